@@ -183,6 +183,7 @@ test("which side changed is told by what the file declares of a person, not by w
       - ${dated("email: dan@example.com, roles: [role_employee]", 16)}
       - ${dated("email: fay@example.com, roles: [role_employee]", 16)}
       - ${dated("email: gus@example.com, roles: [role_employee, role_manager]", 10)}
+      - ${dated("email: hal@old.example, roles: [role_employee, role_manager]", 10)}
 keys:
   - { key: sk_test_sandbox, owner: owner@example.com }
 `;
@@ -197,6 +198,7 @@ members:
   - email: gus@example.com
     roles: [role_employee]
     metadata: { desk: ${role} }${comment}
+  - { email: hal@${comment === "" ? "old.example" : "new.example, previously: hal@old.example"}, roles: [role_employee] }
 ${gone}`;
   const commit = async (text: string, day: number, name = "shop"): Promise<void> => {
     await rm(join(shop, "access"), { recursive: true, force: true });
@@ -251,6 +253,9 @@ ${gone}`;
       "dan@example.com": "unknown",
       // A role that no commit declared, before the file changed another field.
       "gus@example.com": "outside-git",
+      // Changed at the service under the address before, and nothing but the address in the file.
+      "hal@old.example": "outside-git",
+      "hal@new.example": "unknown",
     });
   } finally {
     await service.stop();

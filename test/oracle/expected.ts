@@ -339,10 +339,8 @@ interface Work {
 
 /** First those go who have left; then nothing is left of them in the world, nor of what the files say of them. */
 function planMembers({ wanted, world, ...rest }: Work): readonly Outlook[] {
-  const { left: leavers, members } = wanted;
-  const formerly = members?.filter(({ email }) => leavers.has(email)).flatMap(({ previously }) => previously);
-  const left = new Set([...leavers, ...(formerly ?? [])]);
-  const isOfLeaver = ({ email }: WantedMember): boolean => leavers.has(email);
+  const { left, members } = wanted;
+  const isOfLeaver = ({ email }: WantedMember): boolean => left.has(email);
   const pins = new Set(members?.filter(isOfLeaver).flatMap(({ id }) => id ?? []));
   const hasLeft = ({ id, email }: WorldMember): boolean =>
     left.has(email?.toLowerCase() ?? "") || (pins.has(id) && !isIgnoredMember(wanted, id, email));
@@ -396,10 +394,15 @@ function planStaying(work: Work): readonly Outlook[] {
       ...old,
     ];
   });
-  const rest = [...free].map((one) => {
+  const standing = new Set(
+    [...free].flatMap(({ status, email }) => (status === "expired" ? [] : email?.toLowerCase())),
+  );
+  const rest = [...free].map((one): Outlook => {
     const isPerson = one.type === "user" || one.type === "managed_user";
     const stays = wanted.additive.members || one.email === null || !isPerson;
-    return stays ? stay(one, work) : go(one, null, work);
+    if (stays) return stay(one, work);
+    const isLeftover = one.status === "expired" && standing.has(one.email?.toLowerCase());
+    return { ...go(one, null, work), ...(isLeftover && { isLeftover }) };
   });
   return [...untouched, ...listed, ...rest];
 }
@@ -609,8 +612,13 @@ function findMember(wanted: Wanted, one: WantedMember, world: World, visible: re
   }
   // Beside a live membership all invitations that have expired go; else the pinned one or the first stays.
   const [is = pinned ?? expired[0] ?? null] = standing;
-  const old = pinned === null ? expired : [pinned, ...expired];
+  const old = isClear(pinned, is, one) ? expired : [...expired, pinned].filter((each) => each !== null);
   return { is, leftovers: old.filter((each) => each !== is) };
+}
+
+/** Whether nothing that an entry is pinned to has to go: it stays clear as long as what it names is there. */
+function isClear(pinned: WorldMember | null, is: WorldMember | null, { ended }: WantedMember): boolean {
+  return pinned === null || (is !== null && is.status !== "pending" && !ended);
 }
 
 /** Finds what an entry stands for whose id is not to be seen: the renewal of the invitation that it named, or nothing. */

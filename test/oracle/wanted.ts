@@ -88,11 +88,17 @@ export function wantedOf({ files, now }: Pick<Case, "files" | "now">): Wanted | 
   const sync = one("sync");
   const [fewest, most] = [one("guards").min_holders ?? {}, one("policies").max_holders ?? {}];
   if (Object.entries(fewest).some(([role, count]) => count > (most[role] ?? count))) return null;
-  const left = new Set(
-    all.flatMap(({ leavers = [] }) =>
-      leavers.flatMap(({ email, from }) => (startOf(from) <= now ? email.toLowerCase() : [])),
-    ),
+  const gone = all.flatMap(({ leavers = [] }) =>
+    leavers.flatMap(({ email, from }) => (startOf(from) <= now ? email.toLowerCase() : [])),
   );
+  // Who has left under one address has left under all of them.
+  const left = new Set([
+    ...gone,
+    ...(members ?? [])
+      .map(({ email, previously }) => [email, ...previously])
+      .filter((addresses) => addresses.some((one) => gone.includes(one)))
+      .flat(),
+  ]);
   return {
     roles,
     members: members?.map((one) => (left.has(one.email) ? { ...one, ended: true, later: [] } : one)) ?? null,

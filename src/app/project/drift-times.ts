@@ -182,14 +182,21 @@ function entryOf(
   const isPinned = (entry: { readonly id?: string }): boolean => id !== null && entry.id === id;
   return resource === "role"
     ? roles.find((role) => role.name === name || isPinned(role))
-    : members.find((member) => member.email.toLowerCase() === name.toLowerCase() || isPinned(member));
+    : members.find((member) => addressesOf(member).includes(name.toLowerCase()) || isPinned(member));
+}
+
+/** Returns the addresses of an entry, current and previous, in lower case. */
+function addressesOf({ email, previously = [] }: DesiredMember): readonly string[] {
+  return [email, ...previously].map((address) => address.toLowerCase());
 }
 
 /** Returns what a state declares of a role or member, as text; without an entry, what becomes of it. */
 function declaredOf(change: Change, state: DesiredState): string {
   const entry = entryOf(change, state);
   if (entry !== undefined) {
-    return JSON.stringify({ entry }, (key, value: unknown) => (key === "origin" ? undefined : value));
+    // Under a new address an entry declares the same of the person.
+    const unsaid = ["origin", ...(change.resource === "role" ? [] : ["email", "previously"])];
+    return JSON.stringify({ entry }, (key, value: unknown) => (unsaid.includes(key) ? undefined : value));
   }
   const section = change.resource === "role" ? "roles" : "members";
   return JSON.stringify({
@@ -203,7 +210,9 @@ function declaredOf(change: Change, state: DesiredState): string {
 function originsOf({ roles = [], members = [] }: DesiredState): ReadonlyMap<string, Origin> {
   return new Map([
     ...roles.map(({ name, origin }) => [`role ${name}`, origin] as const),
-    ...members.map(({ email, origin }) => [`member ${email.toLowerCase()}`, origin] as const),
+    ...members.flatMap((member) =>
+      addressesOf(member).map((address) => [`member ${address}`, member.origin] as const),
+    ),
   ]);
 }
 

@@ -78,9 +78,17 @@ function findingsOf({ findings }: Plan, violations: readonly Refusal[]): readonl
 /** Precision of a commit's time in ms: the live side has to be later by at least that. */
 export const COMMIT_PRECISION = 1000;
 
+/** Reasons of changes that follow without anybody having changed a side. */
+const NOBODY_CHANGED: ReadonlySet<Change["reason"]> = new Set([
+  "access-ended",
+  "left",
+  "invitation-expired",
+  "address-changed",
+]);
+
 function causeOf({ kind, reason }: Change, file: number | null, live: number | null): DriftCause {
-  // Only time has passed.
-  if (reason === "access-ended" || reason === "left" || reason === "invitation-expired") return "not-applied";
+  // Only time has passed, or an invitation was accepted.
+  if (NOBODY_CHANGED.has(reason)) return "not-applied";
   if (file === null || live === null || kind === "create") return "unknown";
   return live >= file + COMMIT_PRECISION ? "outside-git" : "not-applied";
 }

@@ -99,10 +99,8 @@ export function divideLeavers(
   if (leftBy.size === 0) return { leaving: [], live, entries, pinned: [] };
   const hasLeft = ({ email }: DesiredMember): boolean => leftBy.has(email.toLowerCase());
   const pins = new Set(entries?.filter(hasLeft).flatMap(({ id }) => id ?? []));
-  const formers = entries?.filter(hasLeft).flatMap(({ previously = [] }) => previously) ?? [];
-  const addresses = new Set([...leftBy, ...formers.map((address) => address.toLowerCase())]);
   const isLeaving = (member: LiveMember): boolean =>
-    pins.has(member.id) || addressKeysOf(member).some((address) => addresses.has(address));
+    pins.has(member.id) || addressKeysOf(member).some((address) => leftBy.has(address));
   const leaving = live.filter(isLeaving);
   const gone = new Set(leaving.map(({ id }) => id));
   const staying = entries?.filter((entry) => !hasLeft(entry));

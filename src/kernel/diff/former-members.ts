@@ -1,3 +1,4 @@
+import { isSameJson } from "../../lib/json-text.ts";
 import { groupByKey } from "../../lib/text.ts";
 import type { DesiredMember } from "../../model/desired.ts";
 import type { RoleRef } from "../../model/field-values.ts";
@@ -69,10 +70,13 @@ export function planFormer(
   if (former.length === 0 || match.found === "many" || match.found === "pin-missing") return UNCHANGED;
   if (absent !== null) {
     const reason = absent === "ended" ? "access-ended" : "access-not-begun";
+    for (const live of absent === "ended" ? [] : former.filter(isAccepted)) {
+      report({ code: "member-address-gap", name: member.email, previously: addressOf(live) ?? live.id });
+    }
     return { changes: former.map((live) => deleteMember(live, roles, reason)), waiting: [] };
   }
-  const isAccepted = match.found === "one" && match.live.status === "accepted";
-  if (suspended && !isAccepted) {
+  const isMoved = match.found === "one" && isAccepted(match.live);
+  if (suspended && !isMoved) {
     const changes = former.flatMap(
       (live) =>
         updateMember(
@@ -89,13 +93,36 @@ export function planFormer(
   const changes = former.map((live) => {
     const removal = deleteMember(live, roles, "address-changed");
     // Only who has access can lose it.
-    if (isAccepted || (live.status !== "accepted" && live.status !== "unknown")) return removal;
+    if (isMoved || (!isAccepted(live) && live.status !== "unknown")) return removal;
+    const lacking = lackingIn(live, member, roles);
+    if (lacking.length > 0) {
+      const name = addressOf(live) ?? live.id;
+      report({ code: "member-former-differs", name, email: member.email, lacking });
+    }
     const narrowed = updateMember(grantsOf(live, member, roles), live, roles, report, reasonOf(active));
     if (narrowed !== null) return narrowed;
     waiting.push({ change: removal, role: null, waitsFor: [member.email] });
     return removal;
   });
   return { changes, waiting };
+}
+
+function isAccepted({ status }: LiveMember): boolean {
+  return status === "accepted";
+}
+
+/** Returns what an entry declares and the membership of its previous address does not have: roles, and metadata. */
+function lackingIn(
+  live: LiveMember,
+  { roles: granted = [], metadata }: DesiredMember,
+  roles: RoleResolver,
+): readonly string[] {
+  const held = new Set(live.roles.map((id) => keyOf(roles.successorOf(id))));
+  const isHeld = (role: string): boolean =>
+    (roles.resolve("", [role], () => undefined) ?? []).every((ref) => held.has(keyOf(ref)));
+  const missing = granted.filter(({ role }) => !isHeld(role));
+  const isSame = metadata === undefined || isSameJson(metadata, live.metadata);
+  return [...missing.map(({ role }) => JSON.stringify(role)), ...(isSame ? [] : ["its metadata"])];
 }
 
 /** Returns an entry for a former member with those of its roles that the entry of the new address grants. */

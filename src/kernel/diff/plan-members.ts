@@ -144,14 +144,17 @@ function planUnlisted(
   report: ReportFinding,
 ): readonly MemberChange[] {
   if (sync.members === "additive") return [];
+  const standing = new Set(unclaimed.filter((member) => !isExpired(member)).flatMap(addressKeysOf));
   return unclaimed.flatMap((member) => {
     const address = addressOf(member);
+    const isLeftover = isExpired(member) && addressKeysOf(member).some((key) => standing.has(key));
     const moves = member.roles.some(roles.isReplaced);
     if (member.user && isServiceAccount(member) !== false) {
       report({ code: "member-service-account", name: address ?? member.id, type: member.user.type, moves });
       return [];
     }
-    if (address !== null) return [deleteMember(member, roles, "unlisted")];
+    if (address !== null)
+      return [deleteMember(member, roles, isLeftover ? "invitation-expired" : "unlisted")];
     report({ code: "member-without-address", name: member.id, moves });
     return [];
   });
@@ -202,8 +205,10 @@ function planMember(
     case "one": {
       const found = planPinned(at, match.live, context, report);
       if (match.leftovers.length === 0) return found;
-      const leftovers = match.leftovers.map((leftover) =>
-        deleteMember(leftover, context.roles, "invitation-expired"),
+      // Without the invitation that it is pinned to, the entry would not be clear any more, unless that was renewed.
+      const keptId = at.absent === null && match.live.status !== "pending" ? at.member.id : undefined;
+      const leftovers = match.leftovers.flatMap((leftover) =>
+        leftover.id === keptId ? [] : deleteMember(leftover, context.roles, "invitation-expired"),
       );
       return [...found, ...leftovers];
     }

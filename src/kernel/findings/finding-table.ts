@@ -21,9 +21,13 @@ const FINDINGS: Readonly<Record<FindingCode, Row>> = {
   "check-unknown": warning(
     "A role's permissions are unknown, so a check may overlook the members who hold it.",
   ),
+  "member-address-gap": warning("A member with a new address that begins later loses access until then."),
   "member-ambiguous": error("Several live members have the address of an entry."),
   "member-disabled": warning("A listed member is disabled at the service. No plan enables them."),
   "member-expired": warning("An invitation has expired, and `sync.reinvite: false` prevents a new one."),
+  "member-former-differs": warning(
+    "Until a new address is accepted, the old membership lacks what the entry declares.",
+  ),
   "member-ignored": error("A member is listed and matched by `ignore.members`."),
   "member-likely-renamed": warning(
     "A removed member and an invited one are probably the same person with a new address.",

@@ -99,6 +99,15 @@ export type FindingData =
     }
   | { readonly code: "member-roles-lost"; readonly name: string; readonly roles: readonly string[] }
   | { readonly code: "member-pin-left"; readonly name: string; readonly id: string }
+  | { readonly code: "member-address-gap"; readonly name: string; readonly previously: string }
+  | {
+      readonly code: "member-former-differs";
+      readonly name: string;
+      /** The address of the entry. */
+      readonly email: string;
+      /** Roles in quotes, and "its metadata". */
+      readonly lacking: readonly string[];
+    }
   | {
       readonly code: "member-pinned-elsewhere";
       readonly name: string;
@@ -425,6 +434,18 @@ export function toFinding(found: FindingData): Finding {
         "member",
         `${name} is suspended, and no file lists the roles (${list(found.roles)}), so they do not come back.`,
         `List them under "roles:" of the member.`,
+      );
+    case "member-address-gap":
+      return warning(
+        "member",
+        `${found.previously} is removed at once, since the access of ${name}, the new address, has not begun.`,
+        'To keep the old membership until the new one is accepted, remove "from" from the entry.',
+      );
+    case "member-former-differs":
+      return warning(
+        "member",
+        `The membership of ${name} differs from the entry of ${found.email}, the new address: ${list(found.lacking)}.`,
+        "Nothing is added to it: it is removed once the invitation to the new address is accepted.",
       );
     case "member-pin-left":
       return warning(

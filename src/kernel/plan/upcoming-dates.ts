@@ -26,7 +26,13 @@ export function upcomingDates(
   { members = [], leavers = [] }: TimedState,
   now: number,
 ): readonly UpcomingDate[] {
-  const listed = new Set(leavers.length === 0 ? [] : members.map(({ email }) => email.toLowerCase()));
+  const listed = new Set(
+    leavers.length === 0
+      ? []
+      : members.flatMap(({ email, previously = [] }) =>
+          [email, ...previously].map((one) => one.toLowerCase()),
+        ),
+  );
   const leaving = leavers.map(({ email, from: { starts, text } }): UpcomingDate => {
     const what = listed.has(email.toLowerCase()) ? "leaves" : "leaves-unlisted";
     return { at: starts, text, email, what, roles: [] };

@@ -170,7 +170,17 @@ function normalise(
   }
   version satisfies 1;
   include satisfies readonly string[] | undefined;
-  const { sync, ignore, guards, policies, checks, roles, members, leavers: _leavers, ...rest } = sections;
+  const {
+    sync,
+    ignore,
+    guards,
+    policies,
+    checks,
+    roles,
+    members: _members,
+    leavers: _leavers,
+    ...rest
+  } = sections;
   rest satisfies Record<string, never>;
   const { base_url: baseUrl, key_env: keyEnv, ...restOfApi } = api;
   restOfApi satisfies Record<string, never>;
@@ -186,6 +196,7 @@ function normalise(
   // Files agree with the settings of enforced rules, and who leaves by those leaves.
   const settings = [...validFiles, ...enforcedFiles(ownEnforcements).flatMap(({ contents }) => contents)];
   const declared = included && adjustRoles(included, main, currentName);
+  const members = normaliseMembers(validFiles);
   return omitUndefined({
     merchant,
     // Files agree on it.
@@ -203,9 +214,8 @@ function normalise(
       validFiles.length > 1 ? validFiles.flatMap(({ file }) => (file === main.file ? [] : file)) : undefined,
     checks: normaliseChecks(validFiles, currentName),
     roles: declared,
-    members:
-      renamed.size === 0 ? normaliseMembers(validFiles) : normaliseMembers(validFiles)?.map(withCurrentNames),
-    leavers: normaliseLeavers(settings),
+    members: renamed.size === 0 ? members : members?.map(withCurrentNames),
+    leavers: normaliseLeavers(settings, members),
     origin: { file: main.file, path: [] },
   });
 
@@ -367,8 +377,14 @@ function normaliseManaged(managed: NonNullable<FileMember["managed"]>): ManagedU
   return omitUndefined({ ...fields, passwordEnv });
 }
 
-/** Combines the leavers of all files; of several entries for one address the earliest counts. */
-function normaliseLeavers(validFiles: readonly ValidFile[]): readonly Leaver[] | undefined {
+/**
+ * Combines the leavers of all files; of several entries for one address the earliest counts. A person leaves under all
+ * addresses of the member's entry, current and previous.
+ */
+function normaliseLeavers(
+  validFiles: readonly ValidFile[],
+  members: readonly DesiredMember[] = [],
+): readonly Leaver[] | undefined {
   const byAddress = new Map<string, Leaver>();
   for (const { file, content } of validFiles) {
     for (const [index, { email, from: text, ...rest }] of (content.leavers ?? []).entries()) {
@@ -379,7 +395,17 @@ function normaliseLeavers(validFiles: readonly ValidFile[]): readonly Leaver[] |
       byAddress.set(email.toLowerCase(), { email, from, origin: { file, path: ["leavers", index] } });
     }
   }
-  return byAddress.size === 0 ? undefined : [...byAddress.values()];
+  if (byAddress.size === 0) return undefined;
+  for (const { email, previously = [] } of members) {
+    if (previously.length === 0) continue;
+    const addresses = [email, ...previously];
+    const [first] = addresses
+      .flatMap((address) => byAddress.get(address.toLowerCase()) ?? [])
+      .sort((a, b) => a.from.starts - b.from.starts);
+    if (first === undefined) continue;
+    for (const address of addresses) byAddress.set(address.toLowerCase(), { ...first, email: address });
+  }
+  return [...byAddress.values()];
 }
 
 /** Parses a beginning that the schema has accepted. */

@@ -179,9 +179,10 @@ export function noLeavers({ leavers, members, rawFiles, now }: RuleContext): rea
     return [];
   }
   const named = [
-    ...members.flatMap((member) =>
-      member.email === null ? [] : [{ text: member.email, location: memberLocation(member, "email") }],
-    ),
+    ...members.flatMap((member) => [
+      ...(member.email === null ? [] : [{ text: member.email, location: memberLocation(member, "email") }]),
+      ...member.previously.map((text) => ({ text, location: memberLocation(member, "previously") })),
+    ]),
     ...rawFiles.flatMap((raw) => [
       ...checkHolders(raw),
       ...checkedMembers(raw),

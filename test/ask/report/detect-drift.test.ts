@@ -81,6 +81,23 @@ test("a past end date makes a removal due, and is no change outside git", () => 
   expect(changes).toMatchObject([{ cause: "due", event: null }]);
 });
 
+test("a membership that a new address replaces was not added outside git: its removal is not applied", () => {
+  const entry = member("a@new.example", { previously: ["a@old.example"], roles: ["role_1"] });
+  const want = desired({ members: [entry] });
+  const is = live(
+    [liveRole("role_1", "Cashier")],
+    [
+      liveMember("a", "a@old.example", { roles: ["role_1"] }),
+      liveMember("b", "a@new.example", { roles: ["role_1"] }),
+    ],
+  );
+  const drift = driftOf({ desired: want, live: is }, planOf(want, is), AT);
+  expect(drift.changes).toMatchObject([{ cause: "not-applied", event: null }]);
+  expect(driftView(drift).groups[0]?.rows).toMatchObject([
+    { kind: "delete", remark: "the address has changed" },
+  ]);
+});
+
 test("members of a replaced role are no drift", () => {
   const sync = { ...SYNC, replaceRoles: true };
   const want = desired({ sync, roles: [role("Till", { permissions: ["x"], metadata: { a: 1 } })] });

@@ -27,6 +27,9 @@ const CASHIER = liveRole("role_1", "Cashier");
 const PAYER = liveRole("role_2", "Payer");
 const [OLD, NEW] = ["ada@old.example", "ada@new.example"];
 
+/** As files with one of the addresses are read. */
+const GONE = [leaver(NEW, "2026-06-01"), leaver(OLD, "2026-06-01")];
+
 type Entry = Omit<Partial<DesiredMember>, "roles"> & NonNullable<Parameters<typeof member>[1]>;
 
 function plan(entry: Entry, members: readonly LiveMember[], rest: Parameters<typeof desired>[0] = {}): Plan {
@@ -76,7 +79,7 @@ describe("an entry with a previous address", () => {
     const bare = { email: NEW, previously: [OLD], origin: { file: "access/shop.yaml", path: [] } };
     for (const dates of [{ from: from("2026-07-01") }, { suspended: {} }]) {
       const made = planOf(desired({ roles: [], members: [{ ...bare, ...dates }] }), live([CASHIER], [ada()]));
-      expect(briefFindings(made)).toEqual([]);
+      expect(made.findings.filter(({ severity }) => severity === "error")).toEqual([]);
       expect(brief(made)).toContain("delete role Cashier");
     }
   });
@@ -96,8 +99,42 @@ describe("an entry with a previous address", () => {
       },
     ]);
     expect(waits(away)).toEqual([]);
+  });
+
+  test("removes the old membership before the entry begins, and warns of the time without access", () => {
     const later = plan({ roles: ["Cashier"], from: from("2026-07-01") }, [ada()]);
     expect(brief(later)).toEqual([`delete member ${OLD}`]);
+    expect(later.findings).toMatchObject([
+      { code: "member-address-gap", severity: "warning", message: expect.stringContaining(OLD) },
+    ]);
+    const never = plan({ roles: ["Cashier"], from: from("2026-07-01") }, [invited("mem_1", OLD)]);
+    expect(never.findings).toEqual([]);
+  });
+
+  test("warns where the old membership lacks what the entry declares: it gets nothing any more", () => {
+    const entry = { roles: ["Cashier", "Payer"], metadata: { badge: "7" } };
+    const pending = invited("mem_2", NEW, { roles: ["role_1", "role_2"], metadata: { badge: "7" } });
+    const told = ({ findings }: Plan) => findings.map(({ code, name, message }) => [code, name, message]);
+    expect(told(plan(entry, [ada({ roles: ["role_1", "role_2"] }), pending]))).toEqual([]);
+    const differing = plan(entry, [ada({ metadata: {} }), pending]);
+    expect(waits(differing)).toEqual([`delete ${OLD} until ${NEW} `]);
+    expect(told(differing)).toEqual([
+      [
+        "member-former-differs",
+        OLD,
+        `The membership of ${OLD} differs from the entry of ${NEW}, the new address: "Payer", its metadata.`,
+      ],
+    ]);
+  });
+
+  test("moves the old membership along with a replaced role", () => {
+    const roles = [role("Cashier", { permissions: [], metadata: { till: "1" } })];
+    const sync = { ...SYNC, replaceRoles: true };
+    const made = plan({ roles: ["Cashier"] }, [ada()], { roles, sync });
+    expect(made.changes.filter(({ name }) => name === OLD)).toMatchObject([
+      { fields: [{ removed: [{ id: "role_1" }], added: [{ id: null, name: "Cashier" }] }] },
+    ]);
+    expect(made.findings).toEqual([]);
   });
 
   test("keeps a role of the old membership that is replaced at the same time", () => {
@@ -121,7 +158,7 @@ describe("an entry with a previous address", () => {
   });
 
   test("of somebody who leaves removes both memberships, also under additive", () => {
-    const rest = { leavers: [leaver(NEW, "2026-06-01")], sync: { ...SYNC, members: "additive" } } as const;
+    const rest = { leavers: GONE, sync: { ...SYNC, members: "additive" } } as const;
     const made = plan({ roles: ["Cashier"] }, [ada(), invited("mem_2", NEW)], rest);
     expect(brief(made).toSorted()).toEqual([`delete member ${NEW}`, `delete member ${OLD}`]);
   });
@@ -183,7 +220,7 @@ describe("an entry with a previous address", () => {
     expect(brief(due({ roles: ["Cashier", { role: "Payer", until: past }] }))).toEqual([
       `update member ${OLD}`,
     ]);
-    expect(brief(due({ roles: ["Cashier"] }, { leavers: [leaver(NEW, "2026-06-01")] })).toSorted()).toEqual([
+    expect(brief(due({ roles: ["Cashier"] }, { leavers: GONE })).toSorted()).toEqual([
       `delete member ${NEW}`,
       `delete member ${OLD}`,
     ]);

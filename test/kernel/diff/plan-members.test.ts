@@ -117,6 +117,20 @@ test("two live members of one address are an error that names both ids, and neit
   expect(plan.findings[0]?.message).toContain("mem_1, mem_2");
 });
 
+test("an unlisted person with an expired invitation beside a membership is removed, and counts, once", () => {
+  const is = live(
+    [],
+    [invited("mem_1", "ada@example.com", { status: "expired" }), liveMember("mem_2", "Ada@example.com")],
+  );
+  const guards = { ...desired().guards, maxRemovals: { count: 1 } };
+  const plan = planOf(desired({ members: [], guards }), is);
+  expect(plan.changes.map(({ id, reason }) => [id, reason])).toEqual([
+    ["mem_2", "unlisted"],
+    ["mem_1", "invitation-expired"],
+  ]);
+  expect(plan.refusals).toEqual([]);
+});
+
 test("expired invitations beside a live membership are leftovers, and removed", () => {
   const is = live(
     [],

@@ -128,6 +128,12 @@ describe("an entry that is pinned to an expired invitation", () => {
     expect(briefFindings(half)).toEqual(["warning member-pin-renewed ada@example.com"]);
   });
 
+  test("keeps it beside a membership, so that the entry stays clear until its id is corrected", () => {
+    const both = [...ONE, liveMember("mem_2", "ada@example.com")];
+    expect(rows(plan(both, { entry }))).toEqual([]);
+    expect(briefFindings(plan(both, { entry }))).toEqual(["warning member-pin-renewed ada@example.com"]);
+  });
+
   test("does not stand for somebody else of that address", () => {
     expect(briefFindings(plan([liveMember("mem_2", "ada@example.com")], { entry }))).toEqual([
       "error member-pin-missing ada@example.com",

@@ -43,6 +43,21 @@ members: [{ email: ADA@example.com, roles: [] }]
     expect(merchants[0]?.state).toBeNull();
   });
 
+  test("has a person leave under all addresses of the entry, from the earliest day of them", async () => {
+    const { merchants } = await load({
+      "access/a.yaml": `merchant: A
+include: [../shared/gone.yaml]
+members: [{ email: ada@new.example, previously: [Ada@old.example], roles: [role_admin] }]
+`,
+      "shared/gone.yaml":
+        "leavers: [{ email: ada@old.example, from: 2026-11-01 }, { email: ada@new.example, from: 2026-12-01 }]\n",
+    });
+    expect(merchants[0]?.state?.leavers?.map(({ email, from }) => [email, from.text])).toEqual([
+      ["Ada@old.example", "2026-11-01"],
+      ["ada@new.example", "2026-11-01"],
+    ]);
+  });
+
   test("takes the environment of an included one, and agrees with it", async () => {
     const { merchants, diagnostics } = await load({
       "access/a.yaml": "merchant: A\ninclude: [../shared/group.yaml]\n",

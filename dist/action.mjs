@@ -6,9 +6,9 @@ import * as fs from "fs";
 import { existsSync, readFileSync } from "fs";
 import { BlockList, isIP } from "node:net";
 import { promisify } from "node:util";
-import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { basename, dirname, join, posix, relative, resolve, sep } from "node:path";
-import { setImmediate as setImmediate$1, setTimeout as setTimeout$1 } from "node:timers/promises";
+import { setTimeout as setTimeout$1 } from "node:timers/promises";
 import { appendFile, lstat, mkdir, mkdtemp, open, readFile, readdir, realpath, rm, writeFile } from "node:fs/promises";
 import { existsSync as existsSync$1, readFileSync as readFileSync$1, readdirSync, realpathSync, statSync } from "node:fs";
 import { execFile, spawn } from "node:child_process";
@@ -12438,7 +12438,7 @@ function error$1(message, properties = {}) {
 * @param message warning issue message. Errors will be converted to string via toString()
 * @param properties optional properties to add to the annotation.
 */
-function warning$1(message, properties = {}) {
+function warning(message, properties = {}) {
 	issueCommand("warning", toCommandProperties(properties), message instanceof Error ? message.toString() : message);
 }
 /**
@@ -12473,7 +12473,6 @@ const CLOCK = {
 	sleep: async (ms, signal) => {
 		await setTimeout$1(ms, void 0, signal ? { signal } : {});
 	},
-	turn: () => setImmediate$1(),
 	setTimer(ms, run) {
 		const timer = setTimeout(run, ms);
 		return () => clearTimeout(timer);
@@ -12562,14 +12561,14 @@ function workingFolder() {
 }
 /** Wraps standard output or error; after a failed write, nothing more is written. */
 function textWriter(stream, onLost) {
-	let open = true;
+	let isOpen = true;
 	stream.on("error", ({ code = "EIO" }) => {
-		if (open) onLost(code);
-		open = false;
+		if (isOpen) onLost(code);
+		isOpen = false;
 	});
 	return {
 		write: (text) => {
-			if (open && text !== "") stream.write(text);
+			if (isOpen && text !== "") stream.write(text);
 		},
 		isTTY: stream.isTTY === true,
 		get columns() {
@@ -12853,8 +12852,7 @@ function pullOf({ number, head, base, state, merged_at, merge_commit_sha }) {
 		headSha: head.sha,
 		baseRef: base.ref,
 		open: state === "open",
-		mergedAs,
-		mergedAt: merged_at
+		mergedAs
 	};
 }
 /** Converts a pull request with its text from GitHub's form. */
@@ -13069,6 +13067,10 @@ function keysByMerchant(lines) {
 function counted(count, singular, plural = `${singular}s`) {
 	return `${grouped(count)} ${count === 1 ? singular : plural}`;
 }
+/** Joins texts with commas and a final conjunction. */
+function listText(texts, last = "and") {
+	return texts.length < 2 ? texts.join("") : `${texts.slice(0, -1).join(", ")} ${last} ${texts.at(-1)}`;
+}
 /** Formats a number as "9,980"; `toLocaleString` would take a third of a short run's time to load. */
 function grouped(count) {
 	return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
@@ -13089,10 +13091,10 @@ function shellWord(text) {
 }
 /** Returns a text as it is if unambiguous, else in quotes, with escaped line breaks and quotes; shortened. */
 function quoteIfNeeded(text) {
-	return /^[\p{L}\p{N}_.:@+-]+$/u.test(text) ? shorten(text) : quoted$1(text);
+	return /^[\p{L}\p{N}_.:@+-]+$/u.test(text) ? shorten(text) : quoted(text);
 }
 /** Returns a text in quotes, with escaped line breaks and quotes; shortened. */
-function quoted$1(text) {
+function quoted(text) {
 	return shorten(JSON.stringify(text));
 }
 /** Returns the first characters of a long text, with an ellipsis. */
@@ -13160,6 +13162,12 @@ function groupByKey$1(items, keyOf) {
 		else groups.set(key, [item]);
 	}
 	return [...groups.values()];
+}
+/** Returns where a value of a file is invalid, and what belongs there: `plans[0].changes: expected an array`. */
+function invalidText(issue) {
+	const path = (issue?.path ?? []).reduce((text, key) => typeof key === "number" ? `${text}[${key}]` : `${text}${text && "."}${String(key)}`, "");
+	const { expected } = issue ?? {};
+	return `${path || "the whole"}: ${typeof expected === "string" ? `expected ${expected}` : "the value is invalid"}`;
 }
 var WIDE, JOINED, STYLING, EMOJI, LONGEST_SHOWN;
 var init_text = __esmMin((() => {
@@ -13285,8 +13293,8 @@ function differs(field, planned, live) {
 var init_kind = __esmMin((() => {}));
 
 // src/kernel/fields/metadata.ts
-function keysOf$2(...all) {
-	return [...new Set(all.flatMap(Object.keys))].sort();
+function keysOf$2(...values) {
+	return [...new Set(values.flatMap(Object.keys))].sort();
 }
 function propertyOf(properties, key) {
 	return Object.hasOwn(properties, key) ? properties[key] : void 0;
@@ -13294,9 +13302,9 @@ function propertyOf(properties, key) {
 function textOf$4(value) {
 	return value === void 0 ? "nothing" : shorten(JSON.stringify(value));
 }
-function without(lines, others) {
-	const known = new Set(others);
-	return lines.filter((line) => !known.has(line));
+function without(lines, removed) {
+	const removedLines = new Set(removed);
+	return lines.filter((line) => !removedLines.has(line));
 }
 function lines$3(properties) {
 	return leaves(properties).map(([path, value]) => `${path}: ${typeof value === "string" ? value : JSON.stringify(value)}`).sort();
@@ -13332,15 +13340,15 @@ var init_metadata = __esmMin((() => {
 		}),
 		lines: lines$3,
 		changedLines: ({ before, after }) => {
-			const [was, is] = [lines$3(before), lines$3(after)];
+			const [linesBefore, linesAfter] = [lines$3(before), lines$3(after)];
 			return {
-				removed: without(was, is),
-				added: without(is, was)
+				removed: without(linesBefore, linesAfter),
+				added: without(linesAfter, linesBefore)
 			};
 		},
 		surprises: (field, planned, live) => keysOf$2(planned, live).flatMap((key) => {
-			const [was, is] = [propertyOf(planned, key), propertyOf(live, key)];
-			return isSameJson(was, is) ? [] : [differs(`${field} ${quoteIfNeeded(key)}`, textOf$4(was), textOf$4(is))];
+			const [plannedValue, liveValue] = [propertyOf(planned, key), propertyOf(live, key)];
+			return isSameJson(plannedValue, liveValue) ? [] : [differs(`${field} ${quoteIfNeeded(key)}`, textOf$4(plannedValue), textOf$4(liveValue))];
 		}),
 		sent: (properties) => properties,
 		content: (properties) => properties,
@@ -13370,14 +13378,14 @@ function roleLabel({ id, name }) {
 	return id === `role_${name.toLowerCase()}` ? `${name} (${id})` : name;
 }
 function setOf$1({ keyOf, nameOf, labelOf }) {
-	const without = (items, others) => {
-		const keys = new Set(others.map(keyOf));
+	const without = (items, removed) => {
+		const keys = new Set(removed.map(keyOf));
 		return items.filter((item) => !keys.has(keyOf(item)));
 	};
 	const order = (a, b) => byCodeUnit(nameOf(a), nameOf(b)) || byCodeUnit(keyOf(a), keyOf(b));
 	const normal = (items) => {
 		const sorted = [...items].sort(order);
-		return sorted.filter((item, at) => at === 0 || keyOf(item) !== keyOf(sorted[at - 1]));
+		return sorted.filter((item, index) => index === 0 || keyOf(item) !== keyOf(sorted[index - 1]));
 	};
 	return {
 		empty: [],
@@ -13453,7 +13461,7 @@ var init_text_fields = __esmMin((() => {
 			removed: lines$2(before),
 			added: lines$2(after)
 		}),
-		surprises: (field, planned, live) => isSame$2(planned, live) ? [] : [differs(field, quoted$1(planned ?? ""), quoted$1(live ?? ""))],
+		surprises: (field, planned, live) => isSame$2(planned, live) ? [] : [differs(field, quoted(planned ?? ""), quoted(live ?? ""))],
 		sent: (value) => value ?? "",
 		content: (value) => value ?? "",
 		reverted: revertedWhole(isSame$2)
@@ -13777,7 +13785,7 @@ function withFingerprint(change) {
 */
 function changeFingerprint(change) {
 	const { resource, kind, id, before, after } = change;
-	const was = kind === "replace" && before !== null && "name" in before ? {
+	const former = kind === "replace" && before !== null && "name" in before ? {
 		...before,
 		name: ""
 	} : before;
@@ -13785,7 +13793,7 @@ function changeFingerprint(change) {
 		resource,
 		kind,
 		id: id ?? change.name.toLowerCase(),
-		before: content(was),
+		before: content(former),
 		after: content(after)
 	});
 }
@@ -13804,8 +13812,8 @@ function planFingerprint(plan, changes) {
 * has the same fingerprint as its run.
 */
 function runFingerprint(plans) {
-	const [only = "", ...others] = plans.filter(({ changes }) => changes.length > 0).map(({ fingerprint }) => fingerprint).sort(byCodeUnit);
-	return others.length === 0 ? only : hash$1({ plans: [only, ...others] });
+	const [only = "", ...more] = plans.filter(({ changes }) => changes.length > 0).map(({ fingerprint }) => fingerprint).sort(byCodeUnit);
+	return more.length === 0 ? only : hash$1({ plans: [only, ...more] });
 }
 function content(image) {
 	if (image === null) return null;
@@ -13822,6 +13830,388 @@ var init_fingerprint = __esmMin((() => {
 	init_member();
 	init_role();
 	LENGTH = 32;
+}));
+
+// src/kernel/findings/refusals.ts
+/** Returns the warning of a violation that already exists and that the plan does not make worse. */
+function toExistingViolation({ code, resource, name, check, message, hint }) {
+	const what = check === null ? "" : ` (check: ${check})`;
+	return {
+		code,
+		severity: "warning",
+		resource: resource ?? "member",
+		name: name ?? check ?? code,
+		message: `Existing violation: ${message}${what}`,
+		hint: `This plan does not make it worse. ${hint}`
+	};
+}
+/** Returns the refusal of some data. */
+function toRefusal(data, tense = "plan") {
+	const { code } = data;
+	switch (data.code) {
+		case "changed-addresses": return guardRefusal(code, "member", null, `${data.people} members would be removed, and probably the same people invited under other addresses: they would have no access until they accept.`, `Write the previous address in each entry, as in "previously: ${data.previously}" for ${data.name}: the old membership then stays until the new one is accepted.`, `changed-addresses=${data.people}`);
+		case "password-enables": return guardRefusal(code, "member", data.name, `${data.name} is disabled, and a new password would enable this user.`, "Leave the address out to keep the user disabled.", `password-enables=${data.name}`);
+		case "self-lockout": {
+			const { name, removed, lost } = data;
+			return guardRefusal(code, "member", name, `The API key belongs to ${name}, and this plan would take away ${removed ? "your own membership" : `what the next run needs: ${list(lost)}`}.`, "Use a key that belongs to somebody else, or keep the access in the file.", `self-lockout=${name}`);
+		}
+		case "role-metadata-fixed": {
+			const { name, live } = data;
+			return guardRefusal(code, "role", name, `The metadata of role "${name}" differs, and the service cannot change a role's metadata in place.`, `Declare the live metadata, ${JSON.stringify(live)}, or remove "metadata:"; or set "sync.replace_roles: true" to replace the role with a new one.`, null);
+		}
+		case "restored-violations": {
+			const { rules } = data;
+			return guardRefusal(code, null, null, `The access that this undo restores breaks ${counted(rules, "rule")}, listed under the risks.`, "Check that this is the run to revert.", `restored-violations=${rules}`);
+		}
+		case "role-replace-pinned": {
+			const { name, id } = data;
+			return guardRefusal(code, "role", name, `Role "${name}" has to be replaced to change its metadata, but is pinned to ${id}, which would no longer exist.`, `Remove "id: ${id}" from the role.`, null);
+		}
+		case "role-replace-named": {
+			const { name, id } = data;
+			return guardRefusal(code, "role", name, `Role "${name}" has to be replaced to change its metadata, but the file refers to it by ${id}, which would no longer exist.`, `Refer to the role as "${name}" in grants, guards, policies and checks, instead of ${id}.`, null);
+		}
+		case "role-still-held": {
+			const { name, holders } = data;
+			return guardRefusal(code, "role", name, `The role "${name}" would be removed, but is still held by ${list(holders)}.`, "Remove the role from them first, or list the role in the file.", null);
+		}
+		case "check-only": return check$2(code, data.name, `${data.name} ${accessText$1(data, tense)}; a check does not allow it.`);
+		case "check-at-most": return check$2(code, null, `${holdersText(data, tense)}; a check allows at most ${data.most}.`);
+		case "check-cannot": return check$2(code, data.name, `${data.name} ${accessText$1(data, tense)}; a check forbids it.`);
+		default: return data;
+	}
+}
+/** "would have refunds_create, through Refunder", or the steps to it. */
+function accessText$1({ permission, through, steps }, tense) {
+	const isPlan = tense === "plan";
+	if (steps === void 0) return `${isPlan ? "would have" : "has"} ${permission}, through ${list(through)}`;
+	const way = `in ${counted(steps.length, "step")} (${steps.map(stepText).join(", ")})`;
+	return `${isPlan ? "could" : "can"} reach ${permission} ${way}`;
+}
+/** "3 members would have payouts_view (a, b and c)". */
+function holdersText({ permission, holders, reach }, tense) {
+	const isPlan = tense === "plan";
+	const have = isPlan ? "would have" : holders.length === 1 ? "has" : "have";
+	const verb = reach ? `${isPlan ? "could" : "can"} reach` : have;
+	return `${counted(holders.length, "member")} ${verb} ${permission} (${list(holders)})`;
+}
+/** "members_update: gets Refunder". */
+function stepText({ does, by, role }) {
+	switch (does) {
+		case "assign": return `${by}: gets ${role ?? "the new role"}`;
+		case "edit": return `${by}: changes ${role ?? "the new role"}`;
+		case "create": return `${by}: creates a role`;
+		default: return does;
+	}
+}
+/** Returns a hint for those who cannot change the rule, which the project enforces by a file. */
+function hintOfEnforced(hint, file) {
+	if (/^Remove the entry from guards\.\w+\.$/.test(hint)) return `Ask those who own ${file}.`;
+	return hint.replace(RULE_ADVICE, () => `, or ask those who own ${file}.`);
+}
+/** Returns the refusal of a guard. */
+function guardRefusal(code, resource, name, message, hint, override) {
+	return {
+		rule: "guard",
+		code,
+		resource,
+		name,
+		check: null,
+		message,
+		hint,
+		override
+	};
+}
+function check$2(code, name, message) {
+	return {
+		rule: "check",
+		code,
+		resource: name === null ? null : "member",
+		name,
+		check: null,
+		message,
+		hint: "Change the roles or their permissions, or the check.",
+		override: null
+	};
+}
+/** Joins the first few items of a list, and says how many more there are. */
+function list(items, separator = ", ") {
+	const shown = items.slice(0, LIST_LIMIT).join(separator);
+	return items.length > LIST_LIMIT ? `${shown} and ${items.length - LIST_LIMIT} more` : shown;
+}
+/** Sorts refusals: guards first, then policies and checks, each by code, name and message. */
+function sortRefusals(refusals) {
+	return [...refusals].sort((a, b) => RULES$5.indexOf(a.rule) - RULES$5.indexOf(b.rule) || byCodeUnit(a.code, b.code) || byCodeUnit(a.name ?? "", b.name ?? "") || byCodeUnit(a.message, b.message));
+}
+var UNDO_HINTS, RULE_ADVICE, LIST_LIMIT, RULES$5;
+var init_refusals = __esmMin((() => {
+	init_text();
+	UNDO_HINTS = {
+		"self-lockout": "Use a key that belongs to somebody else.",
+		"role-still-held": "Remove the role from them first."
+	};
+	RULE_ADVICE = /(?:, or (?:add the domain to|raise|from|remove the entry from) (?:policies|guards)\.\w+|, or the check)\.$/;
+	LIST_LIMIT = 5;
+	RULES$5 = [
+		"guard",
+		"policy",
+		"check"
+	];
+}));
+
+// src/kernel/findings/findings.ts
+function acceptedHolders(count) {
+	return count === 0 ? "no accepted holder" : counted(count, "accepted holder");
+}
+function mfaHint(invited) {
+	return invited ? "It is known once the invitation is accepted." : "The service does not report it; look it up there before you rely on the policy.";
+}
+function stays(moves) {
+	return moves ? "it moves to the successor of a replaced role, and is otherwise left alone" : "it is left alone";
+}
+/** Returns the texts about an entry that several live roles match, by its name or by its previous names. */
+function ambiguousRoleTexts({ name, live }) {
+	if (live.every((role) => role.name === name)) return {
+		message: `Two or more live roles are called "${name}": ${list(live.map(({ id }) => id))}.`,
+		hint: `Say which one is meant: add "id: ${live[0]?.id}" (or another of them) to the role.`
+	};
+	const sorted = [...live].sort(by((role) => role.name));
+	return {
+		message: `Several live roles have previous names of "${name}": ${list(sorted.map((role) => `"${role.name}" (${role.id})`))}.`,
+		hint: `Say which one is meant: leave only its name in "previously", or add its id to the role, such as "id: ${sorted[0]?.id}". The others are then roles without an entry.`
+	};
+}
+/** Returns the finding of some data: all messages of findings are here. */
+function toFinding(found) {
+	const { code, name } = found;
+	const error = (resource, message, hint) => ({
+		code,
+		severity: "error",
+		resource,
+		name,
+		message,
+		hint
+	});
+	const warning = (resource, message, hint) => ({
+		code,
+		severity: "warning",
+		resource,
+		name,
+		message,
+		hint
+	});
+	switch (found.code) {
+		case "role-ambiguous": {
+			const { message, hint } = ambiguousRoleTexts(found);
+			return error("role", message, hint);
+		}
+		case "role-pin-missing": return error("role", `Role "${name}" is pinned to ${found.id}, which does not exist.`, "Correct the id, or remove it: the role is then found by its name, or created.");
+		case "role-pin-predefined": return error("role", `Role "${name}" is pinned to ${found.id}, a predefined role, which cannot be changed.`, "Remove it from \"roles:\"; grant it to members by its id.");
+		case "caller-unknown": return warning("member", "It is unknown which member the API key belongs to, so the self-lockout guard cannot protect it.", "A user's key with the scope user.profile_readonly can look that up; --verbose reports why it failed.");
+		case "metadata-rounded": return warning(found.resource, `A number in the metadata of ${name} cannot be represented exactly (${found.properties.map((property) => JSON.stringify(property)).join(", ")}) and would be written back changed, so ${name} is not ${NOT_DONE[found.kind]}.`, "Change the number at the service, or declare it as text, in quotes.");
+		case "role-not-retrieved": return warning("role", `The service does not return the role ${name}; its id is used as given, and its permissions are unknown.`, "If the id is wrong, correct it: the service would reject it.");
+		case "role-needs-permissions": return error("role", `Role "${name}" does not exist yet, and the file declares no permissions for it.`, found.near === null ? "Add \"permissions:\" to the role; an empty list is allowed." : `Did you mean "${found.near}"? Otherwise add "permissions:" to the role; an empty list is allowed.`);
+		case "role-previously-unknown": return warning("role", `No live role is called "${found.previously}", so none is renamed to "${name}".`, `Did you mean "previously: ${found.near}"?`);
+		case "role-previously-left": return warning("role", `A live role is already called "${name}", so "${found.previously}" is not renamed.`, `Remove "previously: ${found.previously}"; if both should be one role, pin the right one with its id.`);
+		case "role-name-taken": return error("role", `The name "${name}" belongs to the live role ${found.id}, which this plan leaves alone.`, "Choose another name, or list that role as well.");
+		case "role-name-case": return error("role", `"${name}" would be created, and differs from the live role "${found.live}" only in ${name.normalize("NFC") === found.live.normalize("NFC") ? "how accents are encoded (Unicode NFC and NFD)" : "upper and lower case"}.`, `If the live role is meant, write "${found.live}", or add "previously: ${found.live}" to rename it. If it is another role, list "${found.live}" as well, or choose another name.`);
+		case "rule-role-ambiguous": return error("role", `A policy, guard or check names "${name}", but two or more live roles have that name: ${list(found.ids)}.`, `Use the id of the intended role in the rule, or list the role with "id: ${found.ids[0]}" (or another of them).`);
+		case "rule-role-unknown": {
+			const { message, hint } = unknownRoleTexts(found);
+			return found.shared ? warning("role", message, hint) : error("role", message, hint);
+		}
+		case "rule-member-unknown": return warning("member", `A guard or check names ${name}, who is neither declared nor a member: it has no effect.`, found.near === null ? "Correct the address, or remove it." : `Did you mean "${found.near}"?`);
+		case "rule-permission-unknown": return warning("role", `A policy or check names the permission "${name}", which no role has.`, `Did you mean "${found.near}"?`);
+		case "override-left-over": return found.why === "enforced" ? warning("member", `The override ${name} in the file has no effect: the rule is enforced, and only its own file overrides it.`, "Move it to guards.overrides of the file with the rule.") : warning("member", `The override ${name} in the file is left over: ${LEFT_OVER[found.why]}.`, "Remove it from guards.overrides.");
+		case "member-likely-renamed": return warning("member", `${name} would be invited, and ${found.previously} be removed: probably the same person, who would have no access until the invitation is accepted.`, `Write "previously: ${found.previously}" in the entry of ${name}, to keep the old membership until the new one is accepted. If the address has changed at the service instead, write "email: ${found.previously}".`);
+		case "member-same-user": return warning("member", `${found.previously} would be removed: the same user as ${name}, so probably the same person.`, `Write "previously: ${found.previously}" in the entry of ${name}: then this counts as a removal only if ${name} holds less.`);
+		case "role-likely-renamed": return warning("role", `"${name}" would be created and "${found.previously}" removed, with the same permissions or holders.`, `If this is a rename, add "previously: ${found.previously}" to the new role.`);
+		case "role-few-holders": return warning("role", `The role "${name}" has ${acceptedHolders(found.holders)}; it needs ${found.min}.`, "This plan does not make it worse. Grant the role to somebody else, or wait until the invited have accepted.");
+		case "check-unknown": return warning("role", `The permissions of "${name}" are unknown, so a check of ${found.permission} may miss its holders.`, null);
+		case "member-ambiguous": return error("member", `Two or more live members have the address ${name}: ${list(found.ids)}.`, `Say which one is meant: add "id: ${found.ids[0]}" (or another of them) to the member.`);
+		case "member-pin-missing": return error("member", `Member ${name} is pinned to ${found.id}, which does not exist.`, "Correct the id, or remove it: the member is then found by address, or invited.");
+		case "member-needs-roles": return warning("member", `${name} is not a member, and cannot be created: the file declares no roles for this member.`, "Add \"roles:\" to the member; an empty list is allowed. If an apply could not renew an expired invitation, the journal of that run has its roles.");
+		case "member-role-unknown": return error("member", `The file grants "${found.role}" to ${name}, but neither the file nor the service has such a role.`, found.near === null ? "Correct the name, declare the role under \"roles:\", or use the id of a predefined role." : `Did you mean "${found.near}"? Otherwise declare the role under "roles:".`);
+		case "member-role-ambiguous": return error("member", `The file grants "${found.role}" to ${name}, but two or more live roles have that name: ${list(found.ids)}.`, "Use the id of the intended role.");
+		case "member-role-removed": return error("member", `The file grants "${found.role}" to ${name}, but this plan would delete that role, because "roles:" does not list it.`, "List the role, or remove it from the member.");
+		case "member-disabled": return warning("member", `${name} is disabled at the service; a plan enables nobody.`, null);
+		case "member-status-changed": return error("member", `${name} was ${found.was} when this was planned, and is ${found.is} now.`, "No plan does that: find out who did, and correct it at the service.");
+		case "passwords-left": return warning("member", `Left out, since a new password would enable them: ${counted(found.left.length, "disabled user")} (${list(found.left)}).`, "To enable one, name the address instead of a pattern.");
+		case "member-not-managed": return warning("member", `${name} is declared as a managed user, but is an ordinary one at the service; what is declared under managed cannot be set.`, "Remove \"managed:\", or remove the member and create it again.");
+		case "member-without-address": return warning("member", `Member ${name} has no e-mail address, so the file cannot name it; ${stays(found.moves)}.`, null);
+		case "member-service-account": return warning("member", SERVICE_ACCOUNTS[found.type] === void 0 ? `${name} is not listed, and its user type "${found.type}" is unknown; ${stays(found.moves)}.` : `${name} is ${SERVICE_ACCOUNTS[found.type]} that the file does not list; ${stays(found.moves)}.`, "List it under \"members:\" to manage it, or under \"ignore.members\" to keep it out of plans.");
+		case "member-pin-other": return warning("member", `The entry of ${name} is pinned to ${found.id}, whose address is ${found.address}.`, "If these are two people, remove the id. If the address has changed, this is correct.");
+		case "member-roles-lost": return warning("member", `${name} is suspended, and no file lists the roles (${list(found.roles)}), so they do not come back.`, `List them under "roles:" of the member.`);
+		case "member-address-gap": return warning("member", `${found.previously} is removed at once, since the access of ${name}, the new address, has not begun.`, "To keep the old membership until the new one is accepted, remove \"from\" from the entry.");
+		case "member-former-differs": return warning("member", `The membership of ${name} differs from the entry of ${found.email}, the new address: ${list(found.lacking)}.`, "Nothing is added to it: it is removed once the invitation to the new address is accepted.");
+		case "member-pin-left": return warning("member", `The entry of ${name} is pinned to ${found.id}, which has an address under "leavers:", so the entry has no effect.`, "Remove the id if these are two people; else remove the entry.");
+		case "member-pinned-elsewhere": return error("member", `${name} is the address of ${found.id}, which the entry of ${found.by} is pinned to.`, "The service accepts an address only once. Remove the id from that entry, or remove one of the two.");
+		case "member-ignored": return error("member", `${name} is declared, but "ignore.members" excludes that address, or its live member, from every plan.`, "Remove the entry, or the pattern.");
+		case "role-ignored": return error("role", `The role "${name}" is declared, but "ignore.roles" excludes that name, or its live role, from every plan.`, "Remove the entry, or the pattern.");
+		case "roles-ignored": return warning("role", `${found.roles.length === 1 ? "1 live role is" : `${found.roles.length} live roles are`} ignored: ${list(found.roles)}.`, IGNORED_HINT);
+		case "members-ignored": {
+			const what = found.count === 1 ? "1 live member is" : `${found.count} live members are`;
+			const who = found.groups.map(({ held, members }) => `${held} (${list(members)})`);
+			return warning("member", `${what} ignored: ${list(who, "; ")}.`, IGNORED_HINT);
+		}
+		case "member-role-unassignable": return warning("member", `${name} would newly hold "${found.role}", which the service may refuse to assign through its API.`, "If it does, assign the role at the service; the next plan then has nothing to change.");
+		case "member-role-ignored": return error("member", `The file grants "${found.role}" to ${name}, but "ignore.roles" excludes that role from every plan.`, "Remove the role from the member, or from the ignored patterns.");
+		case "member-status-unknown": return warning("member", `The status of ${name} at the service is unknown.`, null);
+		case "member-expired": return warning("member", `The invitation of ${name} has expired, and no new one is sent.`, `Remove "sync.reinvite: false", or send one with --reinvite ${name}.`);
+		case "member-overdue": return warning("member", `The invitation of ${name} expired at ${found.expiresAt}, but the service still lists it as pending.`, "It counts as pending, and is left as it is. To invite them again, remove the invitation at the service, and apply.");
+		case "member-not-accepted": return warning("member", `${name} has not accepted an invitation since the entry was last changed, on ${found.since}; after ${found.period}, no new one is sent.`, `Remove the entry, or send another one with --reinvite ${name}.`);
+		case "member-pin-renewed": return warning("member", `The entry of ${name} is pinned to ${found.id}, an expired invitation; it now refers to ${found.now}.`, `Write "id: ${found.now}", or remove the id.`);
+		case "member-mfa-unknown": return warning("member", `It is unknown whether ${name}, who would hold "${found.role}", has MFA on login.`, mfaHint(found.invited));
+		default: return found;
+	}
+}
+function unknownRoleTexts({ name, near, shared, removed }) {
+	if (removed !== null) return {
+		message: `A policy, guard or check names "${name}", the role "${removed}", which this plan removes: it would have no effect.`,
+		hint: "Remove the rule as well, or list the role."
+	};
+	const correct = shared ? "If another merchant that includes the rule has the role, leave it; else correct the name." : "Correct the name, or remove it.";
+	return {
+		message: `A policy, guard or check names "${name}", which is neither declared nor live: it has no effect.`,
+		hint: near === null ? correct : `Did you mean "${near}"?`
+	};
+}
+var NOT_DONE, SERVICE_ACCOUNTS, LEFT_OVER, IGNORED_HINT;
+var init_findings = __esmMin((() => {
+	init_text();
+	init_refusals();
+	NOT_DONE = {
+		create: "created",
+		update: "changed",
+		replace: "replaced",
+		delete: "removed"
+	};
+	SERVICE_ACCOUNTS = {
+		service_account: "a service account",
+		system_account: "a system account"
+	};
+	LEFT_OVER = {
+		"other-plan": "it is for another plan",
+		"no-changes": "this plan has no changes",
+		"not-refused": "this plan is not refused for that"
+	};
+	IGNORED_HINT = "No plan changes or removes what is ignored, but policies and checks still apply to it.";
+}));
+
+// src/rules/overrides.ts
+/** Parses an override such as `max-removals=12@0a1b2c3d4e5f`; `null` if malformed. */
+function parseOverride(text) {
+	const at = text.lastIndexOf("@");
+	const [what, fingerprint] = [text.slice(0, at), text.slice(at + 1)];
+	return at > 0 && what.includes("=") && /^[0-9a-f]+$/.test(fingerprint) && fingerprint.length >= MIN_FINGERPRINT_LENGTH ? {
+		text,
+		what,
+		fingerprint
+	} : null;
+}
+/** Applies the overrides of a merchant's file to the refusals of its plan; those of enforced rules are not for it. */
+function applyFileOverrides(plan, texts, enforced = []) {
+	const overrides = texts.flatMap((text) => parseOverride(text) ?? []);
+	const { refusals, overridden, used } = applyOverrides(plan, overrides);
+	return {
+		refusals,
+		overridden,
+		findingData: overrides.flatMap((one) => {
+			if (used.includes(one) && isForOne(one, overridden)) return [];
+			if (used.includes(one)) {
+				const why = isForOne(one, enforced) ? "enforced" : "not-refused";
+				return [{
+					code: "override-left-over",
+					name: one.text,
+					why
+				}];
+			}
+			const why = plan.changes.length === 0 ? "no-changes" : "other-plan";
+			return [{
+				code: "override-left-over",
+				name: one.text,
+				why
+			}];
+		})
+	};
+}
+/** Returns whether an override is for one of some refusals. */
+function isForOne({ what }, refusals) {
+	return refusals.some(({ override }) => override !== null && covers$1(what, override));
+}
+/**
+* Splits a plan's refusals into those that remain and those overridden, and returns the overrides of this plan. `run` is
+* the fingerprint over all plans of the run, if there are others.
+*/
+function applyOverrides(plan, overrides, run = plan.fingerprint) {
+	const used = overrides.filter(({ fingerprint }) => plan.fingerprint.startsWith(fingerprint) || run.startsWith(fingerprint));
+	const overridden = plan.refusals.filter(({ override }) => override !== null && used.some(({ what }) => covers$1(what, override)));
+	return {
+		refusals: plan.refusals.filter((refusal) => !overridden.includes(refusal)),
+		overridden,
+		used
+	};
+}
+/**
+* Applies the overrides in files that are bound to the whole run, in the order of the plans. As for one plan, only the
+* file of an enforced rule overrides its refusals.
+*/
+function applyRunOverrides(all) {
+	const run = runFingerprint(all.map(({ plan }) => plan));
+	const found = all.map(({ plan, files: { guards, enforced = [] } }) => {
+		const ofRun = [{
+			rules: void 0,
+			guards
+		}, ...enforced.map((rules) => ({
+			rules: rules.files[0],
+			guards: rules.guards
+		}))].flatMap(({ rules, guards: { overrides = [] } }) => overrides.flatMap((text) => parseOverride(text) ?? []).filter(({ fingerprint }) => run.startsWith(fingerprint) && !plan.fingerprint.startsWith(fingerprint)).map((one) => ({
+			...one,
+			rules
+		})));
+		return {
+			plan,
+			ofRun,
+			covered: plan.refusals.filter(({ override, rules, by }) => override !== null && (rules === void 0 || by === void 0) && ofRun.some((one) => one.rules === rules && covers$1(one.what, override)))
+		};
+	});
+	const effective = new Set(found.flatMap(({ ofRun, covered }) => ofRun.filter(({ what }) => covered.some(({ override }) => covers$1(what, override ?? ""))).map(({ text }) => text)));
+	return found.map(({ plan, ofRun, covered }) => {
+		const enforced = plan.refusals.filter(({ rules }) => rules !== void 0);
+		const misplaced = new Set(ofRun.flatMap((one) => one.rules === void 0 && isForOne(one, enforced) ? one.text : []));
+		const findings = plan.findings.flatMap((finding) => {
+			const { code, name } = finding;
+			if (code !== "override-left-over") return finding;
+			if (effective.has(name)) return [];
+			return misplaced.has(name) ? toFinding({
+				code,
+				name,
+				why: "enforced"
+			}) : finding;
+		});
+		if (covered.length + misplaced.size === 0 && findings.length === plan.findings.length) return plan;
+		const overridden = sortRefusals([...plan.overridden ?? [], ...covered]);
+		return {
+			...plan,
+			refusals: plan.refusals.filter((refusal) => !covered.includes(refusal)),
+			...overridden.length > 0 && { overridden },
+			findings
+		};
+	});
+}
+/** Returns whether an override is for a refusal; one for a count is for every smaller count, too. */
+function covers$1(given, needed) {
+	if (given === needed) return true;
+	const [guard, count] = needed.split("=");
+	const [givenGuard, givenCount = ""] = given.split("=");
+	return guard === "max-removals" && givenGuard === guard && /^\d+$/.test(givenCount) && Number(givenCount) >= Number(count);
+}
+var MIN_FINGERPRINT_LENGTH;
+var init_overrides = __esmMin((() => {
+	init_fingerprint();
+	init_findings();
+	init_refusals();
+	MIN_FINGERPRINT_LENGTH = 12;
 }));
 
 // node_modules/yaml/dist/nodes/identity.js
@@ -23316,18 +23706,6 @@ function parseFast(text, size = CHUNK_SIZE) {
 	const chunks = parseChunks(text, size);
 	return chunks && parsedOf(chunks);
 }
-/** Parses as `parseFast` does, and calls `pause` between chunks, so that the responses of a service are read meanwhile. */
-async function parseFastPausing(text, pause, size = CHUNK_SIZE) {
-	if (text.length > 33554432) return null;
-	const chunks = [];
-	for (const piece of yamlChunks(text, size)) {
-		if (chunks.length > 0) await pause();
-		const chunk = parseChunk(piece);
-		if (chunk === null) return null;
-		chunks.push(chunk);
-	}
-	return parsedOf(chunks);
-}
 /** Parses a plain text in chunks of about `size` UTF-16 units; null if any chunk is not plain or not valid. */
 function parseChunks(text, size) {
 	if (text.length > 33554432) return null;
@@ -23338,11 +23716,6 @@ function parseChunks(text, size) {
 		chunks.push(chunk);
 	}
 	return chunks;
-}
-/** Parses the first chunk of a text; null if it is not plain or not valid. */
-function firstChunk(text) {
-	const [piece = ""] = yamlChunks(text, CHUNK_SIZE);
-	return parseChunk(piece);
 }
 function parseChunk(text) {
 	if (SPECIAL.test(text) || controlProblems(text).length > 0) return null;
@@ -23398,18 +23771,12 @@ function* yamlChunks(text, size) {
 	const end = endOfList(text, begin, found?.[1] === "");
 	let start = 0;
 	for (;;) {
-		const length = start === 0 ? Math.min(size, FIRST_CHUNK_SIZE) : size;
-		const next = text.indexOf(entry, Math.max(start, begin) + length) + 1;
+		const next = text.indexOf(entry, Math.max(start, begin) + size) + 1;
 		if (next === 0 || next >= end) break;
 		yield start === 0 ? text.slice(0, next) : CHUNK_PREFIX + text.slice(start, next);
 		start = next;
 	}
 	yield start === 0 ? text : CHUNK_PREFIX + text.slice(start);
-}
-/** Returns true if no key follows the list of members in a plain text. */
-function endsWithMembers(text) {
-	const found = MEMBERS.exec(text);
-	return found !== null && endOfList(text, found.index + found[0].length, found[1] === "") === text.length;
 }
 /** Returns the offset of the first line after the list of members. */
 function endOfList(text, begin, flush) {
@@ -23418,7 +23785,7 @@ function endOfList(text, begin, flush) {
 	return line.exec(text)?.index ?? text.length;
 }
 /** Divides a text into parts of about `size` UTF-16 units; null if it is not plain and must be read as a whole. */
-function partsOf$3(text, size) {
+function partsOf$4(text, size) {
 	const chunks = parseChunks(text, size);
 	if (chunks === null || mergeChunks(chunks) === null) return null;
 	const parts = [];
@@ -23477,16 +23844,25 @@ function controlProblems(text) {
 		}
 	}];
 }
-var SPECIAL, CHUNK_SIZE, CHUNK_PREFIX, FIRST_CHUNK_SIZE, MEMBERS, CONTROL;
+var OTHER$1, SPECIAL, CHUNK_SIZE, CHUNK_PREFIX, MEMBERS, CONTROL;
 var init_fast_yaml = __esmMin((() => {
 	init_js_yaml();
 	init_escape();
 	init_limits();
 	init_values();
-	SPECIAL = /[\t\u0085\u2028\u2029\ufeff]|\r(?!\n)|__proto__|\\(?:x|u00|U000000)5f|[\]}] *:|<<|^(?:[%?]|---|\.\.\.)|(?:^|[\s,[{:-])(?:[&*!?]|[-+]?(?:0[0-9ox][0-9a-f]*|[0-9]*\.[0-9]*0|[0-9.]+e[-+]?[0-9]+)(?=[\s,\]}:]|$))|(?:^|[\s,{[-]):(?=\s|$)|(?:^|[\s,{])(?:null|~|true|false) *:|(?:: |[[,{] *|- )(?:yes|no|on|off) *(?=$|[,\]}#:])/im;
+	OTHER$1 = String.raw`(?:(?:null|true|false)(?![^\s,:{}[\]])|[^\sa-z_"'\u0080-\uffff,:{}[\]#])`;
+	SPECIAL = new RegExp([
+		String.raw`[\t\u0085\u2028\u2029\ufeff]|\r(?!\n)|\\\r?$`,
+		String.raw`__proto__|\\(?:x|u00|U000000)5f`,
+		String.raw`^ *(?:[%?]|---|\.\.\.)|[|>][-+]?[1-9]|[\]}] *:|<<`,
+		String.raw`(?:^|[\s,[{:-])(?:[&*!?]|[-+]?(?:0[0-9ox][0-9a-f]*|[0-9]*\.[0-9]*0|[0-9.]+e[-+]?[0-9]+)(?=[\s,\]}:]|$))`,
+		String.raw`(?:: |[[,{] *|- )(?:yes|no|on|off) *(?=$|[,\]}#:])`,
+		String.raw`(?:^|[\s,{[])(?:${OTHER$1}[^\s,{}[\]]*)? *:(?=[\s,[\]{}]|$)`,
+		String.raw`[{\]}](?:[^{}[\]]*,)?\s*${OTHER$1}[^,:{}[\]]*(?=[,}])`,
+		String.raw`^[ -]*(?:"[^"\n]*"|'[^'\n]*'|\{[^\n]*\}|\[[^\n]*\]) *[^\s,:}\]#]`
+	].join("|"), "im");
 	CHUNK_SIZE = 32e3;
 	CHUNK_PREFIX = "members:\n";
-	FIRST_CHUNK_SIZE = 2e3;
 	MEMBERS = /^members: *\r?\n(?=( *)- )/m;
 	CONTROL = /[^\P{Cc}\t\n\r\u0085]|[\ufffe\uffff]|\p{Cs}/gu;
 }));
@@ -23519,7 +23895,7 @@ function createLocator(text, size = PART$1) {
 	};
 	const inParts = (path, at) => {
 		if (text.length <= size) return void 0;
-		if (parts === void 0) parts = partsOf$3(text, size);
+		if (parts === void 0) parts = partsOf$4(text, size);
 		const found = parts && pathsIn(parts, path);
 		if (!found) return void 0;
 		for (const { part, path: inside } of found) {
@@ -23686,304 +24062,25 @@ var init_locate = __esmMin((() => {
 	PART$1 = 32e3;
 }));
 
-// src/kernel/findings/refusals.ts
-/** Returns the warning of a violation that already exists and that the plan does not make worse. */
-function toExistingViolation({ code, resource, name, check, message, hint }) {
-	const what = check === null ? "" : ` (check: ${check})`;
-	return {
-		code,
-		severity: "warning",
-		resource: resource ?? "member",
-		name: name ?? check ?? code,
-		message: `Existing violation: ${message}${what}`,
-		hint: `This plan does not make it worse. ${hint}`
-	};
-}
-/** Returns the refusal of some data: all messages of refusals are here. */
-function toRefusal(data, tense = "plan") {
-	const { code } = data;
-	const isPlan = tense === "plan";
-	const hold = isPlan ? "would hold" : "holds";
-	const have = isPlan ? "would have" : "has";
-	switch (data.code) {
-		case "max-removals": {
-			const { resource, removals, live, allowed } = data;
-			return guard(code, resource, null, `${removals} of ${live} ${resource}s would be removed or lose something; the limit is ${allowed}.`, "Check that the file is complete: the usual cause is a part that was left out by mistake. To write what is live into the file: \"rolecall pull\".", `max-removals=${removals}`);
-		}
-		case "changed-addresses": return guard(code, "member", null, `${data.people} members would be removed, and probably the same people invited under other addresses: they would have no access until they accept.`, `Write the previous address in each entry, as in "previously: ${data.previously}" for ${data.name}: the old membership then stays until the new one is accepted.`, `changed-addresses=${data.people}`);
-		case "password-enables": return guard(code, "member", data.name, `${data.name} is disabled, and a new password would enable this user.`, "Leave the address out to keep the user disabled.", `password-enables=${data.name}`);
-		case "protect": {
-			const { resource, name, kind } = data;
-			return guard(code, resource, name, `The ${resource} ${quoted(resource, name)} is protected, and this plan would ${kind} it.`, "Revert the change in the file, or remove the entry from guards.protect.", `protect=${name}`);
-		}
-		case "min-holders": {
-			const { role, name, before, after, min, uncounted } = data;
-			const besides = uncounted === 0 ? "" : ", service accounts not counted";
-			return guard(code, "role", name, `The role "${name}" would ${keptOf(after, before)}${besides}; it needs ${min}.`, "Grant the role to somebody else first, and wait until they have accepted.", `min-holders=${role}:${after}`);
-		}
-		case "min-holders-wait": {
-			const { name, member, chained } = data;
-			return guard(code, "role", name, `Without ${member}, "${name}" would have too few holders${chained ? ", and this removal would have to wait for another deferred removal" : " until somebody who is invited has accepted"}.`, "Make the change in two steps: grant the roles first, and remove them when everybody has accepted.", null);
-		}
-		case "self-lockout": {
-			const { name, removed, lost } = data;
-			return guard(code, "member", name, `The API key belongs to ${name}, and this plan would take away ${removed ? "your own membership" : `what the next run needs: ${list(lost)}`}.`, "Use a key that belongs to somebody else, or keep the access in the file.", `self-lockout=${name}`);
-		}
-		case "role-metadata-fixed": {
-			const { name, live } = data;
-			return guard(code, "role", name, `The metadata of role "${name}" differs, and the service cannot change a role's metadata in place.`, `Declare the live metadata, ${JSON.stringify(live)}, or remove "metadata:"; or set "sync.replace_roles: true" to replace the role with a new one.`, null);
-		}
-		case "restored-violations": {
-			const { rules } = data;
-			return guard(code, null, null, `The access that this undo restores breaks ${counted(rules, "rule")}, listed under the risks.`, "Check that this is the run to revert.", `restored-violations=${rules}`);
-		}
-		case "role-replace-pinned": {
-			const { name, id } = data;
-			return guard(code, "role", name, `Role "${name}" has to be replaced to change its metadata, but is pinned to ${id}, which would no longer exist.`, `Remove "id: ${id}" from the role.`, null);
-		}
-		case "role-replace-named": {
-			const { name, id } = data;
-			return guard(code, "role", name, `Role "${name}" has to be replaced to change its metadata, but the file refers to it by ${id}, which would no longer exist.`, `Refer to the role as "${name}" in grants, guards, policies and checks, instead of ${id}.`, null);
-		}
-		case "role-still-held": {
-			const { name, holders } = data;
-			return guard(code, "role", name, `The role "${name}" would be removed, but is still held by ${list(holders)}.`, "Remove the role from them first, or list the role in the file.", null);
-		}
-		case "email-domains": {
-			const { name, domains } = data;
-			return policy(code, "member", name, `The address ${name} is in none of the allowed domains: ${list(domains) || "there are none"}.`, "Use another address, or add the domain to policies.email_domains.");
-		}
-		case "separate": {
-			const { name, roles } = data;
-			return policy(code, "member", name, `${name} ${hold} ${list(roles.map((role) => `"${role}"`), " and ")} together.`, "policies.separate allows only one of them: remove the others.");
-		}
-		case "max-holders": {
-			const { name, holders, max } = data;
-			return policy(code, "role", name, `The role "${name}" ${have} ${counted(holders.length, "holder")} (${list(holders)}); the limit is ${max}.`, "Remove it from somebody, or raise policies.max_holders.");
-		}
-		case "require-until": {
-			const { name, role, listed } = data;
-			return policy(code, "member", name, `${name} ${hold} "${role}" without an end date.`, UNTIL_HINTS[listed ?? "nothing"](role));
-		}
-		case "until-limit": {
-			const { name, role, from, until, limit } = data;
-			return policy(code, "member", name, `${name} ${hold} "${role}" ${from === null ? "" : `from ${from} `}until ${until}; the limit is ${limit}.`, `Write an end within ${limit} ${from === null ? "from now" : `of ${from}`}.`);
-		}
-		case "require-mfa": {
-			const { name, role } = data;
-			return policy(code, "member", name, `${name} ${hold} "${role}" without MFA on login.`, "Have them turn on MFA, or remove the role from them.");
-		}
-		case "forbid-permissions": {
-			const { name, permissions } = data;
-			return policy(code, "role", name, `The role "${name}" ${isPlan ? "would grant" : "grants"} ${list(permissions)}, which no custom role may grant.`, "Remove it from the role, or from policies.forbid_permissions.");
-		}
-		case "check-only": return check$2(code, data.name, `${data.name} ${accessText$1(data, tense)}; a check does not allow it.`);
-		case "check-at-most": return check$2(code, null, `${holdersText(data, tense)}; a check allows at most ${data.most}.`);
-		case "check-cannot": return check$2(code, data.name, `${data.name} ${accessText$1(data, tense)}; a check forbids it.`);
-		default: return data;
-	}
-}
-/** "would have refunds_create, through Refunder", or the steps to it. */
-function accessText$1({ permission, through, steps }, tense) {
-	const isPlan = tense === "plan";
-	if (steps === void 0) return `${isPlan ? "would have" : "has"} ${permission}, through ${list(through)}`;
-	const way = `in ${counted(steps.length, "step")} (${steps.map(stepText).join(", ")})`;
-	return `${isPlan ? "could" : "can"} reach ${permission} ${way}`;
-}
-/** "3 members would have payouts_view (a, b and c)". */
-function holdersText({ permission, holders, reach }, tense) {
-	const isPlan = tense === "plan";
-	const have = isPlan ? "would have" : holders.length === 1 ? "has" : "have";
-	const verb = reach ? `${isPlan ? "could" : "can"} reach` : have;
-	return `${counted(holders.length, "member")} ${verb} ${permission} (${list(holders)})`;
-}
-/** "members_update: gets Refunder". */
-function stepText({ does, by, role }) {
-	switch (does) {
-		case "assign": return `${by}: gets ${role ?? "the new role"}`;
-		case "edit": return `${by}: changes ${role ?? "the new role"}`;
-		case "create": return `${by}: creates a role`;
-		default: return does;
-	}
-}
-/** Returns the refusal of an undo's plan, whose changes do not come from the file. */
-function refusalOfUndo(refusal) {
-	return {
-		...refusal,
-		hint: UNDO_HINTS[refusal.code] ?? refusal.hint
-	};
-}
-/** Returns a hint for those who cannot change the rule, which the project enforces by a file. */
-function hintOfEnforced(hint, file) {
-	if (hint === UNDO_HINTS["protect"]) return `Ask those who own ${file}.`;
-	return hint.replace(RULE_ADVICE, () => `, or ask those who own ${file}.`);
-}
-function guard(code, resource, name, message, hint, override) {
-	return {
-		rule: "guard",
-		code,
-		resource,
-		name,
-		check: null,
-		message,
-		hint,
-		override
-	};
-}
-function policy(code, resource, name, message, hint) {
-	return {
-		rule: "policy",
-		code,
-		resource,
-		name,
-		check: null,
-		message,
-		hint,
-		override: null
-	};
-}
-function check$2(code, name, message) {
-	return {
-		rule: "check",
-		code,
-		resource: name === null ? null : "member",
-		name,
-		check: null,
-		message,
-		hint: "Change the roles or their permissions, or the check.",
-		override: null
-	};
-}
-/** Returns how many accepted holders a role would keep, as part of a sentence. */
-function keptOf(after, before) {
-	if (before === 1) return "lose its only accepted holder";
-	return `keep ${after === 0 ? "none" : after} of its ${before} accepted holders`;
-}
-function quoted(resource, name) {
-	return resource === "role" ? `"${name}"` : name;
-}
-/** Joins the first few items of a list, and says how many more there are. */
-function list(items, separator = ", ") {
-	const shown = items.slice(0, LIST_LIMIT).join(separator);
-	return items.length > LIST_LIMIT ? `${shown} and ${items.length - LIST_LIMIT} more` : shown;
-}
-/** Sorts refusals: guards first, then policies and checks, each by code, name and message. */
-function sortRefusals(refusals) {
-	return [...refusals].sort((a, b) => RULES$4.indexOf(a.rule) - RULES$4.indexOf(b.rule) || byCodeUnit(a.code, b.code) || byCodeUnit(a.name ?? "", b.name ?? "") || byCodeUnit(a.message, b.message));
-}
-var UNTIL_HINTS, UNDO_HINTS, RULE_ADVICE, LIST_LIMIT, RULES$4;
-var init_refusals = __esmMin((() => {
-	init_text();
-	UNTIL_HINTS = {
-		grant: (role) => `Write { role: ${role}, until: 2027-01-31 }.`,
-		member: (role) => `Add "until:" to the member, or list { role: ${role}, until: 2027-01-31 } among its roles.`,
-		nothing: () => "The file gives no end date: list the member with one."
-	};
-	UNDO_HINTS = {
-		"max-removals": "Check that this is the run to revert. A part of it can be reverted with --merchant.",
-		protect: "Remove the entry from guards.protect.",
-		"self-lockout": "Use a key that belongs to somebody else.",
-		"role-still-held": "Remove the role from them first."
-	};
-	RULE_ADVICE = /(?:, or (?:add the domain to|raise|from|remove the entry from) (?:policies|guards)\.\w+|, or the check)\.$/;
-	LIST_LIMIT = 5;
-	RULES$4 = [
-		"guard",
-		"policy",
-		"check"
-	];
-}));
-
-// src/rules/overrides.ts
-/** Parses an override such as `max-removals=12@0a1b2c3d4e5f`; `null` if malformed. */
-function parseOverride(text) {
-	const at = text.lastIndexOf("@");
-	const [what, fingerprint] = [text.slice(0, at), text.slice(at + 1)];
-	return at > 0 && what.includes("=") && /^[0-9a-f]+$/.test(fingerprint) && fingerprint.length >= MIN_FINGERPRINT_LENGTH ? {
-		text,
-		what,
-		fingerprint
-	} : null;
-}
-/** Applies the overrides of a merchant's file to the refusals of its plan. */
-function applyFileOverrides(plan, texts) {
-	const overrides = texts.flatMap((text) => parseOverride(text) ?? []);
-	const { refusals, overridden, used } = applyOverrides(plan, overrides);
-	return {
-		refusals,
-		overridden,
-		findingData: overrides.flatMap((one) => {
-			if (used.includes(one) && overridden.some(({ override }) => covers$1(one.what, override ?? ""))) return [];
-			const why = used.includes(one) ? "not-refused" : plan.changes.length === 0 ? "no-changes" : "other-plan";
-			return [{
-				code: "override-left-over",
-				name: one.text,
-				why
-			}];
-		})
-	};
-}
-/**
-* Splits a plan's refusals into those that remain and those overridden, and returns the overrides of this plan. `run` is
-* the fingerprint over all plans of the run, if there are others.
-*/
-function applyOverrides(plan, overrides, run = plan.fingerprint) {
-	const used = overrides.filter(({ fingerprint }) => plan.fingerprint.startsWith(fingerprint) || run.startsWith(fingerprint));
-	const overridden = plan.refusals.filter(({ override }) => override !== null && used.some(({ what }) => covers$1(what, override)));
-	return {
-		refusals: plan.refusals.filter((refusal) => !overridden.includes(refusal)),
-		overridden,
-		used
-	};
-}
-/**
-* Applies the overrides in files that are bound to the whole run, in the order of the plans. As for one plan, only the
-* file of an enforced rule overrides its refusals.
-*/
-function applyRunOverrides(all) {
-	const run = runFingerprint(all.map(({ plan }) => plan));
-	const found = all.map(({ plan, files: { guards, enforced = [] } }) => {
-		const ofRun = [{
-			rules: void 0,
-			guards
-		}, ...enforced.map((rules) => ({
-			rules: rules.files[0],
-			guards: rules.guards
-		}))].flatMap(({ rules, guards: { overrides = [] } }) => overrides.flatMap((text) => parseOverride(text) ?? []).filter(({ fingerprint }) => run.startsWith(fingerprint) && !plan.fingerprint.startsWith(fingerprint)).map((one) => ({
-			...one,
-			rules
-		})));
-		return {
-			plan,
-			ofRun,
-			covered: plan.refusals.filter(({ override, rules, by }) => override !== null && (rules === void 0 || by === void 0) && ofRun.some((one) => one.rules === rules && covers$1(one.what, override)))
-		};
-	});
-	const effective = new Set(found.flatMap(({ ofRun, covered }) => ofRun.filter(({ what }) => covered.some(({ override }) => covers$1(what, override ?? ""))).map(({ text }) => text)));
-	return found.map(({ plan, covered }) => {
-		const findings = plan.findings.filter(({ code, name }) => code !== "override-left-over" || !effective.has(name));
-		if (covered.length === 0 && findings.length === plan.findings.length) return plan;
-		const overridden = sortRefusals([...plan.overridden ?? [], ...covered]);
-		return {
-			...plan,
-			refusals: plan.refusals.filter((refusal) => !covered.includes(refusal)),
-			...overridden.length > 0 && { overridden },
-			findings
-		};
+// src/action/review/entry-places.ts
+/** Creates a function that finds the lines of entries in the texts of files. */
+function entryPlaces(sources) {
+	const texts = new Map(sources.map(({ file, text }) => [file, text]));
+	return ({ file, path }) => ({
+		file,
+		line: locate(texts.get(file) ?? "", path)?.line ?? null
 	});
 }
-/** Returns whether an override is for a refusal; one for a count is for every smaller count, too. */
-function covers$1(given, needed) {
-	if (given === needed) return true;
-	const [guard, count] = needed.split("=");
-	const [givenGuard, givenCount = ""] = given.split("=");
-	return guard === "max-removals" && givenGuard === guard && /^\d+$/.test(givenCount) && Number(givenCount) >= Number(count);
+/** Creates a function that returns where an entry is, as `file:line`. */
+function placeTexts(sources) {
+	const placeOf = entryPlaces(sources);
+	return (origin) => {
+		const { file, line } = placeOf(origin);
+		return line === null ? origin.file : `${file}:${line}`;
+	};
 }
-var MIN_FINGERPRINT_LENGTH;
-var init_overrides = __esmMin((() => {
-	init_fingerprint();
-	init_refusals();
-	MIN_FINGERPRINT_LENGTH = 12;
+var init_entry_places = __esmMin((() => {
+	init_locate();
 }));
 
 // src/action/review/annotations.ts
@@ -24011,7 +24108,7 @@ function fileErrorLines(diagnostics) {
 }
 /** Converts findings and refusals to annotations: errors, then refusals, then warnings; overridden ones are notices. */
 function planAnnotations(plans, states, sources, placeOf, overrides = []) {
-	const entry = entryPlaces$1(states, sources);
+	const entry = declaringPlaces(states, sources);
 	const placed = (plan, found) => {
 		const written = /^(.*):(\d+):\d+$/.exec(placeOf(plan, found) ?? "");
 		if (written !== null) return {
@@ -24060,8 +24157,8 @@ function planAnnotations(plans, states, sources, placeOf, overrides = []) {
 	];
 }
 /** Returns a lookup of the line that declares a role or member; without one, of the merchant's file. */
-function entryPlaces$1(states, sources) {
-	const texts = new Map(sources.map(({ file, text }) => [file, text]));
+function declaringPlaces(states, sources) {
+	const placeOf = entryPlaces(sources);
 	const byMerchant = new Map(states.map((state) => [state.merchant, state]));
 	return (merchant, resource, name) => {
 		const state = byMerchant.get(merchant);
@@ -24071,16 +24168,12 @@ function entryPlaces$1(states, sources) {
 			file: state?.origin.file ?? null,
 			line: null
 		};
-		const span = locate(texts.get(origin.file) ?? "", origin.path);
-		return {
-			file: origin.file,
-			line: span?.line ?? null
-		};
+		return placeOf(origin);
 	};
 }
 /** Masks the e-mail addresses in a text: `a***@example.com`. */
 function maskText(text) {
-	return text.replaceAll(ADDRESS$2, (address, domain) => `${[...address][0] ?? ""}***@${domain}`);
+	return text.replaceAll(ADDRESS$3, (address, domain) => `${[...address][0] ?? ""}***@${domain}`);
 }
 /** Masks the e-mail addresses in all strings of a value; object keys are kept. */
 function maskAddresses(value) {
@@ -24101,15 +24194,15 @@ function maskedAnnotations(annotations) {
 function publishable({ masked }, plans) {
 	return masked ? plans.map(maskAddresses) : plans;
 }
-var ERRORS_SHOWN, ADDRESS$2;
+var ERRORS_SHOWN, ADDRESS$3;
 var init_annotations = __esmMin((() => {
 	init_fingerprint();
-	init_locate();
 	init_escape();
 	init_text();
 	init_overrides();
+	init_entry_places();
 	ERRORS_SHOWN = 20;
-	ADDRESS$2 = /[^\s@"'`<>(),;:=\\[\]{}|]+@([^\s@"'`<>(),;:=\\[\]{}|]+\.[^\s@"'`<>(),;:=\\[\]{}|]+)/g;
+	ADDRESS$3 = /[^\s@"'`<>(),;:=\\[\]{}|]+@([^\s@"'`<>(),;:=\\[\]{}|]+\.[^\s@"'`<>(),;:=\\[\]{}|]+)/g;
 }));
 
 // src/kernel/schema/project-file.ts
@@ -24123,41 +24216,46 @@ var init_project_file = __esmMin((() => {
 }));
 
 // src/kernel/problems/rule-table.ts
-/** Returns the rule of a code. */
-function ruleOf(code) {
-	return RULES$3[code];
+/** Returns the rule of a problem. */
+function ruleOf({ code, severity }) {
+	if (!isOfPolicy(code)) return RULES$4[code];
+	return severity === "warning" ? warningRule("") : refusalRule("");
 }
-/** Returns the severity of a code. */
-function severityOf(code) {
-	return RULES$3[code].severity;
+function isOfPolicy(code) {
+	return code.startsWith("policy-");
+}
+/** Returns the severity of a problem. */
+function severityOf(problem) {
+	return ruleOf(problem).severity;
 }
 /** Returns whether a problem makes its file unusable; a broken policy or check does not. */
-function isError({ code }) {
-	return RULES$3[code].severity === "error" && RULES$3[code].refusal !== true;
+function isError(problem) {
+	const rule = ruleOf(problem);
+	return rule.severity === "error" && rule.refusal !== true;
 }
-/** Returns all diagnostics by code, for the reference. */
-function diagnosticTable() {
-	return Object.entries(RULES$3).map(([code, rule]) => ({
+/** Returns the diagnostics that no policy makes, by code. */
+function fixedDiagnostics() {
+	return Object.entries(RULES$4).map(([code, rule]) => ({
 		code,
 		...rule
-	})).toSorted((a, b) => a.code < b.code ? -1 : 1);
+	}));
 }
-var error, warning, refusal$3, RULES$3;
+var error, warningRule, refusalRule, RULES$4;
 var init_rule_table = __esmMin((() => {
 	error = (summary) => ({
 		severity: "error",
 		summary
 	});
-	warning = (summary) => ({
+	warningRule = (summary) => ({
 		severity: "warning",
 		summary
 	});
-	refusal$3 = (summary) => ({
+	refusalRule = (summary) => ({
 		severity: "error",
 		refusal: true,
 		summary
 	});
-	RULES$3 = {
+	RULES$4 = {
 		"adjust-form": error("An adjustment has `name` and `adjust`, with `add` or `remove`, and no other key."),
 		"adjust-included": error("A role is adjusted in the file of a merchant, not in an included one."),
 		"adjust-no-effect": error("An adjustment adds what the role does not have, and removes what it has."),
@@ -24180,22 +24278,22 @@ var init_rule_table = __esmMin((() => {
 		"bad-role-id": error("The id of a role begins with `role_`."),
 		"bad-until": error("`until` and `from` are existing dates, or timestamps with a time zone."),
 		"blank-text": error("Required text is not blank."),
-		"check-at-most": refusal$3("No more members have a permission than a check allows."),
-		"check-cannot": refusal$3("A member has no permission that a check denies."),
+		"check-at-most": refusalRule("No more members have a permission than a check allows."),
+		"check-cannot": refusalRule("A member has no permission that a check denies."),
 		"check-form": error("A check has one of its three forms."),
-		"check-only": refusal$3("Only those whom a check allows have a permission."),
+		"check-only": refusalRule("Only those whom a check allows have a permission."),
 		"conflicting-grant": error("A member's grant of a role has the same end in every file."),
 		"conflicting-member": error("Several files agree on a member; only roles are combined."),
 		"conflicting-setting": error("Several files agree on a setting."),
 		"control-character": error("Names and other short texts are on one line, without control characters."),
-		"duplicate-entry": warning("A list has no entry twice."),
-		"duplicate-include": warning("A file is included once."),
+		"duplicate-entry": warningRule("A list has no entry twice."),
+		"duplicate-include": warningRule("A file is included once."),
 		"duplicate-key": error("A mapping has each key once."),
 		"duplicate-member": error("A member is listed once in a file; addresses are case-insensitive."),
 		"duplicate-member-id": error("No two members are pinned to the same id."),
-		"duplicate-member-role": warning("A member lists a role once."),
+		"duplicate-member-role": warningRule("A member lists a role once."),
 		"duplicate-merchant": error("A merchant has one file."),
-		"duplicate-permission": warning("A role lists a permission once."),
+		"duplicate-permission": warningRule("A role lists a permission once."),
 		"previous-address": error("The previous address of a member is no other member's, before or now."),
 		"duplicate-previously": error("No two roles have the same previous name."),
 		"duplicate-role": error("A role is declared once, across all files."),
@@ -24219,8 +24317,8 @@ var init_rule_table = __esmMin((() => {
 		"include-identity": error("An included file has no `api`."),
 		"include-merchant": error("An included file has no merchant code."),
 		"include-not-read": error("A file with includes is loaded together with them."),
-		"leaver-listed": warning("Nobody is listed who has left (`leavers`)."),
-		"link-not-read": warning("A link in a folder leads to a YAML file of the project."),
+		"leaver-listed": warningRule("Nobody is listed who has left (`leavers`)."),
+		"link-not-read": warningRule("A link in a folder leads to a YAML file of the project."),
 		"literal-key": error("A file contains no API key."),
 		"looser-setting": error("A merchant's file sets `max_removals`, `min_holders`, `max_holders`, `require_until` or `escalation` no looser than what it includes."),
 		"merge-conflict": error("A file has no conflict that git left in it."),
@@ -24228,39 +24326,33 @@ var init_rule_table = __esmMin((() => {
 		"missing-key": error("Required keys are present."),
 		"no-globs": error("An entry of `enforce` has one glob or more, and not too many."),
 		"null-value": error("A key has a value; empty is written `[]`, `{}` or `\"\"`."),
-		"number-form": warning("A number in metadata is in canonical form, unlike `007` and `1e3`."),
-		"policy-email-domain": refusal$3("Members' addresses are in the allowed domains (`email_domains`)."),
-		"policy-forbidden-permission": refusal$3("No custom role grants a forbidden permission (`forbid_permissions`)."),
-		"policy-max-holders": refusal$3("No role has more holders than allowed (`max_holders`)."),
-		"policy-require-until": refusal$3("These roles are granted with an end date only (`require_until`)."),
-		"policy-separate": refusal$3("Nobody holds two roles that are kept separate (`separate`)."),
-		"policy-until-limit": warning("A new grant ends soon enough (`require_until`)."),
-		"previous-role-name": warning("A renamed role is referred to by its new name."),
+		"number-form": warningRule("A number in metadata is in canonical form, unlike `007` and `1e3`."),
+		"previous-role-name": warningRule("A renamed role is referred to by its new name."),
 		"previously-declared": error("A previous name is not the name of another role, unless that one was renamed too."),
 		"project-file-name": error("The project's file is named `rolecall.yaml`."),
-		"rare-permission": warning("A permission used once is not a likely misspelling of a frequent one."),
+		"rare-permission": warningRule("A permission used once is not a likely misspelling of a frequent one."),
 		"rules-in-reach": error("No file that rules bind is one of the rules."),
 		"rules-section": error("A file with rules has no sections but these: `guards`, `policies`, `checks`, `leavers`, `ignore`, `sync`."),
 		"section-not-allowed": error("A file has no section that the project does not allow it."),
-		"role-name-like-id": warning("A role's name does not look like an id."),
+		"role-name-like-id": warningRule("A role's name does not look like an id."),
 		"too-few-roles": error("A set under `separate` has at least two roles."),
 		"too-many-checks": error("A file does not have too many checks to evaluate."),
 		"too-many-includes": error("A file does not have too many includes."),
 		"too-many-metadata": error("Metadata has no more properties than the service accepts."),
 		"too-many-permissions": error("A role has no more permissions than the service accepts."),
-		"service-limit": warning("A member does not exceed the known limits of the service."),
-		"too-many-problems": warning("A file has no more problems than are shown."),
+		"service-limit": warningRule("A member does not exceed the known limits of the service."),
+		"too-many-problems": warningRule("A file has no more problems than are shown."),
 		"too-much-to-judge": error("Policies and checks are few enough to evaluate."),
-		"unassignable-role": warning("No grant of `role_owner` or `role_admin` begins later, or comes back after a suspension: the service may not assign them through its API."),
-		"unheld-role": warning("Every role has a holder, if all members are declared."),
+		"unassignable-role": warningRule("No grant of `role_owner` or `role_admin` begins later, or comes back after a suspension: the service may not assign them through its API."),
+		"unheld-role": warningRule("Every role has a holder, if all members are declared."),
 		"unknown-key": error("A mapping has known keys only."),
-		"unknown-member": warning("A check names declared members."),
-		"unknown-protected-role": warning("A protected role is declared."),
-		"unknown-role": error("A role that is named is declared, or an id."),
-		"unknown-shared-role": warning("A role that a shared rule names is declared by a merchant that includes the rule, among the files given."),
+		"unknown-member": warningRule("A check names declared members."),
+		"unknown-protected-role": warningRule("A protected role is declared."),
+		"unknown-role": error("A role that is referred to by name is declared; any other reference is an id."),
+		"unknown-shared-role": warningRule("A role that a shared rule names is declared by a merchant that includes the rule, among the files given."),
 		"unsafe-key": error("No key is `__proto__`."),
-		"until-after-membership": warning("A grant does not end after its membership."),
-		"until-past": warning("`until` is in the future."),
+		"until-after-membership": warningRule("A grant does not end after its membership."),
+		"until-past": warningRule("`until` is in the future."),
 		"wrong-type": error("A value has the right type: text, number, true or false, list or mapping."),
 		"wrong-value": error("A value is one of the allowed values."),
 		"yaml-alias": error("An alias has an anchor before it; text that begins with `*` is quoted."),
@@ -24272,7 +24364,7 @@ var init_rule_table = __esmMin((() => {
 		"yaml-syntax": error("A file is valid YAML."),
 		"yaml-tag": error("A file has no YAML tags."),
 		"yaml-too-deep": error("Lists and mappings are not nested too deeply."),
-		"yaml-word": warning("A bare `yes`, `no`, `on` or `off` in metadata is text; only `true` and `false` are booleans.")
+		"yaml-word": warningRule("A bare `yes`, `no`, `on` or `off` in metadata is text; only `true` and `false` are booleans.")
 	};
 }));
 
@@ -24622,6 +24714,7 @@ function openSuggester(candidates) {
 				bestDistance = edits;
 			}
 		}
+		if (work <= MAX_WORK) best ??= folded.find(({ lower }) => isAbbreviation(lowerWord, lower))?.candidate ?? null;
 		suggestions.set(word, best);
 		return best;
 	};
@@ -24629,6 +24722,10 @@ function openSuggester(candidates) {
 /** Returns how many edits make a word of this length another one. */
 function mostEdits(length) {
 	return Math.max(1, Math.floor(length / 3));
+}
+/** Returns whether a word is the beginning of another one, without what they have in common by form. */
+function isAbbreviation(word, other) {
+	return other.startsWith(word) && other !== word && word.length - commonForm(word, other) >= 3;
 }
 /** Returns how many characters two ids or addresses have in common by form alone: `role_`, or the domain. */
 function commonForm(a, b) {
@@ -24691,982 +24788,6 @@ var init_desired = __esmMin((() => {
 		edit: ["roles_update"],
 		create: ["roles_create"]
 	};
-}));
-
-// src/kernel/validate/rule-context.ts
-/** Creates the context that the rules of one merchant share. */
-function createRuleContext({ main, rawFiles, enforced = [], complete, now }) {
-	const all = [...rawFiles, ...enforced];
-	const roles = joinLists(rawFiles.map((raw) => raw.roles));
-	const members = joinLists(rawFiles.map((raw) => raw.members));
-	return {
-		main,
-		rawFiles,
-		enforced,
-		roles,
-		adjustments: rawFiles.flatMap((raw) => raw.adjustments),
-		members,
-		leavers: all.flatMap((raw) => raw.leavers),
-		complete,
-		rolesComplete: complete && isWhole$2("roles", rawFiles, all) && roles.every(({ name }) => name !== null),
-		membersComplete: complete && isWhole$2("members", rawFiles, all) && members.every(({ email }) => email !== null),
-		now,
-		duplicateAddresses: addressesTwice(members),
-		referencedRoles: grantedBy$1(members)
-	};
-}
-function addressesTwice(members) {
-	const seen = /* @__PURE__ */ new Set();
-	const duplicateAddresses = /* @__PURE__ */ new Set();
-	for (const { address } of members) if (address !== null) {
-		if (seen.has(address)) duplicateAddresses.add(address);
-		seen.add(address);
-	}
-	return duplicateAddresses;
-}
-function grantedBy$1(members) {
-	const referencedRoles = /* @__PURE__ */ new Set();
-	for (const { grants } of members) for (const { role } of grants) referencedRoles.add(role);
-	return referencedRoles;
-}
-/** Returns true if a section is managed, readable and authoritative. */
-function isWhole$2(section, rawFiles, all) {
-	const sections = rawFiles.flatMap(({ fields }) => Object.hasOwn(fields, section) ? [fields[section]] : []);
-	const modes = all.flatMap(({ fields }) => fieldsOf(fields["sync"])[section] ?? []);
-	return sections.length > 0 && sections.every((value) => Array.isArray(value)) && modes.every((mode) => mode === "authoritative");
-}
-/** Returns the entries of a list below two keys, in all files, with their locations. */
-function entriesAt({ rawFiles }, section, key) {
-	return rawFiles.flatMap(({ file, fields }) => listOf(fieldsOf(fields[section])[key]).map((value, index) => ({
-		value,
-		location: locationOf(file, [
-			section,
-			key,
-			index
-		])
-	})));
-}
-/** Returns the patterns of `ignore` in all files, with those of enforced rules. */
-function ignoredAt({ rawFiles, enforced }, key) {
-	return entriesAt({ rawFiles: [...rawFiles, ...enforced] }, "ignore", key);
-}
-/** Returns the pairs of a mapping below two keys, in all files, with their locations. */
-function pairsAt({ rawFiles }, section, key) {
-	return rawFiles.flatMap(({ file, fields }) => Object.entries(fieldsOf(fieldsOf(fields[section])[key])).map(([name, value]) => ({
-		name,
-		value,
-		location: locationOf(file, [
-			section,
-			key,
-			name
-		])
-	})));
-}
-var init_rule_context = __esmMin((() => {
-	init_raw_file();
-	init_values();
-}));
-
-// src/kernel/validate/adjustments.ts
-/** Requires that an adjustment has no other key but the role's name, and changes something. */
-function plainAdjustments({ adjustments }) {
-	return adjustments.flatMap(({ path, fields, add, remove }) => [...Object.keys(fields).filter((key) => key !== "name" && key !== "adjust").map((key) => ({
-		code: "adjust-form",
-		key,
-		location: {
-			at: "key",
-			path: [...path, key]
-		}
-	})), ...add.length + remove.length > 0 || kindOf$2(fields["adjust"]) !== "mapping" ? [] : [{
-		code: "adjust-form",
-		key: null,
-		location: {
-			at: "key",
-			path: [...path, "adjust"]
-		}
-	}]]);
-}
-/** Requires that a merchant's own file adjusts an included role, once, and that each permission changes it. */
-function soundAdjustments(merchant) {
-	const { adjustments, main, complete } = merchant;
-	if (adjustments.length === 0) return [];
-	const own = adjustments.filter(({ file }) => file === main);
-	const renamed = renamedRoles(merchant.roles);
-	const currentName = ({ name }) => name && (renamed.get(name) ?? name);
-	return [...repeats(own, currentName).map(({ text, item, first }) => ({
-		code: "duplicate-role",
-		name: text,
-		location: nameOf$4(item),
-		first: nameOf$4(first)
-	})), ...complete ? adjustments.flatMap((one) => problemsOf(one, merchant)) : []];
-}
-function problemsOf(adjustment, { main, roles }) {
-	const { name, file } = adjustment;
-	const location = nameOf$4(adjustment);
-	if (name === null) return [];
-	if (file !== main) return [{
-		code: "adjust-included",
-		role: name,
-		location
-	}];
-	const current = renamedRoles(roles).get(name) ?? name;
-	const role = roles.find((one) => one.name === current);
-	if (role === void 0) {
-		const names = roles.flatMap((one) => one.file === main ? [] : one.name ?? []);
-		return [{
-			code: "adjust-unknown-role",
-			role: name,
-			near: openSuggester([...new Set(names)])(name),
-			location
-		}];
-	}
-	const first = locationOf(role.file, [...role.path, "name"]);
-	if (role.file === main) return [{
-		code: "adjust-unknown-role",
-		role: name,
-		near: null,
-		location,
-		first
-	}];
-	if (!Object.hasOwn(role.fields, "permissions")) return [{
-		code: "adjust-unmanaged",
-		role: name,
-		location,
-		first
-	}];
-	return [...withoutEffect(adjustment, role), ...tooMany$1(adjustment, role)];
-}
-function withoutEffect(adjustment, role) {
-	const known = new Map(role.permissions.map((permission, index) => [permission, index]));
-	const at = (list, index) => locationOf(adjustment.file, [
-		...adjustment.path,
-		"adjust",
-		list,
-		index
-	]);
-	return ["add", "remove"].flatMap((list) => adjustment[list].flatMap((value, index) => {
-		const permission = textOf$3(value);
-		if (permission === null || known.has(permission) === (list === "remove")) return [];
-		const place = known.get(permission);
-		const first = locationOf(role.file, [...role.path, ...place === void 0 ? ["name"] : ["permissions", place]]);
-		return [{
-			code: "adjust-no-effect",
-			role: role.name ?? "",
-			permission,
-			list,
-			location: at(list, index),
-			first
-		}];
-	}));
-}
-function tooMany$1(adjustment, role) {
-	const value = adjustedPermissions(role.permissions, adjustment);
-	const path = [
-		...adjustment.path,
-		"adjust",
-		"add"
-	];
-	return value.length <= 100 || role.permissions.length > 100 ? [] : [{
-		code: "too-many-permissions",
-		path,
-		value,
-		location: locationOf(adjustment.file, path)
-	}];
-}
-/** Returns the permissions of a role with those of an adjustment added and removed. */
-function adjustedPermissions(permissions, { add = [], remove = [] }) {
-	const removed = new Set(remove);
-	return [.../* @__PURE__ */ new Set([...permissions, ...add])].filter((permission) => !removed.has(permission));
-}
-function nameOf$4({ file, path }) {
-	return locationOf(file, [...path, "name"]);
-}
-/** Requires that a merchant's own file is no looser than what it includes; of included files, the strictest counts. */
-function strictLimits(merchant) {
-	const { main, rawFiles, roles } = merchant;
-	if (rawFiles.length < 2) return [];
-	const renamed = renamedRoles(roles);
-	const all = [
-		...rawFiles.flatMap(removalLimits),
-		...pairsAt(merchant, "policies", "require_until").flatMap(({ name, value, location }) => {
-			const limit = typeof value === "string" ? parsePeriod(value) : null;
-			const path = [
-				"policies",
-				"require_until",
-				name
-			];
-			const key = JSON.stringify(["require_until", renamed.get(name) ?? name]);
-			return limit === null ? [] : [{
-				path,
-				key,
-				value,
-				strictness: -limit.ms,
-				location
-			}];
-		}),
-		...HOLDER_LIMITS.flatMap(({ section, key, sign }) => pairsAt(merchant, section, key).flatMap(({ name, value, location }) => {
-			const count = countOf(value);
-			return count === null ? [] : [{
-				path: [
-					section,
-					key,
-					name
-				],
-				key: JSON.stringify([section, renamed.get(name) ?? name]),
-				value,
-				strictness: sign * count,
-				location
-			}];
-		}))
-	];
-	const included = /* @__PURE__ */ new Map();
-	for (const limit of all) {
-		const known = included.get(limit.key);
-		if (limit.location.file !== main && (known === void 0 || limit.strictness > known.strictness)) included.set(limit.key, limit);
-	}
-	return [
-		...all.flatMap(({ path, key, value, strictness, location }) => {
-			const limit = location.file === main ? included.get(key) : void 0;
-			return limit === void 0 || strictness >= limit.strictness ? [] : [{
-				code: "looser-setting",
-				path,
-				value,
-				limit: limit.value,
-				stricter: path.includes("min_holders") ? "more" : "less",
-				location,
-				first: limit.location
-			}];
-		}),
-		...mixedRemovals(all),
-		...looserEscalation(merchant)
-	];
-}
-/**
-* Requires that a merchant's own file only adds to what included files count as leading to more access: to their lists or,
-* beside an included check of what somebody can reach, to the default.
-*/
-function looserEscalation({ main, rawFiles }) {
-	const own = rawFiles.find(({ file }) => file === main);
-	const others = rawFiles.filter(({ file }) => file !== main);
-	return ESCALATION_KEYS.flatMap((key) => {
-		const path = [
-			"policies",
-			"escalation",
-			key
-		];
-		const value = own && valueAt(own.fields, path);
-		if (!Array.isArray(value)) return [];
-		const lists = others.flatMap(({ file, fields }) => {
-			const list = valueAt(fields, path);
-			return Array.isArray(list) ? [{
-				list,
-				location: locationOf(file, path)
-			}] : [];
-		});
-		const [first] = lists.length > 0 ? lists : others.flatMap((raw) => defaultBeside(raw, key));
-		if (first === void 0) return [];
-		const limit = [...new Set(lists.length > 0 ? lists.flatMap(({ list }) => list) : first.list)];
-		if (limit.every((permission) => value.includes(permission))) return [];
-		return [{
-			code: "looser-setting",
-			path,
-			value,
-			limit,
-			stricter: "more",
-			location: locationOf(main, path),
-			first: first.location
-		}];
-	});
-}
-/** Returns the default of a list of permissions, at the first check of what somebody can reach. */
-function defaultBeside({ file, fields }, key) {
-	const index = listOf(fields["checks"]).findIndex((check) => fieldsOf(check)["reach"] === true);
-	return index < 0 ? [] : [{
-		list: DEFAULT_ESCALATION[key],
-		location: locationOf(file, [
-			"checks",
-			index,
-			"reach"
-		])
-	}];
-}
-function removalLimits({ file, fields }) {
-	const value = valueAt(fields, MAX_REMOVALS);
-	const count = countOf(value);
-	const [key, number] = count === null ? ["share", typeof value === "string" ? Number.parseInt(value, 10) : NaN] : ["count", count];
-	return Number.isNaN(number) ? [] : [{
-		path: MAX_REMOVALS,
-		key,
-		value,
-		strictness: -number,
-		location: locationOf(file, MAX_REMOVALS)
-	}];
-}
-/** Reports a count of removals beside a share of them: which is stricter depends on what is live. */
-function mixedRemovals(limits) {
-	const [first, ...others] = limits.filter(({ path }) => path === MAX_REMOVALS);
-	return others.flatMap(({ path, key, location }) => first === void 0 || key === first.key ? [] : [{
-		code: "conflicting-setting",
-		path,
-		location,
-		first: first.location
-	}]);
-}
-var ESCALATION_KEYS, HOLDER_LIMITS, MAX_REMOVALS;
-var init_adjustments = __esmMin((() => {
-	init_suggest();
-	init_desired();
-	init_raw_file();
-	init_dates();
-	init_limits();
-	init_values();
-	init_rule_context();
-	ESCALATION_KEYS = [
-		"assign",
-		"edit",
-		"create"
-	];
-	HOLDER_LIMITS = [{
-		section: "guards",
-		key: "min_holders",
-		sign: 1
-	}, {
-		section: "policies",
-		key: "max_holders",
-		sign: -1
-	}];
-	MAX_REMOVALS = ["guards", "max_removals"];
-}));
-
-// src/lib/glob.ts
-/** Returns whether a glob matches only its own text, ignoring case. */
-function isLiteralGlob(glob) {
-	return !/[*?[{\\]/.test(glob);
-}
-/**
-* Returns whether a glob certainly matches a text, ignoring case; false for a glob with more than words and `*`.
-*/
-function matchesSimpleGlob(glob, text) {
-	if (!/^[\p{L}\p{N} _.@*'&,-]+$/u.test(glob) || glob.includes("**") || text.startsWith(".")) return false;
-	return compileGlob(glob.toLowerCase())(text.toLowerCase());
-}
-/**
-* Compiles a glob over names: `*` is any text, `?` any character, `[a-z]` one of some, `[!a-z]` none of them, `{a,b}`
-* either, and a backslash takes the next character as it is. It takes time in proportion to the lengths of both, which
-* a regular expression does not.
-*/
-function compileGlob(glob) {
-	const [, head, tail] = /^([^*?[{\\]*)\*([^*?[{\\]*)$/.exec(glob) ?? [];
-	if (head !== void 0 && tail !== void 0) {
-		const least = head.length + tail.length;
-		return (text) => text.length >= least && text.startsWith(head) && text.endsWith(tail);
-	}
-	if (isLiteralGlob(glob) || glob.length > MAX_LENGTH) return (text) => text === glob;
-	const program = programOf([...glob], false);
-	return (text) => text === glob || run$5(program, text);
-}
-/**
-* Compiles a glob over paths, ignoring case: `*`, `?` and `[…]` stay within a folder, `**` does not, and between slashes
-* it also stands for no folder.
-*/
-function compilePathGlob(glob) {
-	const parts = glob.toLowerCase().split("/");
-	const lower = parts.filter((part, index) => part !== "**" || parts[index + 1] !== "**").join("/");
-	const program = lower.length > MAX_LENGTH ? [] : programOf([...lower], true);
-	return (path) => {
-		const text = path.toLowerCase();
-		return text === lower || run$5(program, text);
-	};
-}
-/** Compiles a glob, as characters, to instructions; their end is a match. */
-function programOf(glob, isPath) {
-	const program = [];
-	const closing = closingBraces(glob);
-	const inFolder = (matches) => (character) => matches(character) && !(isPath && character === "/");
-	const literal = (literalCharacter) => void program.push({ matches: (character) => character === literalCharacter });
-	const anyText = (matches) => {
-		const start = program.length;
-		program.push({ also: start + 3 }, { matches }, { goto: start });
-	};
-	/** Compiles the characters from one place to another. */
-	function part(from, to) {
-		for (let index = from; index < to; index += 1) {
-			const character = glob[index];
-			if (character === "*") index = stars(index);
-			else if (character === "?") program.push({ matches: inFolder(() => true) });
-			else if (character === "[") index = characterClass(index);
-			else if (character === "{" && closing.has(index)) index = alternatives(index);
-			else if (character === "\\" && index + 1 < to) literal(glob[++index]);
-			else literal(character);
-		}
-	}
-	function stars(from) {
-		let end = from;
-		while (glob[end + 1] === "*") end += 1;
-		const crosses = isPath && end > from;
-		if (!(crosses && glob[end + 1] === "/" && /[/{,]/.test(glob[from - 1] ?? "/"))) {
-			anyText(crosses ? () => true : inFolder(() => true));
-			return end;
-		}
-		program.push({ also: program.length + 5 });
-		anyText(() => true);
-		literal("/");
-		return end + 1;
-	}
-	function characterClass(from) {
-		const isNegated = glob[from + 1] === "!" || glob[from + 1] === "^";
-		const { ranges, end } = rangesFrom(glob, from + (isNegated ? 2 : 1));
-		if (end >= glob.length) {
-			literal("[");
-			return from;
-		}
-		const isIn = (character) => ranges.some(([low, high]) => low <= character && character <= high);
-		program.push({ matches: inFolder((character) => isIn(character) !== isNegated) });
-		return end;
-	}
-	function alternatives(from) {
-		const { commas, end } = closing.get(from) ?? {
-			commas: [],
-			end: from
-		};
-		const exits = [];
-		const starts = [from, ...commas];
-		for (const [index, start] of starts.entries()) {
-			const next = commas[index];
-			const fork = program.length;
-			if (next !== void 0) program.push({ also: 0 });
-			part(start + 1, next ?? end);
-			if (next === void 0) break;
-			exits.push(program.length);
-			program.push({ goto: 0 });
-			program[fork] = { also: program.length };
-		}
-		for (const exit of exits) program[exit] = { goto: program.length };
-		return end;
-	}
-	part(0, glob.length);
-	return program;
-}
-/** Reads the characters and ranges of a class, up to its closing bracket; a bracket at the start is one of them. */
-function rangesFrom(glob, start) {
-	const ranges = [];
-	let index = start;
-	while (index < glob.length && (glob[index] !== "]" || index === start)) {
-		if (glob[index] === "\\") index += 1;
-		const low = glob[index] ?? "";
-		const high = glob[index + 1] === "-" ? glob[index + 2] : void 0;
-		const isRange = high !== void 0 && high !== "]";
-		ranges.push([low, isRange ? high : low]);
-		index += isRange ? 3 : 1;
-	}
-	return {
-		ranges,
-		end: index
-	};
-}
-/** Finds the braces that are closed and hold a comma, by where they open. */
-function closingBraces(glob) {
-	const closed = /* @__PURE__ */ new Map();
-	const openBraces = [];
-	for (let index = 0; index < glob.length; index += 1) {
-		const character = glob[index];
-		if (character === "\\") index += 1;
-		else if (character === "{") openBraces.push({
-			start: index,
-			commas: []
-		});
-		else if (character === ",") openBraces.at(-1)?.commas.push(index);
-		else if (character === "}") {
-			const braces = openBraces.pop();
-			if (braces && braces.commas.length > 0) closed.set(braces.start, {
-				commas: braces.commas,
-				end: index
-			});
-		}
-	}
-	return closed;
-}
-/** Runs all ways through a program side by side, so that none is gone twice. */
-function run$5(program, text) {
-	let current = /* @__PURE__ */ new Set();
-	const reach = (places, from) => {
-		const unvisited = [from];
-		for (let address = unvisited.pop(); address !== void 0; address = unvisited.pop()) {
-			if (places.has(address)) continue;
-			places.add(address);
-			const instruction = program[address];
-			if (instruction === void 0 || "matches" in instruction) continue;
-			if ("goto" in instruction) unvisited.push(instruction.goto);
-			else unvisited.push(instruction.also, address + 1);
-		}
-	};
-	reach(current, 0);
-	for (const character of text) {
-		const next = /* @__PURE__ */ new Set();
-		for (const address of current) {
-			const instruction = program[address];
-			if (instruction && "matches" in instruction && instruction.matches(character)) reach(next, address + 1);
-		}
-		if (next.size === 0) return false;
-		current = next;
-	}
-	return current.has(program.length);
-}
-var MAX_LENGTH;
-var init_glob = __esmMin((() => {
-	MAX_LENGTH = 1e3;
-}));
-
-// src/kernel/validate/desired-settings.ts
-/** Combines the `sync` sections of all files. */
-function normaliseSync(all) {
-	const { roles, members, reinvite, replace_roles, ...rest } = merged(all.map(({ content }) => content.sync));
-	return {
-		roles: roles ?? "authoritative",
-		members: members ?? "authoritative",
-		reinvite: typeof reinvite === "boolean" ? reinvite : period(reinvite?.for ?? "30d"),
-		replaceRoles: replace_roles ?? false
-	};
-}
-/** Parses a period that the schema has accepted. */
-function period(text) {
-	return parsePeriod(text) ?? {
-		text,
-		ms: 0
-	};
-}
-/** Combines the `ignore` globs of all files. */
-function normalisePatterns(all) {
-	return {
-		roles: unique(all.flatMap((each) => each?.roles ?? [])),
-		members: unique(all.flatMap((each) => each?.members ?? []))
-	};
-}
-/** Combines the guards of all files. */
-function normaliseGuards(all, currentName) {
-	const each = all.map(({ content }) => content.guards);
-	const { max_removals, protect, min_holders, overrides, ...rest } = merged(each);
-	return omitUndefined({
-		maxRemovals: max_removals === void 0 ? void 0 : strictestRemovals(each.flatMap((guards) => guards?.max_removals ?? [])),
-		protect: protectedPatterns(normalisePatterns(each.map((guards) => guards?.protect)), currentName),
-		minHolders: min_holders && holders(each.map((guards) => guards?.min_holders), currentName, Math.max),
-		overrides: overrides && unique(overrides)
-	});
-}
-/** Returns the protected names, with the new names of renamed roles. */
-function protectedPatterns({ roles, members }, currentName) {
-	return {
-		roles: unique(roles.flatMap((role) => [role, currentName(role)])),
-		members
-	};
-}
-/** Returns the least of several counts, or of several shares. */
-function strictestRemovals(limits) {
-	const numberOf = (limit) => Number.parseInt(String(limit), 10);
-	const [least] = [...limits].sort((a, b) => numberOf(a) - numberOf(b));
-	return least === void 0 ? void 0 : removalLimit(least);
-}
-function removalLimit(limit) {
-	return typeof limit === "number" ? { count: limit } : { percent: Number.parseInt(limit, 10) };
-}
-/** Combines the policies of all files. */
-function normalisePolicies(all, currentName) {
-	const names = (roles) => unique(roles.map(currentName));
-	const each = all.map(({ content }) => content.policies ?? {});
-	const { email_domains, separate, max_holders, require_until, require_mfa, forbid_permissions, escalation, ...rest } = merged(each);
-	return omitUndefined({
-		emailDomains: email_domains && unique(each.flatMap((policies) => policies.email_domains ?? [])),
-		separate: separate === void 0 ? [] : each.flatMap((policies) => policies.separate ?? []).map(names),
-		maxHolders: max_holders === void 0 ? {} : holders(each.map((policies) => policies.max_holders), currentName, Math.min),
-		requireUntil: require_until ? names(each.flatMap((policies) => rolesWithEnd(policies.require_until))) : [],
-		longestGrants: longestGrants(each.map((policies) => policies.require_until), currentName),
-		requireMfa: require_mfa ? names(each.flatMap((policies) => policies.require_mfa ?? [])) : [],
-		forbidPermissions: forbid_permissions ? unique(each.flatMap((policies) => policies.forbid_permissions ?? [])) : [],
-		escalation: escalation && escalationOf(each.map((policies) => policies.escalation))
-	});
-}
-function escalationOf(each) {
-	const all = (key) => {
-		const given = each.flatMap((escalation) => escalation?.[key] ? [escalation[key]] : []);
-		return given.length === 0 ? void 0 : unique(given.flat());
-	};
-	return omitUndefined({
-		assign: all("assign"),
-		edit: all("edit"),
-		create: all("create")
-	});
-}
-/** Returns the rules of files without errors, with the current names of roles. */
-function enforcedRules(all, files, by, currentName = (role) => role) {
-	return {
-		guards: normaliseGuards(all, currentName),
-		policies: normalisePolicies(all, currentName),
-		checks: normaliseChecks(all, currentName),
-		files,
-		...by && { by }
-	};
-}
-/** Combines the checks of all files. */
-function normaliseChecks(all, currentName) {
-	return all.flatMap(({ file, content }) => (content.checks ?? []).map((check, index) => normaliseCheck(check, {
-		file,
-		path: ["checks", index]
-	}, currentName)));
-}
-function normaliseCheck(check, origin, currentName) {
-	const common = {
-		...check.reach && { reach: true },
-		origin
-	};
-	if ("only" in check) {
-		const { can, only, reach: _, ...rest } = check;
-		return {
-			kind: "only",
-			can,
-			only: unique(only.map((one) => normaliseHolder(one, currentName))),
-			...common
-		};
-	}
-	if ("at_most" in check) {
-		const { can, at_most: atMost, reach: _, ...rest } = check;
-		return {
-			kind: "at-most",
-			can,
-			atMost,
-			...common
-		};
-	}
-	const { member, cannot, reach: _, ...rest } = check;
-	return {
-		kind: "cannot",
-		member,
-		cannot: unique(cannot),
-		...common
-	};
-}
-/** Normalises `role: Name` to `role:Name`, with the current name. */
-function normaliseHolder(holder, currentName) {
-	return holder.startsWith("role:") ? `role:${currentName(holder.slice(5).trim())}` : holder;
-}
-/** Returns the roles and members that rules of included files name, and no rule of the merchant's own; undefined if there are none. */
-function sharedRuleNames(main, all) {
-	const own = new Set(ruleNames(main));
-	const shared = all.filter(({ file }) => file !== main.file).flatMap(ruleNames).filter((role) => !own.has(role));
-	return shared.length === 0 ? void 0 : unique(shared);
-}
-function ruleNames({ content: { guards, policies, checks } }) {
-	return [
-		...[...guards?.protect?.roles ?? [], ...guards?.protect?.members ?? []].filter(isLiteralGlob),
-		...Object.keys(guards?.min_holders ?? {}),
-		...policies?.separate?.flat() ?? [],
-		...Object.keys(policies?.max_holders ?? {}),
-		...rolesWithEnd(policies?.require_until),
-		...policies?.require_mfa ?? [],
-		...(checks ?? []).flatMap((check) => "only" in check ? check.only.flatMap((holder) => holder.startsWith("role:") ? [holder.slice(5).trim()] : []) : [])
-	];
-}
-function rolesWithEnd(required) {
-	return Array.isArray(required) ? required : Object.keys(required ?? {});
-}
-/** Combines the limits of all files by role, also under its previous name; of several, the shortest counts. */
-function longestGrants(all, currentName) {
-	const limits = /* @__PURE__ */ new Map();
-	for (const required of all) {
-		if (required === void 0 || Array.isArray(required)) continue;
-		for (const [role, text] of Object.entries(required)) {
-			const limit = period(text);
-			const known = limits.get(currentName(role));
-			if (known === void 0 || limit.ms < known.ms) limits.set(currentName(role), limit);
-		}
-	}
-	return limits.size === 0 ? void 0 : Object.fromEntries(limits);
-}
-/** Merges records that have no conflicting fields. */
-function merged(records) {
-	return Object.assign({}, ...records);
-}
-/** Combines numbers of holders by role, also under its previous name; of several, the stricter one counts. */
-function holders(records, currentName, stricter) {
-	const numbers = /* @__PURE__ */ new Map();
-	for (const [role, number] of records.flatMap((record) => Object.entries(record ?? {}))) {
-		const name = currentName(role);
-		numbers.set(name, stricter(number, numbers.get(name) ?? number));
-	}
-	return Object.fromEntries(numbers);
-}
-var init_desired_settings = __esmMin((() => {
-	init_glob();
-	init_dates();
-	init_values();
-}));
-
-// src/kernel/validate/judging.ts
-/** Converts breaches to problems at their locations in the files; one of each kind per location, but every sentence of a check. */
-function breachProblems(breaches, view) {
-	if (breaches.length === 0) return [];
-	const places = openPlaces(view);
-	const problems = /* @__PURE__ */ new Map();
-	for (const { code, subject, message, hint } of breaches) {
-		const sites = sitesOf(subject, places);
-		const first = subject.kind === "grant" && subject.beside ? grantSite$1(subject, subject.beside, places) : null;
-		for (const location of sites.length > 0 ? sites : [firstKeyOf(view)]) {
-			const key = JSON.stringify([
-				code,
-				location,
-				subject.kind === "check" ? message : ""
-			]);
-			if (!problems.has(key)) problems.set(key, {
-				code,
-				message,
-				hint,
-				location,
-				...first && { first }
-			});
-		}
-	}
-	return [...problems.values()];
-}
-/** Returns a function that makes a value once it is asked for. */
-function lazily(make) {
-	const made = memoized$1((key) => key, make);
-	return () => made(null);
-}
-function sitesByTwo(sites) {
-	const table = /* @__PURE__ */ new Map();
-	for (const [first, second, site] of sites) {
-		const row = table.get(first) ?? /* @__PURE__ */ new Map();
-		table.set(first, row);
-		const known = row.get(second);
-		if (known === void 0) row.set(second, [site]);
-		else known.push(site);
-	}
-	return table;
-}
-/** Returns a function that makes a value for each key once. */
-function memoized$1(keyOf, make) {
-	const values = /* @__PURE__ */ new Map();
-	return (key) => {
-		const id = keyOf(key);
-		const value = values.get(id) ?? make(key);
-		values.set(id, value);
-		return value;
-	};
-}
-function openPlaces(view) {
-	const entries = /* @__PURE__ */ new Map();
-	for (const member of view.members) {
-		if (member.address === null) continue;
-		const known = entries.get(member.address);
-		if (known === void 0) entries.set(member.address, [member]);
-		else known.push(member);
-	}
-	const otherNames = rolesByOtherNames(view.roles);
-	const formerNames = renamedRoles(view.roles);
-	const current = (name) => formerNames.get(name) ?? name;
-	return {
-		...view,
-		entries,
-		permissionSites: lazily(() => sitesByTwo(permissionLists(view, current))),
-		limitSites: lazily(() => sitesByTwo(pairsAt(view, "policies", "max_holders").map(({ name, value, location }) => [
-			current(name),
-			countOf(value),
-			location
-		]))),
-		cannotSites: memoized$1(({ file, path }) => JSON.stringify([file, path]), ({ file, path }) => {
-			const raw = view.rawFiles.find((one) => one.file === file);
-			return sitesByTwo(listOf(valueAt(raw?.fields, [...path, "cannot"])).map((item, index) => [
-				"",
-				item,
-				locationOf(file, [
-					...path,
-					"cannot",
-					index
-				])
-			]));
-		}),
-		grantsOf: memoized$1((member) => member, (member) => {
-			const latest = member.grants.filter(({ end }) => isCurrent(end, view.now)).reverse();
-			return new Map(latest.map((grant) => [otherNames.get(grant.role) ?? grant.role, grant]));
-		})
-	};
-}
-function isCurrent(end, now) {
-	return end === null || end.until !== null && end.until.ends > now;
-}
-/** Yields every permission that a role gets, with its location. */
-function* permissionLists({ roles, adjustments }, current) {
-	for (const { name, file, path, permissions } of roles) {
-		if (name === null) continue;
-		for (const [index, permission] of permissions.entries()) yield [
-			current(name),
-			permission,
-			locationOf(file, [
-				...path,
-				"permissions",
-				index
-			])
-		];
-	}
-	for (const { name, file, path, add } of adjustments) {
-		if (name === null) continue;
-		for (const [index, permission] of add.entries()) yield [
-			current(name),
-			permission,
-			locationOf(file, [
-				...path,
-				"adjust",
-				"add",
-				index
-			])
-		];
-	}
-}
-function sitesOf(subject, places) {
-	switch (subject.kind) {
-		case "member": {
-			const [first] = places.entries.get(subject.email.toLowerCase()) ?? [];
-			return first === void 0 ? [] : [memberLocation(first, "email")];
-		}
-		case "grant": {
-			const site = grantSite$1(subject, subject.role, places);
-			return site === null ? [] : [site];
-		}
-		case "permission": return places.permissionSites().get(subject.role)?.get(subject.permission) ?? [];
-		case "max-holders": return places.limitSites().get(subject.role)?.get(subject.max) ?? [];
-		case "check": return [locationOf(subject.origin.file, [...subject.origin.path, subject.key])];
-		case "cannot": return places.cannotSites(subject.origin).get("")?.get(subject.permission) ?? [];
-		default: return subject;
-	}
-}
-/** Returns the location of the first grant of a role that has not ended; `null` if there is none. */
-function grantSite$1({ email }, role, { entries, grantsOf }) {
-	for (const member of entries.get(email.toLowerCase()) ?? []) {
-		const grant = grantsOf(member).get(role);
-		if (grant !== void 0) return locationOf(member.file, grantPath(member, grant));
-	}
-	return null;
-}
-function firstKeyOf({ main }) {
-	return {
-		at: "first-key",
-		file: main,
-		path: []
-	};
-}
-/**
-* Returns the readable content of a file with errors, for its policies and checks; leaves out access with unreadable
-* dates.
-*/
-function readableContent({ file, fields, roles, adjustments, members, leavers }) {
-	return {
-		file,
-		content: {
-			version: 1,
-			merchant: "-",
-			policies: readablePolicies(fieldsOf(fields["policies"])),
-			checks: listOf(fields["checks"]).map((check) => readableCheck(fieldsOf(check))),
-			roles: [...roles.flatMap(({ name, id, previously, permissions }) => name === null ? [] : [{
-				name,
-				...id !== null && { id },
-				...previously.length > 0 && { previously: [...previously] },
-				permissions: texts$2(permissions)
-			}]), ...adjustments.flatMap(({ name, add, remove }) => name === null ? [] : [{
-				name,
-				adjust: {
-					add: texts$2(add),
-					remove: texts$2(remove)
-				}
-			}])],
-			members: members.flatMap(readableMember),
-			leavers: leavers.flatMap(({ email, from }) => email === null || from === null ? [] : [{
-				email,
-				from: from.text
-			}])
-		}
-	};
-}
-function readablePolicies(fields) {
-	const { email_domains: domains, separate, max_holders, require_until, forbid_permissions } = fields;
-	const { assign, edit, create } = fieldsOf(fields["escalation"]);
-	const most = Object.entries(fieldsOf(max_holders)).flatMap(([role, value]) => {
-		const count = countOf(value);
-		return count === null ? [] : [[role, count]];
-	});
-	return {
-		...Array.isArray(domains) && domains.every(isText) && { email_domains: domains },
-		separate: listOf(separate).map((roles) => texts$2(listOf(roles))),
-		max_holders: Object.fromEntries(most),
-		require_until: Array.isArray(require_until) ? texts$2(require_until) : Object.fromEntries(Object.entries(fieldsOf(require_until)).flatMap(([role, value]) => typeof value === "string" && parsePeriod(value) !== null ? [[role, value]] : [])),
-		forbid_permissions: texts$2(listOf(forbid_permissions)),
-		escalation: omitUndefined({
-			assign: Array.isArray(assign) ? texts$2(assign) : void 0,
-			edit: Array.isArray(edit) ? texts$2(edit) : void 0,
-			create: Array.isArray(create) ? texts$2(create) : void 0
-		})
-	};
-}
-/** Returns a check; one that is unreadable forbids nothing, but keeps its index. */
-function readableCheck(fields) {
-	const { only, cannot } = fields;
-	const can = textOf$3(fields["can"]);
-	const atMost = countOf(fields["at_most"]);
-	const reach = fields["reach"] === true ? { reach: true } : {};
-	if (can !== null && Array.isArray(only) && only.every((entry) => typeof entry === "string")) return {
-		can,
-		only,
-		...reach
-	};
-	if (can !== null && atMost !== null) return {
-		can,
-		at_most: atMost,
-		...reach
-	};
-	return {
-		member: textOf$3(fields["member"]) ?? "",
-		cannot: texts$2(listOf(cannot)),
-		...reach
-	};
-}
-function readableMember(member) {
-	const { email, begin, end, suspended, grants, fields } = member;
-	const readable = grants.filter(isReadable);
-	const isLost = grants.length > 0 && readable.length === 0;
-	if (email === null || !isReadable(member) || isLost) return [];
-	if (suspended !== null && !isReadable(suspended)) return [];
-	return [{
-		email,
-		...Object.hasOwn(fields, "roles") && { roles: readable.map(({ role, ...dates }) => dates.begin === null && dates.end === null ? role : {
-			role,
-			...datesOf$1(dates)
-		}) },
-		...datesOf$1({
-			begin,
-			end
-		}),
-		...suspended !== null && { suspended: datesOf$1(suspended) },
-		...Object.hasOwn(fields, "managed") && { managed: { password_env: "-" } }
-	}];
-}
-function isReadable({ begin, end }) {
-	return (begin === null || begin.from !== null) && (end === null || end.until !== null);
-}
-function datesOf$1({ begin, end }) {
-	return {
-		...begin?.from && { from: begin.from.text },
-		...end?.until && { until: end.until.text }
-	};
-}
-function isText(value) {
-	return textOf$3(value) !== null;
-}
-function texts$2(values) {
-	return values.filter(isText);
-}
-var init_judging = __esmMin((() => {
-	init_raw_file();
-	init_dates();
-	init_values();
-	init_rule_context();
 }));
 
 // node_modules/zod/v4/core/util.js
@@ -28038,17 +27159,17 @@ function globMistake(glob) {
 function isYamlName(path) {
 	return /[^/]\.ya?ml$/i.test(path);
 }
-var optional, matching$1, text$2, emailAddress, oneEmailAddress, environmentVariable, texts$1, count$3, metadata$2, NOT_BLANK, ONE_LINE, VARIABLE, MERCHANT$1, ROLE_ID, MEMBER_ID, SHARE, OVERRIDE, PERIOD, ROLE_ENTRY, DOMAIN, PART, QUOTED, ADDRESS$1, EMAIL, ONE_EMAIL;
+var optional, matching, text$2, emailAddress, oneEmailAddress, environmentVariable, texts$3, count$3, metadata$2, NOT_BLANK, ONE_LINE, VARIABLE, MERCHANT$1, ROLE_ID, MEMBER_ID, SHARE, PERIOD, ROLE_ENTRY, DOMAIN, PART, QUOTED, ADDRESS$2, EMAIL, ONE_EMAIL;
 var init_text_schemas = __esmMin((() => {
 	init_mini();
 	init_limits();
 	optional = (schema, meta) => described(optional$1(schema), meta);
-	matching$1 = (pattern, code) => string().check(_regex(pattern, code));
-	text$2 = () => matching$1(NOT_BLANK, "blank-text").check(_regex(ONE_LINE, "control-character"));
-	emailAddress = () => matching$1(EMAIL, "bad-email");
-	oneEmailAddress = () => matching$1(ONE_EMAIL, "bad-email");
-	environmentVariable = () => matching$1(VARIABLE, "bad-env-name");
-	texts$1 = (title, description, examples) => optional(array(text$2()), {
+	matching = (pattern, code) => string().check(_regex(pattern, code));
+	text$2 = () => matching(NOT_BLANK, "blank-text").check(_regex(ONE_LINE, "control-character"));
+	emailAddress = () => matching(EMAIL, "bad-email");
+	oneEmailAddress = () => matching(ONE_EMAIL, "bad-email");
+	environmentVariable = () => matching(VARIABLE, "bad-env-name");
+	texts$3 = (title, description, examples) => optional(array(text$2()), {
 		title,
 		description,
 		default: [],
@@ -28066,15 +27187,3467 @@ var init_text_schemas = __esmMin((() => {
 	ROLE_ID = /^role_[A-Za-z0-9_-]+$/;
 	MEMBER_ID = /^mem_[A-Za-z0-9_-]+$/;
 	SHARE = /^(?:100|[1-9]?[0-9])%$/;
-	OVERRIDE = /^(?:max-removals=[0-9]+|protect=.+|min-holders=.+:[0-9]+|self-lockout=.+)@[0-9a-f]{12,32}$/;
 	PERIOD = /^[1-9][0-9]{0,4}[wdh]$/;
 	ROLE_ENTRY = /^role:\s*\S/;
 	DOMAIN = /^(?=.{3,255}$)(?:\*\.)?(?:[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?\.)+[\p{L}\p{M}\p{N}-]{2,}$/u;
 	PART = String.raw`[^\s@<>()[\]\\,;:"\p{Cc}\p{Cf}\p{Cs}`;
 	QUOTED = String.raw`"(?:[^"\\\p{Cc}\p{Cf}\p{Cs}]|\\[^\p{Cc}\p{Cf}\p{Cs}])+"`;
-	ADDRESS$1 = String.raw`(?:${PART}]+|${QUOTED})@(?:${PART}.]+\.)+${PART}.]{2,}$`;
-	EMAIL = new RegExp(`^${ADDRESS$1}`, "u");
-	ONE_EMAIL = new RegExp(String.raw`^(?![^"]*\*)${ADDRESS$1}`, "u");
+	ADDRESS$2 = String.raw`(?:${PART}]+|${QUOTED})@(?:${PART}.]+\.)+${PART}.]{2,}$`;
+	EMAIL = new RegExp(`^${ADDRESS$2}`, "u");
+	ONE_EMAIL = new RegExp(String.raw`^(?![^"]*\*)${ADDRESS$2}`, "u");
+}));
+
+// src/kernel/fields/temporary-name.ts
+/** Returns the temporary name of a role, which frees its name for another: the service requires unique names. */
+function temporaryName(name) {
+	return `${name}${SUFFIX}`;
+}
+/** Returns whether a role has a temporary name, which an interrupted run may have left. */
+function isTemporaryName(name) {
+	return name.endsWith(SUFFIX);
+}
+/** Returns the name that a role has without the suffix. */
+function permanentName(name) {
+	return isTemporaryName(name) ? name.slice(0, -24) : name;
+}
+var SUFFIX;
+var init_temporary_name = __esmMin((() => {
+	SUFFIX = " (set aside by rolecall)";
+}));
+
+// src/kernel/diff/scope.ts
+/**
+* Removes ignored roles and members from the live state, before anything is compared. Members with an address in `left`,
+* in lower case, are never ignored.
+*/
+function scopeOf(live, ignore, matches, leftBy = /* @__PURE__ */ new Set()) {
+	const ignoredRole = (role) => matchesAny(ignore.roles, [role.name, role.id], matches);
+	const ignoredMember = (member) => matchesAny(ignore.members, [...addressesOf$1(member), member.id], matches) && !addressesOf$1(member).some((address) => leftBy.has(address.toLowerCase()));
+	const roles = live.roles.filter((role) => !ignoredRole(role));
+	const ignoredLiveRoles = roles.length === live.roles.length ? [] : live.roles.filter(ignoredRole);
+	const kept = new Set(roles.map(({ id }) => id));
+	const nothingIgnored = ignore.members.length === 0;
+	return {
+		roles: roles.map((role) => ({
+			...role,
+			name: permanentName(role.name)
+		})),
+		members: nothingIgnored ? live.members : live.members.filter((member) => !ignoredMember(member)),
+		temporarilyNamed: new Set(roles.filter(({ name }) => isTemporaryName(name)).map(({ id }) => id)),
+		ignoredRoles: new Set(ignoredLiveRoles.flatMap(({ id, name }) => kept.has(name) ? [id] : [id, name])),
+		ignoredLiveRoles,
+		ignoredMembers: nothingIgnored ? [] : live.members.filter(ignoredMember)
+	};
+}
+/** Returns whether one of the globs matches one of the texts, ignoring case. */
+function matchesAny(globs, texts, matches) {
+	return globs.some((glob) => texts.some((text) => matches(glob.toLowerCase(), text.toLowerCase())));
+}
+/** Returns a live member's addresses: the user's and the invited one. */
+function addressesOf$1({ user, invite }) {
+	const userEmails = user?.email === void 0 ? [] : [user.email];
+	return invite === void 0 ? userEmails : [...userEmails, invite.email];
+}
+/** Returns the address to display a live member by; `null` without a user and an invitation. */
+function addressOf$1({ user, invite }) {
+	return user?.email ?? invite?.email ?? null;
+}
+/** Returns whether a member is no person; `null` if its type is unknown. */
+function isServiceAccount({ user }) {
+	switch (user?.type) {
+		case void 0:
+		case "user":
+		case "managed_user": return false;
+		case "service_account":
+		case "system_account": return true;
+		default: return null;
+	}
+}
+var init_scope = __esmMin((() => {
+	init_temporary_name();
+}));
+
+// src/rules/access.ts
+/** Splits changes into those of roles and those of members. */
+function splitByResource(changes) {
+	return {
+		roles: changes.flatMap((change) => change.resource === "role" ? [change] : []),
+		members: changes.flatMap((change) => change.resource === "member" ? [change] : [])
+	};
+}
+/**
+* Returns the live access. After an interrupted replacement there are two roles in place of one: merge them to count
+* holders, keep them apart to see what each grants.
+*/
+function accessBefore({ roles, temporarilyNamed, ignoredLiveRoles, members, ignoredMembers }, changes, { mergeReplacedRoles }) {
+	const successors = mergeReplacedRoles ? successorsOf(changes.roles) : NO_SUCCESSORS;
+	const people = members.map((member) => personAccess(member, successors, false));
+	for (const member of ignoredMembers) people.push(personAccess(member, successors, true));
+	const ignored = new Set(ignoredLiveRoles);
+	const all = [...ignoredLiveRoles, ...roles].map((role) => {
+		const isHidden = ignored.has(role) || temporarilyNamed.has(role.id);
+		return [successors.get(role.id) ?? role.id, roleAccess(role, isHidden)];
+	});
+	return {
+		roles: new Map(all),
+		removed: /* @__PURE__ */ new Set(),
+		people
+	};
+}
+/** Returns whether a replacement was interrupted: merging replaced roles makes a difference only then. */
+function hasSuccessors({ roles }) {
+	return successorsOf(roles).size > 0;
+}
+/** Returns the access after changes. */
+function accessAfter(before, changes, options) {
+	const keyOf = roleKeys$1(changes.roles, options);
+	const roles = rolesAfter(before.roles, changes.roles, options);
+	const removed = new Set([...before.removed, ...before.roles.keys()].filter((key) => !roles.has(key)));
+	if (changes.members.length === 0) return {
+		roles,
+		removed,
+		people: before.people
+	};
+	const keysOf = (refs) => [...new Set(refs.flatMap((ref) => {
+		const key = keyOf(ref);
+		return ref.id === null && !roles.has(key) ? [] : key;
+	}))];
+	const changeOf = new Map(changes.members.map((change) => [change.id, change]));
+	const people = [];
+	for (const was of before.people) {
+		const change = changeOf.get(was.id);
+		const is = change === void 0 ? was : personAfter(change, was, keysOf);
+		if (is !== null) people.push(is);
+	}
+	const added = /* @__PURE__ */ new Map();
+	for (const change of changes.members) {
+		const is = change.kind === "create" ? personAfter(change, null, keysOf) : null;
+		if (is !== null) added.set(is.name.toLowerCase(), is);
+	}
+	return {
+		roles,
+		removed,
+		people: [...people, ...added.values()]
+	};
+}
+/** Returns a member after a change; `null` if it is removed. */
+function personAfter({ kind, id, name, after }, was, keysOf) {
+	if (after === null) return null;
+	const isMade = kind !== "update" && after.managed !== null;
+	return {
+		id,
+		name,
+		email: after.email,
+		status: kind === "update" ? was?.status ?? "unknown" : isMade ? "accepted" : "invited",
+		roles: keysOf(after.roles),
+		serviceAccount: was === null ? false : was.serviceAccount,
+		ignored: false,
+		mfa: isMade ? false : was?.mfa ?? null
+	};
+}
+/** Yields the members of an access and of the result of `accessAfter`, which has the same order. */
+function* beforeAndAfter(before, after) {
+	let at = 0;
+	for (const was of before.people) {
+		const is = after.people[at];
+		if (is?.id !== was.id) {
+			yield {
+				was,
+				is: void 0
+			};
+			continue;
+		}
+		yield {
+			was,
+			is
+		};
+		at += 1;
+	}
+	for (; at < after.people.length; at += 1) yield {
+		was: void 0,
+		is: after.people[at]
+	};
+}
+function rolesAfter(before, changes, { mergeReplacedRoles }) {
+	const roles = new Map(before);
+	for (const change of changes) {
+		const { id, name, after } = change;
+		if (after === null) {
+			roles.delete(change.id);
+			continue;
+		}
+		const successor = !mergeReplacedRoles && change.kind === "replace" ? change.resumed : null;
+		if (successor !== null && id !== null) roles.delete(id);
+		const role = {
+			id,
+			name: after.name,
+			permissions: after.permissions,
+			custom: true
+		};
+		roles.set(successor ?? id ?? `new ${name}`, role);
+	}
+	return roles;
+}
+/** Returns whether a member can use its roles, now or once it has accepted. */
+function isActive$1({ status }) {
+	return status !== "expired" && status !== "disabled";
+}
+/** Returns a function that gives a member's permissions; members with the same roles share one result. */
+function granting({ roles, removed }, counts = isActive$1) {
+	const known = /* @__PURE__ */ new Map();
+	return (person) => {
+		if (person === void 0 || !counts(person)) return NOTHING$5;
+		const key = JSON.stringify(person.roles);
+		const found = known.get(key) ?? grantedBy$1(person.roles, roles, removed);
+		known.set(key, found);
+		return found;
+	};
+}
+/** Returns the names of a member's roles that grant a permission. */
+function rolesGranting({ roles }, person, permission) {
+	return person.roles.flatMap((key) => roles.get(key) ?? []).filter(({ permissions }) => permissions?.includes(permission)).map(({ name }) => name).sort();
+}
+function grantedBy$1(keys, roles, removed) {
+	const held = keys.filter((key) => !removed.has(key)).map((key) => roles.get(key) ?? {
+		name: key,
+		permissions: null
+	});
+	return {
+		permissions: new Set(held.flatMap(({ permissions }) => permissions ?? [])),
+		unknown: held.filter(({ permissions }) => permissions === null).map(({ name }) => name)
+	};
+}
+function roleKeys$1(changes, { mergeReplacedRoles }) {
+	const replaced = changes.flatMap((change) => change.kind === "replace" ? [change] : []);
+	const byName = new Map(replaced.map(({ name, id }) => [name, id]));
+	const successors = mergeReplacedRoles ? successorsOf(changes) : NO_SUCCESSORS;
+	return ({ id, name }) => id === null ? byName.get(name) ?? `new ${name}` : successors.get(id) ?? id;
+}
+function successorsOf(changes) {
+	return new Map(changes.flatMap((change) => change.kind === "replace" && change.resumed !== null ? [[change.resumed, change.id]] : []));
+}
+function roleAccess({ id, name, permissions, predefined }, isHidden) {
+	return {
+		id,
+		name,
+		permissions: predefined && permissions.length === 0 ? null : permissions,
+		custom: !predefined,
+		...isHidden && { hidden: true }
+	};
+}
+function personAccess(member, successors, ignored) {
+	const { id, user, status, roles } = member;
+	const email = addressOf$1(member);
+	return {
+		id,
+		name: email ?? id,
+		email,
+		status,
+		roles: roleKeysOf(roles, successors),
+		serviceAccount: isServiceAccount(member),
+		ignored,
+		mfa: user ? user.mfaOnLogin : null
+	};
+}
+function roleKeysOf(roles, successors) {
+	if (successors.size === 0 && !hasRepeats(roles)) return roles;
+	return [...new Set(roles.map((role) => successors.get(role) ?? role))];
+}
+function hasRepeats(roles) {
+	for (let at = 1; at < roles.length; at += 1) if (roles.indexOf(roles[at] ?? "") < at) return true;
+	return false;
+}
+/**
+* Indexes roles by their names and ids. An id comes before a name. Of roles with one name, it means the one that the
+* file declares, else the one that is not hidden, else a custom one; the order of the roles does not matter. A declared
+* role is known by its name in the file as well, which it may still have to be given.
+*/
+function roleNames({ roles }, declared) {
+	const rank = (key, { custom, hidden }) => declared.has(key) ? 3 : custom ? hidden ? 1 : 2 : 0;
+	const ids = /* @__PURE__ */ new Map();
+	const named = /* @__PURE__ */ new Map();
+	for (const [key, role] of roles) {
+		if (role.id !== null) ids.set(role.id, key);
+		const own = rank(key, role);
+		for (const name of /* @__PURE__ */ new Set([role.name, declared.get(key) ?? role.name])) {
+			const known = named.get(name);
+			if (known?.rank === own) known.keys.push(key);
+			else if (known === void 0 || known.rank < own) named.set(name, {
+				rank: own,
+				keys: [key]
+			});
+		}
+	}
+	const meant = (name) => named.get(name)?.keys ?? [];
+	return {
+		find: (nameOrId) => {
+			const [only, ...others] = meant(nameOrId);
+			return ids.get(nameOrId) ?? (others.length === 0 ? only : void 0);
+		},
+		sharing: (name) => ids.has(name) || meant(name).length < 2 ? [] : [...meant(name)].sort(byCodeUnit)
+	};
+}
+/** Returns a function that finds a role's key by the name or id in a file; `undefined` if no role or several have the name. */
+function roleFinder(access, declared) {
+	return roleNames(access, declared).find;
+}
+/** Returns the roles of the files that are pinned to an id. */
+function pinnedIds({ roles = [] }) {
+	return new Map(roles.flatMap(({ id, name }) => id === void 0 ? [] : [[id, name]]));
+}
+var NOTHING$5, NO_SUCCESSORS;
+var init_access = __esmMin((() => {
+	init_scope();
+	init_text();
+	NOTHING$5 = {
+		permissions: /* @__PURE__ */ new Set(),
+		unknown: []
+	};
+	NO_SUCCESSORS = /* @__PURE__ */ new Map();
+}));
+
+// src/rules/reach.ts
+/**
+* Creates a function that finds what a member can reach; members with the same roles share one answer. Only the permissions
+* that lead to others are followed; what they lead to is looked up when it is asked for.
+*/
+function reaching(access, escalation = {}) {
+	const world = openWorld(access, {
+		...DEFAULT_ESCALATION,
+		...escalation
+	});
+	const known = /* @__PURE__ */ new Map();
+	return ({ roles }) => {
+		const key = JSON.stringify(roles);
+		const found = known.get(key) ?? reachOf$1(heldRoles$1(roles, access), world);
+		known.set(key, found);
+		return found;
+	};
+}
+function openWorld({ roles, removed }, escalation) {
+	const all = sorted([...roles].flatMap(([key, role]) => removed.has(key) ? [] : [role]));
+	const names = /* @__PURE__ */ new Map();
+	for (const { name, permissions } of all) for (const permission of permissions ?? []) {
+		const known = names.get(permission);
+		if (known === void 0) names.set(permission, /* @__PURE__ */ new Set([name]));
+		else known.add(name);
+	}
+	const leads = /* @__PURE__ */ new Set([
+		...escalation.assign,
+		...escalation.edit,
+		...escalation.create
+	]);
+	return {
+		escalation,
+		custom: all.filter((role) => role.custom),
+		leading: new Map([...leads].map((permission) => [permission, [...names.get(permission) ?? []]])),
+		granting: (permission) => names.get(permission) ?? NONE$5
+	};
+}
+function heldRoles$1(keys, { roles, removed }) {
+	return sorted(keys.flatMap((key) => removed.has(key) ? [] : roles.get(key) ?? []));
+}
+/** Returns roles in an order that does not depend on the service's. */
+function sorted(roles) {
+	return [...roles].sort(by(({ name, id }) => JSON.stringify([name, id])));
+}
+/** Follows the permissions that lead to others, until no step adds one or shortens a way. */
+function reachOf$1(held, world) {
+	const own = new Set(held.flatMap(({ permissions }) => permissions ?? []));
+	const ways = new Map([...world.leading.keys()].flatMap((permission) => own.has(permission) ? [[permission, []]] : []));
+	let assigning = null;
+	let found = true;
+	while (found) {
+		found = false;
+		assigning = shortestWay(world.escalation.assign, ways);
+		for (const [permission, steps] of furtherWays(ways, held, world)) {
+			const best = ways.get(permission);
+			if (best !== void 0 && best.length <= steps.length) continue;
+			ways.set(permission, steps);
+			found = true;
+		}
+	}
+	const anything = ways.get(ANYTHING) ?? null;
+	const isAssigned = (permission) => assigning !== null && world.granting(permission).size > 0;
+	const wayTo = (permission) => {
+		if (own.has(permission)) return [];
+		const roles = world.granting(permission);
+		if (assigning === null || roles.size === 0) return null;
+		return shortestAssignment(assigning, roles);
+	};
+	return {
+		anything,
+		includes: (permission) => own.has(permission) || anything !== null || isAssigned(permission),
+		stepsTo: (permission) => {
+			const way = wayTo(permission);
+			return way === null || anything !== null && anything.length < way.length ? anything : way;
+		}
+	};
+}
+/** Yields where the permissions that can be reached lead, one step further. */
+function* furtherWays(ways, held, { escalation: { assign, edit, create }, custom, leading }) {
+	const [assigning, editing, creating] = [
+		assign,
+		edit,
+		create
+	].map((some) => shortestWay(some, ways));
+	const own = held.find(({ custom }) => custom);
+	if (editing && own) yield [ANYTHING, withStep(editing.steps, step("edit", editing, own.name))];
+	if (!assigning) return;
+	for (const [permission, names] of leading) if (names.length > 0) yield [permission, shortestAssignment(assigning, new Set(names))];
+	const given = custom.find(({ name }) => editing?.steps.some(({ role }) => role === name)) ?? custom[0];
+	if (editing && given) {
+		const assigned = withStep(joined$3(editing.steps, assigning.steps), step("assign", assigning, given.name));
+		yield [ANYTHING, withStep(assigned, step("edit", editing, given.name))];
+	}
+	if (creating) {
+		const made = withStep(joined$3(creating.steps, assigning.steps), step("create", creating, null));
+		yield [ANYTHING, withStep(made, step("assign", assigning, null))];
+	}
+}
+/** Returns the steps that assign the first of some roles, or one that they assign already. */
+function shortestAssignment(assigning, names) {
+	const isDone = assigning.steps.some(({ does, role }) => does === "assign" && names.has(role ?? ""));
+	const [first = ""] = names;
+	return isDone ? assigning.steps : withStep(assigning.steps, step("assign", assigning, first));
+}
+function step(does, { permission }, role) {
+	return {
+		does,
+		by: permission,
+		role
+	};
+}
+function shortestWay(permissions, ways) {
+	let best = null;
+	for (const permission of permissions) {
+		const steps = ways.get(permission);
+		if (steps !== void 0 && (best === null || steps.length < best.steps.length)) best = {
+			permission,
+			steps
+		};
+	}
+	return best;
+}
+function withStep(steps, step) {
+	return joined$3(steps, [step]);
+}
+/** Joins steps; one that both have is taken once. */
+function joined$3(one, other) {
+	const isSame = (a, b) => a.does === b.does && a.role === b.role;
+	return [...one, ...other.filter((step) => !one.some((known) => isSame(known, step)))];
+}
+var NONE$5, ANYTHING;
+var init_reach = __esmMin((() => {
+	init_text();
+	init_desired();
+	NONE$5 = /* @__PURE__ */ new Set();
+	ANYTHING = Symbol("anything");
+}));
+
+// src/rules/checks.ts
+/** Returns the violations of the file's checks in an access; members count whatever their status. */
+function checkViolations({ checks, policies }, judged) {
+	if (checks.length === 0) return [];
+	const context = contextOf$1(judged, policies);
+	return checks.flatMap((check) => {
+		const text = checkText(check);
+		return violationsOf(check, context).map(({ data, subject, extent }) => ({
+			rule: `check ${text} ${subject === null ? "" : extent.join()}`,
+			subject,
+			extent,
+			check,
+			...data.code === "check-only" && { only: data },
+			refusal: (tense) => refusalOf$4(check, data, tense),
+			breaches: () => [breachOfCheck(check, data)]
+		}));
+	});
+}
+function refusalOf$4(check, data, tense) {
+	return {
+		...toRefusal(data, tense),
+		check: checkText(check)
+	};
+}
+/** Returns a violated check as a problem of the files. */
+function breachOfCheck({ origin }, data) {
+	const { message, hint } = toRefusal(data);
+	const subject = data.code === "check-cannot" ? {
+		kind: "cannot",
+		origin,
+		permission: data.permission
+	} : {
+		kind: "check",
+		origin,
+		key: data.code === "check-only" ? "only" : "at_most"
+	};
+	return {
+		code: data.code,
+		subject,
+		message,
+		hint
+	};
+}
+/** Returns the distinct roles of unknown permissions, because of which checks may be wrong. */
+function unknownToChecks(checks, judged) {
+	return [...unknownToEach(checks, judged).values()].flat();
+}
+/** Returns the distinct roles of unknown permissions, because of which each check may be wrong. */
+function unknownToEach(checks, judged) {
+	if (checks.length === 0) return /* @__PURE__ */ new Map();
+	const context = contextOf$1(judged, {});
+	const { granted, index } = context;
+	const unknownTo = (check) => permissionsOf$1(check).flatMap((permission) => {
+		return [...new Set(subjectsOf(check, index.people, context).flatMap((person) => granted(person).permissions.has(permission) ? [] : granted(person).unknown))].sort().map((name) => ({
+			name,
+			permission
+		}));
+	});
+	return new Map(checks.map((check) => [check, unknownTo(check)]));
+}
+function contextOf$1(judged, { escalation }) {
+	const { access, settled } = judged;
+	const reach = reaching(access, escalation);
+	const reachSettled = settled === access ? reach : reaching(settled, escalation);
+	const index = indexAccess(access);
+	const counted = settled === access ? index : indexAccess(settled);
+	return {
+		...judged,
+		granted: granting(access, () => true),
+		reach,
+		reachSettled,
+		index,
+		counted
+	};
+}
+function permissionsOf$1(check) {
+	return check.kind === "cannot" ? check.cannot : [check.can];
+}
+/** Returns the people who break a check, of those with its permission. */
+function subjectsOf(check, people, { index, find }) {
+	switch (check.kind) {
+		case "only": {
+			const roles = new Set(check.only.flatMap((entry) => entry.startsWith("role:") ? find(entry.slice(5)) ?? [] : []));
+			const allowed = new Set(check.only.map((entry) => entry.toLowerCase()));
+			return people.filter(({ email, roles: held }) => !allowed.has(email?.toLowerCase() ?? "") && !held.some((role) => roles.has(role)));
+		}
+		case "at-most": return people;
+		case "cannot": return index.byAddress.get(check.member.toLowerCase()) ?? [];
+		default: return check;
+	}
+}
+function violationsOf(check, context) {
+	const { access, granted, reach, reachSettled, index, counted } = context;
+	const reachers = (people, by, permission) => {
+		countWork(context, people.length);
+		return people.filter((person) => by(person).includes(permission));
+	};
+	if (check.kind === "at-most") {
+		const { can, atMost } = check;
+		const holders = check.reach ? reachers(counted.people, reachSettled, can) : peopleWith(counted, can);
+		if (holders.length <= atMost) return [];
+		countWork(context, holders.length * 5);
+		return [{
+			data: {
+				code: "check-at-most",
+				permission: can,
+				most: atMost,
+				holders: holders.map(({ name }) => name),
+				...check.reach && { reach: true }
+			},
+			subject: null,
+			extent: holders.map(({ id, name }) => id ?? name.toLowerCase())
+		}];
+	}
+	const code = check.kind === "only" ? "check-only" : "check-cannot";
+	const people = check.kind !== "only" ? [] : check.reach ? index.people : peopleWith(index, check.can);
+	countWork(context, people.length);
+	return subjectsOf(check, people, context).flatMap((person) => {
+		const has = permissionsOf$1(check).filter((permission) => check.reach ? reach(person).includes(permission) : granted(person).permissions.has(permission));
+		countWork(context, has.length * 50);
+		return has.map((permission) => {
+			const through = rolesGranting(access, person, permission);
+			const steps = check.reach ? reach(person).stepsTo(permission) ?? [] : [];
+			return {
+				data: {
+					code,
+					name: person.name,
+					permission,
+					through,
+					...steps.length > 0 && { steps }
+				},
+				subject: subjectOf$1(person),
+				extent: [permission]
+			};
+		});
+	});
+}
+/** Returns a check in one line, in a fixed order of keys, to serve as its name. */
+function checkText(check) {
+	const reach = check.reach ? " reach" : "";
+	switch (check.kind) {
+		case "only": return `can${reach} ${check.can}: only ${sortedSet(check.only).join(", ") || "nobody"}`;
+		case "at-most": return `can${reach} ${check.can}: at most ${check.atMost}`;
+		case "cannot": return `${check.member} cannot${reach} ${sortedSet(check.cannot).join(", ")}`;
+		default: return check;
+	}
+}
+/** Subtracts steps of work from the budget; throws `TooMuchWork` if it is used up. */
+function countWork({ budget }, steps) {
+	if (budget === void 0) return;
+	budget.steps -= steps;
+	if (budget.steps < 0) throw new TooMuchWork();
+}
+/** Returns the holders of a role, by its name or id. */
+function holdersBy(role, { holders }, judged) {
+	const key = judged.find(role);
+	const found = (key === void 0 ? void 0 : holders.get(key)) ?? [];
+	countWork(judged, 1 + found.length);
+	return found;
+}
+/** Returns a member as the subject of a violation. */
+function subjectOf$1({ id, email }) {
+	return {
+		id,
+		name: email
+	};
+}
+/** Indexes an access, so that a rule visits only the members that it concerns. */
+function indexAccess({ roles, people: unsorted }) {
+	const people = [...unsorted].sort(by(({ name }) => name));
+	const holders = /* @__PURE__ */ new Map();
+	const byAddress = /* @__PURE__ */ new Map();
+	for (const person of people) {
+		if (person.email !== null) add$1(byAddress, person.email.toLowerCase(), person);
+		for (const role of person.roles) add$1(holders, role, person);
+	}
+	const granting = /* @__PURE__ */ new Map();
+	for (const [key, { permissions }] of roles) for (const permission of new Set(permissions)) add$1(granting, permission, key);
+	return {
+		people,
+		holders,
+		byAddress,
+		granting,
+		answers: /* @__PURE__ */ new Map()
+	};
+}
+/** Returns the members with a permission through any role; cached for several checks of one permission. */
+function peopleWith({ holders, granting, answers }, permission) {
+	const known = answers.get(permission);
+	if (known !== void 0) return known;
+	const [first = [], ...others] = (granting.get(permission) ?? []).map((role) => holders.get(role) ?? []);
+	const people = others.length === 0 ? first : [...new Set([first, ...others].flat())].sort(by(({ name }) => name));
+	answers.set(permission, people);
+	return people;
+}
+function add$1(lists, key, item) {
+	const list = lists.get(key);
+	if (list === void 0) lists.set(key, [item]);
+	else list.push(item);
+}
+var STEPS_OF_HOLDER, STEPS_OF_VIOLATION, TooMuchWork;
+var init_checks = __esmMin((() => {
+	init_refusals();
+	init_text();
+	init_access();
+	init_reach();
+	STEPS_OF_HOLDER = 5;
+	STEPS_OF_VIOLATION = 50;
+	TooMuchWork = class extends Error {};
+}));
+
+// src/rules/rule.ts
+/** Returns the refusal of a policy. */
+function policyRefusal(code, resource, name, message, hint) {
+	return {
+		rule: "policy",
+		code,
+		resource,
+		name,
+		check: null,
+		message,
+		hint,
+		override: null
+	};
+}
+/** Returns a refusal in the future tense as a problem of the files. */
+function breachOf(code, key, subject, { message, hint }) {
+	return {
+		code,
+		subject,
+		message,
+		hint,
+		...key !== null && { rule: ["policies", key] }
+	};
+}
+/** Returns the items of a list that another one lacks, in words. */
+function missingFrom(was, is, text) {
+	return was.filter((item) => !is.includes(item)).map(text);
+}
+var init_rule = __esmMin((() => {}));
+
+// src/rules/settings.ts
+/** Returns distinct texts, sorted: of values without an order. */
+function asSet(values) {
+	return [...new Set(values.map((value) => canonicalJson(value)))].sort(byCodeUnit);
+}
+function distinct$1(items) {
+	return [...new Set(items)];
+}
+function texts$2(written) {
+	return listOf(written).filter((item) => textOf$3(item) !== null);
+}
+function listed(what, written) {
+	return listOf(written).flatMap((text, index) => typeof text === "string" && text.trim() !== "" ? [{
+		what,
+		text,
+		path: [index],
+		at: "value"
+	}] : []);
+}
+/** A list of names, or of other texts. */
+function textList(what) {
+	return {
+		combine: (written) => distinct$1(written.flatMap(texts$2)),
+		renamed: (value, nameOf) => what === "role" ? distinct$1(value.map(nameOf)) : value,
+		meaning: asSet,
+		readable: texts$2,
+		names: (written) => listed(what, written),
+		lists: () => [[]],
+		keys: none,
+		limits: none
+	};
+}
+function roleKeys(written) {
+	return Object.keys(fieldsOf(written)).flatMap((text) => text.trim() === "" || STRANGE_KEYS.has(text) ? [] : [{
+		what: "role",
+		text,
+		path: [text],
+		at: "key"
+	}]);
+}
+/** Combines values by role: of several for one role, the one that `stricter` chooses counts. */
+function byRole(entries, stricter) {
+	const items = /* @__PURE__ */ new Map();
+	for (const [role, item] of entries) {
+		const known = items.get(role);
+		items.set(role, known === void 0 ? item : stricter(item, known));
+	}
+	return Object.fromEntries(items);
+}
+function countEntries(written) {
+	return Object.entries(fieldsOf(written)).flatMap(([role, value]) => {
+		const count = countOf(value);
+		return count === null ? [] : [[role, count]];
+	});
+}
+/** Numbers of holders by role, of which less or more is stricter. */
+function roleCounts(stricter) {
+	const [strictest, sign] = stricter === "less" ? [Math.min, -1] : [Math.max, 1];
+	return {
+		combine: (written) => byRole(written.flatMap(countEntries), strictest),
+		renamed: (value, nameOf) => byRole(Object.entries(value).map(([role, count]) => [nameOf(role), count]), strictest),
+		meaning: (value) => value,
+		readable: (written) => Object.fromEntries(countEntries(written)),
+		names: roleKeys,
+		lists: none,
+		keys: (written) => Object.keys(fieldsOf(written)),
+		limits: (written) => countEntries(written).map(([role, value]) => ({
+			path: [role],
+			role,
+			unit: HOLDERS,
+			value,
+			strictness: sign * value,
+			stricter
+		}))
+	};
+}
+function periodEntries(written) {
+	if (Array.isArray(written)) return texts$2(written).map((role) => [role, null]);
+	return Object.entries(fieldsOf(written)).flatMap(([role, text]) => {
+		const period = typeof text === "string" ? parsePeriod(text) : null;
+		return period === null ? [] : [[role, period]];
+	});
+}
+function shorter$1(a, b) {
+	if (a === null || b === null) return a ?? b;
+	return a.ms < b.ms ? a : b;
+}
+var HOLDERS, none, allowList, roleSets, STRANGE_KEYS, mostByRole, fewest, fewestByRole, periodsByRole, patternLists;
+var init_settings = __esmMin((() => {
+	init_dates();
+	init_values();
+	init_json_text();
+	init_text();
+	HOLDERS = "holders";
+	none = () => [];
+	allowList = {
+		combine: (written) => written.length === 0 ? void 0 : distinct$1(written.flatMap(texts$2)),
+		renamed: (value) => value,
+		meaning: (value) => value && asSet(value),
+		readable: (written) => Array.isArray(written) && written.every((item) => textOf$3(item) !== null) ? written : void 0,
+		names: none,
+		lists: () => [[]],
+		keys: none,
+		limits: none
+	};
+	roleSets = {
+		combine: (written) => written.flatMap((sets) => listOf(sets).map(texts$2)),
+		renamed: (value, nameOf) => value.map((roles) => distinct$1(roles.map(nameOf))),
+		meaning: (value) => asSet(value.map(asSet)),
+		readable: (written) => listOf(written).map((roles) => texts$2(listOf(roles))),
+		names: (written) => listOf(written).flatMap((roles, index) => listed("role", roles).map((name) => ({
+			...name,
+			path: [index, ...name.path]
+		}))),
+		lists: (written) => listOf(written).map((_, index) => [index]),
+		keys: none,
+		limits: none
+	};
+	STRANGE_KEYS = /* @__PURE__ */ new Set(["__proto__", "<<"]);
+	mostByRole = roleCounts("less");
+	fewest = roleCounts("more");
+	fewestByRole = {
+		...fewest,
+		combine: (written) => written.length === 0 ? void 0 : fewest.combine(written),
+		renamed: (value, nameOf) => value && fewest.renamed(value, nameOf)
+	};
+	periodsByRole = {
+		combine: (written) => byRole(written.flatMap(periodEntries), shorter$1),
+		renamed: (value, nameOf) => byRole(Object.entries(value).map(([role, period]) => [nameOf(role), period]), shorter$1),
+		meaning: (value) => Object.fromEntries(Object.entries(value).map(([role, period]) => [role, period?.ms])),
+		readable: (written) => Array.isArray(written) ? texts$2(written) : Object.fromEntries(periodEntries(written).map(([role, period]) => [role, period?.text])),
+		names: (written) => Array.isArray(written) ? listed("role", written) : roleKeys(written),
+		lists: () => [[]],
+		keys: (written) => Array.isArray(written) ? [] : Object.keys(fieldsOf(written)),
+		limits: (written) => periodEntries(written).flatMap(([role, period]) => period === null ? [] : [{
+			path: [role],
+			role,
+			unit: "time",
+			value: period.text,
+			strictness: -period.ms,
+			stricter: "less"
+		}])
+	};
+	patternLists = {
+		combine: (written) => ({
+			roles: distinct$1(written.flatMap((lists) => texts$2(fieldsOf(lists)["roles"]))),
+			members: distinct$1(written.flatMap((lists) => texts$2(fieldsOf(lists)["members"])))
+		}),
+		renamed: ({ roles, members }, nameOf) => ({
+			roles: distinct$1(roles.flatMap((role) => [role, nameOf(role)])),
+			members
+		}),
+		meaning: ({ roles, members }) => [asSet(roles), asSet(members)],
+		readable: (written) => ({
+			roles: texts$2(fieldsOf(written)["roles"]),
+			members: texts$2(fieldsOf(written)["members"])
+		}),
+		names: (written) => ["roles", "members"].flatMap((key) => listed(key === "roles" ? "role-pattern" : "member-pattern", fieldsOf(written)[key]).map((name) => ({
+			...name,
+			path: [key, ...name.path]
+		}))),
+		lists: () => [["roles"], ["members"]],
+		keys: none,
+		limits: none
+	};
+}));
+
+// src/rules/email-domains.ts
+/** Returns a test of an address against the allowed domains. */
+function domainTest(domains) {
+	const lower = domains.map((domain) => domain.toLowerCase());
+	const whole = new Set(lower.filter((domain) => !domain.startsWith("*.")));
+	const parents = new Set(lower.filter((domain) => domain.startsWith("*.")).map((domain) => domain.slice(2)));
+	return (email) => {
+		const domain = email.slice(email.lastIndexOf("@") + 1).toLowerCase();
+		const labels = domain.slice(0, MAX_DOMAIN).split(".");
+		return whole.has(domain) || labels.some((_, index) => index > 0 && parents.has(labels.slice(index).join(".")));
+	};
+}
+var KEY$2, emailDomains, MAX_DOMAIN;
+var init_email_domains = __esmMin((() => {
+	init_mini();
+	init_refusals();
+	init_rule_table();
+	init_text_schemas();
+	init_values();
+	init_text();
+	init_checks();
+	init_rule();
+	init_settings();
+	KEY$2 = "email-domains";
+	emailDomains = {
+		section: "policies",
+		key: "email_domains",
+		schema: optional(array(matching(DOMAIN, "bad-domain")), {
+			title: "Domains of addresses",
+			description: "The allowed domains of members' addresses; \"*.example.com\", quoted, is every subdomain of example.com. If absent, any.",
+			examples: [["example.com", "*.example.com"]]
+		}),
+		diagnostics: { "policy-email-domain": refusalRule("Members' addresses are in the allowed domains (`email_domains`).") },
+		codes: ["email-domains"],
+		kind: allowList,
+		list: (domains) => domains === void 0 ? [] : [{
+			text: `email_domains: ${domains.join(", ") || "none"}`,
+			keys: [],
+			entry: null,
+			violated: KEY$2,
+			item: {
+				kind: "email-domains",
+				domains
+			}
+		}],
+		looser(was, is) {
+			if (was === void 0) return [];
+			if (is === void 0) return ["addresses may be in any domain"];
+			const isAllowed = domainTest(was);
+			const known = new Set(was.map((domain) => domain.toLowerCase()));
+			return is.filter((domain) => {
+				const lower = domain.toLowerCase();
+				return !known.has(lower) && !isAllowed(`@${lower.replace(/^\*\./, "any.")}`);
+			}).map((domain) => `addresses may be in ${domain}`);
+		},
+		lint(written, { addresses, isLive }) {
+			if (addresses === null) return [];
+			const used = addresses.map((address) => address.toLowerCase().replace(/^.*@/s, ""));
+			return listOf(written).flatMap((entry, index) => {
+				const allowed = textOf$3(entry);
+				if (allowed === null) return [];
+				const domain = allowed.toLowerCase();
+				if (used.some((one) => domain.startsWith("*.") ? one.endsWith(domain.slice(1)) : one === domain)) return [];
+				return [{
+					code: "unused-domain",
+					path: [index],
+					message: `No member${isLive ? "" : " of the files"} has an address of ${quoted(allowed)}, which is allowed.`,
+					hint: "Remove it from the list, so that nobody can be invited there by mistake."
+				}];
+			});
+		},
+		isOff: (domains) => domains === void 0,
+		judge(domains, { index }) {
+			if (domains === void 0) return [];
+			const isAllowed = domainTest(domains);
+			return index.people.filter(({ email }) => email !== null && !isAllowed(email)).map((person) => {
+				const { name } = person;
+				const refusal = policyRefusal(KEY$2, "member", name, `The address ${name} is in none of the allowed domains: ${list(domains) || "there are none"}.`, "Use another address, or add the domain to policies.email_domains.");
+				return {
+					rule: KEY$2,
+					subject: subjectOf$1(person),
+					extent: [],
+					check: null,
+					refusal: () => refusal,
+					breaches: () => [breachOf("policy-email-domain", "email_domains", {
+						kind: "member",
+						email: name
+					}, refusal)]
+				};
+			});
+		}
+	};
+	MAX_DOMAIN = 253;
+}));
+
+// src/rules/escalation.ts
+function perWay(list) {
+	return omitUndefined({
+		assign: list("assign"),
+		edit: list("edit"),
+		create: list("create")
+	});
+}
+var WAYS, permissions$2, ways, way, escalation;
+var init_escalation = __esmMin((() => {
+	init_mini();
+	init_text_schemas();
+	init_values();
+	init_desired();
+	init_rule();
+	init_settings();
+	WAYS = [
+		["assign", "assign roles"],
+		["edit", "change roles"],
+		["create", "create roles"]
+	];
+	permissions$2 = textList("permission");
+	ways = {
+		combine: (written) => written.length === 0 ? void 0 : perWay((key) => {
+			const given = written.flatMap((one) => Array.isArray(fieldsOf(one)[key]) ? [fieldsOf(one)[key]] : []);
+			return given.length === 0 ? void 0 : permissions$2.combine(given);
+		}),
+		renamed: (value) => value,
+		meaning: (value) => value && WAYS.map(([key]) => value[key] && permissions$2.meaning(value[key] ?? [])),
+		readable: (written) => perWay((key) => Array.isArray(fieldsOf(written)[key]) ? permissions$2.combine([fieldsOf(written)[key]]) : void 0),
+		names: (written) => Object.entries(fieldsOf(written)).flatMap(([key, list]) => permissions$2.names(list).map((name) => ({
+			...name,
+			path: [key, ...name.path]
+		}))),
+		lists: () => [],
+		keys: () => [],
+		limits: () => []
+	};
+	way = (title, description, common) => optional(array(text$2()), {
+		title,
+		description,
+		default: [...common],
+		examples: [common.slice(0, 1)]
+	});
+	escalation = {
+		section: "policies",
+		key: "escalation",
+		schema: optional(strictObject({
+			assign: way("Assign roles", "Permissions to give a role to a member.", DEFAULT_ESCALATION.assign),
+			edit: way("Edit roles", "Permissions to change what a custom role grants.", DEFAULT_ESCALATION.edit),
+			create: way("Create roles", "Permissions to create a role.", DEFAULT_ESCALATION.create)
+		}), {
+			title: "Ways to more access",
+			description: "The permissions with which members can give themselves more, for checks with reach: true.",
+			examples: [{
+				assign: ["members_update"],
+				edit: ["roles_update"],
+				create: []
+			}]
+		}),
+		codes: [],
+		kind: ways,
+		list: () => [],
+		looser: (was, is) => WAYS.flatMap(([key, does]) => missingFrom(was?.[key] ?? DEFAULT_ESCALATION[key], is?.[key] ?? DEFAULT_ESCALATION[key], (permission) => `checks no longer count that ${permission} lets somebody ${does}`)),
+		isOff: () => true,
+		judge: () => []
+	};
+}));
+
+// src/rules/forbid-permissions.ts
+function refusalOf$3(name, permissions, isPlan) {
+	return policyRefusal(KEY$1, "role", name, `The role "${name}" ${isPlan ? "would grant" : "grants"} ${list(permissions)}, which no custom role may grant.`, "Remove it from the role, or from policies.forbid_permissions.");
+}
+var KEY$1, forbidPermissions;
+var init_forbid_permissions = __esmMin((() => {
+	init_refusals();
+	init_rule_table();
+	init_text_schemas();
+	init_rule();
+	init_settings();
+	KEY$1 = "forbid-permissions";
+	forbidPermissions = {
+		section: "policies",
+		key: "forbid_permissions",
+		schema: texts$3("Forbidden permissions", "Permissions that no custom role may grant.", [["payouts_edit"]]),
+		diagnostics: { "policy-forbidden-permission": refusalRule("No custom role grants a forbidden permission (`forbid_permissions`).") },
+		codes: ["forbid-permissions"],
+		kind: textList("permission"),
+		list: (permissions) => permissions.length === 0 ? [] : [{
+			text: `forbid_permissions: ${permissions.join(", ")}`,
+			keys: [],
+			entry: null,
+			violated: KEY$1,
+			item: {
+				kind: "forbid",
+				permissions
+			}
+		}],
+		looser: (was, is) => missingFrom(was, is, (permission) => `custom roles may grant ${permission}`),
+		isOff: (permissions) => permissions.length === 0,
+		judge(permissions, { access }) {
+			if (permissions.length === 0) return [];
+			const forbidden = new Set(permissions);
+			return [...access.roles].flatMap(([key, { id, custom, name, permissions: all }]) => {
+				const granted = custom ? (all ?? []).filter((permission) => forbidden.has(permission)) : [];
+				if (granted.length === 0) return [];
+				return [{
+					rule: KEY$1,
+					subject: {
+						id: id === null ? null : key,
+						name
+					},
+					extent: granted,
+					check: null,
+					refusal: (tense) => refusalOf$3(name, granted, tense === "plan"),
+					breaches: () => granted.map((permission) => breachOf("policy-forbidden-permission", "forbid_permissions", {
+						kind: "permission",
+						role: name,
+						permission
+					}, refusalOf$3(name, [permission], true)))
+				}];
+			});
+		}
+	};
+}));
+
+// src/rules/max-holders.ts
+var maxHolders;
+var init_max_holders = __esmMin((() => {
+	init_mini();
+	init_refusals();
+	init_rule_table();
+	init_text_schemas();
+	init_values();
+	init_text();
+	init_checks();
+	init_rule();
+	init_settings();
+	maxHolders = {
+		section: "policies",
+		key: "max_holders",
+		schema: optional(record(text$2(), count$3()), {
+			title: "Most holders",
+			description: "By role name or id, how many members may hold it.",
+			default: {},
+			examples: [{ role_admin: 3 }]
+		}),
+		diagnostics: { "policy-max-holders": refusalRule("No role has more holders than allowed (`max_holders`).") },
+		codes: ["max-holders"],
+		kind: mostByRole,
+		list: (limits) => Object.entries(limits).map(([role, max]) => ({
+			text: `max_holders ${role}: ${max}`,
+			keys: [role],
+			entry: null,
+			violated: `max-holders ${role}`,
+			item: {
+				kind: "max-holders",
+				role,
+				max
+			}
+		})),
+		looser: (was, is) => Object.entries(was).flatMap(([role, max]) => {
+			const now = is[role];
+			if (now !== void 0 && now <= max) return [];
+			return [`"${role}" may have ${max} → ${now ?? "any number of"} holders`];
+		}),
+		lint: (written, { most }) => Object.entries(fieldsOf(written)).flatMap(([role, value]) => {
+			const max = countOf(value);
+			if (most === null || max === null || max < most.members) return [];
+			return [{
+				code: "idle-policy",
+				path: [role],
+				message: `At most ${max} may hold ${quoted(role)}, and ${most.text}.`,
+				hint: "Set a limit that says how many should hold it."
+			}];
+		}),
+		isOff: (limits) => Object.keys(limits).length === 0,
+		judge: (limits, context) => Object.entries(limits).flatMap(([role, max]) => {
+			const holders = holdersBy(role, context.counted, context);
+			if (holders.length <= max) return [];
+			countWork(context, holders.length * 5);
+			const names = holders.map(({ name }) => name);
+			const refusal = (isPlan) => policyRefusal("max-holders", "role", role, `The role "${role}" ${isPlan ? "would have" : "has"} ${counted(names.length, "holder")} (${list(names)}); the limit is ${max}.`, "Remove it from somebody, or raise policies.max_holders.");
+			return [{
+				rule: `max-holders ${role}`,
+				subject: null,
+				extent: holders.map(({ id, name }) => id ?? name.toLowerCase()),
+				check: null,
+				refusal: (tense) => refusal(tense === "plan"),
+				breaches: () => {
+					const [email = ""] = names.slice(max);
+					const subject = {
+						kind: "grant",
+						email,
+						role: context.find(role) ?? role
+					};
+					return [breachOf("policy-max-holders", "max_holders", subject, refusal(true))];
+				}
+			}];
+		})
+	};
+}));
+
+// src/kernel/diff/same-people.ts
+/**
+* Pairs people who are probably the same: with the same metadata, or the same local part in another domain, if that is
+* unique on both sides.
+*/
+function samePeople(gone, come) {
+	const pairs = /* @__PURE__ */ new Map();
+	for (const keyOf of [metadataKey, localPart]) {
+		const taken = new Set(pairs.values());
+		const [olds, news] = [uniqueBy(gone.filter((person) => !taken.has(person)), keyOf), uniqueBy(come.filter((person) => !pairs.has(person)), keyOf)];
+		for (const [key, to] of news) {
+			const from = olds.get(key);
+			if (from !== void 0) pairs.set(to, from);
+		}
+	}
+	return [...pairs].map(([to, from]) => ({
+		from,
+		to
+	}));
+}
+function metadataKey({ metadata }) {
+	return Object.keys(metadata).length === 0 ? null : canonicalJson(metadata);
+}
+function localPart({ address }) {
+	const separator = address.lastIndexOf("@");
+	return separator <= 0 ? null : address.slice(0, separator).toLowerCase();
+}
+function uniqueBy(items, keyOf) {
+	const single = /* @__PURE__ */ new Map();
+	for (const item of items) {
+		const key = keyOf(item);
+		if (key !== null) single.set(key, single.has(key) ? null : item);
+	}
+	return new Map([...single].flatMap(([key, item]) => item === null ? [] : [[key, item]]));
+}
+var init_same_people = __esmMin((() => {
+	init_json_text();
+}));
+
+// src/rules/changed-addresses.ts
+/** Finds people whom a plan removes and invites under another address. */
+function changedAddresses(changes) {
+	const gone = changes.flatMap((change) => change.kind === "delete" && change.reason === "unlisted" && change.before.status === "accepted" ? [{
+		address: change.name,
+		metadata: change.before.metadata
+	}] : []);
+	if (gone.length === 0) return [];
+	const come = changes.flatMap((change) => change.kind === "create" ? [{
+		address: change.name,
+		metadata: change.after.metadata
+	}] : []);
+	return samePeople(gone, come).map(({ from, to }) => ({
+		code: "member-likely-renamed",
+		name: to.address,
+		previously: from.address
+	}));
+}
+/** Finds people whom a plan removes while another membership of the same user stays. */
+function sameUsers(changes, live) {
+	const removed = new Set(changes.flatMap(({ kind, reason, id }) => kind === "delete" && reason === "unlisted" ? id ?? [] : []));
+	if (removed.size === 0) return [];
+	const staying = new Map(live.flatMap((member) => {
+		const address = addressOf$1(member);
+		return member.user === void 0 || address === null || removed.has(member.id) ? [] : [[member.user.id, address]];
+	}));
+	return live.flatMap((member) => {
+		const [name, previously] = [staying.get(member.user?.id ?? ""), addressOf$1(member)];
+		return removed.has(member.id) && name !== void 0 && previously !== null ? [{
+			code: "member-same-user",
+			name,
+			previously
+		}] : [];
+	});
+}
+/** Returns whether the removal of an old membership takes a role that the new one does not hold. */
+function lostByNewAddress({ name, before }, entries, rolesOf) {
+	const key = name.toLowerCase();
+	const entry = entries.find(({ previously = [] }) => previously.some((address) => address.toLowerCase() === key));
+	const held = new Set(entry === void 0 ? [] : rolesOf(entry.email.toLowerCase()));
+	return before?.roles.some(({ id }) => id !== null && !held.has(id)) ?? false;
+}
+var init_changed_addresses = __esmMin((() => {
+	init_same_people();
+	init_scope();
+}));
+
+// src/rules/removals.ts
+/** Returns whether a role is removed, or grants less. */
+function takesPermissions({ kind, fields }) {
+	return kind === "delete" || fields.some((diff) => diff.field === "permissions" && diff.removed.length > 0);
+}
+/** Returns whether a member is removed, or loses a role without gaining its successor. */
+function takesRoles({ kind, fields }, replaced) {
+	if (kind === "delete") return true;
+	if (kind !== "update") return false;
+	return fields.some((diff) => diff.field === "roles" && diff.removed.some(({ id, name }) => !(replaced.has(id ?? "") && diff.added.some((added) => added.name === name))));
+}
+/** Returns the ids of replaced roles. */
+function replacedBy({ roles }) {
+	return new Set(roles.flatMap(({ kind, id }) => kind === "replace" && id !== null ? id : []));
+}
+var init_removals = __esmMin((() => {}));
+
+// src/rules/max-removals.ts
+/** Returns how many removals a limit allows of so many that are live. */
+function allowedRemovals(limit, live) {
+	if ("count" in limit) return limit.count;
+	const share = Math.floor(live * limit.percent / 100);
+	return limit.percent === 0 ? 0 : Math.max(share, 3);
+}
+/** Returns whether a limit may allow more removals than another, for some number of live entries. */
+function isLooser(was, is) {
+	if ("percent" in was && "percent" in is) return is.percent > was.percent;
+	if ("count" in was && "count" in is) return is.count > was.count;
+	if ("percent" in was) return was.percent < 100 && "count" in is && is.count > (was.percent === 0 ? 0 : 3);
+	return "percent" in is && is.percent > 0;
+}
+function limitText$1(limit) {
+	return "count" in limit ? String(limit.count) : `${limit.percent} %`;
+}
+var ALWAYS_ALLOWED, removalLimit, maxRemovals;
+var init_max_removals = __esmMin((() => {
+	init_mini();
+	init_refusals();
+	init_text_schemas();
+	init_values();
+	init_desired();
+	init_changed_addresses();
+	init_removals();
+	ALWAYS_ALLOWED = 3;
+	removalLimit = {
+		/** Returns the least of several counts, or of several shares. */
+		combine(written) {
+			const numberOf = (limit) => Number.parseInt(String(limit), 10);
+			const [least] = written.toSorted((a, b) => numberOf(a) - numberOf(b));
+			if (least === void 0) return void 0;
+			return typeof least === "number" ? { count: least } : { percent: numberOf(least) };
+		},
+		renamed: (value) => value,
+		meaning: (value = DEFAULT_REMOVAL_LIMIT) => value,
+		readable: (written) => written,
+		names: () => [],
+		lists: () => [],
+		keys: () => [],
+		limits(written) {
+			const number = countOf(written);
+			const [unit, limit] = number === null ? ["share", typeof written === "string" ? Number.parseInt(written, 10) : NaN] : ["count", number];
+			return Number.isNaN(limit) ? [] : [{
+				path: [],
+				role: null,
+				unit,
+				value: written,
+				strictness: -limit,
+				stricter: "less"
+			}];
+		}
+	};
+	maxRemovals = {
+		section: "guards",
+		key: "max_removals",
+		schema: optional(union([count$3("bad-removal-limit"), matching(SHARE, "bad-removal-limit")]), {
+			title: "Most removals",
+			description: "How many roles, and how many members, one apply may remove or take something from: a count, or a share of what is live such as 25%, which allows at least 3 (0% allows none).",
+			default: "25%",
+			examples: ["25%", 10]
+		}),
+		codes: ["max-removals"],
+		kind: removalLimit,
+		overrides: { "max-removals": "[0-9]+" },
+		off: { percent: 100 },
+		undoHints: { "max-removals": "Check that this is the run to revert. A part of it can be reverted with --merchant." },
+		list: (_, limit) => limit === void 0 ? [] : [{
+			text: `max_removals: ${"count" in limit ? limit.count : `${limit.percent}%`}`,
+			keys: [],
+			entry: null,
+			violated: null,
+			item: {
+				kind: "max-removals",
+				limit
+			}
+		}],
+		looser: (was = DEFAULT_REMOVAL_LIMIT, is = DEFAULT_REMOVAL_LIMIT) => isLooser(was, is) ? [`at most ${limitText$1(was)} → ${limitText$1(is)} may be removed`] : [],
+		refuse(limit = DEFAULT_REMOVAL_LIMIT, { entries, scope, changes, after }) {
+			const replaced = replacedBy(changes);
+			const rolesOf = (address) => after.people.find((person) => person.status === "accepted" && person.email?.toLowerCase() === address)?.roles ?? [];
+			const takes = (change) => change.reason === "address-changed" ? lostByNewAddress(change, entries, rolesOf) : takesRoles(change, replaced);
+			const judge = (resource, removals, live) => {
+				const allowed = allowedRemovals(limit, live);
+				if (removals <= allowed) return [];
+				return [guardRefusal("max-removals", resource, null, `${removals} of ${live} ${resource}s would be removed or lose something; the limit is ${allowed}.`, "Check that the file is complete: the usual cause is a part that was left out by mistake. To write what is live into the file: \"rolecall pull\".", `max-removals=${removals}`)];
+			};
+			return [...judge("role", changes.roles.filter(takesPermissions).length, scope.roles.filter(({ predefined }) => !predefined).length), ...judge("member", changes.members.filter(takes).length, scope.members.length)];
+		},
+		causes: () => true,
+		lint(written) {
+			const text = textOf$3(written) ?? "";
+			const [, percent] = /^(\d+)\s*%$/.exec(text) ?? [];
+			if (percent === void 0 || Number(percent) < 100) return [];
+			return [{
+				code: "idle-guard",
+				path: [],
+				message: `A limit of ${text} lets a plan remove everything.`,
+				hint: "Set a share such as 25%, and override a single plan that has to remove more."
+			}];
+		}
+	};
+}));
+
+// src/rules/impact.ts
+/**
+* Returns the permissions that members gain and lose between two states of access, and those that members who
+* gain some could give themselves from then on.
+*/
+function impactOf$1(before, after, escalation) {
+	const touched = touchedBy(before, after);
+	const members = memberImpacts(before, after, touched).map((impact) => ({
+		impact,
+		text: `${impact.name} ${JSON.stringify(impact)}`
+	})).sort(by(({ text }) => text)).map(({ impact }) => impact);
+	const reach = newReach(before, after, touched, escalation);
+	return {
+		members,
+		permissions: permissionSums(members),
+		roles: roleSums(before, after, touched),
+		...reach.length > 0 && { reach }
+	};
+}
+function newReach(before, after, touched, escalation) {
+	const [reached, reaches] = [reaching(before, escalation), reaching(after, escalation)];
+	const [had, has] = [granting(before), granting(after)];
+	const all = sortedSet([...after.roles.values()].flatMap(({ permissions }) => permissions ?? []));
+	const known = /* @__PURE__ */ new Map();
+	const newlyReached = (was, is) => {
+		const [old, now] = [had(was).permissions, has(is).permissions];
+		if ([...now].every((permission) => old.has(permission))) return [];
+		const wasRaised = (permission) => was !== void 0 && isActive$1(was) && reached(was).includes(permission);
+		return all.filter((permission) => !now.has(permission) && reaches(is).includes(permission) && !wasRaised(permission));
+	};
+	return touched.flatMap(({ was, is }) => {
+		if (is === void 0) return [];
+		const key = JSON.stringify([was !== void 0 && isActive$1(was) ? was.roles : null, is.roles]);
+		const permissions = known.get(key) ?? newlyReached(was, is);
+		known.set(key, permissions);
+		return permissions.length === 0 ? [] : [{
+			name: is.name,
+			permissions
+		}];
+	}).sort(by(({ name }) => name));
+}
+/**
+* Returns the members whose permissions may differ: all except those with the same roles, which grant the same.
+*/
+function touchedBy(before, after) {
+	const other = rolesThatDiffer(before, after);
+	const touched = [];
+	if (before.people === after.people && other.size === 0) return touched;
+	for (const person of beforeAndAfter(before, after)) {
+		const { was, is } = person;
+		if (was !== is || other.size > 0 && was?.roles.some((role) => other.has(role))) touched.push(person);
+	}
+	return touched;
+}
+function memberImpacts(before, after, touched) {
+	const had = granting(before);
+	const has = granting(after);
+	const impacts = [];
+	for (const { was, is } of touched) {
+		const [old, now] = [had(was), has(is)];
+		const impact = {
+			name: is?.name ?? was?.name ?? "",
+			gained: missing(now.permissions, old.permissions),
+			lost: missing(old.permissions, now.permissions),
+			unknownGained: missing(now.unknown, old.unknown),
+			unknownLost: missing(old.unknown, now.unknown)
+		};
+		const { gained, lost, unknownGained, unknownLost } = impact;
+		if (gained.length + lost.length + unknownGained.length + unknownLost.length > 0) impacts.push(impact);
+	}
+	return impacts;
+}
+/** Returns the roles whose permissions may differ, or that exist only before or after. */
+function rolesThatDiffer(before, after) {
+	const keys = [...before.roles.keys(), ...after.roles.keys()];
+	return new Set(keys.filter((key) => {
+		const [was, is] = [before.roles.get(key), after.roles.get(key)];
+		return was === void 0 || is === void 0 || was.permissions !== is.permissions;
+	}));
+}
+function missing(from, among) {
+	const known = new Set(among);
+	return [...from].filter((item) => !known.has(item)).sort(byCodeUnit);
+}
+function permissionSums(members) {
+	const sums = /* @__PURE__ */ new Map();
+	const count = (permission, what) => {
+		const sum = sums.get(permission) ?? {
+			gained: 0,
+			lost: 0
+		};
+		sum[what] += 1;
+		sums.set(permission, sum);
+	};
+	for (const { gained, lost } of members) {
+		for (const permission of gained) count(permission, "gained");
+		for (const permission of lost) count(permission, "lost");
+	}
+	return [...sums].map(([permission, sum]) => ({
+		permission,
+		...sum
+	})).sort(by(({ permission }) => permission));
+}
+function roleSums(before, after, touched) {
+	const more = /* @__PURE__ */ new Map();
+	for (const { was, is } of touched) {
+		countRoles(was, -1, more);
+		countRoles(is, 1, more, after.removed);
+	}
+	const other = new Map([...more].filter(([, sum]) => sum !== 0));
+	if (other.size === 0) return [];
+	const had = /* @__PURE__ */ new Map();
+	for (const person of before.people) countRoles(person, 1, had);
+	return [...other].map(([key, sum]) => ({
+		name: (after.roles.get(key) ?? before.roles.get(key))?.name ?? key,
+		before: had.get(key) ?? 0,
+		after: (had.get(key) ?? 0) + sum
+	})).sort(by((sum) => `${sum.name} ${sum.before} ${sum.after}`));
+}
+function countRoles(person, by, counts, removed = NONE$4) {
+	if (person === void 0 || !isActive$1(person)) return;
+	for (const key of person.roles) if (!removed.has(key)) counts.set(key, (counts.get(key) ?? 0) + by);
+}
+/** Returns the holders of a role, sorted by name. */
+function holdersOf$1({ people }, roleKey) {
+	return people.filter(({ roles }) => roles.includes(roleKey)).sort(by(({ name }) => name));
+}
+/**
+* Finds pairs of a removed and a created role with the same permissions or holders, which are likely renames.
+*/
+function detectRenames(changes, before, after) {
+	const gone = changes.flatMap((change) => change.kind === "delete" ? [change] : []);
+	return changes.flatMap((change) => change.kind === "create" ? [change] : []).flatMap((created) => {
+		const holders = holderNames(after, `new ${created.name}`);
+		const [twin, ...others] = gone.filter((removed) => same(removed.before.permissions, created.after.permissions) || same(holderNames(before, removed.id), holders));
+		if (twin === void 0 || others.length > 0) return [];
+		return [{
+			code: "role-likely-renamed",
+			name: created.name,
+			previously: twin.name
+		}];
+	});
+}
+function holderNames(access, key) {
+	return holdersOf$1(access, key).map(({ name }) => name);
+}
+function same(a, b) {
+	return a.length > 0 && a.length === b.length && a.every((item, index) => item === b[index]);
+}
+var NONE$4;
+var init_impact = __esmMin((() => {
+	init_text();
+	init_access();
+	init_reach();
+	NONE$4 = /* @__PURE__ */ new Set();
+}));
+
+// src/rules/min-holders.ts
+/** Returns the minimum of each role, predefined ones by id, with the default for owners where it applies. */
+function minimumsOf(settings) {
+	const numbers = /* @__PURE__ */ new Map();
+	for (const [role, min] of Object.entries(settings ?? {})) {
+		const key = PREDEFINED_ROLES.find((id) => id === `role_${role.toLowerCase()}`) ?? role;
+		numbers.set(key, Math.max(min, numbers.get(key) ?? 0));
+	}
+	return settings !== void 0 && numbers.size === 0 ? {} : {
+		...DEFAULT_MINIMUMS,
+		...Object.fromEntries(numbers)
+	};
+}
+/**
+* Keeps enough accepted holders of each role. A removal is deferred if open invitations would make up for it, and
+* refused otherwise. A role that already has too few holders and loses none is only reported.
+*/
+function keepHolders(settings, { before, after, changes, declared, callerId }) {
+	const [findBefore, findAfter] = [roleFinder(before, declared), roleFinder(after, declared)];
+	const findKeys = (role) => {
+		const named = [findBefore(role), findAfter(role)].flatMap((key) => key ?? []);
+		return named.length > 0 ? [...new Set(named)] : isHeld$1(before, role) ? [role] : [];
+	};
+	const known = /* @__PURE__ */ new Map();
+	const keysOf = (role) => {
+		const keys = known.get(role) ?? findKeys(role);
+		known.set(role, keys);
+		return keys;
+	};
+	const results = rulesOf$1(settings, keysOf).flatMap(([role, min]) => {
+		const isWritten = Object.hasOwn(settings ?? {}, role);
+		return keysOf(role).map((key) => guardRole({
+			role,
+			key,
+			min,
+			isWritten,
+			before,
+			after,
+			changes,
+			callerId
+		}));
+	});
+	return {
+		deferred: distinctChanges(results.flatMap(({ deferred }) => deferred)),
+		refusals: results.flatMap(({ refusals }) => refusals),
+		findingData: results.flatMap(({ findingData }) => findingData)
+	};
+}
+/** Returns the rules, with the default for owners unless the file sets it, or sets `{}`. */
+function rulesOf$1(settings, keysOf) {
+	const own = Object.entries(settings ?? {});
+	const owners = keysOf(OWNER);
+	const defaults = own.every(([role]) => !keysOf(role).some((key) => owners.includes(key))) && (settings === void 0 || own.length > 0) ? [[OWNER, OWNERS]] : [];
+	return [...own, ...defaults].sort(by(([role]) => role));
+}
+/**
+* Checks one role. Nobody can log in as a service account, so the minimum applies both without and with them.
+*/
+function guardRole(rule) {
+	const judged = [judgeRole(rule, isPerson), judgeRole(rule, () => true)];
+	return judged.find(({ refusals }) => refusals.length > 0) ?? judged.find(({ deferred }) => deferred.length > 0) ?? judged.find(({ findingData }) => findingData.length > 0) ?? NOTHING$4;
+}
+function judgeRole({ role, key, min, isWritten, before, after, changes, callerId }, counts) {
+	const accepted = holdersOf$1(before, key).filter(isAccepted$1);
+	const had = accepted.filter(counts);
+	const holders = holdersOf$1(after, key).filter(counts);
+	const has = holders.filter(isAccepted$1);
+	const pending = holders.filter(({ status }) => status === "pending" || status === "invited");
+	const name = before.roles.get(key)?.name ?? role;
+	if (has.length >= had.length) {
+		const wasShort = had.length > 0 || isWritten && before.roles.has(key);
+		return has.length < min && wasShort ? {
+			...NOTHING$4,
+			findingData: [{
+				code: "role-few-holders",
+				name,
+				holders: has.length,
+				min
+			}]
+		} : NOTHING$4;
+	}
+	const needed = Math.min(min, had.length);
+	if (has.length >= needed) return NOTHING$4;
+	const losing = removalsOf(had, has, changes).toSorted(by(({ id }) => id === callerId ? "0" : "1"));
+	const short = needed - has.length;
+	if (has.length + pending.length < needed || losing.length < short) return {
+		...NOTHING$4,
+		refusals: [refusalOf$2(role, name, {
+			before: had.length,
+			after: has.length,
+			min,
+			uncounted: accepted.length - had.length
+		})]
+	};
+	const waitsFor = pending.map((person) => person.name);
+	return {
+		...NOTHING$4,
+		deferred: losing.slice(0, short).map((change) => ({
+			deferred: {
+				change,
+				role: name,
+				waitsFor
+			},
+			refusal: (isChained) => waitRefusal(name, change.name, isChained)
+		}))
+	};
+}
+function refusalOf$2(role, name, { before, after, min, uncounted }) {
+	const kept = before === 1 ? "lose its only accepted holder" : `keep ${after === 0 ? "none" : after} of its ${before} accepted holders`;
+	return guardRefusal("min-holders", "role", name, `The role "${name}" would ${kept}${uncounted === 0 ? "" : ", service accounts not counted"}; it needs ${min}.`, "Grant the role to somebody else first, and wait until they have accepted.", `min-holders=${role}:${after}`);
+}
+function isHeld$1({ people }, roleId) {
+	return people.some(({ roles }) => roles.includes(roleId));
+}
+function isPerson({ serviceAccount }) {
+	return serviceAccount === false;
+}
+function isAccepted$1({ status }) {
+	return status === "accepted";
+}
+/** Returns the changes that remove the role from an active holder, sorted by name. */
+function removalsOf(had, has, changes) {
+	const kept = new Set(has.map(({ id }) => id));
+	const lost = new Set(had.filter(({ id }) => !kept.has(id)).map(({ id }) => id));
+	return changes.filter(({ id }) => id !== null && lost.has(id)).sort(by(({ name }) => name));
+}
+function distinctChanges(deferred) {
+	return [...new Map(deferred.map((one) => [one.deferred.change.fingerprint, one])).values()].sort(by((one) => one.deferred.change.name));
+}
+/** Returns the refusal of a removal that cannot be deferred, for a reason besides an open invitation if it is chained. */
+function waitRefusal(role, member, isChained) {
+	return guardRefusal("min-holders-wait", "role", role, `Without ${member}, "${role}" would have too few holders${isChained ? ", and this removal would have to wait for another deferred removal" : " until somebody who is invited has accepted"}.`, "Make the change in two steps: grant the roles first, and remove them when everybody has accepted.", null);
+}
+var OWNER, OWNERS, DEFAULT_MINIMUMS, minHolders, NOTHING$4;
+var init_min_holders = __esmMin((() => {
+	init_mini();
+	init_refusals();
+	init_text_schemas();
+	init_values();
+	init_text();
+	init_live();
+	init_access();
+	init_impact();
+	init_settings();
+	OWNER = "role_owner";
+	OWNERS = 1;
+	DEFAULT_MINIMUMS = { [OWNER]: OWNERS };
+	minHolders = {
+		section: "guards",
+		key: "min_holders",
+		schema: optional(record(text$2(), count$3()), {
+			title: "Fewest holders",
+			description: "By role name or id, the minimum of accepted holders, not counting service accounts. role_owner has a minimum of 1 unless it is listed; role_owner: 0 or {} turns that off.",
+			default: { role_owner: 1 },
+			examples: [{ role_owner: 2 }]
+		}),
+		codes: ["min-holders", "min-holders-wait"],
+		kind: fewestByRole,
+		overrides: { "min-holders": ".+:[0-9]+" },
+		off: {},
+		list(settings) {
+			const written = Object.entries(settings ?? {}).map(([role, min]) => [
+				role,
+				min,
+				true
+			]);
+			const isOff = settings !== void 0 && written.length === 0;
+			const defaults = Object.entries(isOff ? {} : DEFAULT_MINIMUMS).flatMap(([role, min]) => Object.hasOwn(settings ?? {}, role) ? [] : [[
+				role,
+				min,
+				false
+			]]);
+			return [...written, ...defaults].map(([role, min, isWritten]) => ({
+				text: `min_holders ${role}: ${min}`,
+				keys: [role],
+				entry: null,
+				violated: null,
+				item: {
+					kind: "min-holders",
+					role,
+					min,
+					written: isWritten
+				}
+			}));
+		},
+		looser(was, is) {
+			const needed = minimumsOf(is);
+			return Object.entries(minimumsOf(was)).flatMap(([role, min]) => {
+				const now = needed[role] ?? 0;
+				return now < min ? [`"${role}" keeps at least ${min} → ${now} accepted holders`] : [];
+			});
+		},
+		withhold: keepHolders,
+		causes: ({ role }, { name, override }) => override === null ? name === role : override.startsWith(`min-holders=${role}:`),
+		/** Counts the people who have accepted a role; nobody logs in as a service account. */
+		report({ role, min, written }, { access, find }, isDeclared) {
+			if (isDeclared) return written ? {
+				status: "unknown",
+				reasons: [`Not known from files: who has accepted "${role}".`]
+			} : null;
+			const key = find(role);
+			const people = key === void 0 ? [] : holdersOf$1(access, key).filter((person) => isAccepted$1(person) && isPerson(person));
+			if (key === void 0 || people.length === 0 && !written) return written ? {
+				status: "unknown",
+				reasons: [`No role is named ${role}.`]
+			} : null;
+			if (people.length >= min) return {
+				status: "passed",
+				reasons: []
+			};
+			const names = people.length === 0 ? "" : ` (${list(people.map(({ name }) => name))})`;
+			return {
+				status: "failed",
+				reasons: [`${`"${access.roles.get(key)?.name ?? role}" has ${counted(people.length, "accepted holder")}${names}`}; it needs ${min}.`]
+			};
+		},
+		lint: (written) => Object.entries(fieldsOf(written)).flatMap(([role, min]) => countOf(min) === 0 ? [{
+			code: "idle-guard",
+			path: [role],
+			message: `A minimum of 0 holders never keeps anybody in ${quoted(role)}.`,
+			hint: "Set 1 or more, or remove the line."
+		}] : [])
+	};
+	NOTHING$4 = {
+		deferred: [],
+		refusals: [],
+		findingData: []
+	};
+}));
+
+// src/lib/glob.ts
+/** Returns whether a glob matches only its own text, ignoring case. */
+function isLiteralGlob(glob) {
+	return !/[*?[{\\]/.test(glob);
+}
+/**
+* Returns whether a glob certainly matches a text, ignoring case; false for a glob with more than words and `*`.
+*/
+function matchesSimpleGlob(glob, text) {
+	if (!/^[\p{L}\p{N} _.@*'&,-]+$/u.test(glob) || glob.includes("**") || text.startsWith(".")) return false;
+	return compileGlob(glob.toLowerCase())(text.toLowerCase());
+}
+/**
+* Compiles a glob over names: `*` is any text, `?` any character, `[a-z]` one of some, `[!a-z]` none of them, `{a,b}`
+* either, and a backslash takes the next character as it is. It takes time in proportion to the lengths of both, which
+* a regular expression does not.
+*/
+function compileGlob(glob) {
+	const [, head, tail] = /^([^*?[{\\]*)\*([^*?[{\\]*)$/.exec(glob) ?? [];
+	if (head !== void 0 && tail !== void 0) {
+		const least = head.length + tail.length;
+		return (text) => text.length >= least && text.startsWith(head) && text.endsWith(tail);
+	}
+	if (isLiteralGlob(glob) || glob.length > MAX_LENGTH) return (text) => text === glob;
+	const program = programOf([...glob], false);
+	return (text) => text === glob || run$5(program, text);
+}
+/**
+* Compiles a glob over paths, ignoring case: `*`, `?` and `[…]` stay within a folder, `**` does not, and between slashes
+* it also stands for no folder.
+*/
+function compilePathGlob(glob) {
+	const parts = glob.toLowerCase().split("/");
+	const lower = parts.filter((part, index) => part !== "**" || parts[index + 1] !== "**").join("/");
+	const program = lower.length > MAX_LENGTH ? [] : programOf([...lower], true);
+	return (path) => {
+		const text = path.toLowerCase();
+		return text === lower || run$5(program, text);
+	};
+}
+/** Compiles a glob, as characters, to instructions; their end is a match. */
+function programOf(glob, isPath) {
+	const program = [];
+	const closing = closingBraces(glob);
+	const inFolder = (matches) => (character) => matches(character) && !(isPath && character === "/");
+	const literal = (literalCharacter) => void program.push({ matches: (character) => character === literalCharacter });
+	const anyText = (matches) => {
+		const start = program.length;
+		program.push({ also: start + 3 }, { matches }, { goto: start });
+	};
+	/** Compiles the characters from one place to another. */
+	function part(from, to) {
+		for (let index = from; index < to; index += 1) {
+			const character = glob[index];
+			if (character === "*") index = stars(index);
+			else if (character === "?") program.push({ matches: inFolder(() => true) });
+			else if (character === "[") index = characterClass(index);
+			else if (character === "{" && closing.has(index)) index = alternatives(index);
+			else if (character === "\\" && index + 1 < to) literal(glob[++index]);
+			else literal(character);
+		}
+	}
+	function stars(from) {
+		let end = from;
+		while (glob[end + 1] === "*") end += 1;
+		const crosses = isPath && end > from;
+		if (!(crosses && glob[end + 1] === "/" && /[/{,]/.test(glob[from - 1] ?? "/"))) {
+			anyText(crosses ? () => true : inFolder(() => true));
+			return end;
+		}
+		program.push({ also: program.length + 5 });
+		anyText(() => true);
+		literal("/");
+		return end + 1;
+	}
+	function characterClass(from) {
+		const isNegated = glob[from + 1] === "!" || glob[from + 1] === "^";
+		const { ranges, end } = rangesFrom(glob, from + (isNegated ? 2 : 1));
+		if (end >= glob.length) {
+			literal("[");
+			return from;
+		}
+		const isIn = (character) => ranges.some(([low, high]) => low <= character && character <= high);
+		program.push({ matches: inFolder((character) => isIn(character) !== isNegated) });
+		return end;
+	}
+	function alternatives(from) {
+		const { commas, end } = closing.get(from) ?? {
+			commas: [],
+			end: from
+		};
+		const exits = [];
+		const starts = [from, ...commas];
+		for (const [index, start] of starts.entries()) {
+			const next = commas[index];
+			const fork = program.length;
+			if (next !== void 0) program.push({ also: 0 });
+			part(start + 1, next ?? end);
+			if (next === void 0) break;
+			exits.push(program.length);
+			program.push({ goto: 0 });
+			program[fork] = { also: program.length };
+		}
+		for (const exit of exits) program[exit] = { goto: program.length };
+		return end;
+	}
+	part(0, glob.length);
+	return program;
+}
+/** Reads the characters and ranges of a class, up to its closing bracket; a bracket at the start is one of them. */
+function rangesFrom(glob, start) {
+	const ranges = [];
+	let index = start;
+	while (index < glob.length && (glob[index] !== "]" || index === start)) {
+		if (glob[index] === "\\") index += 1;
+		const low = glob[index] ?? "";
+		const high = glob[index + 1] === "-" ? glob[index + 2] : void 0;
+		const isRange = high !== void 0 && high !== "]";
+		ranges.push([low, isRange ? high : low]);
+		index += isRange ? 3 : 1;
+	}
+	return {
+		ranges,
+		end: index
+	};
+}
+/** Finds the braces that are closed and hold a comma, by where they open. */
+function closingBraces(glob) {
+	const closed = /* @__PURE__ */ new Map();
+	const openBraces = [];
+	for (let index = 0; index < glob.length; index += 1) {
+		const character = glob[index];
+		if (character === "\\") index += 1;
+		else if (character === "{") openBraces.push({
+			start: index,
+			commas: []
+		});
+		else if (character === ",") openBraces.at(-1)?.commas.push(index);
+		else if (character === "}") {
+			const braces = openBraces.pop();
+			if (braces && braces.commas.length > 0) closed.set(braces.start, {
+				commas: braces.commas,
+				end: index
+			});
+		}
+	}
+	return closed;
+}
+/** Runs all ways through a program side by side, so that none is gone twice. */
+function run$5(program, text) {
+	let current = /* @__PURE__ */ new Set();
+	const reach = (places, from) => {
+		const unvisited = [from];
+		for (let address = unvisited.pop(); address !== void 0; address = unvisited.pop()) {
+			if (places.has(address)) continue;
+			places.add(address);
+			const instruction = program[address];
+			if (instruction === void 0 || "matches" in instruction) continue;
+			if ("goto" in instruction) unvisited.push(instruction.goto);
+			else unvisited.push(instruction.also, address + 1);
+		}
+	};
+	reach(current, 0);
+	for (const character of text) {
+		const next = /* @__PURE__ */ new Set();
+		for (const address of current) {
+			const instruction = program[address];
+			if (instruction && "matches" in instruction && instruction.matches(character)) reach(next, address + 1);
+		}
+		if (next.size === 0) return false;
+		current = next;
+	}
+	return current.has(program.length);
+}
+var MAX_LENGTH;
+var init_glob = __esmMin((() => {
+	MAX_LENGTH = 1e3;
+}));
+
+// src/rules/protect.ts
+/** Returns what `lint` says about a pattern that matches nothing. */
+function unmatchedPattern(text, key) {
+	return {
+		message: `${quoted(text)} matches no ${key.slice(0, -1)}, live or declared.`,
+		hint: "Check the spelling, or remove it if nothing of this kind will come."
+	};
+}
+/** Returns whether a member only moves from replaced roles to their successors. */
+function movesAlong(change, replaced) {
+	return change.kind === "update" && !takesRoles(change, replaced) && change.fields.every((diff) => diff.field === "roles" && diff.added.length === diff.removed.length);
+}
+function nameIn(image) {
+	if (image === null) return null;
+	return "permissions" in image ? image.name : image.email;
+}
+function isCovered(name, globs, matches) {
+	const lower = name.toLowerCase();
+	return globs.some((glob) => glob.toLowerCase() === lower || isLiteralGlob(name) && matches(glob.toLowerCase(), lower));
+}
+/** "the role "Shift Lead" is", or "members that match "*@example.com" are". */
+function matchedBy(key, name) {
+	const written = key === "roles" ? `"${name}"` : name;
+	return isLiteralGlob(name) ? `the ${key.slice(0, -1)} ${written} is` : `${key} that match "${name}" are`;
+}
+var protect;
+var init_protect = __esmMin((() => {
+	init_mini();
+	init_scope();
+	init_refusals();
+	init_text_schemas();
+	init_values();
+	init_glob();
+	init_text();
+	init_removals();
+	init_settings();
+	protect = {
+		section: "guards",
+		key: "protect",
+		schema: optional(strictObject({
+			roles: texts$3("Protected roles", "Globs over the names and ids of roles.", [["Shift Lead"]]),
+			members: texts$3("Protected members", "Globs over the e-mail addresses and ids of members.", [["owner@example.com"]])
+		}), {
+			title: "Protected",
+			description: "Roles and members that no apply changes or removes.",
+			examples: [{
+				roles: ["Shift Lead"],
+				members: ["owner@example.com"]
+			}]
+		}),
+		codes: ["protect"],
+		kind: patternLists,
+		overrides: { protect: ".+" },
+		off: {
+			roles: [],
+			members: []
+		},
+		undoHints: { protect: "Remove the entry from guards.protect." },
+		list: ({ roles, members }) => [...roles.map((glob) => ({
+			text: `protect role ${glob}`,
+			keys: ["roles"],
+			entry: glob,
+			violated: null,
+			item: {
+				kind: "protect-role",
+				glob
+			}
+		})), ...members.map((glob) => ({
+			text: `protect ${glob}`,
+			keys: ["members"],
+			entry: glob,
+			violated: null,
+			item: {
+				kind: "protect-member",
+				glob
+			}
+		}))],
+		looser: (was, is, { matches, nameOf }) => ["roles", "members"].flatMap((key) => {
+			return (key === "roles" ? [...new Set(was.roles.map(nameOf))] : was.members).filter((name) => !isCovered(name, is[key], matches)).map((name) => `${matchedBy(key, name)} no longer protected`);
+		}),
+		refuse(globs, { entries, scope, changes: due, deferred, matches }) {
+			if (globs.roles.length + globs.members.length === 0) return [];
+			const addresses = new Map(scope.members.map((member) => [member.id, addressesOf$1(member)]));
+			const pinned = new Map(entries.flatMap(({ id, email }) => id === void 0 ? [] : [[id, email]]));
+			const changes = {
+				roles: [...due.roles, ...deferred.roles],
+				members: [...due.members, ...deferred.members]
+			};
+			const replaced = replacedBy(changes);
+			return [...changes.roles.filter(({ kind }) => kind !== "create"), ...changes.members.filter((change) => change.kind !== "create" && !movesAlong(change, replaced))].flatMap((change) => {
+				const { resource, name, kind, id, before } = change;
+				const [isRole, key] = [resource === "role", id ?? ""];
+				const others = isRole ? [] : [...addresses.get(key) ?? [], pinned.get(key) ?? name];
+				const names = [
+					id ?? name,
+					name,
+					nameIn(before) ?? name,
+					...others
+				];
+				if (!matchesAny(isRole ? globs.roles : globs.members, names, matches)) return [];
+				return [guardRefusal("protect", resource, name, `The ${resource} ${isRole ? `"${name}"` : name} is protected, and this plan would ${kind} it.`, "Revert the change in the file, or remove the entry from guards.protect.", `protect=${name}`)];
+			});
+		},
+		causes({ kind, glob }, { resource, name }, { matches, items }) {
+			if (resource !== (kind === "protect-role" ? "role" : "member")) return false;
+			const names = (pattern) => matchesAny([pattern], [name ?? ""], matches);
+			return names(glob) || !items.some((other) => other.kind === kind && names(other.glob));
+		},
+		lint: (written, { roles, members, matches }) => ["roles", "members"].flatMap((key) => listOf(fieldsOf(written)[key]).flatMap((entry, index) => {
+			const [text, known] = [textOf$3(entry), key === "roles" ? roles : members];
+			if (text === null || known === null || matchesAny([text], known, matches)) return [];
+			return [{
+				code: "unmatched-pattern",
+				path: [key, index],
+				...unmatchedPattern(text, key)
+			}];
+		}))
+	};
+}));
+
+// src/rules/require-mfa.ts
+function keyOf$10(role) {
+	return `require-mfa ${role}`;
+}
+/** Returns the holders of roles that require MFA, without service accounts: nobody logs in as one. */
+function holdersOf(roles, context) {
+	return roles.flatMap((role) => holdersBy(role, context.index, context).filter(({ serviceAccount }) => !serviceAccount).map((person) => ({
+		role,
+		person
+	})));
+}
+var requireMfa, UNACCEPTED;
+var init_require_mfa = __esmMin((() => {
+	init_text_schemas();
+	init_text();
+	init_checks();
+	init_rule();
+	init_settings();
+	requireMfa = {
+		section: "policies",
+		key: "require_mfa",
+		schema: texts$3("MFA required", "Roles whose holders have MFA on login. For a member who has not accepted yet, it is unknown.", [["role_admin"]]),
+		codes: ["require-mfa"],
+		kind: textList("role"),
+		list: (roles) => roles.map((role) => ({
+			text: `require_mfa: ${role}`,
+			keys: [],
+			entry: role,
+			violated: keyOf$10(role),
+			item: {
+				kind: "require-mfa",
+				role
+			}
+		})),
+		looser: (was, is) => missingFrom(was, is, (role) => `"${role}" no longer requires MFA on login`),
+		isOff: (roles) => roles.length === 0,
+		judge: (roles, context) => holdersOf(roles, context).filter(({ person }) => person.mfa === false).map(({ role, person }) => ({
+			rule: keyOf$10(role),
+			subject: subjectOf$1(person),
+			extent: [],
+			check: null,
+			refusal: (tense) => policyRefusal("require-mfa", "member", person.name, `${person.name} ${tense === "plan" ? "would hold" : "holds"} "${role}" without MFA on login.`, "Have them turn on MFA, or remove the role from them."),
+			breaches: () => []
+		})),
+		unknown: (roles, context) => holdersOf(roles, context).filter(({ person }) => person.mfa === null).map(({ role, person: { name, status } }) => ({
+			finding: {
+				code: "member-mfa-unknown",
+				name,
+				role,
+				invited: UNACCEPTED.has(status)
+			},
+			rule: keyOf$10(role),
+			live: `MFA of ${name} is not known.`,
+			inFiles: (times) => `Not known from files: MFA of ${counted(times, "holder")} of "${role}".`
+		}))
+	};
+	UNACCEPTED = /* @__PURE__ */ new Set([
+		"invited",
+		"pending",
+		"expired"
+	]);
+}));
+
+// src/kernel/diff/match.ts
+/**
+* Matches all declared entries: pinned ones first, then by key, so that the order of the file does not matter. Only the
+* results of `use` are kept, since there are as many matches as members.
+*/
+function matchAll(entries, { idOf, keyOf, nameOf }, candidates, use) {
+	const { live } = candidates;
+	const ids = new Set(entries.flatMap((entry) => idOf(entry) ?? []));
+	const pinned = ids.size === 0 ? [] : live.filter(({ id }) => ids.has(id));
+	const state = {
+		...candidates,
+		byKey: groupByKey(candidates),
+		byPin: new Map(pinned.map((resource) => [resource.id, resource])),
+		pinned: new Set(pinned),
+		claimed: /* @__PURE__ */ new Set()
+	};
+	const keyed = entries.map((entry) => ({
+		entry,
+		id: idOf(entry),
+		key: keyOf(entry)
+	}));
+	keyed.sort((a, b) => byCodeUnit(a.key, b.key) || byCodeUnit(nameOf(a.entry), nameOf(b.entry)));
+	const matched = ({ entry, id, key }) => use(entry, id === void 0 ? matchKey(state, key) : matchPin(state, id, key));
+	const results = [...keyed.filter(({ id }) => id !== void 0).map(matched), ...keyed.filter(({ id }) => id === void 0).map(matched)];
+	const claimed = new Set([...state.claimed].map(({ id }) => id));
+	return {
+		results,
+		unclaimed: live.filter(({ id }) => !claimed.has(id))
+	};
+}
+function groupByKey({ live, keysOf }) {
+	const groups = /* @__PURE__ */ new Map();
+	for (const resource of live) for (const key of keysOf(resource)) {
+		const group = groups.get(key);
+		if (group === void 0) groups.set(key, [resource]);
+		else group.push(resource);
+	}
+	for (const group of groups.values()) if (group.length > 1) group.sort(by(({ id }) => id));
+	return groups;
+}
+/** Matches a pinned entry; an ambiguous one claims all candidates, so that none of them is removed as unlisted. */
+function matchPin(state, id, key) {
+	const { byPin, claimed, isLeftover } = state;
+	const same = state.byKey.get(key) ?? [];
+	const free = same.filter((resource) => isFree(state, resource));
+	const pinned = byPin.get(id);
+	if (pinned === void 0) {
+		claim(state, same);
+		const heir = same.length === 1 ? free[0] ?? null : null;
+		return {
+			found: "pin-missing",
+			id,
+			sameKey: same.length,
+			heir
+		};
+	}
+	claimed.add(pinned);
+	if (isLeftover(pinned)) return matchLeftover(state, pinned, free);
+	const leftovers = same.includes(pinned) ? free.filter(isLeftover) : [];
+	claim(state, leftovers);
+	return {
+		found: "one",
+		live: pinned,
+		leftovers
+	};
+}
+/** Matches the only current entry with the pinned leftover's key, or else the leftover; the others are leftovers. */
+function matchLeftover(state, pinned, free) {
+	const [current = pinned, ...more] = free.filter((resource) => !state.isLeftover(resource));
+	claim(state, free);
+	if (more.length > 0) return {
+		found: "many",
+		live: free
+	};
+	return {
+		found: "one",
+		live: current,
+		leftovers: [pinned, ...free].filter((other) => other !== current)
+	};
+}
+/**
+* Matches by key among the entries that are not pinned. Of several, the only one that is no leftover wins; if all are
+* leftovers, the latest wins, and of equally late ones the first by id.
+*/
+function matchKey(state, key) {
+	const { pinned, claimed, isLeftover, endedAt } = state;
+	const withKey = state.byKey.get(key) ?? [];
+	const same = pinned.size === 0 ? withKey : withKey.filter((resource) => !pinned.has(resource));
+	const [first] = same;
+	if (first === void 0) return { found: "none" };
+	if (same.length === 1 && !claimed.has(first)) {
+		claimed.add(first);
+		return {
+			found: "one",
+			live: first,
+			leftovers: []
+		};
+	}
+	const isContested = same.some((resource) => claimed.has(resource));
+	claim(state, same);
+	const latest = (a, b) => endedAt(b) > endedAt(a) ? b : a;
+	const [current = same.reduce(latest, first), ...more] = same.filter((resource) => !isLeftover(resource));
+	if (isContested || more.length > 0) return {
+		found: "many",
+		live: same
+	};
+	return {
+		found: "one",
+		live: current,
+		leftovers: same.filter((other) => other !== current)
+	};
+}
+/** Returns whether no entry is pinned to a live one, and none has claimed it. */
+function isFree({ pinned, claimed }, resource) {
+	return !pinned.has(resource) && !claimed.has(resource);
+}
+function claim({ claimed }, resources) {
+	for (const resource of resources) claimed.add(resource);
+}
+/** Matches declared members with live ones; returns the results of `use` and the unclaimed live ones. */
+function matchMembers(desired, live, use) {
+	return matchAll(desired, DECLARED, {
+		live,
+		keysOf: addressKeysOf,
+		isLeftover: isExpired,
+		endedAt
+	}, use);
+}
+/** Returns the distinct addresses of a live member, in lower case. */
+function addressKeysOf(live) {
+	const [userEmail, other] = [live.user?.email?.toLowerCase(), live.invite?.email.toLowerCase()];
+	if (userEmail === void 0) return other === void 0 ? [] : [other];
+	return other === void 0 || other === userEmail ? [userEmail] : [userEmail, other];
+}
+/** Returns whether a live member is an expired invitation. */
+function isExpired(live) {
+	return live.status === "expired";
+}
+/** Returns the time at which an invitation expired, in ISO 8601; empty if unknown. */
+function endedAt({ invite }) {
+	return invite?.expiresAt ?? "";
+}
+var DECLARED;
+var init_match = __esmMin((() => {
+	init_text();
+	DECLARED = {
+		idOf: ({ id }) => id,
+		keyOf: ({ email }) => email.toLowerCase(),
+		nameOf: ({ email }) => email
+	};
+}));
+
+// src/kernel/diff/active-member.ts
+/** Returns a declared member at a time, in ms since the epoch. */
+function activeAt(member, now) {
+	const { roles, from, until, suspended } = member;
+	const listsRoles = roles !== void 0;
+	const ended = {
+		member,
+		suspended: false,
+		listsRoles,
+		back: false,
+		laterRoles: []
+	};
+	if (isPast(until, now)) return {
+		...ended,
+		absent: "ended",
+		partlyEnded: true
+	};
+	const current = roles?.filter((grant) => !isPast(grant.until, now)) ?? [];
+	const none = {
+		...ended,
+		laterRoles: current.map(({ role }) => role)
+	};
+	if (!hasBegun(from, now)) return {
+		...none,
+		absent: "not-begun",
+		partlyEnded: false
+	};
+	const back = isPast(suspended?.until, now);
+	const isAway = isSuspended(member, now);
+	const active = roles?.filter((grant) => isActive(grant, now));
+	if (roles !== void 0 && roles.length > 0 && active?.length === 0) {
+		const absent = roles.some((grant) => !hasBegun(grant.from, now)) ? "not-begun" : "ended";
+		return {
+			...none,
+			member: {
+				...member,
+				roles: []
+			},
+			absent,
+			partlyEnded: true
+		};
+	}
+	const held = isAway ? [] : active;
+	return {
+		member: held === void 0 || held.length === roles?.length ? member : {
+			...member,
+			roles: held
+		},
+		absent: null,
+		suspended: isAway,
+		listsRoles,
+		back,
+		partlyEnded: roles?.some((grant) => isPast(grant.until, now)) ?? false,
+		laterRoles: current.flatMap((grant) => held?.includes(grant) ? [] : grant.role)
+	};
+}
+/** Returns whether an entry says that the member is suspended at a time. */
+function isSuspended({ suspended }, now) {
+	return suspended !== void 0 && isActive(suspended, now);
+}
+/** Returns whether a grant has begun and not ended. */
+function isActive({ from, until }, now) {
+	return hasBegun(from, now) && !isPast(until, now);
+}
+/** Returns whether an end is past. */
+function isPast(until, now) {
+	return until !== void 0 && until.ends <= now;
+}
+/** Returns whether a beginning is past; access without one has begun. */
+function hasBegun(from, now) {
+	return from === void 0 || from.starts <= now;
+}
+/** Returns whether an entry only adds to a member that exists: it comes from an included file and grants no roles. */
+function isMention({ roles, managed, origin }, file) {
+	return roles === void 0 && managed === void 0 && origin.file !== file;
+}
+/** Returns the addresses, in lower case, of those who have left at a time, in ms since the epoch. */
+function leftAt(leavers, now) {
+	return new Set((leavers ?? []).flatMap(({ email, from }) => hasBegun(from, now) ? email.toLowerCase() : []));
+}
+/** Divides live members and entries at those who have left: whatever else the files say of these has no effect. */
+function divideLeavers(entries, live, leftBy) {
+	if (leftBy.size === 0) return {
+		leaving: [],
+		live,
+		entries,
+		pinned: []
+	};
+	const hasLeft = ({ email }) => leftBy.has(email.toLowerCase());
+	const pins = new Set(entries?.filter(hasLeft).flatMap(({ id }) => id ?? []));
+	const isLeaving = (member) => pins.has(member.id) || addressKeysOf(member).some((address) => leftBy.has(address));
+	const leaving = live.filter(isLeaving);
+	const gone = new Set(leaving.map(({ id }) => id));
+	const staying = entries?.filter((entry) => !hasLeft(entry));
+	return {
+		leaving,
+		live: live.filter(({ id }) => !gone.has(id)),
+		entries: staying?.filter(({ id }) => id === void 0 || !gone.has(id)),
+		pinned: (staying ?? []).filter(({ id }) => id !== void 0 && gone.has(id))
+	};
+}
+/** Returns why an entry's membership changes at its time. */
+function reasonOf$4({ suspended, back, partlyEnded }) {
+	if (suspended) return "suspended";
+	if (back) return "suspension-ended";
+	return partlyEnded ? "access-ended" : "declared";
+}
+var init_active_member = __esmMin((() => {
+	init_match();
+}));
+
+// src/rules/renamed-roles.ts
+/** Returns a lookup of the name that a role of the base branch has in the head branch. */
+function currentNameIn(head, base) {
+	const current = currentNames(base.roles ?? [], head.roles ?? []);
+	return (role) => current.get(role) ?? role;
+}
+function currentNames(base, head) {
+	const kept = new Set(head.map(({ name }) => name));
+	const pinned = new Map(head.flatMap(({ id, name }) => id === void 0 ? [] : [[id, name]]));
+	const renamed = new Map(head.flatMap(({ name, previously = [] }) => previously.filter((former) => !isLikeRoleId(former)).map((former) => [former, name])));
+	const names = base.flatMap(({ id, name }) => {
+		const now = pinned.get(id ?? "") ?? (kept.has(name) ? void 0 : renamed.get(name));
+		return now === void 0 || now === name ? [] : [[name, now]];
+	});
+	return new Map([...[...renamed].filter(([name]) => !kept.has(name)), ...names]);
+}
+var init_renamed_roles = __esmMin((() => {
+	init_live();
+}));
+
+// src/rules/require-until.ts
+function judgeEnds() {
+	return {
+		violations: longGrants,
+		compare: compareGrants
+	};
+}
+function keyOf$9(role) {
+	return `require-until ${role}`;
+}
+/** Returns the grants that last longer than the policy allows: from their beginning, else from now. */
+function longGrants(ends, { desired, find, now }) {
+	const limits = Object.entries(ends).flatMap(([role, limit]) => limit === null ? [] : [[role, limit]]);
+	if (limits.length === 0) return [];
+	const keyOfRole = (role) => find(role) ?? role;
+	const left = leftAt(desired.leavers, now);
+	const staying = (desired.members ?? []).filter(({ email }) => !left.has(email.toLowerCase()));
+	return limits.flatMap(([role, limit]) => staying.flatMap((member) => {
+		const key = keyOfRole(role);
+		const grant = member.roles?.find((one) => keyOfRole(one.role) === key);
+		const end = grant && endOf$3(grant.until, member.until);
+		if (grant === void 0 || end === void 0 || end.ends <= now) return [];
+		const start = startOf(grant.from, member.from);
+		const latest = (start?.starts ?? now) + limit.ms;
+		if (lastMoment(end, limit) <= latest) return [];
+		const { email } = member;
+		const from = start?.text ?? null;
+		const since = from === null ? "" : `from ${from} `;
+		const refusal = (tense) => policyRefusal("until-limit", "member", email, `${email} ${tense === "plan" ? "would hold" : "holds"} "${role}" ${since}until ${end.text}; the limit is ${limit.text}.`, `Write an end within ${limit.text} ${from === null ? "from now" : `of ${from}`}.`);
+		const breach = {
+			...breachOf("policy-until-limit", "require_until", {
+				kind: "grant",
+				email,
+				role: key
+			}, refusal("plan")),
+			severity: "warning"
+		};
+		return [{
+			rule: keyOf$9(role),
+			refusal,
+			breach,
+			member,
+			end,
+			role: grant.role,
+			key
+		}];
+	}));
+}
+/** Refuses new grants, and later ends of existing ones, that last longer than allowed; warns of the others. */
+function compareGrants(ends, declared, { before, base }) {
+	const grants = longGrants(ends, declared);
+	if (grants.length === 0) return {
+		refusals: [],
+		findings: []
+	};
+	const people = new Map(before.people.flatMap((person) => [person.id, person.email?.toLowerCase()].flatMap((name) => name ? [[name, person]] : [])));
+	const nameOf = base === void 0 ? void 0 : currentNameIn(declared.desired, base);
+	const isExisting = (grant) => {
+		const { member } = grant;
+		const former = base?.members?.find(({ email }) => email.toLowerCase() === member.email.toLowerCase());
+		const same = former?.roles?.find(({ role }) => nameOf?.(role) === grant.role);
+		if (former !== void 0 && same !== void 0) return (endOf$3(same.until, former.until)?.ends ?? Number.POSITIVE_INFINITY) >= grant.end.ends;
+		const person = people.get(member.id ?? "") ?? people.get(member.email.toLowerCase());
+		return person !== void 0 && isHeld(person, grant);
+	};
+	return {
+		refusals: grants.flatMap((one) => isExisting(one) ? [] : [one.refusal("plan")]),
+		findings: grants.flatMap((one) => isExisting(one) ? [toExistingViolation(one.refusal("live"))] : [])
+	};
+}
+/** Returns whether a grant is live; who was suspended gets back what was granted before. */
+function isHeld({ roles }, { key, member }) {
+	return roles.includes(key) || member.suspended !== void 0;
+}
+/** Returns the moment that counts for a limit: in days, the last day of an end that is a date is not divided. */
+function lastMoment({ text: end, ends }, limit) {
+	return isDate(end) && !isInHours(limit) ? ends - DAY$1 : ends;
+}
+function isInHours({ text: period }) {
+	return period.endsWith("h");
+}
+function isDate(end) {
+	return !/t/i.test(end);
+}
+function endOf$3(grant, membership) {
+	if (grant === void 0 || membership === void 0) return grant ?? membership;
+	return grant.ends <= membership.ends ? grant : membership;
+}
+function startOf(grant, membership) {
+	if (grant === void 0 || membership === void 0) return grant ?? membership;
+	return grant.starts >= membership.starts ? grant : membership;
+}
+var requireUntil, HINTS$1, DAY$1;
+var init_require_until = __esmMin((() => {
+	init_mini();
+	init_active_member();
+	init_refusals();
+	init_rule_table();
+	init_text_schemas();
+	init_checks();
+	init_renamed_roles();
+	init_rule();
+	init_settings();
+	requireUntil = {
+		section: "policies",
+		key: "require_until",
+		schema: optional(union([array(text$2()), record(text$2(), matching(PERIOD, "bad-period"))]), {
+			title: "End required",
+			description: "Roles that are granted with an end date only: a list, or by role how far away the end of a new grant may be, in weeks (w), days (d) or hours (h), from now or from its beginning.",
+			default: [],
+			examples: [["Contractor"], {
+				Contractor: "90d",
+				role_admin: "4h"
+			}]
+		}),
+		diagnostics: {
+			"policy-require-until": refusalRule("These roles are granted with an end date only (`require_until`)."),
+			"policy-until-limit": warningRule("A new grant ends soon enough (`require_until`).")
+		},
+		codes: ["require-until", "until-limit"],
+		kind: periodsByRole,
+		list: (ends) => Object.keys(ends).map((role) => ({
+			text: `require_until: ${role}`,
+			keys: [],
+			entry: role,
+			violated: keyOf$9(role),
+			item: {
+				kind: "require-until",
+				role
+			}
+		})),
+		looser: (was, is) => [...Object.keys(was).flatMap((role) => Object.hasOwn(is, role) ? [] : [`"${role}" may be granted without an end date`]), ...Object.entries(was).flatMap(([role, longest]) => {
+			const now = is[role];
+			if (longest === null || now === void 0 || now !== null && now.ms <= longest.ms) return [];
+			return [`"${role}" may be granted for ${longest.text} → ${now?.text ?? "any time with an end"}`];
+		})],
+		isOff: (ends) => Object.keys(ends).length === 0,
+		judge(ends, context) {
+			const { find, index, members } = context;
+			const roles = Object.keys(ends);
+			if (roles.length === 0) return [];
+			const declared = new Map(members.flatMap((member) => [member.email.toLowerCase(), member.id ?? []].flat().map((key) => [key, member])));
+			return roles.flatMap((role) => {
+				const key = find(role);
+				if (key === void 0) return [];
+				return holdersBy(role, index, context).flatMap((person) => {
+					const { id, name, email } = person;
+					const member = declared.get(id ?? "") ?? declared.get((email ?? name).toLowerCase());
+					countWork(context, 50 + (member?.roles?.length ?? 0));
+					const grant = member?.roles?.find((one) => find(one.role) === key);
+					if (grant?.until || member?.until) return [];
+					const hint = HINTS$1[grant !== void 0 ? "grant" : member !== void 0 ? "member" : "nothing"](role);
+					const refusal = (tense) => policyRefusal("require-until", "member", name, `${name} ${tense === "plan" ? "would hold" : "holds"} "${role}" without an end date.`, hint);
+					return [{
+						rule: keyOf$9(role),
+						subject: subjectOf$1(person),
+						extent: [],
+						check: null,
+						refusal,
+						breaches: () => {
+							return [breachOf("policy-require-until", "require_until", {
+								kind: "grant",
+								email: name,
+								role: key
+							}, refusal("plan"))];
+						}
+					}];
+				});
+			});
+		},
+		declared: judgeEnds()
+	};
+	HINTS$1 = {
+		grant: (role) => `Write { role: ${role}, until: 2027-01-31 }.`,
+		member: (role) => `Add "until:" to the member, or list { role: ${role}, until: 2027-01-31 } among its roles.`,
+		nothing: () => "The file gives no end date: list the member with one."
+	};
+	DAY$1 = 864e5;
+}));
+
+// src/rules/separate.ts
+function keyOf$8(roles) {
+	return `separate ${JSON.stringify(roles)}`;
+}
+function refusalOf$1(name, roles, isPlan) {
+	const together = list(roles.map((role) => `"${role}"`), " and ");
+	return policyRefusal("separate", "member", name, `${name} ${isPlan ? "would hold" : "holds"} ${together} together.`, "policies.separate allows only one of them: remove the others.");
+}
+var separate;
+var init_separate = __esmMin((() => {
+	init_mini();
+	init_refusals();
+	init_rule_table();
+	init_text_schemas();
+	init_text();
+	init_checks();
+	init_rule();
+	init_settings();
+	separate = {
+		section: "policies",
+		key: "separate",
+		schema: optional(array(array(text$2()).check(_minLength(2, "too-few-roles"))), {
+			title: "Separate roles",
+			description: "Sets of roles; nobody may hold two of a set.",
+			default: [],
+			examples: [[["Approver", "Payer"]]]
+		}),
+		diagnostics: { "policy-separate": refusalRule("Nobody holds two roles that are kept separate (`separate`).") },
+		codes: ["separate"],
+		kind: roleSets,
+		list: (sets) => sets.map((roles) => ({
+			text: `separate: ${roles.join(", ")}`,
+			keys: [],
+			entry: roles,
+			violated: keyOf$8(roles),
+			item: {
+				kind: "separate",
+				roles
+			}
+		})),
+		/** Returns the pairs of a set that no other set has, in one line if none is left. */
+		looser: (was, is) => was.flatMap((roles) => {
+			const pairs = roles.flatMap((one, index) => roles.slice(index + 1).map((other) => [one, other]));
+			const free = pairs.filter(([a, b]) => !is.some((set) => set.includes(a) && set.includes(b)));
+			const together = (names) => `${names.map((name) => `"${name}"`).join(" and ")} may be held together`;
+			return free.length === pairs.length ? pairs.length === 0 ? [] : [together(roles)] : free.map(together);
+		}),
+		isOff: (sets) => sets.length === 0,
+		judge(sets, context) {
+			const { index, find } = context;
+			return sets.flatMap((roles) => {
+				const names = new Map(roles.map((role) => [find(role), role]));
+				const once = /* @__PURE__ */ new Set();
+				const twice = /* @__PURE__ */ new Set();
+				for (const role of names.values()) for (const person of holdersBy(role, index, context)) (once.has(person) ? twice : once).add(person);
+				countWork(context, twice.size * 50);
+				return [...twice].sort(by(({ name }) => name)).map((person) => {
+					const { name, roles: held } = person;
+					const together = held.flatMap((key) => names.get(key) ?? []).sort();
+					return {
+						rule: keyOf$8(roles),
+						subject: subjectOf$1(person),
+						extent: together,
+						check: null,
+						refusal: (tense) => refusalOf$1(name, together, tense === "plan"),
+						breaches() {
+							const [first = "", ...others] = held.filter((key) => names.has(key));
+							return others.map((role) => {
+								const both = [first, role].map((key) => names.get(key) ?? key).sort();
+								return breachOf("policy-separate", "separate", {
+									kind: "grant",
+									email: name,
+									role,
+									beside: first
+								}, refusalOf$1(name, both, true));
+							});
+						}
+					};
+				});
+			});
+		}
+	};
+}));
+
+// src/rules/every-rule.ts
+/** Returns all policies of a state. */
+function policiesIn(policies) {
+	return POLICY_LIST.map(([name, policy]) => ({
+		policy,
+		value: policies[name]
+	}));
+}
+/** Returns all guards of a state. */
+function guardsIn(guards) {
+	return GUARD_LIST.map(([name, guard]) => ({
+		name,
+		guard,
+		value: guards[name]
+	}));
+}
+function schemasOf(table) {
+	const schemas = Object.values(table).map(({ key, schema }) => [key, schema]);
+	return Object.fromEntries(schemas);
+}
+/** Combines the policies of several files, with the current names of roles. */
+function combinedPolicies(sections, nameOf) {
+	return combined(POLICY_LIST, sections, nameOf);
+}
+/** Combines the guards of several files, with the current names of roles. */
+function combinedGuards(sections, nameOf) {
+	return combined(GUARD_LIST, sections, nameOf);
+}
+function combined(rules, sections, nameOf) {
+	const values = rules.map(([name, { key, kind }]) => {
+		const written = sections.map((section) => fieldsOf(section)[key]).filter((one) => one !== void 0);
+		return [name, kind.renamed(kind.combine(written), nameOf)];
+	});
+	return omitUndefined(Object.fromEntries(values));
+}
+/** Returns guards and policies with the current names of roles. */
+function renamedRules({ guards, policies }, nameOf) {
+	const renamed = (rules, settings) => omitUndefined(Object.fromEntries(rules.map(([name, { kind }]) => [name, kind.renamed(settings[name], nameOf)])));
+	return {
+		guards: {
+			...guards,
+			...renamed(GUARD_LIST, { ...guards })
+		},
+		policies: {
+			...policies,
+			...renamed(POLICY_LIST, { ...policies })
+		}
+	};
+}
+/** Returns what is equal for rules that mean the same. */
+function rulesMeaning({ guards, policies }) {
+	return [
+		...guardsIn(guards).map(({ guard, value }) => guard.kind.meaning(value)),
+		asSet(guards.overrides ?? []),
+		...policiesIn(policies).map(({ policy, value }) => policy.kind.meaning(value))
+	];
+}
+/** Returns what is looser in some guards than in others, in words. */
+function looserGuards(was, is, context) {
+	return guardsIn(was).flatMap(({ name, guard, value }) => guard.looser(value, is[name], context));
+}
+/** Returns what is looser in some policies than in others, in words. */
+function looserPolicies(was, is, context) {
+	return POLICY_LIST.flatMap(([name, policy]) => policy.looser(was[name], is[name], context));
+}
+/** Returns the guards with those that none of some rules set switched off. */
+function withoutDefaults(guards, isOff) {
+	const off = guardsIn(guards).flatMap(({ name, guard, value }) => value === void 0 && isOff(name) ? [[name, guard.off]] : []);
+	return {
+		...guards,
+		...Object.fromEntries(off)
+	};
+}
+/** Returns the readable part of the policies of a file with errors. */
+function readablePolicies(section) {
+	const written = fieldsOf(section);
+	const readable = POLICY_LIST.map(([, { key, kind }]) => [key, written[key] === void 0 ? void 0 : kind.readable(written[key])]);
+	return omitUndefined(Object.fromEntries(readable));
+}
+/** Returns the items that each rule of a file finds in its own setting, with their paths in the file. */
+function inFile$1(file, find) {
+	return RULES$3.flatMap(([, rule]) => {
+		const { section, key } = rule;
+		return find(rule, fieldsOf(file[section])[key]).map((item) => ({
+			...item,
+			path: [
+				section,
+				key,
+				...item.path
+			]
+		}));
+	});
+}
+/** Returns the names in the guards and policies of a file. */
+function namesInFile(file) {
+	return inFile$1(file, ({ kind }, written) => kind.names(written));
+}
+/** Returns the names in guards and policies of a state. */
+function namesInRules({ guards, policies }) {
+	return [...guardsIn(guards).flatMap(({ guard, value }) => guard.kind.names(value)), ...policiesIn(policies).flatMap(({ policy, value }) => policy.kind.names(value))];
+}
+/** Returns the paths of lists in the guards and policies of a file that have no entry twice. */
+function listsInFile(file) {
+	return inFile$1(file, ({ kind }, written) => kind.lists(written).map((path) => ({ path }))).map(({ path }) => path);
+}
+/** Returns the paths of keys in the guards and policies of a file that a user chooses. */
+function keysInFile(file) {
+	return inFile$1(file, ({ kind }, written) => kind.keys(written).map((key) => ({ path: [key] }))).map(({ path }) => path);
+}
+/** Returns the limits in the guards and policies of a file. */
+function limitsInFile(file) {
+	return inFile$1(file, ({ kind }, written) => kind.limits(written));
+}
+/** Returns whether a file may have an override, given without the plan that it is for. */
+function isFileOverride(what) {
+	return OVERRIDE.test(`${what}@${"0".repeat(12)}`);
+}
+/** Returns all diagnostics by code, for the reference. */
+function diagnosticTable() {
+	const ofPolicies = POLICY_LIST.flatMap(([, { diagnostics = {} }]) => Object.entries(diagnostics).map(([code, rule]) => ({
+		code,
+		...rule
+	})));
+	return [...fixedDiagnostics(), ...ofPolicies].toSorted((a, b) => a.code < b.code ? -1 : 1);
+}
+/** Returns the keys in a file that lead to the rule with a refusal's code; `undefined` if no file sets it. */
+function pathOfCode(code) {
+	const rule = BY_CODE.get(code);
+	return rule && [rule.section, rule.key];
+}
+/** Returns whether guards have a rule that a refusal of a guard is by, and not only its default. */
+function isSet(refusal, guards) {
+	const set = guardsIn(guards).find(({ guard }) => guard.codes.includes(refusal.code));
+	if (set === void 0) return true;
+	const { guard, value } = set;
+	const items = guard.list(value, value).map(({ item }) => item);
+	const context = {
+		matches: () => false,
+		items
+	};
+	return value !== void 0 && items.some((item) => guard.causes(item, refusal, context));
+}
+/** Returns whether a file sets the rule that a refusal is by as it holds for the merchant, where files can differ. */
+function decides({ code }, guards, file) {
+	const set = guardsIn(guards).find(({ guard }) => guard.codes.includes(code));
+	if (set === void 0) return true;
+	const { section, key, kind } = set.guard;
+	const written = fieldsOf(file[section])[key];
+	if (kind.limits(written).every(({ role }) => role !== null)) return written !== void 0;
+	return isSameJson(kind.combine([written]), set.value);
+}
+/** Returns the guard with a refusal's code; `undefined` if no file sets it. */
+function guardOfCode(code) {
+	return GUARD_LIST.map(([, guard]) => guard).find(({ codes }) => codes.includes(code));
+}
+/** Returns the refusal of an undo's plan, whose changes do not come from the file. */
+function refusalOfUndo(refusal) {
+	const { code, hint } = refusal;
+	return {
+		...refusal,
+		hint: guardOfCode(code)?.undoHints?.[code] ?? UNDO_HINTS[code] ?? hint
+	};
+}
+var POLICIES, GUARDS, POLICY_LIST, GUARD_LIST, RULES$3, policySchemas, guardSchemas, OTHER_OVERRIDES, OVERRIDE, NO_POLICIES, BY_CODE;
+var init_every_rule = __esmMin((() => {
+	init_refusals();
+	init_rule_table();
+	init_values();
+	init_json_text();
+	init_email_domains();
+	init_escalation();
+	init_forbid_permissions();
+	init_max_holders();
+	init_max_removals();
+	init_min_holders();
+	init_protect();
+	init_require_mfa();
+	init_require_until();
+	init_separate();
+	init_settings();
+	POLICIES = {
+		emailDomains,
+		separate,
+		maxHolders,
+		requireUntil,
+		requireMfa,
+		forbidPermissions,
+		escalation
+	};
+	GUARDS = {
+		maxRemovals,
+		protect,
+		minHolders
+	};
+	POLICY_LIST = Object.entries(POLICIES);
+	GUARD_LIST = Object.entries(GUARDS);
+	RULES$3 = [...POLICY_LIST, ...GUARD_LIST];
+	policySchemas = schemasOf(POLICIES);
+	guardSchemas = schemasOf(GUARDS);
+	OTHER_OVERRIDES = {
+		"changed-addresses": "[0-9]+",
+		"self-lockout": ".+"
+	};
+	OVERRIDE = new RegExp(`^(?:${[...GUARD_LIST.flatMap(([, { overrides }]) => Object.entries(overrides)), ...Object.entries(OTHER_OVERRIDES)].map(([code, value]) => `${code}=${value}`).join("|")})@[0-9a-f]{12,32}$`);
+	NO_POLICIES = combinedPolicies([], (role) => role);
+	BY_CODE = new Map(RULES$3.flatMap(([, rule]) => rule.codes.map((code) => [code, rule])));
+}));
+
+// src/kernel/validate/adjustments.ts
+/** Requires that an adjustment has no other key but the role's name, and changes something. */
+function plainAdjustments({ adjustments }) {
+	return adjustments.flatMap(({ path, fields, add, remove }) => [...Object.keys(fields).filter((key) => key !== "name" && key !== "adjust").map((key) => ({
+		code: "adjust-form",
+		key,
+		location: {
+			at: "key",
+			path: [...path, key]
+		}
+	})), ...add.length + remove.length > 0 || kindOf$2(fields["adjust"]) !== "mapping" ? [] : [{
+		code: "adjust-form",
+		key: null,
+		location: {
+			at: "key",
+			path: [...path, "adjust"]
+		}
+	}]]);
+}
+/** Requires that a merchant's own file adjusts an included role, once, and that each permission changes it. */
+function soundAdjustments(merchant) {
+	const { adjustments, main, complete } = merchant;
+	if (adjustments.length === 0) return [];
+	const own = adjustments.filter(({ file }) => file === main);
+	const renamed = renamedRoles(merchant.roles);
+	const currentName = ({ name }) => name && (renamed.get(name) ?? name);
+	return [...repeats(own, currentName).map(({ text, item, first }) => ({
+		code: "duplicate-role",
+		name: text,
+		location: nameOf$3(item),
+		first: nameOf$3(first)
+	})), ...complete ? adjustments.flatMap((one) => problemsOf(one, merchant)) : []];
+}
+function problemsOf(adjustment, { main, roles }) {
+	const { name, file } = adjustment;
+	const location = nameOf$3(adjustment);
+	if (name === null) return [];
+	if (file !== main) return [{
+		code: "adjust-included",
+		role: name,
+		location
+	}];
+	const current = renamedRoles(roles).get(name) ?? name;
+	const role = roles.find((one) => one.name === current);
+	if (role === void 0) {
+		const names = roles.flatMap((one) => one.file === main ? [] : one.name ?? []);
+		return [{
+			code: "adjust-unknown-role",
+			role: name,
+			near: openSuggester([...new Set(names)])(name),
+			location
+		}];
+	}
+	const first = locationOf(role.file, [...role.path, "name"]);
+	if (role.file === main) return [{
+		code: "adjust-unknown-role",
+		role: name,
+		near: null,
+		location,
+		first
+	}];
+	if (!Object.hasOwn(role.fields, "permissions")) return [{
+		code: "adjust-unmanaged",
+		role: name,
+		location,
+		first
+	}];
+	return [...withoutEffect(adjustment, role), ...tooMany$1(adjustment, role)];
+}
+function withoutEffect(adjustment, role) {
+	const known = new Map(role.permissions.map((permission, index) => [permission, index]));
+	const at = (list, index) => locationOf(adjustment.file, [
+		...adjustment.path,
+		"adjust",
+		list,
+		index
+	]);
+	return ["add", "remove"].flatMap((list) => adjustment[list].flatMap((value, index) => {
+		const permission = textOf$3(value);
+		if (permission === null || known.has(permission) === (list === "remove")) return [];
+		const place = known.get(permission);
+		const first = locationOf(role.file, [...role.path, ...place === void 0 ? ["name"] : ["permissions", place]]);
+		return [{
+			code: "adjust-no-effect",
+			role: role.name ?? "",
+			permission,
+			list,
+			location: at(list, index),
+			first
+		}];
+	}));
+}
+function tooMany$1(adjustment, role) {
+	const value = adjustedPermissions(role.permissions, adjustment);
+	const path = [
+		...adjustment.path,
+		"adjust",
+		"add"
+	];
+	return value.length <= 100 || role.permissions.length > 100 ? [] : [{
+		code: "too-many-permissions",
+		path,
+		value,
+		location: locationOf(adjustment.file, path)
+	}];
+}
+/** Returns the permissions of a role with those of an adjustment added and removed. */
+function adjustedPermissions(permissions, { add = [], remove = [] }) {
+	const removed = new Set(remove);
+	return [.../* @__PURE__ */ new Set([...permissions, ...add])].filter((permission) => !removed.has(permission));
+}
+function nameOf$3({ file, path }) {
+	return locationOf(file, [...path, "name"]);
+}
+/** Requires that a merchant's own file is no looser than what it includes; of included files, the strictest counts. */
+function strictLimits(merchant) {
+	const { main, rawFiles, roles } = merchant;
+	if (rawFiles.length < 2) return [];
+	const renamed = renamedRoles(roles);
+	const all = rawFiles.flatMap(({ file, fields }) => limitsInFile(fields).map(({ role, unit, ...limit }) => {
+		const [section, setting] = limit.path;
+		const setBy = JSON.stringify([
+			section,
+			setting,
+			role && (renamed.get(role) ?? role)
+		]);
+		return {
+			...limit,
+			setBy,
+			key: `${setBy} ${unit}`,
+			location: locationOf(file, limit.path)
+		};
+	}));
+	const included = /* @__PURE__ */ new Map();
+	for (const limit of all) {
+		const known = included.get(limit.key);
+		if (limit.location.file !== main && (known === void 0 || limit.strictness > known.strictness)) included.set(limit.key, limit);
+	}
+	return [
+		...all.flatMap(({ path, key, value, strictness, stricter, location }) => {
+			const limit = location.file === main ? included.get(key) : void 0;
+			return limit === void 0 || strictness >= limit.strictness ? [] : [{
+				code: "looser-setting",
+				path,
+				value,
+				limit: limit.value,
+				stricter,
+				location,
+				first: limit.location
+			}];
+		}),
+		...mixedUnits(all),
+		...looserEscalation(merchant)
+	];
+}
+/**
+* Requires that a merchant's own file only adds to what included files count as leading to more access: to their lists or,
+* beside an included check of what somebody can reach, to the default.
+*/
+function looserEscalation({ main, rawFiles }) {
+	const own = rawFiles.find(({ file }) => file === main);
+	const others = rawFiles.filter(({ file }) => file !== main);
+	return ESCALATION_KEYS.flatMap((key) => {
+		const path = [
+			"policies",
+			"escalation",
+			key
+		];
+		const value = own && valueAt(own.fields, path);
+		if (!Array.isArray(value)) return [];
+		const lists = others.flatMap(({ file, fields }) => {
+			const list = valueAt(fields, path);
+			return Array.isArray(list) ? [{
+				list,
+				location: locationOf(file, path)
+			}] : [];
+		});
+		const [first] = lists.length > 0 ? lists : others.flatMap((raw) => defaultBeside(raw, key));
+		if (first === void 0) return [];
+		const limit = [...new Set(lists.length > 0 ? lists.flatMap(({ list }) => list) : first.list)];
+		if (limit.every((permission) => value.includes(permission))) return [];
+		return [{
+			code: "looser-setting",
+			path,
+			value,
+			limit,
+			stricter: "more",
+			location: locationOf(main, path),
+			first: first.location
+		}];
+	});
+}
+/** Returns the default of a list of permissions, at the first check of what somebody can reach. */
+function defaultBeside({ file, fields }, key) {
+	const index = listOf(fields["checks"]).findIndex((check) => fieldsOf(check)["reach"] === true);
+	return index < 0 ? [] : [{
+		list: DEFAULT_ESCALATION[key],
+		location: locationOf(file, [
+			"checks",
+			index,
+			"reach"
+		])
+	}];
+}
+/** Reports limits in several units, such as a count and a share: which is stricter depends on what is live. */
+function mixedUnits(limits) {
+	const firsts = /* @__PURE__ */ new Map();
+	return limits.flatMap((limit) => {
+		const { path, key, setBy, location } = limit;
+		const first = firsts.get(setBy) ?? limit;
+		firsts.set(setBy, first);
+		return key === first.key ? [] : [{
+			code: "conflicting-setting",
+			path,
+			location,
+			first: first.location
+		}];
+	});
+}
+var ESCALATION_KEYS;
+var init_adjustments = __esmMin((() => {
+	init_suggest();
+	init_desired();
+	init_every_rule();
+	init_raw_file();
+	init_limits();
+	init_values();
+	ESCALATION_KEYS = [
+		"assign",
+		"edit",
+		"create"
+	];
+}));
+
+// src/kernel/validate/desired-settings.ts
+/** Combines the `sync` sections of all files. */
+function normaliseSync(all) {
+	const { roles, members, reinvite, replace_roles, ...rest } = merged(all.map(({ content }) => content.sync));
+	return {
+		roles: roles ?? "authoritative",
+		members: members ?? "authoritative",
+		reinvite: typeof reinvite === "boolean" ? reinvite : period(reinvite?.for ?? "30d"),
+		replaceRoles: replace_roles ?? false
+	};
+}
+/** Parses a period that the schema has accepted. */
+function period(text) {
+	return parsePeriod(text) ?? {
+		text,
+		ms: 0
+	};
+}
+/** Combines the `ignore` globs of all files. */
+function normalisePatterns(all) {
+	return {
+		roles: unique(all.flatMap((each) => each?.roles ?? [])),
+		members: unique(all.flatMap((each) => each?.members ?? []))
+	};
+}
+/** Combines the guards of all files. */
+function normaliseGuards(all, currentName) {
+	const each = all.map(({ content }) => content.guards);
+	const { overrides } = merged(each);
+	return {
+		...combinedGuards(each, currentName),
+		...overrides && { overrides: unique(overrides) }
+	};
+}
+/** Combines the policies of all files. */
+function normalisePolicies(all, currentName) {
+	return combinedPolicies(all.map(({ content }) => content.policies), currentName);
+}
+/** Returns the rules of files without errors, with the current names of roles. */
+function enforcedRules(all, files, by, currentName = (role) => role) {
+	return {
+		guards: normaliseGuards(all, currentName),
+		policies: normalisePolicies(all, currentName),
+		checks: normaliseChecks(all, currentName),
+		files,
+		...by && { by }
+	};
+}
+/** Combines the checks of all files. */
+function normaliseChecks(all, currentName) {
+	return all.flatMap(({ file, content }) => (content.checks ?? []).map((check, index) => normaliseCheck(check, {
+		file,
+		path: ["checks", index]
+	}, currentName)));
+}
+function normaliseCheck(check, origin, currentName) {
+	const common = {
+		...check.reach && { reach: true },
+		origin
+	};
+	if ("only" in check) {
+		const { can, only, reach: _, ...rest } = check;
+		return {
+			kind: "only",
+			can,
+			only: unique(only.map((one) => normaliseHolder(one, currentName))),
+			...common
+		};
+	}
+	if ("at_most" in check) {
+		const { can, at_most: atMost, reach: _, ...rest } = check;
+		return {
+			kind: "at-most",
+			can,
+			atMost,
+			...common
+		};
+	}
+	const { member, cannot, reach: _, ...rest } = check;
+	return {
+		kind: "cannot",
+		member,
+		cannot: unique(cannot),
+		...common
+	};
+}
+/** Normalises `role: Name` to `role:Name`, with the current name. */
+function normaliseHolder(holder, currentName) {
+	return holder.startsWith("role:") ? `role:${currentName(holder.slice(5).trim())}` : holder;
+}
+/** Returns the roles and members that rules of included files name, and no rule of the merchant's own; undefined if there are none. */
+function sharedRuleNames(main, all) {
+	const own = new Set(ruleNames(main));
+	const shared = all.filter(({ file }) => file !== main.file).flatMap(ruleNames).filter((role) => !own.has(role));
+	return shared.length === 0 ? void 0 : unique(shared);
+}
+function ruleNames({ content: { guards, policies, checks } }) {
+	return [...namesInFile({
+		guards,
+		policies
+	}).flatMap(({ what, text }) => what === "role" || what !== "permission" && isLiteralGlob(text) ? text : []), ...(checks ?? []).flatMap((check) => "only" in check ? check.only.flatMap((holder) => holder.startsWith("role:") ? [holder.slice(5).trim()] : []) : [])];
+}
+/** Merges records that have no conflicting fields. */
+function merged(records) {
+	return Object.assign({}, ...records);
+}
+var init_desired_settings = __esmMin((() => {
+	init_glob();
+	init_every_rule();
+	init_dates();
+	init_values();
+}));
+
+// src/kernel/validate/judging.ts
+/** Converts breaches to problems at their locations in the files; one of each kind per location, but every sentence of a check. */
+function breachProblems(breaches, view) {
+	if (breaches.length === 0) return [];
+	const places = openPlaces(view);
+	const problems = /* @__PURE__ */ new Map();
+	for (const { rule: _, subject, ...words } of breaches) {
+		const sites = sitesOf(subject, places);
+		const first = subject.kind === "grant" && subject.beside ? grantSite$1(subject, subject.beside, places) : null;
+		for (const location of sites.length > 0 ? sites : [firstKeyOf(view)]) {
+			const key = JSON.stringify([
+				words.code,
+				location,
+				subject.kind === "check" ? words.message : ""
+			]);
+			if (!problems.has(key)) problems.set(key, {
+				...words,
+				location,
+				...first && { first }
+			});
+		}
+	}
+	return [...problems.values()];
+}
+/** Returns a function that makes a value once it is asked for. */
+function lazily(make) {
+	const made = memoized$1((key) => key, make);
+	return () => made(null);
+}
+function sitesByTwo(sites) {
+	const table = /* @__PURE__ */ new Map();
+	for (const [first, second, site] of sites) {
+		const row = table.get(first) ?? /* @__PURE__ */ new Map();
+		table.set(first, row);
+		const known = row.get(second);
+		if (known === void 0) row.set(second, [site]);
+		else known.push(site);
+	}
+	return table;
+}
+/** Returns a function that makes a value for each key once. */
+function memoized$1(keyOf, make) {
+	const values = /* @__PURE__ */ new Map();
+	return (key) => {
+		const id = keyOf(key);
+		const value = values.get(id) ?? make(key);
+		values.set(id, value);
+		return value;
+	};
+}
+function openPlaces(view) {
+	const entries = /* @__PURE__ */ new Map();
+	for (const member of view.members) {
+		if (member.address === null) continue;
+		const known = entries.get(member.address);
+		if (known === void 0) entries.set(member.address, [member]);
+		else known.push(member);
+	}
+	const otherNames = rolesByOtherNames(view.roles);
+	const formerNames = renamedRoles(view.roles);
+	const current = (name) => formerNames.get(name) ?? name;
+	return {
+		...view,
+		entries,
+		permissionSites: lazily(() => sitesByTwo(permissionLists(view, current))),
+		cannotSites: memoized$1(({ file, path }) => JSON.stringify([file, path]), ({ file, path }) => {
+			const raw = view.rawFiles.find((one) => one.file === file);
+			return sitesByTwo(listOf(valueAt(raw?.fields, [...path, "cannot"])).map((item, index) => [
+				"",
+				item,
+				locationOf(file, [
+					...path,
+					"cannot",
+					index
+				])
+			]));
+		}),
+		grantsOf: memoized$1((member) => member, (member) => {
+			const latest = member.grants.filter(({ end }) => isCurrent(end, view.now)).reverse();
+			return new Map(latest.map((grant) => [otherNames.get(grant.role) ?? grant.role, grant]));
+		})
+	};
+}
+function isCurrent(end, now) {
+	return end === null || end.until !== null && end.until.ends > now;
+}
+/** Yields every permission that a role gets, with its location. */
+function* permissionLists({ roles, adjustments }, current) {
+	for (const { name, file, path, permissions } of roles) {
+		if (name === null) continue;
+		for (const [index, permission] of permissions.entries()) yield [
+			current(name),
+			permission,
+			locationOf(file, [
+				...path,
+				"permissions",
+				index
+			])
+		];
+	}
+	for (const { name, file, path, add } of adjustments) {
+		if (name === null) continue;
+		for (const [index, permission] of add.entries()) yield [
+			current(name),
+			permission,
+			locationOf(file, [
+				...path,
+				"adjust",
+				"add",
+				index
+			])
+		];
+	}
+}
+function sitesOf(subject, places) {
+	switch (subject.kind) {
+		case "member": {
+			const [first] = places.entries.get(subject.email.toLowerCase()) ?? [];
+			return first === void 0 ? [] : [memberLocation(first, "email")];
+		}
+		case "grant": {
+			const site = grantSite$1(subject, subject.role, places);
+			return site === null ? [] : [site];
+		}
+		case "permission": return places.permissionSites().get(subject.role)?.get(subject.permission) ?? [];
+		case "check": return [locationOf(subject.origin.file, [...subject.origin.path, subject.key])];
+		case "cannot": return places.cannotSites(subject.origin).get("")?.get(subject.permission) ?? [];
+		default: return subject;
+	}
+}
+/** Returns the location of the first grant of a role that has not ended; `null` if there is none. */
+function grantSite$1({ email }, role, { entries, grantsOf }) {
+	for (const member of entries.get(email.toLowerCase()) ?? []) {
+		const grant = grantsOf(member).get(role);
+		if (grant !== void 0) return locationOf(member.file, grantPath(member, grant));
+	}
+	return null;
+}
+function firstKeyOf({ main }) {
+	return {
+		at: "first-key",
+		file: main,
+		path: []
+	};
+}
+/**
+* Returns the readable content of a file with errors, for its policies and checks; leaves out access with unreadable
+* dates.
+*/
+function readableContent({ file, fields, roles, adjustments, members, leavers }) {
+	return {
+		file,
+		content: {
+			version: 1,
+			merchant: "-",
+			policies: readablePolicies(fields["policies"]),
+			checks: listOf(fields["checks"]).map((check) => readableCheck(fieldsOf(check))),
+			roles: [...roles.flatMap(({ name, id, previously, permissions }) => name === null ? [] : [{
+				name,
+				...id !== null && { id },
+				...previously.length > 0 && { previously: [...previously] },
+				permissions: texts$1(permissions)
+			}]), ...adjustments.flatMap(({ name, add, remove }) => name === null ? [] : [{
+				name,
+				adjust: {
+					add: texts$1(add),
+					remove: texts$1(remove)
+				}
+			}])],
+			members: members.flatMap(readableMember),
+			leavers: leavers.flatMap(({ email, from }) => email === null || from === null ? [] : [{
+				email,
+				from: from.text
+			}])
+		}
+	};
+}
+/** Returns a check; one that is unreadable forbids nothing, but keeps its index. */
+function readableCheck(fields) {
+	const { only, cannot } = fields;
+	const can = textOf$3(fields["can"]);
+	const atMost = countOf(fields["at_most"]);
+	const reach = fields["reach"] === true ? { reach: true } : {};
+	if (can !== null && Array.isArray(only) && only.every((entry) => typeof entry === "string")) return {
+		can,
+		only,
+		...reach
+	};
+	if (can !== null && atMost !== null) return {
+		can,
+		at_most: atMost,
+		...reach
+	};
+	return {
+		member: textOf$3(fields["member"]) ?? "",
+		cannot: texts$1(listOf(cannot)),
+		...reach
+	};
+}
+function readableMember(member) {
+	const { email, begin, end, suspended, grants, fields } = member;
+	const readable = grants.filter(isReadable);
+	const isLost = grants.length > 0 && readable.length === 0;
+	if (email === null || !isReadable(member) || isLost) return [];
+	if (suspended !== null && !isReadable(suspended)) return [];
+	return [{
+		email,
+		...Object.hasOwn(fields, "roles") && { roles: readable.map(({ role, ...dates }) => dates.begin === null && dates.end === null ? role : {
+			role,
+			...datesOf$1(dates)
+		}) },
+		...datesOf$1({
+			begin,
+			end
+		}),
+		...suspended !== null && { suspended: datesOf$1(suspended) },
+		...Object.hasOwn(fields, "managed") && { managed: { password_env: "-" } }
+	}];
+}
+function isReadable({ begin, end }) {
+	return (begin === null || begin.from !== null) && (end === null || end.until !== null);
+}
+function datesOf$1({ begin, end }) {
+	return {
+		...begin?.from && { from: begin.from.text },
+		...end?.until && { until: end.until.text }
+	};
+}
+function isText(value) {
+	return textOf$3(value) !== null;
+}
+function texts$1(values) {
+	return values.filter(isText);
+}
+var init_judging = __esmMin((() => {
+	init_every_rule();
+	init_raw_file();
+	init_values();
 }));
 
 // src/kernel/schema/address-schema.ts
@@ -28092,7 +30665,7 @@ function isPlainUrl(value) {
 		hash
 	].every((part) => part === "");
 }
-var api, address, addressSchema;
+var api, address;
 var init_address_schema = __esmMin((() => {
 	init_mini();
 	init_text_schemas();
@@ -28119,7 +30692,7 @@ var init_address_schema = __esmMin((() => {
 		}]
 	});
 	address = {
-		merchant: optional(matching$1(MERCHANT$1, "bad-merchant"), {
+		merchant: optional(matching(MERCHANT$1, "bad-merchant"), {
 			title: "Merchant code",
 			description: "The merchant account that this file describes. Absent only in a file that others include.",
 			examples: ["MC4F7K2P"]
@@ -28131,13 +30704,13 @@ var init_address_schema = __esmMin((() => {
 		}),
 		api: optional$1(api)
 	};
-	addressSchema = strictObject(address);
 }));
 
 // src/kernel/schema/setting-schemas.ts
-var syncMode, renewalPeriod, sync, ignore, guards, ways, policies, can, reach, HOLDER, only$1, atMost, cannot, check$1;
+var syncMode, renewalPeriod, sync, ignore, guards, policies, can, reach, HOLDER, only$1, atMost, cannot, check$1;
 var init_setting_schemas = __esmMin((() => {
 	init_mini();
+	init_every_rule();
 	init_text_schemas();
 	syncMode = (noun, sentence) => optional(_enum(["authoritative", "additive"]), {
 		title: `Sync of ${noun}`,
@@ -28145,7 +30718,7 @@ var init_setting_schemas = __esmMin((() => {
 		default: "authoritative",
 		examples: ["authoritative", "additive"]
 	});
-	renewalPeriod = described(strictObject({ for: described(matching$1(PERIOD, "bad-period"), {
+	renewalPeriod = described(strictObject({ for: described(matching(PERIOD, "bad-period"), {
 		title: "Renewed for",
 		description: "How long after the last commit of the member's entry an expired invitation is renewed, in weeks (w), days (d) or hours (h).",
 		examples: ["30d"]
@@ -28178,8 +30751,8 @@ var init_setting_schemas = __esmMin((() => {
 		}]
 	});
 	ignore = described(strictObject({
-		roles: texts$1("Ignored roles", "Globs over the names and ids of live roles that no plan changes or removes.", [["Legacy *"]]),
-		members: texts$1("Ignored members", "Globs over the e-mail addresses and ids of live members that no plan changes or removes. Quote them: a bare * is an alias in YAML.", [["*@auditor.example"]])
+		roles: texts$3("Ignored roles", "Globs over the names and ids of live roles that no plan changes or removes.", [["Legacy *"]]),
+		members: texts$3("Ignored members", "Globs over the e-mail addresses and ids of live members that no plan changes or removes. Quote them: a bare * is an alias in YAML.", [["*@auditor.example"]])
 	}), {
 		title: "Ignore",
 		description: "Live roles and members that no plan changes or removes. Policies and checks still apply to them.",
@@ -28189,30 +30762,8 @@ var init_setting_schemas = __esmMin((() => {
 		}]
 	});
 	guards = described(strictObject({
-		max_removals: optional(union([count$3("bad-removal-limit"), matching$1(SHARE, "bad-removal-limit")]), {
-			title: "Most removals",
-			description: "How many roles, and how many members, one apply may remove or take something from: a count, or a share of what is live such as 25%, which allows at least 3 (0% allows none).",
-			default: "25%",
-			examples: ["25%", 10]
-		}),
-		protect: optional(strictObject({
-			roles: texts$1("Protected roles", "Globs over the names and ids of roles.", [["Shift Lead"]]),
-			members: texts$1("Protected members", "Globs over the e-mail addresses and ids of members.", [["owner@example.com"]])
-		}), {
-			title: "Protected",
-			description: "Roles and members that no apply changes or removes.",
-			examples: [{
-				roles: ["Shift Lead"],
-				members: ["owner@example.com"]
-			}]
-		}),
-		min_holders: optional(record(text$2(), count$3()), {
-			title: "Fewest holders",
-			description: "By role name or id, the minimum of accepted holders, not counting service accounts. role_owner has a minimum of 1 unless it is listed; role_owner: 0 or {} turns that off.",
-			default: { role_owner: 1 },
-			examples: [{ role_owner: 2 }]
-		}),
-		overrides: optional(array(matching$1(OVERRIDE, "bad-override")), {
+		...guardSchemas,
+		overrides: optional(array(matching(OVERRIDE, "bad-override")), {
 			title: "Overrides",
 			description: "Overrides of refusals by guards, as the plan prints them, each for that one plan; what --allow does, reviewed in git. Only in a merchant's own file.",
 			default: [],
@@ -28226,55 +30777,7 @@ var init_setting_schemas = __esmMin((() => {
 			min_holders: { role_owner: 2 }
 		}]
 	});
-	ways = (title, description, common) => optional(array(text$2()), {
-		title,
-		description,
-		default: [...common],
-		examples: [common.slice(0, 1)]
-	});
-	policies = described(strictObject({
-		email_domains: optional(array(matching$1(DOMAIN, "bad-domain")), {
-			title: "Domains of addresses",
-			description: "The allowed domains of members' addresses; \"*.example.com\", quoted, is every subdomain of example.com. If absent, any.",
-			examples: [["example.com", "*.example.com"]]
-		}),
-		separate: optional(array(array(text$2()).check(_minLength(2, "too-few-roles"))), {
-			title: "Separate roles",
-			description: "Sets of roles; nobody may hold two of a set.",
-			default: [],
-			examples: [[["Approver", "Payer"]]]
-		}),
-		max_holders: optional(record(text$2(), count$3()), {
-			title: "Most holders",
-			description: "By role name or id, how many members may hold it.",
-			default: {},
-			examples: [{ role_admin: 3 }]
-		}),
-		require_until: optional(union([array(text$2()), record(text$2(), matching$1(PERIOD, "bad-period"))]), {
-			title: "End required",
-			description: "Roles that are granted with an end date only: a list, or by role how far away the end of a new grant may be, in weeks (w), days (d) or hours (h), from now or from its beginning.",
-			default: [],
-			examples: [["Contractor"], {
-				Contractor: "90d",
-				role_admin: "4h"
-			}]
-		}),
-		require_mfa: texts$1("MFA required", "Roles whose holders have MFA on login. For a member who has not accepted yet, it is unknown.", [["role_admin"]]),
-		forbid_permissions: texts$1("Forbidden permissions", "Permissions that no custom role may grant.", [["payouts_edit"]]),
-		escalation: optional(strictObject({
-			assign: ways("Assign roles", "Permissions to give a role to a member.", ["members_create", "members_update"]),
-			edit: ways("Edit roles", "Permissions to change what a custom role grants.", ["roles_update"]),
-			create: ways("Create roles", "Permissions to create a role.", ["roles_create"])
-		}), {
-			title: "Ways to more access",
-			description: "The permissions with which members can give themselves more, for checks with reach: true.",
-			examples: [{
-				assign: ["members_update"],
-				edit: ["roles_update"],
-				create: []
-			}]
-		})
-	}), {
+	policies = described(strictObject(policySchemas), {
 		title: "Policies",
 		description: "Rules for the access of this merchant; an apply that would break one is refused.",
 		examples: [{
@@ -28289,14 +30792,14 @@ var init_setting_schemas = __esmMin((() => {
 	});
 	reach = () => optional(boolean(), {
 		title: "Reach",
-		description: "Whether what somebody can give himself counts, too: through permissions to change members and roles (policies.escalation). It is assumed that the service lets members raise themselves.",
+		description: "Whether permissions that people can give themselves count as well, through permissions to change members and roles (policies.escalation). It is assumed that the service lets members extend their own access.",
 		default: false,
 		examples: [true]
 	});
 	HOLDER = new RegExp(`(?:${ROLE_ENTRY.source})|(?:${EMAIL.source})`, "u");
 	only$1 = described(strictObject({
 		can: can(),
-		only: described(array(matching$1(HOLDER, "bad-check-entry")), {
+		only: described(array(matching(HOLDER, "bad-check-entry")), {
 			title: "Only these",
 			description: "Who may have the permission: e-mail addresses, and roles as \"role:Name\". [] means nobody.",
 			examples: [["ada@example.com", "role:Shift Lead"]]
@@ -28437,7 +30940,7 @@ var init_merchant_schema = __esmMin((() => {
 			description: "The previous name of the role, or a list of them: renames the live role with that name instead of deleting it and creating another. Wherever a role is named, a previous name stands for the role. May stay in the file afterwards.",
 			examples: ["Team Lead", ["Team Lead", "Shift Supervisor"]]
 		}),
-		id: optional(matching$1(ROLE_ID, "bad-role-id"), {
+		id: optional(matching(ROLE_ID, "bad-role-id"), {
 			title: "Id",
 			description: "Pins the entry to one live role, whatever its name.",
 			examples: ["role_7Kq2"]
@@ -28511,7 +31014,7 @@ var init_merchant_schema = __esmMin((() => {
 			description: "The previous e-mail address of the person, or a list of them: the membership with that address stays until the one with the new address is accepted, and is then removed. May stay in the file afterwards.",
 			examples: ["ada@old.example", ["ada@old.example", "lovelace@old.example"]]
 		}),
-		id: optional(matching$1(MEMBER_ID, "bad-member-id"), {
+		id: optional(matching(MEMBER_ID, "bad-member-id"), {
 			title: "Id",
 			description: "Pins the entry to one live member, if the e-mail address is ambiguous.",
 			examples: ["mem_9aZ1"]
@@ -28612,7 +31115,7 @@ var init_merchant_schema = __esmMin((() => {
 // src/kernel/schema/synonyms.ts
 /** Returns the candidate key that was probably meant, null if none is similar. */
 function nearKey(key, candidates) {
-	return synonym(key, KEYS$2, candidates) ?? suggest(key, candidates);
+	return synonym(key, KEYS$1, candidates) ?? suggest(key, candidates);
 }
 /** Returns the allowed value that was probably meant, null if none is similar. */
 function nearValue(value, allowed) {
@@ -28623,7 +31126,7 @@ function synonym(word, synonyms, candidates) {
 	const found = Object.hasOwn(synonyms, word.toLowerCase()) ? synonyms[word.toLowerCase()] : void 0;
 	return found !== void 0 && candidates.includes(found) ? found : null;
 }
-var VALUES, KEYS$2;
+var VALUES, KEYS$1;
 var init_synonyms = __esmMin((() => {
 	init_suggest();
 	VALUES = {
@@ -28636,7 +31139,7 @@ var init_synonyms = __esmMin((() => {
 		exclusive: "authoritative",
 		add: "additive"
 	};
-	KEYS$2 = {
+	KEYS$1 = {
 		password: "password_env",
 		key: "key_env",
 		api_key: "key_env",
@@ -28827,7 +31330,7 @@ function kindOfType(expected) {
 }
 /** Returns the problems of a check that has none of the three forms: of its keys, or of the form it resembles. */
 function checkProblems(value, path, branches) {
-	const keys = Object.keys(Object(value)).filter((key) => KEYS$1.has(key));
+	const keys = Object.keys(Object(value)).filter((key) => KEYS.has(key));
 	const candidates = FORMS.map((form, index) => ({
 		index,
 		fits: keys.every((key) => includes(form, key))
@@ -28854,7 +31357,7 @@ function includes(form, key) {
 function unknownKeys(branches) {
 	const issue = branches[0]?.find(({ code }) => code === "unrecognized_keys");
 	if (issue?.code !== "unrecognized_keys") return [];
-	const keys = issue.keys.filter((key) => !KEYS$1.has(key));
+	const keys = issue.keys.filter((key) => !KEYS.has(key));
 	return keys.length === 0 ? [] : [{
 		...issue,
 		keys
@@ -28882,7 +31385,7 @@ function formsOf(schema) {
 	if (schema instanceof ZodMiniOptional) return formsOf(schema._zod.def.innerType);
 	return schema instanceof ZodMiniUnion ? schema._zod.def.options.flatMap(formsOf) : [schema];
 }
-var MAX_SUGGESTIONS, FORMS, KEYS$1;
+var MAX_SUGGESTIONS, FORMS, KEYS;
 var init_schema_problems = __esmMin((() => {
 	init_mini();
 	init_values();
@@ -28893,7 +31396,7 @@ var init_schema_problems = __esmMin((() => {
 		["can", "at_most"],
 		["member", "cannot"]
 	];
-	KEYS$1 = new Set(FORMS.flat());
+	KEYS = new Set(FORMS.flat());
 }));
 
 // src/lib/circles.ts
@@ -28945,6 +31448,68 @@ function onCircles(nodes, next) {
 	return circles;
 }
 var init_circles = __esmMin((() => {}));
+
+// src/kernel/validate/rule-context.ts
+/** Creates the context that the rules of one merchant share. */
+function createRuleContext({ main, rawFiles, enforced = [], complete, now }) {
+	const allFiles = [...rawFiles, ...enforced];
+	const roles = joinLists(rawFiles.map((raw) => raw.roles));
+	const members = joinLists(rawFiles.map((raw) => raw.members));
+	return {
+		main,
+		rawFiles,
+		enforced,
+		roles,
+		adjustments: rawFiles.flatMap((raw) => raw.adjustments),
+		members,
+		leavers: allFiles.flatMap((raw) => raw.leavers),
+		complete,
+		rolesComplete: complete && isWhole$2("roles", rawFiles, allFiles) && roles.every(({ name }) => name !== null),
+		membersComplete: complete && isWhole$2("members", rawFiles, allFiles) && members.every(({ email }) => email !== null),
+		now,
+		duplicateAddresses: addressesTwice(members),
+		referencedRoles: grantedBy(members)
+	};
+}
+function addressesTwice(members) {
+	const seen = /* @__PURE__ */ new Set();
+	const duplicateAddresses = /* @__PURE__ */ new Set();
+	for (const { address } of members) if (address !== null) {
+		if (seen.has(address)) duplicateAddresses.add(address);
+		seen.add(address);
+	}
+	return duplicateAddresses;
+}
+function grantedBy(members) {
+	const referencedRoles = /* @__PURE__ */ new Set();
+	for (const { grants } of members) for (const { role } of grants) referencedRoles.add(role);
+	return referencedRoles;
+}
+/** Returns true if a section is managed, readable and authoritative. */
+function isWhole$2(section, rawFiles, files) {
+	const sections = rawFiles.flatMap(({ fields }) => Object.hasOwn(fields, section) ? [fields[section]] : []);
+	const modes = files.flatMap(({ fields }) => fieldsOf(fields["sync"])[section] ?? []);
+	return sections.length > 0 && sections.every((value) => Array.isArray(value)) && modes.every((mode) => mode === "authoritative");
+}
+/** Returns the entries of a list below two keys, in all files, with their locations. */
+function entriesAt({ rawFiles }, section, key) {
+	return rawFiles.flatMap(({ file, fields }) => listOf(fieldsOf(fields[section])[key]).map((value, index) => ({
+		value,
+		location: locationOf(file, [
+			section,
+			key,
+			index
+		])
+	})));
+}
+/** Returns the patterns of `ignore` in all files, with those of enforced rules. */
+function ignoredAt({ rawFiles, enforced }, key) {
+	return entriesAt({ rawFiles: [...rawFiles, ...enforced] }, "ignore", key);
+}
+var init_rule_context = __esmMin((() => {
+	init_raw_file();
+	init_values();
+}));
 
 // src/kernel/validate/identity.ts
 /** Requires unique names and pinned ids of roles, across files. */
@@ -29050,12 +31615,12 @@ function previousNameSites() {
 	const indexes = /* @__PURE__ */ new Map();
 	return (role, name) => {
 		const { file, path, fields } = role;
-		const at = [...path, "previously"];
+		const previousPath = [...path, "previously"];
 		const written = fields["previously"];
-		if (!Array.isArray(written)) return locationOf(file, at);
-		const known = indexes.get(role) ?? new Map(written.map((one, index) => [one, index]).reverse());
-		indexes.set(role, known);
-		return locationOf(file, [...at, known.get(name) ?? 0]);
+		if (!Array.isArray(written)) return locationOf(file, previousPath);
+		const indexOfName = indexes.get(role) ?? new Map(written.map((each, index) => [each, index]).reverse());
+		indexes.set(role, indexOfName);
+		return locationOf(file, [...previousPath, indexOfName.get(name) ?? 0]);
 	};
 }
 /** Requires that no entry and no current grant matches `ignore`: a plan could not apply it. */
@@ -29094,12 +31659,12 @@ function openIgnores(merchant, key) {
 		location
 	}] : []);
 	if (patterns.length === 0 || patterns.length > MAX_PATTERNS) return () => null;
-	const known = /* @__PURE__ */ new Map();
+	const locations = /* @__PURE__ */ new Map();
 	const find = (text) => {
-		const answered = known.get(text);
+		const answered = locations.get(text);
 		if (answered !== void 0) return answered;
 		const location = patterns.find(({ value }) => matchesSimpleGlob(value, text))?.location ?? null;
-		known.set(text, location);
+		locations.set(text, location);
 		return location;
 	};
 	return (name, id) => (name === null ? null : find(name)) ?? (id === null ? null : find(id));
@@ -29208,11 +31773,7 @@ function knownProtectedRoles(merchant) {
 	});
 }
 function protectedRoles(raw) {
-	return textsAt(raw, [
-		"guards",
-		"protect",
-		"roles"
-	]);
+	return namesOf$3(raw, "role-pattern");
 }
 /** Returns the grants of unknown roles. */
 function grantReferences({ members, referencedRoles }, isKnown) {
@@ -29225,28 +31786,6 @@ function grantReferences({ members, referencedRoles }, isKnown) {
 }
 /** Returns the role names in policies, guards and checks of all files. */
 function ruleReferences(merchant) {
-	const listed = [
-		...entriesAt(merchant, "policies", "require_until"),
-		...entriesAt(merchant, "policies", "require_mfa"),
-		...entriesAt(merchant, "policies", "separate").flatMap(({ value, location }) => listOf(value).map((role, index) => ({
-			value: role,
-			location: inside(location, index)
-		})))
-	].flatMap(({ value, location }) => textOf$3(value) === null ? [] : [{
-		text: String(value),
-		location
-	}]);
-	const keys = [
-		...pairsAt(merchant, "policies", "max_holders"),
-		...pairsAt(merchant, "policies", "require_until"),
-		...pairsAt(merchant, "guards", "min_holders")
-	].flatMap(({ name, location }) => name.trim() === "" || name === "__proto__" || name === "<<" ? [] : [{
-		text: name,
-		location: {
-			...location,
-			at: "key"
-		}
-	}]);
 	const allowed = merchant.rawFiles.flatMap(checkHolders).flatMap(({ text, location }) => {
 		const role = text.startsWith("role:") ? text.slice(5).trim() : "";
 		return role === "" ? [] : [{
@@ -29254,11 +31793,16 @@ function ruleReferences(merchant) {
 			location
 		}];
 	});
-	return [
-		...listed,
-		...keys,
-		...allowed
-	];
+	return [...merchant.rawFiles.flatMap((raw) => namesOf$3(raw, "role")), ...allowed];
+}
+function namesOf$3({ file, fields }, what) {
+	return namesInFile(fields).flatMap((name) => name.what === what ? [{
+		text: name.text,
+		location: {
+			...locationOf(file, name.path),
+			at: name.at
+		}
+	}] : []);
 }
 /** Requires that checks name declared members, if all members are declared. */
 function knownMembers(merchant) {
@@ -29285,17 +31829,16 @@ function noLeavers({ leavers, members, rawFiles, now }) {
 		if (address !== null && from !== null && from.starts <= now && from.starts < known) left.set(address, leaver);
 	}
 	if (left.size === 0) return [];
-	return [...members.flatMap((member) => member.email === null ? [] : [{
+	return [...members.flatMap((member) => [...member.email === null ? [] : [{
 		text: member.email,
 		location: memberLocation(member, "email")
-	}]), ...rawFiles.flatMap((raw) => [
+	}], ...member.previously.map((text) => ({
+		text,
+		location: memberLocation(member, "previously")
+	}))]), ...rawFiles.flatMap((raw) => [
 		...checkHolders(raw),
 		...checkedMembers(raw),
-		...textsAt(raw, [
-			"guards",
-			"protect",
-			"members"
-		]),
+		...namesOf$3(raw, "member-pattern"),
 		...textsAt(raw, ["ignore", "members"])
 	])].flatMap(({ text, location }) => {
 		const leaver = left.get(text.toLowerCase());
@@ -29359,7 +31902,7 @@ function checkedMembers({ file, fields }) {
 	});
 }
 /** Warns of roles without a holder, if all members and their roles are declared. */
-function heldRoles$1(merchant) {
+function heldRoles(merchant) {
 	const { membersComplete, roles, members, main, referencedRoles: named } = merchant;
 	const known = new Set(roles.flatMap(({ name, id, previously }) => [
 		name,
@@ -29438,25 +31981,8 @@ function addedPermissions({ file, path, add }, isWanted) {
 		])
 	}] : []);
 }
-function namedPermissions({ file, fields }) {
-	const forbidden = listOf(fieldsOf(fields["policies"])["forbid_permissions"]).flatMap((permission, index) => typeof permission === "string" ? [{
-		text: permission,
-		location: locationOf(file, [
-			"policies",
-			"forbid_permissions",
-			index
-		])
-	}] : []);
-	const escalation = fieldsOf(fieldsOf(fields["policies"])["escalation"]);
-	const leading = Object.keys(escalation).flatMap((key) => listOf(escalation[key]).flatMap((permission, index) => typeof permission === "string" ? [{
-		text: permission,
-		location: locationOf(file, [
-			"policies",
-			"escalation",
-			key,
-			index
-		])
-	}] : []));
+function namedPermissions(raw) {
+	const { file, fields } = raw;
 	const checked = listOf(fields["checks"]).flatMap((check, index) => {
 		const { can, cannot } = fieldsOf(check);
 		const listed = listOf(cannot).flatMap((permission, at) => typeof permission === "string" ? [{
@@ -29477,17 +32003,7 @@ function namedPermissions({ file, fields }) {
 			])
 		}, ...listed] : listed;
 	});
-	return [
-		...forbidden,
-		...leading,
-		...checked
-	];
-}
-function inside(location, index) {
-	return location.at === "value" ? {
-		...location,
-		path: [...location.path, index]
-	} : location;
+	return [...namesOf$3(raw, "permission"), ...checked];
 }
 /** Returns a test whether an ignore pattern may match: only the literal prefix counts, to avoid false warnings. */
 function openIgnored(merchant, key) {
@@ -29502,6 +32018,7 @@ var init_references = __esmMin((() => {
 	init_glob();
 	init_suggest();
 	init_live();
+	init_every_rule();
 	init_raw_file();
 	init_values();
 	init_rule_context();
@@ -29632,32 +32149,38 @@ function agreeingSettings({ rawFiles }) {
 		}];
 	}));
 }
-/** Requires that `min_holders` of a role does not exceed its `max_holders`. */
-function possibleHolders(merchant) {
-	const renamed = renamedRoles(merchant.roles);
-	const strictest = (section, key, sign) => {
+/** Requires that the fewest holders of a role are no more than its most holders. */
+function possibleHolders({ rawFiles, roles }) {
+	const renamed = renamedRoles(roles);
+	const strictest = (direction) => {
 		const found = /* @__PURE__ */ new Map();
-		for (const { name, value, location } of pairsAt(merchant, section, key)) {
-			const [role, count] = [renamed.get(name) ?? name, countOf(value)];
+		for (const { file, fields } of rawFiles) for (const limit of limitsInFile(fields)) {
+			if (limit.role === null || limit.unit !== "holders" || limit.stricter !== direction) continue;
+			const role = renamed.get(limit.role) ?? limit.role;
 			const known = found.get(role);
-			if (count !== null && (known === void 0 || sign * count > sign * known.count)) found.set(role, {
-				count,
-				location
+			if (known === void 0 || limit.strictness > known.strictness) found.set(role, {
+				...limit,
+				location: locationOf(file, limit.path)
 			});
 		}
 		return found;
 	};
-	const limits = strictest("policies", "max_holders", -1);
-	return [...strictest("guards", "min_holders", 1)].flatMap(([role, min]) => {
-		const max = limits.get(role);
-		return max !== void 0 && min.count > max.count ? [{
+	const most = strictest("less");
+	return [...strictest("more")].flatMap(([role, min]) => {
+		const max = most.get(role);
+		if (max === void 0 || Number(min.value) <= Number(max.value)) return [];
+		return [{
 			code: "holders-contradiction",
 			role,
-			min: min.count,
-			max: max.count,
+			min: Number(min.value),
+			max: Number(max.value),
+			keys: {
+				min: String(min.path[1]),
+				max: String(max.path[1])
+			},
 			location: max.location,
 			first: min.location
-		}] : [];
+		}];
 	});
 }
 function settingsOf({ fields }) {
@@ -29665,6 +32188,8 @@ function settingsOf({ fields }) {
 }
 var RULES$2, AGREED, SETTINGS$1;
 var init_merchant_rules = __esmMin((() => {
+	init_every_rule();
+	init_settings();
 	init_member();
 	init_merchant_schema();
 	init_raw_file();
@@ -29673,7 +32198,6 @@ var init_merchant_rules = __esmMin((() => {
 	init_adjustments();
 	init_identity();
 	init_references();
-	init_rule_context();
 	RULES$2 = [
 		noDuplicateRoles,
 		noDuplicateMembers,
@@ -29692,7 +32216,7 @@ var init_merchant_rules = __esmMin((() => {
 		knownMembers,
 		assignableGrants,
 		noLeavers,
-		heldRoles$1,
+		heldRoles,
 		usualPermissions,
 		possibleHolders
 	];
@@ -29828,18 +32352,20 @@ function underEntry({ main }, { unlisted }) {
 		rule
 	}];
 }
-/** Requires that files have only the sections that every entry allows; what a file includes, it says. */
-function allowedSections$1({ rawFiles }, { entries }) {
+/** Requires that files, with what they include, have only the sections that every entry allows. */
+function allowedSections$1({ main, rawFiles }, { entries }) {
 	const trusted = new Set(entries.flatMap(({ rules }) => rules?.rules.files ?? []));
 	const said = rawFiles.filter(({ file }) => !trusted.has(file));
-	return entries.flatMap(({ allow }) => {
+	return entries.flatMap(({ allow, rules }) => {
 		if (allow === null) return [];
 		const { sections: allowed, location: rule } = allow;
+		const [rulesFile = null] = rules?.rules.files ?? [];
 		return said.flatMap(({ file, fields }) => Object.keys(fields).flatMap((key) => RESTRICTED.has(key) && !allowed.includes(key) ? [{
 			code: "section-not-allowed",
 			key,
 			allowed,
-			location: keyOf$6(file, [key]),
+			rulesFile: file === main ? null : rulesFile,
+			location: keyOf$7(file, [key]),
 			rule
 		}] : []));
 	});
@@ -29892,34 +32418,31 @@ function enforcedBreaches(breaches, { rawFiles }, merchant) {
 	return breaches.flatMap((breach) => {
 		const rule = ruleLocation(breach, rawFiles);
 		const location = locationOf(merchant.main, ["merchant"]);
-		const { code, message, hint, subject } = breach;
+		const { rule: _, subject, ...problem } = breach;
 		return (isOfAll(subject) ? [{
-			code,
-			message,
-			hint,
-			location
-		}] : breachProblems([breach], merchant)).map((problem) => ({
 			...problem,
+			location
+		}] : breachProblems([breach], merchant)).map((one) => ({
+			...one,
 			...rule && { rule }
 		}));
 	});
 }
 function isOfAll({ kind }) {
-	return kind === "max-holders" || kind === "check" || kind === "cannot";
+	return kind === "check" || kind === "cannot";
 }
-function ruleLocation({ code, subject }, rawFiles) {
+function ruleLocation({ rule = [], subject }, rawFiles) {
 	if ("origin" in subject) return locationOf(subject.origin.file, subject.origin.path);
-	const path = ["policies", code in POLICIES ? POLICIES[code] : ""];
-	const raw = rawFiles.find(({ fields }) => valueAt(fields, path) !== void 0);
-	return raw === void 0 ? null : keyOf$6(raw.file, path);
+	const raw = rawFiles.find(({ fields }) => valueAt(fields, rule) !== void 0);
+	return raw === void 0 ? null : keyOf$7(raw.file, rule);
 }
-function keyOf$6(file, path) {
+function keyOf$7(file, path) {
 	return {
 		...locationOf(file, path),
 		at: "key"
 	};
 }
-var RESTRICTED, SETTINGS, POLICIES;
+var RESTRICTED, SETTINGS;
 var init_check_enforced = __esmMin((() => {
 	init_merchant_schema();
 	init_project_schema();
@@ -29930,14 +32453,6 @@ var init_check_enforced = __esmMin((() => {
 	init_values();
 	RESTRICTED = new Set(SECTIONS);
 	SETTINGS = ["sync", "ignore"].flatMap((section) => keysAt([section], merchantSchema).map((key) => [section, key]));
-	POLICIES = {
-		"policy-email-domain": "email_domains",
-		"policy-forbidden-permission": "forbid_permissions",
-		"policy-max-holders": "max_holders",
-		"policy-require-until": "require_until",
-		"policy-separate": "separate",
-		"policy-until-limit": "require_until"
-	};
 }));
 
 // src/kernel/read/resolve-includes.ts
@@ -30016,7 +32531,7 @@ function buildDesiredState(main, resolve, judging, enforcements = []) {
 	const joined = resolveIncludes(main, resolve);
 	const { sources, complete } = joined;
 	const rawFiles = sources.flatMap(({ raw }) => raw === null ? [] : [raw]);
-	const enforced = enforcedFiles(enforcements.filter(({ by }) => by === void 0)).flatMap((one) => one.rawFiles);
+	const enforced = enforcedFiles(enforcements.filter(({ by }) => by === void 0)).flatMap((setting) => setting.rawFiles);
 	const merchant = createRuleContext({
 		main: main.file,
 		rawFiles,
@@ -30030,8 +32545,8 @@ function buildDesiredState(main, resolve, judging, enforcements = []) {
 		...checkMerchant(merchant),
 		...checkEnforced(merchant, enforcements)
 	];
-	const state = [...unjudged, ...sources.flatMap((source) => source.problems)].some(isError) || !complete || enforcements.some((one) => one.broken) ? null : stateOf(joined, enforcements);
-	const broken = judged$1(state ?? readableState(main, rawFiles), merchant, enforcements, judging);
+	const state = [...unjudged, ...sources.flatMap((source) => source.problems)].some(isError) || !complete || enforcements.some((enforcement) => enforcement.broken) ? null : stateOf(joined, enforcements);
+	const broken = judged(state ?? readableState(main, rawFiles), merchant, enforcements, judging);
 	const problems = [...unjudged, ...broken].map((problem) => problem.location.file === main.file ? problem : {
 		...problem,
 		via: main.file
@@ -30046,19 +32561,19 @@ function buildDesiredState(main, resolve, judging, enforcements = []) {
 	};
 }
 /** Judges declarations by their own policies and checks, and by each of the enforced rules. */
-function judged$1(declared, merchant, enforcements, { judge, now }) {
+function judged(declared, merchant, enforcements, { judge, now }) {
 	if (declared === null) return [];
-	const own = judge(declared, now);
-	const enforced = rulesFor(merchant.roles, enforcements).map((one) => ({
-		file: one.file,
+	const breaches = judge(declared, now);
+	const enforced = rulesFor(merchant.roles, enforcements).map((rule) => ({
+		file: rule.file,
 		breaches: judge({
 			...declared,
-			policies: one.rules.policies,
-			checks: one.rules.checks,
-			rules: one.rules.files[0]
+			policies: rule.rules.policies,
+			checks: rule.rules.checks,
+			rules: rule.rules.files[0]
 		}, now)
 	}));
-	if (own === null || enforced.some(({ breaches }) => breaches === null)) return [{
+	if (breaches === null || enforced.some(({ breaches }) => breaches === null)) return [{
 		code: "too-much-to-judge",
 		location: {
 			at: "first-key",
@@ -30067,8 +32582,8 @@ function judged$1(declared, merchant, enforcements, { judge, now }) {
 		}
 	}];
 	const keyOf = ({ code, message }) => JSON.stringify([code, message]);
-	const known = new Set(enforced.flatMap(({ breaches }) => (breaches ?? []).map(keyOf)));
-	return [...breachProblems(own.filter((breach) => !known.has(keyOf(breach))), merchant), ...enforced.flatMap(({ breaches, file }) => enforcedBreaches(breaches ?? [], file, merchant))];
+	const enforcedKeys = new Set(enforced.flatMap(({ breaches }) => (breaches ?? []).map(keyOf)));
+	return [...breachProblems(breaches.filter((breach) => !enforcedKeys.has(keyOf(breach))), merchant), ...enforced.flatMap(({ breaches, file }) => enforcedBreaches(breaches ?? [], file, merchant))];
 }
 /** Returns the rules that are enforced on a merchant's file, with the current names of its roles. */
 function rulesFor(roles, enforcements) {
@@ -30087,16 +32602,16 @@ function rulesFor(roles, enforcements) {
 /** Returns the readable part of files with errors, to judge it too: one mistake must not hide the others. */
 function readableState({ file }, rawFiles) {
 	const contents = rawFiles.map(readableContent);
-	const own = contents.find((content) => content.file === file);
-	return own === void 0 ? null : normalise(own, contents, []);
+	const ownContent = contents.find((content) => content.file === file);
+	return ownContent === void 0 ? null : normalise(ownContent, contents, []);
 }
 function stateOf({ main, sources }, enforcements) {
 	const contents = sources.flatMap(({ file, content }) => content === null ? [] : [{
 		file,
 		content
 	}]);
-	const own = contents.find(({ file }) => file === main.file);
-	return own === void 0 || contents.length < sources.length ? null : normalise(own, contents, enforcements);
+	const ownContent = contents.find(({ file }) => file === main.file);
+	return ownContent === void 0 || contents.length < sources.length ? null : normalise(ownContent, contents, enforcements);
 }
 /** Reports a missing merchant code, unless a misspelt key has been reported. */
 function missingMerchant({ file, raw, problems }) {
@@ -30115,38 +32630,39 @@ function missingMerchant({ file, raw, problems }) {
 	}] : [];
 }
 /** Combines a merchant's file and its includes, all without errors, into the desired state. */
-function normalise(main, all, enforcements) {
+function normalise(main, validFiles, enforcements) {
 	const { version, merchant, environment: _environment, api = {}, include, ...sections } = main.content;
 	if (merchant === void 0) return null;
-	const { sync, ignore, guards, policies, checks, roles, members, leavers: _leavers, ...rest } = sections;
+	const { sync, ignore, guards, policies, checks, roles, members: _members, leavers: _leavers, ...rest } = sections;
 	const { base_url: baseUrl, key_env: keyEnv, ...restOfApi } = api;
-	const included = joined$3(all, ({ file, content }) => content.roles?.flatMap((role, index) => role.adjust === void 0 ? [normaliseRole(role, {
+	const included = joined$2(validFiles, ({ file, content }) => content.roles?.flatMap((role, index) => role.adjust === void 0 ? [normaliseRole(role, {
 		file,
 		path: ["roles", index]
 	})] : []));
 	const renamed = renamedRoles(included ?? []);
 	const currentName = (role) => renamed.get(role) ?? role;
 	const enforced = rulesFor(included ?? [], enforcements).map(({ rules }) => rules);
-	const own = enforcements.filter(({ by }) => by === void 0);
-	const settings = [...all, ...enforcedFiles(own).flatMap(({ contents }) => contents)];
+	const ownEnforcements = enforcements.filter(({ by }) => by === void 0);
+	const settings = [...validFiles, ...enforcedFiles(ownEnforcements).flatMap(({ contents }) => contents)];
 	const declared = included && adjustRoles(included, main, currentName);
+	const members = normaliseMembers(validFiles);
 	return omitUndefined({
 		merchant,
-		environment: all.find(({ content }) => content.environment !== void 0)?.content.environment,
+		environment: validFiles.find(({ content }) => content.environment !== void 0)?.content.environment,
 		baseUrl,
 		keyEnv,
 		sync: normaliseSync(settings),
 		ignore: normalisePatterns(settings.map(({ content }) => content.ignore)),
-		guards: normaliseGuards(all, currentName),
-		policies: normalisePolicies(all, currentName),
+		guards: normaliseGuards(validFiles, currentName),
+		policies: normalisePolicies(validFiles, currentName),
 		enforced: enforced.length === 0 ? void 0 : enforced,
-		allowed: allowedSections(own),
-		sharedRuleNames: sharedRuleNames(main, all)?.map(currentName),
-		included: all.length > 1 ? all.flatMap(({ file }) => file === main.file ? [] : file) : void 0,
-		checks: normaliseChecks(all, currentName),
+		allowed: allowedSections(ownEnforcements),
+		sharedRuleNames: sharedRuleNames(main, validFiles)?.map(currentName),
+		included: validFiles.length > 1 ? validFiles.flatMap(({ file }) => file === main.file ? [] : file) : void 0,
+		checks: normaliseChecks(validFiles, currentName),
 		roles: declared,
-		members: renamed.size === 0 ? normaliseMembers(all) : normaliseMembers(all)?.map(withCurrentNames),
-		leavers: normaliseLeavers(settings),
+		members: renamed.size === 0 ? members : members?.map(withCurrentNames),
+		leavers: normaliseLeavers(settings, members),
 		origin: {
 			file: main.file,
 			path: []
@@ -30165,8 +32681,8 @@ function normalise(main, all, enforcements) {
 }
 /** Returns the sections that every entry allows; undefined if none limits them. */
 function allowedSections(enforcements) {
-	const [first, ...others] = enforcements.flatMap(({ entries }) => entries.flatMap(({ allow }) => allow === null ? [] : [allow.sections]));
-	return first?.filter((section) => others.every((sections) => sections.includes(section)));
+	const [first, ...more] = enforcements.flatMap(({ entries }) => entries.flatMap(({ allow }) => allow === null ? [] : [allow.sections]));
+	return first?.filter((section) => more.every((sections) => sections.includes(section)));
 }
 /** Applies the adjustments of a merchant's own file to the roles that it includes. */
 function adjustRoles(roles, { file, content }, currentName) {
@@ -30176,15 +32692,15 @@ function adjustRoles(roles, { file, content }, currentName) {
 	}]]));
 	if (adjustments.size === 0) return roles;
 	return roles.map((role) => {
-		const own = adjustments.get(role.name);
-		if (own === void 0 || role.permissions === void 0 || role.origin.file === file) return role;
-		const permissions = adjustedPermissions(role.permissions, own.adjust);
+		const adjustment = adjustments.get(role.name);
+		if (adjustment === void 0 || role.permissions === void 0 || role.origin.file === file) return role;
+		const permissions = adjustedPermissions(role.permissions, adjustment.adjust);
 		return {
 			...role,
 			permissions,
 			adjusted: {
 				file,
-				path: own.path
+				path: adjustment.path
 			}
 		};
 	});
@@ -30204,18 +32720,18 @@ function previousNames(previously) {
 	return names.length === 0 ? void 0 : names;
 }
 /** Combines members by address: roles add up across files, and all other fields agree. */
-function normaliseMembers(all) {
-	const entries = joined$3(all, ({ file, content }) => content.members?.map((member, index) => normaliseMember(member, {
+function normaliseMembers(validFiles) {
+	const entries = joined$2(validFiles, ({ file, content }) => content.members?.map((member, index) => normaliseMember(member, {
 		file,
 		path: ["members", index]
 	})));
 	if (entries === void 0) return;
-	if (all.length === 1) return entries;
+	if (validFiles.length === 1) return entries;
 	const members = /* @__PURE__ */ new Map();
 	for (const entry of entries) {
 		const key = entry.email.toLowerCase();
-		const known = members.get(key);
-		members.set(key, known === void 0 ? entry : joinMembers(known, entry));
+		const earlier = members.get(key);
+		members.set(key, earlier === void 0 ? entry : joinMembers(earlier, entry));
 	}
 	return [...members.values()];
 }
@@ -30282,13 +32798,16 @@ function normaliseManaged(managed) {
 		passwordEnv
 	});
 }
-/** Combines the leavers of all files; of several entries for one address the earliest counts. */
-function normaliseLeavers(all) {
+/**
+* Combines the leavers of all files; of several entries for one address the earliest counts. A person leaves under all
+* addresses of the member's entry, current and previous.
+*/
+function normaliseLeavers(validFiles, members = []) {
 	const byAddress = /* @__PURE__ */ new Map();
-	for (const { file, content } of all) for (const [index, { email, from: text, ...rest }] of (content.leavers ?? []).entries()) {
+	for (const { file, content } of validFiles) for (const [index, { email, from: text, ...rest }] of (content.leavers ?? []).entries()) {
 		const from = asFrom(text);
-		const known = byAddress.get(email.toLowerCase());
-		if (from === void 0 || known !== void 0 && known.from.starts <= from.starts) continue;
+		const earlier = byAddress.get(email.toLowerCase());
+		if (from === void 0 || earlier !== void 0 && earlier.from.starts <= from.starts) continue;
 		byAddress.set(email.toLowerCase(), {
 			email,
 			from,
@@ -30298,7 +32817,18 @@ function normaliseLeavers(all) {
 			}
 		});
 	}
-	return byAddress.size === 0 ? void 0 : [...byAddress.values()];
+	if (byAddress.size === 0) return void 0;
+	for (const { email, previously = [] } of members) {
+		if (previously.length === 0) continue;
+		const addresses = [email, ...previously];
+		const [first] = addresses.flatMap((address) => byAddress.get(address.toLowerCase()) ?? []).sort((a, b) => a.from.starts - b.from.starts);
+		if (first === void 0) continue;
+		for (const address of addresses) byAddress.set(address.toLowerCase(), {
+			...first,
+			email: address
+		});
+	}
+	return [...byAddress.values()];
 }
 /** Parses a beginning that the schema has accepted. */
 function asFrom(text) {
@@ -30309,8 +32839,8 @@ function asUntil(text) {
 	return text === void 0 ? void 0 : parseUntil(text) ?? void 0;
 }
 /** Concatenates a list of all files; `undefined` if no file has it. */
-function joined$3(all, pick) {
-	const lists = all.flatMap((each) => {
+function joined$2(validFiles, pick) {
+	const lists = validFiles.flatMap((each) => {
 		const list = pick(each);
 		return list === void 0 ? [] : [list];
 	});
@@ -30471,14 +33001,14 @@ var init_secrets = __esmMin((() => {
 }));
 
 // src/kernel/schema/check-file.ts
-/** Checks a plain value against the schema; `ofMembers` are the issues of its members. */
-function checkSchema(value, ofMembers) {
+/** Checks a plain value against the schema. */
+function checkSchema(value) {
 	const members = membersOf(value);
 	const checked = merchantSchema.safeParse(members ? {
 		...fieldsOf(value),
 		members: []
 	} : value);
-	const issues = [...checked.error?.issues ?? [], ...ofMembers];
+	const issues = [...checked.error?.issues ?? [], ...memberIssues(members ?? [])];
 	if (checked.success && issues.length === 0) return {
 		content: {
 			...checked.data,
@@ -30502,46 +33032,27 @@ function checkProject(value) {
 		problems: []
 	};
 }
-/** Checks the members of a plain value. */
-function memberIssues(value) {
-	return batchesOf(value).flatMap(batchIssues);
-}
-/** Checks as `memberIssues` does, and calls `pause` between batches. */
-async function memberIssuesPausing(value, pause) {
-	const issues = [];
-	for (const batch of batchesOf(value)) {
-		if (issues.length > 0) await pause();
-		issues.push(batchIssues(batch));
-	}
-	return issues.flat();
-}
-function batchesOf(value) {
-	const members = membersOf(value) ?? [];
-	return Array.from({ length: Math.ceil(members.length / BATCH) }, (_, at) => {
-		const from = at * BATCH;
-		return {
-			from,
-			members: members.slice(from, from + BATCH)
-		};
-	});
-}
 function membersOf(value) {
 	const { members } = fieldsOf(value);
 	return Array.isArray(members) ? members : void 0;
 }
-function batchIssues({ from, members }) {
-	const { error } = membersSchema.safeParse(members);
-	return (error?.issues ?? []).map((issue) => {
-		const [index, ...path] = issue.path;
-		return {
-			...issue,
-			path: [
-				"members",
-				from + Number(index),
-				...path
-			]
-		};
-	});
+/** Checks the members of a file, batch by batch. */
+function memberIssues(members) {
+	return Array.from({ length: Math.ceil(members.length / BATCH) }, (_, at) => {
+		const from = at * BATCH;
+		const { error } = membersSchema.safeParse(members.slice(from, from + BATCH));
+		return (error?.issues ?? []).map((issue) => {
+			const [index, ...path] = issue.path;
+			return {
+				...issue,
+				path: [
+					"members",
+					from + Number(index),
+					...path
+				]
+			};
+		});
+	}).flat();
 }
 var BATCH;
 var init_check_file = __esmMin((() => {
@@ -30628,7 +33139,7 @@ function textPlace(start, end) {
 }
 function convert(node, at, converter) {
 	if ((0, import_dist$4.isAlias)(node)) return convertAlias(node.source, node, converter);
-	if (!(0, import_dist$4.isScalar)(node) && !(0, import_dist$4.isMap)(node) && !(0, import_dist$4.isSeq)(node)) return NOTHING$5;
+	if (!(0, import_dist$4.isScalar)(node) && !(0, import_dist$4.isMap)(node) && !(0, import_dist$4.isSeq)(node)) return NOTHING$3;
 	const { anchor } = node;
 	if (anchor !== void 0) converter.anchors.set(anchor, null);
 	const converted = (0, import_dist$4.isScalar)(node) ? convertScalar(node, at, converter) : convertCollection(node, at, converter);
@@ -30659,7 +33170,7 @@ function convertCollection(node, at, converter) {
 			code: "yaml-too-deep",
 			limit: 64
 		}, converter);
-		return NOTHING$5;
+		return NOTHING$3;
 	}
 	return (0, import_dist$4.isMap)(node) ? convertMap(node, at, converter) : convertSeq(node, at, converter);
 }
@@ -30719,7 +33230,7 @@ function convertAlias(name, node, converter) {
 			name,
 			circular: target === null
 		}, converter);
-		return NOTHING$5;
+		return NOTHING$3;
 	}
 	converter.aliased += target.size;
 	if (converter.aliased > 1e5) {
@@ -30727,7 +33238,7 @@ function convertAlias(name, node, converter) {
 			code: "yaml-alias-limit",
 			limit: MAX_ALIASED
 		}, converter);
-		return NOTHING$5;
+		return NOTHING$3;
 	}
 	return target;
 }
@@ -30753,13 +33264,13 @@ function setOwn(target, key, value) {
 	});
 	else target[key] = value;
 }
-var import_dist$4, NOTHING$5, LOSSY_NUMBER, OLD_BOOLEAN;
+var import_dist$4, NOTHING$3, LOSSY_NUMBER, OLD_BOOLEAN;
 var init_to_value = __esmMin((() => {
 	import_dist$4 = require_dist$1();
 	init_limits();
 	init_document();
 	init_fast_yaml();
-	NOTHING$5 = {
+	NOTHING$3 = {
 		value: null,
 		size: 1
 	};
@@ -30780,17 +33291,17 @@ var init_parse_yaml = __esmMin((() => {
 /** Returns the paths of a file in the project of a root; `null` if it is in another one. */
 function placeIn$1(root, file, given, { placesOf }) {
 	const inRoot = (path) => placesOf(path).flatMap((place) => place.root === root ? place.path : []);
-	const own = inRoot(file);
-	const all = unique([...own, ...given.flatMap(inRoot)]);
-	return all.length === 0 ? null : {
-		own,
-		all
+	const ownPaths = inRoot(file);
+	const allPaths = unique([...ownPaths, ...given.flatMap(inRoot)]);
+	return allPaths.length === 0 ? null : {
+		own: ownPaths,
+		all: allPaths
 	};
 }
 /** Returns whether one of the globs binds a file; a link below a glob does not take what it leads to out of it. */
-function isBound({ own, all }, globs, { matches }) {
+function isBound({ own: ownPaths, all: allPaths }, globs, { matches }) {
 	const isBelow = (path, target) => path === target || path.startsWith(`${target}/`);
-	return globs.some(({ glob, matched }) => all.some((path) => matches(glob, path)) || matched.some(({ target }) => target && own.some((path) => isBelow(path, target))));
+	return globs.some(({ glob, matched }) => allPaths.some((path) => matches(glob, path)) || matched.some(({ target }) => target && ownPaths.some((path) => isBelow(path, target))));
 }
 /** Returns the files and links below the literal beginning of a glob that it matches. */
 async function matchedFiles(root, glob, { listIn, matches }) {
@@ -30914,17 +33425,9 @@ function plainMetadata({ roles, members }) {
 		"metadata"
 	]))];
 }
-/** Requires safe keys in the maps of holders. */
+/** Requires safe keys in mappings whose keys a user chooses. */
 function plainMaps({ fields }) {
-	return [
-		["guards", "min_holders"],
-		["policies", "max_holders"],
-		["policies", "require_until"]
-	].flatMap(([section = "", key = ""]) => Object.keys(fieldsOf(fieldsOf(fields[section])[key])).flatMap((name) => checkKey(name, [
-		section,
-		key,
-		name
-	])));
+	return keysInFile(fields).flatMap((path) => checkKey(String(path.at(-1)), path));
 }
 /** Returns the entries whose metadata has a problem; only those are searched for its location. */
 function withStrange(entries) {
@@ -30974,11 +33477,7 @@ function checkKey(key, path) {
 function noRepeatedEntries({ fields, roles, adjustments, leavers }) {
 	const lists = [
 		...LISTS,
-		...listOf(fieldsOf(fields["policies"])["separate"]).map((_, index) => [
-			"policies",
-			"separate",
-			index
-		]),
+		...listsInFile(fields),
 		...listOf(fields["checks"]).flatMap((_, index) => [[
 			"checks",
 			index,
@@ -31066,6 +33565,7 @@ function value(path) {
 }
 var RULES$1, LISTS;
 var init_source_rules = __esmMin((() => {
+	init_every_rule();
 	init_field();
 	init_member();
 	init_raw_file();
@@ -31086,54 +33586,13 @@ var init_source_rules = __esmMin((() => {
 	LISTS = [
 		["ignore", "roles"],
 		["ignore", "members"],
-		[
-			"guards",
-			"protect",
-			"roles"
-		],
-		[
-			"guards",
-			"protect",
-			"members"
-		],
-		["guards", "overrides"],
-		["policies", "email_domains"],
-		["policies", "require_until"],
-		["policies", "require_mfa"],
-		["policies", "forbid_permissions"]
+		["guards", "overrides"]
 	];
 }));
 
-// src/kernel/read/file-header.ts
-/** Returns the header of a parsed file, of which a part is parsed; `null` without a valid one. */
-function headerOf(file, value, parts = 1) {
-	const { merchant, environment, api, members } = fieldsOf(value);
-	const { data: head } = addressSchema.safeParse(omitUndefined({
-		merchant,
-		environment,
-		api
-	}));
-	if (head?.merchant === void 0) return null;
-	return omitUndefined({
-		merchant: head.merchant,
-		environment: head.environment,
-		baseUrl: head.api?.base_url,
-		keyEnv: head.api?.key_env,
-		members: Math.round(listOf(members).length * parts),
-		origin: {
-			file,
-			path: []
-		}
-	});
-}
-var init_file_header = __esmMin((() => {
-	init_address_schema();
-	init_values();
-}));
-
 // src/kernel/read/load-sources.ts
-/** Validates one parsed file by itself, of whose members the issues may be known; never throws for an invalid one. */
-function analyzeSource(file, text, { value, readable, problems: faults }, now, issues = memberIssues(value)) {
+/** Validates one parsed file by itself; never throws for an invalid one. */
+function analyzeSource(file, text, { value, readable, problems: faults }, now) {
 	if (isSandboxSeed(value)) return {
 		file,
 		text,
@@ -31157,7 +33616,7 @@ function analyzeSource(file, text, { value, readable, problems: faults }, now, i
 		includes: [],
 		problems: located(file, found)
 	};
-	const { content, problems } = checkSchema(value, issues);
+	const { content, problems } = checkSchema(value);
 	const raw = toRawFile(file, value);
 	const broken = checkSource(raw, now);
 	return {
@@ -31198,22 +33657,14 @@ function includesOf({ file, fields }) {
 		}];
 	});
 }
-/**
-* Reads files and their includes, each file once. `onMerchant` gets each requested file that declares a merchant, as soon
-* as everything that it includes is read; its content is released after that.
-*/
-async function loadSources(files, read, now, hooks, onMerchant) {
-	const pause = hooks?.pause ?? noPause;
+/** Reads files and their includes, each file once. */
+async function loadSources(files, read, now) {
 	const sources = /* @__PURE__ */ new Map();
 	const targets = /* @__PURE__ */ new Map();
 	const failures = [];
-	const parse = async ({ file, text }, isRoot) => {
-		const plain = await parseFastPausing(text, pause);
-		if (plain !== null && isRoot && !isLarge(text)) await reportHeader(headerOf(file, plain.value), hooks);
-		const parsed = plain ?? (await Promise.resolve().then(() => (init_to_value(), to_value_exports))).parse(text);
-		const source = analyzeSource(file, text, parsed, now, await memberIssuesPausing(parsed.value, pause));
+	const parse = async ({ file, text }) => {
+		const source = analyzeSource(file, text, await parseYaml(text), now);
 		sources.set(file, source);
-		await pause();
 		return source;
 	};
 	const fail = ({ reason }, name, location) => void failures.push({
@@ -31232,12 +33683,11 @@ async function loadSources(files, read, now, hooks, onMerchant) {
 				continue;
 			}
 			targets.set(include, result.file);
-			if (!sources.has(result.file)) await follow(await parse(result, false));
+			if (!sources.has(result.file)) await follow(await parse(result));
 		}
 	};
 	const resolve = (include) => sources.get(targets.get(include) ?? "") ?? null;
 	const given = await Promise.all(files.map((file) => read(file, null)));
-	await reportLargeFiles(given, hooks);
 	const roots = /* @__PURE__ */ new Set();
 	for (const [index, result] of given.entries()) {
 		if (!result.ok) {
@@ -31245,14 +33695,10 @@ async function loadSources(files, read, now, hooks, onMerchant) {
 			continue;
 		}
 		const { file } = result;
-		const source = sources.get(file) ?? await parse(result, true);
+		const source = sources.get(file) ?? await parse(result);
 		if (roots.has(file)) continue;
 		roots.add(file);
 		await follow(source);
-		if (source.raw === null || !Object.hasOwn(source.raw.fields, "merchant")) continue;
-		await onMerchant(source, resolve);
-		sources.set(file, released(source));
-		await pause();
 	}
 	const all = [...sources.values()];
 	return {
@@ -31261,25 +33707,6 @@ async function loadSources(files, read, now, hooks, onMerchant) {
 		included: new Set(targets.values()),
 		failures,
 		resolve
-	};
-}
-/** Returns a merchant's file without its content: a file that includes it reports only that it is a merchant's. */
-function released({ file, text, problems, raw }) {
-	const { merchant } = raw?.fields ?? {};
-	return {
-		file,
-		text,
-		content: null,
-		raw: raw === null ? null : {
-			file,
-			fields: { merchant },
-			roles: [],
-			adjustments: [],
-			members: [],
-			leavers: []
-		},
-		includes: [],
-		problems
 	};
 }
 /** Returns a function that reads what files include; from one folder, a path as written leads to one file. */
@@ -31292,17 +33719,6 @@ function readOnce(read) {
 		return result;
 	};
 }
-function isLarge(text) {
-	return text.length > LARGE_FILE$1;
-}
-/** Reports the headers of the large files. */
-async function reportLargeFiles(given, hooks) {
-	for (const result of given) if (result.ok && isLarge(result.text)) await reportHeader(readHeader(result.file, result.text), hooks);
-	await hooks?.pause();
-}
-async function reportHeader(head, hooks) {
-	if (head !== null) await hooks?.onHeader(head);
-}
 /** Rejects links that end in .yaml but lead to another kind of file, whose text must not be shown. */
 function yamlOnly(result) {
 	if (result === void 0) return {
@@ -31314,18 +33730,6 @@ function yamlOnly(result) {
 		reason: "not-a-file"
 	} : result;
 }
-/**
-* Reads the header of a file from the first part of its text; `null` if the rest of the file could still change the
-* merchant, the base URL or the key.
-*/
-function readHeader(file, text) {
-	const first = firstChunk(text);
-	if (first === null) return null;
-	const { length } = first.text;
-	if (length < text.length && !endsWithMembers(text)) return null;
-	return headerOf(file, first.value, text.length / length);
-}
-var noPause, LARGE_FILE$1;
 var init_load_sources = __esmMin((() => {
 	init_in_file();
 	init_secrets();
@@ -31335,10 +33739,7 @@ var init_load_sources = __esmMin((() => {
 	init_limits();
 	init_text_schemas();
 	init_values();
-	init_fast_yaml();
-	init_file_header();
-	noPause = async () => void 0;
-	LARGE_FILE$1 = 32e3;
+	init_parse_yaml();
 }));
 
 // src/kernel/read/unreadable-file.ts
@@ -31518,11 +33919,11 @@ async function loadRules(root, project, entries, access, now) {
 			reason: "not-a-file"
 		};
 	};
-	const library = await loadSources([...locations.keys()], read, now, void 0, async () => void 0);
+	const library = await loadSources([...locations.keys()], read, now);
 	const built = new Map(library.roots.map((source) => {
 		const graph = resolveIncludes(source, library.resolve);
 		const problems = rulesProblems(graph, now);
-		const rules = [...problems, ...graph.sources.flatMap((one) => one.problems)].some(isError) ? null : rulesOf$1(graph, access.by);
+		const rules = [...problems, ...graph.sources.flatMap((one) => one.problems)].some(isError) ? null : rulesOf(graph, access.by);
 		return [source.file, {
 			problems,
 			rules,
@@ -31578,7 +33979,7 @@ function rulesProblems({ main, sources, complete, problems }, now) {
 		...checkMerchant(context).filter(({ code }) => BETWEEN_RULES.has(code))
 	];
 }
-function rulesOf$1({ main, sources, complete }, by) {
+function rulesOf({ main, sources, complete }, by) {
 	const contents = sources.flatMap(({ file, content }) => content === null ? [] : [{
 		file,
 		content
@@ -31639,6 +34040,13 @@ var init_load_project = __esmMin((() => {
 }));
 
 // src/kernel/messages/message-phrases.ts
+/** Returns the message of a violation, as worded by the planner. */
+function judgedMessage({ message, hint }, first) {
+	return {
+		message,
+		hint: first === "" ? hint : `${hint} The other role: ${first}.`
+	};
+}
 /** Types the message of a format code. */
 function formatMessages(words) {
 	return words;
@@ -31661,10 +34069,6 @@ function didYouMean(near) {
 function optionalHint(hint) {
 	return hint === null ? {} : { hint };
 }
-/** Joins words with commas and a final conjunction. */
-function listed(words, last) {
-	return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} ${last} ${words.at(-1)}`;
-}
 /** Names the mapping at a path. */
 function owner(path) {
 	const key = path.at(-1);
@@ -31681,7 +34085,7 @@ function subject(path) {
 	const key = path.at(-1);
 	if (key === void 0) return "The file";
 	const list = path.at(-2);
-	if (typeof key === "string") return list === "min_holders" || list === "max_holders" || list === "require_until" ? `${quote(key)} under ${quote(list)}` : quote(key);
+	if (typeof key === "string") return path.length === 3 && (path[0] === "guards" || path[0] === "policies") ? `${quote(key)} under ${quote(list)}` : quote(key);
 	return typeof list === "number" ? `An entry of ${quote(path.at(-3))}` : `An entry of ${quote(list)}`;
 }
 var KINDS, EXAMPLES, MAX_QUOTED, ENTRIES;
@@ -31722,7 +34126,7 @@ var init_message_phrases = __esmMin((() => {
 
 // src/kernel/messages/entry-messages.ts
 /** Returns a chain with its middle left out if it is long. */
-function shortened$2(chain) {
+function shortened$1(chain) {
 	return chain.length <= MAX_CHAIN ? chain : [
 		...chain.slice(0, 3),
 		"…",
@@ -31735,7 +34139,7 @@ function unknownRoleHint(near) {
 function settingText(value) {
 	return Array.isArray(value) ? `[${value.map(String).join(", ")}]` : String(value);
 }
-var ENTRY_MESSAGES, PAST, MAX_NAMED$7, MAX_CHAIN, PREVIOUSLY, judged, POLICY_MESSAGES, PROJECT_MESSAGES;
+var ENTRY_MESSAGES, PAST, MAX_NAMED$7, MAX_CHAIN, PREVIOUSLY, POLICY_MESSAGES, PROJECT_MESSAGES;
 var init_entry_messages = __esmMin((() => {
 	init_text();
 	init_project_schema();
@@ -31746,7 +34150,7 @@ var init_entry_messages = __esmMin((() => {
 			hint: "Remove one of the two."
 		}),
 		"include-cycle": ({ chain }) => ({
-			message: chain.length <= 2 ? "The file includes itself." : `The files include one another in a cycle: ${shortened$2(chain).join(" → ")}.`,
+			message: chain.length <= 2 ? "The file includes itself." : `The files include one another in a cycle: ${shortened$1(chain).join(" → ")}.`,
 			hint: "Remove one of these includes, or move what both files need into a third one."
 		}),
 		"include-identity": ({ key }) => ({
@@ -31770,7 +34174,7 @@ var init_entry_messages = __esmMin((() => {
 		},
 		"conflicting-setting": ({ path }, first) => ({
 			message: `${path.map(quote).reverse().join(" under ")} has a different value at ${first}.`,
-			hint: path.at(-1) === "max_removals" ? "Of two counts, or of two shares, the stricter one counts; a count and a share cannot be compared. Write both in one way." : "Settings must agree across files. Set it in one file only."
+			hint: path[0] === "guards" ? "Of two counts, or of two shares, the stricter one counts; a count and a share cannot be compared. Write both in one way." : "Settings must agree across files. Set it in one file only."
 		}),
 		"looser-setting": ({ path, value, limit, stricter }, first) => ({
 			message: `${quote(path.at(-1))} under ${quote(path.at(-2))} is looser here (${settingText(value)}) than at ${first} (${settingText(limit)}).`,
@@ -31940,23 +34344,13 @@ var init_entry_messages = __esmMin((() => {
 			hint: "A swap looks the same before and after it. Pin each of the roles by its \"id\" instead."
 		})
 	};
-	judged = ({ message, hint }, first) => ({
-		message,
-		hint: first === "" ? hint : `${hint} The other role: ${first}.`
-	});
 	POLICY_MESSAGES = {
-		"check-at-most": judged,
-		"check-cannot": judged,
-		"check-only": judged,
-		"policy-email-domain": judged,
-		"policy-forbidden-permission": judged,
-		"policy-max-holders": judged,
-		"policy-require-until": judged,
-		"policy-until-limit": judged,
-		"policy-separate": judged,
-		"holders-contradiction": ({ role, min, max }, first) => ({
+		"check-at-most": judgedMessage,
+		"check-cannot": judgedMessage,
+		"check-only": judgedMessage,
+		"holders-contradiction": ({ role, min, max, keys }, first) => ({
 			message: `${quote(role)} may have at most ${counted(max, "holder")}, but must keep ${min} (${first}).`,
-			hint: "No access can meet both: raise \"max_holders\", or lower \"min_holders\"."
+			hint: `No access can meet both: raise ${quote(keys.max)}, or lower ${quote(keys.min)}.`
 		}),
 		"too-much-to-judge": () => ({
 			message: "Evaluating the policies and checks would take too long: there are too many roles, members and rules.",
@@ -31970,7 +34364,7 @@ var init_entry_messages = __esmMin((() => {
 		}),
 		"rules-section": ({ key }) => ({
 			message: `A file with enforced rules cannot have ${quote(key)}.`,
-			hint: `It may have ${listed(RULE_SECTIONS.map((section) => quote(section)), "and")}, and include files that have them.`
+			hint: `It may have ${listText(RULE_SECTIONS.map((section) => quote(section)), "and")}, and include files that have them.`
 		}),
 		"rules-in-reach": ({ name, glob }) => ({
 			message: `${quote(name)} is one of the files that these rules bind: ${quote(glob)} matches it.`,
@@ -31984,9 +34378,9 @@ var init_entry_messages = __esmMin((() => {
 			message: `No glob of ${project} matches this file.`,
 			hint: "With \"enforce_all: true\", every merchant's file is under an entry of \"enforce\". An entry may have \"files\" alone."
 		}),
-		"section-not-allowed": ({ key, allowed }) => ({
+		"section-not-allowed": ({ key, allowed, rulesFile }) => ({
 			message: `This file must not have ${quote(key)}.`,
-			hint: allowed.length === 0 ? "Nothing is allowed but \"version\", \"merchant\" and \"environment\"." : `Allowed here: ${allowed.join(", ")}.`
+			hint: [allowed.length === 0 ? "Nothing is allowed but \"version\", \"merchant\" and \"environment\"." : `Allowed here: ${allowed.join(", ")}.`, ...rulesFile === null ? [] : [`A file that a merchant's file includes may have no other sections either. Move ${quote(key)} to ${rulesFile} if it is for all of them, or add it to "allow".`]].join(" ")
 		}),
 		"enforced-setting": ({ path, value }) => ({
 			message: `${path.map(quote).reverse().join(" under ")} differs from the rules that hold for this file, which say ${JSON.stringify(value)}.`,
@@ -32191,8 +34585,8 @@ function sizeOf(value) {
 	return Array.isArray(value) ? String(value.length) : "too many";
 }
 /** Returns a hint for an unknown key that resembles no known one. */
-function nothingNear(key, known) {
-	return key === "<<" ? "Merge keys are not supported: write the keys out." : `Known keys: ${known.join(", ")}.`;
+function nothingNear(key, knownKeys) {
+	return key === "<<" ? "Merge keys are not supported: write the keys out." : `Known keys: ${knownKeys.join(", ")}.`;
 }
 /** Returns a hint for an invalid base URL. */
 function baseUrlHint(value) {
@@ -32201,27 +34595,27 @@ function baseUrlHint(value) {
 	return /\/v0\.1\/?$/.test(text) ? "Leave out /v0.1 at the end: rolecall adds the version of the API." : "For example: https://api.example.com";
 }
 /** Returns a hint for a key without a value. */
-function waysOut(path, [wanted]) {
+function waysOut(path, [kind]) {
 	const [section, , field] = path;
 	const key = path.at(-1);
 	if (typeof key === "number") return "Fill the entry in, or remove it.";
 	if (path.length === 1 && (key === "roles" || key === "members")) return `Write [] for none; remove the key to leave ${key} unmanaged.`;
 	if (key === "suspended") return "Write { until: 2027-03-01 }, or true until further notice; remove the key for neither.";
-	const bare = wanted === "list" ? "[]" : wanted === "mapping" ? "{}" : null;
+	const bare = kind === "list" ? "[]" : kind === "mapping" ? "{}" : null;
 	if (path.length === 3 && (section === "roles" || section === "members") && field !== "managed" && bare !== null) return `Write ${bare} for none; remove the key to keep the live value.`;
 	return key === "description" ? "Write \"\" to clear it; remove the key to keep the live value." : "Fill it in, or remove the key.";
 }
 /** Returns a hint on converting a value to the wanted kind, `null` if there is none. */
-function conversion(path, wanted, value) {
+function conversion(path, kinds, value) {
 	if (path.length === 0) return BEGINNING;
 	if (path.length === 3 && path[1] === "separate") return SETS;
-	if (wanted.includes("boolean") && typeof value === "string") {
+	if (kinds.includes("boolean") && typeof value === "string") {
 		if (PERIOD.test(value)) return `For a period, write { for: ${value} }.`;
 		return booleanHint(value);
 	}
-	if (wanted.includes("text") && (typeof value === "number" || typeof value === "boolean")) return scalarHint(path, value);
-	if (wanted.includes("number") && typeof value === "string" && /^\s*\d+\s*$/.test(value)) return `Write it without quotes: ${value.trim()}.`;
-	if (wanted.includes("list")) return listHint(path, value);
+	if (kinds.includes("text") && (typeof value === "number" || typeof value === "boolean")) return scalarHint(path, value);
+	if (kinds.includes("number") && typeof value === "string" && /^\s*\d+\s*$/.test(value)) return `Write it without quotes: ${value.trim()}.`;
+	if (kinds.includes("list")) return listHint(path, value);
 	return settingHint(path, value) ?? entryHint(path, value);
 }
 /** Returns a hint for a setting that was written as one word. */
@@ -32311,6 +34705,7 @@ var init_shape_hints = __esmMin((() => {
 // src/kernel/messages/shape-messages.ts
 var SHAPE_MESSAGES;
 var init_shape_messages = __esmMin((() => {
+	init_text();
 	init_limits();
 	init_text_schemas();
 	init_message_phrases();
@@ -32329,11 +34724,11 @@ var init_shape_messages = __esmMin((() => {
 			hint: waysOut(path, wanted)
 		}),
 		"wrong-type": ({ path, wanted, got, value }) => ({
-			message: `${subject(path)} must be ${listed(wanted.map((kind) => KINDS[kind]), "or")}, not ${KINDS[got]}.`,
+			message: `${subject(path)} must be ${listText(wanted.map((kind) => KINDS[kind]), "or")}, not ${KINDS[got]}.`,
 			...optionalHint(conversion(path, wanted, value))
 		}),
 		"wrong-value": ({ path, allowed, value, near }) => ({
-			message: `${subject(path)} must be ${listed(allowed.map(asWritten), "or")}, not ${asWritten(value)}.`,
+			message: `${subject(path)} must be ${listText(allowed.map(asWritten), "or")}, not ${asWritten(value)}.`,
 			...optionalHint(allowed.some((one) => typeof one !== "string" && String(one) === value) ? `Write it without quotes: ${value}.` : near === null ? null : didYouMean(near))
 		}),
 		"bad-base-url": formatMessages(({ value }) => ({
@@ -32429,7 +34824,7 @@ var init_shape_messages = __esmMin((() => {
 			hint: "Split it into two roles, and grant both to its members."
 		})),
 		"check-form": ({ keys }) => ({
-			message: keys.length === 0 ? "The check is empty." : `${capital(listed(keys.map(quote), "and"))} ${keys.length === 1 ? "is not a check" : "do not form one check"}.`,
+			message: keys.length === 0 ? "The check is empty." : `${capital(listText(keys.map(quote), "and"))} ${keys.length === 1 ? "is not a check" : "do not form one check"}.`,
 			hint: "A check is one of: { can: …, only: […] }, { can: …, at_most: … }, { member: …, cannot: […] }. Write one entry for each."
 		}),
 		"unsafe-key": ({ key, path }) => ({
@@ -32486,8 +34881,8 @@ function toDiagnostics(texts, problems, messages) {
 		const { message, hint } = messageOf$2(problem, messages, problem.first === void 0 ? "" : whereIs(problem.first.file, file, problem.first, mapOf), problem.rule && placeIn(problem.rule, mapOf));
 		return {
 			code: problem.code,
-			severity: severityOf(problem.code),
-			...ruleOf(problem.code).refusal === true ? { refusal: true } : {},
+			severity: severityOf(problem),
+			...ruleOf(problem).refusal === true ? { refusal: true } : {},
 			message: clean(message),
 			...hint === void 0 ? {} : { hint: clean(hint) },
 			file,
@@ -32573,7 +34968,7 @@ function clean(text) {
 function limit(problems, file) {
 	if (problems.length <= MAX_PROBLEMS) return problems;
 	const more = problems.length - MAX_PROBLEMS;
-	return [...problems.toSorted((a, b) => compare(severityOf(a.code), severityOf(b.code))).slice(0, MAX_PROBLEMS), {
+	return [...problems.toSorted((a, b) => compare(severityOf(a), severityOf(b))).slice(0, MAX_PROBLEMS), {
 		code: "too-many-problems",
 		more,
 		location: {
@@ -32589,8 +34984,7 @@ function limit(problems, file) {
 * enforced rule.
 */
 function messageOf$2({ via, ...problem }, messages, first, rule) {
-	const words = messages[problem.code];
-	const { message: plain, hint } = words(problem, first);
+	const { message: plain, hint } = (messages[problem.code] ?? judgedMessage)(problem, first);
 	const message = rule === void 0 ? plain : `${plain} Enforced by ${rule}.`;
 	const included = via === void 0 ? [] : [`Seen from ${via}, which includes this file.`];
 	const hints = [...hint === void 0 ? [] : [hint], ...included];
@@ -32675,6 +35069,7 @@ var init_to_diagnostics = __esmMin((() => {
 	init_rule_table();
 	init_secrets();
 	init_locate();
+	init_message_phrases();
 	MAX_PROBLEMS = 1e3;
 	MAX_MESSAGE = 1e3;
 	LINES_BEFORE = 2;
@@ -32709,7 +35104,7 @@ var init_describe_problems = __esmMin((() => {
 
 // src/kernel/read/load-merchants.ts
 /** Reads merchants' files with their includes, each file once; never throws for an invalid one. */
-async function loadMerchants(paths, read, { now, judge, wholeProject = false, selected = [], projects: accesses = [], hooks }) {
+async function loadMerchants(paths, read, { now, judge, wholeProject = false, selected = [], projects: accesses = [] }) {
 	const isProject = (path) => accesses.some(({ placesOf }) => placesOf(path).some((place) => isProjectFile(place.path)));
 	const files = paths.filter((path) => !isProject(path));
 	const projects = await Promise.all(accesses.map((access) => loadProjects(files, access, now)));
@@ -32721,29 +35116,11 @@ async function loadMerchants(paths, read, { now, judge, wholeProject = false, se
 		return result;
 	};
 	const enforcementsOf = ({ file }) => projects.flatMap((one) => one.enforcementOf(file, given.get(file) ?? []));
-	const built = /* @__PURE__ */ new Map();
-	const declared = /* @__PURE__ */ new Set();
-	const library = await loadSources(files, readGiven, now, hooks, async (source, resolve) => {
-		const one = buildDesiredState(source, resolve, {
-			now,
-			judge
-		}, enforcementsOf(source));
-		const main = released(source);
-		const isFirst = one.state !== null && !declared.has(one.state.merchant);
-		if (one.state !== null) declared.add(one.state.merchant);
-		const isSettled = isFirst && one.problems.every(({ code }) => code !== "unknown-shared-role");
-		built.set(source.file, {
-			...one,
-			state: isSettled && one.state !== null && hooks?.onState ? await hooks.onState(one.state) : one.state,
-			main,
-			sources: one.sources.map((each) => each === source ? main : each)
-		});
-	});
-	const assembled = buildRest(library, built, ofProjects, {
+	const library = await loadSources(files, readGiven, now);
+	const assembled = buildMerchants(library, ofProjects, enforcementsOf, {
 		now,
 		judge
 	});
-	await hooks?.pause();
 	const duplicates = duplicateMerchants(assembled.map(({ main: { file, raw } }) => ({
 		file,
 		merchant: raw?.fields["merchant"]
@@ -32820,20 +35197,20 @@ function includingMerchants$1(assembled) {
 	return including;
 }
 /**
-* Adds the root files that declare no merchant: those that no other file includes, and of files that only include one
-* another, the first; without the files of projects.
+* Builds the files that declare a merchant, and the others that no file includes; of files that only include one another,
+* the first. The files of projects count only if they declare a merchant.
 */
-function buildRest({ roots: given, included, resolve }, built, ofProjects, judging) {
-	const roots = given.filter(({ file }) => !ofProjects.has(file) || built.has(file));
-	const alone = roots.flatMap((source) => {
-		return built.get(source.file) ?? (included.has(source.file) ? [] : buildDesiredState(source, resolve, judging));
-	});
-	const assembled = [...alone];
-	const reached = new Set(alone.flatMap(({ sources }) => sources.map(({ file }) => file)));
-	for (const source of roots) if (!reached.has(source.file)) {
-		const one = buildDesiredState(source, resolve, judging);
+function buildMerchants({ roots, included, resolve }, ofProjects, enforcementsOf, judging) {
+	const declares = ({ raw }) => raw !== null && Object.hasOwn(raw.fields, "merchant");
+	const candidates = roots.filter((source) => declares(source) || !ofProjects.has(source.file));
+	const build = (source) => buildDesiredState(source, resolve, judging, declares(source) ? enforcementsOf(source) : []);
+	const assembled = candidates.filter((source) => declares(source) || !included.has(source.file)).map(build);
+	const reached = new Set(assembled.flatMap(({ sources }) => sources.map(({ file }) => file)));
+	for (const source of candidates) {
+		if (reached.has(source.file)) continue;
+		const one = build(source);
 		assembled.push(one);
-		for (const each of one.sources) reached.add(each.file);
+		for (const { file } of one.sources) reached.add(file);
 	}
 	return assembled;
 }
@@ -32944,1374 +35321,49 @@ var init_load_merchants = __esmMin((() => {
 	init_load_sources();
 }));
 
-// src/kernel/diff/match.ts
-/**
-* Matches all declared entries: pinned ones first, then by key, so that the order of the file does not matter. Only the
-* results of `use` are kept, since there are as many matches as members.
-*/
-function matchAll(entries, { idOf, keyOf, nameOf }, candidates, use) {
-	const { live } = candidates;
-	const ids = new Set(entries.flatMap((entry) => idOf(entry) ?? []));
-	const pinned = ids.size === 0 ? [] : live.filter(({ id }) => ids.has(id));
-	const known = {
-		...candidates,
-		byKey: groupByKey(candidates),
-		byPin: new Map(pinned.map((one) => [one.id, one])),
-		pinned: new Set(pinned),
-		claimed: /* @__PURE__ */ new Set()
-	};
-	const keyed = entries.map((entry) => ({
-		entry,
-		id: idOf(entry),
-		key: keyOf(entry)
-	}));
-	keyed.sort((a, b) => byCodeUnit(a.key, b.key) || byCodeUnit(nameOf(a.entry), nameOf(b.entry)));
-	const matched = ({ entry, id, key }) => use(entry, id === void 0 ? matchKey(known, key) : matchPin(known, id, key));
-	const results = [...keyed.filter(({ id }) => id !== void 0).map(matched), ...keyed.filter(({ id }) => id === void 0).map(matched)];
-	const claimed = new Set([...known.claimed].map(({ id }) => id));
-	return {
-		results,
-		unclaimed: live.filter(({ id }) => !claimed.has(id))
-	};
+// src/rules/judge-policies.ts
+/** Returns whether no policy is set. */
+function hasNoPolicies({ policies }) {
+	return policiesIn(policies).every(({ policy, value }) => policy.isOff(value));
 }
-function groupByKey({ live, keysOf }) {
-	const groups = /* @__PURE__ */ new Map();
-	for (const one of live) for (const key of keysOf(one)) {
-		const group = groups.get(key);
-		if (group === void 0) groups.set(key, [one]);
-		else group.push(one);
-	}
-	for (const group of groups.values()) if (group.length > 1) group.sort(by(({ id }) => id));
-	return groups;
-}
-/** Matches a pinned entry; an ambiguous one claims all candidates, so that none of them is removed as unlisted. */
-function matchPin(known, id, key) {
-	const { byPin, claimed, isLeftover } = known;
-	const same = known.byKey.get(key) ?? [];
-	const free = same.filter((one) => isFree(known, one));
-	const pinned = byPin.get(id);
-	if (pinned === void 0) {
-		claim(known, same);
-		const heir = same.length === 1 ? free[0] ?? null : null;
-		return {
-			found: "pin-missing",
-			id,
-			sameKey: same.length,
-			heir
-		};
-	}
-	claimed.add(pinned);
-	if (isLeftover(pinned)) return matchLeftover(known, pinned, free);
-	const leftovers = same.includes(pinned) ? free.filter(isLeftover) : [];
-	claim(known, leftovers);
-	return {
-		found: "one",
-		live: pinned,
-		leftovers
-	};
-}
-/** Matches the only current entry with the pinned leftover's key, or else the leftover; the others are leftovers. */
-function matchLeftover(known, pinned, free) {
-	const [current = pinned, ...more] = free.filter((one) => !known.isLeftover(one));
-	claim(known, free);
-	if (more.length > 0) return {
-		found: "many",
-		live: free
-	};
-	return {
-		found: "one",
-		live: current,
-		leftovers: [pinned, ...free].filter((other) => other !== current)
-	};
-}
-/**
-* Matches by key among the entries that are not pinned. Of several, the only one that is no leftover wins; if all are
-* leftovers, the latest wins, and of equally late ones the first by id.
-*/
-function matchKey(known, key) {
-	const { pinned, claimed, isLeftover, endedAt } = known;
-	const all = known.byKey.get(key) ?? [];
-	const same = pinned.size === 0 ? all : all.filter((one) => !pinned.has(one));
-	const [first] = same;
-	if (first === void 0) return { found: "none" };
-	if (same.length === 1 && !claimed.has(first)) {
-		claimed.add(first);
-		return {
-			found: "one",
-			live: first,
-			leftovers: []
-		};
-	}
-	const isContested = same.some((one) => claimed.has(one));
-	claim(known, same);
-	const latest = (a, b) => endedAt(b) > endedAt(a) ? b : a;
-	const [current = same.reduce(latest, first), ...more] = same.filter((one) => !isLeftover(one));
-	if (isContested || more.length > 0) return {
-		found: "many",
-		live: same
-	};
-	return {
-		found: "one",
-		live: current,
-		leftovers: same.filter((other) => other !== current)
-	};
-}
-/** Returns whether no entry is pinned to a live one, and none has claimed it. */
-function isFree({ pinned, claimed }, one) {
-	return !pinned.has(one) && !claimed.has(one);
-}
-function claim({ claimed }, all) {
-	for (const one of all) claimed.add(one);
-}
-/** Matches declared members with live ones; returns the results of `use` and the unclaimed live ones. */
-function matchMembers(desired, live, use) {
-	return matchAll(desired, DECLARED, {
-		live,
-		keysOf: addressKeysOf,
-		isLeftover: isExpired,
-		endedAt
-	}, use);
-}
-/** Returns the distinct addresses of a live member, in lower case. */
-function addressKeysOf(live) {
-	const [one, other] = [live.user?.email?.toLowerCase(), live.invite?.email.toLowerCase()];
-	if (one === void 0) return other === void 0 ? [] : [other];
-	return other === void 0 || other === one ? [one] : [one, other];
-}
-/** Returns whether a live member is an expired invitation. */
-function isExpired(live) {
-	return live.status === "expired";
-}
-/** Returns the time at which an invitation expired, in ISO 8601; empty if unknown. */
-function endedAt({ invite }) {
-	return invite?.expiresAt ?? "";
-}
-var DECLARED;
-var init_match = __esmMin((() => {
-	init_text();
-	DECLARED = {
-		idOf: ({ id }) => id,
-		keyOf: ({ email }) => email.toLowerCase(),
-		nameOf: ({ email }) => email
-	};
-}));
-
-// src/kernel/diff/active-member.ts
-/** Returns a declared member at a time, in ms since the epoch. */
-function activeAt(member, now) {
-	const { roles, from, until, suspended } = member;
-	const listsRoles = roles !== void 0;
-	const ended = {
-		member,
-		suspended: false,
-		listsRoles,
-		back: false,
-		laterRoles: []
-	};
-	if (isPast(until, now)) return {
-		...ended,
-		absent: "ended",
-		partlyEnded: true
-	};
-	const open = roles?.filter((grant) => !isPast(grant.until, now)) ?? [];
-	const none = {
-		...ended,
-		laterRoles: open.map(({ role }) => role)
-	};
-	if (!hasBegun(from, now)) return {
-		...none,
-		absent: "not-begun",
-		partlyEnded: false
-	};
-	const back = isPast(suspended?.until, now);
-	const isAway = isSuspended(member, now);
-	const active = roles?.filter((grant) => isActive$1(grant, now));
-	if (roles !== void 0 && roles.length > 0 && active?.length === 0) {
-		const absent = roles.some((grant) => !hasBegun(grant.from, now)) ? "not-begun" : "ended";
-		return {
-			...none,
-			member: {
-				...member,
-				roles: []
-			},
-			absent,
-			partlyEnded: true
-		};
-	}
-	const held = isAway ? [] : active;
-	return {
-		member: held === void 0 || held.length === roles?.length ? member : {
-			...member,
-			roles: held
-		},
-		absent: null,
-		suspended: isAway,
-		listsRoles,
-		back,
-		partlyEnded: roles?.some((grant) => isPast(grant.until, now)) ?? false,
-		laterRoles: open.flatMap((grant) => held?.includes(grant) ? [] : grant.role)
-	};
-}
-/** Returns whether an entry says that the member is suspended at a time. */
-function isSuspended({ suspended }, now) {
-	return suspended !== void 0 && isActive$1(suspended, now);
-}
-/** Returns whether a grant has begun and not ended. */
-function isActive$1({ from, until }, now) {
-	return hasBegun(from, now) && !isPast(until, now);
-}
-/** Returns whether an end is past. */
-function isPast(until, now) {
-	return until !== void 0 && until.ends <= now;
-}
-/** Returns whether a beginning is past; access without one has begun. */
-function hasBegun(from, now) {
-	return from === void 0 || from.starts <= now;
-}
-/** Returns whether an entry only adds to a member that exists: it comes from an included file and grants no roles. */
-function isMention({ roles, managed, origin }, file) {
-	return roles === void 0 && managed === void 0 && origin.file !== file;
-}
-/** Returns the addresses, in lower case, of those who have left at a time, in ms since the epoch. */
-function leftAt(leavers, now) {
-	return new Set((leavers ?? []).flatMap(({ email, from }) => hasBegun(from, now) ? email.toLowerCase() : []));
-}
-/** Divides live members and entries at those who have left: whatever else the files say of these has no effect. */
-function divideLeavers(entries, live, left) {
-	if (left.size === 0) return {
-		leaving: [],
-		live,
-		entries,
-		pinned: []
-	};
-	const hasLeft = ({ email }) => left.has(email.toLowerCase());
-	const pins = new Set(entries?.filter(hasLeft).flatMap(({ id }) => id ?? []));
-	const formers = entries?.filter(hasLeft).flatMap(({ previously = [] }) => previously) ?? [];
-	const addresses = /* @__PURE__ */ new Set([...left, ...formers.map((address) => address.toLowerCase())]);
-	const isLeaving = (member) => pins.has(member.id) || addressKeysOf(member).some((address) => addresses.has(address));
-	const leaving = live.filter(isLeaving);
-	const gone = new Set(leaving.map(({ id }) => id));
-	const staying = entries?.filter((entry) => !hasLeft(entry));
-	return {
-		leaving,
-		live: live.filter(({ id }) => !gone.has(id)),
-		entries: staying?.filter(({ id }) => id === void 0 || !gone.has(id)),
-		pinned: (staying ?? []).filter(({ id }) => id !== void 0 && gone.has(id))
-	};
-}
-/** Returns why an entry's membership changes at its time. */
-function reasonOf$4({ suspended, back, partlyEnded }) {
-	if (suspended) return "suspended";
-	if (back) return "suspension-ended";
-	return partlyEnded ? "access-ended" : "declared";
-}
-var init_active_member = __esmMin((() => {
-	init_match();
-}));
-
-// src/kernel/fields/temporary-name.ts
-/** Returns the temporary name of a role, which frees its name for another: the service requires unique names. */
-function temporaryName(name) {
-	return `${name}${SUFFIX}`;
-}
-/** Returns whether a role has a temporary name, which an interrupted run may have left. */
-function isTemporaryName(name) {
-	return name.endsWith(SUFFIX);
-}
-/** Returns the name that a role has without the suffix. */
-function permanentName(name) {
-	return isTemporaryName(name) ? name.slice(0, -24) : name;
-}
-var SUFFIX;
-var init_temporary_name = __esmMin((() => {
-	SUFFIX = " (set aside by rolecall)";
-}));
-
-// src/kernel/diff/scope.ts
-/**
-* Removes ignored roles and members from the live state, before anything is compared. Members with an address in `left`,
-* in lower case, are never ignored.
-*/
-function scopeOf(live, ignore, matches, left = /* @__PURE__ */ new Set()) {
-	const ignoredRole = (role) => matchesAny(ignore.roles, [role.name, role.id], matches);
-	const ignoredMember = (member) => matchesAny(ignore.members, [...addressesOf(member), member.id], matches) && !addressesOf(member).some((address) => left.has(address.toLowerCase()));
-	const roles = live.roles.filter((role) => !ignoredRole(role));
-	const ignoredLiveRoles = roles.length === live.roles.length ? [] : live.roles.filter(ignoredRole);
-	const kept = new Set(roles.map(({ id }) => id));
-	const all = ignore.members.length === 0;
-	return {
-		roles: roles.map((role) => ({
-			...role,
-			name: permanentName(role.name)
-		})),
-		members: all ? live.members : live.members.filter((member) => !ignoredMember(member)),
-		temporarilyNamed: new Set(roles.filter(({ name }) => isTemporaryName(name)).map(({ id }) => id)),
-		ignoredRoles: new Set(ignoredLiveRoles.flatMap(({ id, name }) => kept.has(name) ? [id] : [id, name])),
-		ignoredLiveRoles,
-		ignoredMembers: all ? [] : live.members.filter(ignoredMember)
-	};
-}
-/** Returns whether one of the globs matches one of the texts, ignoring case. */
-function matchesAny(globs, texts, matches) {
-	return globs.some((glob) => texts.some((text) => matches(glob.toLowerCase(), text.toLowerCase())));
-}
-/** Returns a live member's addresses: the user's and the invited one. */
-function addressesOf({ user, invite }) {
-	const own = user?.email === void 0 ? [] : [user.email];
-	return invite === void 0 ? own : [...own, invite.email];
-}
-/** Returns the address to display a live member by; `null` without a user and an invitation. */
-function addressOf$1({ user, invite }) {
-	return user?.email ?? invite?.email ?? null;
-}
-/** Returns whether a member is no person; `null` if its type is unknown. */
-function isServiceAccount({ user }) {
-	switch (user?.type) {
-		case void 0:
-		case "user":
-		case "managed_user": return false;
-		case "service_account":
-		case "system_account": return true;
-		default: return null;
-	}
-}
-var init_scope = __esmMin((() => {
-	init_temporary_name();
-}));
-
-// src/rules/access.ts
-/** Splits changes into those of roles and those of members. */
-function splitByResource(changes) {
-	return {
-		roles: changes.flatMap((change) => change.resource === "role" ? [change] : []),
-		members: changes.flatMap((change) => change.resource === "member" ? [change] : [])
-	};
-}
-/**
-* Returns the live access. After an interrupted replacement there are two roles in place of one: merge them to count
-* holders, keep them apart to see what each grants.
-*/
-function accessBefore({ roles, temporarilyNamed, ignoredLiveRoles, members, ignoredMembers }, changes, { mergeReplacedRoles }) {
-	const successors = mergeReplacedRoles ? successorsOf(changes.roles) : NO_SUCCESSORS;
-	const people = members.map((member) => personAccess(member, successors, false));
-	for (const member of ignoredMembers) people.push(personAccess(member, successors, true));
-	const ignored = new Set(ignoredLiveRoles);
-	const all = [...ignoredLiveRoles, ...roles].map((role) => {
-		const isHidden = ignored.has(role) || temporarilyNamed.has(role.id);
-		return [successors.get(role.id) ?? role.id, roleAccess(role, isHidden)];
-	});
-	return {
-		roles: new Map(all),
-		removed: /* @__PURE__ */ new Set(),
-		people
-	};
-}
-/** Returns whether a replacement was interrupted: merging replaced roles makes a difference only then. */
-function hasSuccessors({ roles }) {
-	return successorsOf(roles).size > 0;
-}
-/** Returns the access after changes. */
-function accessAfter(before, changes, options) {
-	const keyOf = roleKeys(changes.roles, options);
-	const roles = rolesAfter(before.roles, changes.roles, options);
-	const removed = new Set([...before.removed, ...before.roles.keys()].filter((key) => !roles.has(key)));
-	if (changes.members.length === 0) return {
-		roles,
-		removed,
-		people: before.people
-	};
-	const keysOf = (refs) => [...new Set(refs.flatMap((ref) => {
-		const key = keyOf(ref);
-		return ref.id === null && !roles.has(key) ? [] : key;
-	}))];
-	const changeOf = new Map(changes.members.map((change) => [change.id, change]));
-	const people = [];
-	for (const was of before.people) {
-		const change = changeOf.get(was.id);
-		const is = change === void 0 ? was : personAfter(change, was, keysOf);
-		if (is !== null) people.push(is);
-	}
-	const added = /* @__PURE__ */ new Map();
-	for (const change of changes.members) {
-		const is = change.kind === "create" ? personAfter(change, null, keysOf) : null;
-		if (is !== null) added.set(is.name.toLowerCase(), is);
-	}
-	return {
-		roles,
-		removed,
-		people: [...people, ...added.values()]
-	};
-}
-/** Returns a member after a change; `null` if it is removed. */
-function personAfter({ kind, id, name, after }, was, keysOf) {
-	if (after === null) return null;
-	const isMade = kind !== "update" && after.managed !== null;
-	return {
-		id,
-		name,
-		email: after.email,
-		status: kind === "update" ? was?.status ?? "unknown" : isMade ? "accepted" : "invited",
-		roles: keysOf(after.roles),
-		serviceAccount: was === null ? false : was.serviceAccount,
-		ignored: false,
-		mfa: isMade ? false : was?.mfa ?? null
-	};
-}
-/** Yields the members of an access and of the result of `accessAfter`, which has the same order. */
-function* beforeAndAfter(before, after) {
-	let at = 0;
-	for (const was of before.people) {
-		const is = after.people[at];
-		if (is?.id !== was.id) {
-			yield {
-				was,
-				is: void 0
-			};
-			continue;
-		}
-		yield {
-			was,
-			is
-		};
-		at += 1;
-	}
-	for (; at < after.people.length; at += 1) yield {
-		was: void 0,
-		is: after.people[at]
-	};
-}
-function rolesAfter(before, changes, { mergeReplacedRoles }) {
-	const roles = new Map(before);
-	for (const change of changes) {
-		const { id, name, after } = change;
-		if (after === null) {
-			roles.delete(change.id);
-			continue;
-		}
-		const successor = !mergeReplacedRoles && change.kind === "replace" ? change.resumed : null;
-		if (successor !== null && id !== null) roles.delete(id);
-		const role = {
-			id,
-			name: after.name,
-			permissions: after.permissions,
-			custom: true
-		};
-		roles.set(successor ?? id ?? `new ${name}`, role);
-	}
-	return roles;
-}
-/** Returns whether a member can use its roles, now or once it has accepted. */
-function isActive({ status }) {
-	return status !== "expired" && status !== "disabled";
-}
-/** Returns a function that gives a member's permissions; members with the same roles share one result. */
-function granting({ roles, removed }, counts = isActive) {
-	const known = /* @__PURE__ */ new Map();
-	return (person) => {
-		if (person === void 0 || !counts(person)) return NOTHING$4;
-		const key = JSON.stringify(person.roles);
-		const found = known.get(key) ?? grantedBy(person.roles, roles, removed);
-		known.set(key, found);
-		return found;
-	};
-}
-/** Returns the names of a member's roles that grant a permission. */
-function rolesGranting({ roles }, person, permission) {
-	return person.roles.flatMap((key) => roles.get(key) ?? []).filter(({ permissions }) => permissions?.includes(permission)).map(({ name }) => name).sort();
-}
-function grantedBy(keys, roles, removed) {
-	const held = keys.filter((key) => !removed.has(key)).map((key) => roles.get(key) ?? {
-		name: key,
-		permissions: null
-	});
-	return {
-		permissions: new Set(held.flatMap(({ permissions }) => permissions ?? [])),
-		unknown: held.filter(({ permissions }) => permissions === null).map(({ name }) => name)
-	};
-}
-function roleKeys(changes, { mergeReplacedRoles }) {
-	const replaced = changes.flatMap((change) => change.kind === "replace" ? [change] : []);
-	const byName = new Map(replaced.map(({ name, id }) => [name, id]));
-	const successors = mergeReplacedRoles ? successorsOf(changes) : NO_SUCCESSORS;
-	return ({ id, name }) => id === null ? byName.get(name) ?? `new ${name}` : successors.get(id) ?? id;
-}
-function successorsOf(changes) {
-	return new Map(changes.flatMap((change) => change.kind === "replace" && change.resumed !== null ? [[change.resumed, change.id]] : []));
-}
-function roleAccess({ id, name, permissions, predefined }, isHidden) {
-	return {
-		id,
-		name,
-		permissions: predefined && permissions.length === 0 ? null : permissions,
-		custom: !predefined,
-		...isHidden && { hidden: true }
-	};
-}
-function personAccess(member, successors, ignored) {
-	const { id, user, status, roles } = member;
-	const email = addressOf$1(member);
-	return {
-		id,
-		name: email ?? id,
-		email,
-		status,
-		roles: roleKeysOf(roles, successors),
-		serviceAccount: isServiceAccount(member),
-		ignored,
-		mfa: user ? user.mfaOnLogin : null
-	};
-}
-function roleKeysOf(roles, successors) {
-	if (successors.size === 0 && !hasRepeats(roles)) return roles;
-	return [...new Set(roles.map((role) => successors.get(role) ?? role))];
-}
-function hasRepeats(roles) {
-	for (let at = 1; at < roles.length; at += 1) if (roles.indexOf(roles[at] ?? "") < at) return true;
-	return false;
-}
-/**
-* Indexes roles by their names and ids. An id comes before a name. Of roles with one name, it means the one that the
-* file declares, else the one that is not hidden, else a custom one; the order of the roles does not matter. A declared
-* role is known by its name in the file as well, which it may still have to be given.
-*/
-function roleNames({ roles }, declared) {
-	const rank = (key, { custom, hidden }) => declared.has(key) ? 3 : custom ? hidden ? 1 : 2 : 0;
-	const ids = /* @__PURE__ */ new Map();
-	const named = /* @__PURE__ */ new Map();
-	for (const [key, role] of roles) {
-		if (role.id !== null) ids.set(role.id, key);
-		const own = rank(key, role);
-		for (const name of /* @__PURE__ */ new Set([role.name, declared.get(key) ?? role.name])) {
-			const known = named.get(name);
-			if (known?.rank === own) known.keys.push(key);
-			else if (known === void 0 || known.rank < own) named.set(name, {
-				rank: own,
-				keys: [key]
-			});
-		}
-	}
-	const meant = (name) => named.get(name)?.keys ?? [];
-	return {
-		find: (nameOrId) => {
-			const [only, ...others] = meant(nameOrId);
-			return ids.get(nameOrId) ?? (others.length === 0 ? only : void 0);
-		},
-		sharing: (name) => ids.has(name) || meant(name).length < 2 ? [] : [...meant(name)].sort(byCodeUnit)
-	};
-}
-/** Returns a function that finds a role's key by the name or id in a file; `undefined` if no role or several have the name. */
-function roleFinder(access, declared) {
-	return roleNames(access, declared).find;
-}
-/** Returns the roles of the files that are pinned to an id. */
-function pinnedIds({ roles = [] }) {
-	return new Map(roles.flatMap(({ id, name }) => id === void 0 ? [] : [[id, name]]));
-}
-var NOTHING$4, NO_SUCCESSORS;
-var init_access = __esmMin((() => {
-	init_scope();
-	init_text();
-	NOTHING$4 = {
-		permissions: /* @__PURE__ */ new Set(),
-		unknown: []
-	};
-	NO_SUCCESSORS = /* @__PURE__ */ new Map();
-}));
-
-// src/rules/reach.ts
-/**
-* Creates a function that finds what a member can reach; members with the same roles share one answer. Only the permissions
-* that lead to others are followed; what they lead to is looked up when it is asked for.
-*/
-function reaching(access, escalation = {}) {
-	const world = openWorld(access, {
-		...DEFAULT_ESCALATION,
-		...escalation
-	});
-	const known = /* @__PURE__ */ new Map();
-	return ({ roles }) => {
-		const key = JSON.stringify(roles);
-		const found = known.get(key) ?? reachOf$1(heldRoles(roles, access), world);
-		known.set(key, found);
-		return found;
-	};
-}
-function openWorld({ roles, removed }, escalation) {
-	const all = sorted([...roles].flatMap(([key, role]) => removed.has(key) ? [] : [role]));
-	const names = /* @__PURE__ */ new Map();
-	for (const { name, permissions } of all) for (const permission of permissions ?? []) {
-		const known = names.get(permission);
-		if (known === void 0) names.set(permission, /* @__PURE__ */ new Set([name]));
-		else known.add(name);
-	}
-	const leads = /* @__PURE__ */ new Set([
-		...escalation.assign,
-		...escalation.edit,
-		...escalation.create
-	]);
-	return {
-		escalation,
-		custom: all.filter((role) => role.custom),
-		leading: new Map([...leads].map((permission) => [permission, [...names.get(permission) ?? []]])),
-		granting: (permission) => names.get(permission) ?? NONE$5
-	};
-}
-function heldRoles(keys, { roles, removed }) {
-	return sorted(keys.flatMap((key) => removed.has(key) ? [] : roles.get(key) ?? []));
-}
-/** Returns roles in an order that does not depend on the service's. */
-function sorted(roles) {
-	return [...roles].sort(by(({ name, id }) => JSON.stringify([name, id])));
-}
-/** Follows the permissions that lead to others, until no step adds one or shortens a way. */
-function reachOf$1(held, world) {
-	const own = new Set(held.flatMap(({ permissions }) => permissions ?? []));
-	const ways = new Map([...world.leading.keys()].flatMap((permission) => own.has(permission) ? [[permission, []]] : []));
-	let assigning = null;
-	let found = true;
-	while (found) {
-		found = false;
-		assigning = shortestWay(world.escalation.assign, ways);
-		for (const [permission, steps] of furtherWays(ways, held, world)) {
-			const best = ways.get(permission);
-			if (best !== void 0 && best.length <= steps.length) continue;
-			ways.set(permission, steps);
-			found = true;
-		}
-	}
-	const anything = ways.get(ANYTHING) ?? null;
-	const isAssigned = (permission) => assigning !== null && world.granting(permission).size > 0;
-	const wayTo = (permission) => {
-		if (own.has(permission)) return [];
-		const roles = world.granting(permission);
-		if (assigning === null || roles.size === 0) return null;
-		return shortestAssignment(assigning, roles);
-	};
-	return {
-		anything,
-		includes: (permission) => own.has(permission) || anything !== null || isAssigned(permission),
-		stepsTo: (permission) => {
-			const way = wayTo(permission);
-			return way === null || anything !== null && anything.length < way.length ? anything : way;
-		}
-	};
-}
-/** Yields where the permissions that can be reached lead, one step further. */
-function* furtherWays(ways, held, { escalation: { assign, edit, create }, custom, leading }) {
-	const [assigning, editing, creating] = [
-		assign,
-		edit,
-		create
-	].map((some) => shortestWay(some, ways));
-	const own = held.find(({ custom }) => custom);
-	if (editing && own) yield [ANYTHING, withStep(editing.steps, step("edit", editing, own.name))];
-	if (!assigning) return;
-	for (const [permission, names] of leading) if (names.length > 0) yield [permission, shortestAssignment(assigning, new Set(names))];
-	const given = custom.find(({ name }) => editing?.steps.some(({ role }) => role === name)) ?? custom[0];
-	if (editing && given) {
-		const assigned = withStep(joined$2(editing.steps, assigning.steps), step("assign", assigning, given.name));
-		yield [ANYTHING, withStep(assigned, step("edit", editing, given.name))];
-	}
-	if (creating) {
-		const made = withStep(joined$2(creating.steps, assigning.steps), step("create", creating, null));
-		yield [ANYTHING, withStep(made, step("assign", assigning, null))];
-	}
-}
-/** Returns the steps that assign the first of some roles, or one that they assign already. */
-function shortestAssignment(assigning, names) {
-	const isDone = assigning.steps.some(({ does, role }) => does === "assign" && names.has(role ?? ""));
-	const [first = ""] = names;
-	return isDone ? assigning.steps : withStep(assigning.steps, step("assign", assigning, first));
-}
-function step(does, { permission }, role) {
-	return {
-		does,
-		by: permission,
-		role
-	};
-}
-function shortestWay(permissions, ways) {
-	let best = null;
-	for (const permission of permissions) {
-		const steps = ways.get(permission);
-		if (steps !== void 0 && (best === null || steps.length < best.steps.length)) best = {
-			permission,
-			steps
-		};
-	}
-	return best;
-}
-function withStep(steps, step) {
-	return joined$2(steps, [step]);
-}
-/** Joins steps; one that both have is taken once. */
-function joined$2(one, other) {
-	const isSame = (a, b) => a.does === b.does && a.role === b.role;
-	return [...one, ...other.filter((step) => !one.some((known) => isSame(known, step)))];
-}
-var NONE$5, ANYTHING;
-var init_reach = __esmMin((() => {
-	init_text();
-	init_desired();
-	NONE$5 = /* @__PURE__ */ new Set();
-	ANYTHING = Symbol("anything");
-}));
-
-// src/rules/checks.ts
-/** Returns the violations of the file's checks in an access; members count whatever their status. */
-function checkViolations({ checks, policies }, judged) {
-	if (checks.length === 0) return [];
-	const context = contextOf$1(judged, policies);
-	return checks.flatMap((check) => {
-		const text = checkText(check);
-		return violationsOf(check, context).map((found) => ({
-			...found,
-			rule: `check ${text} ${found.subject === null ? "" : found.extent.join()}`,
-			check
-		}));
-	});
-}
-/** Returns the distinct roles of unknown permissions, because of which checks may be wrong. */
-function unknownToChecks(checks, judged) {
-	return [...unknownToEach(checks, judged).values()].flat();
-}
-/** Returns the distinct roles of unknown permissions, because of which each check may be wrong. */
-function unknownToEach(checks, judged) {
-	if (checks.length === 0) return /* @__PURE__ */ new Map();
-	const context = contextOf$1(judged, {});
-	const { granted, index } = context;
-	const unknownTo = (check) => permissionsOf$1(check).flatMap((permission) => {
-		return [...new Set(subjectsOf(check, index.people, context).flatMap((person) => granted(person).permissions.has(permission) ? [] : granted(person).unknown))].sort().map((name) => ({
-			name,
-			permission
-		}));
-	});
-	return new Map(checks.map((check) => [check, unknownTo(check)]));
-}
-function contextOf$1(judged, { escalation }) {
-	const { access, settled } = judged;
-	const reach = reaching(access, escalation);
-	const reachSettled = settled === access ? reach : reaching(settled, escalation);
-	const index = indexAccess(access);
-	const counted = settled === access ? index : indexAccess(settled);
-	return {
-		...judged,
-		granted: granting(access, () => true),
-		reach,
-		reachSettled,
-		index,
-		counted
-	};
-}
-function permissionsOf$1(check) {
-	return check.kind === "cannot" ? check.cannot : [check.can];
-}
-/** Returns the people who break a check, of those with its permission. */
-function subjectsOf(check, people, { index, find }) {
-	switch (check.kind) {
-		case "only": {
-			const roles = new Set(check.only.flatMap((entry) => entry.startsWith("role:") ? find(entry.slice(5)) ?? [] : []));
-			const allowed = new Set(check.only.map((entry) => entry.toLowerCase()));
-			return people.filter(({ email, roles: held }) => !allowed.has(email?.toLowerCase() ?? "") && !held.some((role) => roles.has(role)));
-		}
-		case "at-most": return people;
-		case "cannot": return index.byAddress.get(check.member.toLowerCase()) ?? [];
-		default: return check;
-	}
-}
-function violationsOf(check, context) {
-	const { access, granted, reach, reachSettled, index, counted } = context;
-	const reachers = (people, by, permission) => {
-		countWork(context, people.length);
-		return people.filter((person) => by(person).includes(permission));
-	};
-	if (check.kind === "at-most") {
-		const { can, atMost } = check;
-		const holders = check.reach ? reachers(counted.people, reachSettled, can) : peopleWith(counted, can);
-		if (holders.length <= atMost) return [];
-		countWork(context, holders.length * 5);
-		return [{
-			data: {
-				code: "check-at-most",
-				permission: can,
-				most: atMost,
-				holders: holders.map(({ name }) => name),
-				...check.reach && { reach: true }
-			},
-			subject: null,
-			extent: holders.map(({ id, name }) => id ?? name.toLowerCase())
-		}];
-	}
-	const code = check.kind === "only" ? "check-only" : "check-cannot";
-	const people = check.kind !== "only" ? [] : check.reach ? index.people : peopleWith(index, check.can);
-	countWork(context, people.length);
-	return subjectsOf(check, people, context).flatMap((person) => {
-		const has = permissionsOf$1(check).filter((permission) => check.reach ? reach(person).includes(permission) : granted(person).permissions.has(permission));
-		countWork(context, has.length * 50);
-		return has.map((permission) => {
-			const through = rolesGranting(access, person, permission);
-			const steps = check.reach ? reach(person).stepsTo(permission) ?? [] : [];
-			return {
-				data: {
-					code,
-					name: person.name,
-					permission,
-					through,
-					...steps.length > 0 && { steps }
-				},
-				subject: subjectOf$1(person),
-				extent: [permission]
-			};
-		});
-	});
-}
-/** Returns a check in one line, in a fixed order of keys, to serve as its name. */
-function checkText(check) {
-	const reach = check.reach ? " reach" : "";
-	switch (check.kind) {
-		case "only": return `can${reach} ${check.can}: only ${sortedSet(check.only).join(", ") || "nobody"}`;
-		case "at-most": return `can${reach} ${check.can}: at most ${check.atMost}`;
-		case "cannot": return `${check.member} cannot${reach} ${sortedSet(check.cannot).join(", ")}`;
-		default: return check;
-	}
-}
-/** Subtracts steps of work from the budget; throws `TooMuchWork` if it is used up. */
-function countWork({ budget }, steps) {
-	if (budget === void 0) return;
-	budget.steps -= steps;
-	if (budget.steps < 0) throw new TooMuchWork();
-}
-/** Returns a member as the subject of a violation. */
-function subjectOf$1({ id, email }) {
-	return {
-		id,
-		name: email
-	};
-}
-/** Indexes an access, so that a rule visits only the members that it concerns. */
-function indexAccess({ roles, people: unsorted }) {
-	const people = [...unsorted].sort(by(({ name }) => name));
-	const holders = /* @__PURE__ */ new Map();
-	const byAddress = /* @__PURE__ */ new Map();
-	for (const person of people) {
-		if (person.email !== null) add$1(byAddress, person.email.toLowerCase(), person);
-		for (const role of person.roles) add$1(holders, role, person);
-	}
-	const granting = /* @__PURE__ */ new Map();
-	for (const [key, { permissions }] of roles) for (const permission of new Set(permissions)) add$1(granting, permission, key);
-	return {
-		people,
-		holders,
-		byAddress,
-		granting,
-		answers: /* @__PURE__ */ new Map()
-	};
-}
-/** Returns the members with a permission through any role; cached for several checks of one permission. */
-function peopleWith({ holders, granting, answers }, permission) {
-	const known = answers.get(permission);
-	if (known !== void 0) return known;
-	const [first = [], ...others] = (granting.get(permission) ?? []).map((role) => holders.get(role) ?? []);
-	const people = others.length === 0 ? first : [...new Set([first, ...others].flat())].sort(by(({ name }) => name));
-	answers.set(permission, people);
-	return people;
-}
-function add$1(lists, key, item) {
-	const list = lists.get(key);
-	if (list === void 0) lists.set(key, [item]);
-	else list.push(item);
-}
-var STEPS_OF_HOLDER, STEPS_OF_VIOLATION, TooMuchWork;
-var init_checks = __esmMin((() => {
-	init_text();
-	init_access();
-	init_reach();
-	STEPS_OF_HOLDER = 5;
-	STEPS_OF_VIOLATION = 50;
-	TooMuchWork = class extends Error {};
-}));
-
-// src/rules/base-rules.ts
-/**
-* Returns the enforced rules to judge by, each apart; those of the base branch that the head branch has as well are left
-* out. The default guards hold unless some of the rules set them.
-*/
-function enforcedSets(desired, base) {
-	const former = (base?.enforced ?? []).map((rules) => ({
-		...rules,
-		by: "base"
-	}));
-	const given = [...desired.enforced ?? [], ...former];
-	const distinct = /* @__PURE__ */ new Map();
-	for (const rules of [...given.filter(({ by }) => by === void 0), ...given]) {
-		const meaning = meaningOf(rules);
-		distinct.set(meaning, distinct.get(meaning) ?? rules);
-	}
-	const all = [...distinct.values()];
-	const limited = all.some(({ guards }) => guards.maxRemovals !== void 0);
-	const held = all.some(({ guards }) => guards.minHolders !== void 0);
-	return all.map((origin, index) => {
-		const { guards, policies, checks } = origin;
-		const silent = {
-			...(limited || index > 0) && { maxRemovals: guards.maxRemovals ?? NO_LIMIT },
-			...(held || index > 0) && { minHolders: guards.minHolders ?? {} }
-		};
-		return {
-			origin,
-			rules: withRulesOf({
-				guards: {
-					...guards,
-					...silent
-				},
-				policies,
-				checks
-			}, desired)
-		};
-	});
-}
-function meaningOf({ guards, policies, checks }) {
-	return canonicalJson([
-		guards,
-		policies,
-		checks.map(({ origin: _, ...check }) => check)
-	]);
-}
-/**
-* Returns a file's own rules beside enforced ones: only what is written. The defaults are part of the enforced rules, so
-* that the file cannot loosen them.
-*/
-function ownRules(desired, enforced) {
-	if (enforced.length === 0) return desired;
-	const { guards } = desired;
-	return {
-		...desired,
-		guards: {
-			maxRemovals: NO_LIMIT,
-			minHolders: {},
-			...guards
-		}
-	};
-}
-/** Returns a desired state with the rules of its base branch, in which renamed roles have their current names. */
-function withRulesOf(base, head) {
-	const nameOf = currentNameIn(head, base);
-	const namesOf = (roles) => [...new Set(roles.map(nameOf))];
-	const { guards, policies, checks } = base;
-	const { protect, minHolders } = guards;
-	return {
-		...head,
-		guards: {
-			...guards,
-			protect: {
-				...protect,
-				roles: [.../* @__PURE__ */ new Set([...protect.roles, ...namesOf(protect.roles)])]
-			},
-			...minHolders && { minHolders: byName(minHolders, nameOf, Math.max) }
-		},
-		policies: {
-			...policies,
-			separate: policies.separate.map(namesOf),
-			maxHolders: byName(policies.maxHolders, nameOf, Math.min),
-			requireUntil: namesOf(policies.requireUntil),
-			...policies.longestGrants && { longestGrants: longestByName(policies.longestGrants, nameOf) },
-			requireMfa: namesOf(policies.requireMfa)
-		},
-		checks: checks.map((check) => withCurrentNames(check, nameOf))
-	};
-}
-/** Returns a lookup of the name that a role of the base branch has in the head branch. */
-function currentNameIn(head, base) {
-	const current = currentNames(base.roles ?? [], head.roles ?? []);
-	return (role) => current.get(role) ?? role;
-}
-function currentNames(base, head) {
-	const kept = new Set(head.map(({ name }) => name));
-	const pinned = new Map(head.flatMap(({ id, name }) => id === void 0 ? [] : [[id, name]]));
-	const renamed = new Map(head.flatMap(({ name, previously = [] }) => previously.filter((former) => !isLikeRoleId(former)).map((former) => [former, name])));
-	const names = base.flatMap(({ id, name }) => {
-		const now = pinned.get(id ?? "") ?? (kept.has(name) ? void 0 : renamed.get(name));
-		return now === void 0 || now === name ? [] : [[name, now]];
-	});
-	return new Map([...[...renamed].filter(([name]) => !kept.has(name)), ...names]);
-}
-function byName(numbers, nameOf, stricter) {
-	const named = /* @__PURE__ */ new Map();
-	for (const [role, number] of Object.entries(numbers)) {
-		const name = nameOf(role);
-		named.set(name, stricter(number, named.get(name) ?? number));
-	}
-	return Object.fromEntries(named);
-}
-function longestByName(periods, nameOf) {
-	const named = /* @__PURE__ */ new Map();
-	for (const [role, period] of Object.entries(periods)) {
-		const known = named.get(nameOf(role));
-		if (known === void 0 || period.ms < known.ms) named.set(nameOf(role), period);
-	}
-	return Object.fromEntries(named);
-}
-function withCurrentNames(check, nameOf) {
-	if (check.kind !== "only") return check;
-	const holders = check.only.map((holder) => holder.startsWith("role:") ? `role:${nameOf(holder.slice(5))}` : holder);
-	return {
-		...check,
-		only: [...new Set(holders)]
-	};
-}
-/** Returns a refusal as one by enforced rules. */
-function refusalOfEnforced({ files: [file], by }, refusal) {
-	const { message, hint } = refusal;
-	return {
-		...refusal,
-		message: ofRules(message, file, by),
-		hint: hintOfEnforced(hint, file),
-		rules: file,
-		...by && { by }
-	};
-}
-/** Returns an existing violation as one of enforced rules. */
-function findingOfEnforced({ files: [file], by }, finding) {
-	const { message, hint } = finding;
-	return {
-		...finding,
-		message: ofRules(message, file, by),
-		hint: hint && hintOfEnforced(hint, file)
-	};
-}
-function ofRules(message, file, by) {
-	return `${message} Enforced by ${file}${by === "base" ? " of the base branch" : ""}.`;
-}
-/** Returns the items of a file's own rules that no enforced rule has as well. */
-function besidesEnforced(own, enforced) {
-	if (enforced.length === 0) return own;
-	const known = new Set(enforced.map(keyOf$5));
-	return own.filter((one) => !known.has(keyOf$5(one)));
-}
-/** Returns the refusals that only the base branch's rules have, with what to do about them. */
-function refusalsOfBase(byBase, own) {
-	const known = new Set(own.map(keyOf$5));
-	return byBase.filter((refusal) => !known.has(keyOf$5(refusal))).map(refusalOfBase);
-}
-/** Equal refusals of two branches may state different limits; then they have the same override. */
-function keyOf$5(one) {
-	const { code, resource, name, message } = one;
-	if ("severity" in one) return JSON.stringify([
-		code,
-		resource,
-		name,
-		message
-	]);
-	return JSON.stringify([
-		one.rule,
-		code,
-		resource,
-		name,
-		one.override ?? message
-	]);
-}
-function refusalOfBase(refusal) {
-	const override = refusal.override === null ? "" : ", or override it for this plan";
-	return {
-		...refusal,
-		message: `${refusal.message} That is the rule of the base branch, which this pull request loosens.`,
-		hint: `Merge what loosens the rule first, in a pull request of its own${override}; the input "rules: head" judges by the rules of this pull request only.`,
-		by: "base"
-	};
-}
-var NO_LIMIT;
-var init_base_rules = __esmMin((() => {
-	init_refusals();
-	init_json_text();
-	init_live();
-	NO_LIMIT = { percent: 100 };
-}));
-
-// src/rules/long-grants.ts
-/** Returns the grants that last longer than the policies allow: from their beginning, else from now. */
-function longGrants({ policies, members = [], leavers }, find, now) {
-	const limits = Object.entries(policies.longestGrants ?? {});
-	if (limits.length === 0) return [];
-	const keyOf = (role) => find(role) ?? role;
-	const left = leftAt(leavers, now);
-	const staying = members.filter(({ email }) => !left.has(email.toLowerCase()));
-	return limits.flatMap(([role, limit]) => staying.flatMap((member) => {
-		const key = keyOf(role);
-		const grant = member.roles?.find((one) => keyOf(one.role) === key);
-		const end = grant && endOf$3(grant.until, member.until);
-		if (grant === void 0 || end === void 0 || end.ends <= now) return [];
-		const start = startOf(grant.from, member.from);
-		const latest = (start?.starts ?? now) + limit.ms;
-		if (lastMoment(end, limit) <= latest) return [];
-		return [{
-			data: {
-				code: "until-limit",
-				name: member.email,
-				role,
-				from: start?.text ?? null,
-				until: end.text,
-				limit: limit.text
-			},
-			member,
-			end,
-			role: grant.role,
-			key
-		}];
-	}));
-}
-/** Refuses new grants, and later ends of existing ones, that last longer than allowed; warns of the others. */
-function judgeGrants(rules, { find, before, base, now }) {
-	const grants = longGrants(rules, find, now);
-	if (grants.length === 0) return {
-		refusals: [],
-		findings: []
-	};
-	const people = new Map(before.people.flatMap((person) => [person.id, person.email?.toLowerCase()].flatMap((name) => name ? [[name, person]] : [])));
-	const nameOf = base === void 0 ? void 0 : currentNameIn(rules, base);
-	const isExisting = (grant) => {
-		const { member } = grant;
-		const former = base?.members?.find(({ email }) => email.toLowerCase() === member.email.toLowerCase());
-		const same = former?.roles?.find(({ role }) => nameOf?.(role) === grant.role);
-		if (former !== void 0 && same !== void 0) return (endOf$3(same.until, former.until)?.ends ?? Number.POSITIVE_INFINITY) >= grant.end.ends;
-		const person = people.get(member.id ?? "") ?? people.get(member.email.toLowerCase());
-		return person !== void 0 && isHeld$1(person, grant);
-	};
-	return {
-		refusals: grants.flatMap((one) => isExisting(one) ? [] : [toRefusal(one.data)]),
-		findings: grants.flatMap((one) => isExisting(one) ? [toExistingViolation(toRefusal(one.data, "live"))] : [])
-	};
-}
-/** Returns whether a grant is live; who was suspended gets back what was granted before. */
-function isHeld$1({ roles }, { key, member }) {
-	return roles.includes(key) || member.suspended !== void 0;
-}
-/** Returns the moment that counts for a limit: in days, the last day of an end that is a date is not divided. */
-function lastMoment({ text, ends }, limit) {
-	return isDate(text) && !isInHours(limit) ? ends - DAY$1 : ends;
-}
-function isInHours({ text }) {
-	return text.endsWith("h");
-}
-function isDate(text) {
-	return !/t/i.test(text);
-}
-function endOf$3(grant, membership) {
-	if (grant === void 0 || membership === void 0) return grant ?? membership;
-	return grant.ends <= membership.ends ? grant : membership;
-}
-function startOf(grant, membership) {
-	if (grant === void 0 || membership === void 0) return grant ?? membership;
-	return grant.starts >= membership.starts ? grant : membership;
-}
-var DAY$1;
-var init_long_grants = __esmMin((() => {
-	init_active_member();
-	init_refusals();
-	init_base_rules();
-	DAY$1 = 864e5;
-}));
-
-// src/rules/policies.ts
 /** Returns the violations of policies in an access. */
 function policyViolations(rules, judged) {
-	if (!hasPolicies(rules)) return [];
-	const context = contextOf(judged);
-	return [
-		...emailDomains(rules, context),
-		...separateRoles(rules, context),
-		...maxHolders(rules, context),
-		...requireUntil(rules, context),
-		...requireMfa(rules, context),
-		...forbidPermissions(rules, context)
-	];
+	if (hasNoPolicies(rules)) return [];
+	const context = contextOf(rules, judged);
+	return policiesIn(rules.policies).flatMap(({ policy, value }) => policy.judge(value, context));
 }
-function contextOf(judged) {
+/** Returns what an access does not tell, because of which policies may be violated. */
+function unknownToPolicies(rules, judged) {
+	const asking = policiesIn(rules.policies).filter(({ policy, value }) => policy.unknown !== void 0 && !policy.isOff(value));
+	if (asking.length === 0) return [];
+	const context = contextOf(rules, judged);
+	return asking.flatMap(({ policy, value }) => policy.unknown?.(value, context) ?? []);
+}
+function contextOf({ members = [] }, judged) {
 	const { access, settled } = judged;
 	const index = indexAccess(access);
 	return {
 		...judged,
 		index,
-		counted: settled === access ? index : indexAccess(settled)
+		counted: settled === access ? index : indexAccess(settled),
+		members
 	};
 }
-/** Returns whether any policy is set. */
-function hasPolicies({ policies }) {
-	const { emailDomains: domains, separate, maxHolders: most, requireUntil: until } = policies;
-	const { requireMfa: mfa, forbidPermissions: forbidden } = policies;
-	const lists = [
-		separate,
-		Object.keys(most),
-		until,
-		mfa,
-		forbidden
-	];
-	return domains !== void 0 || lists.some((list) => list.length > 0);
+/** Returns the violations by declarations, such as ends that are too far away. */
+function declaredOf$1({ policies }, declared) {
+	return policiesIn(policies).flatMap(({ policy, value }) => policy.declared?.violations(value, declared) ?? []);
 }
-/** Returns the holders of a role, by its name or id. */
-function holdersBy(role, { holders }, judged) {
-	const key = judged.find(role);
-	const found = (key === void 0 ? void 0 : holders.get(key)) ?? [];
-	countWork(judged, 1 + found.length);
-	return found;
-}
-function emailDomains({ policies }, { index }) {
-	const { emailDomains: domains } = policies;
-	if (domains === void 0) return [];
-	const isAllowed = domainTest(domains);
-	return index.people.filter(({ email }) => email !== null && !isAllowed(email)).map((person) => ({
-		data: {
-			code: "email-domains",
-			name: person.name,
-			domains
-		},
-		rule: "email-domains",
-		subject: subjectOf$1(person),
-		extent: [],
-		check: null
-	}));
-}
-/** Returns a test of an address against the allowed domains. */
-function domainTest(domains) {
-	const lower = domains.map((domain) => domain.toLowerCase());
-	const whole = new Set(lower.filter((domain) => !domain.startsWith("*.")));
-	const parents = new Set(lower.filter((domain) => domain.startsWith("*.")).map((domain) => domain.slice(2)));
-	return (email) => {
-		const domain = email.slice(email.lastIndexOf("@") + 1).toLowerCase();
-		const labels = domain.slice(0, MAX_DOMAIN).split(".");
-		return whole.has(domain) || labels.some((_, index) => index > 0 && parents.has(labels.slice(index).join(".")));
+/** Refuses the violations by declarations that are new, and warns of the others. */
+function judgeDeclarations({ policies }, declared, former) {
+	const judged = policiesIn(policies).flatMap(({ policy, value }) => policy.declared?.compare(value, declared, former) ?? []);
+	return {
+		refusals: judged.flatMap(({ refusals }) => refusals),
+		findings: judged.flatMap(({ findings }) => findings)
 	};
 }
-function separateRoles({ policies }, context) {
-	const { index, find } = context;
-	return policies.separate.flatMap((roles) => {
-		const keys = new Map(roles.map((role) => [find(role), role]));
-		const once = /* @__PURE__ */ new Set();
-		const twice = /* @__PURE__ */ new Set();
-		for (const role of keys.values()) for (const person of holdersBy(role, index, context)) (once.has(person) ? twice : once).add(person);
-		countWork(context, twice.size * 50);
-		return [...twice].sort(by(({ name }) => name)).map((person) => {
-			const together = person.roles.flatMap((key) => keys.get(key) ?? []).sort();
-			return {
-				data: {
-					code: "separate",
-					name: person.name,
-					roles: together
-				},
-				rule: `separate ${JSON.stringify(roles)}`,
-				subject: subjectOf$1(person),
-				extent: together,
-				check: null
-			};
-		});
-	});
-}
-function maxHolders({ policies }, context) {
-	return Object.entries(policies.maxHolders).flatMap(([role, max]) => {
-		const holders = holdersBy(role, context.counted, context);
-		if (holders.length <= max) return [];
-		countWork(context, holders.length * 5);
-		return [{
-			data: {
-				code: "max-holders",
-				name: role,
-				holders: holders.map(({ name }) => name),
-				max
-			},
-			rule: `max-holders ${role}`,
-			subject: null,
-			extent: holders.map(({ id, name }) => id ?? name.toLowerCase()),
-			check: null
-		}];
-	});
-}
-function requireUntil({ policies, members = [] }, context) {
-	const { find, index } = context;
-	if (policies.requireUntil.length === 0) return [];
-	const declared = new Map(members.flatMap((member) => [member.email.toLowerCase(), member.id ?? []].flat().map((key) => [key, member])));
-	return policies.requireUntil.flatMap((role) => {
-		const key = find(role);
-		if (key === void 0) return [];
-		return holdersBy(role, index, context).flatMap((person) => {
-			const { id, name, email } = person;
-			const member = declared.get(id ?? "") ?? declared.get((email ?? name).toLowerCase());
-			countWork(context, 50 + (member?.roles?.length ?? 0));
-			const grant = member?.roles?.find((one) => find(one.role) === key);
-			if (grant?.until || member?.until) return [];
-			return [{
-				data: {
-					code: "require-until",
-					name,
-					role,
-					listed: grant !== void 0 ? "grant" : member !== void 0 ? "member" : null
-				},
-				rule: `require-until ${role}`,
-				subject: subjectOf$1(person),
-				extent: [],
-				check: null
-			}];
-		});
-	});
-}
-/** Returns the holders of roles that require MFA, without service accounts: nobody logs in as one. */
-function mfaHolders({ policies }, context) {
-	return policies.requireMfa.flatMap((role) => holdersBy(role, context.index, context).filter(({ serviceAccount }) => !serviceAccount).map((person) => ({
-		role,
-		person
-	})));
-}
-function requireMfa(rules, context) {
-	return mfaHolders(rules, context).filter(({ person }) => person.mfa === false).map(({ role, person }) => ({
-		data: {
-			code: "require-mfa",
-			name: person.name,
-			role
-		},
-		rule: `require-mfa ${role}`,
-		subject: subjectOf$1(person),
-		extent: [],
-		check: null
-	}));
-}
-/** Returns the holders of roles that require MFA whose MFA is unknown. */
-function mfaUnknown(rules, judged) {
-	if (rules.policies.requireMfa.length === 0) return [];
-	return mfaHolders(rules, contextOf(judged)).filter(({ person }) => person.mfa === null).map(({ role, person: { name, status } }) => ({
-		name,
-		role,
-		invited: UNACCEPTED.has(status)
-	}));
-}
-function forbidPermissions({ policies }, { access }) {
-	if (policies.forbidPermissions.length === 0) return [];
-	const forbidden = new Set(policies.forbidPermissions);
-	return [...access.roles].flatMap(([key, { id, custom, name, permissions }]) => {
-		const granted = custom ? (permissions ?? []).filter((permission) => forbidden.has(permission)) : [];
-		if (granted.length === 0) return [];
-		return [{
-			data: {
-				code: "forbid-permissions",
-				name,
-				permissions: granted
-			},
-			rule: "forbid-permissions",
-			subject: {
-				id: id === null ? null : key,
-				name
-			},
-			extent: granted,
-			check: null
-		}];
-	});
-}
-var MAX_DOMAIN, UNACCEPTED;
-var init_policies = __esmMin((() => {
-	init_text();
+var init_judge_policies = __esmMin((() => {
 	init_checks();
-	MAX_DOMAIN = 253;
-	UNACCEPTED = /* @__PURE__ */ new Set([
-		"invited",
-		"pending",
-		"expired"
-	]);
+	init_every_rule();
 }));
 
 // src/rules/judge-rules.ts
@@ -34324,10 +35376,7 @@ function violationsIn(rules, judged) {
 * existing violations that it leaves or improves are warnings.
 */
 function judgePlan(rules, after, { before, declared }) {
-	const findingData = [...mfaUnknown(rules, after).map((found) => ({
-		code: "member-mfa-unknown",
-		...found
-	})), ...unknownToChecks(rules.checks, after).map((found) => ({
+	const findingData = [...unknownToPolicies(rules, after).map(({ finding }) => finding), ...unknownToChecks(rules.checks, after).map((found) => ({
 		code: "check-unknown",
 		...found
 	}))];
@@ -34344,28 +35393,22 @@ function judgePlan(rules, after, { before, declared }) {
 	}));
 	const own = byKey$1(declared());
 	const existing = (violation) => {
-		const old = was.get(keyOf$4(violation));
+		const old = was.get(keyOf$6(violation));
 		const isOwn = keysOf(violation).some((key) => own.has(key));
 		return old !== void 0 && !isOwn && isNoWorse(violation, old) ? old : null;
 	};
 	return {
-		refusals: violations.flatMap((one) => existing(one) === null ? [refusalOf$1(one, "plan")] : []),
+		refusals: violations.flatMap((one) => existing(one) === null ? [one.refusal("plan")] : []),
 		findings: violations.flatMap((one) => {
 			const old = existing(one);
-			return old === null ? [] : [toExistingViolation(refusalOf$1(one, isSame$1(one, old) ? "live" : "plan"))];
+			return old === null ? [] : [toExistingViolation(one.refusal(isSame$1(one, old) ? "live" : "plan"))];
 		}),
 		findingData
 	};
 }
 /** Returns the violations of live access, as refusals in the present tense. */
 function judgeLive(rules, judged) {
-	return violationsIn(rules, judged).map((violation) => refusalOf$1(violation, "live"));
-}
-function refusalOf$1({ data, check }, tense) {
-	return {
-		...toRefusal(data, tense),
-		check: check && checkText(check)
-	};
+	return violationsIn(rules, judged).map((violation) => violation.refusal("live"));
 }
 /** Returns whether a violation is no worse than it was. */
 function isNoWorse({ extent }, old) {
@@ -34374,12 +35417,20 @@ function isNoWorse({ extent }, old) {
 function isSame$1({ extent }, old) {
 	return extent.length === old.extent.length && extent.every((item) => old.extent.includes(item));
 }
-/** Indexes violations by the keys of what breaks a rule. */
+/** Indexes violations by the keys of what breaks a rule; those of several memberships of one address are joined. */
 function byKey$1(violations) {
-	return new Map(violations.flatMap((one) => keysOf(one).map((key) => [key, one])));
+	const found = /* @__PURE__ */ new Map();
+	for (const one of violations) for (const key of keysOf(one)) {
+		const other = found.get(key);
+		found.set(key, other ? {
+			...one,
+			extent: [.../* @__PURE__ */ new Set([...other.extent, ...one.extent])]
+		} : one);
+	}
+	return found;
 }
 /** Returns the key of a violation by its subject's id, else by its name: entries that are not live have no id. */
-function keyOf$4(violation) {
+function keyOf$6(violation) {
 	return keysOf(violation)[0] ?? "";
 }
 function keysOf({ rule, subject }) {
@@ -34395,26 +35446,21 @@ function declaredViolations(declared, now) {
 * much work.
 */
 function judgeDeclared(declared, now) {
-	if (!hasPolicies(declared) && declared.checks.length === 0) return [];
+	if (hasNoPolicies(declared) && declared.checks.length === 0) return [];
 	const judged = openDeclared(declared, now, { steps: MAX_STEPS });
 	try {
-		const long = longGrants(declared, judged.find, now).map(({ data, key }) => breach("policy-until-limit", {
-			kind: "grant",
-			email: data.name,
-			role: key
-		}, data));
 		const violations = violationsIn(declared, judged);
+		const long = declaredOf$1(declared, {
+			desired: declared,
+			find: judged.find,
+			now
+		});
 		const { rules } = declared;
-		const ofRules = (one) => rules === void 0 ? one : {
+		const breaches = [...oneForEachOnly(violations), ...long.map(({ breach }) => breach)];
+		return rules === void 0 ? breaches : breaches.map((one) => ({
 			...one,
 			hint: hintOfEnforced(one.hint, rules)
-		};
-		if (violations.length === 0) return long.map(ofRules);
-		const context = {
-			...judged,
-			held: new Map(judged.access.people.map(({ name, roles }) => [name, roles]))
-		};
-		return [...oneForEachOnly(violations).flatMap((violation) => breachesOf(violation, context)), ...long].map(ofRules);
+		}));
 	} catch (error) {
 		if (error instanceof TooMuchWork) return null;
 		throw error;
@@ -34449,7 +35495,7 @@ function declaredAccess({ roles = [], members = [], leavers, origin }, now) {
 	const people = members.flatMap((entry) => {
 		const { member, absent } = activeAt(entry, now);
 		const { email, id = null, roles: grants = [] } = member;
-		if (absent !== null || left.has(email.toLowerCase()) || isMention(member, origin.file)) return [];
+		if (absent !== null || left.has(email.toLowerCase()) || isMention(entry, origin.file)) return [];
 		const held = grants.map(({ role }) => keys.get(role) ?? role);
 		return [{
 			id,
@@ -34472,8 +35518,8 @@ function declaredAccess({ roles = [], members = [], leavers, origin }, now) {
 function oneForEachOnly(violations) {
 	const joined = /* @__PURE__ */ new Map();
 	for (const violation of violations) {
-		const { data, check } = violation;
-		if (data.code !== "check-only") {
+		const { only, check } = violation;
+		if (only === void 0) {
 			joined.set(violation, /* @__PURE__ */ new Map([["", {
 				first: violation,
 				names: [],
@@ -34483,103 +35529,25 @@ function oneForEachOnly(violations) {
 		}
 		const ofCheck = joined.get(check) ?? /* @__PURE__ */ new Map();
 		joined.set(check, ofCheck);
-		const key = JSON.stringify(data.steps ?? null);
+		const key = JSON.stringify(only.steps ?? null);
 		const one = ofCheck.get(key) ?? {
 			first: violation,
 			names: [],
 			through: /* @__PURE__ */ new Set()
 		};
 		ofCheck.set(key, one);
-		one.names.push(data.name);
-		for (const role of data.through) one.through.add(role);
+		one.names.push(only.name);
+		for (const role of only.through) one.through.add(role);
 	}
-	return [...joined.values()].flatMap((ofCheck) => [...ofCheck.values()]).map(({ first, names, through }) => {
-		const { data } = first;
-		if (data.code !== "check-only") return first;
-		return {
-			...first,
-			data: {
-				...data,
-				name: list(names),
-				through: [...through].sort()
-			}
-		};
+	return [...joined.values()].flatMap((ofCheck) => [...ofCheck.values()]).flatMap(({ first, names, through }) => {
+		const { check, only } = first;
+		if (check === null || only === void 0) return first.breaches();
+		return [breachOfCheck(check, {
+			...only,
+			name: list(names),
+			through: [...through].sort()
+		})];
 	});
-}
-/** Returns a violation as one breach for each of its locations in the files. */
-function breachesOf({ data, check }, { find, held }) {
-	const origin = check?.origin ?? {
-		file: "",
-		path: []
-	};
-	switch (data.code) {
-		case "email-domains": return [breach("policy-email-domain", {
-			kind: "member",
-			email: data.name
-		}, data)];
-		case "separate": {
-			const names = new Map(data.roles.map((role) => [find(role), role]));
-			const [first = "", ...others] = held.get(data.name)?.filter((key) => names.has(key)) ?? [];
-			return others.map((role) => {
-				const both = [first, role].map((key) => names.get(key) ?? key).sort();
-				return breach("policy-separate", {
-					kind: "grant",
-					email: data.name,
-					role,
-					beside: first
-				}, {
-					...data,
-					roles: both
-				});
-			});
-		}
-		case "max-holders": return [breach("policy-max-holders", {
-			kind: "max-holders",
-			role: data.name,
-			max: data.max
-		}, data)];
-		case "require-until": {
-			const role = find(data.role) ?? data.role;
-			return [breach("policy-require-until", {
-				kind: "grant",
-				email: data.name,
-				role
-			}, data)];
-		}
-		case "forbid-permissions": return data.permissions.map((permission) => breach("policy-forbidden-permission", {
-			kind: "permission",
-			role: data.name,
-			permission
-		}, {
-			...data,
-			permissions: [permission]
-		}));
-		case "check-only": return [breach("check-only", {
-			kind: "check",
-			origin,
-			key: "only"
-		}, data)];
-		case "check-at-most": return [breach("check-at-most", {
-			kind: "check",
-			origin,
-			key: "at_most"
-		}, data)];
-		case "check-cannot": return [breach("check-cannot", {
-			kind: "cannot",
-			origin,
-			permission: data.permission
-		}, data)];
-		default: return [];
-	}
-}
-function breach(code, subject, data) {
-	const { message, hint } = toRefusal(data);
-	return {
-		code,
-		subject,
-		message,
-		hint
-	};
 }
 var MAX_STEPS;
 var init_judge_rules = __esmMin((() => {
@@ -34587,8 +35555,7 @@ var init_judge_rules = __esmMin((() => {
 	init_refusals();
 	init_access();
 	init_checks();
-	init_long_grants();
-	init_policies();
+	init_judge_policies();
 	MAX_STEPS = 2e7;
 }));
 
@@ -34629,9 +35596,9 @@ var init_errors = __esmMin((() => {
 */
 function projectRoot(folder, cwd) {
 	const [start, working] = [realpathSync.native(folder), realpathSync.native(cwd)];
-	for (let at = start;; at = dirname(at)) {
-		if (existsSync$1(join(at, ".git"))) return at;
-		if (dirname(at) === at) break;
+	for (let folder = start;; folder = dirname(folder)) {
+		if (existsSync$1(join(folder, ".git"))) return folder;
+		if (dirname(folder) === folder) break;
 	}
 	return relative(working, start).startsWith("..") ? start : working;
 }
@@ -34643,13 +35610,13 @@ var init_project_root = __esmMin((() => {}));
 * not read. Throws RolecallError for a path that cannot be read, and for one that a link leads outside the project.
 */
 async function findYamlFiles(paths, cwd, onUnread = () => void 0) {
-	const wanted = paths.length > 0 ? paths : [defaultPath(cwd)];
+	const selectedPaths = paths.length > 0 ? paths : [defaultPath(cwd)];
 	if (paths.length === 0 && !existsSync$1(resolve(cwd, defaultPath(cwd)))) throw new RolecallError("no-files", `There is no folder ${DEFAULT_PATH}/.`, { hint: "\"rolecall init\" writes it from what is live. If your files are elsewhere, name their path." });
 	const unread = [];
-	const files = [...new Set(wanted.flatMap((path) => expand$1(path, cwd, (link) => void unread.push(link))))].sort();
+	const files = [...new Set(selectedPaths.flatMap((path) => expand$1(path, cwd, (link) => void unread.push(link))))].sort();
 	if (files.length === 0) {
 		const links = unread.length > 0 ? " Links that are broken, or lead outside or to a folder, are not read." : "";
-		throw new RolecallError("no-files", `There is no YAML file in ${wanted.join(", ")}.${links}`, { hint: paths.length === 0 ? "\"rolecall init\" writes one for each merchant. If your files are elsewhere, name their path." : "Write one file per merchant, ending in .yaml, or name the path where they are." });
+		throw new RolecallError("no-files", `There is no YAML file in ${selectedPaths.join(", ")}.${links}`, { hint: paths.length === 0 ? "\"rolecall init\" writes one for each merchant. If your files are elsewhere, name their path." : "Write one file per merchant, ending in .yaml, or name the path where they are." });
 	}
 	for (const link of unread) onUnread(link);
 	return files;
@@ -34664,10 +35631,10 @@ function namesProject(paths, cwd) {
 */
 function defaultPath(cwd) {
 	const root = projectRoot(cwd, cwd);
-	for (let at = realpathSync.native(cwd);; at = dirname(at)) {
-		const path = join(at, DEFAULT_PATH);
+	for (let folder = realpathSync.native(cwd);; folder = dirname(folder)) {
+		const path = join(folder, DEFAULT_PATH);
 		if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return relative(cwd, path) || ".";
-		if (at === root || dirname(at) === at) return DEFAULT_PATH;
+		if (folder === root || dirname(folder) === folder) return DEFAULT_PATH;
 	}
 }
 /**
@@ -34679,9 +35646,9 @@ function sourceReader(cwd) {
 	return async (path, from) => {
 		const base = from === null ? cwd : dirname(resolve(cwd, from));
 		try {
-			const named = resolve(base, path);
-			const real = realpathSync.native(named);
-			if (!(from === null ? !isLedAway(named, real, cwd) : isOfProject(projectRoot(base, cwd), real))) return failed("outside-root");
+			const absolute = resolve(base, path);
+			const real = realpathSync.native(absolute);
+			if (!(from === null ? !isLedAway(absolute, real, cwd) : isOfProject(projectRoot(base, cwd), real))) return failed("outside-root");
 			const info = statSync(real);
 			if (!info.isFile()) return failed("not-a-file");
 			if (info.size > MAX_BYTES$1) return failed("too-large");
@@ -34784,7 +35751,7 @@ function isLedAway(path, real, cwd) {
 */
 function writtenRoots(written, cwd) {
 	const repositories = [];
-	for (let at = written; dirname(at) !== at; at = dirname(at)) if (existsSync$1(join(at, ".git"))) repositories.push(at);
+	for (let ancestor = written; dirname(ancestor) !== ancestor; ancestor = dirname(ancestor)) if (existsSync$1(join(ancestor, ".git"))) repositories.push(ancestor);
 	const direct = repositories.find((folder) => withoutLinks(folder) === folder);
 	if (direct !== void 0) return [direct];
 	const working = projectRoot(cwd, cwd);
@@ -34838,15 +35805,15 @@ var init_find_files = __esmMin((() => {
 // src/app/project/commit-files.ts
 /** Lists the files of a commit. */
 async function openCommitFiles(commit, git) {
-	const all = await git.entries(commit);
-	const entries = new Map(all.map((entry) => [entry.path, entry]));
+	const listed = await git.entries(commit);
+	const entries = new Map(listed.map((entry) => [entry.path, entry]));
 	const contents = /* @__PURE__ */ new Map();
-	const load = async (wanted) => {
-		const ids = [...new Set(wanted.map(({ id }) => id))].filter((id) => !contents.has(id));
-		const found = await git.contents(ids);
-		for (const [index, id] of ids.entries()) contents.set(id, found[index] ?? Buffer.alloc(0));
+	const load = async (missing) => {
+		const ids = [...new Set(missing.map(({ id }) => id))].filter((id) => !contents.has(id));
+		const texts = await git.contents(ids);
+		for (const [index, id] of ids.entries()) contents.set(id, texts[index] ?? Buffer.alloc(0));
 	};
-	await load(all.filter(({ type }) => type === "link"));
+	await load(listed.filter(({ type }) => type === "link"));
 	/** Returns a path without links; `null` if a link or a file on the way leads nowhere in the repository. */
 	const realPath = (path, links = 0) => {
 		const names = path.split("/");
@@ -34869,14 +35836,14 @@ async function openCommitFiles(commit, git) {
 		return contents.get(file.id) ?? Buffer.alloc(0);
 	};
 	return {
-		submodules: all.flatMap(({ path, type }) => type === "submodule" ? path : []),
+		submodules: listed.flatMap(({ path, type }) => type === "submodule" ? path : []),
 		below: (path) => {
 			const real = realPath(path);
 			if (real === null) return [];
 			const file = fileAt(real);
 			if (file !== null) return [file.path];
 			const folder = real === "" ? "" : `${real}/`;
-			return all.flatMap(({ path: inside }) => inside.startsWith(folder) && isProjectYaml(inside.slice(folder.length)) ? fileAt(inside)?.path ?? [] : []);
+			return listed.flatMap(({ path: inside }) => inside.startsWith(folder) && isProjectYaml(inside.slice(folder.length)) ? fileAt(inside)?.path ?? [] : []);
 		},
 		content: async (path) => {
 			const file = fileAt(path);
@@ -34884,12 +35851,12 @@ async function openCommitFiles(commit, git) {
 		},
 		preload: (files) => load(files.flatMap((file) => fileAt(file) ?? [])),
 		read: async (path, from) => {
-			const named = posix.normalize(from === null ? path : posix.join(posix.dirname(from), path));
-			if (named.startsWith("..")) return {
+			const normalized = posix.normalize(from === null ? path : posix.join(posix.dirname(from), path));
+			if (normalized.startsWith("..")) return {
 				ok: false,
 				reason: "outside-root"
 			};
-			const file = fileAt(named);
+			const file = fileAt(normalized);
 			if (file === null) return {
 				ok: false,
 				reason: "missing"
@@ -35002,11 +35969,11 @@ function placeFinder(cwd) {
 		folders.set(folder, real);
 		return real;
 	};
-	const known = /* @__PURE__ */ new Map();
+	const rootsByFolder = /* @__PURE__ */ new Map();
 	const rootsOf = (folder) => {
-		const found = known.get(folder) ?? rootsAround(folder, cwd);
-		known.set(folder, found);
-		return found;
+		const roots = rootsByFolder.get(folder) ?? rootsAround(folder, cwd);
+		rootsByFolder.set(folder, roots);
+		return roots;
 	};
 	const placesOf = (file) => {
 		const given = resolve(cwd, file);
@@ -35029,9 +35996,9 @@ function placeFinder(cwd) {
 function rootsAround(folder, cwd) {
 	const roots = /* @__PURE__ */ new Set();
 	const real = withoutLinks(folder);
-	for (const start of [folder, real]) for (let at = start;; at = dirname(at)) {
-		if (existsSync$1(join(at, ".git"))) roots.add(withoutLinks(at));
-		if (dirname(at) === at) break;
+	for (const start of [folder, real]) for (let folder = start;; folder = dirname(folder)) {
+		if (existsSync$1(join(folder, ".git"))) roots.add(withoutLinks(folder));
+		if (dirname(folder) === folder) break;
 	}
 	for (const base of [real, cwd]) try {
 		roots.add(projectRoot(base, cwd));
@@ -35040,9 +36007,9 @@ function rootsAround(folder, cwd) {
 }
 /** Returns a file's path below a root, by the names in its own path; `null` if it is not below it. */
 function pathBelow(root, file, real = withoutLinks) {
-	for (let at = dirname(file);; at = dirname(at)) {
-		if (real(at) === root) return inProject(relative(at, file));
-		if (dirname(at) === at) return null;
+	for (let folder = dirname(file);; folder = dirname(folder)) {
+		if (real(folder) === root) return inProject(relative(folder, file));
+		if (dirname(folder) === folder) return null;
 	}
 }
 function inProject(path) {
@@ -35075,10 +36042,10 @@ function linkTarget(root, link) {
 }
 /** Creates a function that matches globs with paths, regardless of case and of how accents are composed. */
 function pathMatcher() {
-	const known = /* @__PURE__ */ new Map();
+	const matchers = /* @__PURE__ */ new Map();
 	return (glob, path) => {
-		const matches = known.get(glob) ?? compilePathGlob(glob.normalize("NFC"));
-		known.set(glob, matches);
+		const matches = matchers.get(glob) ?? compilePathGlob(glob.normalize("NFC"));
+		matchers.set(glob, matches);
 		return matches(path.normalize("NFC"));
 	};
 }
@@ -35394,10 +36361,34 @@ function parsed(text) {
 function keyedHash(text, key) {
 	return createHmac("sha256", key).update(text).digest("hex").slice(0, HASH_LENGTH);
 }
-var HASH_LENGTH;
+/** Encrypts a text, so that nobody without the key can read it; equal texts give equal results. */
+function encrypt(text, key) {
+	const nonce = createHmac("sha256", key).update(`nonce\n${text}`).digest().subarray(0, NONCE_LENGTH);
+	const cipher = createCipheriv(CIPHER, cipherKey(key), nonce);
+	const inside = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
+	return Buffer.concat([
+		nonce,
+		cipher.getAuthTag(),
+		inside
+	]).toString("base64");
+}
+/** Decrypts a text that `encrypt` made with the same key; throws for any other text. */
+function decrypt(text, key) {
+	const bytes = Buffer.from(text, "base64");
+	const start = 28;
+	const decipher = createDecipheriv(CIPHER, cipherKey(key), bytes.subarray(0, NONCE_LENGTH));
+	decipher.setAuthTag(bytes.subarray(NONCE_LENGTH, start));
+	return Buffer.concat([decipher.update(bytes.subarray(start)), decipher.final()]).toString("utf8");
+}
+function cipherKey(key) {
+	return createHmac("sha256", key).update("encrypt").digest();
+}
+var HASH_LENGTH, CIPHER, NONCE_LENGTH;
 var init_sealed_json = __esmMin((() => {
 	init_json_text();
 	HASH_LENGTH = 32;
+	CIPHER = "aes-256-gcm";
+	NONCE_LENGTH = 12;
 }));
 
 // src/store/open-records.ts
@@ -35534,16 +36525,15 @@ var open_repository_exports = /* @__PURE__ */ __exportAll({
 	withRepository: () => withRepository
 });
 /** Opens the repository of a run for `use`; nothing is fetched yet. */
-async function withRepository({ inputs, event, io }, use) {
+async function withRepository({ inputs, event, io }, use, openGit = openRefs) {
 	const folder = await mkdtemp(join(event.temp, "rolecall-git-"));
 	const { workspace } = event;
 	const token = Buffer.from(`x-access-token:${inputs.githubToken}`).toString("base64");
-	const remote = {
+	const git = openGit({
 		url: `${event.serverUrl}/${event.owner}/${event.repo}`,
 		prefix: inputs.refs,
 		authorization: `basic ${token}`
-	};
-	const git = openRefs(remote, {
+	}, {
 		folder,
 		clone: join(workspace, ".git"),
 		env: io.env,
@@ -35587,7 +36577,9 @@ function openReviewStore({ inputs: { approvalSecret: key }, scope: { family }, i
 			family,
 			key
 		}, (ms) => io.sleep(ms)),
-		seal: (text) => keyedHash(text, key)
+		seal: (text) => keyedHash(text, key),
+		conceal: (text) => encrypt(text, key),
+		reveal: (text) => decrypt(text, key)
 	};
 }
 /** Converts an error of git's for the records to an ActionError. */
@@ -35606,77 +36598,140 @@ var init_open_repository = __esmMin((() => {
 	init_action_error();
 }));
 
-// src/kernel/diff/same-people.ts
+// src/rules/base-rules.ts
 /**
-* Pairs people who are probably the same: with the same metadata, or the same local part in another domain, if that is
-* unique on both sides.
+* Returns the enforced rules to judge by, each apart; those of the base branch that the head branch has as well are left
+* out. The default guards hold unless some of the rules set them.
 */
-function samePeople(gone, come) {
-	const pairs = /* @__PURE__ */ new Map();
-	for (const keyOf of [metadataKey, localPart]) {
-		const taken = new Set(pairs.values());
-		const [olds, news] = [uniqueBy(gone.filter((one) => !taken.has(one)), keyOf), uniqueBy(come.filter((one) => !pairs.has(one)), keyOf)];
-		for (const [key, to] of news) {
-			const from = olds.get(key);
-			if (from !== void 0) pairs.set(to, from);
-		}
-	}
-	return [...pairs].map(([to, from]) => ({
-		from,
-		to
+function enforcedSets(desired, base) {
+	const former = (base?.enforced ?? []).map((rules) => ({
+		...rules,
+		by: "base"
 	}));
-}
-function metadataKey({ metadata }) {
-	return Object.keys(metadata).length === 0 ? null : canonicalJson(metadata);
-}
-function localPart({ address }) {
-	const at = address.lastIndexOf("@");
-	return at <= 0 ? null : address.slice(0, at).toLowerCase();
-}
-function uniqueBy(items, keyOf) {
-	const found = /* @__PURE__ */ new Map();
-	for (const item of items) {
-		const key = keyOf(item);
-		if (key !== null) found.set(key, found.has(key) ? null : item);
+	const given = [...desired.enforced ?? [], ...former];
+	const distinct = /* @__PURE__ */ new Map();
+	for (const rules of [...given.filter(({ by }) => by === void 0), ...given]) {
+		const meaning = meaningOf(rules);
+		distinct.set(meaning, distinct.get(meaning) ?? rules);
 	}
-	return new Map([...found].flatMap(([key, item]) => item === null ? [] : [[key, item]]));
+	const all = [...distinct.values()];
+	return all.map((origin, index) => {
+		const { policies, checks } = origin;
+		return {
+			origin,
+			rules: withRulesOf({
+				guards: withoutDefaults(origin.guards, (name) => index > 0 || all.some((rules) => rules.guards[name] !== void 0)),
+				policies,
+				checks
+			}, desired)
+		};
+	});
 }
-var init_same_people = __esmMin((() => {
+function meaningOf({ guards, policies, checks }) {
+	return canonicalJson([
+		guards,
+		policies,
+		checks.map(({ origin: _, ...check }) => check)
+	]);
+}
+/**
+* Returns a file's own rules beside enforced ones: only what is written. The defaults are part of the enforced rules, so
+* that the file cannot loosen them.
+*/
+function ownRules(desired, enforced) {
+	if (enforced.length === 0) return desired;
+	return {
+		...desired,
+		guards: withoutDefaults(desired.guards, () => true)
+	};
+}
+/** Returns a desired state with the rules of its base branch, in which renamed roles have their current names. */
+function withRulesOf(base, head) {
+	const nameOf = currentNameIn(head, base);
+	return {
+		...head,
+		...renamedRules(base, nameOf),
+		checks: base.checks.map((check) => withCurrentNames(check, nameOf))
+	};
+}
+function withCurrentNames(check, nameOf) {
+	if (check.kind !== "only") return check;
+	const holders = check.only.map((holder) => holder.startsWith("role:") ? `role:${nameOf(holder.slice(5))}` : holder);
+	return {
+		...check,
+		only: [...new Set(holders)]
+	};
+}
+/** Returns a refusal as one by enforced rules. */
+function refusalOfEnforced({ files: [file], by }, refusal) {
+	const { message, hint } = refusal;
+	return {
+		...refusal,
+		message: ofRules(message, file, by),
+		hint: hintOfEnforced(hint, file),
+		rules: file,
+		...by && { by }
+	};
+}
+/** Returns an existing violation as one of enforced rules. */
+function findingOfEnforced({ files: [file], by }, finding) {
+	const { message, hint } = finding;
+	return {
+		...finding,
+		message: ofRules(message, file, by),
+		hint: hint && hintOfEnforced(hint, file)
+	};
+}
+function ofRules(message, file, by) {
+	return `${message} Enforced by ${file}${by === "base" ? " of the base branch" : ""}.`;
+}
+/** Returns the items of a file's own rules that no enforced rule has as well. */
+function besidesEnforced(own, enforced) {
+	if (enforced.length === 0) return own;
+	const known = new Set(enforced.map(keyOf$5));
+	return own.filter((one) => !known.has(keyOf$5(one)));
+}
+/** Returns the refusals that only the base branch's rules have, with what to do about them. */
+function refusalsOfBase(byBase, own) {
+	const known = new Set(own.map(keyOf$5));
+	return byBase.filter((refusal) => !known.has(keyOf$5(refusal))).map(refusalOfBase);
+}
+/** Equal refusals of two branches may state different limits; then they have the same override. */
+function keyOf$5(one) {
+	const { code, resource, name, message } = one;
+	if ("severity" in one) return JSON.stringify([
+		code,
+		resource,
+		name,
+		message
+	]);
+	return JSON.stringify([
+		one.rule,
+		code,
+		resource,
+		name,
+		one.override ?? message
+	]);
+}
+function refusalOfBase(refusal) {
+	const override = refusal.override === null ? "" : ", or override it for this plan";
+	return {
+		...refusal,
+		message: `${refusal.message} That is the rule of the base branch, which this pull request loosens.`,
+		hint: `Merge what loosens the rule first, in a pull request of its own${override}; the input "rules: head" judges by the rules of this pull request only.`,
+		by: "base"
+	};
+}
+var init_base_rules = __esmMin((() => {
+	init_refusals();
 	init_json_text();
-}));
-
-// src/rules/changed-addresses.ts
-/** Finds people whom a plan removes and invites under another address. */
-function changedAddresses(changes) {
-	const gone = changes.flatMap((change) => change.kind === "delete" && change.reason === "unlisted" && change.before.status === "accepted" ? [{
-		address: change.name,
-		metadata: change.before.metadata
-	}] : []);
-	if (gone.length === 0) return [];
-	const come = changes.flatMap((change) => change.kind === "create" ? [{
-		address: change.name,
-		metadata: change.after.metadata
-	}] : []);
-	return samePeople(gone, come).map(({ from, to }) => ({
-		code: "member-likely-renamed",
-		name: to.address,
-		previously: from.address
-	}));
-}
-/** Returns whether the removal of an old membership takes a role that the new one does not hold. */
-function lostByNewAddress({ name, before }, entries, rolesOf) {
-	const key = name.toLowerCase();
-	const entry = entries.find(({ previously = [] }) => previously.some((address) => address.toLowerCase() === key));
-	const held = new Set(entry === void 0 ? [] : rolesOf(entry.email.toLowerCase()));
-	return before?.roles.some(({ id }) => id !== null && !held.has(id)) ?? false;
-}
-var init_changed_addresses = __esmMin((() => {
-	init_same_people();
+	init_every_rule();
+	init_renamed_roles();
 }));
 
 // src/rules/guards.ts
-/** Returns the refusals of all guards except `min_holders`, which can also defer. */
-function guardPlan(all) {
+/** Returns what the guards refuse of the changes that are made. */
+function guardPlan(settings, all) {
 	const withoutLeftovers = ({ roles, members }) => ({
 		roles,
 		members: members.filter(({ kind, reason }) => kind !== "delete" || reason !== "invitation-expired")
@@ -35687,32 +36742,19 @@ function guardPlan(all) {
 		deferred: withoutLeftovers(all.deferred)
 	};
 	return [
-		...guardRemovals(guarded),
+		...guardsIn(settings).flatMap(({ guard, value }) => guard.refuse?.(value, guarded) ?? []),
 		...guardAddresses(guarded),
-		...guardProtected(guarded),
 		...guardCaller(guarded)
 	];
 }
-/**
-* Refuses too many removals and demotions at once, which are usually a mistake; roles and members are counted
-* separately.
-*/
-function guardRemovals({ settings, entries, scope, changes, after }) {
-	const limit = settings.maxRemovals ?? DEFAULT_REMOVAL_LIMIT;
-	const replaced = replacedBy(changes);
-	const rolesOf = (address) => after.people.find((person) => person.status === "accepted" && person.email?.toLowerCase() === address)?.roles ?? [];
-	const takes = (change) => change.reason === "address-changed" ? lostByNewAddress(change, entries, rolesOf) : takesRoles(change, replaced);
-	const judge = (resource, removals, live) => {
-		const allowed = allowedRemovals(limit, live);
-		return removals > allowed ? [toRefusal({
-			code: "max-removals",
-			resource,
-			removals,
-			live,
-			allowed
-		})] : [];
+/** Returns the removals that guards do not allow at once. */
+function withheldBy(settings, removals) {
+	const all = guardsIn(settings).flatMap(({ guard, value }) => guard.withhold?.(value, removals) ?? []);
+	return {
+		deferred: all.flatMap(({ deferred }) => deferred),
+		refusals: all.flatMap(({ refusals }) => refusals),
+		findingData: all.flatMap(({ findingData }) => findingData)
 	};
-	return [...judge("role", changes.roles.filter(takesPermissions).length, scope.roles.filter(({ predefined }) => !predefined).length), ...judge("member", changes.members.filter(takes).length, scope.members.length)];
 }
 /** Refuses to take access at once from several people whose address has probably changed. */
 function guardAddresses({ changes }) {
@@ -35726,61 +36768,6 @@ function guardAddresses({ changes }) {
 		name,
 		previously
 	})];
-}
-/** Returns how many removals a limit allows of so many that are live. */
-function allowedRemovals(limit, live) {
-	if ("count" in limit) return limit.count;
-	const share = Math.floor(live * limit.percent / 100);
-	return limit.percent === 0 ? 0 : Math.max(share, 3);
-}
-function takesPermissions({ kind, fields }) {
-	return kind === "delete" || fields.some((diff) => diff.field === "permissions" && diff.removed.length > 0);
-}
-/** Returns whether a member is removed, or loses a role without gaining its successor. */
-function takesRoles({ kind, fields }, replaced) {
-	if (kind === "delete") return true;
-	if (kind !== "update") return false;
-	return fields.some((diff) => diff.field === "roles" && diff.removed.some(({ id, name }) => !(replaced.has(id ?? "") && diff.added.some((added) => added.name === name))));
-}
-/** Returns the ids of replaced roles. */
-function replacedBy({ roles }) {
-	return new Set(roles.flatMap(({ kind, id }) => kind === "replace" && id !== null ? id : []));
-}
-/** Returns whether a member only moves from replaced roles to their successors. */
-function movesAlong(change, replaced) {
-	return change.kind === "update" && !takesRoles(change, replaced) && change.fields.every((diff) => diff.field === "roles" && diff.added.length === diff.removed.length);
-}
-function guardProtected({ settings: { protect }, entries, scope, changes: due, deferred, matches }) {
-	if (protect.roles.length + protect.members.length === 0) return [];
-	const addresses = new Map(scope.members.map((member) => [member.id, addressesOf(member)]));
-	const pinned = new Map(entries.flatMap(({ id, email }) => id === void 0 ? [] : [[id, email]]));
-	const changes = {
-		roles: [...due.roles, ...deferred.roles],
-		members: [...due.members, ...deferred.members]
-	};
-	const replaced = replacedBy(changes);
-	return [...changes.roles.filter(({ kind }) => kind !== "create"), ...changes.members.filter((change) => change.kind !== "create" && !movesAlong(change, replaced))].flatMap((change) => {
-		const { resource, name, kind, id, before } = change;
-		const [isRole, key] = [resource === "role", id ?? ""];
-		const others = isRole ? [] : [...addresses.get(key) ?? [], pinned.get(key) ?? name];
-		const names = [
-			id ?? name,
-			name,
-			nameOf$3(before) ?? name,
-			...others
-		];
-		const globs = isRole ? protect.roles : protect.members;
-		return matchesAny(globs, names, matches) ? [toRefusal({
-			code: "protect",
-			resource,
-			name,
-			kind
-		})] : [];
-	});
-}
-function nameOf$3(image) {
-	if (image === null) return null;
-	return "permissions" in image ? image.name : image.email;
 }
 function guardCaller({ callerId, before, after }) {
 	if (callerId === null) return [];
@@ -35803,14 +36790,13 @@ function guardCaller({ callerId, before, after }) {
 		lost
 	})] : [];
 }
-var ALWAYS_ALLOWED, NEEDED;
+var NEEDED;
 var init_guards = __esmMin((() => {
-	init_scope();
 	init_refusals();
-	init_desired();
 	init_access();
 	init_changed_addresses();
-	ALWAYS_ALLOWED = 3;
+	init_every_rule();
+	init_max_removals();
 	NEEDED = [
 		"roles_list",
 		"roles_view",
@@ -35825,313 +36811,70 @@ var init_guards = __esmMin((() => {
 	];
 }));
 
-// src/rules/impact.ts
+// src/rules/held-roles.ts
 /**
-* Returns the permissions that members gain and lose between two states of access, and those that who gains some could
-* give himself from then on.
+* Finds roles that would be removed or replaced while a member still holds them, which the service rejects. If all of
+* these members wait, so do the role and those who would move to its successor.
 */
-function impactOf$1(before, after, escalation) {
-	const touched = touchedBy(before, after);
-	const members = memberImpacts(before, after, touched).map((impact) => ({
-		impact,
-		text: `${impact.name} ${JSON.stringify(impact)}`
-	})).sort(by(({ text }) => text)).map(({ impact }) => impact);
-	const reach = newReach(before, after, touched, escalation);
-	return {
-		members,
-		permissions: permissionSums(members),
-		roles: roleSums(before, after, touched),
-		...reach.length > 0 && { reach }
-	};
-}
-function newReach(before, after, touched, escalation) {
-	const [reached, reaches] = [reaching(before, escalation), reaching(after, escalation)];
-	const [had, has] = [granting(before), granting(after)];
-	const all = sortedSet([...after.roles.values()].flatMap(({ permissions }) => permissions ?? []));
-	const known = /* @__PURE__ */ new Map();
-	const newlyReached = (was, is) => {
-		const [old, now] = [had(was).permissions, has(is).permissions];
-		if ([...now].every((permission) => old.has(permission))) return [];
-		const wasRaised = (permission) => was !== void 0 && isActive(was) && reached(was).includes(permission);
-		return all.filter((permission) => !now.has(permission) && reaches(is).includes(permission) && !wasRaised(permission));
-	};
-	return touched.flatMap(({ was, is }) => {
-		if (is === void 0) return [];
-		const key = JSON.stringify([was !== void 0 && isActive(was) ? was.roles : null, is.roles]);
-		const permissions = known.get(key) ?? newlyReached(was, is);
-		known.set(key, permissions);
-		return permissions.length === 0 ? [] : [{
-			name: is.name,
-			permissions
-		}];
-	}).sort(by(({ name }) => name));
-}
-/**
-* Returns the members whose permissions may differ: all except those with the same roles, which grant the same.
-*/
-function touchedBy(before, after) {
-	const other = rolesThatDiffer(before, after);
-	const touched = [];
-	if (before.people === after.people && other.size === 0) return touched;
-	for (const person of beforeAndAfter(before, after)) {
-		const { was, is } = person;
-		if (was !== is || other.size > 0 && was?.roles.some((role) => other.has(role))) touched.push(person);
-	}
-	return touched;
-}
-function memberImpacts(before, after, touched) {
-	const had = granting(before);
-	const has = granting(after);
-	const impacts = [];
-	for (const { was, is } of touched) {
-		const [old, now] = [had(was), has(is)];
-		const impact = {
-			name: is?.name ?? was?.name ?? "",
-			gained: missing(now.permissions, old.permissions),
-			lost: missing(old.permissions, now.permissions),
-			unknownGained: missing(now.unknown, old.unknown),
-			unknownLost: missing(old.unknown, now.unknown)
-		};
-		const { gained, lost, unknownGained, unknownLost } = impact;
-		if (gained.length + lost.length + unknownGained.length + unknownLost.length > 0) impacts.push(impact);
-	}
-	return impacts;
-}
-/** Returns the roles whose permissions may differ, or that exist only before or after. */
-function rolesThatDiffer(before, after) {
-	const keys = [...before.roles.keys(), ...after.roles.keys()];
-	return new Set(keys.filter((key) => {
-		const [was, is] = [before.roles.get(key), after.roles.get(key)];
-		return was === void 0 || is === void 0 || was.permissions !== is.permissions;
-	}));
-}
-function missing(from, among) {
-	const known = new Set(among);
-	return [...from].filter((item) => !known.has(item)).sort(byCodeUnit);
-}
-function permissionSums(members) {
-	const sums = /* @__PURE__ */ new Map();
-	const count = (permission, what) => {
-		const sum = sums.get(permission) ?? {
-			gained: 0,
-			lost: 0
-		};
-		sum[what] += 1;
-		sums.set(permission, sum);
-	};
-	for (const { gained, lost } of members) {
-		for (const permission of gained) count(permission, "gained");
-		for (const permission of lost) count(permission, "lost");
-	}
-	return [...sums].map(([permission, sum]) => ({
-		permission,
-		...sum
-	})).sort(by(({ permission }) => permission));
-}
-function roleSums(before, after, touched) {
-	const more = /* @__PURE__ */ new Map();
-	for (const { was, is } of touched) {
-		countRoles(was, -1, more);
-		countRoles(is, 1, more, after.removed);
-	}
-	const other = new Map([...more].filter(([, sum]) => sum !== 0));
-	if (other.size === 0) return [];
-	const had = /* @__PURE__ */ new Map();
-	for (const person of before.people) countRoles(person, 1, had);
-	return [...other].map(([key, sum]) => ({
-		name: (after.roles.get(key) ?? before.roles.get(key))?.name ?? key,
-		before: had.get(key) ?? 0,
-		after: (had.get(key) ?? 0) + sum
-	})).sort(by((sum) => `${sum.name} ${sum.before} ${sum.after}`));
-}
-function countRoles(person, by, counts, removed = NONE$4) {
-	if (person === void 0 || !isActive(person)) return;
-	for (const key of person.roles) if (!removed.has(key)) counts.set(key, (counts.get(key) ?? 0) + by);
-}
-/** Returns the holders of a role, sorted by name. */
-function holdersOf({ people }, roleKey) {
-	return people.filter(({ roles }) => roles.includes(roleKey)).sort(by(({ name }) => name));
-}
-/**
-* Finds pairs of a removed and a created role with the same permissions or holders, which are likely renames.
-*/
-function detectRenames(changes, before, after) {
-	const gone = changes.flatMap((change) => change.kind === "delete" ? [change] : []);
-	return changes.flatMap((change) => change.kind === "create" ? [change] : []).flatMap((created) => {
-		const holders = holderNames(after, `new ${created.name}`);
-		const [twin, ...others] = gone.filter((removed) => same(removed.before.permissions, created.after.permissions) || same(holderNames(before, removed.id), holders));
-		if (twin === void 0 || others.length > 0) return [];
-		return [{
-			code: "role-likely-renamed",
-			name: created.name,
-			previously: twin.name
-		}];
-	});
-}
-function holderNames(access, key) {
-	return holdersOf(access, key).map(({ name }) => name);
-}
-function same(a, b) {
-	return a.length > 0 && a.length === b.length && a.every((item, index) => item === b[index]);
-}
-var NONE$4;
-var init_impact = __esmMin((() => {
-	init_text();
-	init_access();
-	init_reach();
-	NONE$4 = /* @__PURE__ */ new Set();
-}));
-
-// src/rules/holders.ts
-/**
-* Keeps enough accepted holders of each role. A removal is deferred if open invitations would make up for it, and
-* refused otherwise. A role that already has too few holders and loses none is only reported.
-*/
-function guardMinHolders(settings, before, after, changes, { declared, callerId }) {
-	const [findBefore, findAfter] = [roleFinder(before, declared), roleFinder(after, declared)];
-	const findKeys = (role) => {
-		const named = [findBefore(role), findAfter(role)].flatMap((key) => key ?? []);
-		return named.length > 0 ? [...new Set(named)] : isHeld(before, role) ? [role] : [];
-	};
-	const known = /* @__PURE__ */ new Map();
-	const keysOf = (role) => {
-		const keys = known.get(role) ?? findKeys(role);
-		known.set(role, keys);
-		return keys;
-	};
-	const results = rulesOf(settings, keysOf).flatMap(([role, min]) => {
-		const isWritten = Object.hasOwn(settings ?? {}, role);
-		return keysOf(role).map((key) => guardRole({
-			role,
-			key,
-			min,
-			isWritten,
-			before,
-			after,
-			changes,
-			callerId
-		}));
-	});
-	return {
-		deferred: distinctChanges(results.flatMap(({ deferred }) => deferred)),
-		refusals: results.flatMap(({ refusals }) => refusals),
-		findingData: results.flatMap(({ findingData }) => findingData)
-	};
-}
-/** Returns the rules, with the default for owners unless the file sets it, or sets `{}`. */
-function rulesOf(settings, keysOf) {
-	const own = Object.entries(settings ?? {});
-	const owners = keysOf(OWNER);
-	const defaults = own.every(([role]) => !keysOf(role).some((key) => owners.includes(key))) && (settings === void 0 || own.length > 0) ? [[OWNER, OWNERS]] : [];
-	return [...own, ...defaults].sort(by(([role]) => role));
-}
-/**
-* Checks one role. Nobody can log in as a service account, so the minimum applies both without and with them.
-*/
-function guardRole(rule) {
-	const judged = [judgeRole(rule, isPerson), judgeRole(rule, () => true)];
-	return judged.find(({ refusals }) => refusals.length > 0) ?? judged.find(({ deferred }) => deferred.length > 0) ?? judged.find(({ findingData }) => findingData.length > 0) ?? NOTHING$3;
-}
-function judgeRole({ role, key, min, isWritten, before, after, changes, callerId }, counts) {
-	const accepted = holdersOf(before, key).filter(isAccepted);
-	const had = accepted.filter(counts);
-	const holders = holdersOf(after, key).filter(counts);
-	const has = holders.filter(isAccepted);
-	const pending = holders.filter(({ status }) => status === "pending" || status === "invited");
-	const name = before.roles.get(key)?.name ?? role;
-	if (has.length >= had.length) {
-		const wasShort = had.length > 0 || isWritten && before.roles.has(key);
-		return has.length < min && wasShort ? {
-			...NOTHING$3,
-			findingData: [{
-				code: "role-few-holders",
-				name,
-				holders: has.length,
-				min
-			}]
-		} : NOTHING$3;
-	}
-	const needed = Math.min(min, had.length);
-	if (has.length >= needed) return NOTHING$3;
-	const losing = removalsOf(had, has, changes).toSorted(by(({ id }) => id === callerId ? "0" : "1"));
-	const short = needed - has.length;
-	if (has.length + pending.length < needed || losing.length < short) return {
-		...NOTHING$3,
-		refusals: [toRefusal({
-			code: "min-holders",
-			role,
-			name,
-			before: had.length,
-			after: has.length,
-			min,
-			uncounted: accepted.length - had.length
-		})]
-	};
-	const waitsFor = pending.map((person) => person.name);
-	return {
-		...NOTHING$3,
-		deferred: losing.slice(0, short).map((change) => ({
-			change,
-			role: name,
-			waitsFor
-		}))
-	};
-}
-function isHeld({ people }, roleId) {
-	return people.some(({ roles }) => roles.includes(roleId));
-}
-function isPerson({ serviceAccount }) {
-	return serviceAccount === false;
-}
-function isAccepted({ status }) {
-	return status === "accepted";
-}
-/** Returns the changes that remove the role from an active holder, sorted by name. */
-function removalsOf(had, has, changes) {
-	const kept = new Set(has.map(({ id }) => id));
-	const lost = new Set(had.filter(({ id }) => !kept.has(id)).map(({ id }) => id));
-	return changes.filter(({ id }) => id !== null && lost.has(id)).sort(by(({ name }) => name));
-}
-function distinctChanges(deferred) {
-	return [...new Map(deferred.map((one) => [one.change.fingerprint, one])).values()].sort(by(({ change }) => change.name));
-}
-/** Finds roles that would be removed while a member still holds them, which the service rejects. */
 function blockHeldRoles(changes, waiting, everybody) {
-	const leaving = new Map(changes.roles.flatMap((change) => change.kind === "delete" || change.kind === "replace" ? [[change.id, change]] : []));
-	if (leaving.size === 0) return {
-		changes: changes.roles,
+	const leaving = changes.roles.filter(({ kind }) => kind === "delete" || kind === "replace");
+	if (leaving.length === 0) return {
+		changes,
 		deferred: [],
 		refusals: []
 	};
-	const holders = holdersAfter(leaving, changes, everybody);
-	const waits = new Map(waiting.map((deferred) => [deferred.change.id, deferred]));
+	const waits = new Map(waiting.map((one) => [one.change.id, one]));
 	const deferred = [];
-	const refusals = [];
-	for (const change of leaving.values()) {
-		const who = holders.get(change.id) ?? [];
-		const [first] = who.map(({ id }) => waits.get(id));
-		if (first && canWait(change, changes.roles) && who.every(({ id }) => waits.has(id))) deferred.push({
-			change,
-			role: first.role,
-			waitsFor: first.waitsFor
+	const ids = new Set(leaving.flatMap(({ id }) => id ?? []));
+	let rest = changes;
+	for (;;) {
+		const holders = holdersAfter(ids, rest, everybody);
+		const held = rest.roles.filter(({ id }) => ids.has(id ?? "") && holders.has(id ?? ""));
+		const [next] = held.flatMap((change) => {
+			const [first, ...others] = (holders.get(change.id ?? "") ?? []).map(({ id }) => waits.get(id));
+			const moves = movesWith(change, rest.members);
+			return first && others.every((one) => one !== void 0) && canWait(change, moves, changes.roles) ? [{
+				change,
+				moves,
+				first
+			}] : [];
 		});
-		else if (who.length > 0) refusals.push(toRefusal({
-			code: "role-still-held",
-			name: change.name,
-			holders: namesOf$2(who)
+		if (next === void 0) {
+			const refusals = held.map(({ id, name }) => toRefusal({
+				code: "role-still-held",
+				name,
+				holders: namesOf$2(holders.get(id ?? "") ?? [])
+			}));
+			return {
+				changes: rest,
+				deferred,
+				refusals
+			};
+		}
+		const { role, waitsFor } = next.first;
+		const later = [next.change, ...next.moves].map((change) => ({
+			change,
+			role,
+			waitsFor
 		}));
+		deferred.push(...later);
+		for (const one of later) waits.set(one.change.id, one);
+		rest = {
+			roles: rest.roles.filter((one) => one !== next.change),
+			members: rest.members.filter((one) => !next.moves.includes(one))
+		};
 	}
-	const later = new Set(deferred.map(({ change }) => change.id));
-	return {
-		changes: changes.roles.filter(({ id }) => id === null || !later.has(id)),
-		deferred,
-		refusals
-	};
 }
-/** Returns whether a removal can be postponed: no holder moves to a successor, and no role takes its name. */
-function canWait(change, roles) {
+/** Returns the changes of members that need the successor of a replaced role, if it does not exist yet. */
+function movesWith(change, members) {
+	if (change.kind !== "replace" || change.resumed !== null) return [];
+	const { name } = change.after;
+	return members.filter(({ after }) => after?.roles.some((role) => role.id === null && role.name === name));
+}
+/** Returns whether a role can stay for now: nobody joins with its successor, and no other role takes its name. */
+function canWait(change, moves, roles) {
 	const name = change.before?.name;
-	return change.kind === "delete" && roles.every(({ before, after }) => after?.name !== name || before?.name === name);
+	return moves.every(({ kind }) => kind === "update") && roles.every(({ before, after }) => after?.name !== name || before?.name === name);
 }
 function holdersAfter(leaving, changes, everybody) {
 	const after = new Map(changes.members.flatMap((change) => change.id === null ? [] : [[change.id, change]]));
@@ -36146,21 +36889,10 @@ function holdersAfter(leaving, changes, everybody) {
 function namesOf$2(members) {
 	return members.map((member) => addressOf$1(member) ?? member.id).sort(byCodeUnit);
 }
-var OWNER, OWNERS, DEFAULT_MIN_HOLDERS, NOTHING$3;
-var init_holders = __esmMin((() => {
+var init_held_roles = __esmMin((() => {
 	init_scope();
 	init_refusals();
 	init_text();
-	init_access();
-	init_impact();
-	OWNER = "role_owner";
-	OWNERS = 1;
-	DEFAULT_MIN_HOLDERS = { [OWNER]: OWNERS };
-	NOTHING$3 = {
-		deferred: [],
-		refusals: [],
-		findingData: []
-	};
 }));
 
 // src/rules/ignored.ts
@@ -36211,7 +36943,7 @@ function ignoredEntries({ roles = [], members = [], ignore }, scope, matches) {
 	const pinned = new Set(roles.flatMap(({ id }) => id ?? []));
 	const chains = renameChains(roles, new Set(scope.roles.flatMap(({ id, name }) => pinned.has(id) ? [] : [name])));
 	const isIgnoredRole = (name) => scope.ignoredRoles.has(name) && !names.has(name);
-	const addressesIn = (live) => new Set(live.flatMap(addressesOf).map((address) => address.toLowerCase()));
+	const addressesIn = (live) => new Set(live.flatMap(addressesOf$1).map((address) => address.toLowerCase()));
 	const ignoredIds = new Set(scope.ignoredMembers.map(({ id }) => id));
 	const ignoredAddresses = addressesIn(scope.ignoredMembers);
 	const addresses = addressesIn(ignoredAddresses.size === 0 ? [] : scope.members.filter(({ status }) => status !== "expired"));
@@ -36264,14 +36996,13 @@ var init_ignored = __esmMin((() => {
 // src/rules/rule-roles.ts
 /** Returns the roles that guards, policies and checks name, each once. */
 function rolesInRules({ guards, policies, checks }) {
-	return [.../* @__PURE__ */ new Set([
-		...Object.keys(guards.minHolders ?? {}),
-		...policies.separate.flat(),
-		...Object.keys(policies.maxHolders),
-		...policies.requireUntil,
-		...policies.requireMfa,
-		...checks.flatMap(rolesInCheck)
-	])];
+	return [.../* @__PURE__ */ new Set([...namedInRules("role", {
+		guards,
+		policies
+	}), ...checks.flatMap(rolesInCheck)])];
+}
+function namedInRules(what, rules) {
+	return namesInRules(rules).flatMap((name) => name.what === what ? name.text : []);
 }
 /** Returns the roles whose holders a check allows. */
 function rolesInCheck(check) {
@@ -36343,7 +37074,7 @@ function unknownMembersInRules({ checks, guards, sharedRuleNames = [], sync, mem
 	const named = [.../* @__PURE__ */ new Set([...checked, ...guards.protect.members.filter(isLiteralGlob)])].filter((name) => !shared.has(name));
 	if (named.length === 0) return [];
 	const all = [...live, ...ignoredMembers];
-	const addresses = [...all.flatMap(addressesOf), ...(members ?? []).map(({ email }) => email)];
+	const addresses = [...all.flatMap(addressesOf$1), ...(members ?? []).map(({ email }) => email)];
 	const known = new Set([...addresses, ...all.map(({ id }) => id)].map((name) => name.toLowerCase()));
 	const suggest = openSuggester([...new Set(addresses)]);
 	return named.filter((name) => !known.has(name.toLowerCase())).map((name) => ({
@@ -36353,12 +37084,11 @@ function unknownMembersInRules({ checks, guards, sharedRuleNames = [], sync, mem
 	}));
 }
 /** Reports permissions of rules that no role has, and that are one typing error away from one that a role has. */
-function misspeltInRules({ roles = [], policies, checks }, { roles: live, ignoredLiveRoles }) {
-	const named = [
-		...policies.forbidPermissions,
-		...checks.flatMap((check) => check.kind === "cannot" ? check.cannot : check.can),
-		...Object.values(policies.escalation ?? {}).flat()
-	];
+function misspeltInRules({ roles = [], guards, policies, checks }, { roles: live, ignoredLiveRoles }) {
+	const named = [...namedInRules("permission", {
+		guards,
+		policies
+	}), ...checks.flatMap((check) => check.kind === "cannot" ? check.cannot : check.can)];
 	if (named.length === 0) return [];
 	const known = /* @__PURE__ */ new Set([...[
 		...roles,
@@ -36383,6 +37113,7 @@ var init_rule_roles = __esmMin((() => {
 	init_suggest();
 	init_desired();
 	init_live();
+	init_every_rule();
 	MAX_COMPARED = 1e8;
 }));
 
@@ -36423,8 +37154,8 @@ function createMember(member, resolver, report, reason) {
 		});
 		return null;
 	}
-	const wanted = roles.map(({ role }) => role);
-	const refs = resolver.resolve(email, wanted, report);
+	const declaredRoles = roles.map(({ role }) => role);
+	const refs = resolver.resolve(email, declaredRoles, report);
 	if (refs === null) return null;
 	const after = memberImage$3({
 		email,
@@ -36524,10 +37255,10 @@ function moveMember(live, resolver) {
 }
 function imagesOf$1(member, live, resolver, report) {
 	const { email, roles } = member;
-	const wanted = roles?.map(({ role }) => role);
-	const refs = wanted ? resolver.resolve(email, wanted, report) : live.roles.map(resolver.successorOf);
+	const declaredRoles = roles?.map(({ role }) => role);
+	const refs = declaredRoles ? resolver.resolve(email, declaredRoles, report) : live.roles.map(resolver.successorOf);
 	if (refs === null) return null;
-	const ignored = wanted ? live.roles.filter(resolver.isIgnored).map(resolver.refOf) : [];
+	const ignored = declaredRoles ? live.roles.filter(resolver.isIgnored).map(resolver.refOf) : [];
 	const before = memberImageOf(live, resolver);
 	return {
 		before,
@@ -36560,7 +37291,7 @@ function formerMembers(entries, live) {
 	const listed = new Set(entries.map(({ email }) => email.toLowerCase()));
 	const pinned = new Set(entries.flatMap(({ id }) => id ?? []));
 	const byAddress = new Map(renamed.flatMap((entry) => (entry.previously ?? []).map((address) => [address.toLowerCase(), entry])));
-	const found = live.flatMap((member) => {
+	const formers = live.flatMap((member) => {
 		const keys = addressKeysOf(member);
 		if (pinned.has(member.id) || keys.some((key) => listed.has(key))) return [];
 		const [entry] = keys.flatMap((key) => byAddress.get(key) ?? []);
@@ -36569,7 +37300,7 @@ function formerMembers(entries, live) {
 			member
 		}];
 	});
-	const groups = groupByKey$1(found, ({ entry }) => entry.email.toLowerCase());
+	const groups = groupByKey$1(formers, ({ entry }) => entry.email.toLowerCase());
 	return new Map(groups.map((group) => [group[0].entry, group.map(({ member }) => member)]));
 }
 /** Returns an entry with the roles and metadata of the former member where the file does not manage them. */
@@ -36586,18 +37317,23 @@ function inheriting(member, [former], resolver) {
 * Plans the members of an entry's previous addresses. They are removed once the entry's own membership is accepted, and
 * until then keep what the entry grants, unless it ends or suspends all access.
 */
-function planFormer(at, match, former, { roles }, report) {
-	const { member, absent, suspended } = at;
+function planFormer(active, match, former, { roles }, report) {
+	const { member, absent, suspended } = active;
 	if (former.length === 0 || match.found === "many" || match.found === "pin-missing") return UNCHANGED$1;
 	if (absent !== null) {
 		const reason = absent === "ended" ? "access-ended" : "access-not-begun";
+		for (const live of absent === "ended" ? [] : former.filter(isAccepted)) report({
+			code: "member-address-gap",
+			name: member.email,
+			previously: addressOf$1(live) ?? live.id
+		});
 		return {
 			changes: former.map((live) => deleteMember(live, roles, reason)),
 			waiting: []
 		};
 	}
-	const isAccepted = match.found === "one" && match.live.status === "accepted";
-	if (suspended && !isAccepted) return {
+	const isMoved = match.found === "one" && isAccepted(match.live);
+	if (suspended && !isMoved) return {
 		changes: former.flatMap((live) => updateMember({
 			...member,
 			email: addressOf$1(live) ?? member.email
@@ -36608,8 +37344,15 @@ function planFormer(at, match, former, { roles }, report) {
 	return {
 		changes: former.map((live) => {
 			const removal = deleteMember(live, roles, "address-changed");
-			if (isAccepted || live.status !== "accepted" && live.status !== "unknown") return removal;
-			const narrowed = updateMember(grantsOf(live, member, roles), live, roles, report, reasonOf$4(at));
+			if (isMoved || !isAccepted(live) && live.status !== "unknown") return removal;
+			const lacking = lackingIn(live, member, roles);
+			if (lacking.length > 0) report({
+				code: "member-former-differs",
+				name: addressOf$1(live) ?? live.id,
+				email: member.email,
+				lacking
+			});
+			const narrowed = updateMember(grantsOf(live, member, roles), live, roles, report, reasonOf$4(active));
 			if (narrowed !== null) return narrowed;
 			waiting.push({
 				change: removal,
@@ -36621,17 +37364,38 @@ function planFormer(at, match, former, { roles }, report) {
 		waiting
 	};
 }
+function isAccepted({ status }) {
+	return status === "accepted";
+}
+/** Returns what an entry declares and the membership of its previous address does not have: roles, and metadata. */
+function lackingIn(live, { roles: granted = [], metadata }, roles) {
+	const held = new Set(live.roles.map((id) => keyOf$4(roles.successorOf(id))));
+	const isHeld = (role) => (roles.resolve("", [role], () => void 0) ?? []).every((ref) => held.has(keyOf$4(ref)));
+	const missing = granted.filter(({ role }) => !isHeld(role));
+	const isSame = metadata === void 0 || isSameJson(metadata, live.metadata);
+	return [...missing.map(({ role }) => JSON.stringify(role)), ...isSame ? [] : ["its metadata"]];
+}
 /** Returns an entry for a former member with those of its roles that the entry of the new address grants. */
-function grantsOf(live, { email, origin, roles: granted }, roles) {
-	const kept = new Set(granted?.map(({ role }) => roles.idOf(role)));
-	return {
+function grantsOf(live, { email, origin, roles: grants }, roles) {
+	const own = {
 		email: addressOf$1(live) ?? email,
-		origin,
-		...granted && { roles: live.roles.filter((id) => kept.has(id)).map((role) => ({ role })) }
+		origin
 	};
+	const granted = grants && roles.resolve(email, grants.map(({ role }) => role), () => void 0);
+	if (!granted) return own;
+	const kept = new Set(granted.map(keyOf$4));
+	return {
+		...own,
+		roles: live.roles.filter((id) => kept.has(keyOf$4(roles.successorOf(id)))).map((role) => ({ role }))
+	};
+}
+/** Identifies a role, also one that replaces another and does not exist yet. */
+function keyOf$4({ id, name }) {
+	return id ?? `new ${name}`;
 }
 var NOBODY, UNCHANGED$1;
 var init_former_members = __esmMin((() => {
+	init_json_text();
 	init_text();
 	init_active_member();
 	init_match();
@@ -36698,8 +37462,12 @@ function planDeclared(desired, { live, ignoredMembers }, context, report) {
 	const waiting = [];
 	const { results, unclaimed } = matchMembers(desired, others, (member, match) => {
 		const own = formers.get(member) ?? [];
-		const entry = match.found === "none" ? inheriting(member, own, context.roles) : member;
-		const at = activeAt(entry, context.now);
+		const active = activeAt(member, context.now);
+		const inherited = match.found === "none" ? inheriting(active.member, own, context.roles) : active.member;
+		const at = {
+			...active,
+			member: inherited
+		};
 		const left = planFormer(at, match, own, context, report);
 		waiting.push(...left.waiting);
 		return [...planMember(at, match, {
@@ -36726,8 +37494,10 @@ function pinsByAddress(desired, live) {
 }
 function planUnlisted(unclaimed, { sync, roles }, report) {
 	if (sync.members === "additive") return [];
+	const standing = new Set(unclaimed.filter((member) => !isExpired(member)).flatMap(addressKeysOf));
 	return unclaimed.flatMap((member) => {
 		const address = addressOf$1(member);
+		const isLeftover = isExpired(member) && addressKeysOf(member).some((key) => standing.has(key));
 		const moves = member.roles.some(roles.isReplaced);
 		if (member.user && isServiceAccount(member) !== false) {
 			report({
@@ -36738,7 +37508,7 @@ function planUnlisted(unclaimed, { sync, roles }, report) {
 			});
 			return [];
 		}
-		if (address !== null) return [deleteMember(member, roles, "unlisted")];
+		if (address !== null) return [deleteMember(member, roles, isLeftover ? "invitation-expired" : "unlisted")];
 		report({
 			code: "member-without-address",
 			name: member.id,
@@ -36790,7 +37560,8 @@ function planMember(at, match, context, report) {
 		case "one": {
 			const found = planPinned(at, match.live, context, report);
 			if (match.leftovers.length === 0) return found;
-			const leftovers = match.leftovers.map((leftover) => deleteMember(leftover, context.roles, "invitation-expired"));
+			const keptId = at.absent === null && match.live.status !== "pending" ? at.member.id : void 0;
+			const leftovers = match.leftovers.flatMap((leftover) => leftover.id === keptId ? [] : deleteMember(leftover, context.roles, "invitation-expired"));
 			return [...found, ...leftovers];
 		}
 		default: return match;
@@ -37037,9 +37808,9 @@ function planRoles(desired, { roles: live, temporarilyNamed }, sync) {
 		entry,
 		match
 	}));
-	const left = unclaimed.filter(({ predefined }) => !predefined);
-	const aside = asideByName(left, temporarilyNamed);
-	const nearest = openSuggester([...new Set(left.filter(({ id }) => !temporarilyNamed.has(id)).map(({ name }) => name))]);
+	const customLeft = unclaimed.filter(({ predefined }) => !predefined);
+	const aside = asideByName(customLeft, temporarilyNamed);
+	const nearest = openSuggester([...new Set(customLeft.filter(({ id }) => !temporarilyNamed.has(id)).map(({ name }) => name))]);
 	const planned = pairs.map(({ entry: role, match }) => sync.ignored.has(role.name) ? {
 		change: null,
 		findingData: [{
@@ -37054,7 +37825,7 @@ function planRoles(desired, { roles: live, temporarilyNamed }, sync) {
 		nearest
 	}));
 	const spoken = new Set(planned.flatMap(({ change }) => change?.id ?? []));
-	const unlisted = left.filter(({ id }) => !spoken.has(id));
+	const unlisted = customLeft.filter(({ id }) => !spoken.has(id));
 	const removals = sync.roles === "authoritative" ? unlisted.map(deleteRole) : [];
 	const kept = unlisted.length - removals.length;
 	const changes = [...planned.flatMap(({ change, successor }) => [change ?? [], successor ?? []].flat()), ...removals];
@@ -37077,9 +37848,9 @@ function planRoles(desired, { roles: live, temporarilyNamed }, sync) {
 }
 function planRole(role, match, context) {
 	const { name } = role;
-	const only = (found) => ({
+	const only = (finding) => ({
 		change: null,
-		findingData: [found]
+		findingData: [finding]
 	});
 	switch (match.found) {
 		case "none": {
@@ -37122,9 +37893,9 @@ function planRole(role, match, context) {
 		case "many": return only({
 			code: "role-ambiguous",
 			name,
-			live: match.live.map(({ id, name: is }) => ({
+			live: match.live.map(({ id, name: roleName }) => ({
 				id,
-				name: is
+				name: roleName
 			}))
 		});
 		case "one": return planFound(role, match.live, context);
@@ -37201,15 +37972,15 @@ function caseVariants(changes, unlisted) {
 	});
 }
 /** Reports roles that would get a name which another role keeps: the service would refuse it. */
-function nameCollisions(changes, named) {
+function nameCollisions(changes, liveRoles) {
 	const moving = new Set(changes.flatMap((change) => change.before?.name === change.after?.name ? [] : change.id ?? []));
-	const staying = groupByKey$1(named.filter(({ id }) => !moving.has(id)), ({ name }) => name);
+	const staying = groupByKey$1(liveRoles.filter(({ id }) => !moving.has(id)), ({ name }) => name);
 	const kept = new Map(staying.map((group) => [group[0].name, group.map(({ id }) => id).sort(byCodeUnit)]));
 	return changes.flatMap((change) => {
 		const { kind, after, before, name } = change;
 		if (after === null || kind !== "replace" && before?.name === after.name) return [];
-		const own = [change.id, kind === "replace" ? change.resumed : null];
-		const id = kept.get(after.name)?.find((other) => !own.includes(other));
+		const ownIds = [change.id, kind === "replace" ? change.resumed : null];
+		const id = kept.get(after.name)?.find((other) => !ownIds.includes(other));
 		return id === void 0 ? [] : [{
 			code: "role-name-taken",
 			name,
@@ -37247,20 +38018,20 @@ function findRenames(roles, liveNames, asideNames) {
 	const several = /* @__PURE__ */ new Map();
 	const taken = /* @__PURE__ */ new Set();
 	/** Tries the next previous name of an entry; returns the entry that has to give it up first, if there is one. */
-	const tryNext = (former, { found }, chain) => {
+	const tryNext = (former, { found: match }, chain) => {
 		if (!liveNames.has(former) || taken.has(former) || chain.has(former)) return null;
 		const holder = declared.get(former);
 		const givesUp = holder?.previously !== void 0 && asideNames.has(former);
 		if (holder && !givesUp) return holder;
-		found.push(former);
+		match.push(former);
 		return null;
 	};
-	const conclude = ({ name, found }) => {
-		const [first] = found;
+	const conclude = ({ name, found: match }) => {
+		const [first] = match;
 		if (first === void 0) return false;
-		for (const former of found) taken.add(former);
-		if (found.length === 1) renames.set(name, first);
-		else for (const former of found) several.set(former, name);
+		for (const former of match) taken.add(former);
+		if (match.length === 1) renames.set(name, first);
+		else for (const former of match) several.set(former, name);
 		return true;
 	};
 	const rename = (root) => {
@@ -37343,7 +38114,7 @@ function roleResolver(plan, { roles: live, ignoredRoles, ignoredLiveRoles }) {
 			role
 		});
 		if (plan.unmatched.has(role)) return () => null;
-		const [id, ...others] = names.has(role) ? [role] : idsByName.get(role) ?? [];
+		const [id, ...more] = names.has(role) ? [role] : idsByName.get(role) ?? [];
 		if (id === void 0) {
 			const near = suggest(role);
 			return (name) => ({
@@ -37353,11 +38124,11 @@ function roleResolver(plan, { roles: live, ignoredRoles, ignoredLiveRoles }) {
 				near
 			});
 		}
-		if (others.length > 0) return (name) => ({
+		if (more.length > 0) return (name) => ({
 			code: "member-role-ambiguous",
 			name,
 			role,
-			ids: [id, ...others]
+			ids: [id, ...more]
 		});
 		if (removed.has(id)) return (name) => ({
 			code: "member-role-removed",
@@ -37366,12 +38137,12 @@ function roleResolver(plan, { roles: live, ignoredRoles, ignoredLiveRoles }) {
 		});
 		return successorOf(id);
 	};
-	const known = /* @__PURE__ */ new Map();
+	const cache = /* @__PURE__ */ new Map();
 	const resolveOne = (role) => {
-		const found = known.get(role);
-		if (found !== void 0) return found;
+		const cached = cache.get(role);
+		if (cached !== void 0) return cached;
 		const resolved = lookUp(role);
-		known.set(role, resolved);
+		cache.set(role, resolved);
 		return resolved;
 	};
 	return {
@@ -37390,8 +38161,8 @@ function roleResolver(plan, { roles: live, ignoredRoles, ignoredLiveRoles }) {
 			for (const role of roles) {
 				const resolved = resolveOne(role);
 				if (typeof resolved === "function") {
-					const found = resolved(member);
-					if (found !== null) report(found);
+					const roles = resolved(member);
+					if (roles !== null) report(roles);
 					complete = false;
 				} else refs.set(resolved.id ?? `new ${resolved.name}`, resolved);
 			}
@@ -37405,146 +38176,10 @@ var init_resolve = __esmMin((() => {
 	init_live();
 }));
 
-// src/kernel/findings/findings.ts
-function acceptedHolders(count) {
-	return count === 0 ? "no accepted holder" : counted(count, "accepted holder");
-}
-function mfaHint(invited) {
-	return invited ? "It is known once the invitation is accepted." : "The service does not report it; look it up there before you rely on the policy.";
-}
-function stays(moves) {
-	return moves ? "it moves to the successor of a replaced role, and is otherwise left alone" : "it is left alone";
-}
-/** Returns the texts about an entry that several live roles match, by its name or by its previous names. */
-function ambiguousRoleTexts({ name, live }) {
-	if (live.every((role) => role.name === name)) return {
-		message: `Two or more live roles are called "${name}": ${list(live.map(({ id }) => id))}.`,
-		hint: `Say which one is meant: add "id: ${live[0]?.id}" (or another of them) to the role.`
-	};
-	const sorted = [...live].sort(by((role) => role.name));
-	return {
-		message: `Several live roles have previous names of "${name}": ${list(sorted.map((role) => `"${role.name}" (${role.id})`))}.`,
-		hint: `Say which one is meant: leave only its name in "previously", or add its id to the role, such as "id: ${sorted[0]?.id}". The others are then roles without an entry.`
-	};
-}
-/** Returns the finding of some data: all messages of findings are here. */
-function toFinding(found) {
-	const { code, name } = found;
-	const error = (resource, message, hint) => ({
-		code,
-		severity: "error",
-		resource,
-		name,
-		message,
-		hint
-	});
-	const warning = (resource, message, hint) => ({
-		code,
-		severity: "warning",
-		resource,
-		name,
-		message,
-		hint
-	});
-	switch (found.code) {
-		case "role-ambiguous": {
-			const { message, hint } = ambiguousRoleTexts(found);
-			return error("role", message, hint);
-		}
-		case "role-pin-missing": return error("role", `Role "${name}" is pinned to ${found.id}, which does not exist.`, "Correct the id, or remove it: the role is then found by its name, or created.");
-		case "role-pin-predefined": return error("role", `Role "${name}" is pinned to ${found.id}, a predefined role, which cannot be changed.`, "Remove it from \"roles:\"; grant it to members by its id.");
-		case "caller-unknown": return warning("member", "It is unknown which member the API key belongs to, so the self-lockout guard cannot protect it.", "A user's key with the scope user.profile_readonly can look that up; --verbose reports why it failed.");
-		case "metadata-rounded": return warning(found.resource, `A number in the metadata of ${name} cannot be represented exactly (${found.properties.map((property) => JSON.stringify(property)).join(", ")}) and would be written back changed, so ${name} is not ${NOT_DONE[found.kind]}.`, "Change the number at the service, or declare it as text, in quotes.");
-		case "role-not-retrieved": return warning("role", `The service does not return the role ${name}; its id is used as given, and its permissions are unknown.`, "If the id is wrong, correct it: the service would reject it.");
-		case "role-needs-permissions": return error("role", `Role "${name}" does not exist yet, and the file declares no permissions for it.`, found.near === null ? "Add \"permissions:\" to the role; an empty list is allowed." : `Did you mean "${found.near}"? Otherwise add "permissions:" to the role; an empty list is allowed.`);
-		case "role-previously-unknown": return warning("role", `No live role is called "${found.previously}", so none is renamed to "${name}".`, `Did you mean "previously: ${found.near}"?`);
-		case "role-previously-left": return warning("role", `A live role is already called "${name}", so "${found.previously}" is not renamed.`, `Remove "previously: ${found.previously}"; if both should be one role, pin the right one with its id.`);
-		case "role-name-taken": return error("role", `The name "${name}" belongs to the live role ${found.id}, which this plan leaves alone.`, "Choose another name, or list that role as well.");
-		case "role-name-case": return error("role", `"${name}" would be created, and differs from the live role "${found.live}" only in ${name.normalize("NFC") === found.live.normalize("NFC") ? "how accents are encoded (Unicode NFC and NFD)" : "upper and lower case"}.`, `If the live role is meant, write "${found.live}", or add "previously: ${found.live}" to rename it. If it is another role, list "${found.live}" as well, or choose another name.`);
-		case "rule-role-ambiguous": return error("role", `A policy, guard or check names "${name}", but two or more live roles have that name: ${list(found.ids)}.`, `Use the id of the intended role in the rule, or list the role with "id: ${found.ids[0]}" (or another of them).`);
-		case "rule-role-unknown": {
-			const { message, hint } = unknownRoleTexts(found);
-			return found.shared ? warning("role", message, hint) : error("role", message, hint);
-		}
-		case "rule-member-unknown": return warning("member", `A guard or check names ${name}, who is neither declared nor a member: it has no effect.`, found.near === null ? "Correct the address, or remove it." : `Did you mean "${found.near}"?`);
-		case "rule-permission-unknown": return warning("role", `A policy or check names the permission "${name}", which no role has.`, `Did you mean "${found.near}"?`);
-		case "override-left-over": return warning("member", `The override ${name} in the file is left over: ${LEFT_OVER[found.why]}.`, "Remove it from guards.overrides.");
-		case "member-likely-renamed": return warning("member", `${name} would be invited, and ${found.previously} be removed: probably the same person, who would have no access until the invitation is accepted.`, `Write "previously: ${found.previously}" in the entry of ${name}, to keep the old membership until the new one is accepted. If the address has changed at the service instead, write "email: ${found.previously}".`);
-		case "role-likely-renamed": return warning("role", `"${name}" would be created and "${found.previously}" removed, with the same permissions or holders.`, `If this is a rename, add "previously: ${found.previously}" to the new role.`);
-		case "role-few-holders": return warning("role", `The role "${name}" has ${acceptedHolders(found.holders)}; it needs ${found.min}.`, "This plan does not make it worse. Grant the role to somebody else, or wait until the invited have accepted.");
-		case "check-unknown": return warning("role", `The permissions of "${name}" are unknown, so a check of ${found.permission} may miss its holders.`, null);
-		case "member-ambiguous": return error("member", `Two or more live members have the address ${name}: ${list(found.ids)}.`, `Say which one is meant: add "id: ${found.ids[0]}" (or another of them) to the member.`);
-		case "member-pin-missing": return error("member", `Member ${name} is pinned to ${found.id}, which does not exist.`, "Correct the id, or remove it: the member is then found by address, or invited.");
-		case "member-needs-roles": return warning("member", `${name} is not a member, and cannot be created: the file declares no roles for this member.`, "Add \"roles:\" to the member; an empty list is allowed. If an apply could not renew an expired invitation, the journal of that run has its roles.");
-		case "member-role-unknown": return error("member", `The file grants "${found.role}" to ${name}, but neither the file nor the service has such a role.`, found.near === null ? "Correct the name, declare the role under \"roles:\", or use the id of a predefined role." : `Did you mean "${found.near}"? Otherwise declare the role under "roles:".`);
-		case "member-role-ambiguous": return error("member", `The file grants "${found.role}" to ${name}, but two or more live roles have that name: ${list(found.ids)}.`, "Use the id of the intended role.");
-		case "member-role-removed": return error("member", `The file grants "${found.role}" to ${name}, but this plan would delete that role, because "roles:" does not list it.`, "List the role, or remove it from the member.");
-		case "member-disabled": return warning("member", `${name} is disabled at the service; a plan enables nobody.`, null);
-		case "member-status-changed": return error("member", `${name} was ${found.was} when this was planned, and is ${found.is} now.`, "No plan does that: find out who did, and correct it at the service.");
-		case "passwords-left": return warning("member", `Left out, since a new password would enable them: ${counted(found.left.length, "disabled user")} (${list(found.left)}).`, "To enable one, name the address instead of a pattern.");
-		case "member-not-managed": return warning("member", `${name} is declared as a managed user, but is an ordinary one at the service; what is declared under managed cannot be set.`, "Remove \"managed:\", or remove the member and create it again.");
-		case "member-without-address": return warning("member", `Member ${name} has no e-mail address, so the file cannot name it; ${stays(found.moves)}.`, null);
-		case "member-service-account": return warning("member", SERVICE_ACCOUNTS[found.type] === void 0 ? `${name} is not listed, and its user type "${found.type}" is unknown; ${stays(found.moves)}.` : `${name} is ${SERVICE_ACCOUNTS[found.type]} that the file does not list; ${stays(found.moves)}.`, "List it under \"members:\" to manage it, or under \"ignore.members\" to keep it out of plans.");
-		case "member-pin-other": return warning("member", `The entry of ${name} is pinned to ${found.id}, whose address is ${found.address}.`, "If these are two people, remove the id. If the address has changed, this is correct.");
-		case "member-roles-lost": return warning("member", `${name} is suspended, and no file lists the roles (${list(found.roles)}), so they do not come back.`, `List them under "roles:" of the member.`);
-		case "member-pin-left": return warning("member", `The entry of ${name} is pinned to ${found.id}, which has an address under "leavers:", so the entry has no effect.`, "Remove the id if these are two people; else remove the entry.");
-		case "member-pinned-elsewhere": return error("member", `${name} is the address of ${found.id}, which the entry of ${found.by} is pinned to.`, "The service accepts an address only once. Remove the id from that entry, or remove one of the two.");
-		case "member-ignored": return error("member", `${name} is declared, but "ignore.members" excludes that address, or its live member, from every plan.`, "Remove the entry, or the pattern.");
-		case "role-ignored": return error("role", `The role "${name}" is declared, but "ignore.roles" excludes that name, or its live role, from every plan.`, "Remove the entry, or the pattern.");
-		case "roles-ignored": return warning("role", `${found.roles.length === 1 ? "1 live role is" : `${found.roles.length} live roles are`} ignored: ${list(found.roles)}.`, IGNORED_HINT);
-		case "members-ignored": {
-			const what = found.count === 1 ? "1 live member is" : `${found.count} live members are`;
-			const who = found.groups.map(({ held, members }) => `${held} (${list(members)})`);
-			return warning("member", `${what} ignored: ${list(who, "; ")}.`, IGNORED_HINT);
-		}
-		case "member-role-unassignable": return warning("member", `${name} would newly hold "${found.role}", which the service may refuse to assign through its API.`, "If it does, assign the role at the service; the next plan then has nothing to change.");
-		case "member-role-ignored": return error("member", `The file grants "${found.role}" to ${name}, but "ignore.roles" excludes that role from every plan.`, "Remove the role from the member, or from the ignored patterns.");
-		case "member-status-unknown": return warning("member", `The status of ${name} at the service is unknown.`, null);
-		case "member-expired": return warning("member", `The invitation of ${name} has expired, and no new one is sent.`, `Remove "sync.reinvite: false", or send one with --reinvite ${name}.`);
-		case "member-overdue": return warning("member", `The invitation of ${name} expired at ${found.expiresAt}, but the service still lists it as pending.`, "It counts as pending, and is left as it is. To invite them again, remove the invitation at the service, and apply.");
-		case "member-not-accepted": return warning("member", `${name} has not accepted an invitation since the entry was last changed, on ${found.since}; after ${found.period}, no new one is sent.`, `Remove the entry, or send another one with --reinvite ${name}.`);
-		case "member-pin-renewed": return warning("member", `The entry of ${name} is pinned to ${found.id}, an expired invitation; it now refers to ${found.now}.`, `Write "id: ${found.now}", or remove the id.`);
-		case "member-mfa-unknown": return warning("member", `It is unknown whether ${name}, who would hold "${found.role}", has MFA on login.`, mfaHint(found.invited));
-		default: return found;
-	}
-}
-function unknownRoleTexts({ name, near, shared, removed }) {
-	if (removed !== null) return {
-		message: `A policy, guard or check names "${name}", the role "${removed}", which this plan removes: it would have no effect.`,
-		hint: "Remove the rule as well, or list the role."
-	};
-	const correct = shared ? "If another merchant that includes the rule has the role, leave it; else correct the name." : "Correct the name, or remove it.";
-	return {
-		message: `A policy, guard or check names "${name}", which is neither declared nor live: it has no effect.`,
-		hint: near === null ? correct : `Did you mean "${near}"?`
-	};
-}
-var NOT_DONE, SERVICE_ACCOUNTS, LEFT_OVER, IGNORED_HINT;
-var init_findings = __esmMin((() => {
-	init_text();
-	init_refusals();
-	NOT_DONE = {
-		create: "created",
-		update: "changed",
-		replace: "replaced",
-		delete: "removed"
-	};
-	SERVICE_ACCOUNTS = {
-		service_account: "a service account",
-		system_account: "a system account"
-	};
-	LEFT_OVER = {
-		"other-plan": "it is for another plan",
-		"no-changes": "this plan has no changes",
-		"not-refused": "this plan is not refused for that"
-	};
-	IGNORED_HINT = "No plan changes or removes what is ignored, but policies and checks still apply to it.";
-}));
-
 // src/kernel/plan/upcoming-dates.ts
 /** Returns what the dates of a file bring in times to come: the earliest first, then by address. */
 function upcomingDates({ members = [], leavers = [] }, now) {
-	const listed = new Set(leavers.length === 0 ? [] : members.map(({ email }) => email.toLowerCase()));
+	const listed = new Set(leavers.length === 0 ? [] : members.flatMap(({ email, previously = [] }) => [email, ...previously].map((one) => one.toLowerCase())));
 	const leaving = leavers.map(({ email, from: { starts, text } }) => {
 		return {
 			at: starts,
@@ -37554,9 +38189,9 @@ function upcomingDates({ members = [], leavers = [] }, now) {
 			roles: []
 		};
 	});
-	const left = new Map(leavers.map(({ email, from }) => [email.toLowerCase(), from.starts]));
-	const own = members.filter((one) => hasOwnEnds(one) || hasBeginnings(one)).flatMap((member) => {
-		const last = left.get(member.email.toLowerCase()) ?? Number.POSITIVE_INFINITY;
+	const leavesAt = new Map(leavers.map(({ email, from }) => [email.toLowerCase(), from.starts]));
+	const ownDates = members.filter((member) => hasOwnEnds(member) || hasBeginnings(member)).flatMap((member) => {
+		const last = leavesAt.get(member.email.toLowerCase()) ?? Number.POSITIVE_INFINITY;
 		return [
 			...beginningsOf(member),
 			...endsOf(member),
@@ -37566,28 +38201,28 @@ function upcomingDates({ members = [], leavers = [] }, now) {
 			email: member.email
 		}));
 	});
-	return [...leaving, ...own].filter(({ at }) => at > now).sort((a, b) => a.at - b.at || by(({ email }) => email)(a, b));
+	return [...leaving, ...ownDates].filter(({ at }) => at > now).sort((a, b) => a.at - b.at || by(({ email }) => email)(a, b));
 }
 /** Returns when the membership begins, with its first roles, and when more roles do. */
 function beginningsOf(member) {
 	const { from, until, roles = [] } = member;
 	const start = from?.starts ?? Number.NEGATIVE_INFINITY;
 	const grants = roles.map((grant) => {
-		const own = grant.from !== void 0 && grant.from.starts > start ? grant.from : from;
+		const begins = grant.from !== void 0 && grant.from.starts > start ? grant.from : from;
 		return {
 			role: grant.role,
-			own,
-			at: own?.starts ?? Number.NEGATIVE_INFINITY
+			own: begins,
+			at: begins?.starts ?? Number.NEGATIVE_INFINITY
 		};
 	});
 	const first = Math.min(...grants.map(({ at }) => at));
 	const times = new Map(grants.flatMap(({ own }) => own === void 0 ? [] : [[own.starts, own.text]]));
 	if (from !== void 0 && grants.length === 0) times.set(from.starts, from.text);
-	return [...times].flatMap(([at, text]) => {
-		const what = at === first || grants.length === 0 ? "joins" : "begins";
-		const begun = grants.filter((grant) => grant.at === at).map(({ role }) => role);
-		return at < (until?.ends ?? Number.POSITIVE_INFINITY) && !isSuspended(member, at) ? [{
-			at,
+	return [...times].flatMap(([time, text]) => {
+		const what = time === first || grants.length === 0 ? "joins" : "begins";
+		const begun = grants.filter((grant) => grant.at === time).map(({ role }) => role);
+		return time < (until?.ends ?? Number.POSITIVE_INFINITY) && !isSuspended(member, time) ? [{
+			at: time,
 			text,
 			what,
 			roles: begun.sort()
@@ -37628,11 +38263,11 @@ function suspensionOf({ suspended: { from, until: end } = {}, until }) {
 	}]].filter(({ at }) => at < (until?.ends ?? Number.POSITIVE_INFINITY));
 }
 function hasOwnEnds({ until, roles = [] }) {
-	return until !== void 0 || roles.some((one) => one.until);
+	return until !== void 0 || roles.some((grant) => grant.until);
 }
 /** Returns whether an entry leaves the beginning of access, or a suspension, to time. */
 function hasBeginnings({ from, suspended, roles = [] }) {
-	return from !== void 0 || suspended !== void 0 || roles.some((one) => one.from);
+	return from !== void 0 || suspended !== void 0 || roles.some((grant) => grant.from);
 }
 var init_upcoming_dates = __esmMin((() => {
 	init_text();
@@ -37690,12 +38325,12 @@ function rowsOfChange(change) {
 	}
 	const before = change.before && memberRowValues(change.before);
 	const after = change.after && memberRowValues(change.after);
-	const [was, is] = [change.before, change.after].map((image) => nameOfPerson(image?.email ?? null, change));
-	if (was === is || before === null || after === null) {
+	const [nameBefore, nameAfter] = [change.before, change.after].map((image) => nameOfPerson(image?.email ?? null, change));
+	if (nameBefore === nameAfter || before === null || after === null) {
 		const leftover = kind === "delete" && change.reason === "invitation-expired" && { leftover: true };
 		return [{
 			id,
-			name: (before === null ? is : was) ?? "",
+			name: (before === null ? nameAfter : nameBefore) ?? "",
 			...replaced,
 			...leftover,
 			before,
@@ -37704,12 +38339,12 @@ function rowsOfChange(change) {
 	}
 	return [{
 		id,
-		name: was ?? "",
+		name: nameBefore ?? "",
 		before,
 		after: null
 	}, {
 		id: null,
-		name: is ?? "",
+		name: nameAfter ?? "",
 		before: null,
 		after
 	}];
@@ -37756,8 +38391,8 @@ function createPermissionSets() {
 		indexOf(permissions) {
 			const set = sortedSet(permissions);
 			const key = set.join("\n");
-			const known = indexes.get(key);
-			if (known !== void 0) return known;
+			const index = indexes.get(key);
+			if (index !== void 0) return index;
 			indexes.set(key, sets.length);
 			return sets.push(set) - 1;
 		},
@@ -37770,16 +38405,16 @@ function personPermissions(access, escalation, isNamed = () => true) {
 	for (const person of access.people) {
 		const name = personName(person);
 		if (!isNamed(name)) continue;
-		const known = memberships.get(name);
-		if (known === void 0) memberships.set(name, [person]);
-		else known.push(person);
+		const membership = memberships.get(name);
+		if (membership === void 0) memberships.set(name, [person]);
+		else membership.push(person);
 	}
 	const grantedTo = granting(access);
 	const reachOf = reaching(access, escalation);
-	const all = sortedSet([...access.roles.values()].flatMap(({ permissions }) => permissions ?? []));
-	const reached = memoized((reach) => reach.anything === null ? all.filter((permission) => reach.stepsTo(permission) !== null) : ["*"]);
+	const allPermissions = sortedSet([...access.roles.values()].flatMap(({ permissions }) => permissions ?? []));
+	const reached = memoized((reach) => reach.anything === null ? allPermissions.filter((permission) => reach.stepsTo(permission) !== null) : ["*"]);
 	const texts = memoized(({ permissions, unknown }) => [...permissions, ...unknown.map(unknownPermissions)]);
-	const usable = (name) => (memberships.get(name) ?? []).filter(isActive);
+	const usable = (name) => (memberships.get(name) ?? []).filter(isActive$1);
 	return {
 		held: (name) => usable(name).flatMap((person) => texts(grantedTo(person))),
 		reach: (name) => usable(name).flatMap((person) => reached(reachOf(person))),
@@ -37794,10 +38429,10 @@ function personPermissions(access, escalation, isNamed = () => true) {
 	};
 }
 function memoized(compute) {
-	const known = /* @__PURE__ */ new Map();
+	const cache = /* @__PURE__ */ new Map();
 	return (key) => {
-		const value = known.get(key) ?? compute(key);
-		known.set(key, value);
+		const value = cache.get(key) ?? compute(key);
+		cache.set(key, value);
 		return value;
 	};
 }
@@ -37808,23 +38443,23 @@ function reviewedPeople({ before, after, changes, deferred, desired }, members, 
 	if (touched.size === 0) return [];
 	const { escalation } = desired.policies;
 	const of = (access) => personPermissions(access, escalation, (name) => touched.has(name));
-	const was = of(before);
+	const valueBefore = of(before);
 	const rowOf = (name, end) => ({
 		name,
 		held: {
-			before: sets.indexOf(was.held(name)),
+			before: sets.indexOf(valueBefore.held(name)),
 			after: sets.indexOf(end.held(name))
 		},
 		reach: {
-			before: sets.indexOf(was.reach(name)),
+			before: sets.indexOf(valueBefore.reach(name)),
 			after: sets.indexOf(end.reach(name))
 		}
 	});
-	const is = of(after);
-	const rows = sortedSet(touched).map((name) => rowOf(name, is)).filter(({ name, held }) => changed.has(name) && !waiting.has(name) || held.before !== held.after);
+	const valueAfter = of(after);
+	const rows = sortedSet(touched).map((name) => rowOf(name, valueAfter)).filter(({ name, held }) => changed.has(name) && !waiting.has(name) || held.before !== held.after);
 	if (waiting.size === 0) return rows;
-	const all = splitByResource([...changes, ...deferred.map(({ change }) => change)]);
-	const settled = of(accessAfter(before, all, { mergeReplacedRoles: false }));
+	const byResource = splitByResource([...changes, ...deferred.map(({ change }) => change)]);
+	const settled = of(accessAfter(before, byResource, { mergeReplacedRoles: false }));
 	const later = sortedSet(waiting).map((name) => ({
 		...rowOf(name, settled),
 		deferred: true
@@ -37909,12 +38544,12 @@ function dependenciesOf(changes) {
 		...namesInUse(roles),
 		...invitationsInTheWay(members)
 	]) {
-		const known = dependencies.get(needed.fingerprint) ?? [];
-		known.push({
+		const dependents = dependencies.get(needed.fingerprint) ?? [];
+		dependents.push({
 			dependent: dependent.fingerprint,
 			why
 		});
-		dependencies.set(needed.fingerprint, known);
+		dependencies.set(needed.fingerprint, dependents);
 	}
 	return dependencies;
 }
@@ -38004,7 +38639,7 @@ function roundingChanges(changes, { roles, members }) {
 		const { id, after, kind, resource, name } = change;
 		if (after === null || !sendsMetadata(change)) return [];
 		if (!rounded.has(id ?? "") && !hasUnsafeNumber(after.metadata)) return [];
-		const live = resources.find((one) => one.id === id);
+		const live = resources.find((resource) => resource.id === id);
 		const properties = Object.entries(after.metadata).flatMap(([key, value]) => isRounded(key, value, live) ? key : []);
 		const finding = {
 			code: "metadata-rounded",
@@ -38027,8 +38662,8 @@ function sendsMetadata({ kind, fields }) {
 * exact.
 */
 function isRounded(key, value, live) {
-	const is = live?.metadata[key];
-	if (is !== void 0 && isSameJson(is, value)) return live?.rounded?.includes(key) ?? false;
+	const current = live?.metadata[key];
+	if (current !== void 0 && isSameJson(current, value)) return live?.rounded?.includes(key) ?? false;
 	return hasUnsafeNumber(value);
 }
 function hasUnsafeNumber(value) {
@@ -38117,36 +38752,42 @@ function judgeChanges(input, { scope, roles, members, byFile }) {
 	};
 	const joined = accessBefore(scope, wanted, { mergeReplacedRoles: true });
 	const joinedAfter = accessAfter(joined, wanted, { mergeReplacedRoles: true });
-	const minHolders = guardMinHolders(guards.minHolders, joined, joinedAfter, wanted.members, holders);
-	const enforcedHolders = sets.map(({ rules }) => guardMinHolders(rules.guards.minHolders, joined, joinedAfter, wanted.members, holders));
+	const removals = {
+		before: joined,
+		after: joinedAfter,
+		changes: wanted.members,
+		...holders
+	};
+	const withheld = withheldBy(guards, removals);
+	const withheldByEnforced = sets.map(({ rules }) => withheldBy(rules.guards, removals));
 	const kept = new Set(wanted.members.map(({ fingerprint }) => fingerprint));
 	const deferred = distinctDeferred([
 		...members.waiting.filter(({ change }) => kept.has(change.fingerprint)),
-		...minHolders.deferred,
-		...enforcedHolders.flatMap((one) => one.deferred),
-		...[own, ...sets.map(({ rules }) => rules)].flatMap((rules) => deferredInWhole(rules.guards.minHolders, scope, found, wanted, holders))
+		...[withheld, ...withheldByEnforced].flatMap((one) => one.deferred.map(({ deferred: later }) => later)),
+		...[own, ...sets.map(({ rules }) => rules)].flatMap((rules) => deferredInWhole(rules.guards, scope, found, wanted, holders))
 	]);
 	const waiting = new Set(deferred.map(({ change }) => change.fingerprint));
-	const memberChanges = wanted.members.filter(({ fingerprint }) => !waiting.has(fingerprint));
+	const ready = wanted.members.filter(({ fingerprint }) => !waiting.has(fingerprint));
 	const held = blockHeldRoles({
 		roles: wanted.roles,
-		members: memberChanges
+		members: ready
 	}, deferred, live.members);
-	const changes = {
-		roles: held.changes,
-		members: memberChanges
-	};
+	const { changes } = held;
 	const apart = hasSuccessors(wanted);
 	const waits = deferred.length + held.deferred.length > 0;
 	const before = apart ? accessBefore(scope, changes, { mergeReplacedRoles: false }) : joined;
 	const after = apart || waits ? accessAfter(before, changes, { mergeReplacedRoles: false }) : joinedAfter;
 	const later = splitByResource([...held.deferred, ...deferred].map(({ change }) => change));
-	const still = deferred.length > 0 ? guardMinHolders(guards.minHolders, joined, accessAfter(joined, changes, { mergeReplacedRoles: true }), changes.members, holders) : {
+	const still = deferred.length > 0 ? withheldBy(guards, {
+		before: joined,
+		after: accessAfter(joined, changes, { mergeReplacedRoles: true }),
+		changes: changes.members,
+		...holders
+	}) : {
 		refusals: [],
 		deferred: []
 	};
 	const guarded = {
-		settings: guards,
 		entries: desired.members ?? [],
 		scope,
 		changes,
@@ -38175,11 +38816,13 @@ function judgeChanges(input, { scope, roles, members, byFile }) {
 			find: findRole
 		}, compared)) : present;
 		if (!byFile) return judgement;
-		const grants = judgeGrants(rules, {
+		const grants = judgeDeclarations(rules, {
+			desired: rules,
 			find: findRole,
-			before: joined,
-			base,
 			now
+		}, {
+			before: joined,
+			base
 		});
 		return {
 			...judgement,
@@ -38190,25 +38833,24 @@ function judgeChanges(input, { scope, roles, members, byFile }) {
 	const judged = judge(own);
 	const judgedBy = (rules, { callerId }) => {
 		const kept = accessAfter(joined, changes, { mergeReplacedRoles: true });
-		const few = guardMinHolders(rules.guards.minHolders, joined, kept, changes.members, holders);
+		const few = withheldBy(rules.guards, {
+			before: joined,
+			after: kept,
+			changes: changes.members,
+			...holders
+		});
 		const findBefore = roleFinder(joined, declared);
 		const findStill = (role) => {
 			const key = findBefore(role) ?? "";
 			return find(role) ?? (left.roles.has(key) ? key : void 0);
 		};
-		const chained = new Set(still.deferred.map(({ change }) => change.fingerprint));
+		const chained = new Set(still.deferred.map((one) => one.deferred.change.fingerprint));
 		const { refusals: broken, ...rest } = judge(rules, findStill);
 		const refusals = [
 			...few.refusals,
-			...few.deferred.filter(({ change }) => !chained.has(change.fingerprint)).map(({ change, role }) => toRefusal({
-				code: "min-holders-wait",
-				name: role,
-				member: change.name,
-				chained: false
-			})),
-			...guardPlan({
+			...few.deferred.filter((one) => !chained.has(one.deferred.change.fingerprint)).map((one) => one.refusal(false)),
+			...guardPlan(rules.guards, {
 				...guarded,
-				settings: rules.guards,
 				callerId
 			}),
 			...broken
@@ -38243,11 +38885,11 @@ function judgeChanges(input, { scope, roles, members, byFile }) {
 	});
 	const ownRefusals = [
 		...roles.refusalData.map((data) => toRefusal(data)),
-		...minHolders.refusals,
+		...withheld.refusals,
 		...still.refusals,
-		...still.deferred.map(shortOfHolders),
+		...still.deferred.map((one) => one.refusal(true)),
 		...held.refusals,
-		...guardPlan(guarded),
+		...guardPlan(guards, guarded),
 		...judged.refusals
 	].map(asWritten);
 	const baseRules = base && ownRules(withRulesOf(base, desired), sets);
@@ -38257,12 +38899,12 @@ function judgeChanges(input, { scope, roles, members, byFile }) {
 		...baseRules ? [baseRules] : []
 	].flatMap((rules) => ambiguousInRules(rules, names, roles));
 	const byBase = baseRules === void 0 ? [] : refusalsOfBase(judgedBy(baseRules, live).refusals, ownRefusals);
+	const byEnforced = enforced.flatMap((one) => one.refusals);
 	const { refusals, overridden, findingData } = applyFileOverrides({
 		fingerprint,
 		refusals: [...ownRefusals, ...byBase],
 		changes: all
-	}, overridesOf$1(own, isWhole));
-	const byEnforced = enforced.flatMap((one) => one.refusals);
+	}, overridesOf$1(own, isWhole), byEnforced);
 	const allDeferred = [...held.deferred, ...deferred].sort(by(({ change }) => `${change.name} ${change.id}`));
 	const allOverridden = [...overridden, ...enforced.flatMap((one) => one.overridden.map((refusal) => refusalOfEnforced(one.origin, refusal)))];
 	return {
@@ -38310,13 +38952,17 @@ function judgeChanges(input, { scope, roles, members, byFile }) {
 				...rounding.map(({ finding }) => finding),
 				...distinctData([
 					...ambiguous,
-					...minHolders.findingData,
-					...enforcedHolders.flatMap((one) => one.findingData),
+					...withheld.findingData,
+					...withheldByEnforced.flatMap((one) => one.findingData),
 					...judged.findingData,
 					...enforced.flatMap((one) => one.findingData)
 				]),
 				...findingData,
-				...byFile ? [...detectRenames(changes.roles, before, after), ...changedAddresses(changes.members)] : []
+				...byFile ? [
+					...detectRenames(changes.roles, before, after),
+					...changedAddresses(changes.members),
+					...sameUsers(changes.members, scope.members)
+				] : []
 			].map(toFinding)
 		])
 	};
@@ -38362,12 +39008,18 @@ function asShared(rules) {
 	};
 }
 /** Returns the deferred changes of the whole plan: leaving other changes out makes none of them due. */
-function deferredInWhole(settings, scope, whole, part, holders) {
+function deferredInWhole(guards, scope, whole, part, holders) {
 	if (part === whole) return [];
 	const before = accessBefore(scope, whole, { mergeReplacedRoles: true });
-	const { deferred } = guardMinHolders(settings, before, accessAfter(before, whole, { mergeReplacedRoles: true }), whole.members, holders);
+	const after = accessAfter(before, whole, { mergeReplacedRoles: true });
+	const { deferred } = withheldBy(guards, {
+		before,
+		after,
+		changes: whole.members,
+		...holders
+	});
 	const kept = new Set(part.members.map(({ fingerprint }) => fingerprint));
-	return deferred.filter(({ change }) => kept.has(change.fingerprint));
+	return deferred.map((one) => one.deferred).filter(({ change }) => kept.has(change.fingerprint));
 }
 /** Reports roles that the file names by id and that the service did not return. */
 function assumedRoles(desired, { roles }) {
@@ -38389,15 +39041,6 @@ function unassignableGrants(changes) {
 			name: change.name,
 			role: id
 		}] : []);
-	});
-}
-/** Refuses a second removal that would wait for a deferred one, since their order is unknown. */
-function shortOfHolders({ change, role }) {
-	return toRefusal({
-		code: "min-holders-wait",
-		name: role,
-		member: change.name,
-		chained: true
 	});
 }
 /** Returns the role ids that a desired state names, for the reader to retrieve even if no member holds them. */
@@ -38457,12 +39100,13 @@ var init_build_plan = __esmMin((() => {
 	init_access();
 	init_base_rules();
 	init_changed_addresses();
+	init_every_rule();
 	init_guards();
-	init_holders();
+	init_held_roles();
 	init_ignored();
 	init_impact();
+	init_judge_policies();
 	init_judge_rules();
-	init_long_grants();
 	init_overrides();
 	init_rule_roles();
 	init_active_member();
@@ -38505,579 +39149,6 @@ function* numbered(items) {
 }
 var init_map_concurrent = __esmMin((() => {}));
 
-// src/kernel/plan/due.ts
-/**
-* Returns the time since which a change is due: it does nothing but what the file leaves to time, which has come. Removed
-* access has ended, or is suspended; given access has begun, or comes back after a suspension. In ms since the epoch;
-* `null` for any other change.
-*/
-function dueSince(change, desired) {
-	if (change.resource !== "member") return null;
-	const member = entryOf$1(change, desired);
-	if (change.reason === "left") return leftSince([change.name, member?.email], desired);
-	if (member === void 0) return null;
-	switch (change.kind) {
-		case "create": return latest(creationTimes(change.after, change.reason, member));
-		case "update": return latest(change.fields.flatMap((diff) => updateTimes(diff, change.reason, member)));
-		case "delete": return change.reason === "access-ended" ? latest([endOfMembership(member)]) : null;
-		case "replace": {
-			const back = backTimes(change.reason, member);
-			const times = change.fields.flatMap((diff) => updateTimes(diff, change.reason, member));
-			return back.length === 0 ? null : latest([...times, ...back]);
-		}
-		default: return change;
-	}
-}
-/** Returns the latest of several times; `null` if there is none, or if one is unknown. */
-function latest(times) {
-	if (times.length === 0) return null;
-	const last = Math.max(...times.map((time) => time ?? Number.POSITIVE_INFINITY));
-	return Number.isFinite(last) ? last : null;
-}
-function endOfMembership({ until, roles = [] }) {
-	const ends = roles.map((grant) => grant.until?.ends ?? Number.POSITIVE_INFINITY);
-	const last = ends.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...ends);
-	return Math.min(until?.ends ?? Number.POSITIVE_INFINITY, last);
-}
-/**
-* Returns when a membership began: by itself, with the first of its grants, or after a suspension. A managed user needs a
-* password, which time does not give.
-*/
-function creationTimes({ roles, managed }, reason, member) {
-	if (managed !== null) return [];
-	const starts = roles.map((ref) => grantOf(ref, member)?.from?.starts);
-	return [
-		...starts.length > 0 && !starts.includes(void 0) ? [Math.min(...starts.map((at) => at ?? 0))] : [],
-		...member.from?.starts === void 0 ? [] : [member.from.starts],
-		...backTimes(reason, member)
-	];
-}
-/** Returns the end of the suspension that a member is back from; empty for any other reason. */
-function backTimes(reason, { suspended }) {
-	return reason === "suspension-ended" && suspended?.until ? [suspended.until.ends] : [];
-}
-function updateTimes(diff, reason, member) {
-	if (diff.field !== "roles") return [void 0];
-	const { from, suspended } = member;
-	const added = diff.added.flatMap((ref) => {
-		const starts = [
-			from?.starts,
-			grantOf(ref, member)?.from?.starts,
-			...backTimes(reason, member)
-		].filter((at) => at !== void 0);
-		return starts.length === 0 ? [void 0] : starts;
-	});
-	const removed = diff.removed.map((ref) => {
-		const grant = grantOf(ref, member);
-		const isDeclared = grant !== void 0 || member.roles === void 0;
-		return reason === "suspended" && isDeclared ? suspended?.from?.starts : grant?.until?.ends;
-	});
-	return [...added, ...removed];
-}
-function grantOf({ id, name }, { roles = [] }) {
-	return roles.find(({ role }) => role === name || role === id);
-}
-function entryOf$1({ id, name }, { members = [] }) {
-	return members.find((member) => member.id !== void 0 && member.id === id) ?? members.find(({ email }) => email.toLowerCase() === name.toLowerCase()) ?? members.find(({ previously = [] }) => previously.some((address) => address.toLowerCase() === name.toLowerCase()));
-}
-function leftSince(addresses, { leavers = [] }) {
-	const keys = new Set(addresses.map((address) => address?.toLowerCase()));
-	const times = leavers.flatMap(({ email, from }) => keys.has(email.toLowerCase()) ? from.starts : []);
-	return times.length === 0 ? null : Math.min(...times);
-}
-var init_due = __esmMin((() => {
-	init_build_plan();
-}));
-
-// src/ask/report/detect-drift.ts
-/** Turns a plan into drift: the side of each change that moved last, the access gained by it, the broken rules. */
-function driftOf(input, planned, times) {
-	const plan = differencesOf(planned, input.desired, input.live);
-	const changes = plan.changes.map((change) => {
-		const fileChangedAt = times.file(change);
-		const liveChangedAt = times.live(change);
-		const cause = dueSince(change, input.desired) !== null ? "due" : causeOf(change, fileChangedAt, liveChangedAt);
-		const { fingerprint } = change;
-		const isKnown = fileChangedAt !== null && Number.isFinite(fileChangedAt);
-		return {
-			fingerprint,
-			cause,
-			event: eventOf(change, cause),
-			fileChangedAt: isKnown ? fileChangedAt : null,
-			liveChangedAt
-		};
-	});
-	const judged = judgedLive(input, plan, plan.changes.filter((_, index) => isMade$1(changes[index]?.event ?? null)));
-	return {
-		plan: {
-			...plan,
-			findings: findingsOf(plan, judged.violations)
-		},
-		changes,
-		...judged
-	};
-}
-/** Returns whether an event surely happened: nobody has lost anything by what was never applied. */
-function isMade$1(event) {
-	return event === "added" || event === "changed";
-}
-/** Removes findings that repeat a violation or concern only the revert. */
-function findingsOf({ findings }, violations) {
-	const keyOf = ({ code, resource, name }) => JSON.stringify([
-		code,
-		resource,
-		name
-	]);
-	const reported = new Set(violations.map((violation) => keyOf(toExistingViolation(violation))));
-	return findings.filter((finding) => !finding.code.endsWith("-likely-renamed") && !reported.has(keyOf(finding)));
-}
-function causeOf({ kind, reason }, file, live) {
-	if (reason === "access-ended" || reason === "left" || reason === "invitation-expired") return "not-applied";
-	if (file === null || live === null || kind === "create") return "unknown";
-	return live >= file + 1e3 ? "outside-git" : "not-applied";
-}
-function eventOf({ kind, resource, reason }, cause) {
-	if (cause === "not-applied" || cause === "due" || resource === "member" && reason === "immutable-field") return null;
-	switch (kind) {
-		case "create": return "missing";
-		case "delete": return "added";
-		case "update":
-		case "replace": return "changed";
-		default: return kind;
-	}
-}
-function judgedLive({ desired, live }, plan, reverted) {
-	const scope = scopeOf(live, {
-		roles: [],
-		members: []
-	}, () => false);
-	const planned = splitByResource(plan.changes);
-	const some = splitByResource(reverted);
-	const created = planned.roles.filter(({ kind }) => kind === "create");
-	const base = {
-		roles: [.../* @__PURE__ */ new Set([...created, ...some.roles])],
-		members: some.members
-	};
-	const apart = accessBefore(scope, base, { mergeReplacedRoles: false });
-	const access = accessBefore(scope, planned, { mergeReplacedRoles: true });
-	const waiting = splitByResource(plan.deferred.map(({ change }) => change));
-	const settled = accessAfter(access, waiting, { mergeReplacedRoles: true });
-	const [findLive, findPlanned] = [roleFinder(access, pinnedIds(desired)), roleFinder(accessAfter(access, planned, { mergeReplacedRoles: true }), pinnedIds(desired))];
-	const find = (role) => findPlanned(role) ?? findLive(role);
-	return {
-		impact: inverted$1(impactOf$1(apart, accessAfter(apart, base, { mergeReplacedRoles: false }))),
-		violations: brokenRules(desired, {
-			access,
-			settled,
-			find
-		}).map(toDriftViolation)
-	};
-}
-/** Returns the violations of the file's own rules, and of enforced ones. */
-function brokenRules(desired, judged) {
-	const enforced = enforcedSets(desired, void 0).map(({ origin, rules }) => ({
-		origin,
-		violations: judgeLive(rules, judged)
-	}));
-	return [...besidesEnforced(judgeLive(desired, judged), enforced.flatMap(({ violations }) => violations)), ...enforced.flatMap(({ origin, violations }) => violations.map((violation) => refusalOfEnforced(origin, violation)))];
-}
-/** Inverts the impact of a revert into that of the reverted changes. */
-function inverted$1({ members, permissions, roles }) {
-	return {
-		members: members.map(({ name, gained, lost, unknownGained, unknownLost, ...rest }) => {
-			return {
-				name,
-				gained: lost,
-				lost: gained,
-				unknownGained: unknownLost,
-				unknownLost: unknownGained
-			};
-		}),
-		permissions: permissions.map(({ permission, gained, lost }) => ({
-			permission,
-			gained: lost,
-			lost: gained
-		})),
-		roles: roles.map(({ name, before, after }) => ({
-			name,
-			before: after,
-			after: before
-		}))
-	};
-}
-function toDriftViolation(refusal) {
-	const { rule, code, resource, name, check, message, rules } = refusal;
-	const what = name === null && check === null ? message : null;
-	return {
-		...refusal,
-		fingerprint: hash$1({
-			rule,
-			code,
-			resource,
-			name,
-			check,
-			what,
-			...rules && { rules }
-		})
-	};
-}
-/**
-* Returns a plan as a list of differences: with the metadata that the plan refuses to change and the members that it
-* cannot create, and without the moves of members to the successors of replaced roles.
-*/
-function differencesOf(plan, desired, live) {
-	const refused = plan.refusals.flatMap(({ code, name }) => METADATA_REFUSALS.has(code) ? name ?? [] : []);
-	const replaced = new Map(plan.changes.flatMap(({ resource, kind, id, name }) => resource === "role" && kind === "replace" ? [[id, name]] : []));
-	const uncreated = plan.findings.flatMap(({ code, name }) => code === "member-needs-roles" ? missingMember(name, desired) : []);
-	if (refused.length + replaced.size + uncreated.length === 0) return plan;
-	const metadata = new Map(refused.flatMap((name) => {
-		const change = metadataChange(name, plan.changes, desired, live);
-		return change === null ? [] : [[name, change]];
-	}));
-	const otherChanges = plan.changes.filter(({ resource, name }) => resource !== "role" || !metadata.has(name));
-	return {
-		...plan,
-		changes: [
-			...metadata.values(),
-			...otherChanges.map((change) => change.resource === "member" ? withoutMoves(change, replaced) : change),
-			...uncreated
-		]
-	};
-}
-function metadataChange(name, changes, { roles = [] }, { roles: live }) {
-	const declared = roles.find((role) => role.name === name);
-	const planned = changes.find((change) => change.resource === "role" && change.name === name);
-	const role = [
-		planned?.id,
-		declared?.id,
-		name,
-		...declared?.previously ?? []
-	].flatMap((key) => live.find((candidate) => key && (candidate.id === key || candidate.name === key)) ?? [])[0];
-	if (declared?.metadata === void 0 || role === void 0) return null;
-	if (planned !== void 0 && (planned.resource !== "role" || planned.kind !== "update")) return null;
-	const before = roleImage$3(role);
-	const field = {
-		field: "metadata",
-		before: before.metadata,
-		after: declared.metadata
-	};
-	return withFingerprint({
-		resource: "role",
-		kind: "update",
-		id: role.id,
-		name,
-		before,
-		after: {
-			...planned?.after ?? before,
-			metadata: declared.metadata
-		},
-		fields: [...planned?.fields ?? [], field],
-		reason: "declared"
-	});
-}
-/** Returns the creation of a declared member whose roles the file does not say. */
-function missingMember(name, { members = [] }) {
-	const declared = members.find(({ email }) => email === name);
-	if (declared === void 0) return [];
-	const identity = {
-		email: declared.email,
-		status: null,
-		passwordEnv: declared.managed?.passwordEnv
-	};
-	const change = {
-		resource: "member",
-		kind: "create",
-		id: null,
-		name,
-		before: null,
-		after: memberImage$3(identity, newMemberValues(declaredValues(declared)))
-	};
-	return [withFingerprint({
-		...change,
-		fields: [],
-		reason: "declared"
-	})];
-}
-/** Removes the moves to the successors of replaced roles from a member's change. */
-function withoutMoves(change, replaced) {
-	if (change.kind !== "update" || change.reason === "immutable-field") return change;
-	const fields = change.fields.flatMap((diff) => {
-		if (diff.field !== "roles") return [diff];
-		const replacedNames = new Set(diff.removed.flatMap(({ id }) => replaced.get(id) ?? []));
-		const moved = new Set(diff.added.flatMap(({ name }) => replacedNames.has(name) ? name : []));
-		const added = diff.added.filter(({ name }) => !moved.has(name));
-		const removed = diff.removed.filter(({ id }) => !moved.has(replaced.get(id) ?? ""));
-		return added.length + removed.length === 0 ? [] : [{
-			...diff,
-			added,
-			removed
-		}];
-	});
-	return fields.length === 0 ? {
-		...change,
-		reason: "immutable-field"
-	} : {
-		...change,
-		fields
-	};
-}
-var COMMIT_PRECISION, METADATA_REFUSALS;
-var init_detect_drift = __esmMin((() => {
-	init_fingerprint();
-	init_scope();
-	init_member();
-	init_role();
-	init_refusals();
-	init_due();
-	init_access();
-	init_base_rules();
-	init_impact();
-	init_judge_rules();
-	COMMIT_PRECISION = 1e3;
-	METADATA_REFUSALS = /* @__PURE__ */ new Set([
-		"role-metadata-fixed",
-		"role-replace-named",
-		"role-replace-pinned"
-	]);
-}));
-
-// src/app/project/git-objects.ts
-/** Returns the innermost folder on the way to a path that exists: what is in the history may be gone. */
-function existingFolder(path) {
-	let folder = path;
-	while (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) folder = dirname(folder);
-	return folder;
-}
-/** Finds the repository of a folder; throws RolecallError, which names the option that needs it. */
-async function openRepository(folder, option) {
-	const [top = "", shallow] = (await gitIn(folder, option)("rev-parse", "--show-toplevel", "--is-shallow-repository")).split("\n");
-	return {
-		root: withoutLinks(top),
-		shallow: shallow === "true",
-		git: gitIn(top, option)
-	};
-}
-function gitIn(cwd, option) {
-	return async (...args) => {
-		try {
-			return (await run$4("git", args, {
-				cwd,
-				maxBuffer: MAX_OUTPUT$2
-			})).stdout;
-		} catch (cause) {
-			const { code, stderr = "" } = cause;
-			const [said = ""] = stderr.split("\n");
-			const why = code === "ENOENT" ? "git is not installed" : said.replace(/^fatal: /, "") || "git failed";
-			throw new RolecallError("usage", `${option} needs the history of git: ${oneLine(why)}.`, {
-				hint: `Run it in a git repository, or without ${option}.`,
-				cause
-			});
-		}
-	};
-}
-/** Returns a function that makes absolute paths relative to a folder, as git writes them; links in folders are followed. */
-function repositoryPaths(root) {
-	const folders = /* @__PURE__ */ new Map();
-	return (path) => {
-		const folder = dirname(path);
-		const real = folders.get(folder) ?? withoutLinks(folder);
-		folders.set(folder, real);
-		return relative(root, join(real, basename(path))).split(sep).join("/");
-	};
-}
-/** Returns a reader of the files of a commit, with their includes. */
-function commitReader(blobs, commit) {
-	return async (path, from) => {
-		const file = posix.normalize(from === null ? path : posix.join(posix.dirname(from), path));
-		if (file.startsWith("..")) return {
-			ok: false,
-			reason: "outside-root"
-		};
-		const bytes = await blobs.read(`${commit}:${file}`);
-		if (bytes === null) return {
-			ok: false,
-			reason: "missing"
-		};
-		const text = decodeUtf8(bytes);
-		return text === null ? {
-			ok: false,
-			reason: "not-utf8"
-		} : {
-			ok: true,
-			file,
-			text
-		};
-	};
-}
-/** Starts one process of git that answers every request in order. */
-function openBlobs(cwd) {
-	const child = spawn("git", [
-		"cat-file",
-		"--batch",
-		"--follow-symlinks"
-	], {
-		cwd,
-		stdio: [
-			"pipe",
-			"pipe",
-			"ignore"
-		]
-	});
-	const waiting = [];
-	let chunks = [];
-	let [length, needed] = [0, 1];
-	const fail = (cause) => {
-		const error = new RolecallError("file-unreadable", "git cannot read the files of the commit.", { cause });
-		for (const one of waiting.splice(0)) one.reject(error);
-	};
-	child.on("error", fail);
-	child.on("close", fail);
-	child.stdin.on("error", fail);
-	child.stdout.on("data", (chunk) => {
-		chunks.push(chunk);
-		length += chunk.length;
-		if (length < needed) return;
-		let rest = Buffer.concat(chunks);
-		for (;;) {
-			const answer = parseAnswer(rest);
-			if ("needed" in answer) {
-				needed = answer.needed;
-				break;
-			}
-			rest = rest.subarray(answer.end);
-			waiting.shift()?.resolve(answer.bytes);
-		}
-		[chunks, length] = [[rest], rest.length];
-	});
-	return {
-		read: (name) => new Promise((resolve, reject) => {
-			if (name.includes("\n")) return resolve(null);
-			waiting.push({
-				resolve,
-				reject
-			});
-			child.stdin.write(`${name}\n`);
-		}),
-		close: () => void child.stdin.end()
-	};
-}
-/** Parses the first answer of `git cat-file --batch`; `needed` bytes if it is not complete. */
-function parseAnswer(output) {
-	const header = output.indexOf("\n") + 1;
-	if (header === 0) return { needed: output.length + 1 };
-	const [, type, size] = /(?:^|\s)(\w+) (\d+)\n$/.exec(output.toString("latin1", 0, header)) ?? [];
-	if (size === void 0) return {
-		bytes: null,
-		end: header
-	};
-	const end = header + Number(size) + 1;
-	if (output.length < end) return { needed: end };
-	return {
-		bytes: type === "blob" ? Buffer.from(output.subarray(header, end - 1)) : null,
-		end
-	};
-}
-var run$4, MAX_OUTPUT$2;
-var init_git_objects = __esmMin((() => {
-	init_escape();
-	init_errors();
-	init_find_files();
-	run$4 = promisify(execFile);
-	MAX_OUTPUT$2 = 268435456;
-}));
-
-// src/app/project/declared-history.ts
-/**
-* Returns what a merchant's file declared, with its includes, at moments in ms since the epoch, by the first-parent history
-* of the current branch. Moments of which nothing is known are missing: without git, beyond a shallow clone, and where the
-* file had errors.
-*/
-async function declaredAt({ merchant, origin }, moments, cwd) {
-	const known = /* @__PURE__ */ new Map();
-	const file = resolve(cwd, origin.file);
-	const history = await firstParents(dirname(file)).catch((error) => {
-		if (error instanceof RolecallError) return null;
-		throw error;
-	});
-	if (history === null) return known;
-	const blobs = openBlobs(history.root);
-	const path = repositoryPaths(history.root)(file);
-	const states = /* @__PURE__ */ new Map();
-	try {
-		for (const moment of new Set(moments)) {
-			const commit = history.commits.find(({ time }) => time <= moment);
-			if (commit === void 0) {
-				if (!history.shallow) known.set(moment, {
-					state: null,
-					committed: null
-				});
-				continue;
-			}
-			const { id, time } = commit;
-			if (!states.has(id) && states.size < MAX_COMMITS) states.set(id, await stateAt(commit, {
-				path,
-				merchant
-			}, blobs));
-			const state = states.get(id);
-			if (state !== void 0) known.set(moment, {
-				state,
-				committed: time
-			});
-		}
-		return known;
-	} finally {
-		blobs.close();
-	}
-}
-/** Returns a merchant's state at a commit: `null` without its file, `undefined` if that had errors. */
-async function stateAt({ id, time }, { path, merchant }, blobs) {
-	if (await blobs.read(`${id}:${path}`) === null) return null;
-	return (await loadMerchants([path], commitReader(blobs, id), {
-		now: time,
-		judge: judgeDeclared
-	})).merchants.find(({ state }) => state?.merchant === merchant)?.state ?? void 0;
-}
-/**
-* Returns when a merchant's files last began or ceased to mention each of some names, in ms since the epoch; names that
-* they never did are missing.
-*/
-async function lastMentions({ origin, included = [] }, names, cwd) {
-	const mentions = /* @__PURE__ */ new Map();
-	const files = [origin.file, ...included].map((file) => resolve(cwd, file));
-	const { git } = await openRepository(existingFolder(dirname(resolve(cwd, origin.file))), "drift");
-	await mapConcurrent(names.slice(0, LOOKUPS.all), LOOKUPS.concurrent, async (name) => {
-		const pattern = name.replaceAll(/[^\p{L}\p{N}@_-]/gu, (character) => character === "^" ? "\\^" : `[${character}]`);
-		const found = await git("log", "-1", "--first-parent", "-i", `-G${pattern}`, "--format=%ct", "--", ...files);
-		if (found.trim() !== "") mentions.set(name, Number(found) * 1e3);
-	});
-	return mentions;
-}
-async function firstParents(folder) {
-	const { root, shallow, git } = await openRepository(existingFolder(folder), "drift");
-	const commits = [...(await git("rev-list", "--first-parent", "--timestamp", "HEAD", "--")).matchAll(/^(\d+) (\w+)$/gm)].map(([, seconds, id = ""]) => ({
-		id,
-		time: Number(seconds) * 1e3
-	}));
-	return {
-		root,
-		shallow,
-		commits: shallow ? commits.slice(0, -1) : commits
-	};
-}
-var MAX_COMMITS, LOOKUPS;
-var init_declared_history = __esmMin((() => {
-	init_load_merchants();
-	init_map_concurrent();
-	init_errors();
-	init_judge_rules();
-	init_git_objects();
-	MAX_COMMITS = 50;
-	LOOKUPS = {
-		concurrent: 8,
-		all: 200
-	};
-}));
-
 // src/app/project/git-history.ts
 /**
 * Reads from git when each line of a file was last committed; what a merge brought in has the time of the merge.
@@ -39087,9 +39158,9 @@ var init_declared_history = __esmMin((() => {
 async function gitTimes(file, cwd, now) {
 	const path = resolve(cwd, file);
 	const git = async (...args) => {
-		const { stdout } = await run$3("git", args, {
+		const { stdout } = await run$4("git", args, {
 			cwd: dirname(path),
-			maxBuffer: MAX_OUTPUT$1
+			maxBuffer: MAX_OUTPUT$2
 		});
 		return stdout;
 	};
@@ -39102,7 +39173,7 @@ async function gitTimes(file, cwd, now) {
 		const times = parseBlame(blame, now, shallow);
 		const [committed = "", parent = ""] = log.trim().split(" ");
 		const isKnown = committed !== "" && !(shallow && parent === "");
-		const newest = (some) => known(Math.max(...some.filter((time) => !Number.isNaN(time))));
+		const newest = (some) => knownTime(Math.max(...some.filter((time) => !Number.isNaN(time))));
 		return {
 			file: isKnown ? newest([Number(committed) * 1e3, ...times.filter((time) => time === now)]) : null,
 			lines: (from, to) => newest(times.slice(from - 1, to))
@@ -39114,7 +39185,7 @@ async function gitTimes(file, cwd, now) {
 /** Returns whether a folder belongs to a clone without its older commits. */
 async function isShallow$1(cwd) {
 	try {
-		const { stdout } = await run$3("git", ["rev-parse", "--is-shallow-repository"], { cwd });
+		const { stdout } = await run$4("git", ["rev-parse", "--is-shallow-repository"], { cwd });
 		return stdout.trim() === "true";
 	} catch {
 		return false;
@@ -39133,7 +39204,7 @@ async function deepen({ cwd, env }, { serverUrl, token }) {
 	};
 	for (const credentials of token === "" ? [{}] : [{}, header]) {
 		if (!await isShallow$1(cwd)) break;
-		await run$3("git", [
+		await run$4("git", [
 			"fetch",
 			"--quiet",
 			"--unshallow"
@@ -39185,60 +39256,7 @@ function entryTimes(io) {
 		return (await history).entry(origin);
 	};
 }
-/**
-* Reads when each side of a merchant's changes last changed: what the file declares of a role or member from git, and the
-* live one from the service. `changes` are those of the plan.
-*/
-async function driftTimes(state, live, { changes, refusals }, io) {
-	const updated = new Map([...live.roles, ...live.members].map(({ id, updatedAt }) => [id, Date.parse(updatedAt)]));
-	const liveTime = ({ id }) => known(id === null ? void 0 : updated.get(id));
-	const refused = new Set(refusals.flatMap(({ name }) => name ?? []));
-	const moments = [...changes, ...live.roles.filter(({ name }) => refused.has(name))].flatMap(({ id }) => id ?? []).flatMap((id) => momentBefore(liveTime({ id })) ?? []);
-	const [files, past] = await Promise.all([readHistories(state, io), declaredAt(state, moments, io.cwd)]);
-	const origins = originsOf$1(state);
-	const newest = Math.max(...[...files.values()].map((history) => history.file ?? NaN));
-	const unlisted = changes.filter((change) => past.size > 0 && !origins.has(keyOf$3(change)));
-	const mentions = await (unlisted.length === 0 ? /* @__PURE__ */ new Map() : lastMentions(state, unlisted.map(({ name }) => name), io.cwd));
-	return {
-		live: liveTime,
-		file: (change) => {
-			const moment = momentBefore(liveTime(change));
-			const before = past.get(moment ?? NaN);
-			if (before && sameDeclared(change, before.state, state)) {
-				const mentioned = mentions.get(change.name);
-				if (mentioned !== void 0 && moment !== null && mentioned > moment) return mentioned;
-				return before.committed ?? NEVER;
-			}
-			const origin = origins.get(keyOf$3(change));
-			if (origin === void 0) return known(newest);
-			return files.get(origin.file)?.entry(origin) ?? null;
-		}
-	};
-}
-/** Returns the last moment before a change that a commit can be told from it. */
-function momentBefore(time) {
-	return time === null ? null : time - COMMIT_PRECISION;
-}
-/** Returns whether two states declare the same of a role or member; `null` declares nothing. */
-function sameDeclared(change, past, now) {
-	const [one, other] = [past && declaredOf(change, past), declaredOf(change, now)];
-	const nothing = JSON.stringify({ entry: null });
-	if (one === null) return other.startsWith(nothing.slice(0, -1));
-	return one === other;
-}
-/** Returns what a state declares of a role or member, as text; without an entry, what becomes of it. */
-function declaredOf({ resource, name, id }, state) {
-	const isRole = resource === "role";
-	const entry = isRole ? state.roles?.find((role) => role.name === name || id !== null && role.id === id) : state.members?.find((member) => member.email.toLowerCase() === name.toLowerCase() || id !== null && member.id === id);
-	if (entry !== void 0) return JSON.stringify({ entry }, (key, value) => key === "origin" ? void 0 : value);
-	const section = isRole ? "roles" : "members";
-	return JSON.stringify({
-		entry: null,
-		managed: state[section] !== void 0,
-		sync: state.sync[section],
-		ignore: state.ignore[section]
-	});
-}
+/** Reads the histories of the files of a merchant's entries, by file. */
 async function readHistories(state, io) {
 	const entries = [...state.roles ?? [], ...state.members ?? []];
 	const files = [.../* @__PURE__ */ new Set([state.origin.file, ...entries.map(({ origin }) => origin.file)])];
@@ -39247,28 +39265,20 @@ async function readHistories(state, io) {
 	}));
 	return new Map(histories);
 }
-function originsOf$1({ roles = [], members = [] }) {
-	return new Map([...roles.map(({ name, origin }) => [`role ${name}`, origin]), ...members.map(({ email, origin }) => [`member ${email.toLowerCase()}`, origin])]);
-}
-function keyOf$3({ resource, name }) {
-	return `${resource} ${resource === "member" ? name.toLowerCase() : name}`;
-}
-function known(time) {
+/** Returns a time in ms since the epoch; `null` for one that is unknown. */
+function knownTime(time) {
 	return time === void 0 || !Number.isFinite(time) ? null : time;
 }
-var run$3, MAX_OUTPUT$1, UNKNOWN$1, SHALLOW_WARNING, FETCH_TIMEOUT_MS, NEVER;
+var run$4, MAX_OUTPUT$2, UNKNOWN$1, SHALLOW_WARNING, FETCH_TIMEOUT_MS;
 var init_git_history = __esmMin((() => {
-	init_detect_drift();
-	init_declared_history();
-	run$3 = promisify(execFile);
-	MAX_OUTPUT$1 = 268435456;
+	run$4 = promisify(execFile);
+	MAX_OUTPUT$2 = 268435456;
 	UNKNOWN$1 = {
 		lines: () => null,
 		file: null
 	};
 	SHALLOW_WARNING = "The clone is shallow, so it is unknown which side changed older entries last. Fetch the whole history: git fetch --unshallow.";
 	FETCH_TIMEOUT_MS = 12e4;
-	NEVER = Number.NEGATIVE_INFINITY;
 }));
 
 // src/app/session/connection.ts
@@ -39295,8 +39305,8 @@ function baseUrlOf({ baseUrl, origin }, option, env) {
 }
 /** Returns the environment variables for a merchant's key, in order of precedence. */
 function keyVariables({ merchant, keyEnv }) {
-	const own = `ROLECALL_API_KEY_${merchant.toUpperCase().replaceAll(/[^A-Z0-9]/g, "_")}`;
-	return keyEnv ? [keyEnv] : [own, "ROLECALL_API_KEY"];
+	const variable = `ROLECALL_API_KEY_${merchant.toUpperCase().replaceAll(/[^A-Z0-9]/g, "_")}`;
+	return keyEnv ? [keyEnv] : [variable, "ROLECALL_API_KEY"];
 }
 /** Returns the first key in these variables; `whose` follows "no API key" in the message of a missing one. */
 function keyIn(candidates, env, whose = "") {
@@ -39341,10 +39351,10 @@ function checkEnvironment({ merchant, environment: declared }, { environment, ke
 */
 function proxyFor(service, env) {
 	const secure = service.protocol === "https:";
-	const name = [secure ? "https_proxy" : "http_proxy", secure ? "HTTPS_PROXY" : "HTTP_PROXY"].find((one) => env[one]);
+	const name = [secure ? "https_proxy" : "http_proxy", secure ? "HTTPS_PROXY" : "HTTP_PROXY"].find((variable) => env[variable]);
 	if (name === void 0) return null;
 	const proxy = parseProxy(env[name] ?? "", name);
-	const exempt = ["no_proxy", "NO_PROXY"].find((one) => env[one]);
+	const exempt = ["no_proxy", "NO_PROXY"].find((variable) => env[variable]);
 	if (exempt !== void 0 && isExempt(service, env[exempt] ?? "")) return {
 		proxy: null,
 		because: exempt
@@ -39436,10 +39446,10 @@ async function renewalOf({ sync, members = [] }, live, emails, entryTime) {
 	const committed = /* @__PURE__ */ new Map();
 	for (const { email, origin } of members) {
 		const key = email.toLowerCase();
-		const at = expired.has(key) ? await entryTime(origin) : null;
-		if (at !== null) committed.set(key, {
-			at,
-			day: new Date(at).toISOString().slice(0, 10)
+		const entryChanged = expired.has(key) ? await entryTime(origin) : null;
+		if (entryChanged !== null) committed.set(key, {
+			at: entryChanged,
+			day: new Date(entryChanged).toISOString().slice(0, 10)
 		});
 	}
 	return {
@@ -39448,563 +39458,6 @@ async function renewalOf({ sync, members = [] }, live, emails, entryTime) {
 	};
 }
 var init_invitations = __esmMin((() => {}));
-
-// src/service/http/retry.ts
-/** Returns the policy for a total time in ms, which refused invitations may take as well; attempts grow with it. */
-function retryFor(totalMs) {
-	const longer = Math.max(1, totalMs / DEFAULT_RETRY.totalMs);
-	return {
-		...DEFAULT_RETRY,
-		attempts: Math.ceil(DEFAULT_RETRY.attempts * longer),
-		rateLimitAttempts: Math.ceil(DEFAULT_RETRY.rateLimitAttempts * longer),
-		totalMs,
-		endingMs: totalMs
-	};
-}
-/** Returns a policy for requests that are optional and not worth waiting for. */
-function shortRetry(policy) {
-	return {
-		...policy,
-		attempts: 3,
-		rateLimitAttempts: 3,
-		connectAttempts: 1,
-		maxMs: 1e3,
-		maxRetryAfterMs: 2e3,
-		totalMs: Math.min(5e3, policy.totalMs)
-	};
-}
-/** Returns the wait before the next attempt, or why there is none. */
-function nextWait(policy, retryReason, spent, random) {
-	const { maxMs, baseMs, maxRetryAfterMs, totalMs } = policy;
-	const giveUp = (because) => ({
-		kind: "give-up",
-		because
-	});
-	const asked = retryReason.kind === "not-sent" ? null : retryReason.retryAfterMs;
-	if (asked !== null && asked > maxRetryAfterMs) return giveUp({
-		kind: "asked-too-much",
-		askedMs: asked,
-		maxMs: maxRetryAfterMs
-	});
-	const isAsked = asked !== null && asked > 0;
-	const ceiling = Math.min(maxMs, baseMs * 2 ** (spent.attempts - 1));
-	const ms = isAsked ? asked : Math.round(ceiling * random);
-	if (spent.ms + ms > totalMs) return giveUp({
-		kind: "time",
-		askedMs: isAsked ? asked : null,
-		totalMs
-	});
-	if (spent.attempts >= attemptsFor(policy, retryReason)) return giveUp({ kind: "attempts" });
-	return {
-		kind: "wait",
-		ms,
-		asked: isAsked
-	};
-}
-function attemptsFor(policy, { kind }) {
-	switch (kind) {
-		case "rate-limited": return policy.rateLimitAttempts;
-		case "not-sent": return policy.connectAttempts;
-		case "uncertain": return policy.attempts;
-		default: return kind;
-	}
-}
-/** Parses a `Retry-After` header (seconds or an HTTP date) to ms from now; `null` if it is neither. */
-function parseRetryAfter(header, now) {
-	if (header === void 0) return null;
-	const text = header.trim();
-	if (/^\d+$/.test(text)) return Number(text) * 1e3;
-	if (!/^[a-z]{3,9},? /i.test(text)) return null;
-	const date = Date.parse(text);
-	return Number.isNaN(date) ? null : Math.max(0, date - now);
-}
-/** Waits until an address may be invited again; returns `false` if the wait was given up. */
-async function waitForAddress(wait, { retry, now, sleep, cancelled }) {
-	const { until, holdBack } = wait;
-	const { ending, stop } = holdBack;
-	for (;;) {
-		if (cancelled.aborted || stop.aborted) return false;
-		if (ending.aborted) {
-			wait.endedAt ??= now();
-			if (until > wait.endedAt + retry.endingMs) return false;
-		}
-		const ms = until - now();
-		if (ms <= 0) return true;
-		const signals = ending.aborted ? [cancelled, stop] : [
-			cancelled,
-			stop,
-			ending
-		];
-		const signal = AbortSignal.any(signals);
-		await sleep(ms, signal).catch((reason) => {
-			if (!signal.aborted) throw reason;
-		});
-	}
-}
-var DEFAULT_RETRY;
-var init_retry = __esmMin((() => {
-	DEFAULT_RETRY = {
-		attempts: 10,
-		rateLimitAttempts: 20,
-		connectAttempts: 4,
-		baseMs: 250,
-		maxMs: 2e4,
-		maxRetryAfterMs: 6e5,
-		totalMs: 3e5,
-		endingMs: 1e4
-	};
-}));
-
-// src/service/pager.ts
-/** Throws RolecallError if a list has, or claims to have, more items than permitted: it may never end. */
-function checkSize(what, items, maxItems) {
-	if (items <= maxItems) return;
-	throw new RolecallError("too-many-items", `${what} has more than ${grouped(maxItems)} entries, so it is not read to its end.`, { hint: "If the account is that large, raise --max-items. Otherwise the service does not end its list: ask its operators." });
-}
-/**
-* Lists all items consistently: starts over if the list changes meanwhile, and throws after three times. `what` names
-* the list in messages, as in "The member list of MC1"; `expected` estimates the number of items, and above `maxItems`
-* it throws.
-*/
-async function listAll(what, readPage, { maxItems, expected = 0, progress = () => void 0 }) {
-	const firsts = /* @__PURE__ */ new Set();
-	const firstIds = /* @__PURE__ */ new Set();
-	let isCounted = false;
-	const repeats = { pages: 0 };
-	const recordFirstPages = async (offset) => {
-		const page = await readPage(offset);
-		checkSize(what, Math.max(offset + page.items.length, page.total ?? 0), maxItems);
-		if (offset === 0) {
-			const ids = JSON.stringify(page.items.map(({ id }) => id));
-			firsts.add(`${page.total} ${ids}`);
-			firstIds.add(ids);
-			isCounted = page.total !== null;
-		}
-		return page;
-	};
-	for (let listing = 1; listing <= LISTINGS; listing += 1) {
-		const items = await listOnce(listing === 1 ? withReadAhead(recordFirstPages, expected) : recordFirstPages, progress, repeats);
-		if (items !== null) return items;
-	}
-	const isRepeating = firstIds.size === 1 && repeats.pages >= LISTINGS;
-	if (firsts.size === 1 || isRepeating) throw new RolecallError("listing-unstable", `${what} contradicts itself: its pages ${isCounted ? "do not fit its total_count" : "repeat entries"}.`, { hint: `All ${LISTINGS} readings began with the same entries, so nobody seems to be changing it. Ask the service's operators.` });
-	throw new RolecallError("listing-unstable", `${what} changed each of the ${LISTINGS} times it was read.`, { hint: "Somebody is changing it right now. Wait until they are done, then run the command again." });
-}
-/** Requests a few expected pages together with the first, which saves a round trip. */
-function withReadAhead(readPage, expected) {
-	const asked = /* @__PURE__ */ new Map();
-	return (offset) => {
-		const page = asked.get(offset) ?? readPage(offset);
-		for (let next = 25; offset === 0 && next < expected && asked.size < MAX_EARLY_PAGES; next += 25) {
-			const early = readPage(next);
-			early.catch(() => void 0);
-			asked.set(next, early);
-		}
-		return page;
-	};
-}
-/** Lists all items once; `null` if the pages are inconsistent. */
-async function listOnce(readPage, progress, repeats) {
-	const first = await readPage(0);
-	const { total } = first;
-	const size = first.items.length;
-	progress(size, total);
-	if (size === 0) return total === null || total === 0 ? [] : null;
-	if (total === null) return listWithoutTotal(first, readPage, progress);
-	const isSound = (page, offset) => page.total === total && page.items.length === Math.min(size, total - offset);
-	if (!isSound(first, 0)) return null;
-	let read = size;
-	let sound = true;
-	const offsets = function* () {
-		for (let offset = size; offset < total && sound; offset += size) yield offset;
-	};
-	const ids = new Set(first.items.map(({ id }) => id));
-	let repeatedPages = 0;
-	const rest = await mapConcurrent(offsets(), 64, async (offset) => {
-		const page = await readPage(offset);
-		const before = ids.size;
-		for (const { id } of page.items) ids.add(id);
-		if (ids.size === before && page.items.length > 0) {
-			repeatedPages += 1;
-			repeats.pages += 1;
-		}
-		sound &&= isSound(page, offset) && repeatedPages < MAX_REPEATED_PAGES;
-		read += page.items.length;
-		progress(read, total);
-		return page;
-	});
-	if (!sound) return null;
-	const items = /* @__PURE__ */ new Map();
-	for (const page of [first, ...rest]) for (const item of page.items) items.set(item.id, item);
-	return items.size === total ? [...items.values()] : null;
-}
-/** Lists items of a list without a total, which ends with an empty page: a short page may not be the last. */
-async function listWithoutTotal(first, readPage, progress) {
-	const items = /* @__PURE__ */ new Map();
-	let read = 0;
-	for (let page = first;; page = await readPage(read)) {
-		for (const item of page.items) items.set(item.id, item);
-		read += page.items.length;
-		if (items.size < read) return null;
-		if (page !== first) progress(read, null);
-		if (page.items.length === 0) return [...items.values()];
-	}
-}
-var MAX_QUEUED, PAGE_SIZE, DEFAULT_MAX_ITEMS, LISTINGS, MAX_REPEATED_PAGES, MAX_EARLY_PAGES;
-var init_pager = __esmMin((() => {
-	init_map_concurrent();
-	init_text();
-	init_errors();
-	MAX_QUEUED = 64;
-	PAGE_SIZE = 25;
-	DEFAULT_MAX_ITEMS = 25e4;
-	LISTINGS = 3;
-	MAX_REPEATED_PAGES = 2;
-	MAX_EARLY_PAGES = 4;
-}));
-
-// src/service/paths.ts
-/** Returns the path of a merchant's roles, or of one of them. */
-function rolesPath(merchant, id) {
-	return path(merchant, "roles", id);
-}
-/** Returns the path of a merchant's members, or of one of them. */
-function membersPath(merchant, id) {
-	return path(merchant, "members", id);
-}
-/** Returns a query string with the parameters in their order; a list repeats its parameter. */
-function query(parameters) {
-	const text = Object.entries(parameters).flatMap(([name, value]) => [value].flat().map((item) => [name, String(item)]));
-	return `?${new URLSearchParams(text).toString()}`;
-}
-function path(merchant, collection, id) {
-	if (isUnsafe(merchant)) throw new RolecallError("usage", `"${merchant}" is not a valid merchant code.`, { hint: "Correct it in the file." });
-	if (id !== void 0 && isUnsafe(id)) throw new RolecallError("bad-response", `The id "${id}" cannot be used in a request.`, { hint: "If it is in no file, it came from the service: ask its operators." });
-	return `/${[
-		"v0.1",
-		"merchants",
-		merchant,
-		collection,
-		...id === void 0 ? [] : [id]
-	].map(segment$1).join("/")}`;
-}
-/**
-* Returns whether a text would leave its segment: servers take "." and ".." for a way up, an empty id for the
-* collection.
-*/
-function isUnsafe(text) {
-	return text === "" || text === "." || text === "..";
-}
-function segment$1(text) {
-	return encodeURIComponent(text.replaceAll(/\p{Cs}/gu, "�"));
-}
-/** Parses a base URL: HTTPS, or HTTP to a loopback address; without user, query and fragment. Throws RolecallError. */
-function checkBaseUrl(text) {
-	const url = URL.canParse(text) ? new URL(text) : null;
-	if (url === null || !["http:", "https:"].includes(url.protocol)) throw new RolecallError("usage", "The base URL is not a web address.", { hint: "It looks like https://api.example.com." });
-	if (url.username || url.password || url.search || url.hash) throw new RolecallError("usage", "The base URL must not contain a user name, a query or a fragment.", { hint: "Credentials come from the environment, never from the address." });
-	if (url.protocol === "http:" && !isLoopback(url.hostname)) throw new RolecallError("base-url-insecure", `${url.origin} would send the API key unencrypted.`, { hint: "Use https://; plain http:// is for this machine only (127.0.0.1, localhost)." });
-	return url;
-}
-function isLoopback(host) {
-	return host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
-}
-var MEMBERSHIPS_PATH;
-var init_paths = __esmMin((() => {
-	init_errors();
-	MEMBERSHIPS_PATH = "/v0.1/memberships";
-}));
-
-// src/lib/exact-numbers.ts
-/** Returns JSON text with each number that would be rounded as a marked string; `null` if there is none. */
-function markRounded(json) {
-	if (!SUSPECT.test(json)) return null;
-	let anyRounded = false;
-	const marked = json.replace(TOKENS, (token) => {
-		if (token.startsWith("\"") || isExact(token)) return token;
-		anyRounded = true;
-		return JSON.stringify(MARK + token);
-	});
-	return anyRounded ? marked : null;
-}
-/** Returns metadata with marked numbers rounded, and the properties that contain one. */
-function unmark(metadata) {
-	const rounded = [];
-	const exact = {};
-	const entries = Object.entries(metadata).map(([key, value]) => {
-		let has = false;
-		const plain = mapNumbers(value, () => {
-			has = true;
-		});
-		if (has) {
-			rounded.push(key);
-			exact[key] = JSON.stringify(value).replaceAll(MARKED, "$1");
-		}
-		return [key, plain];
-	});
-	return {
-		metadata: Object.fromEntries(entries),
-		rounded,
-		exact
-	};
-}
-function mapNumbers(value, onMark) {
-	if (typeof value === "string" && value.startsWith(MARK)) {
-		onMark();
-		return Number(value.slice(16));
-	}
-	if (typeof value !== "object" || value === null) return value;
-	if (Array.isArray(value)) return value.map((item) => mapNumbers(item, onMark));
-	return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapNumbers(item, onMark)]));
-}
-/** Returns whether a number survives JSON.parse and JSON.stringify unchanged. */
-function isExact(token) {
-	if (token.length > MOST_DIGITS) return false;
-	const value = Number(token);
-	return Number.isFinite(value) && normalForm(token) === normalForm(String(value));
-}
-/** Returns a canonical text of a number: sign, significant digits and exponent. */
-function normalForm(number) {
-	const [mantissa = "", exponent = "0"] = number.toLowerCase().split("e");
-	const [whole = "", fraction = ""] = mantissa.replace("-", "").split(".");
-	const digits = `${whole}${fraction}`.replace(/^0+/, "");
-	const short = digits.replace(/0+$/, "");
-	if (short === "") return "0";
-	const power = Number(exponent) - fraction.length + digits.length - short.length;
-	return `${number.startsWith("-") ? "-" : ""}${short}e${power}`;
-}
-var MARK, MARKED, SUSPECT, TOKENS, MOST_DIGITS;
-var init_exact_numbers = __esmMin((() => {
-	MARK = "\0rounded number ";
-	MARKED = /"\\u0000rounded number ([^"]*)"/g;
-	SUSPECT = /(?:^|[:,[\s])-?\d(?:[\d.]{15}|[\d.]*[eE])/;
-	TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
-	MOST_DIGITS = 400;
-}));
-
-// src/service/response-json.ts
-/** Parses a response. Throws a SyntaxError if it is not JSON, a TypeError if it does not fit the schema. */
-function parseResponse$1(schema, body) {
-	const marked = markRounded(body);
-	const read = schema.safeParse(parseJson$1(marked ?? body));
-	if (read.success) return {
-		data: read.data,
-		marked: marked !== null
-	};
-	const [issue] = read.error.issues;
-	throw new TypeError(`with something other than the contract specifies at ${issue?.path.join(".") || "its root"}`);
-}
-function parseJson$1(body) {
-	let value;
-	try {
-		value = JSON.parse(body);
-	} catch {
-		throw new SyntaxError(body.trim() === "" ? "with an empty body" : "with broken JSON");
-	}
-	if (isDeeper(value, 100)) throw new TypeError(`with JSON nested deeper than ${100} levels`);
-	return value;
-}
-/** Parses the id of a created resource; `null` if the response does not contain it. */
-function readCreatedId(body) {
-	try {
-		return parseResponse$1(createdSchema, body).data.id;
-	} catch {
-		return null;
-	}
-}
-/** Returns a status; any other value counts as unknown. */
-function toStatus(wire) {
-	return MEMBER_STATUSES.find((status) => status === wire) ?? "unknown";
-}
-/** Returns whether a text is there and not blank. */
-function hasText(text) {
-	return text != null && text.trim() !== "";
-}
-var absent, totalSchema, createdSchema, UNKNOWN_TYPE;
-var init_response_json = __esmMin((() => {
-	init_mini();
-	init_exact_numbers();
-	init_json_text();
-	init_live();
-	absent = (schema) => nullish(schema);
-	totalSchema = absent(int().check(_nonnegative()));
-	createdSchema = object({ id: string().check(_minLength(1)) });
-	UNKNOWN_TYPE = "unknown";
-}));
-
-// src/service/memberships.ts
-/**
-* Lists all memberships of the caller that a filter selects, in the service's order; `quick` gives up within seconds.
-* Throws RolecallError.
-*/
-async function listMemberships(client, maxItems, filter = {}, quick = false) {
-	const parameters = filterParameters(filter);
-	const readPage = (offset) => client.send({
-		...quick && QUICK,
-		operation: "list memberships",
-		method: "GET",
-		path: `${MEMBERSHIPS_PATH}${query({
-			offset,
-			limit: 25,
-			...parameters
-		})}`,
-		read: readMembershipPage
-	});
-	return (await listAll("The list of the caller's memberships", readPage, { maxItems })).filter((membership) => isSelected(membership, filter));
-}
-function filterParameters({ type, id, status, sandbox, name, parent, roles = [] }) {
-	return {
-		...type !== void 0 && { "resource.type": type },
-		...id !== void 0 && { "resource.id": id },
-		...status !== void 0 && { status },
-		...sandbox !== void 0 && { "resource.attributes.sandbox": String(sandbox) },
-		...name !== void 0 && { "resource.name": name },
-		...parent !== void 0 && {
-			"resource.parent.type": parent?.type ?? "",
-			"resource.parent.id": parent?.id ?? ""
-		},
-		...roles.length > 0 && { roles }
-	};
-}
-/** Applies the unambiguous filters again: a service may ignore unknown query parameters. */
-function isSelected(membership, { type, id, status, roles = [] }) {
-	return (id === void 0 || membership.resource.id === id) && (type === void 0 || [type, "unknown"].includes(membership.resource.type)) && (status === void 0 || membership.status === status) && (roles.length === 0 || membership.roles.some((role) => roles.includes(role)));
-}
-/** Parses a page of the caller's memberships. */
-function readMembershipPage(body) {
-	const { items, total_count } = parseResponse$1(membershipListSchema, body).data;
-	return {
-		items: items.map(toMembership),
-		total: total_count ?? null
-	};
-}
-function toMembership(wire) {
-	const { id, resource_id, resource, invite } = wire;
-	const sandbox = Object(resource?.attributes)["sandbox"];
-	return {
-		id,
-		resource: {
-			id: resource_id,
-			type: wire.type ?? resource?.type ?? "unknown",
-			name: resource?.name ?? "",
-			sandbox: typeof sandbox === "boolean" ? sandbox : null
-		},
-		roles: wire.roles ?? [],
-		status: toStatus(wire.status),
-		...hasText(invite?.expires_at) && { expiresAt: invite.expires_at }
-	};
-}
-var QUICK, membershipListSchema;
-var init_memberships = __esmMin((() => {
-	init_mini();
-	init_retry();
-	init_pager();
-	init_paths();
-	init_response_json();
-	QUICK = {
-		retry: shortRetry,
-		withinMs: 5e3
-	};
-	membershipListSchema = object({
-		items: array(object({
-			id: string().check(_minLength(1)),
-			resource_id: string(),
-			type: absent(string()),
-			roles: absent(array(string())),
-			status: optional$1(unknown()),
-			invite: absent(object({ expires_at: absent(string()) })),
-			resource: absent(object({
-				type: absent(string()),
-				name: absent(string()),
-				attributes: optional$1(unknown())
-			}))
-		})),
-		total_count: totalSchema
-	});
-}));
-
-// src/service/current-member.ts
-/**
-* Creates a finder that asks the service for the membership of the first merchant alone, and once for those of all others;
-* a failure is reported once.
-*/
-function createCurrentMemberFinder(client, maxItems, emit) {
-	const list = ({ id, ...filter }) => listMemberships(client, maxItems, {
-		type: "merchant",
-		...filter,
-		...id !== void 0 && { id }
-	}, true).catch((error) => {
-		if (id !== void 0 && error instanceof RolecallError && error.code === "bad-request") return list(filter);
-		throw error;
-	});
-	const ask = async (id) => {
-		try {
-			const memberships = await list(id === void 0 ? {} : { id });
-			return {
-				memberships,
-				sandboxes: await sandboxesOf(memberships, id, list)
-			};
-		} catch (error) {
-			if (!(error instanceof RolecallError)) throw error;
-			emit({
-				type: "caller-unknown",
-				reason: reasonOf$3(error)
-			});
-			return null;
-		}
-	};
-	let first;
-	let others;
-	return async (merchant) => {
-		first ??= {
-			merchant,
-			asked: ask(merchant)
-		};
-		const { asked } = first;
-		if (first.merchant !== merchant) others ??= asked.then((known) => known === null ? null : ask());
-		const known = await (first.merchant === merchant ? asked : others);
-		if (!known) return {
-			callerId: null,
-			callerUnknown: true
-		};
-		const own = known.memberships.filter(({ resource }) => resource.id === merchant);
-		const sandbox = known.sandboxes.get(merchant);
-		return {
-			callerId: (own.find(({ status }) => status === "accepted") ?? own[0])?.id ?? null,
-			...sandbox !== void 0 && { sandbox }
-		};
-	};
-}
-/**
-* Returns which merchants are test accounts: by the attribute in the response, else by the service's filters. What both
-* filters list is unknown, since the service ignores them.
-*/
-async function sandboxesOf(memberships, id, list) {
-	const known = new Map(memberships.flatMap(({ resource }) => resource.sandbox === null ? [] : [[resource.id, resource.sandbox]]));
-	if (memberships.every(({ resource }) => known.has(resource.id))) return known;
-	const only = id === void 0 ? {} : { id };
-	const ask = (sandbox) => list({
-		...only,
-		sandbox
-	}).then((all) => new Set(all.map(({ resource }) => resource.id)), (error) => {
-		if (error instanceof RolecallError) return null;
-		throw error;
-	});
-	const [test, live] = await Promise.all([ask(true), ask(false)]);
-	if (test === null || live === null) return known;
-	for (const { resource } of memberships) {
-		const isTest = test.has(resource.id);
-		if (!known.has(resource.id) && isTest !== live.has(resource.id)) known.set(resource.id, isTest);
-	}
-	return known;
-}
-function reasonOf$3({ message, hint }) {
-	return hint === void 0 ? message : `${message.replace(/\.?$/, ".")} ${hint}`;
-}
-var init_current_member = __esmMin((() => {
-	init_errors();
-	init_memberships();
-}));
 
 // src/service/http/problem-details.ts
 /**
@@ -40202,6 +39655,736 @@ var init_problem_details = __esmMin((() => {
 		"delete a member": "members_delete",
 		"list memberships": "user.profile or user.profile_readonly"
 	};
+}));
+
+// src/service/http/retry.ts
+/** Returns the policy for a total time in ms, which refused invitations may take as well; attempts grow with it. */
+function retryFor(totalMs) {
+	const longer = Math.max(1, totalMs / DEFAULT_RETRY.totalMs);
+	return {
+		...DEFAULT_RETRY,
+		attempts: Math.ceil(DEFAULT_RETRY.attempts * longer),
+		rateLimitAttempts: Math.ceil(DEFAULT_RETRY.rateLimitAttempts * longer),
+		totalMs,
+		endingMs: totalMs
+	};
+}
+/** Returns a policy for requests that are optional and not worth waiting for. */
+function shortRetry(policy) {
+	return {
+		...policy,
+		attempts: 3,
+		rateLimitAttempts: 3,
+		connectAttempts: 1,
+		maxMs: 1e3,
+		maxRetryAfterMs: 2e3,
+		totalMs: Math.min(5e3, policy.totalMs)
+	};
+}
+/** Returns the wait before the next attempt, or why there is none. */
+function nextWait(policy, retryReason, spent, random) {
+	const { maxMs, baseMs, maxRetryAfterMs, totalMs } = policy;
+	const giveUp = (because) => ({
+		kind: "give-up",
+		because
+	});
+	const asked = retryReason.kind === "not-sent" ? null : retryReason.retryAfterMs;
+	if (asked !== null && asked > maxRetryAfterMs) return giveUp({
+		kind: "asked-too-much",
+		askedMs: asked,
+		maxMs: maxRetryAfterMs
+	});
+	const isAsked = asked !== null && asked > 0;
+	const ceiling = Math.min(maxMs, baseMs * 2 ** (spent.attempts - 1));
+	const ms = isAsked ? asked : Math.round(ceiling * random);
+	if (spent.ms + ms > totalMs) return giveUp({
+		kind: "time",
+		askedMs: isAsked ? asked : null,
+		totalMs
+	});
+	if (spent.attempts >= attemptsFor(policy, retryReason)) return giveUp({ kind: "attempts" });
+	return {
+		kind: "wait",
+		ms,
+		asked: isAsked
+	};
+}
+function attemptsFor(policy, { kind }) {
+	switch (kind) {
+		case "rate-limited": return policy.rateLimitAttempts;
+		case "not-sent": return policy.connectAttempts;
+		case "uncertain": return policy.attempts;
+		default: return kind;
+	}
+}
+/** Parses a `Retry-After` header (seconds or an HTTP date) to ms from now; `null` if it is neither. */
+function parseRetryAfter(header, now) {
+	if (header === void 0) return null;
+	const text = header.trim();
+	if (/^\d+$/.test(text)) return Number(text) * 1e3;
+	if (!/^[a-z]{3,9},? /i.test(text)) return null;
+	const date = Date.parse(text);
+	return Number.isNaN(date) ? null : Math.max(0, date - now);
+}
+/** Waits until an address may be invited again; returns `false` if the wait was given up. */
+async function waitForAddress(wait, { retry, now, sleep, cancelled }) {
+	const { until, holdBack } = wait;
+	const { ending, stop } = holdBack;
+	for (;;) {
+		if (cancelled.aborted || stop.aborted) return false;
+		if (ending.aborted) {
+			wait.endedAt ??= now();
+			if (until > wait.endedAt + retry.endingMs) return false;
+		}
+		const ms = until - now();
+		if (ms <= 0) return true;
+		const signals = ending.aborted ? [cancelled, stop] : [
+			cancelled,
+			stop,
+			ending
+		];
+		const signal = AbortSignal.any(signals);
+		await sleep(ms, signal).catch((reason) => {
+			if (!signal.aborted) throw reason;
+		});
+	}
+}
+var DEFAULT_RETRY;
+var init_retry = __esmMin((() => {
+	DEFAULT_RETRY = {
+		attempts: 10,
+		rateLimitAttempts: 20,
+		connectAttempts: 4,
+		baseMs: 250,
+		maxMs: 2e4,
+		maxRetryAfterMs: 6e5,
+		totalMs: 3e5,
+		endingMs: 1e4
+	};
+}));
+
+// src/service/paths.ts
+/** Returns the path of a merchant's roles, or of one of them. */
+function rolesPath(merchant, id) {
+	return path(merchant, "roles", id);
+}
+/** Returns the path of a merchant's members, or of one of them. */
+function membersPath(merchant, id) {
+	return path(merchant, "members", id);
+}
+/** Returns a query string with the parameters in their order; a list repeats its parameter. */
+function query(parameters) {
+	const text = Object.entries(parameters).flatMap(([name, value]) => [value].flat().map((item) => [name, String(item)]));
+	return `?${new URLSearchParams(text).toString()}`;
+}
+function path(merchant, collection, id) {
+	if (isUnsafe(merchant)) throw new RolecallError("usage", `"${merchant}" is not a valid merchant code.`, { hint: "Correct it in the file." });
+	if (id !== void 0 && isUnsafe(id)) throw new RolecallError("bad-response", `The id "${id}" cannot be used in a request.`, { hint: "If it is in no file, it came from the service: ask its operators." });
+	return `/${[
+		"v0.1",
+		"merchants",
+		merchant,
+		collection,
+		...id === void 0 ? [] : [id]
+	].map(segment$1).join("/")}`;
+}
+/**
+* Returns whether a text would leave its segment: servers take "." and ".." for a way up, an empty id for the
+* collection.
+*/
+function isUnsafe(text) {
+	return text === "" || text === "." || text === "..";
+}
+function segment$1(text) {
+	return encodeURIComponent(text.replaceAll(/\p{Cs}/gu, "�"));
+}
+/** Parses a base URL: HTTPS, or HTTP to a loopback address; without user, query and fragment. Throws RolecallError. */
+function checkBaseUrl(text) {
+	const url = URL.canParse(text) ? new URL(text) : null;
+	if (url === null || !["http:", "https:"].includes(url.protocol)) {
+		const isBare = /^[\w-]+(\.[\w-]+)+(:\d+)?(\/[\w./-]*)?$/.test(text);
+		throw new RolecallError("usage", "The base URL is not a web address.", { hint: isBare ? `Begin it with its scheme: https://${text}` : "For example: https://api.example.com" });
+	}
+	if (/\/v0\.1\/?$/.test(url.pathname)) throw new RolecallError("usage", "The base URL must not end in /v0.1.", { hint: "Leave it out: rolecall adds the version of the API." });
+	if (url.username || url.password || url.search || url.hash) throw new RolecallError("usage", "The base URL must not contain a user name, a query or a fragment.", { hint: "Credentials come from the environment, never from the address." });
+	if (url.protocol === "http:" && !isLoopback(url.hostname)) throw new RolecallError("base-url-insecure", `${url.origin} would send the API key unencrypted.`, { hint: "Use https://; plain http:// is for this machine only (127.0.0.1, localhost)." });
+	return url;
+}
+function isLoopback(host) {
+	return host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
+}
+var MEMBERSHIPS_PATH;
+var init_paths = __esmMin((() => {
+	init_errors();
+	MEMBERSHIPS_PATH = "/v0.1/memberships";
+}));
+
+// src/lib/exact-numbers.ts
+/** Returns JSON text with each number that would be rounded as a marked string; `null` if there is none. */
+function markRounded(json) {
+	if (!SUSPECT.test(json)) return null;
+	let anyRounded = false;
+	const marked = json.replace(TOKENS, (token) => {
+		if (token.startsWith("\"") || isExact(token)) return token;
+		anyRounded = true;
+		return JSON.stringify(MARK + token);
+	});
+	return anyRounded ? marked : null;
+}
+/** Returns metadata with marked numbers rounded, and the properties that contain one. */
+function unmark(metadata) {
+	const rounded = [];
+	const exact = {};
+	const entries = Object.entries(metadata).map(([key, value]) => {
+		let has = false;
+		const plain = mapNumbers(value, () => {
+			has = true;
+		});
+		if (has) {
+			rounded.push(key);
+			exact[key] = JSON.stringify(value).replaceAll(MARKED, "$1");
+		}
+		return [key, plain];
+	});
+	return {
+		metadata: Object.fromEntries(entries),
+		rounded,
+		exact
+	};
+}
+function mapNumbers(value, onMark) {
+	if (typeof value === "string" && value.startsWith(MARK)) {
+		onMark();
+		return Number(value.slice(16));
+	}
+	if (typeof value !== "object" || value === null) return value;
+	if (Array.isArray(value)) return value.map((item) => mapNumbers(item, onMark));
+	return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapNumbers(item, onMark)]));
+}
+/** Returns whether a number survives JSON.parse and JSON.stringify unchanged. */
+function isExact(token) {
+	if (token.length > MOST_DIGITS) return false;
+	const value = Number(token);
+	return Number.isFinite(value) && normalForm(token) === normalForm(String(value));
+}
+/** Returns a canonical text of a number: sign, significant digits and exponent. */
+function normalForm(number) {
+	const [mantissa = "", exponent = "0"] = number.toLowerCase().split("e");
+	const [whole = "", fraction = ""] = mantissa.replace("-", "").split(".");
+	const digits = `${whole}${fraction}`.replace(/^0+/, "");
+	const short = digits.replace(/0+$/, "");
+	if (short === "") return "0";
+	const power = Number(exponent) - fraction.length + digits.length - short.length;
+	return `${number.startsWith("-") ? "-" : ""}${short}e${power}`;
+}
+var MARK, MARKED, SUSPECT, TOKENS, MOST_DIGITS;
+var init_exact_numbers = __esmMin((() => {
+	MARK = "\0rounded number ";
+	MARKED = /"\\u0000rounded number ([^"]*)"/g;
+	SUSPECT = /(?:^|[:,[\s])-?\d(?:[\d.]{15}|[\d.]*[eE])/;
+	TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+	MOST_DIGITS = 400;
+}));
+
+// src/service/response-json.ts
+/** Parses a response. Throws a SyntaxError if it is not JSON, a TypeError if it does not fit the schema. */
+function parseResponse$1(schema, body) {
+	const marked = markRounded(body);
+	const read = schema.safeParse(parseJson$1(marked ?? body));
+	if (read.success) return {
+		data: read.data,
+		marked: marked !== null
+	};
+	const [issue] = read.error.issues;
+	throw new TypeError(`with something other than the contract specifies at ${issue?.path.join(".") || "its root"}`);
+}
+function parseJson$1(body) {
+	let value;
+	try {
+		value = JSON.parse(body);
+	} catch {
+		throw new SyntaxError(body.trim() === "" ? "with an empty body" : "with broken JSON");
+	}
+	if (isDeeper(value, 100)) throw new TypeError(`with JSON nested deeper than ${100} levels`);
+	return value;
+}
+/** Parses the id of a created resource; `null` if the response does not contain it. */
+function readCreatedId(body) {
+	try {
+		return parseResponse$1(createdSchema, body).data.id;
+	} catch {
+		return null;
+	}
+}
+/** Returns a status; any other value counts as unknown. */
+function toStatus(wire) {
+	return MEMBER_STATUSES.find((status) => status === wire) ?? "unknown";
+}
+/** Returns whether a text is there and not blank. */
+function hasText(text) {
+	return text != null && text.trim() !== "";
+}
+var absent, totalSchema, createdSchema, UNKNOWN_TYPE;
+var init_response_json = __esmMin((() => {
+	init_mini();
+	init_exact_numbers();
+	init_json_text();
+	init_live();
+	absent = (schema) => nullish(schema);
+	totalSchema = absent(int().check(_nonnegative()));
+	createdSchema = object({ id: string().check(_minLength(1)) });
+	UNKNOWN_TYPE = "unknown";
+}));
+
+// src/service/probe-requests.ts
+/** Returns the request that probes an operation: about a resource that cannot exist, or without the required fields. */
+function probeOf({ operations, path, impossibleId, updateMethod }, step, merchant) {
+	const operation = operations[step];
+	switch (step) {
+		case "list": return {
+			operation,
+			method: "GET",
+			path: operation === "list members" ? `${path(merchant)}${query({ limit: 1 })}` : path(merchant)
+		};
+		case "retrieve": return {
+			operation,
+			method: "GET",
+			path: path(merchant, impossibleId)
+		};
+		case "update": return {
+			operation,
+			method: updateMethod,
+			path: path(merchant, impossibleId),
+			body: {}
+		};
+		case "delete": return {
+			operation,
+			method: "DELETE",
+			path: path(merchant, impossibleId)
+		};
+		case "create": return {
+			operation,
+			method: "POST",
+			path: path(merchant),
+			body: {}
+		};
+		default: return step;
+	}
+}
+/** Sends a probe; never throws RolecallError. */
+async function sendProbe(client, call) {
+	try {
+		return {
+			status: 200,
+			body: await client.send({
+				...call,
+				read: (text) => text,
+				retry: shortRetry,
+				withinMs: PROBE_WITHIN_MS
+			}),
+			reason: "permitted"
+		};
+	} catch (error) {
+		if (!(error instanceof RolecallError)) throw error;
+		return responseOf$1(error, call);
+	}
+}
+function responseOf$1({ code, message, request }, { method }) {
+	const { status, problem } = request ?? {};
+	if (status === void 0) return {
+		...NO_RESPONSE,
+		reason: message
+	};
+	if (status < 300 && method !== "GET") return {
+		status: 200,
+		body: "",
+		reason: `${status}`
+	};
+	if (problem === void 0 || code === "bad-response") {
+		const reason = `${status}, but not in the service's format`;
+		return {
+			status: status === 401 ? status : null,
+			body: "",
+			reason
+		};
+	}
+	const said = problem.detail ?? problem.title;
+	const permission = missingPermission(problem);
+	return {
+		status,
+		body: "",
+		reason: `${status}${said ? `: ${said}` : ""}`,
+		...permission !== void 0 && { permission }
+	};
+}
+/** Returns what to tell of a service that accepts what it must refuse; empty otherwise. */
+function alarmOf(operation, step, response) {
+	if (response?.status !== 200 || step !== "create" && step !== "update") return {};
+	const kind = operation.endsWith("role") ? "role" : "member";
+	const id = readCreatedId(response.body);
+	const which = id === null ? `a ${kind} without ${kind === "role" ? "a name" : "an address"}` : `the ${kind} ${id}`;
+	return { alarm: step === "create" ? `The service accepted a ${kind} without its required fields. It may have created ${which}: remove it.` : `The service accepted an update of a ${kind} that cannot exist. It may have created ${which}: remove it.` };
+}
+var PROBING, NO_RESPONSE, PROBE_WITHIN_MS;
+var init_probe_requests = __esmMin((() => {
+	init_errors();
+	init_problem_details();
+	init_retry();
+	init_paths();
+	init_response_json();
+	PROBING = [{
+		operations: {
+			list: "list roles",
+			retrieve: "retrieve a role",
+			update: "update a role",
+			delete: "delete a role",
+			create: "create a role"
+		},
+		path: rolesPath,
+		impossibleId: "role_rolecallNoSuch",
+		updateMethod: "PATCH",
+		invalidUpdate: { permissions: "none" }
+	}, {
+		operations: {
+			list: "list members",
+			retrieve: "retrieve a member",
+			update: "update a member",
+			delete: "delete a member",
+			create: "create a member"
+		},
+		path: membersPath,
+		impossibleId: "mem_rolecallNoSuch",
+		updateMethod: "PUT",
+		invalidUpdate: { roles: "none" }
+	}];
+	NO_RESPONSE = {
+		status: null,
+		body: "",
+		reason: "not tried"
+	};
+	PROBE_WITHIN_MS = 5e3;
+}));
+
+// src/service/find-denied.ts
+/**
+* Returns a function that finds denied operations, without changing anything. It asks once for each operation; only a
+* denial is asked again at each merchant, where the key may have other permissions.
+*/
+function createDenialFinder(clientOf) {
+	const asked = /* @__PURE__ */ new Map();
+	return async (merchant, operations) => {
+		const found = operations.map(async (operation) => {
+			const first = asked.get(operation);
+			if (first !== void 0 && await first === null) return null;
+			const denied = findDenial(clientOf(merchant), merchant, operation);
+			if (first === void 0) asked.set(operation, denied);
+			return denied;
+		});
+		return (await Promise.all(found)).filter((one) => one !== null);
+	};
+}
+/** Returns an operation as denied only on a clear 403: whatever else the service responds may have other causes. */
+async function findDenial(client, merchant, operation) {
+	const probing = PROBING.find(({ operations }) => Object.values(operations).includes(operation));
+	const step = operation.split(" ")[0];
+	if (probing === void 0) return null;
+	const response = await sendProbe(client, probeOf(probing, step, merchant));
+	const { alarm } = alarmOf(operation, step, response);
+	if (alarm !== void 0) throw new RolecallError("bad-response", alarm);
+	if (response.status !== 403) return null;
+	const denied = {
+		operation,
+		permission: response.permission ?? OPERATIONS[operation]
+	};
+	if (response.permission !== void 0 || step === "create") return denied;
+	return (await sendProbe(client, probeOf(probing, "retrieve", merchant))).status === 403 ? null : denied;
+}
+var init_find_denied = __esmMin((() => {
+	init_errors();
+	init_problem_details();
+	init_probe_requests();
+}));
+
+// src/service/pager.ts
+/** Throws RolecallError if a list has, or claims to have, more items than permitted: it may never end. */
+function checkSize(what, items, maxItems) {
+	if (items <= maxItems) return;
+	throw new RolecallError("too-many-items", `${what} has more than ${grouped(maxItems)} entries, so it is not read to its end.`, { hint: "If the account is that large, raise --max-items. Otherwise the service does not end its list: ask its operators." });
+}
+/**
+* Lists all items consistently: starts over if the list changes meanwhile, and throws after three times. `what` names
+* the list in messages, as in "The member list of MC1"; `expected` estimates the number of items, and above `maxItems`
+* it throws.
+*/
+async function listAll(what, readPage, { maxItems, expected = 0, progress = () => void 0 }) {
+	const firsts = /* @__PURE__ */ new Set();
+	const firstIds = /* @__PURE__ */ new Set();
+	let isCounted = false;
+	const repeats = { pages: 0 };
+	const recordFirstPages = async (offset) => {
+		const page = await readPage(offset);
+		checkSize(what, Math.max(offset + page.items.length, page.total ?? 0), maxItems);
+		if (offset === 0) {
+			const ids = JSON.stringify(page.items.map(({ id }) => id));
+			firsts.add(`${page.total} ${ids}`);
+			firstIds.add(ids);
+			isCounted = page.total !== null;
+		}
+		return page;
+	};
+	for (let listing = 1; listing <= LISTINGS; listing += 1) {
+		const items = await listOnce(listing === 1 ? withReadAhead(recordFirstPages, expected) : recordFirstPages, progress, repeats);
+		if (items !== null) return items;
+	}
+	const isRepeating = firstIds.size === 1 && repeats.pages >= LISTINGS;
+	if (firsts.size === 1 || isRepeating) throw new RolecallError("listing-unstable", `${what} contradicts itself: its pages ${isCounted ? "do not fit its total_count" : "repeat entries"}.`, { hint: `All ${LISTINGS} readings began with the same entries, so nobody seems to be changing it. Ask the service's operators.` });
+	throw new RolecallError("listing-unstable", `${what} changed each of the ${LISTINGS} times it was read.`, { hint: "Somebody is changing it right now. Wait until they are done, then run the command again." });
+}
+/** Requests a few expected pages together with the first, which saves a round trip. */
+function withReadAhead(readPage, expected) {
+	const asked = /* @__PURE__ */ new Map();
+	return (offset) => {
+		const page = asked.get(offset) ?? readPage(offset);
+		for (let next = 25; offset === 0 && next < expected && asked.size < MAX_EARLY_PAGES; next += 25) {
+			const early = readPage(next);
+			early.catch(() => void 0);
+			asked.set(next, early);
+		}
+		return page;
+	};
+}
+/** Lists all items once; `null` if the pages are inconsistent. */
+async function listOnce(readPage, progress, repeats) {
+	const first = await readPage(0);
+	const { total } = first;
+	const size = first.items.length;
+	progress(size, total);
+	if (size === 0) return total === null || total === 0 ? [] : null;
+	if (total === null) return listWithoutTotal(first, readPage, progress);
+	const isSound = (page, offset) => page.total === total && page.items.length === Math.min(size, total - offset);
+	if (!isSound(first, 0)) return null;
+	let read = size;
+	let sound = true;
+	const offsets = function* () {
+		for (let offset = size; offset < total && sound; offset += size) yield offset;
+	};
+	const ids = new Set(first.items.map(({ id }) => id));
+	let repeatedPages = 0;
+	const rest = await mapConcurrent(offsets(), 64, async (offset) => {
+		const page = await readPage(offset);
+		const before = ids.size;
+		for (const { id } of page.items) ids.add(id);
+		if (ids.size === before && page.items.length > 0) {
+			repeatedPages += 1;
+			repeats.pages += 1;
+		}
+		sound &&= isSound(page, offset) && repeatedPages < MAX_REPEATED_PAGES;
+		read += page.items.length;
+		progress(read, total);
+		return page;
+	});
+	if (!sound) return null;
+	const items = /* @__PURE__ */ new Map();
+	for (const page of [first, ...rest]) for (const item of page.items) items.set(item.id, item);
+	return items.size === total ? [...items.values()] : null;
+}
+/** Lists items of a list without a total, which ends with an empty page: a short page may not be the last. */
+async function listWithoutTotal(first, readPage, progress) {
+	const items = /* @__PURE__ */ new Map();
+	let read = 0;
+	for (let page = first;; page = await readPage(read)) {
+		for (const item of page.items) items.set(item.id, item);
+		read += page.items.length;
+		if (items.size < read) return null;
+		if (page !== first) progress(read, null);
+		if (page.items.length === 0) return [...items.values()];
+	}
+}
+var MAX_QUEUED, PAGE_SIZE, DEFAULT_MAX_ITEMS, LISTINGS, MAX_REPEATED_PAGES, MAX_EARLY_PAGES;
+var init_pager = __esmMin((() => {
+	init_map_concurrent();
+	init_text();
+	init_errors();
+	MAX_QUEUED = 64;
+	PAGE_SIZE = 25;
+	DEFAULT_MAX_ITEMS = 25e4;
+	LISTINGS = 3;
+	MAX_REPEATED_PAGES = 2;
+	MAX_EARLY_PAGES = 4;
+}));
+
+// src/service/memberships.ts
+/**
+* Lists all memberships of the caller that a filter selects, in the service's order; `quick` gives up within seconds.
+* Throws RolecallError.
+*/
+async function listMemberships(client, maxItems, filter = {}, quick = false) {
+	const parameters = filterParameters(filter);
+	const readPage = (offset) => client.send({
+		...quick && QUICK,
+		operation: "list memberships",
+		method: "GET",
+		path: `${MEMBERSHIPS_PATH}${query({
+			offset,
+			limit: 25,
+			...parameters
+		})}`,
+		read: readMembershipPage
+	});
+	return (await listAll("The list of the caller's memberships", readPage, { maxItems })).filter((membership) => isSelected(membership, filter));
+}
+function filterParameters({ type, id, status, sandbox, name, parent, roles = [] }) {
+	return {
+		...type !== void 0 && { "resource.type": type },
+		...id !== void 0 && { "resource.id": id },
+		...status !== void 0 && { status },
+		...sandbox !== void 0 && { "resource.attributes.sandbox": String(sandbox) },
+		...name !== void 0 && { "resource.name": name },
+		...parent !== void 0 && {
+			"resource.parent.type": parent?.type ?? "",
+			"resource.parent.id": parent?.id ?? ""
+		},
+		...roles.length > 0 && { roles }
+	};
+}
+/** Applies the unambiguous filters again: a service may ignore unknown query parameters. */
+function isSelected(membership, { type, id, status, roles = [] }) {
+	return (id === void 0 || membership.resource.id === id) && (type === void 0 || [type, "unknown"].includes(membership.resource.type)) && (status === void 0 || membership.status === status) && (roles.length === 0 || membership.roles.some((role) => roles.includes(role)));
+}
+/** Parses a page of the caller's memberships. */
+function readMembershipPage(body) {
+	const { items, total_count } = parseResponse$1(membershipListSchema, body).data;
+	return {
+		items: items.map(toMembership),
+		total: total_count ?? null
+	};
+}
+function toMembership(wire) {
+	const { id, resource_id, resource, invite } = wire;
+	const sandbox = Object(resource?.attributes)["sandbox"];
+	return {
+		id,
+		resource: {
+			id: resource_id,
+			type: wire.type ?? resource?.type ?? "unknown",
+			name: resource?.name ?? "",
+			sandbox: typeof sandbox === "boolean" ? sandbox : null
+		},
+		roles: wire.roles ?? [],
+		status: toStatus(wire.status),
+		...hasText(invite?.expires_at) && { expiresAt: invite.expires_at }
+	};
+}
+var QUICK, membershipListSchema;
+var init_memberships = __esmMin((() => {
+	init_mini();
+	init_retry();
+	init_pager();
+	init_paths();
+	init_response_json();
+	QUICK = {
+		retry: shortRetry,
+		withinMs: 5e3
+	};
+	membershipListSchema = object({
+		items: array(object({
+			id: string().check(_minLength(1)),
+			resource_id: string(),
+			type: absent(string()),
+			roles: absent(array(string())),
+			status: optional$1(unknown()),
+			invite: absent(object({ expires_at: absent(string()) })),
+			resource: absent(object({
+				type: absent(string()),
+				name: absent(string()),
+				attributes: optional$1(unknown())
+			}))
+		})),
+		total_count: totalSchema
+	});
+}));
+
+// src/service/current-member.ts
+/**
+* Creates a finder that asks the service for the membership of the first merchant alone, and once for those of all others;
+* a failure is reported once.
+*/
+function createCurrentMemberFinder(client, maxItems, emit) {
+	const list = ({ id, ...filter }) => listMemberships(client, maxItems, {
+		type: "merchant",
+		...filter,
+		...id !== void 0 && { id }
+	}, true).catch((error) => {
+		if (id !== void 0 && error instanceof RolecallError && error.code === "bad-request") return list(filter);
+		throw error;
+	});
+	const ask = async (id) => {
+		try {
+			const memberships = await list(id === void 0 ? {} : { id });
+			return {
+				memberships,
+				sandboxes: await sandboxesOf(memberships, id, list)
+			};
+		} catch (error) {
+			if (!(error instanceof RolecallError)) throw error;
+			emit({
+				type: "caller-unknown",
+				reason: reasonOf$3(error)
+			});
+			return null;
+		}
+	};
+	let first;
+	let others;
+	return async (merchant) => {
+		first ??= {
+			merchant,
+			asked: ask(merchant)
+		};
+		const { asked } = first;
+		if (first.merchant !== merchant) others ??= asked.then((known) => known === null ? null : ask());
+		const known = await (first.merchant === merchant ? asked : others);
+		if (!known) return {
+			callerId: null,
+			callerUnknown: true
+		};
+		const own = known.memberships.filter(({ resource }) => resource.id === merchant);
+		const sandbox = known.sandboxes.get(merchant);
+		return {
+			callerId: (own.find(({ status }) => status === "accepted") ?? own[0])?.id ?? null,
+			...sandbox !== void 0 && { sandbox }
+		};
+	};
+}
+/**
+* Returns which merchants are test accounts: by the attribute in the response, else by the service's filters. What both
+* filters list is unknown, since the service ignores them.
+*/
+async function sandboxesOf(memberships, id, list) {
+	const known = new Map(memberships.flatMap(({ resource }) => resource.sandbox === null ? [] : [[resource.id, resource.sandbox]]));
+	if (memberships.every(({ resource }) => known.has(resource.id))) return known;
+	const only = id === void 0 ? {} : { id };
+	const ask = (sandbox) => list({
+		...only,
+		sandbox
+	}).then((all) => new Set(all.map(({ resource }) => resource.id)), (error) => {
+		if (error instanceof RolecallError) return null;
+		throw error;
+	});
+	const [test, live] = await Promise.all([ask(true), ask(false)]);
+	if (test === null || live === null) return known;
+	for (const { resource } of memberships) {
+		const isTest = test.has(resource.id);
+		if (!known.has(resource.id) && isTest !== live.has(resource.id)) known.set(resource.id, isTest);
+	}
+	return known;
+}
+function reasonOf$3({ message, hint }) {
+	return hint === void 0 ? message : `${message.replace(/\.?$/, ".")} ${hint}`;
+}
+var init_current_member = __esmMin((() => {
+	init_errors();
+	init_memberships();
 }));
 
 // src/service/http/request-errors.ts
@@ -40431,11 +40614,11 @@ function withFullStop(sentence) {
 /** Returns the failure of a request that is not retried any more, with the reason and what to do. */
 function retriesExhausted(error, because) {
 	if (error.code === "invitation-limited") return error;
-	const sentence = limitText$1(because);
+	const sentence = limitText(because);
 	if (sentence === null) return error;
 	return withErrorDetails(error, { hint: `${error.code === "rate-limited" && !error.request?.uncertain ? "" : error.hint ?? ""} ${sentence}`.trim() });
 }
-function limitText$1(because) {
+function limitText(because) {
 	switch (because.kind) {
 		case "attempts": return null;
 		case "time": return because.askedMs === null ? because.totalMs === 0 ? "It was sent once, without retries; --retry-for allows some." : `It was retried for ${durationText(because.totalMs)}; --retry-for allows more.` : `The service asks to wait ${durationText(because.askedMs)}, but a request is retried for ${durationText(because.totalMs)} in total; --retry-for allows more.`;
@@ -41179,7 +41362,7 @@ var init_pacer = __esmMin((() => {
 	TOLERATED = .02;
 	SLIGHT = .25;
 	FIRST_RAISE = .01;
-	LARGEST_RAISE = .25;
+	LARGEST_RAISE = .16;
 	SLOWEST = 1;
 	UNUSED = 4;
 	CATCH_UP_MS = 100;
@@ -41455,6 +41638,7 @@ function toRole(wire, marked) {
 		...values,
 		predefined: wire.is_predefined ?? false,
 		...toMetadata(values.metadata, marked),
+		...hasText(wire.created_at) && { createdAt: wire.created_at },
 		updatedAt: wire.updated_at ?? ""
 	};
 }
@@ -41478,6 +41662,7 @@ function toMember(wire, marked, share) {
 			expiresAt: invite?.expires_at ?? ""
 		} },
 		...toMetadata(values.metadata, marked),
+		...hasText(wire.created_at) && { createdAt: wire.created_at },
 		updatedAt: wire.updated_at ?? ""
 	};
 }
@@ -41521,6 +41706,7 @@ var init_wire = __esmMin((() => {
 		...responseKeys(ROLE_FIELDS),
 		id: string().check(_minLength(1)),
 		is_predefined: absent(boolean()),
+		created_at: absent(string()),
 		updated_at: absent(string())
 	});
 	memberSchema = object({
@@ -41541,6 +41727,7 @@ var init_wire = __esmMin((() => {
 			email: absent(string()),
 			expires_at: absent(string())
 		})),
+		created_at: absent(string()),
 		updated_at: absent(string())
 	});
 	roleListSchema = object({ items: array(roleSchema) });
@@ -41565,7 +41752,7 @@ function createReader(clientOf, findCurrentMember, maxItems, emit) {
 				expected,
 				maxItems
 			}, retrieve, emit);
-		}), Promise.resolve(roleIds).then(() => findCurrentMember(merchant))]);
+		}), findCurrentMember(merchant)]);
 		return {
 			...state,
 			...caller
@@ -41615,7 +41802,7 @@ async function readAll(client, { merchant, roleIds, expected, maxItems }, retrie
 		const listed = await listRoles(client, merchant);
 		checkSize(`The role list of ${merchant}`, listed.length, maxItems);
 		for (const { id } of listed) requestedIds.add(id);
-		return [...listed, ...await retrieve(new Set(await roleIds))];
+		return [...listed, ...await retrieve(new Set(roleIds))];
 	};
 	const [roles, members] = await Promise.all([listAndNamed(), listMembers(client, merchant, {
 		expected,
@@ -41984,7 +42171,8 @@ function connect$1(options) {
 		members: (merchant, email) => listMembers(clientOf(merchant), merchant, {
 			maxItems,
 			...email !== void 0 && { email }
-		})
+		}),
+		findDenied: createDenialFinder(clientOf)
 	};
 }
 /**
@@ -42003,6 +42191,7 @@ function clientsInTurn(client) {
 	} });
 }
 var init_service = __esmMin((() => {
+	init_find_denied();
 	init_key_user();
 	init_open_client();
 	init_reader();
@@ -42020,7 +42209,7 @@ function userAgentOf({ nodeVersion }) {
 }
 /** Returns the exit code of an apply that ended so at its merchants. */
 function applyExitCode(outcomes) {
-	const some = (status) => outcomes.some((one) => one.status === status);
+	const some = (status) => outcomes.some((outcome) => outcome.status === status);
 	if (some("partial")) return ExitCode.partial;
 	if (!some("failed") && !some("refused")) return ExitCode.ok;
 	if (some("applied")) return ExitCode.partial;
@@ -42072,8 +42261,8 @@ function openClients(connect, options, io) {
 			const { baseUrl, key, keySource } = connection;
 			const id = JSON.stringify([baseUrl, key]);
 			const { now, monotonic, sleep, setTimer, random } = io;
-			const known = clients.get(id);
-			if (known) return known;
+			const opened = clients.get(id);
+			if (opened) return opened;
 			const url = withSource(connection, () => checkBaseUrl(baseUrl));
 			const client = connect({
 				baseUrl,
@@ -42128,17 +42317,14 @@ function openServices(options, io) {
 var init_services = __esmMin((() => {
 	init_service();
 	init_clients();
-	init_connection();
 }));
 
 // src/app/session/session.ts
 var session_exports = /* @__PURE__ */ __exportAll({
 	MAX_PLANNING: () => 24,
-	byCode: () => byCode,
 	createSessions: () => createSessions,
 	globMatcher: () => globMatcher,
 	openSessions: () => openSessions,
-	planSession: () => planSession,
 	planSessions: () => planSessions,
 	plannedOnly: () => plannedOnly,
 	sessionOpener: () => sessionOpener,
@@ -42152,22 +42338,24 @@ function openSessions(states, options, io) {
 function sessionOpener(services, options, io) {
 	const matches = globMatcher();
 	const entryTime = entryTimes(io);
-	const { makePlan = buildPlan, roleIds = () => [], prefetch } = options;
+	const { makePlan = buildPlan, roleIds = () => [] } = options;
 	const partsOf = (input) => makePlan === buildPlan ? planParts(input) : (leaveOut) => makePlan({
 		...input,
 		leaveOut
 	});
-	const open = (state) => {
+	const sessionOf = (state) => {
 		const connection = resolveConnection(state, options.baseUrl, io.env, options.baseUrlName);
-		const { reader, writer, lookup } = services.of(connection);
+		const { reader, writer, lookup, findDenied } = services.of(connection);
 		return {
 			state,
 			environment: connection.environment,
 			writer: writer(state.merchant),
 			lookup: lookup(state.merchant),
+			keySource: connection.keySource,
+			findDenied: (operations) => findDenied(state.merchant, operations),
 			plan: async (leaveOut = /* @__PURE__ */ new Set()) => {
-				const named = [.../* @__PURE__ */ new Set([...namedRoleIds(state), ...roleIds(state.merchant)])];
-				const live = await (prefetch?.claim(state, connection, named) ?? reader.read(state.merchant, named, state.members?.length));
+				const idsInFiles = [.../* @__PURE__ */ new Set([...namedRoleIds(state), ...roleIds(state.merchant)])];
+				const live = await reader.read(state.merchant, idsInFiles, state.members?.length);
 				checkEnvironment(state, connection, live.sandbox);
 				const renewal = await renewalOf(state, live, options.reinvite ?? [], entryTime);
 				const input = {
@@ -42196,29 +42384,29 @@ function sessionOpener(services, options, io) {
 			}
 		};
 	};
-	return (state) => openOrFail(state.merchant, () => open(state));
+	return (state) => openOrFail(state.merchant, () => sessionOf(state));
 }
 /** Creates every merchant's session at open services; closing the sessions closes the services. */
 function createSessions(services, states, options, io) {
 	const opened = states.map(sessionOpener(services, options, io));
 	return {
-		all: opened.flatMap((one) => "error" in one ? [] : [one]),
-		failed: opened.flatMap((one) => "error" in one ? [one] : []),
+		all: opened.flatMap((session) => "error" in session ? [] : [session]),
+		failed: opened.flatMap((session) => "error" in session ? [session] : []),
 		close: services.close
 	};
 }
 /** Returns a matcher of globs over names and addresses, where slashes and leading dots are ordinary letters. */
 function globMatcher() {
-	const known = /* @__PURE__ */ new Map();
+	const matchers = /* @__PURE__ */ new Map();
 	return (glob, text) => {
-		const matcher = known.get(glob) ?? compileGlob(glob);
-		known.set(glob, matcher);
+		const matcher = matchers.get(glob) ?? compileGlob(glob);
+		matchers.set(glob, matcher);
 		return matcher(text);
 	};
 }
-function openOrFail(merchant, open) {
+function openOrFail(merchant, work) {
 	try {
-		return open();
+		return work();
 	} catch (error) {
 		if (error instanceof RolecallError) return {
 			status: "failed",
@@ -42233,12 +42421,12 @@ function environmentOf({ environment }) {
 }
 /** Returns the merchants that have a plan. */
 function plannedOnly(planned) {
-	return planned.flatMap((one) => one.status === "planned" ? [one] : []);
+	return planned.flatMap((outcome) => outcome.status === "planned" ? [outcome] : []);
 }
 /** Plans all merchants side by side, in natural order, and sorts the plans by code; a failure of one does not hide another's plan. */
-async function planSessions({ all, failed }, ended) {
+async function planSessions({ all: opened, failed }, ended) {
 	for (const { merchant, error } of failed) ended(merchant, error.message);
-	const sessions = sortNaturally(all, ({ state }) => state.merchant);
+	const sessions = sortNaturally(opened, ({ state }) => state.merchant);
 	return byCode([...await mapConcurrent(sessions, 24, (session) => planSession(session, ended)), ...failed]);
 }
 /** Plans a merchant; a failure is returned, a bug is thrown. */
@@ -42270,10 +42458,10 @@ function withRunOverrides(planned) {
 		files: session.state
 	})));
 	const byMerchant = new Map(plans.map((plan) => [plan.merchant, plan]));
-	return planned.map((one) => one.status === "planned" ? {
-		...one,
-		plan: byMerchant.get(one.plan.merchant) ?? one.plan
-	} : one);
+	return planned.map((outcome) => outcome.status === "planned" ? {
+		...outcome,
+		plan: byMerchant.get(outcome.plan.merchant) ?? outcome.plan
+	} : outcome);
 }
 /** Sorts merchants by their codes. */
 function byCode(planned) {
@@ -42319,51 +42507,47 @@ function ruleLocations(states, sources) {
 	const firstPlace = (files, pathIn) => {
 		for (const file of files) {
 			const path = pathIn(file);
-			const found = path === null ? null : place({
+			const location = path === null ? null : place({
 				file,
 				path
 			});
-			if (found !== null) return found;
+			if (location !== null) return location;
 		}
 		return null;
 	};
 	const ofFinding = ({ code, name, message }, { checks }, files) => {
 		if (NAMING_CODES.has(code)) return firstPlace(files, (file) => pathInRules(texts.get(file) ?? "", name));
-		const failed = checks.find((one) => message.includes(`(check: ${checkText(one)})`));
+		const failed = checks.find((check) => message.includes(`(check: ${checkText(check)})`));
 		if (failed) return place(failed.origin);
-		return firstPlace(files, () => KEYS[code] ?? null);
+		return firstPlace(files, () => pathOfCode(code) ?? null);
 	};
-	return ({ merchant }, found) => {
+	return ({ merchant }, refusal) => {
 		const state = byMerchant.get(merchant);
 		if (state === void 0) return null;
-		const { checks, guards, files } = rulesBehind(found, state);
-		if ("severity" in found) return ofFinding(found, { checks }, files);
-		const { rule, code, check, override } = found;
+		const { checks, guards, files } = rulesBehind(refusal, state);
+		if ("severity" in refusal) return ofFinding(refusal, { checks }, files);
+		const { rule, code, check } = refusal;
 		if (rule === "check") {
-			const written = checks.find((one) => checkText(one) === check);
+			const written = checks.find((each) => checkText(each) === check);
 			return written ? place(written.origin) : null;
 		}
-		const path = KEYS[code];
-		if (path === void 0 || code === "min-holders" && !namesRole(guards, override)) return null;
-		if (code === "max-removals") return firstPlace(files, (file) => setsRemovals(guards, texts.get(file) ?? "") ? path : null);
-		return firstPlace(files, () => path);
+		const path = pathOfCode(code);
+		if (path === void 0 || !isSet(refusal, guards)) return null;
+		return firstPlace(files, (file) => decides(refusal, guards, contentOf$1(texts.get(file))) ? path : null);
 	};
 }
+function contentOf$1(text = "") {
+	return fieldsOf((parseFast(text) ?? parse$2(text)).value);
+}
 /** Returns the enforced rules that refuse or warn, or the merchant's own, with the files that they are in. */
-function rulesBehind(found, state) {
+function rulesBehind(refusal, state) {
 	const { enforced = [], origin, included = [] } = state;
-	const by = enforced.find(({ files: [file] }) => "severity" in found ? found.message.endsWith(` Enforced by ${file}.`) : found.rules === file);
-	const isOwn = "severity" in found || found.rules === void 0;
+	const by = enforced.find(({ files: [file] }) => "severity" in refusal ? refusal.message.endsWith(` Enforced by ${file}.`) : refusal.rules === file);
+	const isOwn = "severity" in refusal || refusal.rules === void 0;
 	return by ?? {
 		...state,
 		files: isOwn ? [origin.file, ...included] : []
 	};
-}
-/** Returns whether a file's limit of removals is the one that counts, as the strictest. */
-function setsRemovals({ maxRemovals }, text) {
-	const value = fieldsOf(fieldsOf((parseFast(text) ?? parse$2(text)).value)["guards"])["max_removals"];
-	if (maxRemovals === void 0) return false;
-	return "count" in maxRemovals ? value === maxRemovals.count : Number.parseInt(String(value), 10) === maxRemovals.percent;
 }
 /** Returns the path at which a rule of a file names a role or a permission; `null` if none does. */
 function pathInRules(text, name) {
@@ -42373,27 +42557,21 @@ function pathInRules(text, name) {
 		if (typeof inner !== "object" || inner === null) return null;
 		for (const [key, each] of Object.entries(inner)) {
 			const to = [...path, Array.isArray(inner) ? Number(key) : key];
-			const found = key === name ? to : find(each, to);
-			if (found !== null) return found;
+			const location = key === name ? to : find(each, to);
+			if (location !== null) return location;
 		}
 		return null;
 	};
 	return RULES.map((key) => find(value[key], [key])).find((path) => path !== null) ?? null;
 }
-/**
-* Returns whether a merchant's files set the fewest holders of a role, and not the default, by the override of a
-* refusal.
-*/
-function namesRole({ minHolders }, override) {
-	return Object.keys(minHolders ?? {}).some((role) => override?.startsWith(`min-holders=${role}:`));
-}
-var NAMING_CODES, RULES, KEYS;
+var NAMING_CODES, RULES;
 var init_rule_locations = __esmMin((() => {
 	init_values();
 	init_fast_yaml();
 	init_locate();
 	init_to_value();
 	init_checks();
+	init_every_rule();
 	init_find_places();
 	NAMING_CODES = /* @__PURE__ */ new Set([
 		"override-left-over",
@@ -42407,23 +42585,375 @@ var init_rule_locations = __esmMin((() => {
 		"guards",
 		"checks"
 	];
-	KEYS = {
-		"max-removals": ["guards", "max_removals"],
-		protect: ["guards", "protect"],
-		"min-holders": ["guards", "min_holders"],
-		"email-domains": ["policies", "email_domains"],
-		separate: ["policies", "separate"],
-		"max-holders": ["policies", "max_holders"],
-		"require-until": ["policies", "require_until"],
-		"until-limit": ["policies", "require_until"],
-		"require-mfa": ["policies", "require_mfa"],
-		"forbid-permissions": ["policies", "forbid_permissions"]
-	};
 }));
 
 // src/ask/report/build-access-report.ts
 var init_build_access_report = __esmMin((() => {
 	init_member();
+}));
+
+// src/kernel/plan/due.ts
+/**
+* Returns the time since which a change is due: it does nothing but what the file leaves to time, which has come. Removed
+* access has ended, or is suspended; given access has begun, or comes back after a suspension. In ms since the epoch;
+* `null` for any other change.
+*/
+function dueSince(change, desired) {
+	if (change.resource !== "member") return null;
+	const member = entryOf$2(change, desired);
+	if (change.reason === "left") return leftSince([change.name, member?.email], desired);
+	if (member === void 0) return null;
+	switch (change.kind) {
+		case "create": return latest(creationTimes(change.after, change.reason, member));
+		case "update": return latest(change.fields.flatMap((diff) => updateTimes(diff, change.reason, member)));
+		case "delete": return change.reason === "access-ended" ? latest([endOfMembership(member)]) : null;
+		case "replace": {
+			const back = backTimes(change.reason, member);
+			const times = change.fields.flatMap((diff) => updateTimes(diff, change.reason, member));
+			return back.length === 0 ? null : latest([...times, ...back]);
+		}
+		default: return change;
+	}
+}
+/** Returns the latest of several times; `null` if there is none, or if one is unknown. */
+function latest(times) {
+	if (times.length === 0) return null;
+	const last = Math.max(...times.map((time) => time ?? Number.POSITIVE_INFINITY));
+	return Number.isFinite(last) ? last : null;
+}
+function endOfMembership({ until, roles = [] }) {
+	const ends = roles.map((grant) => grant.until?.ends ?? Number.POSITIVE_INFINITY);
+	const last = ends.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...ends);
+	return Math.min(until?.ends ?? Number.POSITIVE_INFINITY, last);
+}
+/**
+* Returns when a membership began: by itself, with the first of its grants, or after a suspension. A managed user needs a
+* password, which time does not give.
+*/
+function creationTimes({ roles, managed }, reason, member) {
+	if (managed !== null) return [];
+	const starts = roles.map((ref) => grantOf(ref, member)?.from?.starts);
+	return [
+		...starts.length > 0 && !starts.includes(void 0) ? [Math.min(...starts.map((time) => time ?? 0))] : [],
+		...member.from?.starts === void 0 ? [] : [member.from.starts],
+		...backTimes(reason, member)
+	];
+}
+/** Returns the end of the suspension that a member is back from; empty for any other reason. */
+function backTimes(reason, { suspended }) {
+	return reason === "suspension-ended" && suspended?.until ? [suspended.until.ends] : [];
+}
+function updateTimes(diff, reason, member) {
+	if (diff.field !== "roles") return [void 0];
+	const { from, suspended } = member;
+	const added = diff.added.flatMap((ref) => {
+		const starts = [
+			from?.starts,
+			grantOf(ref, member)?.from?.starts,
+			...backTimes(reason, member)
+		].filter((time) => time !== void 0);
+		return starts.length === 0 ? [void 0] : starts;
+	});
+	const removed = diff.removed.map((ref) => {
+		const grant = grantOf(ref, member);
+		const isDeclared = grant !== void 0 || member.roles === void 0;
+		return reason === "suspended" && isDeclared ? suspended?.from?.starts : grant?.until?.ends;
+	});
+	return [...added, ...removed];
+}
+function grantOf({ id, name }, { roles = [] }) {
+	return roles.find(({ role }) => role === name || role === id);
+}
+function entryOf$2({ id, name }, { members = [] }) {
+	return members.find((member) => member.id !== void 0 && member.id === id) ?? members.find(({ email }) => email.toLowerCase() === name.toLowerCase()) ?? members.find(({ previously = [] }) => previously.some((address) => address.toLowerCase() === name.toLowerCase()));
+}
+function leftSince(addresses, { leavers = [] }) {
+	const keys = new Set(addresses.map((address) => address?.toLowerCase()));
+	const times = leavers.flatMap(({ email, from }) => keys.has(email.toLowerCase()) ? from.starts : []);
+	return times.length === 0 ? null : Math.min(...times);
+}
+var init_due = __esmMin((() => {
+	init_build_plan();
+}));
+
+// src/ask/report/detect-drift.ts
+/** Turns a plan into drift: the side of each change that moved last, the access gained by it, the broken rules. */
+function driftOf(input, planned, times) {
+	const plan = differencesOf(planned, input.desired, input.live);
+	const changes = plan.changes.map((change) => {
+		const fileChangedAt = times.file(change);
+		const liveChangedAt = times.live(change);
+		const cause = dueSince(change, input.desired) !== null ? "due" : causeOf(change, fileChangedAt, liveChangedAt);
+		const { fingerprint } = change;
+		const isKnown = fileChangedAt !== null && Number.isFinite(fileChangedAt);
+		return {
+			fingerprint,
+			cause,
+			event: eventOf(change, cause),
+			fileChangedAt: isKnown ? fileChangedAt : null,
+			liveChangedAt
+		};
+	});
+	const judged = judgedLive(input, plan, plan.changes.filter((_, index) => isMade$1(changes[index]?.event ?? null)));
+	return {
+		plan: {
+			...plan,
+			findings: findingsOf(plan, judged.violations)
+		},
+		changes,
+		...judged
+	};
+}
+/** Returns whether an event surely happened: nobody has lost anything by what was never applied. */
+function isMade$1(event) {
+	return event === "added" || event === "changed";
+}
+/** Removes findings that repeat a violation or concern only the revert. */
+function findingsOf({ findings }, violations) {
+	const keyOf = ({ code, resource, name }) => JSON.stringify([
+		code,
+		resource,
+		name
+	]);
+	const reported = new Set(violations.map((violation) => keyOf(toExistingViolation(violation))));
+	return findings.filter((finding) => !finding.code.endsWith("-likely-renamed") && !reported.has(keyOf(finding)));
+}
+function causeOf({ kind, reason }, file, live) {
+	if (NOBODY_CHANGED.has(reason)) return "not-applied";
+	if (file === null || live === null || kind === "create") return "unknown";
+	return live >= file + 1e3 ? "outside-git" : "not-applied";
+}
+function eventOf({ kind, resource, reason }, cause) {
+	if (cause === "not-applied" || cause === "due" || resource === "member" && reason === "immutable-field") return null;
+	switch (kind) {
+		case "create": return "missing";
+		case "delete": return "added";
+		case "update":
+		case "replace": return "changed";
+		default: return kind;
+	}
+}
+function judgedLive({ desired, live }, plan, reverted) {
+	const scope = scopeOf(live, {
+		roles: [],
+		members: []
+	}, () => false);
+	const planned = splitByResource(plan.changes);
+	const some = splitByResource(reverted);
+	const created = planned.roles.filter(({ kind }) => kind === "create");
+	const base = {
+		roles: [.../* @__PURE__ */ new Set([...created, ...some.roles])],
+		members: some.members
+	};
+	const apart = accessBefore(scope, base, { mergeReplacedRoles: false });
+	const access = accessBefore(scope, planned, { mergeReplacedRoles: true });
+	const waiting = splitByResource(plan.deferred.map(({ change }) => change));
+	const settled = accessAfter(access, waiting, { mergeReplacedRoles: true });
+	const [findLive, findPlanned] = [roleFinder(access, pinnedIds(desired)), roleFinder(accessAfter(access, planned, { mergeReplacedRoles: true }), pinnedIds(desired))];
+	const find = (role) => findPlanned(role) ?? findLive(role);
+	return {
+		impact: inverted$1(impactOf$1(apart, accessAfter(apart, base, { mergeReplacedRoles: false }))),
+		violations: brokenRules(desired, {
+			access,
+			settled,
+			find
+		}).map(toDriftViolation)
+	};
+}
+/** Returns the violations of the file's own rules, and of enforced ones. */
+function brokenRules(desired, judged) {
+	const enforced = enforcedSets(desired, void 0).map(({ origin, rules }) => ({
+		origin,
+		violations: judgeLive(rules, judged)
+	}));
+	return [...besidesEnforced(judgeLive(desired, judged), enforced.flatMap(({ violations }) => violations)), ...enforced.flatMap(({ origin, violations }) => violations.map((violation) => refusalOfEnforced(origin, violation)))];
+}
+/** Inverts the impact of a revert into that of the reverted changes. */
+function inverted$1({ members, permissions, roles }) {
+	return {
+		members: members.map(({ name, gained, lost, unknownGained, unknownLost, ...rest }) => {
+			return {
+				name,
+				gained: lost,
+				lost: gained,
+				unknownGained: unknownLost,
+				unknownLost: unknownGained
+			};
+		}),
+		permissions: permissions.map(({ permission, gained, lost }) => ({
+			permission,
+			gained: lost,
+			lost: gained
+		})),
+		roles: roles.map(({ name, before, after }) => ({
+			name,
+			before: after,
+			after: before
+		}))
+	};
+}
+function toDriftViolation(refusal) {
+	const { rule, code, resource, name, check, message, rules } = refusal;
+	const what = name === null && check === null ? message : null;
+	return {
+		...refusal,
+		fingerprint: hash$1({
+			rule,
+			code,
+			resource,
+			name,
+			check,
+			what,
+			...rules && { rules }
+		})
+	};
+}
+/**
+* Returns a plan as a list of differences: with the metadata that the plan refuses to change and the members that it
+* cannot create, and without the moves of members to the successors of replaced roles.
+*/
+function differencesOf(plan, desired, live) {
+	const refused = plan.refusals.flatMap(({ code, name }) => METADATA_REFUSALS.has(code) ? name ?? [] : []);
+	const replaced = new Map(plan.changes.flatMap(({ resource, kind, id, name }) => resource === "role" && kind === "replace" ? [[id, name]] : []));
+	const uncreated = plan.findings.flatMap(({ code, name }) => code === "member-needs-roles" ? missingMember(name, desired) : []);
+	if (refused.length + replaced.size + uncreated.length === 0) return plan;
+	const metadata = new Map(refused.flatMap((name) => {
+		const change = metadataChange(name, plan.changes, desired, live);
+		return change === null ? [] : [[name, change]];
+	}));
+	const otherChanges = plan.changes.filter(({ resource, name }) => resource !== "role" || !metadata.has(name));
+	return {
+		...plan,
+		changes: [
+			...metadata.values(),
+			...otherChanges.map((change) => change.resource === "member" ? withoutMoves(change, replaced) : change),
+			...uncreated
+		]
+	};
+}
+function metadataChange(name, changes, { roles = [] }, { roles: live }) {
+	const declared = roles.find((role) => role.name === name);
+	const planned = changes.find((change) => change.resource === "role" && change.name === name);
+	const role = [
+		planned?.id,
+		declared?.id,
+		name,
+		...declared?.previously ?? []
+	].flatMap((key) => live.find((candidate) => key && (candidate.id === key || candidate.name === key)) ?? [])[0];
+	if (declared?.metadata === void 0 || role === void 0) return null;
+	if (planned !== void 0 && (planned.resource !== "role" || planned.kind !== "update")) return null;
+	const before = roleImage$3(role);
+	const field = {
+		field: "metadata",
+		before: before.metadata,
+		after: declared.metadata
+	};
+	return withFingerprint({
+		resource: "role",
+		kind: "update",
+		id: role.id,
+		name,
+		before,
+		after: {
+			...planned?.after ?? before,
+			metadata: declared.metadata
+		},
+		fields: [...planned?.fields ?? [], field],
+		reason: "declared"
+	});
+}
+/** Returns the creation of a declared member whose roles the file does not say. */
+function missingMember(name, { members = [] }) {
+	const declared = members.find(({ email }) => email === name);
+	if (declared === void 0) return [];
+	const identity = {
+		email: declared.email,
+		status: null,
+		passwordEnv: declared.managed?.passwordEnv
+	};
+	const change = {
+		resource: "member",
+		kind: "create",
+		id: null,
+		name,
+		before: null,
+		after: memberImage$3(identity, newMemberValues(declaredValues(declared)))
+	};
+	return [withFingerprint({
+		...change,
+		fields: [],
+		reason: "declared"
+	})];
+}
+/** Removes the moves to the successors of replaced roles from a member's change. */
+function withoutMoves(change, replaced) {
+	if (change.kind !== "update" || change.reason === "immutable-field") return change;
+	const fields = change.fields.flatMap((diff) => {
+		if (diff.field !== "roles") return [diff];
+		const replacedNames = new Set(diff.removed.flatMap(({ id }) => replaced.get(id) ?? []));
+		const moved = new Set(diff.added.flatMap(({ name }) => replacedNames.has(name) ? name : []));
+		const added = diff.added.filter(({ name }) => !moved.has(name));
+		const removed = diff.removed.filter(({ id }) => !moved.has(replaced.get(id) ?? ""));
+		return added.length + removed.length === 0 ? [] : [{
+			...diff,
+			added,
+			removed
+		}];
+	});
+	return fields.length === 0 ? {
+		...change,
+		reason: "immutable-field"
+	} : {
+		...change,
+		fields
+	};
+}
+var COMMIT_PRECISION, NOBODY_CHANGED, METADATA_REFUSALS;
+var init_detect_drift = __esmMin((() => {
+	init_fingerprint();
+	init_scope();
+	init_member();
+	init_role();
+	init_refusals();
+	init_due();
+	init_access();
+	init_base_rules();
+	init_impact();
+	init_judge_rules();
+	COMMIT_PRECISION = 1e3;
+	NOBODY_CHANGED = /* @__PURE__ */ new Set([
+		"access-ended",
+		"left",
+		"invitation-expired",
+		"address-changed"
+	]);
+	METADATA_REFUSALS = /* @__PURE__ */ new Set([
+		"role-metadata-fixed",
+		"role-replace-named",
+		"role-replace-pinned"
+	]);
+}));
+
+// src/ask/coverage/coverage-rules.ts
+var init_coverage_rules = __esmMin((() => {
+	init_base_rules();
+	init_every_rule();
+}));
+
+// src/ask/coverage/judge-each.ts
+var init_judge_each = __esmMin((() => {
+	init_judge_rules();
+	init_rule_roles();
+	init_coverage_rules();
+}));
+
+// src/ask/report/rule-results.ts
+var init_rule_results = __esmMin((() => {
+	init_every_rule();
+	init_judge_policies();
+	init_judge_rules();
+	init_coverage_rules();
+	init_judge_each();
 }));
 
 // src/show/style.ts
@@ -43445,8 +43975,9 @@ function planView(plan, placeOf = () => null, overridden = [], command = "apply"
 		passwords: [...new Set(plan.changes.flatMap(passwordOf))].sort()
 	};
 }
+/** Returns whether the merchant's file can override a refusal. */
 function isOwn$1({ override, rules }) {
-	return override !== null && rules === void 0;
+	return override !== null && rules === void 0 && isFileOverride(override);
 }
 /** Returns the command and option that override a refusal; of the fingerprint, the beginning is used. */
 function overrideCommand(command, override, fingerprint) {
@@ -43547,6 +44078,7 @@ function deferredText$1(count) {
 var FINGERPRINT_SHOWN, MANY, NAMES_SHOWN$4;
 var init_plan_view = __esmMin((() => {
 	init_text();
+	init_every_rule();
 	init_change_view();
 	init_risk_view();
 	FINGERPRINT_SHOWN = 12;
@@ -43616,14 +44148,14 @@ function isMade(event) {
 	return event !== null && event !== "missing";
 }
 function driftSums({ changes, violations }) {
-	const outside = (event) => changes.filter((one) => one.cause === "outside-git" && one.event === event).length;
+	const outside = (event) => changes.filter((change) => change.cause === "outside-git" && change.event === event).length;
 	return {
 		added: outside("added"),
 		changed: outside("changed"),
 		missing: changes.filter(({ event }) => event === "missing").length,
 		notApplied: changes.filter(({ cause }) => cause === "not-applied").length,
 		due: changes.filter(({ cause }) => cause === "due").length,
-		unknown: changes.filter((one) => one.cause === "unknown" && isMade(one.event)).length,
+		unknown: changes.filter((change) => change.cause === "unknown" && isMade(change.event)).length,
 		violations: violations.length
 	};
 }
@@ -43734,11 +44266,11 @@ var init_drift_view = __esmMin((() => {
 /** Groups occurrences by a text, in the order of the first of each. */
 function groupEqual(occurrences, textOf) {
 	const groups = /* @__PURE__ */ new Map();
-	for (const one of occurrences) {
-		const text = textOf(one);
+	for (const occurrence of occurrences) {
+		const text = textOf(occurrence);
 		const group = groups.get(text);
-		if (group) group.push(one);
-		else groups.set(text, [one]);
+		if (group) group.push(occurrence);
+		else groups.set(text, [occurrence]);
 	}
 	return [...groups.values()].flatMap((all) => {
 		const [first] = all;
@@ -43754,8 +44286,8 @@ function groupEqual(occurrences, textOf) {
 }
 /** Returns a merchant's items in the order of all merchants: by code, then as they are. */
 function occurrencesOf(views, itemsOf) {
-	return views.flatMap((view, at) => itemsOf(view).map((one) => ({
-		...one,
+	return views.flatMap((view, at) => itemsOf(view).map((item) => ({
+		...item,
 		at
 	})));
 }
@@ -43768,7 +44300,7 @@ function inOrder(views) {
 * is in exactly one row. Where more than `long` rows are left, equal changes of different names are one row as well.
 */
 function shareRows(views, shares, long = LONG$1) {
-	const all = occurrencesOf(views, ({ groups }) => groups.flatMap(({ title, rows }) => rows.map((row) => ({
+	const occurrences = occurrencesOf(views, ({ groups }) => groups.flatMap(({ title, rows }) => rows.map((row) => ({
 		name: row.name,
 		key: contentOf(title, row),
 		item: {
@@ -43777,36 +44309,36 @@ function shareRows(views, shares, long = LONG$1) {
 		}
 	}))));
 	const isShared = ({ places }) => shares && places.length >= 3;
-	const byName = groupEqual(all, ({ key, name }) => `${key}\n${name}`);
+	const byName = groupEqual(occurrences, ({ key, name }) => `${key}\n${name}`);
 	const sharedByName = byName.filter(isShared);
-	const left = byName.filter((group) => !isShared(group)).flatMap((group) => group.all);
-	const shared = [...sharedByName.length > long ? joinNames(sharedByName) : sharedByName, ...left.length > long ? manyNames(groupEqual(left, ({ key }) => key)).filter(isShared) : []];
+	const unshared = byName.filter((group) => !isShared(group)).flatMap((group) => group.all);
+	const shared = [...sharedByName.length > long ? joinNames(sharedByName) : sharedByName, ...unshared.length > long ? manyNames(groupEqual(unshared, ({ key }) => key)).filter(isShared) : []];
 	const taken = new Set(shared.flatMap((group) => group.all));
-	const rest = left.filter((one) => !taken.has(one)).sort((a, b) => a.at - b.at);
-	const own = left.length > long ? groupEqual(rest, ({ key, at }) => `${at}\n${key}`) : [];
-	const joined = new Set(manyNames(own));
-	const single = own.filter((group) => !joined.has(group)).flatMap((group) => group.all);
-	const rows = own.length === 0 ? rest.map(alone) : [...joined, ...single.map(alone)];
+	const rest = unshared.filter((occurrence) => !taken.has(occurrence)).sort((a, b) => a.at - b.at);
+	const ownGroups = unshared.length > long ? groupEqual(rest, ({ key, at }) => `${at}\n${key}`) : [];
+	const joined = new Set(manyNames(ownGroups));
+	const single = ownGroups.filter((group) => !joined.has(group)).flatMap((group) => group.all);
+	const rows = ownGroups.length === 0 ? rest.map(alone) : [...joined, ...single.map(alone)];
 	const byView = /* @__PURE__ */ new Map();
-	for (const one of rows) {
-		const [at = 0] = one.places;
-		const known = byView.get(at);
-		if (known) known.push(one);
-		else byView.set(at, [one]);
+	for (const row of rows) {
+		const [place = 0] = row.places;
+		const rows = byView.get(place);
+		if (rows) rows.push(row);
+		else byView.set(place, [row]);
 	}
-	const positions = new Map(all.map((one, index) => [one, index]));
+	const positions = new Map(occurrences.map((occurrence, index) => [occurrence, index]));
 	const position = ({ all: [first] }) => (first && positions.get(first)) ?? 0;
 	return {
 		shared: titled$2(shared.toSorted((a, b) => dangerRank(a.item.row) - dangerRank(b.item.row) || b.all.length - a.all.length || byKey(a, b)), views),
-		own: views.map((_, at) => titled$2((byView.get(at) ?? []).toSorted((a, b) => position(a) - position(b)), views))
+		own: views.map((_, place) => titled$2((byView.get(place) ?? []).toSorted((a, b) => position(a) - position(b)), views))
 	};
 }
-function alone(one) {
+function alone(occurrence) {
 	return {
-		item: one.item,
-		all: [one],
-		names: [one.name],
-		places: [one.at]
+		item: occurrence.item,
+		all: [occurrence],
+		names: [occurrence.name],
+		places: [occurrence.at]
 	};
 }
 function manyNames(groups) {
@@ -43815,8 +44347,8 @@ function manyNames(groups) {
 /** Combines groups of equal content at the very same merchants. */
 function joinNames(groups) {
 	const byPlaces = /* @__PURE__ */ new Map();
-	for (const { all, places } of groups) for (const one of all) byPlaces.set(one, places.join(" "));
-	return groupEqual(groups.flatMap(({ all }) => all), (one) => `${one.key}\n${byPlaces.get(one)}`);
+	for (const { all, places } of groups) for (const occurrence of all) byPlaces.set(occurrence, places.join(" "));
+	return groupEqual(groups.flatMap(({ all }) => all), (occurrence) => `${occurrence.key}\n${byPlaces.get(occurrence)}`);
 }
 /** Returns what a change does, without its name and without what differs from person to person. */
 function contentOf(title, row) {
@@ -43856,7 +44388,7 @@ function titled$2(groups, views) {
 function joinedRow(group, views) {
 	const { row } = group.item;
 	const rows = group.all.map(({ item }) => item.row);
-	const details = [...new Set(rows.flatMap((one) => one.details.map(({ label }) => label)))].map((label) => joinedDetail(label, rows.map((one) => one.details.find((detail) => detail.label === label))));
+	const details = [...new Set(rows.flatMap((row) => row.details.map(({ label }) => label)))].map((label) => joinedDetail(label, rows.map((row) => row.details.find((detail) => detail.label === label))));
 	return {
 		...row,
 		details,
@@ -43865,7 +44397,7 @@ function joinedRow(group, views) {
 }
 function joinedDetail(label, details) {
 	const [first] = details;
-	return first !== void 0 && new Set(details.map((one) => JSON.stringify(one))).size === 1 ? first : {
+	return first !== void 0 && new Set(details.map((detail) => JSON.stringify(detail))).size === 1 ? first : {
 		label,
 		removed: [],
 		added: [],
@@ -43875,20 +44407,20 @@ function joinedDetail(label, details) {
 function equalRows({ all, names, places, item: { row } }, views) {
 	const permissions = row.resource === "role" ? row.details.filter(({ label }) => label === "permissions") : [];
 	const [added, removed] = [new Set(permissions.flatMap((detail) => detail.added)), new Set(permissions.flatMap((detail) => detail.removed))];
-	const members = places.flatMap((at) => views[at]?.impact.members ?? []);
+	const members = places.flatMap((place) => views[place]?.impact.members ?? []);
 	return {
 		names,
 		...merchantsAt(places, views),
 		changes: all.length,
 		rows: all.map(({ item }) => item.row),
-		gain: members.filter(({ gained }) => gained.some((one) => added.has(one))).length,
-		lose: members.filter(({ lost }) => lost.some((one) => removed.has(one))).length
+		gain: members.filter(({ gained }) => gained.some((permission) => added.has(permission))).length,
+		lose: members.filter(({ lost }) => lost.some((permission) => removed.has(permission))).length
 	};
 }
 /** Returns the codes of the merchants at some places, and of the others. */
 function merchantsAt(places, views) {
 	const here = new Set(places);
-	const codes = (isHere) => views.flatMap(({ merchant }, at) => here.has(at) === isHere ? [merchant] : []);
+	const codes = (isHere) => views.flatMap(({ merchant }, place) => here.has(place) === isHere ? [merchant] : []);
 	return {
 		merchants: codes(true),
 		others: codes(false)
@@ -43896,18 +44428,18 @@ function merchantsAt(places, views) {
 }
 /** Cuts groups to a number of rows, and counts the changes of the others; what is dangerous is kept first. */
 function cutRows(groups, most) {
-	const all = groups.flatMap(({ rows }) => rows);
-	if (all.length <= most) return {
+	const allRows = groups.flatMap(({ rows }) => rows);
+	if (allRows.length <= most) return {
 		groups,
 		hidden: 0
 	};
-	const kept = new Set(all.toSorted((a, b) => dangerRank(a) - dangerRank(b)).slice(0, most));
+	const kept = new Set(allRows.toSorted((a, b) => dangerRank(a) - dangerRank(b)).slice(0, most));
 	return {
 		groups: groups.map(({ title, rows }) => ({
 			title,
 			rows: rows.filter((row) => kept.has(row))
 		})).filter(({ rows }) => rows.length > 0),
-		hidden: all.reduce((sum, row) => sum + (kept.has(row) ? 0 : row.equal?.changes ?? 1), 0)
+		hidden: allRows.reduce((sum, row) => sum + (kept.has(row) ? 0 : row.equal?.changes ?? 1), 0)
 	};
 }
 var MIN_SHARED, LONG$1, MANY_NAMES, DANGEROUS, HARMLESS, ADMINISTRATOR, TITLES$1;
@@ -43943,11 +44475,11 @@ function fleetView(all, { run, command = "apply" } = {}) {
 		const shared = groupEqual(occurrences, ({ key }) => key).filter(({ places }) => shares && places.length >= 3);
 		const taken = new Set(shared.flatMap((group) => group.all));
 		const own = /* @__PURE__ */ new Map();
-		for (const one of occurrences) {
-			if (taken.has(one)) continue;
-			const items = own.get(one.at);
-			if (items) items.push(one.item);
-			else own.set(one.at, [one.item]);
+		for (const occurrence of occurrences) {
+			if (taken.has(occurrence)) continue;
+			const items = own.get(occurrence.at);
+			if (items) items.push(occurrence.item);
+			else own.set(occurrence.at, [occurrence.item]);
 		}
 		return {
 			shared: shared.toSorted((a, b) => b.all.length - a.all.length),
@@ -44106,7 +44638,7 @@ function wholeMessage(group) {
 	let index = -1;
 	const message = item.message.replaceAll(NUMBERS, (text) => {
 		index += 1;
-		const values = numbers.map((one) => one[index] ?? 0);
+		const values = numbers.map((number) => number[index] ?? 0);
 		const [least, most] = [Math.min(...values), Math.max(...values)];
 		return least === most ? text : `${least}–${most}`;
 	});
@@ -44278,10 +44810,10 @@ function namesText(names, shown = 5) {
 	return `${names.slice(0, shown).join(", ")} and ${grouped(more)} more`;
 }
 /** "298 merchants (all but MC12, MC40)", "40 merchants (MC1, MC2 and 38 more)" or "all 300 merchants". */
-function merchantsText$1(merchants, others) {
-	const isMost = others.length <= 5 && others.length * 2 < merchants.length;
-	if (others.length === 0) return `all ${counted(merchants.length, "merchant")}`;
-	const which = isMost ? `all but ${others.join(", ")}` : namesText(merchants);
+function merchantsText$1(merchants, absent) {
+	const isMost = absent.length <= 5 && absent.length * 2 < merchants.length;
+	if (absent.length === 0) return `all ${counted(merchants.length, "merchant")}`;
+	const which = isMost ? `all but ${absent.join(", ")}` : namesText(merchants);
 	return `${counted(merchants.length, "merchant")} (${which})`;
 }
 var NAMES_SHOWN$3;
@@ -44388,8 +44920,8 @@ function renderTotals({ permissions, roles }, shown, style) {
 	const sums = (permissions.length > shown ? mattersFirst(permissions) : permissions).map(({ permission, gained, lost, where = "" }) => {
 		return [permission, `${[gained > 0 ? style.green(`+${counted(gained, "member")}`) : "", lost > 0 ? style.red(`-${counted(lost, "member")}`) : ""].filter((part) => part !== "").join(", ")}${where}`];
 	});
-	const holders = roles.map(({ name, before, after, where = "" }) => [name, `${grouped(before)} → ${grouped(after)} holders${where}`]);
-	return [...titled$1("By permission", capped(table(sums, style), shown, style)), ...titled$1("By role", capped(table(holders, style), shown, style))];
+	const holders = roles.map(({ name, before, after, where = "" }) => [name, `${grouped(before)} → ${grouped(after)}${where}`]);
+	return [...titled$1("By permission", capped(table(sums, style), shown, style)), ...titled$1("Holders by role", capped(table(holders, style), shown, style))];
 }
 /** Sorts sensitive permissions first, then those of the most members, so that a cut list keeps what matters. */
 function mattersFirst(permissions) {
@@ -44460,9 +44992,9 @@ var init_impact_text = __esmMin((() => {
 /** Returns the lines about dates to come, at most `max` of each kind. Names are written by `nameOf`. */
 function dateLines(days, max, nameOf) {
 	const sorted = days.toSorted((a, b) => a.at - b.at);
-	const groups = groupDays(sorted, ({ dates }) => dates, keyOf$2);
-	const keys = new Set(groups.map(({ item, day }) => `${day.at} ${keyOf$2(item)}`));
-	const shown = groups.filter(({ item, day }) => item.what !== "leaves-unlisted" || !keys.has(`${day.at} ${keyOf$2({
+	const groups = groupDays(sorted, ({ dates }) => dates, keyOf$3);
+	const keys = new Set(groups.map(({ item, day }) => `${day.at} ${keyOf$3(item)}`));
+	const shown = groups.filter(({ item, day }) => item.what !== "leaves-unlisted" || !keys.has(`${day.at} ${keyOf$3({
 		...item,
 		what: "leaves"
 	})}`));
@@ -44477,17 +45009,17 @@ function groupDays(days, itemsOf, identify) {
 	const groups = /* @__PURE__ */ new Map();
 	for (const day of days) for (const item of itemsOf(day)) {
 		const key = `${day.at} ${identify(item)}`;
-		const known = groups.get(key) ?? {
+		const group = groups.get(key) ?? {
 			item,
 			day,
 			merchants: /* @__PURE__ */ new Set()
 		};
-		known.merchants.add(day.merchant);
-		groups.set(key, known);
+		group.merchants.add(day.merchant);
+		groups.set(key, group);
 	}
 	return [...groups.values()];
 }
-function keyOf$2({ email, what, roles }) {
+function keyOf$3({ email, what, roles }) {
 	return JSON.stringify([
 		email.toLowerCase(),
 		what,
@@ -44511,13 +45043,13 @@ function dateLine({ item, merchants }, nameOf) {
 	const when = `${whenOf(item)}:`;
 	const where = whereOf(merchants, nameOf);
 	const who = nameOf(email);
-	const named = roles.map(nameOf).join(", ");
+	const names = roles.map(nameOf).join(", ");
 	switch (what) {
 		case "leaves": return `${when} ${who} leaves ${where}`;
 		case "leaves-unlisted": return `${when} ${who} leaves, if a member: no file lists the address`;
-		case "ends": return `${when} ${where} ${who} loses ${named || "the membership"}`;
-		case "joins": return `${when} ${where} ${who} joins${named && ` with ${named}`}`;
-		case "begins": return `${when} ${where} ${who} gains ${named}`;
+		case "ends": return `${when} ${where} ${who} loses ${names || "the membership"}`;
+		case "joins": return `${when} ${where} ${who} joins${names && ` with ${names}`}`;
+		case "begins": return `${when} ${where} ${who} gains ${names}`;
 		case "suspended": return `${when} ${where} ${who} is suspended`;
 		case "back": return `${when} ${where} ${who} is back`;
 		default: return what;
@@ -44534,13 +45066,13 @@ var init_date_lines = __esmMin((() => {
 /** Returns the merchants of a group of a fleet, as `merchantsText` has them. */
 function placesText({ views }, places) {
 	const here = new Set(places);
-	const codes = (isHere) => views.flatMap(({ merchant }, at) => here.has(at) === isHere ? [merchant] : []);
+	const codes = (isHere) => views.flatMap(({ merchant }, place) => here.has(place) === isHere ? [merchant] : []);
 	return merchantsText$1(codes(true), codes(false));
 }
 /** Returns what is said of several merchants, with their names. */
 function messageAt(fleet, { item, names, places }) {
-	const others = names.filter((name) => name !== "" && name !== item.name);
-	const also = others.length === 0 ? "" : ` The same applies to ${namesText(others)}.`;
+	const otherNames = names.filter((name) => name !== "" && name !== item.name);
+	const also = otherNames.length === 0 ? "" : ` The same applies to ${namesText(otherNames)}.`;
 	return {
 		...item,
 		message: `In ${placesText(fleet, places)}: ${item.message}${also}`
@@ -44553,9 +45085,9 @@ function equalText(row, equal) {
 	const who = names.length === 1 ? `${resource === "role" ? "role " : ""}${name}` : counted(names.length, resource);
 	const [only, ...more] = details;
 	const said = only === void 0 || more.length > 0 || only.label !== "permissions" && only.label !== "roles" ? "" : [
-		...only.removed.map((one) => `- ${one}`),
-		...only.added.map((one) => `+ ${one}`),
-		...kind === "create" ? only.plain.map((one) => `+ ${one}`) : []
+		...only.removed.map((line) => `- ${line}`),
+		...only.added.map((line) => `+ ${line}`),
+		...kind === "create" ? only.plain.map((line) => `+ ${line}`) : []
 	].join(", ");
 	const whole = said !== "" && said.length <= SHORT;
 	const subject = `${whole ? `${who}: ${said}` : who}${remark === "" ? "" : ` (${remark})`}`;
@@ -44578,9 +45110,9 @@ function effectText$1({ resource, kind, verb, details }, { gain, lose }) {
 }
 function membersText(members, verb, permissions) {
 	const them = permissions.length === 1 ? "it" : "them";
-	const one = verb.endsWith("ed") || verb === "lost" ? verb : `${verb}s`;
-	if (members === 0) return `no member ${one} ${them}`;
-	return `${counted(members, "member")} ${members === 1 ? one : verb} ${them}`;
+	const singular = verb.endsWith("ed") || verb === "lost" ? verb : `${verb}s`;
+	if (members === 0) return `no member ${singular} ${them}`;
+	return `${counted(members, "member")} ${members === 1 ? singular : verb} ${them}`;
 }
 /** "2,700 members gain sensitive permissions, at 300 merchants". */
 function fleetRiskTitle({ kind, items, origin, merchants }) {
@@ -44635,8 +45167,8 @@ function groupRuleNotes(notes) {
 }
 /** "MC1: at most 25 % → 100 % may be removed", or "3 merchants: … (MC1, MC2, MC3)". */
 function ruleLineText({ text, merchants }) {
-	const [only = "", ...others] = merchants;
-	return others.length === 0 ? `${only}: ${text}` : `${merchantsText(merchants)}: ${text}`;
+	const [only = "", ...more] = merchants;
+	return more.length === 0 ? `${only}: ${text}` : `${merchantsText(merchants)}: ${text}`;
 }
 function merchantsText(merchants) {
 	const more = merchants.length - NAMES_SHOWN$1;
@@ -44674,8 +45206,8 @@ function ruleTexts(lines, maxSize = Number.POSITIVE_INFINITY) {
 		}] = group;
 		return `${topic}: ${grouped(group.length)} ${kind} at ${merchantsOf(merchants)}`;
 	});
-	const named = byTopic(merchantsText);
-	return fits(named) ? named : byTopic((merchants) => counted(merchants.length, "merchant"));
+	const withMerchants = byTopic(merchantsText);
+	return fits(withMerchants) ? withMerchants : byTopic((merchants) => counted(merchants.length, "merchant"));
 }
 var NAMES_SHOWN$1;
 var init_rules_view = __esmMin((() => {
@@ -45255,6 +45787,18 @@ var init_junit_report = __esmMin((() => {
 }));
 
 // src/show/machine/machine-formats.ts
+/** Returns a merchant's failure for other programs. */
+function failureJson(merchant, { code, message, hint }) {
+	return {
+		merchant,
+		file: null,
+		line: null,
+		column: null,
+		code,
+		message,
+		hint: hint ?? null
+	};
+}
 /** Returns JSON that is safe to print to a terminal. */
 function safeJson(value, replacer = null, indent = 0) {
 	return JSON.stringify(value, replacer, indent).replaceAll(UNSAFE$1, (mark) => mark.replaceAll(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`));
@@ -45514,8 +46058,8 @@ var init_merchant_fold = __esmMin((() => {
 function blockText$1({ title, items, shortItems = items }, shown) {
 	const most = shown ?? items.length;
 	const more = items.length > most + 1 ? items.length - most : 0;
-	const all = shown === void 0 ? items : shortItems;
-	const lines = more === 0 ? all.flat() : [...all.slice(0, most).flat(), `  … and ${grouped(more)} more`];
+	const listed = shown === void 0 ? items : shortItems;
+	const lines = more === 0 ? listed.flat() : [...listed.slice(0, most).flat(), `  … and ${grouped(more)} more`];
 	return `### ${title}\n\n${fenced("diff", lines)}`;
 }
 function tableHead(command) {
@@ -45584,13 +46128,13 @@ function fitReview(parts, maxSize) {
 	};
 	/** Shortens the largest first, so that as few merchants as possible lose something; `null` leaves them out. */
 	const shortenFolds = (detail) => {
-		for (const one of folds.toSorted((a, b) => b.text.length - a.text.length)) {
+		for (const fold of folds.toSorted((a, b) => b.text.length - a.text.length)) {
 			if (fits()) return;
-			if (detail?.fields && !isLonger(one.fold, detail)) continue;
-			countFold(one, -1);
-			exchange(one, detail === null ? "" : foldText(one.fold, detail));
-			one.detail = detail ?? one.detail;
-			countFold(one, 1);
+			if (detail?.fields && !isLonger(fold.fold, detail)) continue;
+			countFold(fold, -1);
+			exchange(fold, detail === null ? "" : foldText(fold.fold, detail));
+			fold.detail = detail ?? fold.detail;
+			countFold(fold, 1);
 		}
 	};
 	const shortenLists = () => {
@@ -45630,7 +46174,7 @@ function fitReview(parts, maxSize) {
 }
 function noticeText(cut, command) {
 	const merchants = (count) => counted(count, "merchant");
-	const left = [
+	const omitted = [
 		cut.names > 0 ? "names behind equal changes" : "",
 		cut.lists > 0 ? `the ends of ${counted(cut.lists, "list")}, whose totals are above` : "",
 		cut.unchanged > 0 ? `${merchants(cut.unchanged)} without changes` : "",
@@ -45641,8 +46185,8 @@ function noticeText(cut, command) {
 		cut.impact > 0 ? "the table of permissions" : "",
 		cut.risks > 0 ? `the names in ${counted(cut.risks, "list")} of risks, whose totals are above` : ""
 	].filter((part) => part !== "");
-	if (left.length === 0) return "";
-	return `> **Left out to keep this short:** ${left.join("; ")}. \`rolecall ${command} --verbose\` shows everything, and \`--merchant CODE\` one merchant.`;
+	if (omitted.length === 0) return "";
+	return `> **Left out to keep this short:** ${omitted.join("; ")}. \`rolecall ${command} --verbose\` shows everything, and \`--merchant CODE\` one merchant.`;
 }
 var LIST_CUTS, FOLD_CUTS, COLUMNS$1, UNCHANGED, GAP;
 var init_fit_review = __esmMin((() => {
@@ -45745,8 +46289,8 @@ function impactRows({ views }) {
 		rows.set(permission, row);
 	};
 	for (const { merchant, impact } of views) for (const { name, gained, lost, unknownGained, unknownLost } of impact.members) {
-		for (const one of gained) add("gained", one, name, merchant);
-		for (const one of lost) add("lost", one, name, merchant);
+		for (const permission of gained) add("gained", permission, name, merchant);
+		for (const permission of lost) add("lost", permission, name, merchant);
 		for (const role of unknownGained) add("gained", `permissions of ${role}`, name, merchant);
 		for (const role of unknownLost) add("lost", `permissions of ${role}`, name, merchant);
 	}
@@ -45764,7 +46308,7 @@ function namesCell(names, shown) {
 * to list.
 */
 function namesFold(fleet, withPeople) {
-	const codesAt = (places) => places.flatMap((at) => fleet.views[at]?.merchant ?? []);
+	const codesAt = (places) => places.flatMap((place) => fleet.views[place]?.merchant ?? []);
 	const changes = fleet.groups.flatMap(({ rows }) => rows.flatMap((row) => {
 		const { equal } = row;
 		if (equal === void 0 || Math.max(equal.merchants.length, equal.names.length) <= 5) return [];
@@ -45778,13 +46322,13 @@ function namesFold(fleet, withPeople) {
 	const people = (withPeople ? fleet.people : []).flatMap(({ item, all }) => {
 		const { gained, lost, unknownGained, unknownLost } = item;
 		const unknown = (roles) => roles.map((role) => `permissions of ${role}`);
-		const what = [...[...gained, ...unknown(unknownGained)].map((one) => `+ ${one}`), ...[...lost, ...unknown(unknownLost)].map((one) => `- ${one}`)];
+		const what = [...[...gained, ...unknown(unknownGained)].map((permission) => `+ ${permission}`), ...[...lost, ...unknown(unknownLost)].map((permission) => `- ${permission}`)];
 		const byPlace = /* @__PURE__ */ new Map();
 		for (const { at, name } of all) byPlace.set(at, [...byPlace.get(at) ?? [], name]);
-		return [...lines(`${what.join(", ")}:`, ""), ...[...byPlace].flatMap(([at, names]) => lines(`${codesAt([at]).join("")}: ${names.join(", ")}`, "  "))];
+		return [...lines(`${what.join(", ")}:`, ""), ...[...byPlace].flatMap(([place, names]) => lines(`${codesAt([place]).join("")}: ${names.join(", ")}`, "  "))];
 	});
-	const all = [...changes, ...people];
-	return all.length === 0 ? "" : folded(withPeople ? "Merchants and people of the equal changes" : "Merchants of the equal changes", [fenced("text", all)]);
+	const sections = [...changes, ...people];
+	return sections.length === 0 ? "" : folded(withPeople ? "Merchants and people of the equal changes" : "Merchants of the equal changes", [fenced("text", sections)]);
 }
 function lines(text, indent) {
 	return wrapText(oneLine(text), COLUMNS).map((line, index) => `${indent}${index === 0 ? "" : "  "}${line}`);
@@ -45821,10 +46365,10 @@ function remainingChanges(plan) {
 /** Returns what the ending says of the refusals in the plans of these merchants. */
 function endingRefusals(fleet, merchants) {
 	const refused = fleet.views.filter(({ merchant }) => merchants.has(merchant));
-	const own = fleet.own.filter(({ view }) => merchants.has(view.merchant));
+	const ownViews = fleet.own.filter(({ view }) => merchants.has(view.merchant));
 	return {
 		rules: new Map(refused.flatMap(({ refusals }) => refusals.map(({ rule, code, message }) => [oneLine(message), `${rule} ${code}`]))),
-		overrides: [.../* @__PURE__ */ new Set([...fleet.overrides.commands, ...own.flatMap(({ view }) => view.refusals.flatMap(({ override }) => override ?? []))])]
+		overrides: [.../* @__PURE__ */ new Set([...fleet.overrides.commands, ...ownViews.flatMap(({ view }) => view.refusals.flatMap(({ override }) => override ?? []))])]
 	};
 }
 /** Groups failures by their cause: what differs only in merchant, name, path and instance is one. */
@@ -45832,7 +46376,7 @@ function endingCauses(ends) {
 	const failed = [];
 	for (const { plan, result } of ends) {
 		const { merchant } = plan;
-		const own = result.outcomes.flatMap((outcome) => {
+		const failedHere = result.outcomes.flatMap((outcome) => {
 			const failure = failureOf$2(outcome);
 			return failure === null ? [] : [{
 				status: outcome.status,
@@ -45841,9 +46385,9 @@ function endingCauses(ends) {
 				outcome
 			}];
 		});
-		failed.push(...own);
+		failed.push(...failedHere);
 		const { journalFailure } = result;
-		if (journalFailure && !own.some(({ failure }) => failure === journalFailure)) failed.push({
+		if (journalFailure && !failedHere.some(({ failure }) => failure === journalFailure)) failed.push({
 			status: "failed",
 			failure: journalFailure,
 			merchant,
@@ -45856,7 +46400,7 @@ function endingCauses(ends) {
 			merchant,
 			outcome
 		}]);
-		const attempts = attemptsOf(group.map((one) => one.failure));
+		const attempts = attemptsOf(group.map((each) => each.failure));
 		return {
 			status,
 			failure,
@@ -45868,8 +46412,8 @@ function endingCauses(ends) {
 }
 /** Returns how often the requests of failures were sent, the least first and the same number once. */
 function attemptsOf(failures) {
-	const all = failures.flatMap(({ request }) => request?.attempts ?? []);
-	return [...new Set(all)].sort((a, b) => a - b);
+	const attempts = failures.flatMap(({ request }) => request?.attempts ?? []);
+	return [...new Set(attempts)].sort((a, b) => a - b);
 }
 function failureOf$2(outcome) {
 	return "failure" in outcome ? outcome.failure ?? null : null;
@@ -45887,13 +46431,13 @@ function failureKind({ status, failure, merchant, outcome }) {
 		code,
 		problem.type
 	]);
-	const own = [
+	const particulars = [
 		request?.path,
 		outcome?.change.name,
 		outcome?.change.id,
 		merchant
 	];
-	const shared = (text) => own.reduce((all, part) => part ? all.replaceAll(part, "…") : all, text);
+	const shared = (text) => particulars.reduce((rest, part) => part ? rest.replaceAll(part, "…") : rest, text);
 	const detail = problem.type === null ? null : {
 		...problem,
 		detail: shared(problem.detail ?? "")
@@ -46037,19 +46581,19 @@ function deferredBlock(rows) {
 /** Returns the section about rules, of about a size at most. */
 function rulesBlock({ rules = [] }, maxSize) {
 	const lines = ruleTexts(rules, maxSize).map((text) => hanging(oneLine(text), "! ", "!   "));
-	return block(`⚠️ ${rulesTitle(rules)}`, lines).map((one) => blockText$1(one)).join("");
+	return block(`⚠️ ${rulesTitle(rules)}`, lines).map((block) => blockText$1(block)).join("");
 }
 function problems({ views, unplanned }, fleet) {
 	const unread = groupUnread(unplanned).map(({ merchants, first, attempts }) => [...hanging(oneLine(`${namesText(merchants)} could not be read`), "- ", "-   "), ...renderFailure(first, {
 		...PLAIN,
 		columns: 96
 	}, merchants.length, attempts).trimEnd().split("\n").map((line) => `    ${line}`)]);
-	const found = (text, { hint, place }) => [
+	const finding = (text, { hint, place }) => [
 		...hanging(oneLine(text), "- ", "-   "),
 		...place === null ? [] : [`    written at ${oneLine(place)}`],
 		...hint === null ? [] : hanging(oneLine(hint), "    → ", "      ")
 	];
-	const items = [...fleet.errors.map((group) => found(messageAt(fleet, group).message, group.item)), ...fleet.own.flatMap(({ view: { merchant, errors } }) => errors.map((error) => found(`${merchant}: ${error.message}`, error)))];
+	const items = [...fleet.errors.map((group) => finding(messageAt(fleet, group).message, group.item)), ...fleet.own.flatMap(({ view: { merchant, errors } }) => errors.map((error) => finding(`${merchant}: ${error.message}`, error)))];
 	const count = unplanned.length + views.reduce((sum, { errors }) => sum + errors.length, 0);
 	return block(`❌ ${counted(count, "problem")} to fix before it can be applied`, [...unread, ...items]);
 }
@@ -46080,10 +46624,10 @@ function refusalItems(fleet) {
 		}),
 		...commands.length === 0 ? [] : [[
 			"  To override at all of them, in this run alone:",
-			...commands.map((one) => `    → ${oneLine(one)}`),
+			...commands.map((command) => `    → ${oneLine(command)}`),
 			...line === null ? [] : ["  or in git, in this run alone, under guards in a file that all of them include:", `    ${oneLine(line)}`]
 		]],
-		...fleet.own.flatMap(({ view: { merchant, refusals: all, overrides } }) => [...all.map((one) => refused(`${merchant}: ${one.rule} ${one.code}: ${one.message}`, one)), ...overrides === null ? [] : [[`  ${oneLine(merchant)}: to override in git, for this plan alone, add under guards in the file:`, `    ${oneLine(overrides)}`]]])
+		...fleet.own.flatMap(({ view: { merchant, refusals, overrides } }) => [...refusals.map((refusal) => refused(`${merchant}: ${refusal.rule} ${refusal.code}: ${refusal.message}`, refusal)), ...overrides === null ? [] : [[`  ${oneLine(merchant)}: to override in git, for this plan alone, add under guards in the file:`, `    ${oneLine(overrides)}`]]])
 	];
 }
 function riskBlock(fleet, risk) {
@@ -46092,8 +46636,8 @@ function riskBlock(fleet, risk) {
 	const title = isFleet ? fleetRiskTitle(risk) : riskTitle(risk.kind, risk.items, risk.origin);
 	const isShared = ({ places }) => isFleet && places.length >= 3;
 	const shared = risk.equal.filter(isShared).map((group) => riskText(fleet, risk, group));
-	const own = risk.equal.filter((group) => !isShared(group)).flatMap(({ all }) => all);
-	const texts = (shown) => [...shared, ...ownRiskTexts(fleet, risk.kind, own, shown)].map((text) => hanging(oneLine(text), `${sign} `, `${sign}   `));
+	const ownRisks = risk.equal.filter((group) => !isShared(group)).flatMap(({ all }) => all);
+	const texts = (shown) => [...shared, ...ownRiskTexts(fleet, risk.kind, ownRisks, shown)].map((text) => hanging(oneLine(text), `${sign} `, `${sign}   `));
 	const items = texts(Number.POSITIVE_INFINITY);
 	return items.length === 0 ? [] : [{
 		title: `⚠️ ${title}`,
@@ -46103,7 +46647,7 @@ function riskBlock(fleet, risk) {
 }
 /** Returns a line for the removals of each merchant, and for equal other risks there. */
 function ownRiskTexts({ views }, kind, risks, shown) {
-	const nameText = (all) => groupEqual(all, ({ item }) => item.resource).map(({ names, item: { resource } }) => `${names.length === 1 ? resource : `${resource}s`} ${namesText(names, shown)}`).join(", ");
+	const nameText = (occurrences) => groupEqual(occurrences, ({ item }) => item.resource).map(({ names, item: { resource } }) => `${names.length === 1 ? resource : `${resource}s`} ${namesText(names, shown)}`).join(", ");
 	const label = ({ what }) => what === "" ? "" : kind === "removals" ? ` (${what})` : `: ${what}`;
 	return groupEqual(risks, ({ at }) => String(at)).flatMap(({ all: here, places: [at = 0] }) => {
 		const merchant = views[at]?.merchant ?? "";
@@ -46345,15 +46889,15 @@ function standardStream(path) {
 * named twice, or cannot be a file.
 */
 function checkOutputs(outputs, inputs, cwd) {
-	const named = outputs.filter((path) => path !== void 0);
-	if (named.length === 0) return;
-	const known = new Set(inputs.flatMap((path) => path === void 0 ? [] : identityOf$1(path, cwd) ?? []));
+	const outputPaths = outputs.filter((path) => path !== void 0);
+	if (outputPaths.length === 0) return;
+	const inputFiles = new Set(inputs.flatMap((path) => path === void 0 ? [] : identityOf$1(path, cwd) ?? []));
 	const taken = /* @__PURE__ */ new Set();
-	for (const path of named) {
+	for (const path of outputPaths) {
 		if (path === "") throw new RolecallError("usage", "The name of a file to write is empty.", { hint: "Give the name of a file." });
 		const identity = standardStream(path) ?? identityOf$1(path, cwd) ?? placeFor(path, cwd);
 		if (identity === null) continue;
-		if (known.has(identity)) throw new RolecallError("usage", `${path} is read by this command, and would be overwritten.`, { hint: "Name another file." });
+		if (inputFiles.has(identity)) throw new RolecallError("usage", `${path} is read by this command, and would be overwritten.`, { hint: "Name another file." });
 		if (taken.has(identity)) throw new RolecallError("usage", `Two results would be written to ${path}.`, { hint: "Name a file for each." });
 		taken.add(identity);
 	}
@@ -46453,12 +46997,469 @@ var init_terminal = __esmMin((() => {
 	BASIC_TERMINAL = /^(?:linux|ansi|cons25|cygwin|vt\d+.*)$/;
 }));
 
+// src/app/project/git-objects.ts
+/** Returns the innermost folder on the way to a path that exists: what is in the history may be gone. */
+function existingFolder(path) {
+	let folder = path;
+	while (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) folder = dirname(folder);
+	return folder;
+}
+/** Finds the repository of a folder; throws RolecallError, which names the option that needs it. */
+async function openRepository(folder, option) {
+	const [top = "", shallow] = (await gitIn(folder, option)("rev-parse", "--show-toplevel", "--is-shallow-repository")).split("\n");
+	return {
+		root: withoutLinks(top),
+		shallow: shallow === "true",
+		git: gitIn(top, option)
+	};
+}
+function gitIn(cwd, option) {
+	return async (...args) => {
+		try {
+			return (await run$3("git", args, {
+				cwd,
+				maxBuffer: MAX_OUTPUT$1
+			})).stdout;
+		} catch (cause) {
+			const { code, stderr = "" } = cause;
+			const [said = ""] = stderr.split("\n");
+			const why = code === "ENOENT" ? "git is not installed" : said.replace(/^fatal: /, "") || "git failed";
+			throw new RolecallError("usage", `${option} needs the history of git: ${oneLine(why)}.`, {
+				hint: `Run it in a git repository, or without ${option}.`,
+				cause
+			});
+		}
+	};
+}
+/** Returns a function that makes absolute paths relative to a folder, as git writes them; links in folders are followed. */
+function repositoryPaths(root) {
+	const folders = /* @__PURE__ */ new Map();
+	return (path) => {
+		const folder = dirname(path);
+		const real = folders.get(folder) ?? withoutLinks(folder);
+		folders.set(folder, real);
+		return relative(root, join(real, basename(path))).split(sep).join("/");
+	};
+}
+/** Returns a reader of the files of a commit, with their includes. */
+function commitReader(blobs, commit) {
+	return async (path, from) => {
+		const file = posix.normalize(from === null ? path : posix.join(posix.dirname(from), path));
+		if (file.startsWith("..")) return {
+			ok: false,
+			reason: "outside-root"
+		};
+		const bytes = await blobs.read(`${commit}:${file}`);
+		if (bytes === null) return {
+			ok: false,
+			reason: "missing"
+		};
+		const text = decodeUtf8(bytes);
+		return text === null ? {
+			ok: false,
+			reason: "not-utf8"
+		} : {
+			ok: true,
+			file,
+			text
+		};
+	};
+}
+/** Starts one process of git that answers every request in order. */
+function openBlobs(cwd) {
+	const child = spawn("git", [
+		"cat-file",
+		"--batch",
+		"--follow-symlinks"
+	], {
+		cwd,
+		stdio: [
+			"pipe",
+			"pipe",
+			"ignore"
+		]
+	});
+	const waiting = [];
+	let chunks = [];
+	let [length, needed] = [0, 1];
+	const fail = (cause) => {
+		const error = new RolecallError("file-unreadable", "git cannot read the files of the commit.", { cause });
+		for (const request of waiting.splice(0)) request.reject(error);
+	};
+	child.on("error", fail);
+	child.on("close", fail);
+	child.stdin.on("error", fail);
+	child.stdout.on("data", (chunk) => {
+		chunks.push(chunk);
+		length += chunk.length;
+		if (length < needed) return;
+		let rest = Buffer.concat(chunks);
+		for (;;) {
+			const answer = parseAnswer(rest);
+			if ("needed" in answer) {
+				needed = answer.needed;
+				break;
+			}
+			rest = rest.subarray(answer.end);
+			waiting.shift()?.resolve(answer.bytes);
+		}
+		[chunks, length] = [[rest], rest.length];
+	});
+	return {
+		read: (name) => new Promise((resolve, reject) => {
+			if (name.includes("\n")) return resolve(null);
+			waiting.push({
+				resolve,
+				reject
+			});
+			child.stdin.write(`${name}\n`);
+		}),
+		close: () => void child.stdin.end()
+	};
+}
+/** Parses the first answer of `git cat-file --batch`; `needed` bytes if it is not complete. */
+function parseAnswer(output) {
+	const header = output.indexOf("\n") + 1;
+	if (header === 0) return { needed: output.length + 1 };
+	const [, type, size] = /(?:^|\s)(\w+) (\d+)\n$/.exec(output.toString("latin1", 0, header)) ?? [];
+	if (size === void 0) return {
+		bytes: null,
+		end: header
+	};
+	const end = header + Number(size) + 1;
+	if (output.length < end) return { needed: end };
+	return {
+		bytes: type === "blob" ? Buffer.from(output.subarray(header, end - 1)) : null,
+		end
+	};
+}
+var run$3, MAX_OUTPUT$1;
+var init_git_objects = __esmMin((() => {
+	init_escape();
+	init_errors();
+	init_find_files();
+	run$3 = promisify(execFile);
+	MAX_OUTPUT$1 = 268435456;
+}));
+
+// src/app/project/declared-history.ts
+/**
+* Opens the history of a merchant's file, which may have been renamed. Nothing is known without git, beyond a shallow
+* clone, and of commits at which the file had errors.
+*/
+async function openDeclaredHistory({ merchant, origin, included = [] }, cwd) {
+	const file = resolve(cwd, origin.file);
+	const history = await firstParents(dirname(file)).catch((error) => {
+		if (error instanceof RolecallError) return null;
+		throw error;
+	});
+	if (history === null) return UNKNOWN_HISTORY;
+	const { commits, shallow, root, git } = history;
+	const blobs = openBlobs(root);
+	const pathIn = repositoryPaths(root);
+	const own = await commitsOf(pathIn(file), git);
+	const states = /* @__PURE__ */ new Map();
+	let entries = 0;
+	const read = async (commit) => {
+		const { id, time } = commit;
+		if (!states.has(id) && states.size < MAX_READ.commits && entries < MAX_READ.entries) {
+			const path = own.find((one) => one.time <= time)?.path;
+			const state = path === void 0 ? null : await stateAt(commit, {
+				path,
+				merchant
+			}, blobs);
+			entries += (state?.members?.length ?? 0) + (state?.roles?.length ?? 0);
+			states.set(id, state);
+		}
+		return states.get(id);
+	};
+	return {
+		async at(moment) {
+			const commit = commits.find(({ time }) => time <= moment);
+			if (commit === void 0) return shallow ? void 0 : {
+				state: null,
+				committed: null
+			};
+			const state = await read(commit);
+			return state === void 0 ? void 0 : {
+				state,
+				committed: commit.time
+			};
+		},
+		async *commitsTo(files) {
+			const others = files.map((one) => resolve(cwd, one)).filter((one) => one !== file);
+			const lists = [own, ...await Promise.all(others.map((one) => commitsOf(pathIn(one), git)))];
+			const all = new Map(lists.flat().map((commit) => [commit.id, commit]));
+			for (const commit of [...all.values()].toSorted((a, b) => b.time - a.time)) yield {
+				state: await read(commit),
+				time: commit.time
+			};
+			if (shallow) yield {
+				state: void 0,
+				time: 0
+			};
+		},
+		lastMentions: (names) => {
+			const shared = included.map((one) => pathIn(resolve(cwd, one)));
+			return findMentions(names, [.../* @__PURE__ */ new Set([
+				pathIn(file),
+				...own.map(({ path }) => path),
+				...shared
+			])], git);
+		},
+		close: () => blobs.close()
+	};
+}
+/** Lists the commits to a file, the newest first, with its path at each of them; renames are followed. */
+async function commitsOf(path, git) {
+	return [...(await git("-c", "core.quotePath=false", "log", "--follow", "-m", "--first-parent", "--name-only", "--format=%x00%H %ct", "--", path)).matchAll(/\0(\w+) (\d+)\n\n(.*)/g)].map(([, id = "", seconds, name = ""]) => ({
+		id,
+		time: Number(seconds) * 1e3,
+		path: name
+	}));
+}
+/** Returns a merchant's state at a commit: `null` without its file, `undefined` if that had errors. */
+async function stateAt({ id, time }, { path, merchant }, blobs) {
+	if (await blobs.read(`${id}:${path}`) === null) return null;
+	return (await loadMerchants([path], commitReader(blobs, id), {
+		now: time,
+		judge: judgeDeclared
+	})).merchants.find(({ state }) => state?.merchant === merchant)?.state ?? void 0;
+}
+async function findMentions(names, paths, git) {
+	const mentions = /* @__PURE__ */ new Map();
+	await mapConcurrent(names.slice(0, LOOKUPS.all), LOOKUPS.concurrent, async (name) => {
+		const commits = await git("log", "-1", "--first-parent", "-M", "-i", `-G${name.replaceAll(/[^\p{L}\p{N}@_-]/gu, (character) => character === "^" ? "\\^" : `[${character}]`)}`, "--format=%ct", "--", ...paths);
+		if (commits.trim() !== "") mentions.set(name, Number(commits) * 1e3);
+	});
+	return mentions;
+}
+async function firstParents(folder) {
+	const { root, shallow, git } = await openRepository(existingFolder(folder), "drift");
+	const commits = [...(await git("rev-list", "--first-parent", "--timestamp", "HEAD", "--")).matchAll(/^(\d+) (\w+)$/gm)].map(([, seconds, id = ""]) => ({
+		id,
+		time: Number(seconds) * 1e3
+	}));
+	return {
+		root,
+		shallow,
+		git,
+		commits: shallow ? commits.slice(0, -1) : commits
+	};
+}
+var MAX_READ, UNKNOWN_HISTORY, LOOKUPS;
+var init_declared_history = __esmMin((() => {
+	init_load_merchants();
+	init_map_concurrent();
+	init_errors();
+	init_judge_rules();
+	init_git_objects();
+	MAX_READ = {
+		commits: 50,
+		entries: 5e4
+	};
+	UNKNOWN_HISTORY = {
+		at: async () => void 0,
+		async *commitsTo() {
+			yield {
+				state: void 0,
+				time: 0
+			};
+		},
+		lastMentions: async () => /* @__PURE__ */ new Map(),
+		close: () => void 0
+	};
+	LOOKUPS = {
+		concurrent: 8,
+		all: 200
+	};
+}));
+
+// src/app/project/drift-times.ts
+/**
+* Reads when each side of a merchant's changes last changed: what the file declares of a role or member from git, and the
+* live one from the service. `changes` are those of the plan.
+*/
+async function driftTimes(state, { live, matches }, { changes, refusals }, io) {
+	const times = liveTimesOf(live);
+	const refused = new Set(refusals.flatMap(({ name }) => name ?? []));
+	const roles = live.roles.filter(({ name }) => refused.has(name));
+	const moments = [...changes.flatMap((change) => momentBefore(times(change)) ?? []), ...roles.flatMap(({ id }) => momentBefore(times({
+		kind: "update",
+		id
+	})) ?? [])];
+	const history = await openDeclaredHistory(state, io.cwd);
+	try {
+		const past = /* @__PURE__ */ new Map();
+		for (const moment of new Set(moments)) {
+			const declared = await history.at(moment);
+			if (declared !== void 0) past.set(moment, declared);
+		}
+		const [files, declared] = await Promise.all([readHistories(state, io), declaredBefore(changes, {
+			state,
+			live,
+			matches,
+			history
+		})]);
+		const origins = originsOf$1(state);
+		const newest = Math.max(...[...files.values()].map(({ file }) => file ?? NaN));
+		const names = changes.filter((change) => past.size > 0 && !origins.has(keyOf$2(change))).map(({ name }) => name);
+		const mentions = names.length === 0 ? /* @__PURE__ */ new Map() : await history.lastMentions(names);
+		const fileTime = (change, moment) => {
+			const before = past.get(moment ?? NaN);
+			if (before && sameDeclared(change, before.state, state)) {
+				const mentioned = mentions.get(change.name);
+				if (mentioned !== void 0 && moment !== null && mentioned > moment) return mentioned;
+				return before.committed ?? NEVER;
+			}
+			const origin = origins.get(keyOf$2(change));
+			if (origin === void 0) return knownTime(newest);
+			return files.get(origin.file)?.entry(origin) ?? null;
+		};
+		return {
+			live: times,
+			file: (change) => {
+				const liveAt = times(change);
+				const moment = momentBefore(liveAt);
+				const fileAt = fileTime(change, moment);
+				const wasDeclared = declared.get(keyOf$2(change));
+				if (wasDeclared === void 0 || fileAt === null || liveAt === null) return fileAt;
+				if (wasDeclared) return fileAt <= liveAt - 1e3 ? null : fileAt;
+				const before = past.get(moment ?? NaN);
+				return before?.state && entryOf$1(change, before.state) !== void 0 ? before.committed ?? NEVER : fileAt;
+			}
+		};
+	} finally {
+		history.close();
+	}
+}
+/**
+* Returns the times at which the live side of changes last changed: a role or membership that is not declared was added when
+* it was created, whatever was edited since.
+*/
+function liveTimesOf({ roles, members }) {
+	const byId = new Map([...roles, ...members].map((resource) => [resource.id, resource]));
+	return ({ id, kind }) => {
+		const { createdAt, updatedAt = "" } = byId.get(id ?? "") ?? {};
+		return knownTime(Date.parse(kind === "delete" ? createdAt ?? updatedAt : updatedAt));
+	};
+}
+/**
+* Returns for updates, by `keyOf`, whether a commit declared what is live where live and file differ; updates whose history
+* is not known to the end are missing.
+*/
+async function declaredBefore(changes, { state, live, matches, history }) {
+	const undecided = new Map(changes.flatMap((change) => change.kind === "update" ? [[keyOf$2(change), change]] : []));
+	const answers = /* @__PURE__ */ new Map();
+	if (undecided.size === 0) return answers;
+	const origins = originsOf$1(state);
+	const files = [...new Set([...undecided.keys()].flatMap((key) => origins.get(key)?.file ?? []))];
+	for await (const { state: past, time } of history.commitsTo(files)) {
+		if (past === void 0) return answers;
+		if (past === null) continue;
+		const then = changesAt(past, [...undecided.values()], {
+			live,
+			now: time,
+			matches
+		});
+		for (const [key, change] of undecided) {
+			const other = then.get(key);
+			if (entryOf$1(change, past) === void 0 || other && sharesDifference(change, other)) continue;
+			answers.set(key, true);
+			undecided.delete(key);
+		}
+		if (undecided.size === 0) break;
+	}
+	for (const key of undecided.keys()) answers.set(key, false);
+	return answers;
+}
+/** Returns, by `keyOf`, the changes that a past state would have planned at the roles and members of some changes. */
+function changesAt(past, changes, { live, ...rest }) {
+	const ids = new Set(changes.map(({ id }) => id));
+	const entries = new Set(changes.map((change) => entryOf$1(change, past)));
+	const plan = buildPlan({
+		desired: {
+			...past,
+			...past.members && { members: past.members.filter((one) => entries.has(one)) }
+		},
+		live: {
+			...live,
+			members: live.members.filter(({ id }) => ids.has(id))
+		},
+		service: "",
+		...rest
+	});
+	const all = [...plan.changes, ...plan.deferred.map(({ change }) => change)];
+	return new Map(all.map((change) => [keyOf$2(change), change]));
+}
+/** Returns whether two changes of one role or member begin at the same difference from what is live. */
+function sharesDifference(one, other) {
+	if (other.kind !== "update") return true;
+	const parts = new Set(other.fields.flatMap(partsOf$3));
+	return one.fields.flatMap(partsOf$3).some((part) => parts.has(part));
+}
+/** Returns the parts of a field's difference as texts: each added and removed item of a list, or the field. */
+function partsOf$3(diff) {
+	if (!("added" in diff)) return [diff.field];
+	const texts = (items, sign) => items.map((item) => `${diff.field} ${sign}${typeof item === "string" ? item : item.id ?? item.name}`);
+	return [...texts(diff.added, "+"), ...texts(diff.removed, "-")];
+}
+/** Returns the last moment before a change that a commit can be told from it. */
+function momentBefore(time) {
+	return time === null ? null : time - COMMIT_PRECISION;
+}
+/** Returns whether two states declare the same of a role or member; `null` declares nothing. */
+function sameDeclared(change, past, now) {
+	const [earlier, other] = [past && declaredOf(change, past), declaredOf(change, now)];
+	const nothing = JSON.stringify({ entry: null });
+	if (earlier === null) return other.startsWith(nothing.slice(0, -1));
+	return earlier === other;
+}
+/** Returns the entry of a role or member. */
+function entryOf$1({ resource, name, id }, { roles = [], members = [] }) {
+	const isPinned = (entry) => id !== null && entry.id === id;
+	return resource === "role" ? roles.find((role) => role.name === name || isPinned(role)) : members.find((member) => addressesOf(member).includes(name.toLowerCase()) || isPinned(member));
+}
+/** Returns the addresses of an entry, current and previous, in lower case. */
+function addressesOf({ email, previously = [] }) {
+	return [email, ...previously].map((address) => address.toLowerCase());
+}
+/** Returns what a state declares of a role or member, as text; without an entry, what becomes of it. */
+function declaredOf(change, state) {
+	const entry = entryOf$1(change, state);
+	if (entry !== void 0) {
+		const unsaid = ["origin", ...change.resource === "role" ? [] : ["email", "previously"]];
+		return JSON.stringify({ entry }, (key, value) => unsaid.includes(key) ? void 0 : value);
+	}
+	const section = change.resource === "role" ? "roles" : "members";
+	return JSON.stringify({
+		entry: null,
+		managed: state[section] !== void 0,
+		sync: state.sync[section],
+		ignore: state.ignore[section]
+	});
+}
+function originsOf$1({ roles = [], members = [] }) {
+	return new Map([...roles.map(({ name, origin }) => [`role ${name}`, origin]), ...members.flatMap((member) => addressesOf(member).map((address) => [`member ${address}`, member.origin]))]);
+}
+function keyOf$2({ resource, name }) {
+	return `${resource} ${resource === "member" ? name.toLowerCase() : name}`;
+}
+var NEVER;
+var init_drift_times = __esmMin((() => {
+	init_detect_drift();
+	init_build_plan();
+	init_declared_history();
+	init_git_history();
+	NEVER = Number.NEGATIVE_INFINITY;
+}));
+
 // src/app/show/show-plans.ts
 /** Returns the merchants without a plan, for a review. */
 function unplannedOf(planned) {
-	return planned.flatMap((one) => one.status === "planned" ? [] : [{
-		merchant: one.merchant,
-		failure: one.error.failure
+	return planned.flatMap((outcome) => outcome.status === "planned" ? [] : [{
+		merchant: outcome.merchant,
+		failure: outcome.error.failure
 	}]);
 }
 /** Returns what dates bring at a merchant, for printing. */
@@ -46471,10 +47472,13 @@ function laterView(day, merchant) {
 }
 /** Returns the drift of the planned merchants. */
 async function driftsOf(planned, io) {
-	return (await Promise.all(planned.map(async (one) => {
-		if (one.status === "failed") return [];
-		const { session, plan, live } = one;
-		const times = plan.changes.length + plan.refusals.length === 0 ? NO_TIMES : await driftTimes(session.state, live, plan, io);
+	return (await Promise.all(planned.map(async (outcome) => {
+		if (outcome.status === "failed") return [];
+		const { session, plan, live } = outcome;
+		const times = plan.changes.length + plan.refusals.length === 0 ? NO_TIMES : await driftTimes(session.state, {
+			live,
+			matches: globMatcher()
+		}, plan, io);
 		return [driftOf({
 			desired: session.state,
 			live
@@ -46485,6 +47489,7 @@ var NO_TIMES;
 var init_show_plans = __esmMin((() => {
 	init_build_access_report();
 	init_detect_drift();
+	init_rule_results();
 	init_fingerprint();
 	init_junit_report();
 	init_render_review();
@@ -46492,7 +47497,7 @@ var init_show_plans = __esmMin((() => {
 	init_plans_text();
 	init_plan_view();
 	init_terminal();
-	init_git_history();
+	init_drift_times();
 	init_session();
 	NO_TIMES = {
 		file: () => null,
@@ -46653,7 +47658,11 @@ async function recordedReviews(records, forge, branch) {
 	for (const pull of pulls) if (pull.status === "merged" && pull.baseRef === branch) merged.push(await reviewOf(pull, records, forge));
 	return {
 		merged: merged.sort((a, b) => a.pull.mergedAt - b.pull.mergedAt || a.pull.number - b.pull.number),
-		abandoned: pulls.flatMap(({ status, number }) => status === "closed" ? recordOf(number) : [])
+		isAnyOpen: pulls.some(({ status }) => status === "open"),
+		abandoned: pulls.flatMap(({ status, number, baseRef, mergedAt }) => {
+			const isPast = status === "merged" && baseRef !== branch && mergedAt < forge.now() - KEPT_FOR;
+			return status === "closed" || isPast ? recordOf(number) : [];
+		})
 	};
 }
 /** Returns what counts of the recorded plans of a pull request. */
@@ -46722,11 +47731,12 @@ function mergedState(own, known, other) {
 function settledRecords(merged, states, declared) {
 	return merged.filter(({ pull, merchants }) => [...merchants].every((merchant) => declared !== null && !declared.has(merchant) || states.get(merchant)?.settled.includes(recordOf(pull.number)) === true)).map(({ pull }) => recordOf(pull.number));
 }
-var PULLS;
+var PULLS, KEPT_FOR;
 var init_merchant_state = __esmMin((() => {
 	init_reviewed_file();
 	init_counted_run();
 	PULLS = "reviews/";
+	KEPT_FOR = 6048e5;
 }));
 
 // src/review/overdue.ts
@@ -46761,6 +47771,155 @@ var init_overdue = __esmMin((() => {
 		"leaves-unlisted",
 		"suspended"
 	]);
+}));
+
+// src/kernel/approval/seal.ts
+/**
+* Returns a reviewed state in which everything about people is sealed: names, ids, and the values of members' fields but
+* their roles. What roles are and grant stays readable.
+*/
+function sealed(state, seal) {
+	if (seal === UNSEALED) return state;
+	return {
+		...state,
+		members: state.members.map((row) => sealedMember(row, seal)),
+		people: state.people.map((row) => ({
+			...row,
+			name: seal(row.name)
+		})),
+		dates: state.dates.map((date) => ({
+			...date,
+			name: seal(date.name)
+		}))
+	};
+}
+/** Returns a member's row with its values sealed. */
+function sealedMember(row, seal) {
+	const { id, name, before, after, base } = row;
+	return {
+		...row,
+		id: id === null ? null : seal(id),
+		name: seal(name),
+		before: sealedValues(before, seal),
+		after: sealedValues(after, seal),
+		...base !== void 0 && { base: sealedValues(base, seal) }
+	};
+}
+/** Returns the values of a member's fields sealed. */
+function sealedValues(values, seal) {
+	if (values === null || seal === UNSEALED) return values;
+	const entries = Object.entries(values).map(([field, value]) => [field, sealedValue(field, value, seal)]);
+	return Object.fromEntries(entries);
+}
+function sealedValue(field, value, seal) {
+	if (Array.isArray(value) || typeof value === "boolean") return value;
+	return seal(`${field} ${canonicalJson(value)}`);
+}
+var UNSEALED;
+var init_seal = __esmMin((() => {
+	init_json_text();
+	UNSEALED = (text) => text;
+}));
+
+// src/review/recorded-plan.ts
+/** Records a plan of an open pull request for the apply after its merge, unless it is the recorded one. */
+async function recordPlan(planned, plans, { store, seal }, records, forge) {
+	const not = (outcome) => ({
+		outcome,
+		approvals: []
+	});
+	const [pull] = await forge.pulls([planned.number]);
+	if (pull === void 0 || pull.status !== "open") return not("closed");
+	if (pull.baseRef !== planned.baseRef) return not("other-base");
+	if (pull.headSha !== planned.headSha) return not("overtaken");
+	const name = recordOf(pull.number);
+	const runs = await records.runsOf(name);
+	const merchants = new Map(plans.map((plan) => [plan.merchant, sealed(recordable(plan), seal)]));
+	const head = pull.headSha;
+	const last = runs.findLast((run) => run.head === head && run.base === pull.baseRef);
+	const earlier = pull.reviews.map(({ id }) => id);
+	if (last !== void 0 && isSame(last, merchants)) return not("same");
+	const approvals = standingApprovals(pull.reviews, forge.now());
+	const kept = new Set(approvals.flatMap((one) => countedRun({
+		...pull,
+		reviews: [one]
+	}, runs, forge.now()).run?.number ?? []));
+	if (last !== void 0) kept.add(last.number);
+	const known = new Set(runs.map(({ number }) => number));
+	const added = {
+		head,
+		base: pull.baseRef,
+		earlier,
+		comment: planned.comment,
+		merchants
+	};
+	await store.editRuns(name, added, ({ number }) => kept.has(number) || !known.has(number));
+	const [after] = await forge.pulls([pull.number]);
+	if (after?.status === "merged") {
+		await store.editRuns(name, null, ({ number }) => known.has(number));
+		return not("merged");
+	}
+	return {
+		outcome: "recorded",
+		approvals: approvals.map(({ id }) => id)
+	};
+}
+/** Returns what of a plan may be approved: nothing that a rule of the base branch refuses, which an apply does not know. */
+function recordable({ reviewed, refusals }) {
+	if (refusals.every(({ by }) => by !== "base")) return reviewed;
+	return {
+		...reviewed,
+		roles: [],
+		members: [],
+		people: [],
+		dates: []
+	};
+}
+function isSame(run, merchants) {
+	if (run.merchants.size !== merchants.size) return false;
+	return [...merchants].every(([merchant, state]) => {
+		const before = run.merchants.get(merchant);
+		return before !== void 0 && canonicalJson({
+			...before,
+			at: 0
+		}) === canonicalJson({
+			...state,
+			at: 0
+		});
+	});
+}
+/**
+* Returns lines about what a pull request changes in the files and not at the service, since it is live already: an apply
+* that is still to come may take it away.
+*/
+function alreadyLive(plans, merged, { seal }) {
+	return plans.flatMap(({ merchant, reviewed }) => ["roles", "members"].flatMap((list) => reviewed[list].filter(isFileOnly).map((row) => {
+		const name = list === "roles" ? row.name : seal(row.name);
+		const state = row.after === null ? "already gone" : "already live";
+		const later = laterChange(merged, (states) => states.get(merchant)?.[list], name);
+		return `${merchant}: ${list === "roles" ? "role" : "member"} ${row.name}: ${state}${later}`;
+	})));
+}
+/** Says which merged review that is not applied yet changes a row; empty if none does. */
+function laterChange(merged, rowsIn, name) {
+	for (const { name: review, run } of merged.toReversed()) {
+		const row = ((run && rowsIn(run.merchants)) ?? []).find((one) => one.name === name && !isUnchanged(one));
+		if (row === void 0) continue;
+		return `; ${review}, merged and not applied yet, ${row.after === null ? "removes" : "changes"} it`;
+	}
+	return "";
+}
+function isFileOnly(row) {
+	return row.base !== void 0 && isUnchanged(row);
+}
+function isUnchanged({ before, after }) {
+	return canonicalJson(before) === canonicalJson(after);
+}
+var init_recorded_plan = __esmMin((() => {
+	init_seal();
+	init_json_text();
+	init_counted_run();
+	init_merchant_state();
 }));
 
 // src/action/github/comment-body.ts
@@ -46913,19 +48072,20 @@ async function findComment(place) {
 	if (listed === null) return NO_COMMENT;
 	let own = listed[0] ?? null;
 	const bodyNow = async () => own && ((await github.comment(own.id).catch(() => null))?.body ?? own.body);
-	const write = (bodyOf, worth) => tolerate(place, "The comment could not be written", async () => {
+	const write = (bodyOf, { worth, isSure }) => tolerate(place, "The comment could not be written", async () => {
 		if (own === null && !worth) return null;
-		own ??= (await listOwn(place, marker))[0] ?? null;
-		if (own === null) own = await shortened$1(COMMENT_SIZE, bodyOf, (body) => create(place, marker, body));
+		if (!isSure) own ??= (await listOwn(place, marker))[0] ?? null;
+		if (own === null) own = await shortened(bodyOf, (body) => create(place, marker, body));
 		else {
 			const { id } = own;
-			await shortened$1(COMMENT_SIZE, bodyOf, (body) => github.editComment(id, body));
+			await shortened(bodyOf, (body) => github.editComment(id, body));
 		}
 		for (const other of listed.slice(1)) await github.deleteComment(other.id).catch(() => void 0);
 		return own.url;
 	});
 	return {
 		id: () => own?.id ?? null,
+		isWarning: () => own?.body.includes("\n> [!WARNING]\n") === true,
 		planning: async (sha, runUrl) => {
 			if (own === null) return;
 			const { id } = own;
@@ -46940,11 +48100,17 @@ async function findComment(place) {
 					return own?.url ?? null;
 				}
 			}
-			return write(render, worth);
+			return write(render, {
+				worth,
+				isSure: false
+			});
 		},
 		showApplied: async (render, worth) => {
 			if (own !== null && !worth && commentKind(own.body, marker) === "applied") return own.url;
-			return write((size) => appliedBody(marker, render, own?.body ?? null, size), worth);
+			return write((size) => appliedBody(marker, render, own?.body ?? null, size), {
+				worth,
+				isSure: true
+			});
 		}
 	};
 }
@@ -46969,8 +48135,8 @@ function isOwn({ body, author }, marker, viewer) {
 	return author === viewer && body.startsWith(marker);
 }
 /** Writes a text; retries with a shorter one if GitHub rejects its length. */
-async function shortened$1(maxSize, bodyOf, write) {
-	for (let size = maxSize;; size = Math.max(Math.floor(size / 3), MIN_COMMENT_SIZE)) try {
+async function shortened(bodyOf, write) {
+	for (let size = COMMENT_SIZE;; size = Math.max(Math.floor(size / 3), MIN_COMMENT_SIZE)) try {
 		return await write(bodyOf(size));
 	} catch (error) {
 		if (!(error instanceof GithubError && (error.status === 422 || error.status >= 500)) || size <= MIN_COMMENT_SIZE) throw error;
@@ -46998,6 +48164,7 @@ var init_pull_comment = __esmMin((() => {
 	MIN_COMMENT_SIZE = 2e3;
 	NO_COMMENT = {
 		id: () => null,
+		isWarning: () => false,
 		planning: async () => void 0,
 		show: async () => null,
 		showApplied: async () => null
@@ -47067,38 +48234,33 @@ function rateNumber(perSecond) {
 }
 /** Returns the reason of a wait without the address that an invitation was refused for: many of them wait for one reason. */
 function kindOfWait(reason) {
-	return reason.replace(ADDRESS, "");
+	return reason.replace(ADDRESS$1, "");
 }
-var ADDRESS;
+var ADDRESS$1;
 var init_wait_text = __esmMin((() => {
 	init_text();
-	ADDRESS = / of (\S+@\S+)/;
+	ADDRESS$1 = / of (\S+@\S+)/;
 }));
 
 // src/show/view/reading-progress.ts
-/** Starts following the reading of these merchants; with `expected`, of those that turn up, about so many. */
-function readingProgress(codes, began, expected = null) {
+/** Starts following the reading of these merchants. */
+function readingProgress(codes, began) {
 	const metrics = collectRequestMetrics();
-	let count = expected ?? codes.length;
 	const merchants = new Map(codes.map((merchant) => [merchant, waiting(merchant)]));
 	const change = (merchant, rest) => {
-		const known = merchants.get(merchant) ?? (expected === null ? null : waiting(merchant));
-		if (known) merchants.set(merchant, {
-			...known,
+		const reading = merchants.get(merchant);
+		if (reading) merchants.set(merchant, {
+			...reading,
 			...rest
 		});
 	};
 	const start = (merchant, now) => {
-		const known = merchants.get(merchant);
-		if (known ? known.state === "waiting" : expected !== null) change(merchant, {
+		if (merchants.get(merchant)?.state === "waiting") change(merchant, {
 			state: "reading",
 			startedAt: now
 		});
 	};
 	return {
-		expect(merchantCount) {
-			count = merchantCount;
-		},
 		live(event, now) {
 			metrics.event(event, now);
 			const merchant = merchantOf(event);
@@ -47121,14 +48283,11 @@ function readingProgress(codes, began, expected = null) {
 			});
 		},
 		view(now) {
-			const all = [...merchants.values()];
-			const known = Math.max(count, all.length);
-			const sound = all.filter(({ state }) => state !== "failed");
-			const share = readShare(sound, known - all.length + sound.length);
+			const readings = [...merchants.values()];
+			const share = readShare(readings.filter(({ state }) => state !== "failed"));
 			const requests = metrics.view(now);
 			return {
-				merchants: all,
-				count: known,
+				merchants: readings,
 				metrics: requests,
 				now,
 				elapsedMs: now - began,
@@ -47149,9 +48308,9 @@ function waiting(merchant) {
 	};
 }
 /** Returns how much is read, from 0 to 1: merchants, and members of those that are being read. */
-function readShare(merchants, count) {
+function readShare(merchants) {
 	const parts = merchants.map(({ state, members, total }) => state === "read" || state === "failed" ? 1 : total === null ? 0 : .95 * members / Math.max(total, 1));
-	return count === 0 ? 1 : parts.reduce((sum, part) => sum + part, 0) / count;
+	return parts.length === 0 ? 1 : parts.reduce((sum, part) => sum + part, 0) / parts.length;
 }
 /** Estimates the time left, in ms, from what share of the work took how long; `null` if it is too early to tell. */
 function timeLeft(share, elapsedMs) {
@@ -47166,20 +48325,20 @@ function merchantOf(event) {
 }
 /** Returns the number of merchants in a state. */
 function merchantsIn$1({ merchants }, state) {
-	return merchants.filter((one) => one.state === state).length;
+	return merchants.filter((merchant) => merchant.state === state).length;
 }
 /** Returns the number of members read so far. */
 function membersRead({ merchants }) {
-	return merchants.reduce((sum, one) => sum + one.members, 0);
+	return merchants.reduce((sum, each) => sum + each.members, 0);
 }
 /**
 * "read 2 of 5 merchants, 1 failed; 1,250 members in 61 requests, 42 a second; about 4 s left": progress in one line.
 */
 function readingText(view) {
-	const { count, metrics, leftMs } = view;
+	const { merchants, metrics, leftMs } = view;
 	const failed = merchantsIn$1(view, "failed");
 	return [
-		`read ${grouped(merchantsIn$1(view, "read"))} of ${counted(count, "merchant")}`,
+		`read ${grouped(merchantsIn$1(view, "read"))} of ${counted(merchants.length, "merchant")}`,
 		failed > 0 ? `, ${grouped(failed)} failed` : "",
 		`; ${counted(membersRead(view), "member")} in ${counted(metrics.requests, "request")}`,
 		rateText(metrics.perSecond),
@@ -47218,8 +48377,8 @@ function collectRequestMetrics() {
 	}, { pace: null }];
 	const count = (event, by) => {
 		const merchant = merchantOf(event) ?? "";
-		const left = (onWire.get(merchant) ?? 0) + by;
-		if (left > 0) onWire.set(merchant, left);
+		const onTheWay = (onWire.get(merchant) ?? 0) + by;
+		if (onTheWay > 0) onWire.set(merchant, onTheWay);
 		else onWire.delete(merchant);
 	};
 	return {
@@ -47242,12 +48401,12 @@ function collectRequestMetrics() {
 				case "wait": {
 					sums.waited += 1;
 					const kind = kindOfWait(event.reason);
-					const known = waits.get(kind) ?? /* @__PURE__ */ new Map();
+					const waitsOfKind = waits.get(kind) ?? /* @__PURE__ */ new Map();
 					const merchant = merchantOf(event) ?? "";
-					const address = ADDRESS.exec(event.reason)?.[1] ?? "";
+					const address = ADDRESS$1.exec(event.reason)?.[1] ?? "";
 					const key = JSON.stringify([merchant, address]);
-					const until = Math.max(known.get(key)?.until ?? 0, event.until);
-					waits.set(kind, known.set(key, {
+					const until = Math.max(waitsOfKind.get(key)?.until ?? 0, event.until);
+					waits.set(kind, waitsOfKind.set(key, {
 						merchant,
 						address,
 						until
@@ -47263,27 +48422,27 @@ function collectRequestMetrics() {
 		ended: (merchant) => void onWire.delete(merchant),
 		view(now) {
 			const isQuiet = onWire.size === 0 && now - times.moved >= SHARED_AFTER_MS;
-			const all = [...waits].flatMap(([reason, some]) => waitAt(reason, some, isQuiet, now));
+			const shownWaits = [...waits].flatMap(([reason, some]) => waitAt(reason, some, isQuiet, now));
 			return {
 				...sums,
 				...rate,
 				perSecond: responses.perSecond(now),
-				waits: all.sort((a, b) => b.ms - a.ms),
+				waits: shownWaits.sort((a, b) => b.ms - a.ms),
 				onWire: new Map([...onWire].filter(([merchant]) => merchant !== "")),
-				isStill: times.helped !== null && now - times.helped >= STILL_AFTER_MS || all.some(({ isShared }) => isShared)
+				isStill: times.helped !== null && now - times.helped >= STILL_AFTER_MS || shownWaits.some(({ isShared }) => isShared)
 			};
 		}
 	};
 }
 /** Returns the wait for one reason, if it is not over for all. */
-function waitAt(reason, known, isQuiet, now) {
-	const left = [...known.values()].filter(({ until }) => until > now);
-	if (left.length === 0) return [];
-	const some = (key) => [...new Set(left.map((one) => one[key]).filter((text) => text !== ""))];
+function waitAt(reason, waitsByRequest, isQuiet, now) {
+	const unfinished = [...waitsByRequest.values()].filter(({ until }) => until > now);
+	if (unfinished.length === 0) return [];
+	const some = (key) => [...new Set(unfinished.map((wait) => wait[key]).filter((text) => text !== ""))];
 	const [merchants, addresses] = [some("merchant"), some("address")];
 	return [{
 		reason,
-		ms: Math.max(...left.map(({ until }) => until)) - now,
+		ms: Math.max(...unfinished.map(({ until }) => until)) - now,
 		merchants,
 		addresses,
 		isShared: isQuiet && addresses.length === 0
@@ -47332,10 +48491,10 @@ function applyProgress(plans, began) {
 		changes
 	}]));
 	const update = (merchant, rest) => {
-		const known = merchants.get(merchant);
-		if (known) merchants.set(merchant, {
-			...known,
-			...rest(known)
+		const progress = merchants.get(merchant);
+		if (progress) merchants.set(merchant, {
+			...progress,
+			...rest(progress)
 		});
 	};
 	const start = (merchant, now) => update(merchant, ({ state }) => state === "waiting" ? {
@@ -47354,10 +48513,10 @@ function applyProgress(plans, began) {
 		}
 		inFlight.delete(change);
 		ends.count(now);
-		update(merchant, (known) => ({
-			done: known.done + (status === "done" ? 1 : 0),
-			failed: known.failed + (FAILED.has(status) ? 1 : 0),
-			unknown: known.unknown + (status === "unknown" ? 1 : 0),
+		update(merchant, (progress) => ({
+			done: progress.done + (status === "done" ? 1 : 0),
+			failed: progress.failed + (FAILED.has(status) ? 1 : 0),
+			unknown: progress.unknown + (status === "unknown" ? 1 : 0),
 			..."failure" in outcome && outcome.failure && { problem: outcome.failure.message }
 		}));
 	};
@@ -47397,7 +48556,7 @@ function applyProgress(plans, began) {
 					update(merchant, () => ({ state: event.failure === null ? "stopped" : "failed" }));
 					break;
 				case "apply-ended":
-					for (const [change, one] of inFlight) if (one.merchant === merchant) inFlight.delete(change);
+					for (const [change, started] of inFlight) if (started.merchant === merchant) inFlight.delete(change);
 					metrics.ended(merchant);
 					update(merchant, ({ state }) => ({
 						state: event.result.status === "stopped" ? state : event.result.status,
@@ -47410,18 +48569,18 @@ function applyProgress(plans, began) {
 		},
 		verified: (merchant, now) => update(merchant, () => ({ verifiedAt: now })),
 		view(now) {
-			const all = [...merchants.values()];
-			const ended = all.reduce((sum, { done, failed, unknown }) => sum + done + failed + unknown, 0);
-			const share = ended / Math.max(sumOf(all, "changes"), 1);
-			const read = toVerify(all);
-			const verifying = all.every(({ endedAt }) => endedAt !== null) && read.length > 0 && !stopping;
+			const rows = [...merchants.values()];
+			const ended = rows.reduce((sum, { done, failed, unknown }) => sum + done + failed + unknown, 0);
+			const share = ended / Math.max(sumOf(rows, "changes"), 1);
+			const read = toVerify(rows);
+			const verifying = rows.every(({ endedAt }) => endedAt !== null) && read.length > 0 && !stopping;
 			if (verifying) writtenAt ??= now;
 			const verified = read.filter(({ verifiedAt }) => verifiedAt !== null).length / Math.max(read.length, 1);
 			const applyMs = ended < ENOUGH_TO_TELL ? null : timeLeft(share, now - began);
 			const leftMs = verifying ? timeLeft(verified, now - (writtenAt ?? now)) : applyMs;
 			const requests = metrics.view(now);
 			return {
-				merchants: all,
+				merchants: rows,
 				inFlight: [...inFlight.values()],
 				lastDone,
 				perSecond: ends.perSecond(now),
@@ -47440,7 +48599,7 @@ function toVerify(merchants) {
 	return merchants.filter(({ state }) => state === "done" || state === "incomplete");
 }
 function sumOf(merchants, key) {
-	return merchants.reduce((total, one) => total + one[key], 0);
+	return merchants.reduce((total, merchant) => total + merchant[key], 0);
 }
 /** Returns the totals over all merchants. */
 function applySums({ merchants }) {
@@ -47890,7 +49049,7 @@ function logProgress({ verbose, opens = false }, io) {
 		log,
 		showReading: (progress) => begin((opening) => {
 			const view = progress.view(io.monotonic());
-			return opening ? `Reading ${counted(view.count, "merchant")}.` : readingText(view);
+			return opening ? `Reading ${counted(view.merchants.length, "merchant")}.` : readingText(view);
 		}),
 		showApplying: (progress) => begin((opening) => {
 			const view = progress.view(io.monotonic());
@@ -47914,12 +49073,11 @@ function progressDisplay(io, { draws, log, showReading, showApplying, showVerify
 			reading?.live(event, io.monotonic());
 			applying?.live(event, io.monotonic());
 		},
-		reading(merchants, expected) {
+		reading(merchants) {
 			const codes = sortNaturally(merchants, (code) => code);
-			reading = readingProgress(codes, io.monotonic(), expected ?? null);
+			reading = readingProgress(codes, io.monotonic());
 			showReading(reading);
 		},
-		expect: (count) => reading?.expect(count),
 		read: (merchant, problem) => reading?.ended(merchant, problem, io.monotonic()),
 		applying(plans) {
 			const counts = sortNaturally(plans, ({ merchant }) => merchant).map(({ merchant, changes }) => ({
@@ -47971,18 +49129,18 @@ var init_file_errors = __esmMin((() => {}));
 */
 function pickMerchants(states, merchants, diagnostics, isPart = false) {
 	if (merchants.length === 0) return states;
-	const known = new Set(states.map(({ merchant }) => merchant));
-	const missing = merchants.filter((merchant) => !known.has(merchant));
-	if (missing.length > 0 && !diagnostics.some(isFileError)) throw new RolecallError("usage", `${isPart ? "No file that is named or reached" : "No file"} declares merchant ${missing.join(", ")}.`, { hint: hintFor(missing, [...known]) });
+	const declared = new Set(states.map(({ merchant }) => merchant));
+	const missing = merchants.filter((merchant) => !declared.has(merchant));
+	if (missing.length > 0 && !diagnostics.some(isFileError)) throw new RolecallError("usage", `${isPart ? "No file that is named or reached" : "No file"} declares merchant ${missing.join(", ")}.`, { hint: hintFor(missing, [...declared]) });
 	return states.filter(({ merchant }) => merchants.includes(merchant));
 }
 /** Suggests similar merchant codes, else names some existing ones. */
-function hintFor(missing, known) {
-	const near = missing.flatMap((merchant) => suggest(merchant, known) ?? []);
+function hintFor(missing, codes) {
+	const near = missing.flatMap((merchant) => suggest(merchant, codes) ?? []);
 	if (near.length > 0) return `Did you mean ${near.join(", ")}?`;
-	const more = known.length - MAX_NAMED$6;
+	const more = codes.length - MAX_NAMED$6;
 	const rest = more > 0 ? `, and ${more} more: "rolecall list" lists them` : "";
-	return `${`The files declare ${known.slice(0, MAX_NAMED$6).join(", ") || "none"}${rest}.`} To write a file from what is live: rolecall pull ${missing.join(" ")}`;
+	return `${`The files declare ${codes.slice(0, MAX_NAMED$6).join(", ") || "none"}${rest}.`} To write a file from what is live: rolecall pull ${missing.join(" ")}`;
 }
 var MAX_NAMED$6;
 var init_pick_merchants = __esmMin((() => {
@@ -48003,8 +49161,9 @@ function openIndex(cwd) {
 		realPaths.set(path, real);
 		return real;
 	};
-	const parse = async (given, result) => {
+	const parse = async (given) => {
 		const path = realPath(given);
+		const result = await read(given, null);
 		const file = result.ok ? result.file : shownPath(path, cwd);
 		if (!result.ok) return unreadIn(path, file, result.reason);
 		const { text } = result;
@@ -48036,11 +49195,11 @@ function openIndex(cwd) {
 			problems: located
 		};
 	};
-	const keep = (path, file) => {
+	const fileAt = (path) => {
+		const file = files.get(path) ?? parse(path);
 		files.set(path, file);
 		return file;
 	};
-	const fileAt = (path) => files.get(path) ?? keep(path, read(path, null).then((result) => parse(path, result)));
 	return {
 		file: fileAt,
 		closure: async (path) => {
@@ -48049,12 +49208,7 @@ function openIndex(cwd) {
 			return reached;
 		},
 		merchantIn: async (path) => {
-			const result = files.has(path) ? null : await read(path, null);
-			if (result?.ok && result.text.length > LARGE_FILE) {
-				const head = fieldsOf(firstChunk(result.text)?.value);
-				if (Object.hasOwn(head, "merchant")) return head["merchant"];
-			}
-			const { fields } = await (result === null ? fileAt(path) : keep(path, parse(path, result)));
+			const { fields } = await fileAt(path);
 			return fields === null ? null : fields["merchant"];
 		}
 	};
@@ -48069,16 +49223,13 @@ function unreadIn(path, file, reason) {
 		problems: [unreadableFile(file, reason)]
 	};
 }
-var LARGE_FILE;
 var init_project_index = __esmMin((() => {
 	init_in_file();
 	init_rule_table();
 	init_unreadable_file();
 	init_values();
-	init_fast_yaml();
 	init_parse_yaml();
 	init_find_files();
-	LARGE_FILE = 32e3;
 }));
 
 // src/app/project/bound-rules.ts
@@ -48128,7 +49279,7 @@ var init_bound_rules = __esmMin((() => {
 async function filesDeclaring(files, merchants, index) {
 	const codes = /* @__PURE__ */ new Set([null, ...merchants]);
 	const declared = await Promise.all(files.map((file) => index.merchantIn(file)));
-	return files.filter((_, at) => codes.has(declared[at]));
+	return files.filter((_, index) => codes.has(declared[index]));
 }
 /**
 * Finds the files below the paths. A named file that declares no merchant, and each such file in a named folder, selects
@@ -48138,11 +49289,11 @@ async function selectFiles(paths, options) {
 	const { cwd, using, merchantsOnly = false, index } = options;
 	const reachedBy = (shared, files) => filesReached(shared, files, options);
 	const links = [];
-	const named = await findYamlFiles(paths, cwd, (link) => void links.push(link));
+	const namedFiles = await findYamlFiles(paths, cwd, (link) => void links.push(link));
 	const unread = await withMerchants(links, cwd, index);
 	if (using !== void 0) {
 		const shared = await findYamlFiles([using], cwd);
-		const some = await reachedBy(shared, named);
+		const some = await reachedBy(shared, namedFiles);
 		const file = {
 			path: using,
 			isFolder: false,
@@ -48152,7 +49303,7 @@ async function selectFiles(paths, options) {
 		if (some.length === 0) throw new RolecallError("usage", `${oneLine(using)} reaches no merchant.`, { hint: "A file reaches the merchants that list it under \"include\", directly or not, and those that rolecall.yaml enforces it on." });
 		return {
 			paths,
-			files: named,
+			files: namedFiles,
 			some,
 			unread,
 			shared: [file]
@@ -48161,8 +49312,8 @@ async function selectFiles(paths, options) {
 	const shared = merchantsOnly ? [] : await sharedPaths(paths, cwd, index);
 	if (shared.length === 0) return {
 		paths,
-		files: named,
-		some: named,
+		files: namedFiles,
+		some: namedFiles,
 		unread,
 		shared
 	};
@@ -48171,8 +49322,8 @@ async function selectFiles(paths, options) {
 		throw error;
 	});
 	const included = new Set(shared.flatMap((path) => path.files));
-	const own = named.filter((file) => !included.has(file));
-	const files = [.../* @__PURE__ */ new Set([...named, ...project])].sort();
+	const ownFiles = namedFiles.filter((file) => !included.has(file));
+	const files = [.../* @__PURE__ */ new Set([...namedFiles, ...project])].sort();
 	const reached = await reachedBy([...included], files);
 	for (const path of shared) if (path.isFolder && path.own.length === 0) requireReach(path, await reachedBy(path.files, files));
 	const lost = reached.length === 0 ? shared.flatMap((path) => path.isFolder ? [] : path.files) : [];
@@ -48180,7 +49331,7 @@ async function selectFiles(paths, options) {
 		paths: project.length === 0 ? paths : [...paths, defaultPath(cwd)],
 		files,
 		some: [.../* @__PURE__ */ new Set([
-			...own,
+			...ownFiles,
 			...reached,
 			...lost
 		])].sort(),
@@ -48226,10 +49377,10 @@ function requireReach({ path }, reached) {
 /** Returns the files that include one of some shared files, or on which the project enforces one. */
 async function filesReached(shared, files, { cwd, index }) {
 	if (shared.some((file) => basename(file) === "rolecall.yaml")) return files;
-	const wanted = new Set(shared.map(withoutLinks));
+	const sharedFiles = new Set(shared.map(withoutLinks));
 	const filesBehind = await behindFinder(index, await projectAccess(files, cwd), files);
 	const behind = await Promise.all(files.map(filesBehind));
-	return files.filter((_, at) => [...behind[at] ?? []].some((path) => wanted.has(path)));
+	return files.filter((_, position) => [...behind[position] ?? []].some((path) => sharedFiles.has(path)));
 }
 /**
 * Returns a function that returns the files behind one: those that it includes and the rules that projects enforce on
@@ -48238,10 +49389,10 @@ async function filesReached(shared, files, { cwd, index }) {
 async function behindFinder(index, accesses, files) {
 	const rules = await Promise.all(accesses.map((access) => boundRules(files, access)));
 	return async (file) => {
-		const own = await index.closure(file);
+		const includes = await index.closure(file);
 		const enforced = rules.flatMap((rulesOn) => rulesOn(file));
 		const closures = await Promise.all(enforced.map(index.closure));
-		const behind = /* @__PURE__ */ new Set([...own, ...closures.flatMap((closure) => [...closure])]);
+		const behind = /* @__PURE__ */ new Set([...includes, ...closures.flatMap((closure) => [...closure])]);
 		behind.delete(withoutLinks(file));
 		return behind;
 	};
@@ -48267,7 +49418,7 @@ var changed_since_exports = /* @__PURE__ */ __exportAll({ changedFiles: () => ch
 * include, or that of a rule that is enforced on them. Comments, the order of keys and formatting do not count. Throws
 * RolecallError without git, and for an unknown commit.
 */
-async function changedFiles(ref, { paths, files, all }, index, cwd) {
+async function changedFiles(ref, { paths, files, all: allFiles }, index, cwd) {
 	const { root, commit, git } = await openCommit(ref, dirname(files[0] ?? join(cwd, "access")));
 	const listings = Promise.all([git("diff", "--raw", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules", commit), git("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit)]);
 	await Promise.all(files.map(index.closure));
@@ -48282,7 +49433,7 @@ async function changedFiles(ref, { paths, files, all }, index, cwd) {
 		const { known } = tree;
 		const project = await commitProject([...known], async (folder) => yamlBelow(folder, known), read);
 		const inRoot = repositoryPaths(root);
-		const former = await merchantsIn([...tree.links ? known : tree.paths].filter((path) => known.has(path) && isBelow(path, paths.map((one) => inRoot(resolve(cwd, one))))), read);
+		const former = await merchantsIn([...tree.links ? known : tree.paths].filter((path) => known.has(path) && isBelow(path, paths.map((path) => inRoot(resolve(cwd, path))))), read);
 		const isSame = await comparison({
 			files,
 			before: [...known],
@@ -48296,17 +49447,17 @@ async function changedFiles(ref, { paths, files, all }, index, cwd) {
 		const changed = (await Promise.all(files.map(async (file) => {
 			const merchant = await index.merchantIn(file);
 			const path = inRoot(file);
-			const was = (known.has(path) && !tree.links && !tree.paths.has(path) ? void 0 : former.get(merchant)) ?? path;
+			const formerPath = (known.has(path) && !tree.links && !tree.paths.has(path) ? void 0 : former.get(merchant)) ?? path;
 			return {
 				file,
-				was,
-				isSame: await isSame(file, was)
+				formerPath,
+				isSame: await isSame(file, formerPath)
 			};
-		}))).filter((one) => !one.isSame);
-		const removed = await withoutFile(former, all, index);
+		}))).filter((result) => !result.isSame);
+		const removed = await withoutFile(former, allFiles, index);
 		return {
 			files: changed.map(({ file }) => file),
-			before: unique([...changed.map(({ was }) => was), ...removed.map(({ file }) => file)]).filter((path) => tree.links || known.has(path)),
+			before: unique([...changed.map(({ formerPath }) => formerPath), ...removed.map(({ file }) => file)]).filter((path) => tree.links || known.has(path)),
 			removed,
 			read,
 			project,
@@ -48318,9 +49469,9 @@ async function changedFiles(ref, { paths, files, all }, index, cwd) {
 	}
 }
 /** Returns whether a path is at or below one of others. */
-function isBelow(path, wanted) {
-	return wanted.some((one) => {
-		const below = posix.relative(one, path);
+function isBelow(path, folders) {
+	return folders.some((folder) => {
+		const below = posix.relative(folder, path);
 		return below === "" || !below.startsWith("..") && isProjectYaml(below);
 	});
 }
@@ -48350,19 +49501,19 @@ async function comparison({ files, before, tree, inRoot, read, project, index, c
 	const rulesNow = await Promise.all((await projectAccess(files, cwd)).map((access) => boundRules(files, access)));
 	const rulesThen = await boundRules(before, project);
 	const results = /* @__PURE__ */ new Map();
-	const compare = async ([file, was]) => {
+	const compare = async ([file, formerPath]) => {
 		const { path, text, includes, fields } = await index.file(file);
-		if (!(!tree.links && tree.known.has(was) && !tree.paths.has(was) && inRoot(path) === was)) {
-			const then = await read(was, null);
+		if (!(!tree.links && tree.known.has(formerPath) && !tree.paths.has(formerPath) && inRoot(path) === formerPath)) {
+			const then = await read(formerPath, null);
 			if (!then.ok || !await isSameYaml(text, then.text)) return null;
 		}
 		const written = listOf(fields?.["include"]).filter((include) => typeof include === "string");
-		return includes.map((include, at) => [include, tree.links ? posix.join(posix.dirname(was), written[at] ?? "") : inRoot(include)]);
+		return includes.map((include, index) => [include, tree.links ? posix.join(posix.dirname(formerPath), written[index] ?? "") : inRoot(include)]);
 	};
 	const isSame = async (...pair) => {
 		const pairs = /* @__PURE__ */ new Map([[pair.join("\n"), pair]]);
-		for (const [key, one] of pairs) {
-			const result = results.get(key) ?? compare(one);
+		for (const [key, files] of pairs) {
+			const result = results.get(key) ?? compare(files);
 			results.set(key, result);
 			const includes = await result;
 			if (includes === null) return false;
@@ -48370,13 +49521,13 @@ async function comparison({ files, before, tree, inRoot, read, project, index, c
 		}
 		return true;
 	};
-	return async (file, was) => {
-		if (!await isSame(file, was)) return false;
+	return async (file, formerPath) => {
+		if (!await isSame(file, formerPath)) return false;
 		const now = unique(rulesNow.flatMap((rulesOn) => rulesOn(file)));
-		const then = rulesThen(was);
+		const then = rulesThen(formerPath);
 		const paths = now.map((rules) => inRoot(withoutLinks(rules)));
 		if (!isSameSet(paths, then)) return false;
-		return (await Promise.all(now.map((rules, at) => isSame(rules, paths[at] ?? "")))).every(Boolean);
+		return (await Promise.all(now.map((rules, place) => isSame(rules, paths[place] ?? "")))).every(Boolean);
 	};
 }
 /** Returns whether two texts have the same value; texts that cannot be read are compared as they are. */
@@ -48388,22 +49539,22 @@ async function isSameYaml(a, b) {
 function isSameSet(a, b) {
 	return a.length === b.length && a.every((item) => b.includes(item));
 }
-function yamlBelow(folder, known) {
+function yamlBelow(folder, paths) {
 	const start = folder === "" ? "" : `${folder}/`;
-	return [...known].filter((path) => isProjectYaml(path) && path.startsWith(start));
+	return [...paths].filter((path) => isProjectYaml(path) && path.startsWith(start));
 }
 /** Finds the repository of a folder, and a commit in it by its name. */
 async function openCommit(ref, folder) {
 	if (ref.trim() === "") throw new RolecallError("usage", "--changed-since needs a commit, and was given an empty text.", { hint: "Name a commit, a tag or a branch. If it comes from a variable, that is not set." });
 	const repository = await openRepository(folder, "--changed-since");
-	const found = [
+	const revParse = [
 		"rev-parse",
 		"--verify",
 		"--quiet",
 		"--end-of-options",
 		`${ref}^{commit}`
 	];
-	const commit = await repository.git(...found).catch((cause) => {
+	const commit = await repository.git(...revParse).catch((cause) => {
 		throw new RolecallError("usage", `--changed-since: git knows no commit ${oneLine(ref)}.`, {
 			hint: repository.shallow ? "This clone is shallow: fetch older commits with git fetch --unshallow, or check out with fetch-depth: 0." : "Name a commit, a tag or a branch. If it is only on the remote, fetch it first.",
 			cause
@@ -48465,32 +49616,24 @@ async function loadStates(paths, options) {
 async function loadSelected(paths, selection, options, index) {
 	const { merchants, cwd, changedSince } = options;
 	const { files, some, shared } = selection;
-	options.onFiles?.(some.length);
 	if (changedSince !== void 0) return loadChanged(changedSince, paths, selection, options, index);
-	const hooks = options.withoutEntries ? { hooks: RELEASING } : {};
-	const loaded = shared.length === 0 ? await load(files, selection.paths, {
-		...options,
-		...hooks
-	}, index) : await loadSome(some, selection, {
-		...withoutStateHook(options),
-		...hooks
-	}, index);
+	const loaded = shared.length === 0 ? await load(files, selection.paths, options, index) : await loadSome(some, selection, options, index);
 	checkResults(files, loaded, options);
-	const all = statesOf(loaded);
+	const everyState = statesOf(loaded);
 	const { diagnostics, sources, previousNames } = loaded;
 	const whole = {
 		sources,
-		all,
+		all: everyState,
 		diagnostics,
 		previousNames
 	};
 	if (shared.length === 0) return {
 		...whole,
-		states: pickMerchants(all, merchants, diagnostics)
+		states: pickMerchants(everyState, merchants, diagnostics)
 	};
 	const shownFile = (file) => shownPath(withoutLinks(file), cwd);
 	const read = new Set(some.map(shownFile));
-	const states = all.filter(({ origin }) => read.has(origin.file));
+	const states = everyState.filter(({ origin }) => read.has(origin.file));
 	const reach = shared.map((path) => reachOf(path, states, shownFile));
 	return {
 		...whole,
@@ -48498,15 +49641,15 @@ async function loadSelected(paths, selection, options, index) {
 		...merchants.length === 0 && { reach }
 	};
 }
-function reachOf({ path, isFolder, files, own }, states, shownFile) {
-	const [shared, beside] = [files, own].map((all) => new Set(all.map(shownFile)));
+function reachOf({ path, isFolder, files, own: ownFiles }, states, shownFile) {
+	const [shared, beside] = [files, ownFiles].map((paths) => new Set(paths.map(shownFile)));
 	const isProject = files.some((file) => basename(file) === PROJECT_FILE);
 	const reached = states.filter((state) => !beside?.has(state.origin.file) && (isProject || filesBehind(state).some((file) => shared?.has(file))));
 	const [first] = files;
 	return {
 		path: isFolder || first === void 0 ? path : shownFile(first),
 		merchants: reached.map(({ merchant }) => merchant),
-		beside: own.length > 0,
+		beside: ownFiles.length > 0,
 		unused: isFolder ? files.map(shownFile).filter((file) => !states.some((state) => filesBehind(state).includes(file))) : []
 	};
 }
@@ -48514,28 +49657,15 @@ function reachOf({ path, isFolder, files, own }, states, shownFile) {
 function filesBehind({ included = [], enforced = [] }) {
 	return [...included, ...enforced.flatMap(({ files }) => files)];
 }
-/** Returns the options without the hook for states: what other files declare may replace them. */
-function withoutStateHook({ hooks, ...options }) {
-	if (hooks === void 0) return options;
-	const { onState: _, ...rest } = hooks;
-	return {
-		...options,
-		hooks: rest
-	};
-}
-/** Returns a state without its roles and members, as one that manages none. */
-function withoutEntries({ roles: _roles, members: _members, ...rest }) {
-	return rest;
-}
 /** Reads the merchants whose files differ from a commit. */
 async function loadChanged(ref, paths, selection, options, index) {
 	const { merchants, cwd, now } = options;
 	const { files, some } = selection;
 	const declared = new Set(await Promise.all(merchants.length === 0 ? [] : files.map(index.merchantIn)));
 	if (merchants.some((merchant) => !declared.has(merchant))) {
-		const { diagnostics, ...all } = await load(files, selection.paths, options, index);
+		const { diagnostics, ...rest } = await load(files, selection.paths, options, index);
 		pickMerchants(statesOf({
-			...all,
+			...rest,
 			diagnostics
 		}), merchants, diagnostics);
 	}
@@ -48553,14 +49683,14 @@ async function loadChanged(ref, paths, selection, options, index) {
 		})]);
 		checkResults(files, loaded, options);
 		const read = new Set(since.files.map((file) => shownPath(withoutLinks(file), cwd)));
-		const all = statesOf(loaded);
+		const states = statesOf(loaded);
 		const isPicked = ({ merchant }) => merchants.length === 0 || merchants.includes(merchant);
 		const { diagnostics, sources, previousNames } = loaded;
 		return {
 			sources,
 			previousNames,
-			states: all.filter((state) => read.has(state.origin.file) && isPicked(state)),
-			all,
+			states: states.filter((state) => read.has(state.origin.file) && isPicked(state)),
+			all: states,
 			diagnostics,
 			former: statesOf(former),
 			unmanaged: since.removed.filter(isPicked)
@@ -48574,12 +49704,11 @@ async function loadSome(some, { files, paths }, options, index) {
 	if (some.length === 0 && !options.everyFile) return NOTHING;
 	const part = await load(some, paths, options, index);
 	if (some.length === files.length || !(options.everyFile || part.dependsOnOthers)) return part;
-	const { hooks: _hooks, ...rest } = options;
-	const whole = await load(files, paths, rest, index);
-	const own = new Set(part.sources.map(({ file }) => file));
+	const whole = await load(files, paths, options, index);
+	const ownFiles = new Set(part.sources.map(({ file }) => file));
 	return {
 		...whole,
-		diagnostics: whole.diagnostics.filter(({ file }) => own.has(file))
+		diagnostics: whole.diagnostics.filter(({ file }) => ownFiles.has(file))
 	};
 }
 /** Returns the valid merchants, sorted by code. */
@@ -48599,16 +49728,15 @@ function checkResults(files, { sources }, { outputs = [], inputs = [], cwd }) {
 * Reads files; with selected merchants, only those that may declare one of them. All are read if no file declares one,
 * and if what other merchants declare matters to them.
 */
-async function load(files, paths, { merchants, cwd, now, hooks, everyFile = false, outputs = [], projects: others = [] }, index) {
+async function load(files, paths, { merchants, cwd, now, everyFile = false, outputs = [], projects: otherProjects = [] }, index) {
 	const wholeProject = namesProject(paths, cwd);
-	const projects = [...await projectAccess(files, cwd), ...others];
+	const projects = [...await projectAccess(files, cwd), ...otherProjects];
 	const judging = {
 		now,
 		judge: judgeDeclared,
 		wholeProject,
 		selected: merchants,
-		projects,
-		...hooks && { hooks }
+		projects
 	};
 	const loadAll = (some) => loadMerchants(sortNaturally(some, (file) => file), sourceReader(cwd), judging);
 	const some = merchants.length > 0 && !everyFile && !outputs.some((path) => /\.ya?ml$/i.test(path ?? "")) ? await filesDeclaring(files, merchants, index) : files;
@@ -48617,7 +49745,7 @@ async function load(files, paths, { merchants, cwd, now, hooks, everyFile = fals
 	const declared = new Set(statesOf(part).map(({ merchant }) => merchant));
 	return !part.dependsOnOthers && merchants.every((merchant) => declared.has(merchant)) ? part : loadAll(files);
 }
-var RELEASING, NOTHING;
+var NOTHING;
 var init_load_states = __esmMin((() => {
 	init_load_merchants();
 	init_project_file();
@@ -48629,11 +49757,6 @@ var init_load_states = __esmMin((() => {
 	init_project_access();
 	init_project_index();
 	init_select_files();
-	RELEASING = {
-		onHeader: async () => void 0,
-		pause: async () => void 0,
-		onState: async (state) => withoutEntries(state)
-	};
 	NOTHING = {
 		merchants: [],
 		diagnostics: [],
@@ -48653,8 +49776,8 @@ function withBase(head, base) {
 	const indexes = new Map(sets.map((set, index) => [set.join("\n"), index]));
 	const indexIn = (index) => {
 		const set = base.permissionSets[index] ?? [];
-		const known = indexes.get(set.join("\n"));
-		if (known !== void 0) return known;
+		const cached = indexes.get(set.join("\n"));
+		if (cached !== void 0) return cached;
 		indexes.set(set.join("\n"), sets.length);
 		return sets.push(set) - 1;
 	};
@@ -48752,7 +49875,7 @@ function renderDiagnostics(diagnostics, style) {
 	if (diagnostics.length === 0) return "";
 	return `${joinEqual(diagnostics).map((equal) => renderDiagnostic(equal, style)).join("\n")}\n${tally(diagnostics)}\n`;
 }
-/** Joins the diagnostics that differ only in their locations, if there are enough of them. */
+/** Joins the diagnostics that differ only in their locations and in whom they name, if there are enough of them. */
 function joinEqual(diagnostics) {
 	const kinds = /* @__PURE__ */ new Map();
 	for (const diagnostic of diagnostics) {
@@ -48771,9 +49894,13 @@ function kindOfDiagnostic({ severity, code, message, hint }) {
 	return JSON.stringify([
 		severity,
 		code,
-		message,
-		hint
+		withoutPerson(message),
+		hint && withoutPerson(hint)
 	]);
+}
+/** Returns a text with a placeholder for the address, if it names just one. */
+function withoutPerson(text) {
+	return (text.match(ADDRESS) ?? []).length === 1 ? text.replace(ADDRESS, "@") : text;
 }
 function renderDiagnostic([diagnostic, ...repetitions], style) {
 	const { severity, code, message, frame, hint } = diagnostic;
@@ -48804,8 +49931,9 @@ function frameLines(frame, { columns }) {
 }
 /** "Also at access/a.yaml:3:1, access/b.yaml:3:1 and 295 more." */
 function alsoIn(diagnostics) {
-	const shown = diagnostics.slice(0, PLACES_SHOWN).map(placeOf).join(", ");
-	const more = diagnostics.length - PLACES_SHOWN;
+	const most = diagnostics.length > MOST_PLACES ? PLACES_SHOWN : MOST_PLACES;
+	const shown = diagnostics.slice(0, most).map(placeOf).join(", ");
+	const more = diagnostics.length - most;
 	return `Also at ${shown}${more > 0 ? ` and ${grouped(more)} more` : ""}.`;
 }
 function placeOf({ file, span }) {
@@ -48817,15 +49945,17 @@ function tally(diagnostics) {
 	const warnings = diagnostics.length - errors;
 	return [errors > 0 ? counted(errors, "error") : "", warnings > 0 ? counted(warnings, "warning") : ""].filter((part) => part !== "").join(", ");
 }
-var JOINED_FROM, FRAME_INDENT, CUT, PLACES_SHOWN;
+var JOINED_FROM, ADDRESS, FRAME_INDENT, CUT, MOST_PLACES, PLACES_SHOWN;
 var init_diagnostics_text = __esmMin((() => {
 	init_escape();
 	init_text();
 	init_style();
 	init_wrap();
 	JOINED_FROM = 3;
+	ADDRESS = /[^\s"'(),<>[\]]+@[^\s"'(),<>[\]]+/g;
 	FRAME_INDENT = 2;
 	CUT = "…";
+	MOST_PLACES = 30;
 	PLACES_SHOWN = 3;
 }));
 
@@ -49096,7 +50226,8 @@ function hash(fingerprints) {
 	return createHash("sha256").update([...fingerprints].sort().join("\n")).digest("hex").slice(0, 32);
 }
 /** Renders a page of at most `maxSize` UTF-16 units; parts that do not fit are left out. */
-function renderReviewPage({ marker, review, about, after }, maxSize) {
+function renderReviewPage(page, maxSize) {
+	const { marker, review, about, after } = page;
 	const around = [
 		marker,
 		...about,
@@ -49105,7 +50236,7 @@ function renderReviewPage({ marker, review, about, after }, maxSize) {
 	const [verdict = "", ...rest] = renderReview(review, maxSize - around).split("\n\n");
 	return [
 		marker,
-		verdict,
+		page.verdict ?? verdict,
 		...about,
 		rest.join("\n\n"),
 		...after
@@ -49140,25 +50271,21 @@ var init_publish_plan = __esmMin((() => {
 // src/rules/loosenings.ts
 /** Returns the rules that are looser in the head branch's state of a merchant than in the base branch's. */
 function looseningsOf(base, head, matches) {
-	const nameOf = currentNameIn(head, base);
+	const context = {
+		matches,
+		nameOf: currentNameIn(head, base)
+	};
 	const { guards, policies, checks } = withRulesOf(base, head);
-	const { protect } = base.guards;
 	const own = withRulesOf(head, head);
 	const about = (topic, texts) => texts.map((text) => ({
 		topic,
 		text
 	}));
 	return [
-		...about("guards", looserGuards({
-			...guards,
-			protect: {
-				...protect,
-				roles: [...new Set(protect.roles.map(nameOf))]
-			}
-		}, own.guards, matches)),
-		...about("policies", looserPolicies(policies, own.policies)),
+		...about("guards", looserGuards(guards, own.guards, context)),
+		...about("policies", looserPolicies(policies, own.policies, context)),
 		...about("checks", looserChecks(checks, own.checks)),
-		...about("enforced rules", looserEnforced(base, head, matches)),
+		...about("enforced rules", looserEnforced(base, head, context)),
 		...about("sync", looserSync(base.sync, head.sync)),
 		...about("ignore", newlyIgnored(base, head)),
 		...about("managed", noLongerManaged$1(base, head)),
@@ -49167,7 +50294,7 @@ function looseningsOf(base, head, matches) {
 	];
 }
 /** Returns what is looser in the rules that the project enforces, and the sections that it newly allows. */
-function looserEnforced(base, head, matches) {
+function looserEnforced(base, head, context) {
 	const own = ({ enforced = [] }) => enforced.filter(({ by }) => by === void 0);
 	const sections = (head.allowed ?? []).filter((section) => !(base.allowed ?? [section]).includes(section));
 	const freed = base.allowed !== void 0 && head.allowed === void 0;
@@ -49178,97 +50305,14 @@ function looserEnforced(base, head, matches) {
 			if (is === void 0) return [`the rules of ${file} are no longer enforced`];
 			const [before, after] = [was, is].map((rules) => withRulesOf(rules, head));
 			return before === void 0 || after === void 0 ? [] : [
-				...looserGuards(before.guards, after.guards, matches),
-				...looserPolicies(before.policies, after.policies),
+				...looserGuards(before.guards, after.guards, context),
+				...looserPolicies(before.policies, after.policies, context),
 				...looserChecks(before.checks, after.checks)
 			].map((text) => `${text} (${file})`);
 		}),
 		...freed ? ["the file may have any section"] : [],
 		...sections.length === 0 ? [] : [`the file may also have ${sections.join(", ")}`]
 	];
-}
-function looserGuards(base, head, matches) {
-	const { maxRemovals: was = DEFAULT_REMOVAL_LIMIT, protect, minHolders, overrides: _, ...rest } = base;
-	const is = head.maxRemovals ?? DEFAULT_REMOVAL_LIMIT;
-	const needed = fewestHolders(head.minHolders);
-	return [
-		...isLooserLimit(was, is) ? [`at most ${limitText(was)} → ${limitText(is)} may be removed`] : [],
-		...["roles", "members"].flatMap((key) => protect[key].filter((name) => !isCovered(name, head.protect[key], matches)).map((name) => `${matching(key, name)} no longer protected`)),
-		...Object.entries(fewestHolders(minHolders)).flatMap(([role, min]) => {
-			const now = needed[role] ?? 0;
-			return now < min ? [`"${role}" keeps at least ${min} → ${now} accepted holders`] : [];
-		})
-	];
-}
-/** Returns whether a limit may allow more removals than another, for some number of live entries. */
-function isLooserLimit(was, is) {
-	if ("percent" in was && "percent" in is) return is.percent > was.percent;
-	if ("count" in was && "count" in is) return is.count > was.count;
-	if ("percent" in was) return was.percent < 100 && "count" in is && is.count > (was.percent === 0 ? 0 : 3);
-	return "percent" in is && is.percent > 0;
-}
-function limitText(limit) {
-	return "count" in limit ? String(limit.count) : `${limit.percent} %`;
-}
-function isCovered(name, globs, matches) {
-	const lower = name.toLowerCase();
-	return globs.some((glob) => glob.toLowerCase() === lower || isLiteralGlob(name) && matches(glob.toLowerCase(), lower));
-}
-/** "the role "Shift Lead" is", or "members that match "*@example.com" are". */
-function matching(key, name) {
-	const quoted = key === "roles" ? `"${name}"` : name;
-	return isLiteralGlob(name) ? `the ${key.slice(0, -1)} ${quoted} is` : `${key} that match "${name}" are`;
-}
-/** Returns the minimum of each role, predefined ones by id, with the default for owners where it applies. */
-function fewestHolders(settings) {
-	const numbers = /* @__PURE__ */ new Map();
-	for (const [role, min] of Object.entries(settings ?? {})) {
-		const key = PREDEFINED_ROLES.find((id) => id === `role_${role.toLowerCase()}`) ?? role;
-		numbers.set(key, Math.max(min, numbers.get(key) ?? 0));
-	}
-	return settings !== void 0 && numbers.size === 0 ? {} : {
-		...DEFAULT_MIN_HOLDERS,
-		...Object.fromEntries(numbers)
-	};
-}
-function looserPolicies(base, head) {
-	const { emailDomains, separate, maxHolders, requireUntil, requireMfa, forbidPermissions, longestGrants, escalation, ...rest } = base;
-	const gone = (was, is, text) => was.filter((one) => !is.includes(one)).map(text);
-	return [
-		...newDomains(emailDomains, head.emailDomains),
-		...separate.flatMap((roles) => noLongerSeparate(roles, head.separate)),
-		...Object.entries(maxHolders).flatMap(([role, max]) => {
-			const now = head.maxHolders[role];
-			if (now !== void 0 && now <= max) return [];
-			return [`"${role}" may have ${max} → ${now ?? "any number of"} holders`];
-		}),
-		...gone(requireUntil, head.requireUntil, (role) => `"${role}" may be granted without an end date`),
-		...Object.entries(longestGrants ?? {}).flatMap(([role, { text, ms }]) => {
-			const now = head.longestGrants?.[role];
-			if (!head.requireUntil.includes(role) || now !== void 0 && now.ms <= ms) return [];
-			return [`"${role}" may be granted for ${text} → ${now?.text ?? "any time with an end"}`];
-		}),
-		...gone(requireMfa, head.requireMfa, (role) => `"${role}" no longer requires MFA on login`),
-		...gone(forbidPermissions, head.forbidPermissions, (one) => `custom roles may grant ${one}`),
-		...ESCALATIONS.flatMap(([key, does]) => gone(escalation?.[key] ?? DEFAULT_ESCALATION[key], head.escalation?.[key] ?? DEFAULT_ESCALATION[key], (one) => `checks no longer count that ${one} lets somebody ${does}`))
-	];
-}
-function newDomains(was, is) {
-	if (was === void 0) return [];
-	if (is === void 0) return ["addresses may be in any domain"];
-	const isAllowed = domainTest(was);
-	const known = new Set(was.map((domain) => domain.toLowerCase()));
-	return is.filter((domain) => {
-		const lower = domain.toLowerCase();
-		return !known.has(lower) && !isAllowed(`@${lower.replace(/^\*\./, "any.")}`);
-	}).map((domain) => `addresses may be in ${domain}`);
-}
-/** Returns the pairs of a set of separate roles that no other set has, in one line if none is left. */
-function noLongerSeparate(roles, sets) {
-	const pairs = roles.flatMap((one, index) => roles.slice(index + 1).map((other) => [one, other]));
-	const free = pairs.filter(([a, b]) => !sets.some((set) => set.includes(a) && set.includes(b)));
-	const together = (names) => `${names.map((name) => `"${name}"`).join(" and ")} may be held together`;
-	return free.length === pairs.length ? pairs.length === 0 ? [] : [together(roles)] : free.map(together);
 }
 function looserChecks(base, head) {
 	return base.flatMap((check) => looserCheck(check, head));
@@ -49333,7 +50377,7 @@ function periodOf(reinvite) {
 	};
 }
 function newlyIgnored({ ignore: base }, { ignore: head }) {
-	return ["roles", "members"].flatMap((key) => head[key].filter((pattern) => !base[key].includes(pattern)).map((pattern) => `${matching(key, pattern)} no longer managed (ignore)`));
+	return ["roles", "members"].flatMap((key) => head[key].filter((pattern) => !base[key].includes(pattern)).map((pattern) => `${matchedBy(key, pattern)} no longer managed (ignore)`));
 }
 /** Returns the sections, entries and fields that the base branch's files manage, and the head branch's leave alone. */
 function noLongerManaged$1(base, head) {
@@ -49417,20 +50461,11 @@ function otherService(base, head) {
 		...changed("api.key_env:", base.keyEnv, head.keyEnv)
 	];
 }
-var ESCALATIONS;
 var init_loosenings = __esmMin((() => {
-	init_glob();
-	init_desired();
-	init_live();
 	init_base_rules();
-	init_guards();
-	init_holders();
-	init_policies();
-	ESCALATIONS = [
-		["assign", "assign roles"],
-		["edit", "change roles"],
-		["create", "create roles"]
-	];
+	init_every_rule();
+	init_protect();
+	init_renamed_roles();
 }));
 
 // src/app/show/compare-rules.ts
@@ -49440,16 +50475,16 @@ function ruleNotesOf(states, former, plans, matches) {
 	const planOf = new Map(plans?.map((plan) => [plan.merchant, plan]));
 	return states.flatMap((state) => {
 		const { merchant } = state;
-		const was = before.get(merchant);
-		return [...(was === void 0 ? [] : looseningsOf(was, state, matches)).map((one) => ({
+		const former = before.get(merchant);
+		return [...(former === void 0 ? [] : looseningsOf(former, state, matches)).map((note) => ({
 			merchant,
 			kind: "loosened",
-			...one
-		})), ...overridesIn$1(state, was?.guards.overrides ?? [], planOf.get(merchant) ?? null)];
+			...note
+		})), ...overridesIn$1(state, former?.guards.overrides ?? [], planOf.get(merchant) ?? null)];
 	});
 }
 /** Returns the overrides of the plan that is shown, and new ones of another plan, which no review has seen. */
-function overridesIn$1({ merchant, guards }, known, plan) {
+function overridesIn$1({ merchant, guards }, formerOverrides, plan) {
 	const topic = "overrides";
 	const used = (plan?.overridden ?? []).map(({ code, message }) => ({
 		merchant,
@@ -49458,13 +50493,13 @@ function overridesIn$1({ merchant, guards }, known, plan) {
 		text: `overrides ${code} for this plan: ${message}`
 	}));
 	const leftOver = new Set(plan?.findings.flatMap(({ code, name }) => code === "override-left-over" ? name : []));
-	const others = (guards.overrides ?? []).filter((one) => !known.includes(one) && (plan === null || leftOver.has(one)));
+	const newOverrides = (guards.overrides ?? []).filter((override) => !formerOverrides.includes(override) && (plan === null || leftOver.has(override)));
 	const what = plan === null ? "an override for one plan" : "an override for another plan";
-	return [...used, ...others.map((one) => ({
+	return [...used, ...newOverrides.map((text) => ({
 		merchant,
 		kind: "loosened",
 		topic,
-		text: `${what}: ${one}`
+		text: `${what}: ${text}`
 	}))];
 }
 var init_compare_rules = __esmMin((() => {
@@ -49718,8 +50753,10 @@ function declaredText({ sync, ignore, guards, policies, checks, roles, members, 
 		],
 		syncMeaning(sync),
 		patternsMeaning(ignore),
-		guardsMeaning(guards),
-		policiesMeaning(policies),
+		rulesMeaning({
+			guards,
+			policies
+		}),
 		asSet(checks.map(checkMeaning)),
 		asSet(enforced.flatMap((rules) => rules.by ? [] : [enforcedMeaning(rules)])),
 		asSet(sharedRuleNames),
@@ -49729,15 +50766,10 @@ function declaredText({ sync, ignore, guards, policies, checks, roles, members, 
 	]);
 }
 function enforcedMeaning({ guards, policies, checks, files: _files, by: _by, ...rest }) {
-	return [
-		guardsMeaning(guards),
-		policiesMeaning(policies),
-		asSet(checks.map(checkMeaning))
-	];
-}
-/** Returns distinct texts, sorted: of values without an order. */
-function asSet(values) {
-	return [...new Set(values.map(canonicalJson))].sort(byCodeUnit);
+	return [rulesMeaning({
+		guards,
+		policies
+	}), asSet(checks.map(checkMeaning))];
 }
 function syncMeaning({ reinvite, ...rest }) {
 	return {
@@ -49747,32 +50779,6 @@ function syncMeaning({ reinvite, ...rest }) {
 }
 function patternsMeaning({ roles, members, ...rest }) {
 	return [asSet(roles), asSet(members)];
-}
-function guardsMeaning({ maxRemovals = DEFAULT_REMOVAL_LIMIT, protect, minHolders, overrides = [], ...rest }) {
-	return [
-		maxRemovals,
-		patternsMeaning(protect),
-		minHolders,
-		asSet(overrides)
-	];
-}
-function policiesMeaning({ emailDomains, separate, maxHolders, requireUntil, requireMfa, forbidPermissions, longestGrants = {}, escalation, ...rest }) {
-	return [
-		emailDomains && asSet(emailDomains),
-		asSet(separate.map(asSet)),
-		maxHolders,
-		Object.fromEntries(Object.entries(longestGrants).map(([role, { ms }]) => [role, ms])),
-		...[
-			requireUntil,
-			requireMfa,
-			forbidPermissions
-		].map(asSet),
-		escalation && [
-			escalation.assign,
-			escalation.edit,
-			escalation.create
-		].map((one) => one && asSet(one))
-	];
 }
 function checkMeaning(check) {
 	switch (check.kind) {
@@ -49827,7 +50833,8 @@ function endOf$2(until) {
 var init_changed_merchants = __esmMin((() => {
 	init_json_text();
 	init_text();
-	init_desired();
+	init_every_rule();
+	init_settings();
 }));
 
 // src/show/text/adopted-text.ts
@@ -50516,12 +51523,12 @@ function jsonReporter(io, printEnding, say) {
 				return;
 			}
 			const { plan, leftOut, refused } = verification;
-			const { left, errors, notCreated } = remainingChanges(plan);
+			const { left: remaining, errors, notCreated } = remainingChanges(plan);
 			const { deferred } = plan;
 			line({
 				type: "verified",
 				merchant,
-				remaining: left,
+				remaining,
 				errors,
 				notCreated,
 				deferred,
@@ -50529,12 +51536,12 @@ function jsonReporter(io, printEnding, say) {
 				refused
 			});
 		},
-		applied: (all) => {
-			run = all;
-			if (all.journals.length > 0) line({
+		applied: (applied) => {
+			run = applied;
+			if (applied.journals.length > 0) line({
 				type: "journals",
-				run: all.run,
-				files: all.journals
+				run: applied.run,
+				files: applied.journals
 			});
 		},
 		say
@@ -50553,9 +51560,9 @@ function reasonTexts(refused) {
 	const groups = /* @__PURE__ */ new Map();
 	for (const { merchant, reasons } of refused) for (const reason of reasons) groups.set(reason, [...groups.get(reason) ?? [], merchant]);
 	const isEqual = (reason) => (groups.get(reason) ?? []).length >= 3;
-	return [...[...groups].flatMap(([reason, merchants]) => isEqual(reason) ? [`${counted(merchants.length, "merchant")} (${oneLine(namesText(merchants))}): ${reason}`] : []), ...refused.flatMap((one) => reasonLines({
-		...one,
-		reasons: one.reasons.filter((reason) => !isEqual(reason))
+	return [...[...groups].flatMap(([reason, merchants]) => isEqual(reason) ? [`${counted(merchants.length, "merchant")} (${oneLine(namesText(merchants))}): ${reason}`] : []), ...refused.flatMap((refusal) => reasonLines({
+		...refusal,
+		reasons: refusal.reasons.filter((reason) => !isEqual(reason))
 	}))];
 }
 function reasonLines({ merchant, reasons }) {
@@ -50564,13 +51571,13 @@ function reasonLines({ merchant, reasons }) {
 /** Returns the totals over all merchants' outcomes. */
 function summaryOf(ends, exitCode) {
 	const outcomes = ends.flatMap(({ result }) => result.outcomes);
-	const sum = (status) => outcomes.filter((one) => one.status === status).length;
+	const sum = (status) => outcomes.filter((outcome) => outcome.status === status).length;
 	return {
 		type: "summary",
 		status: STATUSES$1[exitCode],
 		exitCode,
 		merchants: ends.length,
-		writes: ends.reduce((all, { result }) => all + result.writes, 0),
+		writes: ends.reduce((sum, { result }) => sum + result.writes, 0),
 		changes: {
 			done: sum("done"),
 			failed: sum("failed"),
@@ -50606,8 +51613,8 @@ function textReporter(options, show, printEnding, io, say) {
 		},
 		passwords: (due) => io.stdout.write(renderPasswords(due, style)),
 		verified: () => void 0,
-		applied: (all) => {
-			run = all;
+		applied: (applied) => {
+			run = applied;
 		},
 		failed: () => void 0,
 		compared: () => void 0,
@@ -50676,10 +51683,10 @@ function applyEnd({ applied, left, unapproved, isBroken = false }) {
 	if (changed.length > 0) {
 		if (isRefused) return {
 			...APPLY_ENDS.partial,
-			message: "Not everything was approved."
+			message: "Not everything is as reviewed."
 		};
 		if (!open.some(({ merchant }) => unapproved.has(merchant))) return APPLY_ENDS.partial;
-		const message = "Not everything was applied, and not everything was approved. Running it again continues only what was approved.";
+		const message = "Not everything was applied, and not everything is as reviewed. Running it again continues only what was reviewed.";
 		return {
 			...APPLY_ENDS.partial,
 			message
@@ -50696,13 +51703,15 @@ function failureText({ message, outcomes, lines }) {
 	return `${message}${open.reasons.length === 0 ? "" : ` ${open.merchant}: ${open.reasons[0]}`}${others.length === 0 ? "" : ` (and ${counted(others.length, "more merchant")})`}`;
 }
 /** Returns a table of the outcomes, with what is left to do first; empty if there is nothing to tell apart. */
-function outcomeTable(outcomes, size, masked) {
+function outcomeTable({ outcomes, notes = [] }, size, masked) {
 	const open = outcomes.filter(isOpen);
 	if (outcomes.length < 2 && open.length === 0) return "";
 	const done = outcomes.filter((one) => !isOpen(one));
 	const rows = [...open, ...done.length > MAX_DONE ? [] : done].map(({ merchant, status, reasons }) => {
-		const why = reasons.map((reason) => inlineCode(masked ? maskText(reason) : reason)).join(" ");
-		return `| ${inlineCode(merchant)} | ${STATUS_WORDS[status]} | ${why} |`;
+		const other = reasons.filter((reason) => !notes.includes(`${merchant}: ${reason}`));
+		const why = other.map((reason) => inlineCode(masked ? maskText(reason) : reason));
+		if (other.length < reasons.length) why.push("see below");
+		return `| ${inlineCode(merchant)} | ${STATUS_WORDS[status]} | ${why.join(", ")} |`;
 	});
 	for (const status of done.length > MAX_DONE ? ["applied", "unchanged"] : []) {
 		const count = done.filter((one) => one.status === status).length;
@@ -50719,9 +51728,10 @@ function outcomeTable(outcomes, size, masked) {
 }
 /** Publishes the outcome of an apply in the job summary and on the merged pull requests, that of its commit first. */
 async function reportApply(context, pulls, report) {
-	const { event, github, log, scope, masked } = context;
+	const { event, github, inputs, log, scope, masked } = context;
 	const shownPlans = (all) => masked ? all.map(maskAddresses) : all;
-	const [plans, rest] = [shownPlans(report.plans), shownPlans(report.rest ?? [])];
+	const plans = shownPlans(report.plans.filter(({ changes, findings }) => changes.length + findings.length > 0));
+	const rest = shownPlans(report.rest ?? []);
 	const shownLines = (all) => all.filter((line) => line !== "").map((line) => masked ? maskText(line) : line);
 	const lines = shownLines(report.lines);
 	const notes = shownLines(report.notes ?? []).flatMap((note) => wrapText(note, NOTE_COLUMNS));
@@ -50737,13 +51747,13 @@ async function reportApply(context, pulls, report) {
 		after: []
 	});
 	const head = [
-		`## ${report.verdict}`,
+		`## ${report.verdict.replace("rolecall apply", `rolecall ${inputs.command}`)}`,
 		aboutCommit(event.sha, event.runUrl, scope.title),
 		report.message
 	];
 	const render = (size) => {
 		const half = Math.floor(size / 4);
-		const table = outcomeTable(report.outcomes, half, masked);
+		const table = outcomeTable(report, half, masked);
 		const kept = lines.slice(0, fitting(lines, half));
 		const more = lines.length - kept.length;
 		const shown = more === 0 ? kept : [...kept, `and ${counted(more, "line")} more`];
@@ -50751,7 +51761,8 @@ async function reportApply(context, pulls, report) {
 		const log = shown.length === 0 ? "" : fenced("text", shown);
 		const done = shown.length > MAX_LOG_LINES ? folded("What was done", [log]) : log;
 		const plan = plans.length === 0 ? "" : folded("The plan", [renderReviewPage(pageOf(plans), half)]);
-		const waiting = rest.length === 0 ? "" : `### Waits for approval\n\n${renderReviewPage(pageOf(rest), half)}`;
+		const [, ...waits] = rest.length === 0 ? [] : renderReviewPage(pageOf(rest), half).split("\n\n");
+		const waiting = waits.length === 0 ? "" : ["### Waits for approval", ...waits].join("\n\n");
 		return [
 			...head,
 			table,
@@ -50888,7 +51899,7 @@ var init_apply_page = __esmMin((() => {
 			message: NOTHING_CHANGED
 		},
 		unapproved: {
-			verdict: "⛔ rolecall apply: refused, because not everything was approved",
+			verdict: "⛔ rolecall apply: refused, because not everything is as reviewed",
 			result: "refused",
 			reason: "not-approved",
 			message: NOTHING_CHANGED
@@ -51006,67 +52017,6 @@ var init_covered_merchants = __esmMin((() => {
 	MAX_NAMED$4 = 10;
 }));
 
-// src/action/review/entry-places.ts
-/** Creates a function that finds the lines of entries in the texts of files. */
-function entryPlaces(sources) {
-	const texts = new Map(sources.map(({ file, text }) => [file, text]));
-	return ({ file, path }) => {
-		const span = locate(texts.get(file) ?? "", path);
-		return span ? `${file}:${span.line}` : file;
-	};
-}
-var init_entry_places = __esmMin((() => {
-	init_locate();
-}));
-
-// src/kernel/approval/seal.ts
-/**
-* Returns a reviewed state in which everything about people is sealed: names, ids, and the values of members' fields but
-* their roles. What roles are and grant stays readable.
-*/
-function sealed(state, seal) {
-	if (seal === UNSEALED) return state;
-	return {
-		...state,
-		members: state.members.map((row) => sealedMember(row, seal)),
-		people: state.people.map((row) => ({
-			...row,
-			name: seal(row.name)
-		})),
-		dates: state.dates.map((date) => ({
-			...date,
-			name: seal(date.name)
-		}))
-	};
-}
-/** Returns a member's row with its values sealed. */
-function sealedMember(row, seal) {
-	const { id, name, before, after, base } = row;
-	return {
-		...row,
-		id: id === null ? null : seal(id),
-		name: seal(name),
-		before: sealedValues(before, seal),
-		after: sealedValues(after, seal),
-		...base !== void 0 && { base: sealedValues(base, seal) }
-	};
-}
-/** Returns the values of a member's fields sealed. */
-function sealedValues(values, seal) {
-	if (values === null || seal === UNSEALED) return values;
-	const entries = Object.entries(values).map(([field, value]) => [field, sealedValue(field, value, seal)]);
-	return Object.fromEntries(entries);
-}
-function sealedValue(field, value, seal) {
-	if (Array.isArray(value) || typeof value === "boolean") return value;
-	return seal(`${field} ${canonicalJson(value)}`);
-}
-var UNSEALED;
-var init_seal = __esmMin((() => {
-	init_json_text();
-	UNSEALED = (text) => text;
-}));
-
 // src/kernel/approval/rows.ts
 /** Returns the rows of a reviewed state, about what their subjects are by now. */
 function rowsOf(state, identities) {
@@ -51104,20 +52054,20 @@ function roleRows(row, place, identities) {
 		after,
 		base
 	}];
-	const own = {
+	const subject = {
 		kind: "role",
 		key: id
 	};
 	if (!replaced) return [{
 		...common,
-		subject: own,
+		subject,
 		before,
 		after,
 		base
 	}];
 	return [{
 		...common,
-		subject: own,
+		subject,
 		before,
 		after: null,
 		base
@@ -51218,8 +52168,8 @@ function itemValue(values, { field, element }) {
 	return element === void 0 ? value : Array.isArray(value) && value.includes(element);
 }
 /** Returns whether two values of an item are the same. */
-function isSameValue(one, other) {
-	return one === other || one !== void 0 && other !== void 0 && isSameJson(one, other);
+function isSameValue(value, other) {
+	return value === other || value !== void 0 && other !== void 0 && isSameJson(value, other);
 }
 /** Returns whether a row shows another value of an item after the plan than before, or than the base's files. */
 function touches(row, item) {
@@ -51255,20 +52205,20 @@ var init_rows = __esmMin((() => {
 // src/kernel/approval/end-state.ts
 /** Returns the rows of a plan, without people's whose change is deferred; with `deferred` those of deferred changes. */
 function freshRows({ changes, deferred, reviewed }, { seal, identities }, which = "now") {
-	const wanted = which === "now" ? changes : deferred.map(({ change }) => change);
+	const selected = which === "now" ? changes : deferred.map(({ change }) => change);
 	const place = {
 		list: "roles",
 		index: 0
 	};
-	const rows = wanted.flatMap((change) => rowsOfChange(change).flatMap((row) => {
+	const rows = selected.flatMap((change) => rowsOfChange(change).flatMap((row) => {
 		const member = sealedMember(row, seal);
-		const own = change.resource === "role" ? roleRows(row, place, identities) : memberRows(member, place, identities);
+		const ownRows = change.resource === "role" ? roleRows(row, place, identities) : memberRows(member, place, identities);
 		const implied = change.resource === "role" ? [] : replacedInvitation(member, place);
-		return [...own.map((one) => ({
-			...one,
+		return [...ownRows.map((row) => ({
+			...row,
 			fingerprint: change.fingerprint
-		})), ...implied.map((one) => ({
-			...one,
+		})), ...implied.map((row) => ({
+			...row,
 			fingerprint: null
 		}))];
 	}));
@@ -51386,7 +52336,7 @@ function fieldText(field) {
 /** Says what somebody would gain, lose or be able to gain, and through which roles. */
 function effectText(effect, name, permissions, roles) {
 	const who = nameText("person", name);
-	const what = listText(permissions.map((one) => one === "*" ? "any permission" : one));
+	const what = listText(permissions.map((permission) => permission === "*" ? "any permission" : permission));
 	const through = roles.length === 0 ? "" : ` through ${listText(roles)}`;
 	switch (effect) {
 		case "gain": return `${who} would get ${what}${through}`;
@@ -51395,16 +52345,13 @@ function effectText(effect, name, permissions, roles) {
 		default: return effect;
 	}
 }
-/** Joins texts as a sentence does. */
-function listText(texts) {
-	return texts.length < 2 ? texts[0] ?? "" : `${texts.slice(0, -1).join(", ")} and ${texts.at(-1)}`;
-}
 /** Adds that no review shows it, or which one shows something else. */
 function unseenText(text, review) {
 	return review === null ? `${text}, which no review shows` : `${text}, but ${review} shows it otherwise`;
 }
 var UNKNOWN;
 var init_words = __esmMin((() => {
+	init_text();
 	init_reviewed_state();
 	UNKNOWN = "somebody who is neither live nor listed";
 }));
@@ -51416,8 +52363,8 @@ function findUnseen(plan, reviews, context) {
 	const unseen = /* @__PURE__ */ new Map();
 	const whole = /* @__PURE__ */ new Set();
 	const refuse = (fingerprint, reason) => {
-		const known = unseen.get(fingerprint) ?? [];
-		unseen.set(fingerprint, known.includes(reason) ? known : [...known, reason]);
+		const reasons = unseen.get(fingerprint) ?? [];
+		unseen.set(fingerprint, reasons.includes(reason) ? reasons : [...reasons, reason]);
 	};
 	for (const row of rows) {
 		if (row.fingerprint === null) continue;
@@ -51435,9 +52382,9 @@ function findUnseen(plan, reviews, context) {
 				...blame(key, effect, permission)
 			}));
 			for (const fingerprint of new Set(blames.flatMap(({ fingerprints }) => fingerprints))) {
-				const own = blames.filter(({ fingerprints }) => fingerprints.includes(fingerprint));
-				const roles = [...new Set(own.flatMap((one) => one.roles))];
-				const of = own.map(({ permission }) => permission);
+				const blamed = blames.filter(({ fingerprints }) => fingerprints.includes(fingerprint));
+				const roles = [...new Set(blamed.flatMap((blame) => blame.roles))];
+				const of = blamed.map(({ permission }) => permission);
 				if (!whole.has(fingerprint)) refuse(fingerprint, unseenText(effectText(effect, context.nameOf(key), of, roles), null));
 			}
 		}
@@ -51500,7 +52447,7 @@ function unseenEffects(row, reviews, context) {
 		};
 		return !isDecided(subject, item, false, reviews) && dateOf(subject, item, reviews, context) === null;
 	});
-	const unseenReach = (gained.length === 0 || could.includes("*") ? [] : can.filter((one) => !could.includes(one) && !has.includes(one))).filter((element) => {
+	const unseenReach = (gained.length === 0 || could.includes("*") ? [] : can.filter((permission) => !could.includes(permission) && !has.includes(permission))).filter((element) => {
 		const item = {
 			field: "reach",
 			element
@@ -51554,7 +52501,7 @@ function blamer(plan, rows, { live, endOf, named }) {
 		key
 	})) ?? [];
 	return (name, effect, permission) => {
-		const own = changes.get(subjectText({
+		const ownChange = changes.get(subjectText({
 			kind: "member",
 			key: name
 		}));
@@ -51572,12 +52519,12 @@ function blamer(plan, rows, { live, endOf, named }) {
 		const grants = (end, role) => permissionsOf(end, role).includes(permission);
 		const moved = to.filter((role) => !from.includes(role) && grants(granting, role));
 		const changed = to.filter((role) => from.includes(role) && grants(granting, role) && !grants(other, role));
-		const found = [...own !== void 0 && (moved.length > 0 || effect === "reach") ? [own] : [], ...changed.flatMap(ofRole)];
+		const unseen = [...ownChange !== void 0 && (moved.length > 0 || effect === "reach") ? [ownChange] : [], ...changed.flatMap(ofRole)];
 		const held = [.../* @__PURE__ */ new Set([...had, ...has])].flatMap(ofRole);
 		return {
 			fingerprints: [
-				found,
-				own === void 0 ? held : [own],
+				unseen,
+				ownChange === void 0 ? held : [ownChange],
 				plan.changes.map(({ fingerprint }) => fingerprint)
 			].find((some) => some.length > 0) ?? [],
 			roles: [...moved, ...changed].map((role) => named({
@@ -51604,6 +52551,7 @@ function accountFor(reviews, merged, context) {
 	};
 	const judge = itemJudge(merged, context);
 	const fingerprintsOf = changeFinder(context);
+	const ofRoles = context.fresh.plan.changes.flatMap(({ resource, fingerprint }) => resource === "role" ? fingerprint : []);
 	const judgedGroups = groupedRows(merged.rows).map((rows) => {
 		const [{ review }] = rows;
 		const hasBase = reviews[review]?.state.hasBase === true;
@@ -51620,7 +52568,10 @@ function accountFor(reviews, merged, context) {
 		}, context);
 		return {
 			entry,
-			open: openRow(rows, entry, fingerprints)
+			open: rows.flatMap((one) => {
+				if (one.row.subject.kind === "person") return openRow(one, entry, [...fingerprints, ...ofRoles]);
+				return one === rows[0] ? openRow(one, entry, fingerprints) : [];
+			})
 		};
 	});
 	return {
@@ -51629,7 +52580,7 @@ function accountFor(reviews, merged, context) {
 	};
 }
 /** Returns what later applies need of a change: with no entry, it is not the review's own, and may cover others. */
-function openRow([{ review, row }], entry, fingerprints) {
+function openRow({ review, row }, entry, fingerprints) {
 	const open = {
 		index: review,
 		row: row.place
@@ -51756,7 +52707,7 @@ function doesOf({ after, before }) {
 }
 /**
 * Returns a function that finds the fingerprints of the fresh plan's changes, the deferred ones too, by their subject: of
-* somebody's permissions, those of the membership and of all roles.
+* somebody's permissions, those of the membership.
 */
 function changeFinder(context) {
 	const rows = ["now", "deferred"].flatMap((which) => freshRows(context.fresh.plan, context, which));
@@ -51876,9 +52827,9 @@ function otherKey(name, id) {
 */
 function identitiesIn({ roles }, { changes }, { byKey }, seal) {
 	const leaving = new Set(changes.flatMap(({ resource, kind, id, fields }) => resource === "role" && (kind !== "update" || fields.some(({ field }) => field === "name")) ? id ?? [] : []));
-	const taken = new Set(changes.flatMap((one) => one.resource === "role" && one.after !== null ? one.after.name : []));
-	const named = roles.filter(({ id, name, predefined }) => !predefined && !(leaving.has(id) && taken.has(name)) && !isTemporaryName(name));
-	const ids = new Map(named.map(({ id, name }) => [name, id]));
+	const taken = new Set(changes.flatMap((change) => change.resource === "role" && change.after !== null ? change.after.name : []));
+	const present = roles.filter(({ id, name, predefined }) => !predefined && !(leaving.has(id) && taken.has(name)) && !isTemporaryName(name));
+	const ids = new Map(present.map(({ id, name }) => [name, id]));
 	const keys = new Map([...byKey].map(([key, { id }]) => [seal(id), key]));
 	return (knownRoles) => ({
 		role: (element) => {
@@ -52032,27 +52983,27 @@ var init_fresh_context = __esmMin((() => {
 /** Joins reviews, in the order of their merges. */
 function mergeReviews(reviews, identitiesFor) {
 	const rows = reviews.flatMap(({ state }, review) => {
-		const known = new Set(state.roles.flatMap(({ id }) => id ?? []));
-		return rowsOf(state, identitiesFor(known)).map((row) => ({
+		const reviewedIds = new Set(state.roles.flatMap(({ id }) => id ?? []));
+		return rowsOf(state, identitiesFor(reviewedIds)).map((row) => ({
 			review,
 			row
 		}));
 	});
 	const bySubject = /* @__PURE__ */ new Map();
-	for (const one of rows) {
-		const key = subjectText(one.row.subject);
-		const known = bySubject.get(key);
-		if (known) known.push(one);
-		else bySubject.set(key, [one]);
+	for (const row of rows) {
+		const key = subjectText(row.row.subject);
+		const rowsOfSubject = bySubject.get(key);
+		if (rowsOfSubject) rowsOfSubject.push(row);
+		else bySubject.set(key, [row]);
 	}
 	return {
 		rows,
 		decide: (subject, item) => {
-			const own = bySubject.get(subjectText(subject)) ?? [];
-			const toucher = own.findLast(({ row }) => touches(row, item));
-			const decider = toucher ?? (subject.kind === "person" ? own.at(-1) : void 0);
+			const rowsOfSubject = bySubject.get(subjectText(subject)) ?? [];
+			const toucher = rowsOfSubject.findLast(({ row }) => touches(row, item));
+			const decider = toucher ?? (subject.kind === "person" ? rowsOfSubject.at(-1) : void 0);
 			if (decider === void 0) return null;
-			const values = own.filter(({ review }) => review === decider.review).map(({ row }) => itemValue(row.after, item));
+			const values = rowsOfSubject.filter(({ review }) => review === decider.review).map(({ row }) => itemValue(row.after, item));
 			const value = itemValue(decider.row.after, item);
 			return {
 				...decider,
@@ -52110,10 +53061,10 @@ function compareReviewed(reviews, fresh, seal = UNSEALED) {
 */
 function remaining(comparison, done) {
 	const { open, reviews, pending } = comparison;
-	const needed = open.filter(({ until }) => until === null || until.some((one) => !done.has(one)));
+	const needed = open.filter(({ until }) => until === null || until.some((fingerprint) => !done.has(fingerprint)));
 	const isWaiting = (name) => (pending.get(name) ?? []).some((fingerprint) => !done.has(fingerprint));
 	return reviews.flatMap(({ name, state }, review) => {
-		const has = (list, at) => needed.some(({ index, row }) => index === review && row.list === list && row.index === at);
+		const has = (list, place) => needed.some(({ index, row }) => index === review && row.list === list && row.index === place);
 		const roles = state.roles.filter((_, index) => has("roles", index));
 		const members = state.members.filter((_, index) => has("members", index));
 		const names = new Set(members.map((row) => row.name));
@@ -52199,14 +53150,17 @@ var init_compare_reviewed = __esmMin((() => {
 /** Compares a merchant's fresh plan with its reviews. */
 function judgeMerchant(fresh, reviews, seal, placeOf) {
 	const comparison = compareReviewed(reviews, fresh, seal);
+	const refused = new Set(comparison.refused.map(({ change }) => `${change.resource} ${change.name}`));
 	const dropped = comparison.account.flatMap((entry) => {
-		if (entry.verdict !== "dropped") return [];
+		if (entry.verdict !== "dropped" || refused.has(`${entry.resource} ${entry.name}`)) return [];
 		const places = entry.origins.map(placeOf).join(", ");
-		const why = entry.reasons.length === 0 ? "the files no longer say it" : entry.reasons.join("; ");
-		const what = `${VERBS[entry.does]} ${entry.name ?? "somebody who is neither live nor listed any more"}`;
+		const why = `${entry.reasons.length === 0 ? "the files no longer say it" : entry.reasons.join("; ")}${places === "" ? "" : ` (${places})`}`;
+		const change = `${VERBS[entry.does]} ${entry.name ?? "somebody who is neither live nor listed any more"}`;
 		return [{
 			review: entry.review,
-			sentence: `${entry.review} was to ${what}, and was lost: ${why}${places === "" ? "" : ` (${places})`}.`,
+			change,
+			why,
+			sentence: `${entry.review} was to ${change}, and was lost: ${why}.`,
 			file: entry.origins[0]?.file ?? null
 		}];
 	});
@@ -52244,15 +53198,17 @@ var init_judge_merchant = __esmMin((() => {
 }));
 
 // src/action/github/merged-pulls.ts
-/** Returns the pull requests that the commit of an event merged into a branch; if there is none, asks again for a while. */
-async function pullsMergedAs({ sha: commit, name }, branch, github, sleep) {
-	const waits = name === "schedule" || name === "workflow_dispatch" ? [] : LAG_WAITS_MS;
-	for (const wait of [...waits, null]) {
+/**
+* Returns the pull requests that the commit of an event merged into a branch. If there is none, it asks again for a while,
+* if that may be the merge of a recorded pull request.
+*/
+async function pullsMergedAs({ sha: commit }, branch, { github, io }, mayBeMerge) {
+	for (const wait of [...mayBeMerge ? LAG_WAITS_MS : [], null]) {
 		const merged = await mergedPulls(commit, branch, github);
 		const own = merged.filter(({ mergedAs }) => mergedAs === commit);
 		if (own.length > 0) return own;
 		if (merged.length > 0 || wait === null) return merged;
-		await sleep(wait);
+		await io.sleep(wait);
 	}
 	return [];
 }
@@ -52297,11 +53253,9 @@ var init_merged_pulls = __esmMin((() => {
 	init_action_error();
 	init_github_api();
 	LAG_WAITS_MS = [
-		1e3,
 		2e3,
-		4e3,
 		8e3,
-		15e3
+		2e4
 	];
 }));
 
@@ -52328,7 +53282,9 @@ async function approvalSoFar({ event, github }, { seal }, records, looks, placeO
 				...look,
 				desired: look.session.state
 			}, reviews, seal, placeOf);
-			if (judged.objections.length > 0) objections.set(merchant, judged.objections);
+			const gone = judged.dropped.map(({ review, change, why, sentence }) => own.some(({ name }) => name === review) ? `it was approved to ${change}, and does not do that any more: ${why}.` : sentence);
+			const all = [...judged.refusals, ...gone];
+			if (all.length > 0) objections.set(merchant, all);
 		}
 		return {
 			own,
@@ -52356,72 +53312,17 @@ async function queuedReviews({ group }, github, records) {
 	}));
 	return Promise.all(merging.map((pull) => reviewOf(pull, records, github)));
 }
-/** Records a plan of an open pull request for the apply after its merge, unless it is the recorded one. */
-async function recordPlan({ event, github, log }, { store, seal }, records, plans, comment) {
-	const [pull] = event.pull === null ? [] : await github.pulls([event.pull.number]);
-	if (event.pull === null || pull === void 0 || plans.length === 0) return NOT_RECORDED;
-	if (pull.status !== "open") {
-		log.notice("The pull request is closed or merged, so this plan is not recorded.");
-		return NOT_RECORDED;
-	}
-	if (pull.baseRef !== event.pull.baseRef) throw new ActionError("not-approved", "This plan is for another base branch than the pull request has by now.", "Close the pull request and reopen it.");
-	if (pull.headSha !== event.pull.headSha) return NOT_RECORDED;
-	const name = recordOf(pull.number);
-	const runs = await records.runsOf(name);
-	const merchants = new Map(plans.map((plan) => [plan.merchant, sealed(recordable(plan), seal)]));
-	const head = event.pull.headSha;
-	const last = runs.findLast((run) => run.head === head && run.base === pull.baseRef);
-	const earlier = pull.reviews.map(({ id }) => id);
-	if (last !== void 0 && isSame(last, merchants)) return NOT_RECORDED;
-	const approvals = standingApprovals(pull.reviews, github.now());
-	const kept = new Set(approvals.flatMap((one) => countedRun({
+/** Records a plan for the apply after its merge; throws ActionError if the pull request has another base branch by now. */
+async function keepPlan({ event: { pull }, github, log }, open, records, plans, comment) {
+	if (pull === null || plans.length === 0) return null;
+	const kept = await recordPlan({
 		...pull,
-		reviews: [one]
-	}, runs, github.now()).run?.number ?? []));
-	if (last !== void 0) kept.add(last.number);
-	const known = new Set(runs.map(({ number }) => number));
-	const added = {
-		head,
-		base: pull.baseRef,
-		earlier,
-		comment,
-		merchants
-	};
-	await store.editRuns(name, added, ({ number }) => kept.has(number) || !known.has(number));
-	const [after] = await github.pulls([pull.number]);
-	if (after?.status === "merged") {
-		await store.editRuns(name, null, ({ number }) => known.has(number));
-		log.notice("The pull request was merged meanwhile, so this plan is not recorded.");
-		return NOT_RECORDED;
-	}
-	return {
-		isNew: true,
-		approvals: approvals.map(({ id }) => id)
-	};
-}
-/** Returns what of a plan may be approved: nothing that a rule of the base branch refuses, which an apply does not know. */
-function recordable({ reviewed, refusals }) {
-	if (refusals.every(({ by }) => by !== "base")) return reviewed;
-	return {
-		...reviewed,
-		roles: [],
-		members: [],
-		people: [],
-		dates: []
-	};
-}
-function isSame(run, merchants) {
-	if (run.merchants.size !== merchants.size) return false;
-	return [...merchants].every(([merchant, state]) => {
-		const before = run.merchants.get(merchant);
-		return before !== void 0 && canonicalJson({
-			...before,
-			at: 0
-		}) === canonicalJson({
-			...state,
-			at: 0
-		});
-	});
+		comment
+	}, plans, open, records, github);
+	if (kept.outcome === "other-base") throw new ActionError("not-approved", "This plan is for another base branch than the pull request has by now.", "Close the pull request and reopen it.");
+	if (kept.outcome === "closed") log.notice("The pull request is closed or merged, so this plan is not recorded.");
+	if (kept.outcome === "merged") log.notice("The pull request was merged meanwhile, so this plan is not recorded.");
+	return kept;
 }
 /** Returns the paragraph that says whether a plan is what was approved before, and if not, what to do next. */
 function approvalText({ event, masked }, { own, objections, isEarly }) {
@@ -52457,50 +53358,17 @@ function howToApprove({ group }) {
 function pullNames(reviews) {
 	return reviews.map(({ pull }) => pull.number).sort((a, b) => a - b).map((number) => `#${number}`).join(", ");
 }
-/**
-* Returns lines about what a pull request changes in the files and not at the service, since it is live already: an apply
-* that is still to come may take it away.
-*/
-function alreadyLive(plans, merged, seal) {
-	return plans.flatMap(({ merchant, reviewed }) => ["roles", "members"].flatMap((list) => reviewed[list].filter(isFileOnly).map((row) => {
-		const name = list === "roles" ? row.name : seal(row.name);
-		const state = row.after === null ? "already gone" : "already live";
-		const later = laterChange(merged, (states) => states.get(merchant)?.[list], name);
-		return `${merchant}: ${list === "roles" ? "role" : "member"} ${row.name}: ${state}${later}`;
-	})));
-}
-/** Says which merged review that is not applied yet changes a row; empty if none does. */
-function laterChange(merged, rowsIn, name) {
-	for (const { name: review, run } of merged.toReversed()) {
-		const row = ((run && rowsIn(run.merchants)) ?? []).find((one) => one.name === name && !isUnchanged(one));
-		if (row === void 0) continue;
-		return `; ${review}, merged and not applied yet, ${row.after === null ? "removes" : "changes"} it`;
-	}
-	return "";
-}
-function isFileOnly(row) {
-	return row.base !== void 0 && isUnchanged(row);
-}
-function isUnchanged({ before, after }) {
-	return canonicalJson(before) === canonicalJson(after);
-}
-var NOT_RECORDED, MAX_NAMED$3;
+var MAX_NAMED$3;
 var init_plan_approval = __esmMin((() => {
-	init_seal();
 	init_escape();
-	init_json_text();
 	init_text();
-	init_counted_run();
 	init_judge_merchant();
 	init_merchant_state();
+	init_recorded_plan();
 	init_markdown_blocks();
 	init_action_error();
 	init_merged_pulls();
 	init_annotations();
-	NOT_RECORDED = {
-		isNew: false,
-		approvals: []
-	};
 	MAX_NAMED$3 = 10;
 }));
 
@@ -52517,9 +53385,9 @@ function laterDays(dates, planAt) {
 }
 /** Groups dates by their moments, the earliest first, without judging them. */
 function daysOf(dates) {
-	return groupByKey$1(dates, ({ at }) => String(at)).map((own) => ({
-		at: own[0].at,
-		dates: own,
+	return groupByKey$1(dates, ({ at }) => String(at)).map((datesOfDay) => ({
+		at: datesOfDay[0].at,
+		dates: datesOfDay,
 		refusals: []
 	})).sort((a, b) => a.at - b.at);
 }
@@ -52527,13 +53395,13 @@ function daysOf(dates) {
 * Returns the refusals that a day brings. Limits of how much changes at once count what this day adds; other rules judge
 * the state that it leads to.
 */
-function refusalsOn(at, planAt) {
-	const before = planAt(at - 1);
-	const whole = planAt(at);
+function refusalsOn(time, planAt) {
+	const before = planAt(time - 1);
+	const whole = planAt(time);
 	const earlier = new Set(before.changes.map(({ fingerprint }) => fingerprint));
-	const added = earlier.size === 0 ? whole : planAt(at, earlier);
-	const known = new Set(before.refusals.map(keyOf));
-	return [...added.refusals.filter(isLimit), ...whole.refusals.filter((refusal) => !isLimit(refusal) && !known.has(keyOf(refusal)))];
+	const added = earlier.size === 0 ? whole : planAt(time, earlier);
+	const refusedBefore = new Set(before.refusals.map(keyOf));
+	return [...added.refusals.filter(isLimit), ...whole.refusals.filter((refusal) => !isLimit(refusal) && !refusedBefore.has(keyOf(refusal)))];
 }
 function isLimit({ rule, code }) {
 	return rule === "guard" && code.startsWith("max-");
@@ -52844,8 +53712,8 @@ async function reviewed({ loaded, base, states, looks, unplanned, store }, conte
 		run: runFingerprint(plans)
 	};
 	const verdict = verdictOf$1(context, plans, unplanned, fileErrors.length);
-	const approval = store && await approvalSoFar(context, store, store.records, looks, entryPlaces(loaded.sources));
-	const live = store === null || approval === null ? [] : alreadyLive(plans, approval.merged, store.seal);
+	const approval = store && await approvalSoFar(context, store, store.records, looks, placeTexts(loaded.sources));
+	const live = store === null || approval === null ? [] : alreadyLive(plans, approval.merged, store);
 	const page = {
 		marker: markerOf("plan", context.scope),
 		review,
@@ -52860,12 +53728,12 @@ async function reviewed({ loaded, base, states, looks, unplanned, store }, conte
 		after: afterPlan(context, states, looks, approval)
 	};
 	const worth = rules.length > 0 || overdue.length > 0 || base !== null && changesFiles(plans, states, base.states, io.now());
-	const isApproved = isReview(event) && !isObjected(approval);
+	const isApproved = isReview(event) && !isObjected(approval) && !comment.isWarning();
 	const outputs = {
 		...planOutputs(plans),
 		...await publish(context, page, plans, isApproved ? NO_COMMENT : comment, worth)
 	};
-	const kept = store && await recordPlan(context, store, store.records, plans, comment.id());
+	const kept = store && await keepPlan(context, store, store.records, plans, comment.id());
 	if (verdict.reason !== null && verdict.reason !== "differences") return {
 		...verdict,
 		outputs
@@ -52887,10 +53755,10 @@ function isObjected(approval) {
 function objectionTo(approval, kept, event) {
 	if (approval === null) return null;
 	const before = approval.own.flatMap(({ approvals }) => approvals.map(({ id }) => id));
-	const isLate = kept?.isNew === true && kept.approvals.some((id) => !before.includes(id));
+	const isLate = kept?.outcome === "recorded" && kept.approvals.some((id) => !before.includes(id));
 	if (approval.isEarly || isLate) return `Approved before this plan was ready. ${howToApprove(event)}`;
 	const [objection] = objectionLines(approval.objections);
-	return objection === void 0 ? null : `${objection} ${howToApprove(event)}`;
+	return objection === void 0 ? null : `Not what was approved. ${howToApprove(event)} ${objection}`;
 }
 /** Returns the section about changes of the files that are live already; empty without any. */
 function aboutLive({ masked }, lines) {
@@ -52928,6 +53796,7 @@ var init_run_plan = __esmMin((() => {
 	init_fingerprint();
 	init_merchant_state();
 	init_overdue();
+	init_recorded_plan();
 	init_markdown_blocks();
 	init_style();
 	init_failure_text();
@@ -53267,7 +54136,7 @@ function standingRefusals(plans, overrides) {
 		merchant: plan.merchant,
 		...applyOverrides(plan, overrides, run)
 	}));
-	const used = new Set(judged.flatMap((one) => one.used));
+	const used = new Set(judged.flatMap((judgement) => judgement.used));
 	const stray = overrides.find((override) => !used.has(override));
 	if (stray) throw new RolecallError("override-stray", `--allow ${stray.text} is for a different plan.`, { hint: "The plan has changed since. Review the new one, and copy the override from it." });
 	return judged.filter(({ refusals }) => refusals.length > 0).map(({ merchant, refusals }) => ({
@@ -53281,11 +54150,11 @@ function standingRefusals(plans, overrides) {
 * matches no plan.
 */
 function skippedMerchants(planned, overrides, objections) {
-	const plans = planned.flatMap((one) => one.status === "planned" ? [one.plan] : []);
+	const plans = planned.flatMap((outcome) => outcome.status === "planned" ? [outcome.plan] : []);
 	const standing = new Map(standingRefusals(plans, overrides).map(({ merchant, refusals }) => [merchant, refusals]));
-	return planned.flatMap((one) => {
-		if (one.status === "failed") return [failedOutcome(one)];
-		const { merchant, findings } = one.plan;
+	return planned.flatMap((outcome) => {
+		if (outcome.status === "failed") return [failedOutcome(outcome)];
+		const { merchant, findings } = outcome.plan;
 		const errors = findings.flatMap(({ severity, message }) => severity === "error" ? [message] : []);
 		if (errors.length > 0) return [{
 			merchant,
@@ -54548,8 +55417,10 @@ async function applyPlan(plan, ports, passwords = []) {
 		const width = phase === "free-names" ? 1 : ports.concurrency;
 		const runSteps = (some) => runUntilStopped(some, width, stopped, (step) => heldBack.start((holdBack) => runStep(step, holdBack)));
 		const isFree = ({ change }) => phase !== "delete-roles" || !rolesStillHeld(changes, outcomes).has(change.id ?? "");
+		const isOwn = ({ change }) => change.id !== null && change.id === ports.callerId;
 		const [free, held] = [due.filter(isFree), due.filter((step) => !isFree(step))];
-		await runSteps(free);
+		await runSteps(free.filter((step) => !isOwn(step)));
+		await runSteps(free.filter(isOwn));
 		if (held.length === 0) continue;
 		await heldBack.settle();
 		await runSteps(held.filter(isFree));
@@ -54720,13 +55591,13 @@ var init_apply_plan = __esmMin((() => {
 function statusChanges(before, after, enabled) {
 	const statuses = new Map(before.members.map(({ id, status }) => [id, status]));
 	return after.members.flatMap(({ id, status, user, invite }) => {
-		const was = statuses.get(id) ?? status;
-		if (was === status || was !== "disabled" && status !== "disabled" || enabled.has(id)) return [];
+		const former = statuses.get(id) ?? status;
+		if (former === status || former !== "disabled" && status !== "disabled" || enabled.has(id)) return [];
 		const name = user?.email ?? invite?.email ?? id;
 		return [toFinding({
 			code: "member-status-changed",
 			name,
-			was,
+			was: former,
 			is: status
 		})];
 	}).sort(by(({ name }) => name));
@@ -54736,11 +55607,85 @@ var init_status_changes = __esmMin((() => {
 	init_findings();
 }));
 
+// src/app/apply/check-permissions.ts
+/** Finds the merchants whose key lacks permissions for its plan, before anything is changed. */
+async function checkPermissions(due, recheck) {
+	return (await Promise.all(due.map(async (one) => {
+		const { merchant } = one.plan;
+		const error = await permissionError(one, recheck);
+		return error === null ? [] : [{
+			status: "failed",
+			merchant,
+			error
+		}];
+	}))).flat();
+}
+async function permissionError({ session, plan, passwords = [] }, recheck) {
+	const { tried, others } = operationsOf(stepsOf$1([...plan.changes, ...passwords]), recheck);
+	try {
+		const denied = await session.findDenied(others);
+		if (denied.length === 0) return null;
+		const all = [...await session.findDenied(tried), ...denied];
+		return lacksPermissions(plan.merchant, session.keySource, all);
+	} catch (error) {
+		if (error instanceof RolecallError) return error;
+		throw error;
+	}
+}
+function operationsOf(steps, recheck) {
+	const readsOf = (step) => recheck && !isCreation(step) ? [`retrieve a ${step.change.resource}`] : [];
+	const first = steps.filter(({ phase }) => phase === steps[0]?.phase);
+	const begun = new Set(first.flatMap((step) => writesOf(step)[0] ?? []));
+	const tried = new Set(begun.size === 1 ? [...first.flatMap(readsOf), ...begun] : []);
+	const all = new Set(steps.flatMap((step) => [...readsOf(step), ...writesOf(step)]));
+	return {
+		tried: [...tried],
+		others: [...all].filter((operation) => !tried.has(operation))
+	};
+}
+function isCreation({ change, part }) {
+	return change.kind === "create" || part === "create";
+}
+/** Returns the operations of a step's writes, in order. */
+function writesOf({ change, part }) {
+	const { resource } = change;
+	if (isReinvitation(change)) return ["create a member", "delete a member"];
+	if (isPasswordChange(change) || part === "set-aside") return [`update a ${resource}`];
+	if (part === "create") return [`create a ${resource}`];
+	if (part === "remove") return [`delete a ${resource}`];
+	return change.kind === "replace" ? [] : [`${change.kind} a ${resource}`];
+}
+function lacksPermissions(merchant, keySource, denied) {
+	const operations = denied.map(({ operation }) => `${operation.replace(" a ", " ")}s`);
+	const permissions = [...new Set(denied.map(({ permission }) => permission))];
+	const [these, it] = permissions.length === 1 ? ["this permission", "it"] : ["these permissions", "them"];
+	return new RolecallError("forbidden", `The key in ${keySource} may not ${listText(operations, "or")} at ${merchant}: it lacks ${listText(permissions)}.`, { hint: `Give the key ${these}, or use a key that has ${it}; "rolecall doctor" lists what a key may do.` });
+}
+var init_check_permissions = __esmMin((() => {
+	init_execute_step();
+	init_write_change();
+	init_text();
+	init_errors();
+}));
+
 // src/app/apply/run-apply.ts
 /** Applies plans in parallel, verifies them when all have ended, and returns how it ended at each merchant. */
 async function runApply(due, options, reporter) {
-	const { cancellation } = options;
-	const running = await openJournals(due, options.openJournal);
+	const { cancellation, onError = "stop" } = options;
+	const denied = await checkPermissions(due, options.recheck);
+	reporter.failed(denied.map(({ merchant, error }) => failureJson(merchant, error.failure)));
+	const refused = denied.map(({ merchant, error: { message, hint = "" } }) => ({
+		merchant,
+		status: "failed",
+		reasons: [oneLine(`${message} ${hint}`)]
+	}));
+	const isDenied = new Set(denied.map(({ merchant }) => merchant));
+	const permitted = due.filter(({ plan }) => !isDenied.has(plan.merchant));
+	if (refused.length > 0) {
+		if (onError === "stop" || permitted.length === 0) return refused;
+		reporter.skipped(refused, permitted.length);
+	}
+	const running = await openJournals(permitted, options.openJournal);
 	const journals = running.map(({ journal }) => journal.file);
 	const [first] = running;
 	const run = first?.journal.run ?? "";
@@ -54760,7 +55705,7 @@ async function runApply(due, options, reporter) {
 			cause,
 			ends: merchants.map(({ end }) => end)
 		});
-		return merchants.map(({ outcome }) => outcome);
+		return [...merchants.map(({ outcome }) => outcome), ...refused];
 	} catch (error) {
 		reporter.say(renderJournals(run, journals));
 		throw error;
@@ -54769,14 +55714,14 @@ async function runApply(due, options, reporter) {
 	}
 }
 async function applyAll(running, { password, concurrency, recheck, onError = "stop", cancellation, sleep }, reporter, note) {
-	const known = /* @__PURE__ */ new Map();
+	const learned = /* @__PURE__ */ new Map();
 	const semanticsOf = (service) => {
-		const semantics = known.get(service) ?? unknownPutSemantics();
-		known.set(service, semantics);
+		const semantics = learned.get(service) ?? unknownPutSemantics();
+		learned.set(service, semantics);
 		return semantics;
 	};
-	const ended = await allEnded(running.map(async (one) => {
-		const { session, plan, passwords, journal } = one;
+	const ended = await allEnded(running.map(async (started) => {
+		const { session, plan, live, passwords, journal } = started;
 		const { merchant } = plan;
 		const ports = {
 			writer: session.writer,
@@ -54796,6 +55741,7 @@ async function applyAll(running, { password, concurrency, recheck, onError = "st
 				}
 			} },
 			password,
+			callerId: live?.callerId ?? null,
 			emit: reporter.event,
 			concurrency,
 			stop: cancellation.signal,
@@ -54811,7 +55757,7 @@ async function applyAll(running, { password, concurrency, recheck, onError = "st
 			});
 		}
 		return {
-			one,
+			one: started,
 			merchant,
 			result
 		};
@@ -54844,20 +55790,20 @@ async function applyAll(running, { password, concurrency, recheck, onError = "st
 }
 /** Returns how an apply ended at a merchant, by its result and its verification. */
 function outcomeOf(merchant, result, verification, cause) {
-	const open = verification === null ? null : openText(verification);
-	if (result.status === "done" && open === null) return {
+	const remaining = verification === null ? null : openText(verification);
+	if (result.status === "done" && remaining === null) return {
 		merchant,
 		status: "applied",
 		reasons: []
 	};
-	const failures = result.outcomes.flatMap((one) => "failure" in one && one.failure ? oneLine(`${summaryOf$1(one.change)}: ${one.failure.message}`) : []);
+	const failures = result.outcomes.flatMap((outcome) => "failure" in outcome && outcome.failure ? oneLine(`${summaryOf$1(outcome.change)}: ${outcome.failure.message}`) : []);
 	const { journalFailure } = result;
-	const own = [...failures, ...journalFailure ? [oneLine(journalFailure.message)] : []];
-	const why = own.length > 0 ? own : result.status === "stopped" ? [stoppedBy(cause)] : [];
+	const failedHere = [...failures, ...journalFailure ? [oneLine(journalFailure.message)] : []];
+	const why = failedHere.length > 0 ? failedHere : result.status === "stopped" ? [stoppedBy(cause)] : [];
 	return {
 		merchant,
 		status: result.status === "done" || result.writes > 0 ? "partial" : "failed",
-		reasons: [.../* @__PURE__ */ new Set([...why, ...open === null ? [] : [open]])]
+		reasons: [.../* @__PURE__ */ new Set([...why, ...remaining === null ? [] : [remaining]])]
 	};
 }
 /** Says why a merchant is not as its file says, by its verification; `null` if it is. */
@@ -54866,9 +55812,9 @@ function openText(verification) {
 		const { why } = verification;
 		return `Applied, not verified: ${oneLine(typeof why === "string" ? why : why.message)}`;
 	}
-	const { left, errors } = remainingChanges(verification.plan);
-	if (left.length + errors.length === 0) return verification.unrecorded;
-	return `The verification found ${counted(left.length, "remaining change")} and ${counted(errors.length, "problem")}.`;
+	const { left: remaining, errors } = remainingChanges(verification.plan);
+	if (remaining.length + errors.length === 0) return verification.unrecorded;
+	return `The verification found ${counted(remaining.length, "remaining change")} and ${counted(errors.length, "problem")}.`;
 }
 /** Returns the targets of the changes that are done, or of those that were refused for their address. */
 function targetsOf(result, isDone) {
@@ -54882,10 +55828,10 @@ function targetOf$1({ resource, name }) {
 /**
 * Waits for all; rethrows a bug in one only after the others have ended, so that their journals are complete.
 */
-async function allEnded(all) {
-	return (await Promise.allSettled(all)).map((one) => {
-		if (one.status === "rejected") throw one.reason;
-		return one.value;
+async function allEnded(promises) {
+	return (await Promise.allSettled(promises)).map((result) => {
+		if (result.status === "rejected") throw result.reason;
+		return result.value;
 	});
 }
 /** Plans again, and returns what remains without changes that were refused for now. */
@@ -54909,12 +55855,12 @@ async function verify({ session, live, passwords = [], leftOut = 0, journal }, r
 		...looked.plan,
 		findings: [...changed, ...looked.plan.findings]
 	};
-	const { left } = remainingChanges(plan);
-	const changes = left.filter((change) => !refused.has(targetOf$1(change)));
+	const { left: remaining } = remainingChanges(plan);
+	const changes = remaining.filter((change) => !refused.has(targetOf$1(change)));
 	const deferred = plan.deferred.map(({ change }) => summaryOf$1(change));
 	const recorded = await toResult(journal.write({
 		type: "verified",
-		left: left.map(summaryOf$1),
+		left: remaining.map(summaryOf$1),
 		deferred
 	}));
 	return {
@@ -54924,7 +55870,7 @@ async function verify({ session, live, passwords = [], leftOut = 0, journal }, r
 			changes
 		},
 		leftOut,
-		refused: left.length - changes.length,
+		refused: remaining.length - changes.length,
 		unrecorded: recorded?.failure ? oneLine(recorded.failure.message) : null
 	};
 }
@@ -54949,16 +55895,16 @@ function aborted(signal) {
 	});
 }
 /** Opens one journal for each plan; if one fails, the others record that nothing was done, and the error is thrown. */
-async function openJournals(due, open) {
+async function openJournals(due, openJournal) {
 	const opened = [];
 	try {
-		for (const one of due) opened.push({
-			...one,
-			journal: await open(one.plan)
+		for (const toStart of due) opened.push({
+			...toStart,
+			journal: await openJournal(toStart.plan)
 		});
 	} catch (error) {
 		if (!(error instanceof RolecallError)) throw error;
-		await Promise.all(opened.map((one) => abandon(one, error.message)));
+		await Promise.all(opened.map((started) => abandon(started, error.message)));
 		const { code, message, hint = "Make the folder writable." } = error;
 		throw new RolecallError(code, message, {
 			hint: `${hint} Nothing was changed.`,
@@ -54992,9 +55938,11 @@ var init_run_apply = __esmMin((() => {
 	init_escape();
 	init_text();
 	init_errors();
+	init_machine_formats();
 	init_next_step_text();
 	init_ending_view();
 	init_io();
+	init_check_permissions();
 	LAG_MS = 2e3;
 }));
 
@@ -55133,7 +56081,7 @@ function isShallow(value) {
 	let level = [value];
 	for (let depth = 0; level.length > 0; depth += 1) {
 		if (depth > 64 + 8) return false;
-		level = level.flatMap((one) => typeof one === "object" && one !== null ? Object.values(one) : []);
+		level = level.flatMap((inner) => typeof inner === "object" && inner !== null ? Object.values(inner) : []);
 	}
 	return true;
 }
@@ -55147,6 +56095,7 @@ var init_journal_file = __esmMin((() => {
 	init_member();
 	init_role();
 	init_limits();
+	init_text();
 	Reader = class {
 		run = null;
 		end = null;
@@ -55158,12 +56107,12 @@ var init_journal_file = __esmMin((() => {
 			const { type, format } = value;
 			if (type === "run" && typeof format === "number" && format > 1) return `its format is ${format}, and this version of rolecall knows format 1`;
 			if (this.run === null && type !== "run") return "a journal begins with the run";
-			if (typeof type !== "string") return "\"type\" is not what it should be";
+			if (typeof type !== "string") return "type: expected string";
 			if (!isLineType(type)) return null;
 			if (!isShallow(value)) return "it is nested too deep";
 			const read = LINES[type].safeParse(value);
 			if (read.success) return this.#add(read.data);
-			return `"${read.error.issues[0]?.path.join(".") || "type"}" is not what it should be`;
+			return invalidText(read.error.issues[0]);
 		}
 		writes() {
 			return [...this.#intents.values()].map((intent) => ({
@@ -55359,14 +56308,14 @@ function netEffects({ writes }) {
 /** Adds a write of a replacement: its writes share a fingerprint, and rename the old role, create the new, remove the old. */
 function addReplaced(replaced, { intent, outcome }) {
 	const { fingerprint, name, part, id } = intent;
-	const known = replaced.get(fingerprint) ?? NOTHING_REPLACED;
+	const replacement = replaced.get(fingerprint) ?? NOTHING_REPLACED;
 	const created = part === "create" || part === "whole";
 	replaced.set(fingerprint, {
 		name,
-		id: known.id ?? id,
-		before: known.before ?? roleImage(intent.before),
-		after: created ? roleImage(intent.after) : known.after,
-		successor: created && outcome?.id !== id ? outcome?.id ?? null : known.successor
+		id: replacement.id ?? id,
+		before: replacement.before ?? roleImage(intent.before),
+		after: created ? roleImage(intent.after) : replacement.after,
+		successor: created && outcome?.id !== id ? outcome?.id ?? null : replacement.successor
 	});
 }
 function addRole$1(effects, { intent, outcome }) {
@@ -55426,10 +56375,10 @@ function addEmptied(members, { intent: { id, name, before } }) {
 }
 function add(effects, effect) {
 	const key = effect.id ?? `new ${effect.name}`;
-	const known = effects.get(key);
-	effects.set(key, known ? {
+	const earlier = effects.get(key);
+	effects.set(key, earlier ? {
 		...effect,
-		before: known.before
+		before: earlier.before
 	} : effect);
 }
 function roleImage(image) {
@@ -55459,7 +56408,7 @@ function isAlive({ run }, now, processes = THIS_MACHINE) {
 	const { pid, host } = run;
 	if (host !== processes.host || pid === processes.pid || !processes.exists(pid)) return false;
 	const began = Date.parse(run.at);
-	const [it, self] = [pid, processes.pid].map((one) => parseStat(processes.stat(one)));
+	const [it, self] = [pid, processes.pid].map((id) => parseStat(processes.stat(id)));
 	if (!it || !self) return now - began < LONGEST_RUN_MS;
 	if (it.dead) return false;
 	return now - processes.ageMs + (it.startedMs - self.startedMs) <= began + LEEWAY_MS;
@@ -55520,11 +56469,20 @@ var init_runs_folder = __esmMin((() => {
 async function listRuns(cwd) {
 	const { folder, names } = await journalNames(cwd);
 	const tracked = names.length === 0 ? NONE$3 : await trackedIn(folder);
-	return names.map((file) => ({
-		name: file.slice(0, -6),
-		file: relative(cwd, join(folder, file)),
-		...tracked.has(file) && { tracked: true }
-	})).sort((a, b) => isLater(a.name, b.name) ? -1 : 1);
+	return names.map((file) => {
+		const stored = {
+			name: file.slice(0, -6),
+			file: relative(cwd, join(folder, file))
+		};
+		if (tracked === "unknown") return {
+			...stored,
+			tracked
+		};
+		return tracked.has(file) ? {
+			...stored,
+			tracked: "yes"
+		} : stored;
+	}).sort((a, b) => isLater(a.name, b.name) ? -1 : 1);
 }
 /** Returns the part of a journal's name that stands for a merchant. */
 function nameOf$1(merchant) {
@@ -55550,8 +56508,9 @@ async function journalNames(cwd) {
 		});
 	}
 }
-/** Returns the names of the files in a folder that git tracks; empty outside a repository and without git. */
+/** Returns the names of the files in a folder that git tracks; empty outside a repository. */
 async function trackedIn(folder) {
+	if (!isInRepository(folder)) return NONE$3;
 	try {
 		const { stdout } = await run("git", [
 			"ls-files",
@@ -55564,12 +56523,18 @@ async function trackedIn(folder) {
 		});
 		return new Set(stdout.split("\0"));
 	} catch {
-		return NONE$3;
+		return "unknown";
+	}
+}
+function isInRepository(folder) {
+	for (let at = folder;; at = dirname(at)) {
+		if (existsSync$1(join(at, ".git"))) return true;
+		if (dirname(at) === at) return false;
 	}
 }
 /** Compares by number: of two journals of one millisecond, "-10" is later than "-9". */
-function isLater(one, other) {
-	return collator.compare(one, other) > 0;
+function isLater(name, other) {
+	return collator.compare(name, other) > 0;
 }
 /** Reads and parses a journal; one that git tracks or that belongs to another user is not read. */
 async function readRun(stored, io, uid = OWN_UID) {
@@ -55578,7 +56543,8 @@ async function readRun(stored, io, uid = OWN_UID) {
 		unreadable: `${stored.file}: ${why}`,
 		distrusted: true
 	});
-	if (stored.tracked) return distrusted("git tracks it, so it is not the record of an apply on this machine");
+	if (stored.tracked === "yes") return distrusted("git tracks it, so it is not the record of an apply on this machine");
+	if (stored.tracked === "unknown") return distrusted("git cannot say whether it tracks it: \"git status\" has to work here");
 	const read = await readText(join(io.cwd, stored.file));
 	if ("text" in read && uid !== null && read.uid !== uid) return distrusted("it belongs to another user");
 	const journal = "text" in read ? parseJournal(read.text) : {
@@ -55665,10 +56631,10 @@ var init_read_journals = __esmMin((() => {
 * Returns the apply of another process that is changing a merchant, by its journal: one without an end, whose process
 * still runs. `null` if there is none; `own` is the name of this run's journal.
 */
-async function runningApply({ merchant, service }, io, own) {
+async function runningApply({ merchant, service }, io, ownName) {
 	const { folder, names } = await journalNames(io.cwd);
 	const suffix = `Z-${nameOf$1(merchant)}`;
-	const journals = names.map((file) => file.slice(0, -EXTENSION.length)).filter((name) => name !== own && [name, name.replace(/-\d+$/, "")].some((one) => one.endsWith(suffix))).sort().toReversed();
+	const journals = names.map((file) => file.slice(0, -EXTENSION.length)).filter((name) => name !== ownName && [name, name.replace(/-\d+$/, "")].some((each) => each.endsWith(suffix))).sort().toReversed();
 	for (const name of journals) {
 		const journal = await readRun({
 			name,
@@ -55677,14 +56643,14 @@ async function runningApply({ merchant, service }, io, own) {
 		if (!("past" in journal) || journal.past.run.merchant !== merchant) continue;
 		if (journal.past.run.service !== service || journal.status === "interrupted") continue;
 		if (journal.status !== "running") return null;
-		if (!((await listRuns(io.cwd)).find((stored) => stored.name === name)?.tracked === true)) return journal.past.run;
+		if (!((await listRuns(io.cwd)).find((stored) => stored.name === name)?.tracked === "yes")) return journal.past.run;
 	}
 	return null;
 }
-/** Returns the error of an apply that finds another one of the same merchant. */
-function alreadyRunning(merchant, { pid, user, host, at }, now) {
+/** Returns the error of an apply that finds another one of the same merchant, before it has planned or after. */
+function alreadyRunning(merchant, { pid, user, host, at }, now, isPlanned = false) {
 	const whose = user === null ? `on ${host}` : `of ${user} on ${host}`;
-	return new RolecallError("apply-running", oneLine(`Another apply of ${merchant} is running: process ${pid} ${whose}, for ${ageText(now - Date.parse(at))}.`), { hint: "Wait until it has ended, or let this one wait: --lock-timeout 5m." });
+	return new RolecallError("apply-running", oneLine(`Another apply of ${merchant} is running: process ${pid} ${whose}, for ${ageText(now - Date.parse(at))}.`), { hint: isPlanned ? "It began after this one had planned. Wait until it has ended, and run this one again." : "Wait until it has ended, or let this one wait: --lock-timeout 5m." });
 }
 function ageText(ms) {
 	const seconds = Math.max(0, Math.round(ms / 1e3));
@@ -55740,11 +56706,11 @@ function fileJournals(io, options = { undoes: null }) {
 	};
 }
 /** Throws RolecallError if another process is applying to the merchant. Of two that begin together, the first goes on. */
-async function requireAlone(plan, own, io) {
+async function requireAlone(plan, ownName, io) {
 	for (let waited = 0;; waited += LOOK_MS) {
-		const other = await runningApply(plan, io, own);
+		const other = await runningApply(plan, io, ownName);
 		if (other === null) return;
-		if (other.run < own || waited >= YIELD_MS) throw alreadyRunning(plan.merchant, other, io.now());
+		if (other.run < ownName || waited >= YIELD_MS) throw alreadyRunning(plan.merchant, other, io.now(), true);
 		await io.sleep(LOOK_MS);
 	}
 }
@@ -55771,8 +56737,8 @@ function runStarted({ run, plan: { merchant, environment, service, fingerprint, 
 /** Returns an unused run id: the current time, or the next free millisecond. */
 async function freeId(folder, now) {
 	const names = await readdir(folder);
-	for (let at = now;; at += 1) {
-		const id = timeOf(at);
+	for (let time = now;; time += 1) {
+		const id = timeOf(time);
 		if (!names.some((name) => name.startsWith(id))) return id;
 	}
 }
@@ -55782,11 +56748,11 @@ function timeOf(now) {
 }
 /** Creates the folder for the user alone, and keeps it out of git: a journal shows who may do what. */
 async function makeFolder(folder) {
-	for (const one of [dirname(folder), folder]) {
-		await mkdir(one, { mode: 448 }).catch((error) => {
+	for (const each of [dirname(folder), folder]) {
+		await mkdir(each, { mode: 448 }).catch((error) => {
 			if (!isExisting(error)) throw error;
 		});
-		if (!(await lstat(one)).isDirectory()) throw Object.assign(/* @__PURE__ */ new Error(`${basename(one)} is a link, or not a folder`), { code: "ENOTDIR" });
+		if (!(await lstat(each)).isDirectory()) throw Object.assign(/* @__PURE__ */ new Error(`${basename(each)} is a link, or not a folder`), { code: "ENOTDIR" });
 	}
 	const ignore = join(dirname(folder), ".gitignore");
 	await writeFile(ignore, "*\n", {
@@ -55906,7 +56872,7 @@ function jobAddress(env) {
 		server && repository && run ? `${server}/${repository}/actions/runs/${run}` : void 0,
 		env["CI_JOB_URL"],
 		env["BUILD_URL"]
-	].find((one) => one !== void 0 && isPlain$1(one)) ?? null;
+	].find((url) => url !== void 0 && isPlain$1(url)) ?? null;
 }
 /** Returns whether a URL has no credentials, and no query that may hold a token. */
 function isPlain$1(address) {
@@ -55947,6 +56913,277 @@ var init_write_journal = __esmMin((() => {
 	LONGEST_ADDRESS = 500;
 }));
 
+// src/review/open-failures.ts
+/** Returns the failures of earlier applies that fresh plans still show, and what was lost. */
+function openFailures(fresh, states, { seal, reveal }, placeOf) {
+	return fresh.flatMap((one) => {
+		const { merchant } = one.plan;
+		const state = states.get(merchant);
+		if (state === null) return [{
+			merchant,
+			commit: null,
+			pulls: [],
+			reasons: [INVALID_STATE]
+		}];
+		if (!state?.failure) return [];
+		const { commit, pulls, dropped } = state.failure;
+		const { comparison, objections } = judgeMerchant(one, state.open, seal, placeOf);
+		const guarded = comparison.covered.refusals.map(({ rule, code, message }) => `${rule} ${code}: ${message}`);
+		const reasons = [.../* @__PURE__ */ new Set([
+			...guarded,
+			...objections,
+			...dropped.map(reveal)
+		])];
+		return reasons.length === 0 ? [] : [{
+			merchant,
+			commit,
+			pulls,
+			reasons
+		}];
+	});
+}
+var INVALID_STATE;
+var init_open_failures = __esmMin((() => {
+	init_judge_merchant();
+	INVALID_STATE = "the record of its last apply does not have the signature of this secret: it counts as never applied.";
+}));
+
+// src/review/apply-run.ts
+/** Returns the reviews that a run compares a merchant's plan with. */
+function openReviews({ records, merged, approved, waiting }, merchant, { isDue }) {
+	const state = records.states.get(merchant);
+	const rest = approved.get(merchant);
+	if (waiting !== null) return [...state?.open ?? [], ...rest === void 0 ? [] : [rest]];
+	return reviewsOf(merchant, state, isDue ? [] : merged);
+}
+/** Adds what is known of judged merchants, and which pull request made a reviewed change get lost. */
+async function lookedAt({ sha, isDue }, { records, waiting }, judged, { reveal, pullOf }) {
+	const looked = [];
+	for (const one of judged) {
+		const state = records.states.get(one.merchant);
+		if (isDue) {
+			looked.push({
+				...one,
+				state,
+				blamed: [],
+				refusals: [],
+				lost: [],
+				objections: []
+			});
+			continue;
+		}
+		const { lost, blamed } = await lostChanges(one, pullOf);
+		const again = waiting === null && state?.failure?.commit === sha ? state.failure.dropped.map(reveal) : [];
+		const all = [.../* @__PURE__ */ new Set([...lost, ...again])];
+		const invalid = state === null ? [INVALID_STATE] : [];
+		looked.push({
+			...one,
+			state,
+			blamed,
+			lost: all,
+			objections: [
+				...invalid,
+				...one.refusals,
+				...all
+			]
+		});
+	}
+	return looked;
+}
+async function lostChanges({ dropped }, pullOf) {
+	const lost = [];
+	const blamed = /* @__PURE__ */ new Set();
+	for (const { review, sentence, file } of dropped) {
+		const own = Number(review.slice(1));
+		const other = file === null ? null : await pullOf(file);
+		if (Number.isInteger(own)) blamed.add(own);
+		if (other !== null) blamed.add(other);
+		const isOther = other !== null && other !== own;
+		lost.push(isOther ? sentence.replace(/\.$/, `; #${other} changed that file last.`) : sentence);
+	}
+	return {
+		lost,
+		blamed: [...blamed]
+	};
+}
+/** Adds whether an earlier run has reported the same objections and refusals: a later merge has nothing to do with them. */
+function withReports({ sha, isPush }, { declared, merged }, looked, refused, seal) {
+	return looked.map((one) => {
+		const { merchant, objections, state } = one;
+		const guarded = refused.find((outcome) => outcome.merchant === merchant && outcome.status === "refused");
+		const reasons = [...objections, ...guarded?.reasons ?? []];
+		const digest = reasons.length === 0 ? "" : seal(reasons.join("\n"));
+		const isKnown = state?.failure?.digest === digest && state.failure.commit !== sha && state.declared === declared.get(merchant) && unsettled(merchant, state, merged).length === 0;
+		return {
+			...one,
+			digest,
+			isQuiet: digest !== "" && isKnown && isPush
+		};
+	});
+}
+var init_apply_run = __esmMin((() => {
+	init_merchant_state();
+	init_open_failures();
+}));
+
+// src/review/waiting-changes.ts
+/** Returns the names of the oldest records of what waits: nobody has approved them while many later runs ended. */
+function staleWaiting(names) {
+	const runOf = (name) => Number.parseInt(name.slice(8), 10);
+	return names.filter((name) => name.startsWith(WAITING$1)).toSorted((a, b) => runOf(b) - runOf(a)).slice(MAX_WAITING);
+}
+/** Returns the merchants with changes that nobody has reviewed, and that no earlier run has reported. */
+function unreviewedIn(looked) {
+	return looked.filter(({ isQuiet, comparison }) => !isQuiet && comparison.refused.length > 0);
+}
+/**
+* Records what nobody has reviewed, so that a job whose environment has reviewers can apply it. `approvals` are those of the
+* run so far, which are of nothing that it shows. Returns the name that starts that job.
+*/
+async function recordWaiting({ run, attempt }, { store, seal }, { head, base, approvals }, waiting) {
+	const merchants = new Map(waiting.map(({ merchant, whole }) => [merchant, sealed(whole.reviewed, seal)]));
+	const added = {
+		head,
+		base,
+		earlier: approvals.map(environmentNumber),
+		comment: null,
+		merchants
+	};
+	await store.editRuns(`${WAITING$1}${run}-${attempt}`, added, () => false);
+	return `${run}-${attempt}`;
+}
+/**
+* Returns what an earlier job of a run has left: "none" if nothing, "unapproved" if nobody has approved it for the
+* environment since. `approvals` are those of the run so far.
+*/
+async function approvedRest({ run }, records, environment, approvals) {
+	const attemptOf = (name) => Number(name.split("-").at(-1));
+	const [waiting] = records.names.filter((name) => name.startsWith(`${WAITING$1}${run}-`)).toSorted((a, b) => attemptOf(b) - attemptOf(a));
+	const recorded = waiting === void 0 ? void 0 : (await records.runsOf(waiting)).at(-1);
+	if (waiting === void 0 || recorded === void 0) return "none";
+	const before = recorded.earlier.filter((one) => one === environmentNumber(environment));
+	if (approvals.filter((one) => one === environment).length <= before.length) return "unapproved";
+	const name = `the approval of run ${run}`;
+	const states = [...recorded.merchants];
+	return {
+		waiting,
+		approved: new Map(states.map(([merchant, state]) => [merchant, {
+			name,
+			state
+		}]))
+	};
+}
+/** Returns a number for the name of an environment, as records of runs hold it. */
+function environmentNumber(name) {
+	return [...name].reduce((sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 4294967291, 7);
+}
+var WAITING$1, MAX_WAITING;
+var init_waiting_changes = __esmMin((() => {
+	init_seal();
+	WAITING$1 = "waiting/";
+	MAX_WAITING = 30;
+}));
+
+// src/review/record-apply.ts
+/** Records what a run has applied and what is left, and removes the reviews that nothing is left of. */
+async function recordApply(run, open, records, end) {
+	const { store } = open;
+	const { merged, abandoned, declared, waiting } = records;
+	const before = records.records.states;
+	const next = new Map(end.looked.map((one) => [one.merchant, nextState(run, open, records, end, one)]));
+	let states = /* @__PURE__ */ new Map();
+	await store.updateStates((current) => {
+		const edits = /* @__PURE__ */ new Map();
+		for (const { merchant, reviews } of end.looked) {
+			const [own, now] = [next.get(merchant), current.get(merchant)];
+			if (own === void 0) continue;
+			const isMoved = JSON.stringify(now ?? null) !== JSON.stringify(before.get(merchant) ?? null);
+			const names = reviews.map(({ name }) => name);
+			edits.set(merchant, isMoved ? mergedState(own, names, now) : own);
+		}
+		const gone = end.isWhole ? [...current.keys()].filter((merchant) => !declared.has(merchant)) : [];
+		for (const merchant of gone) edits.set(merchant, null);
+		states = new Map([...current, ...edits]);
+		return edits;
+	});
+	const settled = settledRecords(merged, states, end.isWhole ? new Set(declared.keys()) : null);
+	const used = waiting === null ? [] : [waiting];
+	await store.remove([
+		...settled,
+		...abandoned,
+		...used,
+		...staleWaiting(records.records.names)
+	]);
+}
+function nextState({ sha, isDue }, { conceal }, { records, merged, declared, waiting }, { plannedAt, done }, one) {
+	const { merchant, comparison, state } = one;
+	const own = !isDue && waiting === null ? unsettled(merchant, state, merged).map(({ pull }) => recordOf(pull.number)) : [];
+	const known = new Set(records.names);
+	return {
+		commit: sha,
+		at: plannedAt,
+		nightly: isDue ? plannedAt : state?.nightly ?? null,
+		declared: declared.get(merchant) ?? "",
+		settled: [.../* @__PURE__ */ new Set([...state?.settled ?? [], ...own])].filter((name) => known.has(name)),
+		open: remaining(comparison, done.get(merchant) ?? /* @__PURE__ */ new Set()),
+		failure: isDue ? state?.failure ?? null : failureOf(one, sha, own, conceal)
+	};
+}
+function failureOf({ digest, isQuiet, lost, blamed, comparison, state }, sha, merged, conceal) {
+	if (digest === "") return null;
+	const before = state?.failure;
+	if (isQuiet && before) return {
+		...before,
+		digest
+	};
+	const left = comparison.account.filter(({ verdict }) => verdict === "refused");
+	const named = [...merged, ...left.map(({ review }) => review)].map((name) => Number(/^(?:#|reviews\/)(\d+)$/.exec(name)?.[1]));
+	return {
+		commit: sha,
+		digest,
+		pulls: [.../* @__PURE__ */ new Set([...blamed, ...named])].filter(Number.isSafeInteger),
+		dropped: lost.map(conceal)
+	};
+}
+var init_record_apply = __esmMin((() => {
+	init_compare_reviewed();
+	init_merchant_state();
+	init_waiting_changes();
+}));
+
+// src/action/github/last-pull.ts
+/**
+* Returns a function that finds the pull request that changed a file last; `null` if it is not known, or after a few files.
+* `known` are pull requests by the commit that they became.
+*/
+function lastPulls({ event: { sha }, github }, known) {
+	const asked = /* @__PURE__ */ new Map();
+	return async (file) => {
+		if (!asked.has(file) && asked.size === MAX_FILES) return null;
+		const pull = asked.get(file) ?? lastPull(file, sha, known, github);
+		asked.set(file, pull);
+		return pull;
+	};
+}
+async function lastPull(file, sha, known, github) {
+	try {
+		const commit = await github.lastCommitOf(file, sha);
+		if (commit === null) return null;
+		const own = known.get(commit);
+		if (own !== void 0) return own;
+		const pulls = await github.pullsWith(commit);
+		return pulls.find(({ mergedAs }) => mergedAs === commit)?.number ?? pulls[0]?.number ?? null;
+	} catch (error) {
+		if (!(error instanceof GithubError)) throw error;
+		return null;
+	}
+}
+var MAX_FILES;
+var init_last_pull = __esmMin((() => {
+	init_github_api();
+	MAX_FILES = 3;
+}));
+
 // src/action/review/apply-coverage.ts
 /** Reads what was merged and not applied yet, and which merchants a run has to look at, however long ago the last apply was. */
 async function readApplyRecords(context, branch, open, states) {
@@ -55958,7 +57195,9 @@ async function readApplyRecords(context, branch, open, states) {
 		declared
 	};
 	if (inputs.environment !== "") {
-		const { waiting, approved } = await approvedRest(context, records);
+		const rest = await approvedRest(event, records, inputs.environment, await github.approvals());
+		if (typeof rest === "string") throw NOT_APPROVED[rest](inputs.environment);
+		const { waiting, approved } = rest;
 		const covered = states.filter(({ merchant }) => approved.has(merchant));
 		return {
 			...common,
@@ -55967,14 +57206,15 @@ async function readApplyRecords(context, branch, open, states) {
 			covered,
 			merged: [],
 			abandoned: [],
+			ofCommit: [],
 			told: []
 		};
 	}
 	let reviews = await recordedReviews(records, github, branch);
 	let own = reviews.merged.filter(({ pull }) => pull.mergedAs === event.sha).map(({ pull }) => pull.number);
 	if (own.length === 0 && event.name === "push") {
-		own = (await pullsMergedAs(event, branch, github, context.io.sleep)).map(({ number }) => number);
-		if (own.length > 0) reviews = await recordedReviews(records, github, branch);
+		own = (await pullsMergedAs(event, branch, context, reviews.isAnyOpen)).map(({ number }) => number);
+		if (own.some((number) => records.names.includes(recordOf(number)))) reviews = await recordedReviews(records, github, branch);
 	}
 	const { merged, abandoned } = reviews;
 	const reasonOf = ({ merchant }) => lookReason(merchant, declared.get(merchant) ?? "", records.states.get(merchant), merged);
@@ -55995,6 +57235,7 @@ async function readApplyRecords(context, branch, open, states) {
 		covered,
 		approved: /* @__PURE__ */ new Map(),
 		waiting: null,
+		ofCommit: own,
 		told: told.map((number) => {
 			const review = merged.find(({ pull }) => pull.number === number);
 			return {
@@ -56005,213 +57246,20 @@ async function readApplyRecords(context, branch, open, states) {
 		})
 	};
 }
-function isNew({ name }, state) {
-	return !state?.settled.includes(`reviews/${name.slice(1)}`);
+function isNew({ pull }, state) {
+	return !state?.settled.includes(recordOf(pull.number));
 }
-/** Returns the reviews that a run compares a merchant's plan with. */
-function openReviews({ records, merged, approved, waiting }, merchant, isDue = false) {
-	const state = records.states.get(merchant);
-	const rest = approved.get(merchant);
-	if (waiting !== null) return [...state?.open ?? [], ...rest === void 0 ? [] : [rest]];
-	return reviewsOf(merchant, state, isDue ? [] : merged);
-}
-/** Returns the name of the record of what waits for approval after a job. */
-function waitingName({ run, attempt }) {
-	return `${WAITING$1}${run}-${attempt}`;
-}
-/**
-* Returns what an earlier job of this run has left, if somebody has approved it. GitHub creates an environment that does
-* not exist, without reviewers: then nobody has.
-*/
-async function approvedRest({ inputs, event, github }, records) {
-	const names = records.names.filter((name) => name.startsWith(`${WAITING$1}${event.run}-`));
-	const attemptOf = (name) => Number(name.split("-").at(-1));
-	const waiting = names.toSorted((a, b) => attemptOf(a) - attemptOf(b)).at(-1);
-	const run = waiting === void 0 ? void 0 : (await records.runsOf(waiting)).at(-1);
-	if (waiting === void 0 || run === void 0) throw new ActionError("not-approved", "No job of this run has left anything to approve.");
-	const { environment } = inputs;
-	const approvals = (await github.approvals()).filter((one) => one === environment);
-	const before = run.earlier.filter((one) => one === environmentNumber(environment));
-	if (approvals.length <= before.length) throw new ActionError("not-approved", `Nobody has approved this run for the environment ${environment}.`, "Add required reviewers to the environment, and run all jobs again.");
-	const name = `the approval of run ${event.run}`;
-	return {
-		waiting,
-		approved: new Map([...run.merchants].map(([merchant, state]) => [merchant, {
-			name,
-			state
-		}]))
-	};
-}
-/** Returns a number for the name of an environment, as records of runs hold it. */
-function environmentNumber(name) {
-	return [...name].reduce((sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 4294967291, 7);
-}
-var WAITING$1;
+var NOT_APPROVED;
 var init_apply_coverage = __esmMin((() => {
 	init_changed_merchants();
 	init_merchant_state();
+	init_waiting_changes();
 	init_action_error();
 	init_merged_pulls();
-	WAITING$1 = "waiting/";
-}));
-
-// src/action/review/apply-records.ts
-/** Adds what is known of judged merchants, and which pull request made a reviewed change get lost. */
-async function lookedAt({ event, github, inputs }, { records }, judged) {
-	const looked = [];
-	for (const one of judged) {
-		const state = records.states.get(one.merchant);
-		if (inputs.command === "due") {
-			looked.push({
-				...one,
-				state,
-				blamed: [],
-				refusals: [],
-				lost: [],
-				objections: []
-			});
-			continue;
-		}
-		const { lost, blamed } = await lostChanges(one, event.sha, github);
-		const again = state?.failure?.commit === event.sha ? state.failure.dropped : [];
-		const all = [.../* @__PURE__ */ new Set([...lost, ...again])];
-		looked.push({
-			...one,
-			state,
-			blamed,
-			lost: all,
-			objections: [...one.refusals, ...all]
-		});
-	}
-	return looked;
-}
-async function lostChanges({ dropped }, sha, github) {
-	const lost = [];
-	const blamed = /* @__PURE__ */ new Set();
-	for (const { review, sentence, file } of dropped) {
-		const own = Number(review.slice(1));
-		const other = file === null ? null : await pullOfFile(file, sha, github);
-		if (Number.isInteger(own)) blamed.add(own);
-		if (other !== null) blamed.add(other);
-		const isOther = other !== null && other !== own;
-		lost.push(isOther ? sentence.replace(/\.$/, `; #${other} changed that file last.`) : sentence);
-	}
-	return {
-		lost,
-		blamed: [...blamed]
+	NOT_APPROVED = {
+		none: () => new ActionError("not-approved", "No job of this run has left anything to approve."),
+		unapproved: (environment) => new ActionError("not-approved", `Nobody has approved this run for the environment ${environment}.`, "Add required reviewers to the environment, and run all jobs again.")
 	};
-}
-async function pullOfFile(file, sha, github) {
-	try {
-		const commit = await github.lastCommitOf(file, sha);
-		const pulls = commit === null ? [] : await github.pullsWith(commit);
-		return pulls.find(({ mergedAs }) => mergedAs === commit)?.number ?? pulls[0]?.number ?? null;
-	} catch (error) {
-		if (!(error instanceof GithubError)) throw error;
-		return null;
-	}
-}
-/** Adds whether an earlier run has reported the same objections and refusals: a later merge has nothing to do with them. */
-function withReports({ event }, { declared, merged }, looked, refused, seal) {
-	return looked.map((one) => {
-		const { merchant, objections, state } = one;
-		const guarded = refused.find((outcome) => outcome.merchant === merchant && outcome.status === "refused");
-		const reasons = [...objections, ...guarded?.reasons ?? []];
-		const digest = reasons.length === 0 ? "" : seal(reasons.join("\n"));
-		const isKnown = state?.failure?.digest === digest && state.failure.commit !== event.sha && state.declared === declared.get(merchant) && unsettled(merchant, state, merged).length === 0;
-		return {
-			...one,
-			digest,
-			isQuiet: digest !== "" && isKnown && event.name === "push"
-		};
-	});
-}
-/** Records what a run has applied and what is left, and removes the reviews that nothing is left of. */
-async function recordApply(context, { store }, records, end) {
-	const { inputs } = context;
-	const { merged, abandoned, declared, waiting } = records;
-	const before = records.records.states;
-	const next = new Map(end.looked.map((one) => [one.merchant, nextState(context, records, end, one)]));
-	const isWhole = end.isComplete && inputs.shard === null && inputs.merchants.length === 0;
-	let states = /* @__PURE__ */ new Map();
-	await store.updateStates((current) => {
-		const edits = /* @__PURE__ */ new Map();
-		for (const { merchant, reviews } of end.looked) {
-			const [own, now] = [next.get(merchant), current.get(merchant)];
-			if (own === void 0) continue;
-			const isMoved = JSON.stringify(now ?? null) !== JSON.stringify(before.get(merchant) ?? null);
-			const names = reviews.map(({ name }) => name);
-			edits.set(merchant, isMoved ? mergedState(own, names, now) : own);
-		}
-		const gone = isWhole ? [...current.keys()].filter((merchant) => !declared.has(merchant)) : [];
-		for (const merchant of gone) edits.set(merchant, null);
-		states = new Map([...current, ...edits]);
-		return edits;
-	});
-	const settled = settledRecords(merged, states, isWhole ? new Set(declared.keys()) : null);
-	await store.remove([
-		...settled,
-		...abandoned,
-		...waiting === null ? [] : [waiting]
-	]);
-}
-function nextState({ event, inputs }, { records, merged, declared, waiting }, { plannedAt, done }, one) {
-	const { merchant, comparison, state } = one;
-	const isDue = inputs.command === "due";
-	const own = !isDue && waiting === null ? unsettled(merchant, state, merged).map(({ pull }) => recordOf(pull.number)) : [];
-	const known = new Set(records.names);
-	return {
-		commit: event.sha,
-		at: plannedAt,
-		nightly: isDue ? plannedAt : state?.nightly ?? null,
-		declared: declared.get(merchant) ?? "",
-		settled: [.../* @__PURE__ */ new Set([...state?.settled ?? [], ...own])].filter((name) => known.has(name)),
-		open: remaining(comparison, done.get(merchant) ?? /* @__PURE__ */ new Set()),
-		failure: isDue ? state?.failure ?? null : failureOf(one, event.sha)
-	};
-}
-function failureOf({ digest, isQuiet, lost, state }, sha) {
-	if (digest === "") return null;
-	return {
-		commit: isQuiet && state?.failure ? state.failure.commit : sha,
-		digest,
-		dropped: lost
-	};
-}
-/**
-* Records what nobody has reviewed, so that a job whose environment has reviewers can apply it; returns the output that
-* starts that job, or `null` if nothing waits.
-*/
-async function recordWaiting({ event, inputs, github, log }, { store, seal }, branch, looked) {
-	if (inputs.command === "due" || inputs.environment !== "") return null;
-	const open = looked.filter(({ isQuiet, comparison }) => !isQuiet && comparison.refused.length > 0);
-	if (open.length === 0) return null;
-	const approvals = await github.approvals().catch((error) => {
-		if (!(error instanceof GithubError)) throw error;
-		log.notice(`Nothing can wait for approval: ${error.because("actions: read")}.`);
-		return null;
-	});
-	if (approvals === null) return null;
-	const merchants = new Map(open.map(({ merchant, whole }) => [merchant, sealed(whole.reviewed, seal)]));
-	const run = {
-		head: event.sha,
-		base: branch,
-		earlier: approvals.map(environmentNumber),
-		comment: null
-	};
-	const name = waitingName(event);
-	await store.editRuns(name, {
-		...run,
-		merchants
-	}, () => false);
-	return name.slice(name.indexOf("/") + 1);
-}
-var init_apply_records = __esmMin((() => {
-	init_compare_reviewed();
-	init_seal();
-	init_merchant_state();
-	init_github_api();
-	init_apply_coverage();
 }));
 
 // src/action/commands/run-apply-merged.ts
@@ -56267,7 +57315,7 @@ async function apply(context, branch, store, cancellation) {
 	const { planned: whole, progress, close } = await planFiles(current, inputs, io, { signal: cancellation.cancelled });
 	try {
 		const placeOf = ruleLocations(loaded.states, loaded.sources);
-		const judged = await judge(context, plannedOnly(whole), records, store, entryPlaces(loaded.sources));
+		const judged = await judge(context, plannedOnly(whole), records, store, placeTexts(loaded.sources));
 		const byMerchant = new Map(judged.map((one) => [one.merchant, one]));
 		const planned = withRunOverrides(whole.map((one) => coveredPart(one, byMerchant)));
 		const looks = plannedOnly(planned);
@@ -56288,7 +57336,7 @@ async function apply(context, branch, store, cancellation) {
 		const unread = unplannedOf(planned).flatMap(({ merchant, failure }) => [`${merchant} could not be read.`, ...renderFailure(failure, PLAIN).trimEnd().split("\n")]);
 		for (const line of [...broken, ...unread]) reporter.say(line);
 		const refused = skippedMerchants(planned, overrides, /* @__PURE__ */ new Map());
-		const reported = withReports(context, records, judged, refused, store.seal);
+		const reported = withReports(runOf(context), records, judged, refused, store.seal);
 		const { objections, notes, quiet } = objectionsIn(reported);
 		const env = passwordEnvironment(context, keys);
 		const divided = divide(looks, refused, { env });
@@ -56323,13 +57371,14 @@ async function apply(context, branch, store, cancellation) {
 			leftOut: 0
 		}, applyExitCode(outcomes));
 		const looked = reported.filter(({ merchant }) => !superseded.merchants.has(merchant));
+		const isWhole = loaded.valid && inputs.shard === null && inputs.merchants.length === 0;
 		const { problem, waiting } = await recorded(context, store, branch, records, {
 			plannedAt,
 			looked,
 			done: captured.done(),
-			isComplete: loaded.valid
+			isWhole
 		});
-		const next = howToGoOn(objections, records, waiting !== null);
+		const next = howToGoOn(looked, records, waiting !== null);
 		const ended = endOf(context, applyEnd({
 			applied,
 			left: outcomes.filter(({ merchant }) => !applied.some((one) => one.merchant === merchant)),
@@ -56391,16 +57440,29 @@ function objectionsIn(reported) {
 	};
 }
 /** Compares the plans of merchants with their reviews. */
-async function judge(context, looks, records, { seal }, placeOf) {
+async function judge(context, looks, records, store, placeOf) {
+	const run = runOf(context);
 	const judged = looks.map((look) => {
 		const { merchant } = look.plan;
-		const reviews = openReviews(records, merchant, context.inputs.command === "due");
+		const reviews = openReviews(records, merchant, run);
 		return judgeMerchant({
 			...look,
 			desired: look.session.state
-		}, reviews, seal, placeOf);
+		}, reviews, store.seal, placeOf);
 	});
-	return lookedAt(context, records, judged);
+	const { merged, ofCommit } = records;
+	const known = new Map([...ofCommit.map((number) => [run.sha, number]), ...merged.map(({ pull }) => [pull.mergedAs ?? "", pull.number])]);
+	return lookedAt(run, records, judged, {
+		reveal: store.reveal,
+		pullOf: lastPulls(context, known)
+	});
+}
+function runOf({ event, inputs }) {
+	return {
+		sha: event.sha,
+		isDue: inputs.command === "due",
+		isPush: event.name === "push"
+	};
 }
 /** Returns the part of a plan that may be applied; its verification leaves out the rest. */
 function coveredPart(one, judged) {
@@ -56420,10 +57482,10 @@ function coveredPart(one, judged) {
 /** Records how a run has ended, and what waits for approval. */
 async function recorded(context, store, branch, records, end) {
 	try {
-		await recordApply(context, store, records, end);
+		await recordApply(runOf(context), store, records, end);
 		return {
 			problem: null,
-			waiting: await recordWaiting(context, store, branch, end.looked)
+			waiting: await leaveWaiting(context, store, branch, end.looked)
 		};
 	} catch (error) {
 		if (!(error instanceof GitError)) throw error;
@@ -56431,6 +57493,23 @@ async function recorded(context, store, branch, records, end) {
 			problem: storeError(error),
 			waiting: null
 		};
+	}
+}
+/** Records what waits for approval; returns the output that starts its job, or `null` if nothing waits. */
+async function leaveWaiting({ event, inputs, github, log }, store, branch, looked) {
+	const waiting = unreviewedIn(looked);
+	if (inputs.command === "due" || inputs.environment !== "" || waiting.length === 0) return null;
+	try {
+		const approvals = await github.approvals();
+		return await recordWaiting(event, store, {
+			head: event.sha,
+			base: branch,
+			approvals
+		}, waiting);
+	} catch (error) {
+		if (!(error instanceof GithubError)) throw error;
+		log.notice(`Nothing can wait for approval: ${error.because("actions: read")}.`);
+		return null;
 	}
 }
 /** Returns the outcome of a merchant where something was not approved. */
@@ -56455,11 +57534,12 @@ function toldPulls(told, judged, outcomes) {
 		comment: null
 	}))];
 }
-/** Returns what to do about changes that nobody has approved; empty without any. */
-function howToGoOn(objections, { told }, isWaiting) {
-	if (objections.size === 0) return [];
+/** Returns what to do about changes that nobody has approved, and about lost ones; empty without any. */
+function howToGoOn(looked, { told }, isWaiting) {
+	const loud = looked.filter(({ isQuiet }) => !isQuiet);
 	const names = told.map(({ number }) => `#${number}`).join(", ");
-	return [`${names === "" ? "No merged pull request has a plan of this." : `It was merged by ${names}.`} ${isWaiting ? WAITING : PROPOSE}`];
+	const where = names === "" ? "No merged pull request has a plan of this." : `It was merged by ${names}.`;
+	return [...loud.some(({ refusals }) => refusals.length > 0) ? [`${where} ${isWaiting ? WAITING : PROPOSE}`] : [], ...loud.some(({ lost }) => lost.length > 0) ? [AGAIN] : []];
 }
 function divide(looks, refused, io) {
 	const out = new Set(refused.map(({ merchant }) => merchant));
@@ -56481,7 +57561,7 @@ function divide(looks, refused, io) {
 		}))
 	};
 }
-var BROKEN_FILES, WAITING, PROPOSE;
+var BROKEN_FILES, WAITING, PROPOSE, AGAIN;
 var init_run_apply_merged = __esmMin((() => {
 	init_approval();
 	init_cancellation();
@@ -56494,7 +57574,10 @@ var init_run_apply_merged = __esmMin((() => {
 	init_rule_locations();
 	init_show_plans();
 	init_text();
+	init_apply_run();
 	init_judge_merchant();
+	init_record_apply();
+	init_waiting_changes();
 	init_machine_formats();
 	init_style();
 	init_failure_text();
@@ -56502,12 +57585,13 @@ var init_run_apply_merged = __esmMin((() => {
 	init_action_context();
 	init_action_error();
 	init_action_log();
+	init_github_api();
 	init_open_repository();
+	init_last_pull();
 	init_merged_pulls();
 	init_annotations();
 	init_apply_coverage();
 	init_apply_page();
-	init_apply_records();
 	init_commit_status();
 	init_covered_merchants();
 	init_entry_places();
@@ -56517,6 +57601,7 @@ var init_run_apply_merged = __esmMin((() => {
 	BROKEN_FILES = "Files have errors: their merchants are left as they are.";
 	WAITING = "What nobody has reviewed waits: look at it below, and approve the job of this run that waits.";
 	PROPOSE = "Open a pull request that touches the merchant's file, even by a comment only: its plan shows what is new.";
+	AGAIN = "To make a lost change after all, propose it again in a new pull request.";
 }));
 
 // src/edit/adopt/entry-values.ts
@@ -58954,11 +60039,11 @@ function adoptPlanned(merchants, project, now) {
 		});
 		notes.push(...unwritableNotes(adoption, unwritable, live));
 		if (adoption.edits.length === 0) return [];
-		const all = filesOf(state).map(rawOf);
+		const rawFiles = filesOf(state).map(rawOf);
 		const main = rawOf(state.origin.file);
 		return adoptionEdits(adoption, {
 			main,
-			all,
+			all: rawFiles,
 			isShared
 		}).map((edit) => ({
 			...edit,
@@ -58968,10 +60053,10 @@ function adoptPlanned(merchants, project, now) {
 	}), including);
 	const refused = [];
 	return {
-		patches: [...edits].flatMap(([file, all]) => {
+		patches: [...edits].flatMap(([file, editsOfFile]) => {
 			const before = texts.get(file) ?? "";
-			const comments = new Map(all.flatMap((one) => [...one.comments]));
-			const result = editYaml(before, all.map(({ edit }) => edit), { comments });
+			const comments = new Map(editsOfFile.flatMap((edit) => [...edit.comments]));
+			const result = editYaml(before, editsOfFile.map(({ edit }) => edit), { comments });
 			if ("text" in result) return result.text === before ? [] : [{
 				file,
 				before,
@@ -58988,9 +60073,9 @@ function adoptPlanned(merchants, project, now) {
 function unwritableNotes({ merchant, edits }, unwritable, { roles, members }) {
 	return edits.flatMap((edit) => {
 		if (edit.kind !== "update-role" && edit.kind !== "update-member") return [];
-		const [about, parts] = edit.kind === "update-role" ? [`role ${edit.role.name}`, roles.find(({ name }) => name === (edit.fields.name ?? edit.role.name))] : [edit.member.email, members.find((one) => hasAddress(one, edit.fields.email ?? edit.member.email))];
-		const known = (edit.kind === "update-role" ? unwritable.roles : unwritable.members).get(parts?.id ?? "");
-		return Object.entries(edit.fields).flatMap(([key, value]) => value === null && known?.has(key) ? [key] : []).map((key) => `${merchant}: ${about}: ${key} is no longer declared, since a file cannot hold the live value.`);
+		const [about, parts] = edit.kind === "update-role" ? [`role ${edit.role.name}`, roles.find(({ name }) => name === (edit.fields.name ?? edit.role.name))] : [edit.member.email, members.find((member) => hasAddress(member, edit.fields.email ?? edit.member.email))];
+		const reason = (edit.kind === "update-role" ? unwritable.roles : unwritable.members).get(parts?.id ?? "");
+		return Object.entries(edit.fields).flatMap(([key, value]) => value === null && reason?.has(key) ? [key] : []).map((key) => `${merchant}: ${about}: ${key} is no longer declared, since a file cannot hold the live value.`);
 	});
 }
 function hasAddress({ user, invite }, email) {
@@ -58998,11 +60083,11 @@ function hasAddress({ user, invite }, email) {
 }
 /** Returns a function that reads the entries of a file, each file once. */
 function rawFileReader(texts) {
-	const known = /* @__PURE__ */ new Map();
+	const rawFiles = /* @__PURE__ */ new Map();
 	return (file) => {
 		const text = texts.get(file) ?? "";
-		const raw = known.get(file) ?? toRawFile(file, (parseFast(text) ?? parse$2(text)).value);
-		known.set(file, raw);
+		const raw = rawFiles.get(file) ?? toRawFile(file, (parseFast(text) ?? parse$2(text)).value);
+		rawFiles.set(file, raw);
 		return raw;
 	};
 }
@@ -59016,39 +60101,39 @@ function includingMerchants(states) {
 	return including;
 }
 /** Returns the edits of each file; one of a shared file is done only if all merchants that include it want it. */
-function settleShared(wanted, including) {
+function settleShared(wantedEdits, including) {
 	const keyOf = ({ file, edit }) => canonicalJson([file, edit]);
 	const wanting = /* @__PURE__ */ new Map();
-	for (const one of wanted) {
-		const key = keyOf(one);
-		wanting.set(key, (wanting.get(key) ?? /* @__PURE__ */ new Set()).add(one.merchant));
+	for (const wantedEdit of wantedEdits) {
+		const key = keyOf(wantedEdit);
+		wanting.set(key, (wanting.get(key) ?? /* @__PURE__ */ new Set()).add(wantedEdit.merchant));
 	}
 	const edits = /* @__PURE__ */ new Map();
 	const done = /* @__PURE__ */ new Set();
 	const conflicts = /* @__PURE__ */ new Map();
-	const put = (one) => {
-		edits.set(one.file, [...edits.get(one.file) ?? [], one]);
+	const put = (wantedEdit) => {
+		edits.set(wantedEdit.file, [...edits.get(wantedEdit.file) ?? [], wantedEdit]);
 	};
-	for (const one of wanted) {
-		const all = including.get(one.file) ?? /* @__PURE__ */ new Set();
-		const key = keyOf(one);
+	for (const wantedEdit of wantedEdits) {
+		const merchants = including.get(wantedEdit.file) ?? /* @__PURE__ */ new Set();
+		const key = keyOf(wantedEdit);
 		const agreeing = wanting.get(key) ?? /* @__PURE__ */ new Set();
-		if (all.size <= 1) put(one);
-		else if (agreeing.size === all.size) {
-			if (!done.has(key)) put(one);
+		if (merchants.size <= 1) put(wantedEdit);
+		else if (agreeing.size === merchants.size) {
+			if (!done.has(key)) put(wantedEdit);
 			done.add(key);
-		} else if (one.instead) for (const own of one.instead) put({
-			...one,
-			...own
+		} else if (wantedEdit.instead) for (const ownEdit of wantedEdit.instead) put({
+			...wantedEdit,
+			...ownEdit
 		});
 		else conflicts.set(key, {
-			one,
+			one: wantedEdit,
 			agreeing
 		});
 	}
 	const texts = [...conflicts.values()].map(({ one: { file, about }, agreeing }) => {
-		const others = [...including.get(file) ?? []].filter((code) => !agreeing.has(code));
-		return `${someOf([...agreeing])}: ${about} stays as it is: ${file} is shared with ${someOf(others)}, for which it would change too. To adopt it, move it from there to the merchants' own files, and pull again.`;
+		const disagreeing = [...including.get(file) ?? []].filter((code) => !agreeing.has(code));
+		return `${someOf([...agreeing])}: ${about} stays as it is: ${file} is shared with ${someOf(disagreeing)}, for which it would change too. To adopt it, move it from there to the merchants' own files, and pull again.`;
 	});
 	return {
 		edits,
@@ -59238,17 +60323,13 @@ function bodyOf(found, seen, size, scope) {
 	const head = [markerOf("drift", scope), firstSeenLine(seen)].join("\n");
 	return `${head}\n\n${found.render(seen, Math.max(size - head.length - 2, 0))}`;
 }
-/** Writes an issue; retries with a shorter text if GitHub rejects its length. */
-async function shortened(bodyOf, write) {
-	for (let size = COMMENT_SIZE;; size = Math.max(Math.floor(size / 3), MIN_ISSUE_SIZE)) try {
-		return await write(bodyOf(size));
-	} catch (error) {
-		if (!(error instanceof GithubError && error.status === 422) || size <= MIN_ISSUE_SIZE) throw error;
-	}
-}
 /** Returns the keys under which an issue stores differences. */
 function differenceKeys(drifts) {
 	return drifts.flatMap(({ plan, changes, violations }) => [...changes, ...violations].map(({ fingerprint }) => `${plan.merchant}:${fingerprint.slice(0, KEY_LENGTH)}`));
+}
+/** Returns the key under which an issue stores what an apply has refused or lost. */
+function failureKey({ merchant, reasons }) {
+	return `${merchant}:${createHash("sha256").update(reasons.join("\n")).digest("hex").slice(0, KEY_LENGTH)}`;
 }
 /** Returns the first-seen times of differences; new ones get the current time. */
 function firstSeenOf(differences, before, now) {
@@ -59269,7 +60350,7 @@ function sameDifferences(body, seen) {
 	const before = parseFirstSeen(body);
 	return Number(/<!-- rolecall:first-seen:(\d+) /.exec(body)?.[1]) === seen.size && [...before.keys()].every((one) => seen.has(one));
 }
-var LABEL, MIN_ISSUE_SIZE, WRITTEN, MAX_STORED_TIMES, FIRST_SEEN_MARK, KEY_LENGTH;
+var LABEL, WRITTEN, MAX_STORED_TIMES, FIRST_SEEN_MARK, KEY_LENGTH;
 var init_drift_issue = __esmMin((() => {
 	init_commit_files();
 	init_text();
@@ -59277,7 +60358,6 @@ var init_drift_issue = __esmMin((() => {
 	init_github_api();
 	init_pull_comment();
 	LABEL = "rolecall-drift";
-	MIN_ISSUE_SIZE = 2e3;
 	WRITTEN = {
 		issue: ["drift issue", "the permission issues: write"],
 		"pull-request": ["pull request", "the permissions contents: write and pull-requests: write, and a repository whose settings allow workflows to create pull requests"]
@@ -59311,6 +60391,9 @@ async function drift(context) {
 		for (const { merchant, failure } of unplanned) io.stdout.write(`${merchant} could not be read.\n${renderFailure(failure, PLAIN)}`);
 		const drifts = masked ? allDrifts.map(maskAddresses) : allDrifts;
 		const fileErrors = loaded.diagnostics.filter(({ severity, refusal }) => severity === "error" && !refusal);
+		const failures = await failuresFound(context, plannedOnly(planned), loaded);
+		const failed = failureLines(failures);
+		for (const line of failed) io.stdout.write(`${line}\n`);
 		const page = {
 			marker: "",
 			review: {
@@ -59319,8 +60402,9 @@ async function drift(context) {
 				unplanned: masked ? maskAddresses(unplanned) : unplanned,
 				fileErrors: fileErrors.length
 			},
-			about: [`[The run that found it](${event.runUrl})`],
-			after: []
+			about: [`[The run that found it](${event.runUrl})`, ...aboutFailures(masked ? failed.map(maskText) : failed)],
+			after: [],
+			...failures.length > 0 && { verdict: "## ⛔ rolecall drift: not everything is as reviewed" }
 		};
 		const complete = loaded.valid && unplanned.length === 0 && allDrifts.every(({ plan }) => plan.findings.every(({ severity }) => severity !== "error"));
 		const isProposal = inputs.onDrift === "pull-request";
@@ -59329,7 +60413,7 @@ async function drift(context) {
 		const patch = masked ? maskText(patchText(patches)) : patchText(patches);
 		const adopt = isProposal ? null : patch;
 		const url = await updateDriftIssue(context, {
-			differences: differenceKeys(allDrifts),
+			differences: [...differenceKeys(allDrifts), ...failures.map(failureKey)],
 			complete,
 			adopted: patches.map(({ file, after }) => ({
 				path: inRepository(file, event.workspace),
@@ -59349,12 +60433,35 @@ async function drift(context) {
 			...url !== null && { "issue-url": url }
 		};
 		return {
-			...verdictOf(context, allDrifts, complete, loaded.valid),
+			...verdictOf(context, allDrifts, failures, complete, loaded.valid),
 			outputs
 		};
 	} finally {
 		await close();
 	}
+}
+/** Returns what applies have refused or lost and not made since; nothing without the secret of the records. */
+async function failuresFound(context, looks, { sources }) {
+	if (context.inputs.approvalSecret === "") return [];
+	const open = openReviewStore(context);
+	const { states } = await open.store.read();
+	const fresh = looks.map((look) => ({
+		...look,
+		desired: look.session.state
+	}));
+	return openFailures(fresh, states, open, placeTexts(sources));
+}
+function failureLines(failures) {
+	return failures.flatMap(({ merchant, commit, pulls, reasons }) => {
+		return [`${merchant}${commit === null ? "" : `, since the apply of ${commit.slice(0, 7)}`}${pulls.length === 0 ? "" : ` (${pulls.map((number) => `#${number}`).join(", ")})`}:`, ...reasons.map((reason) => `  ${oneLine(reason)}`)];
+	});
+}
+function aboutFailures(lines) {
+	if (lines.length === 0) return [];
+	const shown = lines.slice(0, MAX_FAILURE_LINES);
+	const more = lines.length - shown.length;
+	const rest = more === 0 ? [] : [`and ${counted(more, "more line")}`];
+	return [`### Refused by an apply, or lost\n\n${fenced("text", [...shown, ...rest])}`];
 }
 /** Fetches the history of a shallow checkout, without which nobody knows which side changed last. */
 async function completeHistory({ io, inputs, event, log }) {
@@ -59365,13 +60472,17 @@ async function completeHistory({ io, inputs, event, log }) {
 	})) log.info("The checkout was shallow: its history has been fetched.");
 	else log.notice(`${SHALLOW_WARNING} In a workflow: fetch-depth: 0 for actions/checkout.`);
 }
-function verdictOf({ inputs }, drifts, complete, valid) {
+function verdictOf({ inputs }, drifts, failures, complete, valid) {
 	if (!complete) return failed$1("failed", valid ? "service" : "invalid-files", "Not every merchant could be read and compared; the issue is unchanged.");
 	const differences = drifts.reduce((sum, { changes }) => sum + changes.length, 0);
 	const broken = drifts.reduce((sum, { violations }) => sum + violations.length, 0);
-	if (differences + broken === 0) return passed("clean");
-	const rules = broken > 0 ? `, ${counted(broken, "rule")} broken by live access` : "";
-	return inputs.failOn === "error" ? passed("drift") : failed$1("drift", "differences", `${counted(differences, "difference")}${rules}, and fail-on is ${inputs.failOn}.`);
+	if (differences + broken + failures.length === 0) return passed("clean");
+	const parts = [
+		counted(differences, "difference"),
+		...broken > 0 ? [`${counted(broken, "rule")} broken by live access`] : [],
+		...failures.length > 0 ? [`${counted(failures.length, "merchant")} not as reviewed`] : []
+	];
+	return inputs.failOn === "error" ? passed("drift") : failed$1("drift", "differences", `${parts.join(", ")}, and fail-on is ${inputs.failOn}.`);
 }
 /**
 * Renders the issue, or without a patch (`null`) the pull request that adopts; the longest parts are left out if they do
@@ -59381,10 +60492,15 @@ function renderIssue(page, { drifts, adopt }, seen, size) {
 	const drifted = drifts.filter(({ changes, violations }) => changes.length + violations.length > 0);
 	const causes = /* @__PURE__ */ new Set([...drifted.flatMap(({ changes }) => changes.map(({ cause }) => cause)), ...drifted.flatMap(({ violations }) => violations.map(() => "broken"))]);
 	const since = drifted.map((drift) => sinceText(drift, seen)).join("\n");
+	const isRefused = page.verdict !== void 0;
 	const ways = (long) => {
 		const patched = long && adopt !== null && adopt !== "";
 		const keepLive = adopt === null ? "merge this pull request, which adopts what changed outside git." : `change the files in a pull request: \`rolecall pull\` does it${patched ? ", with the patch below" : ""}.`;
-		const lines = [...causes.size === 1 && causes.has("due") ? [] : [`**Keep the live state:** ${keepLive}`, "**Keep the files:** run the apply workflow by hand with the scope `all`, and approve what waits. It reverts the differences."], ...causes.has("due") ? ["**What is due:** the nightly run makes it with `due`, or the next apply of the merchant; there is nothing to review."] : []];
+		const lines = [
+			...drifted.length === 0 || causes.size === 1 && causes.has("due") ? [] : [`**Keep the live state:** ${keepLive}`, "**Keep the files:** run the apply workflow by hand with the scope `all`, and approve what waits. It reverts the differences."],
+			...isRefused ? ["**What an apply refused or lost:** propose it in a new pull request as it is to be, or run the apply workflow by hand and approve what waits."] : [],
+			...causes.has("due") ? ["**What is due:** the nightly run makes it with `due`, or the next apply of the merchant; there is nothing to review."] : []
+		];
 		return [
 			"### What to do",
 			...lines.map((line, index) => lines.length === 1 ? line : `${index + 1}. ${line}`),
@@ -59392,7 +60508,7 @@ function renderIssue(page, { drifts, adopt }, seen, size) {
 		].join("\n\n");
 	};
 	const whole = [since, ways(true)].join("\n\n").length < size / 2;
-	const after = [...whole || since.length < size / 4 ? [`### Since when\n\n${since}`] : [], ways(whole)];
+	const after = [...since !== "" && (whole || since.length < size / 4) ? [`### Since when\n\n${since}`] : [], ways(whole)];
 	return renderReviewPage({
 		...page,
 		after
@@ -59437,7 +60553,7 @@ function adoptingPatches(planned, drifts, project, now) {
 	});
 	return adoptPlanned(wanted, project, now).patches;
 }
-var STATES;
+var MAX_FAILURE_LINES, STATES;
 var init_run_drift = __esmMin((() => {
 	init_adopt_planned();
 	init_commit_states();
@@ -59445,7 +60561,9 @@ var init_run_drift = __esmMin((() => {
 	init_session();
 	init_rule_locations();
 	init_show_plans();
+	init_escape();
 	init_text();
+	init_open_failures();
 	init_machine_formats();
 	init_markdown_blocks();
 	init_style();
@@ -59455,11 +60573,14 @@ var init_run_drift = __esmMin((() => {
 	init_drift_view();
 	init_action_context();
 	init_action_log();
+	init_open_repository();
 	init_drift_issue();
 	init_annotations();
+	init_entry_places();
 	init_load_and_plan();
 	init_publish_plan();
 	init_secret_policy();
+	MAX_FAILURE_LINES = 60;
 	STATES = {
 		create: "is missing",
 		update: "differs",
@@ -59558,8 +60679,8 @@ async function runValidate(context) {
 var MAX_SHOWN;
 var init_run_validate = __esmMin((() => {
 	init_io();
-	init_rule_table();
 	init_text();
+	init_every_rule();
 	init_diagnostic_formats();
 	init_markdown_blocks();
 	init_action_context();
@@ -63409,8 +64530,11 @@ init_action_error();
 init_action_log();
 init_github_api();
 init_annotations();
-/** Runs the action from the runner's environment; reports failures as outputs and never throws. */
-async function runAction(env, io, runner) {
+/**
+* Runs the action from the runner's environment; reports failures as outputs and never throws. `openGit` takes the place
+* of git.
+*/
+async function runAction(env, io, runner, openGit) {
 	const secrets = secretsIn(env);
 	[...secrets, ...passwordsIn(env)].forEach(runner.setSecret);
 	let mask = (text) => text;
@@ -63450,12 +64574,13 @@ async function runAction(env, io, runner) {
 			const masked = await isMasked(inputs, event, github, runner);
 			if (masked) mask = maskText;
 			const { withRepository } = await Promise.resolve().then(() => (init_open_repository(), open_repository_exports));
-			return withRepository(context, (repository) => run({
+			const use = (repository) => run({
 				...context,
 				...repository,
 				github,
 				masked
-			}));
+			});
+			return withRepository(context, use, openGit);
 		});
 	}, runner);
 	const outputs = {
@@ -63544,7 +64669,7 @@ await runAction(io.env, io, {
 	setFailed,
 	setOutput,
 	setSecret,
-	warning: warning$1
+	warning
 });
 
 export {  };

@@ -23871,15 +23871,24 @@ var init_fast_yaml = __esmMin((() => {
 var locate_exports = /* @__PURE__ */ __exportAll({
 	createLocator: () => createLocator,
 	indexPositions: () => indexPositions,
-	locate: () => locate
+	spanFinder: () => spanFinder
 });
-/** Returns the span of the value at a path of a YAML text, following aliases; null if there is none. */
-function locate(text, path) {
-	const found = createLocator(text)({
-		at: "value",
-		path
-	});
-	return found === null ? null : indexPositions(text).span(found.start, found.end);
+/**
+* Returns a function that gives the span of the value at a path of a YAML text, following aliases; `null` if there is none.
+* The text is parsed once.
+*/
+function spanFinder(text) {
+	const locator = createLocator(text);
+	let positions;
+	return (path) => {
+		const range = locator({
+			at: "value",
+			path
+		});
+		if (range === null) return null;
+		positions ??= indexPositions(text);
+		return positions.span(range.start, range.end);
+	};
 }
 /**
 * Creates a locator, which parses the text again for positions when the first one is needed. A long text is parsed in
@@ -24065,10 +24074,10 @@ var init_locate = __esmMin((() => {
 // src/action/review/entry-places.ts
 /** Creates a function that finds the lines of entries in the texts of files. */
 function entryPlaces(sources) {
-	const texts = new Map(sources.map(({ file, text }) => [file, text]));
+	const spans = new Map(sources.map(({ file, text }) => [file, spanFinder(text)]));
 	return ({ file, path }) => ({
 		file,
-		line: locate(texts.get(file) ?? "", path)?.line ?? null
+		line: spans.get(file)?.(path)?.line ?? null
 	});
 }
 /** Creates a function that returns where an entry is, as `file:line`. */
@@ -39233,15 +39242,16 @@ function parseBlame(output, now, shallow) {
 }
 /** Reads a file with its commit times. */
 async function readHistory(file, { cwd, now }) {
-	const [text, times, { locate }] = await Promise.all([
+	const [text, times, { spanFinder }] = await Promise.all([
 		readFile(resolve(cwd, file), "utf8"),
 		gitTimes(file, cwd, now()),
 		Promise.resolve().then(() => (init_locate(), locate_exports))
 	]);
+	const spanOf = spanFinder(text);
 	return {
 		file: times.file,
 		entry({ path }) {
-			const span = locate(text, path);
+			const span = spanOf(path);
 			return span ? times.lines(span.line, span.endLine) : null;
 		}
 	};
@@ -42499,9 +42509,10 @@ var init_find_places = __esmMin((() => {
 */
 function ruleLocations(states, sources) {
 	const byMerchant = new Map(states.map((state) => [state.merchant, state]));
-	const texts = new Map(sources.map(({ file, text }) => [file, text]));
+	const contents = contentsOf(sources);
+	const spans = new Map(sources.map(({ file, text }) => [file, spanFinder(text)]));
 	const place = ({ file, path }) => {
-		const span = locate(texts.get(file) ?? "", path);
+		const span = spans.get(file)?.(path);
 		return span ? `${file}:${span.line}:${span.column}` : null;
 	};
 	const firstPlace = (files, pathIn) => {
@@ -42516,7 +42527,7 @@ function ruleLocations(states, sources) {
 		return null;
 	};
 	const ofFinding = ({ code, name, message }, { checks }, files) => {
-		if (NAMING_CODES.has(code)) return firstPlace(files, (file) => pathInRules(texts.get(file) ?? "", name));
+		if (NAMING_CODES.has(code)) return firstPlace(files, (file) => pathInRules(contents(file), name));
 		const failed = checks.find((check) => message.includes(`(check: ${checkText(check)})`));
 		if (failed) return place(failed.origin);
 		return firstPlace(files, () => pathOfCode(code) ?? null);
@@ -42533,11 +42544,19 @@ function ruleLocations(states, sources) {
 		}
 		const path = pathOfCode(code);
 		if (path === void 0 || !isSet(refusal, guards)) return null;
-		return firstPlace(files, (file) => decides(refusal, guards, contentOf$1(texts.get(file))) ? path : null);
+		return firstPlace(files, (file) => decides(refusal, guards, contents(file)) ? path : null);
 	};
 }
-function contentOf$1(text = "") {
-	return fieldsOf((parseFast(text) ?? parse$2(text)).value);
+/** Returns a function that gives the content of a file; each file is parsed once. */
+function contentsOf(sources) {
+	const texts = new Map(sources.map(({ file, text }) => [file, text]));
+	const contents = /* @__PURE__ */ new Map();
+	return (file) => {
+		const text = texts.get(file) ?? "";
+		const content = contents.get(file) ?? fieldsOf((parseFast(text) ?? parse$2(text)).value);
+		contents.set(file, content);
+		return content;
+	};
 }
 /** Returns the enforced rules that refuse or warn, or the merchant's own, with the files that they are in. */
 function rulesBehind(refusal, state) {
@@ -42550,8 +42569,7 @@ function rulesBehind(refusal, state) {
 	};
 }
 /** Returns the path at which a rule of a file names a role or a permission; `null` if none does. */
-function pathInRules(text, name) {
-	const value = fieldsOf((parseFast(text) ?? parse$2(text)).value);
+function pathInRules(value, name) {
 	const find = (inner, path) => {
 		if (typeof inner === "string") return inner === name || inner === `role:${name}` ? path : null;
 		if (typeof inner !== "object" || inner === null) return null;

@@ -332,7 +332,10 @@ export function isSet(refusal: Refusal, guards: GuardSettings): boolean {
   const { guard, value } = set;
   const items = guard.list(value, value).map(({ item }) => item);
   const context = { matches: () => false, items };
-  return value !== undefined && items.some((item) => guard.causes(item, refusal, context));
+  const isDefault = (item: RuleItem): boolean => "written" in item && !item.written;
+  return (
+    value !== undefined && items.some((item) => !isDefault(item) && guard.causes(item, refusal, context))
+  );
 }
 
 /** Returns whether a file sets the rule that a refusal is by as it holds for the merchant, where files can differ. */

@@ -1,4 +1,4 @@
-import { locate } from "../../kernel/yaml/locate.ts";
+import { spanFinder } from "../../kernel/yaml/locate.ts";
 import type { Origin } from "../../model/desired.ts";
 import type { PlaceOfEntry } from "../../review/judge-merchant.ts";
 import type { Annotation } from "../context/action-log.ts";
@@ -11,8 +11,8 @@ export type Place = Pick<Annotation, "file" | "line">;
 
 /** Creates a function that finds the lines of entries in the texts of files. */
 export function entryPlaces(sources: Sources): (origin: Pick<Origin, "file" | "path">) => Place {
-  const texts = new Map(sources.map(({ file, text }) => [file, text]));
-  return ({ file, path }) => ({ file, line: locate(texts.get(file) ?? "", path)?.line ?? null });
+  const spans = new Map(sources.map(({ file, text }) => [file, spanFinder(text)]));
+  return ({ file, path }) => ({ file, line: spans.get(file)?.(path)?.line ?? null });
 }
 
 /** Creates a function that returns where an entry is, as `file:line`. */

@@ -118,16 +118,17 @@ export interface History {
 
 /** Reads a file with its commit times. */
 async function readHistory(file: string, { cwd, now }: Pick<Io, "cwd" | "now">): Promise<History> {
-  const [text, times, { locate }] = await Promise.all([
+  const [text, times, { spanFinder }] = await Promise.all([
     readFile(resolve(cwd, file), "utf8"),
     gitTimes(file, cwd, now()),
     // Loaded only here: most plans need no history.
     import("../../kernel/yaml/locate.ts"),
   ]);
+  const spanOf = spanFinder(text);
   return {
     file: times.file,
     entry({ path }) {
-      const span = locate(text, path);
+      const span = spanOf(path);
       return span ? times.lines(span.line, span.endLine) : null;
     },
   };

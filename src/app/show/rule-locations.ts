@@ -1,7 +1,7 @@
 import type { Path } from "../../kernel/problems/problem.ts";
 import { fieldsOf } from "../../kernel/values/values.ts";
 import { parseFast } from "../../kernel/yaml/fast-yaml.ts";
-import { createLocator, indexPositions, locate } from "../../kernel/yaml/locate.ts";
+import { createLocator, indexPositions, spanFinder } from "../../kernel/yaml/locate.ts";
 import { parse } from "../../kernel/yaml/to-value.ts";
 import { canonicalJson } from "../../lib/json-text.ts";
 import type { ListedRule } from "../../model/coverage.ts";
@@ -22,9 +22,10 @@ export function ruleLocations(
   sources: readonly { readonly file: string; readonly text: string }[],
 ): PlaceOf {
   const byMerchant = new Map(states.map((state) => [state.merchant, state]));
-  const texts = new Map(sources.map(({ file, text }) => [file, text]));
+  const contents = contentsOf(sources);
+  const spans = new Map(sources.map(({ file, text }) => [file, spanFinder(text)]));
   const place = ({ file, path }: Origin): string | null => {
-    const span = locate(texts.get(file) ?? "", path);
+    const span = spans.get(file)?.(path);
     return span ? `${file}:${span.line}:${span.column}` : null;
   };
   const firstPlace = (files: readonly string[], pathIn: (file: string) => Path | null): string | null => {
@@ -40,7 +41,7 @@ export function ruleLocations(
     { checks }: Pick<DesiredState, "checks">,
     files: readonly string[],
   ): string | null => {
-    if (NAMING_CODES.has(code)) return firstPlace(files, (file) => pathInRules(texts.get(file) ?? "", name));
+    if (NAMING_CODES.has(code)) return firstPlace(files, (file) => pathInRules(contents(file), name));
     // An existing violation.
     const failed = checks.find((check) => message.includes(`(check: ${checkText(check)})`));
     if (failed) return place(failed.origin);
@@ -58,12 +59,22 @@ export function ruleLocations(
     }
     const path = pathOfCode(code);
     if (path === undefined || !isSet(refusal, guards)) return null;
-    return firstPlace(files, (file) => (decides(refusal, guards, contentOf(texts.get(file))) ? path : null));
+    return firstPlace(files, (file) => (decides(refusal, guards, contents(file)) ? path : null));
   };
 }
 
-function contentOf(text = ""): Readonly<Record<string, unknown>> {
-  return fieldsOf((parseFast(text) ?? parse(text)).value);
+/** Returns a function that gives the content of a file; each file is parsed once. */
+function contentsOf(
+  sources: readonly { readonly file: string; readonly text: string }[],
+): (file: string) => Readonly<Record<string, unknown>> {
+  const texts = new Map(sources.map(({ file, text }) => [file, text]));
+  const contents = new Map<string, Readonly<Record<string, unknown>>>();
+  return (file) => {
+    const text = texts.get(file) ?? "";
+    const content = contents.get(file) ?? fieldsOf((parseFast(text) ?? parse(text)).value);
+    contents.set(file, content);
+    return content;
+  };
 }
 
 /** Returns the line of a rule that a report lists, as `access/shop.yaml:41`; `null` for a default. */
@@ -84,16 +95,8 @@ export function listedRuleFinder(
   sources: readonly { readonly file: string; readonly text: string }[],
 ): (merchant: string, rule: ListedRule) => FilePlace | null {
   const byMerchant = new Map(states.map((state) => [state.merchant, state]));
-  const texts = new Map(sources.map(({ file, text }) => [file, text]));
-  const values = new Map<string, unknown>();
+  const contents = contentsOf(sources);
   const places = placeFinder(sources);
-  const contentOf = (file: string): unknown => {
-    if (!values.has(file)) {
-      const text = texts.get(file) ?? "";
-      values.set(file, (parseFast(text) ?? parse(text)).value);
-    }
-    return values.get(file);
-  };
   return (merchant, { origin, keys, entry, enforcedBy }) => {
     if (origin !== null) return places.entry(origin);
     const state = byMerchant.get(merchant);
@@ -104,7 +107,7 @@ export function listedRuleFinder(
         : state.enforced?.find(({ files: [file] }) => file === enforcedBy)?.files;
     for (const item of [entry, null]) {
       for (const file of files ?? []) {
-        const path = pathOfListed(contentOf(file), keys, item);
+        const path = pathOfListed(contents(file), keys, item);
         const location = path && places.entry({ file, path });
         if (location) return location;
       }
@@ -150,8 +153,7 @@ const NAMING_CODES: ReadonlySet<string> = new Set([
 const RULES = ["policies", "guards", "checks"] as const;
 
 /** Returns the path at which a rule of a file names a role or a permission; `null` if none does. */
-function pathInRules(text: string, name: string): Path | null {
-  const value = fieldsOf((parseFast(text) ?? parse(text)).value);
+function pathInRules(value: Readonly<Record<string, unknown>>, name: string): Path | null {
   const find = (inner: unknown, path: Path): Path | null => {
     if (typeof inner === "string") return inner === name || inner === `role:${name}` ? path : null;
     if (typeof inner !== "object" || inner === null) return null;

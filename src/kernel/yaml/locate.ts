@@ -19,10 +19,19 @@ import { partsOf, pathsIn, type TextPart } from "./fast-yaml.ts";
 /** Finds the text range of a location; `null` if there is none. */
 export type Locator = (location: Location) => TextRange | null;
 
-/** Returns the span of the value at a path of a YAML text, following aliases; null if there is none. */
-export function locate(text: string, path: Path): Span | null {
-  const found = createLocator(text)({ at: "value", path });
-  return found === null ? null : indexPositions(text).span(found.start, found.end);
+/**
+ * Returns a function that gives the span of the value at a path of a YAML text, following aliases; `null` if there is none.
+ * The text is parsed once.
+ */
+export function spanFinder(text: string): (path: Path) => Span | null {
+  const locator = createLocator(text);
+  let positions: Positions | undefined;
+  return (path) => {
+    const range = locator({ at: "value", path });
+    if (range === null) return null;
+    positions ??= indexPositions(text);
+    return positions.span(range.start, range.end);
+  };
 }
 
 /** Size of a part, in UTF-16 units. */

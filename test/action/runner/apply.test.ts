@@ -82,7 +82,8 @@ describe.each(nodesUnderTest())("$name", ({ path: node }) => {
     await planned(7, { [FILE]: WANTED });
     await repository.merge(7);
     await repository.behind("PUT", "/faults", {
-      rules: [{ kind: "status", status: 422, operation: "members.create", times: 1 }],
+      // The first request only asks for the permission.
+      rules: [{ kind: "status", status: 422, operation: "members.create", times: 2 }],
     });
     const stopped = await run("apply");
     expect(stopped.code).toBe(1);

@@ -188,9 +188,9 @@ policies:
     ["require_mfa: role_admin", "rules.yaml:4"],
     ["require_mfa: role_owner", "rules.yaml:5"],
     ["forbid_permissions: pay", "rules.yaml:6"],
+    ["max_removals: 3", "rules.yaml:2"],
     ["protect ada@example.com", "shop.yaml:7"],
     ["protect bob@example.com", "shop.yaml:8"],
-    ["max_removals: 3", "rules.yaml:2"],
   ]);
   expect([placeOf("MC1", fewest), placeOf("MC2", fewest)]).toEqual([null, null]);
   const removals = { ...owners, keys: ["guards", "max_removals"], enforcedBy: "rules.yaml" };

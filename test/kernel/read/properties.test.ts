@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { parseMerchantFile } from "../../../src/index.ts";
-import { locate } from "../../../src/kernel/yaml/locate.ts";
+import { spanFinder } from "../../../src/kernel/yaml/locate.ts";
 import { anyCharacter } from "../../support/any-character.ts";
 import { runs } from "../../support/property-runs.ts";
 
@@ -141,7 +141,7 @@ describe("for any file", () => {
             .join("");
           expect(shown).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}]/u);
           expect(shown).not.toMatch(/abcdefghijklmnop/i);
-          expect(locate(text, ["roles", 0, "name"])).toSatisfy(
+          expect(spanFinder(text)(["roles", 0, "name"])).toSatisfy(
             (span) => span === null || typeof span === "object",
           );
         },

@@ -1,10 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { partsOf } from "../../../src/kernel/yaml/fast-yaml.ts";
-import { createLocator, locate } from "../../../src/kernel/yaml/locate.ts";
+import { createLocator, spanFinder } from "../../../src/kernel/yaml/locate.ts";
 import { parse } from "../../../src/kernel/yaml/to-value.ts";
 import { runs } from "../../support/property-runs.ts";
 import { listed } from "../read/support/listed.ts";
+
+const locate = (text: string, path: Parameters<ReturnType<typeof spanFinder>>[0]) => spanFinder(text)(path);
 
 /** The text that a path's span covers. */
 function covered(text: string, path: readonly (string | number)[]): string | null {

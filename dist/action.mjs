@@ -30004,7 +30004,8 @@ function isSet(refusal, guards) {
 		matches: () => false,
 		items
 	};
-	return value !== void 0 && items.some((item) => guard.causes(item, refusal, context));
+	const isDefault = (item) => "written" in item && !item.written;
+	return value !== void 0 && items.some((item) => !isDefault(item) && guard.causes(item, refusal, context));
 }
 /** Returns whether a file sets the rule that a refusal is by as it holds for the merchant, where files can differ. */
 function decides({ code }, guards, file) {

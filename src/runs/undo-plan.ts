@@ -55,6 +55,7 @@ export function undoPlan(run: PastRun, input: PlanInput): Undo {
         unchanged: scope.members.length - touched(members.changes),
         unlisted: 0,
         findingData: [],
+        laterFindingData: [],
         waiting: [],
       },
     });

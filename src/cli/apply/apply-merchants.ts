@@ -328,11 +328,17 @@ function divide(
 function nothingToDo(results: readonly PlanResult[], leftOut: number, { only }: ApplyOptions): string {
   const missing = results.reduce((sum, { plan }) => sum + remainingChanges(plan).notCreated.length, 0);
   const rest = [
-    ...(only === "due" ? ["nothing is due"] : []),
+    ...(only === "due"
+      ? [isDueLeftOut(results) ? "what is due is left out; the warnings above say why" : "nothing is due"]
+      : []),
     ...(leftOut > 0 ? [leftOutText(leftOut)] : []),
     ...(missing > 0 ? [`${counted(missing, "member")} cannot be created without roles`] : []),
   ];
   return rest.length > 0 ? `Nothing to do: ${rest.join("; ")}.` : "Nothing to do.";
+}
+
+function isDueLeftOut(results: readonly PlanResult[]): boolean {
+  return results.some(({ plan }) => plan.findings.some(({ code }) => code === "due-left-out"));
 }
 
 /** Compares the plans with the approved file; returns nothing without one. */

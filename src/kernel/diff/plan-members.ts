@@ -18,6 +18,8 @@ export interface MemberPlan {
   /** Number of live members that the file does not list and leaves alone. */
   readonly unlisted: number;
   readonly findingData: readonly FindingData[];
+  /** Findings about roles that members are to hold at a later time. */
+  readonly laterFindingData: readonly FindingData[];
   /** Those of the changes that wait until somebody has accepted under a new address. */
   readonly waiting: readonly Deferred[];
 }
@@ -58,14 +60,16 @@ export function planMembers(
   context: MemberContext,
 ): MemberPlan {
   const findingData: FindingData[] = [];
+  const laterFindingData: FindingData[] = [];
   const report: ReportFinding = (found) => void findingData.push(found);
+  const reportLater: ReportFinding = (found) => void laterFindingData.push(found);
   const { leaving, live: staying, entries = [], pinned } = divideLeavers(desired, live, context.left);
   for (const { email: name, id = "" } of pinned) report({ code: "member-pin-left", name, id });
   const {
     changes: declared,
     waiting,
     unclaimed,
-  } = planDeclared(entries, { live: staying, ignoredMembers }, context, report);
+  } = planDeclared(entries, { live: staying, ignoredMembers }, { ...context, reportLater }, report);
   const removals = [
     ...leaving.map((member) => deleteMember(member, context.roles, "left")),
     ...(desired ? planUnlisted(unclaimed, context, report) : []),
@@ -81,7 +85,14 @@ export function planMembers(
     if (expires <= context.now) report({ code: "member-overdue", name, expiresAt });
   }
   const unlisted = desired ? unclaimed.filter(({ id }) => !changed.has(id)).length : 0;
-  return { changes, unchanged: live.length - touched - unlisted, unlisted, findingData, waiting };
+  return {
+    changes,
+    unchanged: live.length - touched - unlisted,
+    unlisted,
+    findingData,
+    laterFindingData,
+    waiting,
+  };
 }
 
 function planDeclared(
@@ -90,7 +101,7 @@ function planDeclared(
     live,
     ignoredMembers,
   }: { readonly live: readonly LiveMember[]; readonly ignoredMembers: readonly LiveMember[] },
-  context: MemberContext,
+  context: MemberContext & LaterReport,
   report: ReportFinding,
 ): FormerChanges & { readonly unclaimed: readonly LiveMember[] } {
   const standing = ignoredMembers.filter((member) => !isExpired(member));
@@ -116,6 +127,11 @@ function planDeclared(
 
 /** The live members to which entries are pinned, by the live address. */
 type Pins = ReadonlyMap<string, { readonly id: string; readonly by: string }>;
+
+/** Receives the findings about roles that members are to hold later. */
+interface LaterReport {
+  readonly reportLater: ReportFinding;
+}
 
 /** Addresses, in lower case, to which the service sends no invitation. */
 interface TakenAddresses {
@@ -174,7 +190,7 @@ function planMoves(
 function planMember(
   at: ActiveMember,
   match: Match<LiveMember>,
-  context: MemberContext & TakenAddresses,
+  context: MemberContext & TakenAddresses & LaterReport,
   report: ReportFinding,
 ): readonly MemberChange[] {
   const name = at.member.email;
@@ -189,7 +205,7 @@ function planMember(
   }
   if (match.found !== "many" && !(match.found === "pin-missing" && isPinWrong(at, match))) {
     // Roles of later grants have to exist now: on that day the error would block every other change.
-    context.roles.resolve(name, at.laterRoles, report);
+    context.roles.resolve(name, at.laterRoles, context.reportLater);
   }
   switch (match.found) {
     case "none":

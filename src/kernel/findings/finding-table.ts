@@ -21,6 +21,7 @@ const FINDINGS: Readonly<Record<FindingCode, Row>> = {
   "check-unknown": warning(
     "A role's permissions are unknown, so a check may overlook the members who hold it.",
   ),
+  "due-left-out": warning("`--only due` leaves out what a date gives a member."),
   "member-address-gap": warning("A member with a new address that begins later loses access until then."),
   "member-ambiguous": error("Several live members have the address of an entry."),
   "member-disabled": warning("A listed member is disabled at the service. No plan enables them."),

@@ -99,6 +99,12 @@ export type FindingData =
     }
   | { readonly code: "member-roles-lost"; readonly name: string; readonly roles: readonly string[] }
   | { readonly code: "member-pin-left"; readonly name: string; readonly id: string }
+  | {
+      readonly code: "due-left-out";
+      readonly name: string;
+      /** Other differences at the member, a password that is needed, or the messages of refusals. */
+      readonly because: "mixed" | "password" | readonly string[];
+    }
   | { readonly code: "member-address-gap"; readonly name: string; readonly previously: string }
   | {
       readonly code: "member-former-differs";
@@ -435,6 +441,10 @@ export function toFinding(found: FindingData): Finding {
         `${name} is suspended, and no file lists the roles (${list(found.roles)}), so they do not come back.`,
         `List them under "roles:" of the member.`,
       );
+    case "due-left-out": {
+      const { reason, hint } = leftOutTexts(found.because);
+      return warning("member", `What dates bring ${name} is left out: ${reason}`, hint);
+    }
     case "member-address-gap":
       return warning(
         "member",
@@ -527,6 +537,28 @@ export function toFinding(found: FindingData): Finding {
     default:
       return found satisfies never;
   }
+}
+
+function leftOutTexts(because: Extract<FindingData, { code: "due-left-out" }>["because"]): {
+  readonly reason: string;
+  readonly hint: string;
+} {
+  if (because === "mixed") {
+    return {
+      reason: "the file changes more at this member.",
+      hint: 'Run "rolecall apply" to make all of it.',
+    };
+  }
+  if (because === "password") {
+    return {
+      reason: "a managed user needs a password.",
+      hint: 'Run "rolecall apply" with the password in the environment.',
+    };
+  }
+  return {
+    reason: because.join(" "),
+    hint: "What takes access is made all the same. Change the files, or the access that is in the way.",
+  };
 }
 
 function unknownRoleTexts({

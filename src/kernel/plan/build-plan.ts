@@ -72,13 +72,18 @@ export interface PlanInput {
 
 /** Computes the changes that turn the live state into the desired one; pure and deterministic. */
 export function buildPlan(unordered: PlanInput): Plan {
-  const input = { ...unordered, live: orderedState(unordered.live) };
+  const input = orderedInput(unordered);
   return judgeChanges(input, proposeChanges(input));
+}
+
+/** Returns the input with the live state in an order that does not depend on the service. */
+export function orderedInput(input: PlanInput): PlanInput {
+  return { ...input, live: orderedState(input.live) };
 }
 
 /** Returns a function that plans the same states without some changes, which are found only once. */
 export function planParts(unordered: PlanInput): (leaveOut: ReadonlySet<string>) => Plan {
-  const input = { ...unordered, live: orderedState(unordered.live) };
+  const input = orderedInput(unordered);
   let proposed: ProposedChanges | null = null;
   return (leaveOut) => {
     proposed ??= proposeChanges(input);
@@ -86,7 +91,8 @@ export function planParts(unordered: PlanInput): (leaveOut: ReadonlySet<string>)
   };
 }
 
-function proposeChanges(input: PlanInput): ProposedChanges {
+/** Finds the changes of an input in order. */
+export function proposeChanges(input: PlanInput): ProposedChanges {
   const { desired, live, now, matches, renewal = {} } = input;
   const { sync } = desired;
   const left = leftAt(desired.leavers, now);
@@ -325,6 +331,7 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
         ...unassignableGrants(changes.members),
         ...roles.findingData,
         ...members.findingData,
+        ...members.laterFindingData,
         ...rounding.map(({ finding }) => finding),
         ...distinctData([
           ...ambiguous,

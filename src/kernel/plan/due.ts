@@ -1,7 +1,16 @@
 import type { DesiredMember, Grant } from "../../model/desired.ts";
 import type { RoleRef } from "../../model/field-values.ts";
 import type { Change, FieldDiff, MemberChange, MemberImage, Plan, Reason } from "../../model/plan.ts";
-import { buildPlan, type PlanInput } from "./build-plan.ts";
+import { withFingerprint } from "../diff/fingerprint.ts";
+import { memberDiffs, withValues } from "../fields/member.ts";
+import { type FindingData, toFinding } from "../findings/findings.ts";
+import {
+  judgeChanges,
+  orderedInput,
+  type PlanInput,
+  type ProposedChanges,
+  proposeChanges,
+} from "./build-plan.ts";
 import type { TimedState } from "./upcoming-dates.ts";
 
 /**
@@ -10,21 +19,25 @@ import type { TimedState } from "./upcoming-dates.ts";
  * `null` for any other change.
  */
 export function dueSince(change: Change, desired: TimedState): number | null {
-  if (change.resource !== "member") return null;
+  return change.resource === "member" ? latest(timesOf(change, desired)) : null;
+}
+
+/** Returns the times of what a change does, in ms since the epoch; `undefined` for what no date brings. */
+function timesOf(change: MemberChange, desired: TimedState): readonly (number | undefined)[] {
   const member = entryOf(change, desired);
-  if (change.reason === "left") return leftSince([change.name, member?.email], desired);
-  if (member === undefined) return null;
+  if (change.reason === "left") return [leftSince([change.name, member?.email], desired)];
+  if (member === undefined) return [];
   switch (change.kind) {
     case "create":
-      return latest(creationTimes(change.after, change.reason, member));
+      return creationTimes(change.after, change.reason, member);
     case "update":
-      return latest(change.fields.flatMap((diff) => updateTimes(diff, change.reason, member)));
+      return change.fields.flatMap((diff) => updateTimes(diff, change.reason, member));
     case "delete":
-      return change.reason === "access-ended" ? latest([endOfMembership(member)]) : null;
+      return change.reason === "access-ended" ? [endOfMembership(member)] : [];
     case "replace": {
       const back = backTimes(change.reason, member);
       const times = change.fields.flatMap((diff) => updateTimes(diff, change.reason, member));
-      return back.length === 0 ? null : latest([...times, ...back]);
+      return back.length === 0 ? [undefined] : [...times, ...back];
     }
     default:
       return change satisfies never;
@@ -53,10 +66,10 @@ function creationTimes(
   reason: Reason,
   member: DesiredMember,
 ): readonly (number | undefined)[] {
-  if (managed !== null) return [];
   const starts = roles.map((ref) => grantOf(ref, member)?.from?.starts);
   const isDated = starts.length > 0 && !starts.includes(undefined);
   return [
+    ...(managed === null ? [] : [undefined]),
     ...(isDated ? [Math.min(...starts.map((time) => time ?? 0))] : []),
     ...(member.from?.starts === undefined ? [] : [member.from.starts]),
     ...backTimes(reason, member),
@@ -74,20 +87,21 @@ function updateTimes(
   member: DesiredMember,
 ): readonly (number | undefined)[] {
   if (diff.field !== "roles") return [undefined];
-  const { from, suspended } = member;
+  const { from } = member;
   const added = diff.added.flatMap((ref) => {
     const starts = [from?.starts, grantOf(ref, member)?.from?.starts, ...backTimes(reason, member)].filter(
       (time) => time !== undefined,
     );
     return starts.length === 0 ? [undefined] : starts;
   });
-  // A declared role is removed only after its end, or while it is suspended.
-  const removed = diff.removed.map((ref) => {
-    const grant = grantOf(ref, member);
-    const isDeclared = grant !== undefined || member.roles === undefined;
-    return reason === "suspended" && isDeclared ? suspended?.from?.starts : grant?.until?.ends;
-  });
-  return [...added, ...removed];
+  return [...added, ...diff.removed.map((ref) => endOf(ref, reason, member))];
+}
+
+/** Returns when a role that is removed has ended. A declared one is removed only after its end, or while it is suspended. */
+function endOf(ref: RoleRef, reason: Reason, member: DesiredMember): number | undefined {
+  const grant = grantOf(ref, member);
+  const isDeclared = grant !== undefined || member.roles === undefined;
+  return reason === "suspended" && isDeclared ? member.suspended?.from?.starts : grant?.until?.ends;
 }
 
 function grantOf({ id, name }: RoleRef, { roles = [] }: DesiredMember): Grant | undefined {
@@ -104,40 +118,95 @@ function entryOf({ id, name }: MemberChange, { members = [] }: TimedState): Desi
   );
 }
 
-function leftSince(addresses: readonly (string | undefined)[], { leavers = [] }: TimedState): number | null {
+function leftSince(
+  addresses: readonly (string | undefined)[],
+  { leavers = [] }: TimedState,
+): number | undefined {
   const keys = new Set(addresses.map((address) => address?.toLowerCase()));
   const times = leavers.flatMap(({ email, from }) => (keys.has(email.toLowerCase()) ? from.starts : []));
-  return times.length === 0 ? null : Math.min(...times);
+  return times.length === 0 ? undefined : Math.min(...times);
 }
 
 /**
- * Plans only the changes that are due: everything else is left out. If a rule refuses them together, what gives access is
- * left out too where that helps: it must not keep access that has ended. A removal that is due and deferred is left out as
- * well, but stays listed as deferred, so that nobody takes it for done.
+ * Plans only the changes that are due: everything else is left out. Of a change that does more, what takes ended access is
+ * made alone. If a rule refuses the changes together, what gives access is left out too where that helps: it must not keep
+ * access that has ended. What is due and left out is a warning. A removal that is due and deferred is left out as well, but
+ * stays listed as deferred, so that nobody takes it for done.
  */
-export function planDue(input: PlanInput): Plan {
-  const whole = buildPlan(input);
-  const plan = planOfDue(whole, input);
+export function planDue(unordered: PlanInput): Plan {
+  const input = orderedInput(unordered);
+  const proposed = proposeChanges(input);
+  const due = planOfDue(proposed, input, false);
+  const giving = due.changes.filter(givesAccess);
+  const removals = due.refusals.length === 0 || giving.length === 0 ? null : planOfDue(proposed, input, true);
+  const isRefused = removals?.refusals.length === 0;
+  const plan = isRefused ? removals : due;
+  const messages = due.refusals.map(({ message }) => message);
+  const leftOut = [
+    ...proposed.members.changes.flatMap((change) => leftOutOf(change, input)),
+    ...(isRefused
+      ? giving.map(({ name }) => ({ code: "due-left-out", name, because: messages }) as const)
+      : []),
+  ];
+  // A role that nobody holds yet keeps no ended access.
+  const later = proposed.members.laterFindingData.map(toFinding);
+  const warnings = [
+    ...later.map((finding) => ({ ...finding, severity: "warning" }) as const),
+    ...leftOut.map(toFinding),
+  ];
+  return warnings.length === 0 ? plan : { ...plan, findings: [...plan.findings, ...warnings] };
+}
+
+function planOfDue(proposed: ProposedChanges, input: PlanInput, onlyTaking: boolean): Plan {
+  const { desired, leaveOut = [] } = input;
+  const isDue = (change: Change): boolean =>
+    dueSince(change, desired) !== null && !(onlyTaking && givesAccess(change));
+  const changes = proposed.members.changes.map((change) =>
+    isDue(change) ? change : (endedPart(change, input) ?? change),
+  );
+  const parts = { ...proposed, members: { ...proposed.members, changes, laterFindingData: [] } };
+  const whole = judgeChanges(input, parts);
+  const others = [
+    ...whole.changes.filter((change) => !isDue(change)),
+    ...whole.deferred.map(({ change }) => change),
+  ];
+  const out = new Set([...leaveOut, ...others.map(({ fingerprint }) => fingerprint)]);
+  const plan = others.length === 0 ? whole : judgeChanges({ ...input, leaveOut: out }, parts);
   const listed = new Set(plan.deferred.map(({ change }) => change.fingerprint));
   const waiting = whole.deferred.filter(
-    ({ change }) => !listed.has(change.fingerprint) && dueSince(change, input.desired) !== null,
+    ({ change }) => !listed.has(change.fingerprint) && dueSince(change, desired) !== null,
   );
   return waiting.length === 0 ? plan : { ...plan, deferred: [...plan.deferred, ...waiting] };
 }
 
-function planOfDue(whole: Plan, input: PlanInput): Plan {
-  const undated = whole.changes.filter((change) => dueSince(change, input.desired) === null);
-  const later = whole.deferred.map(({ change }) => change);
-  const due = undated.length + later.length === 0 ? whole : without([...undated, ...later], input);
-  const giving = due.changes.filter(givesAccess);
-  if (due.refusals.length === 0 || giving.length === 0) return due;
-  const removals = without([...undated, ...later, ...giving], input);
-  return removals.refusals.length === 0 ? removals : due;
+/** Returns the part of an update that takes ended access and nothing else; `null` if there is none. */
+function endedPart(change: MemberChange, { desired, now }: PlanInput): MemberChange | null {
+  const member = entryOf(change, desired);
+  if (change.kind !== "update" || member === undefined) return null;
+  const isEnded = (ref: RoleRef): boolean =>
+    (endOf(ref, change.reason, member) ?? Number.POSITIVE_INFINITY) <= now;
+  const removed = change.fields.flatMap((diff) =>
+    diff.field === "roles" ? diff.removed.filter(isEnded) : [],
+  );
+  if (removed.length === 0) return null;
+  const { before } = change;
+  const after = withValues(before, {
+    roles: before.roles.filter((ref) => !removed.some(({ id }) => id === ref.id)),
+  });
+  return withFingerprint<MemberChange>({ ...change, after, fields: memberDiffs(before, after) });
 }
 
-function without(changes: readonly Change[], input: PlanInput): Plan {
-  const leaveOut = new Set([...(input.leaveOut ?? []), ...changes.map(({ fingerprint }) => fingerprint)]);
-  return buildPlan({ ...input, leaveOut });
+/** Reports what dates bring and a change has together with something else. */
+function leftOutOf(change: MemberChange, input: PlanInput): readonly FindingData[] {
+  const { desired, now } = input;
+  const ended = endedPart(change, input)?.fields.flatMap((diff) =>
+    diff.field === "roles" ? diff.removed : [],
+  );
+  const times = timesOf(change, desired);
+  const dated = times.filter((time) => time !== undefined && time <= now).length - (ended?.length ?? 0);
+  if (dated <= 0 || !times.includes(undefined)) return [];
+  const because = change.kind === "create" && change.after.managed !== null ? "password" : "mixed";
+  return [{ code: "due-left-out", name: change.name, because }];
 }
 
 function givesAccess({ kind, fields }: Change): boolean {

@@ -5,9 +5,11 @@ import { buildPlan } from "../../../src/kernel/plan/build-plan.ts";
 import { dueSince, planDue } from "../../../src/kernel/plan/due.ts";
 import { upcomingDates } from "../../../src/kernel/plan/upcoming-dates.ts";
 import type { DesiredState } from "../../../src/model/desired.ts";
+import type { Change } from "../../../src/model/plan.ts";
 import { desiredStates, liveStates, mirror } from "../../support/arbitrary.ts";
 import {
   brief,
+  briefFindings,
   desired,
   from,
   invited,
@@ -100,7 +102,24 @@ describe("a change is due", () => {
     });
     const plan = planOf(want, is);
     expect(plan.changes.map((change) => dueSince(change, want))).toEqual([null, null]);
-    expect(planDue({ desired: want, live: is, service, now: NOW, matches }).changes).toEqual([]);
+  });
+
+  test("by its part that takes ended access, whatever else the file changes at the member", () => {
+    const want = desired({
+      roles,
+      members: [
+        member("ada@example.com", {
+          roles: ["Cashier", { role: "Lead", until: until("2026-06-14") }],
+          metadata: { desk: "2" },
+        }),
+        member("bob@example.com", { roles: ["Cashier"] }),
+      ],
+    });
+    const due = planDue({ desired: want, live: is, service, now: NOW, matches });
+    expect(due.changes).toMatchObject([
+      { kind: "update", id: "mem_1", after: { metadata: {} }, fields: [{ removed: [{ id: "role_2" }] }] },
+    ]);
+    expect(due.findings).toEqual([]);
   });
 });
 
@@ -155,17 +174,138 @@ describe("a plan of what is due, where a role is yet to be renamed", () => {
   });
 });
 
+describe("what is due and left out is a warning", () => {
+  const begun = from("2026-06-14");
+  const left = (rest: Parameters<typeof desired>[0]) => {
+    const want = desired({ roles, sync: { ...SYNC, members: "additive" }, ...rest });
+    const { changes, findings, refusals } = planDue({ desired: want, live: is, service, now: NOW, matches });
+    expect(refusals).toEqual([]);
+    return [
+      changes.map(({ name }) => name),
+      findings.map(({ severity, code, name, message }) => [severity, code, name, message]),
+    ];
+  };
+
+  test("since the file changes more at the member, or a managed user needs a password", () => {
+    const bob = member("bob@example.com", {
+      roles: ["Cashier", { role: "Lead", from: begun }],
+      metadata: { desk: "2" },
+    });
+    const till = member("till@example.com", {
+      from: begun,
+      roles: ["Cashier"],
+      managed: { passwordEnv: "P" },
+    });
+    expect(left({ members: [bob, till] })).toEqual([
+      [],
+      [
+        [
+          "warning",
+          "due-left-out",
+          "bob@example.com",
+          "What dates bring bob@example.com is left out: the file changes more at this member.",
+        ],
+        [
+          "warning",
+          "due-left-out",
+          "till@example.com",
+          "What dates bring till@example.com is left out: a managed user needs a password.",
+        ],
+      ],
+    ]);
+  });
+
+  test("since a rule refuses what gives access; what takes it from the same member is made", () => {
+    const members = [
+      member("ada@example.com", { roles: ["Cashier", { role: "Lead", until: until("2026-06-14") }] }),
+      member("bob@example.com", { roles: ["Cashier", { role: "Lead", from: begun }] }),
+    ];
+    const policies = { ...NO_POLICIES, separate: [["Cashier", "Lead"]] };
+    expect(left({ members, policies })).toEqual([
+      ["ada@example.com"],
+      [
+        [
+          "warning",
+          "due-left-out",
+          "bob@example.com",
+          expect.stringMatching(/^What dates bring bob@example\.com is left out: .*Cashier/),
+        ],
+      ],
+    ]);
+    const both = member("bob@example.com", {
+      roles: [
+        { role: "Cashier", until: until("2026-06-14") },
+        { role: "Lead", from: begun },
+      ],
+    });
+    const found = left({ members: [both], policies: { ...NO_POLICIES, maxHolders: { Lead: 1 } } });
+    expect(found[0]).toEqual(["bob@example.com"]);
+    expect(found[1]).toMatchObject([["warning", "due-left-out", "bob@example.com", expect.any(String)]]);
+  });
+});
+
+describe("a role that does not exist and is granted later", () => {
+  const want = desired({
+    sync: { ...SYNC, roles: "additive" },
+    members: [
+      member("ada@example.com", { roles: ["Cashier", "Lead"], until: until("2026-06-14") }),
+      member("bob@example.com", { roles: ["Cashier", { role: "Ghost", from: from("2027-06-01") }] }),
+    ],
+  });
+  const input = { desired: want, live: is, service, now: NOW, matches };
+
+  test("is an error of the plan, and a warning beside what is due, which it does not hold up", () => {
+    expect(briefFindings(buildPlan(input))).toEqual(["error member-role-unknown bob@example.com"]);
+    const due = planDue(input);
+    expect(brief(due)).toEqual(["delete member ada@example.com"]);
+    expect(briefFindings(due)).toEqual(["warning member-role-unknown bob@example.com"]);
+  });
+});
+
 describe("a plan of what is due", () => {
-  test("has only changes of the whole plan, and gives nobody anything", () => {
+  test("takes all access that has ended, whatever else is to change", () => {
+    fc.assert(
+      fc.property(desiredStates, liveStates, ends, (state, found, days) => {
+        const want = { ...withEnds(state, days), ...NO_RULES };
+        const input = { desired: want, live: found, service, now: NOW, matches };
+        const [due, all] = [planDue(input), buildPlan(input)];
+        fc.pre(due.refusals.length === 0 && due.deferred.length + all.deferred.length === 0);
+        const removed = (change: Change): readonly unknown[] =>
+          change.fields.flatMap((diff) => (diff.field === "roles" ? diff.removed.map(({ id }) => id) : []));
+        for (const change of all.changes) {
+          const entry = want.members?.find(({ email }) => email.toLowerCase() === change.name.toLowerCase());
+          const ended = (entry?.roles ?? []).filter((grant) => (grant.until?.ends ?? NOW + 1) <= NOW);
+          if (change.kind !== "update" || change.resource !== "member") continue;
+          const own = due.changes.find(({ id }) => id === change.id);
+          const taken = change.before.roles.filter(
+            ({ id, name }) =>
+              ended.some(({ role: one }) => one === name || one === id) && removed(change).includes(id),
+          );
+          expect(own === undefined ? [] : removed(own)).toEqual(
+            expect.arrayContaining(taken.map(({ id }) => id)),
+          );
+        }
+      }),
+    );
+  });
+
+  test("has only changes of the whole plan, or parts of them, and gives nobody anything", () => {
     fc.assert(
       fc.property(desiredStates, liveStates, ends, (state, found, days) => {
         const want = withEnds(state, days);
         const input = { desired: want, live: found, service, now: NOW, matches };
         const [due, all] = [planDue(input), buildPlan(input)];
-        const known = new Set(
-          [...all.changes, ...all.deferred.map(({ change }) => change)].map((one) => one.fingerprint),
-        );
-        expect(due.changes.filter(({ fingerprint }) => !known.has(fingerprint))).toEqual([]);
+        const planned = [...all.changes, ...all.deferred.map(({ change }) => change)];
+        const known = new Set(planned.map((one) => one.fingerprint));
+        for (const part of due.changes.filter(({ fingerprint }) => !known.has(fingerprint))) {
+          const whole = planned.find(({ id }) => id === part.id);
+          expect(part.kind).toBe("update");
+          expect(part.fields).toMatchObject([{ field: "roles", added: [] }]);
+          const [mine, others] = [part, whole].map((one) =>
+            one?.fields.flatMap((diff) => (diff.field === "roles" ? diff.removed : [])),
+          );
+          expect(others).toEqual(expect.arrayContaining([...(mine ?? [])]));
+        }
         expect(
           due.impact.members.filter(({ gained, unknownGained }) => gained.length + unknownGained.length > 0),
         ).toEqual([]);

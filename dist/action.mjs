@@ -14042,6 +14042,10 @@ function toFinding(found) {
 		case "member-service-account": return warning("member", SERVICE_ACCOUNTS[found.type] === void 0 ? `${name} is not listed, and its user type "${found.type}" is unknown; ${stays(found.moves)}.` : `${name} is ${SERVICE_ACCOUNTS[found.type]} that the file does not list; ${stays(found.moves)}.`, "List it under \"members:\" to manage it, or under \"ignore.members\" to keep it out of plans.");
 		case "member-pin-other": return warning("member", `The entry of ${name} is pinned to ${found.id}, whose address is ${found.address}.`, "If these are two people, remove the id. If the address has changed, this is correct.");
 		case "member-roles-lost": return warning("member", `${name} is suspended, and no file lists the roles (${list(found.roles)}), so they do not come back.`, `List them under "roles:" of the member.`);
+		case "due-left-out": {
+			const { reason, hint } = leftOutTexts(found.because);
+			return warning("member", `What dates bring ${name} is left out: ${reason}`, hint);
+		}
 		case "member-address-gap": return warning("member", `${found.previously} is removed at once, since the access of ${name}, the new address, has not begun.`, "To keep the old membership until the new one is accepted, remove \"from\" from the entry.");
 		case "member-former-differs": return warning("member", `The membership of ${name} differs from the entry of ${found.email}, the new address: ${list(found.lacking)}.`, "Nothing is added to it: it is removed once the invitation to the new address is accepted.");
 		case "member-pin-left": return warning("member", `The entry of ${name} is pinned to ${found.id}, which has an address under "leavers:", so the entry has no effect.`, "Remove the id if these are two people; else remove the entry.");
@@ -14064,6 +14068,20 @@ function toFinding(found) {
 		case "member-mfa-unknown": return warning("member", `It is unknown whether ${name}, who would hold "${found.role}", has MFA on login.`, mfaHint(found.invited));
 		default: return found;
 	}
+}
+function leftOutTexts(because) {
+	if (because === "mixed") return {
+		reason: "the file changes more at this member.",
+		hint: "Run \"rolecall apply\" to make all of it."
+	};
+	if (because === "password") return {
+		reason: "a managed user needs a password.",
+		hint: "Run \"rolecall apply\" with the password in the environment."
+	};
+	return {
+		reason: because.join(" "),
+		hint: "What takes access is made all the same. Change the files, or the access that is in the way."
+	};
 }
 function unknownRoleTexts({ name, near, shared, removed }) {
 	if (removed !== null) return {
@@ -29620,7 +29638,7 @@ function longGrants(ends, { desired, find, now }) {
 	return limits.flatMap(([role, limit]) => staying.flatMap((member) => {
 		const key = keyOfRole(role);
 		const grant = member.roles?.find((one) => keyOfRole(one.role) === key);
-		const end = grant && endOf$3(grant.until, member.until);
+		const end = grant && endOf$4(grant.until, member.until);
 		if (grant === void 0 || end === void 0 || end.ends <= now) return [];
 		const start = startOf(grant.from, member.from);
 		const latest = (start?.starts ?? now) + limit.ms;
@@ -29661,7 +29679,7 @@ function compareGrants(ends, declared, { before, base }) {
 		const { member } = grant;
 		const former = base?.members?.find(({ email }) => email.toLowerCase() === member.email.toLowerCase());
 		const same = former?.roles?.find(({ role }) => nameOf?.(role) === grant.role);
-		if (former !== void 0 && same !== void 0) return (endOf$3(same.until, former.until)?.ends ?? Number.POSITIVE_INFINITY) >= grant.end.ends;
+		if (former !== void 0 && same !== void 0) return (endOf$4(same.until, former.until)?.ends ?? Number.POSITIVE_INFINITY) >= grant.end.ends;
 		const person = people.get(member.id ?? "") ?? people.get(member.email.toLowerCase());
 		return person !== void 0 && isHeld(person, grant);
 	};
@@ -29684,7 +29702,7 @@ function isInHours({ text: period }) {
 function isDate(end) {
 	return !/t/i.test(end);
 }
-function endOf$3(grant, membership) {
+function endOf$4(grant, membership) {
 	if (grant === void 0 || membership === void 0) return grant ?? membership;
 	return grant.ends <= membership.ends ? grant : membership;
 }
@@ -37422,7 +37440,9 @@ var init_former_members = __esmMin((() => {
 /** Compares the declared members with the live ones, and moves the holders of replaced roles. */
 function planMembers(desired, { members: live, ignoredMembers }, context) {
 	const findingData = [];
+	const laterFindingData = [];
 	const report = (found) => void findingData.push(found);
+	const reportLater = (found) => void laterFindingData.push(found);
 	const { leaving, live: staying, entries = [], pinned } = divideLeavers(desired, live, context.left);
 	for (const { email: name, id = "" } of pinned) report({
 		code: "member-pin-left",
@@ -37432,7 +37452,10 @@ function planMembers(desired, { members: live, ignoredMembers }, context) {
 	const { changes: declared, waiting, unclaimed } = planDeclared(entries, {
 		live: staying,
 		ignoredMembers
-	}, context, report);
+	}, {
+		...context,
+		reportLater
+	}, report);
 	const removals = [...leaving.map((member) => deleteMember(member, context.roles, "left")), ...desired ? planUnlisted(unclaimed, context, report) : []];
 	const moves = planMoves(live, [...declared, ...removals], context.roles);
 	const changes = [
@@ -37457,6 +37480,7 @@ function planMembers(desired, { members: live, ignoredMembers }, context) {
 		unchanged: live.length - touched - unlisted,
 		unlisted,
 		findingData,
+		laterFindingData,
 		waiting
 	};
 }
@@ -37547,7 +37571,7 @@ function planMember(at, match, context, report) {
 		report(taken);
 		return [];
 	}
-	if (match.found !== "many" && !(match.found === "pin-missing" && isPinWrong(at, match))) context.roles.resolve(name, at.laterRoles, report);
+	if (match.found !== "many" && !(match.found === "pin-missing" && isPinWrong(at, match))) context.roles.resolve(name, at.laterRoles, context.reportLater);
 	switch (match.found) {
 		case "none":
 			if (isAway$1(at) || isMention(at.member, context.file)) return [];
@@ -38689,18 +38713,19 @@ var init_select = __esmMin((() => {
 // src/kernel/plan/build-plan.ts
 /** Computes the changes that turn the live state into the desired one; pure and deterministic. */
 function buildPlan(unordered) {
-	const input = {
-		...unordered,
-		live: orderedState(unordered.live)
-	};
+	const input = orderedInput(unordered);
 	return judgeChanges(input, proposeChanges(input));
+}
+/** Returns the input with the live state in an order that does not depend on the service. */
+function orderedInput(input) {
+	return {
+		...input,
+		live: orderedState(input.live)
+	};
 }
 /** Returns a function that plans the same states without some changes, which are found only once. */
 function planParts(unordered) {
-	const input = {
-		...unordered,
-		live: orderedState(unordered.live)
-	};
+	const input = orderedInput(unordered);
 	let proposed = null;
 	return (leaveOut) => {
 		proposed ??= proposeChanges(input);
@@ -38710,6 +38735,7 @@ function planParts(unordered) {
 		}, proposed);
 	};
 }
+/** Finds the changes of an input in order. */
 function proposeChanges(input) {
 	const { desired, live, now, matches, renewal = {} } = input;
 	const { sync } = desired;
@@ -38959,6 +38985,7 @@ function judgeChanges(input, { scope, roles, members, byFile }) {
 				...unassignableGrants(changes.members),
 				...roles.findingData,
 				...members.findingData,
+				...members.laterFindingData,
 				...rounding.map(({ finding }) => finding),
 				...distinctData([
 					...ambiguous,
@@ -42618,18 +42645,21 @@ var init_build_access_report = __esmMin((() => {
 * `null` for any other change.
 */
 function dueSince(change, desired) {
-	if (change.resource !== "member") return null;
+	return change.resource === "member" ? latest(timesOf(change, desired)) : null;
+}
+/** Returns the times of what a change does, in ms since the epoch; `undefined` for what no date brings. */
+function timesOf(change, desired) {
 	const member = entryOf$2(change, desired);
-	if (change.reason === "left") return leftSince([change.name, member?.email], desired);
-	if (member === void 0) return null;
+	if (change.reason === "left") return [leftSince([change.name, member?.email], desired)];
+	if (member === void 0) return [];
 	switch (change.kind) {
-		case "create": return latest(creationTimes(change.after, change.reason, member));
-		case "update": return latest(change.fields.flatMap((diff) => updateTimes(diff, change.reason, member)));
-		case "delete": return change.reason === "access-ended" ? latest([endOfMembership(member)]) : null;
+		case "create": return creationTimes(change.after, change.reason, member);
+		case "update": return change.fields.flatMap((diff) => updateTimes(diff, change.reason, member));
+		case "delete": return change.reason === "access-ended" ? [endOfMembership(member)] : [];
 		case "replace": {
 			const back = backTimes(change.reason, member);
 			const times = change.fields.flatMap((diff) => updateTimes(diff, change.reason, member));
-			return back.length === 0 ? null : latest([...times, ...back]);
+			return back.length === 0 ? [void 0] : [...times, ...back];
 		}
 		default: return change;
 	}
@@ -42650,10 +42680,11 @@ function endOfMembership({ until, roles = [] }) {
 * password, which time does not give.
 */
 function creationTimes({ roles, managed }, reason, member) {
-	if (managed !== null) return [];
 	const starts = roles.map((ref) => grantOf(ref, member)?.from?.starts);
+	const isDated = starts.length > 0 && !starts.includes(void 0);
 	return [
-		...starts.length > 0 && !starts.includes(void 0) ? [Math.min(...starts.map((time) => time ?? 0))] : [],
+		...managed === null ? [] : [void 0],
+		...isDated ? [Math.min(...starts.map((time) => time ?? 0))] : [],
 		...member.from?.starts === void 0 ? [] : [member.from.starts],
 		...backTimes(reason, member)
 	];
@@ -42664,21 +42695,21 @@ function backTimes(reason, { suspended }) {
 }
 function updateTimes(diff, reason, member) {
 	if (diff.field !== "roles") return [void 0];
-	const { from, suspended } = member;
-	const added = diff.added.flatMap((ref) => {
+	const { from } = member;
+	return [...diff.added.flatMap((ref) => {
 		const starts = [
 			from?.starts,
 			grantOf(ref, member)?.from?.starts,
 			...backTimes(reason, member)
 		].filter((time) => time !== void 0);
 		return starts.length === 0 ? [void 0] : starts;
-	});
-	const removed = diff.removed.map((ref) => {
-		const grant = grantOf(ref, member);
-		const isDeclared = grant !== void 0 || member.roles === void 0;
-		return reason === "suspended" && isDeclared ? suspended?.from?.starts : grant?.until?.ends;
-	});
-	return [...added, ...removed];
+	}), ...diff.removed.map((ref) => endOf$3(ref, reason, member))];
+}
+/** Returns when a role that is removed has ended. A declared one is removed only after its end, or while it is suspended. */
+function endOf$3(ref, reason, member) {
+	const grant = grantOf(ref, member);
+	const isDeclared = grant !== void 0 || member.roles === void 0;
+	return reason === "suspended" && isDeclared ? member.suspended?.from?.starts : grant?.until?.ends;
 }
 function grantOf({ id, name }, { roles = [] }) {
 	return roles.find(({ role }) => role === name || role === id);
@@ -42689,9 +42720,11 @@ function entryOf$2({ id, name }, { members = [] }) {
 function leftSince(addresses, { leavers = [] }) {
 	const keys = new Set(addresses.map((address) => address?.toLowerCase()));
 	const times = leavers.flatMap(({ email, from }) => keys.has(email.toLowerCase()) ? from.starts : []);
-	return times.length === 0 ? null : Math.min(...times);
+	return times.length === 0 ? void 0 : Math.min(...times);
 }
 var init_due = __esmMin((() => {
+	init_fingerprint();
+	init_member();
 	init_build_plan();
 }));
 

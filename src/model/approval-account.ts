@@ -15,7 +15,7 @@ export interface RefusedChange {
 }
 
 /**
- * What becomes of a reviewed change: the covered plan makes it; it is so already; a later review decides otherwise; a date
+ * Outcome of a reviewed change: the covered plan makes it; it is so already; a later review decides otherwise; a date
  * that was reviewed has come since; it waits until others accept; it is refused together with something that nobody
  * reviewed; the files or the service no longer lead to it.
  */

@@ -48,7 +48,7 @@ export function judgeMerchant(
   const comparison = compareReviewed(reviews, fresh, seal);
   const refused = new Set(comparison.refused.map(({ change }) => `${change.resource} ${change.name}`));
   const dropped = comparison.account.flatMap((entry): readonly DroppedChange[] => {
-    // What is refused says it already.
+    // The refusals say it already.
     if (entry.verdict !== "dropped" || refused.has(`${entry.resource} ${entry.name}`)) return [];
     const places = entry.origins.map(placeOf).join(", ");
     const reasons = entry.reasons.length === 0 ? "the files no longer say it" : entry.reasons.join("; ");

@@ -10,7 +10,7 @@ export interface OpenFailure {
   readonly commit: string | null;
   /** Numbers of the pull requests that it was told on. */
   readonly pulls: readonly number[];
-  /** What is left by now, sentences. */
+  /** Sentences about the failures that are still open. */
   readonly reasons: readonly string[];
 }
 

@@ -51,7 +51,7 @@ export async function recordWaiting(
   return `${run}-${attempt}`;
 }
 
-/** What an earlier job of a run has left, with its record. */
+/** Changes that an earlier job of a run left waiting, with their record. */
 export interface ApprovedRest {
   readonly waiting: string;
   readonly approved: ReadonlyMap<string, Review>;

@@ -225,7 +225,7 @@ export interface Violation {
   readonly extent: readonly string[];
   /** The failed check; `null` for a policy. */
   readonly check: Check | null;
-  /** What a check of `only` allows nobody else; absent for other rules. */
+  /** Data of a broken check of `only`; absent for other rules. */
   readonly only?: Extract<CheckData, { readonly code: "check-only" }>;
   refusal(tense: Tense): Refusal;
   /** Returns the violation as one problem for each of its locations in the files. */

@@ -22,7 +22,7 @@ export interface PastDeclaration {
   readonly committed: number | null;
 }
 
-/** What a merchant's file declared in the first-parent history of the current branch, with its includes. */
+/** Declarations of a merchant's file and its includes in the first-parent history of the current branch. */
 export interface DeclaredHistory {
   /** Returns what was declared at a moment, in ms since the epoch; `undefined` if unknown. */
   at(moment: number): Promise<PastDeclaration | undefined>;

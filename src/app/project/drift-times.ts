@@ -63,7 +63,7 @@ export async function driftTimes(
         const fileAt = fileTime(change, moment);
         const wasDeclared = declared.get(keyOf(change));
         if (wasDeclared === undefined || fileAt === null || liveAt === null) return fileAt;
-        // What is live was declared once: either it never followed the file, or it was changed back.
+        // A commit declared the live values once: they never followed the file since, or were changed back.
         if (wasDeclared) return fileAt <= liveAt - COMMIT_PRECISION ? null : fileAt;
         const before = past.get(moment ?? Number.NaN);
         const wasListed = before?.state && entryOf(change, before.state) !== undefined;

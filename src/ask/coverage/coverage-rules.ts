@@ -7,7 +7,7 @@ import { listRules, type RuleItem } from "../../rules/every-rule.ts";
 /** A rule by itself, with what it takes to judge it. */
 export type CoverageRule = {
   readonly listed: ListedRule;
-  /** What the violations name the rule by; `null` for a guard. */
+  /** Name of the rule in its violations; `null` for a guard. */
   readonly violated: Check | string | null;
 } & (RuleItem | { readonly kind: "check"; readonly check: Check; readonly escalation: Partial<Escalation> });
 

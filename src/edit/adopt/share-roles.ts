@@ -1,5 +1,6 @@
-import { sameValue } from "../../kernel/values/values.ts";
+import { roleDiffs, roleImage } from "../../kernel/fields/role.ts";
 import type { Adoption, EntryEdit, RoleEntry } from "../../model/adoption.ts";
+import type { RoleImage } from "../../model/field-values.ts";
 
 /** The change of a shared role's permissions for one merchant. */
 export interface RoleAdjustment {
@@ -93,7 +94,9 @@ function isSameRole(a: RoleEntry, b: RoleEntry): boolean {
 }
 
 function isSameElsewhere(a: RoleEntry, b: RoleEntry): boolean {
-  return (a.description ?? "") === (b.description ?? "") && sameValue(a.metadata ?? {}, b.metadata ?? {});
+  const imageOf = (role: RoleEntry): RoleImage =>
+    roleImage({ ...role, name: "", description: role.description ?? "" });
+  return roleDiffs(imageOf(a), imageOf(b)).every(({ field }) => field === "permissions");
 }
 
 function adjustmentOf(

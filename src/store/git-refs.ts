@@ -64,6 +64,11 @@ export interface GitRefs extends GitCommits {
   fetch(): Promise<ReadonlyMap<string, string>>;
   /** Makes a commit of edited files on top of another; returns its name. */
   commit(parent: string | null, edits: FileEdits, message: string): Promise<string>;
+  /**
+   * Returns the commit that changed a file last, along the first parents of a commit; `null` if the clone does not have
+   * their whole history.
+   */
+  lastCommitOf(path: string, commit: string): Promise<string | null>;
   /** Moves refs, all or none; returns false if one does not have the commit that it has to have. */
   push(moves: readonly RefMove[]): Promise<boolean>;
 }
@@ -130,6 +135,15 @@ export function openRefs({ url, prefix, authorization }: GitRemote, effects: Git
         .toString("utf8")
         .split("\n\n", 1);
       return [...head.matchAll(/^parent (\w+)$/gm)].map(([, parent = ""]) => parent);
+    },
+    lastCommitOf: async (path, commit) => {
+      if (effects.clone === null) return null;
+      const inClone = ["--git-dir", effects.clone, "--literal-pathspecs"];
+      const shallow = await runGit([...inClone, "rev-parse", "--is-shallow-repository"], "", env);
+      if (shallow.output.toString("utf8").trim() !== "false") return null;
+      const log = ["rev-list", "--max-count=1", "--first-parent", commit, "--", path];
+      const { code, output } = await runGit([...inClone, ...log], "", env);
+      return code === 0 ? (lines(output)[0] ?? null) : null;
     },
     commit: async (parent, edits, message) => {
       commits += 1;

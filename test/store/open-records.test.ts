@@ -205,4 +205,21 @@ describe("git", () => {
     await expect(textsOf(commit, repository.refs(clone))).rejects.toThrow("git: ");
     await expect(textsOf(commit, repository.refs())).rejects.toThrow("git: ");
   });
+
+  test("tells from a clone which commit changed a file last, unless that is shallow", async () => {
+    const refs = repository.refs();
+    const [changed, other] = ["access/[mc]1.yaml", "access/m1.yaml"];
+    const first = await refs.commit(null, new Map([[changed, "version: 1\n"]]), "Files");
+    const second = await refs.commit(first, new Map([[other, "version: 1\n"]]), "Another");
+    const third = await refs.commit(second, new Map([["notes.txt", "Notes\n"]]), "Notes");
+    await refs.push([{ ref: "some", from: null, to: third }]);
+    const [clone, shallow] = [`${repository.url}-clone`, `${repository.url}-shallow`];
+    repository.git("clone", "--quiet", "--mirror", repository.url, clone);
+    expect(await repository.refs(clone).lastCommitOf(changed, third)).toBe(first);
+    expect(await repository.refs(clone).lastCommitOf(other, third)).toBe(second);
+    expect(await repository.refs(clone).lastCommitOf("missing.yaml", third)).toBeNull();
+    repository.git("clone", "--quiet", "--mirror", "--depth=1", `file://${repository.url}`, shallow);
+    expect(await repository.refs(shallow).lastCommitOf(changed, third)).toBeNull();
+    expect(await repository.refs().lastCommitOf(changed, third)).toBeNull();
+  });
 });

@@ -75,8 +75,6 @@ export interface Github extends Forge {
   repository(): Promise<{ readonly defaultBranch: string; readonly isPublic: boolean }>;
   /** Returns the tips of the branches whose names begin so, by name. */
   branchesBelow(prefix: string): Promise<ReadonlyMap<string, string>>;
-  /** Returns the last commit that changed a file, of those that a commit contains; `null` without one. */
-  lastCommitOf(path: string, sha: string): Promise<string | null>;
   compare(base: string, head: string): Promise<CommitComparison>;
   pull(number: number): Promise<Pull>;
   /** Returns the pull requests that contain a commit. */

@@ -109,10 +109,6 @@ export function connectGithub(
         state === "approved" && user !== null ? environments.flatMap(({ name }) => name ?? []) : [],
       );
     },
-    lastCommitOf: async (path, sha) => {
-      const { data } = await rest.repos.listCommits({ ...here, sha, path, per_page: 1 });
-      return data[0]?.sha ?? null;
-    },
     now: () => forgeTime ?? effects.now(),
     addStatus: async ({ sha, state, context, description, url }) => {
       const text = [...description].slice(0, MAX_DESCRIPTION).join("");

@@ -1,5 +1,5 @@
 import type { ActionContext } from "../context/action-context.ts";
-import { type Github, GithubError } from "../context/github-api.ts";
+import { GithubError } from "../context/github-api.ts";
 
 /** Files whose last pull request a run asks for: each takes requests. */
 const MAX_FILES = 3;
@@ -9,13 +9,13 @@ const MAX_FILES = 3;
  * `known` are pull requests by the commit that they became.
  */
 export function lastPulls(
-  { event: { sha }, github }: Pick<ActionContext, "event" | "github">,
+  context: Pick<ActionContext, "event" | "github" | "git">,
   known: ReadonlyMap<string, number>,
 ): (file: string) => Promise<number | null> {
   const asked = new Map<string, Promise<number | null>>();
   return async (file) => {
     if (!asked.has(file) && asked.size === MAX_FILES) return null;
-    const pull = asked.get(file) ?? lastPull(file, sha, known, github);
+    const pull = asked.get(file) ?? lastPull(file, known, context);
     asked.set(file, pull);
     return pull;
   };
@@ -23,12 +23,11 @@ export function lastPulls(
 
 async function lastPull(
   file: string,
-  sha: string,
   known: ReadonlyMap<string, number>,
-  github: Github,
+  { event, github, git }: Pick<ActionContext, "event" | "github" | "git">,
 ): Promise<number | null> {
   try {
-    const commit = await github.lastCommitOf(file, sha);
+    const commit = await git.lastCommitOf(file, event.sha);
     if (commit === null) return null;
     const own = known.get(commit);
     if (own !== undefined) return own;

@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { memoryGit } from "../support/memory-git.ts";
 import { type FileChanges, openStory, type Run, type Story } from "../support/story.ts";
 
 const DAY = 86_400_000;
@@ -170,6 +171,30 @@ describe("a reviewed removal", () => {
     await merged({ "README.md": "Access as code.\n" });
     expect((await story.apply()).code).toBe(0);
     expect((await story.drift()).outputs["result"]).toBe("clean");
+  });
+
+  test("is told on every pull request that has to do with it, with few requests", async () => {
+    await story.stop();
+    const files = { ...START, [file("MC2")]: text("MC2", BOB) };
+    const both = SEED.replace(
+      "MC2\n    members: [",
+      "MC2\n    members: [{ email: bob@example.com, roles: [role_employee] }, ",
+    );
+    story = await openStory(both, files, { memory: memoryGit() });
+    expect((await story.apply()).outputs["result"]).toBe("no-changes");
+    const first = await reviewed(removal);
+    const second = await reviewed({ [file("MC2")]: text("MC2") });
+    const third = await reviewed({
+      ...listing,
+      "shared/more.yaml": listing[SHARED],
+      [file("MC2")]: text("MC2", BOB, "include: [../shared/more.yaml]\n"),
+    });
+    for (const pull of [first, second, third]) await story.merge(pull);
+    const run = await story.apply();
+    expect(run.code).toBe(1);
+    for (const pull of [first, second, third]) expect(story.comments(pull).join()).toContain("was lost");
+    expect(run.log).toContain(`#${third} changed that file last`);
+    expect(run.requests.length).toBeLessThanOrEqual(12);
   });
 
   test("is told on the pull request that undoes it, where that is up to date, and that one decides", async () => {

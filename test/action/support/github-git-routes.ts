@@ -87,16 +87,6 @@ export function gitRoutes(fake: FakeGithub): readonly Route[] {
     ],
     [
       "GET",
-      /^\/commits$/,
-      (_, query) => {
-        const path = query.get("path");
-        const all = git.history(shaOf(query.get("sha") ?? "main")).map(commitOf);
-        const touching = path === null ? all : all.filter((one) => touches(one, path, fake));
-        return touching.map((one) => ({ ...commitJson(one), commit: commitJson(one) }));
-      },
-    ],
-    [
-      "GET",
       /^\/commits\/([\w./-]+)$/,
       ([, ref]) => {
         const commit = commitOf(ref);
@@ -207,11 +197,4 @@ function changed(before: BlobsByPath, after: BlobsByPath): readonly object[] {
     const status = was === undefined ? "added" : is === undefined ? "removed" : "modified";
     return [{ filename, status, sha: is ?? was }];
   });
-}
-
-function touches(commit: GitCommit, path: string, { git }: FakeGithub): boolean {
-  const isBelow = (file: string): boolean => file === path || file.startsWith(`${path}/`);
-  const [before, after] = [git.files(commit.parents[0] ?? ""), git.files(commit.sha)];
-  const paths = [...before.keys(), ...after.keys()].filter(isBelow);
-  return paths.some((file) => before.get(file) !== after.get(file));
 }

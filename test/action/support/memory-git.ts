@@ -36,6 +36,15 @@ export function memoryGit(): MemoryGit {
           return text === undefined ? (git.blobs.get(id) ?? Buffer.alloc(0)) : Buffer.from(text);
         }),
       parents: async (commit) => git.commits.get(commit)?.parents ?? [],
+      lastCommitOf: async (path, commit) => {
+        for (let one = git.commits.get(commit); one !== undefined; ) {
+          const before = git.commits.get(one.parents[0] ?? "");
+          const was = before && git.files(before.sha).get(path);
+          if (git.files(one.sha).get(path) !== was) return one.sha;
+          one = before;
+        }
+        return null;
+      },
       commit: async (parent, edits) => {
         const name = createHash("sha1").update(`${records.size}`).digest("hex");
         records.set(name, edited(records.get(parent ?? "") ?? new Map(), edits));

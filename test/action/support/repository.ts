@@ -127,7 +127,14 @@ export async function openRepository(
       const path = join(entry.parentPath, entry.name);
       if (!entry.isDirectory() && !Object.hasOwn(wanted, relative(workspace, path))) await rm(path);
     }
-    await mkdir(join(workspace, ".git"));
+    const git = join(workspace, ".git");
+    await mkdir(join(git, "objects/info"), { recursive: true });
+    if (memory === undefined) {
+      // A clone with every commit, and without a branch.
+      await mkdir(join(git, "refs"));
+      await writeFile(join(git, "HEAD"), "ref: refs/heads/none\n");
+      await writeFile(join(git, "objects/info/alternates"), `${join(refs, "objects")}\n`);
+    }
     for (const [path, text] of Object.entries(wanted)) {
       if (Object.hasOwn(checkedOut, path) && checkedOut[path] === text) continue;
       await mkdir(dirname(join(workspace, path)), { recursive: true });

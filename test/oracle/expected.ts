@@ -380,7 +380,8 @@ function planStaying(work: Work): readonly Outlook[] {
     }
     // What is to come has to be there already.
     for (const role of one.later) resolve(role, wanted, world, roles, errors);
-    for (const each of is === null ? leftovers : [is, ...leftovers]) free.delete(each);
+    const pin = visible.find(({ id }) => id === one.id);
+    for (const each of [is, pin, ...leftovers]) if (each) free.delete(each);
     const former = one.id !== null && is === null ? [] : formersOf(one);
     const own = one.ended
       ? is === null
@@ -388,7 +389,9 @@ function planStaying(work: Work): readonly Outlook[] {
         : [go(is, one, work)]
       : planPresent(inheriting(one, is, former, work), is, work);
     const old = former.map((each) => planOld(each, former, one, is, work));
+    const isKept = pin !== undefined && pin !== is && !leftovers.includes(pin);
     return [
+      ...(isKept ? [{ ...stay(pin, work), isLeftover: true as const }] : []),
       ...leftovers.map((each) => ({ ...go(each, null, work), isLeftover: true as const })),
       ...own,
       ...old,

@@ -44,7 +44,7 @@ export function driftOf(input: DriftInput, planned: Plan, times: DriftTimes): Dr
   const changes = plan.changes.map((change) => {
     const fileChangedAt = times.file(change);
     const liveChangedAt = times.live(change);
-    const isDue = dueSince(change, input.desired) !== null;
+    const isDue = dueSince(change, input.desired, plan.reviewed.at) !== null;
     const cause = isDue ? "due" : causeOf(change, fileChangedAt, liveChangedAt);
     const { fingerprint } = change;
     const isKnown = fileChangedAt !== null && Number.isFinite(fileChangedAt);

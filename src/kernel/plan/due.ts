@@ -18,12 +18,25 @@ import type { TimedState } from "./upcoming-dates.ts";
  * access has ended, or is suspended; given access has begun, or comes back after a suspension. In ms since the epoch;
  * `null` for any other change.
  */
-export function dueSince(change: Change, desired: TimedState): number | null {
-  return change.resource === "member" ? latest(timesOf(change, desired)) : null;
+export function dueSince(change: Change, desired: TimedState, now: number): number | null {
+  return change.resource === "member" ? latest(pastTimesOf(change, desired, now)) : null;
 }
 
-/** Returns the times of what a change does, in ms since the epoch; `undefined` for what no date brings. */
-function timesOf(change: MemberChange, desired: TimedState): readonly (number | undefined)[] {
+/** Returns the times of what a change does, in ms since the epoch; `undefined` for what no date has brought. */
+function pastTimesOf(
+  change: MemberChange,
+  desired: TimedState,
+  now: number,
+): readonly (number | undefined)[] {
+  const isPast = (time: number | undefined): boolean => time !== undefined && time <= now;
+  return timesOf(change, desired, isPast).map((time) => (isPast(time) ? time : undefined));
+}
+
+function timesOf(
+  change: MemberChange,
+  desired: TimedState,
+  isPast: (time: number | undefined) => boolean,
+): readonly (number | undefined)[] {
   const member = entryOf(change, desired);
   if (change.reason === "left") return [leftSince([change.name, member?.email], desired)];
   if (member === undefined) return [];
@@ -33,7 +46,9 @@ function timesOf(change: MemberChange, desired: TimedState): readonly (number | 
     case "update":
       return change.fields.flatMap((diff) => updateTimes(diff, change.reason, member));
     case "delete":
-      return change.reason === "access-ended" ? [endOfMembership(member)] : [];
+      if (change.reason === "access-ended") return [endOfMembership(member)];
+      // Between two grants, one has ended.
+      return change.reason === "access-not-begun" ? endsOfGrants(member).filter(isPast) : [];
     case "replace": {
       const back = backTimes(change.reason, member);
       const times = change.fields.flatMap((diff) => updateTimes(diff, change.reason, member));
@@ -51,10 +66,14 @@ function latest(times: readonly (number | undefined)[]): number | null {
   return Number.isFinite(last) ? last : null;
 }
 
-function endOfMembership({ until, roles = [] }: DesiredMember): number {
-  const ends = roles.map((grant) => grant.until?.ends ?? Number.POSITIVE_INFINITY);
+function endOfMembership(member: DesiredMember): number {
+  const ends = endsOfGrants(member);
   const last = ends.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...ends);
-  return Math.min(until?.ends ?? Number.POSITIVE_INFINITY, last);
+  return Math.min(member.until?.ends ?? Number.POSITIVE_INFINITY, last);
+}
+
+function endsOfGrants({ roles = [] }: DesiredMember): readonly number[] {
+  return roles.map((grant) => grant.until?.ends ?? Number.POSITIVE_INFINITY);
 }
 
 /**
@@ -160,7 +179,7 @@ export function planDue(unordered: PlanInput): Plan {
 function planOfDue(proposed: ProposedChanges, input: PlanInput, onlyTaking: boolean): Plan {
   const { desired, leaveOut = [] } = input;
   const isDue = (change: Change): boolean =>
-    dueSince(change, desired) !== null && !(onlyTaking && givesAccess(change));
+    dueSince(change, desired, input.now) !== null && !(onlyTaking && givesAccess(change));
   const changes = proposed.members.changes.map((change) =>
     isDue(change) ? change : (endedPart(change, input) ?? change),
   );
@@ -174,7 +193,7 @@ function planOfDue(proposed: ProposedChanges, input: PlanInput, onlyTaking: bool
   const plan = others.length === 0 ? whole : judgeChanges({ ...input, leaveOut: out }, parts);
   const listed = new Set(plan.deferred.map(({ change }) => change.fingerprint));
   const waiting = whole.deferred.filter(
-    ({ change }) => !listed.has(change.fingerprint) && dueSince(change, desired) !== null,
+    ({ change }) => !listed.has(change.fingerprint) && dueSince(change, desired, input.now) !== null,
   );
   return waiting.length === 0 ? plan : { ...plan, deferred: [...plan.deferred, ...waiting] };
 }
@@ -202,8 +221,8 @@ function leftOutOf(change: MemberChange, input: PlanInput): readonly FindingData
   const ended = endedPart(change, input)?.fields.flatMap((diff) =>
     diff.field === "roles" ? diff.removed : [],
   );
-  const times = timesOf(change, desired);
-  const dated = times.filter((time) => time !== undefined && time <= now).length - (ended?.length ?? 0);
+  const times = pastTimesOf(change, desired, now);
+  const dated = times.filter((time) => time !== undefined).length - (ended?.length ?? 0);
   if (dated <= 0 || !times.includes(undefined)) return [];
   const because = change.kind === "create" && change.after.managed !== null ? "password" : "mixed";
   return [{ code: "due-left-out", name: change.name, because }];

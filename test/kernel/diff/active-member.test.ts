@@ -90,7 +90,7 @@ describe("somebody who has left holds nothing", () => {
     const is = live(IS.roles, [liveMember("mem_1", "k@example.com"), ...IS.members.slice(1)]);
     const state = want({ members: pinned });
     expect(reasons(state, is)).toEqual(["delete mem_1 left"]);
-    expect(planOf(state, is).changes.map((change) => dueSince(change, state))).toEqual([
+    expect(planOf(state, is).changes.map((change) => dueSince(change, state, NOW))).toEqual([
       Date.parse("2026-06-15T00:00:00.000Z"),
     ]);
   });

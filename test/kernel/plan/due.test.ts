@@ -4,7 +4,7 @@ import { isSuspended } from "../../../src/kernel/diff/active-member.ts";
 import { buildPlan } from "../../../src/kernel/plan/build-plan.ts";
 import { dueSince, planDue } from "../../../src/kernel/plan/due.ts";
 import { upcomingDates } from "../../../src/kernel/plan/upcoming-dates.ts";
-import type { DesiredState } from "../../../src/model/desired.ts";
+import type { DesiredState, Grant } from "../../../src/model/desired.ts";
 import type { Change } from "../../../src/model/plan.ts";
 import { desiredStates, liveStates, mirror } from "../../support/arbitrary.ts";
 import {
@@ -51,7 +51,7 @@ describe("a change is due", () => {
     });
     const plan = planOf(want, is);
     expect(brief(plan)).toHaveLength(1);
-    expect(plan.changes.map((change) => dueSince(change, want))).toEqual([ended.ends]);
+    expect(plan.changes.map((change) => dueSince(change, want, NOW))).toEqual([ended.ends]);
   });
 
   test("if it removes a member whose membership, or whose every role, has ended", () => {
@@ -70,7 +70,7 @@ describe("a change is due", () => {
     });
     const plan = planOf(want, is);
     expect(plan.changes.map(({ kind }) => kind)).toEqual(["delete", "delete"]);
-    expect(plan.changes.map((change) => dueSince(change, want))).toEqual(
+    expect(plan.changes.map((change) => dueSince(change, want, NOW))).toEqual(
       plan.changes.map(({ id }) => (id === "mem_1" ? second.ends : first.ends)),
     );
   });
@@ -86,7 +86,26 @@ describe("a change is due", () => {
     });
     const plan = planOf(want, is);
     expect(brief(plan)).toEqual(["update member ada@example.com"]);
-    expect(plan.changes.map((change) => dueSince(change, want))).toEqual([begun.starts]);
+    expect(plan.changes.map((change) => dueSince(change, want, NOW))).toEqual([begun.starts]);
+  });
+
+  test("if it removes a member between two grants, one of which has ended, since that end", () => {
+    const ended = until("2026-06-14");
+    const gap = (...grants: readonly Grant[]) => {
+      const others = [member("ada@example.com", { roles: ["Cashier", "Lead"] })];
+      const want = desired({ roles, members: [...others, member("bob@example.com", { roles: grants })] });
+      const plan = planOf(want, is);
+      expect(plan.changes).toMatchObject([{ kind: "delete", id: "mem_2", reason: "access-not-begun" }]);
+      expect(planDue({ desired: want, live: is, service, now: NOW, matches }).changes).toHaveLength(
+        dueSince(plan.changes[0] as Change, want, NOW) === null ? 0 : 1,
+      );
+      return plan.changes.map((change) => dueSince(change, want, NOW));
+    };
+    const [lastWeek, nextWeek, later] = [from("2026-06-10"), from("2026-06-22"), until("2026-07-31")];
+    const next = { role: "Lead", from: nextWeek, until: later };
+    expect(gap({ role: "Cashier", until: ended }, next)).toEqual([ended.ends]);
+    expect(gap({ role: "Cashier", from: lastWeek, until: ended }, next)).toEqual([ended.ends]);
+    expect(gap({ role: "Cashier", from: nextWeek, until: later })).toEqual([null]);
   });
 
   test("unless it does more, or the file does not list what it removes", () => {
@@ -101,7 +120,7 @@ describe("a change is due", () => {
       ],
     });
     const plan = planOf(want, is);
-    expect(plan.changes.map((change) => dueSince(change, want))).toEqual([null, null]);
+    expect(plan.changes.map((change) => dueSince(change, want, NOW))).toEqual([null, null]);
   });
 
   test("by its part that takes ended access, whatever else the file changes at the member", () => {
@@ -402,7 +421,7 @@ describe("beginnings and suspensions", () => {
       members: [member("bob@example.com", rest), member("ada@example.com", { roles: ["Cashier", "Lead"] })],
     });
     const plan = planOf(want, is);
-    return { want, plan, since: plan.changes.map((change) => dueSince(change, want)) };
+    return { want, plan, since: plan.changes.map((change) => dueSince(change, want, NOW)) };
   };
 
   test("are due where time alone has brought them", () => {
@@ -439,7 +458,7 @@ describe("beginnings and suspensions", () => {
         members: [member("new@example.com", rest)],
         sync: { ...SYNC, members: "additive" },
       });
-      return planOf(want, is).changes.map((change) => dueSince(change, want));
+      return planOf(want, is).changes.map((change) => dueSince(change, want, NOW));
     };
     const grants = [
       { role: "Cashier", from: on(before) },
@@ -462,7 +481,7 @@ describe("beginnings and suspensions", () => {
         sync: { ...SYNC, members: "additive" },
       });
       const plan = planDue({ desired: want, live: state, service, now: NOW, matches });
-      return plan.changes.map((change) => [change.kind, dueSince(change, want)]);
+      return plan.changes.map((change) => [change.kind, dueSince(change, want, NOW)]);
     };
     const ended = { until: { text: "-", ends: before } };
     expect(joins({ from: on(before), roles: [] })).toEqual([["create", before]]);

@@ -196,7 +196,7 @@ describe("for every desired and live state", () => {
         expect(removed.map(({ id }) => id).sort()).toEqual(going.sort());
         expect(removed.every(({ kind }) => kind === "delete")).toBe(true);
         expect(all.filter(({ kind, name }) => kind === "create" && left.has(name.toLowerCase()))).toEqual([]);
-        expect(removed.map((change) => dueSince(change, at(NOW)))).toEqual(removed.map(() => NOW));
+        expect(removed.map((change) => dueSince(change, at(NOW), NOW))).toEqual(removed.map(() => NOW));
       }),
       { numRuns: runs(120) },
     );

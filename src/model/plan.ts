@@ -100,7 +100,7 @@ export interface Deferred {
   readonly change: Change;
   /** The role that would have too few; `null` for a person whose address changes. */
   readonly role: string | null;
-  /** Addresses of the members who have to accept first. */
+  /** Addresses of the members who have to accept first; empty after an apply if they have accepted by now. */
   readonly waitsFor: readonly string[];
 }
 

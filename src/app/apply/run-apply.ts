@@ -252,7 +252,7 @@ interface Waits extends Pick<Cancellation, "cause"> {
 
 /** Plans again, and returns what remains without changes that were refused for now. */
 async function verify(
-  { session, live, passwords = [], leftOut = 0, journal }: Running,
+  { session, plan: planned, live, passwords = [], leftOut = 0, journal }: Running,
   result: ApplyResult,
   { cause, stopped, pause }: Waits,
 ): Promise<Verification> {
@@ -269,16 +269,25 @@ async function verify(
     return { status: "unverified", why: looked?.failure ?? stoppedBy(cause()) };
   const enabled = passwords.flatMap(({ id, before, after }) => (before.status === after.status ? [] : [id]));
   const changed = live ? statusChanges(live, looked.live, new Set(enabled)) : [];
-  const plan = { ...looked.plan, findings: [...changed, ...looked.plan.findings] };
-  const { left: remaining } = remainingChanges(plan);
+  const waited = new Set(planned.deferred.map(({ change }) => change.fingerprint));
+  const { left } = remainingChanges(looked.plan);
+  const remaining = left.filter(({ fingerprint }) => !waited.has(fingerprint));
   const changes = remaining.filter((change) => !refused.has(targetOf(change)));
-  const deferred = plan.deferred.map(({ change }) => summaryOf(change));
+  // A change that the plan deferred may have become due, such as when a managed user was created.
+  const due = left.flatMap((change) =>
+    waited.has(change.fingerprint) ? [{ change, role: null, waitsFor: [] }] : [],
+  );
+  const deferred = [...looked.plan.deferred, ...due];
   const recorded = await toResult(
-    journal.write({ type: "verified", left: remaining.map(summaryOf), deferred }),
+    journal.write({
+      type: "verified",
+      left: remaining.map(summaryOf),
+      deferred: deferred.map(({ change }) => summaryOf(change)),
+    }),
   );
   return {
     status: "verified",
-    plan: { ...plan, changes },
+    plan: { ...looked.plan, changes, deferred, findings: [...changed, ...looked.plan.findings] },
     leftOut,
     refused: remaining.length - changes.length,
     unrecorded: recorded?.failure ? oneLine(recorded.failure.message) : null,

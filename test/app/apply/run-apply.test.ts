@@ -5,7 +5,9 @@ import type { PendingApply } from "../../../src/app/apply/run-apply.ts";
 import { type RunOptions, runApply } from "../../../src/app/apply/run-apply.ts";
 import { applyExitCode, type StopSignal } from "../../../src/app/io/io.ts";
 import type { OnError } from "../../../src/model/apply.ts";
+import type { DesiredState } from "../../../src/model/desired.ts";
 import { RolecallError } from "../../../src/model/errors.ts";
+import type { LiveState } from "../../../src/model/live.ts";
 import type { Plan } from "../../../src/model/plan.ts";
 import { desired, invited, live, liveMember, liveRole, member, planOf } from "../../support/build.ts";
 import { type TestIo, testIo } from "../../support/io.ts";
@@ -15,9 +17,15 @@ import { beginning, modelService } from "../../support/model-service.ts";
 const ADDRESSES = ["ada@example.com", "bob@example.com", "cleo@example.com"];
 
 /** A merchant where three members are to be invited, each after `before`. */
-function merchant(code: string, before: () => Promise<void> = async () => undefined) {
-  const state = desired({ merchant: code, members: ADDRESSES.map((email) => member(email)) });
-  const service = modelService({ ...live(), merchant: code });
+function merchant(
+  code: string,
+  before: () => Promise<void> = async () => undefined,
+  {
+    state = desired({ merchant: code, members: ADDRESSES.map((email) => member(email)) }),
+    is = live(),
+  }: { readonly state?: DesiredState; readonly is?: LiveState } = {},
+) {
+  const service = modelService({ ...is, merchant: code });
   const plan = (): Plan => planOf(state, service.state());
   const writer: typeof service.writer = beginning({
     ...service.writer,
@@ -276,6 +284,25 @@ test("what somebody else has changed meanwhile is named when everything is read 
   expect(stderr).toContain("    delete member eve@example.com\n");
   expect(entries.at(-1)).toMatchObject({ left: ["delete member eve@example.com"] });
   expect(code).toBe(4);
+});
+
+test("a removal that waited for a managed user is left to the next apply, and nobody else is blamed", async () => {
+  const managed = { nickname: "Till", passwordEnv: "TILL_PASSWORD" };
+  const renamed = member("till@new.example", { previously: ["till@old.example"], roles: [], managed });
+  const { due, service } = merchant("MC1", undefined, {
+    state: desired({ merchant: "MC1", members: [renamed] }),
+    is: live([], [liveMember("mem_1", "till@old.example")]),
+  });
+  const { code, stdout, stderr, entries } = await run([due], testIo());
+  expect(service.state().members).toHaveLength(2);
+  expect(stdout).toMatch(/Verified: no changes remain except 1\s+deferred\./);
+  expect(stdout).toContain("delete member till@old.example: the next apply makes it\n");
+  expect(stderr).not.toContain("somebody else");
+  expect(entries.find(({ type }) => type === "verified")).toMatchObject({
+    left: [],
+    deferred: ["delete member till@old.example"],
+  });
+  expect(code).toBe(0);
 });
 
 test("exits with 4 if the changes are made but cannot be verified", async () => {

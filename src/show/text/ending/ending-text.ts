@@ -171,6 +171,7 @@ function openLines(ends: readonly MerchantEnd[], style: Style): readonly string[
 }
 
 function deferredText({ change, role, waitsFor }: Deferred): string {
+  if (waitsFor.length === 0) return `${oneLine(summaryOf(change))}: the next apply makes it`;
   const who = waitsFor.map(oneLine).join(" or ");
   return `${oneLine(summaryOf(change))}: waits until ${who} has accepted${role === null ? "" : `, so that "${oneLine(role)}" keeps enough holders`}`;
 }

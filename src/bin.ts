@@ -3,4 +3,4 @@ import { enableCompileCache } from "./cli/io/compile-cache.ts";
 
 enableCompileCache();
 // Static imports would be compiled before the cache is enabled.
-await import("./cli/io/run-program.ts");
+await import("./cli/run-program.ts");

@@ -7,11 +7,11 @@ import { describeProblems } from "./kernel/messages/describe-problems.ts";
 import type { LocatedProblem } from "./kernel/problems/problem.ts";
 import { buildDesiredState } from "./kernel/read/build-desired-state.ts";
 import { analyzeSource } from "./kernel/read/load-sources.ts";
+import { judgeDeclared } from "./kernel/rules/judge-rules.ts";
 import { parseFast } from "./kernel/yaml/fast-yaml.ts";
 import { parse } from "./kernel/yaml/to-value.ts";
 import type { DesiredState } from "./model/desired.ts";
 import type { Diagnostic } from "./model/diagnostic.ts";
-import { judgeDeclared } from "./rules/judge-rules.ts";
 
 export {
   type AppliedPlan,
@@ -62,6 +62,7 @@ export { type FindingRule, findingTable } from "./kernel/findings/finding-table.
 export { buildPlan, type PlanInput } from "./kernel/plan/build-plan.ts";
 export type { Path } from "./kernel/problems/problem.ts";
 export type { DiagnosticRule, Rule } from "./kernel/problems/rule-table.ts";
+export { diagnosticTable } from "./kernel/rules/every-rule.ts";
 export { merchantJsonSchema, projectJsonSchema } from "./kernel/saved/json-schemas.ts";
 export { type PlanFile, parsePlanFile } from "./kernel/saved/plan-file.ts";
 export type {
@@ -193,7 +194,6 @@ export type {
   ReviewedResource,
   ReviewedState,
 } from "./model/reviewed.ts";
-export { diagnosticTable } from "./rules/every-rule.ts";
 
 /**
  * The desired state and diagnostics of a merchant's file; `state` is `null` if there is an error other than a refusal.

@@ -22,9 +22,8 @@ export function exportsOf({ code }: SourceFile): readonly string[] {
   return [...declarations].map(([, name]) => String(name));
 }
 
-/** Returns the files that import one another in a circle, by group. */
-export function cyclesOf(files: readonly SourceFile[]): readonly (readonly string[])[] {
-  const targets = new Map(files.map((file) => [file.path, file.imports.map(({ to }) => to)]));
+/** Returns the files or folders that import one another in a circle, by group, from what each imports. */
+export function cyclesOf(targets: ReadonlyMap<string, readonly string[]>): readonly (readonly string[])[] {
   const reachedFrom = (path: string): ReadonlySet<string> => {
     const reached = new Set<string>();
     const open = [path];

@@ -1,6 +1,6 @@
 import { VERSION } from "../../app/io/io.ts";
+import { diagnosticTable } from "../../kernel/rules/every-rule.ts";
 import { counted } from "../../lib/text.ts";
-import { diagnosticTable } from "../../rules/every-rule.ts";
 import { diagnosticsSarif } from "../../show/machine/diagnostic-formats.ts";
 import { fenced } from "../../show/markdown/markdown-blocks.ts";
 import { type ActionResult, failed, type OfflineContext, passed } from "../context/action-context.ts";

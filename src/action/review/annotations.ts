@@ -1,10 +1,10 @@
 import { runFingerprint } from "../../kernel/diff/fingerprint.ts";
+import { applyOverrides, type Override } from "../../kernel/rules/overrides.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { Finding, Plan, Refusal } from "../../model/plan.ts";
-import { applyOverrides, type Override } from "../../rules/overrides.ts";
 import type { PlaceOf } from "../../show/view/plan-view.ts";
 import type { ActionContext } from "../context/action-context.ts";
 import type { Annotation } from "../context/action-log.ts";

@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { type Comparison, compareReviewed } from "../../kernel/approval/compare-reviewed.ts";
 import { runFingerprint } from "../../kernel/diff/fingerprint.ts";
 import { isEdited } from "../../kernel/plan/edited-plan.ts";
+import { applyOverrides, type Override, parseOverride } from "../../kernel/rules/overrides.ts";
 import { parsePlanFile } from "../../kernel/saved/plan-file.ts";
 import { oneLine } from "../../lib/escape.ts";
 import type { MerchantOutcome } from "../../model/apply.ts";
@@ -11,7 +12,6 @@ import type { AccountEntry, RefusedChange } from "../../model/approval-account.t
 import type { Origin } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { Plan, Refusal } from "../../model/plan.ts";
-import { applyOverrides, type Override, parseOverride } from "../../rules/overrides.ts";
 import type { Io } from "../io/io.ts";
 import { unreadableReason } from "../project/find-files.ts";
 import type { PlannedMerchant, UnplannedMerchant } from "../session/session.ts";

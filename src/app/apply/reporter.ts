@@ -1,12 +1,12 @@
 import type { Comparison } from "../../kernel/approval/compare-reviewed.ts";
 import { runFingerprint } from "../../kernel/diff/fingerprint.ts";
+import { applyOverrides, type Override } from "../../kernel/rules/overrides.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
 import type { MerchantOutcome, Outcome } from "../../model/apply.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { ApplyEvent, FailureJson, ReportEvent, StreamEvent } from "../../model/events.ts";
 import type { Plan } from "../../model/plan.ts";
-import { applyOverrides, type Override } from "../../rules/overrides.ts";
 import { eventJson, failureJson } from "../../show/machine/machine-formats.ts";
 import type { Style } from "../../show/style.ts";
 import {

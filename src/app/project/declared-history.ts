@@ -1,9 +1,9 @@
 import { dirname, resolve } from "node:path";
 import { loadMerchants } from "../../kernel/read/load-merchants.ts";
+import { judgeDeclared } from "../../kernel/rules/judge-rules.ts";
 import { mapConcurrent } from "../../lib/map-concurrent.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
-import { judgeDeclared } from "../../rules/judge-rules.ts";
 import {
   type Blobs,
   commitReader,

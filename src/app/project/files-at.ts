@@ -1,12 +1,12 @@
 import { join, posix, relative, resolve, sep } from "node:path";
 import { type LoadedMerchants, loadMerchants } from "../../kernel/read/load-merchants.ts";
 import type { ReadResult, ReadSource } from "../../kernel/read/load-sources.ts";
+import { judgeDeclared } from "../../kernel/rules/judge-rules.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { suggest } from "../../lib/suggest.ts";
 import { by } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
-import { judgeDeclared } from "../../rules/judge-rules.ts";
 import { DEFAULT_PATH, defaultPath, isProjectYaml } from "./find-files.ts";
 import {
   type Blobs,

@@ -1,12 +1,12 @@
 import { basename, dirname, join } from "node:path";
 import type { ProjectAccess } from "../../kernel/read/bound-files.ts";
 import { type LoadedMerchants, loadMerchants, type PreviousName } from "../../kernel/read/load-merchants.ts";
+import { judgeDeclared } from "../../kernel/rules/judge-rules.ts";
 import { PROJECT_FILE } from "../../kernel/schema/project-file.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { by, counted, sortNaturally } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
-import { judgeDeclared } from "../../rules/judge-rules.ts";
 import { checkOutputs } from "../io/output.ts";
 import type { RemovedMerchant } from "./changed-since.ts";
 import { isFileError } from "./file-errors.ts";

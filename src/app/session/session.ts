@@ -1,6 +1,7 @@
 import type { GlobMatch } from "../../kernel/diff/scope.ts";
 import { buildPlan, namedRoleIds, type PlanInput, planParts } from "../../kernel/plan/build-plan.ts";
 import type { PlanAt } from "../../kernel/plan/later.ts";
+import { applyRunOverrides } from "../../kernel/rules/overrides.ts";
 import { compileGlob } from "../../lib/glob.ts";
 import { mapConcurrent } from "../../lib/map-concurrent.ts";
 import { sortNaturally } from "../../lib/text.ts";
@@ -9,7 +10,6 @@ import { RolecallError } from "../../model/errors.ts";
 import type { LiveState } from "../../model/live.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { LiveLookup, LiveWriter } from "../../model/ports.ts";
-import { applyRunOverrides } from "../../rules/overrides.ts";
 import type { DeniedOperation } from "../../service/find-denied.ts";
 import type { Operation } from "../../service/http/problem-details.ts";
 import type { Io } from "../io/io.ts";

@@ -1,7 +1,7 @@
 import type { GlobMatch } from "../../kernel/diff/scope.ts";
+import { looseningsOf } from "../../kernel/rules/loosenings.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Plan } from "../../model/plan.ts";
-import { looseningsOf } from "../../rules/loosenings.ts";
 import { groupRuleNotes, type RuleLine, type RuleNote } from "../../show/view/rules-view.ts";
 
 /** Compares the rules of merchants with their former ones; a merchant that is new has none to compare with. */

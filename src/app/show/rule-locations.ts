@@ -1,4 +1,6 @@
 import type { Path } from "../../kernel/problems/problem.ts";
+import { checkText } from "../../kernel/rules/checks.ts";
+import { decides, isSet, pathOfCode } from "../../kernel/rules/every-rule.ts";
 import { fieldsOf } from "../../kernel/values/values.ts";
 import { parseFast } from "../../kernel/yaml/fast-yaml.ts";
 import { createLocator, indexPositions, spanFinder } from "../../kernel/yaml/locate.ts";
@@ -7,8 +9,6 @@ import { canonicalJson } from "../../lib/json-text.ts";
 import type { ListedRule } from "../../model/coverage.ts";
 import type { DesiredState, EnforcedRules, Origin } from "../../model/desired.ts";
 import type { Change, Finding, Refusal } from "../../model/plan.ts";
-import { checkText } from "../../rules/checks.ts";
-import { decides, isSet, pathOfCode } from "../../rules/every-rule.ts";
 import type { FilePlace } from "../../show/questions/answer-formats.ts";
 import type { PlaceOf } from "../../show/view/plan-view.ts";
 import { placeFinder } from "./find-places.ts";

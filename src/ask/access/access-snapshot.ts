@@ -1,5 +1,6 @@
 import { hasBegun, isSuspended } from "../../kernel/diff/active-member.ts";
 import { scopeOf } from "../../kernel/diff/scope.ts";
+import { accessBefore, isActive, type RoleAccess } from "../../kernel/rules/access.ts";
 import { byCodeUnit } from "../../lib/text.ts";
 import type {
   DesiredMember,
@@ -19,7 +20,6 @@ import type {
   SnapshotMember,
   SnapshotRole,
 } from "../../model/questions.ts";
-import { accessBefore, isActive, type RoleAccess } from "../../rules/access.ts";
 
 /**
  * Returns the access that the files declare at a time, in ms since the epoch. It keeps the grants that have ended, which

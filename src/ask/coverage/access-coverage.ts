@@ -1,7 +1,7 @@
+import type { Judged } from "../../kernel/rules/checks.ts";
 import { byCodeUnit } from "../../lib/text.ts";
 import type { RuleCoverage, SuggestedRule, UnnoticedGroup } from "../../model/coverage.ts";
 import type { DesiredState } from "../../model/desired.ts";
-import type { Judged } from "../../rules/checks.ts";
 import { coverageRules } from "./coverage-rules.ts";
 import { type CoverageOptions, type CoverageWorld, coverageWorld, type WorldRole } from "./coverage-world.ts";
 import { noticedChanges } from "./notice-changes.ts";

@@ -1,8 +1,8 @@
+import { enforcedSets, ownRules } from "../../kernel/rules/base-rules.ts";
+import { checkText } from "../../kernel/rules/checks.ts";
+import { listRules, type RuleItem } from "../../kernel/rules/every-rule.ts";
 import type { ListedRule } from "../../model/coverage.ts";
 import type { Check, DesiredState, Escalation } from "../../model/desired.ts";
-import { enforcedSets, ownRules } from "../../rules/base-rules.ts";
-import { checkText } from "../../rules/checks.ts";
-import { listRules, type RuleItem } from "../../rules/every-rule.ts";
 
 /** A rule by itself, with what it takes to judge it. */
 export type CoverageRule = {

@@ -1,8 +1,8 @@
 import type { GlobMatch } from "../../kernel/diff/scope.ts";
+import type { PersonAccess } from "../../kernel/rules/access.ts";
+import type { Judged } from "../../kernel/rules/checks.ts";
+import { openDeclared } from "../../kernel/rules/judge-rules.ts";
 import { DEFAULT_ESCALATION, type DesiredState } from "../../model/desired.ts";
-import type { PersonAccess } from "../../rules/access.ts";
-import type { Judged } from "../../rules/checks.ts";
-import { openDeclared } from "../../rules/judge-rules.ts";
 import type { CoverageRule } from "./coverage-rules.ts";
 
 /** The access that is judged, and the functions that judge it. */

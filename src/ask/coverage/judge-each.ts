@@ -1,12 +1,12 @@
 import { toFinding } from "../../kernel/findings/findings.ts";
 import type { Tense } from "../../kernel/findings/refusals.ts";
+import { pinnedIds, roleNames } from "../../kernel/rules/access.ts";
+import { type Judged, unknownToEach, type Violation } from "../../kernel/rules/checks.ts";
+import { violationsIn } from "../../kernel/rules/judge-rules.ts";
+import { rolesInCheck } from "../../kernel/rules/rule-roles.ts";
 import { sortedSet } from "../../lib/text.ts";
 import type { JudgedRule } from "../../model/coverage.ts";
 import type { DesiredState } from "../../model/desired.ts";
-import { pinnedIds, roleNames } from "../../rules/access.ts";
-import { type Judged, unknownToEach, type Violation } from "../../rules/checks.ts";
-import { violationsIn } from "../../rules/judge-rules.ts";
-import { rolesInCheck } from "../../rules/rule-roles.ts";
 import { type CoverageRule, type RuleSet, ruleSets } from "./coverage-rules.ts";
 
 /** Judges an access by each policy and check apart; guards judge changes, not access. */

@@ -1,5 +1,5 @@
 import { type GlobMatch, matchesAny } from "../../kernel/diff/scope.ts";
-import { allowedRemovals } from "../../rules/max-removals.ts";
+import { allowedRemovals } from "../../kernel/rules/max-removals.ts";
 import { markCheck } from "./check-marks.ts";
 import type { CoverageRule } from "./coverage-rules.ts";
 import type { CoverageWorld } from "./coverage-world.ts";

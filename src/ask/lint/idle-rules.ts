@@ -1,10 +1,10 @@
 import { addressesOf, matchesAny } from "../../kernel/diff/scope.ts";
+import { lintOfFile } from "../../kernel/rules/every-rule.ts";
+import { unmatchedPattern } from "../../kernel/rules/protect.ts";
+import type { LintFacts, LintOfRule } from "../../kernel/rules/rule.ts";
 import { listOf, textOf, valueAt } from "../../kernel/values/values.ts";
 import { counted, quoted } from "../../lib/text.ts";
 import type { Check, Origin } from "../../model/desired.ts";
-import { lintOfFile } from "../../rules/every-rule.ts";
-import { unmatchedPattern } from "../../rules/protect.ts";
-import type { LintFacts, LintOfRule } from "../../rules/rule.ts";
 import {
   codesOf,
   type LintContext,

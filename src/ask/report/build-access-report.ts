@@ -1,5 +1,13 @@
 import { addressOf, scopeOf } from "../../kernel/diff/scope.ts";
 import { managedValues } from "../../kernel/fields/member.ts";
+import {
+  type Access,
+  accessAfter,
+  accessBefore,
+  beforeAndAfter,
+  type PersonAccess,
+  type RoleAccess,
+} from "../../kernel/rules/access.ts";
 import type { DesiredMember, DesiredState, Environment, From } from "../../model/desired.ts";
 import type { ManagedProperties } from "../../model/field-values.ts";
 import type { LiveMember, LiveRole, LiveState } from "../../model/live.ts";
@@ -12,14 +20,6 @@ import type {
   ReportedMember,
   ReportedRole,
 } from "../../model/reports.ts";
-import {
-  type Access,
-  accessAfter,
-  accessBefore,
-  beforeAndAfter,
-  type PersonAccess,
-  type RoleAccess,
-} from "../../rules/access.ts";
 import { byName, declaredMembers, declaredSnapshot } from "../access/access-snapshot.ts";
 
 /** The input of a report on the live state; the file gives the end dates, the plan the state after it. */

@@ -4,6 +4,17 @@ import { declaredValues, memberImage, newMemberValues } from "../../kernel/field
 import { roleImage } from "../../kernel/fields/role.ts";
 import { toExistingViolation } from "../../kernel/findings/refusals.ts";
 import { dueSince } from "../../kernel/plan/due.ts";
+import {
+  accessAfter,
+  accessBefore,
+  pinnedIds,
+  roleFinder,
+  splitByResource,
+} from "../../kernel/rules/access.ts";
+import { besidesEnforced, enforcedSets, refusalOfEnforced } from "../../kernel/rules/base-rules.ts";
+import type { Judged } from "../../kernel/rules/checks.ts";
+import { impactOf } from "../../kernel/rules/impact.ts";
+import { judgeLive } from "../../kernel/rules/judge-rules.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { LiveState } from "../../model/live.ts";
 import type {
@@ -17,11 +28,6 @@ import type {
   RoleChange,
 } from "../../model/plan.ts";
 import type { Drift, DriftCause, DriftEvent, DriftViolation } from "../../model/reports.ts";
-import { accessAfter, accessBefore, pinnedIds, roleFinder, splitByResource } from "../../rules/access.ts";
-import { besidesEnforced, enforcedSets, refusalOfEnforced } from "../../rules/base-rules.ts";
-import type { Judged } from "../../rules/checks.ts";
-import { impactOf } from "../../rules/impact.ts";
-import { judgeLive } from "../../rules/judge-rules.ts";
 
 /**
  * The times at which what the file declares of a role or member, and the live one, last changed, in ms since the epoch;

@@ -1,14 +1,20 @@
 import { type GlobMatch, scopeOf } from "../../kernel/diff/scope.ts";
 import type { Tense } from "../../kernel/findings/refusals.ts";
+import {
+  accessAfter,
+  accessBefore,
+  pinnedIds,
+  roleFinder,
+  splitByResource,
+} from "../../kernel/rules/access.ts";
+import { type Judged, unknownToEach } from "../../kernel/rules/checks.ts";
+import { isCause, resultOfGuard } from "../../kernel/rules/every-rule.ts";
+import { declaredOf, unknownToPolicies } from "../../kernel/rules/judge-policies.ts";
+import { openDeclared } from "../../kernel/rules/judge-rules.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { LiveState } from "../../model/live.ts";
 import type { Plan, Refusal } from "../../model/plan.ts";
 import type { ReportedRule, RuleResult } from "../../model/reports.ts";
-import { accessAfter, accessBefore, pinnedIds, roleFinder, splitByResource } from "../../rules/access.ts";
-import { type Judged, unknownToEach } from "../../rules/checks.ts";
-import { isCause, resultOfGuard } from "../../rules/every-rule.ts";
-import { declaredOf, unknownToPolicies } from "../../rules/judge-policies.ts";
-import { openDeclared } from "../../rules/judge-rules.ts";
 import { type CoverageRule, type RuleSet, ruleSets } from "../coverage/coverage-rules.ts";
 import { judgeSet } from "../coverage/judge-each.ts";
 

@@ -12,6 +12,7 @@ import { findUnwritable } from "../../edit/adopt/find-unwritable.ts";
 import type { RoleAdjustment } from "../../edit/adopt/share-roles.ts";
 import type { YamlEdit } from "../../edit/yaml/edit-yaml.ts";
 import { type NewEntry, printMerchantFile } from "../../edit/yaml/print-value.ts";
+import { NO_POLICIES } from "../../kernel/rules/every-rule.ts";
 import { jsonSchema } from "../../kernel/saved/json-schemas.ts";
 import { PROJECT_FILE } from "../../kernel/schema/project-file.ts";
 import { toRawFile } from "../../kernel/schema/raw-file.ts";
@@ -22,7 +23,6 @@ import type { DesiredState, Environment, SyncMode } from "../../model/desired.ts
 import { RolecallError } from "../../model/errors.ts";
 import type { JsonValue } from "../../model/json.ts";
 import type { LiveState } from "../../model/live.ts";
-import { NO_POLICIES } from "../../rules/every-rule.ts";
 import type { FilePatch } from "../../show/text/patch-text.ts";
 
 /** The settings of a new file. */

@@ -11,11 +11,11 @@ import { ADMINISTRATORS, openLasting } from "../../ask/coverage/coverage-world.t
 import { judgeEach } from "../../ask/coverage/judge-each.ts";
 import { scopeOf } from "../../kernel/diff/scope.ts";
 import { namedRoleIds } from "../../kernel/plan/build-plan.ts";
+import { type Access, accessBefore, pinnedIds, roleFinder } from "../../kernel/rules/access.ts";
+import type { Judged } from "../../kernel/rules/checks.ts";
+import { openDeclared } from "../../kernel/rules/judge-rules.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { FailureJson } from "../../model/events.ts";
-import { type Access, accessBefore, pinnedIds, roleFinder } from "../../rules/access.ts";
-import type { Judged } from "../../rules/checks.ts";
-import { openDeclared } from "../../rules/judge-rules.ts";
 import { diagnosticFailure } from "../../show/machine/machine-formats.ts";
 import { renderChecked } from "../../show/questions/coverage-text.ts";
 import { type CheckedView, checkedJson } from "../../show/questions/coverage-view.ts";

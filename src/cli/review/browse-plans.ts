@@ -15,11 +15,11 @@ import {
 } from "../../app/session/session.ts";
 import { type ChangeLocations, changeLocations } from "../../app/show/rule-locations.ts";
 import { dependenciesBetween, leftOutWith, selectionJudge } from "../../kernel/plan/select.ts";
+import { applyOverrides, type Override } from "../../kernel/rules/overrides.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { Selection } from "../../model/plan.ts";
-import { applyOverrides, type Override } from "../../rules/overrides.ts";
 import type { BrowseState, FileLine } from "../../show/screen/browse/browse-state.ts";
 import type { PlaceOf } from "../../show/view/plan-view.ts";
 import { editFile } from "../io/edit-file.ts";

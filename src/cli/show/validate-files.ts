@@ -5,9 +5,9 @@ import { isFileError, isRefusal } from "../../app/project/file-errors.ts";
 import { pathFromRoot } from "../../app/project/find-files.ts";
 import { loadStates, reachNotes } from "../../app/project/load-states.ts";
 import type { DiagnosticRule } from "../../kernel/problems/rule-table.ts";
+import { diagnosticTable } from "../../kernel/rules/every-rule.ts";
 import { counted } from "../../lib/text.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
-import { diagnosticTable } from "../../rules/every-rule.ts";
 import {
   diagnosticsGitlab,
   diagnosticsSarif,

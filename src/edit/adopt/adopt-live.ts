@@ -3,6 +3,7 @@ import { planRoles, type RolePlan } from "../../kernel/diff/plan-roles.ts";
 import { roleResolver } from "../../kernel/diff/resolve.ts";
 import { type GlobMatch, type Scope, scopeOf } from "../../kernel/diff/scope.ts";
 import { ROLE_FIELDS, roleImage } from "../../kernel/fields/role.ts";
+import { ignoredEntries } from "../../kernel/rules/ignored.ts";
 import { isSameJson } from "../../lib/json-text.ts";
 import { by } from "../../lib/text.ts";
 import type { Adoption, EntryEdit, RoleEntry, RoleEntryUpdate, Unwritable } from "../../model/adoption.ts";
@@ -10,7 +11,6 @@ import type { DesiredRole, DesiredState } from "../../model/desired.ts";
 import type { RoleImage } from "../../model/field-values.ts";
 import type { LiveRole, LiveState } from "../../model/live.ts";
 import type { Plan } from "../../model/plan.ts";
-import { ignoredEntries } from "../../rules/ignored.ts";
 import { adoptMembers } from "./adopt-members.ts";
 import { entryUpdates, entryValues } from "./entry-values.ts";
 

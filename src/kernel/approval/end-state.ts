@@ -2,7 +2,6 @@ import type { DesiredState } from "../../model/desired.ts";
 import type { LiveState } from "../../model/live.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { FieldValues } from "../../model/reviewed.ts";
-import { accessBefore } from "../../rules/access.ts";
 import { memberImageOf } from "../diff/member-changes.ts";
 import type { Scope } from "../diff/scope.ts";
 import { roleImage } from "../fields/role.ts";
@@ -13,6 +12,7 @@ import {
   rowsOfChange,
   unknownPermissions,
 } from "../plan/reviewed-state.ts";
+import { accessBefore } from "../rules/access.ts";
 import type { Identities, Memberships } from "./identities.ts";
 import {
   memberRows,

@@ -3,43 +3,6 @@ import { by, byCodeUnit } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import { type LiveState, PREDEFINED_ROLES, UNASSIGNABLE_ROLES } from "../../model/live.ts";
 import type { Change, Counts, Deferred, Finding, MemberChange, Plan, Refusal } from "../../model/plan.ts";
-import {
-  type AccessChanges,
-  accessAfter,
-  accessBefore,
-  type DeclaredRoles,
-  hasSuccessors,
-  roleFinder,
-  roleNames,
-  splitByResource,
-} from "../../rules/access.ts";
-import {
-  type BaseRules,
-  besidesEnforced,
-  enforcedSets,
-  findingOfEnforced,
-  ownRules,
-  refusalOfEnforced,
-  refusalsOfBase,
-  withRulesOf,
-} from "../../rules/base-rules.ts";
-import { changedAddresses, sameUsers } from "../../rules/changed-addresses.ts";
-import { refusalOfUndo } from "../../rules/every-rule.ts";
-import { guardPlan, withheldBy } from "../../rules/guards.ts";
-import { blockHeldRoles } from "../../rules/held-roles.ts";
-import { ignoredAccess, ignoredEntries } from "../../rules/ignored.ts";
-import { detectRenames, impactOf } from "../../rules/impact.ts";
-import { judgeDeclarations } from "../../rules/judge-policies.ts";
-import { declaredViolations, type Judgement, judgePlan } from "../../rules/judge-rules.ts";
-import { applyFileOverrides } from "../../rules/overrides.ts";
-import type { Removals } from "../../rules/rule.ts";
-import {
-  ambiguousInRules,
-  misspeltInRules,
-  rolesInRules,
-  unknownInRules,
-  unknownMembersInRules,
-} from "../../rules/rule-roles.ts";
 import { leftAt } from "../diff/active-member.ts";
 import { planFingerprint } from "../diff/fingerprint.ts";
 import { orderedState } from "../diff/ordered-state.ts";
@@ -49,6 +12,43 @@ import { roleResolver } from "../diff/resolve.ts";
 import { type GlobMatch, type Scope, scopeOf } from "../diff/scope.ts";
 import { type FindingData, toFinding } from "../findings/findings.ts";
 import { sortRefusals, toRefusal } from "../findings/refusals.ts";
+import {
+  type AccessChanges,
+  accessAfter,
+  accessBefore,
+  type DeclaredRoles,
+  hasSuccessors,
+  roleFinder,
+  roleNames,
+  splitByResource,
+} from "../rules/access.ts";
+import {
+  type BaseRules,
+  besidesEnforced,
+  enforcedSets,
+  findingOfEnforced,
+  ownRules,
+  refusalOfEnforced,
+  refusalsOfBase,
+  withRulesOf,
+} from "../rules/base-rules.ts";
+import { changedAddresses, sameUsers } from "../rules/changed-addresses.ts";
+import { refusalOfUndo } from "../rules/every-rule.ts";
+import { guardPlan, withheldBy } from "../rules/guards.ts";
+import { blockHeldRoles } from "../rules/held-roles.ts";
+import { ignoredAccess, ignoredEntries } from "../rules/ignored.ts";
+import { detectRenames, impactOf } from "../rules/impact.ts";
+import { judgeDeclarations } from "../rules/judge-policies.ts";
+import { declaredViolations, type Judgement, judgePlan } from "../rules/judge-rules.ts";
+import { applyFileOverrides } from "../rules/overrides.ts";
+import type { Removals } from "../rules/rule.ts";
+import {
+  ambiguousInRules,
+  misspeltInRules,
+  rolesInRules,
+  unknownInRules,
+  unknownMembersInRules,
+} from "../rules/rule-roles.ts";
 import { reviewedStateOf } from "./reviewed-state.ts";
 import { roundingChanges, withoutLeftOut } from "./select.ts";
 

@@ -10,6 +10,10 @@ import type {
   ReviewedResource,
   ReviewedState,
 } from "../../model/reviewed.ts";
+import { eachField, type FieldTable } from "../fields/field.ts";
+import { MEMBER_FIELDS, memberValues } from "../fields/member.ts";
+import { ROLE_FIELDS } from "../fields/role.ts";
+import { roleKey } from "../fields/set.ts";
 import {
   type Access,
   accessAfter,
@@ -21,12 +25,8 @@ import {
   pinnedIds,
   roleFinder,
   splitByResource,
-} from "../../rules/access.ts";
-import { type Reach, reaching } from "../../rules/reach.ts";
-import { eachField, type FieldTable } from "../fields/field.ts";
-import { MEMBER_FIELDS, memberValues } from "../fields/member.ts";
-import { ROLE_FIELDS } from "../fields/role.ts";
-import { roleKey } from "../fields/set.ts";
+} from "../rules/access.ts";
+import { type Reach, reaching } from "../rules/reach.ts";
 import { type UpcomingDate, upcomingDates } from "./upcoming-dates.ts";
 
 /** Inputs of a plan's reviewed state. */

@@ -10,10 +10,10 @@ import {
   type Plan,
   type RoleChange,
 } from "../../model/plan.ts";
-import type { AccessChanges } from "../../rules/access.ts";
-import { applyRunOverrides, type OverridesInFiles } from "../../rules/overrides.ts";
 import { runFingerprint } from "../diff/fingerprint.ts";
 import type { FindingData } from "../findings/findings.ts";
+import type { AccessChanges } from "../rules/access.ts";
+import { applyRunOverrides, type OverridesInFiles } from "../rules/overrides.ts";
 
 /** A change that depends on another one. */
 interface Dependency {

@@ -1,9 +1,9 @@
 import { isLiteralGlob } from "../../lib/glob.ts";
 import { isSlip, openSuggester } from "../../lib/suggest.ts";
 import { isLikeRoleId, PREDEFINED_ROLES, UNASSIGNABLE_ROLES } from "../../model/live.ts";
-import { namesInFile } from "../../rules/every-rule.ts";
-import type { SettingName } from "../../rules/settings.ts";
 import type { FileLocation, LocatedProblem, Path } from "../problems/problem.ts";
+import { namesInFile } from "../rules/every-rule.ts";
+import type { SettingName } from "../rules/settings.ts";
 import {
   grantPath,
   locationOf,

@@ -1,8 +1,8 @@
 import type { MemberField } from "../../model/field-values.ts";
-import { keysInFile, listsInFile } from "../../rules/every-rule.ts";
 import { mapFields } from "../fields/field.ts";
 import { entryPath, MEMBER_FIELDS } from "../fields/member.ts";
 import type { Location, Path, Problem } from "../problems/problem.ts";
+import { keysInFile, listsInFile } from "../rules/every-rule.ts";
 import {
   grantPath,
   type RawBegin,

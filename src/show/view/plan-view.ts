@@ -1,6 +1,6 @@
+import { isFileOverride } from "../../kernel/rules/every-rule.ts";
 import { counted, groupByKey, grouped, shellWord } from "../../lib/text.ts";
 import type { Change, Counts, Finding, Impact, Plan, Refusal } from "../../model/plan.ts";
-import { isFileOverride } from "../../rules/every-rule.ts";
 import { type RowView, rowOf } from "./change-view.ts";
 import { type ChangeOrigin, isRisk, type RiskView, risksOf } from "./risk-view.ts";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { loadStates } from "../../../src/app/project/load-states.ts";
-import { looseningsOf } from "../../../src/rules/loosenings.ts";
+import { looseningsOf } from "../../../src/kernel/rules/loosenings.ts";
 
 let cwd = "";
 

@@ -3,7 +3,7 @@ import { listedRulePlaces, ruleLocations } from "../../../src/app/show/rule-loca
 import { declaredRuleResults } from "../../../src/ask/report/rule-results.ts";
 import { buildPlan } from "../../../src/kernel/plan/build-plan.ts";
 import { loadMerchants } from "../../../src/kernel/read/load-merchants.ts";
-import { judgeDeclared } from "../../../src/rules/judge-rules.ts";
+import { judgeDeclared } from "../../../src/kernel/rules/judge-rules.ts";
 import { PLAIN } from "../../../src/show/style.ts";
 import { renderPlans } from "../../../src/show/text/plans-text.ts";
 import { planView } from "../../../src/show/view/plan-view.ts";

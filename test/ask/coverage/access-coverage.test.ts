@@ -2,12 +2,12 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { accessCoverage } from "../../../src/ask/coverage/access-coverage.ts";
 import { STRANGER } from "../../../src/ask/coverage/coverage-world.ts";
+import type { Access, PersonAccess } from "../../../src/kernel/rules/access.ts";
+import { checkText, type Judged } from "../../../src/kernel/rules/checks.ts";
+import { withheldBy } from "../../../src/kernel/rules/guards.ts";
+import { byKey, isNoWorse, openDeclared, violationsIn } from "../../../src/kernel/rules/judge-rules.ts";
 import type { SuggestedRule } from "../../../src/model/coverage.ts";
 import type { Check, DesiredState, GuardSettings, Policies } from "../../../src/model/desired.ts";
-import type { Access, PersonAccess } from "../../../src/rules/access.ts";
-import { checkText, type Judged } from "../../../src/rules/checks.ts";
-import { withheldBy } from "../../../src/rules/guards.ts";
-import { byKey, isNoWorse, openDeclared, violationsIn } from "../../../src/rules/judge-rules.ts";
 import { processorTime } from "../../support/processor-time.ts";
 import { runs } from "../../support/property-runs.ts";
 

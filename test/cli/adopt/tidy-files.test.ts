@@ -4,9 +4,9 @@ import { isSameAccess } from "../../../src/ask/lint/same-access.ts";
 import { editYaml } from "../../../src/edit/yaml/edit-yaml.ts";
 import { tidyEdits } from "../../../src/edit/yaml/tidy-edits.ts";
 import { loadMerchants } from "../../../src/kernel/read/load-merchants.ts";
+import { judgeDeclared } from "../../../src/kernel/rules/judge-rules.ts";
 import type { DesiredState } from "../../../src/model/desired.ts";
 import type { LiveState } from "../../../src/model/live.ts";
-import { judgeDeclared } from "../../../src/rules/judge-rules.ts";
 import { live, liveMember, liveRole, matches, NOW, planOf } from "../../support/build.ts";
 import { runs } from "../../support/property-runs.ts";
 

@@ -6,8 +6,8 @@ import { declaredSnapshot, liveSnapshot } from "../../../src/ask/access/access-s
 import { explainAccess, whoCan, whoHas, whoIs } from "../../../src/ask/access/ask-access.ts";
 import { declaredReport, liveReport } from "../../../src/ask/report/build-access-report.ts";
 import { loadMerchants } from "../../../src/kernel/read/load-merchants.ts";
+import { judgeDeclared } from "../../../src/kernel/rules/judge-rules.ts";
 import type { AccessAnswers } from "../../../src/model/questions.ts";
-import { judgeDeclared } from "../../../src/rules/judge-rules.ts";
 import {
   type AccessProject,
   accessProjects,

@@ -3,8 +3,8 @@ import { parse } from "yaml";
 import { resolveConnection } from "../../../src/app/session/connection.ts";
 import { buildPlan } from "../../../src/kernel/plan/build-plan.ts";
 import { loadMerchants } from "../../../src/kernel/read/load-merchants.ts";
+import { judgeDeclared } from "../../../src/kernel/rules/judge-rules.ts";
 import { merchantJsonSchema } from "../../../src/kernel/saved/json-schemas.ts";
-import { judgeDeclared } from "../../../src/rules/judge-rules.ts";
 import { invited, live, liveMember, liveRole, matches, NOW } from "../../support/build.ts";
 
 /** What is live for every case. */

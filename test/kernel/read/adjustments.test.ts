@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { formatFile } from "../../../src/edit/format/format-file.ts";
 import { loadMerchants } from "../../../src/kernel/read/load-merchants.ts";
 import type { ReadSource } from "../../../src/kernel/read/load-sources.ts";
-import { judgeDeclared } from "../../../src/rules/judge-rules.ts";
+import { judgeDeclared } from "../../../src/kernel/rules/judge-rules.ts";
 import { runs } from "../../support/property-runs.ts";
 
 const NOW = Date.UTC(2026, 10, 21);

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { lintTable } from "../../../src/ask/lint/lint-access.ts";
 import { formatFile } from "../../../src/edit/format/format-file.ts";
+import { diagnosticTable } from "../../../src/kernel/rules/every-rule.ts";
 import { merchantJsonSchema, projectJsonSchema } from "../../../src/kernel/saved/json-schemas.ts";
-import { diagnosticTable } from "../../../src/rules/every-rule.ts";
 
 const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8");
 const reference = read("docs/file.md");

@@ -6,9 +6,9 @@ import { toDiagnostics } from "../../../src/kernel/messages/to-diagnostics.ts";
 import { inFile } from "../../../src/kernel/problems/in-file.ts";
 import { loadMerchants } from "../../../src/kernel/read/load-merchants.ts";
 import type { ReadResult } from "../../../src/kernel/read/load-sources.ts";
+import { diagnosticTable } from "../../../src/kernel/rules/every-rule.ts";
+import { judgeDeclared } from "../../../src/kernel/rules/judge-rules.ts";
 import { parse } from "../../../src/kernel/yaml/to-value.ts";
-import { diagnosticTable } from "../../../src/rules/every-rule.ts";
-import { judgeDeclared } from "../../../src/rules/judge-rules.ts";
 import { cases, folder, NOW, run } from "./support/cases.ts";
 import { print } from "./support/print.ts";
 

@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import { describe, expect, test } from "vitest";
 import { loadMerchants } from "../../../src/kernel/read/load-merchants.ts";
 import type { ReadSource } from "../../../src/kernel/read/load-sources.ts";
-import { judgeDeclared } from "../../../src/rules/judge-rules.ts";
+import { judgeDeclared } from "../../../src/kernel/rules/judge-rules.ts";
 
 const NOW = Date.UTC(2026, 10, 21);
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { loadMerchants } from "../../../src/kernel/read/load-merchants.ts";
-import { judgeDeclared } from "../../../src/rules/judge-rules.ts";
+import { judgeDeclared } from "../../../src/kernel/rules/judge-rules.ts";
 
 test("a merchant has a state unless its file has an error or another declares it too", async () => {
   const files: Readonly<Record<string, string>> = {

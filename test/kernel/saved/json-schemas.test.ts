@@ -4,8 +4,8 @@ import formats from "ajv-formats";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { parseMerchantFile } from "../../../src/index.ts";
+import { diagnosticTable } from "../../../src/kernel/rules/every-rule.ts";
 import { merchantJsonSchema, projectJsonSchema } from "../../../src/kernel/saved/json-schemas.ts";
-import { diagnosticTable } from "../../../src/rules/every-rule.ts";
 import { cases, folder, NOW } from "../read/support/cases.ts";
 
 const stored = new URL("../../../schemas/merchant.schema.json", import.meta.url);

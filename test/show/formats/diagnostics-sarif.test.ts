@@ -2,8 +2,8 @@ import { createRequire } from "node:module";
 import { Ajv } from "ajv";
 import addFormats from "ajv-formats";
 import { describe, expect, test } from "vitest";
+import { diagnosticTable } from "../../../src/kernel/rules/every-rule.ts";
 import type { Diagnostic } from "../../../src/model/diagnostic.ts";
-import { diagnosticTable } from "../../../src/rules/every-rule.ts";
 import { diagnosticsSarif } from "../../../src/show/machine/diagnostic-formats.ts";
 
 // The schema of SARIF 2.1.0 as its authors publish it.

@@ -1,5 +1,5 @@
+import { diagnosticTable } from "../../../src/kernel/rules/every-rule.ts";
 import { counted, grouped } from "../../../src/lib/text.ts";
-import { diagnosticTable } from "../../../src/rules/every-rule.ts";
 import type { Chain } from "./chain.ts";
 import { touchedFiles } from "./outcome.ts";
 import type { Outcome, YearChange } from "./year.ts";

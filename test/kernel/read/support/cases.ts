@@ -4,8 +4,8 @@ import { fileURLToPath } from "node:url";
 import { parseMerchantFile } from "../../../../src/index.ts";
 import { loadMerchants } from "../../../../src/kernel/read/load-merchants.ts";
 import type { ReadResult, ReadSource } from "../../../../src/kernel/read/load-sources.ts";
+import { judgeDeclared } from "../../../../src/kernel/rules/judge-rules.ts";
 import type { Diagnostic } from "../../../../src/model/diagnostic.ts";
-import { judgeDeclared } from "../../../../src/rules/judge-rules.ts";
 import { memoryProject } from "../../../support/project-access.ts";
 
 /** Where the files with mistakes are, each with what a user reads about it. */

@@ -1,0 +1,127 @@
+import { canonicalJson } from "../../lib/json-text.ts";
+import type { Check, DesiredState, EnforcedRules } from "../../model/desired.ts";
+import type { Finding, Refusal } from "../../model/plan.ts";
+import { hintOfEnforced } from "../findings/refusals.ts";
+import { renamedRules, withoutDefaults } from "./every-rule.ts";
+import { currentNameIn } from "./renamed-roles.ts";
+
+/** The rules of a base branch, with the roles that they name, and those that its project enforces. */
+export type BaseRules = Pick<
+  DesiredState,
+  "guards" | "policies" | "checks" | "roles" | "enforced" | "members"
+>;
+
+/** Enforced rules as those of a desired state, in which renamed roles have their current names. */
+export interface EnforcedSet {
+  readonly origin: EnforcedRules;
+  readonly rules: DesiredState;
+}
+
+/**
+ * Returns the enforced rules to judge by, each apart; those of the base branch that the head branch has as well are left
+ * out. The default guards hold unless some of the rules set them.
+ */
+export function enforcedSets(desired: DesiredState, base: BaseRules | undefined): readonly EnforcedSet[] {
+  const former = (base?.enforced ?? []).map((rules): EnforcedRules => ({ ...rules, by: "base" }));
+  const given = [...(desired.enforced ?? []), ...former];
+  const distinct = new Map<string, EnforcedRules>();
+  for (const rules of [...given.filter(({ by }) => by === undefined), ...given]) {
+    const meaning = meaningOf(rules);
+    distinct.set(meaning, distinct.get(meaning) ?? rules);
+  }
+  const all = [...distinct.values()];
+  return all.map((origin, index) => {
+    const { policies, checks } = origin;
+    const guards = withoutDefaults(
+      origin.guards,
+      (name) => index > 0 || all.some((rules) => rules.guards[name] !== undefined),
+    );
+    return { origin, rules: withRulesOf({ guards, policies, checks }, desired) };
+  });
+}
+
+function meaningOf({ guards, policies, checks }: EnforcedRules): string {
+  return canonicalJson([guards, policies, checks.map(({ origin: _, ...check }) => check)]);
+}
+
+/**
+ * Returns a file's own rules beside enforced ones: only what is written. The defaults are part of the enforced rules, so
+ * that the file cannot loosen them.
+ */
+export function ownRules(desired: DesiredState, enforced: readonly EnforcedSet[]): DesiredState {
+  if (enforced.length === 0) return desired;
+  return { ...desired, guards: withoutDefaults(desired.guards, () => true) };
+}
+
+/** Returns a desired state with the rules of its base branch, in which renamed roles have their current names. */
+export function withRulesOf(base: BaseRules, head: DesiredState): DesiredState {
+  const nameOf = currentNameIn(head, base);
+  return {
+    ...head,
+    ...renamedRules(base, nameOf),
+    checks: base.checks.map((check) => withCurrentNames(check, nameOf)),
+  };
+}
+
+function withCurrentNames(check: Check, nameOf: (role: string) => string): Check {
+  if (check.kind !== "only") return check;
+  const holders = check.only.map((holder) =>
+    holder.startsWith("role:") ? `role:${nameOf(holder.slice("role:".length))}` : holder,
+  );
+  return { ...check, only: [...new Set(holders)] };
+}
+
+/** Returns a refusal as one by enforced rules. */
+export function refusalOfEnforced({ files: [file], by }: EnforcedRules, refusal: Refusal): Refusal {
+  const { message, hint } = refusal;
+  return {
+    ...refusal,
+    message: ofRules(message, file, by),
+    hint: hintOfEnforced(hint, file),
+    rules: file,
+    ...(by && { by }),
+  };
+}
+
+/** Returns an existing violation as one of enforced rules. */
+export function findingOfEnforced({ files: [file], by }: EnforcedRules, finding: Finding): Finding {
+  const { message, hint } = finding;
+  return { ...finding, message: ofRules(message, file, by), hint: hint && hintOfEnforced(hint, file) };
+}
+
+function ofRules(message: string, file: string, by: EnforcedRules["by"]): string {
+  return `${message} Enforced by ${file}${by === "base" ? " of the base branch" : ""}.`;
+}
+
+/** Returns the items of a file's own rules that no enforced rule has as well. */
+export function besidesEnforced<T extends Refusal | Finding>(
+  own: readonly T[],
+  enforced: readonly (Refusal | Finding)[],
+): readonly T[] {
+  if (enforced.length === 0) return own;
+  const known = new Set(enforced.map(keyOf));
+  return own.filter((one) => !known.has(keyOf(one)));
+}
+
+/** Returns the refusals that only the base branch's rules have, with what to do about them. */
+export function refusalsOfBase(byBase: readonly Refusal[], own: readonly Refusal[]): readonly Refusal[] {
+  const known = new Set(own.map(keyOf));
+  return byBase.filter((refusal) => !known.has(keyOf(refusal))).map(refusalOfBase);
+}
+
+/** Equal refusals of two branches may state different limits; then they have the same override. */
+function keyOf(one: Refusal | Finding): string {
+  const { code, resource, name, message } = one;
+  if ("severity" in one) return JSON.stringify([code, resource, name, message]);
+  return JSON.stringify([one.rule, code, resource, name, one.override ?? message]);
+}
+
+function refusalOfBase(refusal: Refusal): Refusal {
+  const override = refusal.override === null ? "" : ", or override it for this plan";
+  return {
+    ...refusal,
+    message: `${refusal.message} That is the rule of the base branch, which this pull request loosens.`,
+    hint: `Merge what loosens the rule first, in a pull request of its own${override}; the input "rules: head" judges by the rules of this pull request only.`,
+    by: "base",
+  };
+}

@@ -1,0 +1,72 @@
+import type { Refusal } from "../../model/plan.ts";
+import { list } from "../findings/refusals.ts";
+import { refusalRule } from "../problems/rule-table.ts";
+import { texts } from "../values/text-schemas.ts";
+import { breachOf, missingFrom, type Policy, policyRefusal } from "./rule.ts";
+import { textList } from "./settings.ts";
+
+const KEY = "forbid-permissions";
+
+/** Permissions that no custom role may grant. */
+export const forbidPermissions = {
+  section: "policies",
+  key: "forbid_permissions",
+  schema: texts("Forbidden permissions", "Permissions that no custom role may grant.", [["payouts_edit"]]),
+  diagnostics: {
+    "policy-forbidden-permission": refusalRule(
+      "No custom role grants a forbidden permission (`forbid_permissions`).",
+    ),
+  },
+  codes: ["forbid-permissions"],
+  kind: textList("permission"),
+  list: (permissions) =>
+    permissions.length === 0
+      ? []
+      : [
+          {
+            text: `forbid_permissions: ${permissions.join(", ")}`,
+            keys: [],
+            entry: null,
+            violated: KEY,
+            item: { kind: "forbid", permissions },
+          } as const,
+        ],
+  looser: (was, is) => missingFrom(was, is, (permission) => `custom roles may grant ${permission}`),
+  isOff: (permissions) => permissions.length === 0,
+  judge(permissions, { access }) {
+    if (permissions.length === 0) return [];
+    const forbidden = new Set(permissions);
+    return [...access.roles].flatMap(([key, { id, custom, name, permissions: all }]) => {
+      const granted = custom ? (all ?? []).filter((permission) => forbidden.has(permission)) : [];
+      if (granted.length === 0) return [];
+      return [
+        {
+          rule: KEY,
+          subject: { id: id === null ? null : key, name },
+          extent: granted,
+          check: null,
+          refusal: (tense) => refusalOf(name, granted, tense === "plan"),
+          breaches: () =>
+            granted.map((permission) =>
+              breachOf(
+                "policy-forbidden-permission",
+                "forbid_permissions",
+                { kind: "permission", role: name, permission },
+                refusalOf(name, [permission], true),
+              ),
+            ),
+        },
+      ];
+    });
+  },
+} as const satisfies Policy<readonly string[]>;
+
+function refusalOf(name: string, permissions: readonly string[], isPlan: boolean): Refusal {
+  return policyRefusal(
+    KEY,
+    "role",
+    name,
+    `The role "${name}" ${isPlan ? "would grant" : "grants"} ${list(permissions)}, which no custom role may grant.`,
+    "Remove it from the role, or from policies.forbid_permissions.",
+  );
+}

@@ -1,0 +1,75 @@
+import type { GuardSettings } from "../../model/desired.ts";
+import type { Refusal } from "../../model/plan.ts";
+import { toRefusal } from "../findings/refusals.ts";
+import { type Access, type AccessChanges, granting } from "./access.ts";
+import { changedAddresses } from "./changed-addresses.ts";
+import { guardsIn } from "./every-rule.ts";
+import { ALWAYS_ALLOWED } from "./max-removals.ts";
+import type { Guarded, Removals, Withheld } from "./rule.ts";
+
+/** Returns what the guards refuse of the changes that are made. */
+export function guardPlan(settings: GuardSettings, all: Guarded): readonly Refusal[] {
+  // Expired invitations beside a membership give nobody access.
+  const withoutLeftovers = ({ roles, members }: AccessChanges): AccessChanges => ({
+    roles,
+    members: members.filter(({ kind, reason }) => kind !== "delete" || reason !== "invitation-expired"),
+  });
+  const guarded = {
+    ...all,
+    changes: withoutLeftovers(all.changes),
+    deferred: withoutLeftovers(all.deferred),
+  };
+  return [
+    ...guardsIn(settings).flatMap(({ guard, value }) => guard.refuse?.(value, guarded) ?? []),
+    ...guardAddresses(guarded),
+    ...guardCaller(guarded),
+  ];
+}
+
+/** Returns the removals that guards do not allow at once. */
+export function withheldBy(settings: GuardSettings, removals: Removals): Withheld {
+  const all = guardsIn(settings).flatMap(({ guard, value }) => guard.withhold?.(value, removals) ?? []);
+  return {
+    deferred: all.flatMap(({ deferred }) => deferred),
+    refusals: all.flatMap(({ refusals }) => refusals),
+    findingData: all.flatMap(({ findingData }) => findingData),
+  };
+}
+
+/** Refuses to take access at once from several people whose address has probably changed. */
+function guardAddresses({ changes }: Guarded): readonly Refusal[] {
+  const people = changedAddresses(changes.members);
+  const [first] = people;
+  if (first === undefined || people.length <= ALWAYS_ALLOWED) return [];
+  const { name, previously } = first;
+  return [toRefusal({ code: "changed-addresses", people: people.length, name, previously })];
+}
+
+/** The permissions that the next run needs, to read everything and to undo a change. */
+const NEEDED = [
+  "roles_list",
+  "roles_view",
+  "roles_create",
+  "roles_update",
+  "roles_delete",
+  "merchant_read",
+  "members_view",
+  "members_create",
+  "members_update",
+  "members_delete",
+] as const;
+
+function guardCaller({ callerId, before, after }: Guarded): readonly Refusal[] {
+  if (callerId === null) return [];
+  const caller = ({ people }: Access) => people.find(({ id }) => id === callerId);
+  const [was, is] = [caller(before), caller(after)];
+  if (was === undefined) return [];
+  if (is === undefined) return [toRefusal({ code: "self-lockout", name: was.name, removed: true, lost: [] })];
+  const had = granting(before)(was);
+  const has = granting(after)(is);
+  const lost = [
+    ...NEEDED.filter((permission) => had.permissions.has(permission) && !has.permissions.has(permission)),
+    ...had.unknown.filter((role) => !has.unknown.includes(role)).map((role) => `what ${role} grants`),
+  ];
+  return lost.length > 0 ? [toRefusal({ code: "self-lockout", name: was.name, removed: false, lost })] : [];
+}

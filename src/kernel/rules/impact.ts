@@ -1,0 +1,195 @@
+import { by, byCodeUnit, sortedSet } from "../../lib/text.ts";
+import type { Escalation } from "../../model/desired.ts";
+import type { Impact, MemberImpact, RoleChange } from "../../model/plan.ts";
+import type { FindingData } from "../findings/findings.ts";
+import {
+  type Access,
+  type BeforeAndAfter,
+  beforeAndAfter,
+  granting,
+  isActive,
+  type PersonAccess,
+} from "./access.ts";
+import { reaching } from "./reach.ts";
+
+/**
+ * Returns the permissions that members gain and lose between two states of access, and those that members who
+ * gain some could give themselves from then on.
+ */
+export function impactOf(before: Access, after: Access, escalation?: Partial<Escalation>): Impact {
+  const touched = touchedBy(before, after);
+  const members = memberImpacts(before, after, touched)
+    .map((impact) => ({ impact, text: `${impact.name} ${JSON.stringify(impact)}` }))
+    .sort(by(({ text }) => text))
+    .map(({ impact }) => impact);
+  const reach = newReach(before, after, touched, escalation);
+  return {
+    members,
+    permissions: permissionSums(members),
+    roles: roleSums(before, after, touched),
+    ...(reach.length > 0 && { reach }),
+  };
+}
+
+function newReach(
+  before: Access,
+  after: Access,
+  touched: readonly BeforeAndAfter[],
+  escalation: Partial<Escalation> | undefined,
+): NonNullable<Impact["reach"]> {
+  const [reached, reaches] = [reaching(before, escalation), reaching(after, escalation)];
+  const [had, has] = [granting(before), granting(after)];
+  const all = sortedSet([...after.roles.values()].flatMap(({ permissions }) => permissions ?? []));
+  const known = new Map<string, readonly string[]>();
+  const newlyReached = (was: PersonAccess | undefined, is: PersonAccess): readonly string[] => {
+    const [old, now] = [had(was).permissions, has(is).permissions];
+    // A member who gains nothing has no new way.
+    if ([...now].every((permission) => old.has(permission))) return [];
+    const wasRaised = (permission: string): boolean =>
+      was !== undefined && isActive(was) && reached(was).includes(permission);
+    return all.filter(
+      (permission) => !now.has(permission) && reaches(is).includes(permission) && !wasRaised(permission),
+    );
+  };
+  return touched
+    .flatMap(({ was, is }) => {
+      if (is === undefined) return [];
+      const key = JSON.stringify([was !== undefined && isActive(was) ? was.roles : null, is.roles]);
+      const permissions = known.get(key) ?? newlyReached(was, is);
+      known.set(key, permissions);
+      return permissions.length === 0 ? [] : [{ name: is.name, permissions }];
+    })
+    .sort(by(({ name }) => name));
+}
+
+/**
+ * Returns the members whose permissions may differ: all except those with the same roles, which grant the same.
+ */
+function touchedBy(before: Access, after: Access): readonly BeforeAndAfter[] {
+  const other = rolesThatDiffer(before, after);
+  const touched: BeforeAndAfter[] = [];
+  if (before.people === after.people && other.size === 0) return touched;
+  for (const person of beforeAndAfter(before, after)) {
+    const { was, is } = person;
+    if (was !== is || (other.size > 0 && was?.roles.some((role) => other.has(role)))) touched.push(person);
+  }
+  return touched;
+}
+
+function memberImpacts(before: Access, after: Access, touched: readonly BeforeAndAfter[]): MemberImpact[] {
+  const had = granting(before);
+  const has = granting(after);
+  const impacts: MemberImpact[] = [];
+  for (const { was, is } of touched) {
+    const [old, now] = [had(was), has(is)];
+    const impact: MemberImpact = {
+      name: is?.name ?? was?.name ?? "",
+      gained: missing(now.permissions, old.permissions),
+      lost: missing(old.permissions, now.permissions),
+      unknownGained: missing(now.unknown, old.unknown),
+      unknownLost: missing(old.unknown, now.unknown),
+    };
+    const { gained, lost, unknownGained, unknownLost } = impact;
+    if (gained.length + lost.length + unknownGained.length + unknownLost.length > 0) impacts.push(impact);
+  }
+  return impacts;
+}
+
+/** Returns the roles whose permissions may differ, or that exist only before or after. */
+function rolesThatDiffer(before: Access, after: Access): ReadonlySet<string> {
+  const keys = [...before.roles.keys(), ...after.roles.keys()];
+  return new Set(
+    keys.filter((key) => {
+      const [was, is] = [before.roles.get(key), after.roles.get(key)];
+      return was === undefined || is === undefined || was.permissions !== is.permissions;
+    }),
+  );
+}
+
+function missing(from: Iterable<string>, among: Iterable<string>): readonly string[] {
+  const known = new Set(among);
+  return [...from].filter((item) => !known.has(item)).sort(byCodeUnit);
+}
+
+function permissionSums(members: readonly MemberImpact[]): Impact["permissions"] {
+  const sums = new Map<string, { gained: number; lost: number }>();
+  const count = (permission: string, what: "gained" | "lost"): void => {
+    const sum = sums.get(permission) ?? { gained: 0, lost: 0 };
+    sum[what] += 1;
+    sums.set(permission, sum);
+  };
+  for (const { gained, lost } of members) {
+    for (const permission of gained) count(permission, "gained");
+    for (const permission of lost) count(permission, "lost");
+  }
+  return [...sums]
+    .map(([permission, sum]) => ({ permission, ...sum }))
+    .sort(by(({ permission }) => permission));
+}
+
+function roleSums(before: Access, after: Access, touched: readonly BeforeAndAfter[]): Impact["roles"] {
+  const more = new Map<string, number>();
+  for (const { was, is } of touched) {
+    countRoles(was, -1, more);
+    countRoles(is, 1, more, after.removed);
+  }
+  const other = new Map([...more].filter(([, sum]) => sum !== 0));
+  if (other.size === 0) return [];
+  const had = new Map<string, number>();
+  for (const person of before.people) countRoles(person, 1, had);
+  return [...other]
+    .map(([key, sum]) => ({
+      name: (after.roles.get(key) ?? before.roles.get(key))?.name ?? key,
+      before: had.get(key) ?? 0,
+      after: (had.get(key) ?? 0) + sum,
+    }))
+    .sort(by((sum) => `${sum.name} ${sum.before} ${sum.after}`));
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+function countRoles(
+  person: PersonAccess | undefined,
+  by: number,
+  counts: Map<string, number>,
+  removed: ReadonlySet<string> = NONE,
+): void {
+  if (person === undefined || !isActive(person)) return;
+  for (const key of person.roles) if (!removed.has(key)) counts.set(key, (counts.get(key) ?? 0) + by);
+}
+
+/** Returns the holders of a role, sorted by name. */
+export function holdersOf({ people }: Access, roleKey: string): readonly PersonAccess[] {
+  return people.filter(({ roles }) => roles.includes(roleKey)).sort(by(({ name }) => name));
+}
+
+/**
+ * Finds pairs of a removed and a created role with the same permissions or holders, which are likely renames.
+ */
+export function detectRenames(
+  changes: readonly RoleChange[],
+  before: Access,
+  after: Access,
+): readonly FindingData[] {
+  const gone = changes.flatMap((change) => (change.kind === "delete" ? [change] : []));
+  const come = changes.flatMap((change) => (change.kind === "create" ? [change] : []));
+  return come.flatMap((created): readonly FindingData[] => {
+    const holders = holderNames(after, `new ${created.name}`);
+    const twins = gone.filter(
+      (removed) =>
+        same(removed.before.permissions, created.after.permissions) ||
+        same(holderNames(before, removed.id), holders),
+    );
+    const [twin, ...others] = twins;
+    if (twin === undefined || others.length > 0) return [];
+    return [{ code: "role-likely-renamed", name: created.name, previously: twin.name }];
+  });
+}
+
+function holderNames(access: Access, key: string): readonly string[] {
+  return holdersOf(access, key).map(({ name }) => name);
+}
+
+function same(a: readonly string[], b: readonly string[]): boolean {
+  return a.length > 0 && a.length === b.length && a.every((item, index) => item === b[index]);
+}

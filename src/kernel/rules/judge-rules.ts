@@ -1,0 +1,204 @@
+import type { Breach, DeclaredAccess } from "../../model/diagnostic.ts";
+import type { Finding, Refusal } from "../../model/plan.ts";
+import { activeAt, isMention, leftAt } from "../diff/active-member.ts";
+import type { FindingData } from "../findings/findings.ts";
+import { hintOfEnforced, list, toExistingViolation } from "../findings/refusals.ts";
+import { type Access, type PersonAccess, type RoleAccess, roleFinder } from "./access.ts";
+import {
+  type Budget,
+  breachOfCheck,
+  checkViolations,
+  type Judged,
+  type Rules,
+  TooMuchWork,
+  unknownToChecks,
+  type Violation,
+} from "./checks.ts";
+import { declaredOf, hasNoPolicies, policyViolations, unknownToPolicies } from "./judge-policies.ts";
+
+/** The verdict of policies and checks on a plan. */
+export interface Judgement {
+  readonly refusals: readonly Refusal[];
+  /** Existing violations that the plan does not make worse. */
+  readonly findings: readonly Finding[];
+  readonly findingData: readonly FindingData[];
+}
+
+/** Returns all violations of the rules in an access. */
+export function violationsIn(rules: Rules, judged: Judged): readonly Violation[] {
+  return [...policyViolations(rules, judged), ...checkViolations(rules, judged)];
+}
+
+/** The access that a plan is compared with; `declared` returns the violations in the files themselves. */
+export interface AccessComparison {
+  readonly before: Access;
+  readonly declared: () => readonly Violation[];
+}
+
+/**
+ * Judges the access after a plan. Violations that it makes worse, and those in the files themselves, are refused;
+ * existing violations that it leaves or improves are warnings.
+ */
+export function judgePlan(rules: Rules, after: Judged, { before, declared }: AccessComparison): Judgement {
+  const findingData = [
+    ...unknownToPolicies(rules, after).map(({ finding }) => finding),
+    ...unknownToChecks(rules.checks, after).map(
+      (found): FindingData => ({ code: "check-unknown", ...found }),
+    ),
+  ];
+  const violations = violationsIn(rules, after);
+  if (violations.length === 0) return { refusals: [], findings: [], findingData };
+  const was = byKey(violationsIn(rules, { access: before, settled: before, find: after.find }));
+  const own = byKey(declared());
+  const existing = (violation: Violation): Violation | null => {
+    const old = was.get(keyOf(violation));
+    const isOwn = keysOf(violation).some((key) => own.has(key));
+    return old !== undefined && !isOwn && isNoWorse(violation, old) ? old : null;
+  };
+  return {
+    refusals: violations.flatMap((one) => (existing(one) === null ? [one.refusal("plan")] : [])),
+    findings: violations.flatMap((one) => {
+      const old = existing(one);
+      return old === null ? [] : [toExistingViolation(one.refusal(isSame(one, old) ? "live" : "plan"))];
+    }),
+    findingData,
+  };
+}
+
+/** Returns the violations of live access, as refusals in the present tense. */
+export function judgeLive(rules: Rules, judged: Judged): readonly Refusal[] {
+  return violationsIn(rules, judged).map((violation) => violation.refusal("live"));
+}
+
+/** Returns whether a violation is no worse than it was. */
+export function isNoWorse({ extent }: Violation, old: Violation): boolean {
+  return extent.length < old.extent.length || extent.every((item) => old.extent.includes(item));
+}
+
+function isSame({ extent }: Violation, old: Violation): boolean {
+  return extent.length === old.extent.length && extent.every((item) => old.extent.includes(item));
+}
+
+/** Indexes violations by the keys of what breaks a rule; those of several memberships of one address are joined. */
+export function byKey(violations: readonly Violation[]): ReadonlyMap<string, Violation> {
+  const found = new Map<string, Violation>();
+  for (const one of violations) {
+    for (const key of keysOf(one)) {
+      const other = found.get(key);
+      found.set(key, other ? { ...one, extent: [...new Set([...other.extent, ...one.extent])] } : one);
+    }
+  }
+  return found;
+}
+
+/** Returns the key of a violation by its subject's id, else by its name: entries that are not live have no id. */
+function keyOf(violation: Violation): string {
+  return keysOf(violation)[0] ?? "";
+}
+
+function keysOf({ rule, subject }: Violation): readonly string[] {
+  if (subject === null) return [rule];
+  const keys = [subject.id, subject.name?.toLowerCase() ?? null].filter((key) => key !== null);
+  return keys.map((key) => `${rule}\n${key}`);
+}
+
+// Takes a few seconds.
+const MAX_STEPS = 20_000_000;
+
+/** Returns the violations in the files themselves at a moment, regardless of the live state. */
+export function declaredViolations(declared: DeclaredAccess, now: number): readonly Violation[] {
+  return violationsIn(declared, openDeclared(declared, now));
+}
+
+/**
+ * Judges the files by themselves at a moment, with the rules and messages of a plan. Returns `null` if that takes too
+ * much work.
+ */
+export function judgeDeclared(declared: DeclaredAccess, now: number): readonly Breach[] | null {
+  // Without rules, who holds what does not matter: a table of it is as large as the file.
+  if (hasNoPolicies(declared) && declared.checks.length === 0) return [];
+  const judged = openDeclared(declared, now, { steps: MAX_STEPS });
+  try {
+    const violations = violationsIn(declared, judged);
+    const long = declaredOf(declared, { desired: declared, find: judged.find, now });
+    const { rules } = declared;
+    const breaches = [...oneForEachOnly(violations), ...long.map(({ breach }) => breach)];
+    return rules === undefined
+      ? breaches
+      : breaches.map((one) => ({ ...one, hint: hintOfEnforced(one.hint, rules) }));
+  } catch (error) {
+    if (error instanceof TooMuchWork) return null;
+    throw error;
+  }
+}
+
+/** Returns the access that the files declare at a moment, to be judged. */
+export function openDeclared(declared: DeclaredAccess, now: number, budget?: Budget): Judged {
+  const access = declaredAccess(declared, now);
+  const finder = roleFinder(access, new Map());
+  const find = (role: string): string => finder(role) ?? role;
+  return { access, settled: access, find, ...(budget && { budget }) };
+}
+
+/** Returns the access in the files alone; a role that they only name has unknown permissions. */
+function declaredAccess({ roles = [], members = [], leavers, origin }: DeclaredAccess, now: number): Access {
+  const left = leftAt(leavers, now);
+  const keys = new Map<string, string>();
+  const access = new Map<string, RoleAccess>();
+  for (const { name, id = null, permissions = [] } of roles) {
+    access.set(name, { id, name, permissions, custom: true });
+    if (id !== null) keys.set(id, name);
+  }
+  const people = members.flatMap((entry): readonly PersonAccess[] => {
+    const { member, absent } = activeAt(entry, now);
+    const { email, id = null, roles: grants = [] } = member;
+    if (absent !== null || left.has(email.toLowerCase()) || isMention(entry, origin.file)) return [];
+    const held = grants.map(({ role }) => keys.get(role) ?? role);
+    return [
+      {
+        id,
+        name: email,
+        email,
+        status: "invited",
+        roles: [...new Set(held)],
+        serviceAccount: false,
+        ignored: false,
+        mfa: null,
+      },
+    ];
+  });
+  return { roles: access, removed: new Set(), people };
+}
+
+/** The violations of one `only` check with the same steps. */
+interface Joined {
+  readonly first: Violation;
+  readonly names: string[];
+  readonly through: Set<string>;
+}
+
+/** Combines the violations of one `only` check, which share its location in the file, and their steps. */
+function oneForEachOnly(violations: readonly Violation[]): readonly Breach[] {
+  const joined = new Map<unknown, Map<string, Joined>>();
+  for (const violation of violations) {
+    const { only, check } = violation;
+    if (only === undefined) {
+      joined.set(violation, new Map([["", { first: violation, names: [], through: new Set() }]]));
+      continue;
+    }
+    // Who holds the permission and who can reach it in the same steps have a sentence each.
+    const ofCheck = joined.get(check) ?? new Map<string, Joined>();
+    joined.set(check, ofCheck);
+    const key = JSON.stringify(only.steps ?? null);
+    const one = ofCheck.get(key) ?? { first: violation, names: [], through: new Set() };
+    ofCheck.set(key, one);
+    one.names.push(only.name);
+    for (const role of only.through) one.through.add(role);
+  }
+  const all = [...joined.values()].flatMap((ofCheck) => [...ofCheck.values()]);
+  return all.flatMap(({ first, names, through }): readonly Breach[] => {
+    const { check, only } = first;
+    if (check === null || only === undefined) return first.breaches();
+    return [breachOfCheck(check, { ...only, name: list(names), through: [...through].sort() })];
+  });
+}

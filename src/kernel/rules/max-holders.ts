@@ -1,0 +1,84 @@
+import * as z from "zod/mini";
+import { counted, quoted } from "../../lib/text.ts";
+import type { Refusal } from "../../model/plan.ts";
+import { list } from "../findings/refusals.ts";
+import { refusalRule } from "../problems/rule-table.ts";
+import { count, optional, text } from "../values/text-schemas.ts";
+import { countOf, fieldsOf } from "../values/values.ts";
+import { countWork, holdersBy, STEPS_OF_HOLDER } from "./checks.ts";
+import { breachOf, type Policy, policyRefusal } from "./rule.ts";
+import { mostByRole } from "./settings.ts";
+
+/** By role, the most members that may hold it. */
+export const maxHolders = {
+  section: "policies",
+  key: "max_holders",
+  schema: optional(z.record(text(), count()), {
+    title: "Most holders",
+    description: "By role name or id, how many members may hold it.",
+    default: {},
+    examples: [{ role_admin: 3 }],
+  }),
+  diagnostics: {
+    "policy-max-holders": refusalRule("No role has more holders than allowed (`max_holders`)."),
+  },
+  codes: ["max-holders"],
+  kind: mostByRole,
+  list: (limits) =>
+    Object.entries(limits).map(([role, max]) => ({
+      text: `max_holders ${role}: ${max}`,
+      keys: [role],
+      entry: null,
+      violated: `max-holders ${role}`,
+      item: { kind: "max-holders", role, max } as const,
+    })),
+  looser: (was, is) =>
+    Object.entries(was).flatMap(([role, max]) => {
+      const now = is[role];
+      if (now !== undefined && now <= max) return [];
+      return [`"${role}" may have ${max} → ${now ?? "any number of"} holders`];
+    }),
+  lint: (written, { most }) =>
+    Object.entries(fieldsOf(written)).flatMap(([role, value]) => {
+      const max = countOf(value);
+      if (most === null || max === null || max < most.members) return [];
+      return [
+        {
+          code: "idle-policy",
+          path: [role],
+          message: `At most ${max} may hold ${quoted(role)}, and ${most.text}.`,
+          hint: "Set a limit that says how many should hold it.",
+        },
+      ];
+    }),
+  isOff: (limits) => Object.keys(limits).length === 0,
+  judge: (limits, context) =>
+    Object.entries(limits).flatMap(([role, max]) => {
+      const holders = holdersBy(role, context.counted, context);
+      if (holders.length <= max) return [];
+      countWork(context, holders.length * STEPS_OF_HOLDER);
+      const names = holders.map(({ name }) => name);
+      const refusal = (isPlan: boolean): Refusal =>
+        policyRefusal(
+          "max-holders",
+          "role",
+          role,
+          `The role "${role}" ${isPlan ? "would have" : "has"} ${counted(names.length, "holder")} (${list(names)}); the limit is ${max}.`,
+          "Remove it from somebody, or raise policies.max_holders.",
+        );
+      return [
+        {
+          rule: `max-holders ${role}`,
+          subject: null,
+          extent: holders.map(({ id, name }) => id ?? name.toLowerCase()),
+          check: null,
+          refusal: (tense) => refusal(tense === "plan"),
+          breaches: () => {
+            const [email = ""] = names.slice(max);
+            const subject = { kind: "grant", email, role: context.find(role) ?? role } as const;
+            return [breachOf("policy-max-holders", "max_holders", subject, refusal(true))];
+          },
+        },
+      ];
+    }),
+} as const satisfies Policy<Readonly<Record<string, number>>>;

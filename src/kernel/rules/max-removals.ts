@@ -1,0 +1,140 @@
+import * as z from "zod/mini";
+import { DEFAULT_REMOVAL_LIMIT, type RemovalLimit } from "../../model/desired.ts";
+import type { MemberChange, Refusal } from "../../model/plan.ts";
+import { guardRefusal } from "../findings/refusals.ts";
+import { count, matching, optional, SHARE } from "../values/text-schemas.ts";
+import { countOf, textOf } from "../values/values.ts";
+import { lostByNewAddress } from "./changed-addresses.ts";
+import { replacedBy, takesPermissions, takesRoles } from "./removals.ts";
+import type { Guard } from "./rule.ts";
+import type { SettingKind } from "./settings.ts";
+
+/** The number that a share above 0 % always allows. */
+export const ALWAYS_ALLOWED = 3;
+
+const removalLimit: SettingKind<RemovalLimit | undefined> = {
+  /** Returns the least of several counts, or of several shares. */
+  combine(written) {
+    const numberOf = (limit: unknown): number => Number.parseInt(String(limit), 10);
+    const [least] = written.toSorted((a, b) => numberOf(a) - numberOf(b));
+    if (least === undefined) return undefined;
+    return typeof least === "number" ? { count: least } : { percent: numberOf(least) };
+  },
+  renamed: (value) => value,
+  meaning: (value = DEFAULT_REMOVAL_LIMIT) => value,
+  readable: (written) => written,
+  names: () => [],
+  lists: () => [],
+  keys: () => [],
+  limits(written) {
+    const number = countOf(written);
+    const share = typeof written === "string" ? Number.parseInt(written, 10) : Number.NaN;
+    const [unit, limit] = number === null ? ["share", share] : ["count", number];
+    return Number.isNaN(limit)
+      ? []
+      : [{ path: [], role: null, unit, value: written, strictness: -limit, stricter: "less" }];
+  },
+};
+
+/**
+ * The maximum of removals and demotions at once: more are usually a mistake. Roles and members are counted separately.
+ */
+export const maxRemovals = {
+  section: "guards",
+  key: "max_removals",
+  schema: optional(z.union([count("bad-removal-limit"), matching(SHARE, "bad-removal-limit")]), {
+    title: "Most removals",
+    description:
+      "How many roles, and how many members, one apply may remove or take something from: a count, or a share of what is live such as 25%, which allows at least 3 (0% allows none).",
+    default: "25%",
+    examples: ["25%", 10],
+  }),
+  codes: ["max-removals"],
+  kind: removalLimit,
+  overrides: { "max-removals": "[0-9]+" },
+  off: { percent: 100 },
+  undoHints: {
+    "max-removals": "Check that this is the run to revert. A part of it can be reverted with --merchant.",
+  },
+  list: (_, limit) =>
+    limit === undefined
+      ? []
+      : [
+          {
+            text: `max_removals: ${"count" in limit ? limit.count : `${limit.percent}%`}`,
+            keys: [],
+            entry: null,
+            violated: null,
+            item: { kind: "max-removals", limit },
+          } as const,
+        ],
+  looser: (was = DEFAULT_REMOVAL_LIMIT, is = DEFAULT_REMOVAL_LIMIT) =>
+    isLooser(was, is) ? [`at most ${limitText(was)} → ${limitText(is)} may be removed`] : [],
+  refuse(limit = DEFAULT_REMOVAL_LIMIT, { entries, scope, changes, after }) {
+    const replaced = replacedBy(changes);
+    const rolesOf = (address: string): readonly string[] =>
+      after.people.find((person) => person.status === "accepted" && person.email?.toLowerCase() === address)
+        ?.roles ?? [];
+    const takes = (change: MemberChange): boolean =>
+      change.reason === "address-changed"
+        ? lostByNewAddress(change, entries, rolesOf)
+        : takesRoles(change, replaced);
+    const judge = (resource: "role" | "member", removals: number, live: number): readonly Refusal[] => {
+      const allowed = allowedRemovals(limit, live);
+      if (removals <= allowed) return [];
+      return [
+        guardRefusal(
+          "max-removals",
+          resource,
+          null,
+          `${removals} of ${live} ${resource}s would be removed or lose something; the limit is ${allowed}.`,
+          'Check that the file is complete: the usual cause is a part that was left out by mistake. To write what is live into the file: "rolecall pull".',
+          `max-removals=${removals}`,
+        ),
+      ];
+    };
+    return [
+      ...judge(
+        "role",
+        changes.roles.filter(takesPermissions).length,
+        scope.roles.filter(({ predefined }) => !predefined).length,
+      ),
+      ...judge("member", changes.members.filter(takes).length, scope.members.length),
+    ];
+  },
+  causes: () => true,
+  lint(written) {
+    const text = textOf(written) ?? "";
+    const [, percent] = /^(\d+)\s*%$/.exec(text) ?? [];
+    if (percent === undefined || Number(percent) < 100) return [];
+    return [
+      {
+        code: "idle-guard",
+        path: [],
+        message: `A limit of ${text} lets a plan remove everything.`,
+        hint: "Set a share such as 25%, and override a single plan that has to remove more.",
+      },
+    ];
+  },
+} as const satisfies Guard<RemovalLimit | undefined>;
+
+/** Returns how many removals a limit allows of so many that are live. */
+export function allowedRemovals(limit: RemovalLimit, live: number): number {
+  if ("count" in limit) return limit.count;
+  const share = Math.floor((live * limit.percent) / 100);
+  return limit.percent === 0 ? 0 : Math.max(share, ALWAYS_ALLOWED);
+}
+
+/** Returns whether a limit may allow more removals than another, for some number of live entries. */
+function isLooser(was: RemovalLimit, is: RemovalLimit): boolean {
+  if ("percent" in was && "percent" in is) return is.percent > was.percent;
+  if ("count" in was && "count" in is) return is.count > was.count;
+  // A share above 0 always allows a few.
+  if ("percent" in was)
+    return was.percent < 100 && "count" in is && is.count > (was.percent === 0 ? 0 : ALWAYS_ALLOWED);
+  return "percent" in is && is.percent > 0;
+}
+
+function limitText(limit: RemovalLimit): string {
+  return "count" in limit ? String(limit.count) : `${limit.percent} %`;
+}

@@ -1,0 +1,295 @@
+import * as z from "zod/mini";
+import { by, counted, quoted } from "../../lib/text.ts";
+import { PREDEFINED_ROLES } from "../../model/live.ts";
+import type { MemberChange, Refusal } from "../../model/plan.ts";
+import { guardRefusal, list } from "../findings/refusals.ts";
+import { count, optional, text } from "../values/text-schemas.ts";
+import { countOf, fieldsOf } from "../values/values.ts";
+import { type Access, type PersonAccess, roleFinder } from "./access.ts";
+import { holdersOf } from "./impact.ts";
+import type { Guard, Removals, Withheld } from "./rule.ts";
+import { fewestByRole } from "./settings.ts";
+
+/** The role of the default minimum: without an owner, nobody can restore access. */
+const OWNER = "role_owner";
+const OWNERS = 1;
+
+/** The minimum where the files name no owner. */
+const DEFAULT_MINIMUMS: Minimums = { [OWNER]: OWNERS };
+
+type Minimums = Readonly<Record<string, number>>;
+
+/** By role, the fewest accepted holders. */
+export const minHolders = {
+  section: "guards",
+  key: "min_holders",
+  schema: optional(z.record(text(), count()), {
+    title: "Fewest holders",
+    description:
+      "By role name or id, the minimum of accepted holders, not counting service accounts. role_owner has a minimum of 1 unless it is listed; role_owner: 0 or {} turns that off.",
+    default: { role_owner: 1 },
+    examples: [{ role_owner: 2 }],
+  }),
+  codes: ["min-holders", "min-holders-wait"],
+  kind: fewestByRole,
+  overrides: { "min-holders": ".+:[0-9]+" },
+  off: {},
+  list(settings) {
+    const written = Object.entries(settings ?? {}).map(([role, min]) => [role, min, true] as const);
+    const isOff = settings !== undefined && written.length === 0;
+    const defaults = Object.entries(isOff ? {} : DEFAULT_MINIMUMS).flatMap(([role, min]) =>
+      Object.hasOwn(settings ?? {}, role) ? [] : [[role, min, false] as const],
+    );
+    return [...written, ...defaults].map(([role, min, isWritten]) => ({
+      text: `min_holders ${role}: ${min}`,
+      keys: [role],
+      entry: null,
+      violated: null,
+      item: { kind: "min-holders", role, min, written: isWritten } as const,
+    }));
+  },
+  looser(was, is) {
+    const needed = minimumsOf(is);
+    return Object.entries(minimumsOf(was)).flatMap(([role, min]) => {
+      const now = needed[role] ?? 0;
+      return now < min ? [`"${role}" keeps at least ${min} → ${now} accepted holders`] : [];
+    });
+  },
+  withhold: keepHolders,
+  causes: ({ role }, { name, override }) =>
+    override === null ? name === role : override.startsWith(`min-holders=${role}:`),
+  /** Counts the people who have accepted a role; nobody logs in as a service account. */
+  report({ role, min, written }, { access, find }, isDeclared) {
+    if (isDeclared) {
+      return written
+        ? { status: "unknown", reasons: [`Not known from files: who has accepted "${role}".`] }
+        : null;
+    }
+    const key = find(role);
+    const people =
+      key === undefined
+        ? []
+        : holdersOf(access, key).filter((person) => isAccepted(person) && isPerson(person));
+    // The default applies only to a merchant that has an owner.
+    if (key === undefined || (people.length === 0 && !written)) {
+      return written ? { status: "unknown", reasons: [`No role is named ${role}.`] } : null;
+    }
+    if (people.length >= min) return { status: "passed", reasons: [] };
+    const names = people.length === 0 ? "" : ` (${list(people.map(({ name }) => name))})`;
+    const name = access.roles.get(key)?.name ?? role;
+    const has = `"${name}" has ${counted(people.length, "accepted holder")}${names}`;
+    return { status: "failed", reasons: [`${has}; it needs ${min}.`] };
+  },
+  lint: (written) =>
+    Object.entries(fieldsOf(written)).flatMap(([role, min]) =>
+      countOf(min) === 0
+        ? [
+            {
+              code: "idle-guard",
+              path: [role],
+              message: `A minimum of 0 holders never keeps anybody in ${quoted(role)}.`,
+              hint: "Set 1 or more, or remove the line.",
+            },
+          ]
+        : [],
+    ),
+} as const satisfies Guard<
+  Minimums | undefined,
+  { readonly kind: "min-holders"; readonly role: string; readonly min: number; readonly written: boolean }
+>;
+
+/** Returns the minimum of each role, predefined ones by id, with the default for owners where it applies. */
+function minimumsOf(settings: Minimums | undefined): Minimums {
+  const numbers = new Map<string, number>();
+  for (const [role, min] of Object.entries(settings ?? {})) {
+    const key = PREDEFINED_ROLES.find((id) => id === `role_${role.toLowerCase()}`) ?? role;
+    numbers.set(key, Math.max(min, numbers.get(key) ?? 0));
+  }
+  const isOff = settings !== undefined && numbers.size === 0;
+  return isOff ? {} : { ...DEFAULT_MINIMUMS, ...Object.fromEntries(numbers) };
+}
+
+/**
+ * Keeps enough accepted holders of each role. A removal is deferred if open invitations would make up for it, and
+ * refused otherwise. A role that already has too few holders and loses none is only reported.
+ */
+function keepHolders(
+  settings: Minimums | undefined,
+  { before, after, changes, declared, callerId }: Removals,
+): Withheld {
+  const [findBefore, findAfter] = [roleFinder(before, declared), roleFinder(after, declared)];
+  // A name can move from one role to another, so both are checked. Holders are indexed by id, which also covers
+  // ignored and unreported roles.
+  const findKeys = (role: string): readonly string[] => {
+    const named = [findBefore(role), findAfter(role)].flatMap((key) => key ?? []);
+    return named.length > 0 ? [...new Set(named)] : isHeld(before, role) ? [role] : [];
+  };
+  const known = new Map<string, readonly string[]>();
+  const keysOf = (role: string): readonly string[] => {
+    const keys = known.get(role) ?? findKeys(role);
+    known.set(role, keys);
+    return keys;
+  };
+  const results = rulesOf(settings, keysOf).flatMap(([role, min]) => {
+    const isWritten = Object.hasOwn(settings ?? {}, role);
+    return keysOf(role).map((key) =>
+      guardRole({ role, key, min, isWritten, before, after, changes, callerId }),
+    );
+  });
+  return {
+    deferred: distinctChanges(results.flatMap(({ deferred }) => deferred)),
+    refusals: results.flatMap(({ refusals }) => refusals),
+    findingData: results.flatMap(({ findingData }) => findingData),
+  };
+}
+
+/** Returns the rules, with the default for owners unless the file sets it, or sets `{}`. */
+function rulesOf(
+  settings: Minimums | undefined,
+  keysOf: (role: string) => readonly string[],
+): readonly (readonly [role: string, min: number])[] {
+  const own = Object.entries(settings ?? {});
+  const owners = keysOf(OWNER);
+  const silent = own.every(([role]) => !keysOf(role).some((key) => owners.includes(key)));
+  const defaults = silent && (settings === undefined || own.length > 0) ? [[OWNER, OWNERS] as const] : [];
+  return [...own, ...defaults].sort(by(([role]) => role));
+}
+
+const NOTHING: Withheld = { deferred: [], refusals: [], findingData: [] };
+
+interface Rule {
+  readonly role: string;
+  readonly key: string;
+  readonly min: number;
+  /** True if a file sets it; the default applies only to a merchant that has an owner. */
+  readonly isWritten: boolean;
+  readonly before: Access;
+  readonly after: Access;
+  readonly changes: readonly MemberChange[];
+  readonly callerId: string | null;
+}
+
+/**
+ * Checks one role. Nobody can log in as a service account, so the minimum applies both without and with them.
+ */
+function guardRole(rule: Rule): Withheld {
+  const judged = [judgeRole(rule, isPerson), judgeRole(rule, () => true)];
+  return (
+    judged.find(({ refusals }) => refusals.length > 0) ??
+    judged.find(({ deferred }) => deferred.length > 0) ??
+    judged.find(({ findingData }) => findingData.length > 0) ??
+    NOTHING
+  );
+}
+
+function judgeRole(
+  { role, key, min, isWritten, before, after, changes, callerId }: Rule,
+  counts: (person: PersonAccess) => boolean,
+): Withheld {
+  const accepted = holdersOf(before, key).filter(isAccepted);
+  const had = accepted.filter(counts);
+  const holders = holdersOf(after, key).filter(counts);
+  const has = holders.filter(isAccepted);
+  const pending = holders.filter(({ status }) => status === "pending" || status === "invited");
+  const name = before.roles.get(key)?.name ?? role;
+  if (has.length >= had.length) {
+    const wasShort = had.length > 0 || (isWritten && before.roles.has(key));
+    return has.length < min && wasShort
+      ? { ...NOTHING, findingData: [{ code: "role-few-holders", name, holders: has.length, min }] }
+      : NOTHING;
+  }
+  const needed = Math.min(min, had.length);
+  if (has.length >= needed) return NOTHING;
+  // Of several who have to wait, the user of the key does: afterwards nobody could remove the others.
+  const losing = removalsOf(had, has, changes).toSorted(by(({ id }) => (id === callerId ? "0" : "1")));
+  const short = needed - has.length;
+  if (has.length + pending.length < needed || losing.length < short) {
+    return {
+      ...NOTHING,
+      refusals: [
+        refusalOf(role, name, {
+          before: had.length,
+          after: has.length,
+          min,
+          uncounted: accepted.length - had.length,
+        }),
+      ],
+    };
+  }
+  const waitsFor = pending.map((person) => person.name);
+  return {
+    ...NOTHING,
+    deferred: losing.slice(0, short).map((change) => ({
+      deferred: { change, role: name, waitsFor },
+      refusal: (isChained) => waitRefusal(name, change.name, isChained),
+    })),
+  };
+}
+
+interface Kept {
+  readonly before: number;
+  readonly after: number;
+  readonly min: number;
+  /** Number of service accounts that hold it, which do not count. */
+  readonly uncounted: number;
+}
+
+function refusalOf(role: string, name: string, { before, after, min, uncounted }: Kept): Refusal {
+  const kept =
+    before === 1
+      ? "lose its only accepted holder"
+      : `keep ${after === 0 ? "none" : after} of its ${before} accepted holders`;
+  const besides = uncounted === 0 ? "" : ", service accounts not counted";
+  return guardRefusal(
+    "min-holders",
+    "role",
+    name,
+    `The role "${name}" would ${kept}${besides}; it needs ${min}.`,
+    "Grant the role to somebody else first, and wait until they have accepted.",
+    // The live state can lower the number while the changes, and so the fingerprint, stay the same.
+    `min-holders=${role}:${after}`,
+  );
+}
+
+function isHeld({ people }: Access, roleId: string): boolean {
+  return people.some(({ roles }) => roles.includes(roleId));
+}
+
+function isPerson({ serviceAccount }: PersonAccess): boolean {
+  return serviceAccount === false;
+}
+
+function isAccepted({ status }: PersonAccess): boolean {
+  return status === "accepted";
+}
+
+/** Returns the changes that remove the role from an active holder, sorted by name. */
+function removalsOf(
+  had: readonly PersonAccess[],
+  has: readonly PersonAccess[],
+  changes: readonly MemberChange[],
+): readonly MemberChange[] {
+  const kept = new Set(has.map(({ id }) => id));
+  const lost = new Set(had.filter(({ id }) => !kept.has(id)).map(({ id }) => id));
+  return changes.filter(({ id }) => id !== null && lost.has(id)).sort(by(({ name }) => name));
+}
+
+function distinctChanges(deferred: Withheld["deferred"]): Withheld["deferred"] {
+  const byChange = new Map(deferred.map((one) => [one.deferred.change.fingerprint, one]));
+  return [...byChange.values()].sort(by((one) => one.deferred.change.name));
+}
+
+/** Returns the refusal of a removal that cannot be deferred, for a reason besides an open invitation if it is chained. */
+function waitRefusal(role: string, member: string, isChained: boolean): Refusal {
+  const until = isChained
+    ? ", and this removal would have to wait for another deferred removal"
+    : " until somebody who is invited has accepted";
+  return guardRefusal(
+    "min-holders-wait",
+    "role",
+    role,
+    `Without ${member}, "${role}" would have too few holders${until}.`,
+    "Make the change in two steps: grant the roles first, and remove them when everybody has accepted.",
+    null,
+  );
+}

@@ -1,0 +1,162 @@
+import type { DesiredState } from "../../model/desired.ts";
+import type { Plan, Refusal } from "../../model/plan.ts";
+import { runFingerprint } from "../diff/fingerprint.ts";
+import { type FindingData, toFinding } from "../findings/findings.ts";
+import { sortRefusals } from "../findings/refusals.ts";
+
+/** A person's decision to override one refusal of one plan, or equal ones of all plans of a run. */
+export interface Override {
+  /** The argument as typed. */
+  readonly text: string;
+  /** Guard and value, such as `max-removals=12`. */
+  readonly what: string;
+  /** The beginning of the plan's fingerprint, or of the run's. */
+  readonly fingerprint: string;
+}
+
+const MIN_FINGERPRINT_LENGTH = 12;
+
+/** Parses an override such as `max-removals=12@0a1b2c3d4e5f`; `null` if malformed. */
+export function parseOverride(text: string): Override | null {
+  const at = text.lastIndexOf("@");
+  const [what, fingerprint] = [text.slice(0, at), text.slice(at + 1)];
+  const valid =
+    at > 0 &&
+    what.includes("=") &&
+    /^[0-9a-f]+$/.test(fingerprint) &&
+    fingerprint.length >= MIN_FINGERPRINT_LENGTH;
+  return valid ? { text, what, fingerprint } : null;
+}
+
+/** The refusals that the file's overrides leave, those that they remove, and the overrides that remove none. */
+export interface FileOverrides {
+  readonly refusals: readonly Refusal[];
+  readonly overridden: readonly Refusal[];
+  readonly findingData: readonly FindingData[];
+}
+
+/** Applies the overrides of a merchant's file to the refusals of its plan; those of enforced rules are not for it. */
+export function applyFileOverrides(
+  plan: Pick<Plan, "fingerprint" | "refusals" | "changes">,
+  texts: readonly string[],
+  enforced: readonly Refusal[] = [],
+): FileOverrides {
+  const overrides = texts.flatMap((text) => parseOverride(text) ?? []);
+  const { refusals, overridden, used } = applyOverrides(plan, overrides);
+  const leftOver = overrides.flatMap((one): readonly FindingData[] => {
+    const effective = used.includes(one) && isForOne(one, overridden);
+    if (effective) return [];
+    if (used.includes(one)) {
+      const why = isForOne(one, enforced) ? "enforced" : "not-refused";
+      return [{ code: "override-left-over", name: one.text, why }];
+    }
+    const why = plan.changes.length === 0 ? "no-changes" : "other-plan";
+    return [{ code: "override-left-over", name: one.text, why }];
+  });
+  return { refusals, overridden, findingData: leftOver };
+}
+
+/** Returns whether an override is for one of some refusals. */
+function isForOne({ what }: Override, refusals: readonly Refusal[]): boolean {
+  return refusals.some(({ override }) => override !== null && covers(what, override));
+}
+
+/**
+ * Splits a plan's refusals into those that remain and those overridden, and returns the overrides of this plan. `run` is
+ * the fingerprint over all plans of the run, if there are others.
+ */
+export function applyOverrides(
+  plan: Pick<Plan, "fingerprint" | "refusals">,
+  overrides: readonly Override[],
+  run: string = plan.fingerprint,
+): {
+  readonly refusals: readonly Refusal[];
+  readonly overridden: readonly Refusal[];
+  readonly used: readonly Override[];
+} {
+  const used = overrides.filter(
+    ({ fingerprint }) => plan.fingerprint.startsWith(fingerprint) || run.startsWith(fingerprint),
+  );
+  const overridden = plan.refusals.filter(
+    ({ override }) => override !== null && used.some(({ what }) => covers(what, override)),
+  );
+  const refusals = plan.refusals.filter((refusal) => !overridden.includes(refusal));
+  return { refusals, overridden, used };
+}
+
+/** The overrides in a merchant's files, and in those of the rules that the project enforces. */
+export type OverridesInFiles = Pick<DesiredState, "guards" | "enforced">;
+
+/** A plan with the overrides in files. */
+export interface PlanInRun {
+  readonly plan: Plan;
+  readonly files: OverridesInFiles;
+}
+
+/**
+ * Applies the overrides in files that are bound to the whole run, in the order of the plans. As for one plan, only the
+ * file of an enforced rule overrides its refusals.
+ */
+export function applyRunOverrides(all: readonly PlanInRun[]): readonly Plan[] {
+  const run = runFingerprint(all.map(({ plan }) => plan));
+  const found = all.map(({ plan, files: { guards, enforced = [] } }) => {
+    const sets = [
+      { rules: undefined, guards },
+      ...enforced.map((rules) => ({ rules: rules.files[0], guards: rules.guards })),
+    ];
+    const ofRun = sets.flatMap(({ rules, guards: { overrides = [] } }) =>
+      overrides
+        .flatMap((text) => parseOverride(text) ?? [])
+        .filter(({ fingerprint }) => run.startsWith(fingerprint) && !plan.fingerprint.startsWith(fingerprint))
+        .map((one) => ({ ...one, rules })),
+    );
+    const covered = plan.refusals.filter(
+      ({ override, rules, by }) =>
+        override !== null &&
+        (rules === undefined || by === undefined) &&
+        ofRun.some((one) => one.rules === rules && covers(one.what, override)),
+    );
+    return { plan, ofRun, covered };
+  });
+  const effective = new Set(
+    found.flatMap(({ ofRun, covered }) =>
+      ofRun
+        .filter(({ what }) => covered.some(({ override }) => covers(what, override ?? "")))
+        .map(({ text }) => text),
+    ),
+  );
+  return found.map(({ plan, ofRun, covered }): Plan => {
+    const enforced = plan.refusals.filter(({ rules }) => rules !== undefined);
+    const misplaced = new Set(
+      ofRun.flatMap((one) => (one.rules === undefined && isForOne(one, enforced) ? one.text : [])),
+    );
+    const findings = plan.findings.flatMap((finding) => {
+      const { code, name } = finding;
+      if (code !== "override-left-over") return finding;
+      // An override used by one merchant is not reported as unused by the others.
+      if (effective.has(name)) return [];
+      return misplaced.has(name) ? toFinding({ code, name, why: "enforced" }) : finding;
+    });
+    if (covered.length + misplaced.size === 0 && findings.length === plan.findings.length) return plan;
+    const overridden = sortRefusals([...(plan.overridden ?? []), ...covered]);
+    return {
+      ...plan,
+      refusals: plan.refusals.filter((refusal) => !covered.includes(refusal)),
+      ...(overridden.length > 0 && { overridden }),
+      findings,
+    };
+  });
+}
+
+/** Returns whether an override is for a refusal; one for a count is for every smaller count, too. */
+function covers(given: string, needed: string): boolean {
+  if (given === needed) return true;
+  const [guard, count] = needed.split("=");
+  const [givenGuard, givenCount = ""] = given.split("=");
+  return (
+    guard === "max-removals" &&
+    givenGuard === guard &&
+    /^\d+$/.test(givenCount) &&
+    Number(givenCount) >= Number(count)
+  );
+}

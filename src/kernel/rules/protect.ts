@@ -1,0 +1,144 @@
+import * as z from "zod/mini";
+import { isLiteralGlob } from "../../lib/glob.ts";
+import { quoted } from "../../lib/text.ts";
+import type { IgnorePatterns } from "../../model/desired.ts";
+import type { MemberChange, RoleChange } from "../../model/plan.ts";
+import { addressesOf, type GlobMatch, matchesAny } from "../diff/scope.ts";
+import { guardRefusal } from "../findings/refusals.ts";
+import { optional, texts } from "../values/text-schemas.ts";
+import { fieldsOf, listOf, textOf } from "../values/values.ts";
+import { replacedBy, takesRoles } from "./removals.ts";
+import type { Guard } from "./rule.ts";
+import { patternLists } from "./settings.ts";
+
+/** Roles and members that are neither changed nor removed. */
+export const protect = {
+  section: "guards",
+  key: "protect",
+  schema: optional(
+    z.strictObject({
+      roles: texts("Protected roles", "Globs over the names and ids of roles.", [["Shift Lead"]]),
+      members: texts("Protected members", "Globs over the e-mail addresses and ids of members.", [
+        ["owner@example.com"],
+      ]),
+    }),
+    {
+      title: "Protected",
+      description: "Roles and members that no apply changes or removes.",
+      examples: [{ roles: ["Shift Lead"], members: ["owner@example.com"] }],
+    },
+  ),
+  codes: ["protect"],
+  kind: patternLists,
+  overrides: { protect: ".+" },
+  off: { roles: [], members: [] },
+  undoHints: { protect: "Remove the entry from guards.protect." },
+  list: ({ roles, members }) => [
+    ...roles.map((glob) => ({
+      text: `protect role ${glob}`,
+      keys: ["roles"],
+      entry: glob,
+      violated: null,
+      item: { kind: "protect-role", glob } as const,
+    })),
+    ...members.map((glob) => ({
+      text: `protect ${glob}`,
+      keys: ["members"],
+      entry: glob,
+      violated: null,
+      item: { kind: "protect-member", glob } as const,
+    })),
+  ],
+  looser: (was, is, { matches, nameOf }) =>
+    (["roles", "members"] as const).flatMap((key) => {
+      const names = key === "roles" ? [...new Set(was.roles.map(nameOf))] : was.members;
+      return names
+        .filter((name) => !isCovered(name, is[key], matches))
+        .map((name) => `${matchedBy(key, name)} no longer protected`);
+    }),
+  refuse(globs, { entries, scope, changes: due, deferred, matches }) {
+    if (globs.roles.length + globs.members.length === 0) return [];
+    const addresses = new Map(scope.members.map((member) => [member.id, addressesOf(member)]));
+    const pinned = new Map(
+      entries.flatMap(({ id, email }) => (id === undefined ? [] : [[id, email] as const])),
+    );
+    const changes = {
+      roles: [...due.roles, ...deferred.roles],
+      members: [...due.members, ...deferred.members],
+    };
+    const replaced = replacedBy(changes);
+    const touched = [
+      ...changes.roles.filter(({ kind }) => kind !== "create"),
+      ...changes.members.filter((change) => change.kind !== "create" && !movesAlong(change, replaced)),
+    ];
+    return touched.flatMap((change) => {
+      const { resource, name, kind, id, before } = change;
+      const [isRole, key] = [resource === "role", id ?? ""];
+      const others = isRole ? [] : [...(addresses.get(key) ?? []), pinned.get(key) ?? name];
+      const names = [id ?? name, name, nameIn(before) ?? name, ...others];
+      if (!matchesAny(isRole ? globs.roles : globs.members, names, matches)) return [];
+      return [
+        guardRefusal(
+          "protect",
+          resource,
+          name,
+          `The ${resource} ${isRole ? `"${name}"` : name} is protected, and this plan would ${kind} it.`,
+          "Revert the change in the file, or remove the entry from guards.protect.",
+          `protect=${name}`,
+        ),
+      ];
+    });
+  },
+  causes({ kind, glob }, { resource, name }, { matches, items }) {
+    if (resource !== (kind === "protect-role" ? "role" : "member")) return false;
+    const names = (pattern: string): boolean => matchesAny([pattern], [name ?? ""], matches);
+    // One that names an id matches no name.
+    return names(glob) || !items.some((other) => other.kind === kind && names(other.glob));
+  },
+  lint: (written, { roles, members, matches }) =>
+    (["roles", "members"] as const).flatMap((key) =>
+      listOf(fieldsOf(written)[key]).flatMap((entry, index) => {
+        const [text, known] = [textOf(entry), key === "roles" ? roles : members];
+        if (text === null || known === null || matchesAny([text], known, matches)) return [];
+        return [{ code: "unmatched-pattern", path: [key, index], ...unmatchedPattern(text, key) }];
+      }),
+    ),
+} as const satisfies Guard<
+  IgnorePatterns,
+  { readonly kind: "protect-role" | "protect-member"; readonly glob: string }
+>;
+
+/** Returns what `lint` says about a pattern that matches nothing. */
+export function unmatchedPattern(text: string, key: "roles" | "members") {
+  return {
+    message: `${quoted(text)} matches no ${key.slice(0, -1)}, live or declared.`,
+    hint: "Check the spelling, or remove it if nothing of this kind will come.",
+  };
+}
+
+/** Returns whether a member only moves from replaced roles to their successors. */
+function movesAlong(change: MemberChange, replaced: ReadonlySet<string>): boolean {
+  return (
+    change.kind === "update" &&
+    !takesRoles(change, replaced) &&
+    change.fields.every((diff) => diff.field === "roles" && diff.added.length === diff.removed.length)
+  );
+}
+
+function nameIn(image: RoleChange["before"] | MemberChange["before"]): string | null {
+  if (image === null) return null;
+  return "permissions" in image ? image.name : image.email;
+}
+
+function isCovered(name: string, globs: readonly string[], matches: GlobMatch): boolean {
+  const lower = name.toLowerCase();
+  return globs.some(
+    (glob) => glob.toLowerCase() === lower || (isLiteralGlob(name) && matches(glob.toLowerCase(), lower)),
+  );
+}
+
+/** "the role "Shift Lead" is", or "members that match "*@example.com" are". */
+export function matchedBy(key: "roles" | "members", name: string): string {
+  const written = key === "roles" ? `"${name}"` : name;
+  return isLiteralGlob(name) ? `the ${key.slice(0, -1)} ${written} is` : `${key} that match "${name}" are`;
+}

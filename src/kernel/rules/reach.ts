@@ -1,0 +1,180 @@
+import { by } from "../../lib/text.ts";
+import { DEFAULT_ESCALATION, type Escalation } from "../../model/desired.ts";
+import type { ReachStep } from "../../model/plan.ts";
+import type { Access, PersonAccess, RoleAccess } from "./access.ts";
+
+/** Permissions that a member can give itself, besides those that it holds. */
+export interface Reach {
+  /** Returns whether a permission is held or can be reached. */
+  includes(permission: string): boolean;
+  /** Returns the steps to a permission: none if it is held; `null` if it cannot be reached. */
+  stepsTo(permission: string): readonly ReachStep[] | null;
+  /** The steps to any permission at all; `null` if only those of existing roles can be reached. */
+  readonly anything: readonly ReachStep[] | null;
+}
+
+/**
+ * Creates a function that finds what a member can reach; members with the same roles share one answer. Only the permissions
+ * that lead to others are followed; what they lead to is looked up when it is asked for.
+ */
+export function reaching(
+  access: Access,
+  escalation: Partial<Escalation> = {},
+): (person: Pick<PersonAccess, "roles">) => Reach {
+  const ways = { ...DEFAULT_ESCALATION, ...escalation };
+  const world = openWorld(access, ways);
+  const known = new Map<string, Reach>();
+  return ({ roles }) => {
+    const key = JSON.stringify(roles);
+    const found = known.get(key) ?? reachOf(heldRoles(roles, access), world);
+    known.set(key, found);
+    return found;
+  };
+}
+
+/** The roles that can be assigned, and which of their permissions lead to others. */
+interface World {
+  readonly escalation: Escalation;
+  readonly custom: readonly RoleAccess[];
+  /** Permission that leads to others → names of the roles that grant it. */
+  readonly leading: ReadonlyMap<string, readonly string[]>;
+  /** Returns the names of the roles that grant a permission. */
+  granting(permission: string): ReadonlySet<string>;
+}
+
+function openWorld({ roles, removed }: Access, escalation: Escalation): World {
+  const all = sorted([...roles].flatMap(([key, role]) => (removed.has(key) ? [] : [role])));
+  const names = new Map<string, Set<string>>();
+  for (const { name, permissions } of all) {
+    for (const permission of permissions ?? []) {
+      const known = names.get(permission);
+      if (known === undefined) names.set(permission, new Set([name]));
+      else known.add(name);
+    }
+  }
+  const leads = new Set([...escalation.assign, ...escalation.edit, ...escalation.create]);
+  return {
+    escalation,
+    custom: all.filter((role) => role.custom),
+    leading: new Map([...leads].map((permission) => [permission, [...(names.get(permission) ?? [])]])),
+    granting: (permission) => names.get(permission) ?? NONE,
+  };
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+function heldRoles(keys: readonly string[], { roles, removed }: Access): readonly RoleAccess[] {
+  return sorted(keys.flatMap((key) => (removed.has(key) ? [] : (roles.get(key) ?? []))));
+}
+
+/** Returns roles in an order that does not depend on the service's. */
+function sorted(roles: readonly RoleAccess[]): readonly RoleAccess[] {
+  return [...roles].sort(by(({ name, id }) => JSON.stringify([name, id])));
+}
+
+type Steps = readonly ReachStep[];
+
+/** Stands for every permission there is. */
+const ANYTHING = Symbol("anything");
+
+/** The shortest known steps by permission; only permissions that lead to others. */
+type Ways = Map<string | typeof ANYTHING, Steps>;
+
+/** Follows the permissions that lead to others, until no step adds one or shortens a way. */
+function reachOf(held: readonly RoleAccess[], world: World): Reach {
+  const own = new Set(held.flatMap(({ permissions }) => permissions ?? []));
+  const ways: Ways = new Map(
+    [...world.leading.keys()].flatMap((permission) => (own.has(permission) ? [[permission, []]] : [])),
+  );
+  let assigning: Way | null = null;
+  let found = true;
+  while (found) {
+    found = false;
+    assigning = shortestWay(world.escalation.assign, ways);
+    for (const [permission, steps] of furtherWays(ways, held, world)) {
+      const best = ways.get(permission);
+      if (best !== undefined && best.length <= steps.length) continue;
+      ways.set(permission, steps);
+      found = true;
+    }
+  }
+  const anything = ways.get(ANYTHING) ?? null;
+  const isAssigned = (permission: string): boolean =>
+    assigning !== null && world.granting(permission).size > 0;
+  const wayTo = (permission: string): Steps | null => {
+    if (own.has(permission)) return [];
+    const roles = world.granting(permission);
+    if (assigning === null || roles.size === 0) return null;
+    return shortestAssignment(assigning, roles);
+  };
+  return {
+    anything,
+    includes: (permission) => own.has(permission) || anything !== null || isAssigned(permission),
+    stepsTo: (permission) => {
+      const way = wayTo(permission);
+      return way === null || (anything !== null && anything.length < way.length) ? anything : way;
+    },
+  };
+}
+
+/** Yields where the permissions that can be reached lead, one step further. */
+function* furtherWays(
+  ways: Ways,
+  held: readonly RoleAccess[],
+  { escalation: { assign, edit, create }, custom, leading }: World,
+): Generator<readonly [permission: string | typeof ANYTHING, steps: Steps]> {
+  const [assigning, editing, creating] = [assign, edit, create].map((some) => shortestWay(some, ways));
+  const own = held.find(({ custom }) => custom);
+  if (editing && own) yield [ANYTHING, withStep(editing.steps, step("edit", editing, own.name))];
+  if (!assigning) return;
+  for (const [permission, names] of leading) {
+    if (names.length > 0) yield [permission, shortestAssignment(assigning, new Set(names))];
+  }
+  const given = custom.find(({ name }) => editing?.steps.some(({ role }) => role === name)) ?? custom[0];
+  if (editing && given) {
+    const both = joined(editing.steps, assigning.steps);
+    const assigned = withStep(both, step("assign", assigning, given.name));
+    yield [ANYTHING, withStep(assigned, step("edit", editing, given.name))];
+  }
+  if (creating) {
+    const made = withStep(joined(creating.steps, assigning.steps), step("create", creating, null));
+    yield [ANYTHING, withStep(made, step("assign", assigning, null))];
+  }
+}
+
+/** Returns the steps that assign the first of some roles, or one that they assign already. */
+function shortestAssignment(assigning: Way, names: ReadonlySet<string>): Steps {
+  const isDone = assigning.steps.some(({ does, role }) => does === "assign" && names.has(role ?? ""));
+  const [first = ""] = names;
+  return isDone ? assigning.steps : withStep(assigning.steps, step("assign", assigning, first));
+}
+
+function step(does: ReachStep["does"], { permission }: Way, role: string | null): ReachStep {
+  return { does, by: permission, role };
+}
+
+/** The way to one of several permissions. */
+interface Way {
+  readonly permission: string;
+  readonly steps: Steps;
+}
+
+function shortestWay(permissions: readonly string[], ways: Ways): Way | null {
+  let best: Way | null = null;
+  for (const permission of permissions) {
+    const steps = ways.get(permission);
+    if (steps !== undefined && (best === null || steps.length < best.steps.length))
+      best = { permission, steps };
+  }
+  return best;
+}
+
+function withStep(steps: Steps, step: ReachStep): Steps {
+  return joined(steps, [step]);
+}
+
+/** Joins steps; one that both have is taken once. */
+function joined(one: Steps, other: Steps): Steps {
+  const isSame = (a: ReachStep, b: ReachStep): boolean => a.does === b.does && a.role === b.role;
+  return [...one, ...other.filter((step) => !one.some((known) => isSame(known, step)))];
+}

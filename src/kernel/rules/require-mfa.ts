@@ -1,0 +1,72 @@
+import { counted } from "../../lib/text.ts";
+import { texts } from "../values/text-schemas.ts";
+import type { PersonAccess } from "./access.ts";
+import { holdersBy, subjectOf } from "./checks.ts";
+import { missingFrom, type Policy, type PolicyContext, policyRefusal } from "./rule.ts";
+import { textList } from "./settings.ts";
+
+/** Roles whose holders must have MFA on login; a pending member counts as unknown. */
+export const requireMfa = {
+  section: "policies",
+  key: "require_mfa",
+  schema: texts(
+    "MFA required",
+    "Roles whose holders have MFA on login. For a member who has not accepted yet, it is unknown.",
+    [["role_admin"]],
+  ),
+  codes: ["require-mfa"],
+  kind: textList("role"),
+  list: (roles) =>
+    roles.map((role) => ({
+      text: `require_mfa: ${role}`,
+      keys: [],
+      entry: role,
+      violated: keyOf(role),
+      item: { kind: "require-mfa", role } as const,
+    })),
+  looser: (was, is) => missingFrom(was, is, (role) => `"${role}" no longer requires MFA on login`),
+  isOff: (roles) => roles.length === 0,
+  judge: (roles, context) =>
+    holdersOf(roles, context)
+      .filter(({ person }) => person.mfa === false)
+      .map(({ role, person }) => ({
+        rule: keyOf(role),
+        subject: subjectOf(person),
+        extent: [],
+        check: null,
+        refusal: (tense) =>
+          policyRefusal(
+            "require-mfa",
+            "member",
+            person.name,
+            `${person.name} ${tense === "plan" ? "would hold" : "holds"} "${role}" without MFA on login.`,
+            "Have them turn on MFA, or remove the role from them.",
+          ),
+        // Files do not say who has MFA.
+        breaches: () => [],
+      })),
+  unknown: (roles, context) =>
+    holdersOf(roles, context)
+      .filter(({ person }) => person.mfa === null)
+      .map(({ role, person: { name, status } }) => ({
+        finding: { code: "member-mfa-unknown", name, role, invited: UNACCEPTED.has(status) },
+        rule: keyOf(role),
+        live: `MFA of ${name} is not known.`,
+        inFiles: (times) => `Not known from files: MFA of ${counted(times, "holder")} of "${role}".`,
+      })),
+} as const satisfies Policy<readonly string[]>;
+
+const UNACCEPTED: ReadonlySet<PersonAccess["status"]> = new Set(["invited", "pending", "expired"]);
+
+function keyOf(role: string): string {
+  return `require-mfa ${role}`;
+}
+
+/** Returns the holders of roles that require MFA, without service accounts: nobody logs in as one. */
+function holdersOf(roles: readonly string[], context: PolicyContext) {
+  return roles.flatMap((role) =>
+    holdersBy(role, context.index, context)
+      .filter(({ serviceAccount }) => !serviceAccount)
+      .map((person) => ({ role, person })),
+  );
+}

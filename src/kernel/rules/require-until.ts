@@ -1,0 +1,229 @@
+import * as z from "zod/mini";
+import type { DesiredMember, Duration, From, Until } from "../../model/desired.ts";
+import type { Refusal } from "../../model/plan.ts";
+import { leftAt } from "../diff/active-member.ts";
+import { type Tense, toExistingViolation } from "../findings/refusals.ts";
+import { refusalRule, warningRule } from "../problems/rule-table.ts";
+import { matching, optional, PERIOD, text } from "../values/text-schemas.ts";
+import type { PersonAccess } from "./access.ts";
+import { countWork, holdersBy, STEPS_OF_VIOLATION, subjectOf } from "./checks.ts";
+import { currentNameIn } from "./renamed-roles.ts";
+import {
+  breachOf,
+  type Declarations,
+  type DeclaredJudge,
+  type DeclaredViolation,
+  type FormerGrants,
+  type Policy,
+  policyRefusal,
+} from "./rule.ts";
+import { periodsByRole } from "./settings.ts";
+
+/** Roles that are only ever granted with an end date, each with the longest time until it. */
+type RequiredEnds = Readonly<Record<string, Duration | null>>;
+
+/** Roles that are only ever granted with an end date. */
+export const requireUntil = {
+  section: "policies",
+  key: "require_until",
+  schema: optional(z.union([z.array(text()), z.record(text(), matching(PERIOD, "bad-period"))]), {
+    title: "End required",
+    description:
+      "Roles that are granted with an end date only: a list, or by role how far away the end of a new grant may be, in weeks (w), days (d) or hours (h), from now or from its beginning.",
+    default: [],
+    examples: [["Contractor"], { Contractor: "90d", role_admin: "4h" }],
+  }),
+  diagnostics: {
+    "policy-require-until": refusalRule("These roles are granted with an end date only (`require_until`)."),
+    "policy-until-limit": warningRule("A new grant ends soon enough (`require_until`)."),
+  },
+  codes: ["require-until", "until-limit"],
+  kind: periodsByRole,
+  list: (ends) =>
+    Object.keys(ends).map((role) => ({
+      text: `require_until: ${role}`,
+      keys: [],
+      entry: role,
+      violated: keyOf(role),
+      item: { kind: "require-until", role } as const,
+    })),
+  looser: (was, is) => [
+    ...Object.keys(was).flatMap((role) =>
+      Object.hasOwn(is, role) ? [] : [`"${role}" may be granted without an end date`],
+    ),
+    ...Object.entries(was).flatMap(([role, longest]) => {
+      const now = is[role];
+      if (longest === null || now === undefined || (now !== null && now.ms <= longest.ms)) return [];
+      return [`"${role}" may be granted for ${longest.text} → ${now?.text ?? "any time with an end"}`];
+    }),
+  ],
+  isOff: (ends) => Object.keys(ends).length === 0,
+  judge(ends, context) {
+    const { find, index, members } = context;
+    const roles = Object.keys(ends);
+    if (roles.length === 0) return [];
+    const declared = new Map(
+      members.flatMap((member) =>
+        [member.email.toLowerCase(), member.id ?? []].flat().map((key) => [key, member] as const),
+      ),
+    );
+    return roles.flatMap((role) => {
+      const key = find(role);
+      if (key === undefined) return [];
+      return holdersBy(role, index, context).flatMap((person) => {
+        const { id, name, email } = person;
+        const member = declared.get(id ?? "") ?? declared.get((email ?? name).toLowerCase());
+        countWork(context, STEPS_OF_VIOLATION + (member?.roles?.length ?? 0));
+        const grant = member?.roles?.find((one) => find(one.role) === key);
+        if (grant?.until || member?.until) return [];
+        const hint = HINTS[grant !== undefined ? "grant" : member !== undefined ? "member" : "nothing"](role);
+        const refusal = (tense: Tense): Refusal =>
+          policyRefusal(
+            "require-until",
+            "member",
+            name,
+            `${name} ${tense === "plan" ? "would hold" : "holds"} "${role}" without an end date.`,
+            hint,
+          );
+        return [
+          {
+            rule: keyOf(role),
+            subject: subjectOf(person),
+            extent: [],
+            check: null,
+            refusal,
+            breaches: () => {
+              const subject = { kind: "grant", email: name, role: key } as const;
+              return [breachOf("policy-require-until", "require_until", subject, refusal("plan"))];
+            },
+          },
+        ];
+      });
+    });
+  },
+  declared: judgeEnds(),
+} as const satisfies Policy<RequiredEnds>;
+
+function judgeEnds(): DeclaredJudge<RequiredEnds> {
+  return { violations: longGrants, compare: compareGrants };
+}
+
+/** Hints by what the file lists: the grant, only the member, or nothing. */
+const HINTS = {
+  grant: (role: string): string => `Write { role: ${role}, until: 2027-01-31 }.`,
+  member: (role: string): string =>
+    `Add "until:" to the member, or list { role: ${role}, until: 2027-01-31 } among its roles.`,
+  nothing: (): string => "The file gives no end date: list the member with one.",
+};
+
+function keyOf(role: string): string {
+  return `require-until ${role}`;
+}
+
+/** A declared grant whose end is further away than the policy allows. */
+interface LongGrant extends DeclaredViolation {
+  readonly member: DesiredMember;
+  readonly end: Until;
+  /** The role as the member's entry names it, and its key. */
+  readonly role: string;
+  readonly key: string;
+}
+
+/** Returns the grants that last longer than the policy allows: from their beginning, else from now. */
+function longGrants(ends: RequiredEnds, { desired, find, now }: Declarations): readonly LongGrant[] {
+  const limits = Object.entries(ends).flatMap(([role, limit]) =>
+    limit === null ? [] : [[role, limit] as const],
+  );
+  if (limits.length === 0) return [];
+  const keyOfRole = (role: string): string => find(role) ?? role;
+  const left = leftAt(desired.leavers, now);
+  const staying = (desired.members ?? []).filter(({ email }) => !left.has(email.toLowerCase()));
+  return limits.flatMap(([role, limit]) =>
+    staying.flatMap((member): readonly LongGrant[] => {
+      const key = keyOfRole(role);
+      const grant = member.roles?.find((one) => keyOfRole(one.role) === key);
+      const end = grant && endOf(grant.until, member.until);
+      if (grant === undefined || end === undefined || end.ends <= now) return [];
+      const start = startOf(grant.from, member.from);
+      const latest = (start?.starts ?? now) + limit.ms;
+      if (lastMoment(end, limit) <= latest) return [];
+      const { email } = member;
+      const from = start?.text ?? null;
+      const since = from === null ? "" : `from ${from} `;
+      const refusal = (tense: Tense): Refusal =>
+        policyRefusal(
+          "until-limit",
+          "member",
+          email,
+          `${email} ${tense === "plan" ? "would hold" : "holds"} "${role}" ${since}until ${end.text}; the limit is ${limit.text}.`,
+          `Write an end within ${limit.text} ${from === null ? "from now" : `of ${from}`}.`,
+        );
+      const subject = { kind: "grant", email, role: key } as const;
+      const breach = {
+        ...breachOf("policy-until-limit", "require_until", subject, refusal("plan")),
+        severity: "warning",
+      } as const;
+      return [{ rule: keyOf(role), refusal, breach, member, end, role: grant.role, key }];
+    }),
+  );
+}
+
+/** Refuses new grants, and later ends of existing ones, that last longer than allowed; warns of the others. */
+function compareGrants(
+  ends: RequiredEnds,
+  declared: Declarations,
+  { before, base }: FormerGrants,
+): ReturnType<NonNullable<Policy<RequiredEnds>["declared"]>["compare"]> {
+  const grants = longGrants(ends, declared);
+  if (grants.length === 0) return { refusals: [], findings: [] };
+  const people = new Map(
+    before.people.flatMap((person) =>
+      [person.id, person.email?.toLowerCase()].flatMap((name) => (name ? [[name, person] as const] : [])),
+    ),
+  );
+  const nameOf = base === undefined ? undefined : currentNameIn(declared.desired, base);
+  const isExisting = (grant: LongGrant): boolean => {
+    const { member } = grant;
+    const former = base?.members?.find(({ email }) => email.toLowerCase() === member.email.toLowerCase());
+    const same = former?.roles?.find(({ role }) => nameOf?.(role) === grant.role);
+    if (former !== undefined && same !== undefined) {
+      return (endOf(same.until, former.until)?.ends ?? Number.POSITIVE_INFINITY) >= grant.end.ends;
+    }
+    const person = people.get(member.id ?? "") ?? people.get(member.email.toLowerCase());
+    return person !== undefined && isHeld(person, grant);
+  };
+  return {
+    refusals: grants.flatMap((one) => (isExisting(one) ? [] : [one.refusal("plan")])),
+    findings: grants.flatMap((one) => (isExisting(one) ? [toExistingViolation(one.refusal("live"))] : [])),
+  };
+}
+
+/** Returns whether a grant is live; who was suspended gets back what was granted before. */
+function isHeld({ roles }: PersonAccess, { key, member }: LongGrant): boolean {
+  return roles.includes(key) || member.suspended !== undefined;
+}
+
+const DAY = 86_400_000;
+
+/** Returns the moment that counts for a limit: in days, the last day of an end that is a date is not divided. */
+function lastMoment({ text: end, ends }: Until, limit: Duration): number {
+  return isDate(end) && !isInHours(limit) ? ends - DAY : ends;
+}
+
+function isInHours({ text: period }: Duration): boolean {
+  return period.endsWith("h");
+}
+
+function isDate(end: string): boolean {
+  return !/t/i.test(end);
+}
+
+function endOf(grant: Until | undefined, membership: Until | undefined): Until | undefined {
+  if (grant === undefined || membership === undefined) return grant ?? membership;
+  return grant.ends <= membership.ends ? grant : membership;
+}
+
+function startOf(grant: From | undefined, membership: From | undefined): From | undefined {
+  if (grant === undefined || membership === undefined) return grant ?? membership;
+  return grant.starts >= membership.starts ? grant : membership;
+}

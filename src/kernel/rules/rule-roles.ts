@@ -1,0 +1,156 @@
+import { isLiteralGlob } from "../../lib/glob.ts";
+import { isSlip, openSuggester } from "../../lib/suggest.ts";
+import { type Check, DEFAULT_ESCALATION, type DesiredState } from "../../model/desired.ts";
+import { PREDEFINED_ROLES } from "../../model/live.ts";
+import type { RolePlan } from "../diff/plan-roles.ts";
+import { addressesOf, type Scope } from "../diff/scope.ts";
+import type { FindingData } from "../findings/findings.ts";
+import type { RoleNames } from "./access.ts";
+import { namesInRules } from "./every-rule.ts";
+import type { SettingName } from "./settings.ts";
+
+/** Returns the roles that guards, policies and checks name, each once. */
+export function rolesInRules({
+  guards,
+  policies,
+  checks,
+}: Pick<DesiredState, "guards" | "policies" | "checks">): readonly string[] {
+  return [...new Set([...namedInRules("role", { guards, policies }), ...checks.flatMap(rolesInCheck)])];
+}
+
+function namedInRules(
+  what: SettingName["what"],
+  rules: Pick<DesiredState, "guards" | "policies">,
+): readonly string[] {
+  return namesInRules(rules).flatMap((name) => (name.what === what ? name.text : []));
+}
+
+/** Returns the roles whose holders a check allows. */
+export function rolesInCheck(check: Check): readonly string[] {
+  if (check.kind !== "only") return [];
+  return check.only.flatMap((holder) => (holder.startsWith("role:") ? [holder.slice("role:".length)] : []));
+}
+
+/** Reports the roles that rules name by a name which several roles have: it is not known which one is meant. */
+export function ambiguousInRules(
+  rules: Pick<DesiredState, "guards" | "policies" | "checks">,
+  { sharing }: RoleNames,
+  { unmatched }: Pick<RolePlan, "unmatched">,
+): readonly FindingData[] {
+  return rolesInRules(rules).flatMap((name): readonly FindingData[] => {
+    // The entry of the role has the error.
+    const ids = unmatched.has(name) ? [] : sharing(name);
+    return ids.length === 0 ? [] : [{ code: "rule-role-ambiguous", name, ids }];
+  });
+}
+
+/**
+ * Reports roles that rules name and that are neither declared nor live after the plan, so that the rules would have no
+ * effect; but not those of a shared rule that another merchant has. Names are known from the files alone where those
+ * list all roles; ids are not.
+ */
+export function unknownInRules(
+  desired: DesiredState,
+  { roles: live, ignoredRoles }: Scope,
+  { changes }: RolePlan,
+): readonly FindingData[] {
+  const named = rolesInRules(desired);
+  const guarded = desired.guards.protect.roles.filter(isLiteralGlob);
+  if (named.length + guarded.length === 0) return [];
+  const gone = new Map(
+    changes.flatMap(({ kind, id, name }) => (kind === "delete" && id !== null ? [[id, name] as const] : [])),
+  );
+  const staying = live.filter(({ id }) => !gone.has(id));
+  const names = [...(desired.roles ?? []), ...staying].map(({ name }) => name);
+  const known = new Set([...names, ...staying.map(({ id }) => id), ...ignoredRoles]);
+  const namesComplete = desired.roles !== undefined && desired.sync.roles === "authoritative";
+  const suggest = openSuggester([...new Set([...names, ...PREDEFINED_ROLES])]);
+  const shared = new Set(desired.sharedRuleNames);
+  const elsewhere = new Set(desired.rolesElsewhere?.filter((role) => shared.has(role)));
+  const unknown = named.filter((role) => !known.has(role) && (role.startsWith("role_") || !namesComplete));
+  const silent = new Set([...unknown, ...unprotected(guarded, desired, live, known)]);
+  return [...silent]
+    .filter((role) => !elsewhere.has(role))
+    .map((role) => ({
+      code: "rule-role-unknown",
+      name: role,
+      near: PREDEFINED_ROLES.find((id) => id === `role_${role.toLowerCase()}`) ?? suggest(role),
+      removed: gone.get(role) ?? null,
+      shared: shared.has(role),
+    }));
+}
+
+/**
+ * Returns the names under `protect` that match no role. Unlike other rules, `protect` also covers live roles that no
+ * file lists.
+ */
+function unprotected(
+  guarded: readonly string[],
+  { roles = [] }: DesiredState,
+  live: Scope["roles"],
+  known: ReadonlySet<string>,
+): readonly string[] {
+  const meant = new Set(
+    [
+      ...known,
+      ...live.flatMap(({ id, name }) => [id, name]),
+      ...roles.flatMap(({ previously }) => previously ?? []),
+      ...PREDEFINED_ROLES,
+    ].map((role) => role.toLowerCase()),
+  );
+  return guarded.filter((role) => !meant.has(role.toLowerCase()));
+}
+
+/**
+ * Reports members whom a check of the merchant's own file or `protect` names and who are neither declared nor live. Where
+ * the file lists all members, the checks are known from the files alone.
+ */
+export function unknownMembersInRules(
+  { checks, guards, sharedRuleNames = [], sync, members, origin }: DesiredState,
+  { members: live, ignoredMembers }: Scope,
+): readonly FindingData[] {
+  const isComplete = members !== undefined && sync.members === "authoritative";
+  const shared = new Set(sharedRuleNames);
+  const checked = isComplete
+    ? []
+    : checks.flatMap((check) =>
+        check.kind === "cannot" && check.origin.file === origin.file ? check.member : [],
+      );
+  const named = [...new Set([...checked, ...guards.protect.members.filter(isLiteralGlob)])].filter(
+    (name) => !shared.has(name),
+  );
+  if (named.length === 0) return [];
+  const all = [...live, ...ignoredMembers];
+  const addresses = [...all.flatMap(addressesOf), ...(members ?? []).map(({ email }) => email)];
+  const known = new Set([...addresses, ...all.map(({ id }) => id)].map((name) => name.toLowerCase()));
+  const suggest = openSuggester([...new Set(addresses)]);
+  return named
+    .filter((name) => !known.has(name.toLowerCase()))
+    .map((name) => ({ code: "rule-member-unknown", name, near: suggest(name) }));
+}
+
+// Bounds the work; no file written by hand has more names.
+const MAX_COMPARED = 100_000_000;
+
+/** Reports permissions of rules that no role has, and that are one typing error away from one that a role has. */
+export function misspeltInRules(
+  { roles = [], guards, policies, checks }: DesiredState,
+  { roles: live, ignoredLiveRoles }: Scope,
+): readonly FindingData[] {
+  const named = [
+    ...namedInRules("permission", { guards, policies }),
+    ...checks.flatMap((check) => (check.kind === "cannot" ? check.cannot : check.can)),
+  ];
+  if (named.length === 0) return [];
+  const known = new Set([
+    ...[...roles, ...live, ...ignoredLiveRoles].flatMap(({ permissions = [] }) => permissions),
+    // Those of the service, whether a role has them or not.
+    ...(policies.escalation ? Object.values(DEFAULT_ESCALATION).flat() : []),
+  ]);
+  const unknown = [...new Set(named)].filter((permission) => !known.has(permission));
+  if ([...known].join("").length * unknown.join("").length > MAX_COMPARED) return [];
+  return unknown.flatMap((name): readonly FindingData[] => {
+    const near = [...known].sort().find((permission) => isSlip(name, permission));
+    return near === undefined ? [] : [{ code: "rule-permission-unknown", name, near }];
+  });
+}

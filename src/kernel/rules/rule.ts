@@ -1,0 +1,236 @@
+import type * as z from "zod/mini";
+import type { ListedRule } from "../../model/coverage.ts";
+import type { DesiredMember, DesiredState } from "../../model/desired.ts";
+import type { Breach, BreachSubject } from "../../model/diagnostic.ts";
+import type { Deferred, Finding, MemberChange, Refusal } from "../../model/plan.ts";
+import type { RuleResult } from "../../model/reports.ts";
+import type { GlobMatch, Scope } from "../diff/scope.ts";
+import type { FindingData } from "../findings/findings.ts";
+import type { Tense } from "../findings/refusals.ts";
+import type { Path } from "../problems/problem.ts";
+import type { Rule as DiagnosticKind } from "../problems/rule-table.ts";
+import type { Access, AccessChanges, DeclaredRoles } from "./access.ts";
+import type { AccessIndex, Judged, Violation } from "./checks.ts";
+import type { NameOf, SettingKind } from "./settings.ts";
+
+/** A rule within a setting, as reports list it. */
+export interface RuleEntry<Item> {
+  /** In one line, such as `max_holders role_admin: 3`. */
+  readonly text: string;
+  /** The keys below the setting that lead to the rule. */
+  readonly keys: readonly string[];
+  /** The entry of the list that the keys lead to; `null` if they lead to the rule itself. */
+  readonly entry: ListedRule["entry"];
+  /** The key of its violations; `null` if no access violates it by itself. */
+  readonly violated: string | null;
+  /** What it takes to judge the rule by itself. */
+  readonly item: Item;
+}
+
+/** A rule but for its judgement: one setting of a file, with everything that is said of it. */
+export interface RuleModule<Value, Item = unknown> {
+  readonly section: "guards" | "policies";
+  /** The key in the section. */
+  readonly key: string;
+  readonly schema: z.ZodMiniType;
+  /** The codes of its refusals. */
+  readonly codes: readonly string[];
+  readonly kind: SettingKind<Value>;
+  /** Lists the rules of a setting; `written` is what the files set, without defaults. */
+  list(value: Value, written: Value): readonly RuleEntry<Item>[];
+  /** Returns what is looser in one setting than in another, in words. */
+  looser(was: Value, is: Value, context: LooserContext): readonly string[];
+  /** Returns what is valid and unwise in a setting of a file. */
+  lint?(written: unknown, facts: LintFacts): readonly LintOfRule[];
+}
+
+/** What is known of the merchants that a setting holds for. */
+export interface LintFacts {
+  /** Names and ids of all roles, live or declared; `null` if not all live ones are known. */
+  readonly roles: readonly string[] | null;
+  /** Addresses and ids of all members, live or declared; `null` if not all live ones are known. */
+  readonly members: readonly string[] | null;
+  /** Addresses of all members, and patterns of ignored ones; `null` if there may be others. */
+  readonly addresses: readonly string[] | null;
+  /** True if the service was read, and not the files alone. */
+  readonly isLive: boolean;
+  /** The greatest number of members of a merchant, also in words; `null` if there may be more. */
+  readonly most: { readonly members: number; readonly text: string } | null;
+  readonly matches: GlobMatch;
+}
+
+/** Something unwise in a setting. */
+export interface LintOfRule {
+  readonly code: "idle-guard" | "idle-policy" | "unmatched-pattern" | "unused-domain";
+  /** Path within the setting. */
+  readonly path: Path;
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** The input of `looser`. */
+export interface LooserContext {
+  readonly matches: GlobMatch;
+  /** Returns the name that a role of the former state has now. */
+  readonly nameOf: NameOf;
+}
+
+/** The access to judge, indexed. */
+export interface PolicyContext extends Judged {
+  readonly index: AccessIndex;
+  /** The index of `settled`, for counting. */
+  readonly counted: AccessIndex;
+  /** The declared members, for their end dates. */
+  readonly members: NonNullable<DesiredState["members"]>;
+}
+
+/** A rule for the access that results from a plan. */
+export interface Policy<Value, Item = unknown> extends RuleModule<Value, Item> {
+  readonly section: "policies";
+  /** The meanings of its diagnostics, by code. Absent: files alone do not violate it. */
+  readonly diagnostics?: Readonly<Record<`policy-${string}`, DiagnosticKind>>;
+  /** Returns whether there is nothing to judge. */
+  isOff(value: Value): boolean;
+  judge(value: Value, context: PolicyContext): readonly Violation[];
+  /** Returns what the access does not tell, because of which the rule may be violated. */
+  unknown?(value: Value, context: PolicyContext): readonly UnknownToRule[];
+  /** Judges what the files declare besides access, such as dates. */
+  readonly declared?: DeclaredJudge<Value>;
+}
+
+/** A fact that an access does not tell. */
+export interface UnknownToRule {
+  readonly finding: FindingData;
+  /** The key of the violation that there may be. */
+  readonly rule: string;
+  /** What is not known of the live access, in a sentence. */
+  readonly live: string;
+  /** What the files do not say of so many, in a sentence. */
+  inFiles(times: number): string;
+}
+
+/** Judges declarations, at a moment in ms since the epoch. */
+export interface DeclaredJudge<Value> {
+  violations(value: Value, declared: Declarations): readonly DeclaredViolation[];
+  /** Returns the refusals of what a plan makes new, and warnings of what exists. */
+  compare(
+    value: Value,
+    declared: Declarations,
+    former: FormerGrants,
+  ): { readonly refusals: readonly Refusal[]; readonly findings: readonly Finding[] };
+}
+
+/** The declarations of files. */
+export interface Declarations {
+  readonly desired: Pick<DesiredState, "members" | "leavers" | "roles">;
+  readonly find: Judged["find"];
+  readonly now: number;
+}
+
+/** What was granted before: live, and by the state of the base branch, if that is known. */
+export interface FormerGrants {
+  readonly before: Access;
+  readonly base: Pick<DesiredState, "roles" | "members"> | undefined;
+}
+
+/** A violation by declarations. */
+export interface DeclaredViolation {
+  /** The key of the rule, as that of a violation. */
+  readonly rule: string;
+  refusal(tense: Tense): Refusal;
+  readonly breach: Breach;
+}
+
+/** The input of guards. */
+export interface Guarded {
+  /** The declared members: `protect` also matches a pinned member by the address in its entry. */
+  readonly entries: readonly DesiredMember[];
+  readonly scope: Scope;
+  readonly changes: AccessChanges;
+  /** Changes that wait for others to accept: `protect` refuses them at once. */
+  readonly deferred: AccessChanges;
+  readonly before: Access;
+  readonly after: Access;
+  /** The member that the API key belongs to. */
+  readonly callerId: string | null;
+  readonly matches: GlobMatch;
+}
+
+/** The removals of a plan, before any is deferred. */
+export interface Removals {
+  readonly before: Access;
+  readonly after: Access;
+  readonly changes: readonly MemberChange[];
+  readonly declared: DeclaredRoles;
+  /** The member that the API key belongs to. */
+  readonly callerId: string | null;
+}
+
+/** A removal that is deferred for a role. */
+export type DeferredForRole = Deferred & { readonly role: string };
+
+/** Removals that a guard does not allow at once. */
+export interface Withheld {
+  /** Those that are deferred, each with the refusal if it cannot be, such as because it would wait for another one. */
+  readonly deferred: readonly {
+    readonly deferred: DeferredForRole;
+    refusal(isChained: boolean): Refusal;
+  }[];
+  readonly refusals: readonly Refusal[];
+  readonly findingData: readonly FindingData[];
+}
+
+/** A limit to what an apply may do. */
+export interface Guard<Value, Item = unknown> extends RuleModule<Value, Item> {
+  readonly section: "guards";
+  /** The setting that limits nothing, for rules beside others that set the guard. */
+  readonly off: NonNullable<Value>;
+  /** Patterns of the values of its overrides, by code. */
+  readonly overrides: Readonly<Record<string, string>>;
+  /** Hints about refusals of an undo, whose changes come from a run instead of the file, by code. */
+  readonly undoHints?: Readonly<Record<string, string>>;
+  refuse?(value: Value, guarded: Guarded): readonly Refusal[];
+  /** Defers or refuses removals before they are made. */
+  withhold?(value: Value, removals: Removals): Withheld;
+  /** Returns whether a refusal with one of its codes is by a rule of the setting. */
+  causes(item: Item, refusal: Refusal, context: CauseContext<Item>): boolean;
+  /** Returns whether a rule holds in an access; `null` if it does not apply. Absent: it limits changes, not access. */
+  report?(item: Item, judged: Judged, isDeclared: boolean): RuleResult | null;
+}
+
+/** The input of `causes`. */
+export interface CauseContext<Item> {
+  readonly matches: GlobMatch;
+  /** All rules of the setting. */
+  readonly items: readonly Item[];
+}
+
+/** Returns the refusal of a policy. */
+export function policyRefusal(
+  code: string,
+  resource: NonNullable<Refusal["resource"]>,
+  name: string,
+  message: string,
+  hint: string,
+): Refusal {
+  return { rule: "policy", code, resource, name, check: null, message, hint, override: null };
+}
+
+/** Returns a refusal in the future tense as a problem of the files. */
+export function breachOf(
+  code: Breach["code"],
+  key: string | null,
+  subject: BreachSubject,
+  { message, hint }: Refusal,
+): Breach {
+  return { code, subject, message, hint, ...(key !== null && { rule: ["policies", key] }) };
+}
+
+/** Returns the items of a list that another one lacks, in words. */
+export function missingFrom(
+  was: readonly string[],
+  is: readonly string[],
+  text: (item: string) => string,
+): readonly string[] {
+  return was.filter((item) => !is.includes(item)).map(text);
+}

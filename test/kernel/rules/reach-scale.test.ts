@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+import type { Access, PersonAccess, RoleAccess } from "../../../src/kernel/rules/access.ts";
+import { reaching } from "../../../src/kernel/rules/reach.ts";
+
+/** Roles whose permissions are counted when they are read, each held by one member. */
+function world(count: number): { access: Access; reads: () => number } {
+  let reads = 0;
+  const role = (index: number): RoleAccess => ({
+    id: `role_${index}`,
+    name: `Role ${index}`,
+    custom: true,
+    get permissions() {
+      reads += 1;
+      return [`p${index}`, "members_update"];
+    },
+  });
+  const person = (index: number): PersonAccess => ({
+    ...{ id: `mem_${index}`, name: `m${index}`, email: null, status: "accepted", roles: [`role_${index}`] },
+    ...{ serviceAccount: false, ignored: false, mfa: null },
+  });
+  const indexes = Array.from({ length: count }, (_, index) => index);
+  return {
+    access: {
+      roles: new Map(indexes.map((index) => [`role_${index}`, role(index)])),
+      removed: new Set(),
+      people: indexes.map(person),
+    },
+    reads: () => reads,
+  };
+}
+
+test("what each member can reach reads each role a few times, however many members there are", () => {
+  for (const count of [100, 400]) {
+    const { access, reads } = world(count);
+    const reach = reaching(access);
+    for (const person of access.people) {
+      expect(reach(person).includes(`p${count - 1}`)).toBe(true);
+      expect(reach(person).stepsTo("p0")).toHaveLength(person.roles.includes("role_0") ? 0 : 1);
+      expect(reach(person).includes("elsewhere")).toBe(false);
+    }
+    expect(reads()).toBeLessThanOrEqual(3 * count);
+  }
+});
+
+test("the steps do not depend on the order of the roles", () => {
+  const { access } = world(20);
+  const backwards = { ...access, roles: new Map([...access.roles].reverse()) };
+  const [person] = access.people;
+  if (person === undefined) throw new Error("nobody");
+  const shared = { ...person, roles: ["role_3", "role_4"] };
+  for (const one of [person, shared, { ...shared, roles: ["role_4", "role_3"] }]) {
+    expect(reaching(backwards)(one).stepsTo("p7")).toEqual(reaching(access)(one).stepsTo("p7"));
+  }
+});

@@ -21,7 +21,7 @@ export function withFolderMap(page, sources, sentences) {
   return `${page.slice(0, start)}${START}\n${tableOf(folders, importsBetweenFolders(sources), sentences)}\n${page.slice(end)}`;
 }
 
-/** Lists folders below those that they import, without the arrows that follow from others. */
+/** Lists folders after those that they import, without the arrows that follow from others. */
 function tableOf(folders, imports, sentences) {
   const targets = (folder) => [...(imports.get(folder)?.keys() ?? [])];
   const reach = new Map(folders.map((folder) => [folder, reachedFrom(folder, targets)]));

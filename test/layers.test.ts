@@ -12,7 +12,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
   edit: "yaml",
   "kernel/diff": "node:crypto",
   "kernel/plan": "node:crypto",
-  "kernel/rules": "zod",
+  "kernel/rules/settings": "zod",
   "kernel/saved": "zod",
   "kernel/schema": "zod",
   "kernel/values": "zod",
@@ -78,4 +78,14 @@ function importsByFolder(depth: number): ReadonlyMap<string, readonly string[]> 
 test.each([1, 2, 3, 4])("no folders import one another in a circle, to a depth of %i", (depth) => {
   const circles = cyclesOf(importsByFolder(depth));
   expect(circles).toEqual([]);
+});
+
+test("reading, formatting and listing files reaches no judge of a rule", () => {
+  const byPath = new Map(FILES.map((file) => [file.path, file]));
+  const reachOf = (folder: string): readonly string[] => {
+    const reached = new Set([...byPath.keys()].filter((path) => isBelow(path, folder)));
+    for (const path of reached) for (const { to } of byPath.get(path)?.imports ?? []) reached.add(to);
+    return [...reached].filter((path) => dirname(path) === "kernel/rules");
+  };
+  expect(["kernel/schema", "kernel/validate", "edit/format", "kernel/messages"].flatMap(reachOf)).toEqual([]);
 });

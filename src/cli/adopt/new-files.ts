@@ -12,7 +12,7 @@ import { findUnwritable } from "../../edit/adopt/find-unwritable.ts";
 import type { RoleAdjustment } from "../../edit/adopt/share-roles.ts";
 import type { YamlEdit } from "../../edit/yaml/edit-yaml.ts";
 import { type NewEntry, printMerchantFile } from "../../edit/yaml/print-value.ts";
-import { NO_POLICIES } from "../../kernel/rules/every-rule.ts";
+import { NO_POLICIES } from "../../kernel/rules/settings/every-setting.ts";
 import { jsonSchema } from "../../kernel/saved/json-schemas.ts";
 import { PROJECT_FILE } from "../../kernel/schema/project-file.ts";
 import { toRawFile } from "../../kernel/schema/raw-file.ts";

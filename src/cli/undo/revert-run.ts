@@ -18,7 +18,7 @@ import { openSessions, planSessions } from "../../app/session/session.ts";
 import { printDiagnostics } from "../../app/show/print-diagnostics.ts";
 import { ruleLocations } from "../../app/show/rule-locations.ts";
 import { plansPrinter, savePlans, showPlans } from "../../app/show/show-plans.ts";
-import { NO_POLICIES } from "../../kernel/rules/every-rule.ts";
+import { NO_POLICIES } from "../../kernel/rules/settings/every-setting.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { normalizeServiceUrl } from "../../lib/text.ts";
 import type { MerchantNote, PastRun, UndoNote } from "../../model/apply.ts";

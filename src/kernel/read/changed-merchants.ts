@@ -11,8 +11,8 @@ import type {
   SyncOptions,
   Until,
 } from "../../model/desired.ts";
-import { rulesMeaning } from "../rules/every-rule.ts";
-import { asSet } from "../rules/settings.ts";
+import { rulesMeaning } from "../rules/settings/every-setting.ts";
+import { asSet } from "../rules/settings/setting-kinds.ts";
 
 /** A merchant whose resolved desired state differs between two versions of the files. */
 export interface ChangedMerchant {

@@ -2,8 +2,9 @@ import { canonicalJson } from "../../lib/json-text.ts";
 import type { Check, DesiredState, EnforcedRules } from "../../model/desired.ts";
 import type { Finding, Refusal } from "../../model/plan.ts";
 import { hintOfEnforced } from "../findings/refusals.ts";
-import { renamedRules, withoutDefaults } from "./every-rule.ts";
+import { withoutDefaults } from "./every-rule.ts";
 import { currentNameIn } from "./renamed-roles.ts";
+import { renamedRules } from "./settings/every-setting.ts";
 
 /** The rules of a base branch, with the roles that they name, and those that its project enforces. */
 export type BaseRules = Pick<

@@ -1,30 +1,20 @@
-import * as z from "zod/mini";
 import { quoted } from "../../lib/text.ts";
 import { list } from "../findings/refusals.ts";
 import { refusalRule } from "../problems/rule-table.ts";
-import { DOMAIN, matching, optional } from "../values/text-schemas.ts";
 import { listOf, textOf } from "../values/values.ts";
 import { subjectOf } from "./checks.ts";
 import { breachOf, type Policy, policyRefusal } from "./rule.ts";
-import { allowList } from "./settings.ts";
+import { emailDomainsSetting } from "./settings/email-domains-setting.ts";
 
 const KEY = "email-domains";
 
 /** Domains that members' addresses may have. */
 export const emailDomains = {
-  section: "policies",
-  key: "email_domains",
-  schema: optional(z.array(matching(DOMAIN, "bad-domain")), {
-    title: "Domains of addresses",
-    description:
-      'The allowed domains of members\' addresses; "*.example.com", quoted, is every subdomain of example.com. If absent, any.',
-    examples: [["example.com", "*.example.com"]],
-  }),
+  ...emailDomainsSetting,
   diagnostics: {
     "policy-email-domain": refusalRule("Members' addresses are in the allowed domains (`email_domains`)."),
   },
   codes: ["email-domains"],
-  kind: allowList,
   list: (domains) =>
     domains === undefined
       ? []

@@ -1,24 +1,20 @@
 import type { Refusal } from "../../model/plan.ts";
 import { list } from "../findings/refusals.ts";
 import { refusalRule } from "../problems/rule-table.ts";
-import { texts } from "../values/text-schemas.ts";
 import { breachOf, missingFrom, type Policy, policyRefusal } from "./rule.ts";
-import { textList } from "./settings.ts";
+import { forbidPermissionsSetting } from "./settings/forbid-permissions-setting.ts";
 
 const KEY = "forbid-permissions";
 
 /** Permissions that no custom role may grant. */
 export const forbidPermissions = {
-  section: "policies",
-  key: "forbid_permissions",
-  schema: texts("Forbidden permissions", "Permissions that no custom role may grant.", [["payouts_edit"]]),
+  ...forbidPermissionsSetting,
   diagnostics: {
     "policy-forbidden-permission": refusalRule(
       "No custom role grants a forbidden permission (`forbid_permissions`).",
     ),
   },
   codes: ["forbid-permissions"],
-  kind: textList("permission"),
   list: (permissions) =>
     permissions.length === 0
       ? []

@@ -1,29 +1,19 @@
-import * as z from "zod/mini";
 import { counted, quoted } from "../../lib/text.ts";
 import type { Refusal } from "../../model/plan.ts";
 import { list } from "../findings/refusals.ts";
 import { refusalRule } from "../problems/rule-table.ts";
-import { count, optional, text } from "../values/text-schemas.ts";
 import { countOf, fieldsOf } from "../values/values.ts";
 import { countWork, holdersBy, STEPS_OF_HOLDER } from "./checks.ts";
 import { breachOf, type Policy, policyRefusal } from "./rule.ts";
-import { mostByRole } from "./settings.ts";
+import { maxHoldersSetting } from "./settings/max-holders-setting.ts";
 
 /** By role, the most members that may hold it. */
 export const maxHolders = {
-  section: "policies",
-  key: "max_holders",
-  schema: optional(z.record(text(), count()), {
-    title: "Most holders",
-    description: "By role name or id, how many members may hold it.",
-    default: {},
-    examples: [{ role_admin: 3 }],
-  }),
+  ...maxHoldersSetting,
   diagnostics: {
     "policy-max-holders": refusalRule("No role has more holders than allowed (`max_holders`)."),
   },
   codes: ["max-holders"],
-  kind: mostByRole,
   list: (limits) =>
     Object.entries(limits).map(([role, max]) => ({
       text: `max_holders ${role}: ${max}`,

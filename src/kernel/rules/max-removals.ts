@@ -1,57 +1,21 @@
-import * as z from "zod/mini";
 import { DEFAULT_REMOVAL_LIMIT, type RemovalLimit } from "../../model/desired.ts";
 import type { MemberChange, Refusal } from "../../model/plan.ts";
 import { guardRefusal } from "../findings/refusals.ts";
-import { count, matching, optional, SHARE } from "../values/text-schemas.ts";
-import { countOf, textOf } from "../values/values.ts";
+import { textOf } from "../values/values.ts";
 import { lostByNewAddress } from "./changed-addresses.ts";
 import { replacedBy, takesPermissions, takesRoles } from "./removals.ts";
 import type { Guard } from "./rule.ts";
-import type { SettingKind } from "./settings.ts";
+import { maxRemovalsSetting } from "./settings/max-removals-setting.ts";
 
 /** The number that a share above 0 % always allows. */
 export const ALWAYS_ALLOWED = 3;
-
-const removalLimit: SettingKind<RemovalLimit | undefined> = {
-  /** Returns the least of several counts, or of several shares. */
-  combine(written) {
-    const numberOf = (limit: unknown): number => Number.parseInt(String(limit), 10);
-    const [least] = written.toSorted((a, b) => numberOf(a) - numberOf(b));
-    if (least === undefined) return undefined;
-    return typeof least === "number" ? { count: least } : { percent: numberOf(least) };
-  },
-  renamed: (value) => value,
-  meaning: (value = DEFAULT_REMOVAL_LIMIT) => value,
-  readable: (written) => written,
-  names: () => [],
-  lists: () => [],
-  keys: () => [],
-  limits(written) {
-    const number = countOf(written);
-    const share = typeof written === "string" ? Number.parseInt(written, 10) : Number.NaN;
-    const [unit, limit] = number === null ? ["share", share] : ["count", number];
-    return Number.isNaN(limit)
-      ? []
-      : [{ path: [], role: null, unit, value: written, strictness: -limit, stricter: "less" }];
-  },
-};
 
 /**
  * The maximum of removals and demotions at once: more are usually a mistake. Roles and members are counted separately.
  */
 export const maxRemovals = {
-  section: "guards",
-  key: "max_removals",
-  schema: optional(z.union([count("bad-removal-limit"), matching(SHARE, "bad-removal-limit")]), {
-    title: "Most removals",
-    description:
-      "How many roles, and how many members, one apply may remove or take something from: a count, or a share of what is live such as 25%, which allows at least 3 (0% allows none).",
-    default: "25%",
-    examples: ["25%", 10],
-  }),
+  ...maxRemovalsSetting,
   codes: ["max-removals"],
-  kind: removalLimit,
-  overrides: { "max-removals": "[0-9]+" },
   off: { percent: 100 },
   undoHints: {
     "max-removals": "Check that this is the run to revert. A part of it can be reverted with --merchant.",

@@ -1,14 +1,12 @@
-import * as z from "zod/mini";
 import { by, counted, quoted } from "../../lib/text.ts";
 import { PREDEFINED_ROLES } from "../../model/live.ts";
 import type { MemberChange, Refusal } from "../../model/plan.ts";
 import { guardRefusal, list } from "../findings/refusals.ts";
-import { count, optional, text } from "../values/text-schemas.ts";
 import { countOf, fieldsOf } from "../values/values.ts";
 import { type Access, type PersonAccess, roleFinder } from "./access.ts";
 import { holdersOf } from "./impact.ts";
 import type { Guard, Removals, Withheld } from "./rule.ts";
-import { fewestByRole } from "./settings.ts";
+import { minHoldersSetting } from "./settings/min-holders-setting.ts";
 
 /** The role of the default minimum: without an owner, nobody can restore access. */
 const OWNER = "role_owner";
@@ -21,18 +19,8 @@ type Minimums = Readonly<Record<string, number>>;
 
 /** By role, the fewest accepted holders. */
 export const minHolders = {
-  section: "guards",
-  key: "min_holders",
-  schema: optional(z.record(text(), count()), {
-    title: "Fewest holders",
-    description:
-      "By role name or id, the minimum of accepted holders, not counting service accounts. role_owner has a minimum of 1 unless it is listed; role_owner: 0 or {} turns that off.",
-    default: { role_owner: 1 },
-    examples: [{ role_owner: 2 }],
-  }),
+  ...minHoldersSetting,
   codes: ["min-holders", "min-holders-wait"],
-  kind: fewestByRole,
-  overrides: { "min-holders": ".+:[0-9]+" },
   off: {},
   list(settings) {
     const written = Object.entries(settings ?? {}).map(([role, min]) => [role, min, true] as const);

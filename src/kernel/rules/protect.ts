@@ -1,36 +1,18 @@
-import * as z from "zod/mini";
 import { isLiteralGlob } from "../../lib/glob.ts";
 import { quoted } from "../../lib/text.ts";
 import type { IgnorePatterns } from "../../model/desired.ts";
 import type { MemberChange, RoleChange } from "../../model/plan.ts";
 import { addressesOf, type GlobMatch, matchesAny } from "../diff/scope.ts";
 import { guardRefusal } from "../findings/refusals.ts";
-import { optional, texts } from "../values/text-schemas.ts";
 import { fieldsOf, listOf, textOf } from "../values/values.ts";
 import { replacedBy, takesRoles } from "./removals.ts";
 import type { Guard } from "./rule.ts";
-import { patternLists } from "./settings.ts";
+import { protectSetting } from "./settings/protect-setting.ts";
 
 /** Roles and members that are neither changed nor removed. */
 export const protect = {
-  section: "guards",
-  key: "protect",
-  schema: optional(
-    z.strictObject({
-      roles: texts("Protected roles", "Globs over the names and ids of roles.", [["Shift Lead"]]),
-      members: texts("Protected members", "Globs over the e-mail addresses and ids of members.", [
-        ["owner@example.com"],
-      ]),
-    }),
-    {
-      title: "Protected",
-      description: "Roles and members that no apply changes or removes.",
-      examples: [{ roles: ["Shift Lead"], members: ["owner@example.com"] }],
-    },
-  ),
+  ...protectSetting,
   codes: ["protect"],
-  kind: patternLists,
-  overrides: { protect: ".+" },
   off: { roles: [], members: [] },
   undoHints: { protect: "Remove the entry from guards.protect." },
   list: ({ roles, members }) => [

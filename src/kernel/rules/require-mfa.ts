@@ -1,21 +1,13 @@
 import { counted } from "../../lib/text.ts";
-import { texts } from "../values/text-schemas.ts";
 import type { PersonAccess } from "./access.ts";
 import { holdersBy, subjectOf } from "./checks.ts";
 import { missingFrom, type Policy, type PolicyContext, policyRefusal } from "./rule.ts";
-import { textList } from "./settings.ts";
+import { requireMfaSetting } from "./settings/require-mfa-setting.ts";
 
 /** Roles whose holders must have MFA on login; a pending member counts as unknown. */
 export const requireMfa = {
-  section: "policies",
-  key: "require_mfa",
-  schema: texts(
-    "MFA required",
-    "Roles whose holders have MFA on login. For a member who has not accepted yet, it is unknown.",
-    [["role_admin"]],
-  ),
+  ...requireMfaSetting,
   codes: ["require-mfa"],
-  kind: textList("role"),
   list: (roles) =>
     roles.map((role) => ({
       text: `require_mfa: ${role}`,

@@ -1,10 +1,8 @@
-import * as z from "zod/mini";
 import type { DesiredMember, Duration, From, Until } from "../../model/desired.ts";
 import type { Refusal } from "../../model/plan.ts";
 import { leftAt } from "../diff/active-member.ts";
 import { type Tense, toExistingViolation } from "../findings/refusals.ts";
 import { refusalRule, warningRule } from "../problems/rule-table.ts";
-import { matching, optional, PERIOD, text } from "../values/text-schemas.ts";
 import type { PersonAccess } from "./access.ts";
 import { countWork, holdersBy, STEPS_OF_VIOLATION, subjectOf } from "./checks.ts";
 import { currentNameIn } from "./renamed-roles.ts";
@@ -17,28 +15,19 @@ import {
   type Policy,
   policyRefusal,
 } from "./rule.ts";
-import { periodsByRole } from "./settings.ts";
+import { requireUntilSetting } from "./settings/require-until-setting.ts";
 
 /** Roles that are only ever granted with an end date, each with the longest time until it. */
 type RequiredEnds = Readonly<Record<string, Duration | null>>;
 
 /** Roles that are only ever granted with an end date. */
 export const requireUntil = {
-  section: "policies",
-  key: "require_until",
-  schema: optional(z.union([z.array(text()), z.record(text(), matching(PERIOD, "bad-period"))]), {
-    title: "End required",
-    description:
-      "Roles that are granted with an end date only: a list, or by role how far away the end of a new grant may be, in weeks (w), days (d) or hours (h), from now or from its beginning.",
-    default: [],
-    examples: [["Contractor"], { Contractor: "90d", role_admin: "4h" }],
-  }),
+  ...requireUntilSetting,
   diagnostics: {
     "policy-require-until": refusalRule("These roles are granted with an end date only (`require_until`)."),
     "policy-until-limit": warningRule("A new grant ends soon enough (`require_until`)."),
   },
   codes: ["require-until", "until-limit"],
-  kind: periodsByRole,
   list: (ends) =>
     Object.keys(ends).map((role) => ({
       text: `require_until: ${role}`,

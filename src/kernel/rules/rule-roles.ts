@@ -6,8 +6,8 @@ import type { RolePlan } from "../diff/plan-roles.ts";
 import { addressesOf, type Scope } from "../diff/scope.ts";
 import type { FindingData } from "../findings/findings.ts";
 import type { RoleNames } from "./access.ts";
-import { namesInRules } from "./every-rule.ts";
-import type { SettingName } from "./settings.ts";
+import { namesInRules } from "./settings/every-setting.ts";
+import type { SettingName } from "./settings/setting-kinds.ts";
 
 /** Returns the roles that guards, policies and checks name, each once. */
 export function rolesInRules({

@@ -1,4 +1,3 @@
-import type * as z from "zod/mini";
 import type { ListedRule } from "../../model/coverage.ts";
 import type { DesiredMember, DesiredState } from "../../model/desired.ts";
 import type { Breach, BreachSubject } from "../../model/diagnostic.ts";
@@ -11,7 +10,7 @@ import type { Path } from "../problems/problem.ts";
 import type { Rule as DiagnosticKind } from "../problems/rule-table.ts";
 import type { Access, AccessChanges, DeclaredRoles } from "./access.ts";
 import type { AccessIndex, Judged, Violation } from "./checks.ts";
-import type { NameOf, SettingKind } from "./settings.ts";
+import type { GuardSetting, NameOf, PolicySetting } from "./settings/setting-kinds.ts";
 
 /** A rule within a setting, as reports list it. */
 export interface RuleEntry<Item> {
@@ -27,15 +26,10 @@ export interface RuleEntry<Item> {
   readonly item: Item;
 }
 
-/** A rule but for its judgement: one setting of a file, with everything that is said of it. */
-export interface RuleModule<Value, Item = unknown> {
-  readonly section: "guards" | "policies";
-  /** The key in the section. */
-  readonly key: string;
-  readonly schema: z.ZodMiniType;
+/** What is said of a rule of either kind. */
+interface Judge<Value, Item> {
   /** The codes of its refusals. */
   readonly codes: readonly string[];
-  readonly kind: SettingKind<Value>;
   /** Lists the rules of a setting; `written` is what the files set, without defaults. */
   list(value: Value, written: Value): readonly RuleEntry<Item>[];
   /** Returns what is looser in one setting than in another, in words. */
@@ -43,6 +37,9 @@ export interface RuleModule<Value, Item = unknown> {
   /** Returns what is valid and unwise in a setting of a file. */
   lint?(written: unknown, facts: LintFacts): readonly LintOfRule[];
 }
+
+/** A rule of either kind. */
+export type RuleModule<Value, Item = unknown> = Policy<Value, Item> | Guard<Value, Item>;
 
 /** What is known of the merchants that a setting holds for. */
 export interface LintFacts {
@@ -85,8 +82,7 @@ export interface PolicyContext extends Judged {
 }
 
 /** A rule for the access that results from a plan. */
-export interface Policy<Value, Item = unknown> extends RuleModule<Value, Item> {
-  readonly section: "policies";
+export interface Policy<Value, Item = unknown> extends PolicySetting<Value>, Judge<Value, Item> {
   /** The meanings of its diagnostics, by code. Absent: files alone do not violate it. */
   readonly diagnostics?: Readonly<Record<`policy-${string}`, DiagnosticKind>>;
   /** Returns whether there is nothing to judge. */
@@ -181,12 +177,9 @@ export interface Withheld {
 }
 
 /** A limit to what an apply may do. */
-export interface Guard<Value, Item = unknown> extends RuleModule<Value, Item> {
-  readonly section: "guards";
+export interface Guard<Value, Item = unknown> extends GuardSetting<Value>, Judge<Value, Item> {
   /** The setting that limits nothing, for rules beside others that set the guard. */
   readonly off: NonNullable<Value>;
-  /** Patterns of the values of its overrides, by code. */
-  readonly overrides: Readonly<Record<string, string>>;
   /** Hints about refusals of an undo, whose changes come from a run instead of the file, by code. */
   readonly undoHints?: Readonly<Record<string, string>>;
   refuse?(value: Value, guarded: Guarded): readonly Refusal[];

@@ -1,30 +1,19 @@
-import * as z from "zod/mini";
 import { by } from "../../lib/text.ts";
 import type { Refusal } from "../../model/plan.ts";
 import { list } from "../findings/refusals.ts";
-import type { FormatCode } from "../problems/problem.ts";
 import { refusalRule } from "../problems/rule-table.ts";
-import { optional, text } from "../values/text-schemas.ts";
 import type { PersonAccess } from "./access.ts";
 import { countWork, holdersBy, STEPS_OF_VIOLATION, subjectOf } from "./checks.ts";
 import { breachOf, type Policy, policyRefusal } from "./rule.ts";
-import { roleSets } from "./settings.ts";
+import { separateSetting } from "./settings/separate-setting.ts";
 
 /** Sets of roles; nobody may hold two of a set. */
 export const separate = {
-  section: "policies",
-  key: "separate",
-  schema: optional(z.array(z.array(text()).check(z.minLength(2, "too-few-roles" satisfies FormatCode))), {
-    title: "Separate roles",
-    description: "Sets of roles; nobody may hold two of a set.",
-    default: [],
-    examples: [[["Approver", "Payer"]]],
-  }),
+  ...separateSetting,
   diagnostics: {
     "policy-separate": refusalRule("Nobody holds two roles that are kept separate (`separate`)."),
   },
   codes: ["separate"],
-  kind: roleSets,
   list: (sets) =>
     sets.map((roles) => ({
       text: `separate: ${roles.join(", ")}`,

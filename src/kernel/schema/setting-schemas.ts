@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { guardSchemas, OVERRIDE, policySchemas } from "../rules/every-rule.ts";
+import { guardSchemas, OVERRIDE, policySchemas } from "../rules/settings/every-setting.ts";
 import {
   count,
   described,

@@ -1,7 +1,7 @@
 import { openSuggester } from "../../lib/suggest.ts";
 import { DEFAULT_ESCALATION } from "../../model/desired.ts";
 import type { FileLocation, LocatedProblem, Path, Problem } from "../problems/problem.ts";
-import { limitsInFile } from "../rules/every-rule.ts";
+import { limitsInFile } from "../rules/settings/every-setting.ts";
 import {
   locationOf,
   type RawAdjustment,

@@ -9,7 +9,7 @@ import type {
   Policies,
   SyncOptions,
 } from "../../model/desired.ts";
-import { combinedGuards, combinedPolicies, namesInFile } from "../rules/every-rule.ts";
+import { combinedGuards, combinedPolicies, namesInFile } from "../rules/settings/every-setting.ts";
 import type { MerchantFile } from "../schema/merchant-schema.ts";
 import { parsePeriod } from "../values/dates.ts";
 import { unique } from "../values/values.ts";

@@ -1,6 +1,6 @@
 import type { Breach, BreachSubject, GrantSubject } from "../../model/diagnostic.ts";
 import type { FileLocation, LocatedProblem, Path } from "../problems/problem.ts";
-import { readablePolicies } from "../rules/every-rule.ts";
+import { readablePolicies } from "../rules/settings/every-setting.ts";
 import type { MerchantFile } from "../schema/merchant-schema.ts";
 import {
   grantPath,

@@ -1,7 +1,7 @@
 import { COMMON_FIELDS } from "../fields/member.ts";
 import type { FileLocation, LocatedProblem, Path } from "../problems/problem.ts";
-import { limitsInFile } from "../rules/every-rule.ts";
-import { HOLDERS, type SettingLimit } from "../rules/settings.ts";
+import { limitsInFile } from "../rules/settings/every-setting.ts";
+import { HOLDERS, type SettingLimit } from "../rules/settings/setting-kinds.ts";
 import { merchantSchema } from "../schema/merchant-schema.ts";
 import {
   grantPath,

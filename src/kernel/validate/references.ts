@@ -2,8 +2,8 @@ import { isLiteralGlob } from "../../lib/glob.ts";
 import { isSlip, openSuggester } from "../../lib/suggest.ts";
 import { isLikeRoleId, PREDEFINED_ROLES, UNASSIGNABLE_ROLES } from "../../model/live.ts";
 import type { FileLocation, LocatedProblem, Path } from "../problems/problem.ts";
-import { namesInFile } from "../rules/every-rule.ts";
-import type { SettingName } from "../rules/settings.ts";
+import { namesInFile } from "../rules/settings/every-setting.ts";
+import type { SettingName } from "../rules/settings/setting-kinds.ts";
 import {
   grantPath,
   locationOf,

@@ -2,7 +2,7 @@ import type { MemberField } from "../../model/field-values.ts";
 import { mapFields } from "../fields/field.ts";
 import { entryPath, MEMBER_FIELDS } from "../fields/member.ts";
 import type { Location, Path, Problem } from "../problems/problem.ts";
-import { keysInFile, listsInFile } from "../rules/every-rule.ts";
+import { keysInFile, listsInFile } from "../rules/settings/every-setting.ts";
 import {
   grantPath,
   type RawBegin,

@@ -1,4 +1,4 @@
-import { isFileOverride } from "../../kernel/rules/every-rule.ts";
+import { isFileOverride } from "../../kernel/rules/settings/every-setting.ts";
 import { counted, groupByKey, grouped, shellWord } from "../../lib/text.ts";
 import type { Change, Counts, Finding, Impact, Plan, Refusal } from "../../model/plan.ts";
 import { type RowView, rowOf } from "./change-view.ts";

@@ -1,9 +1,10 @@
-import { canonicalJson } from "../../lib/json-text.ts";
-import { byCodeUnit } from "../../lib/text.ts";
-import type { Duration } from "../../model/desired.ts";
-import type { Path } from "../problems/problem.ts";
-import { parsePeriod } from "../values/dates.ts";
-import { countOf, fieldsOf, listOf, textOf } from "../values/values.ts";
+import type * as z from "zod/mini";
+import { canonicalJson } from "../../../lib/json-text.ts";
+import { byCodeUnit } from "../../../lib/text.ts";
+import type { Duration } from "../../../model/desired.ts";
+import type { Path } from "../../problems/problem.ts";
+import { parsePeriod } from "../../values/dates.ts";
+import { countOf, fieldsOf, listOf, textOf } from "../../values/values.ts";
 
 /** A name in a setting. Names of roles and permissions are exact; a pattern is a glob over roles or members. */
 export interface SettingName {
@@ -55,6 +56,27 @@ export interface SettingKind<Value> {
   /** The keys that a user chooses. */
   keys(written: unknown): readonly string[];
   limits(written: unknown): readonly SettingLimit[];
+}
+
+/** A rule as files set it: what it takes to read a file, without its judge. */
+export interface RuleSetting<Value> {
+  readonly section: "guards" | "policies";
+  /** The key in the section. */
+  readonly key: string;
+  readonly schema: z.ZodMiniType;
+  readonly kind: SettingKind<Value>;
+}
+
+/** A policy as files set it. */
+export interface PolicySetting<Value> extends RuleSetting<Value> {
+  readonly section: "policies";
+}
+
+/** A guard as files set it. */
+export interface GuardSetting<Value> extends RuleSetting<Value> {
+  readonly section: "guards";
+  /** Patterns of the values of its overrides, by code. */
+  readonly overrides: Readonly<Record<string, string>>;
 }
 
 const none = () => [];

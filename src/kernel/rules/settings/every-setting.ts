@@ -1,0 +1,192 @@
+import type * as z from "zod/mini";
+import type { DesiredState, GuardSettings, Policies } from "../../../model/desired.ts";
+import type { Path } from "../../problems/problem.ts";
+import { fieldsOf, omitUndefined } from "../../values/values.ts";
+import { emailDomainsSetting } from "./email-domains-setting.ts";
+import { escalationSetting } from "./escalation-setting.ts";
+import { forbidPermissionsSetting } from "./forbid-permissions-setting.ts";
+import { maxHoldersSetting } from "./max-holders-setting.ts";
+import { maxRemovalsSetting } from "./max-removals-setting.ts";
+import { minHoldersSetting } from "./min-holders-setting.ts";
+import { protectSetting } from "./protect-setting.ts";
+import { requireMfaSetting } from "./require-mfa-setting.ts";
+import { requireUntilSetting } from "./require-until-setting.ts";
+import { separateSetting } from "./separate-setting.ts";
+import {
+  asSet,
+  type GuardSetting,
+  type NameOf,
+  type PolicySetting,
+  type RuleSetting,
+  type SettingLimit,
+  type SettingName,
+} from "./setting-kinds.ts";
+
+/** The policies as files set them, by their names in a state: all that reads and writes files loops over these. */
+const POLICY_SETTINGS = {
+  emailDomains: emailDomainsSetting,
+  separate: separateSetting,
+  maxHolders: maxHoldersSetting,
+  requireUntil: requireUntilSetting,
+  requireMfa: requireMfaSetting,
+  forbidPermissions: forbidPermissionsSetting,
+  escalation: escalationSetting,
+} as const satisfies { readonly [Name in keyof Policies]-?: PolicySetting<Policies[Name]> };
+
+/** The guards as files set them, by their names in a state. */
+const GUARD_SETTINGS = {
+  maxRemovals: maxRemovalsSetting,
+  protect: protectSetting,
+  minHolders: minHoldersSetting,
+} as const satisfies { readonly [Name in GuardName]-?: GuardSetting<GuardSettings[Name]> };
+
+/** An override is for one plan, and no rule. */
+export type GuardName = Exclude<keyof GuardSettings, "overrides">;
+
+type NamedSettings = readonly (readonly [name: string, setting: RuleSetting<unknown>])[];
+
+// The tables type each setting by its value; the loops below pass it this value and no other.
+const POLICY_LIST = Object.entries(POLICY_SETTINGS) as unknown as NamedSettings;
+const GUARD_LIST = Object.entries(GUARD_SETTINGS) as unknown as NamedSettings;
+
+/** The guards and policies of a state. */
+export type RuleSettings = Pick<DesiredState, "guards" | "policies">;
+
+/** The schemas of the policies, by their keys in files. */
+export const policySchemas = schemasOf(POLICY_SETTINGS);
+
+/** The schemas of the guards, by their keys in files. */
+export const guardSchemas = schemasOf(GUARD_SETTINGS);
+
+type SchemaTable = Readonly<Record<string, { readonly key: string; readonly schema: unknown }>>;
+
+type Schemas<Of extends SchemaTable> = {
+  readonly [Name in keyof Of as Of[Name]["key"]]: Of[Name]["schema"];
+};
+
+function schemasOf<Of extends SchemaTable>(table: Of): Schemas<Of> {
+  const schemas = Object.values(table).map(({ key, schema }) => [key, schema]);
+  return Object.fromEntries(schemas) as Schemas<Of>;
+}
+
+/** Combines the policies of several files, with the current names of roles. */
+export function combinedPolicies(sections: readonly unknown[], nameOf: NameOf): Policies {
+  return combined(POLICY_LIST, sections, nameOf) as Policies;
+}
+
+/** Combines the guards of several files, with the current names of roles. */
+export function combinedGuards(sections: readonly unknown[], nameOf: NameOf): GuardSettings {
+  return combined(GUARD_LIST, sections, nameOf) as GuardSettings;
+}
+
+function combined(settings: NamedSettings, sections: readonly unknown[], nameOf: NameOf): unknown {
+  const values = settings.map(([name, { key, kind }]) => {
+    const written = sections.map((section) => fieldsOf(section)[key]).filter((value) => value !== undefined);
+    return [name, kind.renamed(kind.combine(written), nameOf)] as const;
+  });
+  return omitUndefined(Object.fromEntries(values));
+}
+
+/** The policies of files that have none. */
+export const NO_POLICIES: Policies = combinedPolicies([], (role) => role);
+
+/** Returns guards and policies with the current names of roles. */
+export function renamedRules({ guards, policies }: RuleSettings, nameOf: NameOf): RuleSettings {
+  const renamed = (settings: NamedSettings, values: Readonly<Record<string, unknown>>): object =>
+    omitUndefined(
+      Object.fromEntries(settings.map(([name, { kind }]) => [name, kind.renamed(values[name], nameOf)])),
+    );
+  return {
+    guards: { ...guards, ...renamed(GUARD_LIST, { ...guards }) },
+    policies: { ...policies, ...renamed(POLICY_LIST, { ...policies }) },
+  };
+}
+
+/** Returns what a kind of settings says of each setting of a state. */
+function inState<Said>(
+  state: RuleSettings,
+  say: (setting: RuleSetting<unknown>, value: unknown) => Said,
+): readonly Said[] {
+  const each = (settings: NamedSettings, values: Readonly<Record<string, unknown>>): readonly Said[] =>
+    settings.map(([name, setting]) => say(setting, values[name]));
+  return [...each(GUARD_LIST, { ...state.guards }), ...each(POLICY_LIST, { ...state.policies })];
+}
+
+/** Returns what is equal for rules that mean the same. */
+export function rulesMeaning(state: RuleSettings): unknown {
+  return [...inState(state, ({ kind }, value) => kind.meaning(value)), asSet(state.guards.overrides ?? [])];
+}
+
+/** Returns the names in guards and policies of a state. */
+export function namesInRules(state: RuleSettings): readonly SettingName[] {
+  return inState(state, ({ kind }, value) => kind.names(value)).flat();
+}
+
+/** Returns the readable part of the policies of a file with errors. */
+export function readablePolicies(section: unknown): z.infer<z.ZodMiniObject<typeof policySchemas>> {
+  const written = fieldsOf(section);
+  const readable = POLICY_LIST.map(([, { key, kind }]) => [
+    key,
+    written[key] === undefined ? undefined : kind.readable(written[key]),
+  ]);
+  return omitUndefined(Object.fromEntries(readable));
+}
+
+/** Returns the items that each rule of a table finds in its own setting of a file, with their paths in the file. */
+export function itemsInFile<Rule extends RuleSetting<unknown>, Item extends { readonly path: Path }>(
+  rules: readonly Rule[],
+  file: Readonly<Record<string, unknown>>,
+  find: (rule: Rule, written: unknown) => readonly Item[],
+): readonly Item[] {
+  return rules.flatMap((rule) => {
+    const { section, key } = rule;
+    return find(rule, fieldsOf(file[section])[key]).map((item) => ({
+      ...item,
+      path: [section, key, ...item.path],
+    }));
+  });
+}
+
+const SETTINGS = [...POLICY_LIST, ...GUARD_LIST].map(([, setting]) => setting);
+
+/** Returns the names in the guards and policies of a file. */
+export function namesInFile(file: Readonly<Record<string, unknown>>): readonly SettingName[] {
+  return itemsInFile(SETTINGS, file, ({ kind }, written) => kind.names(written));
+}
+
+/** Returns the paths of lists in the guards and policies of a file that have no entry twice. */
+export function listsInFile(file: Readonly<Record<string, unknown>>): readonly Path[] {
+  return itemsInFile(SETTINGS, file, ({ kind }, written) =>
+    kind.lists(written).map((path) => ({ path })),
+  ).map(({ path }) => path);
+}
+
+/** Returns the paths of keys in the guards and policies of a file that a user chooses. */
+export function keysInFile(file: Readonly<Record<string, unknown>>): readonly Path[] {
+  return itemsInFile(SETTINGS, file, ({ kind }, written) =>
+    kind.keys(written).map((key) => ({ path: [key] })),
+  ).map(({ path }) => path);
+}
+
+/** Returns the limits in the guards and policies of a file. */
+export function limitsInFile(file: Readonly<Record<string, unknown>>): readonly SettingLimit[] {
+  return itemsInFile(SETTINGS, file, ({ kind }, written) => kind.limits(written));
+}
+
+/** The values of overrides, by the code of a refusal that no file sets. */
+const OTHER_OVERRIDES = { "changed-addresses": "[0-9]+", "self-lockout": ".+" };
+
+/** An override of a refusal, for the plan whose fingerprint begins as it ends. */
+export const OVERRIDE = new RegExp(
+  `^(?:${[
+    ...Object.values(GUARD_SETTINGS).flatMap(({ overrides }) => Object.entries(overrides)),
+    ...Object.entries(OTHER_OVERRIDES),
+  ]
+    .map(([code, value]) => `${code}=${value}`)
+    .join("|")})@[0-9a-f]{12,32}$`,
+);
+
+/** Returns whether a file may have an override, given without the plan that it is for. */
+export function isFileOverride(what: string): boolean {
+  return OVERRIDE.test(`${what}@${"0".repeat(12)}`);
+}

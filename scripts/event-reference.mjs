@@ -7,10 +7,9 @@ const TITLES = {
 };
 
 const INTRODUCTIONS = {
-  report: "In the JSON stream. In text they are part of the output.",
+  report: "In the JSON stream; in text, they are part of the output.",
   apply: "In the JSON stream. The text log and the progress display read them too.",
-  journal:
-    "In `.rolecall/runs/<run>-<merchant>.jsonl`. [Journals and undo](undo.md) describes what they are for.",
+  journal: "In `.rolecall/runs/<run>-<merchant>.jsonl`. [Journals and undo](undo.md) explains their use.",
   service: "For the text log and the progress display on stderr only.",
 };
 

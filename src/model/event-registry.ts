@@ -12,7 +12,11 @@ export const EVENTS: EventRegistry = {
     request: {
       level: "debug",
       doc: "A request is sent.",
-      fields: { method: METHOD, path: PATH, attempt: "How many times it has been sent, with this one." },
+      fields: {
+        method: METHOD,
+        path: PATH,
+        attempt: "Number of times it has been sent, including this one.",
+      },
     },
     response: {
       level: "debug",
@@ -22,7 +26,7 @@ export const EVENTS: EventRegistry = {
     "no-response": {
       level: "debug",
       doc: "A request failed without a response.",
-      fields: { method: METHOD, path: PATH, reason: "Why.", ms: "Time since it was sent, in ms." },
+      fields: { method: METHOD, path: PATH, reason: "The reason.", ms: "Time since it was sent, in ms." },
     },
     wait: {
       level: "info",
@@ -30,13 +34,13 @@ export const EVENTS: EventRegistry = {
       fields: {
         method: METHOD,
         path: PATH,
-        attempt: "How many times it has been sent so far.",
+        attempt: "Number of times it has been sent so far.",
         status: "HTTP status of the last response; `null` if there was none.",
-        reason: "Why it waits.",
-        ms: "How long it waits, in ms.",
-        until: "When the wait ends, in ms on the monotonic clock.",
+        reason: "Reason for the wait.",
+        ms: "Length of the wait, in ms.",
+        until: "End of the wait, in ms on the monotonic clock.",
         retryAfter: "Whether the service asked for this wait.",
-        leftMs: "How long the request is retried from now on, in ms.",
+        leftMs: "Remaining time in which the request is retried, in ms.",
       },
     },
     read: {
@@ -45,7 +49,7 @@ export const EVENTS: EventRegistry = {
       fields: {
         merchant: MERCHANT,
         members: "Members read so far.",
-        total: "How many there are; `null` if unknown.",
+        total: "Total number of members; `null` if unknown.",
       },
     },
     proxy: {
@@ -54,30 +58,30 @@ export const EVENTS: EventRegistry = {
       fields: {
         service: "Origin of the service.",
         proxy: "Origin of the proxy, without credentials; `null` if none is used.",
-        because: "The environment variable that says so, or why no proxy is used.",
+        because: "The environment variable that decided this, or why no proxy is used.",
       },
     },
     pace: {
       level: "debug",
-      doc: "The client has measured the rate limit of the service, and sends no faster for a while.",
-      fields: { perSecond: "The limit, in requests per second; `null` if there is none any more." },
+      doc: "The client has measured the rate limit of the service, and stays below it for a while.",
+      fields: { perSecond: "The limit, in requests per second; `null` if it was lifted." },
     },
     "caller-unknown": {
       level: "debug",
       doc: "The member that the API key belongs to could not be found; reported once for each service and key.",
-      fields: { reason: "Why." },
+      fields: { reason: "The reason." },
     },
   },
   apply: {
     "apply-started": {
       level: "debug",
       doc: "The apply of one merchant's plan starts.",
-      fields: { merchant: MERCHANT, changes: "How many changes the plan holds, with new passwords." },
+      fields: { merchant: MERCHANT, changes: "Number of changes in the plan, including new passwords." },
     },
     "phase-started": {
       level: "debug",
-      doc: "A phase starts; phases follow one another, and the changes of one run side by side.",
-      fields: { merchant: MERCHANT, phase: PHASE, changes: "How many changes belong to it." },
+      doc: "A phase starts; phases run in order, and the changes of a phase concurrently.",
+      fields: { merchant: MERCHANT, phase: PHASE, changes: "Number of changes in the phase." },
     },
     "change-started": {
       level: "debug",
@@ -86,7 +90,7 @@ export const EVENTS: EventRegistry = {
     },
     "fields-emptied": {
       level: "warn",
-      doc: "The service emptied fields of a member that the update did not contain; they are restored at once.",
+      doc: "The service cleared fields of a member that the update did not contain; they are restored at once.",
       fields: {
         merchant: MERCHANT,
         phase: PHASE,
@@ -109,9 +113,9 @@ export const EVENTS: EventRegistry = {
       doc: "The apply at a merchant stops: no further change starts.",
       fields: {
         merchant: MERCHANT,
-        failure: "Its own first failure; `null` if something else stopped it.",
+        failure: "The first failure at the merchant; `null` if something else stopped the apply.",
         cause:
-          "What else stopped it: another merchant, a signal or lost output; `null` if its own failure did.",
+          "What else stopped the apply: another merchant, a signal or lost output; `null` if `failure` did.",
       },
     },
     "apply-ended": {
@@ -126,7 +130,7 @@ export const EVENTS: EventRegistry = {
   report: {
     undo: {
       level: "warn",
-      doc: "`undo` only: what the undo does not restore, or leaves alone.",
+      doc: "`undo` only: what the undo cannot restore, or leaves alone.",
       fields: { run: "Id of the run to undo.", notes: "The notes, by merchant." },
     },
     planned: {
@@ -136,15 +140,15 @@ export const EVENTS: EventRegistry = {
     },
     failed: {
       level: "error",
-      doc: "A merchant has no plan, or a file is invalid, or an error ended the apply.",
+      doc: "A merchant could not be planned, a file is invalid, or an error ended the apply.",
       fields: {
-        merchant: "Code of the merchant; `null` if no single one is concerned.",
-        file: "The file; `null` if no file is concerned.",
-        line: "The line in it, counted from 1; `null` if no place is concerned.",
-        column: "The column in it, counted from 1; `null` if no place is concerned.",
+        merchant: "Code of the merchant; `null` if the failure does not concern exactly one.",
+        file: "The file; `null` if the failure is not in a file.",
+        line: "The line in the file, counted from 1; `null` if it has no position.",
+        column: "The column in the line, counted from 1; `null` if it has no position.",
         code: "Stable code of the failure or diagnostic.",
-        message: "What is wrong.",
-        hint: "What to do about it; `null` if unknown.",
+        message: "The error message.",
+        hint: "The next step; `null` if there is none.",
       },
     },
     compared: {
@@ -154,13 +158,16 @@ export const EVENTS: EventRegistry = {
         merchant: MERCHANT,
         refused: "Changes that are not approved, each with the `reasons`.",
         account:
-          "What becomes of each approved change: the `verdict` is `covered`, `done`, `superseded`, `ended`, `deferred`, `refused` or `dropped`, with the `reasons` and the `origins` in the files.",
+          "The result of each approved change: the `verdict` is `covered`, `done`, `superseded`, `ended`, `deferred`, `refused` or `dropped`, with the `reasons` and the `origins` in the files.",
       },
     },
     refused: {
       level: "error",
-      doc: "Nothing is changed at these merchants: a guard, a policy, a check or the approval refused it.",
-      fields: { merchants: "Their codes.", reasons: "The reasons, a sentence each, with the merchant." },
+      doc: "A guard, a policy, a check or the approval refused the apply; nothing is changed at these merchants.",
+      fields: {
+        merchants: "Codes of the merchants.",
+        reasons: "The reasons, one sentence each, with the merchant.",
+      },
     },
     "password-planned": {
       level: "info",
@@ -176,18 +183,22 @@ export const EVENTS: EventRegistry = {
       doc: "After the apply, a merchant was read and planned again.",
       fields: {
         merchant: MERCHANT,
-        remaining: "Changes that remain; empty if all is well.",
+        remaining: "Changes that remain; empty if the result is as planned.",
         errors: "Errors of the new plan.",
         notCreated: "Members who cannot be created because the file gives them no roles.",
         deferred: "Removals that are deferred until others accept.",
-        leftOut: "How many changes were left out with `--interactive`.",
-        refused: "How many changes remain because the service refused an address for now.",
+        leftOut: "Number of changes that were left out with `--interactive`.",
+        refused: "Number of changes that remain because the service temporarily refuses an address.",
       },
     },
     unverified: {
       level: "warn",
-      doc: "A merchant's changes are done, but it could not be read again.",
-      fields: { merchant: MERCHANT, message: "Why.", failure: "The failure; absent if the run was stopped." },
+      doc: "A merchant's changes are done, but the merchant could not be read again.",
+      fields: {
+        merchant: MERCHANT,
+        message: "The reason.",
+        failure: "The failure; absent if the run was stopped.",
+      },
     },
     journals: {
       level: "info",
@@ -200,9 +211,9 @@ export const EVENTS: EventRegistry = {
       fields: {
         status: "`done`, `failed`, `refused` or `partial`.",
         exitCode: "The exit code.",
-        merchants: "How many merchants were applied.",
-        writes: "How many writes the service carried out, or may have.",
-        changes: "How many changes ended with which status.",
+        merchants: "Number of merchants that were applied.",
+        writes: "Number of writes that the service carried out, or may have carried out.",
+        changes: "Number of changes by their final status.",
         results:
           "Each merchant with its `status` (`applied`, `unchanged`, `partial`, `refused` or `failed`) and the `reasons`; empty if no plan was ready to be applied.",
       },
@@ -216,30 +227,30 @@ export const EVENTS: EventRegistry = {
         format: "1.",
         run: RUN_FIELD,
         merchant: MERCHANT,
-        environment: "`live` or `test`; `null` if the file does not say.",
+        environment: "`live` or `test`; `null` if the file has none.",
         service: "Base URL of the service.",
         fingerprint: "Fingerprint of the plan.",
-        changes: "How many changes the plan holds.",
+        changes: "Number of changes in the plan.",
         version: "Version of rolecall.",
-        user: "User of the operating system; `null` if unknown.",
+        user: "Operating system user; `null` if unknown.",
         host: "Host name.",
         pid: "Process id.",
-        commit: "Id of the commit, and whether everything was committed; `null` without a repository.",
-        job: "Address of the CI job; `null` if there is none.",
+        commit: "Id of the commit, and whether the working tree was clean; `null` without a repository.",
+        job: "URL of the CI job; `null` if there is none.",
         undoes: "Id of the run that this one undoes; `null` if none.",
       },
     },
     intent: {
       level: "info",
-      doc: "A write is about to be sent; the line is on the disk before it is.",
+      doc: "A write is about to be sent; the line is written to disk first.",
       fields: {
         write: "Number of the write in this run, from 1.",
         phase: PHASE,
-        part: "Which write of the change it is: `whole`, or one of several.",
+        part: "Part of the change that is written: `whole`, or one of several.",
         resource: "`role` or `member`.",
         kind: "`create`, `update`, `replace` or `delete`.",
         name: "Name of the role, or address of the member.",
-        id: "Id of what is written; `null` for a create.",
+        id: "Id of the resource; `null` for a create.",
         reason: "Reason of the change.",
         fingerprint: "Fingerprint of the change.",
         before: "State before the write; `null` for a create.",
@@ -249,24 +260,24 @@ export const EVENTS: EventRegistry = {
     },
     outcome: {
       level: "info",
-      doc: "A write ended; without this line its outcome is unknown.",
+      doc: "A write ended; without this line, its outcome is unknown.",
       fields: {
         write: "Number of the write.",
         status: "`done`, `failed`, `unknown`, `stale` or `not-sent`.",
-        id: "Id of what was written; `null` if unknown.",
-        adopted: "Whether the response was lost and the result was found afterwards.",
-        failure: "The failure; `null` if it is done.",
+        id: "Id of the resource; `null` if unknown.",
+        adopted: "Whether the response was lost and the result was found by a lookup.",
+        failure: "The failure; `null` if the write is done.",
         already:
-          "`true` if nothing had to be sent, or a password was refused as used before; absent otherwise.",
+          "`true` if nothing had to be sent, or if the service refused a password as used before; absent otherwise.",
       },
     },
     end: {
       level: "info",
-      doc: "The apply ended; without this line it was interrupted.",
+      doc: "The apply ended; without this line, it was interrupted.",
       fields: {
         status: "`done`, `incomplete` or `stopped`.",
-        cause: "Why it stopped; `null` if it did not.",
-        outcomes: "How many changes ended with which status.",
+        cause: "Why the apply stopped; `null` if it did not.",
+        outcomes: "Number of changes by their final status.",
       },
     },
     verified: {

@@ -16,7 +16,7 @@ export const AGENCY_YEAR: readonly YearChange[] = [
     expected: { files: 1, lines: 6, merchants: 10, create: 20, gain: 20 },
   },
   {
-    title: "A contractor begins in two weeks, for two months",
+    title: "A contractor starts in two weeks, for two months",
     edits: [
       append(
         BACKEND,
@@ -54,7 +54,7 @@ export const AGENCY_YEAR: readonly YearChange[] = [
     expected: { files: 1, lines: 1, merchants: 20 },
   },
   {
-    title: "The access of four contractors ends, and nobody edits anything",
+    title: "The access of four contractors ends without an edit",
     edits: [],
     command: "rolecall apply --only due",
     inDays: 22,
@@ -73,7 +73,7 @@ export const AGENCY_YEAR: readonly YearChange[] = [
     expected: { files: 1, lines: 1, merchants: 10 },
   },
   {
-    title: "A contract is extended to half a year from now, when 90 days are the limit",
+    title: "A contract is extended to half a year from now, although the limit is 90 days",
     edits: [edit(BACKEND, dateAfter(TODAY, 20), dateAfter(TODAY, 180))],
     inReview: true,
     expected: {
@@ -85,7 +85,7 @@ export const AGENCY_YEAR: readonly YearChange[] = [
     },
   },
   {
-    title: "A contractor without an end",
+    title: "A contractor without an end date",
     edits: [append(BACKEND, "  - email: forever@contractor.example\n    roles: [Contractor]\n")],
     expected: {
       files: 1,

@@ -12,7 +12,7 @@ export const FRANCHISE_YEAR: readonly YearChange[] = [
     expected: { files: 1, lines: 2, merchants: 1, create: 1, gain: 1 },
   },
   {
-    title: "A franchisee gives a role what head office forbids",
+    title: "A franchisee adds a forbidden permission to a role",
     edits: [
       edit(
         shop("osei", 2),
@@ -36,7 +36,7 @@ members:
     },
   },
   {
-    title: "A franchisee makes somebody administrator",
+    title: "A franchisee makes somebody an administrator",
     edits: [append(shop("osei", 2), "  - email: nephew@osei.example\n    roles: [role_admin]\n")],
     expected: {
       files: 1,
@@ -49,12 +49,12 @@ members:
     },
   },
   {
-    title: "A franchisee would loosen the guards",
+    title: "A franchisee tries to loosen the guards",
     edits: [edit(shop("osei", 2), "\nmembers:\n", "\nguards:\n  max_removals: 100%\n\nmembers:\n")],
     expected: { files: 1, lines: 3, merchants: 0, problems: { "section-not-allowed": 1 } },
   },
   {
-    title: "A franchisee puts a shop where no rules hold",
+    title: "A franchisee adds a shop outside the rules",
     edits: [
       create(
         "access/osei-7.yaml",
@@ -75,7 +75,7 @@ members:
     expected: { files: 1, lines: 1, merchants: 48 },
   },
   {
-    title: "Head office forbids all shops to edit the catalogue",
+    title: "Head office forbids all shops from editing the catalogue",
     edits: [edit(POLICY, "forbid_permissions:\n", "forbid_permissions:\n    - catalog_edit\n")],
     expected: {
       files: 1,

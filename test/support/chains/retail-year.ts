@@ -49,7 +49,7 @@ export const RETAIL_YEAR: readonly YearChange[] = [
     },
   },
   {
-    title: "Cashiers are called sales assistants from now on",
+    title: "Cashiers are renamed to sales assistants",
     edits: [
       edit(
         GROUP,
@@ -66,7 +66,7 @@ export const RETAIL_YEAR: readonly YearChange[] = [
     },
   },
   {
-    title: "A rule for all shops: IT creates no payouts",
+    title: "A rule for all shops: IT cannot create payouts",
     edits: [
       edit(
         GROUP,
@@ -84,7 +84,7 @@ export const RETAIL_YEAR: readonly YearChange[] = [
     expected: { files: 1, lines: 40, merchants: 1, create: 24, gain: 18 },
   },
   {
-    title: "A shop closes: its people go",
+    title: "A shop closes: its people are removed",
     edits: [edit(shop(17), PEOPLE, "")],
     expected: {
       files: 1,
@@ -101,22 +101,22 @@ export const RETAIL_YEAR: readonly YearChange[] = [
     expected: { files: 1, lines: 36, merchants: 1, delete: 15, lose: 15, overridden: { "max-removals": 1 } },
   },
   {
-    title: "A closed shop's file goes",
+    title: "A closed shop's file is deleted",
     edits: [remove(shop(17))],
     expected: { files: 1, lines: 40, merchants: 0 },
   },
   {
-    title: "An area's manager is replaced",
+    title: "An area manager is replaced",
     edits: [edit(area("north-1"), "anh.fuentes@", "new.manager@")],
     expected: { files: 1, lines: 1, merchants: 40, create: 40, delete: 40, gain: 40, lose: 40 },
   },
   {
-    title: "A region's manager is replaced; the old one stays until the new one has accepted",
+    title: "A region manager is replaced; the old one stays until the new one has accepted",
     edits: [edit(region("north"), "ada.ueda@", "new.manager@")],
     expected: { files: 1, lines: 1, merchants: 75, create: 75, deferred: 75, gain: 75 },
   },
   {
-    title: "A region's manager leaves, and nobody follows",
+    title: "A region manager leaves without a successor",
     edits: [
       edit(
         region("north"),
@@ -175,7 +175,7 @@ export const RETAIL_YEAR: readonly YearChange[] = [
     expected: { files: 1, lines: 1, merchants: 40, update: 40, lose: 40 },
   },
   {
-    title: "A cashier begins in three weeks",
+    title: "A cashier starts in three weeks",
     edits: [
       edit(
         shop(41),
@@ -221,12 +221,12 @@ ${upTo(6)
     expected: { files: 1, lines: 3, merchants: 75 },
   },
   {
-    title: "A region would allow more removals than the group, which has no effect",
+    title: "A region allows more removals than the group, which has no effect",
     edits: [edit(region("east"), "\nmembers:\n", "\nguards:\n  max_removals: 50%\n\nmembers:\n")],
     expected: { files: 1, lines: 3, merchants: 0 },
   },
   {
-    title: "A shop would allow more removals at once than the group",
+    title: "A shop allows more removals at once than the group",
     edits: [edit(shop(17), "\nmembers:\n", "\nguards:\n  max_removals: 50%\n\nmembers:\n")],
     expected: { files: 1, lines: 3, merchants: 0, problems: { "looser-setting": 1 } },
   },
@@ -276,7 +276,7 @@ ${upTo(6)
     expected: { files: 1, lines: 1, merchants: 1, update: 1, gain: 1 },
   },
   {
-    title: "A merge leaves its conflict in the group's file",
+    title: "A merge leaves conflict markers in the group's file",
     edits: [
       edit(
         GROUP,

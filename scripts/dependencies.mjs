@@ -45,13 +45,13 @@ export function dependencyPage(head, { manifest, lock, data, page, program, acti
         instead,
       ]),
     ),
-    `Last releases were looked up on ${data.checked}. With what these bring along, there are ${bundles[0].packages.length} packages in the program and ${bundles[1].packages.length} in the action.\n`,
+    `Last releases were looked up on ${data.checked}. Including their dependencies, there are ${bundles[0].packages.length} packages in the program and ${bundles[1].packages.length} in the action.\n`,
     "## Held back\n",
     `${Object.entries(data.overrides)
       .map(([name, why]) => `- \`${name}\` ${manifest.overrides[name]}: ${why}.`)
       .join("\n")}\n`,
     "## Tools\n",
-    "For builds and tests. Nothing of them is in a bundle.\n",
+    "For builds and tests only; none of these is bundled.\n",
     table(
       ["Package", "Version", "License", "Why"],
       Object.entries(data.development).map(([name, why]) => [

@@ -152,31 +152,54 @@ describe("a file", () => {
     expect((await told("plan")).text).toMatch(/eve@example\.com: .*members_update/);
   });
 
-  test("with more to judge than a run has time for ends soon, and says so", async () => {
-    const many = Array.from({ length: 1500 }, (_, index) => index);
-    const power = (n: number): string => (n % 3 === 0 ? "members_update" : "roles_update");
-    const roles = many.map(
-      (n) =>
-        `  - { name: R${n}, permissions: [p${n}, p${(n * 7) % 1500}, ${power(n)}, roles_create, q${n}] }\n`,
-    );
-    const members = many.map(
-      (n) => `  - { email: u${n}@example.com, roles: [R${n}, R${(n * 11) % 1500}] }\n`,
-    );
-    const checks = many
-      .slice(0, 1000)
-      .map(
-        (n) =>
-          `  - { can: p${n}, ${n % 2 === 0 ? `only: [u${n}@example.com]` : "at_most: 1"}, reach: true }\n`,
-      );
-    await shop.write(
-      "mc1.yaml",
-      `${HEAD}roles:\n${roles.join("")}members:\n${members.join("")}checks:\n${checks.join("")}`,
-    );
+  const many = (count: number, text: (n: number) => string): string =>
+    Array.from({ length: count }, (_, n) => text(n)).join("");
+  const members = (count: number, roles: (n: number) => string): string =>
+    `members:\n${many(count, (n) => `  - { email: u${n}@example.com, roles: [${roles(n)}] }\n`)}`;
+  const everyRole = many(300, (n) => `R${n},`);
+  const rolesWith = (count: number, permissions: (n: number) => string): string =>
+    `roles:\n${many(count, (n) => `  - { name: R${n}, permissions: [${permissions(n)}] }\n`)}`;
+  const power = (n: number): string => (n % 3 === 0 ? "members_update" : "roles_update");
+
+  const greedy: readonly (readonly [name: string, code: number, says: string, content: string])[] = [
+    [
+      "with more checks of reach than a run has time for",
+      1,
+      "would take too long",
+      rolesWith(1500, (n) => `p${n}, p${(n * 7) % 1500}, ${power(n)}, roles_create, q${n}`) +
+        members(1500, (n) => `R${n}, R${(n * 11) % 1500}`) +
+        `checks:\n${many(1000, (n) => `  - { can: p${n}, ${n % 2 === 0 ? `only: [u${n}@example.com]` : "at_most: 1"}, reach: true }\n`)}`,
+    ],
+    [
+      "with people who have each permission through hundreds of roles",
+      1,
+      "would take too long",
+      rolesWith(300, () => many(90, (n) => `p${n},`)) +
+        members(10, () => everyRole) +
+        `checks:\n${many(1000, (n) => `  - { member: u${n % 10}@example.com, cannot: [${many(90, (p) => `p${p},`)}] }\n`)}`,
+    ],
+    [
+      "with people who hold hundreds of roles of hundreds of separate sets",
+      3,
+      "u299@example.com would hold",
+      rolesWith(300, () => "p") +
+        members(300, () => everyRole) +
+        `policies:\n  separate:\n${many(150, () => `  - [${everyRole}]\n`)}`,
+    ],
+    [
+      "with a grant that is repeated a hundred thousand times",
+      0,
+      "duplicate-member-role",
+      `${rolesWith(1, () => "p")}${members(1, () => many(100_000, () => "R0,"))}`,
+    ],
+  ];
+  test.each(greedy)("%s ends soon, and says why", async (_, expected, says, content) => {
+    await shop.write("mc1.yaml", `${HEAD}${content}`);
     const before = processorTime();
     const { code, text } = await told("validate");
     expect(processorTime() - before).toBeLessThan(10_000);
-    expect(code).toBe(1);
-    expect(text).toContain("would take too long");
+    expect(code).toBe(expected);
+    expect(text).toContain(says);
   });
 
   test("cannot set a prototype", async () => {

@@ -435,11 +435,12 @@ function uniqueGrants(grants: readonly Grant[], entry: Origin): readonly Grant[]
   if (new Set(grants.map(({ role }) => role)).size === grants.length) {
     return grants;
   }
-  const firsts = new Map<string, Grant>();
+  const firsts = new Map<string, Grant & { readonly origins: Origin[] }>();
   for (const grant of locatedGrants({ roles: grants, origin: entry })) {
     const first = firsts.get(grant.role);
-    const origins = [...(first?.origins ?? []), ...(grant.origins ?? [])];
-    firsts.set(grant.role, { ...(first ?? grant), origins });
+    const origins = grant.origins ?? [];
+    if (first === undefined) firsts.set(grant.role, { ...grant, origins: [...origins] });
+    else first.origins.push(...origins);
   }
   return [...firsts.values()];
 }

@@ -216,19 +216,6 @@ export function granting(
   };
 }
 
-/** Returns the names of a member's roles that grant a permission. */
-export function rolesGranting(
-  { roles }: Access,
-  person: PersonAccess,
-  permission: string,
-): readonly string[] {
-  return person.roles
-    .flatMap((key) => roles.get(key) ?? [])
-    .filter(({ permissions }) => permissions?.includes(permission))
-    .map(({ name }) => name)
-    .sort();
-}
-
 function grantedBy(keys: readonly string[], roles: Access["roles"], removed: Access["removed"]): Granted {
   const held = keys
     .filter((key) => !removed.has(key))

@@ -3,7 +3,7 @@ import type { Check, DesiredState } from "../../model/desired.ts";
 import type { Breach, BreachSubject } from "../../model/diagnostic.ts";
 import type { Refusal } from "../../model/plan.ts";
 import { type RefusalData, type Tense, toRefusal } from "../findings/refusals.ts";
-import { type Access, type Granted, granting, type PersonAccess, rolesGranting } from "./access.ts";
+import { type Access, type Granted, granting, type PersonAccess } from "./access.ts";
 import { type Reach, reaching } from "./reach.ts";
 
 /** Returns the violations of the file's checks in an access; members count whatever their status. */
@@ -127,7 +127,7 @@ function subjectsOf(
 }
 
 function violationsOf(check: Check, context: Context): readonly Found[] {
-  const { access, granted, reach, reachSettled, index, counted } = context;
+  const { granted, reach, reachSettled, index, counted } = context;
   const reachers = (people: readonly PersonAccess[], by: typeof reach, permission: string) => {
     countWork(context, people.length);
     return people.filter((person) => by(person).includes(permission));
@@ -150,13 +150,15 @@ function violationsOf(check: Check, context: Context): readonly Found[] {
   const people = check.kind !== "only" ? [] : check.reach ? index.people : peopleWith(index, check.can);
   countWork(context, people.length);
   return subjectsOf(check, people, context).flatMap((person) => {
+    const reachable = check.reach ? reach(person) : null;
+    const held = granted(person).permissions;
     const has = permissionsOf(check).filter((permission) =>
-      check.reach ? reach(person).includes(permission) : granted(person).permissions.has(permission),
+      reachable === null ? held.has(permission) : reachable.includes(permission),
     );
-    countWork(context, has.length * STEPS_OF_VIOLATION);
+    countWork(context, has.length * (STEPS_OF_VIOLATION + person.roles.length));
     return has.map((permission): Found => {
-      const through = rolesGranting(access, person, permission);
-      const steps = check.reach ? (reach(person).stepsTo(permission) ?? []) : [];
+      const through = rolesGranting(permission, person, context);
+      const steps = reachable?.stepsTo(permission) ?? [];
       return {
         data: { code, name: person.name, permission, through, ...(steps.length > 0 && { steps }) },
         subject: subjectOf(person),
@@ -164,6 +166,16 @@ function violationsOf(check: Check, context: Context): readonly Found[] {
       };
     });
   });
+}
+
+/** Returns the names of a member's roles that grant a permission. */
+function rolesGranting(
+  permission: string,
+  person: PersonAccess,
+  { access: { roles }, index }: Context,
+): readonly string[] {
+  const granting = index.granting.get(permission);
+  return person.roles.flatMap((key) => (granting?.has(key) ? (roles.get(key)?.name ?? []) : [])).sort();
 }
 
 /** Returns a check in one line, in a fixed order of keys, to serve as its name. */
@@ -259,7 +271,7 @@ export interface AccessIndex {
   /** Address in lower case → people. */
   readonly byAddress: ReadonlyMap<string, readonly PersonAccess[]>;
   /** Permission → keys of the roles that grant it. */
-  readonly granting: ReadonlyMap<string, readonly string[]>;
+  readonly granting: ReadonlyMap<string, ReadonlySet<string>>;
   /** Permission → members who have it, filled on demand. */
   readonly answers: Map<string, readonly PersonAccess[]>;
 }
@@ -273,9 +285,13 @@ export function indexAccess({ roles, people: unsorted }: Access): AccessIndex {
     if (person.email !== null) add(byAddress, person.email.toLowerCase(), person);
     for (const role of person.roles) add(holders, role, person);
   }
-  const granting = new Map<string, string[]>();
+  const granting = new Map<string, Set<string>>();
   for (const [key, { permissions }] of roles) {
-    for (const permission of new Set(permissions)) add(granting, permission, key);
+    for (const permission of permissions ?? []) {
+      const known = granting.get(permission);
+      if (known === undefined) granting.set(permission, new Set([key]));
+      else known.add(key);
+    }
   }
   return { people, holders, byAddress, granting, answers: new Map() };
 }
@@ -287,7 +303,9 @@ function peopleWith(
 ): readonly PersonAccess[] {
   const known = answers.get(permission);
   if (known !== undefined) return known;
-  const [first = [], ...others] = (granting.get(permission) ?? []).map((role) => holders.get(role) ?? []);
+  const [first = [], ...others] = [...(granting.get(permission) ?? [])].map(
+    (role) => holders.get(role) ?? [],
+  );
   const people =
     others.length === 0 ? first : [...new Set([first, ...others].flat())].sort(by(({ name }) => name));
   answers.set(permission, people);

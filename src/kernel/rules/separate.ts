@@ -1,6 +1,6 @@
 import { by } from "../../lib/text.ts";
 import type { Refusal } from "../../model/plan.ts";
-import { list } from "../findings/refusals.ts";
+import { list, type Tense } from "../findings/refusals.ts";
 import { refusalRule } from "../problems/rule-table.ts";
 import type { PersonAccess } from "./access.ts";
 import { countWork, holdersBy, STEPS_OF_VIOLATION, subjectOf } from "./checks.ts";
@@ -41,29 +41,31 @@ export const separate = {
   judge(sets, context) {
     const { index, find } = context;
     return sets.flatMap((roles) => {
-      const names = new Map(roles.map((role) => [find(role), role] as const));
-      const once = new Set<PersonAccess>();
-      const twice = new Set<PersonAccess>();
-      for (const role of names.values()) {
-        for (const person of holdersBy(role, index, context)) (once.has(person) ? twice : once).add(person);
+      const rule = keyOf(roles);
+      // In the order of the names, so that what each person holds is in that order.
+      const names = new Map(roles.map((role) => [find(role), role] as const).sort(by(([, role]) => role)));
+      const held = new Map<PersonAccess, string[]>();
+      for (const name of names.values()) {
+        for (const person of holdersBy(name, index, context)) {
+          const known = held.get(person);
+          if (known === undefined) held.set(person, [name]);
+          else known.push(name);
+        }
       }
-      countWork(context, twice.size * STEPS_OF_VIOLATION);
-      return [...twice].sort(by(({ name }) => name)).map((person) => {
-        const { name, roles: held } = person;
-        const together = held.flatMap((key) => names.get(key) ?? []).sort();
+      const broken = [...held].filter(([, together]) => together.length > 1);
+      countWork(context, broken.length * STEPS_OF_VIOLATION);
+      return broken.sort(by(([{ name }]) => name)).map(([person, together]) => {
+        const refusal = (tense: Tense): Refusal => refusalOf(person.name, together, tense === "plan");
         return {
-          rule: keyOf(roles),
+          rule,
           subject: subjectOf(person),
           extent: together,
           check: null,
-          refusal: (tense) => refusalOf(name, together, tense === "plan"),
+          refusal,
           breaches() {
-            const [first = "", ...others] = held.filter((key) => names.has(key));
-            return others.map((role) => {
-              const both = [first, role].map((key) => names.get(key) ?? key).sort();
-              const subject = { kind: "grant", email: name, role, beside: first } as const;
-              return breachOf("policy-separate", "separate", subject, refusalOf(name, both, true));
-            });
+            const [first = "", role = ""] = person.roles.filter((key) => names.has(key));
+            const subject = { kind: "grant", email: person.name, role, beside: first } as const;
+            return [breachOf("policy-separate", "separate", subject, refusal("plan"))];
           },
         };
       });

@@ -289,3 +289,13 @@ members:
     "cy@example.com could reach refunds_create in 1 step (roles_update: changes Editor); a check does not allow it.",
   ]);
 });
+
+test("all roles of a set that one person holds are one problem, at the second of them", async () => {
+  const files = `policies: { separate: [[A, B, C]] }
+roles: [{ name: A, permissions: [p] }, { name: B, permissions: [p] }, { name: C, permissions: [p] }]
+members: [{ email: ada@example.com, roles: [C, A, B] }]
+`;
+  expect((await verdicts(files))?.words).toEqual([
+    'ada@example.com would hold "A" and "B" and "C" together.',
+  ]);
+});

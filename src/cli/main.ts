@@ -73,7 +73,7 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
     }
     if (isOutOfMemory(error)) {
       io.stderr.write(
-        "error: There is not enough memory for rolecall to run. Raise the limit (ulimit -v).\n",
+        "error: There is not enough memory for rolecall to run. Raise the limit of the address space (ulimit -v); before version 24, Node.js reserves 10 GB of it for HTTP.\n",
       );
       return ExitCode.failed;
     }

@@ -81,9 +81,9 @@ test("running out of file handles or memory is reported, and not as a bug", asyn
     [
       new RangeError("WebAssembly.Instance(): Out of memory: Cannot allocate Wasm memory for new instance"),
       1,
-      "Raise the limit (ulimit -v)",
+      "Raise the limit of the address space (ulimit -v); before version 24, Node.js reserves 10 GB",
     ],
-    [new RangeError("Array buffer allocation failed"), 1, "Raise the limit (ulimit -v)"],
+    [new RangeError("Array buffer allocation failed"), 1, "(ulimit -v)"],
     [new Error("Oh."), 70, "This is a bug in rolecall"],
   ] as const) {
     const { io, written } = testIo();

@@ -54,6 +54,22 @@ test("a working directory that was removed is told without a stack", () => {
   ]);
 });
 
+test("too little address space for HTTP is told without a stack", async () => {
+  const sandbox = await startSandbox();
+  const script = 'ulimit -v 8000000 && exec "$0" "$@"';
+  const { status, stderr } = spawnSync("sh", ["-c", script, process.execPath, BIN, "plan", "shop.yaml"], {
+    cwd,
+    encoding: "utf8",
+    env: { ...process.env, ...sandbox.env },
+  });
+  await sandbox.stop("SIGTERM");
+  // Later versions reserve less where there is a limit.
+  const isReserved = Number.parseInt(process.versions.node, 10) < 24;
+  expect([status, stderr]).toEqual(
+    isReserved ? [1, expect.stringMatching(/^error: There is not enough memory .* for HTTP\.\n$/)] : [0, ""],
+  );
+});
+
 test("what goes wrong is told on stderr, and the process exits with 1", async () => {
   const env = { ROLECALL_BASE_URL: "http://127.0.0.1:9", ROLECALL_API_KEY: "sk_test_x" };
   for (const args of [

@@ -56,13 +56,12 @@ export async function planMerchants(
     const { loaded, states, fileErrors } = await loadDeclared(paths, options, progress.io);
     checkReinvited(options.reinvite ?? [], states);
     progress.reading(states.map(({ merchant }) => merchant));
-    const planning = planSessions(
-      createSessions(services, states, { ...options, ...making }, io),
-      progress.read,
-    );
-    // Loaded while the service responds: it needs the full YAML parser.
-    const { ruleLocations } = await import("../show/rule-locations.ts");
-    const planned = withRunOverrides(await planning);
+    const [plans, { ruleLocations }] = await Promise.all([
+      planSessions(createSessions(services, states, { ...options, ...making }, io), progress.read),
+      // Loaded while the service responds: it needs the full YAML parser.
+      import("../show/rule-locations.ts"),
+    ]);
+    const planned = withRunOverrides(plans);
     warnReinvited(planned, options, io);
     return {
       planned,

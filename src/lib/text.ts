@@ -122,12 +122,6 @@ export function sortedSet(values: Iterable<string>): readonly string[] {
   return [...new Set(values)].sort(byCodeUnit);
 }
 
-/** Returns whether two lists have the same strings, ignoring order and duplicates. */
-export function isSameSet(list: readonly string[], other: readonly string[]): boolean {
-  const items = new Set(list);
-  return items.size === new Set(other).size && other.every((item) => items.has(item));
-}
-
 /** Groups items that are equal by a text, in the order of the first of each. */
 export function groupByKey<Item>(
   items: readonly Item[],

@@ -1,10 +1,10 @@
 import { type GlobMatch, matchesAny, type Scope } from "../kernel/diff/scope.ts";
 import { fieldDiffs } from "../kernel/fields/field.ts";
-import { COMMON_FIELDS, type CommonValues, liveValues } from "../kernel/fields/member.ts";
+import { liveValues, MEMBER_FIELDS, memberValues } from "../kernel/fields/member.ts";
 import { roleDiffs, roleImage } from "../kernel/fields/role.ts";
 import type { UndoNote, UndoNoteCode } from "../model/apply.ts";
 import type { DesiredMember, IgnorePatterns } from "../model/desired.ts";
-import type { RoleImage, RoleRef } from "../model/field-values.ts";
+import type { MemberValues, RoleImage, RoleRef } from "../model/field-values.ts";
 import type { LiveMember, LiveRole, LiveState } from "../model/live.ts";
 import type { MemberImage } from "../model/plan.ts";
 import type { NetEffects } from "./net-effects.ts";
@@ -157,12 +157,12 @@ export function differsFromImage(
   context: MemberRevertContext,
 ): boolean {
   const keyOf = keysOf(context);
-  const keyed = (values: CommonValues): CommonValues => ({
+  const keyed = (values: MemberValues): MemberValues => ({
     ...values,
     roles: values.roles.map((ref) => ({ id: keyOf(ref), name: "" })),
   });
   const held = liveValues(live, (id) => ({ id, name: id }));
-  return fieldDiffs<CommonValues>(COMMON_FIELDS, keyed(held), keyed(after)).length > 0;
+  return fieldDiffs<MemberValues>(MEMBER_FIELDS, keyed(held), keyed(memberValues(after))).length > 0;
 }
 
 /** Returns a function that gives a role's key, the same before, after and now. */

@@ -128,11 +128,7 @@ export function recreateMember(
   const there = email === null || other ? undefined : findByAddress(email, context);
   if (there) {
     if (differsFromImage(there, before, context)) {
-      note(
-        "there-again",
-        name,
-        `${name} is a member again, with other roles or metadata, and is left as it is.`,
-      );
+      note("there-again", name, `${name} is a member again, otherwise than before, and is left as it is.`);
     }
     return null;
   }
@@ -208,7 +204,7 @@ function recreationNote(name: string, { status, managed }: MemberImage, lost: bo
     return [
       "invited-again",
       name,
-      `The run removed the expired invitation of ${name} and could not renew it: a new invitation is sent with the roles and metadata that it held.`,
+      `The run removed the expired invitation of ${name} and could not renew it: a new invitation is sent with all that it held.`,
     ];
   }
   if (managed !== null) {

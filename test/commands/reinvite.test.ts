@@ -61,7 +61,7 @@ async function halfDone(): Promise<void> {
   expect(apply.stdout).toContain("member ben@example.com unfinished: ");
   expect(apply.stderr).toContain("Apply incomplete at MC1: 1 unfinished.");
   expect(apply.stderr).toContain("The expired invitation was deleted, and no new one was sent.");
-  expect(apply.stderr).toContain('It held: Manager; metadata {"desk":1}.');
+  expect(apply.stderr).toContain("It held: roles Manager (role_manager); metadata desk: 1.");
   const told = flat(apply.stderr);
   expect(told).toMatch(/"rolecall undo \S+Z" invites them with all of this; "rolecall apply" with what the/);
   expect(apply.code).toBe(4);
@@ -74,7 +74,9 @@ describe("an expired invitation that could not be renewed once it was removed", 
 
   test("is listed by its run with what it held", async () => {
     const { stdout } = await shop.run(["runs", "latest"]);
-    expect(flat(stdout)).toContain('ben@example.com at MC1: Manager; metadata {"desk":1} → To invite them');
+    expect(flat(stdout)).toContain(
+      "ben@example.com at MC1: roles Manager (role_manager); metadata desk: 1 → To invite them",
+    );
     const all = await shop.run(["runs", "latest", "--format", "json"]);
     expect(all.stdout).toContain('"desk": 1');
   });

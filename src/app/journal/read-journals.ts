@@ -171,7 +171,7 @@ export async function readRun(
 
 function lostInvitations(past: PastRun): readonly LostInvitation[] {
   return netEffects(past).members.flatMap(({ name, before, lost }) =>
-    lost && before ? [{ name, roles: before.roles.map((role) => role.name), metadata: before.metadata }] : [],
+    lost && before ? [{ name, before }] : [],
   );
 }
 

@@ -1,5 +1,5 @@
-import { isSameJson } from "../../lib/json-text.ts";
-import { counted, isSameSet, quoted } from "../../lib/text.ts";
+import { isSameDeclaredRole } from "../../kernel/fields/role.ts";
+import { counted, quoted } from "../../lib/text.ts";
 import type { DesiredRole, DesiredState, Origin } from "../../model/desired.ts";
 import type { HeldRole, SnapshotRole } from "../../model/questions.ts";
 import { type LintContext, type LintFinding, type LintMerchant, merchantsOf } from "./lint-context.ts";
@@ -161,7 +161,9 @@ export function shareableRoles({ merchants }: LintContext): readonly LintFinding
     for (const role of state.roles ?? []) {
       if (role.origin.file !== state.origin.file || role.id !== undefined || role.adjusted) continue;
       const variantsOfName = variants.get(role.name) ?? [];
-      const equal = variantsOfName.find(([first]) => first !== undefined && isSameRole(first.role, role));
+      const equal = variantsOfName.find(
+        ([first]) => first !== undefined && isSameDeclaredRole(first.role, role),
+      );
       if (equal) equal.push({ role, state });
       else variantsOfName.push([{ role, state }]);
       variants.set(role.name, variantsOfName);
@@ -199,13 +201,4 @@ const MOST_FILES = 3;
 function firstFiles(files: readonly string[]): string {
   const more = files.length - MOST_FILES;
   return `${files.slice(0, MOST_FILES).join(", ")}${more > 0 ? ` and ${counted(more, "more file")}` : ""}`;
-}
-
-function isSameRole(a: DesiredRole, b: DesiredRole): boolean {
-  return (
-    isSameSet(a.permissions ?? [], b.permissions ?? []) &&
-    (a.permissions === undefined) === (b.permissions === undefined) &&
-    a.description === b.description &&
-    isSameJson(a.metadata ?? null, b.metadata ?? null)
-  );
 }

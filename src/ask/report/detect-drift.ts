@@ -1,7 +1,8 @@
 import { hash, withFingerprint } from "../../kernel/diff/fingerprint.ts";
+import { declaredOver } from "../../kernel/diff/role-changes.ts";
 import { scopeOf } from "../../kernel/diff/scope.ts";
 import { declaredValues, memberImage, newMemberValues } from "../../kernel/fields/member.ts";
-import { roleImage } from "../../kernel/fields/role.ts";
+import { fixedValues, roleDiffs, roleImage } from "../../kernel/fields/role.ts";
 import { toExistingViolation } from "../../kernel/findings/refusals.ts";
 import { dueSince } from "../../kernel/plan/due.ts";
 import {
@@ -186,21 +187,19 @@ function toDriftViolation(refusal: Refusal): DriftViolation {
   };
 }
 
-/** Codes of refusals of a role's new metadata, for which the plan has no change. */
-const METADATA_REFUSALS: ReadonlySet<string> = new Set([
+/** Codes of refusals to change what the service cannot update in place, for which the plan has no change. */
+const FIXED_REFUSALS: ReadonlySet<string> = new Set([
   "role-metadata-fixed",
   "role-replace-named",
   "role-replace-pinned",
 ]);
 
 /**
- * Returns a plan as a list of differences: with the metadata that the plan refuses to change and the members that it
+ * Returns a plan as a list of differences: with the values of roles that the plan refuses to change and the members that it
  * cannot create, and without the moves of members to the successors of replaced roles.
  */
 function differencesOf(plan: Plan, desired: DesiredState, live: LiveState): Plan {
-  const refused = plan.refusals.flatMap(({ code, name }) =>
-    METADATA_REFUSALS.has(code) ? (name ?? []) : [],
-  );
+  const refused = plan.refusals.flatMap(({ code, name }) => (FIXED_REFUSALS.has(code) ? (name ?? []) : []));
   const replaced = new Map(
     plan.changes.flatMap(({ resource, kind, id, name }) =>
       resource === "role" && kind === "replace" ? [[id, name] as const] : [],
@@ -210,19 +209,17 @@ function differencesOf(plan: Plan, desired: DesiredState, live: LiveState): Plan
     code === "member-needs-roles" ? missingMember(name, desired) : [],
   );
   if (refused.length + replaced.size + uncreated.length === 0) return plan;
-  const metadata = new Map(
+  const fixed = new Map(
     refused.flatMap((name) => {
-      const change = metadataChange(name, plan.changes, desired, live);
+      const change = fixedChange(name, plan.changes, desired, live);
       return change === null ? [] : [[name, change] as const];
     }),
   );
-  const otherChanges = plan.changes.filter(
-    ({ resource, name }) => resource !== "role" || !metadata.has(name),
-  );
+  const otherChanges = plan.changes.filter(({ resource, name }) => resource !== "role" || !fixed.has(name));
   return {
     ...plan,
     changes: [
-      ...metadata.values(),
+      ...fixed.values(),
       ...otherChanges.map((change) =>
         change.resource === "member" ? withoutMoves(change, replaced) : change,
       ),
@@ -231,7 +228,7 @@ function differencesOf(plan: Plan, desired: DesiredState, live: LiveState): Plan
   };
 }
 
-function metadataChange(
+function fixedChange(
   name: string,
   changes: readonly Change[],
   { roles = [] }: DesiredState,
@@ -243,18 +240,19 @@ function metadataChange(
   const role = keys.flatMap(
     (key) => live.find((candidate) => key && (candidate.id === key || candidate.name === key)) ?? [],
   )[0];
-  if (declared?.metadata === undefined || role === undefined) return null;
+  if (declared === undefined || role === undefined) return null;
   if (planned !== undefined && (planned.resource !== "role" || planned.kind !== "update")) return null;
   const before = roleImage(role);
-  const field: FieldDiff = { field: "metadata", before: before.metadata, after: declared.metadata };
+  const fixed = fixedValues(declaredOver(before, declared));
+  const after = { ...(planned?.after ?? before), ...fixed };
   return withFingerprint<RoleChange>({
     resource: "role",
     kind: "update",
     id: role.id,
     name,
     before,
-    after: { ...(planned?.after ?? before), metadata: declared.metadata },
-    fields: [...(planned?.fields ?? []), field],
+    after,
+    fields: roleDiffs(before, after),
     reason: "declared",
   });
 }

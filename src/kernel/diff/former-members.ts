@@ -1,9 +1,9 @@
-import { isSameJson } from "../../lib/json-text.ts";
 import { groupByKey } from "../../lib/text.ts";
 import type { DesiredMember } from "../../model/desired.ts";
 import type { RoleRef } from "../../model/field-values.ts";
 import type { LiveMember } from "../../model/live.ts";
 import type { Deferred, MemberChange } from "../../model/plan.ts";
+import { undeclaredFields } from "../fields/member.ts";
 import { type ActiveMember, reasonOf } from "./active-member.ts";
 import { addressKeysOf, type Match } from "./match.ts";
 import { deleteMember, updateMember } from "./member-changes.ts";
@@ -34,17 +34,6 @@ export function formerMembers(entries: readonly DesiredMember[], live: readonly 
   });
   const groups = groupByKey(formers, ({ entry }) => entry.email.toLowerCase());
   return new Map(groups.map((group) => [group[0].entry, group.map(({ member }) => member)]));
-}
-
-/** Returns an entry with the roles and metadata of the former member where the file does not manage them. */
-export function inheriting(
-  member: DesiredMember,
-  [former]: readonly LiveMember[],
-  resolver: RoleResolver,
-): DesiredMember {
-  if (former === undefined) return member;
-  const held = former.roles.filter((id) => !resolver.isIgnored(id)).map((role) => ({ role }));
-  return { ...member, roles: member.roles ?? held, metadata: member.metadata ?? former.metadata };
 }
 
 /** The changes of former members, of which some wait. */
@@ -111,18 +100,16 @@ function isAccepted({ status }: LiveMember): boolean {
   return status === "accepted";
 }
 
-/** Returns what an entry declares and the membership of its previous address does not have: roles, and metadata. */
-function lackingIn(
-  live: LiveMember,
-  { roles: granted = [], metadata }: DesiredMember,
-  roles: RoleResolver,
-): readonly string[] {
+/** Returns what an entry declares and the membership of its previous address does not have: roles, and other fields. */
+function lackingIn(live: LiveMember, member: DesiredMember, roles: RoleResolver): readonly string[] {
   const held = new Set(live.roles.map((id) => keyOf(roles.successorOf(id))));
   const isHeld = (role: string): boolean =>
     (roles.resolve("", [role], () => undefined) ?? []).every((ref) => held.has(keyOf(ref)));
-  const missing = granted.filter(({ role }) => !isHeld(role));
-  const isSame = metadata === undefined || isSameJson(metadata, live.metadata);
-  return [...missing.map(({ role }) => JSON.stringify(role)), ...(isSame ? [] : ["its metadata"])];
+  const missing = member.roles?.filter(({ role }) => !isHeld(role)) ?? [];
+  return [
+    ...missing.map(({ role }) => JSON.stringify(role)),
+    ...undeclaredFields(live, member).map((field) => `its ${field}`),
+  ];
 }
 
 /** Returns an entry for a former member with those of its roles that the entry of the new address grants. */

@@ -7,6 +7,7 @@ import {
   liveValues,
   memberDiffs,
   memberImage,
+  memberValues,
   newMemberValues,
   withValues,
 } from "../fields/member.ts";
@@ -92,7 +93,7 @@ export function reinviteMember(
     before,
     after: memberImage(
       { email: member.email, status: after.status, passwordEnv: member.managed?.passwordEnv },
-      newMemberValues({ ...after, ...declaredValues(member), roles: after.roles }),
+      newMemberValues({ ...memberValues(after), ...declaredValues(member), roles: after.roles }),
     ),
     fields: memberDiffs(before, after),
     reason: back ? "suspension-ended" : "invitation-expired",

@@ -1,11 +1,11 @@
 import type { DesiredMember, SyncOptions } from "../../model/desired.ts";
 import type { LiveMember } from "../../model/live.ts";
 import type { Deferred, MemberChange } from "../../model/plan.ts";
-import { isManaged } from "../fields/member.ts";
+import { inheriting, isManaged } from "../fields/member.ts";
 import type { FindingData } from "../findings/findings.ts";
 import { parseFrom } from "../values/dates.ts";
 import { type ActiveMember, activeAt, divideLeavers, isMention, reasonOf } from "./active-member.ts";
-import { type FormerChanges, formerMembers, inheriting, planFormer } from "./former-members.ts";
+import { type FormerChanges, formerMembers, planFormer } from "./former-members.ts";
 import { addressKeysOf, isExpired, type Match, matchMembers } from "./match.ts";
 import { createMember, deleteMember, moveMember, reinviteMember, updateMember } from "./member-changes.ts";
 import type { ReportFinding, RoleResolver } from "./resolve.ts";
@@ -116,13 +116,23 @@ function planDeclared(
   const { results, unclaimed } = matchMembers(desired, others, (member, match) => {
     const own = formers.get(member) ?? [];
     const active = activeAt(member, context.now);
-    const inherited = match.found === "none" ? inheriting(active.member, own, context.roles) : active.member;
-    const at = { ...active, member: inherited };
+    const [former] = match.found === "none" ? own : [];
+    const at =
+      former === undefined ? active : { ...active, member: successorOf(active.member, former, context) };
     const left = planFormer(at, match, own, context, report);
     waiting.push(...left.waiting);
     return [...planMember(at, match, { ...context, ...taken }, report), ...left.changes];
   });
   return { changes: results.flat(), waiting, unclaimed };
+}
+
+/** Returns an entry that also declares what the membership of its previous address has, but for ignored roles. */
+function successorOf(
+  member: DesiredMember,
+  former: LiveMember,
+  { roles }: Pick<MemberContext, "roles">,
+): DesiredMember {
+  return inheriting(member, { ...former, roles: former.roles.filter((id) => !roles.isIgnored(id)) });
 }
 
 /** The live members to which entries are pinned, by the live address. */

@@ -7,7 +7,7 @@ import { temporaryName } from "../fields/temporary-name.ts";
 import type { FindingData } from "../findings/findings.ts";
 import type { RefusalData } from "../findings/refusals.ts";
 import { type Declared, type Match, matchAll } from "./match.ts";
-import { createRole, deleteRole, needsReplacement, replaceRole, updateRole } from "./role-changes.ts";
+import { createRole, deleteRole, fixedDifferences, replaceRole, updateRole } from "./role-changes.ts";
 import type { Scope } from "./scope.ts";
 
 /** The planned changes of roles, with the mappings that planning members needs. */
@@ -204,12 +204,13 @@ function planFound(role: DesiredRole, live: LiveRole, context: RoleContext): Pla
   const findingData = formerNames.map(
     (former) => ({ code: "role-previously-left", name, previously: former }) as const,
   );
-  const differs = needsReplacement(role, live);
+  const fixed = fixedDifferences(role, live);
+  const differs = Object.keys(fixed).length > 0;
   if (differs && replaceRoles && pin === undefined && !named.has(id))
     return { change: replaceRole(role, live, null), findingData };
   const data: RefusalData = replaceRoles
-    ? { code: pin === undefined ? "role-replace-named" : "role-replace-pinned", name, id }
-    : { code: "role-metadata-fixed", name, id, live: live.metadata };
+    ? { code: pin === undefined ? "role-replace-named" : "role-replace-pinned", name, id, fixed }
+    : { code: "role-metadata-fixed", name, fixed };
   return {
     change: updateRole(role, live, temporarilyNamed.has(id)),
     findingData,
@@ -220,12 +221,12 @@ function planFound(role: DesiredRole, live: LiveRole, context: RoleContext): Pla
 /** Continues a replacement whose successor exists, and updates the successor if it differs from the file. */
 function resume(role: DesiredRole, aside: LiveRole, live: LiveRole): PlannedRole {
   const { name } = role;
-  const wrong = needsReplacement(role, live);
+  const fixed = fixedDifferences(role, live);
   return {
     change: replaceRole(role, aside, live.id),
     successor: updateRole(role, live, false),
     findingData: [],
-    ...(wrong && { refusalData: [{ code: "role-metadata-fixed", name, id: live.id, live: live.metadata }] }),
+    ...(Object.keys(fixed).length > 0 && { refusalData: [{ code: "role-metadata-fixed", name, fixed }] }),
   };
 }
 

@@ -2,7 +2,8 @@ import type { DesiredRole } from "../../model/desired.ts";
 import type { RoleImage } from "../../model/field-values.ts";
 import type { LiveRole } from "../../model/live.ts";
 import type { RoleChange } from "../../model/plan.ts";
-import { fixedValues, roleDiffs, roleImage } from "../fields/role.ts";
+import { pickFields } from "../fields/field.ts";
+import { fixedValues, ROLE_FIELDS, roleDiffs, roleImage } from "../fields/role.ts";
 import { temporaryName } from "../fields/temporary-name.ts";
 import { withFingerprint } from "./fingerprint.ts";
 
@@ -72,14 +73,15 @@ export function deleteRole(live: LiveRole): RoleChange {
   });
 }
 
-/** Returns whether values differ that the service cannot update in place. */
-export function needsReplacement(role: DesiredRole, live: LiveRole): boolean {
+/** Returns the live values that differ and that the service cannot update in place. */
+export function fixedDifferences(role: DesiredRole, live: LiveRole): Partial<RoleImage> {
   const before = roleImage(live);
-  return roleDiffs(updatedInPlace(before, role), declaredOver(before, role)).length > 0;
+  const diffs = roleDiffs(updatedInPlace(before, role), declaredOver(before, role));
+  return pickFields<RoleImage>(ROLE_FIELDS, before, new Set(diffs.map(({ field }) => field)));
 }
 
 /** Returns an image with the declared values. */
-function declaredOver(before: RoleImage, role: DesiredRole): RoleImage {
+export function declaredOver(before: RoleImage, role: DesiredRole): RoleImage {
   return roleImage({ ...before, ...role });
 }
 

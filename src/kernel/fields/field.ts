@@ -95,6 +95,21 @@ export function fieldDiffs<Values>(
   );
 }
 
+/** Returns whether two entries declare the same fields, with the same values. */
+export function isSameDeclared<Values>(
+  table: FieldTable<Values>,
+  a: Partial<Values>,
+  b: Partial<Values>,
+): boolean {
+  const differing = mapFields(table, (name, { kind }) => {
+    const [valueA, valueB] = [a[name], b[name]];
+    const isSame =
+      valueA === undefined || valueB === undefined ? valueA === valueB : kind.isSame(valueA, valueB);
+    return isSame ? undefined : name;
+  });
+  return differing.length === 0;
+}
+
 /** Returns the values of some fields. */
 export function pickFields<Values>(
   table: FieldTable<Values>,

@@ -121,6 +121,25 @@ export function declaredValues(member: DesiredMember): Some<MemberProperties & M
   return { ...entry, ...managed };
 }
 
+/** Returns an entry that also declares what a live member has and the entry does not declare. */
+export function inheriting(member: DesiredMember, live: LiveMember): DesiredMember {
+  const { roles = live.roles.map((role) => ({ role })), managed } = member;
+  const values = liveValues(live, (id) => ({ id, name: id }));
+  return {
+    ...heldValues<CommonValues>(COMMON_FIELDS, values),
+    ...member,
+    roles,
+    ...(managed && { managed: { ...heldValues<ManagedProperties>(MANAGED_FIELDS, values), ...managed } }),
+  };
+}
+
+/** Returns the fields of a live member, but for roles, that are not as an entry declares them. */
+export function undeclaredFields(live: LiveMember, member: DesiredMember): readonly MemberField[] {
+  const values = liveValues(live, (id) => ({ id, name: id }));
+  const declared = newMemberValues({ ...values, ...declaredValues(member) });
+  return fieldDiffs<MemberValues>(MEMBER_FIELDS, values, declared).map(({ field }) => field);
+}
+
 /** Returns an accepted member at the service that is as its entry declares, with roles of some ids. */
 export function memberAsDeclared(member: DesiredMember, id: string, roleIds: readonly string[]): LiveMember {
   const { email, managed } = member;

@@ -3,7 +3,15 @@ import type { NamedDiff, RoleImage } from "../../model/field-values.ts";
 import type { JsonValue } from "../../model/json.ts";
 import type { LiveRole } from "../../model/live.ts";
 import { MAX_METADATA, MAX_PERMISSIONS } from "../values/limits.ts";
-import { completed, contents, eachField, type FieldTable, fieldDiffs, heldValues } from "./field.ts";
+import {
+  completed,
+  contents,
+  eachField,
+  type FieldTable,
+  fieldDiffs,
+  heldValues,
+  isSameDeclared,
+} from "./field.ts";
 import { metadataKind } from "./metadata.ts";
 import { listKind } from "./set.ts";
 import { nameKind, proseKind } from "./text-fields.ts";
@@ -80,6 +88,11 @@ export function roleImage(some: Partial<RoleImage>): RoleImage {
 /** Returns the differences of two images. */
 export function roleDiffs(before: RoleImage, after: RoleImage): readonly NamedDiff<RoleImage>[] {
   return fieldDiffs<RoleImage>(ROLE_FIELDS, before, after);
+}
+
+/** Returns whether two entries declare the same. */
+export function isSameDeclaredRole(a: DesiredRole, b: DesiredRole): boolean {
+  return isSameDeclared<RoleImage>(ROLE_FIELDS, a, b);
 }
 
 /** Returns the values that the service cannot update in place. */

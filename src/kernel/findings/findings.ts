@@ -111,7 +111,7 @@ export type FindingData =
       readonly name: string;
       /** The address of the entry. */
       readonly email: string;
-      /** Roles in quotes, and "its metadata". */
+      /** Roles in quotes, and other fields, such as "its metadata". */
       readonly lacking: readonly string[];
     }
   | {

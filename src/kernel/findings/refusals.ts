@@ -1,6 +1,9 @@
 import { byCodeUnit, counted, groupByKey } from "../../lib/text.ts";
-import type { Metadata } from "../../model/json.ts";
+import type { RoleImage } from "../../model/field-values.ts";
 import type { Finding, Plan, ReachStep, Refusal } from "../../model/plan.ts";
+
+/** The live values, at least one, that differ from the file and that the service cannot update in place. */
+type FixedValues = Partial<RoleImage>;
 
 /** The data of a refusal by a guard, a policy or a check; `toRefusal` words it. */
 export type RefusalData =
@@ -21,12 +24,15 @@ export type RefusalData =
   | {
       readonly code: "role-metadata-fixed";
       readonly name: string;
-      readonly id: string;
-      readonly live: Metadata;
+      readonly fixed: FixedValues;
     }
   | { readonly code: "restored-violations"; readonly rules: number }
-  | { readonly code: "role-replace-pinned"; readonly name: string; readonly id: string }
-  | { readonly code: "role-replace-named"; readonly name: string; readonly id: string }
+  | {
+      readonly code: "role-replace-pinned" | "role-replace-named";
+      readonly name: string;
+      readonly id: string;
+      readonly fixed: FixedValues;
+    }
   | { readonly code: "role-still-held"; readonly name: string; readonly holders: readonly string[] }
   | {
       readonly code: "check-only";
@@ -103,13 +109,18 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
       );
     }
     case "role-metadata-fixed": {
-      const { name, live } = data;
+      const { name, fixed } = data;
+      const fields = fieldNames(fixed);
+      const keys = Object.keys(fixed).map((field) => `"${field}:"`);
       return guardRefusal(
         code,
         "role",
         name,
-        `The metadata of role "${name}" differs, and the service cannot change a role's metadata in place.`,
-        `Declare the live metadata, ${JSON.stringify(live)}, or remove "metadata:"; or set "sync.replace_roles: true" to replace the role with a new one.`,
+        `The ${fields} of role "${name}" ${keys.length === 1 ? "differs" : "differ"}, and the service cannot change a role's ${fields} in place.`,
+        `Declare the live ${fields}, ${list(
+          Object.values(fixed).map((value) => JSON.stringify(value)),
+          " and ",
+        )}, or remove ${list(keys, " and ")}; or set "sync.replace_roles: true" to replace the role with a new one.`,
         null,
       );
     }
@@ -125,23 +136,23 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
       );
     }
     case "role-replace-pinned": {
-      const { name, id } = data;
+      const { name, id, fixed } = data;
       return guardRefusal(
         code,
         "role",
         name,
-        `Role "${name}" has to be replaced to change its metadata, but is pinned to ${id}, which would no longer exist.`,
+        `Role "${name}" has to be replaced to change its ${fieldNames(fixed)}, but is pinned to ${id}, which would no longer exist.`,
         `Remove "id: ${id}" from the role.`,
         null,
       );
     }
     case "role-replace-named": {
-      const { name, id } = data;
+      const { name, id, fixed } = data;
       return guardRefusal(
         code,
         "role",
         name,
-        `Role "${name}" has to be replaced to change its metadata, but the file refers to it by ${id}, which would no longer exist.`,
+        `Role "${name}" has to be replaced to change its ${fieldNames(fixed)}, but the file refers to it by ${id}, which would no longer exist.`,
         `Refer to the role as "${name}" in grants, guards, policies and checks, instead of ${id}.`,
         null,
       );
@@ -239,6 +250,10 @@ function restoredViolation({ rule, code, check, ...first }: Refusal, group: read
     message: [...messages, ...same].join(" "),
     hint: first.hint,
   };
+}
+
+function fieldNames(fixed: FixedValues): string {
+  return list(Object.keys(fixed), " and ");
 }
 
 /** The parts of hints that advise to change a rule. */

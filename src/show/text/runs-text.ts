@@ -1,18 +1,17 @@
 import { oneLine } from "../../lib/escape.ts";
 import { cellWidth, counted, grouped, sortNaturally } from "../../lib/text.ts";
 import type { PastRun, PastWrite, RunStatus } from "../../model/apply.ts";
-import type { Metadata } from "../../model/json.ts";
+import type { MemberImage } from "../../model/plan.ts";
 import type { Paint, Style } from "../style.ts";
+import { heldText } from "../view/held-text.ts";
 import { namesText } from "../view/names-text.ts";
 import { adoptedText } from "./adopted-text.ts";
 import { hangingLines, padTo } from "./wrap.ts";
 
-/** The roles and metadata that an expired invitation held. */
+/** An expired invitation that was removed, as it was. */
 export interface LostInvitation {
   readonly name: string;
-  /** Names of roles. */
-  readonly roles: readonly string[];
-  readonly metadata: Metadata;
+  readonly before: MemberImage;
 }
 
 /** A readable journal, with the status of its merchant's part of the run. */
@@ -390,13 +389,7 @@ function lostTexts(
   if (lost.length === 0) return [];
   return [
     "\n  Expired invitations that were removed and not sent again, with what they held:\n",
-    ...lost.map(({ name, roles, metadata }) => {
-      const held = [
-        roles.length === 0 ? "no roles" : roles.join(", "),
-        ...(Object.keys(metadata).length === 0 ? [] : [`metadata ${JSON.stringify(metadata)}`]),
-      ].join("; ");
-      return `    ${oneLine(`${name} at ${merchant}: ${held}`)}\n`;
-    }),
+    ...lost.map(({ name, before }) => `    ${oneLine(`${name} at ${merchant}: ${heldText(before)}`)}\n`),
     `  → To invite them with all of this, run "rolecall undo ${oneLine(run)} -m ${oneLine(merchant)}"; an apply sends what the files list.\n`,
   ];
 }

@@ -75,6 +75,14 @@ describe("an entry with a previous address", () => {
     expect(waits(made)).toHaveLength(1);
   });
 
+  test("takes over the nickname of a managed user", () => {
+    const user = { id: "user_1", email: OLD, mfaOnLogin: true, type: "managed_user", nickname: "Till 7" };
+    const made = plan({ roles: ["Cashier"], managed: { passwordEnv: "TILL" } }, [ada({ user })]);
+    expect(made.changes).toMatchObject([
+      { kind: "create", after: { managed: { nickname: "Till 7", passwordEnv: "TILL" } } },
+    ]);
+  });
+
   test("takes over nothing before it begins, or while suspended: the roles of the old membership may go", () => {
     const bare = { email: NEW, previously: [OLD], origin: { file: "access/shop.yaml", path: [] } };
     for (const dates of [{ from: from("2026-07-01") }, { suspended: {} }]) {

@@ -11,7 +11,7 @@ import {
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { rolldown } from "rolldown";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -19,24 +19,25 @@ import type { main } from "../../../src/cli/main.ts";
 import { isProbe } from "../../support/probes.ts";
 import { type Ended, realIo } from "../../support/rolecall.ts";
 
-/** The only edit of the copied sources: types apart, a field is its entry in the table. */
-const LOCALE = `
-  locale: {
-    kind: lineKind,
-    response: "locale",
-    post: "locale",
-    put: "locale",
+/** Returns the entry of a field in its table, which is the only edit of the copied sources: types are erased. */
+function entryOf(name: string, put: string | null, description: string): string {
+  const [quotedName, quotedPut] = [name, put].map((text) => JSON.stringify(text));
+  return `
+  ${name}: {
+    kind: proseKind,
+    response: ${quotedName},
+    post: ${quotedName},
+    put: ${quotedPut},
     clearable: true,
     personal: true,
-    declared: {
-      title: "Locale",
-      description: "The language of the member.",
-      examples: ["de-CH"],
-      required: false,
-      most: 35,
-    },
+    declared: { title: ${quotedName}, description: "${description}", examples: [], required: false, most: 35 },
   },
 `;
+}
+
+const LOCALE = entryOf("locale", "locale", "The language of the member.");
+const TEAM = entryOf("team", "team", "The team of the role.");
+const SITE = entryOf("site", null, "The site of the role, which the service cannot change in place.");
 
 const FILE = `version: 1
 merchant: MC1
@@ -71,9 +72,8 @@ beforeAll(async () => {
   cpSync(join(ROOT, "src"), join(home, "src"), { recursive: true });
   cpSync(join(ROOT, "package.json"), join(home, "package.json"));
   symlinkSync(join(ROOT, "node_modules"), join(home, "node_modules"));
-  const table = join(home, "src/kernel/fields/member.ts");
-  const end = "\n} satisfies FieldTable<CommonValues>;";
-  writeFileSync(table, readFileSync(table, "utf8").replace(end, `${LOCALE}${end}`));
+  addEntries("member.ts", "CommonValues", LOCALE.replace("proseKind", "lineKind"));
+  addEntries("role.ts", "RoleImage", TEAM + SITE);
   const build = await rolldown({
     input: join(home, "src/cli/main.ts"),
     platform: "node",
@@ -93,6 +93,9 @@ beforeAll(async () => {
   mkdirSync(join(home, "work/access"), { recursive: true });
   writeFileSync(file, FILE);
   service = await startService();
+  open("MC1", {
+    members: [member("mem_bob", "bob@example.com", { roles: ["role_employee"], locale: "fr-FR" })],
+  });
 });
 
 afterAll(async () => {
@@ -100,10 +103,26 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-/** Runs the program with the new field. */
+/** Adds fields at the end of a table of the copied sources. */
+function addEntries(name: string, values: string, entries: string): void {
+  const table = join(home, "src/kernel/fields", name);
+  const end = `\n} satisfies FieldTable<${values}>;`;
+  const text = readFileSync(table, "utf8");
+  expect(text).toContain(end);
+  writeFileSync(table, text.replace(end, `${entries}${end}`));
+}
+
+/** Runs the program with the new fields, in the project of the first tests. */
 async function run(...args: readonly string[]): Promise<Ended> {
+  return runIn("work", ...args);
+}
+
+/** Runs the program with the new fields, in a folder of its own. */
+async function runIn(folder: string, ...args: readonly string[]): Promise<Ended> {
   const env = { ROLECALL_BASE_URL: service.url, ROLECALL_API_KEY: "sk_test_key" };
-  const { io, written } = realIo({ cwd: join(home, "work"), env, waitFactor: 0 });
+  const cwd = join(home, folder);
+  mkdirSync(cwd, { recursive: true });
+  const { io, written } = realIo({ cwd, env, waitFactor: 0 });
   const code = await program(args, io);
   return { code, ...written };
 }
@@ -157,12 +176,130 @@ test("a field that is added to the table is restored where an update empties it"
   service.replaces = true;
   writeFileSync(file, PULLED.replace("    locale: fr-FR\n", "    metadata: { desk: A }\n"));
   const applied = await run("apply", "--yes");
+  service.replaces = false;
   expect(writes()).toEqual([
     ["PUT", { metadata: { desk: "A" } }],
     ["PUT", { roles: ["role_employee"], metadata: { desk: "A" }, locale: "fr-FR" }],
   ]);
   expect(applied.stdout).toContain("Verified: no changes remain.");
 });
+
+const OWNER = `  - email: owner@example.com
+    roles: [role_owner]
+`;
+
+const ROLES = `version: 1
+merchant: MC2
+roles:
+  - name: Clerk
+    permissions: [catalog_view]
+    team: till
+    site: north
+  - name: Porter
+    permissions: [catalog_view]
+    team: yard
+members:
+${OWNER}`;
+
+test("a field that is added to the roles is planned, sent, undone, pulled, and refused where it is fixed", async () => {
+  open("MC2", {
+    roles: [role("role_clerk", "Clerk", { permissions: ["catalog_view"], team: "desk", site: "north" })],
+  });
+  const roles = write("roles/access/mc2.yaml", ROLES);
+  const plan = await runIn("roles", "plan");
+  expect(plan.stdout).toMatch(/update Clerk\n +team +- desk\n +\+ till\n/);
+  expect(plan.stdout).toMatch(/create Porter\n(?:.*\n)? +team +yard\n/);
+  const applied = await runIn("roles", "apply", "--yes");
+  expect(applied.stdout).toContain("Verified: no changes remain.");
+  expect(writes()).toEqual([
+    ["POST", { name: "Porter", permissions: ["catalog_view"], team: "yard" }],
+    ["PATCH", { team: "till" }],
+  ]);
+  await runIn("roles", "undo", "latest", "--yes");
+  expect(writes()).toEqual([
+    ["PATCH", { team: "desk" }],
+    ["DELETE", {}],
+  ]);
+
+  write("roles/access/mc2.yaml", ROLES.replace("north", "south"));
+  const refused = await runIn("roles", "plan");
+  expect(refused.stdout).toContain('The site of role "Clerk" differs');
+  expect(refused.stdout).toContain('Declare the live site, "north", or remove "site:"');
+  const drift = await runIn("roles", "drift");
+  expect(drift.stdout).toMatch(/site +- south\n +\+ north\n/);
+
+  await runIn("roles", "pull", "MC2", "--yes");
+  expect(readFileSync(roles, "utf8")).toContain("    team: desk\n    site: north\n");
+});
+
+test("a new address inherits the field, and a warning names it where the old membership differs", async () => {
+  open("MC3", {
+    members: [member("mem_ada", "ada@old.example", { roles: ["role_employee"], locale: "fr-FR" })],
+  });
+  const entry = "  - email: ada@new.example\n    previously: ada@old.example\n    roles: [role_employee]\n";
+  const text = `version: 1\nmerchant: MC3\nmembers:\n${OWNER}${entry}`;
+  write("renamed/access/mc3.yaml", `${text}    locale: it-IT\n`);
+  const { stdout } = await runIn("renamed", "plan");
+  expect(stdout.replaceAll(/\s+/g, " ")).toContain(
+    "The membership of ada@old.example differs from the entry of ada@new.example, the new address: its locale.",
+  );
+
+  write("renamed/access/mc3.yaml", text);
+  await runIn("renamed", "apply", "--yes");
+  expect(writes()[0]).toEqual([
+    "POST",
+    { email: "ada@new.example", roles: ["role_employee"], locale: "fr-FR" },
+  ]);
+});
+
+test("roles are shared, and found to be equal, only if they have the field in common", async () => {
+  const guides = (team: string): Role[] => [
+    role("role_guide", "Guide", { permissions: ["catalog_view"], team }),
+    role("role_usher", "Usher", { permissions: ["catalog_edit"], team: "door" }),
+  ];
+  open("MC4", { roles: guides("east") });
+  open("MC5", { roles: guides("west") });
+  await runIn("shared", "init", "-m", "MC4", "-m", "MC5", "--share-roles", "--yes");
+  const shared = readFileSync(join(home, "shared/shared/roles.yaml"), "utf8");
+  expect(shared).toContain("name: Usher");
+  expect(shared).toContain("team: door");
+  expect(shared).not.toContain("Guide");
+
+  for (const [code, team] of [
+    ["MC4", "east"],
+    ["MC5", "west"],
+  ] as const) {
+    const roles = `  - name: Guide\n    permissions: [catalog_view]\n    team: ${team}\n  - name: Usher\n    permissions: [catalog_edit]\n    team: door\n`;
+    write(`equal/access/${code}.yaml`, `version: 1\nmerchant: ${code}\nroles:\n${roles}members:\n${OWNER}`);
+  }
+  const lint = await runIn("equal", "lint");
+  expect(lint.stdout).toContain('2 files declare "Usher" equally');
+  expect(lint.stdout).not.toMatch(/Guide.*equally/);
+});
+
+test("an invitation that is lost is told with the field that it held", async () => {
+  open("MC6", {
+    members: [
+      member("mem_eve", "eve@example.com", { roles: ["role_employee"], locale: "fr-FR", status: "expired" }),
+    ],
+  });
+  const entry = "  - email: eve@example.com\n    roles: [role_employee]\n";
+  write("lost/access/mc6.yaml", `version: 1\nmerchant: MC6\nmembers:\n${OWNER}${entry}`);
+  service.refuses = true;
+  const applied = await runIn("lost", "apply", "--yes");
+  service.refuses = false;
+  expect(applied.stderr.replaceAll(/\s+/g, " ")).toContain("; locale fr-FR. ");
+  const runs = await runIn("lost", "runs", "latest");
+  expect(runs.stdout).toMatch(/eve@example\.com at MC6: .*; locale fr-FR\n/);
+});
+
+/** Writes a file of a project, and returns its path. */
+function write(path: string, text: string): string {
+  const target = join(home, path);
+  mkdirSync(dirname(target), { recursive: true });
+  writeFileSync(target, text);
+  return target;
+}
 
 /** Takes the requests since the last call that changed something. */
 function writes(): readonly (readonly [method: string, body: Body])[] {
@@ -175,7 +312,14 @@ function intentsOf(journal: string): readonly unknown[] {
 }
 
 type Body = Readonly<Record<string, unknown>>;
-type Member = Record<string, unknown> & { id: string; user: Record<string, unknown> };
+type Role = Record<string, unknown> & { id: string };
+type Member = Role & { user: Record<string, unknown> };
+type Target = readonly [section: "roles" | "members", id: string];
+
+interface Account {
+  readonly roles: Map<string, Role>;
+  readonly members: Map<string, Member>;
+}
 
 interface Service {
   readonly url: string;
@@ -183,65 +327,95 @@ interface Service {
   readonly writes: { method: string; path: string; body: Body }[];
   /** If set, an update empties the fields that it does not contain. */
   replaces: boolean;
-  readonly members: Map<string, Member>;
+  /** If set, nobody can be invited. */
+  refuses: boolean;
+  readonly accounts: Map<string, Account>;
   close(): Promise<void>;
 }
 
-/** Starts a service that keeps whatever it is sent; the sandbox does not know the field. */
+/** Starts a service that keeps whatever it is sent; the sandbox does not know the fields. */
 async function startService(): Promise<Service> {
-  const members = new Map(
-    [
-      member("mem_owner", "owner@example.com", { roles: ["role_owner"] }),
-      member("mem_bob", "bob@example.com", { roles: ["role_employee"], locale: "fr-FR" }),
-    ].map((one) => [one.id, one]),
-  );
+  const accounts: Service["accounts"] = new Map();
   const writes: Service["writes"] = [];
-  const state = { replaces: false };
-  const change = (method: string, id: string, body: Body): unknown => {
-    const found = members.get(id);
+  const state = { replaces: false, refuses: false };
+  const change = (
+    { roles, members }: Account,
+    method: string,
+    [section, id]: Target,
+    body: Body,
+  ): unknown => {
+    const resources: Map<string, Body> = section === "roles" ? roles : members;
+    const found = resources.get(id);
     switch (method) {
       case "POST": {
         const { email, ...fields } = body;
-        const created = member(`mem_${members.size}`, String(email), fields);
-        members.set(created.id, created);
+        if (state.refuses) return undefined;
+        const created: Role | Member =
+          section === "roles"
+            ? role(`role_${roles.size}`, String(body["name"]), fields)
+            : member(`mem_${members.size}`, String(email), fields);
+        resources.set(created.id, created);
         return created;
       }
+      case "PATCH":
       case "PUT": {
-        const kept = state.replaces ? member(id, String(found?.user["email"]), { roles: [] }) : found;
-        return kept && members.set(id, { ...kept, ...body }).get(id);
+        const email = members.get(id)?.user["email"];
+        const kept = state.replaces ? member(id, String(email), { roles: [] }) : found;
+        return kept && resources.set(id, { ...kept, ...body }).get(id);
       }
       default:
-        return members.delete(id) ? {} : undefined;
+        return resources.delete(id) ? {} : undefined;
     }
   };
   const answer = (method: string, path: string, body: Body): unknown => {
-    const [, section, id] = /\/merchants\/MC1\/(roles|members)(?:\/([^?]+))?/.exec(path) ?? [];
-    if (section === "roles") return id === undefined ? { items: [] } : { ...ROLE, id };
-    if (section === undefined) return undefined;
+    const [, code = "", section, id = ""] =
+      /\/merchants\/(\w+)\/(roles|members)(?:\/([^?]+))?/.exec(path) ?? [];
+    const account = accounts.get(code);
+    if (account === undefined || (section !== "roles" && section !== "members")) return undefined;
     if (method !== "GET") {
-      const { email = null } = body as { readonly email?: string };
-      if (isProbe({ method, path, name: email })) return undefined;
+      const { email = null, name = email } = body as { readonly email?: string; readonly name?: string };
+      if (isProbe({ method, path, name })) return undefined;
       writes.push({ method, path, body });
-      return change(method, id ?? "", body);
+      return change(account, method, [section, id], body);
     }
-    return id === undefined ? { items: [...members.values()], total_count: members.size } : members.get(id);
+    const { roles, members } = account;
+    const items = [...(section === "roles" ? roles : members).values()];
+    if (id === "") return { items, total_count: items.length };
+    return section === "members"
+      ? members.get(id)
+      : (roles.get(id) ?? { ...role(id, "Role", {}), is_predefined: true });
   };
   const server = createServer(async (request, response) => {
     const result = answer(request.method ?? "", request.url ?? "", await bodyOf(request));
-    response.writeHead(result === undefined ? 404 : 200, { "content-type": "application/json" });
-    response.end(JSON.stringify(result ?? { title: "Not Found", status: 404 }));
+    const status = result === undefined ? (state.refuses ? 409 : 404) : 200;
+    response.writeHead(status, { "content-type": "application/json" });
+    response.end(JSON.stringify(result ?? { title: "No", status }));
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   const { port } = server.address() as AddressInfo;
   return Object.assign(state, {
     url: `http://127.0.0.1:${port}`,
     writes,
-    members,
+    accounts,
     close: () => closed(server),
   });
 }
 
-const ROLE = { name: "Role", permissions: [], is_predefined: true, created_at: "", updated_at: "" };
+/** Adds an account with an owner, and some roles and members. */
+function open(code: string, { roles = [], members = [] }: { roles?: Role[]; members?: Member[] }): Account {
+  const owner = member("mem_owner", "owner@example.com", { roles: ["role_owner"] });
+  const account = { roles: byId(roles), members: byId([owner, ...members]) };
+  service.accounts.set(code, account);
+  return account;
+}
+
+function byId<Resource extends { readonly id: string }>(items: readonly Resource[]): Map<string, Resource> {
+  return new Map(items.map((item) => [item.id, item]));
+}
+
+function role(id: string, name: string, fields: Body): Role {
+  return { id, name, permissions: [], is_predefined: false, created_at: "", updated_at: "", ...fields };
+}
 
 function member(id: string, email: string, fields: Body): Member {
   const user = { id: `user_${id}`, email, mfa_on_login_enabled: true, type: "user" };

@@ -12,6 +12,7 @@ import {
   isPassword,
   summaryOf,
 } from "../../view/ending-view.ts";
+import { heldText } from "../../view/held-text.ts";
 import { namesText } from "../../view/names-text.ts";
 import { renderFailure } from "../failure-text.ts";
 import { cutLines, hangingLines } from "../wrap.ts";
@@ -143,20 +144,15 @@ function lostLines(hits: readonly Hit[], run: string, style: Style): readonly st
   ];
 }
 
-/** Describes the roles and metadata of a removed invitation without a known successor. */
+/** Describes a removed invitation without a known successor, with what it held. */
 function lostText(outcome: Outcome): string | null {
   const { change, status } = outcome;
   if (!("removed" in outcome) || change.resource !== "member" || change.before === null) return null;
-  const { roles, metadata } = change.before;
-  const held = [
-    roles.length === 0 ? "no roles" : roles.map(({ name }) => oneLine(name)).join(", "),
-    ...(Object.keys(metadata).length === 0 ? [] : [`metadata ${oneLine(JSON.stringify(metadata))}`]),
-  ].join("; ");
   const fate =
     outcome.removed === "unknown"
       ? "It is unknown whether the expired invitation was deleted; no new one was sent."
       : `The expired invitation was deleted, and ${status === "unknown" ? "it is unknown whether a new one was sent" : "no new one was sent"}.`;
-  return `${oneLine(change.name)}: ${fate} It held: ${held}.`;
+  return `${oneLine(change.name)}: ${fate} It held: ${oneLine(heldText(change.before))}.`;
 }
 
 /** Names the changes that are left without a failure of their own, and those that the journal misses. */

@@ -160,7 +160,7 @@ Then, in a second terminal, write access/demo.yaml:
   members:
     - { email: ada@example.com, roles: [Cashier] }
 
-and see what it would change:
+and preview the changes:
   export ROLECALL_BASE_URL=http://127.0.0.1:4010
   export ROLECALL_API_KEY=sk_test_sandbox
   rolecall plan

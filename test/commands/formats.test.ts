@@ -47,7 +47,7 @@ describe("plan --format markdown", () => {
 
   test("takes no size that is too small for the risks", async () => {
     const { stderr, code } = await run("plan", ACCESS, "--max-size", "10");
-    expect(stderr).toContain("It takes a whole number from 1500");
+    expect(stderr).toContain("It must be a whole number from 1500");
     expect(code).toBe(1);
   });
 });

@@ -14,7 +14,7 @@ export function withMerchantOption(command: Command): Command {
 export function withChangedSinceOption(command: Command): Command {
   return command.option(
     "--changed-since <ref>",
-    "only merchants whose files, with their includes, differ from those at this git commit",
+    "only merchants whose files or includes differ from this git commit",
   );
 }
 
@@ -40,7 +40,7 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
   return (text) => {
     const number = Number(text);
     if (!/^\d+$/.test(text) || number < min || number > max) {
-      throw new InvalidArgumentError(`It takes a whole number from ${min} to ${max}.`);
+      throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
     }
     return number;
   };
@@ -49,7 +49,7 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
 /** Parses `--shard`: `2/5`. */
 export function parseShard(text: string): Shard {
   const shard = readShard(text);
-  if (shard === null) throw new InvalidArgumentError("It takes i/n, such as 2/5, with i from 1 to n.");
+  if (shard === null) throw new InvalidArgumentError("It must be i/n, such as 2/5, with i from 1 to n.");
   return shard;
 }
 

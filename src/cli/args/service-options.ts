@@ -31,7 +31,7 @@ export function withOnlyOption(command: Command): Command {
   return command.addOption(
     new Option(
       "--only <what>",
-      "only these changes; due: what the dates in the files bring, such as the end of access",
+      "only these changes; due: those that follow from dates in the files, such as the end of access",
     )
       .choices(["due"])
       .conflicts(["reinvite"]),
@@ -56,18 +56,18 @@ export function withConnectionOptions(command: Command): Command {
     )
     .option(
       "--concurrency <n>",
-      "concurrent requests, for each service and key",
+      "concurrent requests for each service and key",
       wholeNumber(1, MAX_CONCURRENCY),
       DEFAULT_CONCURRENCY,
     )
     .option(
       "--retry-for <duration>",
-      "how long to keep trying a request, such as 90s, 5m or 1h; 0 sends it once (default: 5m)",
+      "how long to retry a request, such as 90s, 5m or 1h; 0 sends it once (default: 5m)",
       parseDuration,
     )
     .option(
       "--max-items <n>",
-      "give up on an account with more members, roles or memberships than this",
+      "fail for an account with more members, roles or memberships than this",
       wholeNumber(1, MAX_SIZE),
       DEFAULT_MAX_ITEMS,
     )
@@ -77,13 +77,13 @@ export function withConnectionOptions(command: Command): Command {
         "auto: a board on a terminal, lines elsewhere; plain: lines everywhere (also: ROLECALL_PROGRESS)",
       ).choices(PROGRESS_MODES),
     )
-    .option("-v, --verbose", "show every merchant and every entry of lists, and log each request on stderr");
+    .option("-v, --verbose", "show every merchant and full lists, and log each request on stderr");
 }
 
 /** Adds `--quiet`: totals, errors and refusals only. */
 export function withQuietOption(command: Command): Command {
   return command.addOption(
-    new Option("-q, --quiet", "print totals, errors and refusals only, and no progress").conflicts("verbose"),
+    new Option("-q, --quiet", "print only totals, errors and refusals, and no progress").conflicts("verbose"),
   );
 }
 
@@ -106,7 +106,7 @@ export function parseDuration(text: string): number {
   const [, digits, unit = "s"] = /^(\d{1,9})([smh])?$/.exec(text) ?? [];
   const ms = Number(digits) * (UNITS[unit] ?? Number.NaN);
   if (!(ms <= LONGEST_MS)) {
-    throw new InvalidArgumentError("It takes a duration such as 90s, 5m or 1h, up to 24h; 0 means once.");
+    throw new InvalidArgumentError("It must be a duration such as 90s, 5m or 1h, up to 24h; 0 means once.");
   }
   return ms;
 }
@@ -120,7 +120,7 @@ export function parseDays(text: string): number {
   const [, digits, unit] = /^(\d{1,5})([dh])$/.exec(text) ?? [];
   const ms = Number(digits) * (unit === "d" ? 24 * HOUR_MS : HOUR_MS);
   if (!(ms <= MOST_DAYS * 24 * HOUR_MS)) {
-    throw new InvalidArgumentError(`It takes days or hours, such as 14d or 12h, up to ${MOST_DAYS}d.`);
+    throw new InvalidArgumentError(`It must be in days or hours, such as 14d or 12h, up to ${MOST_DAYS}d.`);
   }
   return ms;
 }
@@ -133,7 +133,7 @@ export function parseAsOf(text: string): number {
   const exists = !isDay || Number.isNaN(time) || new Date(time).toISOString().startsWith(text);
   if (Number.isNaN(time) || !exists) {
     throw new InvalidArgumentError(
-      "It takes a day such as 2027-02-01, or a moment such as 2027-02-01T08:00:00Z.",
+      "It must be a day such as 2027-02-01, or a time such as 2027-02-01T08:00:00Z.",
     );
   }
   return time;
@@ -150,9 +150,9 @@ const DAY_MS = 24 * 3_600_000;
 /** Adds the options of the commands that answer questions about access, declared, live or in the past. */
 export function withQuestionOptions(command: Command, formats?: readonly string[]): Command {
   const asking = command
-    .option("--live", "answer from what is live, instead of from the files")
+    .option("--live", "answer from the live state instead of the files")
     .addOption(
-      new Option("--at <time>", "answer from the files as they stood in git on this day or at this moment")
+      new Option("--at <time>", "answer from the files in git on this day or at this time")
         .argParser(parseAt)
         .conflicts(["live", "changedSince"]),
     );

@@ -8,8 +8,7 @@ export function completionCommand(io: Io, done: (code: ExitCode) => void): Comma
   return new Command("completion")
     .summary("print a shell script that completes commands, options, files and merchants")
     .description(
-      "Prints a script with which the Tab key completes commands, options and their values, files, and the " +
-        "codes of the merchants below access/.",
+      "Prints a script that completes commands, options and their values, files, and the codes of the merchants below access/ with the Tab key.",
     )
     .addArgument(new Argument("<shell>", "which shell").choices(SHELLS))
     .addHelpText(
@@ -30,9 +29,9 @@ Examples:
 /** Declares `complete`, which the script of `completion` runs at each Tab. */
 export function completeCommand(io: Io, done: (code: ExitCode) => void): Command {
   const command = new Command("complete")
-    .summary("answer a shell")
-    .description("Answers what a shell asks at the Tab key.")
-    .argument("[words...]", "the words so far, the last one to be completed")
+    .summary("answer a completion request")
+    .description("Answers a completion request of a shell.")
+    .argument("[words...]", "the words so far, of which the last is completed")
     .action(async (words: readonly string[]) => {
       const { answerCompletion } = await import("../args/answer-completion.ts");
       done(answerCompletion(words, command.parent ?? command, io));

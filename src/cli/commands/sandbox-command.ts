@@ -10,17 +10,21 @@ const MAX_SEED = 4_294_967_295;
 /** Declares `sandbox`. */
 export function sandboxCommand(io: Io, done: (code: ExitCode) => void): Command {
   return new Command("sandbox")
-    .summary("run the service locally, for tests and a first try")
+    .summary("run the service locally, for tests and trials")
     .description(
-      "Runs an implementation of the whole service on this machine, for tests, demos and a first try. " +
+      "Runs an implementation of the whole service on this machine, for tests, demos and trials. " +
         "Prints its URL when it is ready, logs each request on stderr, and runs until Ctrl-C.",
     )
     .option("--port <n>", "port to listen on; 0 picks a free one", wholeNumber(0, 65_535), DEFAULT_PORT)
-    .option("--host <host>", "address to listen on; any but loopback opens it to the network", "127.0.0.1")
-    .option("--seed <file>", "YAML file with the merchants, roles, members and keys to start with")
+    .option(
+      "--host <host>",
+      "address to listen on; any other than loopback exposes it to the network",
+      "127.0.0.1",
+    )
+    .option("--seed <file>", "YAML file with the initial merchants, roles, members and keys")
     .option(
       "--state <file>",
-      "keep everything in this file across restarts; once it exists, it takes precedence over --seed",
+      "save all state to this file across restarts; once it exists, it takes precedence over --seed",
     )
     .option(
       "--generate <n>",
@@ -35,12 +39,12 @@ export function sandboxCommand(io: Io, done: (code: ExitCode) => void): Command 
     .addOption(
       new Option(
         "--rate-limit-kind <kind>",
-        "count in each second of the clock, or from a bucket that refills steadily",
+        "count per clock second, or use a bucket that refills steadily",
       ).choices(["window", "bucket"]),
     )
     .option(
       "--rate-limit-burst <n>",
-      "how much a full bucket holds (default: as much as --rate-limit)",
+      "capacity of the bucket (default: as much as --rate-limit)",
       wholeNumber(1, 1_000_000),
     )
     .addOption(
@@ -105,7 +109,7 @@ A seed:
         - { email: ada@example.com, roles: [role_owner] }
         - { email: bob@example.com, roles: [Shift Lead], status: pending }
         - email: bot@example.com
-          type: system_account        # user.type; any word is allowed
+          type: system_account        # any user.type
         - email: eve@example.com
           attributes: { tier: 2 }
           permissions: [legacy_view]
@@ -113,10 +117,10 @@ A seed:
     - key: sk_test_ada
       owner: ada@example.com
       permissions: [roles_list, merchant_read]
-A merchant is a test account unless it says sandbox: false.
+A merchant is a test account unless it has sandbox: false.
 
-Control routes do what the API cannot, and need no key:
-  GET    /_sandbox            the merchants
+Control routes control the sandbox itself, and need no key:
+  GET    /_sandbox            lists the merchants
   POST   /_sandbox/merchants/CODE/members/ID/accept
                               also expire, disable, to-front; ID or address
   PUT    /_sandbox/merchants/CODE/members/ID/status
@@ -128,13 +132,13 @@ Control routes do what the API cannot, and need no key:
                               rate_limit_kind, rate_limit_burst, retry_after,
                               jitter_ms, request_log, strict
   POST   /_sandbox/merchants  adds a merchant, written as in a seed
-  POST   /_sandbox/keys       adds a key, or replaces what it may do
-  PUT    /_sandbox/seed       replaces everything by a seed
+  POST   /_sandbox/keys       adds a key, or replaces its permissions
+  PUT    /_sandbox/seed       replaces the whole state with a seed
   PUT    /_sandbox/clock      {"advance": "8d"}, or {"now": TIME}
   GET    /_sandbox/openapi.json  the operations, in OpenAPI 3.1
   PUT    /_sandbox/faults     {"rules": [{"kind": "status", "status": 503}]}
-  POST   /_sandbox/reset      back to the seed
-A body is sent as JSON, with its content type:
+  POST   /_sandbox/reset      restores the seed
+Send bodies as JSON, with their content type:
   curl -X PUT http://127.0.0.1:${DEFAULT_PORT}/_sandbox/settings \\
     -H 'content-type: application/json' -d '{"rate_limit": 5}'
 
@@ -148,25 +152,25 @@ them, to every Nth, at most N times, or with a probability. Kinds, with fields:
   status           a Problem: status, effect (before or after the write takes
                    effect), detail, wait (seconds, for Retry-After),
                    retry_after (seconds, date or none)
-  latency          waits ms, and up to jitter_ms more
+  latency          a delay of ms, and up to jitter_ms more
   stall            no response for ms, then a broken connection; effect
   html             an HTML page instead of JSON: status, effect
-  content-type     the right body with the wrong type: type (text/plain), or
-                   null for none
+  content-type     the right body with the wrong content type: type
+                   (text/plain), or null for none
   expired-invitation  how a new invitation is answered if the address has an
                    expired one: answer (conflict: 409 until that is deleted;
                    replace: the new one takes its place; renew: with its id)
   invitation-limit  429 if an address was invited too often: limit (1), in
                    window (3600 seconds); email (counts that address only)
-  replacing-put    a PUT of a member empties the fields that are not in its
+  replacing-put    a PUT of a member clears the fields that are not in its
                    body
-  unknown-fields   fields that the contract does not have
+  unknown-fields   adds unknown fields
   without-fields   leaves fields out of each role and member: fields, such as
                    [user.type, metadata]
-  large-numbers    a number beyond 2^53 in all metadata
+  large-numbers    adds a number beyond 2^53 to all metadata
   predefined-role  predefined roles cannot be retrieved: answer (not-found, or
                    other-id)
-  reset-before     breaks the connection before the write takes effect
+  reset-before     breaks the connection before the request takes effect
   reset-after      breaks the connection after the write has taken effect
   not-http         a response that is not HTTP: answer (garbage, bad-header,
                    bad-chunk, both-lengths), effect

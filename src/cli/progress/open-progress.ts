@@ -62,7 +62,7 @@ function modeOf(text = ""): ProgressMode {
   const mode = PROGRESS_MODES.find((each) => each === (text || "auto"));
   if (mode !== undefined) return mode;
   throw new RolecallError("usage", `ROLECALL_PROGRESS is "${oneLine(text)}".`, {
-    hint: `It takes ${PROGRESS_MODES.join(", ")}.`,
+    hint: `It must be one of ${PROGRESS_MODES.join(", ")}.`,
   });
 }
 

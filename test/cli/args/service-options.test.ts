@@ -13,5 +13,5 @@ test.each([
 });
 
 test.each(["", "5 m", "-1", "1.5h", "1d", "25h", "m", "999999999999", "5ms"])("%j is none", (text) => {
-  expect(() => parseDuration(text)).toThrow("It takes a duration such as 90s, 5m or 1h");
+  expect(() => parseDuration(text)).toThrow("It must be a duration such as 90s, 5m or 1h");
 });

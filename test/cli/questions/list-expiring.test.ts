@@ -159,7 +159,7 @@ describe("expiring", () => {
     await shop("MC1", []);
     const { code, stderr } = await expiring("--within", "soon");
     expect(code).toBe(1);
-    expect(stderr).toContain("It takes days or hours, such as 14d or 12h, up to 3660d.");
+    expect(stderr).toContain("It must be in days or hours, such as 14d or 12h, up to 3660d.");
   });
 });
 

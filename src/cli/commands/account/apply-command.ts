@@ -14,10 +14,12 @@ import {
 export function applyCommand(io: Io, done: (code: ExitCode) => void): Command {
   const command = new Command("apply")
     .summary("apply the planned changes, after confirmation")
-    .description("Plans again, shows the plan, asks, applies it, and verifies that no changes remain.")
+    .description(
+      "Plans again, shows the plan, asks for confirmation, applies the plan, and verifies that no changes remain.",
+    )
     .argument("[path...]", "files or folders (default: access/)")
     .option("-y, --yes", "do not ask; needed where there is no terminal")
-    .option("--approved <file>", "apply only what this saved plan holds; anything new is refused")
+    .option("--approved <file>", "apply only what this saved plan contains; anything new is refused")
     .addOption(
       new Option("-i, --interactive", "browse the plan first, and leave changes out").conflicts([
         "yes",
@@ -41,7 +43,7 @@ export function applyCommand(io: Io, done: (code: ExitCode) => void): Command {
     .addOption(
       new Option(
         "--on-error <mode>",
-        "after a refusal or failure at one merchant: go on at the others, or not",
+        "after a refusal or failure at one merchant: continue at the others, or stop",
       )
         .choices(["continue", "stop"])
         .default("continue"),
@@ -60,13 +62,13 @@ export function applyCommand(io: Io, done: (code: ExitCode) => void): Command {
       `
 Examples:
   rolecall apply access/shop.yaml       asks before it changes anything
-  rolecall apply --interactive          leaves changes out, asks for the rest
-  rolecall apply --yes                  for pipelines: no question
+  rolecall apply --interactive          lets you leave changes out
+  rolecall apply --yes                  for pipelines: does not ask
   rolecall apply --only due --yes       removes access whose end has passed,
                                         and changes nothing else
   rolecall apply --yes --format json    one event per line, for other programs
   rolecall apply --yes --approved plan.json
-                                        nothing but what was reviewed and saved
+                                        only what was reviewed and saved
   rolecall apply --rotate-password 'till-*@shop-001.example.com'
                                         sets the passwords of a shop's tills,
                                         and changes nothing else
@@ -75,28 +77,28 @@ It asks for "yes", or for the merchant code if something is removed from an
 account that is not a test account. Any other answer cancels.
 
 Each role and member is read again right before it is changed or removed. If it
-is no longer what was planned, or if a change fails, the apply stops at this
-merchant: completed changes stay and are listed, and the next apply continues
-from there. An invitation that is refused because its address was invited too
-often (429) does not stop it: all other changes are made, and the address is
-listed with the time to try again. Ctrl-C finishes the requests in flight, then
-stops; a second Ctrl-C exits at once.
+differs from the plan, or if a change fails, the apply stops at this merchant:
+completed changes stay and are listed, and the next apply continues from there.
+If an address was invited too often (429), only its invitation fails: all other
+changes are made, and the address is listed with the time to try again. Ctrl-C
+finishes the requests in flight, then stops; a second Ctrl-C exits at once.
 
-A new password enables a disabled user: a glob leaves these out, and one that is
-named needs --allow. A password that the service refuses stops nobody else's;
-one that was used before counts as set by an earlier run.
+A new password enables a disabled user: a glob skips such users, and an address
+needs --allow. If the service refuses a password, the others are still set; a
+password that was used before counts as set by an earlier run.
 
-One apply at a time changes a merchant from a project: a second one on this
-machine changes nothing there and names the first, or waits (--lock-timeout).
+In one project on one machine, only one apply at a time can change a merchant. A
+second apply changes nothing there and names the first, or waits for it
+(--lock-timeout).
 
-Each merchant is applied by itself: one that cannot be read, that is refused or
-that fails does not keep the others from being applied. --on-error stop changes
-nothing if there is a problem at any merchant, and stops at all of them after
-the first failure. If a file has an error, nothing is changed in either case.
+Merchants are independent: if one cannot be read, is refused or fails, the
+others are still applied. With --on-error stop, nothing is changed if any
+merchant has a problem, and the first failure stops the apply at all merchants.
+If a file has an error, nothing is changed in either case.
 
 Exits 0 if everything is done, 1 if nothing was changed, 3 if the apply was
-refused, or 4 if it was done only in part: at some merchants and not at others,
-or changes remain.
+refused, or 4 if it was done only in part: only at some merchants, or changes
+remain.
 `,
     )
     .action(async (paths: readonly string[], options: ApplyCommandOptions) => {

@@ -11,11 +11,11 @@ export function doctorCommand(io: Io, done: (code: ExitCode) => void): Command {
   const command = new Command("doctor")
     .summary("check machine, files, service, key and permissions; changes nothing")
     .description(
-      "Checks this machine, the files, the way to the service, the key, and for each merchant every operation that plan, drift and apply need. Says which permissions to grant and what to do next. Changes nothing.",
+      "Checks this machine, the files, the connection to the service, the key and, for each merchant, every operation that plan, drift and apply need. Lists the permissions to grant and the next steps. Changes nothing.",
     )
     .argument("[path...]", "files or folders (default: access/, if it exists)")
     .addOption(
-      new Option("--for <command>", "what the key is for; for plan and drift no write is tried")
+      new Option("--for <command>", "command that the key is for; for plan and drift, no write is tried")
         .choices(["plan", "drift", "apply"])
         .default("apply"),
     )
@@ -31,18 +31,18 @@ export function doctorCommand(io: Io, done: (code: ExitCode) => void): Command {
 Examples:
   rolecall doctor                       every merchant below access/
   rolecall doctor access/shop.yaml      one file
-  rolecall doctor --for plan            a key that only reads
+  rolecall doctor --for plan            a read-only key
   rolecall doctor -m MC4F7K2P --key-env RETAIL_API_KEY
                                         a merchant that may have no file yet
   rolecall doctor --format json         for other programs
 
-Reads are tried by reading. Updates and deletes are tried on an id that cannot
-exist, and creates with an empty body, so that the service must refuse them: 404
+Reads are tested by reading. Updates and deletes are tested on an id that cannot
+exist, and creates with an empty body, so that the service must reject them: 404
 for such an id and 400 for such a body mean permitted, 403 means not permitted,
-anything else does not tell. Should a service accept one, that is reported. Each
-step waits a few seconds at most. The key itself is never shown.
+and anything else means unknown. If a service accepts one, that is reported.
+Each step takes a few seconds at most. The key itself is never shown.
 
-Exits 0 if nothing failed (unknown is no failure), else 1.
+Exits 0 if nothing failed (unknown is not a failure), otherwise 1.
 `,
     )
     .action(async (paths: readonly string[], options: Omit<DoctorCommandOptions, "concurrency">) => {

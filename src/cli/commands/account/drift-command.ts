@@ -30,12 +30,12 @@ Examples:
   rolecall drift --format markdown      for a report or an issue
   rolecall drift --format junit         a test report: differences fail
   rolecall drift --patch | git apply --allow-empty
-                                        takes over what was changed outside git,
+                                        adopts what was changed outside git,
                                         as rolecall pull --adopt-drift does
 
-The time of a file's entry is that of the last commit that changed its lines.
-Without git, or for an entry that no longer exists, the side that changed last
-is unknown.
+An entry counts as changed by the last commit that changed its lines. Without
+git, or for an entry that no longer exists, the side that changed last is
+unknown.
 
 Exits 0 without drift, 2 with drift or if live access breaks a policy or check,
 or 1 if a merchant could not be read.

@@ -6,17 +6,15 @@ import { withConnectionOptions, withQuietOption } from "../../args/service-optio
 /** Declares `offboard`. */
 export function offboardCommand(io: Io, done: (code: ExitCode) => void): Command {
   const command = new Command("offboard")
-    .summary("take people out of every file, after confirmation")
+    .summary("remove people from every file, after confirmation")
     .description(
-      "Takes people out of every file below access/, or below the paths, and of what these include: as members, and from the guards and checks that name them. " +
-        "Comments, order and quotes stay. Shows what only they can do, the patch and the plan, and asks. Changes " +
-        "nothing at the service: the next apply does.",
+      "Removes people from every file below access/ or the given paths, and from the files that these include: from members, guards and checks. Keeps comments, order and quotes. Shows what only they can do, the patch and the plan, and asks. Changes nothing at the service: the next apply does.",
     )
     .usage("[options] <email...> [path...]")
     .argument("<email...>", "addresses of the people; then files or folders (default: access/)")
     .option("--check", "write nothing; show the patch, and exit 2 if there is one")
     .option("-y, --yes", "do not ask; needed where there is no terminal")
-    .option("--declared", "from the files alone: reads nothing from the service, and shows no plan")
+    .option("--declared", "use only the files: read nothing from the service, and show no plan")
     .addOption(
       new Option("--format <format>", "output format; json with --check")
         .choices(["text", "json"])
@@ -27,22 +25,22 @@ export function offboardCommand(io: Io, done: (code: ExitCode) => void): Command
       "after",
       `
 Examples:
-  rolecall offboard karim@example.com   shows everything, asks, writes the files
+  rolecall offboard karim@example.com   shows the patch, asks, writes the files
   rolecall offboard karim@example.com --check
                                         writes nothing
   rolecall offboard karim@example.com temp@agency.example --declared
                                         without the service
   rolecall offboard karim@example.com shops/north
-                                        out of these files, and what they include
+                                        only from these files and their includes
 
-Without paths, everybody is also looked for at the merchants without a file that
-the keys reach. Other files of the project that list somebody are named. Where a
-plan leaves the address, as the files leave unlisted members alone, list it under
-"leavers", which removes it from every merchant.
+Without paths, the command also looks for the people at merchants without a file
+that the keys can access. It lists other files of the project that name them. If
+a plan will not remove an address, because the files leave unlisted members
+alone, list it under "leavers", which removes it from every merchant.
 
-Exits 0, 1 if it failed or nothing was confirmed, or 2 with --check if a file
+Exits 0, 1 if it failed or you did not confirm, or 2 with --check if a file
 would change. If a merchant cannot be read, it says what is not known, writes
-nothing and exits 1; with --declared the files alone decide.
+nothing and exits 1; with --declared, it does not read merchants.
 `,
     )
     .action(async (words: readonly string[], options: OffboardCommandOptions) => {

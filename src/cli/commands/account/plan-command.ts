@@ -21,9 +21,9 @@ export function planCommand(io: Io, done: (code: ExitCode) => void): Command {
       "Reads the live state, compares it with the files, and shows what an apply would change. Changes nothing.",
     )
     .argument("[path...]", "files or folders (default: access/)")
-    .option("-i, --interactive", "browse the plan with the keyboard; it is printed at the end")
+    .option("-i, --interactive", "browse the plan with the keyboard, and print it at the end")
     .option("--out <file>", "save the plan as JSON, for apply --approved")
-    .option("--as-of <day>", "plan as of this day or moment, for end dates to come", parseAsOf)
+    .option("--as-of <day>", "plan as of this day or time, for future end dates", parseAsOf)
     .option("--detailed-exitcode", "exit 2 when there are changes, 0 when there are none")
     .addHelpText(
       "after",
@@ -48,15 +48,15 @@ Examples:
   rolecall plan --as-of 2027-02-01      what a run on that day would do
 
 With --merchant, only the files that the merchant needs are read and checked;
-validate checks all. --changed-since compares what the files say, with their
-includes, with the same files at a commit: comments, formatting and the order of
-keys do not count, a change to a shared file counts for every merchant that it
-reaches.
+validate checks all files. --changed-since compares the content of the files and
+their includes with that at a commit: comments, formatting and the order of keys
+do not count, and a change to a shared file counts for every merchant that it
+affects.
 
 The API key comes from the environment: the variable that the file names in
 api.key_env, else ROLECALL_API_KEY_<MERCHANT>, else ROLECALL_API_KEY.
 
-Exits 0 (also if there are changes), 1 if it failed, 2 with --detailed-exitcode
+Exits 0 (even if there are changes), 1 if it failed, 2 with --detailed-exitcode
 if there are changes, or 3 if a guard, a policy or a check would refuse the
 apply.
 `,

@@ -6,11 +6,9 @@ import { withConnectionOptions, withQuietOption } from "../../args/service-optio
 /** Declares `pull`. */
 export function pullCommand(io: Io, done: (code: ExitCode) => void): Command {
   const command = new Command("pull")
-    .summary("write the live state into the files, after confirmation")
+    .summary("write the live state to the files, after confirmation")
     .description(
-      "Writes what is live into the merchants' files, so that the next plan has no changes: a new file for a " +
-        "merchant without one; in an existing file only what differs. Comments, order and quotes stay. Shows the " +
-        "patch and asks. Changes nothing at the service.",
+      "Writes the live state to the merchants' files, so that the next plan has no changes. Creates missing files; in existing files, changes only what differs, and keeps comments, order and quotes. Shows the patch and asks. Changes nothing at the service.",
     )
     .argument("[merchant...]", "merchant codes (default: every merchant of the files in access/)")
     .option("--check", "write nothing; show the patch, and exit 2 if there is one")
@@ -38,13 +36,13 @@ Examples:
   rolecall pull --check --format json   the patch of each file, for other programs
   rolecall pull --adopt-drift           keeps what was changed outside git
   rolecall pull --member ada@example.com
-                                        takes over the access of one member
+                                        adopts the access of one member
 
-What belongs to an included file is changed there. If several merchants include
-the file and do not agree, it stays as it is, and the differences are listed.
+Entries of an included file are changed there. If several merchants include the
+file and differ, it stays as it is, and the differences are listed.
 
-Exits 0, 1 if a merchant could not be pulled whole or nothing was confirmed, or
-2 with --check if there are differences.
+Exits 0, 1 if a merchant could not be pulled completely or you did not confirm,
+or 2 with --check if there are differences.
 `,
     )
     .action(async (codes: readonly string[], options: PullCommandOptions) => {

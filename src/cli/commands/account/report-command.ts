@@ -7,15 +7,13 @@ import type { ReportCommandOptions } from "../../show/write-report.ts";
 /** Declares `report`. */
 export function reportCommand(io: Io, done: (code: ExitCode) => void): Command {
   const command = new Command("report")
-    .summary("write a page that shows who may do what")
+    .summary("write a page that shows who can do what")
     .description(
-      "Writes one self-contained HTML page: who holds which role, what roles grant and to how many people, what each " +
-        "member may do and why, which guards, policies and checks hold, what ends, and open invitations. Changes " +
-        "nothing.",
+      "Writes a self-contained HTML page: who holds which role, what roles grant and to how many people, what each member can do and why, which guards, policies and checks hold, end dates, and open invitations. Changes nothing.",
     )
     .argument("[path...]", "files or folders (default: access/)")
-    .option("--declared", "show the access in the files, without the network, instead of the live access")
-    .option("--as-of <day>", "evaluate end dates as of this day or moment", parseAsOf)
+    .option("--declared", "show the access in the files instead of the live access, without the network")
+    .option("--as-of <day>", "evaluate end dates as of this day or time", parseAsOf)
     .option("--no-color", "print without colours (also: NO_COLOR)")
     .addHelpText(
       "after",
@@ -30,9 +28,9 @@ Examples:
                                         the same page, with a plan and the
                                         access before and after
 
-The page loads nothing from the network, and can be printed. The service knows
-no end dates: they come from the files. With --declared the page says what files
-do not tell: MFA, and who has accepted an invitation.
+The page loads nothing from the network, and can be printed. End dates come from
+the files, since the service has none. With --declared, the page says what the
+files do not contain: MFA, and who has accepted an invitation.
 
 Exits 0, or 1 if a file has an error or a merchant could not be read.
 `,

@@ -11,7 +11,7 @@ export function runsCommand(io: Io, done: (code: ExitCode) => void): Command {
   const command = new Command("runs")
     .summary("list past applies, or show one of them")
     .description(
-      "Lists past applies on this machine, the newest first; or shows one: who ran it, from which commit, and for each merchant the outcome of each write.",
+      "Lists past applies on this machine, newest first, or shows one: who ran it, from which commit, and for each merchant the outcome of each write.",
     )
     .argument("[run]", 'a run\'s id, a unique prefix of it, or "latest"')
     .option("--limit <n>", "how many to list", wholeNumber(1, MAX_LIMIT), DEFAULT_LIMIT)
@@ -22,21 +22,21 @@ export function runsCommand(io: Io, done: (code: ExitCode) => void): Command {
 Examples:
   rolecall runs                         the last ${DEFAULT_LIMIT} applies
   rolecall runs -m MC4F7K2P             those of one merchant
-  rolecall runs latest                  the last one, in full
+  rolecall runs latest                  the latest one, in full
   rolecall runs latest -m MC4F7K2P      its part at one merchant
-  rolecall runs 2026-11-21T13-05        the one whose id starts with this
+  rolecall runs 2026-11-21T13-05        the run whose id starts with this
   rolecall undo latest                  reverts it
 
-One apply is one run, even of many merchants. Its journals, one for each
-merchant, are in .rolecall/runs below the root of the project. Each write is
-recorded before it is sent, so that after a crash the journal shows which writes
-have no known outcome. Of a run of more than 60 writes, equal ones share a line.
+One apply is one run, even for many merchants. Its journals, one for each
+merchant, are in .rolecall/runs in the project root. Each write is recorded
+before it is sent, so that after a crash the journal shows which writes have no
+known outcome. If a run has more than 60 writes, equal ones share a line.
 
 Exits 0, or 1 if the run cannot be found or read.
 `,
     )
     .action(async (run: string | undefined, options: RunsCommandOptions, command: Command) => {
-      if (run !== undefined) warnWithoutEffect(command, { limit: "where one run is named" }, io.stderr.write);
+      if (run !== undefined) warnWithoutEffect(command, { limit: "with a run" }, io.stderr.write);
       else warnWithoutEffect(command, { verbose: "without a run" }, io.stderr.write);
       const { listPastRuns, showPastRun } = await import("../../runs/past-runs.ts");
       done(run === undefined ? await listPastRuns(options, io) : await showPastRun(run, options, io));

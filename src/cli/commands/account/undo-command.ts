@@ -9,14 +9,14 @@ export function undoCommand(io: Io, done: (code: ExitCode) => void): Command {
   const command = new Command("undo")
     .summary("revert a past apply, after confirmation")
     .description(
-      "Plans the changes that revert a past apply at all its merchants, from its journals and the live state, shows what cannot be fully restored, asks, and applies them. Leaves alone what the apply did not touch, and what was changed since.",
+      "Plans the changes that revert a past apply at all its merchants, from its journals and the live state, shows what it cannot fully restore, asks, and applies them. Leaves alone what the apply did not change, and what has changed since.",
     )
     .argument("<run>", 'a run\'s id, a unique prefix of it, or "latest"')
     .argument("[path...]", "files or folders with the merchants' guards and policies (default: access/)")
     .option("-y, --yes", "do not ask; needed where there is no terminal")
     .option("--dry-run", "show the plan; change nothing")
     .option("--out <file>", "save the plan as JSON, for undo --approved; change nothing")
-    .option("--approved <file>", "apply only what this saved plan holds; anything new is refused")
+    .option("--approved <file>", "apply only what this saved plan contains; anything new is refused")
     .addOption(
       new Option("--allow <override>", "override a refusal of a guard, as the plan prints it; repeatable")
         .argParser((text: string, overrides: readonly string[]) => [...overrides, text])
@@ -27,20 +27,20 @@ export function undoCommand(io: Io, done: (code: ExitCode) => void): Command {
       "after",
       `
 Examples:
-  rolecall undo latest --dry-run        what it would do, and what it cannot do
+  rolecall undo latest --dry-run        shows the plan and what it cannot do
   rolecall undo latest                  asks before it changes anything
-  rolecall undo latest -m MC4F7K2P      the last run of one merchant, only there
-  rolecall undo 2026-11-21T13-05 --yes  for pipelines: no question
+  rolecall undo latest -m MC4F7K2P      the latest run of one merchant
+  rolecall undo 2026-11-21T13-05 --yes  for pipelines: does not ask
 
 One apply is one run. Without --merchant, it is reverted at all its merchants,
-in a run of its own. Guards, policies and checks come from the merchants' files,
-if there are any, and refuse as they do for apply. What cannot be restored is
-shown first: a member whose accepted membership was removed is invited again and
-has to accept again; recreated roles and members have new ids; the password of a
-managed user comes from the file's password_env.
+as a new run. Guards, policies and checks come from the merchants' files, if
+there are any, and refuse as they do for apply. The limits are shown first: a
+member whose accepted membership was removed is invited again and must accept
+again; recreated roles and members get new ids; the password of a managed user
+comes from the file's password_env.
 
 Change the file as well, or the next apply makes the reverted changes again. An
-undo leaves a journal too, so it can be reverted itself.
+undo keeps a journal, too, so it can be undone.
 
 Exits 0 if everything is done, 1 if nothing was changed, 3 if the undo was
 refused, or 4 if it stopped part-way or changes remain.

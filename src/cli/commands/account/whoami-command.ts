@@ -8,9 +8,9 @@ import type { WhoamiCommandOptions } from "../../show/show-memberships.ts";
 /** Declares `whoami`. */
 export function whoamiCommand(io: Io, done: (code: ExitCode) => void): Command {
   const command = new Command("whoami")
-    .summary("list the memberships of the key's user, and what has no file")
+    .summary("list the memberships of the key's user, and merchants without a file")
     .description(
-      "Lists the merchants and organizations that the key's user is a member of, which of the merchants have no file, and which files the key does not reach. Changes nothing.",
+      "Lists the merchants and organizations that the key's user is a member of, the merchants without a file, and the files whose merchants the key cannot access. Changes nothing.",
     )
     .argument("[path...]", "files or folders (default: access/, if it exists)")
     .addOption(
@@ -20,7 +20,7 @@ export function whoamiCommand(io: Io, done: (code: ExitCode) => void): Command {
     .option("--sandbox", "only test accounts")
     .option("--no-sandbox", "no test accounts")
     .option("--name <name>", "only resources of this name")
-    .option("--parent <parent>", "only what belongs to this organization, or to none", parseParent)
+    .option("--parent <parent>", "only resources of this organization, or of none", parseParent)
     .addOption(
       new Option("--role <id>", "only memberships with this role id; repeatable, any of them")
         .argParser((id: string, ids: readonly string[]) => [...ids, id])
@@ -35,15 +35,15 @@ Examples:
   rolecall whoami --key-env RETAIL_API_KEY --base-url https://api.example.com
                                         without any file
   rolecall whoami --type merchant --status accepted --no-sandbox
-  rolecall whoami --parent org_1        what belongs to an organization
-  rolecall whoami --parent none         what belongs to nothing
+  rolecall whoami --parent org_1        resources of an organization
+  rolecall whoami --parent none         resources without a parent
   rolecall whoami --role role_owner --role role_admin --format json
 
 The keys are those that the files use, and the one in ROLECALL_API_KEY. The
-service filters; a parent of another type is written TYPE:ID. A key that is not
-tied to a user has no memberships to list.
+service filters the list. To name a parent of another type, write TYPE:ID. A key
+that is not tied to a user has no memberships.
 
-Exits 0, or 1 if the merchant of a file is not known or memberships could not be
+Exits 0, or 1 if the merchant of a file is unknown or memberships could not be
 read.
 `,
     )
@@ -58,6 +58,6 @@ read.
 function parseParent(text: string): NonNullable<WhoamiCommandOptions["parent"]> | null {
   if (text === "none") return null;
   const [, type = "organization", id = ""] = /^(?:([a-z_]+):)?(.*)$/s.exec(text) ?? [];
-  if (id === "") throw new InvalidArgumentError("It takes an id, TYPE:ID, or none.");
+  if (id === "") throw new InvalidArgumentError("It must be an id, TYPE:ID, or none.");
   return { type, id };
 }

@@ -9,10 +9,9 @@ const DEFAULT_WITHIN_MS = 30 * 24 * 60 * 60 * 1000;
 /** Declares `expiring`. */
 export function expiringCommand(io: Io, done: (code: ExitCode) => void): Command {
   const command = new Command("expiring")
-    .summary("list the grants and invitations that end soon")
+    .summary("list grants, memberships and invitations that end soon")
     .description(
-      "Lists the grants and memberships whose end in the files is near, people who leave, and with --live the " +
-        "invitations that expire. Changes nothing.",
+      "Lists grants and memberships that end soon according to the files, people who leave and, with --live, invitations that expire. Changes nothing.",
     )
     .argument("[path...]", "files or folders (default: access/)")
     .addOption(
@@ -27,9 +26,9 @@ export function expiringCommand(io: Io, done: (code: ExitCode) => void): Command
 Examples:
   rolecall expiring                     what ends within 30 days
   rolecall expiring --within 7d --live  with invitations, at the service
-  rolecall expiring --format json       for a message to whoever decides
+  rolecall expiring --format json       for notifications
 
-Exits 0, also if nothing ends, or 1 if a file has an error or a merchant could
+Exits 0, even if nothing ends, or 1 if a file has an error or a merchant could
 not be read.
 `,
     )

@@ -5,15 +5,15 @@ import type { FmtCommandOptions } from "../../format/format-files.ts";
 /** Declares `fmt`. */
 export function fmtCommand(io: Io, done: (code: ExitCode) => void): Command {
   return new Command("fmt")
-    .summary("put the files in the canonical order and style")
+    .summary("format the files in canonical order and style")
     .description(
-      "Puts sections and keys in canonical order, with consistent indentation. The entries of a list keep their order, comments stay with their lines, and the meaning of a file never changes.",
+      "Puts sections and keys in canonical order, with consistent indentation. List entries keep their order, comments stay with their lines, and the meaning of a file never changes.",
     )
     .argument("[path...]", "files or folders (default: access/, and rolecall.yaml)")
-    .option("--check", "write nothing; name the files that would change, and exit 1 if there are any")
+    .option("--check", "write nothing; list the files that would change, and exit 1 if there are any")
     .option(
       "--sort",
-      "also sort roles, members, permissions and grants, each within the groups that comments and blank lines make",
+      "also sort roles, members, permissions and grants, within the groups that comments and blank lines form",
     )
     .option("--no-color", "print without colours (also: NO_COLOR)")
     .addHelpText(
@@ -27,8 +27,8 @@ Examples:
   rolecall fmt --check                  for a pipeline: is everything formatted?
 
 A file that is not valid YAML is left alone and its errors are printed; the exit
-code is 1. What else is wrong in a file, "rolecall validate" reports.
-A file of more than 700,000 characters is left alone with a warning.
+code is 1. "rolecall validate" reports all other errors. A file of more than
+700,000 characters is left alone with a warning.
 `,
     )
     .action(async (paths: readonly string[], options: FmtCommandOptions) => {

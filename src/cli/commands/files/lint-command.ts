@@ -7,18 +7,17 @@ import type { LintCommandOptions } from "../../questions/lint-files.ts";
 /** Declares `lint`. */
 export function lintCommand(io: Io, done: (code: ExitCode) => void): Command {
   const command = new Command("lint")
-    .summary("find what is valid in the files, and unwise")
+    .summary("find what is valid but unwise in the files")
     .description(
-      "Finds what is valid in the files, and unwise: equal roles, grants that give nothing, rules that cannot fail, " +
-        "with the warnings of validate. Changes nothing at the service.",
+      "Finds what is valid but unwise in the files: equal roles, grants that add nothing, rules that cannot fail. Also shows the warnings of validate. Changes nothing at the service.",
     )
     .argument("[path...]", "files or folders (default: access/)")
-    .option("--live", "also look at what is live: invitations, MFA, patterns that match nothing")
-    .option("--strict", "exit 2 if something is found")
+    .option("--live", "also check the live state: invitations, MFA, patterns that match nothing")
+    .option("--strict", "exit 2 if there are findings")
     .addOption(
       new Option(
         "--fix",
-        "remove ends that are past and repeated entries, and write roles' current names, if that changes nobody's access; asks before",
+        "remove repeated entries and ended access, and write roles' current names, if that changes no plan; asks first",
       ).conflicts(["live", "strict"]),
     )
     .option("--check", "with --fix: write nothing; show the patch, and exit 2 if there is one")
@@ -36,19 +35,20 @@ Examples:
   rolecall lint --strict --format sarif
                                         for code scanning, as a required check
 
-Predefined roles, and members whose roles the files leave alone, are unknown
-without --live: what depends on them is not reported. A shared file is judged
-by all merchants that include it, wherever their files are in the git repository
-(without one, below the working directory).
+Without --live, predefined roles and the roles of members without "roles" are
+unknown, and findings that depend on them are not reported. A shared file is
+judged by all merchants that include it, anywhere in the git repository (without
+one, below the working directory).
 
---fix writes what is proved by plans: for each merchant of a changed file, the
-files after it leave alone what those before it made, and change a live state in
-which nothing has ended yet as those do. Where a file that may share it has
-errors, a shared file is left alone. Comments, order and quotes stay. Run "rolecall apply"
-first: once an entry is gone, apply --only due does not end what is still live.
+--fix makes only changes that alter no plan: for each merchant that uses a
+changed file, the new files must lead to the same state as the old ones, whether
+the ended access is still live or already removed. It does not change a shared
+file if a file that may include it has errors. Comments, order and quotes stay.
+Run "rolecall apply" first: once an entry is removed, apply --only due does not
+end its live access.
 
-Exits 0, 1 if a file has an error, a merchant could not be read or nothing was
-confirmed, or 2 with --strict if something is found, or with --check if a file
+Exits 0, 1 if a file has an error, a merchant could not be read or you did not
+confirm, or 2 with --strict if there are findings, or with --check if a file
 would change.
 `,
     )

@@ -21,7 +21,7 @@ export function listCommand(io: Io, done: (code: ExitCode) => void): Command {
     .argument("[path...]", "files or folders (default: access/)")
     .option(
       "--using <file>",
-      "only merchants that this shared file reaches: by include, or enforced by rolecall.yaml",
+      "only merchants that this shared file affects, by include or through rolecall.yaml",
     )
     .option("--shard <i/n>", "only this part of the merchants, such as 2/5", parseShard)
     .addOption(
@@ -40,10 +40,10 @@ Examples:
   rolecall list --changed-since origin/main
                                         only merchants that this branch changes
   rolecall list --using shared/group.yaml
-                                        only merchants that this file reaches
+                                        only merchants that this file affects
 
-A file that cannot be read, that declares no merchant, or one of another file,
-is an error; "rolecall validate" finds all others.
+A file that cannot be read, that declares no merchant, or that declares one of
+another file is an error; "rolecall validate" finds all other errors.
 
 Exits 0, or 1 if there is such a file.
 `,

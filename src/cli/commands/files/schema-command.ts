@@ -5,9 +5,9 @@ import type { SchemaKind } from "../../../kernel/saved/json-schemas.ts";
 /** Declares `schema`. */
 export function schemaCommand(io: Io, done: (code: ExitCode) => void): Command {
   return new Command("schema")
-    .summary("print the JSON Schema of a merchant's file, a project's, or of a plan")
+    .summary("print the JSON Schema of merchant files, rolecall.yaml or plans")
     .description(
-      "Prints the JSON Schema of a merchant's file, or of rolecall.yaml, with which editors complete and explain its keys, or of a saved plan, for programs that read it.",
+      "Prints the JSON Schema of merchant files or of rolecall.yaml, with which editors complete and explain the keys, or of saved plans, for programs that read them.",
     )
     .addArgument(
       new Argument("[kind]", "which schema: of a merchant's file, of rolecall.yaml, or of a saved plan")

@@ -16,17 +16,17 @@ export function validateCommand(io: Io, done: (code: ExitCode) => void): Command
       `
 Examples:
   rolecall validate                     checks every file below access/
-  rolecall validate access/shop.yaml    checks one
+  rolecall validate access/shop.yaml    checks one file
   rolecall validate --format json       for other programs
   rolecall validate --format github     annotations in a GitHub workflow
   rolecall validate --format gitlab     a Code Quality report for GitLab
   rolecall validate --format sarif      for code scanning
   rolecall validate --format junit      a test report
 
-What rolecall.yaml at the root of the project enforces on a file holds as well,
-whichever paths are given.
+Rules that rolecall.yaml enforces on a file always apply, whichever paths you
+pass.
 
-Exits 0, 1 if a file has an error, or 3 if a file breaks policies or checks.
+Exits 0, 1 if a file has an error, or 3 if a file breaks a policy or a check.
 Warnings do not change the exit code.
 `,
     )

@@ -6,39 +6,39 @@ import type { QuestionOptions } from "../../questions/answer-question.ts";
 /** Declares `who`. */
 export function whoCommand(io: Io, done: (code: ExitCode) => void): Command {
   const command = new Command("who")
-    .summary("show who can do what, has a role, or what somebody has")
+    .summary("show who has a permission or a role, or what somebody has")
     .description(
-      "Answers who can use a permission, who has a role, or what a member has, at every merchant of the files, " +
-        "with the line that grants it. Changes nothing.",
+      "Shows who can use a permission, who has a role, or what a member has, at every merchant of the files, with the line that grants it. Changes nothing.",
     )
-    .addArgument(new Argument("<question>", "what is asked").choices(["can", "has", "is"]))
+    .addArgument(new Argument("<question>", "the question").choices(["can", "has", "is"]))
     .argument("<name>", "a permission, a role's name or id, or an address; or a glob of these")
     .argument("[path...]", "files or folders (default: access/)")
     .addHelpText(
       "after",
       `
 Examples:
-  rolecall who can refunds_create       who may give refunds, and why
+  rolecall who can refunds_create       who can refund, through which role
   rolecall who can 'payouts_*'          each permission that matches
   rolecall who has 'Shift Lead'         by name, previous name or id
   rolecall who is ada@example.com       what she has at every merchant
   rolecall who is '*' --format csv -o access.csv
-                                        a sheet of all grants and their lines
+                                        all grants with their lines, as CSV
   rolecall who can refunds_create --live
-                                        who may do so now, at the service
+                                        who can do so now, at the service
   rolecall who can refunds_create --at 2026-05-01
-                                        as the files stood then, by git
+                                        from the files in git at that time
 
-The answer is what the files declare, without the network. They do not say what
-predefined roles grant; the answer names those. With --live it is what the
-service says, with the lines of the files that grant it. One grant at several
-merchants is one line; --verbose and --format json list every merchant, and
-grants that give no access: ended, expired or disabled.
+The answer comes from the files, without the network. They do not contain the
+permissions of predefined roles; the answer lists those roles. With --live, it
+comes from the service, with the lines of the files that grant it. One grant at
+several merchants is one line; --verbose and --format json list every merchant,
+and also grants that give no access: ended, expired or disabled.
 
-With --at, it is what was merged on the current branch by the end of that day
-(UTC) or that moment, and not what was live. Ends are those of that time.
+With --at, the answer is what was merged on the current branch by the end of
+that day (UTC) or by that time, which may differ from what was live. End dates
+are compared with that time.
 
-Exits 0, also if the answer is nobody, or 1 if a file has an error or a merchant
+Exits 0, even if the answer is nobody, or 1 if a file has an error or a merchant
 could not be read.
 `,
     )

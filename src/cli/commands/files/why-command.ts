@@ -6,13 +6,12 @@ import type { QuestionOptions } from "../../questions/answer-question.ts";
 /** Declares `why`. */
 export function whyCommand(io: Io, done: (code: ExitCode) => void): Command {
   const command = new Command("why")
-    .summary("show every way to a permission, and what ends it")
+    .summary("show why somebody has a permission, and what would end it")
     .description(
-      "Shows each role through which somebody can use a permission, with the lines that grant the role to the " +
-        "member and the permission to the role, and what has to change to end that. Changes nothing.",
+      "Shows each role through which somebody can use a permission, the lines that grant the role to the member and the permission to the role, and what to change to end it. Changes nothing.",
     )
     .argument("<who>", "an address or an id, or a glob of these")
-    .addArgument(new Argument("<can>", "the word can").choices(["can"]))
+    .addArgument(new Argument("<can>", "the literal word can").choices(["can"]))
     .argument("<what>", "a permission, or a glob of permissions")
     .argument("[path...]", "files or folders (default: access/)")
     .addHelpText(
@@ -24,12 +23,12 @@ Examples:
   rolecall why ada@example.com can 'payouts_*' access/shop.yaml
                                         each permission that matches
   rolecall why ada@example.com can refunds_create --live
-                                        as it is at the service now
+                                        now, at the service
 
-A permission ends for somebody when every role that grants it is taken: all of
-the lines that are named. --at answers from git, as with rolecall who.
+To end a permission, remove every role that grants it: all of the listed lines.
+--at answers from git, as with rolecall who.
 
-Exits 0, also if the answer is that they cannot, or 1 if a file has an error or
+Exits 0, even if the answer is that they cannot, or 1 if a file has an error or
 a merchant could not be read.
 `,
     )

@@ -256,7 +256,7 @@ function people(
     const emails = emailsOf(list);
     if (new Set(emails).size < emails.length) return "conflict";
     for (const entry of list ?? []) {
-      const key = entry.email.toLowerCase();
+      const key = addressNow(entry.email.toLowerCase(), lists);
       byEmail.set(key, [...(byEmail.get(key) ?? []), entry]);
     }
   }
@@ -264,11 +264,22 @@ function people(
     (entries) => agreed(entries.map(({ previously }) => previously)) !== "conflict",
   );
   if (!isAgreed) return "conflict";
-  const own = emailsOf(lists[0]);
+  const own = emailsOf(lists[0]).map((email) => addressNow(email, lists));
   const all = [...byEmail].map(([email, entries]) =>
     person(email, entries, own.includes(email), now, nameOf),
   );
   return all.includes("conflict") ? "conflict" : all.filter((one) => one !== "conflict");
+}
+
+/** The address of a person whom another file lists under a previous one; each file lists a person once. */
+function addressNow(email: string, lists: readonly (readonly MemberValue[] | undefined)[]): string {
+  const entries = lists.flatMap((list) => list ?? []);
+  const now = entries.findLast((entry) => formersOf([entry]).includes(email))?.email.toLowerCase();
+  const isFormer = entries.some((entry) => formersOf([entry]).includes(now ?? ""));
+  const isApart = lists.every(
+    (list) => !(emailsOf(list).includes(email) && emailsOf(list).includes(now ?? "")),
+  );
+  return now !== undefined && !isFormer && isApart ? now : email;
 }
 
 /** The previous addresses of a person, in lower case. */

@@ -3,7 +3,7 @@ import type { Path } from "../../kernel/problems/problem.ts";
 import type { RawFile, RawMember } from "../../kernel/schema/raw-file.ts";
 import { fieldsOf, kindOf, listOf, omitUndefined, textOf, valueAt } from "../../kernel/values/values.ts";
 import type { Adoption, EntryEdit, GrantUpdate, MemberEntryUpdate } from "../../model/adoption.ts";
-import type { Origin } from "../../model/desired.ts";
+import type { DesiredMember, Origin } from "../../model/desired.ts";
 import type { JsonValue } from "../../model/json.ts";
 import type { YamlEdit } from "../yaml/edit-yaml.ts";
 import { entryText, ignoredValues, literalGlob, passwordVariables } from "./entry-texts.ts";
@@ -66,7 +66,7 @@ function editsFor(edit: EntryEdit, files: MerchantFiles, variables: Variables): 
       return [append("members", value, entryText(edit), entry.email, files)];
     }
     case "remove-member":
-      return entriesOf(edit.member.email, files)
+      return entriesOf(edit.member, files)
         .filter(({ file, fields }) => file === files.main.file || "roles" in fields || "managed" in fields)
         .map(({ file, index }) => ({
           file,
@@ -193,9 +193,12 @@ function inOrderOf(written: readonly unknown[], texts: readonly string[]): reado
   return [...kept, ...texts.filter((text) => !written.includes(text))];
 }
 
-function entriesOf(email: string, { all: files }: MerchantFiles): readonly RawMember[] {
-  const key = email.toLowerCase();
-  return files.flatMap(({ members }) => members.filter(({ address }) => address === key));
+function entriesOf(
+  { email, previously = [] }: DesiredMember,
+  { all: files }: MerchantFiles,
+): readonly RawMember[] {
+  const keys = new Set([email, ...previously].map((address) => address.toLowerCase()));
+  return files.flatMap(({ members }) => members.filter(({ address }) => keys.has(address ?? "")));
 }
 
 function memberEdits(
@@ -203,7 +206,7 @@ function memberEdits(
   files: MerchantFiles,
 ): readonly FileEdit[] {
   const { email } = member;
-  const entries = entriesOf(email, files);
+  const entries = entriesOf(member, files);
   const ownEntries = entries.filter(({ file }) => !files.isShared(file));
   const edits: FileEdit[] = [];
   const change: ChangeEntry = ({ file, index }, path, value) => {

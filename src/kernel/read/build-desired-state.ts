@@ -16,7 +16,7 @@ import type { ManagedProperties, MemberProperties, RoleImage } from "../../model
 import type { LocatedProblem } from "../problems/problem.ts";
 import { isError } from "../problems/rule-table.ts";
 import type { MerchantFile } from "../schema/merchant-schema.ts";
-import { type RawFile, renamedRoles } from "../schema/raw-file.ts";
+import { currentAddresses, type RawFile, renamedRoles } from "../schema/raw-file.ts";
 import { adjustedPermissions } from "../validate/adjustments.ts";
 import {
   enforcedRules,
@@ -299,15 +299,24 @@ function normaliseMembers(validFiles: readonly ValidFile[]): readonly DesiredMem
     return entries;
   }
   const members = new Map<string, DesiredMember>();
+  const renamed = currentAddresses(
+    entries.map(({ email, previously = [], origin }) => ({
+      file: origin.file,
+      address: email.toLowerCase(),
+      previously: previously.map((address) => address.toLowerCase()),
+    })),
+  );
   for (const entry of entries) {
-    const key = entry.email.toLowerCase();
+    const own = entry.email.toLowerCase();
+    const key = renamed.get(own) ?? own;
     const earlier = members.get(key);
-    members.set(key, earlier === undefined ? entry : joinMembers(earlier, entry));
+    members.set(key, earlier === undefined ? entry : joinMembers(earlier, entry, key));
   }
   return [...members.values()];
 }
 
-function joinMembers(first: DesiredMember, second: DesiredMember): DesiredMember {
+function joinMembers(first: DesiredMember, second: DesiredMember, address: string): DesiredMember {
+  const { email } = first.email.toLowerCase() === address ? first : second;
   const roles =
     first.roles === undefined && second.roles === undefined
       ? {}
@@ -319,7 +328,7 @@ function joinMembers(first: DesiredMember, second: DesiredMember): DesiredMember
     ...fieldSetAt("suspended", first, second),
   };
   const located = Object.keys(setAt).length === 0 ? {} : { setAt };
-  return { ...second, ...first, ...roles, ...origin, ...located };
+  return { ...second, ...first, email, ...roles, ...origin, ...located };
 }
 
 /** Returns the location of a field in the first of two entries that sets it, if there is one. */

@@ -308,3 +308,30 @@ export function renamedRoles(roles: readonly NamedRole[]): ReadonlyMap<string, s
     ),
   );
 }
+
+/** A member's entry in one of several files; its addresses are in lower case. */
+interface AddressedEntry {
+  readonly file: string;
+  readonly address: string | null;
+  readonly previously: readonly string[];
+}
+
+/**
+ * Returns the current addresses of members by their previous ones: what another file says of a previous address is about
+ * the same person. An address is left out if a file lists both, or if the current one is a previous one as well.
+ */
+export function currentAddresses(entries: readonly AddressedEntry[]): ReadonlyMap<string, string> {
+  const renamed = new Map(
+    entries.flatMap(({ address, previously }) =>
+      address === null ? [] : previously.map((former) => [former, address] as const),
+    ),
+  );
+  if (renamed.size === 0) return renamed;
+  const places = new Set(entries.map(({ file, address }) => `${address} ${file}`));
+  const files = new Set(entries.map(({ file }) => file));
+  const isApart = (former: string, address: string): boolean =>
+    [...files].every((file) => !places.has(`${former} ${file}`) || !places.has(`${address} ${file}`));
+  return new Map(
+    [...renamed].filter(([former, address]) => !renamed.has(address) && isApart(former, address)),
+  );
+}

@@ -1,5 +1,6 @@
 import type { FileLocation } from "../problems/problem.ts";
 import {
+  currentAddresses,
   locationOf,
   type RawAdjustment,
   type RawFile,
@@ -18,6 +19,7 @@ export interface RuleContext {
   readonly enforced: readonly RawFile[];
   readonly roles: readonly RawRole[];
   readonly adjustments: readonly RawAdjustment[];
+  /** Each under its current address, also where a file uses a previous one. */
   readonly members: readonly RawMember[];
   readonly leavers: readonly RawLeaver[];
   /** True if every file could be read. */
@@ -54,7 +56,7 @@ export function createRuleContext({
 }: RuleContextInput): RuleContext {
   const allFiles = [...rawFiles, ...enforced];
   const roles = joinLists(rawFiles.map((raw) => raw.roles));
-  const members = joinLists(rawFiles.map((raw) => raw.members));
+  const members = underCurrentAddresses(joinLists(rawFiles.map((raw) => raw.members)));
   return {
     main,
     rawFiles,
@@ -72,6 +74,15 @@ export function createRuleContext({
     duplicateAddresses: addressesTwice(members),
     referencedRoles: grantedBy(members),
   };
+}
+
+function underCurrentAddresses(members: readonly RawMember[]): readonly RawMember[] {
+  const renamed = currentAddresses(members);
+  if (renamed.size === 0) return members;
+  return members.map((member) => {
+    const address = renamed.get(member.address ?? "");
+    return address === undefined ? member : { ...member, address };
+  });
 }
 
 function addressesTwice(members: readonly RawMember[]): ReadonlySet<string> {

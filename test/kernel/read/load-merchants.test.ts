@@ -58,6 +58,58 @@ members: [{ email: ada@new.example, previously: [Ada@old.example], roles: [role_
     ]);
   });
 
+  test("takes what another file says of a previous address as said of the same person", async () => {
+    const { merchants, diagnostics } = await load({
+      "access/a.yaml": `merchant: A
+include: [../shared/away.yaml]
+members: [{ email: ada@new.example, previously: Ada@old.example, roles: [role_admin] }]
+`,
+      "shared/away.yaml": "members: [{ email: ada@OLD.example, suspended: true }]\n",
+      "access/b.yaml": `merchant: B
+include: [../shared/renamed.yaml]
+members: [{ email: ada@old.example, roles: [role_admin], metadata: { desk: "1" } }]
+`,
+      "shared/renamed.yaml": "members: [{ email: ada@new.example, previously: ada@old.example }]\n",
+    });
+    expect(diagnostics).toEqual([]);
+    const [a, b] = merchants.map(({ state }) => state?.members);
+    expect(a).toMatchObject([{ email: "ada@new.example", roles: [{ role: "role_admin" }], suspended: {} }]);
+    expect(b).toMatchObject([
+      { email: "ada@new.example", previously: ["ada@old.example"], metadata: { desk: "1" } },
+    ]);
+    expect(b).toMatchObject([{ roles: [{ role: "role_admin" }], origin: { file: "access/b.yaml" } }]);
+  });
+
+  test("refuses two files that contradict each other about a person under two addresses", async () => {
+    const { diagnostics } = await load({
+      "access/a.yaml": `merchant: A
+include: [../shared/away.yaml]
+members: [{ email: ada@new.example, previously: ada@old.example, roles: [], until: 2027-01-01 }]
+`,
+      "shared/away.yaml": "members: [{ email: ada@old.example, until: 2027-02-01 }]\n",
+    });
+    expect(diagnostics.map(({ code, file }) => `${file} ${code}`)).toEqual([
+      "access/a.yaml conflicting-member",
+    ]);
+  });
+
+  test("refuses a previous address that is still listed beside the current one, or whose renames go in a circle", async () => {
+    const both = "members: [{ email: ada@new.example, roles: [] }, { email: ada@old.example, roles: [] }]\n";
+    const { diagnostics } = await load({
+      "access/a.yaml": `merchant: A
+include: [../shared/renamed.yaml]
+${both}`,
+      "shared/renamed.yaml": "members: [{ email: ada@new.example, previously: ada@old.example }]\n",
+      "access/b.yaml": `merchant: B
+include: [../shared/circle.yaml]
+members: [{ email: ada@old.example, previously: ada@new.example, roles: [] }]
+`,
+      "shared/circle.yaml": "members: [{ email: ada@new.example, previously: ada@old.example }]\n",
+    });
+    const codes = diagnostics.filter(({ severity }) => severity === "error").map(({ code }) => code);
+    expect(codes).toEqual(["previous-address", "previous-address", "previous-address"]);
+  });
+
   test("takes the environment of an included one, and agrees with it", async () => {
     const { merchants, diagnostics } = await load({
       "access/a.yaml": "merchant: A\ninclude: [../shared/group.yaml]\n",

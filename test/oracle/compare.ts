@@ -53,13 +53,14 @@ function compareResult(expected: Expected, made: Made): readonly string[] {
   ];
 }
 
-/** Once everything is as the files say, only time brings more: all of it is due, but for passwords, and who has moved. */
+/** Once everything is as the files say, only time brings more: all of it is due, but for passwords, old addresses and invitations. */
 function compareDue({ plan, failures, next }: Made): readonly string[] {
   const isSettled = failures.length === 0 && plan?.deferred.length === 0;
   if (next === null || !isSettled || next.whole.refusals.length + next.whole.deferred.length > 0) return [];
   const namesOf = ({ changes }: Plan): readonly string[] =>
     changes.flatMap((change) =>
       change.reason === "address-changed" ||
+      (change.kind === "delete" && change.reason === "invitation-expired") ||
       (change.resource === "member" && change.kind === "create" && change.after.managed !== null)
         ? []
         : keyOf(change),

@@ -2,7 +2,7 @@ import { isLiteralGlob } from "../../lib/glob.ts";
 import { by, byCodeUnit } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import { type LiveState, PREDEFINED_ROLES, UNASSIGNABLE_ROLES } from "../../model/live.ts";
-import type { Change, Counts, Deferred, Finding, MemberChange, Plan, Refusal } from "../../model/plan.ts";
+import type { Change, Counts, Finding, MemberChange, Plan, Refusal } from "../../model/plan.ts";
 import { leftAt } from "../diff/active-member.ts";
 import { planFingerprint } from "../diff/fingerprint.ts";
 import { orderedState } from "../diff/ordered-state.ts";
@@ -13,7 +13,6 @@ import { type GlobMatch, type Scope, scopeOf } from "../diff/scope.ts";
 import { type FindingData, toFinding } from "../findings/findings.ts";
 import { sortRefusals, toRefusal } from "../findings/refusals.ts";
 import {
-  type AccessChanges,
   accessAfter,
   accessBefore,
   type DeclaredRoles,
@@ -41,7 +40,6 @@ import { detectRenames, impactOf } from "../rules/impact.ts";
 import { judgeDeclarations } from "../rules/judge-policies.ts";
 import { declaredViolations, type Judgement, judgePlan } from "../rules/judge-rules.ts";
 import { applyFileOverrides } from "../rules/overrides.ts";
-import type { Removals } from "../rules/rule.ts";
 import {
   ambiguousInRules,
   misspeltInRules,
@@ -50,7 +48,8 @@ import {
   unknownMembersInRules,
 } from "../rules/rule-roles.ts";
 import { reviewedStateOf } from "./reviewed-state.ts";
-import { roundingChanges, withoutLeftOut } from "./select.ts";
+import { roundingChanges } from "./select.ts";
+import { withholdRemovals } from "./withhold-removals.ts";
 
 /** The input of a plan. */
 export interface PlanInput {
@@ -132,27 +131,25 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
   const { guards } = own;
   const found = { roles: roles.changes, members: members.changes };
   const rounding = roundingChanges([...found.roles, ...found.members], live);
-  const wanted = withoutLeftOut(
-    found,
-    new Set([...leaveOut, ...rounding.map(({ change }) => change.fingerprint)]),
-  );
   const declared = declaredRoles(roles);
   const holders = { declared, callerId: live.callerId };
-  const joined = accessBefore(scope, wanted, { mergeReplacedRoles: true });
-  const joinedAfter = accessAfter(joined, wanted, { mergeReplacedRoles: true });
-  const removals = { before: joined, after: joinedAfter, changes: wanted.members, ...holders };
-  const withheld = withheldBy(guards, removals);
-  const withheldByEnforced = sets.map(({ rules }) => withheldBy(rules.guards, removals));
-  const kept = new Set(wanted.members.map(({ fingerprint }) => fingerprint));
-  const deferred = distinctDeferred([
-    ...members.waiting.filter(({ change }) => kept.has(change.fingerprint)),
-    ...[withheld, ...withheldByEnforced].flatMap((one) => one.deferred.map(({ deferred: later }) => later)),
-    ...[own, ...sets.map(({ rules }) => rules)].flatMap((rules) =>
-      deferredInWhole(rules.guards, scope, found, wanted, holders),
-    ),
-  ]);
-  const waiting = new Set(deferred.map(({ change }) => change.fingerprint));
-  const ready = wanted.members.filter(({ fingerprint }) => !waiting.has(fingerprint));
+  const {
+    wanted,
+    ready,
+    deferred,
+    before: joined,
+    after: joinedAfter,
+    withheld,
+    withheldByEnforced,
+  } = withholdRemovals({
+    ...holders,
+    scope,
+    found,
+    leaveOut: new Set([...leaveOut, ...rounding.map(({ change }) => change.fingerprint)]),
+    waiting: members.waiting,
+    guards,
+    enforced: sets.map(({ rules }) => rules.guards),
+  });
   const held = blockHeldRoles({ roles: wanted.roles, members: ready }, deferred, live.members);
   const { changes } = held;
   // Only an interrupted replacement makes these differ from `joined`; else a large merchant is not computed twice.
@@ -376,16 +373,6 @@ function withLater(present: Judgement, later: Judgement): Judgement {
   };
 }
 
-/** Returns each deferred change once. */
-function distinctDeferred(deferred: readonly Deferred[]): readonly Deferred[] {
-  const seen = new Set<string>();
-  return deferred.filter(({ change: { fingerprint } }) => {
-    const isNew = !seen.has(fingerprint);
-    seen.add(fingerprint);
-    return isNew;
-  });
-}
-
 /** Returns each finding once, of those that several rules make. */
 function distinctData(data: readonly FindingData[]): readonly FindingData[] {
   return [...new Map(data.map((one) => [JSON.stringify(one), one])).values()];
@@ -394,22 +381,6 @@ function distinctData(data: readonly FindingData[]): readonly FindingData[] {
 /** Returns enforced rules as those of a shared file: another merchant may have the roles that they name. */
 function asShared(rules: DesiredState): DesiredState {
   return { ...rules, sharedRuleNames: [...rolesInRules(rules), ...rules.guards.protect.roles] };
-}
-
-/** Returns the deferred changes of the whole plan: leaving other changes out makes none of them due. */
-function deferredInWhole(
-  guards: DesiredState["guards"],
-  scope: Scope,
-  whole: AccessChanges,
-  part: AccessChanges,
-  holders: Pick<Removals, "declared" | "callerId">,
-): readonly Deferred[] {
-  if (part === whole) return [];
-  const before = accessBefore(scope, whole, { mergeReplacedRoles: true });
-  const after = accessAfter(before, whole, { mergeReplacedRoles: true });
-  const { deferred } = withheldBy(guards, { before, after, changes: whole.members, ...holders });
-  const kept = new Set(part.members.map(({ fingerprint }) => fingerprint));
-  return deferred.map((one) => one.deferred).filter(({ change }) => kept.has(change.fingerprint));
 }
 
 /** Reports roles that the file names by id and that the service did not return. */

@@ -125,7 +125,7 @@ function keepHolders(
     );
   });
   return {
-    deferred: distinctChanges(results.flatMap(({ deferred }) => deferred)),
+    deferred: results.flatMap(({ deferred }) => deferred).sort(by((one) => one.deferred.change.name)),
     refusals: results.flatMap(({ refusals }) => refusals),
     findingData: results.flatMap(({ findingData }) => findingData),
   };
@@ -209,6 +209,7 @@ function judgeRole(
     ...NOTHING,
     deferred: losing.slice(0, short).map((change) => ({
       deferred: { change, role: name, waitsFor },
+      key,
       refusal: (isChained) => waitRefusal(name, change.name, isChained),
     })),
   };
@@ -260,11 +261,6 @@ function removalsOf(
   const kept = new Set(has.map(({ id }) => id));
   const lost = new Set(had.filter(({ id }) => !kept.has(id)).map(({ id }) => id));
   return changes.filter(({ id }) => id !== null && lost.has(id)).sort(by(({ name }) => name));
-}
-
-function distinctChanges(deferred: Withheld["deferred"]): Withheld["deferred"] {
-  const byChange = new Map(deferred.map((one) => [one.deferred.change.fingerprint, one]));
-  return [...byChange.values()].sort(by((one) => one.deferred.change.name));
 }
 
 /** Returns the refusal of a removal that cannot be deferred, for a reason besides an open invitation if it is chained. */

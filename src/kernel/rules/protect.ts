@@ -53,7 +53,9 @@ export const protect = {
       ...changes.roles.filter(({ kind }) => kind !== "create"),
       ...changes.members.filter((change) => change.kind !== "create" && !movesAlong(change, replaced)),
     ];
-    return touched.flatMap((change) => {
+    // Of an update, a part may wait.
+    const distinct = new Map(touched.map((change) => [`${change.resource} ${change.id}`, change]));
+    return [...distinct.values()].flatMap((change) => {
       const { resource, name, kind, id, before } = change;
       const [isRole, key] = [resource === "role", id ?? ""];
       const others = isRole ? [] : [...(addresses.get(key) ?? []), pinned.get(key) ?? name];

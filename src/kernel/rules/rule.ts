@@ -170,6 +170,8 @@ export interface Withheld {
   /** Those that are deferred, each with the refusal if it cannot be, such as because it would wait for another one. */
   readonly deferred: readonly {
     readonly deferred: DeferredForRole;
+    /** The key of the role in the access before. */
+    readonly key: string;
     refusal(isChained: boolean): Refusal;
   }[];
   readonly refusals: readonly Refusal[];

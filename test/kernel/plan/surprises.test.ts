@@ -1,7 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { compareReviewed } from "../../../src/kernel/approval/compare-reviewed.ts";
 import { temporaryName } from "../../../src/kernel/fields/temporary-name.ts";
-import type { LiveRole } from "../../../src/model/live.ts";
+import { buildPlan } from "../../../src/kernel/plan/build-plan.ts";
+import { isEdited } from "../../../src/kernel/plan/edited-plan.ts";
+import type { DesiredMember } from "../../../src/model/desired.ts";
+import type { LiveRole, LiveState } from "../../../src/model/live.ts";
+import type { MemberImage, Plan } from "../../../src/model/plan.ts";
 import {
   brief,
   briefFindings,
@@ -11,7 +15,9 @@ import {
   live,
   liveMember,
   liveRole,
+  matches,
   member,
+  NOW,
   planOf,
   role,
   SYNC,
@@ -36,6 +42,81 @@ describe("holders", () => {
       members: [member("x@e.x", { roles: ["B"] }), member("p@e.x", { roles: ["A"] })],
     });
     expect(briefRefusals(planOf(want, is)).filter((one) => one.includes("min-holders"))).not.toEqual([]);
+  });
+
+  describe("a demotion that waits", () => {
+    const [BOSS, CLERK] = [liveRole("role_b", "Boss"), liveRole("role_c", "Clerk")];
+    const ada = (...roles: readonly string[]) => liveMember("mem_a", "ada@e.x", { roles: [...roles] });
+    const invitation = invited("mem_o", "o@e.x", { roles: ["role_owner"] });
+    const is = (...roles: readonly string[]) => live([OWNER, BOSS, CLERK], [ada(...roles), invitation]);
+    const input = (state: LiveState, leaveOut?: ReadonlySet<string>, rest: Partial<DesiredMember> = {}) => ({
+      desired: desired({
+        members: [
+          member("ada@e.x", { roles: ["Clerk"], ...rest }),
+          member("o@e.x", { roles: ["role_owner"] }),
+        ],
+      }),
+      live: state,
+      service: "https://service.example",
+      now: NOW,
+      matches,
+      ...(leaveOut && { leaveOut }),
+    });
+    const rolesOf = (image: MemberImage | null) => image?.roles.map(({ name }) => name).sort();
+    const shown = ({ changes, deferred }: Plan) => ({
+      now: changes.map(({ after }) => rolesOf(after as MemberImage)),
+      later: deferred.map(({ change: { before, after } }) =>
+        [before, after].map((one) => rolesOf(one as MemberImage)),
+      ),
+    });
+    const demoted = { later: [[["Clerk", "Owner"], ["Clerk"]]] };
+
+    test("does not hide what else somebody has given that member", () => {
+      const plan = buildPlan(input(is("role_owner", "role_c", "role_b")));
+      expect(shown(plan)).toEqual({ now: [["Clerk", "Owner"]], ...demoted });
+      expect(briefRefusals(plan)).toEqual([]);
+      expect(isEdited(plan)).toBe(false);
+      const settled = buildPlan(input(is("role_owner", "role_c")));
+      expect(shown(settled)).toEqual({ now: [], ...demoted });
+      expect(settled.deferred).toEqual(plan.deferred);
+    });
+
+    test("sets what the file says of other fields, and grants nothing before", () => {
+      const plan = buildPlan(input(is("role_owner", "role_b"), undefined, { metadata: { desk: "2" } }));
+      expect(shown(plan)).toEqual({ now: [["Owner"]], later: [[["Owner"], ["Clerk"]]] });
+      expect(plan.changes.map(({ after }) => after?.metadata)).toEqual([{ desk: "2" }]);
+    });
+
+    test("waits whole for the user of the key, who may need what it has", () => {
+      const plan = buildPlan(input({ ...is("role_owner", "role_c", "role_b"), callerId: "mem_a" }));
+      expect(shown(plan)).toEqual({ now: [], later: [[["Boss", "Clerk", "Owner"], ["Clerk"]]] });
+    });
+
+    test("never becomes due because its other part is left out, and leaves that when it is left out", () => {
+      const state = is("role_owner", "role_c", "role_b");
+      const plan = buildPlan(input(state));
+      const [now, later] = [plan.changes, plan.deferred.map(({ change }) => change)].map((all) =>
+        all.map(({ fingerprint }) => fingerprint),
+      );
+      expect(shown(buildPlan(input(state, new Set(now))))).toEqual({ now: [], later: [] });
+      expect(shown(buildPlan(input(state, new Set(later))))).toEqual({
+        now: [["Clerk", "Owner"]],
+        later: [],
+      });
+    });
+
+    test("is approved in both parts by one review", () => {
+      const { desired: want, live: state } = input(is("role_owner", "role_c", "role_b"));
+      const review = reviewOf("#1", want, state);
+      const { refused, account } = compareReviewed([review], freshOf(want, state));
+      expect(refused).toEqual([]);
+      expect(account.map(({ verdict }) => verdict).sort()).toEqual(["covered", "deferred"]);
+      const accepted = live(
+        [OWNER, BOSS, CLERK],
+        [ada("role_owner", "role_c"), liveMember("mem_o", "o@e.x", { roles: ["role_owner"] })],
+      );
+      expect(compareReviewed([review], freshOf(want, accepted)).refused).toEqual([]);
+    });
   });
 
   test("the last owner stays also if the role is ignored or not listed", () => {

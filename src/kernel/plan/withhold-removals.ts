@@ -1,0 +1,162 @@
+import type { GuardSettings } from "../../model/desired.ts";
+import type { RoleRef } from "../../model/field-values.ts";
+import type { Deferred, MemberChange } from "../../model/plan.ts";
+import { withFingerprint } from "../diff/fingerprint.ts";
+import type { Scope } from "../diff/scope.ts";
+import { memberDiffs, withValues } from "../fields/member.ts";
+import { type Access, type AccessChanges, accessAfter, accessBefore } from "../rules/access.ts";
+import { withheldBy } from "../rules/guards.ts";
+import type { Removals, Withheld } from "../rules/rule.ts";
+import { withoutLeftOut } from "./select.ts";
+
+/** The changes to divide into those for now and those that wait. */
+export interface WithholdInput extends Pick<Removals, "declared" | "callerId"> {
+  readonly scope: Scope;
+  readonly found: AccessChanges;
+  /** Fingerprints of changes to leave out. */
+  readonly leaveOut: ReadonlySet<string>;
+  /** Those of the changes that wait whatever the guards say. */
+  readonly waiting: readonly Deferred[];
+  /** The guards of the merchant's own files, and those of each set of enforced rules. */
+  readonly guards: GuardSettings;
+  readonly enforced: readonly GuardSettings[];
+}
+
+/** Changes, of which the guards have some wait. */
+export interface WithheldChanges {
+  /** All changes that are not left out. */
+  readonly wanted: AccessChanges;
+  /** The members' changes for now. */
+  readonly ready: readonly MemberChange[];
+  readonly deferred: readonly Deferred[];
+  /** The access before, and after everything has happened. */
+  readonly before: Access;
+  readonly after: Access;
+  readonly withheld: Withheld;
+  readonly withheldByEnforced: readonly Withheld[];
+}
+
+/** Leaves changes out, and has the guards defer removals: of an update, what else it takes and sets is for now. */
+export function withholdRemovals({
+  scope,
+  found,
+  leaveOut,
+  waiting,
+  guards,
+  enforced,
+  ...holders
+}: WithholdInput): WithheldChanges {
+  const withholding = (changes: AccessChanges) => {
+    const before = accessBefore(scope, changes, { mergeReplacedRoles: true });
+    const after = accessAfter(before, changes, { mergeReplacedRoles: true });
+    const removals = { before, after, changes: changes.members, ...holders };
+    const withheld = withheldBy(guards, removals);
+    const withheldByEnforced = enforced.map((settings) => withheldBy(settings, removals));
+    return { wanted: changes, before, after, withheld, withheldByEnforced };
+  };
+  const dividedBy = (...all: readonly ReturnType<typeof withholding>[]): Divided =>
+    divide(all.flatMap(removalsIn), holders.callerId);
+  const whole = withholding(found);
+  const current =
+    leaveOut.size === 0
+      ? whole
+      : withholding(withoutLeftOut(withParts(found, dividedBy(whole), leaveOut), leaveOut));
+  // Leaving other changes out makes no deferred one due.
+  const divided = dividedBy(current, whole);
+  const { wanted } = current;
+  const kept = new Set(wanted.members.map(({ fingerprint }) => fingerprint));
+  const later = distinctDeferred([
+    ...waiting,
+    ...[current, whole].flatMap(removalsIn).map((one) => one.deferred),
+  ]).filter(({ change }) => kept.has(change.fingerprint));
+  const waits = new Set(later.map(({ change }) => change.fingerprint));
+  return {
+    ...current,
+    ready: wanted.members.flatMap((change) =>
+      waits.has(change.fingerprint) ? (divided.get(change.fingerprint)?.now ?? []) : change,
+    ),
+    deferred: later.map((one) => ({
+      ...one,
+      change: divided.get(one.change.fingerprint)?.later ?? one.change,
+    })),
+  };
+}
+
+function removalsIn({
+  withheld,
+  withheldByEnforced,
+}: Pick<WithheldChanges, "withheld" | "withheldByEnforced">): Withheld["deferred"] {
+  return [withheld, ...withheldByEnforced].flatMap(({ deferred }) => deferred);
+}
+
+/** The parts of an update, of which the removal of some roles waits. */
+interface Parts {
+  readonly now: MemberChange;
+  readonly later: MemberChange;
+}
+
+/** Parts of updates, by the fingerprint of the whole. */
+type Divided = ReadonlyMap<string, Parts>;
+
+/** Divides the updates that wait. The caller's stays whole: what it loses, it may need to remove the others. */
+function divide(withheld: Withheld["deferred"], callerId: string | null): Divided {
+  const roles = new Map<MemberChange, Set<string>>();
+  for (const {
+    deferred: { change },
+    key,
+  } of withheld) {
+    if (change.resource === "member" && change.id !== callerId)
+      roles.set(change, (roles.get(change) ?? new Set()).add(key));
+  }
+  return new Map(
+    [...roles].flatMap(([change, keys]) => {
+      const parts = partsOf(change, keys);
+      return parts === null ? [] : [[change.fingerprint, parts] as const];
+    }),
+  );
+}
+
+/**
+ * Divides an update at the removal of some roles; `null` if nothing else is left of it. What it grants waits too: beside a
+ * role that stays, it might break a rule. So does a move to the successor of a role.
+ */
+function partsOf(change: MemberChange, waiting: ReadonlySet<string>): Parts | null {
+  if (change.kind !== "update") return null;
+  const { before, after } = change;
+  const [ids, names] = [
+    new Set(after.roles.map(({ id }) => id)),
+    new Set(after.roles.map(({ name }) => name)),
+  ];
+  const stays = ({ id, name }: RoleRef): boolean => ids.has(id) || names.has(name) || waiting.has(id ?? "");
+  const between = withValues(after, { roles: before.roles.filter(stays) });
+  const fields = memberDiffs(before, between);
+  const rest = memberDiffs(between, after);
+  if (fields.length === 0 || rest.length === 0) return null;
+  return {
+    now: withFingerprint<MemberChange>({ ...change, after: between, fields }),
+    later: withFingerprint<MemberChange>({ ...change, before: between, fields: rest }),
+  };
+}
+
+/** Returns changes without the later parts of updates of which a part is left out. */
+function withParts(
+  { roles, members }: AccessChanges,
+  divided: Divided,
+  out: ReadonlySet<string>,
+): AccessChanges {
+  const nowOf = ({ now, later }: Parts): MemberChange | null =>
+    out.has(now.fingerprint) || out.has(later.fingerprint) ? now : null;
+  return {
+    roles,
+    members: members.map((change) => {
+      const parts = divided.get(change.fingerprint);
+      return (parts && nowOf(parts)) ?? change;
+    }),
+  };
+}
+
+/** Returns each deferred change once. */
+function distinctDeferred(deferred: readonly Deferred[]): readonly Deferred[] {
+  const byChange = new Map(deferred.toReversed().map((one) => [one.change.fingerprint, one]));
+  return [...byChange.values()].reverse();
+}

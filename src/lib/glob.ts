@@ -11,6 +11,33 @@ export function matchesSimpleGlob(glob: string, text: string): boolean {
   return compileGlob(glob.toLowerCase())(text.toLowerCase());
 }
 
+/** Takes the steps of a match. */
+type Spend = (steps: number) => void;
+
+// Takes a few seconds.
+const MAX_STEPS = 150_000_000;
+/** The steps of a match besides those through the glob. */
+const STEPS_OF_MATCH = 5;
+
+/** Creates a function that matches globs, each compiled once; throws the error of `tooMuch` after too many steps. */
+export function boundedMatcher(
+  compile: (glob: string, spend: Spend) => (text: string) => boolean,
+  tooMuch: () => Error,
+): (glob: string, text: string) => boolean {
+  const matchers = new Map<string, (text: string) => boolean>();
+  let left = MAX_STEPS;
+  const spend = (steps: number): void => {
+    left -= steps;
+    if (left < 0) throw tooMuch();
+  };
+  return (glob, text) => {
+    const matcher = matchers.get(glob) ?? compile(glob, spend);
+    matchers.set(glob, matcher);
+    spend(STEPS_OF_MATCH);
+    return matcher(text);
+  };
+}
+
 /** Longer globs match only themselves. */
 const MAX_LENGTH = 1000;
 
@@ -19,28 +46,28 @@ const MAX_LENGTH = 1000;
  * either, and a backslash takes the next character as it is. It takes time in proportion to the lengths of both, which
  * a regular expression does not.
  */
-export function compileGlob(glob: string): (text: string) => boolean {
+export function compileGlob(glob: string, spend: Spend = () => undefined): (text: string) => boolean {
   const [, head, tail] = /^([^*?[{\\]*)\*([^*?[{\\]*)$/.exec(glob) ?? [];
   if (head !== undefined && tail !== undefined) {
     const least = head.length + tail.length;
     return (text) => text.length >= least && text.startsWith(head) && text.endsWith(tail);
   }
   if (isLiteralGlob(glob) || glob.length > MAX_LENGTH) return (text) => text === glob;
-  const program = programOf([...glob], false);
-  return (text) => text === glob || run(program, text);
+  const run = runnerOf(programOf([...glob], false), spend);
+  return (text) => text === glob || run(text);
 }
 
 /**
  * Compiles a glob over paths, ignoring case: `*`, `?` and `[…]` stay within a folder, `**` does not, and between slashes
  * it also stands for no folder.
  */
-export function compilePathGlob(glob: string): (path: string) => boolean {
+export function compilePathGlob(glob: string, spend: Spend = () => undefined): (path: string) => boolean {
   const parts = glob.toLowerCase().split("/");
   const lower = parts.filter((part, index) => part !== "**" || parts[index + 1] !== "**").join("/");
-  const program = lower.length > MAX_LENGTH ? [] : programOf([...lower], true);
+  const run = runnerOf(lower.length > MAX_LENGTH ? [] : programOf([...lower], true), spend);
   return (path) => {
     const text = path.toLowerCase();
-    return text === lower || run(program, text);
+    return text === lower || run(text);
   };
 }
 
@@ -166,29 +193,41 @@ function closingBraces(glob: readonly string[]): ReadonlyMap<number, Braces> {
   return closed;
 }
 
-/** Runs all ways through a program side by side, so that none is gone twice. */
-function run(program: readonly Instruction[], text: string): boolean {
-  let current = new Set<number>();
-  const reach = (places: Set<number>, from: number): void => {
-    const unvisited = [from];
-    for (let address = unvisited.pop(); address !== undefined; address = unvisited.pop()) {
-      if (places.has(address)) continue;
-      places.add(address);
-      const instruction = program[address];
-      if (instruction === undefined || "matches" in instruction) continue;
-      if ("goto" in instruction) unvisited.push(instruction.goto);
-      else unvisited.push(instruction.also, address + 1);
+/** Returns a function that runs all ways through a program side by side, so that none is gone twice. */
+function runnerOf(program: readonly Instruction[], spend: Spend): (text: string) => boolean {
+  // The step in which an address was last reached.
+  const reachedIn = new Int32Array(program.length + 1);
+  const reach = (places: number[], address: number, step: number): void => {
+    if (reachedIn[address] === step) return;
+    reachedIn[address] = step;
+    const instruction = program[address];
+    if (instruction === undefined || "matches" in instruction) places.push(address);
+    else if ("goto" in instruction) reach(places, instruction.goto, step);
+    else {
+      reach(places, address + 1, step);
+      reach(places, instruction.also, step);
     }
   };
-  reach(current, 0);
-  for (const character of text) {
-    const next = new Set<number>();
-    for (const address of current) {
-      const instruction = program[address];
-      if (instruction && "matches" in instruction && instruction.matches(character)) reach(next, address + 1);
+  return (text) => {
+    reachedIn.fill(0);
+    let step = 1;
+    let steps = 0;
+    let current: number[] = [];
+    reach(current, 0, step);
+    for (const character of text) {
+      step += 1;
+      steps += current.length;
+      const next: number[] = [];
+      for (const address of current) {
+        const instruction = program[address];
+        if (instruction && "matches" in instruction && instruction.matches(character)) {
+          reach(next, address + 1, step);
+        }
+      }
+      current = next;
+      if (next.length === 0) break;
     }
-    if (next.size === 0) return false;
-    current = next;
-  }
-  return current.has(program.length);
+    spend(steps);
+    return current.includes(program.length);
+  };
 }

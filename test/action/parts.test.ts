@@ -14,8 +14,9 @@ import {
 import { withRetries } from "../../src/action/github/retry-request.ts";
 import { maskAddresses, maskText } from "../../src/action/review/annotations.ts";
 import { configDiff } from "../../src/action/review/compare-files.ts";
-import { loadFiles, matchGlob } from "../../src/action/review/load-and-plan.ts";
+import { loadFiles } from "../../src/action/review/load-and-plan.ts";
 import { renderReviewSummary } from "../../src/action/review/publish-plan.ts";
+import { globMatcher } from "../../src/app/session/session.ts";
 import type { DesiredState } from "../../src/model/desired.ts";
 import { planView } from "../../src/show/view/plan-view.ts";
 import { desired, live, member, planOf, role } from "../support/build.ts";
@@ -238,7 +239,7 @@ describe("what an issue remembers", () => {
 
 describe("files against files", () => {
   const diff = (head: DesiredState, base: DesiredState) =>
-    configDiff([head], [base], matchGlob, 0)[0]?.changes;
+    configDiff([head], [base], globMatcher(), 0)[0]?.changes;
 
   test("show what a pull request writes, removes and renames, and nothing else", () => {
     const base = desired({

@@ -1,4 +1,4 @@
-import { chmod, readdir, stat } from "node:fs/promises";
+import { chmod, mkdir, readdir, stat } from "node:fs/promises";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -200,6 +200,36 @@ describe("a file", () => {
     expect(processorTime() - before).toBeLessThan(10_000);
     expect(code).toBe(expected);
     expect(text).toContain(says);
+  });
+
+  test("with globs that take too long to match ends soon, and says why", async () => {
+    const stars = "*a".repeat(100);
+    const names = members(1000, () => "role_employee").replaceAll(
+      "@example.com",
+      `${"a".repeat(120)}@example.com`,
+    );
+    await shop.write(
+      "mc1.yaml",
+      `${HEAD}${names}ignore:\n  members:\n${many(1000, (n) => `  - "${stars}${n}{x,y}"\n`)}`,
+    );
+    const before = processorTime();
+    expect(await told("plan")).toEqual({
+      code: 1,
+      text: expect.stringContaining("Matching the globs of the file would take too long."),
+    });
+    await shop.write("mc1.yaml", HEAD);
+    await shop.write("rules.yaml", "version: 1\nguards: { max_removals: 1 }\n");
+    await shop.write(
+      "rolecall.yaml",
+      `version: 1\nenforce:\n${many(900, (n) => `  - { files: ["access/*${stars}${n}{x,y}"], rules: rules.yaml }\n`)}`,
+    );
+    await mkdir(join(shop.folder, "access"));
+    for (let n = 0; n < 200; n += 1) await shop.write(`access/${"a".repeat(200)}${n}.yaml`, HEAD);
+    expect(await told("validate")).toEqual({
+      code: 1,
+      text: expect.stringContaining("Matching the globs of rolecall.yaml would take too long."),
+    });
+    expect(processorTime() - before).toBeLessThan(20_000);
   });
 
   test("cannot set a prototype", async () => {

@@ -1,3 +1,4 @@
+import { globMatcher } from "../../app/session/session.ts";
 import type { GlobMatch } from "../../kernel/diff/scope.ts";
 import { memberAsDeclared } from "../../kernel/fields/member.ts";
 import { roleAsDeclared } from "../../kernel/fields/role.ts";
@@ -18,7 +19,7 @@ import { ActionError } from "../context/action-error.ts";
 import type { PullComment } from "../github/pull-comment.ts";
 import { publishable } from "./annotations.ts";
 import { baseStates } from "./base-commit.ts";
-import { type LoadedFiles, matchGlob, underBaseRules } from "./load-and-plan.ts";
+import { type LoadedFiles, underBaseRules } from "./load-and-plan.ts";
 import { aboutFiles, aboutRun, planOutputs, publish, type ReviewPage } from "./publish-plan.ts";
 import { ruleNotes } from "./rule-notes.ts";
 
@@ -38,7 +39,7 @@ export async function compareFiles(
   }
   const base = await baseStates(context);
   const loaded = await underBaseRules(read, base, inputs, io);
-  const plans = configDiff(loaded.states, base?.states ?? [], matchGlob, io.now());
+  const plans = configDiff(loaded.states, base?.states ?? [], globMatcher(), io.now());
   log.notice("This run has no API key: the files are only compared with those of the base branch.");
   const fileErrors = loaded.diagnostics.filter(({ severity, refusal }) => severity === "error" && !refusal);
   const views = publishable(context, plans).map((one) => planView(one));

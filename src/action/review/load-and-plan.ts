@@ -11,7 +11,6 @@ import type { Planned } from "../../app/session/session.ts";
 import { withBase } from "../../kernel/approval/with-base.ts";
 import { buildPlan, type PlanInput } from "../../kernel/plan/build-plan.ts";
 import type { ProjectAccess } from "../../kernel/read/bound-files.ts";
-import { compileGlob } from "../../lib/glob.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { RolecallError } from "../../model/errors.ts";
@@ -199,9 +198,6 @@ function withKeys(
   const general = apiKey === "" ? {} : { ROLECALL_API_KEY: apiKey };
   return { states: keyed, env: { ...env, ...general, ...variables } };
 }
-
-/** Matches globs for the planner, without a session. */
-export const matchGlob = (glob: string, text: string): boolean => compileGlob(glob)(text);
 
 /** Converts a RolecallError of an operation to an ActionError. */
 export async function withActionErrors<T>(run: () => Promise<T>): Promise<T> {

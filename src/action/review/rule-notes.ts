@@ -1,5 +1,6 @@
 import { type CommitStates, inRepository } from "../../app/project/commit-states.ts";
 import { isInShard } from "../../app/project/shard.ts";
+import { globMatcher } from "../../app/session/session.ts";
 import { ruleNotesOf } from "../../app/show/compare-rules.ts";
 import { PROJECT_FILE } from "../../kernel/schema/project-file.ts";
 import type { DesiredState } from "../../model/desired.ts";
@@ -7,7 +8,7 @@ import type { Plan } from "../../model/plan.ts";
 import { groupRuleNotes, type RuleLine, type RuleNote } from "../../show/view/rules-view.ts";
 import type { ActionContext } from "../context/action-context.ts";
 import { maskAddresses } from "./annotations.ts";
-import { type LoadedFiles, matchGlob } from "./load-and-plan.ts";
+import type { LoadedFiles } from "./load-and-plan.ts";
 
 /** The files of a pull request, those of its base branch, and the plans. */
 export interface ComparedRules {
@@ -24,7 +25,7 @@ export async function ruleNotes(
   { inputs, masked, event }: Pick<ActionContext, "inputs" | "masked" | "event">,
 ): Promise<readonly RuleLine[]> {
   if (base === null) return [BASE_UNKNOWN];
-  const notes = ruleNotesOf(loaded.states, base.states, plans, matchGlob);
+  const notes = ruleNotesOf(loaded.states, base.states, plans, globMatcher());
   const head = new Set(loaded.states.map(({ merchant }) => merchant));
   const isMeant = ({ merchant }: DesiredState): boolean =>
     (inputs.merchants.length === 0 || inputs.merchants.includes(merchant)) &&

@@ -3,7 +3,8 @@ import { dirname, join, posix, relative, resolve, sep } from "node:path";
 import type { ListedFile, ProjectAccess, ProjectPlace } from "../../kernel/read/bound-files.ts";
 import type { ReadSource } from "../../kernel/read/load-sources.ts";
 import { isProjectFile, PROJECT_FILE } from "../../kernel/schema/project-file.ts";
-import { compilePathGlob } from "../../lib/glob.ts";
+import { boundedMatcher, compilePathGlob } from "../../lib/glob.ts";
+import { RolecallError } from "../../model/errors.ts";
 import { isProjectYaml, sourceReader, withoutLinks } from "./find-files.ts";
 import { projectRoot } from "./project-root.ts";
 
@@ -226,10 +227,12 @@ function linkTarget(root: string, link: string): string | null {
 
 /** Creates a function that matches globs with paths, regardless of case and of how accents are composed. */
 export function pathMatcher(): ProjectAccess["matches"] {
-  const matchers = new Map<string, (path: string) => boolean>();
-  return (glob, path) => {
-    const matches = matchers.get(glob) ?? compilePathGlob(glob.normalize("NFC"));
-    matchers.set(glob, matches);
-    return matches(path.normalize("NFC"));
-  };
+  const matches = boundedMatcher(
+    (glob, spend) => compilePathGlob(glob.normalize("NFC"), spend),
+    () =>
+      new RolecallError("file-invalid", `Matching the globs of ${PROJECT_FILE} would take too long.`, {
+        hint: 'Use fewer globs under "enforce", with fewer wildcards in each.',
+      }),
+  );
+  return (glob, path) => matches(glob, path.normalize("NFC"));
 }

@@ -2,7 +2,7 @@ import type { GlobMatch } from "../../kernel/diff/scope.ts";
 import { buildPlan, namedRoleIds, type PlanInput, planParts } from "../../kernel/plan/build-plan.ts";
 import type { PlanAt } from "../../kernel/plan/later.ts";
 import { applyRunOverrides } from "../../kernel/rules/overrides.ts";
-import { compileGlob } from "../../lib/glob.ts";
+import { boundedMatcher, compileGlob } from "../../lib/glob.ts";
 import { mapConcurrent } from "../../lib/map-concurrent.ts";
 import { sortNaturally } from "../../lib/text.ts";
 import type { DesiredState, Environment } from "../../model/desired.ts";
@@ -88,7 +88,6 @@ export function sessionOpener(
   options: PlanningOptions,
   io: Io,
 ): (state: DesiredState) => Session | UnplannedMerchant {
-  const matches = globMatcher();
   const entryTime = entryTimes(io);
   const { makePlan = buildPlan, roleIds = () => [] } = options;
   // Results found for the whole plan are reused for its parts.
@@ -115,7 +114,7 @@ export function sessionOpener(
           service: connection.baseUrl,
           now: options.asOf ?? io.now(),
           renewal,
-          matches,
+          matches: globMatcher(),
           leaveOut,
         };
         const planWithout = partsOf(input);
@@ -148,12 +147,13 @@ export function createSessions(
 
 /** Returns a matcher of globs over names and addresses, where slashes and leading dots are ordinary letters. */
 export function globMatcher(): GlobMatch {
-  const matchers = new Map<string, (text: string) => boolean>();
-  return (glob, text) => {
-    const matcher = matchers.get(glob) ?? compileGlob(glob);
-    matchers.set(glob, matcher);
-    return matcher(text);
-  };
+  return boundedMatcher(
+    compileGlob,
+    () =>
+      new RolecallError("file-invalid", "Matching the globs of the file would take too long.", {
+        hint: "Use fewer globs, with fewer wildcards in each.",
+      }),
+  );
 }
 
 function openOrFail<T>(merchant: string, work: () => T): T | UnplannedMerchant {

@@ -1,6 +1,6 @@
 import { Composer, CST, type Document, Lexer, Parser } from "yaml";
-import { FILE_MESSAGES } from "../../kernel/messages/file-messages.ts";
 import { toDiagnostics } from "../../kernel/messages/to-diagnostics.ts";
+import { YAML_MESSAGES } from "../../kernel/messages/yaml-messages.ts";
 import { inFile } from "../../kernel/problems/in-file.ts";
 import { isError } from "../../kernel/problems/rule-table.ts";
 import { fieldsOf, listOf } from "../../kernel/values/values.ts";
@@ -31,7 +31,7 @@ export function formatFile(file: string, text: string, entries: EntryOrder = "ke
   const { problems } = parse(text);
   if (problems.some(isError)) {
     const located = problems.map((problem) => inFile(file, problem));
-    return { diagnostics: toDiagnostics(new Map([[file, text]]), located, FILE_MESSAGES) };
+    return { diagnostics: toDiagnostics(new Map([[file, text]]), located, YAML_MESSAGES) };
   }
   const mark = text.startsWith(BOM) ? BOM : "";
   const body = text.slice(mark.length);

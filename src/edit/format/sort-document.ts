@@ -2,7 +2,7 @@ import { type Document, isAlias, isMap, isNode, isPair, isSeq, type YAMLMap, typ
 import type { Path } from "../../kernel/problems/problem.ts";
 import { merchantSchema } from "../../kernel/schema/merchant-schema.ts";
 import { projectSchema } from "../../kernel/schema/project-schema.ts";
-import { keysAt } from "../../kernel/schema/schema-problems.ts";
+import { keysAt } from "../../kernel/schema/schema-keys.ts";
 import { fieldsOf, listOf, unique } from "../../kernel/values/values.ts";
 import { keyText } from "../../kernel/yaml/document.ts";
 import { type Entry, headOf, joinComments, setHead } from "./print-document.ts";

@@ -182,8 +182,4 @@ export const SHAPE_MESSAGES: MessageTable<ShapeProblem["code"]> = {
       : `${value} is a number that JSON cannot represent.`,
     hint: "Put it in quotes to make it text.",
   }),
-  "number-form": ({ source, value }) => ({
-    message: `${source} is read as the number ${value}.`,
-    hint: `Put it in quotes to keep it as written: ${quote(source)}.`,
-  }),
 };

@@ -106,6 +106,10 @@ export const YAML_MESSAGES: MessageTable<YamlProblem["code"]> = {
     message: `A bare ${word} is the text ${quote(word)}, not ${/^(?:yes|on)$/i.test(word) ? "true" : "false"}.`,
     hint: `YAML 1.2 knows only true and false. Write one of those, or put the text in quotes: ${quote(word)}.`,
   }),
+  "number-form": ({ source, value }) => ({
+    message: `${source} is read as the number ${value}.`,
+    hint: `Put it in quotes to keep it as written: ${quote(source)}.`,
+  }),
   "duplicate-key": ({ key }, first) => ({
     message: `The key ${quote(key)} appears twice; the first is at ${first}.`,
     hint: "Keep one of the two, or merge their values.",

@@ -74,6 +74,7 @@ export type YamlProblem =
   | { readonly code: "yaml-tag"; readonly tag: string }
   | { readonly code: "yaml-key" }
   | { readonly code: "yaml-word"; readonly word: string }
+  | { readonly code: "number-form"; readonly source: string; readonly value: number }
   | { readonly code: "duplicate-key"; readonly key: string }
   | { readonly code: "literal-key" };
 
@@ -108,8 +109,7 @@ export type ShapeProblem =
   | { readonly code: "check-form"; readonly keys: readonly string[] }
   | { readonly code: "unsafe-key"; readonly key: string; readonly path: Path }
   | { readonly code: "merge-key" }
-  | { readonly code: "bad-number"; readonly value: number }
-  | { readonly code: "number-form"; readonly source: string; readonly value: number };
+  | { readonly code: "bad-number"; readonly value: number };
 
 /** Problems of one file by itself. */
 export type FileProblem = YamlProblem | ShapeProblem;

@@ -3,7 +3,7 @@ import type { FileLocation, LocatedProblem, Path } from "../problems/problem.ts"
 import { merchantSchema } from "../schema/merchant-schema.ts";
 import { SECTIONS } from "../schema/project-schema.ts";
 import { locationOf, type RawFile } from "../schema/raw-file.ts";
-import { keysAt } from "../schema/schema-problems.ts";
+import { keysAt } from "../schema/schema-keys.ts";
 import { breachProblems } from "../validate/judging.ts";
 import { knownProtectedRoles, knownRoles } from "../validate/references.ts";
 import type { RuleContext } from "../validate/rule-context.ts";

@@ -1,6 +1,7 @@
-import * as z from "zod/mini";
+import type * as z from "zod/mini";
 import type { FormatCode, Kind, Location, Path, Problem, ShapeProblem } from "../problems/problem.ts";
 import { kindOf, valueAt } from "../values/values.ts";
+import { keysAt } from "./schema-keys.ts";
 import { nearKey, nearValue } from "./synonyms.ts";
 
 /** An issue of a schema. */
@@ -232,32 +233,4 @@ function unknownKeys(branches: readonly (readonly z.core.$ZodIssue[])[]): readon
 
 function isMissing({ code, path }: z.core.$ZodIssue, value: unknown): boolean {
   return code === "invalid_type" && path.length === 1 && !Object.hasOwn(Object(value), String(path[0]));
-}
-
-/** Returns the keys that a schema knows at a path; of several forms, those of all. */
-export function keysAt(path: Path, schema: unknown): readonly string[] {
-  let schemas: readonly unknown[] = formsOf(schema);
-  for (const segment of path) {
-    schemas = schemas.flatMap((outer) => formsOf(innerAt(outer, segment)));
-  }
-  const keys = schemas.flatMap((inner) =>
-    inner instanceof z.ZodMiniObject ? Object.keys(inner._zod.def.shape) : [],
-  );
-  return [...new Set(keys)];
-}
-
-function innerAt(schema: unknown, segment: string | number): unknown {
-  if (schema instanceof z.ZodMiniObject) {
-    const { shape } = schema._zod.def;
-    return Object.hasOwn(shape, segment) ? shape[segment] : undefined;
-  }
-  return schema instanceof z.ZodMiniArray ? schema._zod.def.element : undefined;
-}
-
-/** Unwraps optional and union schemas. */
-function formsOf(schema: unknown): readonly unknown[] {
-  if (schema instanceof z.ZodMiniOptional) {
-    return formsOf(schema._zod.def.innerType);
-  }
-  return schema instanceof z.ZodMiniUnion ? schema._zod.def.options.flatMap(formsOf) : [schema];
 }

@@ -13,7 +13,7 @@ import {
   renamedRoles,
   rolesByOtherNames,
 } from "../schema/raw-file.ts";
-import { keysAt } from "../schema/schema-problems.ts";
+import { keysAt } from "../schema/schema-keys.ts";
 import { sameValue, valueAt } from "../values/values.ts";
 import { soundAdjustments, strictLimits } from "./adjustments.ts";
 import {

@@ -9,7 +9,7 @@ import {
   visit,
   YAMLParseError,
 } from "yaml";
-import type { FileProblem, Location, Problem } from "../problems/problem.ts";
+import type { Location, Problem, YamlProblem } from "../problems/problem.ts";
 import { MAX_DEPTH, MAX_NESTING, MAX_SYNTAX_ERRORS, MAX_TOKENS } from "../values/limits.ts";
 
 /** Thrown for a text with too many tokens, whose document would exhaust the memory. */
@@ -125,12 +125,12 @@ interface Finding {
 }
 
 /** Returns the syntax errors of a text, and its unsupported YAML features. */
-export function syntaxProblems(text: string, document: Document.Parsed): readonly Problem<FileProblem>[] {
+export function syntaxProblems(text: string, document: Document.Parsed): readonly Problem<YamlProblem>[] {
   return [...errorProblems(text, document), ...tagProblems(text, document.warnings)];
 }
 
 /** Returns the one problem of a text in which git left conflicts; `null` if there are none. */
-export function conflictProblem(text: string): readonly Problem<FileProblem>[] | null {
+export function conflictProblem(text: string): readonly Problem<YamlProblem>[] | null {
   const conflicts: { readonly start: number; readonly end: number }[] = [];
   let [begun, divided] = [-1, false];
   // Both sides, in order; git may put the text of the common ancestor between them.
@@ -156,8 +156,8 @@ export function conflictProblem(text: string): readonly Problem<FileProblem>[] |
 }
 
 /** Returns one problem per line: further ones on a line are nearly always consequences of the first. */
-function errorProblems(text: string, document: Document.Parsed): readonly Problem<FileProblem>[] {
-  const problems: Problem<FileProblem>[] = [];
+function errorProblems(text: string, document: Document.Parsed): readonly Problem<YamlProblem>[] {
+  const problems: Problem<YamlProblem>[] = [];
   let lastEnd = -1;
   const openings = { left: MAX_OPENINGS };
   for (const error of document.errors.toSorted((a, b) => a.pos[0] - b.pos[0])) {
@@ -179,7 +179,7 @@ function errorProblem(
   text: string,
   document: Document.Parsed,
   openings: { left: number },
-): Problem<FileProblem> {
+): Problem<YamlProblem> {
   const [start, end] = error.pos;
   switch (error.code) {
     case "MULTIPLE_DOCS":
@@ -235,7 +235,7 @@ function openingBefore(offset: number, text: string, document: Document.Parsed):
 }
 
 /** Tags that the core types do not know; `!!str` and its like are no problem. */
-function tagProblems(text: string, warnings: readonly Finding[]): readonly Problem<FileProblem>[] {
+function tagProblems(text: string, warnings: readonly Finding[]): readonly Problem<YamlProblem>[] {
   return warnings
     .filter(({ code }) => code === "TAG_RESOLVE_FAILED")
     .map(({ pos: [start, end] }) => ({

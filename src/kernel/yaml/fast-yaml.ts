@@ -1,6 +1,6 @@
 import { load } from "js-yaml";
 import { escapeText } from "../../lib/escape.ts";
-import type { FileProblem, Path, Problem } from "../problems/problem.ts";
+import type { Path, Problem, YamlProblem } from "../problems/problem.ts";
 import { MAX_DEPTH, MAX_LENGTH } from "../values/limits.ts";
 import { fieldsOf, listOf } from "../values/values.ts";
 
@@ -35,7 +35,7 @@ const CHUNK_SIZE = 32_000;
 export interface ParsedYaml {
   readonly value: unknown;
   readonly readable: boolean;
-  readonly problems: readonly Problem<FileProblem>[];
+  readonly problems: readonly Problem<YamlProblem>[];
 }
 
 /** A chunk of a plain text, and its plain value. */
@@ -179,7 +179,7 @@ export function pathsIn(
 const CONTROL = /[^\P{Cc}\t\n\r\u0085]|[\ufffe\uffff]|\p{Cs}/gu;
 
 /** Reports the first control character of a text, and the number of further ones. */
-export function controlProblems(text: string): readonly Problem<FileProblem>[] {
+export function controlProblems(text: string): readonly Problem<YamlProblem>[] {
   let first: number | null = null;
   let count = 0;
   for (const { index } of text.matchAll(CONTROL)) {

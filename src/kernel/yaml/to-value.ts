@@ -9,7 +9,7 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from "yaml";
-import type { FileProblem, Location, Problem } from "../problems/problem.ts";
+import type { Location, Problem, YamlProblem } from "../problems/problem.ts";
 import { MAX_ALIASED, MAX_DEPTH, MAX_LENGTH, MAX_TOKENS } from "../values/limits.ts";
 import { conflictProblem, keyText, readDocument, syntaxProblems, TooManyTokens } from "./document.ts";
 import { controlProblems, type ParsedYaml } from "./fast-yaml.ts";
@@ -59,7 +59,7 @@ function parseChecked(text: string, maxTokens: number): ParsedYaml {
   return { value, readable: converter.readable, problems: converter.problems };
 }
 
-function unreadable(problems: readonly Problem<FileProblem>[]): ParsedYaml {
+function unreadable(problems: readonly Problem<YamlProblem>[]): ParsedYaml {
   return { value: undefined, readable: false, problems };
 }
 
@@ -76,7 +76,7 @@ interface Converted {
 interface Converter {
   /** `null` while the anchored value is being read. */
   readonly anchors: Map<string, Converted | null>;
-  readonly problems: Problem<FileProblem>[];
+  readonly problems: Problem<YamlProblem>[];
   aliased: number;
   readable: boolean;
 }

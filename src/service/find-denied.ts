@@ -1,6 +1,7 @@
 import { RolecallError } from "../model/errors.ts";
 import type { Client } from "./http/client.ts";
 import { OPERATIONS, type Operation } from "./http/problem-details.ts";
+import { notSent } from "./http/request-errors.ts";
 import { alarmOf, PROBING, type ProbeStep, probeOf, sendProbe } from "./probe-requests.ts";
 
 /** An operation that a key may not use, and the permission or scope that it lacks. */
@@ -17,10 +18,27 @@ export type FindDenied = (
 
 /**
  * Returns a function that finds denied operations, without changing anything. It asks once for each operation; only a
- * denial is asked again at each merchant, where the key may have other permissions.
+ * denial is asked again at each merchant, where the key may have other permissions. Once the service asks to wait, or does
+ * not respond, nothing more is asked: the changes themselves will show.
  */
-export function createDenialFinder(clientOf: (merchant: string) => Client): FindDenied {
+export function createDenialFinder(openClient: (merchant: string) => Client): FindDenied {
   const asked = new Map<Operation, Promise<DeniedOperation | null>>();
+  let isSilent = false;
+  const clientOf = (merchant: string): Client => ({
+    async send(call) {
+      const beforeSending = async (): Promise<void> => {
+        if (isSilent) throw notSent(call, "the service did not respond before");
+      };
+      try {
+        return await openClient(merchant).send({ ...call, beforeSending });
+      } catch (error) {
+        if (!(error instanceof RolecallError)) throw error;
+        const { status = 429 } = error.request ?? {};
+        isSilent ||= status === 429;
+        throw error;
+      }
+    },
+  });
   return async (merchant, operations) => {
     const found = operations.map(async (operation) => {
       const first = asked.get(operation);

@@ -275,11 +275,11 @@ function people(
 function addressNow(email: string, lists: readonly (readonly MemberValue[] | undefined)[]): string {
   const entries = lists.flatMap((list) => list ?? []);
   const now = entries.findLast((entry) => formersOf([entry]).includes(email))?.email.toLowerCase();
-  const isFormer = entries.some((entry) => formersOf([entry]).includes(now ?? ""));
-  const isApart = lists.every(
-    (list) => !(emailsOf(list).includes(email) && emailsOf(list).includes(now ?? "")),
-  );
-  return now !== undefined && !isFormer && isApart ? now : email;
+  if (now === undefined || entries.some((entry) => formersOf([entry]).includes(now))) return email;
+  const own = entries.filter((entry) => entry.email.toLowerCase() === now);
+  const addresses = new Set([now, ...formersOf(own)]);
+  const isTwice = lists.some((list) => emailsOf(list).filter((one) => addresses.has(one)).length > 1);
+  return isTwice ? email : now;
 }
 
 /** The previous addresses of a person, in lower case. */

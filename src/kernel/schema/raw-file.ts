@@ -318,7 +318,7 @@ interface AddressedEntry {
 
 /**
  * Returns the current addresses of members by their previous ones: what another file says of a previous address is about
- * the same person. An address is left out if a file lists both, or if the current one is a previous one as well.
+ * the same person. An address is left out if a file lists a person twice, or if the current one is a previous one as well.
  */
 export function currentAddresses(entries: readonly AddressedEntry[]): ReadonlyMap<string, string> {
   const renamed = new Map(
@@ -327,11 +327,14 @@ export function currentAddresses(entries: readonly AddressedEntry[]): ReadonlyMa
     ),
   );
   if (renamed.size === 0) return renamed;
-  const places = new Set(entries.map(({ file, address }) => `${address} ${file}`));
-  const files = new Set(entries.map(({ file }) => file));
-  const isApart = (former: string, address: string): boolean =>
-    [...files].every((file) => !places.has(`${former} ${file}`) || !places.has(`${address} ${file}`));
-  return new Map(
-    [...renamed].filter(([former, address]) => !renamed.has(address) && isApart(former, address)),
-  );
+  const current = new Set(renamed.values());
+  const [listed, twice] = [new Set<string>(), new Set<string>()];
+  for (const { file, address } of entries) {
+    const person = renamed.get(address ?? "") ?? address;
+    if (person === null || !current.has(person)) continue;
+    const place = JSON.stringify([person, file]);
+    if (listed.has(place)) twice.add(person);
+    listed.add(place);
+  }
+  return new Map([...renamed].filter(([, person]) => !renamed.has(person) && !twice.has(person)));
 }

@@ -140,8 +140,8 @@ async function apply(
   try {
     const placeOf = ruleLocations(loaded.states, loaded.sources);
     const judged = await judge(context, plannedOnly(whole), records, store, placeTexts(loaded.sources));
-    const byMerchant = new Map(judged.map((one) => [one.merchant, one]));
-    const planned = withRunOverrides(whole.map((one) => coveredPart(one, byMerchant)));
+    const byMerchant = new Map(judged.map((look) => [look.merchant, look]));
+    const planned = withRunOverrides(whole.map((plan) => coveredPart(plan, byMerchant)));
     const looks = plannedOnly(planned);
     const plans = looks.map(({ plan }) => plan);
     const overrides = parseOverrides(overridesIn(inputs.allow));
@@ -168,8 +168,8 @@ async function apply(
     const env = passwordEnvironment(context, keys);
     const divided = divide(looks, refused, { env });
     const { due, unchanged } = divided;
-    const left = divided.left.filter(({ merchant }) => !quiet.has(merchant));
-    if (left.length > 0) reporter.skipped(left, due.length);
+    const remaining = divided.left.filter(({ merchant }) => !quiet.has(merchant));
+    if (remaining.length > 0) reporter.skipped(remaining, due.length);
     for (const note of notes) reporter.say(note);
     const password = passwordsFor(
       due.map(({ plan }) => plan),
@@ -194,9 +194,9 @@ async function apply(
       sleep: io.sleep,
     };
     const ran = ready.length === 0 ? [] : await runApply(ready, options, captured.reporter);
-    const applied = ran.map((one) => withObjections(one, objections));
-    const others = [...left, ...unchanged.map((one) => withObjections(one, objections))];
-    const outcomes = [...applied, ...others]
+    const applied = ran.map((outcome) => withObjections(outcome, objections));
+    const notApplied = [...remaining, ...unchanged.map((outcome) => withObjections(outcome, objections))];
+    const outcomes = [...applied, ...notApplied]
       .filter(({ merchant }) => !superseded.merchants.has(merchant))
       .sort(by(({ merchant }) => merchant));
     captured.reporter.ended({ outcomes, leftOut: 0 }, applyExitCode(outcomes));
@@ -207,7 +207,7 @@ async function apply(
     const next = howToGoOn(looked, records, waiting !== null);
     const how = applyEnd({
       applied,
-      left: outcomes.filter(({ merchant }) => !applied.some((one) => one.merchant === merchant)),
+      left: outcomes.filter(({ merchant }) => !applied.some((outcome) => outcome.merchant === merchant)),
       unapproved: objections,
       isBroken: !loaded.valid,
     });
@@ -276,7 +276,9 @@ function objectionsIn(reported: readonly ReportedMerchant[]): {
   return {
     objections: new Map(objected.map(({ merchant, objections }) => [merchant, objections])),
     notes: [
-      ...objected.flatMap(({ merchant, objections }) => objections.map((one) => `${merchant}: ${one}`)),
+      ...objected.flatMap(({ merchant, objections }) =>
+        objections.map((objection) => `${merchant}: ${objection}`),
+      ),
       ...quiet.map(({ merchant, state }) => {
         return `${merchant}: not as its files say, as reported for ${state?.failure?.commit.slice(0, 7)}.`;
       }),
@@ -300,11 +302,11 @@ async function judge(
     return judgeMerchant({ ...look, desired: look.session.state }, reviews, store.seal, placeOf);
   });
   const { merged, ofCommit } = records;
-  const known = new Map([
+  const states = new Map([
     ...ofCommit.map((number) => [run.sha, number] as const),
     ...merged.map(({ pull }) => [pull.mergedAs ?? "", pull.number] as const),
   ]);
-  return lookedAt(run, records, judged, { reveal: store.reveal, pullOf: lastPulls(context, known) });
+  return lookedAt(run, records, judged, { reveal: store.reveal, pullOf: lastPulls(context, states) });
 }
 
 function runOf({ event, inputs }: ActionContext): ApplyRun {
@@ -312,12 +314,12 @@ function runOf({ event, inputs }: ActionContext): ApplyRun {
 }
 
 /** Returns the part of a plan that may be applied; its verification leaves out the rest. */
-function coveredPart(one: Planned, judged: ReadonlyMap<string, LookedMerchant>): Planned {
-  const own = one.status === "planned" ? judged.get(one.plan.merchant) : undefined;
-  if (one.status !== "planned" || own === undefined) return one;
-  const { covered, leaveOut } = own.comparison;
-  const { session } = one;
-  return { ...one, plan: covered, session: { ...session, plan: () => session.plan(leaveOut) } };
+function coveredPart(planned: Planned, judged: ReadonlyMap<string, LookedMerchant>): Planned {
+  const look = planned.status === "planned" ? judged.get(planned.plan.merchant) : undefined;
+  if (planned.status !== "planned" || look === undefined) return planned;
+  const { covered, leaveOut } = look.comparison;
+  const { session } = planned;
+  return { ...planned, plan: covered, session: { ...session, plan: () => session.plan(leaveOut) } };
 }
 
 /** Records how a run has ended, and what waits for approval. */
@@ -361,11 +363,11 @@ function withObjections(
   outcome: MerchantOutcome,
   objections: ReadonlyMap<string, readonly string[]>,
 ): MerchantOutcome {
-  const own = objections.get(outcome.merchant);
-  if (own === undefined) return outcome;
+  const sentences = objections.get(outcome.merchant);
+  if (sentences === undefined) return outcome;
   const status =
     outcome.status === "unchanged" ? "refused" : outcome.status === "applied" ? "partial" : outcome.status;
-  return { ...outcome, status, reasons: [...outcome.reasons, ...own] };
+  return { ...outcome, status, reasons: [...outcome.reasons, ...sentences] };
 }
 
 /** Returns the pull requests to report on, those where something is wrong first. */
@@ -374,15 +376,15 @@ function toldPulls(
   judged: readonly LookedMerchant[],
   outcomes: readonly MerchantOutcome[],
 ): readonly ToldPull[] {
-  const open = new Set(
+  const openPulls = new Set(
     outcomes.flatMap(({ merchant, status }) =>
       status === "applied" || status === "unchanged" ? [] : [merchant],
     ),
   );
   const blamed = new Set(judged.flatMap(({ blamed }) => blamed));
-  const rank = (one: (typeof told)[number]): number =>
-    blamed.has(one.number) || one.merchants.some((merchant) => open.has(merchant)) ? 0 : 1;
-  const extra = [...blamed].filter((number) => !told.some((one) => one.number === number));
+  const rank = (pull: (typeof told)[number]): number =>
+    blamed.has(pull.number) || pull.merchants.some((merchant) => openPulls.has(merchant)) ? 0 : 1;
+  const extra = [...blamed].filter((number) => !told.some((pull) => pull.number === number));
   return [
     ...told.toSorted((a, b) => rank(a) - rank(b)),
     ...extra.map((number) => ({ number, comment: null })),
@@ -421,8 +423,8 @@ function divide(
   io: Pick<ActionContext["io"], "env">,
 ): Divided {
   const out = new Set(refused.map(({ merchant }) => merchant));
-  const open = looks.filter(({ plan }) => !out.has(plan.merchant));
-  const due = open.filter(({ plan }) => plan.changes.length > 0);
+  const openLooks = looks.filter(({ plan }) => !out.has(plan.merchant));
+  const due = openLooks.filter(({ plan }) => plan.changes.length > 0);
   const missing = withoutPasswords(
     due.map(({ plan }) => ({ plan, passwords: [] })),
     io,
@@ -433,7 +435,7 @@ function divide(
   return {
     due: due.filter(({ plan }) => !waiting.has(plan.merchant)),
     left: [...refused, ...unready.map(failedOutcome)],
-    unchanged: open
+    unchanged: openLooks
       .filter(({ plan }) => plan.changes.length === 0)
       .map(({ plan: { merchant } }) => ({ merchant, status: "unchanged", reasons: [] })),
   };

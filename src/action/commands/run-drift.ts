@@ -123,10 +123,10 @@ async function failuresFound(
   { sources }: LoadedProject,
 ): Promise<readonly OpenFailure[]> {
   if (context.inputs.approvalSecret === "") return [];
-  const open = openReviewStore(context);
-  const { states } = await open.store.read();
+  const openStore = openReviewStore(context);
+  const { states } = await openStore.store.read();
   const fresh = looks.map((look) => ({ ...look, desired: look.session.state }));
-  return openFailures(fresh, states, open, placeTexts(sources));
+  return openFailures(fresh, states, openStore, placeTexts(sources));
 }
 
 function failureLines(failures: readonly OpenFailure[]): readonly string[] {
@@ -270,12 +270,17 @@ const STATES = {
 
 /** Escapes line separators and format characters, the only ones that YAML leaves. */
 function visible(line: string): string {
-  return line.replaceAll(/[\u2028\u2029\p{Cf}]/gu, (one) => `\\u${(one.codePointAt(0) ?? 0).toString(16)}`);
+  return line.replaceAll(
+    /[\u2028\u2029\p{Cf}]/gu,
+    (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16)}`,
+  );
 }
 
 /** Leaves out what is declared and not live: a pull request that drops it could take back what was merged just before. */
 function withoutMissing(drift: Drift): Drift {
-  const changes = drift.changes.map((one) => (one.event === "missing" ? { ...one, event: null } : one));
+  const changes = drift.changes.map((change) =>
+    change.event === "missing" ? { ...change, event: null } : change,
+  );
   return { ...drift, changes };
 }
 
@@ -286,9 +291,9 @@ function adoptingPatches(
   project: LoadedProject,
   now: number,
 ): readonly FilePatch[] {
-  const wanted = planned.flatMap((one, index) => {
+  const wanted = planned.flatMap((plan, index) => {
     const drift = drifts[index];
-    return drift === undefined ? [] : [{ planned: one, wants: ofDrift(drift, ["outside-git", "unknown"]) }];
+    return drift === undefined ? [] : [{ planned: plan, wants: ofDrift(drift, ["outside-git", "unknown"]) }];
   });
   return adoptPlanned(wanted, project, now).patches;
 }

@@ -70,10 +70,10 @@ export async function runPlan(context: ActionContext): Promise<ActionResult> {
   // Runs for forks have neither keys nor secrets.
   if (lacksKeys(read.states, context.inputs, context.io.env)) return runWithout(context, read);
   return withActionErrors(async () => {
-    const open = openReviewStore(context);
-    const records = await open.store.read();
+    const openStore = openReviewStore(context);
+    const records = await openStore.store.read();
     const runs = pull === null ? [] : await records.runsOf(recordOf(pull.number));
-    return run(context, read, { ...open, records }, runs.at(-1)?.comment ?? null);
+    return run(context, read, { ...openStore, records }, runs.at(-1)?.comment ?? null);
   });
 }
 
@@ -162,10 +162,10 @@ async function reviewed(
   comment: PullComment,
 ): Promise<ActionResult> {
   const { io, event, log, github } = context;
-  const plans = looks.map((one) => one.plan);
+  const plans = looks.map((look) => look.plan);
   const diagnostics = diagnosticAnnotations(loaded.diagnostics);
   const placeOf = ruleLocations(loaded.states, loaded.sources);
-  const views = plans.map((one) => planView(one, placeOf));
+  const views = plans.map((plan) => planView(plan, placeOf));
   io.stdout.write(renderPlans(views, PLAIN, "normal", { run: runFingerprint(plans) }));
   const overdue = overdueLines(loaded, store, github.now());
   const scope = scopeText(states.length, loaded);
@@ -180,7 +180,7 @@ async function reviewed(
   io.stdout.write(renderRules(rules, PLAIN));
   const review: ReviewInput = {
     command: "plan",
-    views: publishable(context, plans).map((one) => planView(one, placeOf)),
+    views: publishable(context, plans).map((plan) => planView(plan, placeOf)),
     unplanned: context.masked ? maskAddresses(unplanned) : unplanned,
     fileErrors: fileErrors.length,
     rules,

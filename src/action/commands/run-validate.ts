@@ -15,8 +15,8 @@ export async function runValidate(context: OfflineContext): Promise<ActionResult
   const loaded = await withActionErrors(() => loadFiles(context.inputs, context.io));
   const { sources } = loaded;
   const isMasked = context.inputs.maskAddresses === "on";
-  const diagnostics = loaded.diagnostics.map((one) =>
-    isMasked ? { ...maskAddresses(one), file: one.file } : one,
+  const diagnostics = loaded.diagnostics.map((diagnostic) =>
+    isMasked ? { ...maskAddresses(diagnostic), file: diagnostic.file } : diagnostic,
   );
   annotate(diagnosticAnnotations(diagnostics), context.log);
   const lines = diagnostics.map(diagnosticLine);

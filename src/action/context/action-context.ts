@@ -118,14 +118,14 @@ export function runScope(
   const service = normalUrl(baseUrl ?? generalUrl?.trim() ?? "");
   const digest = (...what: readonly unknown[]): string =>
     createHash("sha256").update(JSON.stringify(what)).digest("hex").slice(0, 12);
-  const named = [
+  const inputNames = [
     ...(label === "" ? [] : [label]),
     ...(paths.join() === "access" ? [] : paths),
     ...(merchants.length > 3 ? [`${merchants.length} merchants`] : merchants),
     ...(part === "" ? [] : [`part ${part}`]),
   ];
   const id = digest([...paths].sort(), [...merchants].sort(), part, label, service);
-  return { id, family: digest(label, service), title: named.join(", ") };
+  return { id, family: digest(label, service), title: inputNames.join(", ") };
 }
 
 /** Returns one spelling for URLs that differ in case of the host, default port and slashes at the end. */

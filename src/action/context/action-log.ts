@@ -45,10 +45,10 @@ export function safeSink(log: Pick<RunnerLog, "info">): TextWriter {
 export function annotate(annotations: readonly Annotation[], log: RunnerLog): void {
   const rest: string[] = [];
   for (const level of ["error", "warning", "notice"] as const) {
-    const all = annotations.filter((one) => one.level === level);
+    const ofLevel = annotations.filter((annotation) => annotation.level === level);
     // One notice is reserved for the count of the rest.
     const most = level === "notice" ? MAX_ANNOTATIONS - 1 : MAX_ANNOTATIONS;
-    for (const { message, hint, title, file, line } of all.slice(0, most)) {
+    for (const { message, hint, title, file, line } of ofLevel.slice(0, most)) {
       const text = hint === null ? [message] : [message, hint];
       log[level](text.map((part) => cut(oneLine(part))).join("\n"), {
         title: oneLine(title),
@@ -56,8 +56,8 @@ export function annotate(annotations: readonly Annotation[], log: RunnerLog): vo
         ...(line !== null && { startLine: line }),
       });
     }
-    if (all.length > most)
-      rest.push(`${all.length - most} more ${level}${all.length - most === 1 ? "" : "s"}`);
+    if (ofLevel.length > most)
+      rest.push(`${ofLevel.length - most} more ${level}${ofLevel.length - most === 1 ? "" : "s"}`);
   }
   if (rest.length > 0) log.notice(`${rest.join(" and ")}: the job summary has all of them.`);
 }

@@ -63,12 +63,12 @@ export function secretsIn(env: RunnerEnv): readonly string[] {
   const lines = raw(env, "api-keys")
     .split("\n")
     .flatMap((line) => [line, line.slice(line.indexOf("=") + 1)]);
-  const own = Object.entries(env).flatMap(([name, value]) =>
+  const fromEnv = Object.entries(env).flatMap(([name, value]) =>
     name.startsWith("ROLECALL_API_KEY") ? [value ?? ""] : [],
   );
   const single = [raw(env, "api-key"), raw(env, "github-token"), raw(env, "approval-secret")];
-  const all = [...single, ...lines, ...own];
-  return [...new Set(all.flatMap((text) => text.split(/\r?\n/)).map((text) => text.trim()))].filter(
+  const pairs = [...single, ...lines, ...fromEnv];
+  return [...new Set(pairs.flatMap((text) => text.split(/\r?\n/)).map((text) => text.trim()))].filter(
     (text) => text !== "",
   );
 }
@@ -98,8 +98,8 @@ export function readInputs(env: RunnerEnv): Inputs {
       .map((line) => line.trim())
       .filter(Boolean);
   const choice = <T extends string>(name: InputName, choices: readonly T[]): T => {
-    const found = choices.find((one) => one === text(name));
-    if (found !== undefined) return found;
+    const choice = choices.find((candidate) => candidate === text(name));
+    if (choice !== undefined) return choice;
     throw new ActionError("usage", `The input ${name} takes ${choices.join(", ")}.`);
   };
   const number = (name: InputName, min: number, max: number): number => {
@@ -170,7 +170,7 @@ function passwordsByName(input: string): ReadonlyMap<string, string> {
   const wrong = (line: number, what: string, hint: string | null = null): never => {
     throw new ActionError("usage", `Line ${line} of the input passwords ${what}.`, hint);
   };
-  const found = new Map<string, { readonly password: string; readonly line: number }>();
+  const passwords = new Map<string, { readonly password: string; readonly line: number }>();
   for (const [index, text] of input.split(/\r?\n/).entries()) {
     if (text.trim() === "") continue;
     const line = index + 1;
@@ -184,19 +184,19 @@ function passwordsByName(input: string): ReadonlyMap<string, string> {
     }
     if (password !== password.trim()) wrong(line, "has spaces around its password");
     if (/^(?:INPUT|GITHUB|ACTIONS|RUNNER|STATE)_/.test(name)) wrong(line, "names a variable of the runner");
-    const known = found.get(name);
-    if (known && known.password !== password) wrong(line, `has the name of line ${known.line}`);
-    found.set(name, known ?? { password, line });
+    const earlier = passwords.get(name);
+    if (earlier && earlier.password !== password) wrong(line, `has the name of line ${earlier.line}`);
+    passwords.set(name, earlier ?? { password, line });
   }
-  return new Map([...found].map(([name, { password }]) => [name, password]));
+  return new Map([...passwords].map(([name, { password }]) => [name, password]));
 }
 
 function keysByMerchant(lines: readonly string[]): ReadonlyMap<string, string> {
   return new Map(
     lines.map((line, index) => {
-      const at = line.indexOf("=");
-      const [merchant, key] = [line.slice(0, at).trim(), line.slice(at + 1).trim()];
-      if (at < 1 || key === "" || !/^[\w-]{1,64}$/.test(merchant)) {
+      const separator = line.indexOf("=");
+      const [merchant, key] = [line.slice(0, separator).trim(), line.slice(separator + 1).trim()];
+      if (separator < 1 || key === "" || !/^[\w-]{1,64}$/.test(merchant)) {
         throw new ActionError(
           "usage",
           `Line ${index + 1} of the input api-keys is not merchant=key.`,

@@ -40,11 +40,11 @@ export function appliedBody(
 ): string {
   const { earlier, reviewed } = before === null ? NOTHING_BEFORE : partsOf(before, marker);
   const around = [marker, APPLIED, EARLIER, EARLIER_OPEN, REVIEWED, REVIEWED_OPEN, CLOSE, CLOSE].join("\n\n");
-  const left = maxSize - around.length;
-  const wanted = left - reviewed.length - earlier.length;
-  const result = render(Math.max(wanted, Math.floor(left / 3), MIN_RESULT_SIZE));
-  const plan = fitBlocks(reviewed, left - result.length);
-  const results = fitBlocks(earlier, left - result.length - plan.length);
+  const room = maxSize - around.length;
+  const wantedRoom = room - reviewed.length - earlier.length;
+  const result = render(Math.max(wantedRoom, Math.floor(room / 3), MIN_RESULT_SIZE));
+  const plan = fitBlocks(reviewed, room - result.length);
+  const results = fitBlocks(earlier, room - result.length - plan.length);
   return [
     `${marker}\n${APPLIED}`,
     result,
@@ -73,17 +73,17 @@ function partsOf(body: string, marker: string): KeptParts {
   if (kind === "plan") return { earlier: "", reviewed: text.trim() };
   const [results, reviewed] = splitAt(text, REVIEWED, REVIEWED_OPEN);
   const [last, earlier] = splitAt(results, EARLIER, EARLIER_OPEN);
-  const all = [last.replace(APPLIED, "").trim(), earlier].filter((part) => part !== "");
-  return { earlier: all.join("\n\n---\n\n"), reviewed };
+  const parts = [last.replace(APPLIED, "").trim(), earlier].filter((part) => part !== "");
+  return { earlier: parts.join("\n\n---\n\n"), reviewed };
 }
 
 /** Splits a text at a fold with a mark; returns what is before it, and what is in it. */
 function splitAt(text: string, mark: string, open: string): readonly [before: string, inside: string] {
   const head = `\n${mark}\n${open}\n`;
-  const at = text.indexOf(head);
-  if (at === -1) return [text, ""];
-  const inside = text.slice(at + head.length).trim();
-  return [text.slice(0, at), inside.endsWith(CLOSE) ? inside.slice(0, -CLOSE.length).trim() : inside];
+  const position = text.indexOf(head);
+  if (position === -1) return [text, ""];
+  const inside = text.slice(position + head.length).trim();
+  return [text.slice(0, position), inside.endsWith(CLOSE) ? inside.slice(0, -CLOSE.length).trim() : inside];
 }
 
 /** Returns the blocks of a Markdown text that fit into a size, in order, with a line that counts the others. */
@@ -91,10 +91,10 @@ function fitBlocks(text: string, size: number): string {
   if (text.length <= size) return text;
   const blocks = blocksOf(text);
   const restOf = (count: number): string => `${counted(count, "part")} left out to keep this short.`;
-  let left = size - restOf(blocks.length).length;
+  let room = size - restOf(blocks.length).length;
   const kept = blocks.filter((block) => {
-    const fits = block.length + 2 <= left;
-    if (fits) left -= block.length + 2;
+    const fits = block.length + 2 <= room;
+    if (fits) room -= block.length + 2;
     return fits;
   });
   return [...kept, restOf(blocks.length - kept.length)].join("\n\n");

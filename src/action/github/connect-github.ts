@@ -91,17 +91,17 @@ export function connectGithub(
     },
     pull: async (number) => pullOf((await rest.pulls.get({ ...here, pull_number: number })).data),
     pulls: async (numbers) => {
-      const found: ForgePull[] = [];
+      const pulls: ForgePull[] = [];
       for (let from = 0; from < numbers.length; from += MAX_PULLS) {
         const batch = numbers.slice(from, from + MAX_PULLS);
         const { repository } = await octokit
           .graphql<PullsResponse>(pullsQuery(batch), here)
           .catch(withoutUnknown);
-        found.push(
+        pulls.push(
           ...Object.values(repository ?? {}).flatMap((pull) => (pull === null ? [] : forgePull(pull))),
         );
       }
-      return found;
+      return pulls;
     },
     approvals: async () => {
       const { data } = await rest.actions.getReviewsForRun({ ...here, run_id: run });
@@ -122,11 +122,11 @@ export function connectGithub(
       });
     },
     pullsWith: async (sha) => {
-      const all = await octokit.paginate(rest.repos.listPullRequestsAssociatedWithCommit, {
+      const pulls = await octokit.paginate(rest.repos.listPullRequestsAssociatedWithCommit, {
         ...pages,
         commit_sha: sha,
       });
-      return all.map(pullOf);
+      return pulls.map(pullOf);
     },
     comments: async (issue) =>
       (await octokit.paginate(rest.issues.listComments, { ...pages, issue_number: issue })).map(commentOf),
@@ -143,8 +143,12 @@ export function connectGithub(
       await rest.issues.deleteComment({ ...here, comment_id: id });
     },
     issues: async (label) => {
-      const all = await octokit.paginate(rest.issues.listForRepo, { ...pages, state: "all", labels: label });
-      return all.filter((issue) => issue.pull_request === undefined).map(issueOf);
+      const issues = await octokit.paginate(rest.issues.listForRepo, {
+        ...pages,
+        state: "all",
+        labels: label,
+      });
+      return issues.filter((issue) => issue.pull_request === undefined).map(issueOf);
     },
     addIssue: async (title, body, label) =>
       issueOf((await rest.issues.create({ ...here, title, body, labels: [label] })).data),

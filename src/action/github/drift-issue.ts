@@ -26,17 +26,17 @@ const LABEL = "rolecall-drift";
  * It is opened, edited or reopened while there are differences, commented only if they changed, and closed when there
  * are none. Returns its URL.
  */
-export async function updateDriftIssue(context: ActionContext, found: DriftFound): Promise<string | null> {
+export async function updateDriftIssue(context: ActionContext, drift: DriftFound): Promise<string | null> {
   const { inputs, log } = context;
   const { onDrift } = inputs;
   // An incomplete check neither opens nor closes anything.
-  if (onDrift === "none" || !found.complete) return null;
+  if (onDrift === "none" || !drift.complete) return null;
   try {
-    if (onDrift === "pull-request") return await updateProposal(context, found);
+    if (onDrift === "pull-request") return await updateProposal(context, drift);
     const issue = await ownIssue(context);
-    return found.differences.length === 0
+    return drift.differences.length === 0
       ? await close(context, issue, context.github.editIssue)
-      : await open(context, issue, found);
+      : await openIssue(context, issue, drift);
   } catch (error) {
     if (!(error instanceof GithubError)) throw error;
     const [what, permissions] = WRITTEN[onDrift];
@@ -55,28 +55,29 @@ const WRITTEN = {
 } as const;
 
 /** Opens, updates or closes the pull request that adopts what changed outside git. */
-async function updateProposal(context: ActionContext, found: DriftFound): Promise<string | null> {
+async function updateProposal(context: ActionContext, drift: DriftFound): Promise<string | null> {
   const { github, scope, event, log, io } = context;
   const branch = `rolecall/drift-${scope.id}`;
   const marker = markerOf("drift", scope);
-  const [author, all] = [await github.viewer(), await github.proposals(branch)];
-  const newest = all.find((one) => one.author === author && one.body.startsWith(marker)) ?? null;
+  const [author, proposals] = [await github.viewer(), await github.proposals(branch)];
+  const newest =
+    proposals.find((proposal) => proposal.author === author && proposal.body.startsWith(marker)) ?? null;
   const current = newest?.open ? newest : null;
   const edit = github.editPull;
-  if (found.differences.length === 0) return close(context, current, edit);
-  if (found.adopted.length === 0) {
+  if (drift.differences.length === 0) return close(context, current, edit);
+  if (drift.adopted.length === 0) {
     log.notice("There is nothing to adopt: the job summary has the differences.");
     return close(context, current, edit, "Something still differs, but there is nothing to adopt.");
   }
-  const seen = firstSeenOf(found.differences, newest ? parseFirstSeen(newest.body) : new Map(), io.now());
+  const seen = firstSeenOf(drift.differences, newest ? parseFirstSeen(newest.body) : new Map(), io.now());
   if (newest !== null && !newest.open && !newest.merged && sameDifferences(newest.body, seen)) {
     log.notice(`#${newest.number} was closed, and the differences are the same: it stays closed.`);
     return newest.url;
   }
-  const text = (size: number): string => bodyOf(found, seen, size, scope);
+  const text = (size: number): string => bodyOf(drift, seen, size, scope);
   const title = titled("Adopt what changed outside git", scope);
-  if (current === null || !(await isAdopted(branch, found.adopted, context))) {
-    await github.setBranch(branch, await github.addCommit(event.sha, found.adopted, title));
+  if (current === null || !(await isAdopted(branch, drift.adopted, context))) {
+    await github.setBranch(branch, await github.addCommit(event.sha, drift.adopted, title));
   }
   if (current === null) {
     const { defaultBranch } = await github.repository();
@@ -101,8 +102,8 @@ async function isAdopted(
 async function ownIssue({ github, scope }: ActionContext): Promise<Issue | null> {
   const marker = markerOf("drift", scope);
   const [author, issues] = [await github.viewer(), await github.issues(LABEL)];
-  const own = issues.filter((issue) => issue.author === author && issue.body.startsWith(marker));
-  return own.toSorted((a, b) => Number(b.open) - Number(a.open) || b.number - a.number)[0] ?? null;
+  const ownIssues = issues.filter((issue) => issue.author === author && issue.body.startsWith(marker));
+  return ownIssues.toSorted((a, b) => Number(b.open) - Number(a.open) || b.number - a.number)[0] ?? null;
 }
 
 async function close(
@@ -119,11 +120,11 @@ async function close(
   return issue.url;
 }
 
-async function open(context: ActionContext, issue: Issue | null, found: DriftFound): Promise<string> {
+async function openIssue(context: ActionContext, issue: Issue | null, drift: DriftFound): Promise<string> {
   const { github, scope, io, event } = context;
   const before = issue === null ? new Map() : parseFirstSeen(issue.body);
-  const seen = firstSeenOf(found.differences, before, io.now());
-  const text = (size: number): string => bodyOf(found, seen, size, scope);
+  const seen = firstSeenOf(drift.differences, before, io.now());
+  const text = (size: number): string => bodyOf(drift, seen, size, scope);
   if (issue === null) {
     const title = titled("The live state differs from git", scope);
     return (await shortened(text, (body) => github.addIssue(title, body, LABEL))).url;
@@ -135,8 +136,8 @@ async function open(context: ActionContext, issue: Issue | null, found: DriftFou
   if (!issue.open) {
     await github.addComment(issue.number, `Reopened: there are differences again. [Run](${event.runUrl})`);
   } else if (changed) {
-    const news = found.differences.filter((one) => !before.has(one)).length;
-    const gone = [...before.keys()].filter((one) => !seen.has(one)).length;
+    const news = drift.differences.filter((difference) => !before.has(difference)).length;
+    const gone = [...before.keys()].filter((difference) => !seen.has(difference)).length;
     await github.addComment(
       issue.number,
       `The differences have changed: ${counted(news, "new difference")}, ${grouped(gone)} gone. [Run](${event.runUrl})`,
@@ -149,9 +150,9 @@ function titled(title: string, scope: RunScope): string {
   return `${title}${scope.title === "" ? "" : `: ${scope.title}`}`.slice(0, 200);
 }
 
-function bodyOf(found: DriftFound, seen: FirstSeen, size: number, scope: RunScope): string {
+function bodyOf(drift: DriftFound, seen: FirstSeen, size: number, scope: RunScope): string {
   const head = [markerOf("drift", scope), firstSeenLine(seen)].join("\n");
-  return `${head}\n\n${found.render(seen, Math.max(size - head.length - 2, 0))}`;
+  return `${head}\n\n${drift.render(seen, Math.max(size - head.length - 2, 0))}`;
 }
 
 /** Time when each difference was first seen, in ms since the epoch, by `merchant:fingerprint`. */
@@ -179,24 +180,23 @@ export function failureKey({ merchant, reasons }: OpenFailure): string {
 
 /** Returns the first-seen times of differences; new ones get the current time. */
 export function firstSeenOf(differences: readonly string[], before: FirstSeen, now: number): FirstSeen {
-  return new Map(differences.map((one) => [one, before.get(one) ?? now]));
+  return new Map(differences.map((difference) => [difference, before.get(difference) ?? now]));
 }
 
 /** Serializes first-seen times as a hidden line; of very many, only the oldest. */
 export function firstSeenLine(seen: FirstSeen): string {
   const oldest = [...seen].sort(([, a], [, b]) => a - b).slice(0, MAX_STORED_TIMES);
-  const data = oldest.map(([one, time]) => `${one}=${Math.floor(time / 1000).toString(36)}`);
+  const data = oldest.map(([difference, time]) => `${difference}=${Math.floor(time / 1000).toString(36)}`);
   return `${FIRST_SEEN_MARK}${seen.size} ${data.join(" ")} -->`;
 }
 
 /** Parses the first-seen times in an issue; skips what was edited by hand. */
 export function parseFirstSeen(body: string): FirstSeen {
-  const line = body.split("\n").find((one) => one.startsWith(FIRST_SEEN_MARK)) ?? "";
+  const line = body.split("\n").find((candidate) => candidate.startsWith(FIRST_SEEN_MARK)) ?? "";
   return new Map(
-    [...line.matchAll(/([\w-]{1,64}:[0-9a-f]{16})=([0-9a-z]{1,8})(?= )/g)].map(([, one = "", time = ""]) => [
-      one,
-      Number.parseInt(time, 36) * 1000,
-    ]),
+    [...line.matchAll(/([\w-]{1,64}:[0-9a-f]{16})=([0-9a-z]{1,8})(?= )/g)].map(
+      ([, difference = "", time = ""]) => [difference, Number.parseInt(time, 36) * 1000],
+    ),
   );
 }
 
@@ -204,5 +204,5 @@ export function parseFirstSeen(body: string): FirstSeen {
 export function sameDifferences(body: string, seen: FirstSeen): boolean {
   const before = parseFirstSeen(body);
   const count = Number(/<!-- rolecall:first-seen:(\d+) /.exec(body)?.[1]);
-  return count === seen.size && [...before.keys()].every((one) => seen.has(one));
+  return count === seen.size && [...before.keys()].every((difference) => seen.has(difference));
 }

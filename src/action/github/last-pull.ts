@@ -10,12 +10,12 @@ const MAX_FILES = 3;
  */
 export function lastPulls(
   context: Pick<ActionContext, "event" | "github" | "git">,
-  known: ReadonlyMap<string, number>,
+  knownPulls: ReadonlyMap<string, number>,
 ): (file: string) => Promise<number | null> {
   const asked = new Map<string, Promise<number | null>>();
   return async (file) => {
     if (!asked.has(file) && asked.size === MAX_FILES) return null;
-    const pull = asked.get(file) ?? lastPull(file, known, context);
+    const pull = asked.get(file) ?? lastPull(file, knownPulls, context);
     asked.set(file, pull);
     return pull;
   };
@@ -23,14 +23,14 @@ export function lastPulls(
 
 async function lastPull(
   file: string,
-  known: ReadonlyMap<string, number>,
+  knownPulls: ReadonlyMap<string, number>,
   { event, github, git }: Pick<ActionContext, "event" | "github" | "git">,
 ): Promise<number | null> {
   try {
     const commit = await git.lastCommitOf(file, event.sha);
     if (commit === null) return null;
-    const own = known.get(commit);
-    if (own !== undefined) return own;
+    const pull = knownPulls.get(commit);
+    if (pull !== undefined) return pull;
     const pulls = await github.pullsWith(commit);
     return pulls.find(({ mergedAs }) => mergedAs === commit)?.number ?? pulls[0]?.number ?? null;
   } catch (error) {

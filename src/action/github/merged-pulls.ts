@@ -18,8 +18,8 @@ export async function pullsMergedAs(
 ): Promise<readonly Pull[]> {
   for (const wait of [...(mayBeMerge ? LAG_WAITS_MS : []), null]) {
     const merged = await mergedPulls(commit, branch, github);
-    const own = merged.filter(({ mergedAs }) => mergedAs === commit);
-    if (own.length > 0) return own;
+    const merges = merged.filter(({ mergedAs }) => mergedAs === commit);
+    if (merges.length > 0) return merges;
     if (merged.length > 0 || wait === null) return merged;
     await io.sleep(wait);
   }
@@ -28,8 +28,8 @@ export async function pullsMergedAs(
 
 /** Returns the pull requests merged into a branch that contain a commit. */
 async function mergedPulls(commit: string, branch: string, github: Github): Promise<readonly Pull[]> {
-  const all = await github.pullsWith(commit);
-  return all.filter(({ mergedAs, baseRef }) => mergedAs !== null && baseRef === branch);
+  const pulls = await github.pullsWith(commit);
+  return pulls.filter(({ mergedAs, baseRef }) => mergedAs !== null && baseRef === branch);
 }
 
 /**
@@ -43,10 +43,10 @@ export async function queuedPulls(group: GroupContext, github: Github): Promise<
   const branches = await github.branchesBelow(`gh-readonly-queue/${baseRef}/`);
   const before = [...branches].flatMap(([name, sha]) => (bySha.has(sha) ? [name] : []));
   const numbers = [headRef, ...before].flatMap((name) => /\/pr-(\d+)-[0-9a-f]+$/.exec(name)?.[1] ?? []);
-  const found = new Map<number, Pull>();
+  const pullsByNumber = new Map<number, Pull>();
   const add = (pulls: readonly Pull[]): void => {
     for (const pull of pulls) {
-      if (pull.open && pull.baseRef === baseRef) found.set(pull.number, pull);
+      if (pull.open && pull.baseRef === baseRef) pullsByNumber.set(pull.number, pull);
     }
   };
   for (const number of new Set(numbers)) add([await github.pull(Number(number))]);
@@ -54,11 +54,11 @@ export async function queuedPulls(group: GroupContext, github: Github): Promise<
     add(await github.pullsWith(commit.sha));
     // Other pull requests may be built on these commits, so only the one that ends here counts.
     for (const head of commit.parents.slice(1)) {
-      if ([...found.values()].some(({ headSha: known }) => known === head)) continue;
+      if ([...pullsByNumber.values()].some(({ headSha: known }) => known === head)) continue;
       add((await github.pullsWith(head)).filter((pull) => pull.headSha === head));
     }
   }
-  return [...found.values()];
+  return [...pullsByNumber.values()];
 }
 
 /** Converts a GithubError to an ActionError: without its answers nothing counts as approved. */

@@ -58,33 +58,33 @@ export async function findComment(place: CommentPlace): Promise<PullComment> {
     return recorded === null ? listOwn(place, marker) : [recorded];
   });
   if (listed === null) return NO_COMMENT;
-  let own = listed[0] ?? null;
+  let comment = listed[0] ?? null;
   const bodyNow = async (): Promise<string | null> =>
-    own && ((await github.comment(own.id).catch(() => null))?.body ?? own.body);
+    comment && ((await github.comment(comment.id).catch(() => null))?.body ?? comment.body);
   const write = (
     bodyOf: (size: number) => string,
     { worth, isSure }: { readonly worth: boolean; readonly isSure: boolean },
   ): Promise<string | null> =>
     tolerate(place, "The comment could not be written", async () => {
-      if (own === null && !worth) return null;
+      if (comment === null && !worth) return null;
       // GitHub's list may lack a comment that was written a moment ago.
-      if (!isSure) own ??= (await listOwn(place, marker))[0] ?? null;
-      if (own === null) {
-        own = await shortened(bodyOf, (body) => create(place, marker, body));
+      if (!isSure) comment ??= (await listOwn(place, marker))[0] ?? null;
+      if (comment === null) {
+        comment = await shortened(bodyOf, (body) => create(place, marker, body));
       } else {
-        const { id } = own;
+        const { id } = comment;
         await shortened(bodyOf, (body) => github.editComment(id, body));
       }
       // One that cannot be deleted is found again by the next run.
       for (const other of listed.slice(1)) await github.deleteComment(other.id).catch(() => undefined);
-      return own.url;
+      return comment.url;
     });
   return {
-    id: () => own?.id ?? null,
-    isWarning: () => own?.body.includes("\n> [!WARNING]\n") === true,
+    id: () => comment?.id ?? null,
+    isWarning: () => comment?.body.includes("\n> [!WARNING]\n") === true,
     planning: async (sha, runUrl) => {
-      if (own === null) return;
-      const { id } = own;
+      if (comment === null) return;
+      const { id } = comment;
       const body = planningBody(marker, sha, runUrl);
       await tolerate(place, "The comment could not be written", () => github.editComment(id, body));
     },
@@ -93,14 +93,17 @@ export async function findComment(place: CommentPlace): Promise<PullComment> {
         const body = await bodyNow();
         if (body !== null && commentKind(body, marker) !== "planning") {
           place.log.notice("The pull request is closed: its comment stays as it is.");
-          return own?.url ?? null;
+          return comment?.url ?? null;
         }
       }
       return write(render, { worth, isSure: false });
     },
     showApplied: async (render, worth) => {
-      if (own !== null && !worth && commentKind(own.body, marker) === "applied") return own.url;
-      return write((size) => appliedBody(marker, render, own?.body ?? null, size), { worth, isSure: true });
+      if (comment !== null && !worth && commentKind(comment.body, marker) === "applied") return comment.url;
+      return write((size) => appliedBody(marker, render, comment?.body ?? null, size), {
+        worth,
+        isSure: true,
+      });
     },
   };
 }
@@ -125,7 +128,7 @@ async function tolerate<T>({ log }: CommentPlace, what: string, work: () => Prom
 /** Returns the comments with a marker that the token's owner wrote, oldest first. */
 async function listOwn({ github, pull }: CommentPlace, marker: string): Promise<readonly Comment[]> {
   const [author, comments] = [await github.viewer(), await github.comments(pull)];
-  return comments.filter((one) => isOwn(one, marker, author)).toSorted((a, b) => a.id - b.id);
+  return comments.filter((comment) => isOwn(comment, marker, author)).toSorted((a, b) => a.id - b.id);
 }
 
 function isOwn({ body, author }: Comment, marker: string, viewer: string): boolean {
@@ -154,9 +157,9 @@ async function create(place: CommentPlace, marker: string, body: string): Promis
     return await place.github.addComment(place.pull, body);
   } catch (error) {
     const isUncertain = error instanceof GithubError && (error.status === 0 || error.status >= 500);
-    const [found] = isUncertain ? await listOwn(place, marker) : [];
-    if (found === undefined) throw error;
-    return found;
+    const [written] = isUncertain ? await listOwn(place, marker) : [];
+    if (written === undefined) throw error;
+    return written;
   }
 }
 
@@ -165,6 +168,6 @@ async function recordedComment(
   { github, pull, recorded }: CommentPlace,
   marker: string,
 ): Promise<Comment | null> {
-  const found = recorded === null ? null : await github.comment(recorded).catch(() => null);
-  return found !== null && found.issue === pull && found.body.startsWith(marker) ? found : null;
+  const comment = recorded === null ? null : await github.comment(recorded).catch(() => null);
+  return comment !== null && comment.issue === pull && comment.body.startsWith(marker) ? comment : null;
 }

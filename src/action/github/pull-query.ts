@@ -46,7 +46,7 @@ fragment pull on PullRequest {
 
 /** Converts a pull request from GitHub's form. */
 export function forgePull(data: ForgePullData): ForgePull {
-  const dismissals = new Map(data.timelineItems.nodes.map((one) => [one.review?.databaseId, one]));
+  const dismissals = new Map(data.timelineItems.nodes.map((node) => [node.review?.databaseId, node]));
   return {
     number: data.number,
     headSha: data.headRefOid,

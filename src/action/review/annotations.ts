@@ -50,10 +50,10 @@ export function planAnnotations(
   overrides: readonly Override[] = [],
 ): readonly Annotation[] {
   const entry = declaringPlaces(states, sources);
-  const placed = (plan: Plan, found: Refusal | Finding): Place => {
-    const written = /^(.*):(\d+):\d+$/.exec(placeOf(plan, found) ?? "");
+  const placed = (plan: Plan, problem: Refusal | Finding): Place => {
+    const written = /^(.*):(\d+):\d+$/.exec(placeOf(plan, problem) ?? "");
     if (written !== null) return { file: written[1] ?? null, line: Number(written[2]) };
-    return entry(plan.merchant, found.resource ?? "role", found.name ?? "");
+    return entry(plan.merchant, problem.resource ?? "role", problem.name ?? "");
   };
   const findings = plans.flatMap((plan) =>
     plan.findings.map((finding): Annotation => {
@@ -77,7 +77,7 @@ export function planAnnotations(
     });
   });
   const of = (level: Annotation["level"]): readonly Annotation[] =>
-    findings.filter((one) => one.level === level);
+    findings.filter((finding) => finding.level === level);
   return [...of("error"), ...refusals, ...of("warning")];
 }
 
@@ -90,7 +90,7 @@ function declaringPlaces(
   const byMerchant = new Map(states.map((state) => [state.merchant, state]));
   return (merchant, resource, name) => {
     const state = byMerchant.get(merchant);
-    const role = resource === "role" ? state?.roles?.find((one) => one.name === name) : undefined;
+    const role = resource === "role" ? state?.roles?.find((entry) => entry.name === name) : undefined;
     const origin =
       resource === "role"
         ? (role?.adjusted ?? role?.origin)
@@ -119,10 +119,10 @@ export function maskAddresses<T>(value: T): T {
 
 /** Masks the e-mail addresses in annotations. */
 export function maskedAnnotations(annotations: readonly Annotation[]): readonly Annotation[] {
-  return annotations.map((one) => ({
-    ...one,
-    message: maskText(one.message),
-    hint: one.hint === null ? null : maskText(one.hint),
+  return annotations.map((annotation) => ({
+    ...annotation,
+    message: maskText(annotation.message),
+    hint: annotation.hint === null ? null : maskText(annotation.hint),
   }));
 }
 

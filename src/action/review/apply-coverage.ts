@@ -33,12 +33,12 @@ export interface CoveredRecords extends ApplyRecords {
 export async function readApplyRecords(
   context: ActionContext,
   branch: string,
-  open: OpenStore,
+  openStore: OpenStore,
   states: readonly DesiredState[],
 ): Promise<CoveredRecords> {
   const { inputs, event, github } = context;
-  const records = await open.store.read();
-  const declared = new Map(states.map((state) => [state.merchant, open.seal(declaredText(state))]));
+  const records = await openStore.store.read();
+  const declared = new Map(states.map((state) => [state.merchant, openStore.seal(declaredText(state))]));
   const common = { records, declared };
   if (inputs.environment !== "") {
     const rest = await approvedRest(event, records, inputs.environment, await github.approvals());
@@ -48,11 +48,13 @@ export async function readApplyRecords(
     return { ...common, waiting, approved, covered, merged: [], abandoned: [], ofCommit: [], told: [] };
   }
   let reviews = await recordedReviews(records, github, branch);
-  let own = reviews.merged.filter(({ pull }) => pull.mergedAs === event.sha).map(({ pull }) => pull.number);
-  if (own.length === 0 && event.name === "push") {
-    own = (await pullsMergedAs(event, branch, context, reviews.isAnyOpen)).map(({ number }) => number);
+  let mergedHere = reviews.merged
+    .filter(({ pull }) => pull.mergedAs === event.sha)
+    .map(({ pull }) => pull.number);
+  if (mergedHere.length === 0 && event.name === "push") {
+    mergedHere = (await pullsMergedAs(event, branch, context, reviews.isAnyOpen)).map(({ number }) => number);
     // GitHub may say that they are merged only by now.
-    if (own.some((number) => records.names.includes(recordOf(number))))
+    if (mergedHere.some((number) => records.names.includes(recordOf(number))))
       reviews = await recordedReviews(records, github, branch);
   }
   const { merged, abandoned } = reviews;
@@ -66,10 +68,12 @@ export async function readApplyRecords(
   const covered = states.filter(isCovered);
   const codes = new Set(covered.map(({ merchant }) => merchant));
   const fresh = merged.filter((review) =>
-    [...review.merchants].some((one) => codes.has(one) && isNew(review, records.states.get(one))),
+    [...review.merchants].some(
+      (merchant) => codes.has(merchant) && isNew(review, records.states.get(merchant)),
+    ),
   );
   // A run by hand is not about the commit that happens to be the tip.
-  const ofCommit = event.name === "push" ? own : [];
+  const ofCommit = event.name === "push" ? mergedHere : [];
   const told =
     inputs.command === "due" ? [] : [...new Set([...ofCommit, ...fresh.map(({ pull }) => pull.number)])];
   return {
@@ -79,7 +83,7 @@ export async function readApplyRecords(
     covered,
     approved: new Map(),
     waiting: null,
-    ofCommit: own,
+    ofCommit: mergedHere,
     told: told.map((number) => {
       const review = merged.find(({ pull }) => pull.number === number);
       return { number, comment: review?.run?.comment ?? null, merchants: [...(review?.merchants ?? [])] };

@@ -40,19 +40,19 @@ function isOpen({ status }: MerchantOutcome): boolean {
 
 /** Returns the outcome over all merchants. */
 export function applyEnd({ applied, left, unapproved, isBroken = false }: ApplyOutcomes): ApplyEnd {
-  const open = [...applied, ...left].filter(isOpen);
+  const openOutcomes = [...applied, ...left].filter(isOpen);
   const changed = applied.filter(({ status }) => status === "applied" || status === "partial");
-  if (isBroken && (open.length === 0 || changed.length > 0)) {
+  if (isBroken && (openOutcomes.length === 0 || changed.length > 0)) {
     return changed.length > 0
       ? { ...APPLY_ENDS.partial, message: "Not everything was applied: files have errors." }
       : APPLY_ENDS.invalid;
   }
-  if (open.length === 0) return changed.length > 0 ? APPLY_ENDS.applied : APPLY_ENDS.nothing;
-  const isRefused = open.every(({ merchant }) => unapproved.has(merchant));
+  if (openOutcomes.length === 0) return changed.length > 0 ? APPLY_ENDS.applied : APPLY_ENDS.nothing;
+  const isRefused = openOutcomes.every(({ merchant }) => unapproved.has(merchant));
   if (changed.length > 0) {
     // Another run would refuse the same.
     if (isRefused) return { ...APPLY_ENDS.partial, message: "Not everything is as reviewed." };
-    if (!open.some(({ merchant }) => unapproved.has(merchant))) return APPLY_ENDS.partial;
+    if (!openOutcomes.some(({ merchant }) => unapproved.has(merchant))) return APPLY_ENDS.partial;
     const message =
       "Not everything was applied, and not everything is as reviewed. Running it again continues only what was reviewed.";
     return { ...APPLY_ENDS.partial, message };
@@ -134,10 +134,10 @@ export interface ApplyReport extends ApplyEnd {
 
 /** Returns why an apply failed, in one line. */
 export function failureText({ message, outcomes, lines }: ApplyReport): string {
-  const [open, ...others] = outcomes.filter(isOpen);
-  if (open === undefined) return `${lines[0] ?? ""} ${message}`.trim();
-  const why = open.reasons.length === 0 ? "" : ` ${open.merchant}: ${open.reasons[0]}`;
-  const more = others.length === 0 ? "" : ` (and ${counted(others.length, "more merchant")})`;
+  const [firstOpen, ...otherOpen] = outcomes.filter(isOpen);
+  if (firstOpen === undefined) return `${lines[0] ?? ""} ${message}`.trim();
+  const why = firstOpen.reasons.length === 0 ? "" : ` ${firstOpen.merchant}: ${firstOpen.reasons[0]}`;
+  const more = otherOpen.length === 0 ? "" : ` (and ${counted(otherOpen.length, "more merchant")})`;
   return `${message}${why}${more}`;
 }
 
@@ -154,17 +154,19 @@ const MAX_DONE = 10;
 
 /** Returns a table of the outcomes, with what is left to do first; empty if there is nothing to tell apart. */
 function outcomeTable({ outcomes, notes = [] }: ApplyReport, size: number, masked: boolean): string {
-  const open = outcomes.filter(isOpen);
-  if (outcomes.length < 2 && open.length === 0) return "";
-  const done = outcomes.filter((one) => !isOpen(one));
-  const rows = [...open, ...(done.length > MAX_DONE ? [] : done)].map(({ merchant, status, reasons }) => {
-    const other = reasons.filter((reason) => !notes.includes(`${merchant}: ${reason}`));
-    const why = other.map((reason) => inlineCode(masked ? maskText(reason) : reason));
-    if (other.length < reasons.length) why.push("see below");
-    return `| ${inlineCode(merchant)} | ${STATUS_WORDS[status]} | ${why.join(", ")} |`;
-  });
+  const openOutcomes = outcomes.filter(isOpen);
+  if (outcomes.length < 2 && openOutcomes.length === 0) return "";
+  const done = outcomes.filter((outcome) => !isOpen(outcome));
+  const rows = [...openOutcomes, ...(done.length > MAX_DONE ? [] : done)].map(
+    ({ merchant, status, reasons }) => {
+      const other = reasons.filter((reason) => !notes.includes(`${merchant}: ${reason}`));
+      const why = other.map((reason) => inlineCode(masked ? maskText(reason) : reason));
+      if (other.length < reasons.length) why.push("see below");
+      return `| ${inlineCode(merchant)} | ${STATUS_WORDS[status]} | ${why.join(", ")} |`;
+    },
+  );
   for (const status of done.length > MAX_DONE ? (["applied", "unchanged"] as const) : []) {
-    const count = done.filter((one) => one.status === status).length;
+    const count = done.filter((outcome) => outcome.status === status).length;
     if (count > 0) rows.push(`| ${counted(count, "merchant")} | ${STATUS_WORDS[status]} |  |`);
   }
   const shown = rows.slice(0, fitting(rows, size));
@@ -196,13 +198,13 @@ export async function reportApply(
   report: ApplyReport,
 ): Promise<ActionResult["outputs"]> {
   const { event, github, inputs, log, scope, masked } = context;
-  const shownPlans = (all: readonly Plan[]): readonly Plan[] => (masked ? all.map(maskAddresses) : all);
+  const shownPlans = (plans: readonly Plan[]): readonly Plan[] => (masked ? plans.map(maskAddresses) : plans);
   const plans = shownPlans(
     report.plans.filter(({ changes, findings }) => changes.length + findings.length > 0),
   );
   const rest = shownPlans(report.rest ?? []);
-  const shownLines = (all: readonly string[]): readonly string[] =>
-    all.filter((line) => line !== "").map((line) => (masked ? maskText(line) : line));
+  const shownLines = (lines: readonly string[]): readonly string[] =>
+    lines.filter((line) => line !== "").map((line) => (masked ? maskText(line) : line));
   const lines = shownLines(report.lines);
   const notes = shownLines(report.notes ?? []).flatMap((note) => wrapText(note, NOTE_COLUMNS));
   const pageOf = (shown: readonly Plan[]): ReviewPage => ({
@@ -240,15 +242,15 @@ export async function reportApply(
     const comment = await findComment({ github, log, scope, pull: number, recorded });
     urls.push(await comment.showApplied(render, worth));
   }
-  const url = urls.find((one) => one !== null);
+  const url = urls.find((candidate) => candidate !== null);
   return url === undefined ? {} : { "comment-url": url };
 }
 
 function fitting(lines: readonly string[], size: number): number {
-  let left = size;
+  let room = size;
   const last = lines.findIndex((line) => {
-    left -= line.length + 1;
-    return left < 0;
+    room -= line.length + 1;
+    return room < 0;
   });
   return last === -1 ? lines.length : last;
 }

@@ -42,7 +42,7 @@ export async function compareFiles(
   const plans = configDiff(loaded.states, base?.states ?? [], globMatcher(), io.now());
   log.notice("This run has no API key: the files are only compared with those of the base branch.");
   const fileErrors = loaded.diagnostics.filter(({ severity, refusal }) => severity === "error" && !refusal);
-  const views = publishable(context, plans).map((one) => planView(one));
+  const views = publishable(context, plans).map((plan) => planView(plan));
   const rules = await ruleNotes({ loaded, base, plans: null }, context);
   const page: ReviewPage = {
     marker: markerOf("plan", context.scope),
@@ -54,7 +54,7 @@ export async function compareFiles(
     ],
     after: [],
   };
-  const changes = plans.some((one) => one.changes.length > 0) || rules.length > 0;
+  const changes = plans.some((plan) => plan.changes.length > 0) || rules.length > 0;
   const outputs = { ...planOutputs(plans), ...(await publish(context, page, null, comment, changes)) };
   if (fileErrors.length > 0) {
     return failed(
@@ -82,7 +82,7 @@ export function configDiff(
 ): readonly Plan[] {
   const before = new Map(base.map((state) => [state.merchant, state]));
   return head.map((state) => {
-    const is = before.get(state.merchant);
+    const baseState = before.get(state.merchant);
     const { environment } = state;
     const desired: DesiredState = {
       ...state,
@@ -91,7 +91,7 @@ export function configDiff(
       ignore: { roles: [], members: [] },
       ...(environment && { environment }),
     };
-    const live = asLive(desired, is);
+    const live = asLive(desired, baseState);
     const plan = buildPlan({ desired, live, service: "the files of the base branch", now, matches });
     return {
       ...plan,
@@ -106,11 +106,11 @@ export function configDiff(
 function asLive(head: DesiredState, base: DesiredState | undefined): LiveState {
   const roles = (base?.roles ?? []).map((role) => liveRole(role, head));
   const byName = new Map(roles.map((role) => [role.name, role]));
-  const others = new Map<string, LiveRole>();
+  const undeclaredRoles = new Map<string, LiveRole>();
   const idOf = (role: string): string => {
-    const known = byName.get(role);
-    if (known) return known.id;
-    others.set(role, {
+    const declaredRole = byName.get(role);
+    if (declaredRole) return declaredRole.id;
+    undeclaredRoles.set(role, {
       id: role,
       name: role,
       permissions: [],
@@ -123,20 +123,20 @@ function asLive(head: DesiredState, base: DesiredState | undefined): LiveState {
   for (const { role } of (head.members ?? []).flatMap((member) => member.roles ?? [])) idOf(role);
   const members = (base?.members ?? []).map((member) => liveMember(member, head, idOf));
   const declared = new Set((head.roles ?? []).map(({ name }) => name));
-  const known = [...others.values()].filter(({ name }) => !declared.has(name));
-  return { merchant: head.merchant, roles: [...roles, ...known], members, callerId: null };
+  const undeclared = [...undeclaredRoles.values()].filter(({ name }) => !declared.has(name));
+  return { merchant: head.merchant, roles: [...roles, ...undeclared], members, callerId: null };
 }
 
 function liveRole(role: DesiredRole, head: DesiredState): LiveRole {
   const { name } = role;
   const pinned =
-    head.roles?.find((one) => one.name === name || one.previously?.includes(name))?.id ?? role.id;
+    head.roles?.find((entry) => entry.name === name || entry.previously?.includes(name))?.id ?? role.id;
   return roleAsDeclared(role, pinned ?? `file:${name}`);
 }
 
 function liveMember(member: DesiredMember, head: DesiredState, idOf: (role: string) => string): LiveMember {
   const { email, roles = [] } = member;
-  const same = head.members?.find((one) => one.email.toLowerCase() === email.toLowerCase());
+  const same = head.members?.find((entry) => entry.email.toLowerCase() === email.toLowerCase());
   const id = same?.id ?? member.id ?? `file:${email.toLowerCase()}`;
   return memberAsDeclared(
     member,

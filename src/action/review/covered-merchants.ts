@@ -77,10 +77,10 @@ const MAX_NAMED = 10;
 
 /** Returns a sentence about the merchants that are left to the run for a newer commit. */
 export function leftTo({ sha, merchants }: NewerCommit): string {
-  const named = [...merchants].slice(0, MAX_NAMED);
-  const rest = merchants.size - named.length;
-  const all = [...named, ...(rest > 0 ? [`${rest} more`] : [])].join(", ");
-  return `${all}: changed again by the newer commit ${sha.slice(0, 7)}, whose run applies both changes.`;
+  const shown = [...merchants].slice(0, MAX_NAMED);
+  const rest = merchants.size - shown.length;
+  const codes = [...shown, ...(rest > 0 ? [`${rest} more`] : [])].join(", ");
+  return `${codes}: changed again by the newer commit ${sha.slice(0, 7)}, whose run applies both changes.`;
 }
 
 /** Returns the outcome of an apply that leaves everything to the run for a newer commit. */
@@ -91,8 +91,8 @@ export function supersededEnd({ event }: ActionContext, { sha }: NewerCommit): A
 }
 
 /** Returns a sentence about the merchants that an apply leaves alone; `null` if there are none. */
-export function coverageText(covered: number, all: number): string | null {
-  if (covered === all) return null;
-  const of = `of ${counted(all, "merchant")} changed since the last apply`;
+export function coverageText(covered: number, total: number): string | null {
+  if (covered === total) return null;
+  const of = `of ${counted(total, "merchant")} changed since the last apply`;
   return covered === 0 ? `None ${of}.` : `${covered} ${of}; the others are left alone.`;
 }

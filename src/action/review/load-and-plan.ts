@@ -52,8 +52,8 @@ export async function loadFiles(
     ...(project && { projects: [project] }),
   });
   const states = shard ? loaded.states.filter(({ merchant }) => isInShard(merchant, shard)) : loaded.states;
-  const logged = new Set(known.map((one) => JSON.stringify(one)));
-  const fresh = loaded.diagnostics.filter((one) => !logged.has(JSON.stringify(one)));
+  const logged = new Set(known.map((diagnostic) => JSON.stringify(diagnostic)));
+  const fresh = loaded.diagnostics.filter((diagnostic) => !logged.has(JSON.stringify(diagnostic)));
   if (fresh.length > 0) io.stdout.write(renderDiagnostics(fresh, PLAIN));
   return { ...loaded, states, valid: !loaded.diagnostics.some(isFileError) };
 }
@@ -123,11 +123,11 @@ export async function planFiles(
     concurrency,
     emit: progress.live,
     makePlan: (input: PlanInput) => {
-      const own = rules.get(input.desired.merchant);
-      if (own === undefined) return buildPlan(input);
-      const plan = buildPlan({ ...input, base: own });
+      const merchantRules = rules.get(input.desired.merchant);
+      if (merchantRules === undefined) return buildPlan(input);
+      const plan = buildPlan({ ...input, base: merchantRules });
       const { environment } = input.desired;
-      const before = { ...own, ...(environment && { environment }) };
+      const before = { ...merchantRules, ...(environment && { environment }) };
       const { reviewed } = buildPlan({ ...input, desired: before, leaveOut: new Set() });
       return { ...plan, reviewed: withBase(plan.reviewed, reviewed) };
     },
@@ -154,10 +154,10 @@ export async function planFiles(
 }
 
 /** Names the inputs for keys to a merchant without one, where the command line names variables. */
-function withKeyHint(one: Planned): Planned {
-  if (one.status === "planned" || one.error.code !== "key-missing") return one;
-  const hint = `Add the line ${one.merchant}=KEY to the input api-keys, or set api-key for all merchants.`;
-  return { ...one, error: new RolecallError("key-missing", one.error.message, { hint }) };
+function withKeyHint(planned: Planned): Planned {
+  if (planned.status === "planned" || planned.error.code !== "key-missing") return planned;
+  const hint = `Add the line ${planned.merchant}=KEY to the input api-keys, or set api-key for all merchants.`;
+  return { ...planned, error: new RolecallError("key-missing", planned.error.message, { hint }) };
 }
 
 /** Returns the API keys in variables that only the files name. */

@@ -58,16 +58,16 @@ export async function approvalSoFar(
     const objections = new Map<string, readonly string[]>();
     for (const look of isApproved ? looks : []) {
       const { merchant } = look.plan;
-      const known = records.states.get(merchant);
-      const reviews = reviewsOf(merchant, known, [...merged, ...own]);
+      const recorded = records.states.get(merchant);
+      const reviews = reviewsOf(merchant, recorded, [...merged, ...own]);
       const judged = judgeMerchant({ ...look, desired: look.session.state }, reviews, seal, placeOf);
       const gone = judged.dropped.map(({ review, change, why, sentence }) =>
         own.some(({ name }) => name === review)
           ? `it was approved to ${change}, and does not do that any more: ${why}.`
           : sentence,
       );
-      const all = [...judged.refusals, ...gone];
-      if (all.length > 0) objections.set(merchant, all);
+      const sentences = [...judged.refusals, ...gone];
+      if (sentences.length > 0) objections.set(merchant, sentences);
     }
     const isEarly =
       isApproved && pull !== null && own.every(({ run }) => run === null) && looks.some(hasReviewed);
@@ -104,13 +104,13 @@ async function queuedReviews(
 /** Records a plan for the apply after its merge; throws ActionError if the pull request has another base branch by now. */
 export async function keepPlan(
   { event: { pull }, github, log }: Pick<ActionContext, "event" | "github" | "log">,
-  open: OpenStore,
+  openStore: OpenStore,
   records: ReviewRecords,
   plans: readonly Plan[],
   comment: number | null,
 ): Promise<RecordedPlan | null> {
   if (pull === null || plans.length === 0) return null;
-  const kept = await recordPlan({ ...pull, comment }, plans, open, records, github);
+  const kept = await recordPlan({ ...pull, comment }, plans, openStore, records, github);
   if (kept.outcome === "other-base") {
     throw new ActionError(
       "not-approved",
@@ -170,7 +170,9 @@ const MAX_NAMED = 10;
 
 /** Returns objections as sentences that name their merchants. */
 export function objectionLines(objections: ReadonlyMap<string, readonly string[]>): readonly string[] {
-  return [...objections].flatMap(([merchant, all]) => all.map((sentence) => `${merchant}: ${sentence}`));
+  return [...objections].flatMap(([merchant, sentences]) =>
+    sentences.map((sentence) => `${merchant}: ${sentence}`),
+  );
 }
 
 /** Returns what to do about a plan that is not what was approved. */

@@ -18,12 +18,12 @@ import { approvalText, type PlanApproval } from "./plan-approval.ts";
  * not known.
  */
 export function scopeText(planned: number, { states, valid }: LoadedFiles): readonly string[] {
-  const all = states.length;
-  if (planned === all || !valid) return [];
-  const of = counted(all, "merchant");
+  const total = states.length;
+  if (planned === total || !valid) return [];
+  const of = counted(total, "merchant");
   return [
     planned === 0
-      ? all === 1
+      ? total === 1
         ? "The merchant is not planned: this pull request does not change it."
         : `None of ${of} is planned: this pull request changes none of them.`
       : `${planned} of ${of} ${planned === 1 ? "is" : "are"} planned; this pull request does not change the others.`,
@@ -37,7 +37,7 @@ export function verdictOf(
   unplanned: readonly UnplannedView[],
   fileErrors: number,
 ): Omit<ActionResult, "outputs"> {
-  const findings = plans.flatMap((one) => one.findings.filter(({ severity }) => severity === "error"));
+  const findings = plans.flatMap((plan) => plan.findings.filter(({ severity }) => severity === "error"));
   if (fileErrors > 0) {
     return failed("failed", "invalid-files", `The files have ${counted(fileErrors, "error")}.`);
   }
@@ -49,7 +49,7 @@ export function verdictOf(
   if (findings.length > 0) {
     return failed("failed", "invalid-files", `${counted(findings.length, "problem")} to fix first.`);
   }
-  const refusals = plans.flatMap((one) => one.refusals);
+  const refusals = plans.flatMap((plan) => plan.refusals);
   if (refusals.length > 0) {
     return failed(
       "refused",
@@ -117,8 +117,8 @@ export function changesFiles(
   base: readonly DesiredState[],
   now: number,
 ): boolean {
-  const datesOf = (all: readonly DesiredState[]): ReadonlyMap<string, string> =>
-    new Map(all.map((state) => [state.merchant, canonicalJson(upcomingDates(state, now))]));
+  const datesOf = (states: readonly DesiredState[]): ReadonlyMap<string, string> =>
+    new Map(states.map((state) => [state.merchant, canonicalJson(upcomingDates(state, now))]));
   const before = datesOf(base);
   const isDated = [...datesOf(states)].some(([merchant, dates]) => (before.get(merchant) ?? "[]") !== dates);
   return isDated || plans.some(({ reviewed: { roles, members } }) => roles.length + members.length > 0);

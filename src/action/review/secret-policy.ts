@@ -28,15 +28,15 @@ export async function guardCredentials(
   const { states: trusted } = await context.statesAt(await trustedCommit(context));
   const codes = untrustedCredentials(states, trusted, given).map(({ merchant }) => merchant);
   if (codes.length === 0) return;
-  const named = [
+  const secrets = [
     ...codes.slice(0, MAX_NAMED),
     ...(codes.length > MAX_NAMED ? [`${codes.length - MAX_NAMED} more`] : []),
   ].join(", ");
   throw new ActionError(
     "unsafe-access",
     event.pull === null
-      ? `The files of this run use another API key than those of ${event.group?.baseRef ?? "the default branch"}, or send it elsewhere, for ${named}. No request was sent.`
-      : `This pull request changes which API key is used, or where it is sent, for ${named}. No request was sent.`,
+      ? `The files of this run use another API key than those of ${event.group?.baseRef ?? "the default branch"}, or send it elsewhere, for ${secrets}. No request was sent.`
+      : `This pull request changes which API key is used, or where it is sent, for ${secrets}. No request was sent.`,
     "Merge api.base_url and api.key_env in a pull request of their own, or set the inputs base-url and api-keys.",
   );
 }
@@ -67,14 +67,14 @@ export function untrustedCredentials(
   base: readonly DesiredState[],
   given: WorkflowCredentials,
 ): readonly DesiredState[] {
-  const known = new Map(base.map((state) => [state.merchant, textOf(accessOf(state, given))]));
+  const accessBefore = new Map(base.map((state) => [state.merchant, textOf(accessOf(state, given))]));
   // A new merchant may use what an existing one uses: the same key, sent to the same URL.
-  const used = new Set(known.values());
+  const used = new Set(accessBefore.values());
   return head.filter((state) => {
     if (!choosesCredentials(state, given)) return false;
-    const wanted = textOf(accessOf(state, given));
-    const before = known.get(state.merchant);
-    return before === undefined ? !used.has(wanted) : wanted !== before;
+    const access = textOf(accessOf(state, given));
+    const before = accessBefore.get(state.merchant);
+    return before === undefined ? !used.has(access) : access !== before;
   });
 }
 
@@ -110,9 +110,11 @@ export function passwordEnvironment(
   { inputs, io, secrets }: Pick<ActionContext, "inputs" | "io" | "secrets">,
   keys: readonly string[],
 ): ActionContext["io"]["env"] {
-  const all = { ...io.env, ...Object.fromEntries(inputs.passwords) };
+  const variables = { ...io.env, ...Object.fromEntries(inputs.passwords) };
   const hidden = new Set([...secrets, ...keys]);
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => !hidden.has(value?.trim() ?? "")));
+  return Object.fromEntries(
+    Object.entries(variables).filter(([, value]) => !hidden.has(value?.trim() ?? "")),
+  );
 }
 
 /** Events that run with the repository's secrets, whoever triggers them. */
@@ -167,5 +169,5 @@ export async function guardApplyBranch(
 
 /** Returns the overrides in `allow`, without the action's own branch. */
 export function overridesIn(allow: readonly string[]): readonly string[] {
-  return allow.filter((one) => !one.startsWith("branch=") || one.includes("@"));
+  return allow.filter((override) => !override.startsWith("branch=") || override.includes("@"));
 }

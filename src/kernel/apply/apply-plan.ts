@@ -98,11 +98,11 @@ export async function applyPlan(
     const ended = await executeStep(step, { ...run, holdBack });
     if ("failure" in ended && ended.failure && !isOfOne(step, ended.failure)) fail(ended.failure);
     if (ended.status === "done" && !ended.already) sentAnything.add(change);
-    const left = (progress.get(change) ?? 1) - 1;
-    progress.set(change, left);
+    const stepsLeft = (progress.get(change) ?? 1) - 1;
+    progress.set(change, stepsLeft);
     const outcome = outcomeOf(change, ended, {
       known: outcomes.get(change),
-      more: left > 0,
+      more: stepsLeft > 0,
       sentAnything: sentAnything.has(change),
     });
     outcomes.set(change, outcome);
@@ -131,17 +131,21 @@ export async function applyPlan(
   }
   await heldBack.settle();
 
-  const all = changes.map((change) => outcomes.get(change) ?? ({ status: "not-started", change } as const));
-  const whole = all.every(({ status }) => status === "done") && first.unrecorded === null;
+  const allOutcomes = changes.map(
+    (change) => outcomes.get(change) ?? ({ status: "not-started", change } as const),
+  );
+  const whole = allOutcomes.every(({ status }) => status === "done") && first.unrecorded === null;
   const cause = whole || first.failure ? null : ports.cause();
   const ending = whole ? "done" : stopped() ? "stopped" : "incomplete";
-  const unended = await journal.write(endOf(all, ending, first.failure, cause)).then(() => null, toFailure);
+  const unended = await journal
+    .write(endOf(allOutcomes, ending, first.failure, cause))
+    .then(() => null, toFailure);
   if (unended) unrecorded(unended, null);
   const status = unended === null ? ending : "stopped";
   if (status === "stopped") emit({ type: "apply-stopped", merchant, failure: first.failure, cause });
   const result: ApplyResult = {
     status,
-    outcomes: all,
+    outcomes: allOutcomes,
     writes,
     journalFailure: first.unrecorded,
     unrecorded: [...lost],
@@ -177,9 +181,9 @@ function toFailure(error: unknown): Failure {
 
 /** Returns the number of steps of each change. */
 function countSteps(steps: readonly Step[]): Map<Change, number> {
-  const left = new Map<Change, number>();
-  for (const { change } of steps) left.set(change, (left.get(change) ?? 0) + 1);
-  return left;
+  const stepsLeft = new Map<Change, number>();
+  for (const { change } of steps) stepsLeft.set(change, (stepsLeft.get(change) ?? 0) + 1);
+  return stepsLeft;
 }
 
 /** The progress of a change after one of its steps. */
@@ -217,7 +221,8 @@ function endOf(
   failure: Failure | null,
   cause: StopCause | null,
 ): RunEnded {
-  const sum = (word: Outcome["status"]): number => outcomes.filter((one) => one.status === word).length;
+  const sum = (word: Outcome["status"]): number =>
+    outcomes.filter((outcome) => outcome.status === word).length;
   return {
     type: "end",
     status,

@@ -36,10 +36,10 @@ export const PHASES: readonly Phase[] = [
 /** Returns the steps of a plan's changes, in the order of the phases. */
 export function stepsOf(changes: readonly Change[]): readonly Step[] {
   const roles = changes.filter((change) => change.resource === "role");
-  const named = renameSteps(roles);
-  const renamed = new Set(named.filter(({ part }) => part === "whole").map(({ change }) => change));
+  const renames = renameSteps(roles);
+  const renamed = new Set(renames.filter(({ part }) => part === "whole").map(({ change }) => change));
   const rest = changes.flatMap((change) => (renamed.has(change as RoleChange) ? [] : partsOf(change)));
-  return [...named, ...PHASES.flatMap((phase) => rest.filter((step) => step.phase === phase))];
+  return [...renames, ...PHASES.flatMap((phase) => rest.filter((step) => step.phase === phase))];
 }
 
 function partsOf(change: Change): readonly Step[] {
@@ -76,10 +76,11 @@ function renameSteps(changes: readonly RoleChange[]): readonly (Step & { readonl
   const add = (change: RoleChange, part: Step["part"]): void =>
     void steps.push({ phase: "free-names", change, part });
 
-  const wanted = new Set(changes.flatMap((change) => (takesName(change) ? change.after.name : [])));
+  const takenNames = new Set(changes.flatMap((change) => (takesName(change) ? change.after.name : [])));
   for (const change of changes) {
     const replaced = change.kind === "replace" && change.resumed === null;
-    if (replaced || (change.kind === "delete" && wanted.has(change.before.name))) add(change, "set-aside");
+    if (replaced || (change.kind === "delete" && takenNames.has(change.before.name)))
+      add(change, "set-aside");
   }
 
   const renames = new Map(

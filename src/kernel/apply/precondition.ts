@@ -94,11 +94,11 @@ async function checkRole(
   { id, before, after }: Touching<RoleImage>,
   { lookup, renamedRoles, signal }: PreconditionContext,
 ): Promise<Found> {
-  const found = await lookup.getRole(id, signal);
-  if (found === null) return "gone";
-  if (after !== null && roleDifferences(after, found).length === 0) return "done";
-  const marked = permanentName(found.name) === permanentName(before.name) ? found.name : before.name;
-  const differences = roleDifferences({ ...before, name: renamedRoles.get(id) ?? marked }, found);
+  const live = await lookup.getRole(id, signal);
+  if (live === null) return "gone";
+  if (after !== null && roleDifferences(after, live).length === 0) return "done";
+  const marked = permanentName(live.name) === permanentName(before.name) ? live.name : before.name;
+  const differences = roleDifferences({ ...before, name: renamedRoles.get(id) ?? marked }, live);
   if (after !== null || differences.length > 0) return differences;
   // The service may delete a role that is held by somebody since, and revoke it.
   const holder = await lookup.getHolder(id, signal);
@@ -161,8 +161,8 @@ function stale({ resource, name }: Change, what: string): Precondition {
 }
 
 /** Describes the differences between an expected and a live role, without its holders. */
-function roleDifferences(expected: RoleImage, found: LiveRole): readonly string[] {
-  return surprises<RoleImage>(ROLE_FIELDS, expected, roleImage(found));
+function roleDifferences(expected: RoleImage, live: LiveRole): readonly string[] {
+  return surprises<RoleImage>(ROLE_FIELDS, expected, roleImage(live));
 }
 
 /** An expected member: its image, its values with the ids of all roles, and acceptable statuses. */
@@ -191,10 +191,10 @@ function memberDifferences(
 
 /** Describes a different address. An invitation may be accepted under another one, but keeps the invited address. */
 function addressDifference(planned: string | null, { user, invite }: LiveMember): readonly string[] {
-  const found = [user?.email, invite?.email].flatMap((email) => email ?? []);
+  const addresses = [user?.email, invite?.email].flatMap((email) => email ?? []);
   const same =
     planned === null
-      ? found.length === 0
-      : found.some((email) => email.toLowerCase() === planned.toLowerCase());
-  return same ? [] : [differs("address", planned ?? "none", found[0] ?? "none")];
+      ? addresses.length === 0
+      : addresses.some((email) => email.toLowerCase() === planned.toLowerCase());
+  return same ? [] : [differs("address", planned ?? "none", addresses[0] ?? "none")];
 }

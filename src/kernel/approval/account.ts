@@ -42,7 +42,10 @@ export function accountFor(
 ): { readonly account: readonly AccountEntry[]; readonly open: readonly OpenRow[] } {
   const { elsewhere } = context;
   if (elsewhere.length > 0) {
-    return { account: reviews.flatMap((one, index) => elsewhereEntries(one, index, elsewhere)), open: [] };
+    return {
+      account: reviews.flatMap((review, index) => elsewhereEntries(review, index, elsewhere)),
+      open: [],
+    };
   }
   const judge = itemJudge(merged, context);
   const fingerprintsOf = changeFinder(context);
@@ -52,18 +55,23 @@ export function accountFor(
   const judgedGroups = groupedRows(merged.rows).map((rows) => {
     const [{ review }] = rows;
     const hasBase = reviews[review]?.state.hasBase === true;
-    const fingerprints = [...new Set(rows.flatMap((one) => fingerprintsOf(one.row.subject)))];
-    const judged = rows.flatMap((one) =>
-      ownItems(one.row, hasBase).map((item) => ({ item, row: one.row, ...judge(one, item) })),
+    const fingerprints = [...new Set(rows.flatMap((mergedRow) => fingerprintsOf(mergedRow.row.subject)))];
+    const judged = rows.flatMap((mergedRow) =>
+      ownItems(mergedRow.row, hasBase).map((item) => ({
+        item,
+        row: mergedRow.row,
+        ...judge(mergedRow, item),
+      })),
     );
     const name = reviews[review]?.name ?? "";
     const entry = judged.length === 0 ? null : entryOf(rows, judged, { name, fingerprints }, context);
-    const open = rows.flatMap((one) => {
+    const openRows = rows.flatMap((mergedRow) => {
       // Somebody's permissions may come from any role that changes.
-      if (one.row.subject.kind === "person") return openRow(one, entry, [...fingerprints, ...ofRoles]);
-      return one === rows[0] ? openRow(one, entry, fingerprints) : [];
+      if (mergedRow.row.subject.kind === "person")
+        return openRow(mergedRow, entry, [...fingerprints, ...ofRoles]);
+      return mergedRow === rows[0] ? openRow(mergedRow, entry, fingerprints) : [];
     });
-    return { entry, open };
+    return { entry, open: openRows };
   });
   return {
     account: judgedGroups.flatMap(({ entry }) => entry ?? []),
@@ -77,10 +85,10 @@ function openRow(
   entry: AccountEntry | null,
   fingerprints: readonly string[],
 ): readonly OpenRow[] {
-  const open = { index: review, row: row.place };
-  if (entry?.verdict === "refused" || entry?.verdict === "deferred") return [{ ...open, until: null }];
+  const place = { index: review, row: row.place };
+  if (entry?.verdict === "refused" || entry?.verdict === "deferred") return [{ ...place, until: null }];
   const isNeeded = entry === null ? fingerprints.length > 0 : entry.verdict === "covered";
-  return isNeeded ? [{ ...open, until: fingerprints }] : [];
+  return isNeeded ? [{ ...place, until: fingerprints }] : [];
 }
 
 type Rows = readonly [MergedRow, ...MergedRow[]];
@@ -89,24 +97,24 @@ type Rows = readonly [MergedRow, ...MergedRow[]];
  * Groups the rows of one change of one review: a member's go with those of its permissions, as they are once deferred
  * changes are made.
  */
-function groupedRows(all: readonly MergedRow[]): readonly Rows[] {
+function groupedRows(mergedRows: readonly MergedRow[]): readonly Rows[] {
   const personKey = ({ review, row }: MergedRow): string => `${review} ${subjectText(row.subject)}`;
-  const deferred = new Set(all.filter(({ row }) => row.isDeferred).map(personKey));
-  const rows = all.filter((one) => {
-    const { subject, isDeferred } = one.row;
-    return subject.kind !== "person" || isDeferred || !deferred.has(personKey(one));
+  const deferred = new Set(mergedRows.filter(({ row }) => row.isDeferred).map(personKey));
+  const rows = mergedRows.filter((mergedRow) => {
+    const { subject, isDeferred } = mergedRow.row;
+    return subject.kind !== "person" || isDeferred || !deferred.has(personKey(mergedRow));
   });
   const groups = new Map<string, [MergedRow, ...MergedRow[]]>();
   const members = new Map<string, string>();
-  for (const one of rows) {
-    const { place, subject } = one.row;
-    const person = `${one.review} ${subject.key}`;
-    const own = `${one.review} ${place.list} ${place.index}`;
-    if (subject.kind === "member") members.set(person, own);
-    const key = subject.kind === "person" ? (members.get(person) ?? own) : own;
-    const known = groups.get(key);
-    if (known) known.push(one);
-    else groups.set(key, [one]);
+  for (const mergedRow of rows) {
+    const { place, subject } = mergedRow.row;
+    const person = `${mergedRow.review} ${subject.key}`;
+    const rowKey = `${mergedRow.review} ${place.list} ${place.index}`;
+    if (subject.kind === "member") members.set(person, rowKey);
+    const key = subject.kind === "person" ? (members.get(person) ?? rowKey) : rowKey;
+    const group = groups.get(key);
+    if (group) group.push(mergedRow);
+    else groups.set(key, [mergedRow]);
   }
   return [...groups.values()];
 }
@@ -136,19 +144,19 @@ function itemJudge(
   const settled = endState(freshRows(fresh.plan, context, "deferred"), whole);
   const hasEnded = ({ review, row }: MergedRow, item: Item): boolean => {
     const { kind, key } = row.subject;
-    const at = reviewTimes[review] ?? 0;
-    const isDated = (kind === "member" || kind === "person") && dates.areReviewed(key, at);
-    return isDated && isReached(endAt(at), row, item);
+    const reviewedAt = reviewTimes[review] ?? 0;
+    const isDated = (kind === "member" || kind === "person") && dates.areReviewed(key, reviewedAt);
+    return isDated && isReached(endAt(reviewedAt), row, item);
   };
-  return (one, item) => {
-    const { row } = one;
-    const verdict = (is: Verdict, by: string | null = null): ItemVerdict => ({ verdict: is, by });
+  return (mergedRow, item) => {
+    const { row } = mergedRow;
+    const verdict = (word: Verdict, by: string | null = null): ItemVerdict => ({ verdict: word, by });
     if (isReached(end, row, item)) return verdict(isReached(live, row, item) ? "done" : "covered");
-    const later = laterReview(one, item, end, merged);
+    const later = laterReview(mergedRow, item, end, merged);
     if (later !== null) return verdict("superseded", reviewNames[later] ?? null);
     if (isReached(whole, row, item)) return verdict("refused");
     if (isReached(settled, row, item)) return verdict("deferred");
-    return verdict(hasEnded(one, item) ? "ended" : "dropped");
+    return verdict(hasEnded(mergedRow, item) ? "ended" : "dropped");
   };
 }
 
@@ -160,9 +168,9 @@ function laterReview(
   merged: MergedReviews,
 ): number | null {
   const reviewed = itemValue(after, item);
-  const own = merged.decide(subject, item);
-  const isOther = own?.isTouched === true && !isSameValue(own.value, reviewed);
-  if (isOther && own.review > review) return own.review;
+  const decision = merged.decide(subject, item);
+  const isOther = decision?.isTouched === true && !isSameValue(decision.value, reviewed);
+  if (isOther && decision.review > review) return decision.review;
   if (subject.kind !== "person" || reviewed !== true) return null;
   const ofRole = { field: "permissions", element: item.element ?? "" };
   const later = rolesOf(end, subject.key).flatMap((key) => {
@@ -209,8 +217,9 @@ function entryOf(
   context: AccountContext,
 ): AccountEntry {
   const [{ review, row }] = rows;
-  const verdict = WORST_FIRST.find((one) => judged.some((each) => each.verdict === one)) ?? "done";
-  const worst = judged.filter((one) => one.verdict === verdict);
+  const verdict =
+    WORST_FIRST.find((candidate) => judged.some((each) => each.verdict === candidate)) ?? "done";
+  const worst = judged.filter((item) => item.verdict === verdict);
   const isFailed = verdict === "dropped" || verdict === "refused";
   const { kind, key } = row.subject;
   return {
@@ -257,8 +266,8 @@ function reasonsOf(
   { refused, named }: AccountContext,
 ): readonly string[] {
   const isRefused = judged.some(({ verdict }) => verdict === "refused");
-  const own = refused.filter(({ change }) => fingerprints.includes(change.fingerprint));
-  if (isRefused && own.length > 0) return [...new Set(own.flatMap(({ reasons }) => reasons))];
+  const ownRefusals = refused.filter(({ change }) => fingerprints.includes(change.fingerprint));
+  if (isRefused && ownRefusals.length > 0) return [...new Set(ownRefusals.flatMap(({ reasons }) => reasons))];
   const gone = judged.find(({ item, row }) => item.field === null && row.subject.kind !== "person");
   // A missing person misses everything that belongs to the membership.
   const shown = gone === undefined ? judged : [gone];
@@ -291,7 +300,8 @@ function originsOf(
       (entry.roles ?? []).flatMap((grant, index) => {
         const isMeant = roles.some(
           (role) =>
-            grant.role === role || live.roles.some(({ id, name: is }) => id === role && is === grant.role),
+            grant.role === role ||
+            live.roles.some(({ id, name: roleName }) => id === role && roleName === grant.role),
         );
         if (!isMeant) return [];
         return grant.origins ?? [{ file: entry.origin.file, path: [...entry.origin.path, "roles", index] }];
@@ -308,8 +318,10 @@ function roleOrigin(
   live: readonly { readonly id: string; readonly name: string }[],
 ): readonly Origin[] {
   const name = live.find(({ id }) => id === key)?.name ?? key;
-  const own = roles.filter((role) => role.id === key || role.name === name || `new ${role.name}` === key);
-  return own.map(({ origin }) => origin).slice(0, 1);
+  const declaredRoles = roles.filter(
+    (role) => role.id === key || role.name === name || `new ${role.name}` === key,
+  );
+  return declaredRoles.map(({ origin }) => origin).slice(0, 1);
 }
 
 function distinct(origins: readonly Origin[]): readonly Origin[] {
@@ -325,10 +337,10 @@ function elsewhereEntries(
   const lists = ["roles", "members"] as const;
   return lists.flatMap((list) =>
     state[list].map(
-      (row, at): AccountEntry => ({
+      (row, position): AccountEntry => ({
         review: name,
         index,
-        row: { list, index: at },
+        row: { list, index: position },
         resource: list === "roles" ? "role" : "member",
         name: row.name,
         does: row.after === null ? "remove" : row.before === null ? "create" : "update",

@@ -118,7 +118,7 @@ function grantsOf(
   { email, origin, roles: grants }: DesiredMember,
   roles: RoleResolver,
 ): DesiredMember {
-  const own = { email: addressOf(live) ?? email, origin };
+  const bare = { email: addressOf(live) ?? email, origin };
   const granted =
     grants &&
     roles.resolve(
@@ -126,10 +126,10 @@ function grantsOf(
       grants.map(({ role }) => role),
       () => undefined,
     );
-  if (!granted) return own;
+  if (!granted) return bare;
   const kept = new Set(granted.map(keyOf));
   return {
-    ...own,
+    ...bare,
     roles: live.roles.filter((id) => kept.has(keyOf(roles.successorOf(id)))).map((role) => ({ role })),
   };
 }

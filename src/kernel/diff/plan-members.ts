@@ -61,8 +61,8 @@ export function planMembers(
 ): MemberPlan {
   const findingData: FindingData[] = [];
   const laterFindingData: FindingData[] = [];
-  const report: ReportFinding = (found) => void findingData.push(found);
-  const reportLater: ReportFinding = (found) => void laterFindingData.push(found);
+  const report: ReportFinding = (finding) => void findingData.push(finding);
+  const reportLater: ReportFinding = (finding) => void laterFindingData.push(finding);
   const { leaving, live: staying, entries = [], pinned } = divideLeavers(desired, live, context.left);
   for (const { email: name, id = "" } of pinned) report({ code: "member-pin-left", name, id });
   const {
@@ -111,17 +111,17 @@ function planDeclared(
   };
   const formers = formerMembers(desired, live);
   const former = new Set([...formers.values()].flat());
-  const others = former.size === 0 ? live : live.filter((member) => !former.has(member));
+  const current = former.size === 0 ? live : live.filter((member) => !former.has(member));
   const waiting: Deferred[] = [];
-  const { results, unclaimed } = matchMembers(desired, others, (member, match) => {
-    const own = formers.get(member) ?? [];
+  const { results, unclaimed } = matchMembers(desired, current, (member, match) => {
+    const ownFormers = formers.get(member) ?? [];
     const active = activeAt(member, context.now);
-    const [former] = match.found === "none" ? own : [];
+    const [former] = match.found === "none" ? ownFormers : [];
     const at =
       former === undefined ? active : { ...active, member: successorOf(active.member, former, context) };
-    const left = planFormer(at, match, own, context, report);
-    waiting.push(...left.waiting);
-    return [...planMember(at, match, { ...context, ...taken }, report), ...left.changes];
+    const formerChanges = planFormer(at, match, ownFormers, context, report);
+    waiting.push(...formerChanges.waiting);
+    return [...planMember(at, match, { ...context, ...taken }, report), ...formerChanges.changes];
   });
   return { changes: results.flat(), waiting, unclaimed };
 }
@@ -198,45 +198,45 @@ function planMoves(
 }
 
 function planMember(
-  at: ActiveMember,
+  active: ActiveMember,
   match: Match<LiveMember>,
   context: MemberContext & TakenAddresses & LaterReport,
   report: ReportFinding,
 ): readonly MemberChange[] {
-  const name = at.member.email;
+  const name = active.member.email;
   if (context.ignored.has(name)) {
     report({ code: "member-ignored", name });
     return [];
   }
-  const taken = takenAddress(at, match, context);
+  const taken = takenAddress(active, match, context);
   if (taken !== null) {
     report(taken);
     return [];
   }
-  if (match.found !== "many" && !(match.found === "pin-missing" && isPinWrong(at, match))) {
+  if (match.found !== "many" && !(match.found === "pin-missing" && isPinWrong(active, match))) {
     // Roles of later grants have to exist now: on that day the error would block every other change.
-    context.roles.resolve(name, at.laterRoles, context.reportLater);
+    context.roles.resolve(name, active.laterRoles, context.reportLater);
   }
   switch (match.found) {
     case "none":
-      if (isAway(at) || isMention(at.member, context.file)) return [];
-      return present(createMember(at.member, context.roles, report, reasonOf(at)));
+      if (isAway(active) || isMention(active.member, context.file)) return [];
+      return present(createMember(active.member, context.roles, report, reasonOf(active)));
     case "pin-missing":
-      if (match.heir?.status === "pending") return planPinned(at, match.heir, context, report);
-      if (isPinWrong(at, match)) report({ code: "member-pin-missing", name, id: match.id });
+      if (match.heir?.status === "pending") return planPinned(active, match.heir, context, report);
+      if (isPinWrong(active, match)) report({ code: "member-pin-missing", name, id: match.id });
       return [];
     case "many":
       report({ code: "member-ambiguous", name, ids: match.live.map(({ id }) => id) });
       return [];
     case "one": {
-      const found = planPinned(at, match.live, context, report);
-      if (match.leftovers.length === 0) return found;
+      const changes = planPinned(active, match.live, context, report);
+      if (match.leftovers.length === 0) return changes;
       // Without the invitation that it is pinned to, the entry would not be clear any more, unless that was renewed.
-      const keptId = at.absent === null && match.live.status !== "pending" ? at.member.id : undefined;
+      const keptId = active.absent === null && match.live.status !== "pending" ? active.member.id : undefined;
       const leftovers = match.leftovers.flatMap((leftover) =>
         leftover.id === keptId ? [] : deleteMember(leftover, context.roles, "invitation-expired"),
       );
-      return [...found, ...leftovers];
+      return [...changes, ...leftovers];
     }
     default:
       return match satisfies never;
@@ -255,12 +255,12 @@ function isAway({ absent, suspended }: ActiveMember): boolean {
 
 /** Returns the reason why the service would refuse an invitation to an entry's address; `null` if none is sent. */
 function takenAddress(
-  at: ActiveMember,
+  active: ActiveMember,
   match: Match<LiveMember>,
   context: MemberContext & TakenAddresses,
 ): FindingData | null {
-  if (isAway(at)) return null;
-  const name = at.member.email;
+  if (isAway(active)) return null;
+  const name = active.member.email;
   const key = name.toLowerCase();
   if (!needsInvitation(name, match, context)) return null;
   const pinned = context.pins.get(key);
@@ -270,14 +270,14 @@ function takenAddress(
 
 /** Plans the changes of a matched member, who may have renewed the expired invitation that the entry is pinned to. */
 function planPinned(
-  at: ActiveMember,
+  active: ActiveMember,
   live: LiveMember,
   context: MemberContext,
   report: ReportFinding,
 ): readonly MemberChange[] {
-  const { email: name, id } = at.member;
+  const { email: name, id } = active.member;
   if (id !== undefined && id !== live.id) report({ code: "member-pin-renewed", name, id, now: live.id });
-  return planFound(at, live, context, report);
+  return planFound(active, live, context, report);
 }
 
 function needsInvitation(name: string, match: Match<LiveMember>, context: MemberContext): boolean {
@@ -286,12 +286,12 @@ function needsInvitation(name: string, match: Match<LiveMember>, context: Member
 }
 
 function planFound(
-  at: ActiveMember,
+  active: ActiveMember,
   live: LiveMember,
   context: MemberContext,
   report: ReportFinding,
 ): readonly MemberChange[] {
-  const { member, absent, suspended } = at;
+  const { member, absent, suspended } = active;
   const { roles } = context;
   const name = member.email;
   const address = addressOf(live);
@@ -309,12 +309,12 @@ function planFound(
   if (suspended && live.status === "expired") return [];
   if (live.status === "expired") {
     const obstacle = obstacleToRenewal(name, context);
-    if (obstacle === null) return present(reinviteMember(member, live, roles, report, at.back));
+    if (obstacle === null) return present(reinviteMember(member, live, roles, report, active.back));
     report(obstacle);
     if (obstacle.code === "member-not-accepted") return [];
   }
-  const change = updateMember(member, live, roles, report, reasonOf(at));
-  if (suspended && change !== null && !at.listsRoles) {
+  const change = updateMember(member, live, roles, report, reasonOf(active));
+  if (suspended && change !== null && !active.listsRoles) {
     const lost = change.fields.flatMap((diff) => (diff.field === "roles" ? diff.removed : []));
     if (lost.length > 0) report({ code: "member-roles-lost", name, roles: lost.map((role) => role.name) });
   }

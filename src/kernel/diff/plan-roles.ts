@@ -49,15 +49,15 @@ export function planRoles(
     return { ...NOTHING, unchanged: custom.length };
   }
   // A role with a temporary name is found by id only: its former name belongs to its successor.
-  const named = live.filter((role) => !role.predefined && !temporarilyNamed.has(role.id));
+  const renamable = live.filter((role) => !role.predefined && !temporarilyNamed.has(role.id));
   const pinned = new Set(desired.flatMap(({ id }) => id ?? []));
-  const free = new Set(named.filter(({ id }) => !pinned.has(id)).map(({ name }) => name));
+  const free = new Set(renamable.filter(({ id }) => !pinned.has(id)).map(({ name }) => name));
   const asideNames = new Set(
     custom.filter(({ id }) => temporarilyNamed.has(id) && !pinned.has(id)).map(({ name }) => name),
   );
   const { renames, several } = findRenames(desired, free, asideNames);
   const renamed = new Set(renames.values());
-  const names = new Set(named.map(({ id }) => id));
+  const names = new Set(renamable.map(({ id }) => id));
   // The live role with the name of an entry is not that entry if another entry renames it.
   const ownKey = (name: string): string => (renamed.has(name) ? temporaryName(name) : name);
   const declared: Declared<DesiredRole> = {
@@ -100,7 +100,7 @@ export function planRoles(
     ...removals,
   ];
   const touched = changes.filter(({ kind }) => kind !== "create").length;
-  const collisions = nameCollisions(changes, named);
+  const collisions = nameCollisions(changes, renamable);
   return {
     changes,
     unchanged: custom.length - touched - kept,

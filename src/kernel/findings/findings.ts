@@ -206,8 +206,8 @@ function ambiguousRoleTexts({ name, live }: Extract<FindingData, { readonly code
 }
 
 /** Returns the finding of some data: all messages of findings are here. */
-export function toFinding(found: FindingData): Finding {
-  const { code, name } = found;
+export function toFinding(data: FindingData): Finding {
+  const { code, name } = data;
   const error = (resource: Finding["resource"], message: string, hint: string): Finding => ({
     code,
     severity: "error",
@@ -224,21 +224,21 @@ export function toFinding(found: FindingData): Finding {
     message,
     hint,
   });
-  switch (found.code) {
+  switch (data.code) {
     case "role-ambiguous": {
-      const { message, hint } = ambiguousRoleTexts(found);
+      const { message, hint } = ambiguousRoleTexts(data);
       return error("role", message, hint);
     }
     case "role-pin-missing":
       return error(
         "role",
-        `Role "${name}" is pinned to ${found.id}, which does not exist.`,
+        `Role "${name}" is pinned to ${data.id}, which does not exist.`,
         "Correct the id, or remove it: the role is then found by its name, or created.",
       );
     case "role-pin-predefined":
       return error(
         "role",
-        `Role "${name}" is pinned to ${found.id}, a predefined role, which cannot be changed.`,
+        `Role "${name}" is pinned to ${data.id}, a predefined role, which cannot be changed.`,
         'Remove it from "roles:"; grant it to members by its id.',
       );
     case "caller-unknown":
@@ -249,10 +249,10 @@ export function toFinding(found: FindingData): Finding {
       );
     case "metadata-rounded":
       return warning(
-        found.resource,
-        `A number in the metadata of ${name} cannot be represented exactly (${found.properties
+        data.resource,
+        `A number in the metadata of ${name} cannot be represented exactly (${data.properties
           .map((property) => JSON.stringify(property))
-          .join(", ")}) and would be written back changed, so ${name} is not ${NOT_DONE[found.kind]}.`,
+          .join(", ")}) and would be written back changed, so ${name} is not ${NOT_DONE[data.kind]}.`,
         "Change the number at the service, or declare it as text, in quotes.",
       );
     case "role-not-retrieved":
@@ -265,58 +265,58 @@ export function toFinding(found: FindingData): Finding {
       return error(
         "role",
         `Role "${name}" does not exist yet, and the file declares no permissions for it.`,
-        found.near === null
+        data.near === null
           ? 'Add "permissions:" to the role; an empty list is allowed.'
-          : `Did you mean "${found.near}"? Otherwise add "permissions:" to the role; an empty list is allowed.`,
+          : `Did you mean "${data.near}"? Otherwise add "permissions:" to the role; an empty list is allowed.`,
       );
     case "role-previously-unknown":
       return warning(
         "role",
-        `No live role is called "${found.previously}", so none is renamed to "${name}".`,
-        `Did you mean "previously: ${found.near}"?`,
+        `No live role is called "${data.previously}", so none is renamed to "${name}".`,
+        `Did you mean "previously: ${data.near}"?`,
       );
     case "role-previously-left":
       return warning(
         "role",
-        `A live role is already called "${name}", so "${found.previously}" is not renamed.`,
-        `Remove "previously: ${found.previously}"; if both should be one role, pin the right one with its id.`,
+        `A live role is already called "${name}", so "${data.previously}" is not renamed.`,
+        `Remove "previously: ${data.previously}"; if both should be one role, pin the right one with its id.`,
       );
     case "role-name-taken":
       return error(
         "role",
-        `The name "${name}" belongs to the live role ${found.id}, which this plan leaves alone.`,
+        `The name "${name}" belongs to the live role ${data.id}, which this plan leaves alone.`,
         "Choose another name, or list that role as well.",
       );
     case "role-name-case":
       return error(
         "role",
-        `"${name}" would be created, and differs from the live role "${found.live}" only in ${name.normalize("NFC") === found.live.normalize("NFC") ? "how accents are encoded (Unicode NFC and NFD)" : "upper and lower case"}.`,
-        `If the live role is meant, write "${found.live}", or add "previously: ${found.live}" to rename it. If it is another role, list "${found.live}" as well, or choose another name.`,
+        `"${name}" would be created, and differs from the live role "${data.live}" only in ${name.normalize("NFC") === data.live.normalize("NFC") ? "how accents are encoded (Unicode NFC and NFD)" : "upper and lower case"}.`,
+        `If the live role is meant, write "${data.live}", or add "previously: ${data.live}" to rename it. If it is another role, list "${data.live}" as well, or choose another name.`,
       );
     case "rule-role-ambiguous":
       return error(
         "role",
-        `A policy, guard or check names "${name}", but two or more live roles have that name: ${list(found.ids)}.`,
-        `Use the id of the intended role in the rule, or list the role with "id: ${found.ids[0]}" (or another of them).`,
+        `A policy, guard or check names "${name}", but two or more live roles have that name: ${list(data.ids)}.`,
+        `Use the id of the intended role in the rule, or list the role with "id: ${data.ids[0]}" (or another of them).`,
       );
     case "rule-role-unknown": {
-      const { message, hint } = unknownRoleTexts(found);
-      return found.shared ? warning("role", message, hint) : error("role", message, hint);
+      const { message, hint } = unknownRoleTexts(data);
+      return data.shared ? warning("role", message, hint) : error("role", message, hint);
     }
     case "rule-member-unknown":
       return warning(
         "member",
         `A guard or check names ${name}, who is neither declared nor a member: it has no effect.`,
-        found.near === null ? "Correct the address, or remove it." : `Did you mean "${found.near}"?`,
+        data.near === null ? "Correct the address, or remove it." : `Did you mean "${data.near}"?`,
       );
     case "rule-permission-unknown":
       return warning(
         "role",
         `A policy or check names the permission "${name}", which no role has.`,
-        `Did you mean "${found.near}"?`,
+        `Did you mean "${data.near}"?`,
       );
     case "override-left-over":
-      return found.why === "enforced"
+      return data.why === "enforced"
         ? warning(
             "member",
             `The override ${name} in the file has no effect: the rule is enforced, and only its own file overrides it.`,
@@ -324,49 +324,49 @@ export function toFinding(found: FindingData): Finding {
           )
         : warning(
             "member",
-            `The override ${name} in the file is left over: ${LEFT_OVER[found.why]}.`,
+            `The override ${name} in the file is left over: ${LEFT_OVER[data.why]}.`,
             "Remove it from guards.overrides.",
           );
     case "member-likely-renamed":
       return warning(
         "member",
-        `${name} would be invited, and ${found.previously} be removed: probably the same person, who would have no access until the invitation is accepted.`,
-        `Write "previously: ${found.previously}" in the entry of ${name}, to keep the old membership until the new one is accepted. If the address has changed at the service instead, write "email: ${found.previously}".`,
+        `${name} would be invited, and ${data.previously} be removed: probably the same person, who would have no access until the invitation is accepted.`,
+        `Write "previously: ${data.previously}" in the entry of ${name}, to keep the old membership until the new one is accepted. If the address has changed at the service instead, write "email: ${data.previously}".`,
       );
     case "member-same-user":
       return warning(
         "member",
-        `${found.previously} would be removed: the same user as ${name}, so probably the same person.`,
-        `Write "previously: ${found.previously}" in the entry of ${name}: then this counts as a removal only if ${name} holds less.`,
+        `${data.previously} would be removed: the same user as ${name}, so probably the same person.`,
+        `Write "previously: ${data.previously}" in the entry of ${name}: then this counts as a removal only if ${name} holds less.`,
       );
     case "role-likely-renamed":
       return warning(
         "role",
-        `"${name}" would be created and "${found.previously}" removed, with the same permissions or holders.`,
-        `If this is a rename, add "previously: ${found.previously}" to the new role.`,
+        `"${name}" would be created and "${data.previously}" removed, with the same permissions or holders.`,
+        `If this is a rename, add "previously: ${data.previously}" to the new role.`,
       );
     case "role-few-holders":
       return warning(
         "role",
-        `The role "${name}" has ${acceptedHolders(found.holders)}; it needs ${found.min}.`,
+        `The role "${name}" has ${acceptedHolders(data.holders)}; it needs ${data.min}.`,
         "This plan does not make it worse. Grant the role to somebody else, or wait until the invited have accepted.",
       );
     case "check-unknown":
       return warning(
         "role",
-        `The permissions of "${name}" are unknown, so a check of ${found.permission} may miss its holders.`,
+        `The permissions of "${name}" are unknown, so a check of ${data.permission} may miss its holders.`,
         null,
       );
     case "member-ambiguous":
       return error(
         "member",
-        `Two or more live members have the address ${name}: ${list(found.ids)}.`,
-        `Say which one is meant: add "id: ${found.ids[0]}" (or another of them) to the member.`,
+        `Two or more live members have the address ${name}: ${list(data.ids)}.`,
+        `Say which one is meant: add "id: ${data.ids[0]}" (or another of them) to the member.`,
       );
     case "member-pin-missing":
       return error(
         "member",
-        `Member ${name} is pinned to ${found.id}, which does not exist.`,
+        `Member ${name} is pinned to ${data.id}, which does not exist.`,
         "Correct the id, or remove it: the member is then found by address, or invited.",
       );
     case "member-needs-roles":
@@ -378,21 +378,21 @@ export function toFinding(found: FindingData): Finding {
     case "member-role-unknown":
       return error(
         "member",
-        `The file grants "${found.role}" to ${name}, but neither the file nor the service has such a role.`,
-        found.near === null
+        `The file grants "${data.role}" to ${name}, but neither the file nor the service has such a role.`,
+        data.near === null
           ? 'Correct the name, declare the role under "roles:", or use the id of a predefined role.'
-          : `Did you mean "${found.near}"? Otherwise declare the role under "roles:".`,
+          : `Did you mean "${data.near}"? Otherwise declare the role under "roles:".`,
       );
     case "member-role-ambiguous":
       return error(
         "member",
-        `The file grants "${found.role}" to ${name}, but two or more live roles have that name: ${list(found.ids)}.`,
+        `The file grants "${data.role}" to ${name}, but two or more live roles have that name: ${list(data.ids)}.`,
         "Use the id of the intended role.",
       );
     case "member-role-removed":
       return error(
         "member",
-        `The file grants "${found.role}" to ${name}, but this plan would delete that role, because "roles:" does not list it.`,
+        `The file grants "${data.role}" to ${name}, but this plan would delete that role, because "roles:" does not list it.`,
         "List the role, or remove it from the member.",
       );
     case "member-disabled":
@@ -400,13 +400,13 @@ export function toFinding(found: FindingData): Finding {
     case "member-status-changed":
       return error(
         "member",
-        `${name} was ${found.was} when this was planned, and is ${found.is} now.`,
+        `${name} was ${data.was} when this was planned, and is ${data.is} now.`,
         "No plan does that: find out who did, and correct it at the service.",
       );
     case "passwords-left":
       return warning(
         "member",
-        `Left out, since a new password would enable them: ${counted(found.left.length, "disabled user")} (${list(found.left)}).`,
+        `Left out, since a new password would enable them: ${counted(data.left.length, "disabled user")} (${list(data.left)}).`,
         "To enable one, name the address instead of a pattern.",
       );
     case "member-not-managed":
@@ -418,55 +418,55 @@ export function toFinding(found: FindingData): Finding {
     case "member-without-address":
       return warning(
         "member",
-        `Member ${name} has no e-mail address, so the file cannot name it; ${stays(found.moves)}.`,
+        `Member ${name} has no e-mail address, so the file cannot name it; ${stays(data.moves)}.`,
         null,
       );
     case "member-service-account":
       return warning(
         "member",
-        SERVICE_ACCOUNTS[found.type] === undefined
-          ? `${name} is not listed, and its user type "${found.type}" is unknown; ${stays(found.moves)}.`
-          : `${name} is ${SERVICE_ACCOUNTS[found.type]} that the file does not list; ${stays(found.moves)}.`,
+        SERVICE_ACCOUNTS[data.type] === undefined
+          ? `${name} is not listed, and its user type "${data.type}" is unknown; ${stays(data.moves)}.`
+          : `${name} is ${SERVICE_ACCOUNTS[data.type]} that the file does not list; ${stays(data.moves)}.`,
         'List it under "members:" to manage it, or under "ignore.members" to keep it out of plans.',
       );
     case "member-pin-other":
       return warning(
         "member",
-        `The entry of ${name} is pinned to ${found.id}, whose address is ${found.address}.`,
+        `The entry of ${name} is pinned to ${data.id}, whose address is ${data.address}.`,
         "If these are two people, remove the id. If the address has changed, this is correct.",
       );
     case "member-roles-lost":
       return warning(
         "member",
-        `${name} is suspended, and no file lists the roles (${list(found.roles)}), so they do not come back.`,
+        `${name} is suspended, and no file lists the roles (${list(data.roles)}), so they do not come back.`,
         `List them under "roles:" of the member.`,
       );
     case "due-left-out": {
-      const { reason, hint } = leftOutTexts(found.because);
+      const { reason, hint } = leftOutTexts(data.because);
       return warning("member", `What dates bring ${name} is left out: ${reason}`, hint);
     }
     case "member-address-gap":
       return warning(
         "member",
-        `${found.previously} is removed at once, since the access of ${name}, the new address, has not begun.`,
+        `${data.previously} is removed at once, since the access of ${name}, the new address, has not begun.`,
         'To keep the old membership until the new one is accepted, remove "from" from the entry.',
       );
     case "member-former-differs":
       return warning(
         "member",
-        `The membership of ${name} differs from the entry of ${found.email}, the new address: ${list(found.lacking)}.`,
+        `The membership of ${name} differs from the entry of ${data.email}, the new address: ${list(data.lacking)}.`,
         "Nothing is added to it: it is removed once the invitation to the new address is accepted.",
       );
     case "member-pin-left":
       return warning(
         "member",
-        `The entry of ${name} is pinned to ${found.id}, which has an address under "leavers:", so the entry has no effect.`,
+        `The entry of ${name} is pinned to ${data.id}, which has an address under "leavers:", so the entry has no effect.`,
         "Remove the id if these are two people; else remove the entry.",
       );
     case "member-pinned-elsewhere":
       return error(
         "member",
-        `${name} is the address of ${found.id}, which the entry of ${found.by} is pinned to.`,
+        `${name} is the address of ${data.id}, which the entry of ${data.by} is pinned to.`,
         "The service accepts an address only once. Remove the id from that entry, or remove one of the two.",
       );
     case "member-ignored":
@@ -482,24 +482,24 @@ export function toFinding(found: FindingData): Finding {
         "Remove the entry, or the pattern.",
       );
     case "roles-ignored": {
-      const what = found.roles.length === 1 ? "1 live role is" : `${found.roles.length} live roles are`;
-      return warning("role", `${what} ignored: ${list(found.roles)}.`, IGNORED_HINT);
+      const what = data.roles.length === 1 ? "1 live role is" : `${data.roles.length} live roles are`;
+      return warning("role", `${what} ignored: ${list(data.roles)}.`, IGNORED_HINT);
     }
     case "members-ignored": {
-      const what = found.count === 1 ? "1 live member is" : `${found.count} live members are`;
-      const who = found.groups.map(({ held, members }) => `${held} (${list(members)})`);
+      const what = data.count === 1 ? "1 live member is" : `${data.count} live members are`;
+      const who = data.groups.map(({ held, members }) => `${held} (${list(members)})`);
       return warning("member", `${what} ignored: ${list(who, "; ")}.`, IGNORED_HINT);
     }
     case "member-role-unassignable":
       return warning(
         "member",
-        `${name} would newly hold "${found.role}", which the service may refuse to assign through its API.`,
+        `${name} would newly hold "${data.role}", which the service may refuse to assign through its API.`,
         "If it does, assign the role at the service; the next plan then has nothing to change.",
       );
     case "member-role-ignored":
       return error(
         "member",
-        `The file grants "${found.role}" to ${name}, but "ignore.roles" excludes that role from every plan.`,
+        `The file grants "${data.role}" to ${name}, but "ignore.roles" excludes that role from every plan.`,
         "Remove the role from the member, or from the ignored patterns.",
       );
     case "member-status-unknown":
@@ -513,29 +513,29 @@ export function toFinding(found: FindingData): Finding {
     case "member-overdue":
       return warning(
         "member",
-        `The invitation of ${name} expired at ${found.expiresAt}, but the service still lists it as pending.`,
+        `The invitation of ${name} expired at ${data.expiresAt}, but the service still lists it as pending.`,
         "It counts as pending, and is left as it is. To invite them again, remove the invitation at the service, and apply.",
       );
     case "member-not-accepted":
       return warning(
         "member",
-        `${name} has not accepted an invitation since the entry was last changed, on ${found.since}; after ${found.period}, no new one is sent.`,
+        `${name} has not accepted an invitation since the entry was last changed, on ${data.since}; after ${data.period}, no new one is sent.`,
         `Remove the entry, or send another one with --reinvite ${name}.`,
       );
     case "member-pin-renewed":
       return warning(
         "member",
-        `The entry of ${name} is pinned to ${found.id}, an expired invitation; it now refers to ${found.now}.`,
-        `Write "id: ${found.now}", or remove the id.`,
+        `The entry of ${name} is pinned to ${data.id}, an expired invitation; it now refers to ${data.now}.`,
+        `Write "id: ${data.now}", or remove the id.`,
       );
     case "member-mfa-unknown":
       return warning(
         "member",
-        `It is unknown whether ${name}, who would hold "${found.role}", has MFA on login.`,
-        mfaHint(found.invited),
+        `It is unknown whether ${name}, who would hold "${data.role}", has MFA on login.`,
+        mfaHint(data.invited),
       );
     default:
-      return found satisfies never;
+      return data satisfies never;
   }
 }
 

@@ -239,9 +239,11 @@ export function withRestoredViolations({ refusals, findings, ...plan }: Plan): P
 }
 
 function restoredViolation({ rule, code, check, ...first }: Refusal, group: readonly Refusal[]): Finding {
-  const others = [...new Set(group.flatMap(({ name }) => name ?? []))].filter((name) => name !== first.name);
-  const messages = others.length === 0 ? group.map(({ message }) => message) : [first.message];
-  const same = others.length === 0 ? [] : [`The same applies to ${list(others)}.`];
+  const otherNames = [...new Set(group.flatMap(({ name }) => name ?? []))].filter(
+    (name) => name !== first.name,
+  );
+  const messages = otherNames.length === 0 ? group.map(({ message }) => message) : [first.message];
+  const same = otherNames.length === 0 ? [] : [`The same applies to ${list(otherNames)}.`];
   return {
     code: "restored-violation",
     severity: "warning",

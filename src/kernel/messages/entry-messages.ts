@@ -161,11 +161,11 @@ export const ENTRY_MESSAGES: MessageTable<IncludeProblem["code"] | EntryProblem[
     hint: "The service is likely to reject it.",
   }),
   "unheld-role": ({ names }) => {
-    const [first = "", ...others] = names.slice(0, MAX_NAMED).map((name) => quote(name));
-    return others.length === 0
+    const [first = "", ...otherNames] = names.slice(0, MAX_NAMED).map((name) => quote(name));
+    return otherNames.length === 0
       ? { message: `Nobody holds the role ${first}.`, hint: "Grant it to someone, or remove it." }
       : {
-          message: `Nobody holds ${names.length} roles of this file: ${[first, ...others].join(", ")}${names.length > MAX_NAMED ? `, and ${names.length - MAX_NAMED} more` : ""}.`,
+          message: `Nobody holds ${names.length} roles of this file: ${[first, ...otherNames].join(", ")}${names.length > MAX_NAMED ? `, and ${names.length - MAX_NAMED} more` : ""}.`,
           hint: "Grant them to someone, or remove them.",
         };
   },

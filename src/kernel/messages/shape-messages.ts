@@ -58,7 +58,7 @@ export const SHAPE_MESSAGES: MessageTable<ShapeProblem["code"]> = {
   "wrong-value": ({ path, allowed, value, near }) => ({
     message: `${subject(path)} must be ${listText(allowed.map(asWritten), "or")}, not ${asWritten(value)}.`,
     ...optionalHint(
-      allowed.some((one) => typeof one !== "string" && String(one) === value)
+      allowed.some((choice) => typeof choice !== "string" && String(choice) === value)
         ? `Write it without quotes: ${value}.`
         : near === null
           ? null

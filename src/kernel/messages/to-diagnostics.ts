@@ -19,9 +19,9 @@ export function toDiagnostics<Data extends ProblemData>(
   const byFile = groupByFile(problems as readonly LocatedProblem[]);
   const maps = new Map<string, FileMap>();
   const mapOf = (file: string) => {
-    const known = maps.get(file);
-    if (known !== undefined) {
-      return known;
+    const opened = maps.get(file);
+    if (opened !== undefined) {
+      return opened;
     }
     const map = openFile(texts.get(file) ?? "", byFile.get(file) ?? []);
     maps.set(file, map);
@@ -49,7 +49,7 @@ export function toDiagnostics<Data extends ProblemData>(
       }),
     )
     .toSorted(byPlace)
-    .filter((each, index, all) => !sameDiagnostic(each, all[index - 1]));
+    .filter((each, index, diagnostics) => !sameDiagnostic(each, diagnostics[index - 1]));
 }
 
 /** A finding that is worded already, at its location. */

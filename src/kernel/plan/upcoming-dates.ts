@@ -30,7 +30,7 @@ export function upcomingDates(
     leavers.length === 0
       ? []
       : members.flatMap(({ email, previously = [] }) =>
-          [email, ...previously].map((one) => one.toLowerCase()),
+          [email, ...previously].map((address) => address.toLowerCase()),
         ),
   );
   const leaving = leavers.map(({ email, from: { starts, text } }): UpcomingDate => {
@@ -69,7 +69,11 @@ function beginningsOf(member: DesiredMember): readonly OwnDate[] {
     return { role: grant.role, own: begins, at: begins?.starts ?? Number.NEGATIVE_INFINITY };
   });
   const first = Math.min(...grants.map(({ at }) => at));
-  const times = new Map(grants.flatMap(({ own }) => (own === undefined ? [] : [[own.starts, own.text]])));
+  const times = new Map(
+    grants.flatMap(({ own: beginning }) =>
+      beginning === undefined ? [] : [[beginning.starts, beginning.text]],
+    ),
+  );
   if (from !== undefined && grants.length === 0) times.set(from.starts, from.text);
   return [...times].flatMap(([time, text]): readonly OwnDate[] => {
     const what = time === first || grants.length === 0 ? "joins" : "begins";

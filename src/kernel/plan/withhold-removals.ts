@@ -54,8 +54,8 @@ export function withholdRemovals({
     const withheldByEnforced = enforced.map((settings) => withheldBy(settings, removals));
     return { wanted: changes, before, after, withheld, withheldByEnforced };
   };
-  const dividedBy = (...all: readonly ReturnType<typeof withholding>[]): Divided =>
-    divide(all.flatMap(removalsIn), holders.callerId);
+  const dividedBy = (...parts: readonly ReturnType<typeof withholding>[]): Divided =>
+    divide(parts.flatMap(removalsIn), holders.callerId);
   const whole = withholding(found);
   const current =
     leaveOut.size === 0
@@ -67,7 +67,7 @@ export function withholdRemovals({
   const kept = new Set(wanted.members.map(({ fingerprint }) => fingerprint));
   const later = distinctDeferred([
     ...waiting,
-    ...[current, whole].flatMap(removalsIn).map((one) => one.deferred),
+    ...[current, whole].flatMap(removalsIn).map((removal) => removal.deferred),
   ]).filter(({ change }) => kept.has(change.fingerprint));
   const waits = new Set(later.map(({ change }) => change.fingerprint));
   return {
@@ -75,9 +75,9 @@ export function withholdRemovals({
     ready: wanted.members.flatMap((change) =>
       waits.has(change.fingerprint) ? (divided.get(change.fingerprint)?.now ?? []) : change,
     ),
-    deferred: later.map((one) => ({
-      ...one,
-      change: divided.get(one.change.fingerprint)?.later ?? one.change,
+    deferred: later.map((removal) => ({
+      ...removal,
+      change: divided.get(removal.change.fingerprint)?.later ?? removal.change,
     })),
   };
 }
@@ -157,6 +157,6 @@ function withParts(
 
 /** Returns each deferred change once. */
 function distinctDeferred(deferred: readonly Deferred[]): readonly Deferred[] {
-  const byChange = new Map(deferred.toReversed().map((one) => [one.change.fingerprint, one]));
+  const byChange = new Map(deferred.toReversed().map((removal) => [removal.change.fingerprint, removal]));
   return [...byChange.values()].reverse();
 }

@@ -307,8 +307,8 @@ function normaliseMembers(validFiles: readonly ValidFile[]): readonly DesiredMem
     })),
   );
   for (const entry of entries) {
-    const own = entry.email.toLowerCase();
-    const key = renamed.get(own) ?? own;
+    const ownAddress = entry.email.toLowerCase();
+    const key = renamed.get(ownAddress) ?? ownAddress;
     const earlier = members.get(key);
     members.set(key, earlier === undefined ? entry : joinMembers(earlier, entry, key));
   }

@@ -33,9 +33,9 @@ export function changedMerchants(
   const after = new Set(head.map(({ merchant }) => merchant));
   const changed = head.flatMap((state): readonly ChangedMerchant[] => {
     const { merchant } = state;
-    const was = before.get(merchant);
-    if (was === undefined) return [{ merchant, change: "added" }];
-    return declaredText(was) === declaredText(state) ? [] : [{ merchant, change: "changed" }];
+    const stateBefore = before.get(merchant);
+    if (stateBefore === undefined) return [{ merchant, change: "added" }];
+    return declaredText(stateBefore) === declaredText(state) ? [] : [{ merchant, change: "changed" }];
   });
   const removed = [...before.keys()].filter((merchant) => !after.has(merchant));
   return [...changed, ...removed.map((merchant) => ({ merchant, change: "removed" as const }))].sort((a, b) =>

@@ -22,12 +22,12 @@ export function checkEnforced(
   enforcements: readonly Enforcement[],
 ): readonly LocatedProblem[] {
   return enforcements.flatMap((enforcement) => {
-    const own = enforcement.by ? [] : enforcedFiles([enforcement]);
+    const ownFiles = enforcement.by ? [] : enforcedFiles([enforcement]);
     return [
       ...underEntry(merchant, enforcement),
       ...allowedSections(merchant, enforcement),
-      ...enforcedSettings(merchant, own),
-      ...knownNames(merchant, own),
+      ...enforcedSettings(merchant, ownFiles),
+      ...knownNames(merchant, ownFiles),
     ];
   });
 }
@@ -78,14 +78,14 @@ const SETTINGS: readonly Path[] = ["sync", "ignore"].flatMap((section) =>
 /** Requires that files agree with the settings of enforced rules, and the rules with one another. */
 function enforcedSettings({ rawFiles }: RuleContext, files: readonly RulesFile[]): readonly LocatedProblem[] {
   const included = new Set(rawFiles.map(({ file }) => file));
-  const rules = files.flatMap((one) => one.rawFiles);
+  const rules = files.flatMap((file) => file.rawFiles);
   return SETTINGS.flatMap((path) => {
-    const [first, ...others] = rules.flatMap((raw) => settingAt(raw, path));
+    const [first, ...otherSettings] = rules.flatMap((raw) => settingAt(raw, path));
     if (first === undefined) return [];
     // Files that include one another agree on `sync` anyway.
     const isJoined = path[0] === "sync" && included.has(first.location.file);
-    const own = isJoined ? [] : rawFiles.flatMap((raw) => settingAt(raw, path));
-    return [...own, ...others].flatMap(({ value, location }): readonly LocatedProblem[] =>
+    const ownSettings = isJoined ? [] : rawFiles.flatMap((raw) => settingAt(raw, path));
+    return [...ownSettings, ...otherSettings].flatMap(({ value, location }): readonly LocatedProblem[] =>
       agrees(value, first.value)
         ? []
         : [{ code: "enforced-setting", path, value: first.value, location, rule: first.location }],
@@ -107,7 +107,7 @@ function settingAt({ file, fields }: RawFile, path: Path): readonly Setting[] {
 /** Returns whether a setting is the enforced one; patterns may be some of the enforced ones. */
 function agrees(value: unknown, enforced: unknown): boolean {
   if (!Array.isArray(value)) return sameValue(value, enforced);
-  return value.every((one) => listOf(enforced).includes(one));
+  return value.every((item) => listOf(enforced).includes(item));
 }
 
 /** Requires that the roles which enforced rules name are known; another merchant under them may have them. */
@@ -115,7 +115,7 @@ function knownNames(merchant: RuleContext, files: readonly RulesFile[]): readonl
   const included = new Set(merchant.rawFiles.map(({ file }) => file));
   const rules = files.flatMap(({ rawFiles }) => rawFiles.filter(({ file }) => !included.has(file)));
   if (rules.length === 0) return [];
-  const named: RuleContext = {
+  const ruleContext: RuleContext = {
     ...merchant,
     rawFiles: rules,
     enforced: [...merchant.rawFiles, ...merchant.enforced],
@@ -123,7 +123,7 @@ function knownNames(merchant: RuleContext, files: readonly RulesFile[]): readonl
     members: [],
     referencedRoles: new Set(),
   };
-  return [...knownRoles(named), ...knownProtectedRoles(named)];
+  return [...knownRoles(ruleContext), ...knownProtectedRoles(ruleContext)];
 }
 
 /** Converts breaches of enforced rules to problems in the merchant's files, with the rule that each breaks. */
@@ -137,10 +137,10 @@ export function enforcedBreaches(
     // Causes of such a violation are spread over the file, and the rule is not in it.
     const location = locationOf(merchant.main, ["merchant"]);
     const { rule: _, subject, ...problem } = breach;
-    const found: readonly LocatedProblem[] = isOfAll(subject)
+    const problems: readonly LocatedProblem[] = isOfAll(subject)
       ? [{ ...problem, location }]
       : breachProblems([breach], merchant);
-    return found.map((one) => ({ ...one, ...(rule && { rule }) }));
+    return problems.map((problem) => ({ ...problem, ...(rule && { rule }) }));
   });
 }
 

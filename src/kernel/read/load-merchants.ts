@@ -78,7 +78,7 @@ export async function loadMerchants(
     return result;
   };
   const enforcementsOf = ({ file }: SourceFile): readonly Enforcement[] =>
-    projects.flatMap((one) => one.enforcementOf(file, given.get(file) ?? []));
+    projects.flatMap((project) => project.enforcementOf(file, given.get(file) ?? []));
   const library = await loadSources(files, readGiven, now);
   const assembled = buildMerchants(library, ofProjects, enforcementsOf, { now, judge });
   const duplicates = duplicateMerchants(
@@ -91,18 +91,22 @@ export async function loadMerchants(
   const mistaken = new Set(
     shared.flatMap(({ location, code }) => (code === "unknown-role" ? location.file : [])),
   );
-  const all = [
+  const allProblems = [
     ...library.failures.map(unreadable),
     ...projects.flatMap(({ problems }) => problems),
     ...library.sources.flatMap((source) => (ofProjects.has(source.file) ? [] : source.problems)),
-    ...assembled.flatMap((one) => one.problems.filter(({ code }) => code !== "unknown-shared-role")),
+    ...assembled.flatMap((merchant) =>
+      merchant.problems.filter(({ code }) => code !== "unknown-shared-role"),
+    ),
     ...shared,
     ...duplicates,
   ];
   const problems = withoutRepeats(
-    selected.length === 0 ? all : all.filter(concerns(new Set(selected), assembled, ofProjects)),
+    selected.length === 0
+      ? allProblems
+      : allProblems.filter(concerns(new Set(selected), assembled, ofProjects)),
   );
-  const sources = [...library.sources, ...projects.flatMap((one) => one.sources)];
+  const sources = [...library.sources, ...projects.flatMap((project) => project.sources)];
   const texts = new Map(sources.map(({ file, text }) => [file, text]));
   return {
     merchants: [
@@ -111,7 +115,7 @@ export async function loadMerchants(
         state:
           state === null ||
           again.has(file) ||
-          [...sources.map((one) => one.file), ...bound].some((one) => mistaken.has(one))
+          [...sources.map((source) => source.file), ...bound].some((one) => mistaken.has(one))
             ? null
             : withRolesElsewhere(state, elsewhere.get(file)),
       })),
@@ -134,7 +138,7 @@ export async function loadMerchants(
  * errors, or a role of that name.
  */
 function previousNamesIn(assembled: readonly BuiltMerchant[]): readonly PreviousName[] {
-  const found = new Map<string, PreviousName>();
+  const namesByPlace = new Map<string, PreviousName>();
   const unclear = new Set<string>();
   for (const { problems } of assembled) {
     for (const problem of problems) {
@@ -142,19 +146,19 @@ function previousNamesIn(assembled: readonly BuiltMerchant[]): readonly Previous
       const { role, name } = problem;
       for (const location of problem.places) {
         const key = JSON.stringify([location, role]);
-        if ((found.get(key)?.name ?? name) !== name) unclear.add(key);
-        found.set(key, { role, name, location });
+        if ((namesByPlace.get(key)?.name ?? name) !== name) unclear.add(key);
+        namesByPlace.set(key, { role, name, location });
       }
     }
   }
-  if (found.size === 0) return [];
+  if (namesByPlace.size === 0) return [];
   const including = includingMerchants(assembled);
-  return [...found].flatMap(([key, one]) => {
-    const { role, location } = one;
+  return [...namesByPlace].flatMap(([key, previousName]) => {
+    const { role, location } = previousName;
     const isClear = (including.get(location.file) ?? []).every(
       ({ state }) => state !== null && !state.roles?.some(({ name }) => name === role),
     );
-    return isClear && !unclear.has(key) ? one : [];
+    return isClear && !unclear.has(key) ? previousName : [];
   });
 }
 
@@ -166,9 +170,9 @@ function includingMerchants(
   for (const merchant of assembled) {
     for (const { file } of merchant.sources) {
       if (file === merchant.main.file) continue;
-      const known = including.get(file) ?? [];
-      known.push(merchant);
-      including.set(file, known);
+      const merchants = including.get(file) ?? [];
+      merchants.push(merchant);
+      including.set(file, merchants);
     }
   }
   return including;
@@ -192,9 +196,9 @@ function buildMerchants(
   const reached = new Set(assembled.flatMap(({ sources }) => sources.map(({ file }) => file)));
   for (const source of candidates) {
     if (reached.has(source.file)) continue;
-    const one = build(source);
-    assembled.push(one);
-    for (const { file } of one.sources) reached.add(file);
+    const merchant = build(source);
+    assembled.push(merchant);
+    for (const { file } of merchant.sources) reached.add(file);
   }
   return assembled;
 }
@@ -222,13 +226,13 @@ function sharedReports(assembled: readonly BuiltMerchant[]): readonly SharedRepo
     const key = JSON.stringify([problem.location, problem.role]);
     reports.set(key, [...(reports.get(key) ?? []), problem]);
   }
-  return [...reports.values()].map((all) => {
-    const file = all[0]?.location.file;
+  return [...reports.values()].map((problems) => {
+    const file = problems[0]?.location.file;
     const including = assembled.filter(
       ({ sources, bound }) =>
         sources.some((source) => source.file === file) || (file !== undefined && bound.includes(file)),
     );
-    return { all, elsewhere: all.length < including.length };
+    return { all: problems, elsewhere: problems.length < including.length };
   });
 }
 
@@ -238,15 +242,15 @@ function sharedReports(assembled: readonly BuiltMerchant[]): readonly SharedRepo
 function unknownToAll(reports: readonly SharedReport[], wholeProject: boolean): readonly LocatedProblem[] {
   return reports.flatMap(({ all, elsewhere }): readonly LocatedProblem[] => {
     const complete = all.filter(({ open }) => !open);
-    const open = complete.length < all.length;
+    const mayBeLive = complete.length < all.length;
     const best = complete.find(({ near }) => near !== null) ?? complete[0];
     // An undeclared role may be live where roles are not managed: only a likely slip is reported before a plan.
-    if (elsewhere || best === undefined || (open && best.near === null)) return [];
+    if (elsewhere || best === undefined || (mayBeLive && best.near === null)) return [];
     const { via: _, role, near, location, protects = false } = best;
     if (protects && near === null) return [{ code: "unknown-protected-role", role, near, location }];
-    return wholeProject && !open
+    return wholeProject && !mayBeLive
       ? [{ code: "unknown-role", role, near, location }]
-      : [{ code: "unknown-shared-role", role, near, open, location }];
+      : [{ code: "unknown-shared-role", role, near, open: mayBeLive, location }];
   });
 }
 
@@ -269,13 +273,13 @@ function concerns(
   ofProjects: ReadonlySet<string>,
 ): (problem: LocatedProblem) => boolean {
   const codeOf = ({ main }: BuiltMerchant): string | null => textOf(main.raw?.fields["merchant"]);
-  const chosen = assembled.filter((one) => selected.has(codeOf(one) ?? ""));
+  const chosen = assembled.filter((merchant) => selected.has(codeOf(merchant) ?? ""));
   const isMissing = new Set(chosen.map(codeOf)).size < selected.size;
   const filesOf = (some: readonly BuiltMerchant[]): ReadonlySet<string> =>
     new Set(some.flatMap(({ sources }) => sources.map(({ file }) => file)));
   const mains = new Set(chosen.map(({ main }) => main.file));
   const files = filesOf(chosen);
-  const knownFiles = filesOf(assembled.filter((one) => codeOf(one) !== null));
+  const knownFiles = filesOf(assembled.filter((merchant) => codeOf(merchant) !== null));
   return ({ via, location: { file } }) =>
     (via === undefined && ofProjects.has(file)) ||
     (via === undefined ? files.has(file) : mains.has(via)) ||

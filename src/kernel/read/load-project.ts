@@ -128,17 +128,17 @@ async function loadProject(root: string, access: ProjectAccess, now: number): Pr
   const rules = await loadRules(root, file, enforced, access, now);
   const entries = await Promise.all(
     enforced.map(async ({ files, allow }, index): Promise<Entry> => {
-      const at = (...path: Path): FileLocation => locationOf(file, ["enforce", index, ...path]);
+      const placeOf = (...path: Path): FileLocation => locationOf(file, ["enforce", index, ...path]);
       const globs = files.map(async (glob, number) => ({
         glob,
-        location: at("files", number),
+        location: placeOf("files", number),
         matched: await matchedFiles(root, glob, access),
       }));
       return {
         globs: await Promise.all(globs),
         rules: rules.files[index]?.rules ?? null,
         ruleFiles: rules.files[index]?.names ?? [],
-        allow: allow === undefined ? null : { sections: allow, location: asKey(at("allow")) },
+        allow: allow === undefined ? null : { sections: allow, location: asKey(placeOf("allow")) },
       };
     }),
   );
@@ -225,7 +225,7 @@ async function loadRules(
     library.roots.map((source) => {
       const graph = resolveIncludes(source, library.resolve);
       const problems = rulesProblems(graph, now);
-      const hasErrors = [...problems, ...graph.sources.flatMap((one) => one.problems)].some(isError);
+      const hasErrors = [...problems, ...graph.sources.flatMap((source) => source.problems)].some(isError);
       const rules = hasErrors ? null : rulesOf(graph, access.by);
       return [source.file, { problems, rules, names: graph.sources.map(({ file }) => file) }] as const;
     }),
@@ -281,8 +281,8 @@ function rulesProblems(
 function rulesOf({ main, sources, complete }: IncludeGraph, by: ProjectAccess["by"]): RulesFile | null {
   const contents = sources.flatMap(({ file, content }) => (content === null ? [] : [{ file, content }]));
   if (!complete || contents.length < sources.length) return null;
-  const others = sources.flatMap(({ file }) => (file === main.file ? [] : file));
-  const files = [main.file, ...others] as const;
+  const otherFiles = sources.flatMap(({ file }) => (file === main.file ? [] : file));
+  const files = [main.file, ...otherFiles] as const;
   return {
     rawFiles: sources.flatMap(({ raw }) => raw ?? []),
     contents,

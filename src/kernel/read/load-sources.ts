@@ -40,9 +40,9 @@ export function analyzeSource(
     const seed: Problem = { code: "sandbox-seed", location: { at: "key", path: ["merchants"] } };
     return { file, text, content: null, raw: null, includes: [], problems: located(file, [[seed]]) };
   }
-  const found = [keyProblems(text, value), faults];
+  const problemLists = [keyProblems(text, value), faults];
   if (!readable) {
-    return { file, text, content: null, raw: null, includes: [], problems: located(file, found) };
+    return { file, text, content: null, raw: null, includes: [], problems: located(file, problemLists) };
   }
   const { content, problems } = checkSchema(value);
   const raw = toRawFile(file, value);
@@ -53,7 +53,7 @@ export function analyzeSource(
     content,
     raw,
     includes: includesOf(raw),
-    problems: located(file, [...found, problems, broken]),
+    problems: located(file, [...problemLists, problems, broken]),
   };
 }
 
@@ -176,11 +176,11 @@ export async function loadSources(
 
 /** Returns a function that reads what files include; from one folder, a path as written leads to one file. */
 function readOnce(read: ReadSource): (include: Include) => Promise<ReadResult> {
-  const known = new Map<string, Promise<ReadResult>>();
+  const reads = new Map<string, Promise<ReadResult>>();
   return ({ path, location: { file } }) => {
     const key = JSON.stringify([file.replace(/[^\\/]*$/, ""), path]);
-    const result = known.get(key) ?? read(path, file);
-    known.set(key, result);
+    const result = reads.get(key) ?? read(path, file);
+    reads.set(key, result);
     return result;
   };
 }

@@ -100,7 +100,7 @@ export const reviewedStateSchema = described(
       }),
       dates: z.array(date),
     })
-    .check(z.refine((state) => indexesOf(state).every((at) => at < state.permissionSets.length))),
+    .check(z.refine((state) => indexesOf(state).every((index) => index < state.permissionSets.length))),
   { id: "reviewed", description: "The end states that a review of the plan approves." },
 ) satisfies z.ZodMiniType<ReviewedState>;
 

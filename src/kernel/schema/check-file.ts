@@ -42,8 +42,8 @@ function membersOf(value: unknown): readonly unknown[] | undefined {
 
 /** Checks the members of a file, batch by batch. */
 function memberIssues(members: readonly unknown[]): readonly SchemaIssue[] {
-  return Array.from({ length: Math.ceil(members.length / BATCH) }, (_, at) => {
-    const from = at * BATCH;
+  return Array.from({ length: Math.ceil(members.length / BATCH) }, (_, batch) => {
+    const from = batch * BATCH;
     const { error } = membersSchema.safeParse(members.slice(from, from + BATCH));
     return (error?.issues ?? []).map((issue) => {
       const [index, ...path] = issue.path;

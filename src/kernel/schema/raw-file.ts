@@ -110,7 +110,7 @@ export function toRawFile(file: string, value: unknown): RawFile {
   return {
     file,
     fields,
-    roles: roles.filter((one) => !isAdjustment(one)).map(({ index, role }) => rawRole(file, index, role)),
+    roles: roles.filter((entry) => !isAdjustment(entry)).map(({ index, role }) => rawRole(file, index, role)),
     adjustments: roles.filter(isAdjustment).map(({ index, role }) => rawAdjustment(file, index, role)),
     members: members.map((member, index) => rawMember(file, index, member, grantsOf(member["roles"], index))),
     leavers: listOf(fields["leavers"]).map((entry, index) => rawLeaver(file, index, fieldsOf(entry))),
@@ -213,15 +213,15 @@ function rawLeaver(file: string, index: number, fields: Readonly<Record<string, 
  * one list: of 100,000 members nearly all do.
  */
 function grantReader(): (roles: unknown, member: number) => readonly RawGrant[] {
-  const known = new Map<string, readonly RawGrant[]>();
+  const grantsByList = new Map<string, readonly RawGrant[]>();
   return (roles, member) => {
     const list = listOf(roles);
     const read = (): readonly RawGrant[] =>
       list.map((value, index) => rawGrant(value, index, member)).filter((grant) => grant !== null);
     if (!list.every((value) => typeof value === "string")) return read();
     const names = JSON.stringify(list);
-    const grants = known.get(names) ?? read();
-    known.set(names, grants);
+    const grants = grantsByList.get(names) ?? read();
+    grantsByList.set(names, grants);
     return grants;
   };
 }

@@ -95,12 +95,7 @@ function describeUnion(
   return [wrongType(path, [...new Set(kinds)], value, root)];
 }
 
-function wrongType(
-  path: Path,
-  wanted: readonly Kind[],
-  value: unknown,
-  root: unknown,
-): Problem<ShapeProblem> {
+function wrongType(path: Path, kinds: readonly Kind[], value: unknown, root: unknown): Problem<ShapeProblem> {
   const key = path.at(-1);
   const parent = path.slice(0, -1);
   if (value === undefined && typeof key === "string" && !Object.hasOwn(Object(valueAt(root, parent)), key)) {
@@ -108,35 +103,35 @@ function wrongType(
   }
   const location = { at: "value", path } as const;
   if (value === null) {
-    return { code: "null-value", path, wanted, location };
+    return { code: "null-value", path, wanted: kinds, location };
   }
   const got = kindOf(value);
   // Numbers that JSON does not have: .inf and .nan.
-  return wanted.includes(got)
+  return kinds.includes(got)
     ? { code: "bad-count", path, value, location }
-    : { code: "wrong-type", path, wanted, got, value, location, ...hiddenAt(path) };
+    : { code: "wrong-type", path, wanted: kinds, got, value, location, ...hiddenAt(path) };
 }
 
 function unknownKey(key: string, path: Path, owner: unknown, context: Context): Problem<ShapeProblem> {
-  const known = keysAt(path, context.schema);
-  const { near, used } = nearOf(key, known, owner, context);
-  const at = [...path, key];
+  const knownKeys = keysAt(path, context.schema);
+  const { near, used } = nearOf(key, knownKeys, owner, context);
+  const keyPath = [...path, key];
   return {
     code: "unknown-key",
     key,
     path,
-    known,
+    known: knownKeys,
     near,
     used,
-    location: { at: "key", path: at },
-    ...hiddenAt(at),
+    location: { at: "key", path: keyPath },
+    ...hiddenAt(keyPath),
   };
 }
 
 /** Returns the known key that was probably meant; an unused one is preferred. */
 function nearOf(
   key: string,
-  known: readonly string[],
+  knownKeys: readonly string[],
   owner: unknown,
   context: Context,
 ): { readonly near: string | null; readonly used: boolean } {
@@ -146,9 +141,9 @@ function nearOf(
   }
   const unused = nearKey(
     key,
-    known.filter((each) => !Object.hasOwn(Object(owner), each)),
+    knownKeys.filter((each) => !Object.hasOwn(Object(owner), each)),
   );
-  const near = unused ?? nearKey(key, known);
+  const near = unused ?? nearKey(key, knownKeys);
   return { near, used: unused === null && near !== null };
 }
 

@@ -55,6 +55,6 @@ function synonym(
   synonyms: Readonly<Record<string, string>>,
   candidates: readonly string[],
 ): string | null {
-  const found = Object.hasOwn(synonyms, word.toLowerCase()) ? synonyms[word.toLowerCase()] : undefined;
-  return found !== undefined && candidates.includes(found) ? found : null;
+  const synonym = Object.hasOwn(synonyms, word.toLowerCase()) ? synonyms[word.toLowerCase()] : undefined;
+  return synonym !== undefined && candidates.includes(synonym) ? synonym : null;
 }

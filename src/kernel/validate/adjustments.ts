@@ -29,11 +29,11 @@ export function plainAdjustments({ adjustments }: RawFile): readonly Problem[] {
 export function soundAdjustments(merchant: RuleContext): readonly LocatedProblem[] {
   const { adjustments, main, complete } = merchant;
   if (adjustments.length === 0) return [];
-  const own = adjustments.filter(({ file }) => file === main);
+  const ownAdjustments = adjustments.filter(({ file }) => file === main);
   const renamed = renamedRoles(merchant.roles);
   const currentName = ({ name }: RawAdjustment): string | null => name && (renamed.get(name) ?? name);
   return [
-    ...repeats(own, currentName).map(
+    ...repeats(ownAdjustments, currentName).map(
       ({ text, item, first }): LocatedProblem => ({
         code: "duplicate-role",
         name: text,
@@ -42,7 +42,7 @@ export function soundAdjustments(merchant: RuleContext): readonly LocatedProblem
       }),
     ),
     // A role may be declared in a file that could not be read.
-    ...(complete ? adjustments.flatMap((one) => problemsOf(one, merchant)) : []),
+    ...(complete ? adjustments.flatMap((adjustment) => problemsOf(adjustment, merchant)) : []),
   ];
 }
 
@@ -52,9 +52,9 @@ function problemsOf(adjustment: RawAdjustment, { main, roles }: RuleContext): re
   if (name === null) return [];
   if (file !== main) return [{ code: "adjust-included", role: name, location }];
   const current = renamedRoles(roles).get(name) ?? name;
-  const role = roles.find((one) => one.name === current);
+  const role = roles.find((candidate) => candidate.name === current);
   if (role === undefined) {
-    const names = roles.flatMap((one) => (one.file === main ? [] : (one.name ?? [])));
+    const names = roles.flatMap((candidate) => (candidate.file === main ? [] : (candidate.name ?? [])));
     const near = openSuggester([...new Set(names)])(name);
     return [{ code: "adjust-unknown-role", role: name, near, location }];
   }
@@ -67,20 +67,20 @@ function problemsOf(adjustment: RawAdjustment, { main, roles }: RuleContext): re
 }
 
 function withoutEffect(adjustment: RawAdjustment, role: RawRole): readonly LocatedProblem[] {
-  const known = new Map(role.permissions.map((permission, index) => [permission, index] as const));
-  const at = (list: "add" | "remove", index: number): FileLocation =>
+  const indexes = new Map(role.permissions.map((permission, index) => [permission, index] as const));
+  const locationIn = (list: "add" | "remove", index: number): FileLocation =>
     locationOf(adjustment.file, [...adjustment.path, "adjust", list, index]);
   return (["add", "remove"] as const).flatMap((list) =>
     adjustment[list].flatMap((value, index): readonly LocatedProblem[] => {
       const permission = textOf(value);
-      if (permission === null || known.has(permission) === (list === "remove")) return [];
-      const place = known.get(permission);
+      if (permission === null || indexes.has(permission) === (list === "remove")) return [];
+      const place = indexes.get(permission);
       const first = locationOf(role.file, [
         ...role.path,
         ...(place === undefined ? ["name"] : ["permissions", place]),
       ]);
       const data = { role: role.name ?? "", permission, list };
-      return [{ code: "adjust-no-effect", ...data, location: at(list, index), first }];
+      return [{ code: "adjust-no-effect", ...data, location: locationIn(list, index), first }];
     }),
   );
 }
@@ -130,7 +130,7 @@ export function strictLimits(merchant: RuleContext): readonly LocatedProblem[] {
     return [];
   }
   const renamed = renamedRoles(roles);
-  const all = rawFiles.flatMap(({ file, fields }) =>
+  const limits = rawFiles.flatMap(({ file, fields }) =>
     limitsInFile(fields).map(({ role, unit, ...limit }): Limit => {
       const [section, setting] = limit.path;
       const setBy = JSON.stringify([section, setting, role && (renamed.get(role) ?? role)]);
@@ -138,13 +138,13 @@ export function strictLimits(merchant: RuleContext): readonly LocatedProblem[] {
     }),
   );
   const included = new Map<string, Limit>();
-  for (const limit of all) {
-    const known = included.get(limit.key);
-    if (limit.location.file !== main && (known === undefined || limit.strictness > known.strictness)) {
+  for (const limit of limits) {
+    const stricter = included.get(limit.key);
+    if (limit.location.file !== main && (stricter === undefined || limit.strictness > stricter.strictness)) {
       included.set(limit.key, limit);
     }
   }
-  const looser = all.flatMap(
+  const looser = limits.flatMap(
     ({ path, key, value, strictness, stricter, location }): readonly LocatedProblem[] => {
       const limit = location.file === main ? included.get(key) : undefined;
       return limit === undefined || strictness >= limit.strictness
@@ -162,7 +162,7 @@ export function strictLimits(merchant: RuleContext): readonly LocatedProblem[] {
           ];
     },
   );
-  return [...looser, ...mixedUnits(all), ...looserEscalation(merchant)];
+  return [...looser, ...mixedUnits(limits), ...looserEscalation(merchant)];
 }
 
 /**
@@ -170,19 +170,19 @@ export function strictLimits(merchant: RuleContext): readonly LocatedProblem[] {
  * beside an included check of what somebody can reach, to the default.
  */
 function looserEscalation({ main, rawFiles }: RuleContext): readonly LocatedProblem[] {
-  const own = rawFiles.find(({ file }) => file === main);
-  const others = rawFiles.filter(({ file }) => file !== main);
+  const mainFile = rawFiles.find(({ file }) => file === main);
+  const includedFiles = rawFiles.filter(({ file }) => file !== main);
   return ESCALATION_KEYS.flatMap((key): readonly LocatedProblem[] => {
     const path = ["policies", "escalation", key];
-    const value = own && valueAt(own.fields, path);
+    const value = mainFile && valueAt(mainFile.fields, path);
     if (!Array.isArray(value)) return [];
-    const lists = others.flatMap(({ file, fields }) => {
+    const lists = includedFiles.flatMap(({ file, fields }) => {
       const list = valueAt(fields, path);
       return Array.isArray(list)
         ? [{ list: list as readonly unknown[], location: locationOf(file, path) }]
         : [];
     });
-    const [first] = lists.length > 0 ? lists : others.flatMap((raw) => defaultBeside(raw, key));
+    const [first] = lists.length > 0 ? lists : includedFiles.flatMap((raw) => defaultBeside(raw, key));
     if (first === undefined) return [];
     const limit = [...new Set(lists.length > 0 ? lists.flatMap(({ list }) => list) : first.list)];
     if (limit.every((permission) => value.includes(permission))) return [];

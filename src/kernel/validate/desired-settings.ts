@@ -21,8 +21,10 @@ export interface ValidFile {
 }
 
 /** Combines the `sync` sections of all files. */
-export function normaliseSync(all: readonly ValidFile[]): SyncOptions {
-  const { roles, members, reinvite, replace_roles, ...rest } = merged(all.map(({ content }) => content.sync));
+export function normaliseSync(files: readonly ValidFile[]): SyncOptions {
+  const { roles, members, reinvite, replace_roles, ...rest } = merged(
+    files.map(({ content }) => content.sync),
+  );
   rest satisfies Record<string, never>;
   return {
     roles: roles ?? "authoritative",
@@ -39,31 +41,31 @@ function period(text: string): Duration {
 
 /** Combines the `ignore` globs of all files. */
 export function normalisePatterns(
-  all: readonly (Partial<Record<"roles" | "members", string[] | undefined>> | undefined)[],
+  lists: readonly (Partial<Record<"roles" | "members", string[] | undefined>> | undefined)[],
 ): IgnorePatterns {
   return {
-    roles: unique(all.flatMap((each) => each?.roles ?? [])),
-    members: unique(all.flatMap((each) => each?.members ?? [])),
+    roles: unique(lists.flatMap((each) => each?.roles ?? [])),
+    members: unique(lists.flatMap((each) => each?.members ?? [])),
   };
 }
 
 /** Combines the guards of all files. */
 export function normaliseGuards(
-  all: readonly ValidFile[],
+  files: readonly ValidFile[],
   currentName: (role: string) => string,
 ): GuardSettings {
-  const each = all.map(({ content }) => content.guards);
+  const each = files.map(({ content }) => content.guards);
   const { overrides } = merged(each);
   return { ...combinedGuards(each, currentName), ...(overrides && { overrides: unique(overrides) }) };
 }
 
 /** Combines the policies of all files. */
 export function normalisePolicies(
-  all: readonly ValidFile[],
+  files: readonly ValidFile[],
   currentName: (role: string) => string,
 ): Policies {
   return combinedPolicies(
-    all.map(({ content }) => content.policies),
+    files.map(({ content }) => content.policies),
     currentName,
   );
 }
@@ -86,10 +88,10 @@ export function enforcedRules(
 
 /** Combines the checks of all files. */
 export function normaliseChecks(
-  all: readonly ValidFile[],
+  files: readonly ValidFile[],
   currentName: (role: string) => string,
 ): readonly Check[] {
-  return all.flatMap(({ file, content }) =>
+  return files.flatMap(({ file, content }) =>
     (content.checks ?? []).map((check, index) =>
       normaliseCheck(check, { file, path: ["checks", index] }, currentName),
     ),
@@ -106,7 +108,7 @@ function normaliseCheck(check: FileCheck, origin: Origin, currentName: (role: st
     return {
       kind: "only",
       can,
-      only: unique(only.map((one) => normaliseHolder(one, currentName))),
+      only: unique(only.map((holder) => normaliseHolder(holder, currentName))),
       ...common,
     };
   }
@@ -126,12 +128,12 @@ function normaliseHolder(holder: string, currentName: (role: string) => string):
 }
 
 /** Returns the roles and members that rules of included files name, and no rule of the merchant's own; undefined if there are none. */
-export function sharedRuleNames(main: ValidFile, all: readonly ValidFile[]): readonly string[] | undefined {
-  const own = new Set(ruleNames(main));
-  const shared = all
+export function sharedRuleNames(main: ValidFile, files: readonly ValidFile[]): readonly string[] | undefined {
+  const ownNames = new Set(ruleNames(main));
+  const shared = files
     .filter(({ file }) => file !== main.file)
     .flatMap(ruleNames)
-    .filter((role) => !own.has(role));
+    .filter((role) => !ownNames.has(role));
   return shared.length === 0 ? undefined : unique(shared);
 }
 

@@ -60,9 +60,9 @@ function sitesByTwo(
   for (const [first, second, site] of sites) {
     const row = table.get(first) ?? new Map<unknown, FileLocation[]>();
     table.set(first, row);
-    const known = row.get(second);
-    if (known === undefined) row.set(second, [site]);
-    else known.push(site);
+    const bothSites = row.get(second);
+    if (bothSites === undefined) row.set(second, [site]);
+    else bothSites.push(site);
   }
   return table;
 }
@@ -82,9 +82,9 @@ function openPlaces(view: RuleContext): Places {
   const entries = new Map<string, RawMember[]>();
   for (const member of view.members) {
     if (member.address === null) continue;
-    const known = entries.get(member.address);
-    if (known === undefined) entries.set(member.address, [member]);
-    else known.push(member);
+    const sameAddress = entries.get(member.address);
+    if (sameAddress === undefined) entries.set(member.address, [member]);
+    else sameAddress.push(member);
   }
   const otherNames = rolesByOtherNames(view.roles);
   const formerNames = renamedRoles(view.roles);
@@ -96,7 +96,7 @@ function openPlaces(view: RuleContext): Places {
     cannotSites: memoized(
       ({ file, path }) => JSON.stringify([file, path]),
       ({ file, path }) => {
-        const raw = view.rawFiles.find((one) => one.file === file);
+        const raw = view.rawFiles.find((rawFile) => rawFile.file === file);
         const list = listOf(valueAt(raw?.fields, [...path, "cannot"]));
         return sitesByTwo(
           list.map((item, index) => ["", item, locationOf(file, [...path, "cannot", index])] as const),

@@ -114,11 +114,11 @@ function agreeingGrants({ roles, members, duplicateAddresses }: RuleContext): re
     const { address, grants, repeated } = member;
     const isGivenTwice = repeated || (grants.length > 1 && grants.some(({ role }) => names.has(role)));
     if (address !== null && (isGivenTwice || duplicateAddresses.has(address))) {
-      const known = byAddress.get(address);
-      if (known === undefined) {
+      const entries = byAddress.get(address);
+      if (entries === undefined) {
         byAddress.set(address, [member]);
       } else {
-        known.push(member);
+        entries.push(member);
       }
     }
   }
@@ -227,17 +227,17 @@ function agreeingSettings({ rawFiles }: RuleContext): readonly LocatedProblem[] 
 function possibleHolders({ rawFiles, roles }: RuleContext): readonly LocatedProblem[] {
   const renamed = renamedRoles(roles);
   const strictest = (direction: SettingLimit["stricter"]) => {
-    const found = new Map<string, SettingLimit & { readonly location: FileLocation }>();
+    const limits = new Map<string, SettingLimit & { readonly location: FileLocation }>();
     for (const { file, fields } of rawFiles) {
       for (const limit of limitsInFile(fields)) {
         if (limit.role === null || limit.unit !== HOLDERS || limit.stricter !== direction) continue;
         const role = renamed.get(limit.role) ?? limit.role;
-        const known = found.get(role);
-        if (known === undefined || limit.strictness > known.strictness)
-          found.set(role, { ...limit, location: locationOf(file, limit.path) });
+        const earlier = limits.get(role);
+        if (earlier === undefined || limit.strictness > earlier.strictness)
+          limits.set(role, { ...limit, location: locationOf(file, limit.path) });
       }
     }
-    return found;
+    return limits;
   };
   const most = strictest("less");
   return [...strictest("more")].flatMap(([role, min]): readonly LocatedProblem[] => {

@@ -40,11 +40,13 @@ export function knownRoles(merchant: RuleContext): readonly LocatedProblem[] {
         suggest(role) ?? PREDEFINED_ROLES.find((id) => id === `role_${role.toLowerCase()}`) ?? null;
       return [{ role, near, location }];
     });
-  const own = open ? [] : [...grantReferences(merchant, isKnown), ...rules.filter(isOwn)];
+  const ownReferences = open ? [] : [...grantReferences(merchant, isKnown), ...rules.filter(isOwn)];
   return [
-    ...unknown(own).map((found): LocatedProblem => ({ code: "unknown-role", ...found })),
+    ...unknown(ownReferences).map(
+      (unknownRole): LocatedProblem => ({ code: "unknown-role", ...unknownRole }),
+    ),
     ...unknown(rules.filter((rule) => !isOwn(rule))).map(
-      (found): LocatedProblem => ({ code: "unknown-shared-role", open, ...found }),
+      (unknownRole): LocatedProblem => ({ code: "unknown-shared-role", open, ...unknownRole }),
     ),
   ];
 }
@@ -63,15 +65,15 @@ export function currentRoleNames(merchant: RuleContext): readonly LocatedProblem
       name === null ? [] : [{ text: name, location: locationOf(file, [...path, "name"]) }],
     ),
   ];
-  const found = new Map<string, { readonly role: string; readonly places: FileLocation[] }>();
+  const groups = new Map<string, { readonly role: string; readonly places: FileLocation[] }>();
   for (const { text: role, location } of references) {
     if (!renamed.has(role)) continue;
     const key = JSON.stringify([location.file, role]);
-    const known = found.get(key) ?? { role, places: [] };
-    known.places.push(location);
-    found.set(key, known);
+    const group = groups.get(key) ?? { role, places: [] };
+    group.places.push(location);
+    groups.set(key, group);
   }
-  return [...found.values()].flatMap(({ role, places }): readonly LocatedProblem[] => {
+  return [...groups.values()].flatMap(({ role, places }): readonly LocatedProblem[] => {
     const [location] = places;
     const name = renamed.get(role);
     return location && name !== undefined
@@ -84,27 +86,31 @@ export function currentRoleNames(merchant: RuleContext): readonly LocatedProblem
 export function knownProtectedRoles(merchant: RuleContext): readonly LocatedProblem[] {
   const open = !merchant.rolesComplete;
   const isOwn = ({ location }: Reference) => location.file === merchant.main;
-  const named = merchant.rawFiles.flatMap(protectedRoles).filter((one) => !open || !isOwn(one));
-  if (named.length === 0) {
+  const references = merchant.rawFiles
+    .flatMap(protectedRoles)
+    .filter((reference) => !open || !isOwn(reference));
+  if (references.length === 0) {
     return [];
   }
   const names = merchant.roles.flatMap(({ name }) => name ?? []);
-  const known = new Set([...names, ...renamedRoles(merchant.roles).keys()].map((name) => name.toLowerCase()));
+  const lowerNames = new Set(
+    [...names, ...renamedRoles(merchant.roles).keys()].map((name) => name.toLowerCase()),
+  );
   const suggest = openSuggester([...new Set(names)]);
   const mayBeIgnored = openIgnored(merchant, "roles");
   const isKnown = (role: string) =>
     !isLiteralGlob(role) ||
     isLikeRoleId(role.toLowerCase()) ||
-    known.has(role.toLowerCase()) ||
+    lowerNames.has(role.toLowerCase()) ||
     mayBeIgnored(role);
-  return named
+  return references
     .filter(({ text }) => !isKnown(text))
     .map((reference): LocatedProblem => {
       const { text: role, location } = reference;
-      const found = { role, near: suggest(role), location };
+      const problem = { role, near: suggest(role), location };
       return isOwn(reference)
-        ? { code: "unknown-protected-role", ...found }
-        : { code: "unknown-shared-role", open, protects: true, ...found };
+        ? { code: "unknown-protected-role", ...problem }
+        : { code: "unknown-shared-role", open, protects: true, ...problem };
     });
 }
 
@@ -150,17 +156,20 @@ export function knownMembers(merchant: RuleContext): readonly LocatedProblem[] {
   if (!merchant.membersComplete) {
     return [];
   }
-  const own = merchant.rawFiles.filter(({ file }) => file === merchant.main);
-  const named = own.flatMap((raw) => [...checkHolders(raw), ...checkedMembers(raw)]);
-  if (named.length === 0) {
+  const ownFiles = merchant.rawFiles.filter(({ file }) => file === merchant.main);
+  const references = ownFiles.flatMap((raw) => [...checkHolders(raw), ...checkedMembers(raw)]);
+  if (references.length === 0) {
     return [];
   }
   const emails = merchant.members.flatMap(({ email }) => email ?? []);
-  const known = new Set(emails.map((email) => email.toLowerCase()));
+  const lowerAddresses = new Set(emails.map((email) => email.toLowerCase()));
   const suggest = openSuggester([...new Set(emails)]);
   const mayBeIgnored = openIgnored(merchant, "members");
-  return named.flatMap(({ text: email, location }): readonly LocatedProblem[] =>
-    !email.includes("@") || email.startsWith("role:") || known.has(email.toLowerCase()) || mayBeIgnored(email)
+  return references.flatMap(({ text: email, location }): readonly LocatedProblem[] =>
+    !email.includes("@") ||
+    email.startsWith("role:") ||
+    lowerAddresses.has(email.toLowerCase()) ||
+    mayBeIgnored(email)
       ? []
       : [{ code: "unknown-member", email, near: suggest(email), location }],
   );
@@ -168,17 +177,17 @@ export function knownMembers(merchant: RuleContext): readonly LocatedProblem[] {
 
 /** Warns wherever the address of somebody who has left still stands. */
 export function noLeavers({ leavers, members, rawFiles, now }: RuleContext): readonly LocatedProblem[] {
-  const left = new Map<string, RawLeaver>();
+  const leaversByAddress = new Map<string, RawLeaver>();
   for (const leaver of leavers) {
     const { address, from } = leaver;
-    const known = left.get(address ?? "")?.from?.starts ?? Number.POSITIVE_INFINITY;
-    if (address !== null && from !== null && from.starts <= now && from.starts < known)
-      left.set(address, leaver);
+    const earliest = leaversByAddress.get(address ?? "")?.from?.starts ?? Number.POSITIVE_INFINITY;
+    if (address !== null && from !== null && from.starts <= now && from.starts < earliest)
+      leaversByAddress.set(address, leaver);
   }
-  if (left.size === 0) {
+  if (leaversByAddress.size === 0) {
     return [];
   }
-  const named = [
+  const addresses = [
     ...members.flatMap((member) => [
       ...(member.email === null ? [] : [{ text: member.email, location: memberLocation(member, "email") }]),
       ...member.previously.map((text) => ({ text, location: memberLocation(member, "previously") })),
@@ -190,8 +199,8 @@ export function noLeavers({ leavers, members, rawFiles, now }: RuleContext): rea
       ...textsAt(raw, ["ignore", "members"]),
     ]),
   ];
-  return named.flatMap(({ text, location }): readonly LocatedProblem[] => {
-    const leaver = left.get(text.toLowerCase());
+  return addresses.flatMap(({ text, location }): readonly LocatedProblem[] => {
+    const leaver = leaversByAddress.get(text.toLowerCase());
     if (leaver === undefined) return [];
     const first = locationOf(leaver.file, [...leaver.path, "email"]);
     return [{ code: "leaver-listed", email: text, from: leaver.from?.text ?? "", location, first }];
@@ -230,9 +239,9 @@ function textsAt({ file, fields }: RawFile, path: Path): readonly Reference[] {
 
 function checkHolders({ file, fields }: RawFile): readonly Reference[] {
   return listOf(fields["checks"]).flatMap((check, index) =>
-    listOf(fieldsOf(check)["only"]).flatMap((holder, at) =>
+    listOf(fieldsOf(check)["only"]).flatMap((holder, position) =>
       typeof holder === "string"
-        ? [{ text: holder, location: locationOf(file, ["checks", index, "only", at]) }]
+        ? [{ text: holder, location: locationOf(file, ["checks", index, "only", position]) }]
         : [],
     ),
   );
@@ -247,17 +256,19 @@ function checkedMembers({ file, fields }: RawFile): readonly Reference[] {
 
 /** Warns of roles without a holder, if all members and their roles are declared. */
 export function heldRoles(merchant: RuleContext): readonly LocatedProblem[] {
-  const { membersComplete, roles, members, main, referencedRoles: named } = merchant;
-  const known = new Set(roles.flatMap(({ name, id, previously }) => [name, id, ...previously]));
+  const { membersComplete, roles, members, main, referencedRoles } = merchant;
+  const declaredNames = new Set(roles.flatMap(({ name, id, previously }) => [name, id, ...previously]));
   // An unknown role may be a misspelling of the unheld one.
-  const clear = !merchant.rolesComplete || [...named].every((role) => isLikeRoleId(role) || known.has(role));
+  const clear =
+    !merchant.rolesComplete ||
+    [...referencedRoles].every((role) => isLikeRoleId(role) || declaredNames.has(role));
   if (!membersComplete || !clear || !members.every(({ rolesComplete }) => rolesComplete)) {
     return [];
   }
   const unheld = roles.flatMap(({ name, id, previously, file, path }) =>
     name === null ||
     file !== main ||
-    [name, id, ...previously].some((each) => each !== null && named.has(each))
+    [name, id, ...previously].some((each) => each !== null && referencedRoles.has(each))
       ? []
       : [{ name, location: locationOf(file, [...path, "name"]) }],
   );
@@ -277,12 +288,12 @@ const MIN_COMMON_USES = 3;
 /** Warns of a permission used once that resembles a frequent one. */
 export function usualPermissions(merchant: RuleContext): readonly LocatedProblem[] {
   const { roles, adjustments, rawFiles } = merchant;
-  const named = rawFiles.flatMap(namedPermissions);
+  const rulePermissions = rawFiles.flatMap(namedPermissions);
   const counts = new Map<unknown, number>();
   const lists = [
     ...roles.map(({ permissions }) => permissions),
     ...adjustments.map(({ add }) => add),
-    named.map(({ text }) => text),
+    rulePermissions.map(({ text }) => text),
   ];
   for (const list of lists) for (const text of list) counts.set(text, (counts.get(text) ?? 0) + 1);
   const often = [...counts].flatMap(([text, uses]) =>
@@ -293,7 +304,7 @@ export function usualPermissions(merchant: RuleContext): readonly LocatedProblem
   const once = [
     ...roles.flatMap((role) => declaredPermissions(role, isRare)),
     ...adjustments.flatMap((adjustment) => addedPermissions(adjustment, isRare)),
-    ...named.filter(({ text }) => isRare(text)),
+    ...rulePermissions.filter(({ text }) => isRare(text)),
   ];
   if (often.join("").length * once.reduce((sum, { text }) => sum + text.length, 0) > MAX_COMPARED) {
     return [];
@@ -331,9 +342,9 @@ function namedPermissions(raw: RawFile): readonly Reference[] {
   const { file, fields } = raw;
   const checked = listOf(fields["checks"]).flatMap((check, index) => {
     const { can, cannot } = fieldsOf(check);
-    const listed = listOf(cannot).flatMap((permission, at) =>
+    const listed = listOf(cannot).flatMap((permission, position) =>
       typeof permission === "string"
-        ? [{ text: permission, location: locationOf(file, ["checks", index, "cannot", at]) }]
+        ? [{ text: permission, location: locationOf(file, ["checks", index, "cannot", position]) }]
         : [],
     );
     return typeof can === "string"

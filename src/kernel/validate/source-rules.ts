@@ -93,13 +93,17 @@ function pastEnd(
 }
 
 function lateEnd(end: RawEnd | null, { end: membership }: RawMember): readonly Problem[] {
-  const [own, whole] = [end?.until ?? null, membership?.until ?? null];
-  return end === null || membership === null || own === null || whole === null || own.ends <= whole.ends
+  const [grantEnd, whole] = [end?.until ?? null, membership?.until ?? null];
+  return end === null ||
+    membership === null ||
+    grantEnd === null ||
+    whole === null ||
+    grantEnd.ends <= whole.ends
     ? []
     : [
         {
           code: "until-after-membership",
-          until: own.text,
+          until: grantEnd.text,
           membership: whole.text,
           location: { at: "value", path: end.path },
           first: { at: "value", path: membership.path },

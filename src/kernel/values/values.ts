@@ -38,8 +38,8 @@ export function listOf(value: unknown): readonly unknown[] {
 
 /** Concatenates lists without copying a single one. */
 export function joinLists<T>(lists: readonly (readonly T[])[]): readonly T[] {
-  const [first = [], ...others] = lists;
-  return others.length === 0 ? first : lists.flat();
+  const [first = [], ...otherLists] = lists;
+  return otherLists.length === 0 ? first : lists.flat();
 }
 
 /** Returns text that is not blank, else null. */
@@ -78,7 +78,7 @@ export interface Repeat<T> {
 /** Returns every item whose text has occurred before; items without a text are skipped. */
 export function repeats<T>(items: readonly T[], textOf: (item: T) => unknown): readonly Repeat<T>[] {
   const seen = new Map<string, T>();
-  const found: Repeat<T>[] = [];
+  const repeats: Repeat<T>[] = [];
   for (const item of items) {
     const text = textOf(item);
     if (typeof text !== "string") {
@@ -88,10 +88,10 @@ export function repeats<T>(items: readonly T[], textOf: (item: T) => unknown): r
     if (first === undefined) {
       seen.set(text, item);
     } else {
-      found.push({ text, item, first });
+      repeats.push({ text, item, first });
     }
   }
-  return found;
+  return repeats;
 }
 
 /** Returns the record without its undefined fields. */

@@ -69,7 +69,7 @@ interface Stream {
 function* tokensOf(text: string, maxTokens: number, stream: Stream): ReturnType<Parser["parse"]> {
   const parser = new Parser();
   let [count, errors, documents] = [0, 0, 0];
-  const wanted = (token: { readonly type: string; readonly offset?: number }) => {
+  const isWithinLimits = (token: { readonly type: string; readonly offset?: number }) => {
     errors += token.type === "error" ? 1 : 0;
     documents += token.type === "document" ? 1 : 0;
     if (documents > 1) {
@@ -83,7 +83,7 @@ function* tokensOf(text: string, maxTokens: number, stream: Stream): ReturnType<
       throw new TooManyTokens();
     }
     for (const token of parser.next(lexeme)) {
-      if (!wanted(token)) {
+      if (!isWithinLimits(token)) {
         return;
       }
       yield token;
@@ -93,7 +93,7 @@ function* tokensOf(text: string, maxTokens: number, stream: Stream): ReturnType<
     }
   }
   for (const token of parser.end()) {
-    if (!wanted(token)) {
+    if (!isWithinLimits(token)) {
       return;
     }
     yield token;
@@ -149,10 +149,10 @@ export function conflictProblem(text: string): readonly Problem<YamlProblem>[] |
     // What is left of a conflict that somebody resolved in part.
     conflicts.push({ start: rest.index, end: rest.index + "<<<<<<<".length });
   }
-  const [first, ...others] = conflicts;
+  const [first, ...otherConflicts] = conflicts;
   return first === undefined
     ? null
-    : [{ code: "merge-conflict", more: others.length, location: { at: "text", ...first } }];
+    : [{ code: "merge-conflict", more: otherConflicts.length, location: { at: "text", ...first } }];
 }
 
 /** Returns one problem per line: further ones on a line are nearly always consequences of the first. */

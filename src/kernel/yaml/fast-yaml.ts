@@ -86,9 +86,9 @@ function mergeChunks(chunks: readonly YamlChunk[]): object | null {
   if (first === undefined || more.length === 0) return first ?? null;
   const lists = [first, ...more].map(({ members }) => members);
   if (!lists.every(Array.isArray)) return null;
-  const others = more.flatMap(({ members, ...rest }) => Object.entries(rest));
+  const otherEntries = more.flatMap(({ members, ...rest }) => Object.entries(rest));
   const whole: Record<string, unknown> = { ...first, members: lists.flat() };
-  for (const [key, value] of others) {
+  for (const [key, value] of otherEntries) {
     // The full parser reports a duplicate key.
     if (Object.hasOwn(whole, key)) return null;
     whole[key] = value;
@@ -113,10 +113,10 @@ export function* yamlChunks(text: string, size: number): Generator<string> {
     yield text;
     return;
   }
-  const found = MEMBERS.exec(text);
-  const begin = found === null ? text.length : found.index + found[0].length;
-  const entry = `\n${found?.[1] ?? ""}- `;
-  const end = endOfList(text, begin, found?.[1] === "");
+  const header = MEMBERS.exec(text);
+  const begin = header === null ? text.length : header.index + header[0].length;
+  const entry = `\n${header?.[1] ?? ""}- `;
+  const end = endOfList(text, begin, header?.[1] === "");
   let start = 0;
   for (;;) {
     const next = text.indexOf(entry, Math.max(start, begin) + size) + 1;

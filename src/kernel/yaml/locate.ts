@@ -52,9 +52,9 @@ export function createLocator(text: string, size: number = PART): Locator {
   const inParts = (path: Path, at: "value" | "key" | "first-key"): TextRange | null | undefined => {
     if (text.length <= size) return undefined;
     if (parts === undefined) parts = partsOf(text, size);
-    const found = parts && pathsIn(parts, path);
-    if (!found) return undefined;
-    for (const { part, path: inside } of found) {
+    const partsOfPath = parts && pathsIn(parts, path);
+    if (!partsOfPath) return undefined;
+    for (const { part, path: inside } of partsOfPath) {
       const reading = readingOf(part.text);
       const location = reading && locateIn(reading, inside, at);
       if (location) return { start: location.start + part.shift, end: location.end + part.shift };
@@ -69,8 +69,8 @@ export function createLocator(text: string, size: number = PART): Locator {
       return null;
     }
     const { path, at } = location;
-    const found = inParts(path, at);
-    if (found !== undefined) return found;
+    const range = inParts(path, at);
+    if (range !== undefined) return range;
     const reading = readingOf(text);
     return reading && locateIn(reading, path, at);
   };
@@ -166,11 +166,11 @@ function anchorsOf(document: Document.Parsed): ReadonlyMap<string, readonly Node
   visit(document, {
     Value: (_, node) => {
       if (node.anchor !== undefined) {
-        const known = anchors.get(node.anchor);
-        if (known === undefined) {
+        const nodes = anchors.get(node.anchor);
+        if (nodes === undefined) {
           anchors.set(node.anchor, [node]);
         } else {
-          known.push(node);
+          nodes.push(node);
         }
       }
     },
@@ -210,8 +210,8 @@ function lastEnd(node: { readonly items: readonly unknown[] }, fallback: number)
   return isNode(last) && last.range ? last.range[1] : fallback;
 }
 
-function filled(found: TextRange | null): TextRange | null {
-  return found === null || found.start === found.end ? null : found;
+function filled(range: TextRange | null): TextRange | null {
+  return range === null || range.start === range.end ? null : range;
 }
 
 /** An index that converts offsets of a text to lines and columns. */
@@ -226,8 +226,8 @@ export interface Positions {
 export function indexPositions(text: string): Positions {
   // An editor does not count a byte order mark as a column.
   const starts = [text.startsWith("\uFEFF") ? 1 : 0];
-  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) {
-    starts.push(at + 1);
+  for (let lineEnd = text.indexOf("\n"); lineEnd !== -1; lineEnd = text.indexOf("\n", lineEnd + 1)) {
+    starts.push(lineEnd + 1);
   }
   const start = (index: number) => starts[index] ?? text.length;
   const position = (offset: number) => {

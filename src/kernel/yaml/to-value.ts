@@ -89,7 +89,7 @@ interface Position {
 
 const NOTHING: Converted = { value: null, size: 1 };
 
-function convert(node: unknown, at: Position, converter: Converter): Converted {
+function convert(node: unknown, position: Position, converter: Converter): Converted {
   if (isAlias(node)) {
     return convertAlias(node.source, node, converter);
   }
@@ -101,8 +101,8 @@ function convert(node: unknown, at: Position, converter: Converter): Converted {
     converter.anchors.set(anchor, null);
   }
   const converted = isScalar(node)
-    ? convertScalar(node, at, converter)
-    : convertCollection(node, at, converter);
+    ? convertScalar(node, position, converter)
+    : convertCollection(node, position, converter);
   if (anchor !== undefined) {
     converter.anchors.set(anchor, converted);
   }
@@ -126,26 +126,26 @@ function convertScalar(node: Scalar, { metadata }: Position, converter: Converte
   return { value, size: 1 };
 }
 
-function convertCollection(node: YAMLMap | YAMLSeq, at: Position, converter: Converter): Converted {
-  if (at.depth >= MAX_DEPTH) {
+function convertCollection(node: YAMLMap | YAMLSeq, position: Position, converter: Converter): Converted {
+  if (position.depth >= MAX_DEPTH) {
     refuse(node, { code: "yaml-too-deep", limit: MAX_DEPTH }, converter);
     return NOTHING;
   }
-  return isMap(node) ? convertMap(node, at, converter) : convertSeq(node, at, converter);
+  return isMap(node) ? convertMap(node, position, converter) : convertSeq(node, position, converter);
 }
 
-function convertSeq(node: YAMLSeq, at: Position, converter: Converter): Converted {
+function convertSeq(node: YAMLSeq, position: Position, converter: Converter): Converted {
   const value: unknown[] = [];
   let size = 1;
   for (const item of node.items) {
-    const converted = convert(item, { ...at, depth: at.depth + 1 }, converter);
+    const converted = convert(item, { ...position, depth: position.depth + 1 }, converter);
     value.push(converted.value);
     size += converted.size;
   }
   return { value, size };
 }
 
-function convertMap(node: YAMLMap, at: Position, converter: Converter): Converted {
+function convertMap(node: YAMLMap, position: Position, converter: Converter): Converted {
   const value: Record<string, unknown> = {};
   const firsts = new Map<string, unknown>();
   let size = 1;
@@ -167,7 +167,7 @@ function convertMap(node: YAMLMap, at: Position, converter: Converter): Converte
     firsts.set(key, pair.key);
     const converted = convert(
       pair.value,
-      { depth: at.depth + 1, metadata: at.metadata || key === "metadata" },
+      { depth: position.depth + 1, metadata: position.metadata || key === "metadata" },
       converter,
     );
     setOwn(value, key, converted.value);

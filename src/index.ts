@@ -219,9 +219,9 @@ export function parseMerchantFile(
     ({ location }): LocatedProblem => ({ code: "include-not-read", location }),
   );
   const { state, problems } = buildDesiredState(source, () => null, { now, judge: judgeDeclared });
-  const all = [...source.problems, ...unread, ...problems];
+  const located = [...source.problems, ...unread, ...problems];
   return {
     state,
-    diagnostics: all.length === 0 ? [] : describeProblems(new Map([[file, text]]), all),
+    diagnostics: located.length === 0 ? [] : describeProblems(new Map([[file, text]]), located),
   };
 }

@@ -57,13 +57,13 @@ export async function applyToService(
   const onAbort = (): void => cancellation.halt({ by: "signal", signal: "an AbortSignal" });
   if (signal?.aborted) onAbort();
   signal?.addEventListener("abort", onAbort, { once: true });
-  const found: { outcomes: readonly Outcome[]; journal: string | null } = { outcomes: [], journal: null };
+  const result: { outcomes: readonly Outcome[]; journal: string | null } = { outcomes: [], journal: null };
   const reporter: ApplyReporter = {
     ...SILENT,
     event: service.emit,
     applied: ({ ends, journals }) => {
-      found.outcomes = ends.flatMap(({ result }) => result.outcomes);
-      found.journal = journals[0] ?? null;
+      result.outcomes = ends.flatMap(({ result }) => result.outcomes);
+      result.journal = journals[0] ?? null;
     },
   };
   try {
@@ -72,7 +72,7 @@ export async function applyToService(
     const means = { password, concurrency, recheck, cancellation, openJournal, sleep: io.sleep };
     const [outcome] = await runApply([{ session, plan }], means, reporter);
     if (outcome === undefined) throw new Error("an apply of one plan has no outcome");
-    return { ...outcome, ...found };
+    return { ...outcome, ...result };
   } finally {
     signal?.removeEventListener("abort", onAbort);
     cancellation.close();

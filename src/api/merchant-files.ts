@@ -36,11 +36,11 @@ export async function loadMerchantFiles(
   options: LoadMerchantsOptions = {},
 ): Promise<FilesRead> {
   const { merchants = [], changedSince, now, ...where } = options;
-  const named = typeof paths === "string" ? [paths] : paths;
-  checkTexts(named, "paths", "a path or a list of paths");
+  const list = typeof paths === "string" ? [paths] : paths;
+  checkTexts(list, "paths", "a path or a list of paths");
   checkTexts(merchants, "merchants", "a list of codes");
   const io = libraryIo(where);
-  const loaded = await loadStates(named, {
+  const loaded = await loadStates(list, {
     cwd: io.cwd,
     merchants,
     now: now ?? io.now(),
@@ -51,6 +51,6 @@ export async function loadMerchantFiles(
 
 /** Throws TypeError for an argument that is not a list of texts, whatever its type says. */
 function checkTexts(value: unknown, name: string, expected: string): void {
-  if (Array.isArray(value) && value.every((one) => typeof one === "string")) return;
+  if (Array.isArray(value) && value.every((item) => typeof item === "string")) return;
   throw new TypeError(`${name} must be ${expected}`);
 }

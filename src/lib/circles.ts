@@ -17,7 +17,7 @@ export function onCircles(
 ): ReadonlySet<string> {
   const numbers = new Map<string, number>();
   /** Visited nodes whose component is not complete, in the order of their numbers. */
-  const open: string[] = [];
+  const stack: string[] = [];
   const isOpen = new Set<string>();
   const circles = new Set<string>();
   const path: Visit[] = [];
@@ -25,13 +25,13 @@ export function onCircles(
   const begin = (node: string): void => {
     const number = numbers.size;
     numbers.set(node, number);
-    open.push(node);
+    stack.push(node);
     isOpen.add(node);
     path.push({ node, number, lowest: number, unvisited: [...next(node)] });
   };
 
   const complete = (node: string): void => {
-    const component = open.splice(open.lastIndexOf(node));
+    const component = stack.splice(stack.lastIndexOf(node));
     const isCircle = component.length > 1 || next(node).includes(node);
     for (const member of component) {
       isOpen.delete(member);

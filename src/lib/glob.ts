@@ -25,10 +25,10 @@ export function boundedMatcher(
   tooMuch: () => Error,
 ): (glob: string, text: string) => boolean {
   const matchers = new Map<string, (text: string) => boolean>();
-  let left = MAX_STEPS;
+  let stepsLeft = MAX_STEPS;
   const spend = (steps: number): void => {
-    left -= steps;
-    if (left < 0) throw tooMuch();
+    stepsLeft -= steps;
+    if (stepsLeft < 0) throw tooMuch();
   };
   return (glob, text) => {
     const matcher = matchers.get(glob) ?? compile(glob, spend);

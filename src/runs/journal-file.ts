@@ -126,7 +126,7 @@ function isShallow(value: object): boolean {
  * The lines of a journal. Other than the user's files and saved plans they may hold more than this version knows:
  * a later one has written them, and what is needed of them is there all the same.
  */
-const at = z.string();
+const time = z.string();
 const metadata = z.custom<Metadata>(
   (value) => typeof value === "object" && value !== null && !Array.isArray(value),
 );
@@ -154,7 +154,7 @@ const memberImage = z.object({
 });
 
 const runStarted = z.object({
-  at,
+  at: time,
   type: z.literal("run"),
   format: z.literal(1),
   run: z.string(),
@@ -177,7 +177,7 @@ const phase = z.custom<WriteIntended["phase"]>((value) => typeof value === "stri
 const reason = z.custom<WriteIntended["reason"]>((value) => typeof value === "string");
 
 const writeIntended = z.object({
-  at,
+  at: time,
   type: z.literal("intent"),
   write: z.int().check(z.positive()),
   phase,
@@ -200,7 +200,7 @@ const failure = z.custom<NonNullable<WriteEnded["failure"]>>(
 );
 
 const writeEnded = z.object({
-  at,
+  at: time,
   type: z.literal("outcome"),
   write: z.int().check(z.positive()),
   status: z.enum(["done", "failed", "unknown", "stale", "not-sent"]),
@@ -211,7 +211,7 @@ const writeEnded = z.object({
 });
 
 const runEnded = z.object({
-  at,
+  at: time,
   type: z.literal("end"),
   status: z.enum(["done", "incomplete", "stopped"]),
   cause: z.nullable(z.string()),
@@ -226,7 +226,7 @@ const runEnded = z.object({
 });
 
 const runVerified = z.object({
-  at,
+  at: time,
   type: z.literal("verified"),
   left: texts,
   deferred: texts,

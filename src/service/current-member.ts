@@ -42,12 +42,12 @@ export function createCurrentMemberFinder(
     }
   };
   let first: { readonly merchant: string; readonly asked: Promise<Known | null> } | undefined;
-  let others: Promise<Known | null> | undefined;
+  let elsewhere: Promise<Known | null> | undefined;
   return async (merchant) => {
     first ??= { merchant, asked: ask(merchant) };
     const { asked } = first;
-    if (first.merchant !== merchant) others ??= asked.then((known) => (known === null ? null : ask()));
-    const known = await (first.merchant === merchant ? asked : others);
+    if (first.merchant !== merchant) elsewhere ??= asked.then((known) => (known === null ? null : ask()));
+    const known = await (first.merchant === merchant ? asked : elsewhere);
     if (!known) return { callerId: null, callerUnknown: true };
     const own = known.memberships.filter(({ resource }) => resource.id === merchant);
     const sandbox = known.sandboxes.get(merchant);
@@ -80,29 +80,29 @@ async function sandboxesOf(
   id: string | undefined,
   list: (filter: ByMerchant) => Promise<readonly Membership[]>,
 ): Promise<ReadonlyMap<string, boolean>> {
-  const known = new Map(
+  const namesById = new Map(
     memberships.flatMap(({ resource }) =>
       resource.sandbox === null ? [] : [[resource.id, resource.sandbox] as const],
     ),
   );
-  if (memberships.every(({ resource }) => known.has(resource.id))) return known;
+  if (memberships.every(({ resource }) => namesById.has(resource.id))) return namesById;
   const only = id === undefined ? {} : { id };
   // Without an answer nothing is known, and the membership is.
   const ask = (sandbox: boolean): Promise<ReadonlySet<string> | null> =>
     list({ ...only, sandbox }).then(
-      (all) => new Set(all.map(({ resource }) => resource.id)),
+      (memberships) => new Set(memberships.map(({ resource }) => resource.id)),
       (error: unknown) => {
         if (error instanceof RolecallError) return null;
         throw error;
       },
     );
   const [test, live] = await Promise.all([ask(true), ask(false)]);
-  if (test === null || live === null) return known;
+  if (test === null || live === null) return namesById;
   for (const { resource } of memberships) {
     const isTest = test.has(resource.id);
-    if (!known.has(resource.id) && isTest !== live.has(resource.id)) known.set(resource.id, isTest);
+    if (!namesById.has(resource.id) && isTest !== live.has(resource.id)) namesById.set(resource.id, isTest);
   }
-  return known;
+  return namesById;
 }
 
 function reasonOf({ message, hint }: RolecallError): string {

@@ -40,14 +40,14 @@ export function createDenialFinder(openClient: (merchant: string) => Client): Fi
     },
   });
   return async (merchant, operations) => {
-    const found = operations.map(async (operation) => {
+    const answers = operations.map(async (operation) => {
       const first = asked.get(operation);
       if (first !== undefined && (await first) === null) return null;
       const denied = findDenial(clientOf(merchant), merchant, operation);
       if (first === undefined) asked.set(operation, denied);
       return denied;
     });
-    return (await Promise.all(found)).filter((one) => one !== null);
+    return (await Promise.all(answers)).filter((operation) => operation !== null);
   };
 }
 

@@ -95,8 +95,8 @@ export function openRefs({ url, prefix, authorization }: GitRemote, effects: Git
   const fetched = new Set<string>();
   const fetchCommit = async (commit: string): Promise<void> => {
     if (fetched.has(commit)) return;
-    const known = await read(["rev-list", "--objects", "--quiet", `${commit}^{tree}`]);
-    if (known.code !== 0) await git(["fetch", "--quiet", "--no-tags", "--depth=1", url, commit]);
+    const listed = await read(["rev-list", "--objects", "--quiet", `${commit}^{tree}`]);
+    if (listed.code !== 0) await git(["fetch", "--quiet", "--no-tags", "--depth=1", url, commit]);
     fetched.add(commit);
   };
   let commits = 0;
@@ -214,11 +214,11 @@ function dataOf(text: string): string {
 /** Parses the output of `git cat-file --batch` for objects that exist. */
 function parseBatch(output: Buffer): readonly Buffer[] {
   const contents: Buffer[] = [];
-  for (let at = 0; at < output.length; ) {
-    const header = output.indexOf("\n", at);
-    const size = Number(output.toString("latin1", at, header).split(" ")[2]);
+  for (let offset = 0; offset < output.length; ) {
+    const header = output.indexOf("\n", offset);
+    const size = Number(output.toString("latin1", offset, header).split(" ")[2]);
     contents.push(output.subarray(header + 1, header + 1 + size));
-    at = header + 1 + size + 1;
+    offset = header + 1 + size + 1;
   }
   return contents;
 }

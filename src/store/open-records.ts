@@ -116,16 +116,16 @@ export function openRecords<Reviewed extends object, State extends object>(
   };
   return {
     read: async () => {
-      const found = await refs.fetch();
+      const fetched = await refs.fetch();
       return {
-        names: [...found.keys()].filter((name) => name !== STATE),
-        runsOf: async (name) => runsIn(name, await filesOf(found.get(name))),
-        states: statesIn(await filesOf(found.get(STATE))),
+        names: [...fetched.keys()].filter((name) => name !== STATE),
+        runsOf: async (name) => runsIn(name, await filesOf(fetched.get(name))),
+        states: statesIn(await filesOf(fetched.get(STATE))),
       };
     },
     editRuns: async (name, added, keep) =>
       change(name, added === null ? "Drop a plan" : `Plan of ${added.head}`, (files) => {
-        const kept = new Set(runsIn(name, files).flatMap((one) => (keep(one) ? [one.number] : [])));
+        const kept = new Set(runsIn(name, files).flatMap((record) => (keep(record) ? [record.number] : [])));
         const dropped = [...files.keys()].filter((path) => isDropped(path, family, kept));
         const edits = new Map<string, string | null>(dropped.map((path) => [path, null]));
         if (added === null) return edits;
@@ -154,15 +154,15 @@ export function openRecords<Reviewed extends object, State extends object>(
       }),
     remove: async (names) => {
       if (names.length === 0) return;
-      const found = await refs.fetch();
+      const fetched = await refs.fetch();
       const moves: RefMove[] = [];
       for (const ref of names) {
-        const from = found.get(ref) ?? null;
+        const from = fetched.get(ref) ?? null;
         const paths = [...(await filesOf(from ?? undefined)).keys()];
-        const own = paths.filter((path) => path.startsWith(`${family}/`));
-        if (from === null || own.length === 0) continue;
-        const edits = new Map(own.map((path) => [path, null]));
-        const rest = own.length < paths.length ? await refs.commit(from, edits, "Applied") : null;
+        const familyPaths = paths.filter((path) => path.startsWith(`${family}/`));
+        if (from === null || familyPaths.length === 0) continue;
+        const edits = new Map(familyPaths.map((path) => [path, null]));
+        const rest = familyPaths.length < paths.length ? await refs.commit(from, edits, "Applied") : null;
         moves.push({ ref, from, to: rest });
       }
       // One that a plan has moved meanwhile is removed by a later run.
@@ -178,11 +178,11 @@ function placeOf(...parts: readonly unknown[]): string {
 }
 
 function runNumbers(files: ReadonlyMap<string, string>, family: string): readonly number[] {
-  const found = [...files.keys()].flatMap((path) => {
+  const names = [...files.keys()].flatMap((path) => {
     const [folder, number, file] = path.split("/");
     return folder === family && file === RUN ? Number(number) : [];
   });
-  return found.filter(Number.isSafeInteger).sort((a, b) => a - b);
+  return names.filter(Number.isSafeInteger).sort((a, b) => a - b);
 }
 
 function isDropped(path: string, family: string, kept: ReadonlySet<number>): boolean {

@@ -38,8 +38,8 @@ async function permissionError(
   try {
     const denied = await session.findDenied(others);
     if (denied.length === 0) return null;
-    const all = [...(await session.findDenied(tried)), ...denied];
-    return lacksPermissions(plan.merchant, session.keySource, all);
+    const deniedOperations = [...(await session.findDenied(tried)), ...denied];
+    return lacksPermissions(plan.merchant, session.keySource, deniedOperations);
   } catch (error) {
     if (error instanceof RolecallError) return error;
     throw error;
@@ -59,8 +59,8 @@ function operationsOf(steps: readonly Step[], recheck: boolean): AppliedOperatio
   const first = steps.filter(({ phase }) => phase === steps[0]?.phase);
   const begun = new Set(first.flatMap((step) => writesOf(step)[0] ?? []));
   const tried = new Set(begun.size === 1 ? [...first.flatMap(readsOf), ...begun] : []);
-  const all = new Set(steps.flatMap((step) => [...readsOf(step), ...writesOf(step)]));
-  return { tried: [...tried], others: [...all].filter((operation) => !tried.has(operation)) };
+  const needed = new Set(steps.flatMap((step) => [...readsOf(step), ...writesOf(step)]));
+  return { tried: [...tried], others: [...needed].filter((operation) => !tried.has(operation)) };
 }
 
 function isCreation({ change, part }: Step): boolean {

@@ -118,9 +118,9 @@ async function trackedIn(folder: string): Promise<ReadonlySet<string> | "unknown
 }
 
 function isInRepository(folder: string): boolean {
-  for (let at = folder; ; at = dirname(at)) {
-    if (existsSync(join(at, ".git"))) return true;
-    if (dirname(at) === at) return false;
+  for (let directory = folder; ; directory = dirname(directory)) {
+    if (existsSync(join(directory, ".git"))) return true;
+    if (dirname(directory) === directory) return false;
   }
 }
 

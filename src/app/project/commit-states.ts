@@ -42,15 +42,15 @@ export async function loadCommit(
   const roots = [...new Set(paths.flatMap((path) => files.below(inRepository(path, workspace))))].sort();
   await files.preload(roots);
   const isProject = (await files.content(PROJECT_FILE)) !== null;
-  const own = isProject
+  const ownFiles = isProject
     ? await commitProject([PROJECT_FILE], async (folder) => files.below(folder), files.read)
     : null;
-  const loaded = { now, judge: judgeDeclared, projects: own ? [own] : [] };
+  const loaded = { now, judge: judgeDeclared, projects: ownFiles ? [ownFiles] : [] };
   const { merchants } =
     roots.length === 0 ? { merchants: [] } : await loadMerchants(roots, files.read, loaded);
   return {
     commit,
-    project: own && (await baseProject(own, commit, workspace)),
+    project: ownFiles && (await baseProject(ownFiles, commit, workspace)),
     submodules: files.submodules,
     states: merchants.flatMap(({ state }) => state ?? []),
     invalid: merchants.flatMap(({ file, state }) => (state === null ? file : [])),

@@ -66,13 +66,13 @@ export async function openDeclaredHistory(
   const { commits, shallow, root, git } = history;
   const blobs = openBlobs(root);
   const pathIn = repositoryPaths(root);
-  const own = await commitsOf(pathIn(file), git);
+  const ownCommits = await commitsOf(pathIn(file), git);
   const states = new Map<string, DesiredState | null | undefined>();
   let entries = 0;
   const read = async (commit: Commit): Promise<DesiredState | null | undefined> => {
     const { id, time } = commit;
     if (!states.has(id) && states.size < MAX_READ.commits && entries < MAX_READ.entries) {
-      const path = own.find((one) => one.time <= time)?.path;
+      const path = ownCommits.find((commit) => commit.time <= time)?.path;
       const state = path === undefined ? null : await stateAt(commit, { path, merchant }, blobs);
       entries += (state?.members?.length ?? 0) + (state?.roles?.length ?? 0);
       states.set(id, state);
@@ -87,19 +87,22 @@ export async function openDeclaredHistory(
       return state === undefined ? undefined : { state, committed: commit.time };
     },
     async *commitsTo(files) {
-      const others = files.map((one) => resolve(cwd, one)).filter((one) => one !== file);
-      const lists = [own, ...(await Promise.all(others.map((one) => commitsOf(pathIn(one), git))))];
-      const all = new Map(lists.flat().map((commit) => [commit.id, commit]));
-      for (const commit of [...all.values()].toSorted((a, b) => b.time - a.time)) {
+      const otherFiles = files.map((one) => resolve(cwd, one)).filter((one) => one !== file);
+      const lists = [
+        ownCommits,
+        ...(await Promise.all(otherFiles.map((other) => commitsOf(pathIn(other), git)))),
+      ];
+      const commits = new Map(lists.flat().map((commit) => [commit.id, commit]));
+      for (const commit of [...commits.values()].toSorted((a, b) => b.time - a.time)) {
         yield { state: await read(commit), time: commit.time };
       }
       if (shallow) yield { state: undefined, time: 0 };
     },
     lastMentions: (names) => {
-      const shared = included.map((one) => pathIn(resolve(cwd, one)));
+      const shared = included.map((path) => pathIn(resolve(cwd, path)));
       return findMentions(
         names,
-        [...new Set([pathIn(file), ...own.map(({ path }) => path), ...shared])],
+        [...new Set([pathIn(file), ...ownCommits.map(({ path }) => path), ...shared])],
         git,
       );
     },

@@ -134,7 +134,10 @@ function changesAt(
   const ids = new Set(changes.map(({ id }) => id));
   const entries = new Set(changes.map((change) => entryOf(change, past)));
   const plan = buildPlan({
-    desired: { ...past, ...(past.members && { members: past.members.filter((one) => entries.has(one)) }) },
+    desired: {
+      ...past,
+      ...(past.members && { members: past.members.filter((member) => entries.has(member)) }),
+    },
     live: { ...live, members: live.members.filter(({ id }) => ids.has(id)) },
     service: "",
     ...rest,
@@ -144,10 +147,10 @@ function changesAt(
 }
 
 /** Returns whether two changes of one role or member begin at the same difference from what is live. */
-function sharesDifference(one: Change, other: Change): boolean {
+function sharesDifference(change: Change, other: Change): boolean {
   if (other.kind !== "update") return true;
   const parts = new Set(other.fields.flatMap(partsOf));
-  return one.fields.flatMap(partsOf).some((part) => parts.has(part));
+  return change.fields.flatMap(partsOf).some((part) => parts.has(part));
 }
 
 /** Returns the parts of a field's difference as texts: each added and removed item of a list, or the field. */

@@ -116,13 +116,13 @@ export function coverageWorld(
   return {
     roles: [...index].map(([key, position]): WorldRole => {
       const role = roles.get(key);
-      const known = role !== undefined && role.permissions !== null;
+      const isKnown = role !== undefined && role.permissions !== null;
       return {
         key,
         name: role?.name ?? key,
         id: role?.id ?? (key.startsWith("role_") ? key : null),
-        known,
-        editable: known && role.custom,
+        known: isKnown,
+        editable: isKnown && role.custom,
         custom: role?.custom ?? false,
         unread: unread.has(key),
         grants: new Set(

@@ -91,14 +91,14 @@ const SOON_MS = 3 * 24 * 60 * 60 * 1000;
 export function expiringInvitations({ merchants, now, timeOf }: LintContext): readonly LintFinding[] {
   return merchants.flatMap((merchant) =>
     (merchant.live?.state.members ?? []).flatMap((member): readonly LintFinding[] => {
-      const at = member.invite?.expiresAt ?? "";
-      const state = invitationState(member.status, timeOf(at), now);
+      const expiry = member.invite?.expiresAt ?? "";
+      const state = invitationState(member.status, timeOf(expiry), now);
       if (state === null) return [];
       const name = addressesOf(member)[0] ?? member.id;
       const whom = isDeclared(merchant, name) ? "this member" : name;
       return [
         {
-          ...invitationText(state, whom, at, hintFor(name, merchant)),
+          ...invitationText(state, whom, expiry, hintFor(name, merchant)),
           origin: originOf(merchant, merchant.live?.access ?? merchant.declared, name),
           merchants: [merchant.state.merchant],
         },
@@ -120,7 +120,7 @@ function invitationState(
 function invitationText(
   state: "expired" | "overdue" | "soon",
   whom: string,
-  at: string,
+  moment: string,
   renewal: string,
 ): Pick<LintFinding, "message" | "hint"> {
   switch (state) {
@@ -128,12 +128,12 @@ function invitationText(
       return { message: `The invitation of ${whom} has expired.`, hint: renewal };
     case "overdue":
       return {
-        message: `The invitation of ${whom} expired at ${at}, but the service still lists it as pending.`,
+        message: `The invitation of ${whom} expired at ${moment}, but the service still lists it as pending.`,
         hint: "To invite them again, remove the invitation at the service, and apply.",
       };
     case "soon":
       return {
-        message: `The invitation of ${whom} expires soon, at ${at}.`,
+        message: `The invitation of ${whom} expires soon, at ${moment}.`,
         hint: "Remind them of it: nobody can accept an expired one.",
       };
     default:

@@ -20,11 +20,11 @@ export function unmatchedPatterns(context: LintContext): readonly LintFinding[] 
   const ofIgnore = context.files.flatMap(({ file, fields }) =>
     (["roles", "members"] as const).flatMap((key) => {
       const merchants = merchantsOf(context, file);
-      const known = factsOf(merchants, context)[key];
-      if (merchants.length === 0 || known === null) return [];
+      const names = factsOf(merchants, context)[key];
+      if (merchants.length === 0 || names === null) return [];
       return listOf(valueAt(fields, ["ignore", key])).flatMap((entry, index): readonly LintFinding[] => {
         const text = textOf(entry);
-        if (text === null || matchesAny([text], known, context.matches)) return [];
+        if (text === null || matchesAny([text], names, context.matches)) return [];
         const origin = { file, path: ["ignore", key, index] };
         return [{ ...unmatchedPattern(text, key), origin, merchants: codesOf(merchants) }];
       });
@@ -39,12 +39,12 @@ export function lintOfRules(code: LintOfRule["code"]): LintRule {
     context.files.flatMap(({ file, fields }) => {
       const merchants = merchantsOf(context, file);
       if (merchants.length === 0) return [];
-      return lintOfFile(fields, factsOf(merchants, context)).flatMap(({ path, ...found }) =>
-        found.code === code
+      return lintOfFile(fields, factsOf(merchants, context)).flatMap(({ path, ...finding }) =>
+        finding.code === code
           ? [
               {
-                message: found.message,
-                hint: found.hint,
+                message: finding.message,
+                hint: finding.hint,
                 origin: { file, path },
                 merchants: codesOf(merchants),
               },

@@ -107,7 +107,7 @@ function resultsOf(set: RuleSet, { judged, tense, now, isDeclared }: JudgedAcces
         ({ name, permission }) => `The permissions of "${name}" are not known: it could grant ${permission}.`,
       );
     }
-    const unknown = unknownOf.filter((one) => one.rule === rule.violated);
+    const unknown = unknownOf.filter((fact) => fact.rule === rule.violated);
     if (!isDeclared) return unknown.map(({ live }) => live);
     return unknown.slice(0, 1).map(({ inFiles }) => inFiles(unknown.length));
   };
@@ -118,8 +118,8 @@ function resultsOf(set: RuleSet, { judged, tense, now, isDeclared }: JudgedAcces
     if (broken === null) return NOT_JUDGED;
     const reasons = [
       ...broken,
-      ...declaredViolations.flatMap((one) =>
-        one.rule === rule.violated ? [one.refusal(tense).message] : [],
+      ...declaredViolations.flatMap((violation) =>
+        violation.rule === rule.violated ? [violation.refusal(tense).message] : [],
       ),
     ];
     if (reasons.length > 0) return { status: "failed", reasons };

@@ -264,7 +264,9 @@ function keysMissing(needed: HealthReport["needed"]): readonly string[] {
 function isReadOnly({ command, permissions, missing }: NeededPermissions): boolean {
   const writes = permissions.filter((permission) => /(create|update|delete)$/.test(permission));
   return (
-    command === "apply" && writes.length === missing.length && missing.every((one) => writes.includes(one))
+    command === "apply" &&
+    writes.length === missing.length &&
+    missing.every((operation) => writes.includes(operation))
   );
 }
 

@@ -105,8 +105,8 @@ function viewOf(
 }
 
 /** Returns the time that ends are compared with, in ms since the epoch. */
-function timeOf(at: AccessQuestion["at"], io: Io): number {
-  return at === null ? io.now() : Date.parse(at.time);
+function timeOf(asked: AccessQuestion["at"], io: Io): number {
+  return asked === null ? io.now() : Date.parse(asked.time);
 }
 
 /** Returns since when the members of the answers have their roles, of those that the files grant. */

@@ -65,7 +65,10 @@ export async function renderProblems(
   { format, color }: Pick<ValidateCommandOptions, "format" | "color">,
   io: Io,
 ): Promise<string> {
-  const inProject = diagnostics.map((one) => ({ ...one, file: pathFromRoot(one.file, io.cwd) }));
+  const inProject = diagnostics.map((diagnostic) => ({
+    ...diagnostic,
+    file: pathFromRoot(diagnostic.file, io.cwd),
+  }));
   switch (format) {
     case "json":
       return diagnosticsJson(diagnostics);

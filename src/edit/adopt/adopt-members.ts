@@ -59,8 +59,8 @@ export interface MemberAdoption {
 export function adoptMembers(declared: readonly DesiredMember[], input: MemberAdoption): AdoptedMembers {
   const { live, unwritable, wants } = input;
   const isShared = sharedAddresses([...live, ...input.ignoredLive]);
-  const found = matchDeclared(declared, isShared, input);
-  const { matched, gone, leftovers, former } = withNewAddresses(found, isShared, input);
+  const declaredMatches = matchDeclared(declared, isShared, input);
+  const { matched, gone, leftovers, former } = withNewAddresses(declaredMatches, isShared, input);
   const listed = new Set([...matched.values(), ...leftovers, ...former]);
   const unlisted = live.filter((member) => !listed.has(member));
   const { adds, ignores, mentions } = divideUnlisted(unlisted, matched, isShared, input);
@@ -164,10 +164,10 @@ function withNewAddresses(
       : [{ address: entry.email, metadata: entry.metadata ?? {}, entry }],
   );
   const pairs = samePeople(people, absent);
-  const found = new Set(pairs.map(({ to }) => to.entry));
+  const paired = new Set(pairs.map(({ to }) => to.entry));
   return {
     matched: new Map([...matched, ...pairs.map(({ from, to }) => [to.entry, from.member] as const)]),
-    gone: gone.filter((entry) => !found.has(entry)),
+    gone: gone.filter((entry) => !paired.has(entry)),
     leftovers,
     former,
   };

@@ -55,7 +55,7 @@ function describe(operation: ContractOperation): object {
   return {
     operationId: name,
     summary,
-    description: `Needs ${sufficient.map((one) => `\`${one}\``).join(" or ")}.`,
+    description: `Needs ${sufficient.map((scope) => `\`${scope}\``).join(" or ")}.`,
     parameters: [
       ...Array.from(path.matchAll(/:(\w+)/g), ([, part = ""]) => ({
         name: PATH_NAMES[part] ?? part,
@@ -88,7 +88,7 @@ function json(schema: object): object {
 }
 
 function reference(schema: z.ZodType): object {
-  const name = Object.entries(SCHEMAS).find(([, one]) => one === schema)?.[0];
+  const name = Object.entries(SCHEMAS).find(([, candidate]) => candidate === schema)?.[0];
   return name === undefined ? jsonSchema(schema, "input") : { $ref: `#/components/schemas/${name}` };
 }
 

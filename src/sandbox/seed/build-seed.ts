@@ -86,8 +86,8 @@ function buildMembers(
 
 /** Returns whether only live keys reach a merchant. */
 function isLive(code: string, keys: readonly ApiKey[]): boolean {
-  const own = keys.filter(({ merchants }) => merchants?.includes(code) ?? true);
-  return own.length > 0 && own.every(({ key }) => key.startsWith("sk_live_"));
+  const merchantKeys = keys.filter(({ merchants }) => merchants?.includes(code) ?? true);
+  return merchantKeys.length > 0 && merchantKeys.every(({ key }) => key.startsWith("sk_live_"));
 }
 
 /** Builds a merchant of a seed with these keys; only the expiry of invitations depends on the time. */

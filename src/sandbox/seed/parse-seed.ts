@@ -130,12 +130,12 @@ export function checkSeedValue(value: unknown): Seed {
 
 /** Checks a merchant to add; throws a 400 that names every problem. */
 export function checkAddedMerchant(value: unknown): SeedMerchant {
-  return checkDocument(value, { schema: merchant, check: (one) => checkMerchant(one, []) });
+  return checkDocument(value, { schema: merchant, check: (entry) => checkMerchant(entry, []) });
 }
 
 /** Checks an API key to add for merchants that exist; throws a 400 that names every problem. */
 export function checkAddedKey(value: unknown, merchants: ReadonlySet<string>): SeedKey {
-  return checkDocument(value, { schema: key, check: (one) => checkKeyMerchants(one, merchants, []) });
+  return checkDocument(value, { schema: key, check: (entry) => checkKeyMerchants(entry, merchants, []) });
 }
 
 /** Parses a seed; throws `DocumentInvalid` with every problem and its position. */

@@ -61,8 +61,8 @@ export function createPacer(
   let [passed, refused] = [0, 0];
   let isBlocked = false;
 
-  const startRound = (at: number): void => {
-    roundAt = at;
+  const startRound = (time: number): void => {
+    roundAt = time;
     isBlocked = false;
     [passed, refused] = [0, 0];
   };

@@ -166,9 +166,9 @@ function base64Of(bytes: Buffer): readonly string[] {
   return [0, 1, 2].flatMap((offset) => {
     const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString("base64url");
     const last = (offset + bytes.length) % 3 === 0 ? text.length : text.length - 1;
-    const own = text.slice(Math.ceil((offset * 8) / 6), last);
+    const ownText = text.slice(Math.ceil((offset * 8) / 6), last);
     // Less of it would hide words that are no secret.
-    return own.length < 8 ? [] : [own, own.replaceAll("-", "+").replaceAll("_", "/")];
+    return ownText.length < 8 ? [] : [ownText, ownText.replaceAll("-", "+").replaceAll("_", "/")];
   });
 }
 

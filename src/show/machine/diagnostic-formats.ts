@@ -20,8 +20,8 @@ export function renderDiagnosticsGithub(diagnostics: readonly Diagnostic[], by =
   return lines.map((line) => `${line}\n`).join("");
 }
 
-function bySeverity(diagnostics: readonly Diagnostic[], wanted: Severity): readonly Diagnostic[] {
-  return diagnostics.filter(({ severity }) => severity === wanted);
+function bySeverity(diagnostics: readonly Diagnostic[], level: Severity): readonly Diagnostic[] {
+  return diagnostics.filter(({ severity }) => severity === level);
 }
 
 function rank({ refusal }: Diagnostic): number {

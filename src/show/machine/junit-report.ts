@@ -40,13 +40,15 @@ export function diagnosticsJunit(
 ): string {
   const names = new Set([...files, ...diagnostics.map(({ file }) => file)]);
   const suites = [...names].map((file): TestSuite => {
-    const own = diagnostics.filter((one) => one.file === file);
-    const errors = own.filter(({ severity }) => severity === "error").map(diagnosticCase);
-    const warnings = own.filter(({ severity }) => severity === "warning");
+    const ofFile = diagnostics.filter((diagnostic) => diagnostic.file === file);
+    const errors = ofFile.filter(({ severity }) => severity === "error").map(diagnosticCase);
+    const warnings = ofFile.filter(({ severity }) => severity === "warning");
     return {
       name: file,
       cases: errors.length > 0 ? errors : [{ name: "valid", file }],
-      output: warnings.map((one) => oneLine(`${placeOf(one)}: ${one.message} [${one.code}]`)).join("\n"),
+      output: warnings
+        .map((warning) => oneLine(`${placeOf(warning)}: ${warning.message} [${warning.code}]`))
+        .join("\n"),
     };
   });
   return junitXml(name, suites);
@@ -69,8 +71,8 @@ export function plansJunit(
   later: readonly LaterView[] = [],
 ): string {
   const suites = views.map((view): TestSuite => {
-    const own = later.filter(({ merchant }) => merchant === view.merchant);
-    const output = `${renderPlans([view], PLAIN)}${renderDates(own, PLAIN)}`;
+    const laterChanges = later.filter(({ merchant }) => merchant === view.merchant);
+    const output = `${renderPlans([view], PLAIN)}${renderDates(laterChanges, PLAIN)}`;
     return { name: view.merchant, cases: [...problemCases(view), { name: "planned" }], output };
   });
   return junitXml("rolecall plan", [...failures.map(failureSuite), ...suites]);
@@ -121,7 +123,7 @@ function junitXml(name: string, suites: readonly TestSuite[]): string {
     `<testsuites ${attributes({ name, ...totals(suites.flatMap(({ cases }) => cases)) })}>`,
     ...suites.flatMap((suite) => [
       `  <testsuite ${attributes({ name: suite.name, ...totals(suite.cases) })}>`,
-      ...suite.cases.flatMap((one) => caseXml(one, suite.name)),
+      ...suite.cases.flatMap((testCase) => caseXml(testCase, suite.name)),
       ...(suite.output === "" ? [] : [`    <system-out>${escapeXml(suite.output)}</system-out>`]),
       "  </testsuite>",
     ]),

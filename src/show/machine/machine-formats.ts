@@ -108,17 +108,22 @@ export function runsJson(runs: readonly ShownRun[]): string {
   const shown = runs.map(({ name, status, journals }) => ({
     name,
     status: status ?? "unreadable",
-    merchants: journals.map((one) =>
-      "past" in one
-        ? { merchant: one.past.run.merchant, journal: one.name, status: one.status, ...one.past }
-        : { merchant: null, journal: one.name, status: "unreadable", reason: one.unreadable },
+    merchants: journals.map((journal) =>
+      "past" in journal
+        ? {
+            merchant: journal.past.run.merchant,
+            journal: journal.name,
+            status: journal.status,
+            ...journal.past,
+          }
+        : { merchant: null, journal: journal.name, status: "unreadable", reason: journal.unreadable },
     ),
   }));
   return `${safeJson({ format: 1, runs: shown }, null, 2)}\n`;
 }
 
 /** Returns an event as a line of the JSON stream; `at` is ISO 8601. */
-export function eventJson(event: StreamEvent, at: string): string {
+export function eventJson(event: StreamEvent, time: string): string {
   const { type, ...rest } = event;
-  return `${safeJson({ type, at, ...rest })}\n`;
+  return `${safeJson({ type, at: time, ...rest })}\n`;
 }

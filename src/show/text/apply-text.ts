@@ -149,7 +149,7 @@ export function renderDoneChanges(ends: readonly MerchantEnd[], style: Style): s
   const hidden = rows.slice(DONE_SHOWN).reduce((sum, { row }) => sum + (row.equal?.changes ?? 1), 0);
   const passwords = ends
     .flatMap(({ result }) => result.outcomes)
-    .flatMap((one) => (one.status === "done" && isPassword(one.change) ? [one] : []));
+    .flatMap((outcome) => (outcome.status === "done" && isPassword(outcome.change) ? [outcome] : []));
   const kept = passwords.filter(({ already }) => already).length;
   const lines = [
     ...shown.map(({ row, at }) => `${DONE[row.kind]} ${doneText(row)}${at}`),

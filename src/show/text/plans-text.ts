@@ -290,14 +290,16 @@ function renderFleetImpact({ views, impact, people }: FleetView, style: Style): 
 
 /** Formats the parts of single merchants; a long list is cut, with a count. */
 function renderOwn<View extends PlanView>(
-  { own }: FleetView<View>,
+  { own: ownViews }: FleetView<View>,
   { block: formatBlock }: FleetFormat<View>,
   style: Style,
   verbosity: Verbosity,
   share: number,
 ): readonly string[] {
   const shown =
-    verbosity === "quiet" ? own.filter(({ view }) => view.refusals.length + view.errors.length > 0) : own;
+    verbosity === "quiet"
+      ? ownViews.filter(({ view }) => view.refusals.length + view.errors.length > 0)
+      : ownViews;
   const isLong =
     shown.reduce((sum, { view }) => sum + rowsIn(view.groups), 0) > LONG || shown.length > LONG / 4;
   const lines: string[] = [];

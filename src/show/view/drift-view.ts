@@ -111,8 +111,8 @@ function driftSums({ changes, violations }: Drift): DriftSums {
 }
 
 /** Adds up the sums of several merchants. */
-export function addSums(all: readonly DriftSums[]): DriftSums {
-  const sum = (key: keyof DriftSums): number => all.reduce((total, one) => total + one[key], 0);
+export function addSums(drifts: readonly DriftSums[]): DriftSums {
+  const sum = (key: keyof DriftSums): number => drifts.reduce((total, drift) => total + drift[key], 0);
   return {
     added: sum("added"),
     changed: sum("changed"),

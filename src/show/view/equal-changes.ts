@@ -45,11 +45,11 @@ export function groupEqual<Item>(
     if (group) group.push(occurrence);
     else groups.set(text, [occurrence]);
   }
-  return [...groups.values()].flatMap((all) => {
-    const [first] = all;
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
     if (first === undefined) return [];
-    const names = [...new Set(all.map(({ name }) => name))];
-    return [{ item: first.item, all, names, places: [...new Set(all.map(({ at }) => at))] }];
+    const names = [...new Set(group.map(({ name }) => name))];
+    return [{ item: first.item, all: group, names, places: [...new Set(group.map(({ at }) => at))] }];
   });
 }
 
@@ -60,7 +60,7 @@ export function occurrencesOf<Item>(
     view: PlanView,
   ) => readonly { readonly name: string; readonly key: string; readonly item: Item }[],
 ): readonly Occurrence<Item>[] {
-  return views.flatMap((view, at) => itemsOf(view).map((item) => ({ ...item, at })));
+  return views.flatMap((view, index) => itemsOf(view).map((item) => ({ ...item, at: index })));
 }
 
 /** Returns views in the natural order of their merchants' codes. */

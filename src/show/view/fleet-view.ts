@@ -110,33 +110,33 @@ export interface RunOf {
 
 /** Returns what the plans of a run share, and what is left to each of them. */
 export function fleetView<View extends PlanView>(
-  all: readonly View[],
+  plans: readonly View[],
   { run, command = "apply" }: RunOf = {},
 ): FleetView<View> {
-  const views = inOrder(all);
+  const views = inOrder(plans);
   const shares = views.length >= MIN_FLEET;
   const rows = shareRows(views, shares);
   const share = <Item>(
     itemsOf: (view: PlanView) => readonly Item[],
-    named: (item: Item) => { readonly name: string; readonly key: string },
+    nameOf: (item: Item) => { readonly name: string; readonly key: string },
   ): { readonly shared: readonly Equal<Item>[]; readonly own: (at: number) => readonly Item[] } => {
     const occurrences = occurrencesOf(views, (view) =>
-      itemsOf(view).map((item) => ({ ...named(item), item })),
+      itemsOf(view).map((item) => ({ ...nameOf(item), item })),
     );
     const shared = groupEqual(occurrences, ({ key }) => key).filter(
       ({ places }) => shares && places.length >= MIN_SHARED,
     );
     const taken = new Set(shared.flatMap((group) => group.all));
-    const own = new Map<number, Item[]>();
+    const itemsByView = new Map<number, Item[]>();
     for (const occurrence of occurrences) {
       if (taken.has(occurrence)) continue;
-      const items = own.get(occurrence.at);
+      const items = itemsByView.get(occurrence.at);
       if (items) items.push(occurrence.item);
-      else own.set(occurrence.at, [occurrence.item]);
+      else itemsByView.set(occurrence.at, [occurrence.item]);
     }
     return {
       shared: shared.toSorted((a, b) => b.all.length - a.all.length),
-      own: (at) => own.get(at) ?? [],
+      own: (index) => itemsByView.get(index) ?? [],
     };
   };
   const people = share(({ impact }) => impact.members, namedImpact);
@@ -144,30 +144,30 @@ export function fleetView<View extends PlanView>(
   // Without a run there is an override for each plan only.
   const refusals = share(
     ({ refusals: items }) => items,
-    (one) => {
-      const { name, key } = namedRefusal(one);
-      return { name, key: run === undefined ? `${key}${one.override}` : key };
+    (refusal) => {
+      const { name, key } = namedRefusal(refusal);
+      return { name, key: run === undefined ? `${key}${refusal.override}` : key };
     },
   );
   const overridden = share(({ overridden: items }) => items, namedRefusal);
   const errors = share(({ errors: items }) => items, namedFinding);
   const warnings = share(({ everyWarning }) => everyWarning, namedFinding);
-  const own = views.map((view, at): OwnView<View> => {
-    const groups = rows.own[at] ?? [];
-    const kept = refusals.own(at);
+  const ownViews = views.map((view, index): OwnView<View> => {
+    const groups = rows.own[index] ?? [];
+    const kept = refusals.own(index);
     return {
       above: shares ? rowsIn(view.groups) - rowsIn(groups) : 0,
       view: {
         ...view,
         groups,
-        deferred: deferred.own(at),
+        deferred: deferred.own(index),
         refusals: kept,
-        overridden: overridden.own(at),
+        overridden: overridden.own(index),
         overrides: kept.length === 0 ? null : view.overrides,
-        errors: errors.own(at),
-        warnings: shares ? joinSame(warnings.own(at)) : view.warnings,
+        errors: errors.own(index),
+        warnings: shares ? joinSame(warnings.own(index)) : view.warnings,
         ...(shares && {
-          impact: impactOf(people.own(at)),
+          impact: impactOf(people.own(index)),
           risks: [],
           passwords: [],
         }),
@@ -187,7 +187,7 @@ export function fleetView<View extends PlanView>(
     warnings: warnings.shared.map(wholeMessage),
     overrides: runOverrides(refusals.shared, run, command),
     passwords: [...new Set(views.flatMap(({ passwords }) => passwords))].sort(byCodeUnit),
-    own: shares ? own.filter(({ view }) => hasOwn(view)) : own,
+    own: shares ? ownViews.filter(({ view }) => hasOwn(view)) : ownViews,
     rows: merchantRows(views),
   };
 }
@@ -195,7 +195,7 @@ export function fleetView<View extends PlanView>(
 /** Returns the number of changes in groups. */
 export function rowsIn(groups: readonly GroupView[]): number {
   return groups.reduce(
-    (sum, { rows }) => sum + rows.reduce((all, { equal }) => all + (equal?.changes ?? 1), 0),
+    (sum, { rows }) => sum + rows.reduce((total, { equal }) => total + (equal?.changes ?? 1), 0),
     0,
   );
 }
@@ -226,7 +226,7 @@ function joinedDeferred(
   { item, all, names, places }: Equal<DeferredView>,
   views: readonly PlanView[],
 ): DeferredView {
-  const rows = all.map((one) => one.item);
+  const rows = all.map((occurrence) => occurrence.item);
   // Losses by a deferred removal are no effect of the plan.
   const equal = { names, ...merchantsAt(places, views), changes: all.length, rows, gain: 0, lose: 0 };
   return { ...item, equal };
@@ -313,7 +313,7 @@ const ORIGINS: readonly ChangeOrigin[] = ["plan", "outside-git", "unknown"];
 function fleetRisks(views: readonly PlanView[]): readonly FleetRisk[] {
   return ORIGINS.flatMap((origin) =>
     RISK_KINDS.flatMap((kind): readonly FleetRisk[] => {
-      const all = occurrencesOf(views, ({ risks }) =>
+      const occurrences = occurrencesOf(views, ({ risks }) =>
         risks
           .filter((risk) => risk.kind === kind && risk.origin === origin)
           .flatMap(({ items }) =>
@@ -324,14 +324,14 @@ function fleetRisks(views: readonly PlanView[]): readonly FleetRisk[] {
             })),
           ),
       );
-      if (all.length === 0) return [];
+      if (occurrences.length === 0) return [];
       return [
         {
           kind,
           origin,
-          items: all.map(({ item }) => item),
-          merchants: new Set(all.map(({ at }) => at)).size,
-          equal: equalRisks(all, kind),
+          items: occurrences.map(({ item }) => item),
+          merchants: new Set(occurrences.map(({ at }) => at)).size,
+          equal: equalRisks(occurrences, kind),
         },
       ];
     }),
@@ -342,13 +342,16 @@ function fleetRisks(views: readonly PlanView[]): readonly FleetRisk[] {
 const MANY_RISKS = 8;
 
 /** Groups risks: who gains the same is one, whoever it is; who becomes an administrator or goes is named, if not too many. */
-function equalRisks(all: readonly Occurrence<RiskItem>[], kind: RiskKind): readonly Equal<RiskItem>[] {
-  const byName = groupEqual(all, ({ key, name }) => `${key}\n${name}`);
+function equalRisks(
+  occurrences: readonly Occurrence<RiskItem>[],
+  kind: RiskKind,
+): readonly Equal<RiskItem>[] {
+  const byName = groupEqual(occurrences, ({ key, name }) => `${key}\n${name}`);
   const isGained = kind === "sensitive" || kind === "reach";
   if (!isGained && byName.length <= MANY_RISKS) return byFrequency(byName);
   const apart = isGained ? [] : byName.filter(({ places }) => places.length >= MIN_SHARED);
   const taken = new Set(apart.flatMap((group) => group.all));
-  const rest = all.filter((one) => !taken.has(one));
+  const rest = occurrences.filter((occurrence) => !taken.has(occurrence));
   return byFrequency([...apart, ...groupEqual(rest, ({ key }) => key)]);
 }
 
@@ -361,8 +364,10 @@ function runOverrides(
   run: string | undefined,
   command: PlanCommand,
 ): RunOverrides {
-  const all = refusals.flatMap((group) => group.all.map(({ item }) => item));
-  const whats = all.flatMap(({ override, overrideOf }) => (override === null ? [] : (overrideOf ?? [])));
+  const refusalViews = refusals.flatMap((group) => group.all.map(({ item }) => item));
+  const whats = refusalViews.flatMap(({ override, overrideOf }) =>
+    override === null ? [] : (overrideOf ?? []),
+  );
   if (run === undefined || whats.length === 0) return { commands: [], line: null };
   const removals = whats.flatMap((what) => /^max-removals=(\d+)$/.exec(what)?.[1] ?? []).map(Number);
   const needed = [
@@ -373,7 +378,8 @@ function runOverrides(
   return {
     commands: needed.map((what) => overrideCommand(command, what, run)),
     // Enforced rules are overridden in their own files.
-    line: command === "apply" && all.every(({ inFile }) => inFile) ? overridesLine(needed, run) : null,
+    line:
+      command === "apply" && refusalViews.every(({ inFile }) => inFile) ? overridesLine(needed, run) : null,
   };
 }
 
@@ -416,12 +422,12 @@ function severity({ outcome, risks }: MerchantRow): number {
 }
 
 function joinRows(rows: readonly MerchantRow[]): readonly MerchantRow[] {
-  const known = new Map<string, MerchantRow>();
+  const rowsByMerchant = new Map<string, MerchantRow>();
   for (const row of rows) {
     const { merchants, ...numbers } = row;
     const key = JSON.stringify(numbers);
-    const before = known.get(key);
-    known.set(key, before ? { ...row, merchants: [...before.merchants, ...merchants] } : row);
+    const before = rowsByMerchant.get(key);
+    rowsByMerchant.set(key, before ? { ...row, merchants: [...before.merchants, ...merchants] } : row);
   }
-  return [...known.values()];
+  return [...rowsByMerchant.values()];
 }

@@ -160,7 +160,8 @@ function passwordOf(change: Change): readonly string[] {
 
 /** Adds up counts. */
 export function addCounts(counts: readonly Counts[]): Counts {
-  const sum = (key: keyof Counts): number => counts.reduce((total, one) => total + (one[key] ?? 0), 0);
+  const sum = (key: keyof Counts): number =>
+    counts.reduce((total, counted) => total + (counted[key] ?? 0), 0);
   const unmanaged = sum("unmanaged");
   return {
     create: sum("create"),
@@ -231,9 +232,9 @@ function whatItSays({ code, severity, resource, name, message, hint }: Finding):
   return JSON.stringify([code, severity, resource, unnamed(message), hint === null ? null : unnamed(hint)]);
 }
 
-function joined<Found extends Finding>([first, ...others]: readonly Found[]): readonly Found[] {
+function joined<Found extends Finding>([first, ...otherFindings]: readonly Found[]): readonly Found[] {
   if (first === undefined) return [];
-  const names = others.map(({ name }) => name);
+  const names = otherFindings.map(({ name }) => name);
   const more = names.length - NAMES_SHOWN;
   const listed = names.slice(0, NAMES_SHOWN).join(", ") + (more > 0 ? ` and ${grouped(more)} more` : "");
   const same = `This also applies to ${counted(names.length, `other ${first.resource}`)}: ${listed}.`;

@@ -45,14 +45,14 @@ export function risksOf(plan: Pick<Plan, "changes" | "impact" | "findings">): re
   const administrators = plan.changes.flatMap((change) =>
     change.resource === "member" ? administratorOf(change) : [],
   );
-  const named = new Set(administrators.map(({ name }) => name));
+  const administratorNames = new Set(administrators.map(({ name }) => name));
   const sensitive = plan.impact.members
-    .filter(({ name }) => !named.has(name))
+    .filter(({ name }) => !administratorNames.has(name))
     .map(({ name, gained }) => ({ name, what: gained.filter(isSensitive).join(", ") }))
     .filter(({ what }) => what !== "")
     .map((item): RiskItem => ({ ...item, resource: "member" }));
   const reach = (plan.impact.reach ?? [])
-    .filter(({ name }) => !named.has(name))
+    .filter(({ name }) => !administratorNames.has(name))
     .map(({ name, permissions }) => ({ name, what: permissions.filter(isSensitive).join(", ") }))
     .filter(({ what }) => what !== "")
     .map((item): RiskItem => ({ ...item, resource: "member" }));
@@ -100,23 +100,23 @@ function removalOf(change: Change): RiskItem {
 export function riskTitle(kind: RiskKind, items: readonly RiskItem[], origin: ChangeOrigin = "plan"): string {
   const members = items.filter(({ resource }) => resource === "member").length;
   const roles = items.length - members;
-  const one = items.length === 1;
+  const isSingle = items.length === 1;
   const verb = (now: string, past: string): string => (origin === "plan" ? now : past);
   switch (kind) {
     case "administrators": {
-      const what = one ? "an administrator" : "administrators";
-      return `${counted(members, "member")} ${verb(one ? "becomes" : "become", "became")} ${what}${originSuffix(origin)}`;
+      const what = isSingle ? "an administrator" : "administrators";
+      return `${counted(members, "member")} ${verb(isSingle ? "becomes" : "become", "became")} ${what}${originSuffix(origin)}`;
     }
     case "sensitive":
-      return `${counted(members, "member")} ${verb(one ? "gains" : "gain", "gained")} sensitive permissions${originSuffix(origin)}`;
+      return `${counted(members, "member")} ${verb(isSingle ? "gains" : "gain", "gained")} sensitive permissions${originSuffix(origin)}`;
     case "reach":
       return `${counted(members, "member")} can newly reach sensitive permissions${originSuffix(origin)}`;
     case "violations":
-      return `${counted(items.length, "rule")} ${one ? "is" : "are"} broken again`;
+      return `${counted(items.length, "rule")} ${isSingle ? "is" : "are"} broken again`;
     case "removals": {
       const what = [members > 0 ? counted(members, "member") : "", roles > 0 ? counted(roles, "role") : ""];
       const text = what.filter((part) => part !== "").join(" and ");
-      return `${text} ${one ? verb("is", "was") : verb("are", "were")} removed${originSuffix(origin)}`;
+      return `${text} ${isSingle ? verb("is", "was") : verb("are", "were")} removed${originSuffix(origin)}`;
     }
     default:
       return kind satisfies never;

@@ -125,12 +125,12 @@ function paneLines(view: BrowseView, height: number, panes: Panes, style: Style)
   const beside = (): readonly string[] =>
     detail.slice(state.scroll, state.scroll + height).map((pieces) => line(pieces, panes.detail));
   if (!panes.both) return state.focus === "detail" ? beside() : list();
-  const [left, right] = [list(), beside()];
+  const [listLines, besideLines] = [list(), beside()];
   const edge = state.focus === "detail" ? style.cyan : style.dim;
   return Array.from({ length: height }, (_, index) => {
-    const row = left[index] ?? "";
+    const row = listLines[index] ?? "";
     const space = " ".repeat(Math.max(panes.list - visibleWidth(row), 0));
-    return `${row}${space}${edge(SEPARATOR)}${right[index] ?? ""}`;
+    return `${row}${space}${edge(SEPARATOR)}${besideLines[index] ?? ""}`;
   });
 }
 

@@ -188,14 +188,14 @@ function rowNode(
   }
   const changes = equal.rows.flatMap((equalRow) => byRow.get(equalRow) ?? []);
   const key = `${parent}\n=${changes[0]?.id.replace("\n", " ")}`;
-  const named = new Set(equal.merchants).size > 1;
-  const children = changes.map((change) => changeNode(change, key, depth + 1, named));
+  const isNamed = new Set(equal.merchants).size > 1;
+  const children = changes.map((change) => changeNode(change, key, depth + 1, isNamed));
   return [{ key, parent, depth, changes, children, type: "group", row, equal }];
 }
 
-function changeNode(change: BrowsedChange, parent: string, depth: number, named: boolean): BrowseNode {
+function changeNode(change: BrowsedChange, parent: string, depth: number, isNamed: boolean): BrowseNode {
   const key = `${parent}\n${change.id.replace("\n", " ")}`;
-  return { key, parent, depth, changes: [change], children: [], type: "change", change, named };
+  return { key, parent, depth, changes: [change], children: [], type: "change", change, named: isNamed };
 }
 
 function indexed(tree: readonly BrowseNode[]): ReadonlyMap<string, BrowseNode> {

@@ -25,18 +25,18 @@ export type BrowseRow = {
 export function changeRows(
   { tree }: BrowseModel,
   state: Pick<BrowseState, "open" | "search" | "only">,
-  found: Found,
+  matches: Found,
 ): readonly BrowseRow[] {
   const rows: BrowseRow[] = [];
   const only = state.only && state.search !== "";
   const add = (node: BrowseNode, isFound: boolean): void => {
     const { key, parent, depth, children } = node;
-    const whole = isFound || found.keys.has(key);
-    if (only && !whole && !found.above.has(key)) return;
-    const open = children.length === 0 ? null : only ? !whole || state.open.has(key) : state.open.has(key);
-    const changes = only && !whole ? node.changes.filter(({ id }) => found.changes.has(id)) : node.changes;
-    rows.push({ key, parent, depth, open, changes, type: "node", node });
-    if (open) for (const child of children) add(child, whole);
+    const whole = isFound || matches.keys.has(key);
+    if (only && !whole && !matches.above.has(key)) return;
+    const isOpen = children.length === 0 ? null : only ? !whole || state.open.has(key) : state.open.has(key);
+    const changes = only && !whole ? node.changes.filter(({ id }) => matches.changes.has(id)) : node.changes;
+    rows.push({ key, parent, depth, open: isOpen, changes, type: "node", node });
+    if (isOpen) for (const child of children) add(child, whole);
   };
   for (const node of tree) add(node, false);
   return rows;
@@ -66,8 +66,10 @@ function changesAbout(
   { subject, places }: PlanIssue,
   { out }: Selection,
 ): readonly BrowsedChange[] {
-  const changesOf = ({ merchant }: Plan, one: Pick<Change, "resource" | "name">): readonly BrowsedChange[] =>
-    bySubject.get(subjectKey(merchant, one.resource, one.name)) ?? [];
+  const changesOf = (
+    { merchant }: Plan,
+    subject: Pick<Change, "resource" | "name">,
+  ): readonly BrowsedChange[] => bySubject.get(subjectKey(merchant, subject.resource, subject.name)) ?? [];
   if (subject !== null) return places.flatMap(({ plan }) => changesOf(plan, subject));
   return places.flatMap(({ plan, found }) =>
     found === null || !("rule" in found)
@@ -95,19 +97,19 @@ const NOTHING: Found = { keys: new Set(), above: new Set(), changes: new Set() }
 
 /** Finds a text in merchants, names, people, roles, permissions (`+refunds` for gained ones) and files, in any case. */
 export function searchTree({ tree }: BrowseModel, search: string, fileOf: FileOf): Found {
-  const wanted = search.toLowerCase();
-  if (wanted === "") return NOTHING;
+  const text = search.toLowerCase();
+  if (text === "") return NOTHING;
   const [keys, above, changes] = [new Set<string>(), new Set<string>(), new Set<string>()];
   const visit = (node: BrowseNode): boolean => {
     const { key, children } = node;
-    if (textOf(node, fileOf).includes(wanted)) {
+    if (textOf(node, fileOf).includes(text)) {
       keys.add(key);
       for (const { id } of node.changes) changes.add(id);
       return true;
     }
-    const found = children.map(visit);
-    if (!found.includes(true)) return false;
-    if (node.type === "group" && found.every(Boolean)) {
+    const childMatches = children.map(visit);
+    if (!childMatches.includes(true)) return false;
+    if (node.type === "group" && childMatches.every(Boolean)) {
       for (const child of children) keys.delete(child.key);
       keys.add(key);
     } else {
@@ -161,16 +163,18 @@ function changeText({ plan, change, gained, lost }: BrowsedChange): string {
   ].join("\n");
 }
 
-const others = new WeakMap<Plan, readonly MemberImpact[]>();
+const bystandersByPlan = new WeakMap<Plan, readonly MemberImpact[]>();
 
 /** Returns the members whose access changes without a change of their own. */
 function bystanders(plan: Plan): readonly MemberImpact[] {
-  const known = others.get(plan);
-  if (known !== undefined) return known;
-  const own = new Set(plan.changes.flatMap(({ resource, name }) => (resource === "member" ? [name] : [])));
-  const found = plan.impact.members.filter(({ name }) => !own.has(name));
-  others.set(plan, found);
-  return found;
+  const cached = bystandersByPlan.get(plan);
+  if (cached !== undefined) return cached;
+  const changedNames = new Set(
+    plan.changes.flatMap(({ resource, name }) => (resource === "member" ? [name] : [])),
+  );
+  const unchanged = plan.impact.members.filter(({ name }) => !changedNames.has(name));
+  bystandersByPlan.set(plan, unchanged);
+  return unchanged;
 }
 
 /** Returns the members who gain or lose, in the whole plan, what a role newly grants or no longer does. */
@@ -182,7 +186,7 @@ export function affectedBy(
   if (gained.length + lost.length === 0) return [];
   const [more, less] = [new Set(gained), new Set(lost)];
   return members.filter(
-    (one) => one.gained.some((each) => more.has(each)) || one.lost.some((each) => less.has(each)),
+    (member) => member.gained.some((each) => more.has(each)) || member.lost.some((each) => less.has(each)),
   );
 }
 

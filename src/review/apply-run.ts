@@ -68,8 +68,8 @@ export interface LostLookup {
 
 /** Adds what is known of judged merchants, and which pull request made a reviewed change get lost. */
 export async function lookedAt(
-  { sha, isDue }: ApplyRun,
-  { records, waiting }: ApplyRecords,
+  { isDue }: ApplyRun,
+  { records, merged, waiting }: ApplyRecords,
   judged: readonly JudgedMerchant[],
   { reveal, pullOf }: LostLookup,
 ): Promise<readonly LookedMerchant[]> {
@@ -77,13 +77,14 @@ export async function lookedAt(
   for (const one of judged) {
     const state = records.states.get(one.merchant);
     if (isDue) {
-      // Changes that are not due are left to applies and to the check for drift.
-      looked.push({ ...one, state, blamed: [], refusals: [], lost: [], objections: [] });
+      // What was lost is left to applies.
+      looked.push({ ...one, state, blamed: [], lost: [], objections: one.refusals });
       continue;
     }
     const { lost, blamed } = await lostChanges(one, pullOf);
-    // Nothing is left to make of these, so that only the record of their run can repeat them.
-    const again = waiting === null && state?.failure?.commit === sha ? state.failure.dropped.map(reveal) : [];
+    // Nothing is left to make of these, so that only the record can repeat them, until another plan has been reviewed.
+    const isNews = waiting !== null || unsettled(one.merchant, state, merged).length > 0;
+    const again = isNews ? [] : (state?.failure?.dropped.map(reveal) ?? []);
     const all = [...new Set([...lost, ...again])];
     const invalid = state === null ? [INVALID_STATE] : [];
     looked.push({ ...one, state, blamed, lost: all, objections: [...invalid, ...one.refusals, ...all] });

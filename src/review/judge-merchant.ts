@@ -2,6 +2,7 @@ import { type Comparison, compareReviewed } from "../kernel/approval/compare-rev
 import type { FreshPlan } from "../kernel/approval/fresh-context.ts";
 import type { Review } from "../kernel/approval/merged-reviews.ts";
 import type { Seal } from "../kernel/approval/seal.ts";
+import { impactOn } from "../kernel/rules/impact.ts";
 import type { Plan } from "../model/plan.ts";
 
 /** A merchant's fresh plan beside its reviews. */
@@ -86,7 +87,12 @@ function restOf({ plan, planWithout }: FreshPlan, { covered, refused }: Comparis
   if (covered.changes.length === 0 || refused.length === 0) return refused.length === 0 ? covered : plan;
   const rest = planWithout(new Set(covered.changes.map(({ fingerprint }) => fingerprint)));
   // A change that needs one of the others is shown with it.
-  return rest.changes.length < refused.length ? plan : rest;
+  if (rest.changes.length < refused.length) return plan;
+  // Together with the other changes, these may give more than alone.
+  const names = new Set(
+    [...rest.impact.members, ...refused.map(({ change }) => change)].map(({ name }) => name),
+  );
+  return { ...rest, impact: { ...impactOn(names, plan.impact), roles: rest.impact.roles } };
 }
 
 const VERBS = {

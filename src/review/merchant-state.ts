@@ -20,11 +20,13 @@ export interface MerchantState {
   readonly settled: readonly string[];
   /** Remaining changes that are not made yet, and upcoming dates. */
   readonly open: readonly Review[];
+  /** Keyed hashes of the addresses of people with changes that were refused. */
+  readonly refused: readonly string[];
   /** Why the merchant is not as it was reviewed; `null` if it is. */
   readonly failure: RecordedFailure | null;
 }
 
-/** A failure that an apply has reported. */
+/** A failure that a run has reported. */
 export interface RecordedFailure {
   /** The commit whose run reported it. */
   readonly commit: string;

@@ -1,4 +1,5 @@
-import { upcomingDates } from "../kernel/plan/upcoming-dates.ts";
+import type { Seal } from "../kernel/approval/seal.ts";
+import { type UpcomingDate, upcomingDates } from "../kernel/plan/upcoming-dates.ts";
 import { counted } from "../lib/text.ts";
 import type { DesiredState } from "../model/desired.ts";
 import type { MerchantState } from "./merchant-state.ts";
@@ -12,19 +13,24 @@ const GRACE = 3_600_000;
 const ENDS: ReadonlySet<string> = new Set(["ends", "leaves", "leaves-unlisted", "suspended"]);
 
 /**
- * Returns a sentence about the people whose access has ended by the files, and whom no run has looked at since; `null`
- * without any. The service is not read for it.
+ * Returns a sentence about the people whose access has ended by the files, and whose removal no run has looked at since, or
+ * the last one has refused; `null` without any. The service is not read for it.
  */
 export function overdueText(
   states: readonly DesiredState[],
   known: ReadonlyMap<string, MerchantState | null>,
   now: number,
+  seal: Seal,
 ): string | null {
   const people = new Set(
     states.flatMap((state) => {
-      const at = known.get(state.merchant)?.at;
-      if (at === undefined) return [];
-      const due = upcomingDates(state, at).filter((date) => date.at <= now - GRACE && ENDS.has(date.what));
+      const record = known.get(state.merchant);
+      if (record === undefined || record === null) return [];
+      const refused = new Set(record.refused);
+      const isLive = ({ at, email }: UpcomingDate): boolean =>
+        at > record.at || (refused.size > 0 && refused.has(seal(email.toLowerCase())));
+      const past = upcomingDates(state, refused.size > 0 ? Number.NEGATIVE_INFINITY : record.at);
+      const due = past.filter((date) => date.at <= now - GRACE && ENDS.has(date.what) && isLive(date));
       return due.map(({ email }) => `${state.merchant} ${email.toLowerCase()}`);
     }),
   );

@@ -58,7 +58,7 @@ export async function recordApply(
 
 function nextState(
   { sha, isDue }: ApplyRun,
-  { conceal }: OpenStore,
+  open: OpenStore,
   { records, merged, declared, waiting }: ApplyRecords,
   { plannedAt, done }: RecordedEnd,
   one: ReportedMerchant,
@@ -74,19 +74,34 @@ function nextState(
     declared: declared.get(merchant) ?? "",
     settled: [...new Set([...(state?.settled ?? []), ...own])].filter((name) => known.has(name)),
     open: remaining(comparison, done.get(merchant) ?? new Set()),
-    failure: isDue ? (state?.failure ?? null) : failureOf(one, sha, own, conceal),
+    refused: comparison.refused.flatMap(({ change: { resource, name } }) =>
+      resource === "member" ? open.seal(name.toLowerCase()) : [],
+    ),
+    failure: (isOfMerge ? null : keptFailure(one, isDue, open)) ?? failureOf(one, sha, own, open),
   };
 }
 
+/** Returns what is left of a reported failure after a run that looks at less than an apply of a merge. */
+function keptFailure(
+  { digest, state }: ReportedMerchant,
+  isDue: boolean,
+  { reveal, seal }: OpenStore,
+): RecordedFailure | null {
+  const failure = state?.failure ?? null;
+  if (isDue || failure === null) return failure;
+  // What was lost stays so, whatever was approved besides.
+  const isLeft = digest === "" && failure.dropped.length > 0;
+  return isLeft ? { ...failure, digest: seal(failure.dropped.map(reveal).join("\n")) } : null;
+}
+
 function failureOf(
-  { digest, isQuiet, lost, blamed, comparison, state }: ReportedMerchant,
+  { digest, lost, blamed, comparison, state }: ReportedMerchant,
   sha: string,
   merged: readonly string[],
-  conceal: OpenStore["conceal"],
+  { conceal }: Pick<OpenStore, "conceal">,
 ): RecordedFailure | null {
   if (digest === "") return null;
-  const before = state?.failure;
-  if (isQuiet && before) return { ...before, digest };
+  if (state?.failure?.digest === digest) return state.failure;
   const left = comparison.account.filter(({ verdict }) => verdict === "refused");
   const named = [...merged, ...left.map(({ review }) => review)].map((name) =>
     Number(/^(?:#|reviews\/)(\d+)$/.exec(name)?.[1]),

@@ -38,6 +38,7 @@ const state = (given: Partial<MerchantState> = {}): MerchantState => ({
   declared: "same",
   settled: [],
   open: [],
+  refused: [],
   failure: null,
   ...given,
 });
@@ -121,21 +122,31 @@ describe("overdue", () => {
   const states = [
     desired({ members: [{ ...member("bob@example.com", { roles: ["role_employee"] }), until }] }),
   ];
-  const text = (at: number, now: number, nightly: number | null = null): string | null =>
-    overdueText(states, new Map([[states[0]?.merchant ?? "", state({ at, nightly })]]), now);
+  const seal = (text: string): string => `sealed ${text}`;
+  const text = (at: number, now: number, more: Partial<MerchantState> = {}): string | null =>
+    overdueText(states, new Map([[states[0]?.merchant ?? "", state({ at, ...more })]]), now, seal);
 
   test("are people whose access has ended since a run has looked last", () => {
     expect(text(ends - DAY, ends + DAY)).toBe(
       "1 person whose access has ended is still live; no nightly run was ever seen.",
     );
-    expect(text(ends - DAY, ends + 3 * DAY, ends)).toContain("the nightly run was last seen 3 days ago.");
+    expect(text(ends - DAY, ends + 3 * DAY, { nightly: ends })).toContain(
+      "the nightly run was last seen 3 days ago.",
+    );
+  });
+
+  test("are people whose removal the last run refused", () => {
+    const refused = [seal("bob@example.com")];
+    expect(text(ends + 1, ends + DAY, { refused })).toContain("1 person whose access has ended");
+    expect(text(ends - 2 * DAY, ends - DAY, { refused })).toBe(null);
+    expect(text(ends + 1, ends + DAY, { refused: [seal("eve@example.com")] })).toBe(null);
   });
 
   test("are not those of tomorrow, of a moment ago, or of a merchant that was looked at or is unknown", () => {
     expect(text(ends - DAY, ends - 1)).toBe(null);
     expect(text(ends - DAY, ends + 60_000)).toBe(null);
     expect(text(ends + 1, ends + DAY)).toBe(null);
-    expect(overdueText(states, new Map(), ends + DAY)).toBe(null);
+    expect(overdueText(states, new Map(), ends + DAY, seal)).toBe(null);
   });
 });
 

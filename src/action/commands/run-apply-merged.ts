@@ -399,7 +399,7 @@ function howToGoOn(
 ): readonly string[] {
   const loud = looked.filter(({ isQuiet }) => !isQuiet);
   const names = told.map(({ number }) => `#${number}`).join(", ");
-  const where = names === "" ? "No merged pull request has a plan of this." : `It was merged by ${names}.`;
+  const where = `No approved plan${names === "" ? "" : ` of ${names}`} shows it.`;
   return [
     ...(loud.some(({ refusals }) => refusals.length > 0)
       ? [`${where} ${isWaiting ? WAITING : PROPOSE}`]
@@ -408,7 +408,8 @@ function howToGoOn(
   ];
 }
 
-const AGAIN = "To make a lost change after all, propose it again in a new pull request.";
+const AGAIN =
+  "To make a lost change after all, propose it again in a new pull request. To leave it as it is, merge one that touches the merchant's file, even by a comment only; until then the nightly issue lists it.";
 
 /** The merchants that are applied, those that are not, and those with nothing to do. */
 interface Divided {

@@ -221,7 +221,7 @@ function renderIssue(
         : []),
       ...(causes.has("due")
         ? [
-            "**What is due:** the nightly run makes it with `due`, or the next apply of the merchant; there is nothing to review.",
+            `**What is due:** the nightly run makes it with \`due\`, or the next apply of the merchant${isRefused ? ", except for what is refused above." : "; there is nothing to review."}`,
           ]
         : []),
     ];

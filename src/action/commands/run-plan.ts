@@ -220,7 +220,7 @@ async function reviewed(
 }
 
 function overdueLines({ states }: LoadedFiles, store: ReadStore | null, now: number): readonly string[] {
-  const text = store && overdueText(states, store.records.states, now);
+  const text = store && overdueText(states, store.records.states, now, store.seal);
   return text === null ? [] : [text];
 }
 

@@ -78,11 +78,11 @@ describe("apply", () => {
     const unseen = await run("apply");
     expect(unseen.outputs["failure-reason"]).toBe("not-approved");
     expect(unseen.log).toContain("MC1: not approved: create member cleo@example.com");
-    expect(unseen.summary).toContain("It was merged by #7.");
+    expect(unseen.summary).toContain("No approved plan of #7 shows it.");
     const [pull] = repository.github.pulls;
     if (pull) pull.merged = null;
     const pushed = await run("apply");
-    expect(pushed.summary).toContain("No merged pull request has a plan of this.");
+    expect(pushed.summary).toContain("No approved plan shows it.");
     expect(await repository.writes()).toEqual([]);
   });
 

@@ -73,7 +73,8 @@ test("access that begins does not give a role that grants something else by now"
   await changeRole();
   story.clock.advance(2 * DAY);
   const run = await due();
-  expect(run.outputs["result"]).toBe("no-changes");
+  expect(run.outputs["failure-reason"]).toBe("not-approved");
+  expect(run.log).toContain("not approved: create member cleo@example.com");
   expect(await invitations()).toEqual([]);
 });
 
@@ -126,7 +127,7 @@ test("ended access that somebody gave again outside git is drift, and stays", as
     email: "ben@example.com",
     roles: ["role_employee"],
   });
-  expect((await due()).outputs["result"]).toBe("no-changes");
+  expect((await due()).outputs["failure-reason"]).toBe("not-approved");
   expect((await story.drift()).outputs["result"]).toBe("drift");
   expect(await removals()).toHaveLength(1);
 });
@@ -175,8 +176,14 @@ test("an end that nobody reviewed takes effect neither at once nor by the daily 
   const push = await story.apply();
   expect(push.outputs["result"]).toBe("no-changes");
   story.clock.advance(2 * DAY);
-  expect((await due()).outputs["result"]).toBe("no-changes");
+  expect((await due()).outputs["failure-reason"]).toBe("not-approved");
   expect(await removals()).toEqual([]);
+  await story.drift();
+  expect(story.github.issues[0]?.body).toContain("which no review shows");
+  expect(story.github.issues[0]?.body).toContain("except for what is refused above");
+  const other = await story.openPull({ "README.md": "Access.\n" });
+  await story.plan(other);
+  expect(story.comments(other)[0]).toContain("1 person whose access has ended is still live");
   // Once it would take effect, an apply says so.
   await story.pushToMain({ [FILE]: `${ending}# a remark\n` });
   expect((await story.run({ command: "apply", scope: "all" })).outputs["failure-reason"]).toBe(
@@ -239,6 +246,6 @@ test("access that has begun, and that somebody took outside git, is drift, and i
   };
   const added = items.find(({ invite }) => invite?.email === "new@example.com");
   await story.behind("DELETE", `/v0.1/merchants/MC1/members/${added?.id}`);
-  expect((await due()).outputs["result"]).toBe("no-changes");
+  expect((await due()).outputs["failure-reason"]).toBe("not-approved");
   expect((await story.drift()).outputs["result"]).toBe("drift");
 });

@@ -3,7 +3,7 @@ import type { Change } from "./plan.ts";
 
 /** The location of a row in a reviewed state. */
 export interface RowPlace {
-  readonly list: "roles" | "members" | "people";
+  readonly list: "roles" | "members" | "people" | "dates";
   readonly index: number;
 }
 
@@ -26,7 +26,7 @@ export interface AccountEntry {
   /** The name of the review, and its index among the reviews. */
   readonly review: string;
   readonly index: number;
-  /** The row of the reviewed state; `people` is what somebody gains or loses through roles alone. */
+  /** The row of the reviewed state; `people` is what somebody gains or loses through roles alone, `dates` what was to come later. */
   readonly row: RowPlace;
   readonly resource: "role" | "member";
   /** `null` if nobody of that sealed name is live or listed. */

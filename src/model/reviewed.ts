@@ -72,4 +72,6 @@ export interface ReviewedState {
   /** Everybody whose membership changes, or whose permissions do through a role. */
   readonly people: readonly ReviewedPerson[];
   readonly dates: readonly ReviewedDate[];
+  /** Those of the base branch's files; absent if they are the same, or if there is no base. */
+  readonly baseDates?: readonly ReviewedDate[];
 }

@@ -94,5 +94,7 @@ export function supersededEnd({ event }: ActionContext, { sha }: NewerCommit): A
 export function coverageText(covered: number, total: number): string | null {
   if (covered === total) return null;
   const of = `of ${counted(total, "merchant")} changed since the last apply`;
-  return covered === 0 ? `None ${of}.` : `${covered} ${of}, or have something left to do; the others are left alone.`;
+  return covered === 0
+    ? `None ${of}.`
+    : `${covered} ${of}, or have something left to do; the others are left alone.`;
 }

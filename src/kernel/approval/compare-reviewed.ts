@@ -4,10 +4,11 @@ import type { Plan } from "../../model/plan.ts";
 import type { ReviewedState } from "../../model/reviewed.ts";
 import { dependenciesOf, leftOutWith } from "../plan/select.ts";
 import { accountFor, type OpenRow } from "./account.ts";
+import { droppedDates } from "./dropped-dates.ts";
 import { findUnseen } from "./find-unseen.ts";
 import { type Fresh, type FreshPlan, freshContext } from "./fresh-context.ts";
 import { mergeReviews, type Review } from "./merged-reviews.ts";
-import { datesStillToCome, datesToCome } from "./passed-dates.ts";
+import { datesIn, datesStillToCome } from "./passed-dates.ts";
 import { type Seal, UNSEALED } from "./seal.ts";
 
 /** A fresh plan compared with what was reviewed. */
@@ -18,7 +19,7 @@ export interface Comparison {
   readonly leaveOut: ReadonlySet<string>;
   /** The changes that must not be made, in the order of the fresh plan. */
   readonly refused: readonly RefusedChange[];
-  /** An entry for each reviewed change, in the order of the reviews. */
+  /** An entry for each reviewed change, in the order of the reviews; then for each date that was dropped. */
   readonly account: readonly AccountEntry[];
   /** The rows of the reviews that later applies may need. */
   readonly open: readonly OpenRow[];
@@ -54,11 +55,13 @@ export function compareReviewed(
     covered = fresh.planWithout(leaveOut);
   }
   const refused = refusedChanges(fresh.plan, covered, elsewhere, refusals);
+  const { account, open } = accountFor(reviews, merged, { ...context, covered, refused, elsewhere });
   return {
     covered,
     leaveOut,
     refused,
-    ...accountFor(reviews, merged, { ...context, covered, refused, elsewhere }),
+    account: [...account, ...droppedDates(counted, refused, context)],
+    open,
     reviews: withOpenDates(reviews, context),
     pending: pendingChanges(fresh.plan, seal),
   };
@@ -134,7 +137,7 @@ function refusedChanges(
 function withOpenDates(reviews: readonly Review[], { fresh, seal }: Fresh): readonly Review[] {
   const { desired, plan } = fresh;
   const { at: now } = plan.reviewed;
-  const toCome = datesToCome(desired, now, seal);
+  const toCome = datesIn(desired, now, seal);
   return reviews.map(({ name, state }) => {
     const past = state.dates.filter(({ at }) => at <= now);
     return { name, state: { ...state, dates: [...past, ...datesStillToCome(state.dates, toCome)] } };

@@ -32,11 +32,9 @@ export function passedDates(
   now: number,
   seal: Seal,
 ): PassedDates {
-  const past = upcomingDates(desired, Number.NEGATIVE_INFINITY)
+  const past = datesIn(desired, Number.NEGATIVE_INFINITY, seal)
     .filter(({ at }) => at <= now)
-    .flatMap((date) =>
-      singleDates({ ...date, name: seal(date.email.toLowerCase()), what: resourceKindOf(date) }),
-    );
+    .flatMap(singleDates);
   const seen = new Map(
     (past.length === 0 ? [] : reviews).flatMap((state) =>
       state.dates.flatMap((date) => singleDates(date).map(({ text }) => [text, { date, state }] as const)),
@@ -71,32 +69,28 @@ export function passedDates(
   };
 }
 
+/** A date without what it brings. */
+type DateOfReview = Pick<ReviewedDate, "at" | "name" | "what" | "roles">;
+
 /** Returns the dates of single roles that a date joins. */
-function singleDates({
-  at,
-  name,
-  what,
-  roles,
-}: Pick<ReviewedDate, "at" | "name" | "what" | "roles">): readonly SingleDate[] {
+export function singleDates({ at, name, what, roles }: DateOfReview): readonly SingleDate[] {
   const parts = roles.length === 0 ? [""] : roles;
   return parts.map((role) => ({ at, name, text: JSON.stringify([at, name, what, role]) }));
 }
 
-/** Returns the dates of a review that the files still have, by the texts of `datesToCome`. */
+/** Returns the dates of a review that files still have. */
 export function datesStillToCome(
   dates: readonly ReviewedDate[],
-  toCome: ReadonlySet<string>,
+  declared: readonly DateOfReview[],
 ): readonly ReviewedDate[] {
+  const toCome = new Set(declared.flatMap((date) => singleDates(date).map(({ text }) => text)));
   return dates.filter((date) => singleDates(date).some(({ text }) => toCome.has(text)));
 }
 
-/** Returns the texts of the dates in files that are to come. */
-export function datesToCome(desired: DesiredState, now: number, seal: Seal): ReadonlySet<string> {
-  return new Set(
-    upcomingDates(desired, now).flatMap((date) =>
-      singleDates({ ...date, name: seal(date.email.toLowerCase()), what: resourceKindOf(date) }).map(
-        ({ text }) => text,
-      ),
-    ),
-  );
+/** Returns the dates in files after a time, as reviews name them. */
+export function datesIn(desired: DesiredState, time: number, seal: Seal): readonly DateOfReview[] {
+  return upcomingDates(desired, time).map((date) => {
+    const { at, roles } = date;
+    return { at, name: seal(date.email.toLowerCase()), what: resourceKindOf(date), roles };
+  });
 }

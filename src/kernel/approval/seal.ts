@@ -1,6 +1,6 @@
 import { canonicalJson } from "../../lib/json-text.ts";
 import type { JsonValue } from "../../model/json.ts";
-import type { FieldValues, ReviewedResource, ReviewedState } from "../../model/reviewed.ts";
+import type { FieldValues, ReviewedDate, ReviewedResource, ReviewedState } from "../../model/reviewed.ts";
 
 /** Turns a text about a person into the one that is stored: a keyed hash, or itself. */
 export type Seal = (text: string) => string;
@@ -14,11 +14,15 @@ export const UNSEALED: Seal = (text) => text;
  */
 export function sealed(state: ReviewedState, seal: Seal): ReviewedState {
   if (seal === UNSEALED) return state;
+  const sealedDates = (dates: readonly ReviewedDate[]): readonly ReviewedDate[] =>
+    dates.map((date) => ({ ...date, name: seal(date.name) }));
+  const { baseDates } = state;
   return {
     ...state,
     members: state.members.map((row) => sealedMember(row, seal)),
     people: state.people.map((row) => ({ ...row, name: seal(row.name) })),
-    dates: state.dates.map((date) => ({ ...date, name: seal(date.name) })),
+    dates: sealedDates(state.dates),
+    ...(baseDates && { baseDates: sealedDates(baseDates) }),
   };
 }
 

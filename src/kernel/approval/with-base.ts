@@ -23,8 +23,16 @@ export function withBase(head: ReviewedState, base: ReviewedState): ReviewedStat
     roles: joined(head.roles, base.roles),
     members: joined(head.members, base.members),
     people: joinedPeople(head.people, basePeople),
+    ...(datesText(base) !== datesText(head) && {
+      // What they bring is no matter: nobody is held to dates that are gone.
+      baseDates: base.dates.map((date) => ({ ...date, brings: 0, reach: 0 })),
+    }),
     permissionSets: sets,
   };
+}
+
+function datesText({ dates }: ReviewedState): string {
+  return JSON.stringify(dates.map(({ at, name, what, roles }) => [at, name, what, roles]));
 }
 
 function moved({ before, after }: Reviewed<number>, indexOf: (index: number) => number): Reviewed<number> {

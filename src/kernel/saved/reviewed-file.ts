@@ -99,6 +99,9 @@ export const reviewedStateSchema = described(
         description: "Everybody whose membership changes, or whose permissions do through a role.",
       }),
       dates: z.array(date),
+      baseDates: described(z.exactOptional(z.array(date)), {
+        description: "Those of the base branch's files, if they are others.",
+      }),
     })
     .check(z.refine((state) => indexesOf(state).every((index) => index < state.permissionSets.length))),
   { id: "reviewed", description: "The end states that a review of the plan approves." },

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { BASE, FILE, SEED, WITH_ROLE } from "../support/one-merchant.ts";
 import { openStory, type Run, type Story } from "../support/story.ts";
 
@@ -190,6 +190,53 @@ test("an end that nobody reviewed takes effect neither at once nor by the daily 
     "not-approved",
   );
   expect(await removals()).toEqual([]);
+});
+
+describe("a reviewed end", () => {
+  const later = ENDING.replace("2026-11-03", "2027-11-03");
+
+  test("that a push changes is lost aloud, on the pull request that set it", async () => {
+    const pull = await merged(ENDING);
+    await story.pushToMain({ [FILE]: later });
+    const run = await story.apply();
+    expect(run.outputs["failure-reason"]).toBe("not-approved");
+    const lost = `#${pull} was to remove ben@example.com, and was lost: the date of that, 2026-11-04 00:00 UTC, is no longer in the files (${FILE}:5).`;
+    expect(run.log).toContain(lost);
+    expect(story.comments(pull).join()).toContain("was lost");
+    story.clock.advance(3 * DAY);
+    await due();
+    await story.drift();
+    expect(story.github.issues[0]?.body).toContain("was to remove ben");
+  });
+
+  test("that a push deletes before the apply of its merge is lost as well", async () => {
+    await merged(ENDING, false);
+    await story.pushToMain({ [FILE]: BASE });
+    const run = await story.apply();
+    expect(run.outputs["failure-reason"]).toBe("not-approved");
+    expect(run.log).toContain("was to remove ben@example.com, and was lost");
+  });
+
+  test("is changed by another review, before or after the apply", async () => {
+    await merged(ENDING);
+    const pull = await merged(later);
+    expect(story.comments(pull).join()).not.toContain("lost");
+    await merged(BASE);
+    await merged(ENDING, false);
+    await merged(later);
+    story.clock.advance(3 * DAY);
+    expect((await due()).outputs["result"]).toBe("no-changes");
+    expect(await removals()).toEqual([]);
+  });
+
+  test("is nothing to tell of somebody who is gone, or after it was enforced", async () => {
+    await merged(ENDING);
+    story.clock.advance(3 * DAY);
+    expect((await due()).outputs["result"]).toBe("applied");
+    const tidied = ENDING.replace(/^.*ben@.*\n/m, "");
+    await story.pushToMain({ [FILE]: tidied });
+    expect((await story.apply()).outputs["result"]).toBe("no-changes");
+  });
 });
 
 test("an end that a later push sets is not covered by the review of another change", async () => {

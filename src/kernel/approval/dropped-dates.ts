@@ -1,0 +1,88 @@
+import type { AccountEntry, RefusedChange } from "../../model/approval-account.ts";
+import type { ReviewedDate, ReviewedState } from "../../model/reviewed.ts";
+import type { Fresh } from "./fresh-context.ts";
+import type { Review } from "./merged-reviews.ts";
+import { datesIn, singleDates } from "./passed-dates.ts";
+
+/**
+ * Returns an entry for each date that a review added to the files, and that is gone from them without another review:
+ * somebody keeps access that was to end, or does not get what was to begin.
+ */
+export function droppedDates(
+  reviews: readonly Review[],
+  refused: readonly RefusedChange[],
+  { fresh: { desired }, seal, live, nameOf }: Fresh,
+): readonly AccountEntry[] {
+  if (reviews.every(({ state }) => state.dates.length === 0)) return [];
+  const declared = textsOf(datesIn(desired, Number.NEGATIVE_INFINITY, seal));
+  const changed = new Set(refused.map(({ change }) => seal(change.name.toLowerCase())));
+  const origins = new Map(
+    [...(desired.members ?? []), ...(desired.leavers ?? [])].map(
+      ({ email, origin }) => [seal(email.toLowerCase()), origin] as const,
+    ),
+  );
+  const removed = reviews.map(({ state }) => removedTexts(state));
+  return reviews.flatMap(({ name: review, state }, index) => {
+    const isDecidedLater = (at: number, texts: readonly string[]): boolean =>
+      reviews.some(
+        (one, place) =>
+          place > index && (one.state.at >= at || texts.every((text) => removed[place]?.has(text))),
+      );
+    return ownDates(state).flatMap((date): readonly AccountEntry[] => {
+      const { at, name, what } = date;
+      const texts = singleDates(date).map(({ text }) => text);
+      const isGone = TAKES.has(what) && live({ kind: "member", key: name }) === null;
+      if (
+        isDecidedLater(at, texts) ||
+        isGone ||
+        changed.has(name) ||
+        texts.every((text) => declared.has(text))
+      )
+        return [];
+      const origin = origins.get(name);
+      return [
+        {
+          review,
+          index,
+          row: { list: "dates", index: state.dates.indexOf(date) },
+          resource: "member",
+          name: nameOf(name),
+          does: doesOf(date),
+          verdict: "dropped",
+          reasons: [`the date of that, ${utcText(at)}, is no longer in the files`],
+          by: null,
+          origins: origin === undefined ? [] : [origin],
+          fingerprints: [],
+        },
+      ];
+    });
+  });
+}
+
+const TAKES: ReadonlySet<ReviewedDate["what"]> = new Set(["leaves", "ends", "suspended"]);
+
+function doesOf({ what, roles }: ReviewedDate): AccountEntry["does"] {
+  if (what === "leaves") return "remove";
+  if (roles.length > 0 || what === "suspended" || what === "back") return "update";
+  return what === "ends" ? "remove" : "create";
+}
+
+/** Returns the dates that a review's own files add to those of its base. */
+function ownDates({ dates, baseDates, hasBase }: ReviewedState): readonly ReviewedDate[] {
+  if (baseDates === undefined) return hasBase ? [] : dates;
+  const before = textsOf(baseDates);
+  return dates.filter((date) => singleDates(date).some(({ text }) => !before.has(text)));
+}
+
+function removedTexts({ dates, baseDates = [] }: ReviewedState): ReadonlySet<string> {
+  const kept = textsOf(dates);
+  return new Set([...textsOf(baseDates)].filter((text) => !kept.has(text)));
+}
+
+function textsOf(dates: readonly Parameters<typeof singleDates>[0][]): ReadonlySet<string> {
+  return new Set(dates.flatMap((date) => singleDates(date).map(({ text }) => text)));
+}
+
+function utcText(time: number): string {
+  return `${new Date(time).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+}

@@ -1,9 +1,11 @@
 import type { Review } from "../kernel/approval/merged-reviews.ts";
 import type { Seal } from "../kernel/approval/seal.ts";
+import { listText } from "../lib/text.ts";
 import type { MerchantOutcome } from "../model/apply.ts";
 import type { DesiredState } from "../model/desired.ts";
 import type { JudgedMerchant } from "./judge-merchant.ts";
 import {
+  hasRows,
   type MerchantState,
   type MergedReview,
   type ReviewRecords,
@@ -48,6 +50,34 @@ export function openReviews(
   const rest = approved.get(merchant);
   if (waiting !== null) return [...(state?.open ?? []), ...(rest === undefined ? [] : [rest])];
   return reviewsOf(merchant, state, isDue ? [] : merged);
+}
+
+/** Reviewed changes at a merchant that no file declares any more. */
+export interface UndeclaredMerchant {
+  readonly merchant: string;
+  readonly sentence: string;
+  /** The pull requests of the changes. */
+  readonly pulls: readonly number[];
+}
+
+/** Returns the merchants with reviewed changes that no apply has made, and that no file declares any more. */
+export function undeclaredMerchants({
+  records,
+  merged,
+  declared,
+}: ApplyRecords): readonly UndeclaredMerchant[] {
+  const known = new Set([...records.states.keys(), ...merged.flatMap(({ merchants }) => [...merchants])]);
+  return [...known].flatMap((merchant): readonly UndeclaredMerchant[] => {
+    if (declared.has(merchant)) return [];
+    const reviews = reviewsOf(merchant, records.states.get(merchant), merged).filter(hasRows);
+    if (reviews.length === 0) return [];
+    const names = [...new Set(reviews.map(({ name }) => name))];
+    const were = names.length === 1 ? "was" : "were";
+    const sentence = `${listText(names)} ${were} to change ${merchant}, and ${were} lost: no file declares it any more.`;
+    return [
+      { merchant, sentence, pulls: names.map((name) => Number(name.slice(1))).filter(Number.isInteger) },
+    ];
+  });
 }
 
 /** A merchant that a run has looked at. */

@@ -16,6 +16,8 @@ export interface JudgedMerchant {
   readonly rest: Plan;
   /** Changes of the fresh plan that nobody has reviewed, a sentence each. */
   readonly refusals: readonly string[];
+  /** Reviewed changes that a later review decides otherwise, a sentence each. */
+  readonly superseded: readonly string[];
   /** Reviewed changes that the files no longer declare. */
   readonly dropped: readonly DroppedChange[];
   /** The same as sentences: no later plan shows it. */
@@ -65,6 +67,11 @@ export function judgeMerchant(
       },
     ];
   });
+  const superseded = comparison.account.flatMap(({ review, verdict, does, name, by }) =>
+    verdict === "superseded" && does !== "permissions" && name !== null && by !== null
+      ? [`${review} was to ${VERBS[does]} ${name}; ${by} has decided otherwise since.`]
+      : [],
+  );
   const lost = dropped.map(({ sentence }) => sentence);
   const refusals = comparison.refused.map(({ change, reasons }) => {
     const why = reasons.length === 0 ? "" : `: ${reasons.join("; ")}`;
@@ -77,6 +84,7 @@ export function judgeMerchant(
     whole: fresh.plan,
     rest: restOf(fresh, comparison),
     refusals,
+    superseded: [...new Set(superseded)],
     dropped,
     lost,
     objections: [...refusals, ...lost],

@@ -58,13 +58,15 @@ export interface MergedReview extends CountedRun<ReviewedState> {
   readonly pull: ForgePull;
   /** The merchants that any of its plans was of. */
   readonly merchants: ReadonlySet<string>;
+  /** `false` if this key has signed none of its records. */
+  readonly isReadable: boolean;
 }
 
 /** The recorded reviews of a branch, as they are at the forge by now. */
 export interface RecordedReviews {
   /** In the order of their merges. */
   readonly merged: readonly MergedReview[];
-  /** Names of the records of pull requests that were closed, or merged into another branch some time ago. */
+  /** Names of the records of pull requests that were closed, or merged some time ago into another branch or with another key. */
   readonly abandoned: readonly string[];
   /** True if any recorded pull request is open by now. */
   readonly isAnyOpen: boolean;
@@ -72,7 +74,7 @@ export interface RecordedReviews {
 
 const PULLS = "reviews/";
 
-/** Time after which a merge into another branch needs no record: the applies of that branch are over, in ms. */
+/** Time after which a merge into another branch, or with records of another key, needs no record, in ms. */
 const KEPT_FOR = 7 * 86_400_000;
 
 /** Returns the name of the record of a pull request. */
@@ -95,11 +97,12 @@ export async function recordedReviews(
     if (pull.status === "merged" && pull.baseRef === branch)
       merged.push(await reviewOf(pull, records, forge));
   }
+  const needed = new Set(merged.flatMap(({ pull, isReadable }) => (isReadable ? pull.number : [])));
   return {
     merged: merged.sort((a, b) => a.pull.mergedAt - b.pull.mergedAt || a.pull.number - b.pull.number),
     isAnyOpen: pulls.some(({ status }) => status === "open"),
-    abandoned: pulls.flatMap(({ status, number, baseRef, mergedAt }) => {
-      const isPast = status === "merged" && baseRef !== branch && mergedAt < forge.now() - KEPT_FOR;
+    abandoned: pulls.flatMap(({ status, number, mergedAt }) => {
+      const isPast = status === "merged" && !needed.has(number) && mergedAt < forge.now() - KEPT_FOR;
       return status === "closed" || isPast ? recordOf(number) : [];
     }),
   };
@@ -117,6 +120,7 @@ export async function reviewOf(
     name: `#${pull.number}`,
     pull,
     merchants: new Set(runs.flatMap(({ merchants }) => [...merchants.keys()])),
+    isReadable: runs.length > 0,
   };
 }
 
@@ -200,12 +204,14 @@ export function settledRecords(
   declared: ReadonlySet<string> | null,
 ): readonly string[] {
   return merged
-    .filter(({ pull, merchants }) =>
-      [...merchants].every(
-        (merchant) =>
-          (declared !== null && !declared.has(merchant)) ||
-          states.get(merchant)?.settled.includes(recordOf(pull.number)) === true,
-      ),
+    .filter(
+      ({ pull, merchants, isReadable }) =>
+        isReadable &&
+        [...merchants].every(
+          (merchant) =>
+            (declared !== null && !declared.has(merchant)) ||
+            states.get(merchant)?.settled.includes(recordOf(pull.number)) === true,
+        ),
     )
     .map(({ pull }) => recordOf(pull.number));
 }

@@ -65,6 +65,7 @@ const merged = (number: number, merchants: readonly string[] = ["MC1"]): MergedR
   at: number * 10,
   approvals: [],
   merchants: new Set(merchants),
+  isReadable: true,
 });
 
 describe("an apply looks at a merchant", () => {
@@ -162,10 +163,13 @@ test("records of pull requests that were closed, or merged into another branch a
     pullOf(3, { baseRef: "topic", mergedAt: 20 * day }),
     pullOf(4, { baseRef: "release", mergedAt: 28 * day }),
     pullOf(5, { mergedAt: 20 * day }),
+    pullOf(6, { mergedAt: 20 * day }),
   ];
+  const signed = { number: 1, head: "head", base: "main", earlier: [], comment: null };
   const records = {
     names: [...pulls.map(({ number }) => `reviews/${number}`), "waiting/7-1"],
-    runsOf: async () => [],
+    // This key has signed none of the sixth.
+    runsOf: async (name: string) => (name === "reviews/5" ? [{ ...signed, merchants: new Map() }] : []),
     states: new Map(),
   };
   const forge: Forge = {
@@ -175,7 +179,8 @@ test("records of pull requests that were closed, or merged into another branch a
     now: () => 30 * day,
   };
   const reviews = await recordedReviews(records, forge, "main");
-  expect(reviews.abandoned).toEqual(["reviews/1", "reviews/3"]);
-  expect(reviews.merged.map(({ name }) => name)).toEqual(["#5"]);
+  expect(reviews.abandoned).toEqual(["reviews/1", "reviews/3", "reviews/6"]);
+  expect(reviews.merged.map(({ name }) => name)).toEqual(["#5", "#6"]);
+  expect(settledRecords(reviews.merged, new Map(), null)).toEqual(["reviews/5"]);
   expect(reviews.isAnyOpen).toBe(true);
 });

@@ -22,6 +22,8 @@ import {
   lookedAt,
   openReviews,
   type ReportedMerchant,
+  type UndeclaredMerchant,
+  undeclaredMerchants,
   withReports,
 } from "../../review/apply-run.ts";
 import { judgeMerchant, type PlaceOfEntry } from "../../review/judge-merchant.ts";
@@ -124,7 +126,7 @@ async function apply(
   keys.forEach(context.maskSecret);
   const records = await readingApprovals(() => readApplyRecords(context, branch, store, states));
   const { covered, told } = records;
-  const coverage = coverageText(covered.length, states.length);
+  const coverage = coverageText(covered.length, states.length, inputs);
   if (coverage !== null && loaded.valid) log.info(coverage);
   const newer = await readingApprovals(() => newerCommit(context, branch, covered));
   const current = covered.filter(({ merchant }) => !newer.merchants.has(merchant));
@@ -164,11 +166,19 @@ async function apply(
     for (const line of [...broken, ...unread]) reporter.say(line);
     const refused = skippedMerchants(planned, overrides, new Map());
     const reported = withReports(runOf(context), records, judged, refused, store.seal);
-    const { objections, notes, quiet } = objectionsIn(reported);
+    const isWhole = loaded.valid && inputs.shard === null && inputs.merchants.length === 0;
+    const gone =
+      isWhole && inputs.command === "apply" && records.waiting === null ? undeclaredMerchants(records) : [];
+    const { objections, notes, quiet } = objectionsIn(reported, gone);
     const env = passwordEnvironment(context, keys);
     const divided = divide(looks, refused, { env });
     const { due, unchanged } = divided;
-    const remaining = divided.left.filter(({ merchant }) => !quiet.has(merchant));
+    const remaining = [
+      ...divided.left.filter(({ merchant }) => !quiet.has(merchant)),
+      ...gone.map(
+        ({ merchant, sentence }) => ({ merchant, status: "refused", reasons: [sentence] }) as const,
+      ),
+    ];
     if (remaining.length > 0) reporter.skipped(remaining, due.length);
     for (const note of notes) reporter.say(note);
     const password = passwordsFor(
@@ -201,7 +211,6 @@ async function apply(
       .sort(by(({ merchant }) => merchant));
     captured.reporter.ended({ outcomes, leftOut: 0 }, applyExitCode(outcomes));
     const looked = reported.filter(({ merchant }) => !superseded.merchants.has(merchant));
-    const isWhole = loaded.valid && inputs.shard === null && inputs.merchants.length === 0;
     const end = { plannedAt, looked, done: captured.done(), isWhole };
     const { problem, waiting } = await recorded(context, store, branch, records, end);
     const next = howToGoOn(looked, records, waiting !== null);
@@ -228,7 +237,15 @@ async function apply(
     const all = {
       ...outputs,
       ...(waiting !== null && { waiting }),
-      ...(await reportApply(context, toldPulls(told, reported, outcomes), report)),
+      ...(await reportApply(
+        context,
+        toldPulls(
+          told,
+          [...reported.map(({ blamed }) => blamed), ...gone.map(({ pulls }) => pulls)].flat(),
+          outcomes,
+        ),
+        report,
+      )),
     };
     if (problem !== null) return failed("failed", problem.reason, problem.message, all);
     const { result, reason } = ended;
@@ -263,7 +280,10 @@ function hasChanges({ changes }: Plan): boolean {
 }
 
 /** Returns what a run has to report of merchants that are not as reviewed, and which of them an earlier run has reported. */
-function objectionsIn(reported: readonly ReportedMerchant[]): {
+function objectionsIn(
+  reported: readonly ReportedMerchant[],
+  gone: readonly UndeclaredMerchant[],
+): {
   readonly objections: ReadonlyMap<string, readonly string[]>;
   readonly notes: readonly string[];
   readonly quiet: ReadonlySet<string>;
@@ -274,10 +294,14 @@ function objectionsIn(reported: readonly ReportedMerchant[]): {
   ];
   const objected = loud.filter(({ objections }) => objections.length > 0);
   return {
-    objections: new Map(objected.map(({ merchant, objections }) => [merchant, objections])),
+    objections: new Map([
+      ...objected.map(({ merchant, objections }) => [merchant, objections] as const),
+      ...gone.map(({ merchant, sentence }) => [merchant, [sentence]] as const),
+    ]),
     notes: [
-      ...objected.flatMap(({ merchant, objections }) =>
-        objections.map((objection) => `${merchant}: ${objection}`),
+      ...gone.map(({ merchant, sentence }) => `${merchant}: ${sentence}`),
+      ...loud.flatMap(({ merchant, objections, superseded }) =>
+        [...objections, ...superseded].map((one) => `${merchant}: ${one}`),
       ),
       ...quiet.map(({ merchant, state }) => {
         return `${merchant}: not as its files say, as reported for ${state?.failure?.commit.slice(0, 7)}.`;
@@ -373,17 +397,17 @@ function withObjections(
 /** Returns the pull requests to report on, those where something is wrong first. */
 function toldPulls(
   told: CoveredRecords["told"],
-  judged: readonly LookedMerchant[],
+  blamedPulls: readonly number[],
   outcomes: readonly MerchantOutcome[],
 ): readonly ToldPull[] {
-  const openPulls = new Set(
+  const openMerchants = new Set(
     outcomes.flatMap(({ merchant, status }) =>
       status === "applied" || status === "unchanged" ? [] : [merchant],
     ),
   );
-  const blamed = new Set(judged.flatMap(({ blamed }) => blamed));
+  const blamed = new Set(blamedPulls);
   const rank = (pull: (typeof told)[number]): number =>
-    blamed.has(pull.number) || pull.merchants.some((merchant) => openPulls.has(merchant)) ? 0 : 1;
+    blamed.has(pull.number) || pull.merchants.some((merchant) => openMerchants.has(merchant)) ? 0 : 1;
   const extra = [...blamed].filter((number) => !told.some((pull) => pull.number === number));
   return [
     ...told.toSorted((a, b) => rank(a) - rank(b)),

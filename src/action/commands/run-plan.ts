@@ -213,11 +213,15 @@ async function reviewed(
     ...planOutputs(plans),
     ...(await publish(context, page, plans, isApproved ? NO_COMMENT : comment, worth)),
   };
+  // Whoever approves it now approves what the comment still shows.
+  if (comment.isStale()) return { ...failed("failed", "github", STALE), outputs };
   const kept = store && (await keepPlan(context, store, store.records, plans, comment.id()));
   if (verdict.reason !== null && verdict.reason !== "differences") return { ...verdict, outputs };
   const objection = objectionTo(approval, kept, event);
   return objection === null ? { ...verdict, outputs } : failed("refused", "not-approved", objection, outputs);
 }
+
+const STALE = "The comment still shows an earlier plan, because it could not be updated. Run it again.";
 
 function overdueLines({ states }: LoadedFiles, store: ReadStore | null, now: number): readonly string[] {
   const text = store && overdueText(states, store.records.states, now, store.seal);

@@ -9,6 +9,8 @@ export interface PullComment {
   id(): number | null;
   /** Returns whether it warns that its plan is not what was approved. */
   isWarning(): boolean;
+  /** Returns whether the last text for it could not be written: it still shows an earlier one. */
+  isStale(): boolean;
   /** Announces in an existing comment that a commit is being planned. */
   planning(sha: string, runUrl: string): Promise<void>;
   /**
@@ -44,6 +46,7 @@ const MIN_COMMENT_SIZE = 2_000;
 export const NO_COMMENT: PullComment = {
   id: () => null,
   isWarning: () => false,
+  isStale: () => false,
   planning: async () => undefined,
   show: async () => null,
   showApplied: async () => null,
@@ -61,11 +64,13 @@ export async function findComment(place: CommentPlace): Promise<PullComment> {
   let comment = listed[0] ?? null;
   const bodyNow = async (): Promise<string | null> =>
     comment && ((await github.comment(comment.id).catch(() => null))?.body ?? comment.body);
+  let isStale = false;
   const write = (
     bodyOf: (size: number) => string,
     { worth, isSure }: { readonly worth: boolean; readonly isSure: boolean },
   ): Promise<string | null> =>
     tolerate(place, "The comment could not be written", async () => {
+      isStale = comment !== null;
       if (comment === null && !worth) return null;
       // GitHub's list may lack a comment that was written a moment ago.
       if (!isSure) comment ??= (await listOwn(place, marker))[0] ?? null;
@@ -75,6 +80,7 @@ export async function findComment(place: CommentPlace): Promise<PullComment> {
         const { id } = comment;
         await shortened(bodyOf, (body) => github.editComment(id, body));
       }
+      isStale = false;
       // One that cannot be deleted is found again by the next run.
       for (const other of listed.slice(1)) await github.deleteComment(other.id).catch(() => undefined);
       return comment.url;
@@ -82,6 +88,7 @@ export async function findComment(place: CommentPlace): Promise<PullComment> {
   return {
     id: () => comment?.id ?? null,
     isWarning: () => comment?.body.includes("\n> [!WARNING]\n") === true,
+    isStale: () => isStale,
     planning: async (sha, runUrl) => {
       if (comment === null) return;
       const { id } = comment;

@@ -6,6 +6,7 @@ import { hasRows, type MerchantState } from "../../review/merchant-state.ts";
 import { inlineCode } from "../../show/markdown/markdown-blocks.ts";
 import type { ActionContext } from "../context/action-context.ts";
 import { ActionError } from "../context/action-error.ts";
+import type { Inputs } from "../context/inputs.ts";
 import { APPLY_ENDS, type ApplyEnd } from "./apply-page.ts";
 
 /**
@@ -80,19 +81,26 @@ export function leftTo({ sha, merchants }: NewerCommit): string {
   const shown = [...merchants].slice(0, MAX_NAMED);
   const rest = merchants.size - shown.length;
   const codes = [...shown, ...(rest > 0 ? [`${rest} more`] : [])].join(", ");
-  return `${codes}: changed again by the newer commit ${sha.slice(0, 7)}, whose run applies both changes.`;
+  return `${codes}: changed again by the newer commit ${sha.slice(0, 7)}, whose run applies both changes, or asks for approval again.`;
 }
 
 /** Returns the outcome of an apply that leaves everything to the run for a newer commit. */
 export function supersededEnd({ event }: ActionContext, { sha }: NewerCommit): ApplyEnd {
   const url = `${event.serverUrl}/${event.owner}/${event.repo}/commit/${sha}/checks`;
-  const message = `A newer commit changes the same merchants: [the run for ${inlineCode(sha.slice(0, 7))}](${url}) applies both changes.`;
+  const message = `A newer commit changes the same merchants: [the run for ${inlineCode(sha.slice(0, 7))}](${url}) applies both changes, or asks for approval again.`;
   return { ...APPLY_ENDS.superseded, message };
 }
 
-/** Returns a sentence about the merchants that an apply leaves alone; `null` if there are none. */
-export function coverageText(covered: number, total: number): string | null {
+/** Returns a sentence about the merchants that a run leaves alone; `null` if there are none. */
+export function coverageText(
+  covered: number,
+  total: number,
+  { command }: Pick<Inputs, "command">,
+): string | null {
   if (covered === total) return null;
+  if (command === "due") {
+    return `${total - covered} of ${counted(total, "merchant")} left alone: the apply of what was merged there has not run yet.`;
+  }
   const of = `of ${counted(total, "merchant")} changed since the last apply`;
   return covered === 0
     ? `None ${of}.`

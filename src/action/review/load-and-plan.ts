@@ -11,6 +11,7 @@ import type { Planned } from "../../app/session/session.ts";
 import { withBase } from "../../kernel/approval/with-base.ts";
 import { buildPlan, type PlanInput } from "../../kernel/plan/build-plan.ts";
 import type { ProjectAccess } from "../../kernel/read/bound-files.ts";
+import { withoutThoseOfBase } from "../../kernel/rules/base-rules.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { RolecallError } from "../../model/errors.ts";
@@ -128,8 +129,12 @@ export async function planFiles(
       const plan = buildPlan({ ...input, base: merchantRules });
       const { environment } = input.desired;
       const before = { ...merchantRules, ...(environment && { environment }) };
-      const { reviewed } = buildPlan({ ...input, desired: before, leaveOut: new Set() });
-      return { ...plan, reviewed: withBase(plan.reviewed, reviewed) };
+      const ofBase = buildPlan({ ...input, desired: before, leaveOut: new Set() });
+      return {
+        ...plan,
+        refusals: withoutThoseOfBase(plan.refusals, ofBase.refusals),
+        reviewed: withBase(plan.reviewed, ofBase.reviewed),
+      };
     },
     ...(baseUrl !== null && { baseUrl }),
     ...(signal && { signal }),

@@ -19,7 +19,7 @@ import { approvalText, type PlanApproval } from "./plan-approval.ts";
  */
 export function scopeText(planned: number, { states, valid }: LoadedFiles): readonly string[] {
   const total = states.length;
-  if (planned === total || !valid) return [];
+  if (planned === total || !valid || total === 0) return [];
   const of = counted(total, "merchant");
   return [
     planned === 0

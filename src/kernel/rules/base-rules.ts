@@ -110,6 +110,20 @@ export function refusalsOfBase(byBase: readonly Refusal[], own: readonly Refusal
   return byBase.filter((refusal) => !known.has(keyOf(refusal))).map(refusalOfBase);
 }
 
+/**
+ * Returns the refusals of a plan without those that the base branch's rules add for people and roles whom they refuse in the
+ * base branch's own files as well: this pull request neither brings them nor can avoid them.
+ */
+export function withoutThoseOfBase(
+  refusals: readonly Refusal[],
+  ofBase: readonly Refusal[],
+): readonly Refusal[] {
+  const subjectOf = ({ rule, code, resource, name }: Refusal): string =>
+    JSON.stringify([rule, code, resource, name]);
+  const known = new Set(ofBase.map(subjectOf));
+  return refusals.filter((one) => one.by !== "base" || one.name === null || !known.has(subjectOf(one)));
+}
+
 /** Equal refusals of two branches may state different limits; then they have the same override. */
 function keyOf(one: Refusal | Finding): string {
   const { code, resource, name, message } = one;
@@ -122,7 +136,7 @@ function refusalOfBase(refusal: Refusal): Refusal {
   return {
     ...refusal,
     message: `${refusal.message} That is the rule of the base branch, which this pull request loosens.`,
-    hint: `Merge what loosens the rule first, in a pull request of its own${override}; the input "rules: head" judges by the rules of this pull request only.`,
+    hint: `Merge what loosens the rule first, in a pull request of its own${override}.`,
     by: "base",
   };
 }

@@ -102,11 +102,13 @@ function changesVerdict(
   return ["⚠️", changes === 0 ? `${none}, with ${worries}` : `changes with ${worries}`];
 }
 
-/** "risks and looser rules"; empty if there are none. */
+/** "risks and looser rules", "risks and changed rules"; empty if there are none. */
 function worriesOf({ views, rules = [] }: ReviewInput): string {
   const risky = views.some(({ risks }) => risks.length > 0);
-  const looser = rules.some(({ kind }) => kind !== "overridden");
-  return [...(risky ? ["risks"] : []), ...(looser ? ["looser rules"] : [])].join(" and ");
+  const kinds = new Set(rules.map(({ kind }) => kind));
+  const isOther = kinds.has("changed") || kinds.has("unknown");
+  const changed = kinds.has("loosened") ? ["looser rules"] : isOther ? ["changed rules"] : [];
+  return [...(risky ? ["risks"] : []), ...changed].join(" and ");
 }
 
 const UNMANAGED_SHOWN = 10;

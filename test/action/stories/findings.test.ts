@@ -208,6 +208,30 @@ describe("a reviewed removal", () => {
     expect(run.requests.length).toBeLessThanOrEqual(12);
   });
 
+  test.each([
+    ["a push", async (files: FileChanges) => void (await story.pushToMain(files))],
+    ["another pull request", async (files: FileChanges) => void (await merged(files))],
+  ])("is lost aloud if %s removes the file of its merchant", async (_, remove) => {
+    const first = await merged(removal);
+    await remove({ [file("MC1")]: null });
+    const run = await story.apply();
+    expect(run.outputs["failure-reason"]).toBe("not-approved");
+    expect(run.log).toContain(
+      `MC1: #${first} was to change MC1, and was lost: no file declares it any more.`,
+    );
+    expect(story.comments(first).join()).toContain("no file declares it any more");
+    expect((await story.rerun(run)).code).toBe(0);
+  });
+
+  test("is made after an apply with another secret", async () => {
+    await merged(removal);
+    expect((await story.apply({ "approval-secret": "x".repeat(32) })).code).toBe(1);
+    expect(await addresses()).toContain("bob@example.com");
+    const run = await story.apply();
+    expect(run.log).toContain("does not have the signature of this secret");
+    expect(await addresses()).not.toContain("bob@example.com");
+  });
+
   test("is told on the pull request that undoes it, where that is up to date, and that one decides", async () => {
     const first = await merged(removal);
     const second = await story.openPull(listing);
@@ -220,6 +244,9 @@ describe("a reviewed removal", () => {
     const run = await story.apply();
     expect(run.outputs).toMatchObject({ result: "no-changes", "failure-reason": "" });
     expect(await addresses()).toContain("bob@example.com");
+    const told = `#${first} was to remove bob@example.com; #${second} has decided otherwise since.`;
+    expect(run.log).toContain(told);
+    expect(story.comments(first).join()).toContain(`#${second} has decided`);
   });
 });
 
@@ -276,6 +303,20 @@ test("what was merged before more than a hundred other commits is applied, with 
   expect(run.outputs["result"]).toBe("applied");
   expect(run.requests.length).toBeLessThanOrEqual(12);
   expect(await addresses()).not.toContain("bob@example.com");
+});
+
+test("a plan that its comment cannot show is not recorded", async () => {
+  const pull = await story.openPull({ [file("MC1")]: text("MC1") });
+  await story.plan(pull);
+  await inviteDan("MC1");
+  const message = "Unable to create comment because issue is locked.";
+  story.github.refusals.push({ method: "PATCH", path: /comments/, status: 403, message, times: 2 });
+  const again = await story.plan(pull);
+  expect(again.outputs["failure-reason"]).toBe("github");
+  expect(status("rolecall plan")?.state).toBe("failure");
+  expect(story.records(pull)).toBe(1);
+  await story.plan(pull);
+  expect(story.records(pull)).toBe(2);
 });
 
 test("a review of before its plan fails the status, until somebody approves again", async () => {

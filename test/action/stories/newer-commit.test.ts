@@ -36,7 +36,7 @@ describe("an apply whose commit is not the tip any more", () => {
     const run = await story.apply({}, { sha: first.sha });
     expect(run.outputs["result"]).toBe("applied");
     expect(run.log).toContain(
-      `::notice::MC2: changed again by the newer commit ${second.sha.slice(0, 7)}, whose run applies both changes.`,
+      `::notice::MC2: changed again by the newer commit ${second.sha.slice(0, 7)}, whose run applies both changes, or asks for approval again.`,
     );
     expect(story.comments(first.pull).join()).toContain(
       `changed again by the newer commit ${second.sha.slice(0, 7)}`,

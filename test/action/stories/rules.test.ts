@@ -111,6 +111,20 @@ roles:
     expect(comment(pull)).toContain("### ⚠️ Rules: 3 looser than on the base branch");
   });
 
+  test("do not refuse what the base branch's own files have already: their rule can be loosened", async () => {
+    const EVE = "  - { email: eve@evil.example, roles: [role_employee] }\n";
+    await story.pushToMain({ [FILE]: `${fileOf([...PEOPLE])}${EVE}` });
+    const pull = await story.openPull({ [FILE]: `${fileOf([...PEOPLE], "")}${EVE}` });
+    const run = await story.plan(pull);
+    expect(run.outputs["result"]).toBe("changes");
+    expect(comment(pull)).toContain("looser rules");
+    const other = await story.openPull({
+      [FILE]: `${fileOf([...PEOPLE], "")}${EVE}${EVE.replace("eve", "eva")}`,
+    });
+    expect((await story.plan(other)).outputs["failure-reason"]).toBe("refused");
+    expect(comment(other)).not.toContain("The address eve@");
+  });
+
   test("rules that cannot be read refuse the plan", async () => {
     const pull = await story.openPull({ [FILE]: fileOf(PEOPLE, LOOSE) });
     const base = story.github.branches.get("main") ?? "";

@@ -49,7 +49,7 @@ export function droppedDates(
           name: nameOf(name),
           does: doesOf(date),
           verdict: "dropped",
-          reasons: [`the date of that, ${utcText(at)}, is no longer in the files`],
+          reasons: ["its date is no longer in the files"],
           by: null,
           origins: origin === undefined ? [] : [origin],
           fingerprints: [],
@@ -81,8 +81,4 @@ function removedTexts({ dates, baseDates = [] }: ReviewedState): ReadonlySet<str
 
 function textsOf(dates: readonly Parameters<typeof singleDates>[0][]): ReadonlySet<string> {
   return new Set(dates.flatMap((date) => singleDates(date).map(({ text }) => text)));
-}
-
-function utcText(time: number): string {
-  return `${new Date(time).toISOString().slice(0, 16).replace("T", " ")} UTC`;
 }

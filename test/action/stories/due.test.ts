@@ -200,7 +200,7 @@ describe("a reviewed end", () => {
     await story.pushToMain({ [FILE]: later });
     const run = await story.apply();
     expect(run.outputs["failure-reason"]).toBe("not-approved");
-    const lost = `#${pull} was to remove ben@example.com, and was lost: the date of that, 2026-11-04 00:00 UTC, is no longer in the files (${FILE}:5).`;
+    const lost = `#${pull} was to remove ben@example.com, and was lost: its date is no longer in the files (${FILE}:5).`;
     expect(run.log).toContain(lost);
     expect(story.comments(pull).join()).toContain("was lost");
     story.clock.advance(3 * DAY);

@@ -2,6 +2,7 @@ import { Command, CommanderError } from "commander";
 import { ExitCode, exitCodeFor, type Io, VERSION } from "../app/io/io.ts";
 import { styleFor } from "../app/io/terminal.ts";
 import { RolecallError } from "../model/errors.ts";
+import { fromRoot } from "./args/from-root.ts";
 import { suggestOption } from "./args/suggest-option.ts";
 import { applyCommand } from "./commands/account/apply-command.ts";
 import { doctorCommand } from "./commands/account/doctor-command.ts";
@@ -82,7 +83,10 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
   }
 }
 
-async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
+async function run(argv: readonly string[], started: Io): Promise<ExitCode> {
+  // Completion is for the words of the shell.
+  const project = argv[0] === "complete" ? null : fromRoot(started);
+  const io = project?.io ?? started;
   let exitCode: ExitCode = ExitCode.ok;
   const program = new Command("rolecall")
     .description("Access as code for merchant accounts: who may do what, kept in git.")
@@ -90,7 +94,8 @@ async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
     .helpCommand("help [command]", "print help for a command")
     .showHelpAfterError("(--help shows the commands and options)")
     .configureHelp({ subcommandTerm: commandTerm })
-    .addHelpText("after", HELP);
+    .addHelpText("after", HELP)
+    .hook("preAction", (_, command) => project?.adapt(command));
   // Only the requested command is declared; for help, mistakes and completion all of them.
   const asked = COMMANDS.get(argv[0]);
   for (const command of asked ? [asked] : COMMANDS.values()) {

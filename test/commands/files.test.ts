@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -68,6 +68,39 @@ describe("validate", () => {
     expect(stdout).toContain("access/broken.yaml: warning: This is a broken link");
     expect(stdout).toContain("access/outside.yaml: warning: This link leads outside the project");
     expect(code).toBe(0);
+  });
+
+  test("names files from the root of the project, wherever in it the command runs", async () => {
+    await mkdir(join(cwd, "project/.git"), { recursive: true });
+    await mkdir(join(cwd, "project/access/shops"), { recursive: true });
+    await mkdir(join(cwd, "project/hq"));
+    await put("project/hq/rules.yaml", "version: 1\npolicies: { email_domain: [example.com] }\n");
+    await put(
+      "project/access/shops/mc1.yaml",
+      "version: 1\nmerchant: MC1\ninclude: [../../hq/rules.yaml]\nrolls: []\n",
+    );
+    const inFolder = (folder: string, ...args: string[]) =>
+      rolecall(args, { cwd: join(cwd, "project", folder) });
+    const atRoot = await inFolder(".", "validate", "access/shops/mc1.yaml");
+    expect(atRoot.stdout).toContain("access/shops/mc1.yaml:4:1: error:");
+    expect(atRoot.stdout).toContain("hq/rules.yaml:2:13: error:");
+    expect(atRoot.stderr).toBe("");
+    for (const args of [["mc1.yaml"], [], ["../shops"]]) {
+      const { stdout, stderr } = await inFolder("access/shops", "validate", ...args);
+      expect([stdout, stderr]).toEqual([atRoot.stdout, "Paths are relative to ../../.\n"]);
+    }
+    const plan = await inFolder("access/shops", "plan", "mc1.yaml");
+    expect(plan.stderr).toContain("hq/rules.yaml:2:13: error:");
+    expect(plan.stderr).toContain("Paths are relative to ../../.\n");
+    const sarif = await inFolder("access", "validate", "--format", "sarif");
+    expect(sarif.stderr).toBe("");
+    await put("project/hq/rules.yaml", "version: 1\n");
+    await put("project/access/shops/mc1.yaml", "version: 1\nmerchant: MC1\ninclude: [../../hq/rules.yaml]\n");
+    const told = await inFolder("access", "who", "is", "*", "shops", "--output", "who.txt");
+    expect([told.code, told.stderr]).toEqual([0, "Written to access/who.txt.\n"]);
+    expect(await readdir(join(cwd, "project/access"))).toContain("who.txt");
+    const listed = await inFolder("hq", "list", "--using", "rules.yaml");
+    expect([listed.code, listed.stdout]).toEqual([0, expect.stringContaining("MC1")]);
   });
 
   test("exits 3 when all that is wrong is that a file breaks its own policy", async () => {

@@ -88,7 +88,7 @@ describe("every command", () => {
 
   test.each([
     [["validate"], "1 file valid."],
-    [["list"], "../../access/shop.yaml"],
+    [["list"], "access/shop.yaml"],
     [["fmt", "--check"], "1 already formatted"],
     [["report", "--declared"], "MC0DEMO1"],
     [["report"], "MC0DEMO1"],

@@ -46,6 +46,8 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Absolute path of the working directory. */
   readonly cwd: string;
+  /** Absolute path of the folder that a command was run in, if it works at the root of the files instead. */
+  readonly startedIn?: string;
   readonly stdout: TextWriter;
   readonly stderr: TextWriter;
   /** Aborted if stdout or stderr can no longer be written; `reason` is an `OutputLoss`. */

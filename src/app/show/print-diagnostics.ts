@@ -1,3 +1,5 @@
+import { relative } from "node:path";
+import { oneLine } from "../../lib/escape.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { renderDiagnostics } from "../../show/text/diagnostics-text.ts";
 import type { Io } from "../io/io.ts";
@@ -9,4 +11,10 @@ export function printDiagnostics(diagnostics: readonly Diagnostic[], options: Ou
   const shown = options.quiet ? diagnostics.filter(({ severity }) => severity === "error") : diagnostics;
   if (shown.length === 0) return;
   io.stderr.write(`${renderDiagnostics(shown, styleFor(io.stderr, io, options.color))}\n`);
+  io.stderr.write(rootNote(io));
+}
+
+/** Says what the paths of problems are relative to, if that is not the folder in which the command was run. */
+export function rootNote({ cwd, startedIn }: Pick<Io, "cwd" | "startedIn">): string {
+  return startedIn === undefined ? "" : `Paths are relative to ${oneLine(relative(startedIn, cwd))}/.\n`;
 }

@@ -6,6 +6,7 @@ import { type Loaded, loadWithSharers, reachNotes } from "../../app/project/load
 import { noneChanged } from "../../app/project/pick-merchants.ts";
 import { emptyShard, isInShard } from "../../app/project/shard.ts";
 import { globMatcher, type PlannedMerchant, plannedOnly } from "../../app/session/session.ts";
+import { rootNote } from "../../app/show/print-diagnostics.ts";
 import { showPlans } from "../../app/show/show-plans.ts";
 import { declaredSnapshot, liveSnapshot } from "../../ask/access/access-snapshot.ts";
 import { ADMINISTRATORS } from "../../ask/coverage/coverage-world.ts";
@@ -64,6 +65,7 @@ export async function lintFiles(
   const none = `Nothing found in ${counted(sources.length, "file")}.\n`;
   const rules = [...diagnosticTable(), ...lintTable()];
   io.stdout.write(await renderProblems(diagnostics, { sources, rules, none, command: "lint" }, options, io));
+  if (diagnostics.length > 0 && options.format === "text") io.stderr.write(rootNote(io));
   if (diagnostics.some(isFileError) || live.failed) return ExitCode.failed;
   return options.strict && diagnostics.length > 0 ? ExitCode.differences : ExitCode.ok;
 }

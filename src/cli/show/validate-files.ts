@@ -4,6 +4,7 @@ import type { OutputOptions } from "../../app/project/command-options.ts";
 import { isFileError, isRefusal } from "../../app/project/file-errors.ts";
 import { pathFromRoot } from "../../app/project/find-files.ts";
 import { loadStates, reachNotes } from "../../app/project/load-states.ts";
+import { rootNote } from "../../app/show/print-diagnostics.ts";
 import type { DiagnosticRule } from "../../kernel/problems/rule-table.ts";
 import { diagnosticTable } from "../../kernel/rules/every-rule.ts";
 import { counted } from "../../lib/text.ts";
@@ -46,6 +47,7 @@ export async function validateFiles(
       io,
     ),
   );
+  if (shown.length > 0 && options.format === "text") io.stderr.write(rootNote(io));
   if (diagnostics.some(isFileError)) return ExitCode.failed;
   return diagnostics.some(isRefusal) ? ExitCode.refused : ExitCode.ok;
 }

@@ -212,7 +212,7 @@ ${say("What has changed outside git since then:")}
   rolecall drift${only}
 `);
   if (files.some(({ file }) => file.includes(".github/workflows"))) {
-    const needs = `The workflows need rolecall's action in .github/actions/rolecall, a variable and two secrets: see docs/github.md.`;
+    const needs = `The workflows need rolecall's action in .github/actions/rolecall, a variable, three secrets and three environments: see docs/github.md.`;
     io.stdout.write(`\n${say(needs)}\n`);
   }
 }

@@ -1,7 +1,7 @@
 import type { Path } from "../../kernel/problems/problem.ts";
 import { checkText } from "../../kernel/rules/checks.ts";
 import { decides, isSet, pathOfCode } from "../../kernel/rules/every-rule.ts";
-import { fieldsOf } from "../../kernel/values/values.ts";
+import { fieldsOf, listOf, textOf, valueAt } from "../../kernel/values/values.ts";
 import { parseFast } from "../../kernel/yaml/fast-yaml.ts";
 import { createLocator, indexPositions, spanFinder } from "../../kernel/yaml/locate.ts";
 import { parse } from "../../kernel/yaml/to-value.ts";
@@ -24,6 +24,12 @@ export function ruleLocations(
   const byMerchant = new Map(states.map((state) => [state.merchant, state]));
   const contents = contentsOf(sources);
   const spans = new Map(sources.map(({ file, text }) => [file, spanFinder(text)]));
+  const entries = new Map<string, ReadonlyMap<string, Path>>();
+  const entriesIn = (file: string): ReadonlyMap<string, Path> => {
+    const known = entries.get(file) ?? entriesOf(contents(file));
+    entries.set(file, known);
+    return known;
+  };
   const place = ({ file, path }: Origin): string | null => {
     const span = spans.get(file)?.(path);
     return span ? `${file}:${span.line}:${span.column}` : null;
@@ -37,10 +43,18 @@ export function ruleLocations(
     return null;
   };
   const ofFinding = (
-    { code, name, message }: Finding,
+    { code, severity, resource, name, message }: Finding,
     { checks }: Pick<DesiredState, "checks">,
     files: readonly string[],
   ): string | null => {
+    if (resource === "member" && severity === "error") {
+      const entryIn = (file: string): Path | null => entriesIn(file).get(name.toLowerCase()) ?? null;
+      const grantIn = (file: string): Path | null => {
+        const entry = entryIn(file);
+        return entry && pathOfGrant(contents(file), entry, message);
+      };
+      return firstPlace(files, grantIn) ?? firstPlace(files, entryIn);
+    }
     if (NAMING_CODES.has(code)) return firstPlace(files, (file) => pathInRules(contents(file), name));
     // An existing violation.
     const failed = checks.find((check) => message.includes(`(check: ${checkText(check)})`));
@@ -61,6 +75,16 @@ export function ruleLocations(
     if (path === undefined || !isSet(refusal, guards)) return null;
     return firstPlace(files, (file) => (decides(refusal, guards, contents(file)) ? path : null));
   };
+}
+
+/** Returns the paths of the members' entries in a file by address, in lower case. */
+function entriesOf(value: Readonly<Record<string, unknown>>): ReadonlyMap<string, Path> {
+  return new Map(
+    listOf(value["members"]).flatMap((entry, index) => {
+      const email = textOf(fieldsOf(entry)["email"]);
+      return email === null ? [] : [[email.toLowerCase(), ["members", index]] as const];
+    }),
+  );
 }
 
 /** Returns a function that gives the content of a file; each file is parsed once. */
@@ -139,6 +163,16 @@ function rulesBehind(
   );
   const isOwn = "severity" in refusal || refusal.rules === undefined;
   return by ?? { ...state, files: isOwn ? [origin.file, ...included] : [] };
+}
+
+/** Returns the path of the grant in a member's entry that a message quotes; `null` if there is none. */
+function pathOfGrant(value: unknown, entry: Path, message: string): Path | null {
+  const grants = listOf(fieldsOf(valueAt(value, entry))["roles"]);
+  const index = grants.findIndex((grant) => {
+    const role = textOf(grant) ?? textOf(fieldsOf(grant)["role"]);
+    return role !== null && message.includes(`"${role}"`);
+  });
+  return index < 0 ? null : [...entry, "roles", index];
 }
 
 /** The findings about a name in a rule. */

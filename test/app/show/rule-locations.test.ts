@@ -196,3 +196,30 @@ policies:
   const removals = { ...owners, keys: ["guards", "max_removals"], enforcedBy: "rules.yaml" };
   expect(placeOfEnforced("MC1", removals)).toBe("rules.yaml:2");
 });
+
+test("an error about a member has the location of the grant, or of the entry", async () => {
+  const files: Readonly<Record<string, string>> = {
+    "shop.yaml": `version: 1
+merchant: MC1
+include: [people.yaml]
+members:
+  - email: ada@example.com
+    roles: [Clerk, { role: Ghost, from: 2099-06-01 }]
+  - { email: bob@example.com, id: mem_gone, roles: [Clerk] }
+`,
+    "people.yaml": "version: 1\nmembers:\n  - { email: ADA@example.com, roles: [Phantom] }\n",
+  };
+  const read = async (path: string) => ({ ok: true as const, file: path, text: files[path] ?? "" });
+  const { merchants, sources } = await loadMerchants(["shop.yaml"], read, { now: NOW, judge: judgeDeclared });
+  const states = merchants.flatMap(({ state }) => state ?? []);
+  const [desired] = states;
+  if (!desired) throw new Error("the file is not valid");
+  const is = live([liveRole("role_1", "Clerk")]);
+  const plan = buildPlan({ desired, live: is, service: "https://one.example", now: NOW, matches });
+  const view = planView(plan, ruleLocations(states, sources));
+  expect(view.errors.map(({ code, place }) => [code, place])).toEqual([
+    ["member-role-unknown", "shop.yaml:6:20"],
+    ["member-role-unknown", "people.yaml:3:39"],
+    ["member-pin-missing", "shop.yaml:7:5"],
+  ]);
+});

@@ -95,6 +95,7 @@ test("a refusal for one user stops nobody else, and a second run skips those who
   expect(second.stdout).toContain(
     "✓ MC1  member till-2@shop.example kept the password: the one in TILL_2 was used before\n",
   );
+  expect(second.stdout).toContain("1 change done, 1 password kept.");
   expect(second.code).toBe(0);
 });
 

@@ -84,9 +84,11 @@ function requireMatches(addresses: readonly string[], emails: readonly string[],
   const what = isLiteralGlob(stray) ? "this address" : "an address that it matches";
   const who = isComplete ? "no file lists" : "no file of a merchant that could be planned lists";
   throw new RolecallError("usage", `--rotate-password ${oneLine(stray)}: ${who} ${what} as managed.`, {
-    hint: isLiteralGlob(stray)
-      ? 'Add "managed" with a "password_env" to the member in the file.'
-      : "Check the pattern: it is compared with whole addresses.",
+    hint: !isComplete
+      ? "Correct what keeps the other merchants from being planned first."
+      : isLiteralGlob(stray)
+        ? 'Add "managed" with a "password_env" to the member in the file.'
+        : "Check the pattern: it is compared with whole addresses.",
   });
 }
 

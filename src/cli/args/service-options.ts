@@ -106,7 +106,7 @@ export function parseDuration(text: string): number {
   const [, digits, unit = "s"] = /^(\d{1,9})([smh])?$/.exec(text) ?? [];
   const ms = Number(digits) * (UNITS[unit] ?? Number.NaN);
   if (!(ms <= LONGEST_MS)) {
-    throw new InvalidArgumentError("It must be a duration such as 90s, 5m or 1h, up to 24h; 0 means once.");
+    throw new InvalidArgumentError("It must be a duration such as 90s, 5m or 1h, up to 24h.");
   }
   return ms;
 }

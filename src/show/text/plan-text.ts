@@ -92,9 +92,16 @@ function renderBody(
     ...renderRisks(view.risks, style, verbosity, view.hidden !== undefined),
     ...renderGroups(view, style),
     ...(hidden > 0 ? [`    ${style.dim(cutText(hidden))}`] : []),
-    ...renderDeferred(view.deferred, style),
+    ...renderDeferred(
+      view.hidden === undefined ? view.deferred : view.deferred.slice(0, LONG_DEFERRED_SHOWN),
+      style,
+      view.deferred.length,
+    ),
   ];
 }
+
+/** Maximum number of deferred changes of a plan that is cut. */
+const LONG_DEFERRED_SHOWN = 10;
 
 const DATES_SHOWN = 10;
 
@@ -172,9 +179,18 @@ export function renderPasswordVariables(variables: readonly string[], style: Sty
 }
 
 /** Formats deferred removals, under a title; empty if there are none. */
-export function renderDeferred(rows: readonly DeferredView[], style: Style): readonly string[] {
+export function renderDeferred(
+  rows: readonly DeferredView[],
+  style: Style,
+  total = rows.length,
+): readonly string[] {
   if (rows.length === 0) return [];
-  return ["", `  ${style.bold("Deferred")}`, ...rows.flatMap((row) => renderDeferredRow(row, style))];
+  return [
+    "",
+    `  ${style.bold("Deferred")}`,
+    ...rows.flatMap((row) => renderDeferredRow(row, style)),
+    ...(total > rows.length ? [`    ${style.dim(cutText(total - rows.length))}`] : []),
+  ];
 }
 
 function renderDeferredRow(row: DeferredView, style: Style): readonly string[] {

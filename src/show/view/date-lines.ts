@@ -112,12 +112,13 @@ function refusedLine(
 function dateLine({ item, merchants }: Group<DateView>, nameOf: (name: string) => string): string {
   const { email, what, roles } = item;
   const when = `${whenOf(item)}:`;
-  const where = whereOf(merchants, nameOf);
+  const where =
+    merchants.size === 1 ? whereOf(merchants, nameOf) : `at ${counted(merchants.size, "merchant")},`;
   const who = nameOf(email);
   const names = roles.map(nameOf).join(", ");
   switch (what) {
     case "leaves":
-      return `${when} ${who} leaves ${where}`;
+      return `${when} ${who} leaves ${whereOf(merchants, nameOf)}`;
     case "leaves-unlisted":
       return `${when} ${who} leaves, if a member: no file lists the address`;
     case "ends":

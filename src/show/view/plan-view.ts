@@ -226,9 +226,17 @@ export function joinSame<Found extends Finding>(findings: readonly Found[]): rea
   return groupByKey(findings, whatItSays).flatMap((group) => (group.length < MANY ? group : joined(group)));
 }
 
+/** The findings about somebody's two addresses, which many may have when a domain changes. */
+const CHANGED_ADDRESS_CODES: ReadonlySet<string> = new Set([
+  "member-former-differs",
+  "member-likely-renamed",
+  "member-same-user",
+]);
+
 /** Returns a key of a finding without its subject's name. */
 function whatItSays({ code, severity, resource, name, message, hint }: Finding): string {
-  const unnamed = (text: string): readonly string[] => text.split(name);
+  const unnamed = (text: string): readonly string[] =>
+    text.split(CHANGED_ADDRESS_CODES.has(code) ? /[^\s"]+@[^\s"]*[^\s".,:]/ : name);
   return JSON.stringify([code, severity, resource, unnamed(message), hint === null ? null : unnamed(hint)]);
 }
 

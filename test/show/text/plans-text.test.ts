@@ -114,3 +114,24 @@ test("with --verbose the table has every merchant", () => {
   expect(textAt(plans, 80)).toContain("… and 4 more merchants\n");
   expect(rows(textAt(plans, 80, "verbose"))).toBe(14);
 });
+
+test("a long plan cuts what waits, too, and says how much is left out", () => {
+  const names = Array.from({ length: 112 }, (_, at) => `p${at}`);
+  const former = names.map((name, at) =>
+    member(`${name}@new.example`, {
+      roles: ["Cashier"],
+      previously: [`${name}@old.example`],
+      metadata: { at },
+    }),
+  );
+  const is = live(
+    [liveRole("role_1", "Cashier")],
+    names.map((name, at) =>
+      liveMember(`mem_${at}`, `${name}@old.example`, { roles: ["role_1"], metadata: { at } }),
+    ),
+  );
+  const text = renderPlans([planView(planOf(desired({ members: former }), is))], PLAIN);
+  expect(text.match(/waits until/g)).toHaveLength(10);
+  expect(text).toContain("    … and 102 more\n");
+  expect(text).toContain("112 removals deferred.");
+});

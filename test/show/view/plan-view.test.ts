@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { joinSame, planView } from "../../../src/show/view/plan-view.ts";
-import { desired, live, liveMember, planOf } from "../../support/build.ts";
+import { desired, live, liveMember, member, planOf } from "../../support/build.ts";
 
 const bots = (count: number, type = "service_account") =>
   Array.from({ length: count }, (_, index) => {
@@ -23,6 +23,18 @@ test("of very many the first are named, and the others counted", () => {
   expect(others).toEqual([]);
   expect(message).toContain("This also applies to 1,511 other members: service_account-0001@example.com, ");
   expect(message).toMatch(/service_account-0010@example\.com and 1,501 more\.$/);
+});
+
+test("people whose addresses a new domain has changed share one warning", () => {
+  const names = ["ada", "bob", "cy"];
+  const want = desired({ members: names.map((name) => member(`${name}@new.example`, { roles: [] })) });
+  const is = live(
+    [],
+    names.map((name) => liveMember(`mem_${name}`, `${name}@old.example`)),
+  );
+  expect(planView(planOf(want, is)).warnings.map(({ message }) => message)).toEqual([
+    "ada@new.example would be invited, and ada@old.example be removed: probably the same person, who would have no access until the invitation is accepted. This also applies to 2 other members: bob@new.example, cy@new.example.",
+  ]);
 });
 
 test("two warnings, and warnings that differ in more than the name, are not merged", () => {

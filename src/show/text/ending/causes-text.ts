@@ -51,7 +51,11 @@ function causeLines(
   const { hint: _, ...rest } = failure;
   const [first] = hits;
   const limited = first !== undefined && isInvitationLimited(first.outcome);
-  const hint = nextStepFor(status, failure);
+  const isAboutPasswords = hits.length > 0 && hits.every(({ outcome }) => isPassword(outcome.change));
+  const hint =
+    status === "unknown" && isAboutPasswords
+      ? "The password may have been set: run the rotation again."
+      : nextStepFor(status, failure);
   const message = limited ? "The service refused invitations for the time being (429)." : failure.message;
   const paint = limited || status === "unknown" ? style.yellow : style.red;
   return [

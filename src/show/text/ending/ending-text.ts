@@ -8,6 +8,7 @@ import {
   type Ending,
   type EndingRefusals,
   isComplete,
+  isPassword,
   type MerchantEnd,
   remainingChanges,
   summaryOf,
@@ -123,15 +124,18 @@ function merchantsSum(outcomes: readonly MerchantOutcome[], ends: readonly Merch
 
 /** "2 changes done, 1 failed, 3 not started". */
 function sumsText(outcomes: readonly Outcome[]): string {
+  const kept = outcomes.filter(
+    (outcome) => outcome.status === "done" && outcome.already && isPassword(outcome.change),
+  ).length;
   const count = (status: Outcome["status"]): number =>
-    outcomes.filter((outcome) => outcome.status === status).length;
+    outcomes.filter((outcome) => outcome.status === status).length - (status === "done" ? kept : 0);
   // "0 changes done" would be wrong if a change is half done.
   const half = outcomes.some((outcome) => outcome.status === "unfinished" || "removed" in outcome);
   const rest = (["failed", "stale", "unknown", "unfinished", "not-started"] as const).flatMap((status) =>
     count(status) === 0 ? [] : [`${grouped(count(status))} ${status.replace("-", " ")}`],
   );
   const done = count("done") === 0 && half ? [] : [`${counted(count("done"), "change")} done`];
-  return [...done, ...rest].join(", ");
+  return [...done, ...(kept === 0 ? [] : [`${counted(kept, "password")} kept`]), ...rest].join(", ");
 }
 
 function isVerified(

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { JournalEntry, WriteEnded, WriteIntended } from "../../src/model/apply.ts";
 import { parseJournal } from "../../src/runs/journal-file.ts";
+import { image } from "../support/build.ts";
 import { journalText, runStarted } from "../support/past-run.ts";
 
 function intent(write: number, rest: Partial<WriteIntended> = {}): WriteIntended {
@@ -17,7 +18,7 @@ function intent(write: number, rest: Partial<WriteIntended> = {}): WriteIntended
     reason: "declared",
     fingerprint: "0123",
     before: null,
-    after: { email: "ada@example.com", roles: [], metadata: {}, managed: null, status: null },
+    after: image("ada@example.com"),
     ...rest,
   };
 }

@@ -1,3 +1,4 @@
+import { type MemberIdentity, memberImage, newMemberValues } from "../../src/kernel/fields/member.ts";
 import { buildPlan } from "../../src/kernel/plan/build-plan.ts";
 import type {
   DesiredMember,
@@ -10,8 +11,9 @@ import type {
   SyncOptions,
   Until,
 } from "../../src/model/desired.ts";
+import type { MemberValues } from "../../src/model/field-values.ts";
 import type { LiveMember, LiveRole, LiveState } from "../../src/model/live.ts";
-import type { Change, Plan } from "../../src/model/plan.ts";
+import type { Change, MemberImage, Plan } from "../../src/model/plan.ts";
 
 const ORIGIN = { file: "shop.yaml", path: [] };
 const UPDATED = "2026-01-01T00:00:00.000Z";
@@ -67,6 +69,16 @@ export const NO_POLICIES: Policies = {
   requireMfa: [],
   forbidPermissions: [],
 };
+
+/** The image of a member that has some values, and no others. */
+export function image(
+  email: string,
+  values: Partial<MemberValues> = {},
+  rest: Partial<MemberIdentity> = {},
+): MemberImage {
+  const identity = { email, status: null, passwordEnv: undefined, ...rest };
+  return memberImage(identity, newMemberValues(values));
+}
 
 /** A desired state; without `roles` and `members` nothing is managed. */
 export function desired(rest: Partial<DesiredState> = {}): DesiredState {

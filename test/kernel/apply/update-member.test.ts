@@ -7,7 +7,7 @@ import type { Metadata } from "../../../src/model/json.ts";
 import type { Plan } from "../../../src/model/plan.ts";
 import { connectTo, json, problem, type Seen, wireMember } from "../../service/support.ts";
 import { applyPorts } from "../../support/apply-ports.ts";
-import { desired, live, liveMember, liveRole, member, planOf } from "../../support/build.ts";
+import { desired, image, live, liveMember, liveRole, member, planOf } from "../../support/build.ts";
 import { memoryJournal } from "../../support/memory-journal.ts";
 
 interface Fields {
@@ -345,18 +345,16 @@ describe("a service that empties what an update does not hold", () => {
 
 describe("a new password", () => {
   const till: Fields = { roles: ["role_1"], metadata: { team: "a" }, nickname: "Till 7" };
-  const image = {
-    email: emailOf("mem_1"),
-    roles: [{ id: "role_1", name: "Cashier" }],
-    metadata: till.metadata,
-    managed: { nickname: "Till 7", passwordEnv: null },
-    status: "accepted",
-  };
+  const held = image(
+    emailOf("mem_1"),
+    { metadata: till.metadata, nickname: "Till 7", roles: [{ id: "role_1", name: "Cashier" }] },
+    { passwordEnv: null, status: "accepted" },
+  );
   const [change] = METADATA.changes;
   const rotation = {
     ...change,
-    before: image,
-    after: image,
+    before: held,
+    after: held,
     fields: [],
     passwordEnv: "TILL",
   } as PasswordChange;
@@ -393,7 +391,7 @@ describe("a new password", () => {
 
   test("that is refused for one user leaves the others to go on", async () => {
     const before = (update: number) => (update === 1 ? problem(403, { detail: "Too simple." }) : undefined);
-    const other = { ...rotation, id: "mem_2", before: { ...image, email: emailOf("mem_2") } };
+    const other = { ...rotation, id: "mem_2", before: { ...held, email: emailOf("mem_2") } };
     const second = { ...other, name: emailOf("mem_2"), after: other.before } as PasswordChange;
     const { result, sent } = await apply(nothing, { mem_1: till, mem_2: till }, { before }, [
       rotation,

@@ -5,6 +5,7 @@ import { PLAIN } from "../../../src/show/style.ts";
 import { renderJournals } from "../../../src/show/text/ending/next-step-text.ts";
 import { renderUndoNotes, renderUnfinished } from "../../../src/show/text/run-notes-text.ts";
 import { type KnownRun, renderRun, renderRuns, type ShownRun } from "../../../src/show/text/runs-text.ts";
+import { image } from "../../support/build.ts";
 import { runStarted } from "../../support/past-run.ts";
 
 const AT = "2026-06-15T12:00:00.000Z";
@@ -31,7 +32,7 @@ function write(
       reason: "declared",
       fingerprint: "0123",
       before: null,
-      after: { email: name, roles: [], metadata: {}, managed: null, status: null },
+      after: image(name),
     },
     outcome:
       status === null
@@ -194,9 +195,8 @@ test("a run of several merchants is shown with what all have in common once, the
 test("of a run of many writes, equal ones are a line, and only merchants with more to say are shown", () => {
   const auditor = (number: number, name: string): PastWrite => {
     const { intent, outcome } = write(number, name, "done");
-    const image = { email: name, metadata: {}, managed: null, status: null, roles: [] };
-    const after = { ...image, roles: [{ id: "role_1", name: "Auditor" }] };
-    return { intent: { ...intent, kind: "update", id: `mem_${number}`, before: image, after }, outcome };
+    const [before, after] = [image(name), image(name, { roles: [{ id: "role_1", name: "Auditor" }] })];
+    return { intent: { ...intent, kind: "update", id: `mem_${number}`, before, after }, outcome };
   };
   const journals = Array.from({ length: 30 }, (_, index): KnownRun => {
     const writes = [1, 2, 3].map((number) => auditor(number, `p${number}@example.com`));

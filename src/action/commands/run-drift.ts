@@ -216,7 +216,7 @@ function renderIssue(
           ]),
       ...(isRefused
         ? [
-            "**What an apply refused or lost:** propose it in a new pull request as it is to be, or run the apply workflow by hand and approve what waits.",
+            "**What an apply refused or lost:** propose it in a new pull request as it is to be, or run the apply workflow by hand and approve what waits. To leave a lost change as it is, merge a pull request that touches the merchant's file.",
           ]
         : []),
       ...(causes.has("due")

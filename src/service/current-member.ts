@@ -46,14 +46,14 @@ export function createCurrentMemberFinder(
   return async (merchant) => {
     first ??= { merchant, asked: ask(merchant) };
     const { asked } = first;
-    if (first.merchant !== merchant) elsewhere ??= asked.then((known) => (known === null ? null : ask()));
-    const known = await (first.merchant === merchant ? asked : elsewhere);
-    if (!known) return { callerId: null, callerUnknown: true };
-    const own = known.memberships.filter(({ resource }) => resource.id === merchant);
-    const sandbox = known.sandboxes.get(merchant);
+    if (first.merchant !== merchant) elsewhere ??= asked.then((answer) => (answer === null ? null : ask()));
+    const caller = await (first.merchant === merchant ? asked : elsewhere);
+    if (!caller) return { callerId: null, callerUnknown: true };
+    const ownMemberships = caller.memberships.filter(({ resource }) => resource.id === merchant);
+    const sandbox = caller.sandboxes.get(merchant);
     return {
       // An old invitation may exist beside the accepted membership.
-      callerId: (own.find(({ status }) => status === "accepted") ?? own[0])?.id ?? null,
+      callerId: (ownMemberships.find(({ status }) => status === "accepted") ?? ownMemberships[0])?.id ?? null,
       ...(sandbox !== undefined && { sandbox }),
     };
   };

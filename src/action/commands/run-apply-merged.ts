@@ -234,7 +234,7 @@ async function apply(
           : looked.flatMap(({ isQuiet, rest }) => (isQuiet ? [] : [rest])).filter(hasChanges),
       placeOf,
     };
-    const all = {
+    const everyOutcome = {
       ...outputs,
       ...(waiting !== null && { waiting }),
       ...(await reportApply(
@@ -247,9 +247,11 @@ async function apply(
         report,
       )),
     };
-    if (problem !== null) return failed("failed", problem.reason, problem.message, all);
+    if (problem !== null) return failed("failed", problem.reason, problem.message, everyOutcome);
     const { result, reason } = ended;
-    return reason === null ? passed(result, all) : failed(result, reason, failureText(report), all);
+    return reason === null
+      ? passed(result, everyOutcome)
+      : failed(result, reason, failureText(report), everyOutcome);
   } finally {
     await close();
   }

@@ -128,8 +128,8 @@ async function plan(
   await guardCredentials(context, read.states);
   const base = await baseStates(context);
   const loaded = await underBaseRules(read, base, inputs, io);
-  const known = store?.records.states ?? new Map();
-  const states = await plannedMerchants(context, loaded.states, base, known);
+  const recordedStates = store?.records.states ?? new Map();
+  const states = await plannedMerchants(context, loaded.states, base, recordedStates);
   const { planned, close } = await planFiles(states, inputs, io, { base: base?.states ?? [] });
   try {
     const looks = plannedOnly(planned);

@@ -78,8 +78,8 @@ function partsOf(body: string, marker: string): KeptParts {
 }
 
 /** Splits a text at a fold with a mark; returns what is before it, and what is in it. */
-function splitAt(text: string, mark: string, open: string): readonly [before: string, inside: string] {
-  const head = `\n${mark}\n${open}\n`;
+function splitAt(text: string, mark: string, opening: string): readonly [before: string, inside: string] {
+  const head = `\n${mark}\n${opening}\n`;
   const position = text.indexOf(head);
   if (position === -1) return [text, ""];
   const inside = text.slice(position + head.length).trim();

@@ -17,12 +17,12 @@ export async function plannedMerchants(
   { inputs }: Pick<ActionContext, "inputs">,
   states: readonly DesiredState[],
   base: CommitStates | null,
-  known: ReadonlyMap<string, MerchantState | null>,
+  recordedStates: ReadonlyMap<string, MerchantState | null>,
 ): Promise<readonly DesiredState[]> {
   if (base === null || inputs.scope === "all") return states;
   const changed = new Set(changedMerchants(states, base.states).map(({ merchant }) => merchant));
   for (const { merchant, origin } of states) {
-    const state = known.get(merchant);
+    const state = recordedStates.get(merchant);
     const isOpen = state === null || (state && (state.failure !== null || state.open.some(hasRows)));
     if (isOpen && !changed.has(merchant) && !(await base.isSame(origin.file))) changed.add(merchant);
   }

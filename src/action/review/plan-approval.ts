@@ -158,9 +158,9 @@ export function changedRemarks(approval: PlanApproval | null, { group }: EventCo
       `> [!WARNING]\n> **Approved before this plan was ready**, at ${when} UTC: nobody has approved this plan. Submit an approving review again.`,
     ];
   }
-  const named = [...objections.keys()].slice(0, MAX_NAMED).map(inlineCode);
-  const more = objections.size - named.length;
-  const merchants = [...named, ...(more > 0 ? [counted(more, "more merchant")] : [])];
+  const shownMerchants = [...objections.keys()].slice(0, MAX_NAMED).map(inlineCode);
+  const more = objections.size - shownMerchants.length;
+  const merchants = [...shownMerchants, ...(more > 0 ? [counted(more, "more merchant")] : [])];
   return [
     `> [!WARNING]\n> **Changed since it was approved**, at ${when} UTC: the plan of ${merchants.join(", ")}. It is another one by now, or there was none. After a merge only what was approved is applied. To approve this plan, submit an approving review again.`,
   ];

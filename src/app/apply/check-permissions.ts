@@ -21,9 +21,9 @@ export async function checkPermissions(
   recheck: boolean,
 ): Promise<readonly UnplannedMerchant[]> {
   const checked = await Promise.all(
-    due.map(async (one): Promise<readonly UnplannedMerchant[]> => {
-      const { merchant } = one.plan;
-      const error = await permissionError(one, recheck);
+    due.map(async (planned): Promise<readonly UnplannedMerchant[]> => {
+      const { merchant } = planned.plan;
+      const error = await permissionError(planned, recheck);
       return error === null ? [] : [{ status: "failed", merchant, error }];
     }),
   );

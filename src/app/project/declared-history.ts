@@ -87,7 +87,7 @@ export async function openDeclaredHistory(
       return state === undefined ? undefined : { state, committed: commit.time };
     },
     async *commitsTo(files) {
-      const otherFiles = files.map((one) => resolve(cwd, one)).filter((one) => one !== file);
+      const otherFiles = files.map((path) => resolve(cwd, path)).filter((other) => other !== file);
       const lists = [
         ownCommits,
         ...(await Promise.all(otherFiles.map((other) => commitsOf(pathIn(other), git)))),

@@ -142,8 +142,8 @@ function changesAt(
     service: "",
     ...rest,
   });
-  const all = [...plan.changes, ...plan.deferred.map(({ change }) => change)];
-  return new Map(all.map((change) => [keyOf(change), change]));
+  const allChanges = [...plan.changes, ...plan.deferred.map(({ change }) => change)];
+  return new Map(allChanges.map((change) => [keyOf(change), change]));
 }
 
 /** Returns whether two changes of one role or member begin at the same difference from what is live. */

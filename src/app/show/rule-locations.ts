@@ -26,9 +26,9 @@ export function ruleLocations(
   const spans = new Map(sources.map(({ file, text }) => [file, spanFinder(text)]));
   const entries = new Map<string, ReadonlyMap<string, Path>>();
   const entriesIn = (file: string): ReadonlyMap<string, Path> => {
-    const known = entries.get(file) ?? entriesOf(contents(file));
-    entries.set(file, known);
-    return known;
+    const fileEntries = entries.get(file) ?? entriesOf(contents(file));
+    entries.set(file, fileEntries);
+    return fileEntries;
   };
   const place = ({ file, path }: Origin): string | null => {
     const span = spans.get(file)?.(path);

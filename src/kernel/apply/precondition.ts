@@ -116,15 +116,15 @@ async function checkMember(
   { lookup, createdRoles, signal }: PreconditionContext,
   maybeApplied: boolean,
 ): Promise<{ readonly differences: Found; readonly member?: LiveMember }> {
-  const found = await lookup.getMember(id, signal);
-  if (found === null) return { differences: "gone" };
+  const member = await lookup.getMember(id, signal);
+  if (member === null) return { differences: "gone" };
   const names = new Map([...before.roles, ...(after?.roles ?? [])].map(({ id, name }) => [id, name]));
-  const live = liveValues(found, (roleId) => ({ id: roleId, name: names.get(roleId) ?? roleId }));
+  const live = liveValues(member, (roleId) => ({ id: roleId, name: names.get(roleId) ?? roleId }));
   const statuses = acceptableStatuses(before.status, after);
   const against = (image: MemberImage): readonly string[] =>
     memberDifferences(
       { image, values: withRoleIds(memberValues(image), createdRoles), statuses },
-      found,
+      member,
       live,
     );
   if (after !== null) {
@@ -135,7 +135,7 @@ async function checkMember(
     const emptied = maybeApplied && isMemberUpdate(change) && omittedFields(change).length > 0;
     if (emptied && against(emptiedImage(after, change)).length === 0) return { differences: "done" };
   }
-  return { differences: against(before), member: found };
+  return { differences: against(before), member };
 }
 
 /**
@@ -175,17 +175,17 @@ interface ExpectedMember {
 /** Describes the differences between an expected and a live member with some values. */
 function memberDifferences(
   { image: { email, managed, status }, values, statuses }: ExpectedMember,
-  found: LiveMember,
+  member: LiveMember,
   live: MemberValues,
 ): readonly string[] {
-  const isStillManaged = (managed !== null) === isManaged(found);
+  const isStillManaged = (managed !== null) === isManaged(member);
   return [
-    ...addressDifference(email, found),
+    ...addressDifference(email, member),
     ...surprises<CommonValues>(COMMON_FIELDS, values, live),
     ...(isStillManaged
       ? surprises<ManagedProperties>(MANAGED_FIELDS, values, live)
       : [`managed by the merchant: ${managed === null ? "now" : "no longer"}`]),
-    ...(statuses.includes(found.status) ? [] : [differs("status", status ?? "none", found.status)]),
+    ...(statuses.includes(member.status) ? [] : [differs("status", status ?? "none", member.status)]),
   ];
 }
 

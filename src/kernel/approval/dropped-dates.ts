@@ -25,8 +25,8 @@ export function droppedDates(
   return reviews.flatMap(({ name: review, state }, index) => {
     const isDecidedLater = (at: number, texts: readonly string[]): boolean =>
       reviews.some(
-        (one, place) =>
-          place > index && (one.state.at >= at || texts.every((text) => removed[place]?.has(text))),
+        (other, place) =>
+          place > index && (other.state.at >= at || texts.every((text) => removed[place]?.has(text))),
       );
     return ownDates(state).flatMap((date): readonly AccountEntry[] => {
       const { at, name, what } = date;

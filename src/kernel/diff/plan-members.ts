@@ -117,11 +117,11 @@ function planDeclared(
     const ownFormers = formers.get(member) ?? [];
     const active = activeAt(member, context.now);
     const [former] = match.found === "none" ? ownFormers : [];
-    const at =
+    const effective =
       former === undefined ? active : { ...active, member: successorOf(active.member, former, context) };
-    const formerChanges = planFormer(at, match, ownFormers, context, report);
+    const formerChanges = planFormer(effective, match, ownFormers, context, report);
     waiting.push(...formerChanges.waiting);
-    return [...planMember(at, match, { ...context, ...taken }, report), ...formerChanges.changes];
+    return [...planMember(effective, match, { ...context, ...taken }, report), ...formerChanges.changes];
   });
   return { changes: results.flat(), waiting, unclaimed };
 }

@@ -115,7 +115,7 @@ export async function loadMerchants(
         state:
           state === null ||
           again.has(file) ||
-          [...sources.map((source) => source.file), ...bound].some((one) => mistaken.has(one))
+          [...sources.map((source) => source.file), ...bound].some((file) => mistaken.has(file))
             ? null
             : withRolesElsewhere(state, elsewhere.get(file)),
       })),

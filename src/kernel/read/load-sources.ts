@@ -164,10 +164,10 @@ export async function loadSources(
     roots.add(file);
     await follow(source);
   }
-  const all = [...sources.values()];
+  const sourceFiles = [...sources.values()];
   return {
     roots: [...roots].flatMap((file) => sources.get(file) ?? []),
-    sources: all,
+    sources: sourceFiles,
     included: new Set(targets.values()),
     failures,
     resolve,

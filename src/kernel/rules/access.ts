@@ -78,12 +78,12 @@ export function accessBefore(
   const people = members.map((member) => personAccess(member, successors, false));
   for (const member of ignoredMembers) people.push(personAccess(member, successors, true));
   const ignored = new Set(ignoredLiveRoles);
-  const all = [...ignoredLiveRoles, ...roles].map((role) => {
+  const entries = [...ignoredLiveRoles, ...roles].map((role) => {
     const isHidden = ignored.has(role) || temporarilyNamed.has(role.id);
     return [successors.get(role.id) ?? role.id, roleAccess(role, isHidden)] as const;
   });
   return {
-    roles: new Map(all),
+    roles: new Map(entries),
     removed: new Set(),
     people,
   };
@@ -112,10 +112,10 @@ export function accessAfter(before: Access, changes: AccessChanges, options: Acc
   ];
   const changeOf = new Map(changes.members.map((change) => [change.id, change]));
   const people: PersonAccess[] = [];
-  for (const was of before.people) {
-    const change = changeOf.get(was.id);
-    const is = change === undefined ? was : personAfter(change, was, keysOf);
-    if (is !== null) people.push(is);
+  for (const former of before.people) {
+    const change = changeOf.get(former.id);
+    const current = change === undefined ? former : personAfter(change, former, keysOf);
+    if (current !== null) people.push(current);
   }
   // There can be only one invitation to an address.
   const added = new Map<string, PersonAccess>();
@@ -129,7 +129,7 @@ export function accessAfter(before: Access, changes: AccessChanges, options: Acc
 /** Returns a member after a change; `null` if it is removed. */
 function personAfter(
   { kind, id, name, after }: MemberChange,
-  was: PersonAccess | null,
+  former: PersonAccess | null,
   keysOf: (refs: readonly RoleRef[]) => readonly string[],
 ): PersonAccess | null {
   if (after === null) return null;
@@ -139,11 +139,11 @@ function personAfter(
     id,
     name,
     email: after.email,
-    status: kind === "update" ? (was?.status ?? "unknown") : isMade ? "accepted" : "invited",
+    status: kind === "update" ? (former?.status ?? "unknown") : isMade ? "accepted" : "invited",
     roles: keysOf(after.roles),
-    serviceAccount: was === null ? false : was.serviceAccount,
+    serviceAccount: former === null ? false : former.serviceAccount,
     ignored: false,
-    mfa: isMade ? false : (was?.mfa ?? null),
+    mfa: isMade ? false : (former?.mfa ?? null),
   };
 }
 
@@ -155,17 +155,17 @@ export interface BeforeAndAfter {
 
 /** Yields the members of an access and of the result of `accessAfter`, which has the same order. */
 export function* beforeAndAfter(before: Access, after: Access): Generator<BeforeAndAfter> {
-  let at = 0;
+  let index = 0;
   for (const was of before.people) {
-    const is = after.people[at];
+    const is = after.people[index];
     if (is?.id !== was.id) {
       yield { was, is: undefined };
       continue;
     }
     yield { was, is };
-    at += 1;
+    index += 1;
   }
-  for (; at < after.people.length; at += 1) yield { was: undefined, is: after.people[at] };
+  for (; index < after.people.length; index += 1) yield { was: undefined, is: after.people[index] };
 }
 
 function rolesAfter(
@@ -206,13 +206,13 @@ export function granting(
   { roles, removed }: Access,
   counts: (person: PersonAccess) => boolean = isActive,
 ): (person: PersonAccess | undefined) => Granted {
-  const known = new Map<string, Granted>();
+  const grantedByRoles = new Map<string, Granted>();
   return (person) => {
     if (person === undefined || !counts(person)) return NOTHING;
     const key = JSON.stringify(person.roles);
-    const found = known.get(key) ?? grantedBy(person.roles, roles, removed);
-    known.set(key, found);
-    return found;
+    const granted = grantedByRoles.get(key) ?? grantedBy(person.roles, roles, removed);
+    grantedByRoles.set(key, granted);
+    return granted;
   };
 }
 
@@ -280,7 +280,8 @@ function roleKeysOf(roles: readonly string[], successors: Successors): readonly 
 }
 
 function hasRepeats(roles: readonly string[]): boolean {
-  for (let at = 1; at < roles.length; at += 1) if (roles.indexOf(roles[at] ?? "") < at) return true;
+  for (let index = 1; index < roles.length; index += 1)
+    if (roles.indexOf(roles[index] ?? "") < index) return true;
   return false;
 }
 
@@ -304,21 +305,22 @@ export function roleNames({ roles }: Access, declared: DeclaredRoles): RoleNames
   const rank = (key: string, { custom, hidden }: RoleAccess): number =>
     declared.has(key) ? 3 : custom ? (hidden ? 1 : 2) : 0;
   const ids = new Map<string, string>();
-  const named = new Map<string, { readonly rank: number; readonly keys: string[] }>();
+  const keysByName = new Map<string, { readonly rank: number; readonly keys: string[] }>();
   for (const [key, role] of roles) {
     if (role.id !== null) ids.set(role.id, key);
-    const own = rank(key, role);
+    const roleRank = rank(key, role);
     for (const name of new Set([role.name, declared.get(key) ?? role.name])) {
-      const known = named.get(name);
-      if (known?.rank === own) known.keys.push(key);
-      else if (known === undefined || known.rank < own) named.set(name, { rank: own, keys: [key] });
+      const best = keysByName.get(name);
+      if (best?.rank === roleRank) best.keys.push(key);
+      else if (best === undefined || best.rank < roleRank)
+        keysByName.set(name, { rank: roleRank, keys: [key] });
     }
   }
-  const meant = (name: string): readonly string[] => named.get(name)?.keys ?? [];
+  const meant = (name: string): readonly string[] => keysByName.get(name)?.keys ?? [];
   return {
     find: (nameOrId) => {
-      const [only, ...others] = meant(nameOrId);
-      return ids.get(nameOrId) ?? (others.length === 0 ? only : undefined);
+      const [only, ...otherKeys] = meant(nameOrId);
+      return ids.get(nameOrId) ?? (otherKeys.length === 0 ? only : undefined);
     },
     sharing: (name) => (ids.has(name) || meant(name).length < 2 ? [] : [...meant(name)].sort(byCodeUnit)),
   };

@@ -13,11 +13,11 @@ export const escalation = {
   ...escalationSetting,
   codes: [],
   list: () => [],
-  looser: (was, is) =>
+  looser: (before, after) =>
     WAYS.flatMap(([key, does]) =>
       missingFrom(
-        was?.[key] ?? DEFAULT_ESCALATION[key],
-        is?.[key] ?? DEFAULT_ESCALATION[key],
+        before?.[key] ?? DEFAULT_ESCALATION[key],
+        after?.[key] ?? DEFAULT_ESCALATION[key],
         (permission) => `checks no longer count that ${permission} lets somebody ${does}`,
       ),
     ),

@@ -8,16 +8,16 @@ import { ALWAYS_ALLOWED } from "./max-removals.ts";
 import type { Guarded, Removals, Withheld } from "./rule.ts";
 
 /** Returns what the guards refuse of the changes that are made. */
-export function guardPlan(settings: GuardSettings, all: Guarded): readonly Refusal[] {
+export function guardPlan(settings: GuardSettings, input: Guarded): readonly Refusal[] {
   // Expired invitations beside a membership give nobody access.
   const withoutLeftovers = ({ roles, members }: AccessChanges): AccessChanges => ({
     roles,
     members: members.filter(({ kind, reason }) => kind !== "delete" || reason !== "invitation-expired"),
   });
   const guarded = {
-    ...all,
-    changes: withoutLeftovers(all.changes),
-    deferred: withoutLeftovers(all.deferred),
+    ...input,
+    changes: withoutLeftovers(input.changes),
+    deferred: withoutLeftovers(input.deferred),
   };
   return [
     ...guardsIn(settings).flatMap(({ guard, value }) => guard.refuse?.(value, guarded) ?? []),
@@ -28,11 +28,11 @@ export function guardPlan(settings: GuardSettings, all: Guarded): readonly Refus
 
 /** Returns the removals that guards do not allow at once. */
 export function withheldBy(settings: GuardSettings, removals: Removals): Withheld {
-  const all = guardsIn(settings).flatMap(({ guard, value }) => guard.withhold?.(value, removals) ?? []);
+  const withheld = guardsIn(settings).flatMap(({ guard, value }) => guard.withhold?.(value, removals) ?? []);
   return {
-    deferred: all.flatMap(({ deferred }) => deferred),
-    refusals: all.flatMap(({ refusals }) => refusals),
-    findingData: all.flatMap(({ findingData }) => findingData),
+    deferred: withheld.flatMap(({ deferred }) => deferred),
+    refusals: withheld.flatMap(({ refusals }) => refusals),
+    findingData: withheld.flatMap(({ findingData }) => findingData),
   };
 }
 
@@ -62,14 +62,17 @@ const NEEDED = [
 function guardCaller({ callerId, before, after }: Guarded): readonly Refusal[] {
   if (callerId === null) return [];
   const caller = ({ people }: Access) => people.find(({ id }) => id === callerId);
-  const [was, is] = [caller(before), caller(after)];
-  if (was === undefined) return [];
-  if (is === undefined) return [toRefusal({ code: "self-lockout", name: was.name, removed: true, lost: [] })];
-  const had = granting(before)(was);
-  const has = granting(after)(is);
+  const [callerBefore, callerAfter] = [caller(before), caller(after)];
+  if (callerBefore === undefined) return [];
+  if (callerAfter === undefined)
+    return [toRefusal({ code: "self-lockout", name: callerBefore.name, removed: true, lost: [] })];
+  const had = granting(before)(callerBefore);
+  const has = granting(after)(callerAfter);
   const lost = [
     ...NEEDED.filter((permission) => had.permissions.has(permission) && !has.permissions.has(permission)),
     ...had.unknown.filter((role) => !has.unknown.includes(role)).map((role) => `what ${role} grants`),
   ];
-  return lost.length > 0 ? [toRefusal({ code: "self-lockout", name: was.name, removed: false, lost })] : [];
+  return lost.length > 0
+    ? [toRefusal({ code: "self-lockout", name: callerBefore.name, removed: false, lost })]
+    : [];
 }

@@ -23,20 +23,20 @@ export function blockHeldRoles(
 ): BlockedDeletions {
   const leaving = changes.roles.filter(({ kind }) => kind === "delete" || kind === "replace");
   if (leaving.length === 0) return { changes, deferred: [], refusals: [] };
-  const waits = new Map(waiting.map((one) => [one.change.id, one]));
+  const waits = new Map(waiting.map((waitingChange) => [waitingChange.change.id, waitingChange]));
   const deferred: Deferred[] = [];
   const ids = new Set(leaving.flatMap(({ id }) => id ?? []));
   let rest = changes;
   for (;;) {
     const holders = holdersAfter(ids, rest, everybody);
     const held = rest.roles.filter(({ id }) => ids.has(id ?? "") && holders.has(id ?? ""));
-    const found = held.flatMap((change) => {
-      const [first, ...others] = (holders.get(change.id ?? "") ?? []).map(({ id }) => waits.get(id));
+    const deferrable = held.flatMap((change) => {
+      const [first, ...otherWaits] = (holders.get(change.id ?? "") ?? []).map(({ id }) => waits.get(id));
       const moves = movesWith(change, rest.members);
-      const isOnlyWaiting = first && others.every((one) => one !== undefined);
+      const isOnlyWaiting = first && otherWaits.every((wait) => wait !== undefined);
       return isOnlyWaiting && canWait(change, moves, changes.roles) ? [{ change, moves, first }] : [];
     });
-    const [next] = found;
+    const [next] = deferrable;
     if (next === undefined) {
       const refusals = held.map(({ id, name }) =>
         toRefusal({ code: "role-still-held", name, holders: namesOf(holders.get(id ?? "") ?? []) }),
@@ -46,10 +46,10 @@ export function blockHeldRoles(
     const { role, waitsFor } = next.first;
     const later = [next.change, ...next.moves].map((change): Deferred => ({ change, role, waitsFor }));
     deferred.push(...later);
-    for (const one of later) waits.set(one.change.id, one);
+    for (const laterChange of later) waits.set(laterChange.change.id, laterChange);
     rest = {
-      roles: rest.roles.filter((one) => one !== next.change),
-      members: rest.members.filter((one) => !next.moves.includes(one)),
+      roles: rest.roles.filter((change) => change !== next.change),
+      members: rest.members.filter((change) => !next.moves.includes(change)),
     };
   }
 }

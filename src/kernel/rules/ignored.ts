@@ -17,17 +17,17 @@ export function ignoredAccess({ roles, ignoredLiveRoles, ignoredMembers }: Scope
     same.push(addressOf(member) ?? member.id);
     holders.set(key, same);
   }
-  const found: FindingData[] = [];
+  const findings: FindingData[] = [];
   if (ignoredLiveRoles.length > 0) {
     const ignored = ignoredLiveRoles.map(({ id, name }) => (name.trim() === "" ? id : name)).sort(byCodeUnit);
-    found.push({ code: "roles-ignored", name: "ignore.roles", roles: ignored });
+    findings.push({ code: "roles-ignored", name: "ignore.roles", roles: ignored });
   }
   if (ignoredMembers.length > 0) {
     const groups = [...holders].map(([held, members]) => ({ held, members: members.sort(byCodeUnit) }));
     groups.sort((a, b) => byCodeUnit(a.held, b.held));
-    found.push({ code: "members-ignored", name: "ignore.members", count: ignoredMembers.length, groups });
+    findings.push({ code: "members-ignored", name: "ignore.members", count: ignoredMembers.length, groups });
   }
-  return found;
+  return findings;
 }
 
 /** The names of declared roles and addresses of declared members that are ignored. */

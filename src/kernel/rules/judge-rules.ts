@@ -42,24 +42,26 @@ export interface AccessComparison {
 export function judgePlan(rules: Rules, after: Judged, { before, declared }: AccessComparison): Judgement {
   const findingData = [
     ...unknownToPolicies(rules, after).map(({ finding }) => finding),
-    ...unknownToChecks(rules.checks, after).map(
-      (found): FindingData => ({ code: "check-unknown", ...found }),
-    ),
+    ...unknownToChecks(rules.checks, after).map((data): FindingData => ({ code: "check-unknown", ...data })),
   ];
   const violations = violationsIn(rules, after);
   if (violations.length === 0) return { refusals: [], findings: [], findingData };
-  const was = byKey(violationsIn(rules, { access: before, settled: before, find: after.find }));
-  const own = byKey(declared());
+  const violationsBefore = byKey(violationsIn(rules, { access: before, settled: before, find: after.find }));
+  const ownViolations = byKey(declared());
   const existing = (violation: Violation): Violation | null => {
-    const old = was.get(keyOf(violation));
-    const isOwn = keysOf(violation).some((key) => own.has(key));
+    const old = violationsBefore.get(keyOf(violation));
+    const isOwn = keysOf(violation).some((key) => ownViolations.has(key));
     return old !== undefined && !isOwn && isNoWorse(violation, old) ? old : null;
   };
   return {
-    refusals: violations.flatMap((one) => (existing(one) === null ? [one.refusal("plan")] : [])),
-    findings: violations.flatMap((one) => {
-      const old = existing(one);
-      return old === null ? [] : [toExistingViolation(one.refusal(isSame(one, old) ? "live" : "plan"))];
+    refusals: violations.flatMap((violation) =>
+      existing(violation) === null ? [violation.refusal("plan")] : [],
+    ),
+    findings: violations.flatMap((violation) => {
+      const old = existing(violation);
+      return old === null
+        ? []
+        : [toExistingViolation(violation.refusal(isSame(violation, old) ? "live" : "plan"))];
     }),
     findingData,
   };
@@ -81,14 +83,17 @@ function isSame({ extent }: Violation, old: Violation): boolean {
 
 /** Indexes violations by the keys of what breaks a rule; those of several memberships of one address are joined. */
 export function byKey(violations: readonly Violation[]): ReadonlyMap<string, Violation> {
-  const found = new Map<string, Violation>();
-  for (const one of violations) {
-    for (const key of keysOf(one)) {
-      const other = found.get(key);
-      found.set(key, other ? { ...one, extent: [...new Set([...other.extent, ...one.extent])] } : one);
+  const byKey = new Map<string, Violation>();
+  for (const violation of violations) {
+    for (const key of keysOf(violation)) {
+      const other = byKey.get(key);
+      byKey.set(
+        key,
+        other ? { ...violation, extent: [...new Set([...other.extent, ...violation.extent])] } : violation,
+      );
     }
   }
-  return found;
+  return byKey;
 }
 
 /** Returns the key of a violation by its subject's id, else by its name: entries that are not live have no id. */
@@ -125,7 +130,7 @@ export function judgeDeclared(declared: DeclaredAccess, now: number): readonly B
     const breaches = [...oneForEachOnly(violations), ...long.map(({ breach }) => breach)];
     return rules === undefined
       ? breaches
-      : breaches.map((one) => ({ ...one, hint: hintOfEnforced(one.hint, rules) }));
+      : breaches.map((breach) => ({ ...breach, hint: hintOfEnforced(breach.hint, rules) }));
   } catch (error) {
     if (error instanceof TooMuchWork) return null;
     throw error;
@@ -142,7 +147,7 @@ export function openDeclared(declared: DeclaredAccess, now: number, budget?: Bud
 
 /** Returns the access in the files alone; a role that they only name has unknown permissions. */
 function declaredAccess({ roles = [], members = [], leavers, origin }: DeclaredAccess, now: number): Access {
-  const left = leftAt(leavers, now);
+  const gone = leftAt(leavers, now);
   const keys = new Map<string, string>();
   const access = new Map<string, RoleAccess>();
   for (const { name, id = null, permissions = [] } of roles) {
@@ -152,7 +157,7 @@ function declaredAccess({ roles = [], members = [], leavers, origin }: DeclaredA
   const people = members.flatMap((entry): readonly PersonAccess[] => {
     const { member, absent } = activeAt(entry, now);
     const { email, id = null, roles: grants = [] } = member;
-    if (absent !== null || left.has(email.toLowerCase()) || isMention(entry, origin.file)) return [];
+    if (absent !== null || gone.has(email.toLowerCase()) || isMention(entry, origin.file)) return [];
     const held = grants.map(({ role }) => keys.get(role) ?? role);
     return [
       {
@@ -190,13 +195,13 @@ function oneForEachOnly(violations: readonly Violation[]): readonly Breach[] {
     const ofCheck = joined.get(check) ?? new Map<string, Joined>();
     joined.set(check, ofCheck);
     const key = JSON.stringify(only.steps ?? null);
-    const one = ofCheck.get(key) ?? { first: violation, names: [], through: new Set() };
-    ofCheck.set(key, one);
-    one.names.push(only.name);
-    for (const role of only.through) one.through.add(role);
+    const group = ofCheck.get(key) ?? { first: violation, names: [], through: new Set() };
+    ofCheck.set(key, group);
+    group.names.push(only.name);
+    for (const role of only.through) group.through.add(role);
   }
-  const all = [...joined.values()].flatMap((ofCheck) => [...ofCheck.values()]);
-  return all.flatMap(({ first, names, through }): readonly Breach[] => {
+  const groups = [...joined.values()].flatMap((ofCheck) => [...ofCheck.values()]);
+  return groups.flatMap(({ first, names, through }): readonly Breach[] => {
     const { check, only } = first;
     if (check === null || only === undefined) return first.breaches();
     return [breachOfCheck(check, { ...only, name: list(names), through: [...through].sort() })];

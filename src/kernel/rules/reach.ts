@@ -23,12 +23,12 @@ export function reaching(
 ): (person: Pick<PersonAccess, "roles">) => Reach {
   const ways = { ...DEFAULT_ESCALATION, ...escalation };
   const world = openWorld(access, ways);
-  const known = new Map<string, Reach>();
+  const cache = new Map<string, Reach>();
   return ({ roles }) => {
     const key = JSON.stringify(roles);
-    const found = known.get(key) ?? reachOf(heldRoles(roles, access), world);
-    known.set(key, found);
-    return found;
+    const reach = cache.get(key) ?? reachOf(heldRoles(roles, access), world);
+    cache.set(key, reach);
+    return reach;
   };
 }
 
@@ -43,19 +43,19 @@ interface World {
 }
 
 function openWorld({ roles, removed }: Access, escalation: Escalation): World {
-  const all = sorted([...roles].flatMap(([key, role]) => (removed.has(key) ? [] : [role])));
+  const allRoles = sorted([...roles].flatMap(([key, role]) => (removed.has(key) ? [] : [role])));
   const names = new Map<string, Set<string>>();
-  for (const { name, permissions } of all) {
+  for (const { name, permissions } of allRoles) {
     for (const permission of permissions ?? []) {
-      const known = names.get(permission);
-      if (known === undefined) names.set(permission, new Set([name]));
-      else known.add(name);
+      const cached = names.get(permission);
+      if (cached === undefined) names.set(permission, new Set([name]));
+      else cached.add(name);
     }
   }
   const leads = new Set([...escalation.assign, ...escalation.edit, ...escalation.create]);
   return {
     escalation,
-    custom: all.filter((role) => role.custom),
+    custom: allRoles.filter((role) => role.custom),
     leading: new Map([...leads].map((permission) => [permission, [...(names.get(permission) ?? [])]])),
     granting: (permission) => names.get(permission) ?? NONE,
   };
@@ -82,34 +82,36 @@ type Ways = Map<string | typeof ANYTHING, Steps>;
 
 /** Follows the permissions that lead to others, until no step adds one or shortens a way. */
 function reachOf(held: readonly RoleAccess[], world: World): Reach {
-  const own = new Set(held.flatMap(({ permissions }) => permissions ?? []));
+  const heldPermissions = new Set(held.flatMap(({ permissions }) => permissions ?? []));
   const ways: Ways = new Map(
-    [...world.leading.keys()].flatMap((permission) => (own.has(permission) ? [[permission, []]] : [])),
+    [...world.leading.keys()].flatMap((permission) =>
+      heldPermissions.has(permission) ? [[permission, []]] : [],
+    ),
   );
   let assigning: Way | null = null;
-  let found = true;
-  while (found) {
-    found = false;
+  let isGrowing = true;
+  while (isGrowing) {
+    isGrowing = false;
     assigning = shortestWay(world.escalation.assign, ways);
     for (const [permission, steps] of furtherWays(ways, held, world)) {
       const best = ways.get(permission);
       if (best !== undefined && best.length <= steps.length) continue;
       ways.set(permission, steps);
-      found = true;
+      isGrowing = true;
     }
   }
   const anything = ways.get(ANYTHING) ?? null;
   const isAssigned = (permission: string): boolean =>
     assigning !== null && world.granting(permission).size > 0;
   const wayTo = (permission: string): Steps | null => {
-    if (own.has(permission)) return [];
+    if (heldPermissions.has(permission)) return [];
     const roles = world.granting(permission);
     if (assigning === null || roles.size === 0) return null;
     return shortestAssignment(assigning, roles);
   };
   return {
     anything,
-    includes: (permission) => own.has(permission) || anything !== null || isAssigned(permission),
+    includes: (permission) => heldPermissions.has(permission) || anything !== null || isAssigned(permission),
     stepsTo: (permission) => {
       const way = wayTo(permission);
       return way === null || (anything !== null && anything.length < way.length) ? anything : way;
@@ -124,8 +126,9 @@ function* furtherWays(
   { escalation: { assign, edit, create }, custom, leading }: World,
 ): Generator<readonly [permission: string | typeof ANYTHING, steps: Steps]> {
   const [assigning, editing, creating] = [assign, edit, create].map((some) => shortestWay(some, ways));
-  const own = held.find(({ custom }) => custom);
-  if (editing && own) yield [ANYTHING, withStep(editing.steps, step("edit", editing, own.name))];
+  const customRole = held.find(({ custom }) => custom);
+  if (editing && customRole)
+    yield [ANYTHING, withStep(editing.steps, step("edit", editing, customRole.name))];
   if (!assigning) return;
   for (const [permission, names] of leading) {
     if (names.length > 0) yield [permission, shortestAssignment(assigning, new Set(names))];
@@ -174,7 +177,7 @@ function withStep(steps: Steps, step: ReachStep): Steps {
 }
 
 /** Joins steps; one that both have is taken once. */
-function joined(one: Steps, other: Steps): Steps {
+function joined(steps: Steps, other: Steps): Steps {
   const isSame = (a: ReachStep, b: ReachStep): boolean => a.does === b.does && a.role === b.role;
-  return [...one, ...other.filter((step) => !one.some((known) => isSame(known, step)))];
+  return [...steps, ...other.filter((step) => !steps.some((ownStep) => isSame(ownStep, step)))];
 }

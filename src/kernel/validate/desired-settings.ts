@@ -72,15 +72,15 @@ export function normalisePolicies(
 
 /** Returns the rules of files without errors, with the current names of roles. */
 export function enforcedRules(
-  all: readonly ValidFile[],
+  validFiles: readonly ValidFile[],
   files: EnforcedRules["files"],
   by: EnforcedRules["by"],
   currentName: (role: string) => string = (role) => role,
 ): EnforcedRules {
   return {
-    guards: normaliseGuards(all, currentName),
-    policies: normalisePolicies(all, currentName),
-    checks: normaliseChecks(all, currentName),
+    guards: normaliseGuards(validFiles, currentName),
+    policies: normalisePolicies(validFiles, currentName),
+    checks: normaliseChecks(validFiles, currentName),
     files,
     ...(by && { by }),
   };

@@ -134,9 +134,9 @@ function locateIn(reading: Reading, path: Path, at: "value" | "key" | "first-key
 
 /** Indexes the pairs of a mapping by key; the first of duplicates wins. */
 function keysOf(map: YAMLMap, { keys }: Reading): ReadonlyMap<string, Pair> {
-  const known = keys.get(map);
-  if (known !== undefined) {
-    return known;
+  const pairsByKey = keys.get(map);
+  if (pairsByKey !== undefined) {
+    return pairsByKey;
   }
   const pairs = new Map<string, Pair>();
   for (const pair of map.items) {

@@ -209,11 +209,13 @@ function checkMerchant(merchant: SeedMerchant, base: DocumentPath): DocumentIssu
 
 function checkKeyMerchants(
   { merchants = [] }: SeedKey,
-  known: ReadonlySet<string>,
+  knownCodes: ReadonlySet<string>,
   base: DocumentPath,
 ): DocumentIssue[] {
   return merchants.flatMap((code, index) =>
-    known.has(code) ? [] : [{ path: [...base, "merchants", index], message: `there is no merchant ${code}` }],
+    knownCodes.has(code)
+      ? []
+      : [{ path: [...base, "merchants", index], message: `there is no merchant ${code}` }],
   );
 }
 

@@ -162,8 +162,8 @@ function byRole<Item>(
 ): Readonly<Record<string, Item>> {
   const items = new Map<string, Item>();
   for (const [role, item] of entries) {
-    const known = items.get(role);
-    items.set(role, known === undefined ? item : stricter(item, known));
+    const current = items.get(role);
+    items.set(role, current === undefined ? item : stricter(item, current));
   }
   return Object.fromEntries(items);
 }

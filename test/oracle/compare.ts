@@ -1,6 +1,6 @@
 import type { LiveState } from "../../src/model/live.ts";
 import type { Change, Plan } from "../../src/model/plan.ts";
-import type { Case } from "./case.ts";
+import type { Case, Data, World, WorldMember } from "./case.ts";
 import { type Expected, expectedOf } from "./expected.ts";
 import { refusedBy, shortages } from "./rules.ts";
 import type { Made } from "./run-program.ts";
@@ -35,8 +35,56 @@ export function disagreements(one: Case, made: Made): readonly string[] {
   return [
     ...compareRefusals(wanted, expected, made.plan, made),
     ...compareChanges(expected, made.plan),
-    ...(leavesNoOwner(expected) ? [] : compareResult(expected, made)),
+    ...(leavesNoOwner(expected) ? [] : [...compareResult(expected, made), ...compareDates(one, made)]),
   ];
+}
+
+/** The first day to come on which the files want something else of what is live is announced. */
+function compareDates(one: Case, { after, plan, failures, dates }: Made): readonly string[] {
+  if (after === null || plan === null || plan.deferred.length + failures.length > 0) return [];
+  const world = worldOf(after);
+  const changesAt = (now: number): number => {
+    const wanted = wantedOf({ ...one, now });
+    return wanted === null ? 0 : expectedOf(wanted, { world }).changes.size;
+  };
+  // What the service does not take from files leaves a difference for good.
+  if (changesAt(one.now) > 0) return [];
+  const first = momentsIn(one).find((moment) => moment > one.now && changesAt(moment) > 0);
+  return first === undefined || dates.includes(first)
+    ? []
+    : [`dates: ${new Date(first).toISOString()} is missing`];
+}
+
+/** All moments that a date in the files may mean, the earliest first. */
+function momentsIn({ files }: Case): readonly number[] {
+  const texts = JSON.stringify(files).match(/\d{4}-\d\d-\d\d(?:T[^"]*)?/g) ?? [];
+  const moments = texts.flatMap((text) => [Date.parse(text), Date.parse(text) + 24 * 3_600_000]);
+  return [...new Set(moments)].sort((a, b) => a - b);
+}
+
+function worldOf({ roles, members }: LiveState): World {
+  return {
+    roles: roles
+      .filter(({ predefined }) => !predefined)
+      .map(({ id, name, description = "", permissions, metadata }) => ({
+        id,
+        name,
+        description,
+        permissions,
+        metadata: metadata as Data,
+      })),
+    members: members.map(({ id, user, invite, roles: held, status, metadata }) => ({
+      id,
+      email: user?.email ?? invite?.email ?? null,
+      roles: held,
+      status: status as WorldMember["status"],
+      type: (user?.type ?? "user") as WorldMember["type"],
+      nickname: user?.nickname ?? null,
+      mfa: user?.mfaOnLogin ?? false,
+      disabledAt: null,
+      metadata: metadata as Data,
+    })),
+  };
 }
 
 /** The service keeps the last owner whatever the file says. */
@@ -101,14 +149,16 @@ function compareRefusals(
     ...broken.map((code) => NAMES[code] ?? code.replace("policy-", "")),
   ]);
   const expectedCodes = refusedBy(wanted, expected, predefined);
-  // What waits is still there, which the other rules may see.
   if (plan.deferred.length > 0) {
-    if (plan.deferred.some(({ role }) => role === null)) {
-      return expected.outlook.some(({ isMoved }) => isMoved) ? [] : ["rule previously: found deferred"];
-    }
-    return shortages(wanted, expected).some(({ expects }) => expects)
-      ? []
-      : ["rule min-holders: found deferred"];
+    // What waits is still there, which other rules may see; but all that hold of the state after everything refuse.
+    const missing = [...expectedCodes].filter((code) => !COUNTS_CHANGES.has(code) && !found.has(code));
+    const isExpected = plan.deferred.some(({ role }) => role === null)
+      ? expected.outlook.some(({ isMoved }) => isMoved)
+      : shortages(wanted, expected).some(({ expects }) => expects);
+    return [
+      ...missing.map((code) => `rule ${code}: expected refused of what waits`),
+      ...(isExpected ? [] : ["rule min-holders or previously: found deferred"]),
+    ];
   }
   return [...new Set([...expectedCodes, ...found])].flatMap((code) =>
     expectedCodes.has(code) === found.has(code)
@@ -116,6 +166,9 @@ function compareRefusals(
       : [`rule ${code}: ${found.has(code) ? "found" : "expected"} refused`],
   );
 }
+
+/** Guards about the changes that are made now. */
+const COUNTS_CHANGES: ReadonlySet<string> = new Set(["max-removals", "min-holders"]);
 
 /** Policies whose diagnostic has another name. */
 const NAMES: Readonly<Record<string, string>> = {

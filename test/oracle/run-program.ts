@@ -29,6 +29,8 @@ export interface Made {
   readonly failures: readonly string[];
   /** The plans of what is live then, as of the next date in the files; null where there is none. */
   readonly next: { readonly whole: Plan; readonly due: Plan } | null;
+  /** Moments that the plan announces. */
+  readonly dates: readonly number[];
   /** Codes of the policies and checks that the files break by themselves. */
   readonly broken: readonly string[];
   /** Codes of the errors of the files. */
@@ -52,7 +54,8 @@ export async function runProgram({ files, world, now }: Case): Promise<Made> {
   const read = (): Promise<LiveState> =>
     service.reader.read("MC1", desired === null ? [] : namedRoleIds(desired));
   const before = await read();
-  if (desired === null) return { plan: null, before, after: null, next: null, failures: [], broken, errors };
+  if (desired === null)
+    return { plan: null, before, after: null, next: null, dates: [], failures: [], broken, errors };
   const plan = buildPlan({
     desired,
     live: before,
@@ -62,7 +65,7 @@ export async function runProgram({ files, world, now }: Case): Promise<Made> {
     leaveOut: new Set(),
   });
   if (plan.refusals.length > 0 || plan.findings.some(({ severity }) => severity === "error")) {
-    return { plan, before, after: null, next: null, failures: [], broken, errors };
+    return { plan, before, after: null, next: null, dates: [], failures: [], broken, errors };
   }
   const result = await applyPlan(
     plan,
@@ -72,7 +75,8 @@ export async function runProgram({ files, world, now }: Case): Promise<Made> {
     one.status === "done" ? [] : [`${one.status} ${"failure" in one ? one.failure.message : ""}`],
   );
   const after = await read();
-  const [date] = upcomingDates(desired, now);
+  const dates = upcomingDates(desired, now);
+  const [date] = dates;
   const input = date && {
     desired,
     live: after,
@@ -82,7 +86,7 @@ export async function runProgram({ files, world, now }: Case): Promise<Made> {
     leaveOut: new Set<string>(),
   };
   const next = input === undefined ? null : { whole: buildPlan(input), due: planDue(input) };
-  return { plan, before, after, next, failures, broken, errors };
+  return { plan, before, after, next, dates: dates.map(({ at }) => at), failures, broken, errors };
 }
 
 function readerOf(files: Case["files"]): ReadSource {

@@ -10,6 +10,7 @@ const SEED = `merchants:
     members: [{ email: ada@example.com, roles: [role_owner] }]
 keys:
   - { key: sk_test_sandbox, owner: ada@example.com }
+  - { key: sk_test_adds, owner: ada@example.com, permissions: [roles_list, roles_view, merchant_read, members_view, members_create] }
 `;
 
 const BASE = `version: 1
@@ -136,6 +137,23 @@ describe("apply", () => {
     expect(lastComment()).toContain("⛔ rolecall apply: refused");
     const override = /protect=ben@example\.com@[0-9a-f]{12}/.exec(refused.log)?.[0] ?? "";
     expect((await run("apply", { allow: override })).outputs["result"]).toBe("applied");
+  });
+
+  test("a key that lacks a permission for what was approved changes nothing, and a key that has it makes all of it", async () => {
+    const swapped = BASE.replace(
+      / {2}- \{ email: ben.*\n/,
+      "  - { email: cleo@example.com, roles: [role_employee] }\n",
+    );
+    await planned(7, { [FILE]: swapped });
+    await repository.merge(7);
+    const denied = await run("apply", { "api-key": "sk_test_adds" });
+    expect(denied.code).toBe(1);
+    expect(denied.log).toContain("may not delete members at MC1: it lacks members_delete.");
+    expect(lastComment()).toContain("Nothing was changed.");
+    expect(lastComment()).toContain("it lacks members&#95;delete&#46;");
+    expect(await repository.writes()).toEqual([]);
+    expect((await run("apply")).outputs["result"]).toBe("applied");
+    expect(await repository.writes()).toHaveLength(2);
   });
 
   test("a first password cannot be taken from a variable that holds a key", async () => {

@@ -23,13 +23,13 @@ export function countedRun<Reviewed>(
 ): CountedRun<Reviewed> {
   const isMerged = pull.status === "merged";
   const approvals = standingApprovals(pull.reviews, isMerged ? pull.mergedAt : now);
-  const own = runs.filter(({ base }) => base === pull.baseRef);
+  const ownRuns = runs.filter(({ base }) => base === pull.baseRef);
   for (const { id, commit, submittedAt } of approvals.toReversed()) {
-    const seen = own.findLast(({ head, earlier }) => head === commit && !earlier.includes(id));
+    const seen = ownRuns.findLast(({ head, earlier }) => head === commit && !earlier.includes(id));
     if (seen !== undefined) return { run: seen, at: submittedAt, approvals };
   }
   if (approvals.length > 0 || !isMerged) return { run: null, at: Number.NaN, approvals };
-  const newest = own.findLast(({ head }) => head === pull.headSha) ?? null;
+  const newest = ownRuns.findLast(({ head }) => head === pull.headSha) ?? null;
   return { run: newest, at: pull.mergedAt, approvals };
 }
 

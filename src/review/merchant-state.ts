@@ -176,21 +176,21 @@ export function lookReason(
  * at is settled, and what only the other one knows stays open.
  */
 export function mergedState(
-  own: MerchantState,
-  known: readonly string[],
+  ownState: MerchantState,
+  lookedAt: readonly string[],
   other: MerchantState | null | undefined,
 ): MerchantState {
-  if (other === null || other === undefined) return own;
-  const later = other.open.filter(({ name }) => !known.includes(name));
-  const newest = other.at > own.at ? other : own;
+  if (other === null || other === undefined) return ownState;
+  const later = other.open.filter(({ name }) => !lookedAt.includes(name));
+  const newest = other.at > ownState.at ? other : ownState;
   return {
-    ...own,
+    ...ownState,
     commit: newest.commit,
     declared: newest.declared,
-    at: Math.max(own.at, other.at),
-    nightly: own.nightly ?? other.nightly,
-    settled: [...new Set([...other.settled, ...own.settled])],
-    open: [...own.open, ...later],
+    at: Math.max(ownState.at, other.at),
+    nightly: ownState.nightly ?? other.nightly,
+    settled: [...new Set([...other.settled, ...ownState.settled])],
+    open: [...ownState.open, ...later],
   };
 }
 

@@ -25,13 +25,13 @@ export function openFailures(
   { seal, reveal }: { readonly seal: Seal; reveal(text: string): string },
   placeOf: PlaceOfEntry,
 ): readonly OpenFailure[] {
-  return fresh.flatMap((one): readonly OpenFailure[] => {
-    const { merchant } = one.plan;
+  return fresh.flatMap((freshPlan): readonly OpenFailure[] => {
+    const { merchant } = freshPlan.plan;
     const state = states.get(merchant);
     if (state === null) return [{ merchant, commit: null, pulls: [], reasons: [INVALID_STATE] }];
     if (!state?.failure) return [];
     const { commit, pulls, dropped } = state.failure;
-    const { comparison, objections } = judgeMerchant(one, state.open, seal, placeOf);
+    const { comparison, objections } = judgeMerchant(freshPlan, state.open, seal, placeOf);
     const guarded = comparison.covered.refusals.map(
       ({ rule, code, message }) => `${rule} ${code}: ${message}`,
     );

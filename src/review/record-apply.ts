@@ -25,25 +25,25 @@ export interface RecordedEnd {
 /** Records what a run has applied and what is left, and removes the reviews that nothing is left of. */
 export async function recordApply(
   run: ApplyRun,
-  open: OpenStore,
+  openStore: OpenStore,
   records: ApplyRecords,
   end: RecordedEnd,
 ): Promise<void> {
-  const { store } = open;
+  const { store } = openStore;
   const { merged, abandoned, declared, waiting } = records;
   const before = records.records.states;
   const next = new Map(
-    end.looked.map((one) => [one.merchant, nextState(run, open, records, end, one)] as const),
+    end.looked.map((looked) => [looked.merchant, nextState(run, openStore, records, end, looked)] as const),
   );
   let states: ReadonlyMap<string, MerchantState | null> = new Map();
   await store.updateStates((current) => {
     const edits = new Map<string, MerchantState | null>();
     for (const { merchant, reviews } of end.looked) {
-      const [own, now] = [next.get(merchant), current.get(merchant)];
-      if (own === undefined) continue;
+      const [recorded, now] = [next.get(merchant), current.get(merchant)];
+      if (recorded === undefined) continue;
       const isMoved = JSON.stringify(now ?? null) !== JSON.stringify(before.get(merchant) ?? null);
       const names = reviews.map(({ name }) => name);
-      edits.set(merchant, isMoved ? mergedState(own, names, now) : own);
+      edits.set(merchant, isMoved ? mergedState(recorded, names, now) : recorded);
     }
     // A merchant that no file declares any more starts without a state when it comes back.
     const gone = end.isWhole ? [...current.keys()].filter((merchant) => !declared.has(merchant)) : [];
@@ -58,26 +58,30 @@ export async function recordApply(
 
 function nextState(
   { sha, isDue }: ApplyRun,
-  open: OpenStore,
+  openStore: OpenStore,
   { records, merged, declared, waiting }: ApplyRecords,
   { plannedAt, done }: RecordedEnd,
-  one: ReportedMerchant,
+  looked: ReportedMerchant,
 ): MerchantState {
-  const { merchant, comparison, state } = one;
+  const { merchant, comparison, state } = looked;
   const isOfMerge = !isDue && waiting === null;
-  const own = isOfMerge ? unsettled(merchant, state, merged).map(({ pull }) => recordOf(pull.number)) : [];
-  const known = new Set(records.names);
+  const ownRecords = isOfMerge
+    ? unsettled(merchant, state, merged).map(({ pull }) => recordOf(pull.number))
+    : [];
+  const storedNames = new Set(records.names);
   return {
     commit: sha,
     at: plannedAt,
     nightly: isDue ? plannedAt : (state?.nightly ?? null),
     declared: declared.get(merchant) ?? "",
-    settled: [...new Set([...(state?.settled ?? []), ...own])].filter((name) => known.has(name)),
+    settled: [...new Set([...(state?.settled ?? []), ...ownRecords])].filter((name) => storedNames.has(name)),
     open: remaining(comparison, done.get(merchant) ?? new Set()),
     refused: comparison.refused.flatMap(({ change: { resource, name } }) =>
-      resource === "member" ? open.seal(name.toLowerCase()) : [],
+      resource === "member" ? openStore.seal(name.toLowerCase()) : [],
     ),
-    failure: (isOfMerge ? null : keptFailure(one, isDue, open)) ?? failureOf(one, sha, own, open),
+    failure:
+      (isOfMerge ? null : keptFailure(looked, isDue, openStore)) ??
+      failureOf(looked, sha, ownRecords, openStore),
   };
 }
 
@@ -102,10 +106,10 @@ function failureOf(
 ): RecordedFailure | null {
   if (digest === "") return null;
   if (state?.failure?.digest === digest) return state.failure;
-  const left = comparison.account.filter(({ verdict }) => verdict === "refused");
-  const named = [...merged, ...left.map(({ review }) => review)].map((name) =>
+  const refused = comparison.account.filter(({ verdict }) => verdict === "refused");
+  const pullNumbers = [...merged, ...refused.map(({ review }) => review)].map((name) =>
     Number(/^(?:#|reviews\/)(\d+)$/.exec(name)?.[1]),
   );
-  const pulls = [...new Set([...blamed, ...named])].filter(Number.isSafeInteger);
+  const pulls = [...new Set([...blamed, ...pullNumbers])].filter(Number.isSafeInteger);
   return { commit: sha, digest, pulls, dropped: lost.map(conceal) };
 }

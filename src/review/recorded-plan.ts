@@ -47,17 +47,19 @@ export async function recordPlan(
   if (last !== undefined && isSame(last, merchants)) return not("same");
   const approvals = standingApprovals(pull.reviews, forge.now());
   const kept = new Set(
-    approvals.flatMap((one) => countedRun({ ...pull, reviews: [one] }, runs, forge.now()).run?.number ?? []),
+    approvals.flatMap(
+      (approval) => countedRun({ ...pull, reviews: [approval] }, runs, forge.now()).run?.number ?? [],
+    ),
   );
   // A person who merges it now has seen this plan.
   if (last !== undefined) kept.add(last.number);
-  const known = new Set(runs.map(({ number }) => number));
+  const knownRuns = new Set(runs.map(({ number }) => number));
   const added = { head, base: pull.baseRef, earlier, comment: planned.comment, merchants };
-  await store.editRuns(name, added, ({ number }) => kept.has(number) || !known.has(number));
+  await store.editRuns(name, added, ({ number }) => kept.has(number) || !knownRuns.has(number));
   const [after] = await forge.pulls([pull.number]);
   if (after?.status === "merged") {
     // A person who merged it meanwhile has not seen this plan.
-    await store.editRuns(name, null, ({ number }) => known.has(number));
+    await store.editRuns(name, null, ({ number }) => knownRuns.has(number));
     return not("merged");
   }
   return { outcome: "recorded", approvals: approvals.map(({ id }) => id) };
@@ -106,7 +108,7 @@ function laterChange(
 ): string {
   for (const { name: review, run } of merged.toReversed()) {
     const rows = (run && rowsIn(run.merchants)) ?? [];
-    const row = rows.find((one) => one.name === name && !isUnchanged(one));
+    const row = rows.find((candidate) => candidate.name === name && !isUnchanged(candidate));
     if (row === undefined) continue;
     return `; ${review}, merged and not applied yet, ${row.after === null ? "removes" : "changes"} it`;
   }

@@ -73,8 +73,8 @@ export async function approvedRest(
     .toSorted((a, b) => attemptOf(b) - attemptOf(a));
   const recorded = waiting === undefined ? undefined : (await records.runsOf(waiting)).at(-1);
   if (waiting === undefined || recorded === undefined) return "none";
-  const before = recorded.earlier.filter((one) => one === environmentNumber(environment));
-  if (approvals.filter((one) => one === environment).length <= before.length) return "unapproved";
+  const before = recorded.earlier.filter((number) => number === environmentNumber(environment));
+  if (approvals.filter((approval) => approval === environment).length <= before.length) return "unapproved";
   const name = `the approval of run ${run}`;
   const states = [...recorded.merchants];
   return { waiting, approved: new Map(states.map(([merchant, state]) => [merchant, { name, state }])) };

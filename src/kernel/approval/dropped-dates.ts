@@ -23,10 +23,10 @@ export function droppedDates(
   );
   const removed = reviews.map(({ state }) => removedTexts(state));
   return reviews.flatMap(({ name: review, state }, index) => {
-    const isDecidedLater = (at: number, texts: readonly string[]): boolean =>
+    const isDecidedLater = (time: number, texts: readonly string[]): boolean =>
       reviews.some(
         (other, place) =>
-          place > index && (other.state.at >= at || texts.every((text) => removed[place]?.has(text))),
+          place > index && (other.state.at >= time || texts.every((text) => removed[place]?.has(text))),
       );
     return ownDates(state).flatMap((date): readonly AccountEntry[] => {
       const { at, name, what } = date;

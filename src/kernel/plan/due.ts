@@ -185,12 +185,12 @@ function planOfDue(proposed: ProposedChanges, input: PlanInput, onlyTaking: bool
   );
   const parts = { ...proposed, members: { ...proposed.members, changes, laterFindingData: [] } };
   const whole = judgeChanges(input, parts);
-  const others = [
+  const otherChanges = [
     ...whole.changes.filter((change) => !isDue(change)),
     ...whole.deferred.map(({ change }) => change),
   ];
-  const out = new Set([...leaveOut, ...others.map(({ fingerprint }) => fingerprint)]);
-  const plan = others.length === 0 ? whole : judgeChanges({ ...input, leaveOut: out }, parts);
+  const out = new Set([...leaveOut, ...otherChanges.map(({ fingerprint }) => fingerprint)]);
+  const plan = otherChanges.length === 0 ? whole : judgeChanges({ ...input, leaveOut: out }, parts);
   const listed = new Set(plan.deferred.map(({ change }) => change.fingerprint));
   const waiting = whole.deferred.filter(
     ({ change }) => !listed.has(change.fingerprint) && dueSince(change, desired, input.now) !== null,

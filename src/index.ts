@@ -63,6 +63,7 @@ export { buildPlan, type PlanInput } from "./kernel/plan/build-plan.ts";
 export type { Path } from "./kernel/problems/problem.ts";
 export type { DiagnosticRule, Rule } from "./kernel/problems/rule-table.ts";
 export { diagnosticTable } from "./kernel/rules/every-rule.ts";
+export { judgeRun, type OverridesInFiles, type PlanInRun } from "./kernel/rules/overrides.ts";
 export { merchantJsonSchema, projectJsonSchema } from "./kernel/saved/json-schemas.ts";
 export { type PlanFile, parsePlanFile } from "./kernel/saved/plan-file.ts";
 export type {
@@ -85,6 +86,7 @@ export type {
 export type { AccountEntry, RefusedChange, RowPlace, Verdict } from "./model/approval-account.ts";
 export type {
   Addressed,
+  Amount,
   Check,
   DesiredMember,
   DesiredRole,
@@ -94,6 +96,8 @@ export type {
   Environment,
   Escalation,
   From,
+  GainLimit,
+  GainLimits,
   Grant,
   GuardSettings,
   IgnorePatterns,
@@ -101,8 +105,9 @@ export type {
   ManagedUser,
   Origin,
   Policies,
+  ProjectSettings,
   Reinvite,
-  RemovalLimit,
+  RunLimits,
   Suspension,
   SyncMode,
   SyncOptions,

@@ -64,6 +64,8 @@ export interface UnnoticedGroup {
   readonly permission: string | null;
   /** Permissions of the role; `null` if unknown, or if the change is of permissions. */
   readonly grants: readonly string[] | null;
+  /** True if a permission of the change is sensitive. */
+  readonly sensitive: boolean;
   /** The members, roles or permissions whose changes go unnoticed, in the order of the access. */
   readonly subjects: readonly string[];
   /** True if the role can be given to somebody who is no member yet. */

@@ -109,16 +109,41 @@ export interface IgnorePatterns {
   readonly members: readonly string[];
 }
 
-/** The maximum that one apply may remove: a percentage of the live ones, or a count. */
-export type RemovalLimit = { readonly percent: number } | { readonly count: number };
+/** A count, or a percentage of what is live. */
+export type Amount = { readonly percent: number } | { readonly count: number };
 
-/** The limit of a merchant whose files set none. */
-export const DEFAULT_REMOVAL_LIMIT: RemovalLimit = { percent: 25 };
+/** The most removals of a merchant whose files set none. */
+export const DEFAULT_REMOVAL_LIMIT: Amount = { percent: 25 };
+
+/** The most people who newly hold something or, with `reach`, can give it to themselves. */
+export type GainLimit = Amount & { readonly reach?: true };
+
+/** By `sensitive`, a permission or a pattern, or the id of a role. */
+export type GainLimits = Readonly<Record<string, GainLimit>>;
+
+/** Limits over all merchants of a run. */
+export interface RunLimits {
+  /** The most members that are removed or lose a role. Absent: 5 %. */
+  readonly maxRemovals?: Amount;
+  /** Absent: 5 % for sensitive permissions. */
+  readonly maxGains?: GainLimits;
+}
+
+/** The settings of a project, besides the rules that it enforces on some of its files. */
+export interface ProjectSettings {
+  /** Set if they are those of the base branch. */
+  readonly by?: "base";
+  readonly run?: RunLimits;
+  /** Globs over sensitive permissions; `!` excludes. Absent: the default. */
+  readonly sensitive?: readonly string[];
+}
 
 /** The changes that an apply refuses without an override. */
 export interface GuardSettings {
   /** Absent: `DEFAULT_REMOVAL_LIMIT`. */
-  readonly maxRemovals?: RemovalLimit;
+  readonly maxRemovals?: Amount;
+  /** Absent: the defaults. */
+  readonly maxGains?: GainLimits;
   /** Names or ids of roles, and addresses or ids of members, that are neither changed nor removed. */
   readonly protect: IgnorePatterns;
   /** Role name or id → fewest accepted holders. Absent: one `role_owner`. */
@@ -206,6 +231,8 @@ export interface DesiredState extends Addressed {
   readonly checks: readonly Check[];
   /** The rules that the project enforces. Absent: none. */
   readonly enforced?: readonly EnforcedRules[];
+  /** Settings of the project, and those of the base branch. Absent: the defaults. */
+  readonly projects?: readonly ProjectSettings[];
   /** The sections that the project allows the merchant's file. Absent: all. */
   readonly allowed?: readonly string[];
   /** Roles and members that only rules of included files name: another merchant may have these. Absent: none. */

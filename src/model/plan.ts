@@ -136,6 +136,8 @@ export interface Impact {
   readonly roles: readonly { readonly name: string; readonly before: number; readonly after: number }[];
   /** Members who gain something, and permissions that they could give themselves from then on. Absent: nobody. */
   readonly reach?: readonly { readonly name: string; readonly permissions: readonly string[] }[];
+  /** The sensitive ones among the permissions of members above and of changed roles. Absent: none. */
+  readonly sensitive?: readonly string[];
 }
 
 /** The kind of rule that refuses. */

@@ -12,6 +12,8 @@ export interface AccessReport {
   readonly service: string | null;
   readonly roles: readonly ReportedRole[];
   readonly members: readonly ReportedMember[];
+  /** The sensitive permissions of the roles, sorted. */
+  readonly sensitive: readonly string[];
 }
 
 /** A role and its permissions; without a plan `before` and `after` are the same object. */

@@ -30,7 +30,7 @@ merchant: MCA
 guards: { max_removals: 100% }
 roles:
   - name: Lead
-    permissions: [catalog_view, refunds_create, refunds_view]
+    permissions: [catalog_view, checkouts_create, checkouts_view]
   - name: Desk
     permissions: [catalog_view]
 members:
@@ -151,9 +151,16 @@ describe("lint", () => {
         rolecall(["lint", "access", "--live", ...args], { cwd: RETAIL, env });
       const { code, stdout } = await run("--format", "json");
       const codes = JSON.parse(stdout).diagnostics.map((one: { code: string }) => one.code);
-      expect({ code, codes }).toEqual({
+      expect({ code, codes: codes.toSorted() }).toEqual({
         code: 0,
-        codes: ["expiring-invitation", "sole-holder", "sole-holder", "redundant-grant"],
+        // Nine people may give refunds without a second factor.
+        codes: [
+          "expiring-invitation",
+          ...Array.from({ length: 9 }, () => "no-mfa"),
+          "redundant-grant",
+          "sole-holder",
+          "sole-holder",
+        ],
       });
       const failed = await rolecall(["lint", "access", "--live"], {
         cwd: RETAIL,
@@ -176,7 +183,7 @@ ignore:
   members: ["*@auditor.example", "*@auditor.example"]
 roles:
   - name: Lead
-    permissions: [catalog_view, refunds_create, catalog_view] # twice
+    permissions: [catalog_view, checkouts_create, catalog_view] # twice
 `;
 
 const ENDED = `version: 1

@@ -9,6 +9,7 @@ import { type Loaded, loadStates } from "../../src/app/project/load-states.ts";
 import { globMatcher } from "../../src/app/session/session.ts";
 import { buildPlan } from "../../src/kernel/plan/build-plan.ts";
 import { changedMerchants } from "../../src/kernel/read/changed-merchants.ts";
+import { judgeRun } from "../../src/kernel/rules/overrides.ts";
 import type { DesiredState } from "../../src/model/desired.ts";
 import type { LiveState } from "../../src/model/live.ts";
 import type { Plan } from "../../src/model/plan.ts";
@@ -118,10 +119,12 @@ describe.each(Object.keys(CHAINS) as ChainName[])("the organisation %s", (name) 
       await turn(files, chain.files);
       const changed = changedSince(before.states, after.states);
       // With time, access ends without any change of a file.
-      const plans = after.states
+      const run = after.states
         .filter(({ merchant }) => changed.has(merchant) || inDays > 0)
-        .map((state) => planOf(state, now, inReview))
-        .filter(({ changes, merchant }) => changed.has(merchant) || changes.length > 0);
+        .map((state) => ({ plan: planOf(state, now, inReview), files: state }));
+      const plans = judgeRun(run).filter(
+        ({ changes, merchant }) => changed.has(merchant) || changes.length > 0,
+      );
       const problems = countedByCode(after.diagnostics.map(({ code }) => code));
       expect({
         files: touched.length,

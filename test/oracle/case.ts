@@ -22,6 +22,7 @@ export interface FileValue {
   readonly ignore?: Patterns;
   readonly guards?: {
     readonly max_removals?: number | string;
+    readonly max_gains?: Readonly<Record<string, number | string>>;
     readonly protect?: Patterns;
     readonly min_holders?: Readonly<Record<string, number>>;
   };
@@ -375,6 +376,16 @@ function rules(declared: readonly string[]) {
       fc
         .record({
           max_removals: rarely(2, fc.constantFrom(0, 1, 4, "10%", "60%", "100%")),
+          max_gains: rarely(
+            2,
+            fc.constantFrom<Readonly<Record<string, number | string>>>(
+              {},
+              { sensitive: 0 },
+              { sensitive: 1, role_cashier: 0 },
+              { refunds_create: 1 },
+              { "stock_*": "0%" },
+            ),
+          ),
           protect: rarely(
             2,
             fc.record({

@@ -52,6 +52,7 @@ export function refusedBy(
   };
   put("protect", touchesProtected(wanted, expected));
   put("max-removals", removesTooMuch(wanted, expected));
+  put("max-gains", givesTooMuch(wanted, expected, predefined));
   put(
     "min-holders",
     shortages(wanted, expected).some(({ expects }) => !expects),
@@ -223,6 +224,56 @@ function codeOf(check: CheckValue): string {
   return "only" in check ? "check-only" : "check-at-most";
 }
 
+function grantsOf(
+  wanted: Wanted,
+  expected: Expected,
+  predefined: ReadonlyMap<string, readonly string[]>,
+): Readonly<Record<keyof Sides, Granted>> {
+  const before = new Map(
+    expected.live.roles.map(({ id, permissions }) => [expected.finalNames.get(id), permissions]),
+  );
+  const after = permissionsAfter(expected.roles, expected.finalNames);
+  const file = new Map(wanted.roles?.map(({ name, permissions = [] }) => [name, permissions]));
+  return {
+    before: (role) => predefined.get(role) ?? before.get(role) ?? [],
+    after: (role) => predefined.get(role) ?? after.get(role) ?? [],
+    file: (role) => file.get(role) ?? [],
+  };
+}
+
+/** Counts who newly holds what a limit names; a world is too small for the default of sensitive permissions. */
+function givesTooMuch(
+  wanted: Wanted,
+  expected: Expected,
+  predefined: ReadonlyMap<string, readonly string[]>,
+): boolean {
+  const { max_gains: given } = wanted.file.guards ?? {};
+  if (wanted.members === null || (given !== undefined && Object.keys(given).length === 0)) return false;
+  const { live, outlook, finalNames } = expected;
+  const granted = grantsOf(wanted, expected, predefined);
+  const rolesBefore = ({ before }: Outlook): readonly string[] =>
+    before?.roles.map((id) => finalNames.get(id) ?? id) ?? [];
+  const isActive = (status: string): boolean => status !== "expired" && status !== "disabled";
+  const gained = (one: Outlook): readonly string[] => {
+    const { before, after } = one;
+    if (after === null || !isActive(after.status)) return [];
+    const had =
+      before === null || !isActive(statusOf(before)) ? [] : rolesBefore(one).flatMap(granted.before);
+    return after.roles.flatMap(granted.after).filter((permission) => !had.includes(permission));
+  };
+  const isMeant = (what: string, permission: string): boolean =>
+    what === "sensitive" ? permission === "refunds_create" : matches(what, permission);
+  return Object.entries({ role_owner: 2, role_admin: 2, ...given }).some(([what, limit]) => {
+    const people = outlook.filter(
+      (one) =>
+        gained(one).some((permission) => isMeant(what, permission)) ||
+        (one.after?.roles.includes(what) && !rolesBefore(one).includes(what)),
+    );
+    const share = Math.max(10, Math.floor((live.members.length * Number.parseInt(String(limit), 10)) / 100));
+    return people.length > (typeof limit === "number" ? limit : limit === "0%" ? 0 : share);
+  });
+}
+
 function breaksCheck(
   check: CheckValue,
   wanted: Wanted,
@@ -230,16 +281,7 @@ function breaksCheck(
   predefined: ReadonlyMap<string, readonly string[]>,
   sides: Sides,
 ): boolean {
-  const before = new Map(
-    expected.live.roles.map(({ id, permissions }) => [expected.finalNames.get(id), permissions]),
-  );
-  const after = permissionsAfter(expected.roles, expected.finalNames);
-  const file = new Map(wanted.roles?.map(({ name, permissions = [] }) => [name, permissions]));
-  const granted: Readonly<Record<keyof Sides, Granted>> = {
-    before: (role) => predefined.get(role) ?? before.get(role) ?? [],
-    after: (role) => predefined.get(role) ?? after.get(role) ?? [],
-    file: (role) => file.get(role) ?? [],
-  };
+  const granted = grantsOf(wanted, expected, predefined);
   const can = ({ roles }: Person, permission: string, side: keyof Sides): boolean =>
     roles.some((role) => granted[side](role).includes(permission));
   if ("member" in check) {

@@ -1,7 +1,7 @@
 import type { GlobMatch } from "../../kernel/diff/scope.ts";
 import { buildPlan, namedRoleIds, type PlanInput, planParts } from "../../kernel/plan/build-plan.ts";
 import type { PlanAt } from "../../kernel/plan/later.ts";
-import { applyRunOverrides } from "../../kernel/rules/overrides.ts";
+import { judgeRun } from "../../kernel/rules/overrides.ts";
 import { boundedMatcher, compileGlob } from "../../lib/glob.ts";
 import { mapConcurrent } from "../../lib/map-concurrent.ts";
 import { sortNaturally } from "../../lib/text.ts";
@@ -217,7 +217,7 @@ async function planSession(session: Session, ended: Ended): Promise<Planned> {
 /** Applies the overrides in files that are bound to all plans of the run. */
 export function withRunOverrides(planned: readonly Planned[]): readonly Planned[] {
   const ready = plannedOnly(planned);
-  const plans = applyRunOverrides(ready.map(({ plan, session }) => ({ plan, files: session.state })));
+  const plans = judgeRun(ready.map(({ plan, session }) => ({ plan, files: session.state })));
   const byMerchant = new Map(plans.map((plan) => [plan.merchant, plan]));
   return planned.map((outcome) =>
     outcome.status === "planned"

@@ -1,4 +1,5 @@
 import type { Judged } from "../../kernel/rules/checks.ts";
+import { sensitiveIn } from "../../kernel/rules/settings/sensitive.ts";
 import { byCodeUnit } from "../../lib/text.ts";
 import type { RuleCoverage, SuggestedRule, UnnoticedGroup } from "../../model/coverage.ts";
 import type { DesiredState } from "../../model/desired.ts";
@@ -42,8 +43,11 @@ export function accessCoverage(
       ),
     ),
   ];
-  const unnoticed = groups.filter(({ subjects, toAnybody }) => subjects.length > 0 || toAnybody);
-  const sizeOf = ({ subjects, toAnybody }: UnnoticedGroup): number => subjects.length + (toAnybody ? 1 : 0);
+  const isSensitive = sensitiveIn(desired.projects);
+  const unnoticed = groups
+    .filter(({ subjects, toAnybody }) => subjects.length > 0 || toAnybody)
+    .map((group) => ({ ...group, sensitive: permissionsOf(group).some(isSensitive) }));
+  const sizeOf = ({ subjects, toAnybody }: Group): number => subjects.length + (toAnybody ? 1 : 0);
   return {
     groups: unnoticed,
     changes: groups.reduce((sum, group) => sum + group.of, 0),
@@ -53,10 +57,17 @@ export function accessCoverage(
   };
 }
 
+type Group = Omit<UnnoticedGroup, "sensitive">;
+
+function permissionsOf({ change, permission, grants, subjects }: Group): readonly string[] {
+  if (permission !== null) return [permission];
+  return change === "permission-taken" ? subjects : (grants ?? []);
+}
+
 /** Returns whether a change goes unnoticed; `null` if it changes nothing for anybody, or mends a rule. */
 type Judge = (index: number) => boolean | null;
 
-function grantGroup(roleIndex: number, isHeld: boolean, world: CoverageWorld, judge: Judge): UnnoticedGroup {
+function grantGroup(roleIndex: number, isHeld: boolean, world: CoverageWorld, judge: Judge): Group {
   const { people, roles } = world;
   const role = roles[roleIndex];
   const judged = people.flatMap(({ held }, person) => {
@@ -82,7 +93,7 @@ function grantGroup(roleIndex: number, isHeld: boolean, world: CoverageWorld, ju
   };
 }
 
-function givenGroup(permission: number, world: CoverageWorld, judge: Judge): UnnoticedGroup {
+function givenGroup(permission: number, world: CoverageWorld, judge: Judge): Group {
   const { roles } = world;
   const judged = roles.flatMap(({ editable, grants, name }, role) => {
     const verdict = editable && !grants.has(permission) ? judge(role) : null;
@@ -105,7 +116,7 @@ function givenGroup(permission: number, world: CoverageWorld, judge: Judge): Unn
   };
 }
 
-function takenGroup(roleIndex: number, { roles, permissions }: CoverageWorld, judge: Judge): UnnoticedGroup {
+function takenGroup(roleIndex: number, { roles, permissions }: CoverageWorld, judge: Judge): Group {
   const role = roles[roleIndex];
   const judged = [...(role?.editable ? role.grants : [])].flatMap((permission) => {
     const verdict = judge(permission);

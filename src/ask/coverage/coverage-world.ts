@@ -1,6 +1,7 @@
 import type { GlobMatch } from "../../kernel/diff/scope.ts";
 import type { PersonAccess } from "../../kernel/rules/access.ts";
 import type { Judged } from "../../kernel/rules/checks.ts";
+import { ADMINISTRATORS } from "../../kernel/rules/gains.ts";
 import { openDeclared } from "../../kernel/rules/judge-rules.ts";
 import { DEFAULT_ESCALATION, type DesiredState } from "../../model/desired.ts";
 import type { CoverageRule } from "./coverage-rules.ts";
@@ -77,9 +78,6 @@ export const STRANGER: PersonAccess = {
   ignored: false,
   mfa: null,
 };
-
-/** The roles of administrators, which every merchant has. */
-export const ADMINISTRATORS: readonly string[] = ["role_owner", "role_admin"];
 
 /** Indexes an access with the permissions that the rules name. */
 export function coverageWorld(

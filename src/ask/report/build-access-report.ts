@@ -8,6 +8,8 @@ import {
   type PersonAccess,
   type RoleAccess,
 } from "../../kernel/rules/access.ts";
+import { sensitiveIn } from "../../kernel/rules/settings/sensitive.ts";
+import { sortedSet } from "../../lib/text.ts";
 import type { DesiredMember, DesiredState, Environment, From } from "../../model/desired.ts";
 import type { ManagedProperties } from "../../model/field-values.ts";
 import type { LiveMember, LiveRole, LiveState } from "../../model/live.ts";
@@ -42,10 +44,14 @@ export function liveReport({ live, desired, service, environment, plan }: LiveRe
   const declared = declaredMembers(desired);
   const leavingFrom = leaverFinder(desired);
   const created = new Map(changes.members.map((change) => [change.name.toLowerCase(), change]));
+  const granted = [before, after].flatMap(({ roles }) =>
+    [...roles.values()].flatMap(({ permissions }) => permissions ?? []),
+  );
   return {
     merchant: live.merchant,
     environment,
     service,
+    sensitive: sortedSet(granted).filter(sensitiveIn(desired.projects)),
     roles: [...new Set([...before.roles.keys(), ...after.roles.keys()])]
       .map((key) => roleOf(key, { before, after }, liveRoles.get(key), changes.roles))
       .sort(byName),
@@ -173,6 +179,9 @@ export function declaredReport(desired: DesiredState, now: number): AccessReport
     merchant,
     environment,
     service: null,
+    sensitive: sortedSet(roles.flatMap(({ permissions }) => permissions ?? [])).filter(
+      sensitiveIn(desired.projects),
+    ),
     roles: roles
       .filter(({ key, origin }) => origin !== null || namedRoles.has(key))
       .map(({ key, name, id, predefined, permissions }): ReportedRole => {

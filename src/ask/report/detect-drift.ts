@@ -139,7 +139,7 @@ function judgedLive(
   ];
   const find = (role: string): string | undefined => findPlanned(role) ?? findLive(role);
   return {
-    impact: inverted(impactOf(apart, accessAfter(apart, base, { mergeReplacedRoles: false }))),
+    impact: inverted(impactOf(apart, accessAfter(apart, base, { mergeReplacedRoles: false }), desired)),
     violations: brokenRules(desired, { access, settled, find }).map(toDriftViolation),
   };
 }
@@ -162,7 +162,7 @@ function brokenRules(desired: DesiredState, judged: Judged): readonly Refusal[] 
 }
 
 /** Inverts the impact of a revert into that of the reverted changes. */
-function inverted({ members, permissions, roles }: Impact): Impact {
+function inverted({ members, permissions, roles, sensitive }: Impact): Impact {
   return {
     members: members.map(({ name, gained, lost, unknownGained, unknownLost, ...rest }) => {
       rest satisfies Record<string, never>;
@@ -174,6 +174,7 @@ function inverted({ members, permissions, roles }: Impact): Impact {
       lost: gained,
     })),
     roles: roles.map(({ name, before, after }) => ({ name, before: after, after: before })),
+    ...(sensitive && { sensitive }),
   };
 }
 

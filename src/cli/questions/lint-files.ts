@@ -9,11 +9,12 @@ import { globMatcher, type PlannedMerchant, plannedOnly } from "../../app/sessio
 import { rootNote } from "../../app/show/print-diagnostics.ts";
 import { showPlans } from "../../app/show/show-plans.ts";
 import { declaredSnapshot, liveSnapshot } from "../../ask/access/access-snapshot.ts";
-import { ADMINISTRATORS } from "../../ask/coverage/coverage-world.ts";
 import { lintAccess, lintTable } from "../../ask/lint/lint-access.ts";
 import { codesOf, type LintMerchant, merchantsOf } from "../../ask/lint/lint-context.ts";
 import { byPlace, findingDiagnostics } from "../../kernel/messages/to-diagnostics.ts";
 import { diagnosticTable } from "../../kernel/rules/every-rule.ts";
+import { ADMINISTRATORS } from "../../kernel/rules/gains.ts";
+import { sensitiveIn } from "../../kernel/rules/settings/sensitive.ts";
 import { fieldsOf } from "../../kernel/values/values.ts";
 import { parseFast } from "../../kernel/yaml/fast-yaml.ts";
 import { parse } from "../../kernel/yaml/to-value.ts";
@@ -21,7 +22,6 @@ import { counted } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { RolecallError } from "../../model/errors.ts";
-import { isSensitive } from "../../show/view/risk-view.ts";
 import { tidyFiles } from "../adopt/tidy-files.ts";
 import { openProgress } from "../progress/open-progress.ts";
 import { renderProblems, type ValidateCommandOptions } from "../show/validate-files.ts";
@@ -135,7 +135,7 @@ function findingsOf(
     timeOf: Date.parse,
     thorough,
     matches: globMatcher(),
-    isSensitive,
+    isSensitive: sensitiveIn([...new Set(allStates.flatMap(({ projects = [] }) => projects))]),
   };
   const selected = new Set(states.map(({ merchant }: DesiredState) => merchant));
   const findings = lintAccess(context).filter(({ origin }) =>

@@ -175,8 +175,8 @@ export function roleIn(value: unknown): string {
   );
 }
 
-/** Returns a hint on the form of `max_removals`. */
-export function removalHint(value: unknown): string {
+/** Returns a hint on the form of a limit such as `max_removals`. */
+export function limitHint(value: unknown): string {
   if (typeof value === "number" && value > 0 && value < 1) {
     return `For a percentage, write ${Math.round(value * 100)}%.`;
   }

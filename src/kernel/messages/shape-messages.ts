@@ -21,8 +21,8 @@ import {
   conversion,
   GLOB_HINTS,
   INCLUDE_HINTS,
+  limitHint,
   nothingNear,
-  removalHint,
   roleIn,
   SETS,
   sizeOf,
@@ -101,6 +101,10 @@ export const SHAPE_MESSAGES: MessageTable<ShapeProblem["code"]> = {
     message: `${quote(value)} cannot be included.`,
     hint: INCLUDE_HINTS[includeMistake(String(value)) ?? "ending"],
   })),
+  "bad-limit": formatMessages(({ path, value }) => ({
+    message: `${subject(path)} must be a percentage such as 25%, or a whole number, not ${asWritten(value)}.`,
+    hint: limitHint(value),
+  })),
   "bad-member-id": formatMessages(({ value }) => ({
     message: `${quote(value)} is not the id of a member.`,
     hint: 'It begins with "mem_". Leave the key out to find the member by its e-mail address.',
@@ -116,10 +120,6 @@ export const SHAPE_MESSAGES: MessageTable<ShapeProblem["code"]> = {
   "bad-period": formatMessages(({ path, value }) => ({
     message: `${subject(path)} must be a period such as 30d, not ${asWritten(value)}.`,
     hint: `A whole number of weeks (w), days (d) or hours (h)${path.at(-1) === "for" ? "; to renew without limit, write reinvite: true" : ""}.`,
-  })),
-  "bad-removal-limit": formatMessages(({ value }) => ({
-    message: `"max_removals" must be a percentage such as 25%, or a whole number, not ${asWritten(value)}.`,
-    hint: removalHint(value),
   })),
   "bad-role-id": formatMessages(({ value }) => ({
     message: `${quote(value)} is not the id of a role.`,

@@ -122,6 +122,11 @@ export interface ProposedChanges {
   readonly byFile: boolean;
 }
 
+/** Returns whether the files manage the members, and the changes come from them. */
+function isManaged({ members }: DesiredState, byFile: boolean): boolean {
+  return byFile && members !== undefined;
+}
+
 /** Makes a plan of changes: their impact, the deferred ones, refusals and findings. */
 export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }: ProposedChanges): Plan {
   const { desired, live, service, now, matches, leaveOut = new Set(), base } = input;
@@ -168,8 +173,12 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
           ...holders,
         })
       : { refusals: [], deferred: [] };
+  const impact = impactOf(before, after, desired);
   const guarded = {
+    impact,
     entries: desired.members ?? [],
+    file: desired.origin.file,
+    isManaged: isManaged(desired, byFile),
     scope,
     changes,
     deferred: later,
@@ -289,7 +298,7 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
         byFile && desired.members === undefined ? "all" : members.unlisted,
       ),
     },
-    impact: impactOf(before, after, desired.policies.escalation),
+    impact,
     reviewed: reviewedStateOf({
       ...place,
       now,

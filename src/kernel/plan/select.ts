@@ -13,7 +13,7 @@ import {
 import { runFingerprint } from "../diff/fingerprint.ts";
 import type { FindingData } from "../findings/findings.ts";
 import type { AccessChanges } from "../rules/access.ts";
-import { applyRunOverrides, type OverridesInFiles } from "../rules/overrides.ts";
+import { judgeRun, type OverridesInFiles } from "../rules/overrides.ts";
 
 /** A change that depends on another one. */
 interface Dependency {
@@ -171,7 +171,7 @@ export function selectionJudge(selectable: readonly SelectablePlan[]): JudgeSele
       plan: partOf(leaveOut[index] ?? NONE),
       files,
     }));
-    const plans = applyRunOverrides(parts);
+    const plans = judgeRun(parts);
     return { plans, out, leaveOut, run: runFingerprint(plans) };
   };
 }

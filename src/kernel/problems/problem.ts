@@ -30,7 +30,7 @@ export type FormatCode =
   | "bad-merchant"
   | "bad-override"
   | "bad-period"
-  | "bad-removal-limit"
+  | "bad-limit"
   | "bad-role-id"
   | "bad-until"
   | "blank-text"

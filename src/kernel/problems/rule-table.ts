@@ -43,7 +43,7 @@ const RULES: Readonly<Record<Exclude<Code, `policy-${string}`>, Rule>> = {
   "bad-number": error("A number in metadata can be represented exactly in JSON."),
   "bad-override": error("`overrides` lists overrides such as `max-removals=5@35e43f876462`."),
   "bad-period": error("A period is a number of weeks, days or hours such as `30d`."),
-  "bad-removal-limit": error("`max_removals` is a share such as `25%`, or a count."),
+  "bad-limit": error("A limit such as `max_removals` is a share such as `25%`, or a count."),
   "bad-role-id": error("The id of a role begins with `role_`."),
   "bad-until": error("`until` and `from` are existing dates, or timestamps with a time zone."),
   "blank-text": error("Required text is not blank."),

@@ -208,6 +208,7 @@ function normalise(
     guards: normaliseGuards(validFiles, currentName),
     policies: normalisePolicies(validFiles, currentName),
     enforced: enforced.length === 0 ? undefined : enforced,
+    projects: enforcements.length === 0 ? undefined : enforcements.map(({ settings }) => settings),
     allowed: allowedSections(ownEnforcements),
     sharedRuleNames: sharedRuleNames(main, validFiles)?.map(currentName),
     included:

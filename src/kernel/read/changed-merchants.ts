@@ -54,8 +54,9 @@ export function declaredText({
   members,
   leavers = [],
   enforced = [],
-  // The sections that a file may have do not affect its state.
+  // The sections that a file may have do not affect its state, and limits of a run are not the merchant's.
   allowed: _allowed,
+  projects: _projects,
   sharedRuleNames = [],
   // Other merchants decide which roles they have.
   rolesElsewhere: _rolesElsewhere,

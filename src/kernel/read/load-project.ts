@@ -1,8 +1,10 @@
-import type { EnforcedRules } from "../../model/desired.ts";
+import type { EnforcedRules, ProjectSettings } from "../../model/desired.ts";
 import { inFile } from "../problems/in-file.ts";
 import type { FileLocation, LocatedProblem, Path } from "../problems/problem.ts";
 import { isError } from "../problems/rule-table.ts";
 import { keyProblems } from "../problems/secrets.ts";
+import { parseAmount } from "../rules/settings/amount.ts";
+import { parseGains } from "../rules/settings/max-gains-setting.ts";
 import { checkProject } from "../schema/check-file.ts";
 import { PROJECT_FILE } from "../schema/project-file.ts";
 import { type ProjectFile, RULE_SECTIONS } from "../schema/project-schema.ts";
@@ -11,7 +13,7 @@ import { enforcedRules, type ValidFile } from "../validate/desired-settings.ts";
 import { checkMerchant } from "../validate/merchant-rules.ts";
 import { createRuleContext } from "../validate/rule-context.ts";
 import { isYamlName } from "../values/text-schemas.ts";
-import { unique } from "../values/values.ts";
+import { omitUndefined, unique } from "../values/values.ts";
 import type { ParsedYaml } from "../yaml/fast-yaml.ts";
 import { parseYaml } from "../yaml/parse-yaml.ts";
 import { isBound, type MatchedGlob, matchedFiles, type ProjectAccess, placeIn } from "./bound-files.ts";
@@ -42,6 +44,7 @@ export interface Enforcement {
   readonly entries: readonly BindingEntry[];
   /** Set if the file is under no entry and has to be. */
   readonly unlisted: { readonly project: string; readonly location: FileLocation } | null;
+  readonly settings: ProjectSettings;
   /** True if the project has errors, so that its rules are unknown. */
   readonly broken: boolean;
 }
@@ -82,12 +85,13 @@ interface Project {
   readonly file: string;
   readonly entries: readonly Entry[];
   readonly enforceAll: boolean;
+  readonly settings: ProjectSettings;
   readonly problems: readonly LocatedProblem[];
   readonly sources: Projects["sources"];
 }
 
 function enforcementBy(
-  { root, file: project, entries, enforceAll, problems }: Project,
+  { root, file: project, entries, enforceAll, settings, problems }: Project,
   file: string,
   given: readonly string[],
   access: ProjectAccess,
@@ -100,6 +104,7 @@ function enforcementBy(
   return [
     {
       ...(by && { by }),
+      settings,
       entries: binding,
       unlisted: enforceAll && binding.length === 0 ? { project, location } : null,
       broken: by === undefined && problems.some(isError),
@@ -114,7 +119,7 @@ async function loadProject(root: string, access: ProjectAccess, now: number): Pr
   const strays = names.filter((name) => name !== PROJECT_FILE);
   const misnamed = await Promise.all(strays.map((name) => misnamedFile(root, name, access)));
   const read = names.includes(PROJECT_FILE) ? await access.readIn(root, PROJECT_FILE) : null;
-  const none = { root, file: PROJECT_FILE, entries: [], enforceAll: false };
+  const none = { root, file: PROJECT_FILE, entries: [], enforceAll: false, settings: {} };
   if (read === null) return { ...none, problems: misnamed.flat(), sources: [] };
   if (!read.ok)
     return {
@@ -147,6 +152,7 @@ async function loadProject(root: string, access: ProjectAccess, now: number): Pr
     file,
     entries,
     enforceAll: content?.enforce_all ?? false,
+    settings: settingsOf(content, access.by),
     problems: [
       ...misnamed.flat(),
       ...problems,
@@ -158,6 +164,20 @@ async function loadProject(root: string, access: ProjectAccess, now: number): Pr
     ],
     sources: [{ file, text }, ...rules.sources],
   };
+}
+
+function settingsOf(content: ProjectFile | null, by: ProjectSettings["by"]): ProjectSettings {
+  const { run, sensitive } = content ?? {};
+  return omitUndefined({
+    by,
+    run:
+      run &&
+      omitUndefined({
+        maxRemovals: parseAmount(run.max_removals) ?? undefined,
+        maxGains: run.max_gains && parseGains(run.max_gains),
+      }),
+    sensitive,
+  });
 }
 
 function withoutFile({ globs }: Entry): readonly LocatedProblem[] {

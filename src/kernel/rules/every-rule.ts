@@ -11,6 +11,7 @@ import type { Judged } from "./checks.ts";
 import { emailDomains } from "./email-domains.ts";
 import { escalation } from "./escalation.ts";
 import { forbidPermissions } from "./forbid-permissions.ts";
+import { maxGains } from "./max-gains.ts";
 import { maxHolders } from "./max-holders.ts";
 import { maxRemovals } from "./max-removals.ts";
 import { minHolders } from "./min-holders.ts";
@@ -33,7 +34,7 @@ const POLICIES = {
 } as const satisfies { readonly [Name in keyof Policies]-?: Policy<Policies[Name]> };
 
 /** The guards that files set, by their names in a state. */
-const GUARDS = { maxRemovals, protect, minHolders } as const satisfies {
+const GUARDS = { maxRemovals, maxGains, protect, minHolders } as const satisfies {
   readonly [Name in GuardName]-?: Guard<GuardSettings[Name]>;
 };
 

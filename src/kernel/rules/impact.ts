@@ -1,5 +1,5 @@
 import { by, byCodeUnit, sortedSet } from "../../lib/text.ts";
-import type { Escalation } from "../../model/desired.ts";
+import type { DesiredState, Escalation } from "../../model/desired.ts";
 import type { Impact, MemberImpact, RoleChange } from "../../model/plan.ts";
 import type { FindingData } from "../findings/findings.ts";
 import {
@@ -11,23 +11,39 @@ import {
   type PersonAccess,
 } from "./access.ts";
 import { reaching } from "./reach.ts";
+import { sensitiveIn } from "./settings/sensitive.ts";
 
 /**
  * Returns the permissions that members gain and lose between two states of access, and those that members who
  * gain some could give themselves from then on.
  */
-export function impactOf(before: Access, after: Access, escalation?: Partial<Escalation>): Impact {
+export function impactOf(
+  before: Access,
+  after: Access,
+  { policies: { escalation }, projects }: Pick<DesiredState, "policies" | "projects">,
+): Impact {
   const touched = touchedBy(before, after);
   const members = memberImpacts(before, after, touched)
     .map((impact) => ({ impact, text: `${impact.name} ${JSON.stringify(impact)}` }))
     .sort(by(({ text }) => text))
     .map(({ impact }) => impact);
   const reach = newReach(before, after, touched, escalation);
+  const changedRoles = [...rolesThatDiffer(before, after)].flatMap((key) => [
+    ...(before.roles.get(key)?.permissions ?? []),
+    ...(after.roles.get(key)?.permissions ?? []),
+  ]);
+  const shown = [
+    ...members.flatMap(({ gained, lost }) => [...gained, ...lost]),
+    ...reach.flatMap(({ permissions }) => permissions),
+    ...changedRoles,
+  ];
+  const sensitive = sortedSet(shown).filter(sensitiveIn(projects));
   return {
     members,
     permissions: permissionSums(members),
     roles: roleSums(before, after, touched),
     ...(reach.length > 0 && { reach }),
+    ...(sensitive.length > 0 && { sensitive }),
   };
 }
 

@@ -1,10 +1,19 @@
-import type { Check, DesiredState, From, Suspension, SyncOptions, Until } from "../../model/desired.ts";
+import type {
+  Check,
+  DesiredState,
+  From,
+  ProjectSettings,
+  Suspension,
+  SyncOptions,
+  Until,
+} from "../../model/desired.ts";
 import type { GlobMatch } from "../diff/scope.ts";
 import { withRulesOf } from "./base-rules.ts";
 import { looserGuards, looserPolicies } from "./every-rule.ts";
 import { matchedBy } from "./protect.ts";
 import { currentNameIn } from "./renamed-roles.ts";
 import type { LooserContext } from "./rule.ts";
+import { looserProject } from "./run-limits.ts";
 
 /** The subject of a loosening. */
 export type LooseningTopic =
@@ -37,7 +46,10 @@ export function looseningsOf(
   const about = (topic: LooseningTopic, texts: readonly string[]): readonly Loosening[] =>
     texts.map((text) => ({ topic, text }));
   return [
-    ...about("guards", looserGuards(guards, own.guards, context)),
+    ...about("guards", [
+      ...looserGuards(guards, own.guards, context),
+      ...looserProject(projectOf(base), projectOf(head)),
+    ]),
     ...about("policies", looserPolicies(policies, own.policies, context)),
     ...about("checks", looserChecks(checks, own.checks)),
     ...about("enforced rules", looserEnforced(base, head, context)),
@@ -47,6 +59,10 @@ export function looseningsOf(
     ...about("end dates", laterEnds(base, head)),
     ...about("service", otherService(base, head)),
   ];
+}
+
+function projectOf({ projects = [] }: DesiredState): ProjectSettings {
+  return projects.find(({ by }) => by === undefined) ?? {};
 }
 
 /** Returns what is looser in the rules that the project enforces, and the sections that it newly allows. */

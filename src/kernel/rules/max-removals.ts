@@ -1,10 +1,11 @@
-import { DEFAULT_REMOVAL_LIMIT, type RemovalLimit } from "../../model/desired.ts";
+import { type Amount, DEFAULT_REMOVAL_LIMIT } from "../../model/desired.ts";
 import type { MemberChange, Refusal } from "../../model/plan.ts";
 import { guardRefusal } from "../findings/refusals.ts";
 import { textOf } from "../values/values.ts";
 import { lostByNewAddress } from "./changed-addresses.ts";
 import { replacedBy, takesPermissions, takesRoles } from "./removals.ts";
 import type { Guard } from "./rule.ts";
+import { allowedOf, amountText, isMore } from "./settings/amount.ts";
 import { maxRemovalsSetting } from "./settings/max-removals-setting.ts";
 
 /** The number that a share above 0 % always allows. */
@@ -25,7 +26,7 @@ export const maxRemovals = {
       ? []
       : [
           {
-            text: `max_removals: ${"count" in limit ? limit.count : `${limit.percent}%`}`,
+            text: `max_removals: ${amountText(limit)}`,
             keys: [],
             entry: null,
             violated: null,
@@ -33,7 +34,7 @@ export const maxRemovals = {
           } as const,
         ],
   looser: (was = DEFAULT_REMOVAL_LIMIT, is = DEFAULT_REMOVAL_LIMIT) =>
-    isLooser(was, is) ? [`at most ${limitText(was)} → ${limitText(is)} may be removed`] : [],
+    isMore(was, is, ALWAYS_ALLOWED) ? [`at most ${limitText(was)} → ${limitText(is)} may be removed`] : [],
   refuse(limit = DEFAULT_REMOVAL_LIMIT, { entries, scope, changes, after }) {
     const replaced = replacedBy(changes);
     const rolesOf = (address: string): readonly string[] =>
@@ -80,25 +81,13 @@ export const maxRemovals = {
       },
     ];
   },
-} as const satisfies Guard<RemovalLimit | undefined>;
+} as const satisfies Guard<Amount | undefined>;
 
 /** Returns how many removals a limit allows of so many that are live. */
-export function allowedRemovals(limit: RemovalLimit, live: number): number {
-  if ("count" in limit) return limit.count;
-  const share = Math.floor((live * limit.percent) / 100);
-  return limit.percent === 0 ? 0 : Math.max(share, ALWAYS_ALLOWED);
+export function allowedRemovals(limit: Amount, live: number): number {
+  return allowedOf(limit, live, ALWAYS_ALLOWED);
 }
 
-/** Returns whether a limit may allow more removals than another, for some number of live entries. */
-function isLooser(was: RemovalLimit, is: RemovalLimit): boolean {
-  if ("percent" in was && "percent" in is) return is.percent > was.percent;
-  if ("count" in was && "count" in is) return is.count > was.count;
-  // A share above 0 always allows a few.
-  if ("percent" in was)
-    return was.percent < 100 && "count" in is && is.count > (was.percent === 0 ? 0 : ALWAYS_ALLOWED);
-  return "percent" in is && is.percent > 0;
-}
-
-function limitText(limit: RemovalLimit): string {
+function limitText(limit: Amount): string {
   return "count" in limit ? String(limit.count) : `${limit.percent} %`;
 }

@@ -3,6 +3,7 @@ import type { Plan, Refusal } from "../../model/plan.ts";
 import { runFingerprint } from "../diff/fingerprint.ts";
 import { type FindingData, toFinding } from "../findings/findings.ts";
 import { sortRefusals } from "../findings/refusals.ts";
+import { limitRun } from "./run-limits.ts";
 
 /** A person's decision to override one refusal of one plan, or equal ones of all plans of a run. */
 export interface Override {
@@ -74,9 +75,7 @@ export function applyOverrides(
   readonly overridden: readonly Refusal[];
   readonly used: readonly Override[];
 } {
-  const used = overrides.filter(
-    ({ fingerprint }) => plan.fingerprint.startsWith(fingerprint) || run.startsWith(fingerprint),
-  );
+  const used = overrides.filter((one) => isForPlan(one, plan, run));
   const overridden = plan.refusals.filter(
     ({ override }) => override !== null && used.some(({ what }) => covers(what, override)),
   );
@@ -84,8 +83,10 @@ export function applyOverrides(
   return { refusals, overridden, used };
 }
 
+const NO_GUARDS: DesiredState["guards"] = { protect: { roles: [], members: [] } };
+
 /** The overrides in a merchant's files, and in those of the rules that the project enforces. */
-export type OverridesInFiles = Pick<DesiredState, "guards" | "enforced">;
+export type OverridesInFiles = Pick<DesiredState, "guards" | "enforced" | "projects" | "members">;
 
 /** A plan with the overrides in files. */
 export interface PlanInRun {
@@ -94,12 +95,14 @@ export interface PlanInRun {
 }
 
 /**
- * Applies the overrides in files that are bound to the whole run, in the order of the plans. As for one plan, only the
- * file of an enforced rule overrides its refusals.
+ * Judges the plans of a run together, in their order, and applies the overrides in files that are bound to the whole run.
+ * As for one plan, only the file of an enforced rule overrides its refusals.
  */
-export function applyRunOverrides(all: readonly PlanInRun[]): readonly Plan[] {
+export function judgeRun(all: readonly PlanInRun[]): readonly Plan[] {
   const run = runFingerprint(all.map(({ plan }) => plan));
-  const found = all.map(({ plan, files: { guards, enforced = [] } }) => {
+  const limited = limitRun(all);
+  const found = limited.map((plan, index) => {
+    const { guards = NO_GUARDS, enforced = [] } = all[index]?.files ?? {};
     const sets = [
       { rules: undefined, guards },
       ...enforced.map((rules) => ({ rules: rules.files[0], guards: rules.guards })),
@@ -107,7 +110,7 @@ export function applyRunOverrides(all: readonly PlanInRun[]): readonly Plan[] {
     const ofRun = sets.flatMap(({ rules, guards: { overrides = [] } }) =>
       overrides
         .flatMap((text) => parseOverride(text) ?? [])
-        .filter(({ fingerprint }) => run.startsWith(fingerprint) && !plan.fingerprint.startsWith(fingerprint))
+        .filter((one) => isForPlan(one, plan, run))
         .map((one) => ({ ...one, rules })),
     );
     const covered = plan.refusals.filter(
@@ -148,13 +151,29 @@ export function applyRunOverrides(all: readonly PlanInRun[]): readonly Plan[] {
   });
 }
 
-/** Returns whether an override is for a refusal; one for a count is for every smaller count, too. */
+/** Returns whether an override is for a plan: one that names people and what they gain is, whatever else the plan changes. */
+function isForPlan(
+  { what, fingerprint }: Override,
+  plan: Pick<Plan, "fingerprint" | "refusals">,
+  run: string,
+): boolean {
+  const isBoundToPeople = /^(?:max|run)-gains=.+:[0-9a-f]{12}$/.test(what);
+  if (isBoundToPeople) return plan.refusals.some(({ override }) => override === what);
+  return plan.fingerprint.startsWith(fingerprint) || run.startsWith(fingerprint);
+}
+
+/**
+ * Returns whether an override is for a refusal; one for a count is for every smaller count, too, and one for the gains of
+ * a run for those of each merchant.
+ */
 function covers(given: string, needed: string): boolean {
   if (given === needed) return true;
+  const [, gained] = /^run-gains=(.+):[0-9a-f]{12}$/.exec(given) ?? [];
+  if (gained !== undefined) return needed.startsWith(`max-gains=${gained}:`);
   const [guard, count] = needed.split("=");
   const [givenGuard, givenCount = ""] = given.split("=");
   return (
-    guard === "max-removals" &&
+    (guard === "max-removals" || guard === "run-removals") &&
     givenGuard === guard &&
     /^\d+$/.test(givenCount) &&
     Number(givenCount) >= Number(count)

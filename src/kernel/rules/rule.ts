@@ -1,7 +1,7 @@
 import type { ListedRule } from "../../model/coverage.ts";
 import type { DesiredMember, DesiredState } from "../../model/desired.ts";
 import type { Breach, BreachSubject } from "../../model/diagnostic.ts";
-import type { Deferred, Finding, MemberChange, Refusal } from "../../model/plan.ts";
+import type { Deferred, Finding, Impact, MemberChange, Refusal } from "../../model/plan.ts";
 import type { RuleResult } from "../../model/reports.ts";
 import type { GlobMatch, Scope } from "../diff/scope.ts";
 import type { FindingData } from "../findings/findings.ts";
@@ -141,8 +141,13 @@ export interface DeclaredViolation {
 export interface Guarded {
   /** The declared members: `protect` also matches a pinned member by the address in its entry. */
   readonly entries: readonly DesiredMember[];
+  /** The merchant's own file. */
+  readonly file: string;
+  /** True if the files manage the members, and the changes come from them. */
+  readonly isManaged: boolean;
   readonly scope: Scope;
   readonly changes: AccessChanges;
+  readonly impact: Impact;
   /** Changes that wait for others to accept: `protect` refuses them at once. */
   readonly deferred: AccessChanges;
   readonly before: Access;

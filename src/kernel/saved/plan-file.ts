@@ -178,6 +178,9 @@ const impact = described(
       description:
         "Members who gain something, and permissions that they could give themselves from then on.",
     }),
+    sensitive: described(z.exactOptional(z.array(text)), {
+      description: "The sensitive ones among the permissions of members above and of changed roles.",
+    }),
   }),
   {
     id: "impact",

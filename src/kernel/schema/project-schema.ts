@@ -1,7 +1,10 @@
 import * as z from "zod/mini";
 import type { FormatCode } from "../problems/problem.ts";
+import { amountSchema } from "../rules/settings/amount.ts";
+import { gainLimitsSchema } from "../rules/settings/max-gains-setting.ts";
+import { DEFAULT_SENSITIVE } from "../rules/settings/sensitive.ts";
 import { MAX_GLOB, MAX_INCLUDES } from "../values/limits.ts";
-import { described, globMistake, optional } from "../values/text-schemas.ts";
+import { described, globMistake, optional, text } from "../values/text-schemas.ts";
 import { includePath, merchantSchema } from "./merchant-schema.ts";
 
 /** The sections of a file with rules. */
@@ -66,6 +69,36 @@ export const projectSchema = described(
       description: "Rules that hold for files whether they include them or not, and that no file can loosen.",
       default: [],
       examples: [[{ files: ["access/franchise/**"], rules: "hq/policy.yaml" }]],
+    }),
+    run: optional(
+      z.strictObject({
+        max_removals: optional(amountSchema, {
+          title: "Most removals of a run",
+          description:
+            "How many members, over all merchants, one run may remove or take a role from: a count, or a share of the members such as 5%, which allows at least 20 (0% allows none).",
+          default: "5%",
+          examples: ["5%", 30],
+        }),
+        max_gains: optional(gainLimitsSchema, {
+          title: "Most gains of a run",
+          description:
+            "How many people, over all merchants, one run may newly give what a key names, as in guards.max_gains. A share of the members allows at least 20 (0% allows none).",
+          default: { sensitive: "5%" },
+          examples: [{ sensitive: "5%", payouts_edit: 3 }],
+        }),
+      }),
+      {
+        title: "Limits of a run",
+        description: "Limits over all merchants of a run, of two or more, besides the guards of each.",
+        examples: [{ max_removals: "5%", max_gains: { sensitive: "5%" } }],
+      },
+    ),
+    sensitive: optional(z.array(text()), {
+      title: "Sensitive permissions",
+      description:
+        'Globs over the permissions that max_gains means by "sensitive" and that outputs point out as a risk; one with ! excludes what others match. The default matches control over access, keys, the account and money.',
+      default: [...DEFAULT_SENSITIVE],
+      examples: [["payouts_*", "refunds_*", "members_*", "!*_view"]],
     }),
     enforce_all: optional(z.boolean(), {
       title: "Every file is under an entry",

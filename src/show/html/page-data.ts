@@ -15,7 +15,7 @@ import type {
 } from "../../model/reports.ts";
 import type { DetailView } from "../view/change-view.ts";
 import { countsText, type PlanView } from "../view/plan-view.ts";
-import { isAdministrator, isSensitive, riskTitle } from "../view/risk-view.ts";
+import { isAdministrator, riskTitle } from "../view/risk-view.ts";
 
 /** The JSON that the page's script receives; every text in it is one line without control characters. */
 export interface PageData {
@@ -168,7 +168,10 @@ export function pageMerchant({ report, view, rules }: PageMerchantInput): PageMe
     side && { status: side.status, roles: side.roles.flatMap((key) => roleIndex.get(key) ?? []) };
   return {
     code: oneLine(report.merchant),
-    permissions: permissions.map((name) => ({ name: oneLine(name), sensitive: isSensitive(name) })),
+    permissions: permissions.map((name) => ({
+      name: oneLine(name),
+      sensitive: report.sensitive.includes(name),
+    })),
     roles: roles.map(({ name, id, description, before, after }) => ({
       name: oneLine(name),
       id: oneLine(id ?? ""),

@@ -5,7 +5,6 @@ import { wrapText } from "../text/wrap.ts";
 import { equalText } from "../view/equal-text.ts";
 import { type FleetView, MIN_FLEET } from "../view/fleet-view.ts";
 import { NAMES_SHOWN } from "../view/names-text.ts";
-import { isSensitive } from "../view/risk-view.ts";
 import { fenced, folded, inlineCode } from "./markdown-blocks.ts";
 
 const PERMISSIONS_SHOWN = 40;
@@ -52,7 +51,7 @@ interface ImpactRow {
 }
 
 /** Returns the rows of the table, sensitive permissions first. */
-function impactRows({ views }: FleetView): readonly ImpactRow[] {
+function impactRows({ views, impact: { sensitive } }: FleetView): readonly ImpactRow[] {
   const rows = new Map<string, ImpactRow>();
   const add = (side: "gained" | "lost", permission: string, name: string, merchant: string): void => {
     const row = rows.get(permission) ?? { permission, gained: [], lost: [], merchants: new Set() };
@@ -70,7 +69,7 @@ function impactRows({ views }: FleetView): readonly ImpactRow[] {
   }
   return [...rows.values()].toSorted(
     (a, b) =>
-      Number(isSensitive(b.permission)) - Number(isSensitive(a.permission)) ||
+      Number(sensitive.includes(b.permission)) - Number(sensitive.includes(a.permission)) ||
       naturally(a.permission, b.permission),
   );
 }

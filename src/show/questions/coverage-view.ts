@@ -8,7 +8,7 @@ import type {
 } from "../../model/coverage.ts";
 import type { FailureJson } from "../../model/events.ts";
 import { safeJson } from "../machine/machine-formats.ts";
-import { isAdministrator, isSensitive } from "../view/risk-view.ts";
+import { isAdministrator } from "../view/risk-view.ts";
 import type { FilePlace } from "./answer-formats.ts";
 
 /** The rules of one merchant, judged against its access. */
@@ -35,12 +35,10 @@ export type Sensitivity = "administrator" | "sensitive" | "unknown" | "other";
 export const SENSITIVITIES: readonly Sensitivity[] = ["administrator", "sensitive", "unknown", "other"];
 
 /** Returns how much a group of changes matters. */
-export function sensitivityOf({ change, role, permission, grants, subjects }: UnnoticedGroup): Sensitivity {
-  if (permission !== null) return isSensitive(permission) ? "sensitive" : "other";
+export function sensitivityOf({ change, role, permission, grants, sensitive }: UnnoticedGroup): Sensitivity {
   if (isAdministrator(role?.id ?? null)) return "administrator";
-  if (change === "permission-taken") return subjects.some(isSensitive) ? "sensitive" : "other";
-  if (grants === null) return "unknown";
-  return grants.some(isSensitive) ? "sensitive" : "other";
+  if (permission === null && change !== "permission-taken" && grants === null) return "unknown";
+  return sensitive ? "sensitive" : "other";
 }
 
 /** Returns the section of a file that a suggested rule belongs to, and its YAML there. */

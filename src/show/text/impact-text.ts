@@ -2,7 +2,7 @@ import { oneLine } from "../../lib/escape.ts";
 import { cellWidth, counted, groupByKey, grouped } from "../../lib/text.ts";
 import type { Impact, MemberImpact } from "../../model/plan.ts";
 import type { Style, Verbosity } from "../style.ts";
-import { type ChangeOrigin, isSensitive, originSuffix } from "../view/risk-view.ts";
+import { type ChangeOrigin, originSuffix } from "../view/risk-view.ts";
 import { cutText, hangingLines, padTo, wrapList } from "./wrap.ts";
 
 const SUMS_SHOWN = 40;
@@ -18,7 +18,7 @@ const INDENT = " ".repeat(6);
 
 /** Formats the impact of a plan on people: by permission, by role, then by member. */
 export function renderImpact(
-  { members, permissions, roles }: Impact,
+  { members, permissions, roles, sensitive = [] }: Impact,
   style: Style,
   verbosity: Verbosity = "normal",
   origin: ChangeOrigin = "plan",
@@ -32,7 +32,7 @@ export function renderImpact(
   return [
     "",
     ...hangingLines(accessText(members.length, origin), style.columns, `  ${style.bold("Access")}: `, "    "),
-    ...renderTotals({ permissions, roles }, atMost(isLong ? LONG_SUMS_SHOWN : SUMS_SHOWN), style),
+    ...renderTotals({ permissions, roles, sensitive }, atMost(isLong ? LONG_SUMS_SHOWN : SUMS_SHOWN), style),
     ...titled("By member", [
       ...shown.flatMap((group) => renderGroup(group, style, atMost(NAMES_SHOWN), origin)),
       ...(hidden > 0 ? [`${INDENT}${style.dim(cutText(hidden))}`] : []),
@@ -44,12 +44,17 @@ export function renderImpact(
 interface Totals {
   readonly permissions: readonly (Impact["permissions"][number] & { readonly where?: string })[];
   readonly roles: readonly (Impact["roles"][number] & { readonly where?: string })[];
+  readonly sensitive: readonly string[];
 }
 
 /** Formats the number of members who gain or lose each permission, and of holders of each role. */
-export function renderTotals({ permissions, roles }: Totals, shown: number, style: Style): readonly string[] {
+export function renderTotals(
+  { permissions, roles, sensitive }: Totals,
+  shown: number,
+  style: Style,
+): readonly string[] {
   const isCut = permissions.length > shown;
-  const sums = (isCut ? mattersFirst(permissions) : permissions).map(
+  const sums = (isCut ? mattersFirst(permissions, sensitive) : permissions).map(
     ({ permission, gained, lost, where = "" }) => {
       const parts = [
         gained > 0 ? style.green(`+${counted(gained, "member")}`) : "",
@@ -69,10 +74,13 @@ export function renderTotals({ permissions, roles }: Totals, shown: number, styl
 }
 
 /** Sorts sensitive permissions first, then those of the most members, so that a cut list keeps what matters. */
-function mattersFirst(permissions: Totals["permissions"]): Totals["permissions"] {
+function mattersFirst(
+  permissions: Totals["permissions"],
+  sensitive: readonly string[],
+): Totals["permissions"] {
   return permissions.toSorted(
     (a, b) =>
-      Number(isSensitive(b.permission)) - Number(isSensitive(a.permission)) ||
+      Number(sensitive.includes(b.permission)) - Number(sensitive.includes(a.permission)) ||
       b.gained + b.lost - a.gained - a.lost,
   );
 }

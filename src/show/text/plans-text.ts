@@ -278,6 +278,7 @@ function renderFleetImpact({ views, impact, people }: FleetView, style: Style): 
           where: placeText(permission.merchants),
         })),
         roles: impact.roles.map((role) => ({ ...role, where: placeText(role.merchants) })),
+        sensitive: impact.sensitive,
       },
       SUMS_SHOWN,
       style,

@@ -23,6 +23,8 @@ export interface RowView {
   /** The reason or the state: "not in the file", "pending"; may be empty. */
   readonly remark: string;
   readonly details: readonly DetailView[];
+  /** True if it adds a sensitive permission to a role. */
+  readonly sensitive?: true;
   /** The equal changes that the row stands for, if there are several. */
   readonly equal?: EqualRows;
 }
@@ -44,9 +46,14 @@ export interface EqualRows {
 }
 
 /** Returns the view of a change that every format shows. */
-export function rowOf(change: Change): RowView {
+export function rowOf(change: Change, sensitive: readonly string[] = []): RowView {
   const { kind, resource, name } = change;
-  return { kind, resource, name, remark: remarkOf(change), details: shownFields(change).map(detailOf) };
+  const details = shownFields(change).map(detailOf);
+  const isSensitive = details.some(
+    ({ label, added, plain }) =>
+      label === "permissions" && [...added, ...plain].some((permission) => sensitive.includes(permission)),
+  );
+  return { kind, resource, name, remark: remarkOf(change), details, ...(isSensitive && { sensitive: true }) };
 }
 
 function detailOf({ prose, ...detail }: ShownField): DetailView {

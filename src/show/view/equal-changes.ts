@@ -3,7 +3,6 @@ import { byCodeUnit, naturally } from "../../lib/text.ts";
 import type { DetailView, EqualRows, RowView } from "./change-view.ts";
 import { DRIFT_TITLES } from "./drift-view.ts";
 import type { GroupView, PlanView } from "./plan-view.ts";
-import { isSensitive } from "./risk-view.ts";
 
 /** From this number of merchants on, equal things are shown once. */
 export const MIN_SHARED = 3;
@@ -167,11 +166,11 @@ const HARMLESS = 1;
 /** Ranks what cannot be undone, or gives power over access or money, first. */
 export function dangerRank(row: RowView): number {
   if (row.kind === "delete" || row.kind === "replace") return DANGEROUS;
-  const gained = row.details.flatMap(({ label, added, plain }) => {
-    if (label === "permissions") return [...added, ...plain].filter(isSensitive);
-    return label === "roles" ? [...added, ...plain].filter((role) => ADMINISTRATOR.test(role)) : [];
-  });
-  return gained.length > 0 ? DANGEROUS : HARMLESS;
+  const isAdministrator = row.details.some(
+    ({ label, added, plain }) =>
+      label === "roles" && [...added, ...plain].some((role) => ADMINISTRATOR.test(role)),
+  );
+  return row.sensitive || isAdministrator ? DANGEROUS : HARMLESS;
 }
 
 /** Matches how a change names an administrator's role. */

@@ -58,6 +58,7 @@ export interface FleetImpact {
   readonly members: number;
   readonly permissions: readonly (Impact["permissions"][number] & { readonly merchants: number })[];
   readonly roles: readonly (Impact["roles"][number] & { readonly merchants: number })[];
+  readonly sensitive: readonly string[];
 }
 
 /** The risks of one kind at all merchants. */
@@ -305,6 +306,7 @@ function fleetImpact(views: readonly PlanView[]): FleetImpact {
     members: views.reduce((sum, { impact }) => sum + impact.members.length, 0),
     permissions: [...permissions.values()].sort((a, b) => byCodeUnit(a.permission, b.permission)),
     roles: [...roles.values()].sort((a, b) => byCodeUnit(a.name, b.name)),
+    sensitive: [...new Set(views.flatMap(({ impact }) => impact.sensitive ?? []))],
   };
 }
 

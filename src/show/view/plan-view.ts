@@ -83,7 +83,9 @@ export function planView(
   const { roles, members } = plan.summary;
   const group = (title: string, resource: Change["resource"]): GroupView => ({
     title,
-    rows: plan.changes.filter((change) => change.resource === resource).map(rowOf),
+    rows: plan.changes
+      .filter((change) => change.resource === resource)
+      .map((change) => rowOf(change, plan.impact.sensitive)),
   });
   const fingerprint = plan.fingerprint.slice(0, FINGERPRINT_SHOWN);
   const refusalView = (refusal: Refusal): RefusalView => {

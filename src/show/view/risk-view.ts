@@ -1,5 +1,5 @@
+import { ADMINISTRATORS, newRoles } from "../../kernel/rules/gains.ts";
 import { counted } from "../../lib/text.ts";
-import type { RoleRef } from "../../model/field-values.ts";
 import type { Change, Finding, MemberChange, Plan } from "../../model/plan.ts";
 import { rowOf } from "./change-view.ts";
 
@@ -24,20 +24,9 @@ export interface RiskView {
   readonly origin: ChangeOrigin;
 }
 
-const ADMINISTRATORS: ReadonlySet<string | null> = new Set(["role_owner", "role_admin"]);
-
 /** Returns whether a role is an administrator's, which may do nearly everything. */
 export function isAdministrator(roleId: string | null): boolean {
-  return ADMINISTRATORS.has(roleId);
-}
-
-const OVER_ACCESS_OR_MONEY =
-  /(^|[._:-])(members?|roles?|api_keys?|keys?|owners?|merchants?|payouts?|bank_accounts?)([._:-]|$)/i;
-const ONLY_LOOKS = /(^|[._:-])(view|read|list|export|get|readonly)$/i;
-
-/** Returns whether a permission controls access, keys, the account itself, or payouts. */
-export function isSensitive(permission: string): boolean {
-  return OVER_ACCESS_OR_MONEY.test(permission) && !ONLY_LOOKS.test(permission);
+  return roleId !== null && ADMINISTRATORS.includes(roleId);
 }
 
 /** Returns the risks of a plan, the most serious kind first. */
@@ -46,14 +35,17 @@ export function risksOf(plan: Pick<Plan, "changes" | "impact" | "findings">): re
     change.resource === "member" ? administratorOf(change) : [],
   );
   const administratorNames = new Set(administrators.map(({ name }) => name));
+  const known = new Set(plan.impact.sensitive);
+  const sensitiveOf = (permissions: readonly string[]): string =>
+    permissions.filter((permission) => known.has(permission)).join(", ");
   const sensitive = plan.impact.members
     .filter(({ name }) => !administratorNames.has(name))
-    .map(({ name, gained }) => ({ name, what: gained.filter(isSensitive).join(", ") }))
+    .map(({ name, gained }) => ({ name, what: sensitiveOf(gained) }))
     .filter(({ what }) => what !== "")
     .map((item): RiskItem => ({ ...item, resource: "member" }));
   const reach = (plan.impact.reach ?? [])
     .filter(({ name }) => !administratorNames.has(name))
-    .map(({ name, permissions }) => ({ name, what: permissions.filter(isSensitive).join(", ") }))
+    .map(({ name, permissions }) => ({ name, what: sensitiveOf(permissions) }))
     .filter(({ what }) => what !== "")
     .map((item): RiskItem => ({ ...item, resource: "member" }));
   const violations = plan.findings
@@ -76,14 +68,9 @@ export function isRisk({ code }: Finding): boolean {
 }
 
 function administratorOf(change: MemberChange): readonly RiskItem[] {
-  const roles = gainedRoles(change).filter(({ id }) => isAdministrator(id));
+  const roles = newRoles(change).filter(({ id }) => isAdministrator(id));
   const what = roles.map(({ name, id }) => (name === id ? name : `${name} (${id})`)).join(", ");
   return roles.length === 0 ? [] : [{ name: change.name, what, resource: "member" }];
-}
-
-function gainedRoles(change: MemberChange): readonly RoleRef[] {
-  if (change.kind === "create") return change.after.roles;
-  return change.fields.flatMap((diff) => (diff.field === "roles" ? diff.added : []));
 }
 
 /** Returns whether a change removes access; the removal of an expired invitation does not. */

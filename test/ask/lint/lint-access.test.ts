@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import { declaredSnapshot, liveSnapshot } from "../../../src/ask/access/access-snapshot.ts";
 import { lintAccess, lintTable } from "../../../src/ask/lint/lint-access.ts";
 import type { LintContext } from "../../../src/ask/lint/lint-context.ts";
+import { sensitiveIn } from "../../../src/kernel/rules/settings/sensitive.ts";
 import type { Check, DesiredState, Grant } from "../../../src/model/desired.ts";
 import type { LiveState } from "../../../src/model/live.ts";
-import { isSensitive } from "../../../src/show/view/risk-view.ts";
 import {
   desired,
   invited,
@@ -40,7 +40,7 @@ function found({ states, live: is, fields = {}, thorough = false }: Given): read
     timeOf: Date.parse,
     thorough,
     matches,
-    isSensitive,
+    isSensitive: sensitiveIn(),
   };
   return lintAccess(context).map(
     ({ code, origin, message }) => `${code} ${origin.file}:${origin.path.join(".")} ${message}`,
@@ -338,7 +338,7 @@ test("a finding in a shared file names the merchants, unless it holds for all th
       timeOf: Date.parse,
       thorough: false,
       matches,
-      isSensitive,
+      isSensitive: sensitiveIn(),
     }).map(({ hint }) => hint);
   const all = Array.from({ length: 300 }, (_, index) => index);
   expect(hints(all.map((index) => shop(index, true)))).toEqual(['Without "Desk", they can do the same.']);

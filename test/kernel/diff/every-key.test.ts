@@ -80,6 +80,9 @@ const CASES: Readonly<Record<string, string>> = {
   "ignore.members": `${BASE.replace("  - { email: till@example.com }\n", "")}ignore: { members: ["till@*"] }\n`,
   guards: `${BASE}guards: { max_removals: 0 }\n`.replace("  - { name: Legacy }\n", ""),
   "guards.max_removals": `${BASE}guards: { max_removals: 0 }\n`.replace("  - { name: Legacy }\n", ""),
+  "guards.max_gains": `${BASE.replace("[sell, refund]", "[sell, refund, void]")}guards: { max_gains: { void: 0 } }\n`,
+  "guards.max_gains.at_most": `${BASE.replace("[sell, refund]", "[sell, refund, void]")}guards: { max_gains: { void: { at_most: 0, reach: true } } }\n`,
+  "guards.max_gains.reach": `${BASE.replace("[sell, refund]", "[sell, refund, void]")}guards: { max_gains: { void: { at_most: 0, reach: true } } }\n`,
   "guards.protect": `${BASE}guards: { protect: { roles: [Legacy] } }\n`.replace("  - { name: Legacy }\n", ""),
   "guards.protect.roles": `${BASE}guards: { protect: { roles: [Legacy] } }\n`.replace(
     "  - { name: Legacy }\n",

@@ -301,7 +301,7 @@ members:
     expect(diagnostics.map(({ code, span }) => [code, span?.line, span?.column])).toEqual([
       ["wrong-value", 3, 14],
       ["wrong-type", 4, 19],
-      ["bad-removal-limit", 5, 25],
+      ["bad-limit", 5, 25],
       ["too-few-roles", 7, 14],
       ["check-form", 9, 5],
       ["unknown-member", 9, 36],

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parseMerchantFile } from "../../../src/index.ts";
 import { looseningsOf } from "../../../src/kernel/rules/loosenings.ts";
-import type { DesiredState } from "../../../src/model/desired.ts";
+import type { DesiredState, ProjectSettings } from "../../../src/model/desired.ts";
 import { matches } from "../../support/build.ts";
 
 const ROLES = `roles:
@@ -28,6 +28,25 @@ test.each<readonly [base: string, head: string, texts: readonly string[]]>([
   ["guards: { max_removals: 5 }", "guards: { max_removals: 10 }", ["at most 5 → 10 may be removed"]],
   ["guards: { max_removals: 5 }", "", ["at most 5 → 25 % may be removed"]],
   ["guards: { max_removals: 0% }", "guards: { max_removals: 1 }", ["at most 0 % → 1 may be removed"]],
+  [
+    "",
+    "guards: { max_gains: {} }",
+    [
+      "at most 5% besides new members → any number may gain sensitive",
+      "at most 2 → any number may gain role_owner",
+      "at most 2 → any number may gain role_admin",
+    ],
+  ],
+  [
+    "guards: { max_gains: { sensitive: 5% } }",
+    "",
+    ["at most 5% → 5% besides new members may gain sensitive"],
+  ],
+  [
+    "guards: { max_gains: { sensitive: 3, payouts_create: { at_most: 1, reach: true } } }",
+    "guards: { max_gains: { sensitive: 5%, payouts_create: 1 } }",
+    ["at most 3 → 5% may gain sensitive", "at most 1 (reach) → 1 may gain payouts_create"],
+  ],
   [
     "guards: { protect: { roles: [Payer, 'P*'], members: [ada@example.com, bob@example.com] } }",
     "guards: { protect: { members: ['ada@*'] } }",
@@ -180,6 +199,28 @@ test.each<readonly [base: string, head: string, texts: readonly string[]]>([
 ])("%j → %j", (base, head, texts) => {
   expect(loosenings(base, head)).toEqual(texts);
   expect(loosenings(base, base)).toEqual([]);
+});
+
+test("limits of a run and the list of sensitive permissions are rules of the project", () => {
+  const state = stateOf("");
+  const texts = (was: ProjectSettings, is: ProjectSettings): readonly string[] =>
+    looseningsOf(
+      { ...state, projects: [was] },
+      { ...state, projects: [is, { ...was, by: "base" }] },
+      matches,
+    ).map(({ text }) => text);
+  const strict = { run: { maxRemovals: { count: 5 }, maxGains: { role_admin: { count: 1 } } } };
+  expect(texts({}, strict)).toEqual(["at most 5% → any number may gain sensitive in a run"]);
+  expect(texts(strict, {})).toEqual([
+    "at most 5 → 5% may be removed in a run",
+    "at most 1 → any number may gain role_admin in a run",
+  ]);
+  expect(
+    texts({ sensitive: ["payouts_*", "!*_view"] }, { sensitive: ["payouts_*", "!*_list", "!*_view"] }),
+  ).toEqual(["permissions that match *_list are no longer sensitive"]);
+  expect(texts({ sensitive: ["payouts_*", "refunds_*"] }, { sensitive: ["payouts_*"] })).toEqual([
+    "permissions that match refunds_* are no longer sensitive",
+  ]);
 });
 
 test("what is stricter is not listed, nor what is written in another way", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { runFingerprint } from "../../../src/kernel/diff/fingerprint.ts";
-import { applyRunOverrides } from "../../../src/kernel/rules/overrides.ts";
+import { judgeRun } from "../../../src/kernel/rules/overrides.ts";
 import type { EnforcedRules } from "../../../src/model/desired.ts";
 import type { Plan, Refusal } from "../../../src/model/plan.ts";
 import { desired, live, liveMember, member, NO_POLICIES, planOf } from "../../support/build.ts";
@@ -23,7 +23,7 @@ function filesWith(overrides: readonly string[], enforced: readonly EnforcedRule
 const plans = ["MC1", "MC2", "MC3"].map(planFor);
 const run = runFingerprint(plans).slice(0, 12);
 const inRun = (some: readonly Plan[], ...texts: readonly string[]): readonly Plan[] =>
-  applyRunOverrides(some.map((plan) => ({ plan, files: filesWith(texts) })));
+  judgeRun(some.map((plan) => ({ plan, files: filesWith(texts) })));
 const refusals = (some: readonly Plan[]): readonly (readonly string[])[] =>
   some.map((plan) => plan.refusals.map(({ code }) => code));
 
@@ -36,7 +36,7 @@ test("an override of the run counts at every merchant whose files have it", () =
     ["max-removals"],
     ["max-removals"],
   ]);
-  const one = applyRunOverrides(
+  const one = judgeRun(
     plans.map((plan, at) => ({ plan, files: filesWith(at === 1 ? [`max-removals=5@${run}`] : []) })),
   );
   expect(refusals(one)).toEqual([["max-removals"], [], ["max-removals"]]);
@@ -60,7 +60,7 @@ describe("the rules that the project enforces", () => {
   });
   const ofRules = (overrides: readonly string[], enforced: readonly EnforcedRules[], by?: "base") =>
     refusals(
-      applyRunOverrides(
+      judgeRun(
         plans.map((plan) => ({
           plan: {
             ...plan,
@@ -98,7 +98,7 @@ describe("the rules that the project enforces", () => {
       });
       return planOf({ ...want, merchant }, { ...is, merchant });
     });
-    const findings = applyRunOverrides(
+    const findings = judgeRun(
       made.map((plan) => ({ plan, files: filesWith([text], [rulesWith("hq/policy.yaml", [])]) })),
     ).map((plan) => plan.findings.map(({ message }) => message));
     const message = `The override ${text} in the file has no effect: the rule is enforced, and only its own file overrides it.`;
@@ -122,7 +122,7 @@ describe("the rules that the project enforces", () => {
     expect(made.flatMap((plan) => plan.refusals.map(({ rules }) => rules))).toEqual(
       plans.map(() => "hq/policy.yaml"),
     );
-    const judged = applyRunOverrides(made.map((plan) => ({ plan, files })));
+    const judged = judgeRun(made.map((plan) => ({ plan, files })));
     expect(refusals(judged)).toEqual([[], [], []]);
     expect(judged.flatMap(({ findings }) => findings.map(({ code }) => code))).toEqual([]);
   });

@@ -69,6 +69,7 @@ describe("the JSON Schema that editors use", () => {
       "ignore.members",
       "guards",
       "guards.max_removals",
+      "guards.max_gains",
       "guards.protect",
       "guards.protect.roles",
       "guards.protect.members",

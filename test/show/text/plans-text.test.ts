@@ -14,6 +14,7 @@ function different(merchant: string, people: number, edited = true): Plan {
   return planOf(
     desired({
       merchant,
+      guards: { protect: { roles: [], members: [] }, maxGains: {} },
       roles: ROLES.map((name) =>
         role(name, { permissions: edited ? ["catalog_view", "payouts_edit"] : ["catalog_view"] }),
       ),

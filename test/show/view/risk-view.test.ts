@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { isSensitive, risksOf, riskTitle } from "../../../src/show/view/risk-view.ts";
+import { sensitiveIn } from "../../../src/kernel/rules/settings/sensitive.ts";
+import { risksOf, riskTitle } from "../../../src/show/view/risk-view.ts";
 import { desired, invited, live, liveMember, liveRole, member, planOf, role } from "../../support/build.ts";
 
 test.each([
@@ -12,10 +13,12 @@ test.each([
   ["owner_transfer", true],
   ["merchant_close", true],
   ["merchant_read", false],
-  ["refunds_create", false],
+  ["refunds_create", true],
+  ["refunds.list", false],
+  ["payouts_review", true],
   ["catalog_edit", false],
 ])("%s is sensitive: %s", (permission, sensitive) => {
-  expect(isSensitive(permission)).toBe(sensitive);
+  expect(sensitiveIn()(permission)).toBe(sensitive);
 });
 
 test("whoever becomes an administrator is told once, whoever was one is not", () => {

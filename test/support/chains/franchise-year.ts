@@ -101,6 +101,6 @@ members:
       ),
       append(".github/CODEOWNERS", "/access/franchise/zuri/       @example/zuri\n"),
     ],
-    expected: { files: 2, lines: 8, merchants: 1, create: 4, gain: 1 },
+    expected: { files: 2, lines: 8, merchants: 1, create: 4, gain: 1, sensitive: 1 },
   },
 ];

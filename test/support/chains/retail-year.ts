@@ -32,7 +32,39 @@ export const RETAIL_YEAR: readonly YearChange[] = [
         "[catalog_view, checkouts_create, members_edit, refunds_create,",
       ),
     ],
-    expected: { files: 1, lines: 1, merchants: 300, update: 300, gain: 600, sensitive: 600 },
+    expected: {
+      files: 1,
+      lines: 1,
+      merchants: 300,
+      update: 300,
+      gain: 600,
+      sensitive: 600,
+      refused: { "run-gains": 300 },
+    },
+  },
+  {
+    title: "The same, with the override that the plan prints",
+    edits: [
+      edit(
+        GROUP,
+        "[catalog_view, checkouts_create, refunds_create,",
+        "[catalog_view, checkouts_create, members_edit, refunds_create,",
+      ),
+      edit(
+        GROUP,
+        "  max_removals: 25%\n",
+        "  max_removals: 25%\n  overrides: [run-gains=sensitive:7604db3155d5@000000000000]\n",
+      ),
+    ],
+    expected: {
+      files: 1,
+      lines: 2,
+      merchants: 300,
+      update: 300,
+      gain: 600,
+      sensitive: 600,
+      overridden: { "run-gains": 300 },
+    },
   },
   {
     title: "All cashiers may edit payouts, which the group forbids",
@@ -44,7 +76,7 @@ export const RETAIL_YEAR: readonly YearChange[] = [
       update: 300,
       gain: 2700,
       sensitive: 2700,
-      refused: { "forbid-permissions": 300 },
+      refused: { "forbid-permissions": 300, "run-gains": 300 },
       problems: { "policy-forbidden-permission": 1 },
     },
   },
@@ -81,7 +113,18 @@ export const RETAIL_YEAR: readonly YearChange[] = [
   {
     title: "A shop opens",
     edits: [create(shop(301), shopFile(301, "west-2"))],
-    expected: { files: 1, lines: 40, merchants: 1, create: 24, gain: 18 },
+    expected: { files: 1, lines: 40, merchants: 1, create: 24, gain: 18, sensitive: 6 },
+  },
+  {
+    title: "Twenty-five cashiers are hired in a week",
+    edits: upTo(25).map((number) =>
+      edit(
+        shop(number),
+        "\n  # Tills\n",
+        `  - email: hired@shop-${String(number).padStart(3, "0")}.example.com\n    roles: [Cashier]\n\n  # Tills\n`,
+      ),
+    ),
+    expected: { files: 25, lines: 50, merchants: 25, create: 25, gain: 25 },
   },
   {
     title: "A shop closes: its people are removed",
@@ -108,12 +151,21 @@ export const RETAIL_YEAR: readonly YearChange[] = [
   {
     title: "An area manager is replaced",
     edits: [edit(area("north-1"), "anh.fuentes@", "new.manager@")],
-    expected: { files: 1, lines: 1, merchants: 40, create: 40, delete: 40, gain: 40, lose: 40 },
+    expected: {
+      files: 1,
+      lines: 1,
+      merchants: 40,
+      create: 40,
+      delete: 40,
+      gain: 40,
+      lose: 40,
+      sensitive: 40,
+    },
   },
   {
     title: "A region manager is replaced; the old one stays until the new one has accepted",
     edits: [edit(region("north"), "ada.ueda@", "new.manager@")],
-    expected: { files: 1, lines: 1, merchants: 75, create: 75, deferred: 75, gain: 75 },
+    expected: { files: 1, lines: 1, merchants: 75, create: 75, deferred: 75, gain: 75, sensitive: 75 },
   },
   {
     title: "A region manager leaves without a successor",
@@ -146,7 +198,7 @@ export const RETAIL_YEAR: readonly YearChange[] = [
 `,
       ),
     ],
-    expected: { files: 1, lines: 3, merchants: 35, create: 35, gain: 35 },
+    expected: { files: 1, lines: 3, merchants: 35, create: 35, gain: 35, sensitive: 35 },
   },
   {
     title: "An area manager leaves the company",
@@ -251,7 +303,17 @@ ${upTo(6)
   {
     title: "A shop moves to another region",
     edits: [edit(shop(75), "areas/north-2", "areas/east-1")],
-    expected: { files: 1, lines: 1, merchants: 1, create: 3, delete: 2, deferred: 1, gain: 3, lose: 2 },
+    expected: {
+      files: 1,
+      lines: 1,
+      merchants: 1,
+      create: 3,
+      delete: 2,
+      deferred: 1,
+      gain: 3,
+      lose: 2,
+      sensitive: 3,
+    },
   },
   {
     title: "In two shops, cashiers also edit the catalogue",
@@ -273,7 +335,7 @@ ${upTo(6)
         "tomasz.fuentes@shop-041.example.com\n    roles: [Shift Lead]",
       ),
     ],
-    expected: { files: 1, lines: 1, merchants: 1, update: 1, gain: 1 },
+    expected: { files: 1, lines: 1, merchants: 1, update: 1, gain: 1, sensitive: 1 },
   },
   {
     title: "A merge leaves conflict markers in the group's file",

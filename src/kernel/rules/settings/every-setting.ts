@@ -5,6 +5,7 @@ import { fieldsOf, omitUndefined } from "../../values/values.ts";
 import { emailDomainsSetting } from "./email-domains-setting.ts";
 import { escalationSetting } from "./escalation-setting.ts";
 import { forbidPermissionsSetting } from "./forbid-permissions-setting.ts";
+import { maxGainsSetting } from "./max-gains-setting.ts";
 import { maxHoldersSetting } from "./max-holders-setting.ts";
 import { maxRemovalsSetting } from "./max-removals-setting.ts";
 import { minHoldersSetting } from "./min-holders-setting.ts";
@@ -36,6 +37,7 @@ const POLICY_SETTINGS = {
 /** The guards as files set them, by their names in a state. */
 const GUARD_SETTINGS = {
   maxRemovals: maxRemovalsSetting,
+  maxGains: maxGainsSetting,
   protect: protectSetting,
   minHolders: minHoldersSetting,
 } as const satisfies { readonly [Name in GuardName]-?: GuardSetting<GuardSettings[Name]> };
@@ -174,7 +176,12 @@ export function limitsInFile(file: Readonly<Record<string, unknown>>): readonly 
 }
 
 /** The values of overrides, by the code of a refusal that no file sets. */
-const OTHER_OVERRIDES = { "changed-addresses": "[0-9]+", "self-lockout": ".+" };
+const OTHER_OVERRIDES = {
+  "run-removals": "[0-9]+",
+  "run-gains": ".+:[0-9a-f]{12}",
+  "changed-addresses": "[0-9]+",
+  "self-lockout": ".+",
+};
 
 /** An override of a refusal, for the plan whose fingerprint begins as it ends. */
 export const OVERRIDE = new RegExp(

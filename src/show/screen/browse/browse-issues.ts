@@ -2,7 +2,6 @@ import { grouped, naturally, sortNaturally } from "../../../lib/text.ts";
 import type { Change, Finding, MemberImpact, Plan, Refusal, Selection } from "../../../model/plan.ts";
 import {
   isRisk,
-  isSensitive,
   RISK_KINDS,
   type RiskItem,
   type RiskKind,
@@ -247,7 +246,9 @@ function riskyRoles({ changes, impact }: Plan): readonly string[] {
   );
   const gained = new Set(
     impact.members.flatMap((memberImpact) =>
-      changedMembers.has(memberImpact.name) ? [] : memberImpact.gained.filter(isSensitive),
+      changedMembers.has(memberImpact.name)
+        ? []
+        : memberImpact.gained.filter((permission) => impact.sensitive?.includes(permission)),
     ),
   );
   return changes.flatMap((change) => {

@@ -26,9 +26,10 @@ import { issueLines } from "./issue-detail.ts";
 export function changeDetail(
   browsed: BrowsedChange,
   context: DetailContext,
-  layout: Layout,
+  plain: Layout,
 ): readonly DetailLine[] {
   const { plan, change } = browsed;
+  const layout = { ...plain, sensitive: plan.impact.sensitive ?? [] };
   const { selection } = context;
   const why = selection.out.get(browsed.id);
   const isOut = why !== undefined;
@@ -182,9 +183,10 @@ function otherFields(change: Change, layout: Layout): readonly DetailLine[] {
 export function groupDetail(
   node: BrowseNode & { readonly type: "group" },
   context: DetailContext,
-  layout: Layout,
+  plain: Layout,
 ): readonly DetailLine[] {
   const { row, equal, changes } = node;
+  const layout = { ...plain, sensitive: changes.flatMap(({ plan }) => plan.impact.sensitive ?? []) };
   const { style } = layout;
   const { title, effect, whole } = equalText(row, equal);
   const { out } = context.selection;

@@ -7,7 +7,6 @@ import { wrapText } from "../../text/wrap.ts";
 import type { DetailView } from "../../view/change-view.ts";
 import { namesText } from "../../view/names-text.ts";
 import type { PlaceOf } from "../../view/plan-view.ts";
-import { isSensitive } from "../../view/risk-view.ts";
 import { type Piece, PLAIN_TEXT, shown, widthOf } from "../terminal-text.ts";
 import type { BrowsedChange } from "./browse-model.ts";
 import type { FileLine } from "./browse-state.ts";
@@ -19,6 +18,8 @@ export type DetailLine = readonly Piece[];
 export interface Layout {
   readonly style: Style;
   readonly width: number;
+  /** The sensitive permissions of the plan. */
+  readonly sensitive?: readonly string[];
 }
 
 /** The context of a row's detail. */
@@ -65,7 +66,7 @@ function signed(items: readonly string[], sign: "+" | "-" | " ", layout: Layout)
   return items.flatMap((item) => {
     const lines = wrapped(item, layout.width - 6);
     return lines.map((text, index): DetailLine => {
-      const isLast = index === lines.length - 1 && sign === "+" && isSensitive(item);
+      const isLast = index === lines.length - 1 && sign === "+" && layout.sensitive?.includes(item);
       return [
         [`  ${index === 0 ? sign : " "} `, paint],
         [shown(text), paint],
@@ -77,7 +78,7 @@ function signed(items: readonly string[], sign: "+" | "-" | " ", layout: Layout)
 
 /** Returns how many members gain and lose each permission. */
 export function permissionSums(
-  { permissions }: Impact,
+  { permissions, sensitive }: Impact,
   only: ReadonlySet<string> | null,
   { style, width }: Layout,
 ): readonly DetailLine[] {
@@ -90,7 +91,7 @@ export function permissionSums(
         [`  ${name}${space}`],
         [gained > 0 ? `  +${grouped(gained)}` : "", style.green],
         [lost > 0 ? `  -${grouped(lost)}` : "", style.red],
-        [gained > 0 && isSensitive(permission) ? "  !" : "", style.yellow],
+        [gained > 0 && sensitive?.includes(permission) ? "  !" : "", style.yellow],
       ];
     });
 }

@@ -279,11 +279,11 @@ describe("the detail", () => {
       [liveMember("mem_1", "ada@example.com", { roles: ["role_1"] })],
     );
     const one = sit([
-      seat(desired({ roles: [role("Till", { permissions: ["catalog_view", "refunds_create"] })] }), is),
+      seat(desired({ roles: [role("Till", { permissions: ["catalog_view", "catalog_edit"] })] }), is),
     ]);
     one.keys("j");
-    expect(one.detail().join("\n")).toMatch(/Grants: 1 permission before, 2 after\n {2}\+ refunds_create\n/);
-    expect(one.detail().join("\n")).toMatch(/refunds_create +\+1\n\n {2}ada@example\.com \+refunds_create/);
+    expect(one.detail().join("\n")).toMatch(/Grants: 1 permission before, 2 after\n {2}\+ catalog_edit\n/);
+    expect(one.detail().join("\n")).toMatch(/catalog_edit +\+1\n\n {2}ada@example\.com \+catalog_edit/);
   });
 
   test("of a refusal says why, where the rule is, what to do and how to override it", () => {
@@ -362,7 +362,7 @@ describe("leaving a change out", () => {
       [liveMember("mem_1", "ada@example.com", { roles: ["role_2"] })],
     );
     const want = desired({
-      roles: [role("Till", { permissions: ["catalog_view", "refunds_create"] }), role("Desk")],
+      roles: [role("Till", { permissions: ["catalog_view", "catalog_edit"] }), role("Desk")],
       members: ["ada", "bo"].map((name) => member(`${name}@example.com`, { roles: ["Till"] })),
     });
     const one = sit([seat(want, is)]);
@@ -702,7 +702,7 @@ describe("equal changes", () => {
     const want = (at: number): DesiredState =>
       desired({
         merchant: `MC${at}`,
-        roles: [role("Cashier", { permissions: ["catalog_view", "refunds_create"] })],
+        roles: [role("Cashier", { permissions: ["catalog_view", "catalog_edit"] })],
         members: [
           member("somebody.with.a.long.name@example.com", { roles: ["Cashier"] }),
           ...Array.from({ length: 15 }, (_, index) =>

@@ -1,0 +1,44 @@
+import type { RoleRef } from "../../model/field-values.ts";
+import type { MemberChange, Plan } from "../../model/plan.ts";
+import { globsOf, SENSITIVE } from "./settings/sensitive.ts";
+
+/** The roles of administrators, which every merchant has, and which may do nearly everything. */
+export const ADMINISTRATORS: readonly string[] = ["role_owner", "role_admin"];
+
+/** Returns the roles that a change gives a member. */
+export function newRoles(change: MemberChange): readonly RoleRef[] {
+  if (change.kind === "create") return change.after.roles;
+  return change.fields.flatMap((diff) => (diff.field === "roles" ? diff.added : []));
+}
+
+/** What a plan gives people. */
+export interface Gains {
+  readonly impact: Plan["impact"];
+  readonly members: readonly MemberChange[];
+}
+
+/**
+ * Returns the people who newly hold what a limit names, or with `reach` can reach it, each with the permissions or the role:
+ * all sensitive permissions, those that a pattern matches, or the role of an id.
+ */
+export function gainsOf(
+  what: string,
+  { impact, members }: Gains,
+  reach = false,
+): ReadonlyMap<string, readonly string[]> {
+  const reached = reach ? (impact.reach ?? []) : [];
+  const all = [
+    ...impact.permissions.map(({ permission }) => permission),
+    ...reached.flatMap(({ permissions }) => permissions),
+  ];
+  const meant = new Set(what === SENSITIVE ? impact.sensitive : [...new Set(all)].filter(globsOf([what])));
+  const isMeant = (permission: string): boolean => meant.has(permission);
+  const people = new Map<string, readonly string[]>();
+  const add = (name: string, items: readonly string[]): void => {
+    if (items.length > 0) people.set(name, [...new Set([...(people.get(name) ?? []), ...items])].sort());
+  };
+  for (const { name, gained } of impact.members) add(name, gained.filter(isMeant));
+  for (const { name, permissions } of reached) add(name, permissions.filter(isMeant));
+  for (const change of members) if (newRoles(change).some(({ id }) => id === what)) add(change.name, [what]);
+  return people;
+}

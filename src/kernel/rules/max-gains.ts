@@ -1,0 +1,119 @@
+import { counted } from "../../lib/text.ts";
+import type { GainLimit, GainLimits } from "../../model/desired.ts";
+import type { Refusal } from "../../model/plan.ts";
+import { hash } from "../diff/fingerprint.ts";
+import { guardRefusal, list } from "../findings/refusals.ts";
+import { ADMINISTRATORS, gainsOf } from "./gains.ts";
+import type { Guard, Guarded } from "./rule.ts";
+import { allowedOf, amountText, isMore } from "./settings/amount.ts";
+import { maxGainsSetting } from "./settings/max-gains-setting.ts";
+import { SENSITIVE } from "./settings/sensitive.ts";
+
+/** Number of people that a share above 0 % always allows. */
+const LEAST = 10;
+
+/** The limits of files that do not list these: of who gains otherwise than by a new entry, and of new administrators. */
+const DEFAULTS: GainLimits = {
+  [SENSITIVE]: { percent: 5 },
+  ...Object.fromEntries(ADMINISTRATORS.map((role) => [role, { count: 2 }])),
+};
+
+/** Limits to how many people one apply gives a permission or a role. */
+export const maxGains = {
+  ...maxGainsSetting,
+  codes: ["max-gains"],
+  off: {},
+  list: (limits) =>
+    Object.entries(limits ?? {}).map(([what, limit]) => ({
+      text: `max_gains ${what}: ${limitText(limit)}`,
+      keys: [what],
+      entry: null,
+      violated: null,
+      item: { kind: "max-gains", what } as const,
+    })),
+  looser: (was, is) => looserGains(effective(was), effective(is), LEAST),
+  refuse(limits, guarded) {
+    const { impact, changes, isManaged, scope } = guarded;
+    if (!isManaged) return [];
+    return Object.entries(effective(limits)).flatMap(([what, limit]): readonly Refusal[] => {
+      const isDefault = what === SENSITIVE && limit === DEFAULTS[what];
+      const isNew = isDefault ? newEntries(guarded) : NOBODY;
+      const gained = [...gainsOf(what, { impact, members: changes.members }, limit.reach)].filter(
+        ([name]) => !isNew.has(name),
+      );
+      const allowed = allowedOf(limit, scope.members.length, LEAST);
+      if (gained.length <= allowed) return [];
+      const items = [...new Set(gained.flatMap(([, permissions]) => permissions))].sort();
+      const names = list(gained.map(([name]) => name));
+      return [
+        guardRefusal(
+          "max-gains",
+          "member",
+          null,
+          `${counted(gained.length, "member")} would newly hold${limit.reach ? " or reach" : ""} ${gainText(what, items)}; the limit is ${allowed}: ${names}.`,
+          "Check that all of them are meant to: the usual cause is a line in a role or a file that many share.",
+          gainOverride("max-gains", what, gained),
+        ),
+      ];
+    });
+  },
+  causes: ({ what }, { override }) => override?.startsWith(`max-gains=${what}:`) === true,
+} as const satisfies Guard<GainLimits | undefined, { readonly kind: "max-gains"; readonly what: string }>;
+
+/** Returns what is looser in some limits, of which shares allow at least so many. */
+export function looserGains(was: GainLimits, is: GainLimits, least: number): readonly string[] {
+  return Object.entries(was).flatMap(([what, limit]) => {
+    const other = is[what];
+    const isLooser =
+      other === undefined ||
+      isMore(limit, other, least) ||
+      (limit.reach === true && other.reach !== true) ||
+      // By default, new entries do not count.
+      (what === SENSITIVE && limit !== other && other === DEFAULTS[what]);
+    if (!isLooser) return [];
+    const many = other === undefined ? "any number" : limitText(other);
+    return [`at most ${limitText(limit)} → ${many} may gain ${what}`];
+  });
+}
+
+const NOBODY: ReadonlySet<string> = new Set();
+
+/** Returns the limits with those that hold by default; none for an empty setting. */
+function effective(limits: GainLimits | undefined): GainLimits {
+  return limits !== undefined && Object.keys(limits).length === 0 ? {} : { ...DEFAULTS, ...limits };
+}
+
+function limitText(limit: GainLimit): string {
+  const besides = limit === DEFAULTS[SENSITIVE] ? " besides new members" : "";
+  return `${amountText(limit)}${limit.reach ? " (reach)" : ""}${besides}`;
+}
+
+/** Names what people gain. */
+export function gainText(what: string, items: readonly string[]): string {
+  return what === SENSITIVE ? `sensitive permissions (${list(items)})` : list(items);
+}
+
+/** Returns an override that is bound to people and what they gain, whatever else a plan changes. */
+export function gainOverride(
+  code: string,
+  what: string,
+  gained: Iterable<readonly [name: string, items: readonly string[]]>,
+): string {
+  const set = [...gained].map(([name, items]) => [name.toLowerCase(), ...items].join("\n")).sort();
+  return `${code}=${what}:${hash(set).slice(0, 12)}`;
+}
+
+/** Returns the names of new members whose entries and roles are in the merchant's own file alone. */
+function newEntries({ entries, file, changes }: Guarded): ReadonlySet<string> {
+  const shared = new Set(
+    entries.flatMap(({ email, origin, roles = [] }) => {
+      const origins = [origin, ...roles.flatMap(({ origins: own = [] }) => own)];
+      return origins.every((one) => one.file === file) ? [] : [email.toLowerCase()];
+    }),
+  );
+  return new Set(
+    changes.members.flatMap(({ kind, name }) =>
+      kind === "create" && !shared.has(name.toLowerCase()) ? [name] : [],
+    ),
+  );
+}

@@ -1,0 +1,166 @@
+import { counted } from "../../lib/text.ts";
+import type { DesiredState, GainLimit, ProjectSettings, RunLimits } from "../../model/desired.ts";
+import type { Plan, Refusal } from "../../model/plan.ts";
+import { guardRefusal, sortRefusals } from "../findings/refusals.ts";
+import { splitByResource } from "./access.ts";
+import { gainsOf } from "./gains.ts";
+import { gainOverride, gainText, looserGains } from "./max-gains.ts";
+import { allowedOf, amountText, isMore, leastAmount } from "./settings/amount.ts";
+import { strictestGains } from "./settings/max-gains-setting.ts";
+import { DEFAULT_SENSITIVE, SENSITIVE } from "./settings/sensitive.ts";
+
+type Limits = Required<RunLimits>;
+
+/** The limits of a project that sets none. */
+const DEFAULT_LIMITS: Limits = {
+  maxRemovals: { percent: 5 },
+  maxGains: { [SENSITIVE]: { percent: 5 } },
+};
+
+/** Number of people that a share of a run always allows. */
+const LEAST = 20;
+
+/** A plan of a run, with the state that it is made from. */
+interface LimitedPlan {
+  readonly plan: Plan;
+  readonly files: Pick<DesiredState, "projects" | "members">;
+}
+
+/** Refuses plans that together remove or give too much; a run of one merchant has the limits of the merchant. */
+export function limitRun(run: readonly LimitedPlan[]): readonly Plan[] {
+  const parts = run.map(({ plan, files }) => ({ plan: unlimited(plan), files }));
+  const plans = parts.map(({ plan }) => plan);
+  if (plans.length < 2) return plans;
+  const projects = run.flatMap(({ files }) => files.projects ?? []);
+  const all = (projects.length === 0 ? [{}] : projects).map((one) => ({ ...DEFAULT_LIMITS, ...one.run }));
+  const removals = leastAmount(all.map(({ maxRemovals }) => maxRemovals)) ?? DEFAULT_LIMITS.maxRemovals;
+  const gains = Object.entries(strictestGains(all.map(({ maxGains }) => maxGains)) ?? {});
+  const members = plans.reduce((sum, { summary }) => sum + liveMembers(summary.members), 0);
+  const refused = [
+    refusedRemovals(parts, allowedOf(removals, members, LEAST)),
+    ...gains.map(([what, limit]) => refusedGains(parts, what, limit, allowedOf(limit, members, LEAST))),
+  ];
+  return plans.map((plan) => {
+    const refusals = refused.flatMap((refusals) => refusals.get(plan) ?? []);
+    return refusals.length === 0
+      ? plan
+      : { ...plan, refusals: sortRefusals([...plan.refusals, ...refusals]) };
+  });
+}
+
+function isOfRun({ code }: Refusal): boolean {
+  return code === "run-removals" || code === "run-gains";
+}
+
+/** Returns what is looser in the settings of a project, in words. */
+export function looserProject(was: ProjectSettings, is: ProjectSettings): readonly string[] {
+  const [before, now] = [was, is].map(({ run }) => ({ ...DEFAULT_LIMITS, ...run })) as [Limits, Limits];
+  const [sensitive, still] = [was, is].map((project) => project.sensitive ?? DEFAULT_SENSITIVE) as [
+    readonly string[],
+    readonly string[],
+  ];
+  const ordinary = [
+    ...sensitive.filter((glob) => !glob.startsWith("!") && !still.includes(glob)),
+    ...still.flatMap((glob) => (glob.startsWith("!") && !sensitive.includes(glob) ? [glob.slice(1)] : [])),
+  ];
+  return [
+    ...(isMore(before.maxRemovals, now.maxRemovals, LEAST)
+      ? [`at most ${amountText(before.maxRemovals)} → ${amountText(now.maxRemovals)} may be removed in a run`]
+      : []),
+    ...looserGains(before.maxGains, now.maxGains, LEAST).map((text) => `${text} in a run`),
+    ...ordinary.map((glob) => `permissions that match ${glob} are no longer sensitive`),
+  ];
+}
+
+/** Returns a plan without the refusals of another run. */
+function unlimited(plan: Plan): Plan {
+  const others = (refusals: readonly Refusal[]): readonly Refusal[] =>
+    refusals.filter((refusal) => !isOfRun(refusal));
+  const { refusals, overridden } = plan;
+  if (![...refusals, ...(overridden ?? [])].some(isOfRun)) return plan;
+  return { ...plan, refusals: others(refusals), ...(overridden && { overridden: others(overridden) }) };
+}
+
+function liveMembers({ create: _, unmanaged = 0, ...live }: Plan["summary"]["members"]): number {
+  return live.update + live.replace + live.delete + live.unchanged + unmanaged;
+}
+
+/** People of a run, by name in lower case; the same name at two merchants is one person. */
+interface Affected {
+  /** What each loses or gains where. */
+  readonly people: ReadonlyMap<string, readonly string[]>;
+  /** What they lose or gain, sorted. */
+  readonly items: readonly string[];
+  readonly merchants: number;
+}
+
+function refusedRemovals(parts: readonly LimitedPlan[], allowed: number): ReadonlyMap<Plan, Refusal> {
+  const removedBy = ({ plan }: LimitedPlan) =>
+    plan.changes.flatMap((change) =>
+      change.resource === "member" && losesAccess(change) ? [[change.name, []] as const] : [],
+    );
+  return refusedBy(parts, allowed, removedBy, ({ people, merchants }) =>
+    guardRefusal(
+      "run-removals",
+      "member",
+      null,
+      `This run would remove ${counted(people.size, "member")}, or roles from them, at ${counted(merchants, "merchant")}; the limit of the run is ${allowed}.`,
+      'Check the file that they share: the usual cause is a line that was left out. The limit is max_removals under "run" in rolecall.yaml.',
+      `run-removals=${people.size}`,
+    ),
+  );
+}
+
+/** Returns whether a member is removed, or loses a role without gaining another of that name. */
+function losesAccess({ kind, reason, fields }: Plan["changes"][number]): boolean {
+  if (kind === "delete") return reason !== "invitation-expired";
+  return fields.some(
+    (diff) =>
+      diff.field === "roles" &&
+      diff.removed.some(({ name }) => !diff.added.some((added) => added.name === name)),
+  );
+}
+
+function refusedGains(
+  parts: readonly LimitedPlan[],
+  what: string,
+  { reach }: GainLimit,
+  allowed: number,
+): ReadonlyMap<Plan, Refusal> {
+  const gainedBy = ({ plan: { impact, changes }, files }: LimitedPlan) =>
+    files.members === undefined ? [] : gainsOf(what, { impact, ...splitByResource(changes) }, reach);
+  return refusedBy(parts, allowed, gainedBy, ({ people, items, merchants }) =>
+    guardRefusal(
+      "run-gains",
+      "member",
+      null,
+      `This run would newly give ${counted(people.size, "person", "people")} ${reach ? "or let them reach " : ""}${gainText(what, items)} at ${counted(merchants, "merchant")}; the limit of the run is ${allowed}.`,
+      'Check the role or the file that they share. The limit is max_gains under "run" in rolecall.yaml.',
+      gainOverride("run-gains", what, people),
+    ),
+  );
+}
+
+/** Returns the refusal of each plan that affects somebody, if all of them together affect more people than allowed. */
+function refusedBy(
+  parts: readonly LimitedPlan[],
+  allowed: number,
+  affectedBy: (part: LimitedPlan) => Iterable<readonly [name: string, items: readonly string[]]>,
+  refusalOf: (affected: Affected) => Refusal,
+): ReadonlyMap<Plan, Refusal> {
+  const people = new Map<string, readonly string[]>();
+  const items = new Set<string>();
+  const refused = parts.flatMap((part) => {
+    const { plan } = part;
+    const names = [...affectedBy(part)];
+    for (const [name, own] of names) {
+      const key = name.toLowerCase();
+      people.set(key, [...(people.get(key) ?? []), ...own.map((item) => `${plan.merchant} ${item}`)]);
+      for (const item of own) items.add(item);
+    }
+    return names.length === 0 ? [] : [plan];
+  });
+  if (people.size <= allowed) return new Map();
+  const refusal = refusalOf({ people, items: [...items].sort(), merchants: refused.length });
+  return new Map(refused.map((plan) => [plan, refusal]));
+}

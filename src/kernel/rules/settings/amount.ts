@@ -1,0 +1,63 @@
+import * as z from "zod/mini";
+import type { Amount } from "../../../model/desired.ts";
+import { count, matching, SHARE } from "../../values/text-schemas.ts";
+import { countOf } from "../../values/values.ts";
+import type { SettingLimit } from "./setting-kinds.ts";
+
+/** A count, or a share such as 5%. */
+export const amountSchema = z.union([count("bad-limit"), matching(SHARE, "bad-limit")]);
+
+/** Parses a count or a share; `null` for anything else. */
+export function parseAmount(written: unknown): Amount | null {
+  const number = countOf(written);
+  if (number !== null) return { count: number };
+  const percent = typeof written === "string" ? Number.parseInt(written, 10) : Number.NaN;
+  return Number.isNaN(percent) ? null : { percent };
+}
+
+/** Returns an amount as files have it. */
+export function amountText(amount: Amount): string {
+  return "count" in amount ? String(amount.count) : `${amount.percent}%`;
+}
+
+/** Returns the number that an amount allows of so many; a share above 0 % allows at least `least`. */
+export function allowedOf(amount: Amount, total: number, least: number): number {
+  if ("count" in amount) return amount.count;
+  return amount.percent === 0 ? 0 : Math.max(Math.floor((total * amount.percent) / 100), least);
+}
+
+/** Returns whether an amount may allow more than another, for some total. */
+export function isMore(was: Amount, is: Amount, least: number): boolean {
+  if ("percent" in was && "percent" in is) return is.percent > was.percent;
+  if ("count" in was && "count" in is) return is.count > was.count;
+  // A share above 0 always allows a few.
+  if ("percent" in was)
+    return was.percent < 100 && "count" in is && is.count > (was.percent === 0 ? 0 : least);
+  return "percent" in is && is.percent > 0;
+}
+
+/** Returns the least of several counts, or of several shares; `undefined` of none. */
+export function leastOf(written: readonly unknown[]): Amount | undefined {
+  return leastAmount(written.flatMap((one) => parseAmount(one) ?? []));
+}
+
+/** Returns the least of several counts, or of several shares. */
+export function leastAmount(amounts: readonly Amount[]): Amount | undefined {
+  return amounts.toSorted((a, b) => numberOf(a) - numberOf(b))[0];
+}
+
+function numberOf(amount: Amount): number {
+  return "count" in amount ? amount.count : amount.percent;
+}
+
+/** Returns the amount at a path of a setting as a limit, of which less is stricter. */
+export function amountLimit(
+  path: SettingLimit["path"],
+  role: string | null,
+  written: unknown,
+): readonly SettingLimit[] {
+  const amount = parseAmount(written);
+  if (amount === null) return [];
+  const unit = "count" in amount ? "count" : "share";
+  return [{ path, role, unit, value: written, strictness: -numberOf(amount), stricter: "less" }];
+}

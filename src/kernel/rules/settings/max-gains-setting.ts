@@ -1,0 +1,75 @@
+import * as z from "zod/mini";
+import { isLiteralGlob } from "../../../lib/glob.ts";
+import type { GainLimits } from "../../../model/desired.ts";
+import { optional, ROLE_ID, text } from "../../values/text-schemas.ts";
+import { fieldsOf } from "../../values/values.ts";
+import { amountLimit, amountSchema, leastAmount, parseAmount } from "./amount.ts";
+import { SENSITIVE } from "./sensitive.ts";
+import type { GuardSetting, SettingKind } from "./setting-kinds.ts";
+
+/** Limits to gains, by what is gained. */
+export const gainLimitsSchema = z.record(
+  text(),
+  z.union([amountSchema, z.strictObject({ at_most: amountSchema, reach: z.optional(z.literal(true)) })]),
+);
+
+/** Combines limits: of several the strictest counts; `undefined` of none. */
+export function strictestGains(all: readonly GainLimits[]): GainLimits | undefined {
+  if (all.length === 0) return undefined;
+  const keys = [...new Set(all.flatMap((limits) => Object.keys(limits)))];
+  return Object.fromEntries(
+    keys.flatMap((key) => {
+      const limits = all.flatMap((one) => (Object.hasOwn(one, key) ? (one[key] ?? []) : []));
+      const least = leastAmount(limits);
+      if (least === undefined) return [];
+      return [[key, { ...least, ...(limits.some(({ reach }) => reach) && { reach: true }) }] as const];
+    }),
+  );
+}
+
+/** Parses limits as a file has them. */
+export function parseGains(written: unknown): GainLimits {
+  return Object.fromEntries(
+    Object.entries(fieldsOf(written)).flatMap(([what, limit]) => {
+      const { at_most, reach } = fieldsOf(limit);
+      const amount = parseAmount(at_most ?? limit);
+      return amount === null ? [] : [[what, { ...amount, ...(reach === true && { reach }) }] as const];
+    }),
+  );
+}
+
+const gainLimits: SettingKind<GainLimits | undefined> = {
+  combine: (written) => strictestGains(written.map(parseGains)),
+  renamed: (value) => value,
+  meaning: (value) => value,
+  readable: (written) => written,
+  names: (written) =>
+    Object.keys(fieldsOf(written)).flatMap((what) => {
+      if (what === SENSITIVE || !isLiteralGlob(what)) return [];
+      return [
+        { what: ROLE_ID.test(what) ? "role" : "permission", text: what, path: [what], at: "key" } as const,
+      ];
+    }),
+  lists: () => [],
+  keys: (written) => Object.keys(fieldsOf(written)),
+  limits: (written) =>
+    Object.entries(fieldsOf(written)).flatMap(([what, limit]) => {
+      const { at_most } = fieldsOf(limit);
+      return at_most === undefined
+        ? amountLimit([what], what, limit)
+        : amountLimit([what, "at_most"], what, at_most);
+    }),
+};
+
+export const maxGainsSetting = {
+  section: "guards",
+  key: "max_gains",
+  schema: optional(gainLimitsSchema, {
+    title: "Most gains",
+    description:
+      'How many people one apply may newly give what a key names: "sensitive" for all sensitive permissions, a permission or a pattern such as "payouts_*", or the id of a role. A count, or a share of the members such as 5%, which allows at least 10 (0% allows none); or { at_most: 5%, reach: true } to count also those who could newly give it to themselves. Unless it is listed, at most 10 people or 5%, whichever is more, may gain sensitive permissions otherwise than by a new entry in the file of the merchant, and at most 2 may become owners, and 2 administrators. {} turns these defaults off.',
+    examples: [{ sensitive: "5%", "payouts_*": 2, role_admin: 1 }],
+  }),
+  kind: gainLimits,
+  overrides: { "max-gains": ".+:[0-9a-f]{12}" },
+} as const satisfies GuardSetting<GainLimits | undefined>;

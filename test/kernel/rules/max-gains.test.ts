@@ -1,0 +1,303 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { applyOverrides, judgeRun, parseOverride } from "../../../src/kernel/rules/overrides.ts";
+import { sensitiveIn } from "../../../src/kernel/rules/settings/sensitive.ts";
+import type {
+  DesiredMember,
+  DesiredRole,
+  DesiredState,
+  GuardSettings,
+  RunLimits,
+} from "../../../src/model/desired.ts";
+import type { LiveState } from "../../../src/model/live.ts";
+import type { Plan } from "../../../src/model/plan.ts";
+import { desired, live, liveMember, liveRole, member, planOf, role } from "../../support/build.ts";
+import { runs } from "../../support/property-runs.ts";
+
+const SHARED = { origin: { file: "shared.yaml", path: ["roles", 0] } };
+const OPEN: GuardSettings = { protect: { roles: [], members: [] } };
+const email = (index: number): string => `m${index}@example.com`;
+const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index);
+
+/** Cashiers at a merchant, whose role is in a shared file. */
+function shop(cashiers: number, added: readonly string[], rest: Partial<DesiredState> = {}) {
+  const permissions = ["orders_view"];
+  const is = live(
+    [liveRole("role_1", "Cashier", { permissions })],
+    numbers(cashiers).map((index) => liveMember(`mem_${index}`, email(index), { roles: ["role_1"] })),
+  );
+  const state = desired({
+    roles: [role("Cashier", { permissions: [...permissions, ...added], ...SHARED })],
+    members: numbers(cashiers).map((index) => member(email(index), { roles: ["Cashier"] })),
+    ...rest,
+  });
+  return { is, state };
+}
+
+const codes = ({ refusals }: Plan): readonly string[] => refusals.map(({ code }) => code);
+const planned = ({ is, state }: { readonly is: LiveState; readonly state: DesiredState }): Plan =>
+  planOf(state, is);
+
+describe("gains at a merchant", () => {
+  test("a line in a shared role gives ten people a sensitive permission, and no more", () => {
+    expect(codes(planned(shop(10, ["payouts_edit"])))).toEqual([]);
+    const plan = planned(shop(11, ["api_keys_create", "payouts_edit"]));
+    expect(codes(plan)).toEqual(["max-gains"]);
+    expect(plan.refusals[0]?.message).toBe(
+      "11 members would newly hold sensitive permissions (api_keys_create, payouts_edit); the limit is 10: m0@example.com, m10@example.com, m1@example.com, m2@example.com, m3@example.com and 6 more.",
+    );
+    expect(codes(planned(shop(40, ["orders_edit"])))).toEqual([]);
+    expect(codes(planned(shop(300, ["payouts_edit"], { members: [] })))).toEqual(["max-removals"]);
+  });
+
+  test("new entries of the merchant's own file count for administrators only, those of a shared file do", () => {
+    const hires = (origin: object) => ({
+      is: live([liveRole("role_1", "Cashier", { permissions: ["payouts_edit"] })], []),
+      state: desired({
+        roles: [role("Cashier", { permissions: ["payouts_edit"], ...SHARED })],
+        members: numbers(25).map((index) => member(email(index), { roles: ["Cashier"], ...origin })),
+      }),
+    });
+    expect(codes(planned(hires({})))).toEqual([]);
+    expect(codes(planned(hires({ origin: { file: "shared.yaml", path: ["members", 0] } })))).toEqual([
+      "max-gains",
+    ]);
+    const admins = (count: number) => ({
+      is: live([liveRole("role_admin", "Admin", { predefined: true })], []),
+      state: desired({
+        members: numbers(count).map((index) => member(email(index), { roles: ["role_admin"] })),
+      }),
+    });
+    expect(codes(planned(admins(2)))).toEqual([]);
+    expect(codes(planned(admins(3)))).toEqual(["max-gains"]);
+  });
+
+  test("a file limits permissions, patterns and roles, or turns the defaults off", () => {
+    const limited = (maxGains: NonNullable<GuardSettings["maxGains"]>) =>
+      codes(planned(shop(11, ["orders_edit", "payouts_edit"], { guards: { ...OPEN, maxGains } })));
+    expect(limited({})).toEqual([]);
+    expect(limited({ sensitive: { count: 11 } })).toEqual([]);
+    expect(limited({ sensitive: { percent: 0 } })).toEqual(["max-gains"]);
+    expect(limited({ sensitive: { percent: 100 }, "orders_*": { count: 3 } })).toEqual(["max-gains"]);
+    expect(limited({ sensitive: { percent: 100 }, "catalog_*": { count: 0 } })).toEqual([]);
+  });
+
+  test("merchants without managed members are exempt", () => {
+    const { is, state } = shop(30, ["payouts_edit"]);
+    const { members: _, ...roles } = state;
+    expect(codes(planOf(roles, is))).toEqual([]);
+  });
+
+  test("an override is for these people and what they gain, whatever else the plan changes", () => {
+    const plan = planned(shop(11, ["payouts_edit"]));
+    const override = parseOverride(`${plan.refusals[0]?.override}@${plan.fingerprint}`);
+    const left = (other: Plan): readonly string[] =>
+      applyOverrides(other, override === null ? [] : [override]).refusals.map(({ code }) => code);
+    expect(left(plan)).toEqual([]);
+    const others = [member("new@example.com", { roles: ["Cashier"] })];
+    const { is, state } = shop(11, ["payouts_edit"]);
+    expect(left(planOf({ ...state, members: [...(state.members ?? []), ...others] }, is))).toEqual([]);
+    expect(left(planned(shop(12, ["payouts_edit"])))).toEqual(["max-gains"]);
+    expect(left(planned(shop(11, ["api_keys_create", "payouts_edit"])))).toEqual(["max-gains"]);
+  });
+});
+
+test("a limit with reach counts who could newly give themselves a permission", () => {
+  const permissions = ["orders_view"];
+  const is = live(
+    [
+      liveRole("role_1", "Cashier", { permissions }),
+      liveRole("role_2", "Payer", { permissions: ["payouts_edit"] }),
+    ],
+    numbers(3).map((index) => liveMember(`mem_${index}`, email(index), { roles: ["role_1"] })),
+  );
+  const state = (maxGains: NonNullable<GuardSettings["maxGains"]>): DesiredState =>
+    desired({
+      roles: [
+        role("Cashier", { permissions: [...permissions, "members_update"] }),
+        role("Payer", { permissions: ["payouts_edit"] }),
+      ],
+      members: numbers(3).map((index) => member(email(index), { roles: ["Cashier"] })),
+      guards: { ...OPEN, maxGains },
+    });
+  expect(codes(planOf(state({ payouts_edit: { count: 2 } }), is))).toEqual([]);
+  const plan = planOf(state({ payouts_edit: { count: 2, reach: true } }), is);
+  expect(plan.refusals.map(({ message }) => message)).toEqual([
+    "3 members would newly hold or reach payouts_edit; the limit is 2: m0@example.com, m1@example.com, m2@example.com.",
+  ]);
+});
+
+describe("gains and removals of a run", () => {
+  const run = (plans: readonly Plan[], limits?: RunLimits) =>
+    judgeRun(
+      plans.map((plan) => ({
+        plan,
+        files: { guards: OPEN, members: [], ...(limits && { projects: [{ run: limits }] }) },
+      })),
+    );
+  const merchants = (count: number, make: (merchant: number) => ReturnType<typeof shop>) =>
+    numbers(count).map((index) => {
+      const { is, state } = make(index);
+      const merchant = `MC${index}`;
+      return planOf({ ...state, merchant }, { ...is, merchant });
+    });
+  /** People with addresses of their own at each merchant. */
+  const apart = (index: number, cashiers: number, added: readonly string[], kept = cashiers) => {
+    const { is, state } = shop(cashiers, added);
+    const own = (address: string | null | undefined): string => `${index}.${address}`;
+    return {
+      is: {
+        ...is,
+        members: is.members.map((one) => ({
+          ...one,
+          ...(one.user && { user: { ...one.user, email: own(one.user.email) } }),
+        })),
+      },
+      state: {
+        ...state,
+        members: (state.members ?? []).slice(0, kept).map((one) => ({ ...one, email: own(one.email) })),
+      },
+    };
+  };
+
+  test("one line in a shared file that gives 360 people sensitive permissions (api_keys_create, members_update, payouts_edit) at 40 merchants is refused", () => {
+    const plans = merchants(40, (index) =>
+      apart(index, 9, ["payouts_edit", "members_update", "api_keys_create"]),
+    );
+    expect(plans.flatMap(codes)).toEqual([]);
+    const judged = run(plans);
+    expect(judged.map(codes)).toEqual(plans.map(() => ["run-gains"]));
+    expect(judged[0]?.refusals[0]?.message).toBe(
+      "This run would newly give 360 people sensitive permissions (api_keys_create, members_update, payouts_edit) at 40 merchants; the limit of the run is 20.",
+    );
+    expect(run(plans, { maxGains: { sensitive: { count: 360 } } })).toEqual(plans);
+    // Of the limits of a branch and its base, the stricter counts.
+    const projects = [{ run: { maxGains: { sensitive: { count: 360 } } } }, { by: "base" } as const];
+    const reviewed = judgeRun(
+      plans.map((plan) => ({ plan, files: { guards: OPEN, members: [], projects } })),
+    );
+    expect(reviewed.map(codes)).toEqual(plans.map(() => ["run-gains"]));
+    // Merchants without managed members are exempt.
+    expect(judgeRun(plans.map((plan) => ({ plan, files: { guards: OPEN } }))).flatMap(codes)).toEqual([]);
+    expect(run(judged)).toEqual(judged);
+  });
+
+  test("an override of the run is for these people, and also for the limit of each merchant", () => {
+    const plans = merchants(3, (index) => apart(index, 12, ["payouts_edit"]));
+    expect(plans.map(codes)).toEqual(plans.map(() => ["max-gains"]));
+    const judged = run(plans);
+    expect(judged.map(codes)).toEqual(plans.map(() => ["max-gains", "run-gains"]));
+    const [what] =
+      judged[0]?.refusals.flatMap(({ override }) => (override?.startsWith("run") ? override : [])) ?? [];
+    const overrides = [`${what}@${"0".repeat(12)}`];
+    const again = (some: readonly Plan[]) =>
+      judgeRun(some.map((plan) => ({ plan, files: { guards: { ...OPEN, overrides }, members: [] } })));
+    expect(again(plans).flatMap(codes)).toEqual([]);
+    expect(again(plans).map(({ overridden = [] }) => overridden.map(({ code }) => code))).toEqual(
+      plans.map(() => ["max-gains", "run-gains"]),
+    );
+    expect(again(plans.slice(1)).flatMap(codes)).toContain("run-gains");
+  });
+
+  test("three of ten members removed at each of 40 merchants are refused", () => {
+    const plans = merchants(40, (index) => apart(index, 10, [], 7));
+    expect(plans.flatMap(codes)).toEqual([]);
+    const judged = run(plans);
+    expect(judged.map(codes)).toEqual(plans.map(() => ["run-removals"]));
+    expect(judged[0]?.refusals[0]?.message).toBe(
+      "This run would remove 120 members, or roles from them, at 40 merchants; the limit of the run is 20.",
+    );
+    expect(run(merchants(6, (index) => apart(index, 10, [], 7))).flatMap(codes)).toEqual([]);
+    expect(run(plans.slice(0, 1)).flatMap(codes)).toEqual([]);
+  });
+});
+
+const PERMISSIONS = ["orders_view", "orders_edit", "payouts_edit", "members_update", "api_keys_create"];
+const ROLES = ["A", "B", "C"];
+
+const permissionSets = fc.tuple(...ROLES.map(() => fc.subarray(PERMISSIONS)));
+const people = fc.array(fc.subarray(ROLES), { minLength: 1, maxLength: 40 });
+const sharedEntries = fc.array(fc.tuple(fc.nat(60), fc.subarray(ROLES, { minLength: 1 })), { maxLength: 12 });
+
+type Sets = readonly (readonly string[])[];
+
+/** What a shared file makes of a merchant: other permissions of its roles, and entries of its own. */
+interface Edited {
+  readonly was: Sets;
+  readonly is: Sets;
+  readonly held: Sets;
+  readonly entries: readonly (readonly [person: number, roles: readonly string[]])[];
+}
+
+/** Returns the plan of an edit, and the people who gain a sensitive permission, counted one by one. */
+function edit({ was, is, held, entries }: Edited, merchant: string, guards: GuardSettings) {
+  const asRoles = (sets: Sets): readonly DesiredRole[] =>
+    ROLES.map((name, index) => role(name, { permissions: sets[index] ?? [], ...SHARED }));
+  const own = held.map((names, index) => member(email(index), { roles: names }));
+  const added = [...new Map(entries).entries()].map(([index, names]): DesiredMember => {
+    const base = index < own.length ? (held[index] ?? []) : [];
+    return member(email(index), {
+      roles: [...new Set([...base, ...names])],
+      origin: { file: "shared.yaml", path: ["members", index] },
+    });
+  });
+  const after = [...own.filter((one) => !added.some((other) => other.email === one.email)), ...added];
+  const state = live(
+    ROLES.map((name, index) => liveRole(`role_${name}`, name, { permissions: was[index] ?? [] })),
+    held.map((names, index) =>
+      liveMember(`mem_${index}`, email(index), { roles: names.map((name) => `role_${name}`) }),
+    ),
+  );
+  const files = desired({ merchant, roles: asRoles(is), members: after, guards });
+  const has = (sets: Sets, names: readonly string[]): ReadonlySet<string> =>
+    new Set(names.flatMap((name) => sets[ROLES.indexOf(name)] ?? []));
+  const gaining = after.flatMap(({ email: address, roles: grants = [] }) => {
+    const index = numbers(held.length).find((one) => email(one) === address);
+    const old = has(was, index === undefined ? [] : (held[index] ?? []));
+    const now = has(
+      is,
+      grants.map((grant) => grant.role),
+    );
+    const gains = [...now].some((permission) => sensitiveIn()(permission) && !old.has(permission));
+    return gains ? [address] : [];
+  });
+  return { plan: planOf(files, { ...state, merchant }), files, gaining };
+}
+
+test("no edit of a shared file gives a sensitive permission to more people than the limit without a refusal", () => {
+  const limit = fc.option(fc.nat(15), { nil: undefined });
+  const property = fc.property(
+    permissionSets,
+    permissionSets,
+    people,
+    sharedEntries,
+    limit,
+    (was, is, held, entries, most) => {
+      const guards = { ...OPEN, ...(most !== undefined && { maxGains: { sensitive: { count: most } } }) };
+      const { plan, gaining } = edit({ was, is, held, entries }, "MC1", guards);
+      const allowed = most ?? Math.max(10, Math.floor(held.length * 0.05));
+      expect(codes(plan).includes("max-gains")).toBe(gaining.length > allowed);
+    },
+  );
+  fc.assert(property, { numRuns: runs(300) });
+});
+
+test("no edit of a file that several merchants share gives more people a sensitive permission than the run may", () => {
+  const shop = fc.record({ was: permissionSets, held: people, entries: sharedEntries });
+  const shops = fc.array(shop, { minLength: 2, maxLength: 5 });
+  const limit = fc.option(fc.nat(60), { nil: undefined });
+  const property = fc.property(shops, permissionSets, limit, (chain, is, most) => {
+    const guards = { ...OPEN, maxGains: {} };
+    const made = chain.map((one, at) => edit({ ...one, is }, `MC${at}`, guards));
+    const projects = most === undefined ? [] : [{ run: { maxGains: { sensitive: { count: most } } } }];
+    const judged = judgeRun(made.map(({ plan, files }) => ({ plan, files: { ...files, projects } })));
+    // The same address at two merchants is one person.
+    const gaining = new Set(made.flatMap((one) => one.gaining));
+    const members = chain.reduce((sum, { held }) => sum + held.length, 0);
+    const isRefused = gaining.size > (most ?? Math.max(20, Math.floor(members * 0.05)));
+    expect(judged.map((plan) => codes(plan).includes("run-gains"))).toEqual(
+      made.map((one) => isRefused && one.gaining.length > 0),
+    );
+  });
+  fc.assert(property, { numRuns: runs(100) });
+});

@@ -58,13 +58,14 @@ function commonForm(a: string, b: string): number {
   return b.endsWith(domain) ? domain.length : 0;
 }
 
-/** Returns whether two words differ by a typing error: one edit, or two in long words. */
+/** Returns whether two words differ by a typing error: one edit, or two in long words; short ones are meant to differ. */
 export function isSlip(a: string, b: string): boolean {
   // Numbered names, such as till_1 and till_2, are meant to differ.
   if (a.replace(/\d+/g, "") === b.replace(/\d+/g, "") || Math.max(a.length, b.length) > MAX_LENGTH) {
     return false;
   }
-  const most = Math.min(a.length, b.length) >= 12 ? 2 : 1;
+  const least = Math.min(a.length, b.length);
+  const most = least >= 12 ? 2 : least >= 4 ? 1 : 0;
   return (
     Math.abs(a.length - b.length) <= most && distance(a.toLowerCase(), b.toLowerCase(), most + 1) <= most
   );

@@ -136,6 +136,8 @@ export interface ProjectSettings {
   readonly run?: RunLimits;
   /** Globs over sensitive permissions; `!` excludes. Absent: the default. */
   readonly sensitive?: readonly string[];
+  /** Permissions that exist, although no role may have them yet. Absent: none. */
+  readonly permissions?: readonly string[];
 }
 
 /** The changes that an apply refuses without an override. */

@@ -1,7 +1,7 @@
 const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index + 1);
 
 /** Merchants that share the role of their cashiers. */
-export const CASHIER_CODES: readonly string[] = numbers(40).map((number) => `MC${number}`);
+const CASHIER_CODES: readonly string[] = numbers(40).map((number) => `MC${number}`);
 
 const cashiers = (code: string, count: number): readonly string[] =>
   numbers(count).map((number) => `c${number}@${code.toLowerCase()}.example.com`);

@@ -62,6 +62,9 @@ const FINDINGS: Readonly<Record<FindingCode, Row>> = {
   "passwords-left": warning(
     "`--rotate-password` leaves out disabled users, whom a new password would enable.",
   ),
+  "permission-misspelt": error(
+    "A role has a permission that no live role has, and one typing error away is another one.",
+  ),
   "restored-violation": warning(
     "An undo restores access that breaks a policy or check. It is one of the risks.",
   ),

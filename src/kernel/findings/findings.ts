@@ -44,6 +44,12 @@ export type FindingData =
   | { readonly code: "rule-member-unknown"; readonly name: string; readonly near: string | null }
   | { readonly code: "rule-permission-unknown"; readonly name: string; readonly near: string }
   | {
+      readonly code: "permission-misspelt";
+      readonly name: string;
+      readonly permission: string;
+      readonly near: string;
+    }
+  | {
       readonly code: "override-left-over";
       readonly name: string;
       readonly why: "other-plan" | "no-changes" | "not-refused" | "enforced";
@@ -308,6 +314,12 @@ export function toFinding(data: FindingData): Finding {
         "member",
         `A guard or check names ${name}, who is neither declared nor a member: it has no effect.`,
         data.near === null ? "Correct the address, or remove it." : `Did you mean "${data.near}"?`,
+      );
+    case "permission-misspelt":
+      return error(
+        "role",
+        `The role "${name}" has the permission "${data.permission}", which no live role has.`,
+        `Did you mean "${data.near}"? If both exist, list "${data.permission}" under "permissions" in rolecall.yaml.`,
       );
     case "rule-permission-unknown":
       return warning(

@@ -42,6 +42,7 @@ import { declaredViolations, type Judgement, judgePlan } from "../rules/judge-ru
 import { applyFileOverrides } from "../rules/overrides.ts";
 import {
   ambiguousInRules,
+  misspeltInRoles,
   misspeltInRules,
   rolesInRules,
   unknownInRules,
@@ -328,6 +329,7 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
               ...unknownInRules(desired, scope, roles),
               ...sets.flatMap(({ rules }) => unknownInRules(asShared(rules), scope, roles)),
               ...unknownMembersInRules(desired, scope),
+              ...misspeltInRoles(desired, scope),
               ...misspeltInRules(desired, scope),
               ...sets.flatMap(({ rules }) => misspeltInRules(rules, scope)),
               ...ignoredAccess(scope),

@@ -167,7 +167,7 @@ async function loadProject(root: string, access: ProjectAccess, now: number): Pr
 }
 
 function settingsOf(content: ProjectFile | null, by: ProjectSettings["by"]): ProjectSettings {
-  const { run, sensitive } = content ?? {};
+  const { run, sensitive, permissions } = content ?? {};
   return omitUndefined({
     by,
     run:
@@ -177,6 +177,7 @@ function settingsOf(content: ProjectFile | null, by: ProjectSettings["by"]): Pro
         maxGains: run.max_gains && parseGains(run.max_gains),
       }),
     sensitive,
+    permissions,
   });
 }
 

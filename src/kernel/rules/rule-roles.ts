@@ -132,6 +132,35 @@ export function unknownMembersInRules(
 // Bounds the work; no file written by hand has more names.
 const MAX_COMPARED = 100_000_000;
 
+/**
+ * Reports permissions of declared roles that no live role has, and that are one typing error away from one that a role has
+ * or the service needs; those that the project lists are meant.
+ */
+export function misspeltInRoles(
+  { roles = [], projects = [] }: DesiredState,
+  { roles: live, ignoredLiveRoles }: Scope,
+): readonly FindingData[] {
+  const known = new Set([
+    ...[...live, ...ignoredLiveRoles].flatMap(({ permissions = [] }) => permissions),
+    ...Object.values(DEFAULT_ESCALATION).flat(),
+    ...projects.flatMap(({ permissions = [] }) => permissions),
+  ]);
+  const unknown = new Set(
+    roles.flatMap(({ permissions = [] }) => permissions.filter((permission) => !known.has(permission))),
+  );
+  const all = [...known, ...unknown].sort();
+  if (all.join("").length * [...unknown].join("").length > MAX_COMPARED) return [];
+  const meant = new Map(
+    [...unknown].map((name) => [name, all.find((one) => one !== name && isSlip(name, one))]),
+  );
+  return roles.flatMap(({ name, permissions = [] }) =>
+    permissions.flatMap((permission): readonly FindingData[] => {
+      const near = meant.get(permission);
+      return near === undefined ? [] : [{ code: "permission-misspelt", name, permission, near }];
+    }),
+  );
+}
+
 /** Reports permissions of rules that no role has, and that are one typing error away from one that a role has. */
 export function misspeltInRules(
   { roles = [], guards, policies, checks }: DesiredState,

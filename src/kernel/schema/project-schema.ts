@@ -100,6 +100,13 @@ export const projectSchema = described(
       default: [...DEFAULT_SENSITIVE],
       examples: [["payouts_*", "refunds_*", "members_*", "!*_view"]],
     }),
+    permissions: optional(z.array(text()), {
+      title: "Permissions",
+      description:
+        "Permissions that exist, although they look like a typing error: no live role has them, and another one has nearly the same name.",
+      default: [],
+      examples: [["tip_edit"]],
+    }),
     enforce_all: optional(z.boolean(), {
       title: "Every file is under an entry",
       description: "With true, a merchant's file that no glob of enforce matches is an error.",

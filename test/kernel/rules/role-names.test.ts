@@ -117,3 +117,23 @@ describe.each(ORDERS)("two live roles with one name, listed %s", (_, roles) => {
     expect(planOf(want, live(roles, [ADA]))).toMatchObject({ findings: [], changes: [{ id: "role_1" }] });
   });
 });
+
+describe("a permission that looks like a typing error", () => {
+  const is = live([liveRole("role_1", "Till", { permissions: ["catalog_view", "tips_edit"] })]);
+  const misspelt = (permissions: readonly string[], state: Partial<DesiredState> = {}): readonly string[] =>
+    planOf(desired({ roles: [role("Till", { permissions })], ...state }), is).findings.flatMap(
+      ({ code, severity, message, hint }) =>
+        code === "permission-misspelt" ? [`${severity}: ${message} ${hint}`] : [],
+    );
+
+  test("is an error that names the one that was meant, unless it is live or listed by the project", () => {
+    expect(misspelt(["catalog_veiw"])).toEqual([
+      'error: The role "Till" has the permission "catalog_veiw", which no live role has. Did you mean "catalog_view"? If both exist, list "catalog_veiw" under "permissions" in rolecall.yaml.',
+    ]);
+    expect(misspelt(["catalog_veiw"], { projects: [{ permissions: ["catalog_veiw"] }] })).toEqual([]);
+    expect(misspelt(["catalog_view", "tips_edit", "stock_edit"])).toEqual([]);
+    // One of two new ones in the files is probably wrong.
+    expect(misspelt(["stock_edit", "stock_eidt"])).toHaveLength(2);
+    expect(misspelt(["members_upate"])).toHaveLength(1);
+  });
+});

@@ -106,8 +106,18 @@ members: [{ email: ada@old.example, previously: ada@new.example, roles: [] }]
 `,
       "shared/circle.yaml": "members: [{ email: ada@new.example, previously: ada@old.example }]\n",
     });
-    const codes = diagnostics.filter(({ severity }) => severity === "error").map(({ code }) => code);
-    expect(codes).toEqual(["previous-address", "previous-address", "previous-address"]);
+    const errorsIn = (all: typeof diagnostics) =>
+      all.filter(({ severity }) => severity === "error").map(({ code }) => code);
+    expect(errorsIn(diagnostics)).toEqual(["previous-address", "previous-address", "previous-address"]);
+    // Two people of one file are not one.
+    const joined = await load({
+      "access/a.yaml": `merchant: A
+include: [../shared/two.yaml]
+members: [{ email: ada@new.example, previously: [ada@old.example, a@old.example], roles: [] }]
+`,
+      "shared/two.yaml": "members: [{ email: ada@old.example }, { email: a@old.example }]\n",
+    });
+    expect(errorsIn(joined.diagnostics)).toEqual(["previous-address", "previous-address"]);
   });
 
   test("takes the environment of an included one, and agrees with it", async () => {

@@ -270,13 +270,17 @@ async function verify(
   const enabled = passwords.flatMap(({ id, before, after }) => (before.status === after.status ? [] : [id]));
   const changed = live ? statusChanges(live, looked.live, new Set(enabled)) : [];
   const waited = new Set(planned.deferred.map(({ change }) => change.fingerprint));
+  // What waited may have become due, such as when a managed user was created under a new address.
+  const isRemoved = ({ id }: Change): boolean =>
+    result.outcomes.some(
+      ({ status, change }) => status === "done" && change.kind === "delete" && change.id === id,
+    );
+  const isDue = (change: Change): boolean =>
+    waited.has(change.fingerprint) || (change.reason === "address-changed" && !isRemoved(change));
   const { left } = remainingChanges(looked.plan);
-  const remaining = left.filter(({ fingerprint }) => !waited.has(fingerprint));
+  const remaining = left.filter((change) => !isDue(change));
   const changes = remaining.filter((change) => !refused.has(targetOf(change)));
-  // A change that the plan deferred may have become due, such as when a managed user was created.
-  const due = left.flatMap((change) =>
-    waited.has(change.fingerprint) ? [{ change, role: null, waitsFor: [] }] : [],
-  );
+  const due = left.filter(isDue).map((change) => ({ change, role: null, waitsFor: [] }));
   const deferred = [...looked.plan.deferred, ...due];
   const recorded = await toResult(
     journal.write({

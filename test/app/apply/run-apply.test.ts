@@ -286,12 +286,15 @@ test("what somebody else has changed meanwhile is named when everything is read 
   expect(code).toBe(4);
 });
 
-test("a removal that waited for a managed user is left to the next apply, and nobody else is blamed", async () => {
+test.each<[what: string, roles: readonly string[]]>([
+  ["a removal that waited for a managed user", []],
+  ["a removal that the plan did not list beside another change of the old membership", ["role_1"]],
+])("%s is left to the next apply, and nobody else is blamed", async (_, held) => {
   const managed = { nickname: "Till", passwordEnv: "TILL_PASSWORD" };
   const renamed = member("till@new.example", { previously: ["till@old.example"], roles: [], managed });
   const { due, service } = merchant("MC1", undefined, {
     state: desired({ merchant: "MC1", members: [renamed] }),
-    is: live([], [liveMember("mem_1", "till@old.example")]),
+    is: live([liveRole("role_1", "Cashier")], [liveMember("mem_1", "till@old.example", { roles: held })]),
   });
   const { code, stdout, stderr, entries } = await run([due], testIo());
   expect(service.state().members).toHaveLength(2);

@@ -232,6 +232,20 @@ describe("a file", () => {
     expect(processorTime() - before).toBeLessThan(20_000);
   });
 
+  test("with thousands of overrides, and of violations, is planned soon", async () => {
+    const overrides = many(20_000, (n) => `max-removals=${n}@${(n + 0x100000000000).toString(16)}, `);
+    const allowed = many(80, (n) => `"role:S${n}", `);
+    await shop.write(
+      "mc1.yaml",
+      `${HEAD}sync: { roles: additive, members: additive }\nguards:\n  overrides: [${overrides}]\n${rolesWith(2, () => "p")}${many(80, (n) => `  - { name: S${n}, permissions: [q] }\n`)}${members(500, () => "R0, R1")}checks:\n${many(100, (n) => `  - { can: p, only: [${allowed}"role:S${n % 80}", x${n}@example.com] }\n`)}`,
+    );
+    const before = processorTime();
+    const { code, text } = await told("plan");
+    expect(processorTime() - before).toBeLessThan(10_000);
+    expect(code).toBe(3);
+    expect(text).toContain("… and 49,000 more (--format json shows all)");
+  });
+
   test("cannot set a prototype", async () => {
     await shop.write(
       "mc1.yaml",

@@ -42,6 +42,12 @@ export function ruleLocations(
     }
     return null;
   };
+  const named = memoized((file: string) => pathsOfNames(contents(file)));
+  // A hostile file has as many violations as checks.
+  const textsOf = memoized(
+    (checks: DesiredState["checks"]): ReadonlyMap<string, Origin> =>
+      new Map(checks.toReversed().map((check) => [checkText(check), check.origin])),
+  );
   const ofFinding = (
     { code, severity, resource, name, message }: Finding,
     { checks }: Pick<DesiredState, "checks">,
@@ -55,10 +61,12 @@ export function ruleLocations(
       };
       return firstPlace(files, grantIn) ?? firstPlace(files, entryIn);
     }
-    if (NAMING_CODES.has(code)) return firstPlace(files, (file) => pathInRules(contents(file), name));
+    if (NAMING_CODES.has(code)) return firstPlace(files, (file) => named(file).get(name) ?? null);
     // An existing violation.
-    const failed = checks.find((check) => message.includes(`(check: ${checkText(check)})`));
-    if (failed) return place(failed.origin);
+    if (message.includes("(check: ")) {
+      const failed = [...textsOf(checks)].find(([text]) => message.includes(`(check: ${text})`));
+      if (failed) return place(failed[1]);
+    }
     return firstPlace(files, () => pathOfCode(code) ?? null);
   };
   return ({ merchant }, refusal) => {
@@ -68,8 +76,8 @@ export function ruleLocations(
     if ("severity" in refusal) return ofFinding(refusal, { checks }, files);
     const { rule, code, check } = refusal;
     if (rule === "check") {
-      const written = checks.find((each) => checkText(each) === check);
-      return written ? place(written.origin) : null;
+      const written = textsOf(checks).get(check ?? "");
+      return written ? place(written) : null;
     }
     const path = pathOfCode(code);
     if (path === undefined || !isSet(refusal, guards)) return null;
@@ -186,19 +194,36 @@ const NAMING_CODES: ReadonlySet<string> = new Set([
 
 const RULES = ["policies", "guards", "checks"] as const;
 
-/** Returns the path at which a rule of a file names a role or a permission; `null` if none does. */
-function pathInRules(value: Readonly<Record<string, unknown>>, name: string): Path | null {
-  const find = (inner: unknown, path: Path): Path | null => {
-    if (typeof inner === "string") return inner === name || inner === `role:${name}` ? path : null;
-    if (typeof inner !== "object" || inner === null) return null;
-    for (const [key, each] of Object.entries(inner)) {
-      const to = [...path, Array.isArray(inner) ? Number(key) : key];
-      const location = key === name ? to : find(each, to);
-      if (location !== null) return location;
-    }
-    return null;
+/** Returns the paths at which rules of a file first name roles and permissions, by what they name. */
+function pathsOfNames(value: Readonly<Record<string, unknown>>): ReadonlyMap<string, Path> {
+  const paths = new Map<string, Path>();
+  const add = (name: string, path: Path): void => {
+    if (!paths.has(name)) paths.set(name, path);
   };
-  return RULES.map((key) => find(value[key], [key])).find((path) => path !== null) ?? null;
+  const visit = (inner: unknown, path: Path): void => {
+    if (typeof inner === "string") {
+      add(inner, path);
+      if (inner.startsWith("role:")) add(inner.slice("role:".length), path);
+    } else if (typeof inner === "object" && inner !== null) {
+      for (const [key, each] of Object.entries(inner)) {
+        const to = [...path, Array.isArray(inner) ? Number(key) : key];
+        add(key, to);
+        visit(each, to);
+      }
+    }
+  };
+  for (const key of RULES) visit(value[key], [key]);
+  return paths;
+}
+
+/** Returns a function that makes a value for each key once. */
+function memoized<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {
+  const values = new Map<Key, Value>();
+  return (key) => {
+    const value = values.get(key) ?? make(key);
+    values.set(key, value);
+    return value;
+  };
 }
 
 /** The locations of changes in the files. */

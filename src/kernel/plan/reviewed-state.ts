@@ -158,7 +158,7 @@ export function unknownPermissions(role: string): string {
 
 /** Sets of permissions, each once. */
 interface PermissionSets {
-  indexOf(permissions: Iterable<string>): number;
+  indexOf(permissions: readonly string[]): number;
   all(): readonly (readonly string[])[];
 }
 
@@ -166,14 +166,15 @@ function createPermissionSets(): PermissionSets {
   const sets: (readonly string[])[] = [[]];
   const indexes = new Map<string, number>([["", 0]]);
   return {
-    indexOf(permissions) {
+    // People with the same roles share one list.
+    indexOf: memoized((permissions) => {
       const set = sortedSet(permissions);
       const key = set.join("\n");
       const index = indexes.get(key);
       if (index !== undefined) return index;
       indexes.set(key, sets.length);
       return sets.push(set) - 1;
-    },
+    }),
     all: () => sets,
   };
 }
@@ -219,8 +220,8 @@ export function personPermissions(
   ]);
   const usable = (name: string): readonly PersonAccess[] => (memberships.get(name) ?? []).filter(isActive);
   return {
-    held: (name) => usable(name).flatMap((person) => texts(grantedTo(person))),
-    reach: (name) => usable(name).flatMap((person) => reached(reachOf(person))),
+    held: (name) => joined(usable(name).map((person) => texts(grantedTo(person)))),
+    reach: (name) => joined(usable(name).map((person) => reached(reachOf(person)))),
     granted: (roles) =>
       roles.flatMap((key) => {
         const role = access.roles.get(key);
@@ -231,6 +232,12 @@ export function personPermissions(
       return reached(reachOf({ roles: [...held, ...roles] }));
     },
   };
+}
+
+/** Joins lists; a single one stays the same list. */
+function joined(lists: readonly (readonly string[])[]): readonly string[] {
+  const [first = [], ...others] = lists;
+  return others.length === 0 ? first : lists.flat();
 }
 
 function memoized<Key extends object, Value>(compute: (key: Key) => Value): (key: Key) => Value {

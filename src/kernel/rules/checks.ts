@@ -22,7 +22,7 @@ export function checkViolations(
         extent,
         check,
         ...(data.code === "check-only" && { only: data }),
-        refusal: (tense) => refusalOf(check, data, tense),
+        refusal: (tense) => ({ ...toRefusal(data, tense), check: text }),
         breaches: () => [breachOfCheck(check, data)],
       }),
     );
@@ -30,10 +30,6 @@ export function checkViolations(
 }
 
 type CheckData = Extract<RefusalData, { readonly code: `check-${string}` }>;
-
-function refusalOf(check: Check, data: CheckData, tense: Tense): Refusal {
-  return { ...toRefusal(data, tense), check: checkText(check) };
-}
 
 /** Returns a violated check as a problem of the files. */
 export function breachOfCheck({ origin }: Check, data: CheckData): Breach {

@@ -6,7 +6,7 @@ import { fleetView, MIN_FLEET } from "../view/fleet-view.ts";
 import { namesText } from "../view/names-text.ts";
 import { deferredText } from "../view/plan-view.ts";
 import { renderImpact } from "./impact-text.ts";
-import { renderFindings, renderGroups, renderHeading, renderRefusal, renderRisks } from "./plan-text.ts";
+import { renderFindings, renderGroups, renderHeading, renderRefusals, renderRisks } from "./plan-text.ts";
 import { type FleetFormat, renderFleet } from "./plans-text.ts";
 import { cutText, hangingLines, withCutNote, wrapText } from "./wrap.ts";
 
@@ -76,7 +76,7 @@ function renderDrift(
   const lines = [
     renderHeading(view, style),
     ...(refusals.length > 0 ? ["", `  ${style.red(style.bold("Live access breaks these rules:"))}`] : []),
-    ...refusals.flatMap((refusal) => renderRefusal(refusal, style)),
+    ...renderRefusals(refusals, style),
     ...(verbosity === "quiet"
       ? []
       : [

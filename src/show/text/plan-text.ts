@@ -60,7 +60,7 @@ export function renderMerchantPlan(
     ...(verbosity === "quiet" ? [] : renderBody(view, style, verbosity)),
     ...renderFindings(verbosity === "quiet" ? { ...view, warnings: [] } : view, style),
     ...(view.refusals.length > 0 ? ["", `  ${style.red(style.bold("An apply would be refused:"))}`] : []),
-    ...view.refusals.flatMap((refusal) => renderRefusal(refusal, style)),
+    ...renderRefusals(view.refusals, style),
     ...(view.overrides === null ? [] : renderFileOverrides(view.overrides, style)),
     ...(view.overridden.length > 0 ? [""] : []),
     ...view.overridden.flatMap((refusal) => renderOverridden(refusal, style)),
@@ -213,6 +213,18 @@ export function renderRefusal(
     ...renderPlace(place, "      ", style),
     ...renderHint(hint, "      ", style),
     ...(override === null ? [] : renderOverride(override, style)),
+  ];
+}
+
+// More than anybody reads.
+const MAX_REFUSALS = 1000;
+
+/** Formats the refusals of a plan, or the violations by live access. */
+export function renderRefusals(refusals: readonly RefusalView[], style: Style): readonly string[] {
+  const more = refusals.length - MAX_REFUSALS;
+  return [
+    ...refusals.slice(0, MAX_REFUSALS).flatMap((refusal) => renderRefusal(refusal, style)),
+    ...(more > 0 ? [`    ${style.dim(`${cutText(more)} (--format json shows all)`)}`] : []),
   ];
 }
 

@@ -1,7 +1,9 @@
 import { libraryIo } from "../app/io/node-io.ts";
+import { suggest } from "../lib/suggest.ts";
 import { createSandbox } from "../sandbox/create-sandbox.ts";
 import { type FaultSettings, parseFaults, parseFaultsValue } from "../sandbox/faults/faults.ts";
 import { type Listening, listen } from "../sandbox/listen.ts";
+import { parseSeed } from "../sandbox/seed/parse-seed.ts";
 import type { SandboxKey, SandboxMerchant, SandboxSeed } from "./sandbox-seed.ts";
 
 /** Initial state and settings of a sandbox; the settings can be changed by `PUT /_sandbox/settings`. */
@@ -34,8 +36,8 @@ export interface TestSandbox {
   addMerchant(merchant: SandboxMerchant): Promise<void>;
   /** Adds an API key, or replaces what it may do. */
   addKey(key: SandboxKey): Promise<void>;
-  /** Replaces all merchants, members, roles and keys by those of a seed. */
-  plant(seed: SandboxSeed): Promise<void>;
+  /** Replaces all merchants, members, roles and keys by those of a seed, or of its text in YAML or JSON. */
+  plant(seed: SandboxSeed | string): Promise<void>;
   /** Restores the seed and the initial settings, faults and clock. */
   reset(): Promise<void>;
   /** Moves the clock on by a duration such as `8d`, `2h`, `15m` or `30s`; invitations expire after 7 days. */
@@ -49,9 +51,10 @@ export interface TestSandbox {
 /**
  * Creates a sandbox.
  *
- * @throws Error if the seed or the faults are not valid, with every problem.
+ * @throws Error if the seed or the faults are not valid, with every problem, or if there is no such option.
  */
 export function createTestSandbox(options: TestSandboxOptions = {}): TestSandbox {
+  checkNames(options);
   const { now, faults, ...settings } = options;
   const io = libraryIo({});
   const offset = now === undefined ? 0 : startTime(now) - io.now();
@@ -63,8 +66,15 @@ export function createTestSandbox(options: TestSandboxOptions = {}): TestSandbox
   });
   let listening: Listening | null = null;
 
-  const fetch: TestSandbox["fetch"] = (input, init) =>
-    sandbox.fetch(new Request(typeof input === "string" ? new URL(input, "http://127.0.0.1") : input, init));
+  const fetch: TestSandbox["fetch"] = async (input, init) => {
+    const request = new Request(typeof input === "string" ? new URL(input, "http://127.0.0.1") : input, init);
+    const { signal } = request;
+    signal.throwIfAborted();
+    return new Promise((resolve, reject) => {
+      signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+      sandbox.fetch(request).then(resolve, reject);
+    });
+  };
 
   const control: TestSandbox["control"] = async (method, path, body) => {
     const response = await fetch(`/_sandbox${path}`, {
@@ -98,7 +108,7 @@ export function createTestSandbox(options: TestSandboxOptions = {}): TestSandbox
       await control("POST", "/keys", key);
     },
     plant: async (seed) => {
-      await control("PUT", "/seed", seed);
+      await control("PUT", "/seed", typeof seed === "string" ? parseSeed(seed) : seed);
     },
     reset: async () => {
       await control("POST", "/reset");
@@ -111,6 +121,25 @@ export function createTestSandbox(options: TestSandboxOptions = {}): TestSandbox
       await control("POST", `/merchants/${path}/accept`);
     },
   };
+}
+
+const OPTIONS: Readonly<Record<keyof TestSandboxOptions, true>> = {
+  seed: true,
+  faults: true,
+  now: true,
+  strict: true,
+  rateLimit: true,
+  latency: true,
+  log: true,
+};
+
+function checkNames(options: TestSandboxOptions): void {
+  const names = Object.keys(OPTIONS);
+  const unknown = Object.keys(options).find((name) => !names.includes(name));
+  if (unknown === undefined) return;
+  const meant = suggest(unknown, names);
+  const hint = meant === null ? `The options are ${names.join(", ")}.` : `Did you mean ${meant}?`;
+  throw new TypeError(`The sandbox has no option ${unknown}. ${hint}`);
 }
 
 function readFaults(faults: NonNullable<TestSandboxOptions["faults"]>): FaultSettings {

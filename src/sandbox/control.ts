@@ -264,7 +264,9 @@ function hostName(header: string): string {
 
 /** Throws a 403 for requests that a web page could send: with an Origin or a foreign Host (DNS rebinding). */
 export function refuseWebPages(c: SandboxContext, anyHost: boolean): void {
-  if (c.req.header("origin") !== undefined) {
+  // Browsers send it also where they send no Origin: with links, images and forms that only read.
+  const site = c.req.header("sec-fetch-site") ?? "none";
+  if (c.req.header("origin") !== undefined || site === "cross-site" || site === "same-site") {
     throw new ProblemError(403, "The sandbox does not answer web pages.");
   }
   const host = c.req.header("host");

@@ -113,3 +113,30 @@ test("the page begins with the examples, and names every function", async () => 
   }
   for (const name of Object.keys(create())) expect(page).toContain(`| \`${name}(`);
 });
+
+test("a seed can be planted as text", async () => {
+  const sandbox = create();
+  await sandbox.plant(
+    "merchants:\n  - { code: MC2, members: [{ email: ann@example.com, roles: [role_owner] }] }\n",
+  );
+  const members = await json(sandbox.fetch("/v0.1/merchants/MC2/members", { headers: authorization }));
+  expect(members.total_count).toBe(1);
+  await expect(sandbox.plant("merchants: [{ cod: MC3 }]")).rejects.toThrow(/unknown field "cod"/);
+});
+
+test("an option that does not exist is an error with a suggestion", () => {
+  expect(() => create({ ratelimit: 5 } as never)).toThrow(
+    "The sandbox has no option ratelimit. Did you mean rateLimit?",
+  );
+  expect(() => create({ port: 4010 } as never)).toThrow("The options are seed, faults, now, strict,");
+});
+
+test("an aborted request rejects with the reason, as the global fetch does", async () => {
+  const sandbox = create({ latency: 60_000 });
+  const early = sandbox.fetch(MEMBERS, { headers: authorization, signal: AbortSignal.abort("early") });
+  await expect(early).rejects.toBe("early");
+  const stop = new AbortController();
+  const late = sandbox.fetch(MEMBERS, { headers: authorization, signal: stop.signal });
+  stop.abort("late");
+  await expect(late).rejects.toBe("late");
+});

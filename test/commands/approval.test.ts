@@ -227,7 +227,7 @@ test("an approval does not override a guard", async () => {
 
 test.each([
   ["/dev/zero", "it is a device, not a file"],
-  [".", "EISDIR"],
+  [".", "it is a folder, not a file"],
   ["none.json", "there is no such file or folder"],
 ])("%s is no approved plan, and says why", async (path, reason) => {
   const { code, stderr } = await shop.run(["apply", "mc1.yaml", "--yes", "--approved", path]);

@@ -258,3 +258,15 @@ test.each([
 ])("refuses %s %s", async (option, value) => {
   await expect(run(option, value)).rejects.toMatchObject({ code: "commander.invalidArgument" });
 });
+
+test.each(["--seed", "--faults"])("%s takes no device and no folder", async (option) => {
+  for (const [path, why] of [
+    ["/dev/zero", "a device"],
+    [".", "a folder"],
+  ] as const) {
+    await expect(run(option, path)).rejects.toMatchObject({
+      code: "file-unreadable",
+      message: `${path} cannot be read: it is ${why}, not a file.`,
+    });
+  }
+});

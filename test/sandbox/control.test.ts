@@ -406,6 +406,8 @@ describe("web pages", () => {
     const ask = (headers: Record<string, string>) => call("GET", path, { headers });
     expect((await ask({ origin: "http://evil.example" })).status).toBe(403);
     expect((await ask({ origin: "null" })).status).toBe(403);
+    expect((await ask({ "sec-fetch-site": "cross-site" })).status).toBe(403);
+    expect((await ask({ "sec-fetch-site": "none" })).status).not.toBe(403);
     for (const host of [
       "evil.example",
       "evil.example:4010",

@@ -1,5 +1,3 @@
-import { createReadStream } from "node:fs";
-import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type Comparison, compareReviewed } from "../../kernel/approval/compare-reviewed.ts";
 import { runFingerprint } from "../../kernel/diff/fingerprint.ts";
@@ -13,6 +11,7 @@ import type { Origin } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { Plan, Refusal } from "../../model/plan.ts";
 import type { Io } from "../io/io.ts";
+import { readTextFile } from "../io/read-text.ts";
 import { unreadableReason } from "../project/find-files.ts";
 import type { PlannedMerchant, UnplannedMerchant } from "../session/session.ts";
 
@@ -41,7 +40,7 @@ export async function readConsent(
 
 /** Reads the approved plans; throws RolecallError for an invalid file. */
 async function readApproved(file: string, io: Io): Promise<ApprovedFile> {
-  const text = await readPlanText(resolve(io.cwd, file)).catch((error: unknown) => {
+  const text = await readTextFile(resolve(io.cwd, file)).catch((error: unknown) => {
     throw new RolecallError("file-unreadable", `${file} cannot be read: ${unreadableReason(error)}.`, {
       hint: 'Name a file that "rolecall plan --out" wrote.',
       cause: error,
@@ -53,21 +52,6 @@ async function readApproved(file: string, io: Io): Promise<ApprovedFile> {
     hint: 'Create it again with "rolecall plan --out".',
   });
 }
-
-/** Reads a file or a pipe; rejects for a device, and for what has no end. */
-async function readPlanText(path: string): Promise<string> {
-  if ((await stat(path)).isCharacterDevice()) throw new Error("it is a device, not a file");
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of createReadStream(path)) {
-    size += chunk.length;
-    if (size > MAX_BYTES) throw new Error(`it has more than ${MAX_BYTES / 1024 / 1024} MiB`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
-}
-
-const MAX_BYTES = 256 * 1024 * 1024;
 
 /** The part of a fresh plan that an approved file covers, and why it does not cover the rest. */
 export interface ApprovedPart {

@@ -1,9 +1,10 @@
 import { constants } from "node:fs";
-import { open, readFile } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { resolve } from "node:path";
 import { writeAtomically } from "../../app/io/atomic-write.ts";
 import type { Io } from "../../app/io/io.ts";
 import { checkOutputs } from "../../app/io/output.ts";
+import { readTextFile } from "../../app/io/read-text.ts";
 import { RolecallError } from "../../model/errors.ts";
 import { isLoopback } from "../../sandbox/control.ts";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
@@ -130,7 +131,7 @@ async function reading(text: Promise<string | null>, file: string): Promise<stri
   try {
     return await text;
   } catch (error) {
-    throw new RolecallError("file-unreadable", `${file} cannot be read: ${reason(error)}`, { cause: error });
+    throw new RolecallError("file-unreadable", `${file} cannot be read: ${reason(error)}.`, { cause: error });
   }
 }
 
@@ -150,7 +151,7 @@ function reason(error: unknown): string {
 /** Reads a file; `null` if it does not exist. */
 async function readIfThere(path: string): Promise<string | null> {
   try {
-    return await readFile(path, "utf8");
+    return await readTextFile(path);
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
     throw error;

@@ -95,18 +95,21 @@ export function planParts(unordered: PlanInput): (leaveOut: ReadonlySet<string>)
 export function proposeChanges(input: PlanInput): ProposedChanges {
   const { desired, live, now, matches, renewal = {} } = input;
   const { sync } = desired;
-  const left = leftAt(desired.leavers, now);
-  const scope = scopeOf(live, desired.ignore, matches, left);
+  const gone = leftAt(desired.leavers, now);
+  const scope = scopeOf(live, desired.ignore, matches, gone);
   const guards = [desired, ...(desired.enforced ?? [])].map((rules) => rules.guards);
-  const named = new Set([...namedRoleIds(desired), ...guards.flatMap((each) => protectedIds(each, scope))]);
+  const namedIds = new Set([
+    ...namedRoleIds(desired),
+    ...guards.flatMap((each) => protectedIds(each, scope)),
+  ]);
   const ignored = ignoredEntries(desired, scope, matches);
-  const roles = planRoles(desired.roles, scope, { ...sync, named, ignored: ignored.roles });
+  const roles = planRoles(desired.roles, scope, { ...sync, named: namedIds, ignored: ignored.roles });
   const ignoredRoles = new Set([...scope.ignoredRoles, ...ignored.roles]);
   const members = planMembers(desired.members, scope, {
     sync,
     roles: roleResolver(roles, { ...scope, ignoredRoles }),
     ignored: ignored.members,
-    left,
+    left: gone,
     now,
     file: desired.origin.file,
     renewal,
@@ -133,10 +136,10 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
   const { desired, live, service, now, matches, leaveOut = new Set(), base } = input;
   const { merchant } = desired;
   const sets = enforcedSets(desired, base);
-  const own = ownRules(desired, sets);
-  const { guards } = own;
-  const found = { roles: roles.changes, members: members.changes };
-  const rounding = roundingChanges([...found.roles, ...found.members], live);
+  const ownSettings = ownRules(desired, sets);
+  const { guards } = ownSettings;
+  const proposed = { roles: roles.changes, members: members.changes };
+  const rounding = roundingChanges([...proposed.roles, ...proposed.members], live);
   const declared = declaredRoles(roles);
   const holders = { declared, callerId: live.callerId };
   const {
@@ -150,7 +153,7 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
   } = withholdRemovals({
     ...holders,
     scope,
-    found,
+    found: proposed,
     leaveOut: new Set([...leaveOut, ...rounding.map(({ change }) => change.fingerprint)]),
     waiting: members.waiting,
     guards,
@@ -189,13 +192,13 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
     matches,
   };
   // A replaced role counts as one role before and after, even if its successor exists already.
-  const left = apart ? accessAfter(joined, changes, { mergeReplacedRoles: true }) : after;
-  const names = roleNames(left, declared);
+  const remaining = apart ? accessAfter(joined, changes, { mergeReplacedRoles: true }) : after;
+  const names = roleNames(remaining, declared);
   const { find } = names;
   const judge = (rules: DesiredState, findRole = find): Judgement => {
     // An undo does not depend on the file.
     const compared = { before: joined, declared: () => (byFile ? declaredViolations(rules, now) : []) };
-    const present = judgePlan(rules, { access: left, settled: joinedAfter, find: findRole }, compared);
+    const present = judgePlan(rules, { access: remaining, settled: joinedAfter, find: findRole }, compared);
     // Deferred changes are judged as well: the rules hold while they wait, and after everything has happened.
     const judgement = waits
       ? withLater(
@@ -215,7 +218,7 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
       findings: [...judgement.findings, ...grants.findings],
     };
   };
-  const judged = judge(own);
+  const judged = judge(ownSettings);
   const judgedBy = (rules: DesiredState, { callerId }: Pick<typeof guarded, "callerId">): Judgement => {
     const kept = accessAfter(joined, changes, { mergeReplacedRoles: true });
     const few = withheldBy(rules.guards, {
@@ -228,9 +231,9 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
     const findBefore = roleFinder(joined, declared);
     const findStill = (role: string): string | undefined => {
       const key = findBefore(role) ?? "";
-      return find(role) ?? (left.roles.has(key) ? key : undefined);
+      return find(role) ?? (remaining.roles.has(key) ? key : undefined);
     };
-    const chained = new Set(still.deferred.map((one) => one.deferred.change.fingerprint));
+    const chained = new Set(still.deferred.map((withheldOne) => withheldOne.deferred.change.fingerprint));
     const { refusals: broken, ...rest } = judge(rules, findStill);
     const refusals = [
       ...few.refusals,
@@ -244,16 +247,16 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
   };
 
   const place = { merchant, environment: desired.environment ?? null, service };
-  const all = [...sortChanges(changes.roles), ...sortChanges(changes.members)];
-  const fingerprint = planFingerprint(place, all);
+  const allChanges = [...sortChanges(changes.roles), ...sortChanges(changes.members)];
+  const fingerprint = planFingerprint(place, allChanges);
   const isWhole = byFile && leaveOut.size === 0;
   const asWritten = (refusal: Refusal): Refusal => (byFile ? refusal : refusalOfUndo(refusal));
   // Nobody locks themselves out by the rules of one file alone.
   const enforced = sets.map(({ origin, rules }) => {
     const { refusals: broken, findings, findingData: data } = judgedBy(rules, { callerId: null });
-    const refused = { fingerprint, refusals: broken.map(asWritten), changes: all };
-    const left = applyFileOverrides(refused, overridesOf(rules, isWhole));
-    return { origin, ...left, findings, findingData: data };
+    const refused = { fingerprint, refusals: broken.map(asWritten), changes: allChanges };
+    const notOverridden = applyFileOverrides(refused, overridesOf(rules, isWhole));
+    return { origin, ...notOverridden, findings, findingData: data };
   });
   const ownRefusals = [
     ...roles.refusalData.map((data) => toRefusal(data)),
@@ -266,22 +269,26 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
     ...judged.refusals,
   ].map(asWritten);
   const baseRules = base && ownRules(withRulesOf(base, desired), sets);
-  const ambiguous = [own, ...sets.map(({ rules }) => rules), ...(baseRules ? [baseRules] : [])].flatMap(
-    (rules) => ambiguousInRules(rules, names, roles),
-  );
+  const ambiguous = [
+    ownSettings,
+    ...sets.map(({ rules }) => rules),
+    ...(baseRules ? [baseRules] : []),
+  ].flatMap((rules) => ambiguousInRules(rules, names, roles));
   const byBase =
     baseRules === undefined ? [] : refusalsOfBase(judgedBy(baseRules, live).refusals, ownRefusals);
-  const byEnforced = enforced.flatMap((one) => one.refusals);
+  const byEnforced = enforced.flatMap((ruleSet) => ruleSet.refusals);
   const { refusals, overridden, findingData } = applyFileOverrides(
-    { fingerprint, refusals: [...ownRefusals, ...byBase], changes: all },
+    { fingerprint, refusals: [...ownRefusals, ...byBase], changes: allChanges },
     // A selection of the changes is another plan, and so is an undo.
-    overridesOf(own, isWhole),
+    overridesOf(ownSettings, isWhole),
     byEnforced,
   );
   const allDeferred = [...held.deferred, ...deferred].sort(by(({ change }) => `${change.name} ${change.id}`));
   const allOverridden = [
     ...overridden,
-    ...enforced.flatMap((one) => one.overridden.map((refusal) => refusalOfEnforced(one.origin, refusal))),
+    ...enforced.flatMap((ruleSet) =>
+      ruleSet.overridden.map((refusal) => refusalOfEnforced(ruleSet.origin, refusal)),
+    ),
   ];
   return {
     format: 1,
@@ -290,12 +297,12 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
     summary: {
       roles: count(
         changes.roles,
-        roles.unchanged + unchangedByChoice(found.roles, wanted.roles),
+        roles.unchanged + unchangedByChoice(proposed.roles, wanted.roles),
         byFile && desired.roles === undefined ? "all" : roles.unlisted,
       ),
       members: count(
         changes.members,
-        members.unchanged + unchangedByChoice(found.members, wanted.members),
+        members.unchanged + unchangedByChoice(proposed.members, wanted.members),
         byFile && desired.members === undefined ? "all" : members.unlisted,
       ),
     },
@@ -304,24 +311,28 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
       ...place,
       now,
       desired,
-      changes: all,
+      changes: allChanges,
       deferred: allDeferred,
       before,
       after,
     }),
-    changes: all,
+    changes: allChanges,
     deferred: allDeferred,
     refusals: sortRefusals([
       ...besidesEnforced(refusals, byEnforced),
-      ...enforced.flatMap((one) => one.refusals.map((refusal) => refusalOfEnforced(one.origin, refusal))),
+      ...enforced.flatMap((ruleSet) =>
+        ruleSet.refusals.map((refusal) => refusalOfEnforced(ruleSet.origin, refusal)),
+      ),
     ]),
     ...(allOverridden.length > 0 && { overridden: sortRefusals(allOverridden) }),
     findings: sortFindings([
       ...besidesEnforced(
         judged.findings,
-        enforced.flatMap((one) => one.findings),
+        enforced.flatMap((ruleSet) => ruleSet.findings),
       ),
-      ...enforced.flatMap((one) => one.findings.map((finding) => findingOfEnforced(one.origin, finding))),
+      ...enforced.flatMap((ruleSet) =>
+        ruleSet.findings.map((finding) => findingOfEnforced(ruleSet.origin, finding)),
+      ),
       ...[
         ...(live.callerUnknown ? [{ code: "caller-unknown", name: "the API key" } as const] : []),
         ...(byFile
@@ -346,7 +357,7 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
           ...withheld.findingData,
           ...withheldByEnforced.flatMap((one) => one.findingData),
           ...judged.findingData,
-          ...enforced.flatMap((one) => one.findingData),
+          ...enforced.flatMap((ruleSet) => ruleSet.findingData),
         ]),
         ...findingData,
         ...(byFile
@@ -374,8 +385,8 @@ function overridesOf({ guards: { overrides = [] } }: DesiredState, isWhole: bool
 /** Adds what rules say of the state after everything to what they say of the state while some changes wait. */
 function withLater(present: Judgement, later: Judgement): Judgement {
   const added = <Item>(items: readonly Item[], others: readonly Item[]): readonly Item[] => {
-    const known = new Set(items.map((item) => JSON.stringify(item)));
-    return [...items, ...others.filter((item) => !known.has(JSON.stringify(item)))];
+    const texts = new Set(items.map((item) => JSON.stringify(item)));
+    return [...items, ...others.filter((item) => !texts.has(JSON.stringify(item)))];
   };
   return {
     refusals: added(present.refusals, later.refusals),
@@ -386,7 +397,7 @@ function withLater(present: Judgement, later: Judgement): Judgement {
 
 /** Returns each finding once, of those that several rules make. */
 function distinctData(data: readonly FindingData[]): readonly FindingData[] {
-  return [...new Map(data.map((one) => [JSON.stringify(one), one])).values()];
+  return [...new Map(data.map((finding) => [JSON.stringify(finding), finding])).values()];
 }
 
 /** Returns enforced rules as those of a shared file: another merchant may have the roles that they name. */
@@ -398,11 +409,11 @@ function asShared(rules: DesiredState): DesiredState {
 function assumedRoles(desired: DesiredState, { roles }: Scope): readonly FindingData[] {
   const assumed = roles.filter(({ idOnly }) => idOnly);
   if (assumed.length === 0) return [];
-  const named = new Set(namedRoleIds(desired));
+  const namedIds = new Set(namedRoleIds(desired));
   return (
     assumed
       // A documented one may be missing from every response, which says nothing about the file.
-      .filter(({ id }) => named.has(id) && !PREDEFINED_ROLES.includes(id))
+      .filter(({ id }) => namedIds.has(id) && !PREDEFINED_ROLES.includes(id))
       .map(({ id }): FindingData => ({ code: "role-not-retrieved", name: id }))
   );
 }
@@ -426,7 +437,7 @@ export function namedRoleIds(desired: DesiredState): readonly string[] {
   const declared = new Set(roles?.map((role) => role.name));
   const granted = new Set<string>();
   for (const member of members ?? []) for (const { role } of member.roles ?? []) granted.add(role);
-  const named = [
+  const ids = [
     ...(roles ?? []).flatMap((role) => role.id ?? []),
     ...granted,
     ...rolesInRules(desired),
@@ -434,7 +445,7 @@ export function namedRoleIds(desired: DesiredState): readonly string[] {
     // Who may give roles away may give these.
     ...(reachMatters(desired) ? PREDEFINED_ROLES : []),
   ].filter((name) => name.startsWith("role_") && !declared.has(name));
-  return [...new Set(named)].sort(byCodeUnit);
+  return [...new Set(ids)].sort(byCodeUnit);
 }
 
 /** Returns whether a check counts what members can give themselves. */
@@ -444,15 +455,15 @@ function reachMatters({ checks, enforced = [] }: DesiredState): boolean {
 
 /** Returns the ids of the live roles that `protect` names by id, not by a pattern. */
 function protectedIds({ protect }: DesiredState["guards"], { roles }: Scope): readonly string[] {
-  const named = new Set(protect.roles.filter(isLiteralGlob).map((role) => role.toLowerCase()));
-  return roles.flatMap(({ id }) => (named.has(id.toLowerCase()) ? id : []));
+  const protectedNames = new Set(protect.roles.filter(isLiteralGlob).map((role) => role.toLowerCase()));
+  return roles.flatMap(({ id }) => (protectedNames.has(id.toLowerCase()) ? id : []));
 }
 
 /** Counts the live entries that stay unchanged because their changes are left out. */
-function unchangedByChoice(found: readonly Change[], wanted: readonly Change[]): number {
+function unchangedByChoice(proposed: readonly Change[], kept: readonly Change[]): number {
   const touched = (changes: readonly Change[]): number =>
     changes.filter(({ kind }) => kind !== "create").length;
-  return touched(found) - touched(wanted);
+  return touched(proposed) - touched(kept);
 }
 
 /** Counts changes and unchanged entries; with `"all"`, every unchanged entry counts as unmanaged. */

@@ -30,12 +30,12 @@ export function enforcedSets(desired: DesiredState, base: BaseRules | undefined)
     const meaning = meaningOf(rules);
     distinct.set(meaning, distinct.get(meaning) ?? rules);
   }
-  const all = [...distinct.values()];
-  return all.map((origin, index) => {
+  const sets = [...distinct.values()];
+  return sets.map((origin, index) => {
     const { policies, checks } = origin;
     const guards = withoutDefaults(
       origin.guards,
-      (name) => index > 0 || all.some((rules) => rules.guards[name] !== undefined),
+      (name) => index > 0 || sets.some((rules) => rules.guards[name] !== undefined),
     );
     return { origin, rules: withRulesOf({ guards, policies, checks }, desired) };
   });
@@ -96,18 +96,21 @@ function ofRules(message: string, file: string, by: EnforcedRules["by"]): string
 
 /** Returns the items of a file's own rules that no enforced rule has as well. */
 export function besidesEnforced<T extends Refusal | Finding>(
-  own: readonly T[],
+  ownItems: readonly T[],
   enforced: readonly (Refusal | Finding)[],
 ): readonly T[] {
-  if (enforced.length === 0) return own;
-  const known = new Set(enforced.map(keyOf));
-  return own.filter((one) => !known.has(keyOf(one)));
+  if (enforced.length === 0) return ownItems;
+  const enforcedKeys = new Set(enforced.map(keyOf));
+  return ownItems.filter((item) => !enforcedKeys.has(keyOf(item)));
 }
 
 /** Returns the refusals that only the base branch's rules have, with what to do about them. */
-export function refusalsOfBase(byBase: readonly Refusal[], own: readonly Refusal[]): readonly Refusal[] {
-  const known = new Set(own.map(keyOf));
-  return byBase.filter((refusal) => !known.has(keyOf(refusal))).map(refusalOfBase);
+export function refusalsOfBase(
+  byBase: readonly Refusal[],
+  ownRefusals: readonly Refusal[],
+): readonly Refusal[] {
+  const ownKeys = new Set(ownRefusals.map(keyOf));
+  return byBase.filter((refusal) => !ownKeys.has(keyOf(refusal))).map(refusalOfBase);
 }
 
 /**
@@ -120,15 +123,17 @@ export function withoutThoseOfBase(
 ): readonly Refusal[] {
   const subjectOf = ({ rule, code, resource, name }: Refusal): string =>
     JSON.stringify([rule, code, resource, name]);
-  const known = new Set(ofBase.map(subjectOf));
-  return refusals.filter((one) => one.by !== "base" || one.name === null || !known.has(subjectOf(one)));
+  const subjects = new Set(ofBase.map(subjectOf));
+  return refusals.filter(
+    (refusal) => refusal.by !== "base" || refusal.name === null || !subjects.has(subjectOf(refusal)),
+  );
 }
 
 /** Equal refusals of two branches may state different limits; then they have the same override. */
-function keyOf(one: Refusal | Finding): string {
-  const { code, resource, name, message } = one;
-  if ("severity" in one) return JSON.stringify([code, resource, name, message]);
-  return JSON.stringify([one.rule, code, resource, name, one.override ?? message]);
+function keyOf(problem: Refusal | Finding): string {
+  const { code, resource, name, message } = problem;
+  if ("severity" in problem) return JSON.stringify([code, resource, name, message]);
+  return JSON.stringify([problem.rule, code, resource, name, problem.override ?? message]);
 }
 
 function refusalOfBase(refusal: Refusal): Refusal {

@@ -243,9 +243,9 @@ export interface Violation {
 /** Returns the holders of a role, by its name or id. */
 export function holdersBy(role: string, { holders }: AccessIndex, judged: Judged): readonly PersonAccess[] {
   const key = judged.find(role);
-  const found = (key === undefined ? undefined : holders.get(key)) ?? [];
-  countWork(judged, 1 + found.length);
-  return found;
+  const people = (key === undefined ? undefined : holders.get(key)) ?? [];
+  countWork(judged, 1 + people.length);
+  return people;
 }
 
 /** A member or role; `id` is `null` before it exists, `name` is the address or the role's name. */
@@ -284,9 +284,9 @@ export function indexAccess({ roles, people: unsorted }: Access): AccessIndex {
   const granting = new Map<string, Set<string>>();
   for (const [key, { permissions }] of roles) {
     for (const permission of permissions ?? []) {
-      const known = granting.get(permission);
-      if (known === undefined) granting.set(permission, new Set([key]));
-      else known.add(key);
+      const cached = granting.get(permission);
+      if (cached === undefined) granting.set(permission, new Set([key]));
+      else cached.add(key);
     }
   }
   return { people, holders, byAddress, granting, answers: new Map() };
@@ -297,13 +297,15 @@ function peopleWith(
   { holders, granting, answers }: AccessIndex,
   permission: string,
 ): readonly PersonAccess[] {
-  const known = answers.get(permission);
-  if (known !== undefined) return known;
-  const [first = [], ...others] = [...(granting.get(permission) ?? [])].map(
+  const cached = answers.get(permission);
+  if (cached !== undefined) return cached;
+  const [first = [], ...otherHolders] = [...(granting.get(permission) ?? [])].map(
     (role) => holders.get(role) ?? [],
   );
   const people =
-    others.length === 0 ? first : [...new Set([first, ...others].flat())].sort(by(({ name }) => name));
+    otherHolders.length === 0
+      ? first
+      : [...new Set([first, ...otherHolders].flat())].sort(by(({ name }) => name));
   answers.set(permission, people);
   return people;
 }

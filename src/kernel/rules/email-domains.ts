@@ -27,16 +27,16 @@ export const emailDomains = {
             item: { kind: "email-domains", domains },
           } as const,
         ],
-  looser(was, is) {
-    if (was === undefined) return [];
-    if (is === undefined) return ["addresses may be in any domain"];
-    const isAllowed = domainTest(was);
-    const known = new Set(was.map((domain) => domain.toLowerCase()));
-    return is
+  looser(before, after) {
+    if (before === undefined) return [];
+    if (after === undefined) return ["addresses may be in any domain"];
+    const isAllowed = domainTest(before);
+    const lowerDomains = new Set(before.map((domain) => domain.toLowerCase()));
+    return after
       .filter((domain) => {
         const lower = domain.toLowerCase();
         // "*.it.example.com" is within "*.example.com" as much as any of its subdomains.
-        return !known.has(lower) && !isAllowed(`@${lower.replace(/^\*\./, "any.")}`);
+        return !lowerDomains.has(lower) && !isAllowed(`@${lower.replace(/^\*\./, "any.")}`);
       })
       .map((domain) => `addresses may be in ${domain}`);
   },
@@ -47,8 +47,8 @@ export const emailDomains = {
       const allowed = textOf(entry);
       if (allowed === null) return [];
       const domain = allowed.toLowerCase();
-      const isUsed = used.some((one) =>
-        domain.startsWith("*.") ? one.endsWith(domain.slice(1)) : one === domain,
+      const isUsed = used.some((memberDomain) =>
+        domain.startsWith("*.") ? memberDomain.endsWith(domain.slice(1)) : memberDomain === domain,
       );
       if (isUsed) return [];
       return [

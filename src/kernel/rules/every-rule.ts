@@ -89,8 +89,12 @@ export function listRules(
   { guards, policies }: RuleSettings,
   written: GuardSettings,
 ): readonly ListedEntry[] {
-  const of = (rule: RuleModule<unknown, RuleItem>, value: unknown, own: unknown): readonly ListedEntry[] =>
-    rule.list(value, own).map((entry) => ({ section: rule.section, key: rule.key, entry }));
+  const of = (
+    rule: RuleModule<unknown, RuleItem>,
+    value: unknown,
+    written: unknown,
+  ): readonly ListedEntry[] =>
+    rule.list(value, written).map((entry) => ({ section: rule.section, key: rule.key, entry }));
   return [
     ...policiesIn(policies).flatMap(({ policy, value }) => of(policy, value, value)),
     ...guardsIn(guards).flatMap(({ name, guard, value }) => of(guard, value, written[name])),
@@ -99,16 +103,16 @@ export function listRules(
 
 /** Returns what is looser in some guards than in others, in words. */
 export function looserGuards(
-  was: GuardSettings,
-  is: GuardSettings,
+  before: GuardSettings,
+  after: GuardSettings,
   context: LooserContext,
 ): readonly string[] {
-  return guardsIn(was).flatMap(({ name, guard, value }) => guard.looser(value, is[name], context));
+  return guardsIn(before).flatMap(({ name, guard, value }) => guard.looser(value, after[name], context));
 }
 
 /** Returns what is looser in some policies than in others, in words. */
-export function looserPolicies(was: Policies, is: Policies, context: LooserContext): readonly string[] {
-  return POLICY_LIST.flatMap(([name, policy]) => policy.looser(was[name], is[name], context));
+export function looserPolicies(before: Policies, after: Policies, context: LooserContext): readonly string[] {
+  return POLICY_LIST.flatMap(([name, policy]) => policy.looser(before[name], after[name], context));
 }
 
 /** Returns the guards with those that none of some rules set switched off. */
@@ -147,7 +151,7 @@ type InSetting = Pick<ListedRule, "keys">;
 
 function guardAt({ keys: [section, key] }: InSetting): SetGuard["guard"] | undefined {
   return section === "guards"
-    ? GUARD_LIST.map(([, guard]) => guard).find((one) => one.key === key)
+    ? GUARD_LIST.map(([, guard]) => guard).find((guard) => guard.key === key)
     : undefined;
 }
 
@@ -160,8 +164,10 @@ export function isCause(
 ): boolean {
   const guard = guardAt(listed);
   if (guard === undefined || !guard.codes.includes(refusal.code)) return false;
-  const own = items.filter((one): one is CauseItem & RuleItem => guardAt(one.listed) === guard);
-  return guard.causes(item as RuleItem, refusal, { matches, items: own });
+  const itemsOfGuard = items.filter(
+    (candidate): candidate is CauseItem & RuleItem => guardAt(candidate.listed) === guard,
+  );
+  return guard.causes(item as RuleItem, refusal, { matches, items: itemsOfGuard });
 }
 
 /** What a listed rule takes to be judged; that of a guard is one of the guard's own. */

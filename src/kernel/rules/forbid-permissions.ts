@@ -27,13 +27,16 @@ export const forbidPermissions = {
             item: { kind: "forbid", permissions },
           } as const,
         ],
-  looser: (was, is) => missingFrom(was, is, (permission) => `custom roles may grant ${permission}`),
+  looser: (before, after) =>
+    missingFrom(before, after, (permission) => `custom roles may grant ${permission}`),
   isOff: (permissions) => permissions.length === 0,
   judge(permissions, { access }) {
     if (permissions.length === 0) return [];
     const forbidden = new Set(permissions);
-    return [...access.roles].flatMap(([key, { id, custom, name, permissions: all }]) => {
-      const granted = custom ? (all ?? []).filter((permission) => forbidden.has(permission)) : [];
+    return [...access.roles].flatMap(([key, { id, custom, name, permissions: grantedPermissions }]) => {
+      const granted = custom
+        ? (grantedPermissions ?? []).filter((permission) => forbidden.has(permission))
+        : [];
       if (granted.length === 0) return [];
       return [
         {

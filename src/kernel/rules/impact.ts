@@ -55,24 +55,24 @@ function newReach(
 ): NonNullable<Impact["reach"]> {
   const [reached, reaches] = [reaching(before, escalation), reaching(after, escalation)];
   const [had, has] = [granting(before), granting(after)];
-  const all = sortedSet([...after.roles.values()].flatMap(({ permissions }) => permissions ?? []));
-  const known = new Map<string, readonly string[]>();
-  const newlyReached = (was: PersonAccess | undefined, is: PersonAccess): readonly string[] => {
-    const [old, now] = [had(was).permissions, has(is).permissions];
+  const allPermissions = sortedSet([...after.roles.values()].flatMap(({ permissions }) => permissions ?? []));
+  const cache = new Map<string, readonly string[]>();
+  const newlyReached = (former: PersonAccess | undefined, current: PersonAccess): readonly string[] => {
+    const [old, now] = [had(former).permissions, has(current).permissions];
     // A member who gains nothing has no new way.
     if ([...now].every((permission) => old.has(permission))) return [];
     const wasRaised = (permission: string): boolean =>
-      was !== undefined && isActive(was) && reached(was).includes(permission);
-    return all.filter(
-      (permission) => !now.has(permission) && reaches(is).includes(permission) && !wasRaised(permission),
+      former !== undefined && isActive(former) && reached(former).includes(permission);
+    return allPermissions.filter(
+      (permission) => !now.has(permission) && reaches(current).includes(permission) && !wasRaised(permission),
     );
   };
   return touched
     .flatMap(({ was, is }) => {
       if (is === undefined) return [];
       const key = JSON.stringify([was !== undefined && isActive(was) ? was.roles : null, is.roles]);
-      const permissions = known.get(key) ?? newlyReached(was, is);
-      known.set(key, permissions);
+      const permissions = cache.get(key) ?? newlyReached(was, is);
+      cache.set(key, permissions);
       return permissions.length === 0 ? [] : [{ name: is.name, permissions }];
     })
     .sort(by(({ name }) => name));
@@ -124,15 +124,19 @@ function rolesThatDiffer(before: Access, after: Access): ReadonlySet<string> {
   const keys = [...before.roles.keys(), ...after.roles.keys()];
   return new Set(
     keys.filter((key) => {
-      const [was, is] = [before.roles.get(key), after.roles.get(key)];
-      return was === undefined || is === undefined || was.permissions !== is.permissions;
+      const [roleBefore, roleAfter] = [before.roles.get(key), after.roles.get(key)];
+      return (
+        roleBefore === undefined ||
+        roleAfter === undefined ||
+        roleBefore.permissions !== roleAfter.permissions
+      );
     }),
   );
 }
 
 function missing(from: Iterable<string>, among: Iterable<string>): readonly string[] {
-  const known = new Set(among);
-  return [...from].filter((item) => !known.has(item)).sort(byCodeUnit);
+  const amongSet = new Set(among);
+  return [...from].filter((item) => !amongSet.has(item)).sort(byCodeUnit);
 }
 
 function permissionSums(members: readonly MemberImpact[]): Impact["permissions"] {
@@ -204,8 +208,8 @@ export function detectRenames(
         same(removed.before.permissions, created.after.permissions) ||
         same(holderNames(before, removed.id), holders),
     );
-    const [twin, ...others] = twins;
-    if (twin === undefined || others.length > 0) return [];
+    const [twin, ...otherTwins] = twins;
+    if (twin === undefined || otherTwins.length > 0) return [];
     return [{ code: "role-likely-renamed", name: created.name, previously: twin.name }];
   });
 }

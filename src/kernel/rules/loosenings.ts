@@ -42,16 +42,16 @@ export function looseningsOf(
   const context = { matches, nameOf: currentNameIn(head, base) };
   const { guards, policies, checks } = withRulesOf(base, head);
   // The head branch's own rules may name a role by its previous name as well.
-  const own = withRulesOf(head, head);
+  const ownRules = withRulesOf(head, head);
   const about = (topic: LooseningTopic, texts: readonly string[]): readonly Loosening[] =>
     texts.map((text) => ({ topic, text }));
   return [
     ...about("guards", [
-      ...looserGuards(guards, own.guards, context),
+      ...looserGuards(guards, ownRules.guards, context),
       ...looserProject(projectOf(base), projectOf(head)),
     ]),
-    ...about("policies", looserPolicies(policies, own.policies, context)),
-    ...about("checks", looserChecks(checks, own.checks)),
+    ...about("policies", looserPolicies(policies, ownRules.policies, context)),
+    ...about("checks", looserChecks(checks, ownRules.checks)),
     ...about("enforced rules", looserEnforced(base, head, context)),
     ...about("sync", looserSync(base.sync, head.sync)),
     ...about("ignore", newlyIgnored(base, head)),
@@ -67,15 +67,15 @@ function projectOf({ projects = [] }: DesiredState): ProjectSettings {
 
 /** Returns what is looser in the rules that the project enforces, and the sections that it newly allows. */
 function looserEnforced(base: DesiredState, head: DesiredState, context: LooserContext): readonly string[] {
-  const own = ({ enforced = [] }: DesiredState) => enforced.filter(({ by }) => by === undefined);
+  const ownSets = ({ enforced = [] }: DesiredState) => enforced.filter(({ by }) => by === undefined);
   const sections = (head.allowed ?? []).filter((section) => !(base.allowed ?? [section]).includes(section));
   const freed = base.allowed !== undefined && head.allowed === undefined;
   return [
-    ...own(base).flatMap((was) => {
-      const [file] = was.files;
-      const is = own(head).find((one) => one.files[0] === file);
-      if (is === undefined) return [`the rules of ${file} are no longer enforced`];
-      const [before, after] = [was, is].map((rules) => withRulesOf(rules, head));
+    ...ownSets(base).flatMap((setBefore) => {
+      const [file] = setBefore.files;
+      const setAfter = ownSets(head).find((candidate) => candidate.files[0] === file);
+      if (setAfter === undefined) return [`the rules of ${file} are no longer enforced`];
+      const [before, after] = [setBefore, setAfter].map((rules) => withRulesOf(rules, head));
       return before === undefined || after === undefined
         ? []
         : [
@@ -101,7 +101,7 @@ function looserCheck(check: Check, head: readonly Check[]): readonly string[] {
     case "only": {
       const { can, only } = check;
       const added = head
-        .flatMap((one) => (one.kind === "only" && one.can === can && counts(one) ? [one.only] : []))
+        .flatMap((check) => (check.kind === "only" && check.can === can && counts(check) ? [check.only] : []))
         .map((now) => now.filter((who) => !hasEntry(only, who)))
         .sort((a, b) => a.length - b.length)[0];
       const what = `the check that only ${only.map(holderText).join(", ") || "nobody"} can${reached} ${can}`;
@@ -110,8 +110,8 @@ function looserCheck(check: Check, head: readonly Check[]): readonly string[] {
     }
     case "at-most": {
       const { can, atMost } = check;
-      const limits = head.flatMap((one) =>
-        one.kind === "at-most" && one.can === can && counts(one) ? [one.atMost] : [],
+      const limits = head.flatMap((check) =>
+        check.kind === "at-most" && check.can === can && counts(check) ? [check.atMost] : [],
       );
       const now = Math.min(...limits);
       if (now <= atMost) return [];
@@ -121,9 +121,9 @@ function looserCheck(check: Check, head: readonly Check[]): readonly string[] {
     case "cannot": {
       const { member, cannot } = check;
       const still = new Set(
-        head.flatMap((one) =>
-          one.kind === "cannot" && one.member.toLowerCase() === member.toLowerCase() && counts(one)
-            ? one.cannot
+        head.flatMap((check) =>
+          check.kind === "cannot" && check.member.toLowerCase() === member.toLowerCase() && counts(check)
+            ? check.cannot
             : [],
         ),
       );
@@ -139,7 +139,9 @@ function looserCheck(check: Check, head: readonly Check[]): readonly string[] {
 
 function hasEntry(entries: readonly string[], entry: string): boolean {
   const isRole = entry.startsWith("role:");
-  return entries.some((one) => one === entry || (!isRole && one.toLowerCase() === entry.toLowerCase()));
+  return entries.some(
+    (allowed) => allowed === entry || (!isRole && allowed.toLowerCase() === entry.toLowerCase()),
+  );
 }
 
 function holderText(holder: string): string {
@@ -149,15 +151,17 @@ function holderText(holder: string): string {
 function looserSync(base: SyncOptions, head: SyncOptions): readonly string[] {
   const { roles, members, reinvite, replaceRoles, ...rest } = base;
   rest satisfies Record<string, never>;
-  const additive = (key: "roles" | "members", was: SyncOptions["roles"]): readonly string[] =>
-    was === "authoritative" && head[key] === "additive"
+  const additive = (key: "roles" | "members", modeBefore: SyncOptions["roles"]): readonly string[] =>
+    modeBefore === "authoritative" && head[key] === "additive"
       ? [`${key} are no longer removed when unlisted (sync: additive)`]
       : [];
-  const [was, is] = [periodOf(reinvite), periodOf(head.reinvite)];
+  const [periodBefore, periodAfter] = [periodOf(reinvite), periodOf(head.reinvite)];
   return [
     ...additive("roles", roles),
     ...additive("members", members),
-    ...(is.ms > was.ms ? [`expired invitations are renewed ${was.text} → ${is.text}`] : []),
+    ...(periodAfter.ms > periodBefore.ms
+      ? [`expired invitations are renewed ${periodBefore.text} → ${periodAfter.text}`]
+      : []),
     ...(head.replaceRoles && !replaceRoles
       ? ["roles whose metadata changes may be replaced (sync.replace_roles)"]
       : []),
@@ -247,23 +251,29 @@ function laterEnds(base: DesiredState, head: DesiredState): readonly string[] {
   return [...leaving, ...ending];
 }
 
-function later(what: string, was: Until | undefined, is: Until | undefined): readonly string[] {
-  if (was === undefined || (is !== undefined && is.ends <= was.ends)) return [];
-  return [`${what} until ${was.text} → ${is === undefined ? "without end" : is.text}`];
+function later(what: string, before: Until | undefined, after: Until | undefined): readonly string[] {
+  if (before === undefined || (after !== undefined && after.ends <= before.ends)) return [];
+  return [`${what} until ${before.text} → ${after === undefined ? "without end" : after.text}`];
 }
 
-function earlier(what: string, was: From | undefined, is: From | undefined): readonly string[] {
-  if (was === undefined || (is !== undefined && is.starts >= was.starts)) return [];
-  return [`${what} from ${was.text} → ${is === undefined ? "now" : is.text}`];
+function earlier(what: string, before: From | undefined, after: From | undefined): readonly string[] {
+  if (before === undefined || (after !== undefined && after.starts >= before.starts)) return [];
+  return [`${what} from ${before.text} → ${after === undefined ? "now" : after.text}`];
 }
 
 /** Returns a suspension that is gone, or begins later or ends earlier. */
-function shorter(email: string, was: Suspension | undefined, is: Suspension | undefined): readonly string[] {
-  if (was === undefined) return [];
+function shorter(
+  email: string,
+  before: Suspension | undefined,
+  after: Suspension | undefined,
+): readonly string[] {
+  if (before === undefined) return [];
   const startOf = ({ from }: Suspension): number => from?.starts ?? Number.NEGATIVE_INFINITY;
   const endOf = ({ until }: Suspension): number => until?.ends ?? Number.POSITIVE_INFINITY;
-  if (is !== undefined && startOf(is) <= startOf(was) && endOf(is) >= endOf(was)) return [];
-  return [`${email} is suspended ${timeText(was)} → ${is === undefined ? "not at all" : timeText(is)}`];
+  if (after !== undefined && startOf(after) <= startOf(before) && endOf(after) >= endOf(before)) return [];
+  return [
+    `${email} is suspended ${timeText(before)} → ${after === undefined ? "not at all" : timeText(after)}`,
+  ];
 }
 
 function timeText({ from, until }: Suspension): string {
@@ -279,8 +289,8 @@ function byAddress<Entry extends { readonly email: string }>(
 }
 
 function otherService(base: DesiredState, head: DesiredState): readonly string[] {
-  const changed = (what: string, was: string | undefined, is: string | undefined): readonly string[] =>
-    was === is ? [] : [`${what} ${was ?? "not set"} → ${is ?? "not set"}`];
+  const changed = (what: string, before: string | undefined, after: string | undefined): readonly string[] =>
+    before === after ? [] : [`${what} ${before ?? "not set"} → ${after ?? "not set"}`];
   return [
     ...(base.environment === undefined ? [] : changed("environment:", base.environment, head.environment)),
     ...changed("api.base_url:", base.baseUrl, head.baseUrl),

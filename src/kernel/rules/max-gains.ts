@@ -31,7 +31,7 @@ export const maxGains = {
       violated: null,
       item: { kind: "max-gains", what } as const,
     })),
-  looser: (was, is) => looserGains(effective(was), effective(is), LEAST),
+  looser: (before, after) => looserGains(effective(before), effective(after), LEAST),
   refuse(limits, guarded) {
     const { impact, changes, isManaged, scope } = guarded;
     if (!isManaged) return [];
@@ -61,9 +61,9 @@ export const maxGains = {
 } as const satisfies Guard<GainLimits | undefined, { readonly kind: "max-gains"; readonly what: string }>;
 
 /** Returns what is looser in some limits, of which shares allow at least so many. */
-export function looserGains(was: GainLimits, is: GainLimits, least: number): readonly string[] {
-  return Object.entries(was).flatMap(([what, limit]) => {
-    const other = is[what];
+export function looserGains(before: GainLimits, after: GainLimits, least: number): readonly string[] {
+  return Object.entries(before).flatMap(([what, limit]) => {
+    const other = after[what];
     const isLooser =
       other === undefined ||
       isMore(limit, other, least) ||
@@ -108,7 +108,7 @@ function newEntries({ entries, file, changes }: Guarded): ReadonlySet<string> {
   const shared = new Set(
     entries.flatMap(({ email, origin, roles = [] }) => {
       const origins = [origin, ...roles.flatMap(({ origins: own = [] }) => own)];
-      return origins.every((one) => one.file === file) ? [] : [email.toLowerCase()];
+      return origins.every((place) => place.file === file) ? [] : [email.toLowerCase()];
     }),
   );
   return new Set(

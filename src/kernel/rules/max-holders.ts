@@ -22,9 +22,9 @@ export const maxHolders = {
       violated: `max-holders ${role}`,
       item: { kind: "max-holders", role, max } as const,
     })),
-  looser: (was, is) =>
-    Object.entries(was).flatMap(([role, max]) => {
-      const now = is[role];
+  looser: (before, after) =>
+    Object.entries(before).flatMap(([role, max]) => {
+      const now = after[role];
       if (now !== undefined && now <= max) return [];
       return [`"${role}" may have ${max} → ${now ?? "any number of"} holders`];
     }),

@@ -33,8 +33,10 @@ export const maxRemovals = {
             item: { kind: "max-removals", limit },
           } as const,
         ],
-  looser: (was = DEFAULT_REMOVAL_LIMIT, is = DEFAULT_REMOVAL_LIMIT) =>
-    isMore(was, is, ALWAYS_ALLOWED) ? [`at most ${limitText(was)} → ${limitText(is)} may be removed`] : [],
+  looser: (before = DEFAULT_REMOVAL_LIMIT, after = DEFAULT_REMOVAL_LIMIT) =>
+    isMore(before, after, ALWAYS_ALLOWED)
+      ? [`at most ${limitText(before)} → ${limitText(after)} may be removed`]
+      : [],
   refuse(limit = DEFAULT_REMOVAL_LIMIT, { entries, scope, changes, after }) {
     const replaced = replacedBy(changes);
     const rolesOf = (address: string): readonly string[] =>

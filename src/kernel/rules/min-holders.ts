@@ -36,9 +36,9 @@ export const minHolders = {
       item: { kind: "min-holders", role, min, written: isWritten } as const,
     }));
   },
-  looser(was, is) {
-    const needed = minimumsOf(is);
-    return Object.entries(minimumsOf(was)).flatMap(([role, min]) => {
+  looser(before, after) {
+    const needed = minimumsOf(after);
+    return Object.entries(minimumsOf(before)).flatMap(([role, min]) => {
       const now = needed[role] ?? 0;
       return now < min ? [`"${role}" keeps at least ${min} → ${now} accepted holders`] : [];
     });
@@ -109,13 +109,13 @@ function keepHolders(
   // A name can move from one role to another, so both are checked. Holders are indexed by id, which also covers
   // ignored and unreported roles.
   const findKeys = (role: string): readonly string[] => {
-    const named = [findBefore(role), findAfter(role)].flatMap((key) => key ?? []);
-    return named.length > 0 ? [...new Set(named)] : isHeld(before, role) ? [role] : [];
+    const keys = [findBefore(role), findAfter(role)].flatMap((key) => key ?? []);
+    return keys.length > 0 ? [...new Set(keys)] : isHeld(before, role) ? [role] : [];
   };
-  const known = new Map<string, readonly string[]>();
+  const cache = new Map<string, readonly string[]>();
   const keysOf = (role: string): readonly string[] => {
-    const keys = known.get(role) ?? findKeys(role);
-    known.set(role, keys);
+    const keys = cache.get(role) ?? findKeys(role);
+    cache.set(role, keys);
     return keys;
   };
   const results = rulesOf(settings, keysOf).flatMap(([role, min]) => {
@@ -125,7 +125,9 @@ function keepHolders(
     );
   });
   return {
-    deferred: results.flatMap(({ deferred }) => deferred).sort(by((one) => one.deferred.change.name)),
+    deferred: results
+      .flatMap(({ deferred }) => deferred)
+      .sort(by((withheld) => withheld.deferred.change.name)),
     refusals: results.flatMap(({ refusals }) => refusals),
     findingData: results.flatMap(({ findingData }) => findingData),
   };
@@ -136,11 +138,11 @@ function rulesOf(
   settings: Minimums | undefined,
   keysOf: (role: string) => readonly string[],
 ): readonly (readonly [role: string, min: number])[] {
-  const own = Object.entries(settings ?? {});
+  const entries = Object.entries(settings ?? {});
   const owners = keysOf(OWNER);
-  const silent = own.every(([role]) => !keysOf(role).some((key) => owners.includes(key)));
-  const defaults = silent && (settings === undefined || own.length > 0) ? [[OWNER, OWNERS] as const] : [];
-  return [...own, ...defaults].sort(by(([role]) => role));
+  const silent = entries.every(([role]) => !keysOf(role).some((key) => owners.includes(key)));
+  const defaults = silent && (settings === undefined || entries.length > 0) ? [[OWNER, OWNERS] as const] : [];
+  return [...entries, ...defaults].sort(by(([role]) => role));
 }
 
 const NOTHING: Withheld = { deferred: [], refusals: [], findingData: [] };

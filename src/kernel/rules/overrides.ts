@@ -19,10 +19,10 @@ const MIN_FINGERPRINT_LENGTH = 12;
 
 /** Parses an override such as `max-removals=12@0a1b2c3d4e5f`; `null` if malformed. */
 export function parseOverride(text: string): Override | null {
-  const at = text.lastIndexOf("@");
-  const [what, fingerprint] = [text.slice(0, at), text.slice(at + 1)];
+  const separator = text.lastIndexOf("@");
+  const [what, fingerprint] = [text.slice(0, separator), text.slice(separator + 1)];
   const valid =
-    at > 0 &&
+    separator > 0 &&
     what.includes("=") &&
     /^[0-9a-f]+$/.test(fingerprint) &&
     fingerprint.length >= MIN_FINGERPRINT_LENGTH;
@@ -44,15 +44,15 @@ export function applyFileOverrides(
 ): FileOverrides {
   const overrides = texts.flatMap((text) => parseOverride(text) ?? []);
   const { refusals, overridden, used } = applyOverrides(plan, overrides);
-  const leftOver = overrides.flatMap((one): readonly FindingData[] => {
-    const effective = used.includes(one) && isForOne(one, overridden);
+  const leftOver = overrides.flatMap((override): readonly FindingData[] => {
+    const effective = used.includes(override) && isForOne(override, overridden);
     if (effective) return [];
-    if (used.includes(one)) {
-      const why = isForOne(one, enforced) ? "enforced" : "not-refused";
-      return [{ code: "override-left-over", name: one.text, why }];
+    if (used.includes(override)) {
+      const why = isForOne(override, enforced) ? "enforced" : "not-refused";
+      return [{ code: "override-left-over", name: override.text, why }];
     }
     const why = plan.changes.length === 0 ? "no-changes" : "other-plan";
-    return [{ code: "override-left-over", name: one.text, why }];
+    return [{ code: "override-left-over", name: override.text, why }];
   });
   return { refusals, overridden, findingData: leftOver };
 }
@@ -111,13 +111,13 @@ export function judgeRun(all: readonly PlanInRun[]): readonly Plan[] {
       overrides
         .flatMap((text) => parseOverride(text) ?? [])
         .filter((one) => isForPlan(one, plan, run))
-        .map((one) => ({ ...one, rules })),
+        .map((override) => ({ ...override, rules })),
     );
     const covered = plan.refusals.filter(
       ({ override, rules, by }) =>
         override !== null &&
         (rules === undefined || by === undefined) &&
-        ofRun.some((one) => one.rules === rules && covers(one.what, override)),
+        ofRun.some((given) => given.rules === rules && covers(given.what, override)),
     );
     return { plan, ofRun, covered };
   });
@@ -131,7 +131,7 @@ export function judgeRun(all: readonly PlanInRun[]): readonly Plan[] {
   return found.map(({ plan, ofRun, covered }): Plan => {
     const enforced = plan.refusals.filter(({ rules }) => rules !== undefined);
     const misplaced = new Set(
-      ofRun.flatMap((one) => (one.rules === undefined && isForOne(one, enforced) ? one.text : [])),
+      ofRun.flatMap((given) => (given.rules === undefined && isForOne(given, enforced) ? given.text : [])),
     );
     const findings = plan.findings.flatMap((finding) => {
       const { code, name } = finding;

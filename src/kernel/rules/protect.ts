@@ -31,11 +31,11 @@ export const protect = {
       item: { kind: "protect-member", glob } as const,
     })),
   ],
-  looser: (was, is, { matches, nameOf }) =>
+  looser: (before, after, { matches, nameOf }) =>
     (["roles", "members"] as const).flatMap((key) => {
-      const names = key === "roles" ? [...new Set(was.roles.map(nameOf))] : was.members;
+      const names = key === "roles" ? [...new Set(before.roles.map(nameOf))] : before.members;
       return names
-        .filter((name) => !isCovered(name, is[key], matches))
+        .filter((name) => !isCovered(name, after[key], matches))
         .map((name) => `${matchedBy(key, name)} no longer protected`);
     }),
   refuse(globs, { entries, scope, changes: due, deferred, matches }) {
@@ -58,8 +58,8 @@ export const protect = {
     return [...distinct.values()].flatMap((change) => {
       const { resource, name, kind, id, before } = change;
       const [isRole, key] = [resource === "role", id ?? ""];
-      const others = isRole ? [] : [...(addresses.get(key) ?? []), pinned.get(key) ?? name];
-      const names = [id ?? name, name, nameIn(before) ?? name, ...others];
+      const otherNames = isRole ? [] : [...(addresses.get(key) ?? []), pinned.get(key) ?? name];
+      const names = [id ?? name, name, nameIn(before) ?? name, ...otherNames];
       if (!matchesAny(isRole ? globs.roles : globs.members, names, matches)) return [];
       return [
         guardRefusal(
@@ -82,8 +82,8 @@ export const protect = {
   lint: (written, { roles, members, matches }) =>
     (["roles", "members"] as const).flatMap((key) =>
       listOf(fieldsOf(written)[key]).flatMap((entry, index) => {
-        const [text, known] = [textOf(entry), key === "roles" ? roles : members];
-        if (text === null || known === null || matchesAny([text], known, matches)) return [];
+        const [text, names] = [textOf(entry), key === "roles" ? roles : members];
+        if (text === null || names === null || matchesAny([text], names, matches)) return [];
         return [{ code: "unmatched-pattern", path: [key, index], ...unmatchedPattern(text, key) }];
       }),
     ),

@@ -16,7 +16,8 @@ export const requireMfa = {
       violated: keyOf(role),
       item: { kind: "require-mfa", role } as const,
     })),
-  looser: (was, is) => missingFrom(was, is, (role) => `"${role}" no longer requires MFA on login`),
+  looser: (before, after) =>
+    missingFrom(before, after, (role) => `"${role}" no longer requires MFA on login`),
   isOff: (roles) => roles.length === 0,
   judge: (roles, context) =>
     holdersOf(roles, context)

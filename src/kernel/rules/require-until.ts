@@ -36,12 +36,12 @@ export const requireUntil = {
       violated: keyOf(role),
       item: { kind: "require-until", role } as const,
     })),
-  looser: (was, is) => [
-    ...Object.keys(was).flatMap((role) =>
-      Object.hasOwn(is, role) ? [] : [`"${role}" may be granted without an end date`],
+  looser: (before, after) => [
+    ...Object.keys(before).flatMap((role) =>
+      Object.hasOwn(after, role) ? [] : [`"${role}" may be granted without an end date`],
     ),
-    ...Object.entries(was).flatMap(([role, longest]) => {
-      const now = is[role];
+    ...Object.entries(before).flatMap(([role, longest]) => {
+      const now = after[role];
       if (longest === null || now === undefined || (now !== null && now.ms <= longest.ms)) return [];
       return [`"${role}" may be granted for ${longest.text} → ${now?.text ?? "any time with an end"}`];
     }),
@@ -63,7 +63,7 @@ export const requireUntil = {
         const { id, name, email } = person;
         const member = declared.get(id ?? "") ?? declared.get((email ?? name).toLowerCase());
         countWork(context, STEPS_OF_VIOLATION + (member?.roles?.length ?? 0));
-        const grant = member?.roles?.find((one) => find(one.role) === key);
+        const grant = member?.roles?.find((declaredGrant) => find(declaredGrant.role) === key);
         if (grant?.until || member?.until) return [];
         const hint = HINTS[grant !== undefined ? "grant" : member !== undefined ? "member" : "nothing"](role);
         const refusal = (tense: Tense): Refusal =>
@@ -125,12 +125,12 @@ function longGrants(ends: RequiredEnds, { desired, find, now }: Declarations): r
   );
   if (limits.length === 0) return [];
   const keyOfRole = (role: string): string => find(role) ?? role;
-  const left = leftAt(desired.leavers, now);
-  const staying = (desired.members ?? []).filter(({ email }) => !left.has(email.toLowerCase()));
+  const gone = leftAt(desired.leavers, now);
+  const staying = (desired.members ?? []).filter(({ email }) => !gone.has(email.toLowerCase()));
   return limits.flatMap(([role, limit]) =>
     staying.flatMap((member): readonly LongGrant[] => {
       const key = keyOfRole(role);
-      const grant = member.roles?.find((one) => keyOfRole(one.role) === key);
+      const grant = member.roles?.find((declaredGrant) => keyOfRole(declaredGrant.role) === key);
       const end = grant && endOf(grant.until, member.until);
       if (grant === undefined || end === undefined || end.ends <= now) return [];
       const start = startOf(grant.from, member.from);
@@ -182,8 +182,10 @@ function compareGrants(
     return person !== undefined && isHeld(person, grant);
   };
   return {
-    refusals: grants.flatMap((one) => (isExisting(one) ? [] : [one.refusal("plan")])),
-    findings: grants.flatMap((one) => (isExisting(one) ? [toExistingViolation(one.refusal("live"))] : [])),
+    refusals: grants.flatMap((grant) => (isExisting(grant) ? [] : [grant.refusal("plan")])),
+    findings: grants.flatMap((grant) =>
+      isExisting(grant) ? [toExistingViolation(grant.refusal("live"))] : [],
+    ),
   };
 }
 

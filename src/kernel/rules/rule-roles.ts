@@ -54,21 +54,23 @@ export function unknownInRules(
   { roles: live, ignoredRoles }: Scope,
   { changes }: RolePlan,
 ): readonly FindingData[] {
-  const named = rolesInRules(desired);
+  const ruleRoles = rolesInRules(desired);
   const guarded = desired.guards.protect.roles.filter(isLiteralGlob);
-  if (named.length + guarded.length === 0) return [];
+  if (ruleRoles.length + guarded.length === 0) return [];
   const gone = new Map(
     changes.flatMap(({ kind, id, name }) => (kind === "delete" && id !== null ? [[id, name] as const] : [])),
   );
   const staying = live.filter(({ id }) => !gone.has(id));
   const names = [...(desired.roles ?? []), ...staying].map(({ name }) => name);
-  const known = new Set([...names, ...staying.map(({ id }) => id), ...ignoredRoles]);
+  const declaredNames = new Set([...names, ...staying.map(({ id }) => id), ...ignoredRoles]);
   const namesComplete = desired.roles !== undefined && desired.sync.roles === "authoritative";
   const suggest = openSuggester([...new Set([...names, ...PREDEFINED_ROLES])]);
   const shared = new Set(desired.sharedRuleNames);
   const elsewhere = new Set(desired.rolesElsewhere?.filter((role) => shared.has(role)));
-  const unknown = named.filter((role) => !known.has(role) && (role.startsWith("role_") || !namesComplete));
-  const silent = new Set([...unknown, ...unprotected(guarded, desired, live, known)]);
+  const unknown = ruleRoles.filter(
+    (role) => !declaredNames.has(role) && (role.startsWith("role_") || !namesComplete),
+  );
+  const silent = new Set([...unknown, ...unprotected(guarded, desired, live, declaredNames)]);
   return [...silent]
     .filter((role) => !elsewhere.has(role))
     .map((role) => ({
@@ -88,11 +90,11 @@ function unprotected(
   guarded: readonly string[],
   { roles = [] }: DesiredState,
   live: Scope["roles"],
-  known: ReadonlySet<string>,
+  declaredNames: ReadonlySet<string>,
 ): readonly string[] {
   const meant = new Set(
     [
-      ...known,
+      ...declaredNames,
       ...live.flatMap(({ id, name }) => [id, name]),
       ...roles.flatMap(({ previously }) => previously ?? []),
       ...PREDEFINED_ROLES,
@@ -116,16 +118,18 @@ export function unknownMembersInRules(
     : checks.flatMap((check) =>
         check.kind === "cannot" && check.origin.file === origin.file ? check.member : [],
       );
-  const named = [...new Set([...checked, ...guards.protect.members.filter(isLiteralGlob)])].filter(
+  const addressesInRules = [...new Set([...checked, ...guards.protect.members.filter(isLiteralGlob)])].filter(
     (name) => !shared.has(name),
   );
-  if (named.length === 0) return [];
-  const all = [...live, ...ignoredMembers];
-  const addresses = [...all.flatMap(addressesOf), ...(members ?? []).map(({ email }) => email)];
-  const known = new Set([...addresses, ...all.map(({ id }) => id)].map((name) => name.toLowerCase()));
+  if (addressesInRules.length === 0) return [];
+  const liveMembers = [...live, ...ignoredMembers];
+  const addresses = [...liveMembers.flatMap(addressesOf), ...(members ?? []).map(({ email }) => email)];
+  const lowerNames = new Set(
+    [...addresses, ...liveMembers.map(({ id }) => id)].map((name) => name.toLowerCase()),
+  );
   const suggest = openSuggester([...new Set(addresses)]);
-  return named
-    .filter((name) => !known.has(name.toLowerCase()))
+  return addressesInRules
+    .filter((name) => !lowerNames.has(name.toLowerCase()))
     .map((name) => ({ code: "rule-member-unknown", name, near: suggest(name) }));
 }
 
@@ -140,15 +144,17 @@ export function misspeltInRoles(
   { roles = [], projects = [] }: DesiredState,
   { roles: live, ignoredLiveRoles }: Scope,
 ): readonly FindingData[] {
-  const known = new Set([
+  const grantedPermissions = new Set([
     ...[...live, ...ignoredLiveRoles].flatMap(({ permissions = [] }) => permissions),
     ...Object.values(DEFAULT_ESCALATION).flat(),
     ...projects.flatMap(({ permissions = [] }) => permissions),
   ]);
   const unknown = new Set(
-    roles.flatMap(({ permissions = [] }) => permissions.filter((permission) => !known.has(permission))),
+    roles.flatMap(({ permissions = [] }) =>
+      permissions.filter((permission) => !grantedPermissions.has(permission)),
+    ),
   );
-  const all = [...known, ...unknown].sort();
+  const all = [...grantedPermissions, ...unknown].sort();
   if (all.join("").length * [...unknown].join("").length > MAX_COMPARED) return [];
   const meant = new Map(
     [...unknown].map((name) => [name, all.find((one) => one !== name && isSlip(name, one))]),
@@ -166,17 +172,17 @@ export function misspeltInRules(
   { roles = [], guards, policies, checks }: DesiredState,
   { roles: live, ignoredLiveRoles }: Scope,
 ): readonly FindingData[] {
-  const named = [
+  const permissionsInRules = [
     ...namedInRules("permission", { guards, policies }),
     ...checks.flatMap((check) => (check.kind === "cannot" ? check.cannot : check.can)),
   ];
-  if (named.length === 0) return [];
+  if (permissionsInRules.length === 0) return [];
   const known = new Set([
     ...[...roles, ...live, ...ignoredLiveRoles].flatMap(({ permissions = [] }) => permissions),
     // Those of the service, whether a role has them or not.
     ...(policies.escalation ? Object.values(DEFAULT_ESCALATION).flat() : []),
   ]);
-  const unknown = [...new Set(named)].filter((permission) => !known.has(permission));
+  const unknown = [...new Set(permissionsInRules)].filter((permission) => !known.has(permission));
   if ([...known].join("").length * unknown.join("").length > MAX_COMPARED) return [];
   return unknown.flatMap((name): readonly FindingData[] => {
     const near = [...known].sort().find((permission) => isSlip(name, permission));

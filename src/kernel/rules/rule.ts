@@ -33,7 +33,7 @@ interface Judge<Value, Item> {
   /** Lists the rules of a setting; `written` is what the files set, without defaults. */
   list(value: Value, written: Value): readonly RuleEntry<Item>[];
   /** Returns what is looser in one setting than in another, in words. */
-  looser(was: Value, is: Value, context: LooserContext): readonly string[];
+  looser(before: Value, after: Value, context: LooserContext): readonly string[];
   /** Returns what is valid and unwise in a setting of a file. */
   lint?(written: unknown, facts: LintFacts): readonly LintOfRule[];
 }
@@ -228,9 +228,9 @@ export function breachOf(
 
 /** Returns the items of a list that another one lacks, in words. */
 export function missingFrom(
-  was: readonly string[],
-  is: readonly string[],
+  before: readonly string[],
+  after: readonly string[],
   text: (item: string) => string,
 ): readonly string[] {
-  return was.filter((item) => !is.includes(item)).map(text);
+  return before.filter((item) => !after.includes(item)).map(text);
 }

@@ -32,7 +32,10 @@ export function limitRun(run: readonly LimitedPlan[]): readonly Plan[] {
   const plans = parts.map(({ plan }) => plan);
   if (plans.length < 2) return plans;
   const projects = run.flatMap(({ files }) => files.projects ?? []);
-  const all = (projects.length === 0 ? [{}] : projects).map((one) => ({ ...DEFAULT_LIMITS, ...one.run }));
+  const all = (projects.length === 0 ? [{}] : projects).map((project) => ({
+    ...DEFAULT_LIMITS,
+    ...project.run,
+  }));
   const removals = leastAmount(all.map(({ maxRemovals }) => maxRemovals)) ?? DEFAULT_LIMITS.maxRemovals;
   const gains = Object.entries(strictestGains(all.map(({ maxGains }) => maxGains)) ?? {});
   const members = plans.reduce((sum, { summary }) => sum + liveMembers(summary.members), 0);
@@ -53,9 +56,12 @@ function isOfRun({ code }: Refusal): boolean {
 }
 
 /** Returns what is looser in the settings of a project, in words. */
-export function looserProject(was: ProjectSettings, is: ProjectSettings): readonly string[] {
-  const [before, now] = [was, is].map(({ run }) => ({ ...DEFAULT_LIMITS, ...run })) as [Limits, Limits];
-  const [sensitive, still] = [was, is].map((project) => project.sensitive ?? DEFAULT_SENSITIVE) as [
+export function looserProject(former: ProjectSettings, current: ProjectSettings): readonly string[] {
+  const [before, now] = [former, current].map(({ run }) => ({ ...DEFAULT_LIMITS, ...run })) as [
+    Limits,
+    Limits,
+  ];
+  const [sensitive, still] = [former, current].map((project) => project.sensitive ?? DEFAULT_SENSITIVE) as [
     readonly string[],
     readonly string[],
   ];

@@ -23,12 +23,12 @@ export const separate = {
       item: { kind: "separate", roles } as const,
     })),
   /** Returns the pairs of a set that no other set has, in one line if none is left. */
-  looser: (was, is) =>
-    was.flatMap((roles) => {
-      const pairs = roles.flatMap((one, index) =>
-        roles.slice(index + 1).map((other) => [one, other] as const),
+  looser: (before, after) =>
+    before.flatMap((roles) => {
+      const pairs = roles.flatMap((first, index) =>
+        roles.slice(index + 1).map((other) => [first, other] as const),
       );
-      const free = pairs.filter(([a, b]) => !is.some((set) => set.includes(a) && set.includes(b)));
+      const free = pairs.filter(([a, b]) => !after.some((set) => set.includes(a) && set.includes(b)));
       const together = (names: readonly string[]): string =>
         `${names.map((name) => `"${name}"`).join(" and ")} may be held together`;
       return free.length === pairs.length
@@ -47,9 +47,9 @@ export const separate = {
       const held = new Map<PersonAccess, string[]>();
       for (const name of names.values()) {
         for (const person of holdersBy(name, index, context)) {
-          const known = held.get(person);
-          if (known === undefined) held.set(person, [name]);
-          else known.push(name);
+          const rolesOfPerson = held.get(person);
+          if (rolesOfPerson === undefined) held.set(person, [name]);
+          else rolesOfPerson.push(name);
         }
       }
       const broken = [...held].filter(([, together]) => together.length > 1);

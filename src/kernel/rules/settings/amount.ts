@@ -27,18 +27,18 @@ export function allowedOf(amount: Amount, total: number, least: number): number 
 }
 
 /** Returns whether an amount may allow more than another, for some total. */
-export function isMore(was: Amount, is: Amount, least: number): boolean {
-  if ("percent" in was && "percent" in is) return is.percent > was.percent;
-  if ("count" in was && "count" in is) return is.count > was.count;
+export function isMore(before: Amount, after: Amount, least: number): boolean {
+  if ("percent" in before && "percent" in after) return after.percent > before.percent;
+  if ("count" in before && "count" in after) return after.count > before.count;
   // A share above 0 always allows a few.
-  if ("percent" in was)
-    return was.percent < 100 && "count" in is && is.count > (was.percent === 0 ? 0 : least);
-  return "percent" in is && is.percent > 0;
+  if ("percent" in before)
+    return before.percent < 100 && "count" in after && after.count > (before.percent === 0 ? 0 : least);
+  return "percent" in after && after.percent > 0;
 }
 
 /** Returns the least of several counts, or of several shares; `undefined` of none. */
 export function leastOf(written: readonly unknown[]): Amount | undefined {
-  return leastAmount(written.flatMap((one) => parseAmount(one) ?? []));
+  return leastAmount(written.flatMap((value) => parseAmount(value) ?? []));
 }
 
 /** Returns the least of several counts, or of several shares. */

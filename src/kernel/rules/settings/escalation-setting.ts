@@ -17,8 +17,8 @@ const ways: SettingKind<Ways | undefined> = {
     written.length === 0
       ? undefined
       : perWay((key) => {
-          const given = written.flatMap((one) =>
-            Array.isArray(fieldsOf(one)[key]) ? [fieldsOf(one)[key]] : [],
+          const given = written.flatMap((value) =>
+            Array.isArray(fieldsOf(value)[key]) ? [fieldsOf(value)[key]] : [],
           );
           return given.length === 0 ? undefined : permissions.combine(given);
         }),

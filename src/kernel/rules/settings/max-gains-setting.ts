@@ -14,12 +14,12 @@ export const gainLimitsSchema = z.record(
 );
 
 /** Combines limits: of several the strictest counts; `undefined` of none. */
-export function strictestGains(all: readonly GainLimits[]): GainLimits | undefined {
-  if (all.length === 0) return undefined;
-  const keys = [...new Set(all.flatMap((limits) => Object.keys(limits)))];
+export function strictestGains(settings: readonly GainLimits[]): GainLimits | undefined {
+  if (settings.length === 0) return undefined;
+  const keys = [...new Set(settings.flatMap((limits) => Object.keys(limits)))];
   return Object.fromEntries(
     keys.flatMap((key) => {
-      const limits = all.flatMap((one) => (Object.hasOwn(one, key) ? (one[key] ?? []) : []));
+      const limits = settings.flatMap((setting) => (Object.hasOwn(setting, key) ? (setting[key] ?? []) : []));
       const least = leastAmount(limits);
       if (least === undefined) return [];
       return [[key, { ...least, ...(limits.some(({ reach }) => reach) && { reach: true }) }] as const];

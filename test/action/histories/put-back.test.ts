@@ -28,7 +28,7 @@ const MISTAKES: readonly Mistake[] = [
   {
     name: "a reviewed change that the files no longer make is no failure",
     file: "kernel/approval/account.ts",
-    from: `return verdict(hasEnded(one, item) ? "ended" : "dropped");`,
+    from: `return verdict(hasEnded(mergedRow, item) ? "ended" : "dropped");`,
     to: `return verdict("ended");`,
   },
   {

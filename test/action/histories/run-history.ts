@@ -364,13 +364,19 @@ class History {
     this.#expectStatus(run);
     const files = this.#commits.get(run.event.sha) ?? this.#main;
     this.#expectNothingMore(before, after, files);
-    if (run.event.sha !== tip || this.#tip() !== tip) return;
-    if (mishap === "unrecorded" || mishap === "unwritten") return;
-    for (const merchant of MERCHANTS) this.#expectNothingLess(merchant, before, after, run);
-    for (const merchant of plannedIn(run)) {
+    if (mishap === "unrecorded" || mishap === "unwritten" || this.#tip() !== tip) return;
+    const isTip = run.event.sha === tip;
+    // The run of an earlier commit accounts for the merchants that are the same at the tip.
+    const looked = plannedIn(run).filter(
+      (merchant) => isTip || declarationOf(files, merchant) === declarationOf(this.#main, merchant),
+    );
+    for (const merchant of isTip ? MERCHANTS : looked) {
+      this.#expectNothingLess(merchant, before, after, run);
+    }
+    for (const merchant of looked) {
       this.#looked.set(merchant, { declaration: declarationOf(files, merchant), at: this.#now() });
     }
-    this.#unaccounted = [];
+    this.#unaccounted = isTip ? [] : this.#unaccounted.filter(({ merchant }) => !looked.includes(merchant));
   }
 
   async #prepare(mishap: Mishap | undefined): Promise<void> {

@@ -29,7 +29,7 @@ export interface RenderPlanOptions {
 }
 
 /**
- * Renders plans as `rolecall plan` does, without colours and the locations of rules. Hostile text is escaped.
+ * Renders plans as `rolecall plan` does, without colours or the locations of rules. Hostile text is escaped.
  *
  * @throws RangeError for an unknown format.
  */

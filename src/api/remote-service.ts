@@ -11,7 +11,7 @@ import type { Plan } from "../model/plan.ts";
 
 /** Options for a connection to the service. */
 export interface OpenServiceOptions {
-  /** Base URL; absent: that of a merchant's file, else `ROLECALL_BASE_URL`. */
+  /** Base URL; absent: that of a merchant's file, or else `ROLECALL_BASE_URL`. */
   readonly baseUrl?: string;
   /** Environment variables, with the keys; absent: those of the process. */
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -23,7 +23,7 @@ export interface OpenServiceOptions {
   readonly retryFor?: number;
   /** Maximum number of members, roles or memberships of an account; absent: 250,000. */
   readonly maxItems?: number;
-  /** Once aborted, nothing is retried, and an apply starts no further change. */
+  /** When aborted, nothing is retried, and an apply starts no further change. */
   readonly signal?: AbortSignal;
   /** Called for each request, wait and change; see `EVENTS`. */
   readonly onEvent?: (event: LiveEvent | ApplyEvent) => void;
@@ -102,9 +102,9 @@ export function openService(options: OpenServiceOptions = {}): RemoteService {
 }
 
 /**
- * Reads a merchant's roles and members from the service, whole or not at all.
+ * Reads a merchant's roles and members from the service, completely or not at all.
  *
- * @throws RolecallError if there is no base URL or key, or if the service does not give an answer that can be trusted.
+ * @throws RolecallError if there is no base URL or key, or if the service does not return a consistent answer.
  */
 export async function readLive(service: RemoteService, merchant: DesiredState): Promise<LiveState> {
   return service.read(merchant);
@@ -122,7 +122,7 @@ export interface MerchantPlan {
 }
 
 /**
- * Reads a merchant's live state and plans as the command `plan` does, with what the journals of earlier applies know.
+ * Reads a merchant's live state and plans as the command `plan` does.
  *
  * @throws RolecallError as `readLive` does.
  */

@@ -74,7 +74,7 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
     }
     if (isOutOfMemory(error)) {
       io.stderr.write(
-        "error: There is not enough memory for rolecall to run. Raise the limit of the address space (ulimit -v); before version 24, Node.js reserves 10 GB of it for HTTP.\n",
+        "error: There is not enough memory for rolecall to run. Raise the address space limit (ulimit -v); before version 24, Node.js reserves 10 GB for HTTP.\n",
       );
       return ExitCode.failed;
     }
@@ -89,7 +89,7 @@ async function run(argv: readonly string[], started: Io): Promise<ExitCode> {
   const io = project?.io ?? started;
   let exitCode: ExitCode = ExitCode.ok;
   const program = new Command("rolecall")
-    .description("Access as code for merchant accounts: who may do what, kept in git.")
+    .description("Access as code for merchant accounts: who can do what, kept in git.")
     .version(VERSION, "-V, --version", "print the version")
     .helpCommand("help [command]", "print help for a command")
     .showHelpAfterError("(--help shows the commands and options)")

@@ -45,7 +45,7 @@ export interface Removal {
   readonly removed?: true | "unknown";
 }
 
-/** A phase of an apply: its changes run concurrently (`free-names` in order), the phases one after the other. */
+/** A phase of an apply. Phases run in order; the changes of a phase run concurrently, except in `free-names`. */
 export type Phase =
   | "free-names"
   | "create-roles"
@@ -81,7 +81,7 @@ export interface ApplyResult {
   readonly status: "done" | "incomplete" | "stopped";
   /** One for each planned change, in the plan's order, then one for each new password. */
   readonly outcomes: readonly Outcome[];
-  /** Number of writes that the service has, or may have, applied. */
+  /** Number of writes that the service applied, or may have applied. */
   readonly writes: number;
   /** Why the journal is incomplete; `null` if it is complete. */
   readonly journalFailure: Failure | null;
@@ -99,7 +99,7 @@ export type OnError = "stop" | "continue";
 export interface MerchantOutcome {
   readonly merchant: string;
   readonly status: "applied" | "unchanged" | "partial" | "refused" | "failed";
-  /** Why it is neither `applied` nor `unchanged`, a sentence each; else empty. */
+  /** Why it is not `applied` or `unchanged`, one sentence each; otherwise empty. */
   readonly reasons: readonly string[];
 }
 
@@ -155,9 +155,9 @@ export interface WriteIntended {
   readonly reason: Reason;
   /** Of the change. */
   readonly fingerprint: string;
-  /** The planned state before the write; `null` if it creates. */
+  /** The planned state before the write; `null` for a create. */
   readonly before: RoleImage | MemberImage | null;
-  /** The state after the write; `null` if it removes. */
+  /** The state after the write; `null` for a delete. */
   readonly after: RoleImage | MemberImage | null;
   /** True if it only sets a new password, which is not recorded. */
   readonly password?: true;
@@ -173,16 +173,16 @@ export interface WriteEnded {
   readonly id: string | null;
   readonly adopted: boolean;
   readonly failure: Failure | null;
-  /** Set if a recheck found it applied already, so that nothing was sent, or a password was used before. */
+  /** Set if a recheck found it already applied, so that nothing was sent, or if a password was used before. */
   readonly already?: true;
 }
 
-/** The end of an apply; without this line it was interrupted. */
+/** The end of an apply; without this line, it was interrupted. */
 export interface RunEnded {
   readonly type: "end";
-  /** `incomplete`: only what was refused for one person, and what depends on it, is left. */
+  /** `incomplete`: only changes that were refused for one person, and those that depend on them, remain. */
   readonly status: "done" | "incomplete" | "stopped";
-  /** Why it stopped, in a sentence; `null` if it did not. */
+  /** Why it stopped, as a sentence; `null` if it did not. */
   readonly cause: string | null;
   /** Number of the plan's changes by outcome. */
   readonly outcomes: Readonly<
@@ -193,7 +193,7 @@ export interface RunEnded {
 /** The result of the verification after an apply. */
 export interface RunVerified {
   readonly type: "verified";
-  /** Changes that are left, each as kind, resource and name. */
+  /** Changes that remain, each as kind, resource and name. */
   readonly left: readonly string[];
   /** Changes that wait for an acceptance, in the same form. */
   readonly deferred: readonly string[];
@@ -238,7 +238,7 @@ export type ReadJournal =
  */
 export type RunStatus = "running" | "interrupted" | "unknown-outcome" | "stopped" | "incomplete" | "done";
 
-/** A note on what an undo does not restore, or leaves alone. */
+/** A note on what an undo cannot restore, or leaves alone. */
 export interface UndoNote {
   readonly code: UndoNoteCode;
   readonly resource: "role" | "member";
@@ -246,7 +246,7 @@ export interface UndoNote {
   readonly message: string;
 }
 
-/** A note about what an undo does not restore, or leaves alone, at one merchant. */
+/** A note about what an undo cannot restore, or leaves alone, at one merchant. */
 export type MerchantNote = UndoNote & { readonly merchant: string };
 
 /** The reasons for an incomplete undo. */

@@ -29,15 +29,15 @@ export interface AccountEntry {
   /** The row of the reviewed state; `people` is what somebody gains or loses through roles alone, `dates` what was to come later. */
   readonly row: RowPlace;
   readonly resource: "role" | "member";
-  /** `null` if nobody of that sealed name is live or listed. */
+  /** `null` if nobody with that sealed name is live or listed. */
   readonly name: string | null;
   readonly does: "create" | "update" | "remove" | "permissions";
   readonly verdict: Verdict;
-  /** Differences from the reviewed change, with reasons: a sentence each; empty if there are none. */
+  /** Differences from the reviewed change, one sentence each; empty if there are none. */
   readonly reasons: readonly string[];
-  /** The name of the later review that decides otherwise, if it is superseded. */
+  /** The name of the later review that superseded it, if any. */
   readonly by: string | null;
-  /** The entries of the files that say otherwise, if it is dropped; empty if none does. */
+  /** The file entries that contradict it, if it is dropped; empty if there are none. */
   readonly origins: readonly Origin[];
   /** Fingerprints of the fresh plan's changes that affect the same role or person, and of deferred ones. */
   readonly fingerprints: readonly string[];

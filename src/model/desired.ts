@@ -19,14 +19,14 @@ export interface Until {
   readonly ends: number;
 }
 
-/** The beginning of access or of an absence: its text, a date (start of that day, UTC) or timestamp, and that moment. */
+/** The beginning of access or of a suspension: its text, a date (start of that day, UTC) or timestamp, and that moment. */
 export interface From {
   readonly text: string;
   /** In ms since the epoch. */
   readonly starts: number;
 }
 
-/** Somebody who leaves: from then on nobody of the address holds anything, whatever else the files say. */
+/** A person who leaves: from then on, the address has no access, whatever else the files declare. */
 export interface Leaver {
   readonly email: string;
   readonly from: From;
@@ -45,7 +45,7 @@ export interface DesiredRole extends Some<RoleImage> {
   readonly adjusted?: Origin;
 }
 
-/** A role that a member shall hold, by name, or by id for predefined ones; optionally from and until a time. */
+/** A role that a member should hold, by name, or by id for predefined roles; optionally with a beginning and an end. */
 export interface Grant {
   readonly role: string;
   readonly from?: From;
@@ -54,7 +54,7 @@ export interface Grant {
   readonly origins?: readonly Origin[];
 }
 
-/** An absence: meanwhile the membership stays, without roles. Without an end it is until further notice. */
+/** A suspension: the membership stays, without roles. Without an end, it lasts until further notice. */
 export interface Suspension {
   readonly from?: From;
   readonly until?: Until;
@@ -81,7 +81,7 @@ export interface DesiredMember extends Some<MemberProperties> {
   readonly suspended?: Suspension;
   readonly managed?: ManagedUser;
   readonly origin: Origin;
-  /** The locations of fields that another entry sets than the one at `origin`. Absent: none. */
+  /** The locations of fields that an entry other than the one at `origin` sets. Absent: none. */
   readonly setAt?: { readonly until?: Origin; readonly suspended?: Origin };
 }
 
@@ -148,7 +148,7 @@ export interface GuardSettings {
   readonly maxGains?: GainLimits;
   /** Names or ids of roles, and addresses or ids of members, that are neither changed nor removed. */
   readonly protect: IgnorePatterns;
-  /** Role name or id → fewest accepted holders. Absent: one `role_owner`. */
+  /** Role name or id → minimum of accepted holders. Absent: one `role_owner`. */
   readonly minHolders?: Readonly<Record<string, number>>;
   /** Overrides of refusals, each for one plan, such as `max-removals=5@35e43f876462`. Absent: none. */
   readonly overrides?: readonly string[];
@@ -158,21 +158,21 @@ export interface GuardSettings {
 export interface Policies {
   /** Domains that members' addresses may have; `*.example.com` means every subdomain. Absent: any. */
   readonly emailDomains?: readonly string[];
-  /** Sets of roles; nobody may hold two of a set. */
+  /** Sets of roles; nobody may hold two roles of a set. */
   readonly separate: readonly (readonly string[])[];
   /** Role → most holders. */
   readonly maxHolders: Readonly<Record<string, number>>;
-  /** Role that is only ever granted with an end date → longest time until the end of a new grant; `null` for any. */
+  /** Role that must be granted with an end date → longest time until the end of a new grant; `null` for any. */
   readonly requireUntil: Readonly<Record<string, Duration | null>>;
   /** Roles whose holders must have MFA on login; a pending member counts as unknown. */
   readonly requireMfa: readonly string[];
   /** Permissions that no custom role may grant. */
   readonly forbidPermissions: readonly string[];
-  /** The permissions that lead to others; an absent field: those of the service's operations. */
+  /** The escalation permissions; an absent field stands for those of the service's operations. */
   readonly escalation?: Partial<Escalation>;
 }
 
-/** The permissions with which members can raise themselves. */
+/** The permissions with which members can give themselves more access. */
 export interface Escalation {
   /** Give an existing role to somebody. */
   readonly assign: readonly string[];
@@ -203,12 +203,12 @@ export type Check = (
   readonly origin: Origin;
 };
 
-/** Rules that a project enforces on a merchant's file: judged apart from the file's own, which cannot loosen them. */
+/** Rules that a project enforces on a merchant's file, judged separately from the file's own rules, which cannot loosen them. */
 export interface EnforcedRules {
   readonly guards: GuardSettings;
   readonly policies: Policies;
   readonly checks: readonly Check[];
-  /** The file of the rules, followed by those that it includes. */
+  /** The rule file, followed by its includes. */
   readonly files: readonly [string, ...string[]];
   /** Set if they are the rules of the base branch. */
   readonly by?: "base";
@@ -237,11 +237,11 @@ export interface DesiredState extends Addressed {
   readonly projects?: readonly ProjectSettings[];
   /** The sections that the project allows the merchant's file. Absent: all. */
   readonly allowed?: readonly string[];
-  /** Roles and members that only rules of included files name: another merchant may have these. Absent: none. */
+  /** Roles and members that only rules of included files name; another merchant may have them. Absent: none. */
   readonly sharedRuleNames?: readonly string[];
-  /** Roles that rules of included files name and another merchant that includes them declares. Absent: none. */
+  /** Roles that rules of included files name, and that another including merchant declares. Absent: none. */
   readonly rolesElsewhere?: readonly string[];
-  /** The files that the merchant's own includes, directly or not. Absent: none. */
+  /** The files that the merchant's file includes, directly or indirectly. Absent: none. */
   readonly included?: readonly string[];
   /** Absent: roles are not managed here. */
   readonly roles?: readonly DesiredRole[];

@@ -251,7 +251,7 @@ export const EVENTS: EventRegistry = {
         kind: "`create`, `update`, `replace` or `delete`.",
         name: "Name of the role, or address of the member.",
         id: "Id of the resource; `null` for a create.",
-        reason: "Reason of the change.",
+        reason: "Reason for the change.",
         fingerprint: "Fingerprint of the change.",
         before: "State before the write; `null` for a create.",
         after: "State after the write; `null` for a delete.",

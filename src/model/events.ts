@@ -126,9 +126,9 @@ export type ApplyEvent =
 export interface FailureJson {
   /** `null` if a file has the problem. */
   readonly merchant: string | null;
-  /** `null` if no file is concerned. */
+  /** `null` without a file. */
   readonly file: string | null;
-  /** Counted from 1; `null` if no place in a file is concerned. */
+  /** Counted from 1; `null` without a location in a file. */
   readonly line: number | null;
   readonly column: number | null;
   readonly code: string;

@@ -10,34 +10,34 @@ export interface RoleRef {
 export interface RoleImage {
   readonly name: string;
   readonly description: string | null;
-  /** Sorted, without repeats. */
+  /** Sorted, without duplicates. */
   readonly permissions: readonly string[];
   readonly metadata: Metadata;
 }
 
-/** The fields of every member, besides its roles; each has an entry in `MEMBER_FIELDS`. */
+/** The fields of every member except roles; each has an entry in `MEMBER_FIELDS`. */
 export interface MemberProperties {
   readonly metadata: Metadata;
 }
 
-/** The fields that only users have whom the merchant manages; each has an entry in `MEMBER_FIELDS`. */
+/** The fields that only managed users have; each has an entry in `MEMBER_FIELDS`. */
 export interface ManagedProperties {
   readonly nickname: string | null;
 }
 
 /** The values of all fields of a member; those of managed users are `null` for others. */
 export interface MemberValues extends MemberProperties, ManagedProperties {
-  /** Sorted by name, without repeats. */
+  /** Sorted by name, without duplicates. */
   readonly roles: readonly RoleRef[];
 }
 
 /** The name of a member's field. */
 export type MemberField = keyof MemberValues;
 
-/** A value as responses and requests hold it: of roles the ids. */
+/** A value as in responses and requests: for roles, the ids. */
 export type SentOf<Value> = [Value] extends [readonly RoleRef[]] ? readonly string[] : NonNullable<Value>;
 
-/** Values as the service returns them: instead of `null` they are absent. */
+/** Values as the service returns them: absent instead of `null`. */
 export type Held<Values> = {
   readonly [Name in keyof Values as null extends Values[Name] ? never : Name]: SentOf<Values[Name]>;
 } & {
@@ -50,12 +50,12 @@ export type Some<Values> = { readonly [Name in keyof Values]?: SentOf<Values[Nam
 /** New values of keys in a file: `null` removes the key, and an absent one stays. */
 export type Edited<Values> = { readonly [Name in keyof Values]?: SentOf<Values[Name]> | null };
 
-/** The difference of two values: of lists what is added and removed, of others both. */
+/** The difference of two values: for lists, the items added and removed; for others, both values. */
 export type DiffOf<Value> = [Value] extends [readonly (infer Item)[]]
   ? { readonly added: readonly Item[]; readonly removed: readonly Item[] }
   : { readonly before: Value; readonly after: NonNullable<Value> };
 
-/** The difference of one field among some. */
+/** The difference of one of several fields. */
 export type NamedDiff<Values> = {
   readonly [Name in keyof Values]: { readonly field: Name } & DiffOf<Values[Name]>;
 }[keyof Values];

@@ -7,5 +7,5 @@ export type JsonValue =
   | readonly JsonValue[]
   | { readonly [key: string]: JsonValue };
 
-/** User-defined key-value pairs of a role or a member; at most 64 properties, always replaced whole. */
+/** User-defined key-value pairs of a role or a member; at most 64 properties, always replaced as a whole. */
 export type Metadata = Readonly<Record<string, JsonValue>>;

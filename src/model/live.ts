@@ -37,7 +37,7 @@ export interface Membership {
 /** A role at the service. */
 export interface LiveRole extends Held<RoleImage> {
   readonly id: string;
-  /** True if the service provides it: it can be held, but never changed or removed. */
+  /** True if the service provides it; it can be held, but never changed or removed. */
   readonly predefined: boolean;
   /** The properties of `metadata` with a number that was rounded; absent if none. */
   readonly rounded?: readonly string[];

@@ -14,9 +14,9 @@ import type { ReviewedState } from "./reviewed.ts";
 /** The state of a member before or after a change. */
 export interface MemberImage extends MemberProperties {
   readonly email: string | null;
-  /** Sorted by name, without repeats. */
+  /** Sorted by name, without duplicates. */
   readonly roles: readonly RoleRef[];
-  /** Only of users that the merchant manages; `passwordEnv` names the variable with the first password of one to create. */
+  /** Only for managed users; `passwordEnv` names the variable with the first password of a user to create. */
   readonly managed: (ManagedProperties & { readonly passwordEnv: string | null }) | null;
   /** `null` before it exists. */
   readonly status: MemberStatus | null;
@@ -65,14 +65,14 @@ export interface Update<Image> extends ChangeBase {
   readonly fields: readonly FieldDiff[];
 }
 
-/** A new one takes the place of `id`, which is then removed. */
+/** A new role replaces `id`, which is then removed. */
 export interface Replace<Image> extends ChangeBase {
   readonly kind: "replace";
   readonly id: string;
   readonly before: Image;
   readonly after: Image;
   readonly fields: readonly FieldDiff[];
-  /** The id of the successor that an earlier run has created already. Not part of the fingerprint. */
+  /** The id of the successor that an earlier run has already created. Not part of the fingerprint. */
   readonly resumed: string | null;
 }
 
@@ -100,11 +100,11 @@ export interface Deferred {
   readonly change: Change;
   /** The role that would have too few; `null` for a person whose address changes. */
   readonly role: string | null;
-  /** Addresses of the members who have to accept first; empty after an apply if they have accepted by now. */
+  /** Addresses of the members who must accept first; empty after an apply if they have accepted by now. */
   readonly waitsFor: readonly string[];
 }
 
-/** The permissions that a person gains and loses; the unknown ones are roles with unknown permissions. */
+/** The permissions that a person gains and loses, and roles with unknown permissions. */
 export interface MemberImpact {
   readonly name: string;
   readonly gained: readonly string[];
@@ -126,15 +126,15 @@ export interface ReachStep {
 export interface Impact {
   /** Only affected members, sorted by name. */
   readonly members: readonly MemberImpact[];
-  /** Number of members that gain and lose each permission, by permission. */
+  /** Number of members who gain and lose each permission, by permission. */
   readonly permissions: readonly {
     readonly permission: string;
     readonly gained: number;
     readonly lost: number;
   }[];
-  /** Holders of the roles that get more, fewer or others; by name. */
+  /** Roles whose holders change, by name. */
   readonly roles: readonly { readonly name: string; readonly before: number; readonly after: number }[];
-  /** Members who gain something, and permissions that they could give themselves from then on. Absent: nobody. */
+  /** Members who gain something, and the permissions that they could then give themselves. Absent: nobody. */
   readonly reach?: readonly { readonly name: string; readonly permissions: readonly string[] }[];
   /** The sensitive ones among the permissions of members above and of changed roles. Absent: none. */
   readonly sensitive?: readonly string[];
@@ -150,15 +150,15 @@ export interface Refusal {
   readonly code: string;
   readonly resource: "role" | "member" | null;
   readonly name: string | null;
-  /** The check in one line; `null` if it is not one. */
+  /** The check on one line; `null` for other rules. */
   readonly check: string | null;
   readonly message: string;
   readonly hint: string;
-  /** The argument of `--allow` that overrides it, without the plan's fingerprint; `null` if nothing does. */
+  /** The argument of `--allow` that overrides it, without the plan's fingerprint; `null` if it cannot be overridden. */
   readonly override: string | null;
-  /** Whose rule refuses: absent if it is the file's own, `base` if only the base branch has it. */
+  /** Absent if the file's own rule refuses; `base` if only the base branch has the rule. */
   readonly by?: "base";
-  /** The file of the rules that the project enforces. Absent: the rule is no such one, and the file can override it. */
+  /** The rule file that the project enforces. Absent if the rule is not enforced, so that the file can override it. */
   readonly rules?: string;
 }
 
@@ -201,7 +201,7 @@ export interface Plan {
   readonly impact: Impact;
   /** End states that a review of this plan approves. */
   readonly reviewed: ReviewedState;
-  /** In the order they are shown: roles, then members, each by name. */
+  /** In display order: roles, then members, each by name. */
   readonly changes: readonly Change[];
   readonly deferred: readonly Deferred[];
   readonly refusals: readonly Refusal[];

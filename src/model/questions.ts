@@ -9,7 +9,7 @@ export interface AccessSnapshot {
   readonly environment: Environment | null;
   /** The merchant's own file. */
   readonly file: string;
-  /** Where the access is known from. */
+  /** The source of the access. */
   readonly source: "declared" | "live";
   /** False if there may be live roles or members that the files do not list; true for a live snapshot. */
   readonly complete: boolean;
@@ -23,11 +23,11 @@ export interface AccessSnapshot {
 export interface SnapshotRole {
   /** Unique among the roles of a snapshot. */
   readonly key: string;
-  /** The name; of a predefined role that only files name, its id. */
+  /** The name, or the id of a predefined role that only files name. */
   readonly name: string;
   /** `null` if the files do not name it. */
   readonly id: string | null;
-  /** The former names that the files give. */
+  /** The previous names in the files. */
   readonly previousNames: readonly string[];
   /** `null` if unknown: the files do not list them, or the service does not report them. */
   readonly permissions: readonly string[] | null;
@@ -43,11 +43,11 @@ export interface SnapshotRole {
 export interface SnapshotMember {
   /** The address, else the id. */
   readonly name: string;
-  /** `null` for a live member without a user and an invitation. */
+  /** `null` for a live member without a user or an invitation. */
   readonly email: string | null;
   /** `null` if the files do not name it. */
   readonly id: string | null;
-  /** The live status of the membership; `declared` in the files. */
+  /** The live status of the membership; `declared` for access in the files. */
   readonly status: MemberStatus | "declared";
   /** False if the files leave the member's roles as they are. */
   readonly rolesKnown: boolean;
@@ -63,7 +63,7 @@ export interface SnapshotMember {
 
 /** An end of access in the files. */
 export interface AccessEnd {
-  /** `grant` or `membership`: the last day with access, or a moment; `leaver`: the first day or moment without. */
+  /** For `grant` and `membership`, the last day with access, or a time; for `leaver`, the first day or time without access. */
   readonly by: "grant" | "membership" | "leaver";
   /** As written in the file. */
   readonly text: string;
@@ -73,7 +73,7 @@ export interface AccessEnd {
   readonly origins: readonly Origin[];
 }
 
-/** An absence in the files: meanwhile the membership stays, without roles. */
+/** A suspension in the files: the membership stays, without roles. */
 export interface AccessSuspension {
   /** `null` if it has no end. */
   readonly until: Until | null;
@@ -90,17 +90,17 @@ export type HoldingStatus = "active" | "ends" | "ended" | "not-begun" | "suspend
 export interface HeldRole {
   /** Key of the role. */
   readonly role: string;
-  /** The beginning in the files, of the grant or of the membership, whichever is later; `null` if there is none. */
+  /** The beginning of the grant or of the membership in the files, whichever is later; `null` if there is none. */
   readonly from: From | null;
-  /** The end in the files: of the grant or of the membership, whichever is first; `null` if there is none. */
+  /** The end of the grant or of the membership in the files, whichever is first; `null` if there is none. */
   readonly end: AccessEnd | null;
-  /** Whether the grant is in force, and why not. */
+  /** Whether the grant is in effect, and why not. */
   readonly status: HoldingStatus;
   /** Reason of a status `suspended`; else `null`. */
   readonly suspension: AccessSuspension | null;
-  /** True if it gives access, now or once the invitation is accepted; an ended, expired or disabled one does not. */
+  /** True if it gives access, now or once the invitation is accepted; false if it is ended, expired or disabled. */
   readonly effective: boolean;
-  /** The locations of the grant; empty if no file has it. */
+  /** The locations of the grant; empty if it is in no file. */
   readonly origins: readonly Origin[];
 }
 
@@ -114,13 +114,13 @@ export interface AccessAnswer {
   readonly member: Omit<SnapshotMember, "held">;
   /** `null` for a member without any role. */
   readonly role: SnapshotRole | null;
-  /** How the member holds the role; `null` for a member without any role. */
+  /** How the member holds the role; `null` for a member without roles. */
   readonly held: HeldRole | null;
   /** The permissions of the role that the question is about, sorted; `null` if unknown. */
   readonly permissions: readonly string[] | null;
 }
 
-/** Members of whom it is unknown whether they belong to the answer. */
+/** Members who may or may not belong to the answer. */
 export interface UnknownAnswer {
   /** The code of the merchant. */
   readonly merchant: string;
@@ -142,7 +142,7 @@ export interface AccessAnswers {
   readonly matched: readonly string[];
 }
 
-/** An end of access that is near: of a grant or membership in the files, or of a live invitation. */
+/** An upcoming end of a grant or membership in the files, or of a live invitation. */
 export interface ExpiringAccess {
   /** The code of the merchant. */
   readonly merchant: string;
@@ -150,15 +150,15 @@ export interface ExpiringAccess {
   readonly environment: Environment | null;
   /** The member whose access ends. */
   readonly member: Pick<SnapshotMember, "name" | "email" | "id">;
-  /** Kind of access that ends: a grant, the membership, all access of somebody who leaves, or an invitation. */
+  /** Kind of access that ends: a grant, the membership, all access of a person who leaves, or an invitation. */
   readonly what: AccessEnd["by"] | "invitation";
   /** The name of the role that ends; `null` for everything. */
   readonly role: string | null;
-  /** As written in the file; of an invitation, ISO 8601. */
+  /** As written in the file; for an invitation, ISO 8601. */
   readonly text: string;
   /** The first moment without access, in ms since the epoch. */
   readonly ends: number;
-  /** The locations that set it; of an invitation, that of the member's entry. */
+  /** The locations that set it; for an invitation, that of the member's entry. */
   readonly origins: readonly Origin[];
 }
 

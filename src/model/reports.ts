@@ -8,7 +8,7 @@ import type { Impact, Plan, Refusal } from "./plan.ts";
 export interface AccessReport {
   readonly merchant: string;
   readonly environment: Environment | null;
-  /** Base URL of the service that was read; `null` if only the file was. */
+  /** Base URL of the service that was read; `null` if only the file was read. */
   readonly service: string | null;
   readonly roles: readonly ReportedRole[];
   readonly members: readonly ReportedMember[];
@@ -31,7 +31,7 @@ export interface ReportedRole {
 
 /** The roles of a member at one time. */
 export interface ReportedHolding {
-  /** `invited` by the plan; `declared` in a file and not looked up. */
+  /** `invited`: by the plan; `declared`: in a file, and not looked up. */
   readonly status: MemberStatus | "invited" | "declared";
   /** Keys of roles. */
   readonly roles: readonly string[];

@@ -5,7 +5,7 @@ import type { JsonValue } from "./json.ts";
 export interface Reviewed<Value> {
   readonly before: Value;
   readonly after: Value;
-  /** The value after a plan of the base branch's files; absent if they do the same, or if there is no base. */
+  /** The value after a plan of the base branch's files; absent if it is the same, or if there is no base. */
   readonly base?: Value;
 }
 
@@ -14,11 +14,11 @@ export type FieldValues = Readonly<Record<string, JsonValue>>;
 
 /** A role or membership that a plan changes; its values are `null` while it does not exist. */
 export interface ReviewedResource extends Reviewed<FieldValues | null> {
-  /** The live id; `null` for one that the plan creates. */
+  /** The live id; `null` if the plan creates it. */
   readonly id: string | null;
-  /** A role's name; a member's address in lower case, else its id. */
+  /** A role's name; a member's address in lower case, or its id without one. */
   readonly name: string;
-  /** Set if a new one takes the place of `id`. */
+  /** Set if a new role or member replaces `id`. */
   readonly replaced?: true;
   /** Set if `id` is an expired invitation beside a membership of the same address, which stays. */
   readonly leftover?: true;
@@ -26,12 +26,12 @@ export interface ReviewedResource extends Reviewed<FieldValues | null> {
   readonly deferred?: true;
 }
 
-/** The permissions of a person whose membership or roles a plan changes: indexes of `permissionSets`. */
+/** The permissions of a person whose membership or roles a plan changes, as indexes of `permissionSets`. */
 export interface ReviewedPerson {
   /** The address in lower case, else the id of the membership. */
   readonly name: string;
   readonly held: Reviewed<number>;
-  /** Permissions that the person holds or can give itself; `*` stands for every permission. */
+  /** Permissions that the person holds or could give themselves; `*` stands for every permission. */
   readonly reach: Reviewed<number>;
   /** Set if `after` counts a change that is deferred. */
   readonly deferred?: true;
@@ -44,11 +44,11 @@ export interface ReviewedDate {
   /** The address in lower case. */
   readonly name: string;
   readonly what: "leaves" | "ends" | "begins" | "suspended" | "back";
-  /** The roles that end or begin, as the file names them; empty for the whole membership. */
+  /** The roles that end or begin, as named in the file; empty for the whole membership. */
   readonly roles: readonly string[];
   /** The permissions that begin: an index of `permissionSets`. */
   readonly brings: number;
-  /** Permissions that the person holds or can give itself from then on: an index of `permissionSets`. */
+  /** Permissions that the person then holds or could give themselves: an index of `permissionSets`. */
   readonly reach: number;
 }
 
@@ -63,13 +63,13 @@ export interface ReviewedState {
   readonly service: string;
   /** The time as of which the plan was made, in ms since the epoch. */
   readonly at: number;
-  /** `true` if it was compared with a plan of the base branch's files: only rows with `base` are changes of these files. */
+  /** `true` if it was compared with a plan of the base branch's files; then only rows with `base` are changes of the files. */
   readonly hasBase: boolean;
   /** Sets of permissions, each once and sorted; the first is empty. */
   readonly permissionSets: readonly (readonly string[])[];
   readonly roles: readonly ReviewedResource[];
   readonly members: readonly ReviewedResource[];
-  /** Everybody whose membership changes, or whose permissions do through a role. */
+  /** Everybody whose membership or permissions change. */
   readonly people: readonly ReviewedPerson[];
   readonly dates: readonly ReviewedDate[];
   /** Those of the base branch's files; absent if they are the same, or if there is no base. */

@@ -73,7 +73,7 @@ export function undeclaredMerchants({
     if (reviews.length === 0) return [];
     const names = [...new Set(reviews.map(({ name }) => name))];
     const were = names.length === 1 ? "was" : "were";
-    const sentence = `${listText(names)} ${were} to change ${merchant}, and ${were} lost: no file declares it any more.`;
+    const sentence = `${listText(names)} ${were} to change ${merchant}, and ${were} lost: no file declares it any longer.`;
     return [
       { merchant, sentence, pulls: names.map((name) => Number(name.slice(1))).filter(Number.isInteger) },
     ];

@@ -54,9 +54,9 @@ export function judgeMerchant(
     // The refusals say it already.
     if (entry.verdict !== "dropped" || refused.has(`${entry.resource} ${entry.name}`)) return [];
     const places = entry.origins.map(placeOf).join(", ");
-    const reasons = entry.reasons.length === 0 ? "the files no longer say it" : entry.reasons.join("; ");
+    const reasons = entry.reasons.length === 0 ? "the files no longer declare it" : entry.reasons.join("; ");
     const why = `${reasons}${places === "" ? "" : ` (${places})`}`;
-    const change = `${VERBS[entry.does]} ${entry.name ?? "somebody who is neither live nor listed any more"}`;
+    const change = `${VERBS[entry.does]} ${entry.name ?? "somebody who is no longer live or listed"}`;
     return [
       {
         review: entry.review,

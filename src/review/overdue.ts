@@ -37,8 +37,8 @@ export function overdueText(
   if (people.size === 0) return null;
   const nightly = Math.max(...[...known.values()].map((state) => state?.nightly ?? Number.NEGATIVE_INFINITY));
   const seen = Number.isFinite(nightly)
-    ? `the nightly run was last seen ${agoText(now - nightly)}`
-    : "no nightly run was ever seen";
+    ? `the last nightly run was ${agoText(now - nightly)}`
+    : "no nightly run was found";
   return `${counted(people.size, "person", "people")} whose access has ended ${people.size === 1 ? "is" : "are"} still live; ${seen}.`;
 }
 

@@ -38,7 +38,7 @@ export function parseJournal(text: string): ReadJournal {
   }
   const { run } = reader;
   if (run === null) {
-    const reason = torn ? "it was cut short in its first line, before anything was changed" : "it is empty";
+    const reason = torn ? "it ends in its first line, before anything was changed" : "it is empty";
     return { ok: false, line: null, reason };
   }
   const { end, verified } = reader;
@@ -59,7 +59,7 @@ class Reader {
     if (type === "run" && typeof format === "number" && format > 1) {
       return `its format is ${format}, and this version of rolecall knows format 1`;
     }
-    if (this.run === null && type !== "run") return "a journal begins with the run";
+    if (this.run === null && type !== "run") return "a journal must begin with a run";
     if (typeof type !== "string") return "type: expected string";
     if (!isLineType(type)) return null;
     if (!isShallow(value)) return "it is nested too deep";
@@ -78,7 +78,7 @@ class Reader {
   #add(line: JournalLine): string | null {
     switch (line.type) {
       case "run":
-        if (this.run !== null) return "a journal has one run only";
+        if (this.run !== null) return "a journal must have only one run";
         this.run = line;
         return null;
       case "intent":

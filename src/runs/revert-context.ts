@@ -72,7 +72,7 @@ export function isChangedByRun(id: string, { effects: { roles, replaced } }: Rol
 
 /** Adds a note that another role has the name to restore. */
 export function noteNameTaken(name: string, former: string, { note }: RoleRevertContext): void {
-  note("name-taken", name, `The role "${former}" is not restored: another role has that name now.`);
+  note("name-taken", name, `The role "${former}" is not restored: another role now has that name.`);
 }
 
 /** Returns whether a live role equals an image, except for the name. */
@@ -181,5 +181,5 @@ export function findByAddress(email: string, { byAddress }: MemberRevertContext)
 
 /** Adds a note that a member's role no longer exists. */
 export function noteRoleGone(name: string, role: string, { note }: MemberRevertContext): void {
-  note("role-gone", name, `${name} is not given the role "${role}" again: it no longer exists.`);
+  note("role-gone", name, `${name} does not get the role "${role}" again: it no longer exists.`);
 }

@@ -128,7 +128,11 @@ export function recreateMember(
   const there = email === null || other ? undefined : findByAddress(email, context);
   if (there) {
     if (differsFromImage(there, before, context)) {
-      note("there-again", name, `${name} is a member again, otherwise than before, and is left as it is.`);
+      note(
+        "there-again",
+        name,
+        `${name} is a member again, but with different access, and is left as it is.`,
+      );
     }
     return null;
   }
@@ -204,14 +208,14 @@ function recreationNote(name: string, { status, managed }: MemberImage, lost: bo
     return [
       "invited-again",
       name,
-      `The run removed the expired invitation of ${name} and could not renew it: a new invitation is sent with all that it held.`,
+      `The run removed the expired invitation of ${name} and could not renew it: a new invitation with the same content is sent.`,
     ];
   }
   if (managed !== null) {
     return [
       "new-id",
       name,
-      `${name} is created again as a managed user with a new id, and with the password from the environment.`,
+      `${name} is created again as a managed user, with a new id and the password from the environment.`,
     ];
   }
   const message =

@@ -108,11 +108,7 @@ function remove(
   const { name, id } = live;
   if (live.predefined) return null;
   if (kept.has(id)) {
-    note(
-      "still-held",
-      name,
-      `The role "${name}" is kept: somebody holds it to whom the run did not grant it.`,
-    );
+    note("still-held", name, `The role "${name}" is kept: it has a holder to whom the run did not grant it.`);
     return null;
   }
   if (!matchesImage(live, after)) {

@@ -161,7 +161,7 @@ function revertRenewal(
   context.note(
     "invited-again",
     name,
-    `The run removed the expired invitation of ${name} and sent a new one, which is kept, with all that the expired one held.`,
+    `The run removed the expired invitation of ${name} and sent a new one with the same content, which is kept.`,
   );
   return revertMember(live, before, renewal.after, context);
 }

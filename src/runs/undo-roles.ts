@@ -171,7 +171,7 @@ function revertReplacement(
     note(
       "still-held",
       now.name,
-      `The role "${now.name}" is kept: somebody holds it to whom the run did not grant it.`,
+      `The role "${now.name}" is kept: it has a holder to whom the run did not grant it.`,
     );
     return null;
   }

@@ -33,9 +33,9 @@ export function checkSize(what: string, items: number, maxItems: number): void {
   if (items <= maxItems) return;
   throw new RolecallError(
     "too-many-items",
-    `${what} has more than ${grouped(maxItems)} entries, so it is not read to its end.`,
+    `${what} has more than ${grouped(maxItems)} entries, so it was not read completely.`,
     {
-      hint: "If the account is that large, raise --max-items. Otherwise the service does not end its list: ask its operators.",
+      hint: "If the account is that large, raise --max-items. Otherwise, the service returns an endless list: ask its operators.",
     },
   );
 }
@@ -87,12 +87,12 @@ export async function listAll<Item extends Listed>(
       "listing-unstable",
       `${what} contradicts itself: its pages ${isCounted ? "do not fit its total_count" : "repeat entries"}.`,
       {
-        hint: `All ${LISTINGS} readings began with the same entries, so nobody seems to be changing it. Ask the service's operators.`,
+        hint: `All ${LISTINGS} attempts began with the same entries, so it is probably not being changed. Ask the service's operators.`,
       },
     );
   }
   throw new RolecallError("listing-unstable", `${what} changed each of the ${LISTINGS} times it was read.`, {
-    hint: "Somebody is changing it right now. Wait until they are done, then run the command again.",
+    hint: "It is probably being changed right now. Run the command again later.",
   });
 }
 

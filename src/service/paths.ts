@@ -54,23 +54,23 @@ export function checkBaseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !["http:", "https:"].includes(url.protocol)) {
     const isBare = /^[\w-]+(\.[\w-]+)+(:\d+)?(\/[\w./-]*)?$/.test(text);
-    throw new RolecallError("usage", "The base URL is not a web address.", {
-      hint: isBare ? `Begin it with its scheme: https://${text}` : "For example: https://api.example.com",
+    throw new RolecallError("usage", "The base URL is not a valid http or https URL.", {
+      hint: isBare ? `Add the scheme: https://${text}` : "For example: https://api.example.com",
     });
   }
   if (/\/v0\.1\/?$/.test(url.pathname)) {
     throw new RolecallError("usage", "The base URL must not end in /v0.1.", {
-      hint: "Leave it out: rolecall adds the version of the API.",
+      hint: "Remove it: rolecall adds the API version.",
     });
   }
   if (url.username || url.password || url.search || url.hash) {
     throw new RolecallError("usage", "The base URL must not contain a user name, a query or a fragment.", {
-      hint: "Credentials come from the environment, never from the address.",
+      hint: "Set credentials in the environment, not in the URL.",
     });
   }
   if (url.protocol === "http:" && !isLoopback(url.hostname)) {
     throw new RolecallError("base-url-insecure", `${url.origin} would send the API key unencrypted.`, {
-      hint: "Use https://; plain http:// is for this machine only (127.0.0.1, localhost).",
+      hint: "Use https://; http:// is only allowed for this machine (127.0.0.1, localhost).",
     });
   }
   return url;

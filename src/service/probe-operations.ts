@@ -173,10 +173,10 @@ function permissionOrder({
   delete: removed,
   create,
 }: ProbeResponses): string | null {
-  if (known?.status === 404) return "the service returns 404 for what the key may not see";
+  if (known?.status === 404) return "the service returns 404 for resources that the key may not see";
   const deniedForNone = [none, update, removed].some((response) => response?.status === 403);
   const denied = [list, known, create].some((response) => response?.status === 403);
-  return deniedForNone || !denied ? null : "the service may look for the resource before the permission";
+  return deniedForNone || !denied ? null : "the service may check the resource before the permission";
 }
 
 function judgeRead({ status, reason }: ProbeResponse): Judged {
@@ -204,6 +204,6 @@ function judgeCreate(
   if (!isInvalid(response)) return { verdict: "unknown", reason };
   if (order !== null) return { verdict: "unknown", reason: `${status}, but ${order}` };
   return invalidUpdate && isInvalid(invalidUpdate)
-    ? { verdict: "unknown", reason: `${status}, but the service looks at the body before the permission` }
+    ? { verdict: "unknown", reason: `${status}, but the service checks the body before the permission` }
     : { verdict: "permitted", reason: "permitted" };
 }

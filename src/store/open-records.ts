@@ -107,7 +107,7 @@ export function openRecords<Reviewed extends object, State extends object>(
       if (attempt === MAX_ATTEMPTS) {
         throw new RolecallError(
           "conflict",
-          `The records in ${ref} could not be written: others write all the time.`,
+          `The records in ${ref} could not be written: other jobs kept changing them.`,
         );
       }
       // Each writer waits for another time, so that one of them comes first.

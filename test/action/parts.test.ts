@@ -191,7 +191,7 @@ describe("inputs", () => {
       ["TILL_1=", "Line 1 of the input passwords is not NAME=password."],
       ["TILL_1= hunter22\nX=y", "Line 1 of the input passwords has spaces around its password."],
       ["GITHUB_TOKEN=hunter22", "Line 1 of the input passwords names a variable of the runner."],
-      ["TILL_1=a\nTILL_2=b\nTILL_1=c", "Line 3 of the input passwords has the name of line 1."],
+      ["TILL_1=a\nTILL_2=b\nTILL_1=c", "Line 3 of the input passwords has the same name as line 1."],
     ] as const)
       expect(() => read(text)).toThrow(message);
     const masked = passwordsIn({ INPUT_PASSWORDS: "TILL_1=a=b c==\nhunter22\nX= =\n=" });

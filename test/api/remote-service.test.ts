@@ -53,10 +53,10 @@ test("messages call the base URL's option as the library does", async () => {
     return errors[0] ?? "";
   };
   expect(await failing()).toBe(
-    "No base URL is configured for MCA. Set ROLECALL_BASE_URL, pass baseUrl, or write api.base_url into the file.",
+    "No base URL is configured for MCA. Set ROLECALL_BASE_URL, pass baseUrl, or add api.base_url to the file.",
   );
   expect(await failing("shop")).toBe(
-    "The base URL is not a web address. It comes from baseUrl. For example: https://api.example.com",
+    "The base URL is not a valid http or https URL. It comes from baseUrl. For example: https://api.example.com",
   );
 });
 

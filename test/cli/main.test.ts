@@ -81,7 +81,7 @@ test("running out of file handles or memory is reported, and not as a bug", asyn
     [
       new RangeError("WebAssembly.Instance(): Out of memory: Cannot allocate Wasm memory for new instance"),
       1,
-      "Raise the limit of the address space (ulimit -v); before version 24, Node.js reserves 10 GB",
+      "Raise the address space limit (ulimit -v); before version 24, Node.js reserves 10 GB",
     ],
     [new RangeError("Array buffer allocation failed"), 1, "(ulimit -v)"],
     [new Error("Oh."), 70, "This is a bug in rolecall"],

@@ -87,8 +87,8 @@ test("new changes since are named and refused, and only what was approved is mad
       "refused at MC1: not approved: delete member dan@example.com: dan@example.com",
       "  would be removed, which no review shows.",
       "",
-      'Completed changes remain. To continue, save what remains with "rolecall plan',
-      '--out", let it be approved, and apply that plan.',
+      'Completed changes remain. To continue, save the remaining changes with "rolecall',
+      'plan --out", get that plan approved, and apply it.',
       "To undo it: rolecall undo RUN",
       "journal: .rolecall/runs/RUN",
       "",
@@ -153,7 +153,7 @@ test("an approved removal that an included file takes back is reported with its 
   const apply = await shop.run(APPLY);
   expect(apply.code).toBe(3);
   expect(flat(apply.stderr)).toContain(
-    "approved, but not so: remove member ben@example.com: ben@example.com is still there (shared.yaml:3).",
+    "approved differently: remove member ben@example.com: ben@example.com is still there (shared.yaml:3).",
   );
   expect(await shop.writes()).toEqual([]);
 });
@@ -179,7 +179,7 @@ test("a plan that was edited after it was made is no approval", async () => {
   await shop.write("mc1.yaml", file("MC1").replace("cleo@", "mallory@"));
   const apply = await shop.run(APPLY);
   expect(apply.code).toBe(3);
-  expect(apply.stderr).toContain("refused: the approved plan has been edited");
+  expect(apply.stderr).toContain("refused: the approved plan was edited");
   expect(await shop.writes()).toEqual([]);
 });
 

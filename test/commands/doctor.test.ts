@@ -99,7 +99,7 @@ Least permissions to grant
     roles_list, merchant_read, roles_view, members_view, roles_create,
     roles_update, roles_delete, members_create, members_update, members_delete
 
-All is well.
+No problems found.
   → rolecall plan
 `);
   expect(stderr).toBe("");
@@ -238,7 +238,7 @@ describe("the way to the service", () => {
     expect(closed.stdout).toContain("✗ Connection  nothing is listening at 127.0.0.1:9");
     const none = await doctor([], { ROLECALL_BASE_URL: "nowhere" });
     expect(flat(none.stdout)).toContain(
-      "✗ Base URL The base URL is not a web address. It comes from ROLECALL_BASE_URL.",
+      "✗ Base URL The base URL is not a valid http or https URL. It comes from ROLECALL_BASE_URL.",
     );
     const plain = await doctor(["--base-url", "http://service.test"]);
     expect(plain.stdout).toContain("would send the API key unencrypted");
@@ -338,7 +338,7 @@ test("a command that finds no files names init, and one that cannot read names d
     rolecall(args, { cwd: join(cwd, folder), env: { ...env, ...more } });
   const none = await inFolder("empty", ["plan"]);
   expect(flat(none.stderr)).toContain(
-    'There is no folder access/. → "rolecall init" writes it from what is live.',
+    'There is no folder access/. → Run "rolecall init" to create it from the live state.',
   );
   const keyless = await inFolder("shop", ["plan"], { ROLECALL_API_KEY: "" });
   const denied = await inFolder("shop", ["whoami"], { ROLECALL_API_KEY: "sk_test_readonly" });
@@ -346,7 +346,7 @@ test("a command that finds no files names init, and one that cannot read names d
     ROLECALL_BASE_URL: "http://127.0.0.1:9",
   });
   for (const { stderr, code } of [keyless, denied, down]) {
-    expect(flat(stderr)).toContain('Run "rolecall doctor" to find out what is wrong.');
+    expect(flat(stderr)).toContain('Run "rolecall doctor" to find the cause.');
     expect(code).toBe(1);
   }
 });

@@ -52,7 +52,7 @@ test("without git the differences are reported, and that the side that changed i
 
 test("without git no patch is known, which drift and pull say", async () => {
   const note =
-    'MC0DEMO1: 2 differences stay, since it is unknown which side changed. "rolecall drift" shows them; "rolecall pull MC0DEMO1" takes over all that is live.\n';
+    'MC0DEMO1: 2 differences stay, since it is unknown which side changed. "rolecall drift" shows them; "rolecall pull MC0DEMO1" adopts the whole live state.\n';
   const drift = await rolecall(["drift", "--patch"], { cwd, env: sandbox.env });
   expect([drift.code, drift.stdout]).toEqual([2, ""]);
   expect(drift.stderr).toContain(`${note}The patch is empty: there is nothing to adopt.\n`);
@@ -90,7 +90,9 @@ test("in a shallow clone it says that the sides cannot be told apart, and why", 
   });
   const { stdout, stderr } = await rolecall(["drift"], { cwd: clone, env: sandbox.env });
   expect(stdout).toContain("Drift: 2 differences (2 unknown).");
-  expect(stderr).toContain("The clone is shallow, so it is unknown which side changed older entries last.");
+  expect(stderr).toContain(
+    "The clone is shallow, so it is unknown which side of older entries changed last.",
+  );
   await rm(clone, { recursive: true });
 });
 

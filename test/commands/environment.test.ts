@@ -44,7 +44,7 @@ describe("a file of a test account whose merchant code is that of a live one", (
   ])("is refused before anything else by %s %s %s %s", async (...args) => {
     await open(LIVE_ACCOUNT, "environment: test");
     const { code, stdout, stderr } = await shop.run(args, { TILL: "long enough" });
-    expect(stderr).toContain('MC1 is declared "environment: test", but by the service it is a live account.');
+    expect(stderr).toContain('MC1 is declared "environment: test", but at the service it is a live account.');
     expect(stdout).not.toContain("eve@example.com");
     expect(code).toBe(1);
     expect(await shop.writes()).toEqual([]);
@@ -54,7 +54,7 @@ describe("a file of a test account whose merchant code is that of a live one", (
     await open(LIVE_ACCOUNT, "environment: test");
     const { code, stdout } = await shop.run(["doctor", "mc1.yaml"]);
     expect(stdout.replaceAll(/\s+/g, " ")).toContain(
-      'Environment MC1 is declared "environment: test", but by the service it is a live account.',
+      'Environment MC1 is declared "environment: test", but at the service it is a live account.',
     );
     expect(stdout).not.toContain("delete a member");
     expect(code).toBe(1);
@@ -66,7 +66,7 @@ test("without an environment in the file, the key has to agree with the service"
   await open(LIVE_ACCOUNT, "");
   const { code, stderr } = await shop.run(["plan", "mc1.yaml"]);
   expect(stderr).toContain(
-    "MC1 would be reached with a test key (ROLECALL_API_KEY), but by the service it is a live account.",
+    "MC1 would be reached with a test key (ROLECALL_API_KEY), but at the service it is a live account.",
   );
   expect(code).toBe(1);
 });
@@ -74,7 +74,7 @@ test("without an environment in the file, the key has to agree with the service"
 test("a live file of a test account is refused, too", async () => {
   await open("sandbox: true", "environment: live", "{ key: sk_live_sandbox, owner: ada@example.com }");
   const { code, stderr } = await shop.run(["plan", "mc1.yaml"], { ROLECALL_API_KEY: "sk_live_sandbox" });
-  expect(stderr).toContain('MC1 is declared "environment: live", but by the service it is a test account.');
+  expect(stderr).toContain('MC1 is declared "environment: live", but at the service it is a test account.');
   expect(code).toBe(1);
 });
 
@@ -90,7 +90,7 @@ test("undo is refused, too", async () => {
   const { code, stderr } = await shop.run(["undo", "latest", "mc1.yaml", "--yes"], {
     ROLECALL_API_KEY: "sk_live_own",
   });
-  expect(stderr).toContain('MC1 is declared "environment: live", but by the service it is a test account.');
+  expect(stderr).toContain('MC1 is declared "environment: live", but at the service it is a test account.');
   expect(code).toBe(1);
   expect(await shop.writes()).toEqual(writes);
 });

@@ -50,7 +50,7 @@ describe("validate", () => {
     for (const command of [["validate"], ["fmt"], ["list"], ["who", "is", "ada@example.com"]]) {
       const run = await rolecall([...command, "access/l.yaml"], { cwd: join(cwd, "project") });
       expect(run.stderr).toContain(
-        "access/l.yaml is not read: it is a link, or behind one, that leads outside",
+        "access/l.yaml is not read: it is, or is reached through, a link that leads outside",
       );
       expect(run.stdout + run.stderr).not.toContain("hunter2");
       expect(run.code).toBe(1);
@@ -65,7 +65,7 @@ describe("validate", () => {
     await symlink("gone.yaml", join(cwd, "project/access/broken.yaml"));
     await symlink("../../outside.yaml", join(cwd, "project/access/outside.yaml"));
     const { code, stdout } = await rolecall(["validate"], { cwd: join(cwd, "project") });
-    expect(stdout).toContain("access/broken.yaml: warning: This is a broken link");
+    expect(stdout).toContain("access/broken.yaml: warning: This link is broken");
     expect(stdout).toContain("access/outside.yaml: warning: This link leads outside the project");
     expect(code).toBe(0);
   });
@@ -183,7 +183,7 @@ test("validate of the project's file alone checks it, with all that it binds", a
   expect(broken.code).toBe(1);
   await put("rolecall.yaml", 'version: 1\nenforce:\n  - files: ["access/**"]\n');
   const { code, stdout, stderr } = await rolecall(["validate", "rolecall.yaml"], { cwd });
-  expect({ code, stderr }).toEqual({ code: 0, stderr: "rolecall.yaml reaches 1 merchant: MC1.\n" });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "rolecall.yaml affects 1 merchant: MC1.\n" });
   expect(stdout).toContain("valid.\n");
 });
 

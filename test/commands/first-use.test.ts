@@ -197,7 +197,9 @@ describe("every error suggests a next step", () => {
   test("an invalid base URL, with its source", async () => {
     const env = { ...sandbox.env, ROLECALL_BASE_URL: "api.example.com" };
     const variable = await rolecall(["plan", "shop.yaml"], { cwd, env });
-    expect(variable.stderr).toContain("The base URL is not a web address. It comes from ROLECALL_BASE_URL.");
+    expect(variable.stderr).toContain(
+      "The base URL is not a valid http or https URL. It comes from ROLECALL_BASE_URL.",
+    );
     const option = await rolecall(["plan", "shop.yaml", "--base-url", "nowhere"], { cwd, env });
     expect(option.stderr).toContain("It comes from --base-url.");
     expect(option.code).toBe(1);

@@ -80,7 +80,7 @@ ${owned("MC1")}${owned("MC2", PEOPLE.map((email) => `, { email: ${email}, roles:
     expect(stderr).toContain("MC2: 5 of 6 members would be removed or lose something");
     expect(stderr).toContain("MC3 could not be planned.");
     expect(stderr).toContain("MC5 cannot be applied.");
-    expect(stderr).toContain("Nothing is changed at MC2, MC3, MC5; the apply goes on at 1 other merchant.");
+    expect(stderr).toContain("Nothing is changed at MC2, MC3, MC5; the apply continues at 1 other merchant.");
     expect(stdout).not.toContain("✗");
     const ending = stderr
       .slice(stderr.lastIndexOf("\n✗"))
@@ -90,7 +90,7 @@ ${owned("MC1")}${owned("MC2", PEOPLE.map((email) => `, { email: ${email}, roles:
       [
         "",
         "✗ Apply incomplete at 5 merchants: 1 change done.",
-        "  Merchants: 1 applied, 1 with nothing to do, 1 refused, 2 failed.",
+        "  Merchants: 1 applied, 1 without changes, 1 refused, 2 failed.",
         "",
         "refused at MC2: guard max-removals: 5 of 6 members would be removed or lose",
         "  something; the limit is 3.",
@@ -128,7 +128,7 @@ ${owned("MC1")}${owned("MC2", PEOPLE.map((email) => `, { email: ${email}, roles:
 
   test("asks for what will be done, and no more", async () => {
     const { code, stderr } = await several.run(["apply"]);
-    expect(stderr).toContain("the apply goes on at 1 other merchant.");
+    expect(stderr).toContain("the apply continues at 1 other merchant.");
     expect(stderr).toContain("Confirmation is required");
     expect(await written()).toEqual([]);
     expect(code).toBe(1);

@@ -162,7 +162,7 @@ test("init offers no merchant whose membership is not accepted", async () => {
   const other = await startSandbox(["--seed", seed]);
   const { stderr } = await rolecall(["init", "--yes"], { cwd, env: other.env });
   await other.stop();
-  expect(stderr.replaceAll(/\s+/g, " ")).toContain("the key reaches 1 merchant, such as MCX.");
+  expect(stderr.replaceAll(/\s+/g, " ")).toContain("the key can access 1 merchant, such as MCX.");
 });
 
 test("init writes nothing while a file has errors, since it may be that of the merchant", async () => {
@@ -205,7 +205,7 @@ test("init adds merchants to a project, and overwrites nothing", async () => {
   await writeFile(join(cwd, "access/mc1.yaml"), "version: 1\nmerchant: MC1\n");
   await writeFile(join(cwd, ".gitignore"), "node_modules");
   const again = await init(["-m", "MC1", "-m", "MC3", "-y", "-q"]);
-  expect(again.stderr).toContain("MC1 has a file already: access/mc1.yaml.");
+  expect(again.stderr).toContain("MC1 already has a file: access/mc1.yaml.");
   expect(again.code).toBe(0);
   expect(await read("access/mc1.yaml")).toBe("version: 1\nmerchant: MC1\n");
   expect(await read(".gitignore")).toBe("node_modules\n.rolecall/\n");
@@ -230,7 +230,7 @@ test("init adds workflows and code owners to a project whose merchants have file
   expect(added.stdout).toContain("rolecall plan\n");
   expect(added.code).toBe(0);
   const again = await init(["-m", "MC3", "-y", "-q", "--workflows"]);
-  expect([again.code, again.stdout]).toEqual([0, "There is nothing to write: the files exist already.\n"]);
+  expect([again.code, again.stdout]).toEqual([0, "There is nothing to write: the files already exist.\n"]);
 });
 
 test("init that fails half-way can be run again", async () => {
@@ -238,7 +238,7 @@ test("init that fails half-way can be run again", async () => {
   const failed = await init(["-m", "MC3", "-y", "-q"]);
   expect(failed.code).toBe(1);
   expect(failed.stderr).toContain(
-    "The folder of schemas/merchant.schema.json cannot be created: a file has its name.",
+    "The folder of schemas/merchant.schema.json cannot be created: a file has this name.",
   );
   expect(await filesHere()).toEqual(["schemas"]);
   await rm(join(cwd, "schemas"));
@@ -320,13 +320,13 @@ test.each([
     "no merchant and no terminal",
     ["--yes"],
     {},
-    /Pass --all, or --merchant CODE: the key reaches 3 merchants/,
+    /Pass --all, or --merchant CODE: the key can access 3 merchants/,
   ],
   [
     "a key without memberships",
     ["--yes", "--all"],
     { ROLECALL_API_KEY: "sk_test_nobody" },
-    /^The key's merchants cannot be listed\. The key in ROLECALL_API_KEY cannot list memberships: it is not .* --all selects none, since the key's merchants are unknown\. → Name one with --merchant CODE/,
+    /^The key's merchants cannot be listed\. The key in ROLECALL_API_KEY cannot list memberships: it is not .* --all selects none, since the key's merchants are unknown\. → Select one with --merchant CODE/,
   ],
   [
     "no base URL",
@@ -335,7 +335,7 @@ test.each([
     /Set ROLECALL_BASE_URL, or pass --base-url/,
   ],
   ["no key", ["-y", "-m", "MC1"], { ROLECALL_API_KEY: "" }, /Set the environment variable ROLECALL_API_KEY/],
-  ["no code of a merchant", ["-y", "-m", "a/b"], {}, /"a\/b" is not the code of a merchant/],
+  ["no code of a merchant", ["-y", "-m", "a/b"], {}, /"a\/b" is not a merchant code/],
   ["no code owner", ["-y", "-m", "MC1", "--codeowners", "me and you"], {}, /is not a code owner/],
   ["an unknown merchant", ["-y", "-m", "MC9"], {}, /MC9 could not be read/],
   [
@@ -400,11 +400,11 @@ test("init asks for all that it is not told, and does what is answered", async (
   const person = answering([
     ["Base URL of the service (https://…):", `${sandbox.url}\n`],
     ["Environment variable with the API key [ROLECALL_API_KEY]:", "\n"],
-    ["ROLECALL_API_KEY is not set: leave with Ctrl-C", ""],
+    ["ROLECALL_API_KEY is not set: press Ctrl-C", ""],
     ["Environment variable with the API key", "sk_test_0123456789abcdef\n"],
-    ["That is a key: name the variable that holds it.", "SHOP_KEY\n"],
+    ["This is a key: enter the name of its variable.", "SHOP_KEY\n"],
     ["Which merchants?", "a\r"],
-    ["How strict are the files?", "j\r"],
+    ["How should live entries that a file does not list be treated?", "j\r"],
     ["Share 2 roles of 2 merchants (1 with adjustments) in shared/roles.yaml?", YES],
     ["Write workflows for GitHub Actions?", YES],
   ]);
@@ -434,7 +434,7 @@ test("init asks for all that it is not told, and does what is answered", async (
 test("init writes nothing that was answered with no, and nothing at all if a question is left", async () => {
   const answers = [
     ["Which merchants?", " j \r"],
-    ["How strict are the files?", "\r"],
+    ["How should live entries that a file does not list be treated?", "\r"],
     ["Share 2 roles of 2 merchants", NO],
   ] as const;
   const env = { ...sandbox.env, TERM: "xterm" };

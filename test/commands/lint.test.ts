@@ -43,7 +43,7 @@ describe("lint", () => {
     const { code, stdout, stderr } = await rolecall(["lint", "access"], { cwd: RETAIL, now });
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toMatchInlineSnapshot(`
-      "access/station-road.yaml:36:25: warning: This member also holds "Shift Lead", which grants all that "Parcel Desk" does. [redundant-grant]
+      "access/station-road.yaml:36:25: warning: This member also holds "Shift Lead", which grants everything that "Parcel Desk" does. [redundant-grant]
           34 |     metadata: { employee_id: "5105" }
           35 |   - email: yuki.tanaka@example.com
         > 36 |     roles: [Shift Lead, Parcel Desk]
@@ -84,7 +84,7 @@ describe("lint", () => {
     expect(stdout.match(/warning: .*/g)).toEqual([
       "warning: A limit of 100% lets a plan remove everything. [idle-guard]",
       'warning: 4 files declare "Lead" and 1 more role equally: access/A.yaml, access/B.yaml, access/C.yaml and 1 more file. [shareable-roles]',
-      'warning: This member also holds "Lead", which grants all that "Desk" does. [redundant-grant]',
+      'warning: This member also holds "Lead", which grants everything that "Desk" does. [redundant-grant]',
     ]);
     expect(stdout).toContain("  Also at access/B.yaml:11:19, access/C.yaml:11:19, access/D.yaml:11:19.\n");
   });
@@ -219,10 +219,10 @@ describe("lint --fix", () => {
     expect({ code, stderr }).toEqual({
       code: 0,
       stderr: [
-        "Not fixed, since more could change:",
+        "Not fixed, since plans could change:",
         "  access/b.yaml:8 gone@example.com: without it, the plan of MCB is another one.",
-        'Run "rolecall apply" first where what has ended may still be live: once its',
-        "  entry is gone, apply --only due does not end it.",
+        'If ended access may still be live, run "rolecall apply" first: once its entry is',
+        "  removed, apply --only due does not end it.",
         "",
       ].join("\n"),
     });
@@ -281,7 +281,7 @@ describe("lint --fix", () => {
       code: 0,
       stdout: "",
       stderr:
-        "Not fixed, since more could change:\n  group.yaml:4 left@a.example: without it, the plan of MCB is another one.\n",
+        "Not fixed, since plans could change:\n  group.yaml:4 left@a.example: without it, the plan of MCB is another one.\n",
     });
     // Of a merchant with errors, nothing can be proved.
     await put({ "access/b.yaml": "version: 1\nmerchant: MCB\ninclude: [../group.yaml]\nroles: 1\n" });
@@ -306,7 +306,7 @@ describe("lint --fix", () => {
       const why = "  shared/s.yaml:3 z@x.example: without it, the plan of MCB is another one.\n";
       expect(await lint(...args, "--fix", "--check")).toMatchObject({
         code: 0,
-        stderr: `Not fixed, since more could change:\n${why}`,
+        stderr: `Not fixed, since plans could change:\n${why}`,
       });
       await put({ "other/.deep/b.yml": "merchant: MCB\ninclude: [../../shared/more.yaml]\nroles: 1\n" });
       expect(await lint(...args, "--fix", "--check")).toMatchObject({
@@ -461,7 +461,7 @@ checks:
     expect(await lint("--fix", "--yes")).toMatchObject({
       code: 0,
       stderr:
-        "Not fixed, since more could change:\n  shared/group.yaml previous names: with current ones, the plan of MCB is\n    another one.\n",
+        "Not fixed, since plans could change:\n  shared/group.yaml previous names: with current ones, the plan of MCB is\n    another one.\n",
     });
     expect(await sharedText("group.yaml")).toBe(group);
     expect(await get("a.yaml")).toContain("roles: [Shift Lead]");

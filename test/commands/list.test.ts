@@ -130,7 +130,7 @@ describe("an included file", () => {
 
   test("that no merchant includes is an error", async () => {
     const { stderr, code } = await run("list", "--using", "shared/unused.yaml");
-    expect([stderr.split("\n")[0], code]).toEqual(["error: shared/unused.yaml reaches no merchant.", 1]);
+    expect([stderr.split("\n")[0], code]).toEqual(["error: shared/unused.yaml affects no merchant.", 1]);
     expect((await run("list", "--using", "shared/nowhere.yaml")).stderr).toContain("there is no such file");
   });
 
@@ -138,7 +138,7 @@ describe("an included file", () => {
     const valid = await run("validate", "shared/areas/north.yaml");
     expect(valid).toMatchObject({
       stdout: expect.stringMatching(/files valid\.\n$/),
-      stderr: "shared/areas/north.yaml reaches 2 merchants: MCA, MCD.\n",
+      stderr: "shared/areas/north.yaml affects 2 merchants: MCA, MCD.\n",
       code: 0,
     });
     const env = { ROLECALL_BASE_URL: "http://127.0.0.1:9", ROLECALL_API_KEY: "sk_test_x" };
@@ -147,7 +147,7 @@ describe("an included file", () => {
         cwd: project,
         env,
       });
-      expect(stderr).toContain("shared/areas/north.yaml reaches 2 merchants: MCA, MCD.\n");
+      expect(stderr).toContain("shared/areas/north.yaml affects 2 merchants: MCA, MCD.\n");
       expect(stderr).toContain("MCD could not be planned");
       expect(stderr).not.toMatch(/MC[BC] could not/);
     }
@@ -163,7 +163,7 @@ describe("an included file", () => {
     const shared = await run("validate", "./shared");
     expect(shared).toMatchObject({
       stdout: expect.stringMatching(/files valid\.\n$/),
-      stderr: "shared/ reaches 3 merchants: MCA, MCB, MCD.\nNo valid file includes shared/unused.yaml.\n",
+      stderr: "shared/ affects 3 merchants: MCA, MCB, MCD.\nNo valid file includes shared/unused.yaml.\n",
       code: 0,
     });
     await mkdir(join(project, "mixed"));
@@ -177,7 +177,7 @@ describe("an included file", () => {
     const mixed = await run("validate", "mixed");
     expect(mixed).toMatchObject({
       stdout: "3 files valid.\n",
-      stderr: "mixed/ reaches 1 more merchant: MCC.\n",
+      stderr: "mixed/ affects 1 more merchant: MCC.\n",
     });
     expect((await run("list", "mixed")).stdout.match(/^MC./gm)).toEqual(["MCC", "MCE"]);
   });
@@ -197,7 +197,7 @@ describe("an included file", () => {
 
   test("that is named and reaches no merchant is reported with its own errors", async () => {
     const { stdout, stderr, code } = await run("validate", "shared/unused.yaml");
-    expect(stderr).toBe("shared/unused.yaml reaches no merchant: no valid file includes it.\n");
+    expect(stderr).toBe("shared/unused.yaml affects no merchant: no valid file includes it.\n");
     expect(stdout).toContain('The file needs "merchant".');
     expect(stdout).toContain('"require"');
     expect(code).toBe(1);

@@ -78,5 +78,5 @@ test("a service that never speaks HTTP is a network error", async () => {
   await shop.control("PUT", "/faults", { rules: [{ kind: "not-http" }] });
   const plan = await shop.run(["plan", "mc1.yaml", "--retry-for", "0"]);
   expect(plan.code).toBe(1);
-  expect(plan.stderr + plan.stdout).toContain("did not respond in HTTP");
+  expect(plan.stderr + plan.stdout).toContain("did not respond with HTTP");
 });

@@ -21,7 +21,7 @@ test.each([
   [["apply", "--dry-run"], '(Run "rolecall plan", which shows what apply would change)'],
   [["plan", "--json"], "(Did you mean --format json?)"],
   [["plan", "--yes"], "(It is an option of init, lint, apply, pull, offboard, undo)"],
-  [["--merchant", "MC1", "plan"], "(Put it after the command, as in rolecall init --merchant)"],
+  [["--merchant", "MC1", "plan"], "(Put it after the command: rolecall init --merchant)"],
 ])("an unknown option gets a suggestion: %j", async (args, suggestion) => {
   const { code, stderr } = await rolecall(args, { cwd });
   expect(stderr).toContain(suggestion);

@@ -59,7 +59,7 @@ describe("an apply whose key may make only some of the plan's changes", () => {
       "The key in ROLECALL_API_KEY may not delete members at MC1: it lacks members_delete.",
     );
     expect(flat(stderr)).toContain(
-      'Give the key this permission, or use a key that has it; "rolecall doctor"',
+      'Grant the key this permission, or use a key that has it; "rolecall doctor"',
     );
     expect(code).toBe(1);
     expect(await shop.writes()).toEqual([]);
@@ -91,7 +91,7 @@ describe("an apply whose key may make only some of the plan's changes", () => {
     expect(stopped.code).toBe(1);
     expect(await shop.writes()).toEqual([]);
     const { code, stderr } = await apply(["MC1.yaml", "MC2.yaml"], keys);
-    expect(flat(stderr)).toContain("Nothing is changed at MC1; the apply goes on at 1 other merchant.");
+    expect(flat(stderr)).toContain("Nothing is changed at MC1; the apply continues at 1 other merchant.");
     expect(flat(stderr)).toContain(`failed at MC1: ${lacking}`);
     expect(code).toBe(4);
     expect((await shop.writes()).every((one) => one.includes("/MC2/"))).toBe(true);

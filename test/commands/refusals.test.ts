@@ -50,10 +50,10 @@ describe("a file that has lost most of its members", () => {
   An apply would be refused:
     guard max-removals: 5 of 6 members would be removed or lose something; the
       limit is 3.
-      → Check that the file is complete: the usual cause is a part that was left
-        out by mistake. To write what is live into the file: "rolecall pull".
+      → Check that the file is complete. To write the live state to the file,
+        run "rolecall pull".
       → To override: apply --allow max-removals=5@FINGERPRINT
-    → To override in git, for this plan alone, add under guards in the file:
+    → To override in git, for this plan only, add under guards in the file:
       overrides: [max-removals=5@FINGERPRINT]
 
   Plan: 5 to delete; 1 unchanged, 1 not managed.
@@ -100,7 +100,7 @@ describe("a file that has lost most of its members", () => {
     const later = await shop.run(["plan"]);
     expect(later.code).toBe(0);
     expect(later.stdout.replaceAll(/\s+/g, " ")).toMatch(
-      /warning: The override max-removals=5@[0-9a-f]{12} in the file is left over: this plan has no changes\. written at access\/shop\.yaml:\d+:\d+ → Remove it from guards\.overrides\./,
+      /warning: The override max-removals=5@[0-9a-f]{12} in the file has no effect: this plan has no changes\. written at access\/shop\.yaml:\d+:\d+ → Remove it from guards\.overrides\./,
     );
     await shop.control("POST", "/v0.1/merchants/MC1/members", {
       email: "gil@example.com",

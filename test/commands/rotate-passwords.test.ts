@@ -49,7 +49,7 @@ async function statusOf(email: string): Promise<string> {
 test("a pattern sets passwords and nothing else, and leaves out disabled users, by name", async () => {
   const { code, stdout, stderr } = await rotate("till-*");
   expect(stderr).toBe("");
-  expect(stdout).toContain("Left out, since a new password would enable them: 1 disabled user");
+  expect(stdout).toContain("Skipped, since a new password would enable them: 1 disabled user");
   expect(stdout).toContain("(till-3@shop.example).");
   expect(stdout).toContain("Apply complete at MC1: 2 changes done.");
   expect(code).toBe(0);
@@ -79,7 +79,7 @@ test("somebody who was enabled in the meantime is noticed by the verification", 
     request: { method: "PUT", path, body: { status: "accepted" } },
   });
   const { code, stderr } = await rotate("till-*");
-  expect(stderr).toContain("verification found 1 problem");
+  expect(stderr).toContain("the verification found 1 problem");
   expect(stderr).toContain("till-3@shop.example was disabled when this was planned, and is accepted");
   expect(code).toBe(4);
 });
@@ -89,7 +89,7 @@ test("a refusal for one user stops nobody else, and a second run skips those who
   const first = await rotate("till-*", ["--concurrency", "1"]);
   expect(first.code).toBe(4);
   expect(first.stderr).toContain("1 change done, 1 failed.");
-  expect(first.stderr).toContain("again: it keeps the passwords that are set already.");
+  expect(first.stderr).toContain("again: passwords that are already set are kept.");
   const second = await rotate("till-*");
   expect(second.stdout).toContain("✓ MC1  member till-1@shop.example password set from TILL_1\n");
   expect(second.stdout).toContain(

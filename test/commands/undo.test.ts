@@ -258,7 +258,7 @@ test("a field that a killed update may have emptied is told by the next plan's n
   const run = first.replace("-MC1.jsonl", "");
   const { stderr } = await shop.run(["plan", "mc1.yaml"]);
   expect(stderr.replaceAll(/\s+/g, " ")).toContain(
-    `not which fields of ben@example.com the service may have emptied: "rolecall runs ${run}" lists them`,
+    `not which fields of ben@example.com the service may have cleared: "rolecall runs ${run}" lists them`,
   );
   expect((await shop.run(["runs", run])).stdout).toContain("ben@example.com at MC1: metadata");
 });

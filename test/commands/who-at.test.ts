@@ -56,7 +56,7 @@ async function answers(moment: number, ...rest: readonly string[]): Promise<read
     // A folder that reaches no merchant fails in other words.
     if (!found.merchants?.length) return { code };
     // Only the files of now say what they reach.
-    const said = stderr.replaceAll(/^.* reaches .*\n/gm, "");
+    const said = stderr.replaceAll(/^.* affects .*\n/gm, "");
     return { code, said, ...found, question: { ...question, at: null } };
   });
 }
@@ -180,7 +180,7 @@ test("a time before the history, one to come, and a merchant of another time are
   });
   expect(outside).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("--at needs the history of git"),
+    stderr: expect.stringContaining("--at needs the git history"),
   });
 });
 
@@ -250,8 +250,8 @@ test("a role is held since the commit that gave it, whatever happened to its lin
         a_b
 
     The files do not say what these roles grant; --live does: role_employee.
-    The history here begins on 2026-03-04; in a shallow clone, git fetch --unshallow
-      gets the rest.
+    The history in this clone begins on 2026-03-04; if it is shallow, run git fetch
+      --unshallow to get the rest.
     "
   `);
 });
@@ -297,7 +297,7 @@ test("before the first commit there is no history", async () => {
   expect({ code, stderr }).toEqual({
     code: 1,
     stderr:
-      "error: --at: the current branch has no commits yet.\n  → Commit the files first, or ask without --at.\n",
+      "error: --at: the current branch has no commits yet.\n  → Commit the files first, or omit --at.\n",
   });
 });
 

@@ -219,10 +219,10 @@ test("one person with one role at many merchants is one line, and every line wit
   const reached = await who("is", "eve@example.com", "shared/all.yaml", "--shard", "1/60");
   expect(reached).toMatchObject({
     code: 0,
-    stderr: expect.stringContaining("shared/all.yaml reaches 60 merchants: "),
+    stderr: expect.stringContaining("shared/all.yaml affects 60 merchants: "),
   });
   const none = await who("is", "eve@example.com", "--shard", "9/99999");
-  expect(none.stdout).toBe("No merchant was asked.\n");
+  expect(none.stdout).toBe("No merchant is selected.\n");
 });
 
 test("names from files are shown without control characters", async () => {
@@ -382,7 +382,7 @@ test("beside a sheet it says what is missing in it", async () => {
 test("a merchant that could not be read is named, and missing in the answer", async () => {
   await put({ "access/a.yaml": SHOP });
   const { code, stdout, stderr } = await rolecall(["who", "is", "*", "--live"], { cwd, now, env: {} });
-  expect({ code, stdout }).toEqual({ code: 1, stdout: "No merchant was asked.\n" });
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "No merchant is selected.\n" });
   expect(stderr).toContain("MCA could not be read.\n");
 });
 
@@ -396,7 +396,7 @@ test.each([
   expect(await rolecall(args, { cwd, now })).toEqual({
     code: 1,
     stdout: "",
-    stderr: "error: A name to ask about is empty.\n  → '*' asks about all.\n",
+    stderr: "error: The name in the question is empty.\n  → Use '*' for all.\n",
   });
 });
 

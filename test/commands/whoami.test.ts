@@ -95,7 +95,7 @@ test("--key-env takes names that a shell can set", async () => {
     const { code, stderr } = await whoami(["--key-env", name]);
     expect([code, stderr.split("\n")[0]]).toEqual([
       1,
-      "error: --key-env is given something that is not the name of an environment variable.",
+      "error: --key-env must be the name of an environment variable.",
     ]);
   }
 });
@@ -168,7 +168,7 @@ describe("the keys", () => {
       ROLECALL_API_KEY: "sk_test_nobody",
     });
     expect(stderr).toContain("The key in ROLECALL_API_KEY cannot list memberships: it is not tied to a user");
-    expect(stderr).toContain("rolecall init --merchant CODE");
+    expect(stderr).toContain("rolecall init --merchant");
     expect(JSON.parse(stdout)).toMatchObject({ keys: [], failures: [{ code: "forbidden", merchant: null }] });
     expect(stdout + stderr).not.toContain("sk_test_nobody");
     expect(code).toBe(1);
@@ -193,7 +193,7 @@ describe("the keys", () => {
     expect(keyless.stderr).toContain("There is no API key.");
     expect(keyless.stderr).toContain("Set the environment variable NONE");
     const pasted = await whoami(["--key-env", "sk_live_0123456789abcdef"]);
-    expect(pasted.stderr).toContain("An API key was given where the name of its variable belongs.");
+    expect(pasted.stderr).toContain("An API key was passed instead of the name of its variable.");
     expect(pasted.stderr).not.toContain("0123456789");
     const nowhere = await whoami([], { ROLECALL_BASE_URL: "" });
     expect(nowhere.stderr).toContain("No base URL is configured.");

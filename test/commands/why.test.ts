@@ -58,7 +58,7 @@ afterEach(() => rm(cwd, { recursive: true }));
 test("every way is shown, with every line that has to go", async () => {
   const { stdout, code } = await why("ada@example.com", "refunds_create");
   expect(stdout).toMatchInlineSnapshot(`
-    "ada@example.com can refunds_create at MCA through 2 roles, of which each is
+    "ada@example.com can refunds_create at MCA through 2 roles, each of which is
       enough:
       Shift Lead
         granted at    shared/all.yaml:9

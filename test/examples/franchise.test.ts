@@ -61,7 +61,7 @@ test("enforced rules reach the merchants that they are enforced on", async () =>
   const codes = all.stdout.match(/^MC\w+/gm) ?? [];
   for (const path of ["hq/policy.yaml", "hq"]) {
     const { code, stderr } = await rolecall(["plan", path], { cwd: folder, env: sandbox.env });
-    expect(stderr).toContain(` reaches ${codes.length} merchants: ${codes.join(", ")}.\n`);
+    expect(stderr).toContain(` affects ${codes.length} merchants: ${codes.join(", ")}.\n`);
     expect(stderr).not.toContain("No valid file includes");
     expect(code).toBe(0);
   }

@@ -172,7 +172,7 @@ describe("what the example's README suggests to try", () => {
       expect(refused.code).toBe(3);
       const text = refused.stdout.replaceAll(/\s+/g, " ");
       expect(text).toContain("! 1 rule is broken again can refunds_create: only role:Refund Approver,");
-      expect(text.match(/a check does not allow it/g)).toHaveLength(1);
+      expect(text.match(/a check does not allow this/g)).toHaveLength(1);
       const [override = "", ...others] = refused.stdout.match(/(?<=--allow )\S+/g) ?? [];
       expect(others).toEqual([]);
       const undone = await run(["undo", "latest", "--yes", "--allow", override]);

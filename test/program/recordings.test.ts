@@ -212,7 +212,7 @@ describe.each([80, 200])("on a terminal of %i columns", (columns) => {
     // A screen may arrive in parts: its last line is the last to come.
     const chosen = await session.see(/3 selected +\d+\/\d+\n[\s\S]*q quit/);
     session.type("?");
-    const help = await session.see("any other key goes back");
+    const help = await session.see("any other key returns");
     await expect([first, chosen, help].map(steady).join(`${"=".repeat(columns)}\n`)).toMatchFileSnapshot(
       golden("interactive"),
     );
@@ -343,7 +343,7 @@ test("without a terminal --interactive says so before anything is read", async (
   const env = { ...shop.sandbox.env, ROLECALL_API_KEY: "sk_live_demo" };
   for (const command of ["plan", "apply"]) {
     const ended = await rolecall([command, "--interactive"], { cwd: shop.folder, env });
-    expect(ended.stderr).toContain("--interactive needs a terminal, and there is none.");
+    expect(ended.stderr).toContain("--interactive needs a terminal, but there is none.");
     expect(ended.stdout).toBe("");
     expect(ended.code).toBe(1);
   }

@@ -129,10 +129,10 @@ describe("overdue", () => {
 
   test("are people whose access has ended since a run has looked last", () => {
     expect(text(ends - DAY, ends + DAY)).toBe(
-      "1 person whose access has ended is still live; no nightly run was ever seen.",
+      "1 person whose access has ended is still live; no nightly run was found.",
     );
     expect(text(ends - DAY, ends + 3 * DAY, { nightly: ends })).toContain(
-      "the nightly run was last seen 3 days ago.",
+      "the last nightly run was 3 days ago.",
     );
   });
 

@@ -85,7 +85,7 @@ test("a journal without a whole first line is rejected with a reason", () => {
   expect(parseJournal('{"at":"2026')).toEqual({
     ok: false,
     line: null,
-    reason: "it was cut short in its first line, before anything was changed",
+    reason: "it ends in its first line, before anything was changed",
   });
   expect(parseJournal("")).toEqual({ ok: false, line: null, reason: "it is empty" });
 });
@@ -101,8 +101,8 @@ test("a line that is broken in the middle is an error with its number", () => {
 
 describe("reports problems", () => {
   test.each([
-    ["a journal begins with the run", journalText([intent(1), runStarted()]), 1],
-    ["a journal has one run only", journalText([runStarted(), runStarted()]), 2],
+    ["a journal must begin with a run", journalText([intent(1), runStarted()]), 1],
+    ["a journal must have only one run", journalText([runStarted(), runStarted()]), 2],
     ["write 1 begins a second time", journalText([runStarted(), intent(1), intent(1)]), 3],
     ["write 7 ends, and never began", journalText([runStarted(), outcome(7)]), 2],
     ["write: the value is invalid", journalText([runStarted(), { ...intent(1), write: -1 }, END]), 2],

@@ -45,7 +45,7 @@ test("memberships without end are given up at a bound", async () => {
   const { memberships } = connectTo(() => problem(404), { memberships: endless, maxItems: 100 });
   expect(await failureOf(memberships())).toMatchObject({
     code: "too-many-items",
-    message: "The list of the caller's memberships has more than 100 entries, so it is not read to its end.",
+    message: "The list of the caller's memberships has more than 100 entries, so it was not read completely.",
   });
 });
 

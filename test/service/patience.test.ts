@@ -13,14 +13,14 @@ describe("how long a request is tried for", () => {
     expect(clock.now() - began).toBe(80_000);
     expect(failure).toMatchObject({ code: "rate-limited", request: { attempts: 5 } });
     expect(failure.hint).toBe(
-      "The service asks to wait 20 s, but a request is retried for 90 s in total; --retry-for allows more.",
+      "The service asks to wait 20 s, but a request is retried for 90 s in total; use --retry-for to allow more.",
     );
   });
 
   test("is named where nothing was asked for", async () => {
     const { writer } = connectTo(() => problem(503), { retryForMs: 2_000 });
     const failure = await failureOf(writer("MC1").deleteRole("role_a"));
-    expect(failure.hint).toMatch(/It was retried for 2 s; --retry-for allows more\.$/);
+    expect(failure.hint).toMatch(/It was retried for 2 s; use --retry-for to allow more\.$/);
   });
 
   test("can be a single attempt", async () => {

@@ -488,7 +488,7 @@ describe("a list that shifts while it is read", () => {
     });
     expect(await failureOf(reader.read("MC1", []))).toMatchObject({
       code: "too-many-items",
-      message: `${what} has more than 100 entries, so it is not read to its end.`,
+      message: `${what} has more than 100 entries, so it was not read completely.`,
       hint: expect.stringContaining("--max-items"),
     });
     expect(seen.length).toBeLessThan(10);

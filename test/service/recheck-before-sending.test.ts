@@ -154,8 +154,8 @@ describe("a write with a recheck", () => {
     const failure = await failureOf(writer("MC1").updateRole("role_a", PATCH, { recheck: look }));
     expect(failure).toMatchObject({
       code: "rate-limited",
-      message: "PATCH /v0.1/merchants/MC1/roles/role_a was not sent: the service kept asking to wait.",
-      hint: "It was retried for 2 min; --retry-for allows more.",
+      message: "PATCH /v0.1/merchants/MC1/roles/role_a was not sent: the service repeatedly asked to wait.",
+      hint: "It was retried for 2 min; use --retry-for to allow more.",
       request: { attempts: 0 },
     });
     expect(seen.filter(({ method }) => method === "PATCH")).toEqual([]);

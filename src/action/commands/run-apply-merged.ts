@@ -259,11 +259,10 @@ async function apply(
 
 const BROKEN_FILES = "Files have errors: their merchants are left as they are.";
 
-const WAITING =
-  "What nobody has reviewed waits: look at it below, and approve the job of this run that waits.";
+const WAITING = "Unreviewed changes wait: review them below, and approve the waiting job of this run.";
 
 const PROPOSE =
-  "Open a pull request that touches the merchant's file, even by a comment only: its plan shows what is new.";
+  "Open a pull request that touches the merchant's file, even if only by a comment: its plan shows what is new.";
 
 /** Returns how a run ended; one without anything to do may have left that to a newer commit. */
 function endOf(
@@ -306,7 +305,7 @@ function objectionsIn(
         [...objections, ...superseded].map((one) => `${merchant}: ${one}`),
       ),
       ...quiet.map(({ merchant, state }) => {
-        return `${merchant}: not as its files say, as reported for ${state?.failure?.commit.slice(0, 7)}.`;
+        return `${merchant}: differs from its files, as reported for ${state?.failure?.commit.slice(0, 7)}.`;
       }),
     ],
     quiet: new Set(quiet.map(({ merchant }) => merchant)),
@@ -435,9 +434,9 @@ function howToGoOn(
 }
 
 const AGAIN =
-  "To make a lost change after all, propose it again in a new pull request. To leave it as it is, merge one that touches the merchant's file, even by a comment only; until then the nightly issue lists it.";
+  "To make a lost change, propose it again in a new pull request. To leave it as it is, merge one that touches the merchant's file, even by a comment only; until then the nightly issue lists it.";
 
-/** The merchants that are applied, those that are not, and those with nothing to do. */
+/** The merchants that are applied, those that are not, and those without changes. */
 interface Divided {
   readonly due: readonly PlannedMerchant[];
   readonly left: readonly MerchantOutcome[];

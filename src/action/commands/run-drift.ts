@@ -212,16 +212,16 @@ function renderIssue(
         ? []
         : [
             `**Keep the live state:** ${keepLive}`,
-            "**Keep the files:** run the apply workflow by hand with the scope `all`, and approve what waits. It reverts the differences.",
+            "**Keep the files:** run the apply workflow by hand with the scope `all`, and approve what waits. This reverts the differences.",
           ]),
       ...(isRefused
         ? [
-            "**What an apply refused or lost:** propose it in a new pull request as it is to be, or run the apply workflow by hand and approve what waits. To leave a lost change as it is, merge a pull request that touches the merchant's file.",
+            "**What an apply refused or lost:** propose the intended state in a new pull request, or run the apply workflow by hand and approve what waits. To leave a lost change as it is, merge a pull request that touches the merchant's file.",
           ]
         : []),
       ...(causes.has("due")
         ? [
-            `**What is due:** the nightly run makes it with \`due\`, or the next apply of the merchant${isRefused ? ", except for what is refused above." : "; there is nothing to review."}`,
+            `**What is due:** the nightly \`due\` run or the next apply of the merchant makes it${isRefused ? ", except what is refused above." : "; no review is needed."}`,
           ]
         : []),
     ];
@@ -254,7 +254,7 @@ function sinceText({ plan, changes, violations }: Drift, seen: FirstSeen): strin
         event !== null && cause === "outside-git"
           ? `was ${event} outside git`
           : cause === "due"
-            ? "is due: its date has come"
+            ? "is due by its date"
             : STATES[kind];
       return line(fingerprint, `${resource} ${inlineCode(name)} ${what}`);
     }),

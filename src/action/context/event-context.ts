@@ -102,7 +102,7 @@ function groupOf(group: Readonly<Record<string, unknown>>): GroupContext {
   const [headSha, baseSha] = [string(group["head_sha"]), string(group["base_sha"])];
   const [headRef, baseRef] = [branchName(group["head_ref"]), branchName(group["base_ref"])];
   if (headSha && headRef && baseSha && baseRef) return { headSha, headRef, baseSha, baseRef };
-  throw new ActionError("usage", "The event merge_group does not say which commits it is of.");
+  throw new ActionError("usage", "The event merge_group does not contain its commits.");
 }
 
 function branchName(ref: unknown): string | null {

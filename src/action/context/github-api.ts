@@ -127,7 +127,7 @@ export class GithubError extends Error {
 
   /** Suggests a next step after the refusal of a request that requires permissions. */
   advice(...permissions: readonly string[]): string {
-    if (this.limit !== null) return "Run it again when the limit has ended.";
+    if (this.limit !== null) return "Run the job again when the limit is lifted.";
     return this.isForbidden ? `Give the job ${named(permissions)}, and run it again.` : "Run it again.";
   }
 }

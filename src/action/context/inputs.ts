@@ -105,11 +105,11 @@ export function readInputs(env: RunnerEnv): Inputs {
   const number = (name: InputName, min: number, max: number): number => {
     const value = Number(text(name));
     if (/^\d+$/.test(text(name)) && value >= min && value <= max) return value;
-    throw new ActionError("usage", `The input ${name} takes a whole number from ${min} to ${max}.`);
+    throw new ActionError("usage", `The input ${name} must be a whole number from ${min} to ${max}.`);
   };
   const shard = text("shard") === "" ? null : readShard(text("shard"));
   if (text("shard") !== "" && shard === null) {
-    throw new ActionError("usage", "The input shard takes i/n, such as 2/5, with i from 1 to n.");
+    throw new ActionError("usage", "The input shard must be i/n, such as 2/5, with i from 1 to n.");
   }
   return {
     command: choice("command", ["plan", "apply", "due", "drift", "validate"]),
@@ -146,7 +146,7 @@ function approvalSecret(secret: string): string {
   throw new ActionError(
     "usage",
     `The input approval-secret has fewer than ${SHORTEST_SECRET} characters.`,
-    'Make one with "openssl rand -hex 32".',
+    'Create one with "openssl rand -hex 32".',
   );
 }
 
@@ -154,13 +154,13 @@ function refPrefix(text: string): string {
   if (/^refs\/(?!heads|tags|pull)[\w-]+(\/[\w-]+)*$/.test(text)) return text;
   throw new ActionError(
     "usage",
-    "The input refs takes the beginning of names of refs, such as refs/rolecall; branches and tags cannot hold records.",
+    "The input refs must be a prefix of refs, such as refs/rolecall; branches and tags cannot hold records.",
   );
 }
 
 function label(text: string): string {
   if (text.length <= MAX_LABEL && !/\p{C}/u.test(text)) return text;
-  throw new ActionError("usage", `The input label takes one line of at most ${MAX_LABEL} characters.`);
+  throw new ActionError("usage", `The input label must be one line of at most ${MAX_LABEL} characters.`);
 }
 
 const MAX_LABEL = 60;
@@ -176,16 +176,12 @@ function passwordsByName(input: string): ReadonlyMap<string, string> {
     const line = index + 1;
     const [, name = "", password = ""] = /^\s*([A-Za-z_]\w*)=(.*)$/.exec(text) ?? [];
     if (password === "") {
-      wrong(
-        line,
-        "is not NAME=password",
-        "A secret that is not set is the usual cause: its line then has no password.",
-      );
+      wrong(line, "is not NAME=password", "If the line uses a secret, check that the secret is set.");
     }
     if (password !== password.trim()) wrong(line, "has spaces around its password");
     if (/^(?:INPUT|GITHUB|ACTIONS|RUNNER|STATE)_/.test(name)) wrong(line, "names a variable of the runner");
     const earlier = passwords.get(name);
-    if (earlier && earlier.password !== password) wrong(line, `has the name of line ${earlier.line}`);
+    if (earlier && earlier.password !== password) wrong(line, `has the same name as line ${earlier.line}`);
     passwords.set(name, earlier ?? { password, line });
   }
   return new Map([...passwords].map(([name, { password }]) => [name, password]));
@@ -200,7 +196,7 @@ function keysByMerchant(lines: readonly string[]): ReadonlyMap<string, string> {
         throw new ActionError(
           "usage",
           `Line ${index + 1} of the input api-keys is not merchant=key.`,
-          "A secret that is not set is the usual cause: its line then has no key.",
+          "If the line uses a secret, check that the secret is set.",
         );
       }
       return [merchant, key] as const;

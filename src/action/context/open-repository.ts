@@ -54,8 +54,8 @@ export function openReviewStore({
   if (key === "") {
     throw new ActionError(
       "usage",
-      "The input approval-secret is empty: it signs what was reviewed and what was applied.",
-      'Make a secret with "openssl rand -hex 32", and give it to plan, apply and due.',
+      "The input approval-secret is empty. It signs the records of what was reviewed and applied.",
+      'Create a secret with "openssl rand -hex 32", and pass it to plan, apply and due.',
     );
   }
   const store: ReviewStore = openRecords(git, { family, key }, (ms) => io.sleep(ms));

@@ -66,12 +66,12 @@ async function updateProposal(context: ActionContext, drift: DriftFound): Promis
   const edit = github.editPull;
   if (drift.differences.length === 0) return close(context, current, edit);
   if (drift.adopted.length === 0) {
-    log.notice("There is nothing to adopt: the job summary has the differences.");
+    log.notice("There is nothing to adopt; the job summary lists the differences.");
     return close(context, current, edit, "Something still differs, but there is nothing to adopt.");
   }
   const seen = firstSeenOf(drift.differences, newest ? parseFirstSeen(newest.body) : new Map(), io.now());
   if (newest !== null && !newest.open && !newest.merged && sameDifferences(newest.body, seen)) {
-    log.notice(`#${newest.number} was closed, and the differences are the same: it stays closed.`);
+    log.notice(`#${newest.number} was closed, and the differences have not changed: it stays closed.`);
     return newest.url;
   }
   const text = (size: number): string => bodyOf(drift, seen, size, scope);
@@ -110,7 +110,7 @@ async function close(
   { github, scope, event }: ActionContext,
   issue: Issue | null,
   edit: Github["editIssue"],
-  text = "Every merchant was read, and nothing differs any longer.",
+  text = "Every merchant was read, and nothing differs anymore.",
 ): Promise<string | null> {
   if (issue === null || !issue.open) return null;
   // Forget the first-seen times, so that later differences count as new.
@@ -134,7 +134,10 @@ async function openIssue(context: ActionContext, issue: Issue | null, drift: Dri
     github.editIssue(issue.number, { body, ...(!issue.open && { open: true }) }),
   );
   if (!issue.open) {
-    await github.addComment(issue.number, `Reopened: there are differences again. [Run](${event.runUrl})`);
+    await github.addComment(
+      issue.number,
+      `Reopened, because there are differences again. [Run](${event.runUrl})`,
+    );
   } else if (changed) {
     const news = drift.differences.filter((difference) => !before.has(difference)).length;
     const gone = [...before.keys()].filter((difference) => !seen.has(difference)).length;

@@ -99,7 +99,7 @@ export async function findComment(place: CommentPlace): Promise<PullComment> {
       if (closed) {
         const body = await bodyNow();
         if (body !== null && commentKind(body, marker) !== "planning") {
-          place.log.notice("The pull request is closed: its comment stays as it is.");
+          place.log.notice("The pull request is closed: its comment is left as it is.");
           return comment?.url ?? null;
         }
       }

@@ -49,7 +49,7 @@ export async function withRetries<T>(
 function waitingText(status: number, ms: number): string {
   const seconds = `${(ms / 1000).toFixed(0)} s`;
   if (status < 500) return `GitHub asks to wait ${seconds} (${status}).`;
-  return `GitHub returned ${status}; the request is repeated in ${seconds}.`;
+  return `GitHub returned ${status}; the request is retried in ${seconds}.`;
 }
 
 const SECONDARY_LIMIT = /secondary rate limit|abuse detection/i;
@@ -58,7 +58,7 @@ const SECONDARY_LIMIT = /secondary rate limit|abuse detection/i;
 export function limitOf({ status, headers, message }: RefusedRequest): string | null {
   if (status !== 403 && status !== 429) return null;
   if (SECONDARY_LIMIT.test(message))
-    return "GitHub's secondary rate limit is reached: too many requests at once";
+    return "GitHub's secondary rate limit is reached: too many concurrent requests";
   const isUsedUp = String(headers["x-ratelimit-remaining"]) === "0" || /rate limit exceeded/i.test(message);
   if (!isUsedUp && status !== 429) return null;
   const reset = Number(headers["x-ratelimit-reset"]);

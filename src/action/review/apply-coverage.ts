@@ -96,7 +96,7 @@ function isNew({ pull }: MergedReview, state: MerchantState | null | undefined):
 }
 
 const NOT_APPROVED = {
-  none: () => new ActionError("not-approved", "No job of this run has left anything to approve."),
+  none: () => new ActionError("not-approved", "No job of this run has changes that wait for approval."),
   // GitHub creates an environment that does not exist, without reviewers.
   unapproved: (environment: string) =>
     new ActionError(

@@ -44,7 +44,7 @@ export function applyEnd({ applied, left, unapproved, isBroken = false }: ApplyO
   const changed = applied.filter(({ status }) => status === "applied" || status === "partial");
   if (isBroken && (openOutcomes.length === 0 || changed.length > 0)) {
     return changed.length > 0
-      ? { ...APPLY_ENDS.partial, message: "Not everything was applied: files have errors." }
+      ? { ...APPLY_ENDS.partial, message: "Not everything was applied, because files have errors." }
       : APPLY_ENDS.invalid;
   }
   if (openOutcomes.length === 0) return changed.length > 0 ? APPLY_ENDS.applied : APPLY_ENDS.nothing;
@@ -54,7 +54,7 @@ export function applyEnd({ applied, left, unapproved, isBroken = false }: ApplyO
     if (isRefused) return { ...APPLY_ENDS.partial, message: "Not everything is as reviewed." };
     if (!openOutcomes.some(({ merchant }) => unapproved.has(merchant))) return APPLY_ENDS.partial;
     const message =
-      "Not everything was applied, and not everything is as reviewed. Running it again continues only what was reviewed.";
+      "Not everything was applied, and not everything is as reviewed. Another run only continues the reviewed changes.";
     return { ...APPLY_ENDS.partial, message };
   }
   const refused = left.filter(({ status }) => status === "refused");

@@ -4,7 +4,7 @@ import { maskText } from "./annotations.ts";
 
 const RESULTS = {
   "no-changes": "Nothing to apply",
-  changes: "May be merged",
+  changes: "Ready to merge",
   applied: "Applied",
   superseded: "Left to a newer commit",
 } as const;

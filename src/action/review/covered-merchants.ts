@@ -69,7 +69,7 @@ async function tipAfter({ event, github, io }: ActionContext, branch: string): P
   }
   throw new ActionError(
     "stale-commit",
-    `${event.sha.slice(0, 7)} is not on ${branch} any more.`,
+    `${event.sha.slice(0, 7)} is not on ${branch} any longer.`,
     "The branch was reset: run the workflow for its tip.",
   );
 }

@@ -63,7 +63,7 @@ export async function approvalSoFar(
       const judged = judgeMerchant({ ...look, desired: look.session.state }, reviews, seal, placeOf);
       const gone = judged.dropped.map(({ review, change, why, sentence }) =>
         own.some(({ name }) => name === review)
-          ? `it was approved to ${change}, and does not do that any more: ${why}.`
+          ? `it was approved to ${change}, but no longer does so: ${why}.`
           : sentence,
       );
       const sentences = [...judged.refusals, ...gone];
@@ -114,14 +114,14 @@ export async function keepPlan(
   if (kept.outcome === "other-base") {
     throw new ActionError(
       "not-approved",
-      "This plan is for another base branch than the pull request has by now.",
+      "The base branch of the pull request has changed since this plan.",
       "Close the pull request and reopen it.",
     );
   }
   if (kept.outcome === "closed")
     log.notice("The pull request is closed or merged, so this plan is not recorded.");
   if (kept.outcome === "merged")
-    log.notice("The pull request was merged meanwhile, so this plan is not recorded.");
+    log.notice("The pull request was merged in the meantime, so this plan is not recorded.");
   return kept;
 }
 
@@ -131,7 +131,7 @@ export function approvalText(
   { own, objections, isEarly }: PlanApproval,
 ): string {
   const where = own.length === 0 ? "" : ` on ${pullNames(own)}`;
-  if (objections.size === 0 && !isEarly) return `**Approved**${where}: there is nothing else in this plan.`;
+  if (objections.size === 0 && !isEarly) return `**Approved**${where}: the plan contains nothing else.`;
   const lines = objectionLines(objections)
     .map(oneLine)
     .map((line) => (masked ? maskText(line) : line));
@@ -147,7 +147,7 @@ export function changedRemarks(approval: PlanApproval | null, { group }: EventCo
   const closed = own.find(({ pull }) => pull.status !== "open");
   if (closed !== undefined) {
     return [
-      `> [!NOTE]\n> **This pull request is ${closed.pull.status}**, so this plan cannot be approved any more, and is not recorded. An apply takes what was approved before.`,
+      `> [!NOTE]\n> **This pull request is ${closed.pull.status}**, so this plan can no longer be approved, and is not recorded. An apply uses what was approved before.`,
     ];
   }
   const last = own.flatMap(({ approvals }) => approvals).at(-1);
@@ -162,7 +162,7 @@ export function changedRemarks(approval: PlanApproval | null, { group }: EventCo
   const more = objections.size - shownMerchants.length;
   const merchants = [...shownMerchants, ...(more > 0 ? [counted(more, "more merchant")] : [])];
   return [
-    `> [!WARNING]\n> **Changed since it was approved**, at ${when} UTC: the plan of ${merchants.join(", ")}. It is another one by now, or there was none. After a merge only what was approved is applied. To approve this plan, submit an approving review again.`,
+    `> [!WARNING]\n> **Changed since it was approved**, at ${when} UTC: the plan of ${merchants.join(", ")}. The plan has changed since, or did not exist yet. After a merge, only what was approved is applied. To approve this plan, submit an approving review again.`,
   ];
 }
 

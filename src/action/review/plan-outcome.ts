@@ -24,8 +24,8 @@ export function scopeText(planned: number, { states, valid }: LoadedFiles): read
   return [
     planned === 0
       ? total === 1
-        ? "The merchant is not planned: this pull request does not change it."
-        : `None of ${of} is planned: this pull request changes none of them.`
+        ? "The merchant is not planned, because this pull request does not change it."
+        : `None of ${of} is planned, because this pull request changes none of them.`
       : `${planned} of ${of} ${planned === 1 ? "is" : "are"} planned; this pull request does not change the others.`,
   ];
 }

@@ -97,6 +97,6 @@ function noLongerManaged({ merchant }: DesiredState): RuleNote {
     merchant,
     kind: "loosened",
     topic: "managed",
-    text: "no longer managed, because no file declares it; what is live stays as it is",
+    text: "no longer managed, because no file declares it; the live state stays as it is",
   };
 }

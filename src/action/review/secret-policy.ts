@@ -35,9 +35,9 @@ export async function guardCredentials(
   throw new ActionError(
     "unsafe-access",
     event.pull === null
-      ? `The files of this run use another API key than those of ${event.group?.baseRef ?? "the default branch"}, or send it elsewhere, for ${secrets}. No request was sent.`
+      ? `The files of this run use a different API key from those of ${event.group?.baseRef ?? "the default branch"}, or send it to a different service, for ${secrets}. No request was sent.`
       : `This pull request changes which API key is used, or where it is sent, for ${secrets}. No request was sent.`,
-    "Merge api.base_url and api.key_env in a pull request of their own, or set the inputs base-url and api-keys.",
+    "Merge api.base_url and api.key_env in a separate pull request first, or set the inputs base-url and api-keys.",
   );
 }
 
@@ -128,8 +128,8 @@ export function guardPlanEvent({ name, pull }: EventContext, keys: boolean): voi
   if (!fork && !UNSAFE.has(name)) return;
   throw new ActionError(
     "unsafe-event",
-    `The event ${name} could plan anybody's files with the keys of this repository.`,
-    "Use the event pull_request: for a fork it has no keys, so only the files are compared.",
+    `The event ${name} could plan anybody's files with this repository's keys.`,
+    "Use the event pull_request: it has no keys for a fork, so only the files are compared.",
   );
 }
 

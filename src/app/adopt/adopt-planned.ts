@@ -84,7 +84,7 @@ export function adoptPlanned(
     );
     if ("text" in result) return result.text === before ? [] : [{ file, before, after: result.text }];
     refused.push(
-      `${file} cannot be edited (${result.refused} at ${result.path.join(".") || "its root"}): change it by hand.`,
+      `${file} cannot be edited (${result.refused} at ${result.path.join(".") || "its root"}): edit it by hand.`,
     );
     return [];
   });
@@ -112,7 +112,7 @@ function unwritableNotes(
     );
     return lost.map(
       (key) =>
-        `${merchant}: ${about}: ${key} is no longer declared, since a file cannot hold the live value.`,
+        `${merchant}: ${about}: ${key} is no longer declared, since a file cannot express the live value.`,
     );
   });
 }
@@ -182,7 +182,7 @@ function settleShared(
   }
   const texts = [...conflicts.values()].map(({ one: { file, about }, agreeing }) => {
     const disagreeing = [...(including.get(file) ?? [])].filter((code) => !agreeing.has(code));
-    return `${someOf([...agreeing])}: ${about} stays as it is: ${file} is shared with ${someOf(disagreeing)}, for which it would change too. To adopt it, move it from there to the merchants' own files, and pull again.`;
+    return `${someOf([...agreeing])}: ${about} stays as it is: ${file} is shared with ${someOf(disagreeing)}, where it would change as well. To adopt it, move it to the merchants' own files, and pull again.`;
   });
   return { edits, conflicts: [...new Set(texts)] };
 }
@@ -263,6 +263,6 @@ export function undecidedNote({ plan, changes }: Drift): readonly string[] {
   if (undecided === 0) return [];
   const what = undecided === 1 ? "1 difference stays" : `${grouped(undecided)} differences stay`;
   return [
-    `${plan.merchant}: ${what}, since it is unknown which side changed. "rolecall drift" shows them; "rolecall pull ${plan.merchant}" takes over all that is live.`,
+    `${plan.merchant}: ${what}, since it is unknown which side changed. "rolecall drift" shows them; "rolecall pull ${plan.merchant}" adopts the whole live state.`,
   ];
 }

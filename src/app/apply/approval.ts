@@ -42,7 +42,7 @@ export async function readConsent(
 async function readApproved(file: string, io: Io): Promise<ApprovedFile> {
   const text = await readTextFile(resolve(io.cwd, file)).catch((error: unknown) => {
     throw new RolecallError("file-unreadable", `${file} cannot be read: ${unreadableReason(error)}.`, {
-      hint: 'Name a file that "rolecall plan --out" wrote.',
+      hint: 'Specify a file that "rolecall plan --out" wrote.',
       cause: error,
     });
   });
@@ -77,7 +77,7 @@ export function approvedPart(
   const comparison = compareReviewed(reviews, { ...fresh, desired: session.state });
   const { refused, account } = comparison;
   const whole = edited
-    ? ["the approved plan has been edited: it does not match its fingerprints."]
+    ? ["the approved plan was edited: it does not match its fingerprints."]
     : isKnown || refused.length === 0
       ? null
       : ["this merchant is not in the approved plan."];
@@ -99,7 +99,7 @@ function droppedSentence(
 ): string {
   const what = does === "permissions" ? `permissions of ${name}` : `${does} ${resource} ${name}`;
   const places = origins.length === 0 ? "" : ` (${origins.map(placeOf).join(", ")})`;
-  return `approved, but not so: ${what}: ${reasons.join("; ")}${places}.`;
+  return `approved differently: ${what}: ${reasons.join("; ")}${places}.`;
 }
 
 /** The refusals of a merchant's plan that no `--allow` overrides. */
@@ -114,7 +114,7 @@ export function parseOverrides(texts: readonly string[]): readonly Override[] {
     const override = parseOverride(text);
     if (override) return override;
     throw new RolecallError("usage", `--allow ${text} is not an override.`, {
-      hint: "Copy it from the plan, where it looks like max-removals=12@0a1b2c3d4e5f.",
+      hint: "Copy it from the plan, such as max-removals=12@0a1b2c3d4e5f.",
     });
   });
 }
@@ -127,7 +127,7 @@ function standingRefusals(plans: readonly Plan[], overrides: readonly Override[]
   const stray = overrides.find((override) => !used.has(override));
   if (stray) {
     throw new RolecallError("override-stray", `--allow ${stray.text} is for a different plan.`, {
-      hint: "The plan has changed since. Review the new one, and copy the override from it.",
+      hint: "The plan has changed since. Review the new plan, and copy the override from it.",
     });
   }
   return judged

@@ -89,7 +89,7 @@ function lacksPermissions(
     "forbidden",
     `The key in ${keySource} may not ${listText(operations, "or")} at ${merchant}: it lacks ${listText(permissions)}.`,
     {
-      hint: `Give the key ${these}, or use a key that has ${it}; "rolecall doctor" lists what a key may do.`,
+      hint: `Grant the key ${these}, or use a key that has ${it}; "rolecall doctor" lists what a key may do.`,
     },
   );
 }

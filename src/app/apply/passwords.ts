@@ -88,7 +88,7 @@ function requireMatches(addresses: readonly string[], emails: readonly string[],
       ? "Correct what keeps the other merchants from being planned first."
       : isLiteralGlob(stray)
         ? 'Add "managed" with a "password_env" to the member in the file.'
-        : "Check the pattern: it is compared with whole addresses.",
+        : "Check the pattern: it must match the whole address.",
   });
 }
 
@@ -101,7 +101,7 @@ function requireActive(
 ): void {
   const active = new Set(rotated.map(({ member }) => member.email));
   const absent = managedMembers(state).find(({ email }) => names(email) && !active.has(email));
-  if (absent) refuse(absent.email, `by the files it is no member of ${merchant} now.`);
+  if (absent) refuse(absent.email, `according to the files, it is not a member of ${merchant} now.`);
 }
 
 function rotationOf(
@@ -146,7 +146,7 @@ export function passwordsFor(
     throw new RolecallError(
       "password-missing",
       `${keys.join(", ")} cannot be a password: ${keys.length === 1 ? "it is" : "these are"} for an API key.`,
-      { hint: "Name another variable under password_env. Nothing was changed." },
+      { hint: "Specify another variable under password_env. Nothing was changed." },
     );
   }
   const unset = needed.filter((name) => lengthOf(name) === 0);

@@ -188,7 +188,7 @@ function saySkipped(skipped: readonly MerchantOutcome[], rest: number, say: (tex
   for (const reason of reasonTexts(refused)) say(reason);
   const names = namesOf(skipped.map(({ merchant }) => merchant));
   const nothing = refused.length === skipped.length ? "Refused: nothing" : "Nothing";
-  say(`${nothing} is changed at ${names}; the apply goes on at ${counted(rest, "other merchant")}.`);
+  say(`${nothing} is changed at ${names}; the apply continues at ${counted(rest, "other merchant")}.`);
 }
 
 /** Returns the reasons with their merchants; equal ones of several merchants are one. */

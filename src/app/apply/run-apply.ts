@@ -90,7 +90,7 @@ export async function runApply(
     reporter.say(
       intents === 0
         ? "Exited before anything was changed."
-        : 'Exited at once: requests in flight may have taken effect. Run "rolecall plan" to see.',
+        : 'Exited at once: requests in flight may have taken effect. Run "rolecall plan" to see the difference.',
     );
     reporter.say(renderJournals(run, journals));
     return intents === 0 ? ExitCode.failed : ExitCode.partial;

@@ -144,11 +144,11 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 const HINTS: Readonly<Record<string, string>> = {
-  ENOSPC: "Free some space, or name another file.",
-  EDQUOT: "Free some space, or name another file.",
-  ENOENT: "Create the folder first, or check the path.",
+  ENOSPC: "Free some space, or specify another file.",
+  EDQUOT: "Free some space, or specify another file.",
+  ENOENT: "Create the folder, or check the path.",
   ENOTDIR: "Check the path.",
-  EISDIR: "Name a file in that folder.",
+  EISDIR: "Specify a file in that folder.",
 };
 
 function reason(error: unknown): string {

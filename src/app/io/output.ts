@@ -56,19 +56,19 @@ export function checkOutputs(
   const taken = new Set<string>();
   for (const path of outputPaths) {
     if (path === "")
-      throw new RolecallError("usage", "The name of a file to write is empty.", {
-        hint: "Give the name of a file.",
+      throw new RolecallError("usage", "The name of the output file is empty.", {
+        hint: "Specify a file name.",
       });
     const identity = standardStream(path) ?? identityOf(path, cwd) ?? placeFor(path, cwd);
     if (identity === null) continue;
     if (inputFiles.has(identity)) {
       throw new RolecallError("usage", `${path} is read by this command, and would be overwritten.`, {
-        hint: "Name another file.",
+        hint: "Specify another file.",
       });
     }
     if (taken.has(identity)) {
       throw new RolecallError("usage", `Two results would be written to ${path}.`, {
-        hint: "Name a file for each.",
+        hint: "Specify a separate file for each.",
       });
     }
     taken.add(identity);
@@ -87,11 +87,10 @@ function placeFor(path: string, cwd: string): string | null {
   const failed = (reason: string, hint: string): RolecallError =>
     new RolecallError("file-unwritable", `${path} cannot be written: ${reason}.`, { hint });
   const existing = statIfThere(absolute);
-  if (existing?.isDirectory()) throw failed("it is a folder", "Name a file in that folder.");
+  if (existing?.isDirectory()) throw failed("it is a folder", "Specify a file in that folder.");
   if (existing !== null) return null;
   const folder = statIfThere(dirname(absolute));
-  if (folder === null)
-    throw failed("its folder does not exist", "Create the folder first, or check the path.");
+  if (folder === null) throw failed("its folder does not exist", "Create the folder, or check the path.");
   if (!folder.isDirectory()) throw failed("a part of its path is not a folder", "Check the path.");
   return absolute;
 }

@@ -95,7 +95,7 @@ export async function journalNames(
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return { folder, names: [] };
     throw new RolecallError("file-unreadable", `${relative(cwd, folder)} cannot be read.`, {
-      hint: "It holds the journals of past runs, and neither it nor .rolecall may be a link.",
+      hint: "It contains the journals of past runs. It and .rolecall must not be links.",
       cause: error,
     });
   }
@@ -149,10 +149,10 @@ export async function readRun(
     distrusted: true,
   });
   if (stored.tracked === "yes") {
-    return distrusted("git tracks it, so it is not the record of an apply on this machine");
+    return distrusted("git tracks it, so it may not record an apply on this machine");
   }
   if (stored.tracked === "unknown") {
-    return distrusted('git cannot say whether it tracks it: "git status" has to work here');
+    return distrusted('git cannot tell whether it tracks the file: "git status" must work here');
   }
   const read = await readText(join(io.cwd, stored.file));
   if ("text" in read && uid !== null && read.uid !== uid) return distrusted("it belongs to another user");

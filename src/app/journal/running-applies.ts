@@ -56,8 +56,8 @@ export function alreadyRunning(
     ),
     {
       hint: isPlanned
-        ? "It began after this one had planned. Wait until it has ended, and run this one again."
-        : "Wait until it has ended, or let this one wait: --lock-timeout 5m.",
+        ? "It began after this apply had planned. Wait until it has ended, and run this command again."
+        : "Wait until it has ended, or use --lock-timeout 5m to wait for it.",
     },
   );
 }

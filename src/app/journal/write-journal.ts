@@ -230,10 +230,10 @@ const HINTS: Readonly<Record<string, string>> = {
   ENOSPC: "The disk is full: free some space",
   EDQUOT: "The disk quota is exceeded: free some space",
   EFBIG: "The file has reached the size limit: raise it (ulimit -f)",
-  EIO: "The disk or the network drive has failed: see the system log",
+  EIO: "The disk or the network drive has failed: check the system log",
   EMFILE: "Too many files are open: apply fewer merchants at once",
-  ENOTDIR: "A file is where a folder should be: move it",
-  EEXIST: "A file is where a folder should be: move it",
+  ENOTDIR: "A file exists where a folder is needed: move it",
+  EEXIST: "A file exists where a folder is needed: move it",
 };
 
 function unwritable(path: string, error: unknown, state: string): RolecallError {

@@ -78,8 +78,8 @@ function lineFor(event: LiveEvent): string | null {
 
 function paceText({ perSecond }: LiveEvent & { readonly type: "pace" }): string {
   return perSecond === null
-    ? "the service has no rate limit any more"
-    : `the rate limit of the service is about ${rateNumber(perSecond)} requests a second`;
+    ? "the service no longer has a rate limit"
+    : `the rate limit of the service is about ${rateNumber(perSecond)} requests per second`;
 }
 
 function proxyText({ service, proxy, because }: LiveEvent & { readonly type: "proxy" }): string {

@@ -236,8 +236,8 @@ function yamlBelow(folder: string, paths: ReadonlySet<string>): readonly string[
 /** Finds the repository of a folder, and a commit in it by its name. */
 async function openCommit(ref: string, folder: string): Promise<Repository & { readonly commit: string }> {
   if (ref.trim() === "") {
-    throw new RolecallError("usage", "--changed-since needs a commit, and was given an empty text.", {
-      hint: "Name a commit, a tag or a branch. If it comes from a variable, that is not set.",
+    throw new RolecallError("usage", "--changed-since needs a commit, but is empty.", {
+      hint: "Specify a commit, a tag or a branch. If you pass a variable, check that it is set.",
     });
   }
   const repository = await openRepository(folder, "--changed-since");
@@ -246,7 +246,7 @@ async function openCommit(ref: string, folder: string): Promise<Repository & { r
     throw new RolecallError("usage", `--changed-since: git knows no commit ${oneLine(ref)}.`, {
       hint: repository.shallow
         ? "This clone is shallow: fetch older commits with git fetch --unshallow, or check out with fetch-depth: 0."
-        : "Name a commit, a tag or a branch. If it is only on the remote, fetch it first.",
+        : "Specify a commit, a tag or a branch. If it is only on the remote, fetch it first.",
       cause,
     });
   });

@@ -54,7 +54,7 @@ export async function loadFilesAt(
       throw new RolecallError(
         "usage",
         `--at: ${oneLine(path)} is not in the repository ${oneLine(repository.root)}.`,
-        { hint: "Ask about each repository on its own." },
+        { hint: "Run the command for each repository separately." },
       );
     });
     const selected = tree.filter((path) => isBelow(path, selectedPaths));
@@ -113,7 +113,7 @@ async function lastCommitAt(moment: number, { git, shallow }: Repository): Promi
       // Before the first commit there is no HEAD.
       if ((await git("rev-parse", "--verify", "--quiet", "HEAD").catch(() => "")) !== "") throw cause;
       throw new RolecallError("usage", "--at: the current branch has no commits yet.", {
-        hint: "Commit the files first, or ask without --at.",
+        hint: "Commit the files first, or omit --at.",
         cause,
       });
     },

@@ -28,7 +28,7 @@ export async function findYamlFiles(
   const selectedPaths = paths.length > 0 ? paths : [defaultPath(cwd)];
   if (paths.length === 0 && !existsSync(resolve(cwd, defaultPath(cwd)))) {
     throw new RolecallError("no-files", `There is no folder ${DEFAULT_PATH}/.`, {
-      hint: '"rolecall init" writes it from what is live. If your files are elsewhere, name their path.',
+      hint: 'Run "rolecall init" to create it from the live state. If your files are elsewhere, specify their path.',
     });
   }
   const unread: UnreadLink[] = [];
@@ -37,12 +37,14 @@ export async function findYamlFiles(
   ].sort();
   if (files.length === 0) {
     const links =
-      unread.length > 0 ? " Links that are broken, or lead outside or to a folder, are not read." : "";
+      unread.length > 0
+        ? " Links that are broken, or lead outside the project or to a folder, are skipped."
+        : "";
     throw new RolecallError("no-files", `There is no YAML file in ${selectedPaths.join(", ")}.${links}`, {
       hint:
         paths.length === 0
-          ? '"rolecall init" writes one for each merchant. If your files are elsewhere, name their path.'
-          : "Write one file per merchant, ending in .yaml, or name the path where they are.",
+          ? 'Run "rolecall init" to create one for each merchant. If your files are elsewhere, specify their path.'
+          : "Write one .yaml file for each merchant, or specify the path of your files.",
     });
   }
   for (const link of unread) onUnread(link);
@@ -162,9 +164,9 @@ function expand(path: string, cwd: string, onUnread: (link: UnreadLink) => void)
     if (isLedAway(absolute, realpathSync.native(absolute), cwd)) {
       throw new RolecallError(
         "file-unreadable",
-        `${path} is not read: it is a link, or behind one, that leads outside the project.`,
+        `${path} is not read: it is, or is reached through, a link that leads outside the project.`,
         {
-          hint: "Others can change what is there without a review. Copy it into the project, or name its own path.",
+          hint: "It could change without a review. Copy it into the project, or specify its own path.",
         },
       );
     }

@@ -65,7 +65,7 @@ export async function isShallow(cwd: string): Promise<boolean> {
 
 /** Says what a shallow clone means for drift. */
 export const SHALLOW_WARNING =
-  "The clone is shallow, so it is unknown which side changed older entries last. Fetch the whole history: git fetch --unshallow.";
+  "The clone is shallow, so it is unknown which side of older entries changed last. Fetch the full history: git fetch --unshallow.";
 
 const FETCH_TIMEOUT_MS = 120_000;
 

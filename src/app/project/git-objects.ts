@@ -44,7 +44,7 @@ function gitIn(cwd: string, option: string): Git {
       const { code, stderr = "" } = cause as { readonly code?: unknown; readonly stderr?: string };
       const [said = ""] = stderr.split("\n");
       const why = code === "ENOENT" ? "git is not installed" : said.replace(/^fatal: /, "") || "git failed";
-      throw new RolecallError("usage", `${option} needs the history of git: ${oneLine(why)}.`, {
+      throw new RolecallError("usage", `${option} needs the git history: ${oneLine(why)}.`, {
         hint: `Run it in a git repository, or without ${option}.`,
         cause,
       });

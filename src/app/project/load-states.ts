@@ -311,11 +311,11 @@ export function reachNotes({ reach = [] }: Pick<Loaded, "reach">): string {
   return reach
     .flatMap(({ path, merchants, beside, unused }) => {
       const name = oneLine(path);
-      const none = `${name} reaches no merchant: no valid file includes it.`;
+      const none = `${name} affects no merchant: no valid file includes it.`;
       const count = counted(merchants.length, beside ? "more merchant" : "merchant");
       return [
         ...(merchants.length > 0
-          ? [`${name} reaches ${count}: ${firstOf(merchants)}.`]
+          ? [`${name} affects ${count}: ${firstOf(merchants)}.`]
           : beside
             ? []
             : [none]),

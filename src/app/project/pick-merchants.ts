@@ -35,7 +35,7 @@ function hintFor(missing: readonly string[], codes: readonly string[]): string {
   const more = codes.length - MAX_NAMED;
   const rest = more > 0 ? `, and ${more} more: "rolecall list" lists them` : "";
   const declared = `The files declare ${codes.slice(0, MAX_NAMED).join(", ") || "none"}${rest}.`;
-  return `${declared} To write a file from what is live: rolecall pull ${missing.join(" ")}`;
+  return `${declared} To create a file from the live state: rolecall pull ${missing.join(" ")}`;
 }
 
 /** Returns the note that `--changed-since` selects no merchant; empty if that has another cause. */

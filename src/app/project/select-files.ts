@@ -73,8 +73,8 @@ export async function selectFiles(
     const some = await reachedBy(shared, namedFiles);
     const file = { path: using, isFolder: false, files: shared, own: [] };
     if (some.length === 0) {
-      throw new RolecallError("usage", `${oneLine(using)} reaches no merchant.`, {
-        hint: 'A file reaches the merchants that list it under "include", directly or not, and those that rolecall.yaml enforces it on.',
+      throw new RolecallError("usage", `${oneLine(using)} affects no merchant.`, {
+        hint: "A file affects the merchants that include it, directly or indirectly, and those that rolecall.yaml enforces it on.",
       });
     }
     return { paths, files: namedFiles, some, unread, shared: [file] };

@@ -33,7 +33,7 @@ export function resolveConnection(
   const [baseUrl, baseUrlSource] = baseUrlOf(state, [option, optionName], env);
   if (!baseUrl) {
     throw new RolecallError("base-url-missing", `No base URL is configured for ${state.merchant}.`, {
-      hint: `Set ROLECALL_BASE_URL, pass ${optionName}, or write api.base_url into the file.`,
+      hint: `Set ROLECALL_BASE_URL, pass ${optionName}, or add api.base_url to the file.`,
     });
   }
   const { key, keySource } = keyIn(keyVariables(state), env, ` for ${state.merchant}`);
@@ -100,13 +100,9 @@ export function resolveOwnConnection(
 /** Throws RolecallError for a name that no environment variable can have; a key is for `keyIn` to reject. */
 export function requireVariable(name: string): void {
   if (VARIABLE.test(name) || isKey(name)) return;
-  throw new RolecallError(
-    "usage",
-    "--key-env is given something that is not the name of an environment variable.",
-    {
-      hint: "A name has letters, digits and underscores, such as RETAIL_API_KEY, and is never the key itself.",
-    },
-  );
+  throw new RolecallError("usage", "--key-env must be the name of an environment variable.", {
+    hint: "Use letters, digits and underscores, such as RETAIL_API_KEY; never pass the key itself.",
+  });
 }
 
 /** Returns the first key in these variables; `whose` follows "no API key" in the message of a missing one. */
@@ -118,8 +114,8 @@ function keyIn(
   const keySource = candidates.find((name) => env[name]);
   const key = keySource && env[keySource]?.trim();
   if (candidates.some(isKey)) {
-    throw new RolecallError("key-missing", "An API key was given where the name of its variable belongs.", {
-      hint: "Set an environment variable to the key, and name the variable.",
+    throw new RolecallError("key-missing", "An API key was passed instead of the name of its variable.", {
+      hint: "Set an environment variable to the key, and pass the name of the variable.",
     });
   }
   if (!keySource || !key) {
@@ -129,7 +125,7 @@ function keyIn(
   }
   if (!/^[\x21-\x7e]+$/.test(key)) {
     throw new RolecallError("key-malformed", `The API key in ${keySource} contains invalid characters.`, {
-      hint: "Copy it again: the usual cause is a stray space, quote or line break.",
+      hint: "Copy it again, without spaces, quotes or line breaks.",
     });
   }
   return { key, keySource };
@@ -174,7 +170,7 @@ export function checkEnvironment(
   const actual = sandbox ? "test" : "live";
   throw new RolecallError(
     "account-environment",
-    `${merchant} ${says}, but by the service it is a ${actual} account.`,
+    `${merchant} ${says}, but at the service it is a ${actual} account.`,
     {
       hint: `Check the merchant code and the key; if it is the ${actual} account that you mean, correct the file.`,
     },

@@ -12,7 +12,7 @@ export function checkReinvited(emails: readonly string[], states: readonly Desir
   const stray = emails.find((email) => !listed.has(email.toLowerCase()));
   if (stray === undefined) return;
   throw new RolecallError("usage", `--reinvite ${stray}: no file lists this address.`, {
-    hint: "It renews the expired invitation of a listed member; to invite somebody new, add an entry.",
+    hint: "It only renews the expired invitation of a listed member. To invite somebody new, add an entry.",
   });
 }
 

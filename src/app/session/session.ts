@@ -145,7 +145,7 @@ export function createSessions(
   };
 }
 
-/** Returns a matcher of globs over names and addresses, where slashes and leading dots are ordinary letters. */
+/** Returns a matcher of globs over names and addresses, where slashes and leading dots are ordinary characters. */
 export function globMatcher(): GlobMatch {
   return boundedMatcher(
     compileGlob,

@@ -18,7 +18,7 @@ export function soleHolders({ merchants, isSensitive }: LintContext): readonly L
     }
     return [...alone].map(([name, permissions]) => ({
       message: `Only ${name} can use ${firstOf(permissions.sort(byCodeUnit))}${merchant.live ? "" : ", by the files"}.`,
-      hint: "Let a second member have them, so that one absence does not stop everybody.",
+      hint: "Grant them to a second member, so that work can continue if one is absent.",
       origin: originOf(merchant, access, name),
       merchants: [merchant.state.merchant],
     }));
@@ -75,8 +75,8 @@ export function administratorsWithoutMfa({ merchants, isSensitive }: LintContext
       const name = user.email ?? id;
       return [
         {
-          message: `${subjectOf(merchant, name)} holds ${quoted(role.name)}, with control over access or money, and logs in without MFA.`,
-          hint: `Ask them to turn it on. With the role in "require_mfa", under "policies", every plan says who has not.`,
+          message: `${subjectOf(merchant, name)} holds ${quoted(role.name)}, which controls access or money, but has no MFA on login.`,
+          hint: `Ask them to turn it on. If "require_mfa" under "policies" lists the role, every plan reports holders without MFA.`,
           origin: originOf(merchant, live.access, name),
           merchants: [merchant.state.merchant],
         },
@@ -134,7 +134,7 @@ function invitationText(
     case "soon":
       return {
         message: `The invitation of ${whom} expires soon, at ${moment}.`,
-        hint: "Remind them of it: nobody can accept an expired one.",
+        hint: "Remind them: nobody can accept an expired invitation.",
       };
     default:
       return state satisfies never;

@@ -139,7 +139,7 @@ function idleCheck(
       if (most === null || check.atMost < most) return null;
       return {
         message: `At most ${check.atMost} may use ${check.can}, and ${onlyMembers(most, merchants)}.`,
-        hint: "Set a limit that says how many should have it.",
+        hint: "Set the limit to the intended number of members.",
         origin: place("at_most"),
       };
     }
@@ -151,7 +151,7 @@ function idleCheck(
       const index = check.only.findIndex((entry) => isHeldByAll(entry, merchants));
       if (index < 0) return null;
       return {
-        message: `Everybody holds ${quoted(check.only[index]?.slice(ROLE_PREFIX.length) ?? "")}, so that anybody may use ${check.can}.`,
+        message: `Everybody holds ${quoted(check.only[index]?.slice(ROLE_PREFIX.length) ?? "")}, so everybody may use ${check.can}.`,
         hint: "List the roles or people who should have it.",
         origin: place("only", index),
       };
@@ -171,7 +171,7 @@ function idleCheck(
 }
 
 function ungranted(permission: string): string {
-  return `No role grants ${permission}, so that nobody has it.`;
+  return `No role grants ${permission}, so nobody has it.`;
 }
 
 const ROLE_PREFIX = "role:";

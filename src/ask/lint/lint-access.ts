@@ -13,40 +13,47 @@ import {
 const RULES = {
   "contained-role": {
     find: containedRoles,
-    summary: "No role grants all that another one does, and little more.",
+    summary: "A role should not grant little more than another one.",
   },
-  "equal-roles": { find: equalRoles, summary: "No two roles of a merchant grant the same." },
+  "equal-roles": {
+    find: equalRoles,
+    summary: "Two roles of a merchant should not grant the same permissions.",
+  },
   "expiring-invitation": {
     find: expiringInvitations,
-    summary: "No invitation has expired, or will within three days (with `--live`).",
+    summary: "An invitation should not have expired, or expire within three days (with `--live`).",
   },
-  "idle-check": { find: idleChecks, summary: "A check can fail." },
-  "idle-guard": { find: lintOfRules("idle-guard"), summary: "A guard can refuse a plan." },
+  "idle-check": { find: idleChecks, summary: "A check should be able to fail." },
+  "idle-guard": { find: lintOfRules("idle-guard"), summary: "A guard should be able to refuse a plan." },
   "idle-policy": {
     find: lintOfRules("idle-policy"),
-    summary: "A limit of holders is less than the number of members.",
+    summary: "A limit on holders should be less than the number of members.",
   },
   "no-mfa": {
     find: administratorsWithoutMfa,
-    summary: "Whoever controls access or money logs in with MFA (with `--live`).",
+    summary: "Members who control access or money should use MFA (with `--live`).",
   },
   "redundant-grant": {
     find: redundantGrants,
-    summary: "A member's role grants something that the others do not.",
+    summary: "A member's role should grant something that the member's other roles do not.",
   },
-  "shareable-roles": { find: shareableRoles, summary: "Merchants include equal roles from one file." },
-  "sole-holder": { find: soleHolders, summary: "More than one member has each sensitive permission." },
+  "shareable-roles": { find: shareableRoles, summary: "Merchants should include equal roles from one file." },
+  "sole-holder": {
+    find: soleHolders,
+    summary: "More than one member should have each sensitive permission.",
+  },
   "unheld-shared-role": {
     find: unheldSharedRoles,
-    summary: "A role of a shared file has a holder, if all merchants with the file declare their members.",
+    summary:
+      "If all merchants with a shared file declare their members, each of its roles should have a holder.",
   },
   "unmatched-pattern": {
     find: unmatchedPatterns,
-    summary: "What is ignored or protected exists (with `--live`).",
+    summary: "Ignored and protected roles and members should exist (with `--live`).",
   },
   "unused-domain": {
     find: lintOfRules("unused-domain"),
-    summary: "Somebody has an address of each allowed domain.",
+    summary: "Somebody should have an address in each allowed domain.",
   },
 } as const satisfies Readonly<Record<string, { readonly find: LintRule; readonly summary: string }>>;
 

@@ -18,7 +18,7 @@ export function equalRoles(context: LintContext): readonly LintFinding[] {
         ? [
             {
               message: `${quoted(other.role.name)} grants the same permissions as ${quoted(one.role.name)}.`,
-              hint: "Grant one of them to everybody who has the other, and remove that one.",
+              hint: "Grant one of them to all holders of the other, and remove the other.",
               origin: other.role.origin,
               merchants: [merchant.state.merchant],
             },
@@ -41,7 +41,7 @@ export function containedRoles({ merchants, thorough }: LintContext): readonly L
         ? [
             {
               message: `${quoted(one.role.name)} grants all that ${quoted(other.role.name)} does, and ${counted(one.permissions.size - other.permissions.size, "more permission")}.`,
-              hint: "Two roles that differ so little are easily confused: keep one, if nobody needs both.",
+              hint: "Such similar roles are easily confused: keep only one, unless both are needed.",
               origin: other.role.origin,
               merchants: [merchant.state.merchant],
             },
@@ -98,7 +98,7 @@ export function redundantGrants({ merchants }: LintContext): readonly LintFindin
         );
         return [
           {
-            message: `This member also holds ${other}, which grants all that ${role} does.`,
+            message: `This member also holds ${other}, which grants everything that ${role} does.`,
             hint: `Without ${role}, they can do the same.`,
             origin,
             merchants: [merchant.state.merchant],
@@ -190,7 +190,7 @@ export function shareableRoles({ merchants }: LintContext): readonly LintFinding
   }
   return [...groups.values()].map(({ names, first, codes, files }) => ({
     message: `${counted(codes.length, "file")} declare ${names.length === 1 ? quoted(first.name) : `${quoted(first.name)} and ${counted(names.length - 1, "more role")}`} equally: ${firstFiles(files)}.`,
-    hint: `Declare ${names.length === 1 ? "it" : "these"} once, in a file that all of them include: a change is then one line.`,
+    hint: `Declare ${names.length === 1 ? "it" : "these"} once, in a file that all of them include, so that a change takes one line.`,
     origin: first.origin,
     merchants: codes,
   }));

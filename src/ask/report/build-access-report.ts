@@ -33,7 +33,7 @@ export interface LiveReportInput {
   readonly plan: Plan | null;
 }
 
-/** Reports the live roles and their holders, with ignored members; with a plan also the state after it. */
+/** Reports the live roles and their holders, including ignored members; with a plan, also the state after it. */
 export function liveReport({ live, desired, service, environment, plan }: LiveReportInput): AccessReport {
   const changes = plan === null ? NO_CHANGES : split(plan);
   const scope = scopeOf(live, { roles: [], members: [] }, () => false);

@@ -76,7 +76,7 @@ async function writeProjectOnly(options: InitCommandOptions, io: Io): Promise<Ex
   const { workflows = false, codeowners = null } = options;
   const files = await projectFiles(join(defaultPath(io.cwd), ".."), { workflows, owner: codeowners }, io.cwd);
   await writePatches(files, io);
-  if (files.length === 0) io.stdout.write("There is nothing to write: the files exist already.\n");
+  if (files.length === 0) io.stdout.write("There is nothing to write: the files already exist.\n");
   else showNextSteps([], files, options, io);
   return ExitCode.ok;
 }
@@ -91,7 +91,7 @@ async function declaredMerchants(
   printDiagnostics(errors, { ...options, format: "text" }, io);
   if (errors.length > 0) {
     throw new RolecallError("file-invalid", "Nothing was written, since some files have errors.", {
-      hint: "Correct the errors first: one of the files may be that of a merchant to write.",
+      hint: "Correct the errors first: one of these files may belong to a selected merchant.",
     });
   }
   return new Map((loaded?.states ?? []).map(({ merchant, origin }) => [merchant, origin.file]));
@@ -206,9 +206,9 @@ function showNextSteps(
   const { columns } = styleFor(io.stdout, io, color);
   const say = (text: string): string => wrapText(text, columns).join("\n");
   io.stdout.write(`
-${say("Commit the files. Then change one, and look at what would happen:")}
+${say("Commit the files. Then change one, and preview the changes:")}
   rolecall plan${only}
-${say("What has changed outside git since then:")}
+${say("To see what has changed outside git since then:")}
   rolecall drift${only}
 `);
   if (files.some(({ file }) => file.includes(".github/workflows"))) {

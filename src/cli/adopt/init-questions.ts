@@ -82,7 +82,7 @@ export function openInterview(
 
 function answered<T>(answer: T | null): T {
   if (answer !== null) return answer;
-  throw new RolecallError("confirmation-needed", "Left without an answer: nothing was written.");
+  throw new RolecallError("confirmation-needed", "Canceled: nothing was written.");
 }
 
 /** Asks for the base URL. */
@@ -100,11 +100,11 @@ function askKeyVariable(interview: Interview, env: Io["env"]): Promise<string> {
     title: "Environment variable with the API key",
     proposed: "ROLECALL_API_KEY",
     problem: (name) => {
-      if (isKey(name)) return "That is a key: name the variable that holds it.";
-      if (!VARIABLE.test(name)) return "That is not the name of an environment variable.";
+      if (isKey(name)) return "This is a key: enter the name of its variable.";
+      if (!VARIABLE.test(name)) return "This is not the name of an environment variable.";
       return env[name]
         ? null
-        : `${name} is not set: leave with Ctrl-C, set it, and start again, or name another.`;
+        : `${name} is not set: press Ctrl-C, set it and start again, or enter another name.`;
     },
   });
 }
@@ -152,19 +152,19 @@ export async function chooseMerchants(choosing: Choosing, io: Io): Promise<reado
   const chosen = options.merchant.length > 0 ? [...new Set(options.merchant)] : await offered(choosing, io);
   for (const code of chosen) {
     if (!MERCHANT.test(code)) {
-      throw new RolecallError("usage", `"${oneLine(code)}" is not the code of a merchant.`, {
+      throw new RolecallError("usage", `"${oneLine(code)}" is not a merchant code.`, {
         hint: "A code has 1 to 64 letters, digits, hyphens and underscores, such as MC4F7K2P.",
       });
     }
   }
   const taken = chosen.filter((code) => declared.has(code));
   for (const code of taken) {
-    io.stderr.write(`${code} has a file already: ${oneLine(declared.get(code) ?? "")}.\n`);
+    io.stderr.write(`${code} already has a file: ${oneLine(declared.get(code) ?? "")}.\n`);
   }
   const fresh = chosen.filter((code) => !declared.has(code));
   if (fresh.length > 0 || wantsProjectFiles(options)) return fresh;
   throw new RolecallError("usage", "There is nothing to write: every merchant has a file.", {
-    hint: `rolecall pull ${interview === null ? taken.join(" ") : "CODE"} updates a file from what is live.`,
+    hint: `rolecall pull ${interview === null ? taken.join(" ") : "CODE"} updates a file from the live state.`,
   });
 }
 
@@ -182,21 +182,21 @@ async function offered(
       listed === null
         ? "--all selects none, since the key's merchants are unknown."
         : "No merchant without a file is among the key's memberships.";
-    const reason = options.all ? none : "No merchant is named, and there is no terminal to ask on.";
+    const reason = options.all ? none : "No merchant is selected, and there is no terminal to ask on.";
     throw new RolecallError("usage", reason, {
       hint:
         undeclared.length === 0
-          ? "Name one with --merchant CODE."
-          : `Pass --all, or --merchant CODE: the key reaches ${counted(undeclared.length, "merchant")}, such as ${oneLine(undeclared[0]?.resource.id ?? "")}.`,
+          ? "Select one with --merchant CODE."
+          : `Pass --all, or --merchant CODE: the key can access ${counted(undeclared.length, "merchant")}, such as ${oneLine(undeclared[0]?.resource.id ?? "")}.`,
     });
   }
   if (undeclared.length === 0) {
     if (memberships.length > 0) return memberships.map(({ resource }) => resource.id);
     const text = await interview.text({
-      title: "Merchant codes, with spaces between them",
+      title: "Merchant codes, separated by spaces",
       proposed: null,
       problem: (codes) =>
-        codes.split(/[\s,]+/).every((code) => MERCHANT.test(code)) ? null : "Type codes such as MC4F7K2P.",
+        codes.split(/[\s,]+/).every((code) => MERCHANT.test(code)) ? null : "Enter codes such as MC4F7K2P.",
     });
     return [...new Set(text.split(/[\s,]+/))];
   }
@@ -248,7 +248,10 @@ const SYNC_MODES = [
 /** Chooses the treatment of live entries that a file does not list. */
 export async function chooseSync(interview: Interview | null): Promise<SyncMode> {
   const choices = SYNC_MODES.map(({ mode, note }) => ({ label: mode, note }));
-  const chosen = interview === null ? 0 : await interview.one("How strict are the files?", choices);
+  const chosen =
+    interview === null
+      ? 0
+      : await interview.one("How should live entries that a file does not list be treated?", choices);
   return SYNC_MODES[chosen]?.mode ?? "authoritative";
 }
 

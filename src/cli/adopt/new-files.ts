@@ -199,7 +199,7 @@ function packageFolder(): string {
     if (existsSync(join(folder, "examples/github"))) return folder;
     if (dirname(folder) === folder) {
       throw new RolecallError("file-unreadable", "The workflows are not in this installation of rolecall.", {
-        hint: "Install the package again, or leave out --workflows.",
+        hint: "Reinstall the package, or omit --workflows.",
       });
     }
   }
@@ -212,7 +212,7 @@ const OWNERS_FILES = [".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS"];
 async function ownersFile(root: string, owner: string, cwd: string): Promise<readonly FilePatch[]> {
   if (!/^@[\w./-]+$|^[^\s@]+@[^\s@]+$/.test(owner)) {
     throw new RolecallError("usage", `"${oneLine(owner)}" is not a code owner.`, {
-      hint: "Name a team such as @org/team, a user such as @name, or an e-mail address.",
+      hint: "Specify a team such as @org/team, a user such as @name, or an e-mail address.",
     });
   }
   if (OWNERS_FILES.some((file) => existsSync(resolve(cwd, join(root, file))))) return [];
@@ -243,9 +243,9 @@ export function refuseUnusedFiles(
   if ((workflows !== true && codeowners === undefined) || isRepositoryRoot(cwd)) return;
   throw new RolecallError(
     "usage",
-    "Workflows and code owners only work at the root of the repository, and this project is in a folder of it.",
+    "Workflows and code owners only work at the root of the repository, but this project is in a subfolder.",
     {
-      hint: `Run init in ${oneLine(projectRoot(cwd, cwd))}, or leave out --workflows and --codeowners.`,
+      hint: `Run init in ${oneLine(projectRoot(cwd, cwd))}, or omit --workflows and --codeowners.`,
     },
   );
 }
@@ -260,7 +260,7 @@ export async function writePatches(patches: readonly FilePatch[], io: Io): Promi
   for (const { file, before } of patches) {
     if (before === null && existsSync(resolve(io.cwd, file))) {
       throw new RolecallError("file-unwritable", `${oneLine(file)} exists already, and is not overwritten.`, {
-        hint: "Move it away, or update the file of a merchant with rolecall pull.",
+        hint: "Move it away, or update a merchant's file with rolecall pull.",
       });
     }
   }
@@ -300,9 +300,9 @@ const MAX_NAMED = 10;
 async function makeFolder(folder: string, file: string): Promise<void> {
   await mkdir(folder, { recursive: true }).catch((error: unknown) => {
     const isBlocked = ["EEXIST", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "");
-    const why = isBlocked ? ": a file has its name" : "";
+    const why = isBlocked ? ": a file has this name" : "";
     throw new RolecallError("file-unwritable", `The folder of ${oneLine(file)} cannot be created${why}.`, {
-      hint: isBlocked ? "Move that file away." : "Check that the project's folder may be written to.",
+      hint: isBlocked ? "Move that file away." : "Check that the project's folder is writable.",
       cause: error,
     });
   });

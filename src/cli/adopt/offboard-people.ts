@@ -76,8 +76,8 @@ export async function offboardPeople(
   const errors = after.diagnostics.filter(isFileError);
   if (errors.length > 0) {
     printDiagnostics(errors, { ...options, format: "text" }, io);
-    throw new RolecallError("file-invalid", "Without them the files would have the errors above.", {
-      hint: "Correct these places by hand first, such as a rule that needs somebody. Nothing was changed.",
+    throw new RolecallError("file-invalid", "Without these people, the files would have the errors above.", {
+      hint: "First correct these places by hand, such as a rule that needs one of them. Nothing was changed.",
     });
   }
   const messages = new Set(targets.diagnostics.map(({ message }) => message));
@@ -85,7 +85,7 @@ export async function offboardPeople(
     (diagnostic) => isRefusal(diagnostic) && !messages.has(diagnostic.message),
   );
   printDiagnostics(broken, { ...options, format: "text" }, io);
-  if (broken.length > 0) io.stderr.write("Without them, the files would break the rules above.\n\n");
+  if (broken.length > 0) io.stderr.write("Without these people, the files would break the rules above.\n\n");
   const patchedPlans = planPatched(targets.states, merchants, after.states, io);
   const matches = globMatcher();
   const people = [...addresses].map((email) => {
@@ -148,7 +148,7 @@ export async function offboardPeople(
 }
 
 const NOT_WRITTEN =
-  "Nothing was written: not everything could be read. With --declared, the files alone decide.\n";
+  "Nothing was written, because not everything could be read. Use --declared to use only the files.\n";
 
 /** Tells addresses, in lower case, from paths; throws RolecallError for what is neither. */
 function readWords(
@@ -159,16 +159,16 @@ function readWords(
   const paths = words.filter((word) => !EMAIL.test(word));
   const wrong = paths.find((path) => !existsSync(resolve(cwd, path)));
   if (wrong !== undefined) {
-    throw new RolecallError("usage", `"${oneLine(wrong)}" is neither an e-mail address nor a path.`);
+    throw new RolecallError("usage", `"${oneLine(wrong)}" is not an e-mail address or a path.`);
   }
   if (paths.length === words.length) {
-    throw new RolecallError("usage", "offboard needs the address of somebody.", {
+    throw new RolecallError("usage", "offboard needs an e-mail address.", {
       hint: `For example: rolecall offboard karim@example.com ${paths.map(oneLine).join(" ")}`,
     });
   }
   if (format === "json" && !check) {
     throw new RolecallError("usage", "--format json needs --check.", {
-      hint: "Without --check, offboard shows the patch to somebody, and writes it.",
+      hint: "Without --check, offboard shows the patch as text and writes it.",
     });
   }
   const emails = words.filter((word) => EMAIL.test(word));
@@ -222,13 +222,13 @@ function checkUnloaded(
   if (unreadable.length > 0 || unreadSources.some(names)) {
     throw new RolecallError(
       "file-invalid",
-      "Some files have errors, so that people could be left in them. Nothing was changed.",
+      "Some files have errors, and may still list these people. Nothing was changed.",
       {
-        hint: 'Correct the errors above first. The quick way is an entry under "leavers" in a file that the merchants include: from the next apply on, it ends all access of an address, whatever other files say.',
+        hint: 'Correct the errors above first. To end access at once, add an entry under "leavers" to a file that the merchants include: the next apply then removes the address, whatever other files declare.',
       },
     );
   }
-  io.stderr.write("The files with errors name none of these people, and are left as they are.\n\n");
+  io.stderr.write("The files with errors do not name these people, and are left as they are.\n\n");
   return unreadSources.flatMap(
     ({ text }) => textOf(fieldsOf((parseFast(text) ?? parse(text)).value)["merchant"]) ?? [],
   );
@@ -249,7 +249,7 @@ function findIn({ sources }: Pick<PullTargets, "sources">, addresses: ReadonlySe
     const { edited, members } = offboarded;
     if ("refused" in edited) {
       throw new RolecallError("file-unwritable", `${oneLine(file)} cannot be edited: ${edited.refused}.`, {
-        hint: "Take them out of this file by hand, such as out of an alias or an anchor. Nothing was changed.",
+        hint: "Remove them from this file by hand, such as from an alias or an anchor. Nothing was changed.",
       });
     }
     for (const email of members) files.set(email, [...(files.get(email) ?? []), file]);

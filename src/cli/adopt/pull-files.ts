@@ -77,12 +77,12 @@ function checkCode(code: string, { all: allStates }: Loaded, cwd: string): void 
     )
     .map(({ merchant }) => merchant);
   const hint = !isPath
-    ? "Name merchants by their codes, such as MC4F7K2P."
+    ? "Specify merchants by code, such as MC4F7K2P."
     : codes.length > 0
-      ? `Name merchants by their codes: rolecall pull ${codes.join(" ")}`
+      ? `Specify merchants by code: rolecall pull ${codes.join(" ")}`
       : path === resolve(cwd, folder)
         ? `"rolecall pull" without a code updates every file in ${folder}.`
-        : `pull updates the files in ${folder}, and takes the codes of merchants. Move the files there, or run pull in the folder whose access/ they are in.`;
+        : `pull updates the files in ${folder}, and takes merchant codes. Move the files there, or run pull in the folder that contains their access/ folder.`;
   throw new RolecallError("usage", `"${shown}" is ${isPath ? "a path, " : ""}not the code of a merchant.`, {
     hint,
   });
@@ -100,7 +100,7 @@ async function loadAll(codes: readonly string[], io: Io): Promise<Loaded> {
     if (!(error instanceof RolecallError) || error.code !== "no-files") throw error;
     if (codes.length > 0) return NOTHING;
     throw new RolecallError("no-files", error.message, {
-      hint: '"rolecall init" writes the files of the merchants that the key reaches, and "rolecall pull CODE" that of one merchant.',
+      hint: '"rolecall init" creates the files of all merchants that the key can access, and "rolecall pull CODE" that of one merchant.',
     });
   }
 }
@@ -175,10 +175,10 @@ export async function checkPatched(
     const style = styleFor(io.stderr, io, options.color);
     const command = `rolecall pull${codes.map((code) => ` ${code}`).join("")}`;
     const next = isPart(options)
-      ? `What is left out does not fit what is pulled. Pull both, with "${command}", or change the files first.`
-      : "Change the files first, so that they fit what is live.";
+      ? `The parts that are left out do not fit those that are pulled. Pull both with "${command}", or change the files first.`
+      : "First change the files so that they fit the live state.";
     const lines = [
-      `The files would have ${counted(errors.length, "error")}, so that nothing is written.`,
+      `The files would have ${counted(errors.length, "error")}, so nothing is written.`,
       ...hangingLines(next, style.columns, `  ${style.cyan("→")} `, "    "),
     ];
     io.stderr.write(`${lines.join("\n")}\n`);

@@ -52,7 +52,7 @@ export async function pullMerchants(
 ): Promise<ExitCode> {
   if (options.format === "json" && !options.check) {
     throw new RolecallError("usage", "--format json needs --check.", {
-      hint: "Without --check, pull shows the patch to somebody, and writes it.",
+      hint: "Without --check, pull shows the patch as text and writes it.",
     });
   }
   const targets = await loadPullTargets(codes, options, io);
@@ -101,7 +101,7 @@ export async function pullMerchants(
 function refuseNewFile({ fresh }: PullTargets, options: PullCommandOptions): void {
   const [code] = fresh;
   if (code === undefined || !isPart(options)) return;
-  throw new RolecallError("usage", `${code} has no file yet, so that it can only be pulled whole.`, {
+  throw new RolecallError("usage", `${code} has no file yet, so only the whole merchant can be pulled.`, {
     hint: `Run "rolecall pull ${code}" first.`,
   });
 }
@@ -126,7 +126,7 @@ function checkMembers(
   const unknown = member.filter((email) => !messages.has(email.toLowerCase()));
   if (unknown.length === 0) return;
   throw new RolecallError("usage", `No member has the address ${unknown.join(", ")}, live or in the files.`, {
-    hint: "Check the address, and that the right merchants are pulled.",
+    hint: "Check the address and the selected merchants.",
   });
 }
 
@@ -181,18 +181,18 @@ function unmanagedNote({ session: { state } }: PlannedMerchant): readonly string
   const { merchant, origin, roles, members } = state;
   if (roles !== undefined || members !== undefined) return [];
   return [
-    `${merchant}: ${origin.file} has neither "roles:" nor "members:", so that nothing is managed. Add "roles: []" and "members: []", and pull again.`,
+    `${merchant}: ${origin.file} has neither "roles:" nor "members:", so nothing is managed. Add "roles: []" and "members: []", and pull again.`,
   ];
 }
 
 function nothingToDo({ only, member, adoptDrift }: PullCommandOptions, notes: readonly string[]): string {
   if (adoptDrift) return "There is no change outside git to adopt.\n";
   if (only !== undefined || member.length > 0) {
-    return "The files declare what is live of these: there is nothing to change.\n";
+    return "The files already match the live state of these entries: there is nothing to change.\n";
   }
   return notes.length > 0
     ? "There is nothing to change.\n"
-    : "The files declare what is live: there is nothing to change.\n";
+    : "The files already match the live state: there is nothing to change.\n";
 }
 
 /** Shows patches, asks, and writes the files; with `check` it only shows them. */

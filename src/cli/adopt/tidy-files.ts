@@ -36,7 +36,7 @@ export async function tidyFiles(loaded: LoadedWithSharers, options: TidyOptions,
   const errors = loaded.diagnostics.filter(isFileError);
   if (errors.length > 0) {
     printDiagnostics(errors, { ...options, format: "text" }, io);
-    throw new RolecallError("file-invalid", "Some files have errors, so that nothing can be proved.", {
+    throw new RolecallError("file-invalid", "Some files have errors, so no fix can be verified.", {
       hint: "Correct the errors above first. Nothing was changed.",
     });
   }
@@ -59,7 +59,7 @@ export async function tidyFiles(loaded: LoadedWithSharers, options: TidyOptions,
       ...unfixable.slice(0, MAX_NAMED),
       ...(more > 0 ? [`and ${counted(more, "more place")}.`] : []),
     ];
-    io.stderr.write("Not fixed, since more could change:\n");
+    io.stderr.write("Not fixed, since plans could change:\n");
     io.stderr.write(`${lines.flatMap((line) => hangingLines(line, columns, "  ", "    ")).join("\n")}\n`);
   }
   const ended = new Set(loaded.diagnostics.flatMap(({ code, file }) => (code === "until-past" ? file : [])));
@@ -71,7 +71,7 @@ export async function tidyFiles(loaded: LoadedWithSharers, options: TidyOptions,
 }
 
 const APPLY_FIRST =
-  'Run "rolecall apply" first where what has ended may still be live: once its entry is gone, apply --only due does not end it.';
+  'If ended access may still be live, run "rolecall apply" first: once its entry is removed, apply --only due does not end it.';
 
 const MAX_NAMED = 5;
 

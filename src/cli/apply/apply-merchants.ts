@@ -329,7 +329,11 @@ function nothingToDo(results: readonly PlanResult[], leftOut: number, { only }: 
   const missing = results.reduce((sum, { plan }) => sum + remainingChanges(plan).notCreated.length, 0);
   const rest = [
     ...(only === "due"
-      ? [isDueLeftOut(results) ? "what is due is left out; the warnings above say why" : "nothing is due"]
+      ? [
+          isDueLeftOut(results)
+            ? "what is due is left out, as explained by the warnings above"
+            : "nothing is due",
+        ]
       : []),
     ...(leftOut > 0 ? [leftOutText(leftOut)] : []),
     ...(missing > 0 ? [`${counted(missing, "member")} cannot be created without roles`] : []),

@@ -29,6 +29,6 @@ function hintFor(flag: string, command: Command, allCommands: () => readonly Com
     .map((owner) => owner.name());
   if (owners.length === 0) return null;
   return command.parent === null
-    ? `Put it after the command, as in rolecall ${owners[0]} ${flag}`
+    ? `Put it after the command: rolecall ${owners[0]} ${flag}`
     : `It is an option of ${owners.join(", ")}`;
 }

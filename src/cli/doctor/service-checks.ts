@@ -116,8 +116,8 @@ async function checkName({ url, proxy, network }: Way): Promise<Step> {
 
 const DNS_REASONS: Readonly<Record<string, string>> = {
   ENOTFOUND: "does not exist",
-  EAI_AGAIN: "cannot be looked up now: no name server answers",
-  ETIMEDOUT: "is not answered by the name server in time",
+  EAI_AGAIN: "cannot be looked up now: no name server responds",
+  ETIMEDOUT: "was not resolved by the name server in time",
 };
 
 async function checkConnection({ url, proxy, network, io }: Way): Promise<Step> {
@@ -144,7 +144,7 @@ async function checkResponse({ url, proxy, network, io }: Way): Promise<Step> {
     const ms = Math.round(io.monotonic() - began);
     return { ...judgeResponse(response, ms), response };
   } catch (error) {
-    return lost(error, "Ask the service's operators, or check what is between.");
+    return lost(error, "Check proxies and gateways in between, or ask the service's operators.");
   }
 }
 
@@ -155,7 +155,7 @@ function judgeResponse(response: TransportResponse, ms: number): Step {
   if (isHtml(response)) return { status: "failed", detail: `a web page (${status}), not the service`, next };
   if (status >= 300 && status < 400) return { status: "failed", detail: `a redirect (${status})`, next };
   if (status >= 500) {
-    return { status: "failed", detail: `the service fails (${status})`, next: "Try again later." };
+    return { status: "failed", detail: `the service has an error (${status})`, next: "Try again later." };
   }
   if (status === 401 || status === 403)
     return { status: "ok", detail: `asks for a key (${status}); ${ms} ms` };
@@ -177,7 +177,7 @@ function checkClock({ response, io }: Way): Step {
   if (Math.abs(skew) <= MAX_SKEW_MS) return { status: "ok", detail };
   return {
     status: "failed",
-    detail: `${detail}: end dates take effect at another time than meant`,
+    detail: `${detail}: end dates take effect at the wrong time`,
     next: "Set this machine's clock.",
   };
 }
@@ -194,7 +194,7 @@ function failedBy(error: unknown): Step {
 }
 
 const CERTIFICATE =
-  "Check the base URL. If the certificate is your own, name its file in NODE_EXTRA_CA_CERTS.";
+  "Check the base URL. If the certificate is your own, set NODE_EXTRA_CA_CERTS to its file.";
 
 function lost(error: unknown, next: string): Step {
   if (!(error instanceof LostResponse)) throw error;
@@ -248,7 +248,7 @@ export async function checkAccepted(
     }
     if (error.code !== "forbidden") return { name, status: "unknown", detail: error.message };
     const detail =
-      "yes, but not tied to a user or without user.profile_readonly: plans cannot tell whether they lock the key out";
+      "yes, but not tied to a user or without user.profile_readonly: plans cannot tell whether they would lock the key out";
     return { name, status: "unknown", detail };
   }
 }

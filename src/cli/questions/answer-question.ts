@@ -65,7 +65,7 @@ export async function answerQuestion(
 /** Throws RolecallError for an empty name, as from a variable that is not set. */
 function requireName(name: string): void {
   if (name.trim() !== "") return;
-  throw new RolecallError("usage", "A name to ask about is empty.", { hint: "'*' asks about all." });
+  throw new RolecallError("usage", "The name in the question is empty.", { hint: "Use '*' for all." });
 }
 
 const ASK = { can: whoCan, has: whoHas, is: whoIs } as const;

@@ -79,7 +79,7 @@ function ofSelected({ diagnostics, states, all: allStates }: Loaded): readonly D
 
 function checkUsage({ fix, check, yes, format }: LintCommandOptions): void {
   if (fix && format !== "text") {
-    throw new RolecallError("usage", `--fix shows a patch, and has no --format ${format}.`);
+    throw new RolecallError("usage", `--fix shows a patch, and does not support --format ${format}.`);
   }
   if (!fix && (check || yes)) {
     throw new RolecallError("usage", `${check ? "--check" : "--yes"} needs --fix.`);

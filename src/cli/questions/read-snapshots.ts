@@ -69,8 +69,8 @@ async function readPast(
   const isDay = !text.includes("T");
   const now = Math.min(moment, io.now());
   if (moment > now && !(isDay && moment - now < DAY_MS)) {
-    throw new RolecallError("usage", `--at ${text} is in the future: git knows only what was merged.`, {
-      hint: "rolecall plan --as-of shows what ends by a later day.",
+    throw new RolecallError("usage", `--at ${text} is in the future, but git only has what was merged.`, {
+      hint: "Run rolecall plan --as-of to see what ends by a later day.",
     });
   }
   const { commit, states, diagnostics, sources } = await loadFilesAt(now, paths, {

@@ -35,8 +35,8 @@ export function checkInteractive({ format }: Pick<OutputOptions<string>, "format
     "usage",
     asks
       ? "--interactive cannot draw on this terminal (TERM=dumb)."
-      : "--interactive needs a terminal, and there is none.",
-    { hint: "Without --interactive the plan is printed as text." },
+      : "--interactive needs a terminal, but there is none.",
+    { hint: "Omit --interactive to print the plan as text." },
   );
 }
 
@@ -137,7 +137,7 @@ async function suspended(io: Io): Promise<AfterPause> {
   return { edited: false, note: "" };
 }
 
-const AFTER_EDIT = "The plan is of before the edit: leave, and plan again.";
+const AFTER_EDIT = "The plan is from before the edit: quit, and plan again.";
 
 /** Returns why a selection cannot be applied as it is; `null` if it can. */
 function objectionTo({ plans, run }: Selection, { overrides, goesOn }: BrowsedPlans): string | null {
@@ -148,7 +148,7 @@ function objectionTo({ plans, run }: Selection, { overrides, goesOn }: BrowsedPl
   const refused = judged.filter(({ refusals }) => refusals.length > 0);
   if (refused.length === 0 || (goesOn && refused.length < plans.length)) return null;
   const reasons = refused.reduce((sum, { refusals }) => sum + refusals.length, 0);
-  return `Refused, for ${counted(reasons, "reason")}: r lists ${reasons === 1 ? "it" : "them"}. Leave out what is refused.`;
+  return `Refused, for ${counted(reasons, "reason")}: r lists ${reasons === 1 ? "it" : "them"}. Leave the refused changes out.`;
 }
 
 /** Returns a function that gives the permissions of live roles. */

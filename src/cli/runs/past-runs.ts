@@ -86,7 +86,7 @@ export async function findRun(
   const stored = await listRuns(io.cwd);
   if (stored.length === 0) {
     throw new RolecallError("run-unknown", "There are no runs yet.", {
-      hint: "Every apply leaves a journal in .rolecall/runs, on the machine that it ran on.",
+      hint: "Every apply keeps a journal in .rolecall/runs, on the machine where it ran.",
     });
   }
   if (text === "latest") {
@@ -108,7 +108,7 @@ export async function findRun(
     throw new RolecallError("run-unknown", `The ids of several runs begin with "${text}".`, {
       hint:
         names.length === 1
-          ? "They started together: select a merchant with --merchant as well."
+          ? "They started together: also select a merchant with --merchant."
           : `Use a longer part of the id: ${names.slice(0, MAX_NAMED).join(", ")}${names.length > MAX_NAMED ? " …" : ""}`,
     });
   }
@@ -173,7 +173,7 @@ export async function listPastRuns(
   else if (runs.length > 0) io.stdout.write(renderRuns(runs, styleFor(io.stdout, io, options.color)));
   else {
     const whose = merchant.length === 0 ? "" : ` of ${merchant.join(", ")}`;
-    io.stderr.write(`There are no runs${whose} yet: every apply leaves a journal in .rolecall/runs.\n`);
+    io.stderr.write(`There are no runs${whose} yet: every apply keeps a journal in .rolecall/runs.\n`);
   }
   return ExitCode.ok;
 }
@@ -184,7 +184,7 @@ export async function showPastRun(text: string, options: RunsCommandOptions, io:
   const [first] = run.journals;
   if (run.status === null && first && "unreadable" in first) {
     throw new RolecallError("file-invalid", `This journal cannot be read: ${first.unreadable}.`, {
-      hint: "Plans do not need it: they are made from the live state.",
+      hint: "Plans do not need journals: they are made from the live state.",
     });
   }
   if (options.format === "json") io.stdout.write(runsJson([run]));

@@ -94,7 +94,7 @@ async function openSandbox(options: SandboxCommandOptions, anyHost: boolean, io:
         "file-invalid",
         `The state in ${options.state} cannot be used: ${error.message}.`,
         {
-          hint: "Move the file elsewhere to start from the seed again.",
+          hint: "To start from the seed again, move the file away.",
         },
       );
     }
@@ -138,7 +138,7 @@ async function reading(text: Promise<string | null>, file: string): Promise<stri
 function cannotListen({ host, port }: SandboxCommandOptions, error: unknown): RolecallError {
   if (error instanceof Error && "code" in error && error.code === "EADDRINUSE") {
     return new RolecallError("port-taken", `Port ${port} of ${host} is already in use.`, {
-      hint: "Stop the program that uses it, or choose another port: --port 0 picks a free one.",
+      hint: "Stop the program that uses it, or choose another port; --port 0 picks a free one.",
     });
   }
   return new RolecallError("usage", `Cannot listen on port ${port} of ${host}: ${reason(error)}`);

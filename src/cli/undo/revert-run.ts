@@ -196,14 +196,14 @@ async function planUndo(
 function readable({ name, journals, status }: Run): readonly PastRun[] {
   const parts = journals.map((journal) => {
     if ("past" in journal) return journal.past;
-    const hint = journals.length > 1 ? " To revert the rest, name its merchants with --merchant." : "";
+    const hint = journals.length > 1 ? " To revert the rest, select its merchants with --merchant." : "";
     throw new RolecallError("file-invalid", `This journal cannot be read: ${journal.unreadable}.`, {
       hint: `Without it, the outcome of the run is unknown. To revert it, restore the earlier file and apply it.${hint}`,
     });
   });
   if (status === "running") {
     throw new RolecallError("usage", `The run ${name} is still running: process ${parts[0]?.run.pid}.`, {
-      hint: "Wait until it ends, or stop it with Ctrl-C where it runs.",
+      hint: "Wait until it ends, or stop it with Ctrl-C.",
     });
   }
   const did = parts.filter((past) => Object.values(netEffects(past)).some((effects) => effects.length > 0));
@@ -238,7 +238,7 @@ async function settingsFor(
     const names = oneLine(missing.join(", "));
     if (loaded.diagnostics.some(isFileError)) {
       throw new RolecallError("file-invalid", `The guards of ${names} cannot be read: a file has errors.`, {
-        hint: "Fix them first, or name the merchant's own file after the run.",
+        hint: "Fix them first, or pass the merchant's own file after the run.",
       });
     }
     io.stderr.write(`No file declares ${names}: only the default guards apply.\n`);

@@ -9,7 +9,7 @@ interface RemarkValues {
 }
 
 const CAUSES = {
-  unwritable: "a file cannot hold its name or address",
+  unwritable: "a file cannot express its name or address",
   twin: "another entry has its name or address",
   leftover: "its invitation has expired, and another entry has its address",
   temporary: "an interrupted apply gave it this name",
@@ -36,7 +36,7 @@ export function entryText(edit: Extract<EntryEdit, { readonly left: unknown }>):
       ? ["The invitation has expired. Without sync.reinvite: false, a plan renews it."]
       : []),
     ...(edit.left.length > 0
-      ? [`Not managed here, since a file cannot hold it: ${edit.left.join(", ")}.`]
+      ? [`Not managed here, since a file cannot express it: ${edit.left.join(", ")}.`]
       : []),
   ];
   return texts.length === 0 ? null : texts.join(" ");
@@ -56,7 +56,7 @@ const TYPES: Readonly<Record<string, string>> = {
 export function mentionValues({ id, email, type, roles }: Mention): RemarkValues {
   const comment =
     email === null
-      ? "no address, so that no entry can name it"
+      ? "no address, so no entry can name it"
       : (TYPES[type ?? ""] ?? `a user of the type ${type ?? "unknown"}, which plans leave alone`);
   const who = email === null ? { id: maskKeys(id) } : { email: maskKeys(email) };
   return { value: { ...who, roles: roles.map(maskKeys) }, comment };

@@ -33,7 +33,7 @@ export type YamlEdit =
 
 /** The options for printing new values. */
 export interface YamlEditOptions {
-  /** The comments on items of lists, by the items' text: the names of roles that are given by their ids. */
+  /** The comments on list items, by the items' text: the names of roles that are listed by id. */
   readonly comments?: ReadonlyMap<string, string>;
 }
 
@@ -49,7 +49,7 @@ export type EditedYaml =
       readonly path: Path;
     };
 
-/** Edits a YAML text and changes no byte that does not have to change. */
+/** Edits a YAML text, and changes only the bytes that must change. */
 export function editYaml(
   text: string,
   edits: readonly YamlEdit[],

@@ -19,7 +19,7 @@ export interface PrintStyle {
   readonly keyQuote: '"' | "'" | null;
   /** The keys whose neighbours have lists or mappings, true if these are in brackets. */
   readonly inline: ReadonlyMap<string, boolean>;
-  /** The comments on items of lists, by the items' text: the names of roles that are given by their ids. */
+  /** The comments on list items, by the items' text: the names of roles that are listed by id. */
   readonly comments: ReadonlyMap<string, string>;
 }
 

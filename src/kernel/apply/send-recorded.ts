@@ -53,7 +53,7 @@ function notRestored({ fields, rounded }: Emptied, merchant: string, failure: Fa
   const why = failure === null ? "the run was stopped first." : failure.message;
   return {
     code: "not-restored",
-    message: `The service emptied ${fields.join(" and ")}, which the update did not send. ${isPartial ? "The rest was restored" : "They were not restored"}: ${why}`,
+    message: `The service cleared ${fields.join(" and ")}, which the update did not send. ${isPartial ? "The rest was restored" : "They were not restored"}: ${why}`,
     hint:
       (failure?.code === "not-restored" && failure.hint) ||
       `To restore them, run "rolecall undo latest -m ${merchant}".`,

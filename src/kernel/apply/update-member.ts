@@ -122,7 +122,7 @@ function tooLarge(properties: readonly string[], exact: Readonly<Record<string, 
   const texts = properties.map((key) => `${quoteIfNeeded(key)}${exact[key] ? ` (${exact[key]})` : ""}`);
   return new RolecallError(
     "not-restored",
-    `The service empties fields that an update does not contain, and the metadata ${texts.join(", ")} contains numbers too large to be sent exactly.`,
+    `The service clears fields that an update does not contain, and the metadata ${texts.join(", ")} contains numbers too large to be sent exactly.`,
     { hint: "Change this member by hand, or store these numbers as text." },
   );
 }

@@ -25,7 +25,7 @@ interface AccountContext extends Fresh {
   readonly elsewhere: readonly string[];
 }
 
-/** A row that later applies need, unless all changes of these fingerprints are made. */
+/** A row that later applies need, unless all changes with these fingerprints are made. */
 export interface OpenRow {
   /** The index of the review. */
   readonly index: number;

@@ -13,11 +13,11 @@ import { type Seal, UNSEALED } from "./seal.ts";
 
 /** A fresh plan compared with what was reviewed. */
 export interface Comparison {
-  /** The plan of what the reviews cover, judged as a plan of its own. */
+  /** The plan of what the reviews cover, judged as a separate plan. */
   readonly covered: Plan;
-  /** Fingerprints to leave out of the fresh plan for that; empty if everything is covered. */
+  /** Fingerprints to leave out of the fresh plan; empty if everything is covered. */
   readonly leaveOut: ReadonlySet<string>;
-  /** The changes that must not be made, in the order of the fresh plan. */
+  /** The refused changes, in the order of the fresh plan. */
   readonly refused: readonly RefusedChange[];
   /** An entry for each reviewed change, in the order of the reviews; then for each date that was dropped. */
   readonly account: readonly AccountEntry[];
@@ -67,7 +67,7 @@ export function compareReviewed(
   };
 }
 
-/** Returns whether something was refused, or is not as reviewed. */
+/** Returns whether something was refused, or differs from its review. */
 export function isFailure({ refused, account }: Pick<Comparison, "refused" | "account">): boolean {
   return refused.length > 0 || account.some(({ verdict }) => verdict === "refused" || verdict === "dropped");
 }

@@ -11,7 +11,7 @@ import type { Item, RowSubject } from "./rows.ts";
 import type { Seal } from "./seal.ts";
 import type { NamedItem } from "./words.ts";
 
-/** A plan that was made just now, and the ways to make others of the same states. */
+/** A fresh plan, and functions that make others from the same states. */
 export interface FreshPlan {
   readonly desired: DesiredState;
   readonly live: LiveState;

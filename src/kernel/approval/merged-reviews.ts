@@ -11,9 +11,9 @@ import {
   touches,
 } from "./rows.ts";
 
-/** The plan that a reviewer approved, and what people call the review. */
+/** The plan that a reviewer approved, and the display name of the review. */
 export interface Review {
-  /** Such as `#12`, or the name of a plan file. */
+  /** For example `#12`, or the name of a plan file. */
   readonly name: string;
   readonly state: ReviewedState;
 }

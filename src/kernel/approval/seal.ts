@@ -2,7 +2,7 @@ import { canonicalJson } from "../../lib/json-text.ts";
 import type { JsonValue } from "../../model/json.ts";
 import type { FieldValues, ReviewedDate, ReviewedResource, ReviewedState } from "../../model/reviewed.ts";
 
-/** Turns a text about a person into the one that is stored: a keyed hash, or itself. */
+/** Converts a text about a person into the stored form: a keyed hash, or the text itself. */
 export type Seal = (text: string) => string;
 
 /** Stores texts as they are. */

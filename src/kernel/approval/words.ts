@@ -13,7 +13,7 @@ export interface NamedItem {
   readonly role: string;
 }
 
-const UNKNOWN = "somebody who is neither live nor listed";
+const UNKNOWN = "somebody who is not live or listed";
 
 /** Says what a change would do to an item. */
 export function reviewedChangeText(
@@ -77,7 +77,7 @@ export function effectText(
     case "loss":
       return `${who} would lose ${what}`;
     case "reach":
-      return `${who} could give itself ${what}`;
+      return `${who} could give themselves ${what}`;
     default:
       return effect satisfies never;
   }

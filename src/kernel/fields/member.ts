@@ -36,7 +36,7 @@ export const MANAGED_FIELDS = {
     personal: true,
     declared: {
       title: "Nickname",
-      description: "The display name of the user.",
+      description: "Display name of the user.",
       examples: ["Till 7"],
       required: false,
       most: 64,
@@ -59,7 +59,7 @@ export const COMMON_FIELDS = {
     declared: {
       title: "Roles",
       description:
-        "The member's roles: names from this file, or ids such as those of predefined roles; { role, from, until } for a grant with a beginning or an end. Required for a new member. If absent, the live roles stay; [] removes all.",
+        "The member's roles: names from this file, or ids such as those of predefined roles; { role, from, until } for a grant with a beginning or an end. Required for a new member. If absent, the live roles stay; [] removes all roles.",
       examples: [["Shift Lead", "role_employee"], [{ role: "Shift Lead", until: "2027-01-31" }]],
       required: true,
       most: 124,
@@ -74,7 +74,7 @@ export const COMMON_FIELDS = {
     personal: true,
     declared: {
       title: "Metadata",
-      description: `Properties of your own; at most ${MAX_METADATA}, always replaced as a whole. If absent, the live ones stay; {} clears them.`,
+      description: `Your own properties; at most ${MAX_METADATA}, always replaced as a whole. If absent, the live ones stay; {} clears them.`,
       examples: [{ employee_id: "4711" }],
       required: false,
       most: MAX_METADATA,

@@ -57,7 +57,7 @@ export const ROLE_FIELDS = {
     personal: false,
     declared: {
       title: "Permissions",
-      description: `What holders of the role may do; at most ${MAX_PERMISSIONS}. Required for a new role. If absent, the live permissions stay; [] removes all.`,
+      description: `What holders of the role can do; at most ${MAX_PERMISSIONS}. Required for a new role. If absent, the live permissions stay; [] removes all permissions.`,
       examples: [["catalog_view", "refunds_create"]],
       required: true,
       most: MAX_PERMISSIONS,
@@ -72,7 +72,7 @@ export const ROLE_FIELDS = {
     personal: false,
     declared: {
       title: "Metadata",
-      description: `Properties of your own; at most ${MAX_METADATA}. If absent, the live ones stay. The service cannot change them in place: a change requires sync.replace_roles.`,
+      description: `Your own properties; at most ${MAX_METADATA}. If absent, the live ones stay. The service cannot change them in place: a change requires sync.replace_roles.`,
       examples: [{ owner: "retail-ops" }],
       required: false,
       most: MAX_METADATA,

@@ -172,7 +172,7 @@ const SERVICE_ACCOUNTS: Readonly<Record<string, string | undefined>> = {
 const LEFT_OVER = {
   "other-plan": "it is for another plan",
   "no-changes": "this plan has no changes",
-  "not-refused": "this plan is not refused for that",
+  "not-refused": "this plan is not refused for this reason",
 } as const;
 
 function acceptedHolders(count: number): string {
@@ -181,13 +181,13 @@ function acceptedHolders(count: number): string {
 
 function mfaHint(invited: boolean): string {
   return invited
-    ? "It is known once the invitation is accepted."
-    : "The service does not report it; look it up there before you rely on the policy.";
+    ? "It will be known once the invitation is accepted."
+    : "The service does not report it; check it there before you rely on the policy.";
 }
 
 function stays(moves: boolean): string {
   return moves
-    ? "it moves to the successor of a replaced role, and is otherwise left alone"
+    ? "it moves to the successor of a replaced role, but is otherwise left alone"
     : "it is left alone";
 }
 
@@ -201,13 +201,13 @@ function ambiguousRoleTexts({ name, live }: Extract<FindingData, { readonly code
   if (live.every((role) => role.name === name)) {
     return {
       message: `Two or more live roles are called "${name}": ${list(live.map(({ id }) => id))}.`,
-      hint: `Say which one is meant: add "id: ${live[0]?.id}" (or another of them) to the role.`,
+      hint: `To select one, add "id: ${live[0]?.id}" (or another of them) to the role.`,
     };
   }
   const sorted = [...live].sort(by((role) => role.name));
   return {
     message: `Several live roles have previous names of "${name}": ${list(sorted.map((role) => `"${role.name}" (${role.id})`))}.`,
-    hint: `Say which one is meant: leave only its name in "previously", or add its id to the role, such as "id: ${sorted[0]?.id}". The others are then roles without an entry.`,
+    hint: `To select one, leave only its name in "previously", or add its id to the role, such as "id: ${sorted[0]?.id}". The others are then roles without an entry.`,
   };
 }
 
@@ -239,7 +239,7 @@ export function toFinding(data: FindingData): Finding {
       return error(
         "role",
         `Role "${name}" is pinned to ${data.id}, which does not exist.`,
-        "Correct the id, or remove it: the role is then found by its name, or created.",
+        "Correct the id, or remove it to match the role by name or create it.",
       );
     case "role-pin-predefined":
       return error(
@@ -251,7 +251,7 @@ export function toFinding(data: FindingData): Finding {
       return warning(
         "member",
         "It is unknown which member the API key belongs to, so the self-lockout guard cannot protect it.",
-        "A user's key with the scope user.profile_readonly can look that up; --verbose reports why it failed.",
+        "A user's key with the scope user.profile_readonly can find it; --verbose shows why it failed.",
       );
     case "metadata-rounded":
       return warning(
@@ -259,13 +259,13 @@ export function toFinding(data: FindingData): Finding {
         `A number in the metadata of ${name} cannot be represented exactly (${data.properties
           .map((property) => JSON.stringify(property))
           .join(", ")}) and would be written back changed, so ${name} is not ${NOT_DONE[data.kind]}.`,
-        "Change the number at the service, or declare it as text, in quotes.",
+        "Change the number at the service, or put it in quotes to declare it as text.",
       );
     case "role-not-retrieved":
       return warning(
         "role",
         `The service does not return the role ${name}; its id is used as given, and its permissions are unknown.`,
-        "If the id is wrong, correct it: the service would reject it.",
+        "If the id is wrong, correct it; otherwise the service will reject it.",
       );
     case "role-needs-permissions":
       return error(
@@ -285,19 +285,19 @@ export function toFinding(data: FindingData): Finding {
       return warning(
         "role",
         `A live role is already called "${name}", so "${data.previously}" is not renamed.`,
-        `Remove "previously: ${data.previously}"; if both should be one role, pin the right one with its id.`,
+        `Remove "previously: ${data.previously}"; to merge both roles, pin the right one with its id.`,
       );
     case "role-name-taken":
       return error(
         "role",
         `The name "${name}" belongs to the live role ${data.id}, which this plan leaves alone.`,
-        "Choose another name, or list that role as well.",
+        "Choose another name, or also list that role.",
       );
     case "role-name-case":
       return error(
         "role",
-        `"${name}" would be created, and differs from the live role "${data.live}" only in ${name.normalize("NFC") === data.live.normalize("NFC") ? "how accents are encoded (Unicode NFC and NFD)" : "upper and lower case"}.`,
-        `If the live role is meant, write "${data.live}", or add "previously: ${data.live}" to rename it. If it is another role, list "${data.live}" as well, or choose another name.`,
+        `"${name}" would be created, but differs from the live role "${data.live}" only in ${name.normalize("NFC") === data.live.normalize("NFC") ? "how accents are encoded (Unicode NFC and NFD)" : "upper and lower case"}.`,
+        `If the live role is meant, write "${data.live}", or add "previously: ${data.live}" to rename it. If they are different roles, list "${data.live}" as well, or choose another name.`,
       );
     case "rule-role-ambiguous":
       return error(
@@ -312,7 +312,7 @@ export function toFinding(data: FindingData): Finding {
     case "rule-member-unknown":
       return warning(
         "member",
-        `A guard or check names ${name}, who is neither declared nor a member: it has no effect.`,
+        `A guard or check names ${name}, who is not declared or live: the rule has no effect.`,
         data.near === null ? "Correct the address, or remove it." : `Did you mean "${data.near}"?`,
       );
     case "permission-misspelt":
@@ -331,25 +331,25 @@ export function toFinding(data: FindingData): Finding {
       return data.why === "enforced"
         ? warning(
             "member",
-            `The override ${name} in the file has no effect: the rule is enforced, and only its own file overrides it.`,
-            "Move it to guards.overrides of the file with the rule.",
+            `The override ${name} in the file has no effect: the rule is enforced, and can only be overridden in its own file.`,
+            "Move it to guards.overrides in the rule file.",
           )
         : warning(
             "member",
-            `The override ${name} in the file is left over: ${LEFT_OVER[data.why]}.`,
+            `The override ${name} in the file has no effect: ${LEFT_OVER[data.why]}.`,
             "Remove it from guards.overrides.",
           );
     case "member-likely-renamed":
       return warning(
         "member",
-        `${name} would be invited, and ${data.previously} be removed: probably the same person, who would have no access until the invitation is accepted.`,
+        `${name} would be invited, and ${data.previously} be removed: this is probably the same person, who would have no access until the invitation is accepted.`,
         `Write "previously: ${data.previously}" in the entry of ${name}, to keep the old membership until the new one is accepted. If the address has changed at the service instead, write "email: ${data.previously}".`,
       );
     case "member-same-user":
       return warning(
         "member",
-        `${data.previously} would be removed: the same user as ${name}, so probably the same person.`,
-        `Write "previously: ${data.previously}" in the entry of ${name}: then this counts as a removal only if ${name} holds less.`,
+        `${data.previously} would be removed, but has the same user as ${name}: this is probably the same person.`,
+        `Write "previously: ${data.previously}" in the entry of ${name}: this then counts as a removal only if ${name} holds less.`,
       );
     case "role-likely-renamed":
       return warning(
@@ -361,7 +361,7 @@ export function toFinding(data: FindingData): Finding {
       return warning(
         "role",
         `The role "${name}" has ${acceptedHolders(data.holders)}; it needs ${data.min}.`,
-        "This plan does not make it worse. Grant the role to somebody else, or wait until the invited have accepted.",
+        "This plan does not make it worse. Grant the role to somebody else, or wait until invited members have accepted.",
       );
     case "check-unknown":
       return warning(
@@ -373,13 +373,13 @@ export function toFinding(data: FindingData): Finding {
       return error(
         "member",
         `Two or more live members have the address ${name}: ${list(data.ids)}.`,
-        `Say which one is meant: add "id: ${data.ids[0]}" (or another of them) to the member.`,
+        `To select one, add "id: ${data.ids[0]}" (or another of them) to the member.`,
       );
     case "member-pin-missing":
       return error(
         "member",
         `Member ${name} is pinned to ${data.id}, which does not exist.`,
-        "Correct the id, or remove it: the member is then found by address, or invited.",
+        "Correct the id, or remove it to match the member by address or invite the person.",
       );
     case "member-needs-roles":
       return warning(
@@ -408,23 +408,23 @@ export function toFinding(data: FindingData): Finding {
         "List the role, or remove it from the member.",
       );
     case "member-disabled":
-      return warning("member", `${name} is disabled at the service; a plan enables nobody.`, null);
+      return warning("member", `${name} is disabled at the service; plans do not enable members.`, null);
     case "member-status-changed":
       return error(
         "member",
         `${name} was ${data.was} when this was planned, and is ${data.is} now.`,
-        "No plan does that: find out who did, and correct it at the service.",
+        "Plans do not change this: find out who did, and correct it at the service.",
       );
     case "passwords-left":
       return warning(
         "member",
-        `Left out, since a new password would enable them: ${counted(data.left.length, "disabled user")} (${list(data.left)}).`,
-        "To enable one, name the address instead of a pattern.",
+        `Skipped, since a new password would enable them: ${counted(data.left.length, "disabled user")} (${list(data.left)}).`,
+        "To enable one, specify the address instead of a pattern.",
       );
     case "member-not-managed":
       return warning(
         "member",
-        `${name} is declared as a managed user, but is an ordinary one at the service; what is declared under managed cannot be set.`,
+        `${name} is declared as a managed user, but is an ordinary user at the service; the settings under "managed" cannot be applied.`,
         'Remove "managed:", or remove the member and create it again.',
       );
     case "member-without-address":
@@ -445,35 +445,35 @@ export function toFinding(data: FindingData): Finding {
       return warning(
         "member",
         `The entry of ${name} is pinned to ${data.id}, whose address is ${data.address}.`,
-        "If these are two people, remove the id. If the address has changed, this is correct.",
+        "If these are different people, remove the id. If the address has changed, ignore this warning.",
       );
     case "member-roles-lost":
       return warning(
         "member",
-        `${name} is suspended, and no file lists the roles (${list(data.roles)}), so they do not come back.`,
+        `${name} is suspended, and no file lists the roles (${list(data.roles)}), so they will not return.`,
         `List them under "roles:" of the member.`,
       );
     case "due-left-out": {
       const { reason, hint } = leftOutTexts(data.because);
-      return warning("member", `What dates bring ${name} is left out: ${reason}`, hint);
+      return warning("member", `What dates give ${name} is left out: ${reason}`, hint);
     }
     case "member-address-gap":
       return warning(
         "member",
-        `${data.previously} is removed at once, since the access of ${name}, the new address, has not begun.`,
+        `${data.previously} is removed now, since the access of ${name}, the new address, has not begun.`,
         'To keep the old membership until the new one is accepted, remove "from" from the entry.',
       );
     case "member-former-differs":
       return warning(
         "member",
         `The membership of ${name} differs from the entry of ${data.email}, the new address: ${list(data.lacking)}.`,
-        "Nothing is added to it: it is removed once the invitation to the new address is accepted.",
+        "It is left as it is, and removed once the invitation to the new address is accepted.",
       );
     case "member-pin-left":
       return warning(
         "member",
         `The entry of ${name} is pinned to ${data.id}, which has an address under "leavers:", so the entry has no effect.`,
-        "Remove the id if these are two people; else remove the entry.",
+        "If these are different people, remove the id; otherwise remove the entry.",
       );
     case "member-pinned-elsewhere":
       return error(
@@ -506,7 +506,7 @@ export function toFinding(data: FindingData): Finding {
       return warning(
         "member",
         `${name} would newly hold "${data.role}", which the service may refuse to assign through its API.`,
-        "If it does, assign the role at the service; the next plan then has nothing to change.",
+        "If it does, assign the role at the service; the next plan then has no changes.",
       );
     case "member-role-ignored":
       return error(
@@ -526,7 +526,7 @@ export function toFinding(data: FindingData): Finding {
       return warning(
         "member",
         `The invitation of ${name} expired at ${data.expiresAt}, but the service still lists it as pending.`,
-        "It counts as pending, and is left as it is. To invite them again, remove the invitation at the service, and apply.",
+        "It counts as pending, and is left as it is. To invite them again, remove the invitation at the service and apply.",
       );
     case "member-not-accepted":
       return warning(
@@ -557,8 +557,8 @@ function leftOutTexts(because: Extract<FindingData, { code: "due-left-out" }>["b
 } {
   if (because === "mixed") {
     return {
-      reason: "the file changes more at this member.",
-      hint: 'Run "rolecall apply" to make all of it.',
+      reason: "the file also changes something else for this member.",
+      hint: 'Run "rolecall apply" to make all changes.',
     };
   }
   if (because === "password") {
@@ -569,7 +569,7 @@ function leftOutTexts(because: Extract<FindingData, { code: "due-left-out" }>["b
   }
   return {
     reason: because.join(" "),
-    hint: "What takes access is made all the same. Change the files, or the access that is in the way.",
+    hint: "Access is still removed. Change the files or the conflicting access.",
   };
 }
 
@@ -581,15 +581,15 @@ function unknownRoleTexts({
 }: Extract<FindingData, { code: "rule-role-unknown" }>): Readonly<Record<"message" | "hint", string>> {
   if (removed !== null) {
     return {
-      message: `A policy, guard or check names "${name}", the role "${removed}", which this plan removes: it would have no effect.`,
-      hint: "Remove the rule as well, or list the role.",
+      message: `A policy, guard or check names "${name}", the role "${removed}", which this plan removes: the rule would have no effect.`,
+      hint: "Also remove the rule, or list the role.",
     };
   }
   const correct = shared
-    ? "If another merchant that includes the rule has the role, leave it; else correct the name."
+    ? "If another merchant that includes the rule has the role, keep it; otherwise correct the name."
     : "Correct the name, or remove it.";
   return {
-    message: `A policy, guard or check names "${name}", which is neither declared nor live: it has no effect.`,
+    message: `A policy, guard or check names "${name}", which is not declared or live: the rule has no effect.`,
     hint: near === null ? correct : `Did you mean "${near}"?`,
   };
 }

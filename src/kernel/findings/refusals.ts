@@ -83,8 +83,8 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
         code,
         "member",
         null,
-        `${data.people} members would be removed, and probably the same people invited under other addresses: they would have no access until they accept.`,
-        `Write the previous address in each entry, as in "previously: ${data.previously}" for ${data.name}: the old membership then stays until the new one is accepted.`,
+        `${data.people} members would be removed and, probably the same people, invited under new addresses: they would have no access until they accept.`,
+        `Add the previous address to each entry, such as "previously: ${data.previously}" for ${data.name}: the old membership then stays until the new one is accepted.`,
         `changed-addresses=${data.people}`,
       );
     case "password-enables":
@@ -93,17 +93,17 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
         "member",
         data.name,
         `${data.name} is disabled, and a new password would enable this user.`,
-        "Leave the address out to keep the user disabled.",
+        "Omit the address to keep the user disabled.",
         `password-enables=${data.name}`,
       );
     case "self-lockout": {
       const { name, removed, lost } = data;
-      const what = removed ? "your own membership" : `what the next run needs: ${list(lost)}`;
+      const what = removed ? "your own membership" : `permissions that the next run needs: ${list(lost)}`;
       return guardRefusal(
         code,
         "member",
         name,
-        `The API key belongs to ${name}, and this plan would take away ${what}.`,
+        `The API key belongs to ${name}, and this plan would remove ${what}.`,
         "Use a key that belongs to somebody else, or keep the access in the file.",
         `self-lockout=${name}`,
       );
@@ -131,7 +131,7 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
         null,
         null,
         `The access that this undo restores breaks ${counted(rules, "rule")}, listed under the risks.`,
-        "Check that this is the run to revert.",
+        "Check that this is the right run.",
         `restored-violations=${rules}`,
       );
     }
@@ -141,7 +141,7 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
         code,
         "role",
         name,
-        `Role "${name}" has to be replaced to change its ${fieldNames(fixed)}, but is pinned to ${id}, which would no longer exist.`,
+        `Role "${name}" must be replaced to change its ${fieldNames(fixed)}, but is pinned to ${id}, which would no longer exist.`,
         `Remove "id: ${id}" from the role.`,
         null,
       );
@@ -152,8 +152,8 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
         code,
         "role",
         name,
-        `Role "${name}" has to be replaced to change its ${fieldNames(fixed)}, but the file refers to it by ${id}, which would no longer exist.`,
-        `Refer to the role as "${name}" in grants, guards, policies and checks, instead of ${id}.`,
+        `Role "${name}" must be replaced to change its ${fieldNames(fixed)}, but the file refers to it by ${id}, which would no longer exist.`,
+        `Refer to the role as "${name}" instead of its id in grants, guards, policies and checks: ${id}.`,
         null,
       );
     }
@@ -164,16 +164,16 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
         "role",
         name,
         `The role "${name}" would be removed, but is still held by ${list(holders)}.`,
-        "Remove the role from them first, or list the role in the file.",
+        "Remove the role from these members first, or list the role in the file.",
         null,
       );
     }
     case "check-only":
-      return check(code, data.name, `${data.name} ${accessText(data, tense)}; a check does not allow it.`);
+      return check(code, data.name, `${data.name} ${accessText(data, tense)}; a check does not allow this.`);
     case "check-at-most":
       return check(code, null, `${holdersText(data, tense)}; a check allows at most ${data.most}.`);
     case "check-cannot":
-      return check(code, data.name, `${data.name} ${accessText(data, tense)}; a check forbids it.`);
+      return check(code, data.name, `${data.name} ${accessText(data, tense)}; a check forbids this.`);
     default:
       return data satisfies never;
   }
@@ -218,7 +218,7 @@ function stepText({ does, by, role }: ReachStep): string {
 /** Hints of guards that no file sets, for an undo, whose changes come from a run instead of the file. */
 export const UNDO_HINTS: Readonly<Record<string, string>> = {
   "self-lockout": "Use a key that belongs to somebody else.",
-  "role-still-held": "Remove the role from them first.",
+  "role-still-held": "Remove the role from these members first.",
 };
 
 /** Makes one refusal of an undo of all policies and checks that it breaks; each of them is a risk. */

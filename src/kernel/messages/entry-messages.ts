@@ -21,36 +21,36 @@ export const ENTRY_MESSAGES: MessageTable<IncludeProblem["code"] | EntryProblem[
       chain.length <= 2
         ? "The file includes itself."
         : `The files include one another in a cycle: ${shortened(chain).join(" → ")}.`,
-    hint: "Remove one of these includes, or move what both files need into a third one.",
+    hint: "Remove one of these includes, or move the shared sections to a third file.",
   }),
   "include-identity": ({ key }) => ({
-    message: `A file that others include cannot have ${quote(key)}.`,
+    message: `An included file cannot have ${quote(key)}.`,
     hint: "Move it to the file that has the merchant code.",
   }),
   "include-merchant": ({ name, merchant }) => ({
     message: `${quote(name)} cannot be included: it is the file of merchant ${quote(merchant)}.`,
-    hint: "Move what both need into a file without a merchant code, and include that file in both.",
+    hint: "Move the shared sections to a file without a merchant code, and include that file in both.",
   }),
   "include-not-read": () => ({
-    message: "The files that this file includes were not loaded.",
-    hint: "Use loadMerchants or the command line, which load included files as well.",
+    message: "The files included here were not loaded.",
+    hint: "Use loadMerchants or the command line, which also load included files.",
   }),
   "conflicting-member": ({ email, field }, first) =>
     field === "roles"
       ? {
           message: `The member ${quote(email)} has no roles here, but has some at ${first}.`,
-          hint: 'Roles of a member are combined across files. Remove "roles:" here, or remove the roles there.',
+          hint: 'Roles of a member are combined across files. Remove "roles:" here, or the roles there.',
         }
       : {
           message: `The member ${quote(email)} has a different ${quote(field)} at ${first}.`,
-          hint: "Only roles of a member are combined across files; everything else must agree. Set it in one file only.",
+          hint: "Only a member's roles are combined across files; everything else must agree. Set it in only one file.",
         },
   "conflicting-setting": ({ path }, first) => ({
     message: `${path.map(quote).reverse().join(" under ")} has a different value at ${first}.`,
     hint:
       path[0] === "guards"
-        ? "Of two counts, or of two shares, the stricter one counts; a count and a share cannot be compared. Write both in one way."
-        : "Settings must agree across files. Set it in one file only.",
+        ? "A count and a percentage cannot be compared. Write both as counts or both as percentages; the stricter one then applies."
+        : "Settings must agree across files. Set it in only one file.",
   }),
   "looser-setting": ({ path, value, limit, stricter }, first) => ({
     message: `${quote(path.at(-1))} under ${quote(path.at(-2))} is looser here (${settingText(value)}) than at ${first} (${settingText(limit)}).`,
@@ -64,11 +64,11 @@ export const ENTRY_MESSAGES: MessageTable<IncludeProblem["code"] | EntryProblem[
         }
       : {
           message: `An entry with "adjust" cannot have ${quote(key)}.`,
-          hint: 'It may have "name" and "adjust" only. To declare a role of this merchant alone, remove "adjust".',
+          hint: 'It can only have "name" and "adjust". To declare a role for this merchant only, remove "adjust".',
         },
   "adjust-included": ({ role }) => ({
     message: `The role ${quote(role)} is adjusted in a file that others include.`,
-    hint: "Adjust it in the file of the merchant, or change the role itself.",
+    hint: "Adjust it in the merchant's own file, or change the role itself.",
   }),
   "adjust-no-effect": ({ role, permission, list }, first) =>
     list === "add"
@@ -88,14 +88,14 @@ export const ENTRY_MESSAGES: MessageTable<IncludeProblem["code"] | EntryProblem[
         }
       : {
           message: `The role ${quote(role)} is declared in this file, at ${first}.`,
-          hint: "Only included roles are adjusted: change its permissions there.",
+          hint: "Only included roles can be adjusted. Change the permissions there.",
         },
   "adjust-unmanaged": ({ role }, first) => ({
     message: `The role ${quote(role)}, declared at ${first}, has no "permissions", so they are not managed.`,
     hint: 'Add "permissions" to the role, or remove the adjustment.',
   }),
   "conflicting-grant": ({ role }, first) => ({
-    message: `The member has the role ${quote(role)} with other dates at ${first}.`,
+    message: `The member has the role ${quote(role)} with different dates at ${first}.`,
     hint: "Keep the correct one.",
   }),
   "duplicate-entry": ({ text, path }, first) => ({
@@ -110,7 +110,7 @@ export const ENTRY_MESSAGES: MessageTable<IncludeProblem["code"] | EntryProblem[
     message:
       kind === "grant"
         ? `The role ${quote(name)} is granted here, and ignored at ${first}: no plan can grant it.`
-        : `The ${kind} ${quote(name)} is declared here, and ignored at ${first}: no plan can follow the entry.`,
+        : `The ${kind} ${quote(name)} is declared here, and ignored at ${first}: no plan can apply the entry.`,
     hint: kind === "grant" ? "Remove the grant, or the pattern." : "Remove the entry, or the pattern.",
   }),
   "duplicate-role-id": ({ id }, first) => ({
@@ -138,11 +138,11 @@ export const ENTRY_MESSAGES: MessageTable<IncludeProblem["code"] | EntryProblem[
       kind === "listed"
         ? `The previous address ${quote(email)} is that of the member at ${first}.`
         : `The previous address ${quote(email)} is also that of another member, at ${first}.`,
-    hint: "An address can change to one other. Remove the entry of the old address, or correct the address.",
+    hint: "An address can only change to one new address. Remove the entry of the old address, or correct the address.",
   }),
   "duplicate-previously": ({ name }, first) => ({
     message: `Two roles have the previous name ${quote(name)}; the other is at ${first}.`,
-    hint: 'A live role can be renamed to one name only. Remove "previously" from one of the two.',
+    hint: 'A live role can only be renamed to one name. Remove "previously" from one of the two.',
   }),
   "previously-declared": ({ name, kind }, first) => PREVIOUSLY[kind](name, first),
   "rare-permission": ({ permission, near }) => ({
@@ -151,14 +151,14 @@ export const ENTRY_MESSAGES: MessageTable<IncludeProblem["code"] | EntryProblem[
   }),
   "role-name-like-id": ({ name }) => ({
     message: `The role's name ${quote(name)} looks like the id of a role.`,
-    hint: "In a member's roles it would be ambiguous. Give the role another name.",
+    hint: "It would be ambiguous in a member's roles. Give the role another name.",
   }),
   "service-limit": ({ what, count, limit }) => ({
     message:
       what === "roles"
         ? `The member has ${count} roles; the service accepts at most ${limit}.`
         : `The ${what} has ${count} characters; the service accepts at most ${limit}.`,
-    hint: "The service is likely to reject it.",
+    hint: "Reduce it: the service will probably reject it.",
   }),
   "unheld-role": ({ names }) => {
     const [first = "", ...otherNames] = names.slice(0, MAX_NAMED).map((name) => quote(name));
@@ -185,14 +185,14 @@ export const ENTRY_MESSAGES: MessageTable<IncludeProblem["code"] | EntryProblem[
   }),
   "unassignable-role": ({ role, when }) => ({
     message: `The service may refuse to assign ${quote(role)} through its API${when === "begins" ? " when this grant begins" : " when this suspension ends"}.`,
-    hint: "Those who hold it keep it. Assign it at the service, or use another role.",
+    hint: "Current holders keep it. Assign it at the service, or use another role.",
   }),
   "leaver-listed": ({ email, from }, first) => ({
     message: `${email} left on ${from}, according to ${first}.`,
     hint: "Remove it here.",
   }),
   "unknown-protected-role": ({ role, near }) => ({
-    message: `No declared role is called ${quote(role)}, so this protects at most a live role that no file lists.`,
+    message: `No declared role is called ${quote(role)}, so this only has an effect if such a role is live.`,
     hint: near === null ? "Correct the name, or declare the role." : didYouMean(near),
   }),
   "unknown-member": ({ email, near }) => ({
@@ -201,10 +201,10 @@ export const ENTRY_MESSAGES: MessageTable<IncludeProblem["code"] | EntryProblem[
   }),
   "until-after-membership": ({ until, membership }, first) => ({
     message: `The role ends at ${until}, after the membership, which ends at ${membership} (${first}).`,
-    hint: "Remove the end of the role, or correct one of the two.",
+    hint: "Remove the end date of the role, or correct one of the two.",
   }),
   "from-after-until": ({ from, until }, first) => ({
-    message: `This begins at ${from}, and ends at ${until} (${first}), so it is never in force.`,
+    message: `This begins at ${from}, and ends at ${until} (${first}), so it never takes effect.`,
     hint: "Correct one of the two.",
   }),
   "until-past": ({ until, what }) => PAST[what](until),
@@ -213,15 +213,15 @@ export const ENTRY_MESSAGES: MessageTable<IncludeProblem["code"] | EntryProblem[
 const PAST: Readonly<Record<"grant" | "membership" | "suspension", (until: string) => MessageText>> = {
   grant: (until) => ({
     message: `This grant has ended: ${until} is in the past. It is treated as absent.`,
-    hint: "Remove the entry, or set an end in the future.",
+    hint: "Remove the entry, or set a future end date.",
   }),
   membership: (until) => ({
     message: `This membership has ended: ${until} is in the past. The member is treated as absent.`,
-    hint: "Remove the entry once an apply has removed the member, or set an end in the future.",
+    hint: "Remove the entry once an apply has removed the member, or set a future end date.",
   }),
   suspension: (until) => ({
-    message: `This suspension has ended: ${until} is in the past. The roles are back.`,
-    hint: 'Remove "suspended" once an apply has given the roles back, or set an end in the future.',
+    message: `This suspension has ended: ${until} is in the past. The roles are restored.`,
+    hint: 'Remove "suspended" once an apply has restored the roles, or set a future end date.',
   }),
 };
 
@@ -236,7 +236,7 @@ function shortened(chain: readonly string[]): readonly string[] {
 
 function unknownRoleHint(near: string | null): string {
   return near === null
-    ? 'Add it to "roles". A predefined role is named by its id, such as role_employee.'
+    ? 'Add it to "roles". For a predefined role, use its id, such as role_employee.'
     : didYouMean(near);
 }
 
@@ -247,11 +247,11 @@ const PREVIOUSLY = {
   }),
   kept: (name: string, first: string) => ({
     message: `A role called ${quote(name)} is still declared, at ${first}.`,
-    hint: 'A renamed role no longer has its old name. Remove that entry, or this "previously".',
+    hint: 'Remove the entry of the old name, or this "previously".',
   }),
   swapped: (name: string, first: string) => ({
     message: `This role was called ${quote(name)}, and the role at ${first} had the name of this one: they swap names.`,
-    hint: 'A swap looks the same before and after it. Pin each of the roles by its "id" instead.',
+    hint: 'A swap looks the same before and after an apply. Pin each role by its "id" instead.',
   }),
 } as const;
 
@@ -262,7 +262,7 @@ export const POLICY_MESSAGES: MessageTable<PolicyProblem["code"]> = {
   "check-only": judgedMessage,
   "holders-contradiction": ({ role, min, max, keys }, first) => ({
     message: `${quote(role)} may have at most ${counted(max, "holder")}, but must keep ${min} (${first}).`,
-    hint: `No access can meet both: raise ${quote(keys.max)}, or lower ${quote(keys.min)}.`,
+    hint: `Both cannot hold: raise ${quote(keys.max)}, or lower ${quote(keys.min)}.`,
   }),
   "too-much-to-judge": () => ({
     message:
@@ -274,7 +274,7 @@ export const POLICY_MESSAGES: MessageTable<PolicyProblem["code"]> = {
 /** Messages for a project's file, and for files that are not as it demands. */
 export const PROJECT_MESSAGES: MessageTable<ProjectProblem["code"]> = {
   "project-file-name": ({ name }) => ({
-    message: `${quote(name)} would not be read: the project's file is named "rolecall.yaml".`,
+    message: `${quote(name)} is ignored: the project's file must be named "rolecall.yaml".`,
     hint: "Rename it, or remove it.",
   }),
   "rules-section": ({ key }) => ({
@@ -285,16 +285,16 @@ export const PROJECT_MESSAGES: MessageTable<ProjectProblem["code"]> = {
     )}, and include files that have them.`,
   }),
   "rules-in-reach": ({ name, glob }) => ({
-    message: `${quote(name)} is one of the files that these rules bind: ${quote(glob)} matches it.`,
-    hint: "Whoever may change those files could change the rules. Move the rules to a folder that no glob of this entry matches.",
+    message: `${quote(name)} is under its own rules: ${quote(glob)} matches it.`,
+    hint: "Anyone who can change those files could change the rules. Move the rules to a folder that no glob of this entry matches.",
   }),
   "glob-without-file": ({ glob }) => ({
-    message: `${quote(glob)} matches no YAML file, so nothing is enforced by it.`,
+    message: `${quote(glob)} matches no YAML file, so it enforces nothing.`,
     hint: "Paths are relative to the project's root. Correct the glob, or remove it.",
   }),
   "file-not-enforced": ({ project }) => ({
     message: `No glob of ${project} matches this file.`,
-    hint: 'With "enforce_all: true", every merchant\'s file is under an entry of "enforce". An entry may have "files" alone.',
+    hint: 'With "enforce_all: true", an entry of "enforce" must match every merchant\'s file. An entry may have only "files".',
   }),
   "section-not-allowed": ({ key, allowed, rulesFile }) => ({
     message: `This file must not have ${quote(key)}.`,

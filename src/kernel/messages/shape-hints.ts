@@ -4,12 +4,12 @@ import { PERIOD } from "../values/text-schemas.ts";
 import { BEGINNING } from "./yaml-messages.ts";
 
 /** A hint on the syntax of `separate`. */
-export const SETS = "Each set is a list of its own: separate: [[Approver, Payer]].";
+export const SETS = "Write each set as a list: separate: [[Approver, Payer]].";
 
 /** Hints for invalid paths of includes. */
 export const INCLUDE_HINTS = {
   absolute: "Write a path relative to this file, such as ../shared/retail.yaml.",
-  backslash: 'Separate folders by "/", which works everywhere.',
+  backslash: 'Separate folders with "/".',
   pattern: "List each file by its path: patterns are not supported.",
   ending: "Only YAML files can be included; their names end in .yaml or .yml.",
 };
@@ -17,11 +17,11 @@ export const INCLUDE_HINTS = {
 /** Hints for texts that are no globs, by mistake. */
 export const GLOB_HINTS = {
   absolute: "Write it relative to the project's root, such as access/franchise/**.",
-  backslash: 'Separate folders by "/", which works everywhere.',
+  backslash: 'Separate folders with "/".',
   empty: "For example: access/franchise/**",
-  long: "Match folders by ** instead of listing what is in them.",
-  negated: "A glob says what rules hold for; it cannot leave files out.",
-  parent: 'Write the path from the project\'s root, without ".", ".." and empty parts.',
+  long: "Match folders with ** instead of listing their contents.",
+  negated: "A glob selects files; it cannot exclude any.",
+  parent: 'Write the path from the project\'s root, without ".", ".." or empty parts.',
 };
 
 const FIRST_KEYS: Readonly<Record<string, string>> = {
@@ -47,9 +47,9 @@ export function nothingNear(key: string, knownKeys: readonly string[]): string {
 export function baseUrlHint(value: unknown): string {
   const text = String(value);
   const isBare = /^[\w.-]+(:\d+)?(\/[\w./-]*)?$/.test(text);
-  if (isBare) return `Begin it with its scheme: https://${text}`;
+  if (isBare) return `Add the scheme: https://${text}`;
   return /\/v0\.1\/?$/.test(text)
-    ? "Leave out /v0.1 at the end: rolecall adds the version of the API."
+    ? "Remove /v0.1 at the end: rolecall adds the API version."
     : "For example: https://api.example.com";
 }
 
@@ -58,13 +58,13 @@ export function waysOut(path: Path, [kind]: readonly Kind[]): string {
   const [section, , field] = path;
   const key = path.at(-1);
   if (typeof key === "number") {
-    return "Fill the entry in, or remove it.";
+    return "Add a value, or remove the entry.";
   }
   if (path.length === 1 && (key === "roles" || key === "members")) {
     return `Write [] for none; remove the key to leave ${key} unmanaged.`;
   }
   if (key === "suspended") {
-    return "Write { until: 2027-03-01 }, or true until further notice; remove the key for neither.";
+    return "Write { until: 2027-03-01 }, or true for an indefinite suspension; remove the key for none.";
   }
   const bare = kind === "list" ? "[]" : kind === "mapping" ? "{}" : null;
   const live = path.length === 3 && (section === "roles" || section === "members") && field !== "managed";
@@ -73,7 +73,7 @@ export function waysOut(path: Path, [kind]: readonly Kind[]): string {
   }
   return key === "description"
     ? 'Write "" to clear it; remove the key to keep the live value.'
-    : "Fill it in, or remove the key.";
+    : "Add a value, or remove the key.";
 }
 
 /** Returns a hint on converting a value to the wanted kind, `null` if there is none. */
@@ -104,11 +104,11 @@ export function conversion(path: Path, kinds: readonly Kind[], value: unknown): 
 function settingHint(path: Path, value: unknown): string | null {
   const key = path.at(-1);
   if (key === "sync" && (value === "additive" || value === "authoritative")) {
-    return `Write { roles: ${value}, members: ${value} }, or only one of the two.`;
+    return `Write { roles: ${value}, members: ${value} }, or only one of them.`;
   }
   if (key === "managed" && path.length === 3 && typeof value === "boolean") {
     return value
-      ? "Write { nickname: Till 7, password_env: TILL_7_PASSWORD }: a name, and the variable with the password."
+      ? "Write { nickname: Till 7, password_env: TILL_7_PASSWORD }: a name, and the variable that holds the password."
       : "Remove the key: only a managed user has it.";
   }
   return null;
@@ -147,7 +147,7 @@ function scalarHint(path: Path, value: number | boolean): string {
     return "Name an environment variable; never write the secret itself.";
   }
   if (key === "until" || key === "from") {
-    return "Write a whole date, such as 2027-01-31.";
+    return "Write a full date, such as 2027-01-31.";
   }
   if (path.at(-2) === "require_until" && typeof value === "number") {
     return `Write a period, such as ${Math.abs(Math.trunc(value)) || 30}d.`;
@@ -159,11 +159,11 @@ function scalarHint(path: Path, value: number | boolean): string {
 
 /** Returns a hint on the form of an address, or the address inside the value. */
 export function addressIn(value: unknown): string {
-  if (String(value).includes("*")) return "A pattern stands for nobody here: write each address.";
+  if (String(value).includes("*")) return "Patterns are not supported here: write each address.";
   const inside = /<([^<>]+)>/.exec(String(value))?.[1];
   return inside === undefined
-    ? "It has one @ and a domain, such as ada@example.com."
-    : `Write the address alone: ${inside}`;
+    ? "It must have one @ and a domain, such as ada@example.com."
+    : `Write only the address: ${inside}`;
 }
 
 /** Returns the role that a value probably means. */
@@ -194,8 +194,8 @@ export function untilHint(text: string): string {
       const [year = 0, month = 0] = text.split("-").map(Number);
       const days = daysInMonth(year, month);
       return days === 0
-        ? "There are 12 months in a year: write the year, the month, then the day, such as 2027-01-31."
-        : `There is no such day: that month has ${days} days.`;
+        ? "The month must be from 01 to 12: write year, month and day, such as 2027-01-31."
+        : `This day does not exist: the month has ${days} days.`;
     }
     default:
       return "Write a date such as 2027-01-31, or a timestamp with a time zone, such as 2027-01-31T18:00:00Z.";

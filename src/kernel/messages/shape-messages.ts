@@ -35,7 +35,9 @@ export const SHAPE_MESSAGES: MessageTable<ShapeProblem["code"]> = {
   "unknown-key": ({ key, path, known, near, used }) => ({
     message: `${capital(owner(path))} has no key ${quote(key)}.`,
     hint:
-      near === null ? nothingNear(key, known) : `${didYouMean(near)}${used ? " It is already here." : ""}`,
+      near === null
+        ? nothingNear(key, known)
+        : `${didYouMean(near)}${used ? " It is already set here." : ""}`,
   }),
   "missing-key": ({ key, path }) => ({
     message: `${capital(owner(path))} needs ${quote(key)}.`,
@@ -91,10 +93,10 @@ export const SHAPE_MESSAGES: MessageTable<ShapeProblem["code"]> = {
   // The value is not shown: it may be the secret itself.
   "bad-env-name": formatMessages(({ path }) => ({
     message: `${subject(path)} must be the name of an environment variable.`,
-    hint: `Letters, digits and underscores, such as ${EXAMPLES[String(path.at(-1))] ?? "MY_VARIABLE"}; never the secret itself.`,
+    hint: `Use letters, digits and underscores, such as ${EXAMPLES[String(path.at(-1))] ?? "MY_VARIABLE"}; never the secret itself.`,
   })),
   "bad-glob": formatMessages(({ value }) => ({
-    message: `${quote(value)} is not a glob over files of the project.`,
+    message: `${quote(value)} is not a glob over files in the project.`,
     hint: GLOB_HINTS[globMistake(String(value)) ?? "empty"],
   })),
   "bad-include": formatMessages(({ value }) => ({
@@ -107,23 +109,23 @@ export const SHAPE_MESSAGES: MessageTable<ShapeProblem["code"]> = {
   })),
   "bad-member-id": formatMessages(({ value }) => ({
     message: `${quote(value)} is not the id of a member.`,
-    hint: 'It begins with "mem_". Leave the key out to find the member by its e-mail address.',
+    hint: 'An id begins with "mem_". Remove the key to match the member by e-mail address.',
   })),
   "bad-merchant": formatMessages(({ value }) => ({
     message: `${quote(value)} is not a merchant code.`,
-    hint: "1 to 64 letters, digits, hyphens and underscores, such as MC4F7K2P.",
+    hint: "Use 1 to 64 letters, digits, hyphens and underscores, such as MC4F7K2P.",
   })),
   "bad-override": formatMessages(({ value }) => ({
     message: `${quote(value)} is not an override.`,
-    hint: "Copy it from the plan, where it looks like max-removals=5@35e43f876462: a guard, a value, and the first 12 or more characters of the plan's fingerprint.",
+    hint: "Copy it from the plan, such as max-removals=5@35e43f876462: a guard, a value, and at least 12 characters of the plan's fingerprint.",
   })),
   "bad-period": formatMessages(({ path, value }) => ({
     message: `${subject(path)} must be a period such as 30d, not ${asWritten(value)}.`,
-    hint: `A whole number of weeks (w), days (d) or hours (h)${path.at(-1) === "for" ? "; to renew without limit, write reinvite: true" : ""}.`,
+    hint: `Use a whole number of weeks (w), days (d) or hours (h)${path.at(-1) === "for" ? "; to always renew, write reinvite: true" : ""}.`,
   })),
   "bad-role-id": formatMessages(({ value }) => ({
     message: `${quote(value)} is not the id of a role.`,
-    hint: 'It begins with "role_". Leave the key out to find the role by its name.',
+    hint: 'An id begins with "role_". Remove the key to match the role by name.',
   })),
   "bad-until": formatMessages(({ path, value }) => ({
     message: `${subject(path)} must be a date, or a timestamp with a time zone, not ${quote(value)}.`,
@@ -131,7 +133,7 @@ export const SHAPE_MESSAGES: MessageTable<ShapeProblem["code"]> = {
   })),
   "blank-text": formatMessages(({ path }) => ({
     message: `${String(path.at(-1)).trim() === "" ? `A key of ${quote(path.at(-2))}` : subject(path)} is blank.`,
-    hint: typeof path.at(-1) === "number" ? "Fill it in, or remove the entry." : "Fill it in.",
+    hint: typeof path.at(-1) === "number" ? "Add text, or remove the entry." : "Fill it in.",
   })),
   "control-character": formatMessages(({ path }) => ({
     message: `${subject(path)} contains a line break or an invisible control character.`,
@@ -147,15 +149,15 @@ export const SHAPE_MESSAGES: MessageTable<ShapeProblem["code"]> = {
   })),
   "too-many-checks": formatMessages(({ value }) => ({
     message: `The file has ${sizeOf(value)} checks; the limit is ${MAX_CHECKS}.`,
-    hint: "Combine checks that name one member or permission each, or use policies.",
+    hint: "Combine checks for single members or permissions, or use policies.",
   })),
   "too-many-includes": formatMessages(({ value }) => ({
     message: `The file includes ${sizeOf(value)} files; the limit is ${MAX_INCLUDES}.`,
-    hint: "Include some of them through another included file.",
+    hint: "Include some of them from another included file.",
   })),
   "too-many-metadata": formatMessages(({ path, value }) => ({
     message: `${subject(path)} has ${Object.keys(Object(value)).length} properties; the service accepts at most ${MAX_METADATA}.`,
-    hint: "Remove some, or put several into one property that holds a mapping.",
+    hint: "Remove some, or combine several into one property with a mapping.",
   })),
   "too-many-permissions": formatMessages(({ value }) => ({
     message: `The role has ${sizeOf(value)} permissions; the service accepts at most ${MAX_PERMISSIONS}.`,
@@ -166,11 +168,11 @@ export const SHAPE_MESSAGES: MessageTable<ShapeProblem["code"]> = {
       keys.length === 0
         ? "The check is empty."
         : `${capital(listText(keys.map(quote), "and"))} ${keys.length === 1 ? "is not a check" : "do not form one check"}.`,
-    hint: "A check is one of: { can: …, only: […] }, { can: …, at_most: … }, { member: …, cannot: […] }. Write one entry for each.",
+    hint: "A check must be one of: { can: …, only: […] }, { can: …, at_most: … }, { member: …, cannot: […] }. Write one entry for each.",
   }),
   "unsafe-key": ({ key, path }) => ({
     message: `${subject(path.slice(0, -1))} cannot have a key called ${quote(key)}.`,
-    hint: "That name has a special meaning in many programs. Choose another.",
+    hint: "This name has a special meaning in many programs. Choose another.",
   }),
   "merge-key": () => ({
     message: 'A key cannot be called "<<": merge keys are not supported.',
@@ -179,7 +181,7 @@ export const SHAPE_MESSAGES: MessageTable<ShapeProblem["code"]> = {
   "bad-number": ({ value }) => ({
     message: Number.isFinite(value)
       ? "The number is too large to be represented exactly."
-      : `${value} is a number that JSON cannot represent.`,
+      : `${value} cannot be represented in JSON.`,
     hint: "Put it in quotes to make it text.",
   }),
 };

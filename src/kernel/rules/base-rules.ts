@@ -140,8 +140,8 @@ function refusalOfBase(refusal: Refusal): Refusal {
   const override = refusal.override === null ? "" : ", or override it for this plan";
   return {
     ...refusal,
-    message: `${refusal.message} That is the rule of the base branch, which this pull request loosens.`,
-    hint: `Merge what loosens the rule first, in a pull request of its own${override}.`,
+    message: `${refusal.message} This is a rule of the base branch, which this pull request loosens.`,
+    hint: `Loosen the rule first, in a separate pull request${override}.`,
     by: "base",
   };
 }

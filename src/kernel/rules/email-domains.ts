@@ -12,7 +12,9 @@ const KEY = "email-domains";
 export const emailDomains = {
   ...emailDomainsSetting,
   diagnostics: {
-    "policy-email-domain": refusalRule("Members' addresses are in the allowed domains (`email_domains`)."),
+    "policy-email-domain": refusalRule(
+      "Members' addresses must be in the allowed domains (`email_domains`).",
+    ),
   },
   codes: ["email-domains"],
   list: (domains) =>
@@ -56,7 +58,7 @@ export const emailDomains = {
           code: "unused-domain",
           path: [index],
           message: `No member${isLive ? "" : " of the files"} has an address of ${quoted(allowed)}, which is allowed.`,
-          hint: "Remove it from the list, so that nobody can be invited there by mistake.",
+          hint: "Remove it from the list, so that nobody is invited there by mistake.",
         },
       ];
     });

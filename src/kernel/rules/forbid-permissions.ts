@@ -11,7 +11,7 @@ export const forbidPermissions = {
   ...forbidPermissionsSetting,
   diagnostics: {
     "policy-forbidden-permission": refusalRule(
-      "No custom role grants a forbidden permission (`forbid_permissions`).",
+      "Custom roles must not grant a forbidden permission (`forbid_permissions`).",
     ),
   },
   codes: ["forbid-permissions"],

@@ -11,7 +11,7 @@ import { maxHoldersSetting } from "./settings/max-holders-setting.ts";
 export const maxHolders = {
   ...maxHoldersSetting,
   diagnostics: {
-    "policy-max-holders": refusalRule("No role has more holders than allowed (`max_holders`)."),
+    "policy-max-holders": refusalRule("A role must not have more holders than allowed (`max_holders`)."),
   },
   codes: ["max-holders"],
   list: (limits) =>
@@ -37,7 +37,7 @@ export const maxHolders = {
           code: "idle-policy",
           path: [role],
           message: `At most ${max} may hold ${quoted(role)}, and ${most.text}.`,
-          hint: "Set a limit that says how many should hold it.",
+          hint: "Set the limit to the intended number of holders.",
         },
       ];
     }),
@@ -54,7 +54,7 @@ export const maxHolders = {
           "role",
           role,
           `The role "${role}" ${isPlan ? "would have" : "has"} ${counted(names.length, "holder")} (${list(names)}); the limit is ${max}.`,
-          "Remove it from somebody, or raise policies.max_holders.",
+          "Remove it from a holder, or raise policies.max_holders.",
         );
       return [
         {

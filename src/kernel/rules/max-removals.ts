@@ -19,7 +19,7 @@ export const maxRemovals = {
   codes: ["max-removals"],
   off: { percent: 100 },
   undoHints: {
-    "max-removals": "Check that this is the run to revert. A part of it can be reverted with --merchant.",
+    "max-removals": "Check that this is the right run. To revert only a part of it, use --merchant.",
   },
   list: (_, limit) =>
     limit === undefined
@@ -55,7 +55,7 @@ export const maxRemovals = {
           resource,
           null,
           `${removals} of ${live} ${resource}s would be removed or lose something; the limit is ${allowed}.`,
-          'Check that the file is complete: the usual cause is a part that was left out by mistake. To write what is live into the file: "rolecall pull".',
+          'Check that the file is complete. To write the live state to the file, run "rolecall pull".',
           `max-removals=${removals}`,
         ),
       ];
@@ -79,7 +79,7 @@ export const maxRemovals = {
         code: "idle-guard",
         path: [],
         message: `A limit of ${text} lets a plan remove everything.`,
-        hint: "Set a share such as 25%, and override a single plan that has to remove more.",
+        hint: "Set a percentage such as 25%, and override a single plan that must remove more.",
       },
     ];
   },

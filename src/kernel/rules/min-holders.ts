@@ -50,7 +50,7 @@ export const minHolders = {
   report({ role, min, written }, { access, find }, isDeclared) {
     if (isDeclared) {
       return written
-        ? { status: "unknown", reasons: [`Not known from files: who has accepted "${role}".`] }
+        ? { status: "unknown", reasons: [`Not known from the files: who has accepted "${role}".`] }
         : null;
     }
     const key = find(role);
@@ -75,7 +75,7 @@ export const minHolders = {
             {
               code: "idle-guard",
               path: [role],
-              message: `A minimum of 0 holders never keeps anybody in ${quoted(role)}.`,
+              message: `A minimum of 0 has no effect on ${quoted(role)}.`,
               hint: "Set 1 or more, or remove the line.",
             },
           ]
@@ -268,14 +268,14 @@ function removalsOf(
 /** Returns the refusal of a removal that cannot be deferred, for a reason besides an open invitation if it is chained. */
 function waitRefusal(role: string, member: string, isChained: boolean): Refusal {
   const until = isChained
-    ? ", and this removal would have to wait for another deferred removal"
+    ? ", and this removal would depend on another deferred removal"
     : " until somebody who is invited has accepted";
   return guardRefusal(
     "min-holders-wait",
     "role",
     role,
     `Without ${member}, "${role}" would have too few holders${until}.`,
-    "Make the change in two steps: grant the roles first, and remove them when everybody has accepted.",
+    "Make the change in two steps: first grant the roles, then remove them when everybody has accepted.",
     null,
   );
 }

@@ -96,7 +96,7 @@ export const protect = {
 export function unmatchedPattern(text: string, key: "roles" | "members") {
   return {
     message: `${quoted(text)} matches no ${key.slice(0, -1)}, live or declared.`,
-    hint: "Check the spelling, or remove it if nothing of this kind will come.",
+    hint: "Check the spelling, or remove the pattern if nothing will match it.",
   };
 }
 

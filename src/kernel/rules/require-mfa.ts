@@ -33,7 +33,7 @@ export const requireMfa = {
             "member",
             person.name,
             `${person.name} ${tense === "plan" ? "would hold" : "holds"} "${role}" without MFA on login.`,
-            "Have them turn on MFA, or remove the role from them.",
+            "Ask them to turn on MFA, or remove the role.",
           ),
         // Files do not say who has MFA.
         breaches: () => [],
@@ -45,7 +45,7 @@ export const requireMfa = {
         finding: { code: "member-mfa-unknown", name, role, invited: UNACCEPTED.has(status) },
         rule: keyOf(role),
         live: `MFA of ${name} is not known.`,
-        inFiles: (times) => `Not known from files: MFA of ${counted(times, "holder")} of "${role}".`,
+        inFiles: (times) => `Not known from the files: MFA of ${counted(times, "holder")} of "${role}".`,
       })),
 } as const satisfies Policy<readonly string[]>;
 

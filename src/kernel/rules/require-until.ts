@@ -24,8 +24,8 @@ type RequiredEnds = Readonly<Record<string, Duration | null>>;
 export const requireUntil = {
   ...requireUntilSetting,
   diagnostics: {
-    "policy-require-until": refusalRule("These roles are granted with an end date only (`require_until`)."),
-    "policy-until-limit": warningRule("A new grant ends soon enough (`require_until`)."),
+    "policy-require-until": refusalRule("These roles must be granted with an end date (`require_until`)."),
+    "policy-until-limit": warningRule("A new grant must not exceed its limit (`require_until`)."),
   },
   codes: ["require-until", "until-limit"],
   list: (ends) =>
@@ -101,8 +101,8 @@ function judgeEnds(): DeclaredJudge<RequiredEnds> {
 const HINTS = {
   grant: (role: string): string => `Write { role: ${role}, until: 2027-01-31 }.`,
   member: (role: string): string =>
-    `Add "until:" to the member, or list { role: ${role}, until: 2027-01-31 } among its roles.`,
-  nothing: (): string => "The file gives no end date: list the member with one.",
+    `Add "until:" to the member, or write { role: ${role}, until: 2027-01-31 } among its roles.`,
+  nothing: (): string => "The file does not list the member: list it with an end date.",
 };
 
 function keyOf(role: string): string {
@@ -145,7 +145,7 @@ function longGrants(ends: RequiredEnds, { desired, find, now }: Declarations): r
           "member",
           email,
           `${email} ${tense === "plan" ? "would hold" : "holds"} "${role}" ${since}until ${end.text}; the limit is ${limit.text}.`,
-          `Write an end within ${limit.text} ${from === null ? "from now" : `of ${from}`}.`,
+          `Set an end date within ${limit.text} ${from === null ? "from now" : `of ${from}`}.`,
         );
       const subject = { kind: "grant", email, role: key } as const;
       const breach = {

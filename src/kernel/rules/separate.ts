@@ -7,11 +7,11 @@ import { countWork, holdersBy, STEPS_OF_VIOLATION, subjectOf } from "./checks.ts
 import { breachOf, type Policy, policyRefusal } from "./rule.ts";
 import { separateSetting } from "./settings/separate-setting.ts";
 
-/** Sets of roles; nobody may hold two of a set. */
+/** Sets of roles; nobody may hold two roles of a set. */
 export const separate = {
   ...separateSetting,
   diagnostics: {
-    "policy-separate": refusalRule("Nobody holds two roles that are kept separate (`separate`)."),
+    "policy-separate": refusalRule("Nobody may hold two roles that must be separate (`separate`)."),
   },
   codes: ["separate"],
   list: (sets) =>
@@ -87,6 +87,6 @@ function refusalOf(name: string, roles: readonly string[], isPlan: boolean): Ref
     "member",
     name,
     `${name} ${isPlan ? "would hold" : "holds"} ${together} together.`,
-    "policies.separate allows only one of them: remove the others.",
+    "policies.separate allows only one of these roles: remove the others.",
   );
 }

@@ -9,16 +9,16 @@ import { reviewedJsonSchema, reviewedStateSchema } from "./reviewed-file.ts";
 
 const metadata = described(z.record(z.string(), reviewedJsonSchema), {
   id: "metadata",
-  description: "User-defined key-value pairs, whole.",
+  description: "All user-defined key-value pairs.",
 });
 
 const roleRef = described(z.strictObject({ id: z.nullable(z.string()), name: z.string() }), {
   id: "roleRef",
-  description: "A role; the id is null for one that the same plan creates.",
+  description: "A role; the id is null if the same plan creates the role.",
 });
 
 const text = z.string();
-const sorted = "Sorted, without repeats.";
+const sorted = "Sorted, without duplicates.";
 
 /** The values in images. */
 const IMAGES = {
@@ -26,7 +26,7 @@ const IMAGES = {
   line: z.nullable(text),
   prose: z.nullable(text),
   list: described(z.array(text), { description: sorted }),
-  roles: described(z.array(roleRef), { description: "Sorted by name, without repeats." }),
+  roles: described(z.array(roleRef), { description: "Sorted by name, without duplicates." }),
   metadata,
 };
 
@@ -51,10 +51,10 @@ const memberImage = described(
     ...byKind(COMMON_FIELDS, IMAGES),
     managed: described(
       z.nullable(z.strictObject({ ...byKind(MANAGED_FIELDS, IMAGES), passwordEnv: z.nullable(text) })),
-      { description: "Only of users that the merchant manages; the variable's name, never its value." },
+      { description: "Only for managed users; the name of the variable, never its value." },
     ),
     status: described(z.nullable(z.enum(["accepted", "pending", "expired", "disabled", "unknown"])), {
-      description: "Null before it exists.",
+      description: "Null before the member exists.",
     }),
   }),
   { id: "member", description: "A member before or after the change." },
@@ -67,7 +67,7 @@ const diffs = mapFields({ ...ROLE_FIELDS, ...MEMBER_FIELDS }, (field, { kind }) 
 const oneDiff = z.discriminatedUnion("field", diffs as never) as z.ZodMiniType as z.ZodMiniType<FieldDiff>;
 const fieldDiff = described(oneDiff, {
   id: "fieldDiff",
-  description: "One field that an update or a replacement changes.",
+  description: "A field that an update or a replacement changes.",
 });
 
 const base = {
@@ -85,10 +85,10 @@ const base = {
       "immutable-field",
       "undone",
     ]),
-    { description: "Why the change is planned." },
+    { description: "Reason for the change." },
   ),
   fingerprint: described(text, {
-    description: "Hash of what the change is: equal changes have equal fingerprints.",
+    description: "Hash of the change; equal changes have equal fingerprints.",
   }),
 };
 
@@ -124,7 +124,7 @@ function changesOf<R extends string, I extends z.ZodMiniType>(resource: R, image
       fields: z.array(fieldDiff),
       reason: base.reason,
       resumed: described(z.nullable(text), {
-        description: "What an earlier run has put in its place already.",
+        description: "The successor that an earlier run has already created.",
       }),
       fingerprint: base.fingerprint,
     }),
@@ -142,7 +142,7 @@ function changesOf<R extends string, I extends z.ZodMiniType>(resource: R, image
 
 const change = described(z.union([changesOf("role", roleImage), changesOf("member", memberImage)]), {
   id: "change",
-  description: "One thing that an apply would do.",
+  description: "A change that an apply would make.",
 });
 
 const count = z.int().check(z.nonnegative());
@@ -155,10 +155,10 @@ const counts = described(
     unchanged: count,
     unmanaged: described(z.exactOptional(count), {
       description:
-        "How many are live and not managed: the file has no such section, or does not list them and leaves them alone. Absent if there are none.",
+        "Number of live ones that are not managed: the file has no such section, or does not list them and leaves them alone. Absent if there are none.",
     }),
   }),
-  { id: "counts", description: "How many there are of each kind." },
+  { id: "counts", description: "Number of changes of each kind." },
 );
 
 const impact = described(
@@ -175,8 +175,7 @@ const impact = described(
     permissions: z.array(z.strictObject({ permission: text, gained: count, lost: count })),
     roles: z.array(z.strictObject({ name: text, before: count, after: count })),
     reach: described(z.exactOptional(z.array(z.strictObject({ name: text, permissions: z.array(text) }))), {
-      description:
-        "Members who gain something, and permissions that they could give themselves from then on.",
+      description: "Members who gain something, and the permissions that they could then give themselves.",
     }),
     sensitive: described(z.exactOptional(z.array(text)), {
       description: "The sensitive ones among the permissions of members above and of changed roles.",
@@ -184,7 +183,7 @@ const impact = described(
   }),
   {
     id: "impact",
-    description: "What people gain and lose through roles, whichever change it comes from.",
+    description: "What people gain and lose through roles, whichever change causes it.",
   },
 );
 
@@ -195,17 +194,18 @@ const refusal = described(
     code: text,
     resource: z.nullable(resource),
     name: z.nullable(text),
-    check: described(z.nullable(text), { description: "Of a check: which one, in one line." }),
+    check: described(z.nullable(text), { description: "For a check, its text on one line." }),
     message: text,
     hint: text,
     override: described(z.nullable(text), {
-      description: "What --allow and guards.overrides take, before @ and the plan's fingerprint.",
+      description:
+        "The part of an --allow argument or guards.overrides entry before @ and the plan's fingerprint.",
     }),
     by: described(z.exactOptional(z.literal("base")), {
-      description: "Present if only the rules of the base branch refuse, which a pull request loosens.",
+      description: "Present if only the base branch's rules, which the pull request loosens, refuse.",
     }),
     rules: described(z.exactOptional(text), {
-      description: "The file of the rules that refuse, if the project enforces them on the merchant's file.",
+      description: "The rule file, if the project enforces the rule on the merchant's file.",
     }),
   }),
   { id: "refusal", description: "A reason to refuse an apply." },
@@ -222,7 +222,7 @@ const finding = described(
   }),
   {
     id: "finding",
-    description: "What the reader has to know; an error keeps the plan from being applied.",
+    description: "A warning or an error; an error prevents an apply.",
   },
 );
 
@@ -237,7 +237,7 @@ const planSchema = described(
     summary: z.strictObject({ roles: counts, members: counts }),
     impact,
     reviewed: reviewedStateSchema,
-    changes: described(z.array(change), { description: "Roles, then members, each by name." }),
+    changes: described(z.array(change), { description: "Roles, then members, each sorted by name." }),
     deferred: described(
       z.array(z.strictObject({ change, role: z.nullable(text), waitsFor: z.array(text) })),
       {
@@ -264,13 +264,13 @@ const planSchema = described(
 export const planFileSchema = described(
   z.strictObject({
     format: z.literal(1),
-    plans: described(z.array(planSchema), { description: "One for each merchant." }),
+    plans: described(z.array(planSchema), { description: "One plan for each merchant." }),
     failures: described(
       z.optional(
         z.array(
           z.strictObject({
             merchant: z.nullable(text),
-            file: described(z.nullable(text), { description: "Of a problem in a file." }),
+            file: described(z.nullable(text), { description: "Position of a problem in a file." }),
             line: z.optional(z.nullable(count)),
             column: z.optional(z.nullable(count)),
             code: text,
@@ -286,25 +286,27 @@ export const planFileSchema = described(
         z.array(
           z.strictObject({
             merchant: text,
-            at: described(text, { description: "The moment, ISO 8601." }),
+            at: described(text, { description: "The time, ISO 8601." }),
             dates: z.array(
               z.strictObject({
-                date: described(text, { description: "As the file writes it: an end is the last day." }),
+                date: described(text, {
+                  description: "As written in the file: an end date is the last day.",
+                }),
                 member: text,
                 what: z.enum(["leaves", "leaves-unlisted", "ends", "joins", "begins", "suspended", "back"]),
                 roles: z.array(text),
               }),
             ),
             refusals: described(z.array(z.strictObject({ rule: text, code: text, message: text })), {
-              description: "Why an apply would be refused then.",
+              description: "Why an apply at that time would be refused.",
             }),
           }),
         ),
       ),
-      { description: "What dates in the files bring soon." },
+      { description: "What dates in the files will change soon." },
     ),
   }),
-  { title: "rolecall plan", description: "What an apply would change, for one or more merchants." },
+  { title: "rolecall plan", description: "The changes that an apply would make, for one or more merchants." },
 );
 
 /** The plans of a plan file, or the reason why it cannot be read. */

@@ -25,21 +25,23 @@ const index = z.int().check(z.nonnegative());
 const values = described(z.nullable(z.record(text, reviewedJsonSchema)), {
   id: "fieldValues",
   description:
-    "The values of a role's or member's fields, a list being a set; null while it does not exist. Members' roles are ids, or “new” and the name of one that the plan creates.",
+    "The values of a role's or member's fields, with lists as sets; null while it does not exist. Members' roles are ids, or “new” and the name of a role that the plan creates.",
 });
 
 const resource = described(
   z.strictObject({
     id: z.nullable(text),
-    name: described(text, { description: "A role's name; a member's address in lower case, else its id." }),
-    replaced: described(flag, { description: "Present if a new one takes the place of the id." }),
+    name: described(text, {
+      description: "A role's name; a member's address in lower case, or its id without one.",
+    }),
+    replaced: described(flag, { description: "Present if a new role or member replaces the id." }),
     leftover: described(flag, {
       description: "Present if the id is an expired invitation beside a membership that stays.",
     }),
     before: values,
     after: values,
     base: described(z.exactOptional(values), {
-      description: "After a plan of the base branch's files, which do something else.",
+      description: "The state after a plan of the base branch's files, if it differs.",
     }),
     deferred: described(flag, { description: "Present if the change is deferred." }),
   }),
@@ -56,7 +58,8 @@ const person = described(
     name: described(text, { description: "The address in lower case, else the id of the membership." }),
     held: permissions,
     reach: described(permissions, {
-      description: "What the person holds or can give itself; * stands for every permission.",
+      description:
+        "The permissions that the person holds or could give themselves; * stands for every permission.",
     }),
     deferred: described(flag, { description: "Present if a deferred change counts as made." }),
   }),
@@ -71,10 +74,11 @@ const date = described(
     roles: described(z.array(text), { description: "Empty for the whole membership." }),
     brings: described(index, { description: "The permissions that begin: an index of permissionSets." }),
     reach: described(index, {
-      description: "What the person holds or can give itself from then on: an index of permissionSets.",
+      description:
+        "The permissions that the person then holds or could give themselves: an index of permissionSets.",
     }),
   }),
-  { id: "reviewedDate", description: "What a date in the files brings later." },
+  { id: "reviewedDate", description: "What a date in the files changes later." },
 );
 
 /** The reviewed state of a plan as JSON. */
@@ -91,12 +95,12 @@ export const reviewedStateSchema = described(
         description: "True if the plan was compared with one of the base branch's files.",
       }),
       permissionSets: described(z.array(z.array(text)), {
-        description: "Sets of permissions, each once; the first is empty.",
+        description: "Distinct sets of permissions; the first is empty.",
       }),
       roles: z.array(resource),
       members: z.array(resource),
       people: described(z.array(person), {
-        description: "Everybody whose membership changes, or whose permissions do through a role.",
+        description: "Everybody whose membership or permissions change.",
       }),
       dates: z.array(date),
       baseDates: described(z.exactOptional(z.array(date)), {

@@ -47,13 +47,13 @@ function isPlainUrl(value: string): boolean {
 export const address = {
   merchant: optional(matching(MERCHANT, "bad-merchant"), {
     title: "Merchant code",
-    description: "The merchant account that this file describes. Absent only in a file that others include.",
+    description: "The merchant account that this file describes. Absent only in included files.",
     examples: ["MC4F7K2P"],
   }),
   environment: optional(z.enum(["live", "test"]), {
     title: "Environment",
     description:
-      "live for a real merchant account, test for a sandbox. It must match the API key's prefix (sk_live_ or sk_test_). In an included file it is the default of all that include it; a file that sets it as well must agree.",
+      "live for a real merchant account, test for a sandbox. It must match the API key's prefix (sk_live_ or sk_test_). In an included file, it also applies to all files that include it; a file that sets its own must set the same value.",
     examples: ["live", "test"],
   }),
   api: z.optional(api),

@@ -43,7 +43,7 @@ const adjust = described(
   {
     title: "Adjustment",
     description:
-      "Changes the permissions of an included role for this merchant alone. The entry may have no other key but name.",
+      "Changes the permissions of an included role for this merchant only. The entry can have no other key except name.",
     examples: [{ add: ["refunds_create"], remove: ["catalog_edit"] }],
   },
 );
@@ -58,7 +58,7 @@ const grant = described(
     from: optional(moment(), {
       title: "Beginning of the grant",
       description:
-        "When the grant begins: a date (the start of that day in UTC), or a timestamp with a time zone. Before, it is as if it were absent.",
+        "When the grant begins: a date (the start of that day in UTC), or a timestamp with a time zone. Before that, the grant has no effect.",
       examples: ["2027-01-15", "2027-01-15T08:00:00+01:00"],
     }),
     until: optional(moment(), {
@@ -104,12 +104,12 @@ const role = described(
     previously: optional(z.union([text(), z.array(text())]), {
       title: "Previous names",
       description:
-        "The previous name of the role, or a list of them: renames the live role with that name instead of deleting it and creating another. Wherever a role is named, a previous name stands for the role. May stay in the file afterwards.",
+        "The previous name of the role, or a list of them: renames the live role with that name instead of deleting it and creating another. A previous name can still be used to refer to the role. May stay in the file afterwards.",
       examples: ["Team Lead", ["Team Lead", "Shift Supervisor"]],
     }),
     id: optional(matching(ROLE_ID, "bad-role-id"), {
       title: "Id",
-      description: "Pins the entry to one live role, whatever its name.",
+      description: "Pins the entry to one live role, regardless of its name.",
       examples: ["role_7Kq2"],
     }),
   }),
@@ -132,7 +132,8 @@ const managed = described(
   }),
   {
     title: "Managed user",
-    description: "Makes the member a managed user, such as a till: created at once, without an invitation.",
+    description:
+      "Makes the member a managed user, such as a till, which is created at once, without an invitation.",
     examples: [{ nickname: "Till 7", password_env: "TILL_7_PASSWORD" }],
   },
 );
@@ -142,7 +143,7 @@ const suspension = described(
     from: optional(moment(), {
       title: "First day",
       description:
-        "When the suspension begins: a date (the start of that day in UTC), or a timestamp with a time zone. If absent, it has begun.",
+        "When the suspension begins: a date (the start of that day in UTC), or a timestamp with a time zone. If absent, it has already begun.",
       examples: ["2027-02-01"],
     }),
     until: optional(moment(), {
@@ -154,7 +155,7 @@ const suspension = described(
   }),
   {
     title: "Suspension",
-    description: "A time without roles.",
+    description: "A period without roles.",
     examples: [{ until: "2027-03-01" }],
   },
 );
@@ -173,7 +174,7 @@ const member = described(
     from: optional(moment(), {
       title: "Beginning of the membership",
       description:
-        "When the membership begins: a date (the start of that day in UTC), or a timestamp with a time zone. Before, nobody is invited.",
+        "When the membership begins: a date (the start of that day in UTC), or a timestamp with a time zone. Before that, the person is not invited.",
       examples: ["2027-01-15", "2027-01-15T08:00:00+01:00"],
     }),
     until: optional(moment(), {
@@ -185,7 +186,7 @@ const member = described(
     suspended: optional(z.union([z.boolean(), suspension]), {
       title: "Suspended",
       description:
-        "The membership stays, without roles, and they come back afterwards: { until } for a time, true until further notice.",
+        "Keeps the membership, but without roles until the suspension ends: { until } for a period, true until further notice.",
       examples: [{ until: "2027-03-01" }, true],
     }),
     ...properties,
@@ -204,7 +205,7 @@ const member = described(
   }),
   {
     title: "Member",
-    description: "Someone who has access to the merchant account.",
+    description: "A person or managed user with access to the merchant account.",
     examples: [{ email: "ada@example.com", roles: ["Shift Lead", "role_employee"] }],
   },
 );
@@ -226,7 +227,7 @@ const leaver = described(
   }),
   {
     title: "Leaver",
-    description: "Somebody who leaves.",
+    description: "A person who leaves.",
     examples: [{ email: "karim@example.com", from: "2027-01-15" }],
   },
 );
@@ -264,24 +265,24 @@ export const merchantSchema = described(
     policies: z.optional(policies),
     checks: optional(z.array(check).check(z.maxLength(MAX_CHECKS, "too-many-checks" satisfies FormatCode)), {
       title: "Checks",
-      description: `Tests of the access after a plan; at most ${MAX_CHECKS}. An apply that would fail one is refused.`,
+      description: `Tests of the access after a plan; at most ${MAX_CHECKS}. An apply that would break one is refused.`,
       default: [],
       examples: [[{ can: "payouts_view", at_most: 2 }]],
     }),
     roles: optional(z.array(role), {
       title: "Roles",
-      description: "The custom roles. If absent, roles are not managed; [] means none.",
+      description: "The custom roles. If absent, roles are not managed; [] means no roles.",
       examples: [[{ name: "Shift Lead", permissions: ["catalog_view"] }]],
     }),
     members: optional(membersSchema, {
       title: "Members",
-      description: "The members. If absent, members are not managed; [] means none.",
+      description: "The members. If absent, members are not managed; [] means no members.",
       examples: [[{ email: "ada@example.com", roles: ["Shift Lead"] }]],
     }),
     leavers: optional(z.array(leaver), {
       title: "Leavers",
       description:
-        "People who leave: from then on nobody of the address is a member or has an invitation, whatever else any file says, under members or ignore too. Guards apply. Of several entries for one address the earliest counts.",
+        "People who leave. From then on, the address has no membership or invitation, whatever else any file declares, even under members or ignore. Guards apply. If an address has several entries, the earliest counts.",
       default: [],
       examples: [[{ email: "karim@example.com", from: "2027-01-15" }]],
     }),

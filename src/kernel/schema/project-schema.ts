@@ -32,26 +32,25 @@ const entry = described(
       {
         title: "Files",
         description:
-          "Globs over paths from the project's root: * within a folder, ** across folders; case does not count. Each has to match a file.",
+          "Globs over paths from the project's root: * within a folder, ** across folders; case is ignored. Each must match a file.",
         examples: [["access/franchise/**"]],
       },
     ),
     rules: optional(includePath, {
       title: "Rules",
-      description: `The file with the rules that hold for these files: ${RULE_SECTIONS.join(", ")}. Its path is relative to the project's root, and none of the globs matches it.`,
+      description: `The file with the rules for these files: ${RULE_SECTIONS.join(", ")}. Its path is relative to the project's root, and must not match any of the globs.`,
       examples: ["hq/policy.yaml"],
     }),
     allow: optional(z.array(z.enum(SECTIONS)), {
       title: "Allowed sections",
       description:
-        "The only sections that these files may have, also through what they include. version, merchant and environment are always allowed. If absent, any section is.",
+        "The only sections that these files and their includes may have. version, merchant and environment are always allowed. If absent, any section is allowed.",
       examples: [["include", "roles", "members"]],
     }),
   }),
   {
     title: "Enforced rules",
-    description:
-      "What holds for some of the project's files. A file that several entries match is under all of them.",
+    description: "Rules for some of the project's files. If several entries match a file, all of them apply.",
     examples: [{ files: ["access/franchise/**"], rules: "hq/policy.yaml", allow: ["roles", "members"] }],
   },
 );
@@ -66,7 +65,7 @@ export const projectSchema = described(
     }),
     enforce: optional(z.array(entry), {
       title: "Enforced rules",
-      description: "Rules that hold for files whether they include them or not, and that no file can loosen.",
+      description: "Rules that apply to files whether or not they include them, and that no file can loosen.",
       default: [],
       examples: [[{ files: ["access/franchise/**"], rules: "hq/policy.yaml" }]],
     }),
@@ -108,7 +107,7 @@ export const projectSchema = described(
       examples: [["tip_edit"]],
     }),
     enforce_all: optional(z.boolean(), {
-      title: "Every file is under an entry",
+      title: "Require an entry for every file",
       description: "With true, a merchant's file that no glob of enforce matches is an error.",
       default: false,
       examples: [true],

@@ -26,13 +26,13 @@ const renewalPeriod = described(
     for: described(matching(PERIOD, "bad-period"), {
       title: "Renewed for",
       description:
-        "How long after the last commit of the member's entry an expired invitation is renewed, in weeks (w), days (d) or hours (h).",
+        "How long after the last commit that changed the entry an expired invitation is renewed, in weeks (w), days (d) or hours (h).",
       examples: ["30d"],
     }),
   }),
   {
     title: "Renewal period",
-    description: "How long the expired invitations of a listed member are renewed.",
+    description: "How long expired invitations of a listed member are renewed.",
     examples: [{ for: "30d" }],
   },
 );
@@ -45,14 +45,14 @@ export const sync = described(
     reinvite: optional(z.union([z.boolean(), renewalPeriod]), {
       title: "Invite again",
       description:
-        "Whether the expired invitation of a listed member is renewed: true, false, or for a period after the last commit of its entry, after which the plan has a warning. Outside git, it is always renewed.",
+        "Whether the expired invitation of a listed member is renewed: true, false, or for a period after the last commit that changed the entry, after which the plan only warns. Outside git, it is always renewed.",
       default: { for: "30d" },
       examples: [{ for: "30d" }],
     }),
     replace_roles: optional(z.boolean(), {
       title: "Replace roles",
       description:
-        "Whether a role whose metadata changed may be replaced by a new one, to which its holders are moved. The service cannot change a role's metadata in place.",
+        "Whether a role whose metadata changed may be replaced with a new one, to which its holders are moved. The service cannot change a role's metadata in place.",
       default: false,
       examples: [true],
     }),
@@ -74,7 +74,7 @@ export const ignore = described(
     ),
     members: texts(
       "Ignored members",
-      "Globs over the e-mail addresses and ids of live members that no plan changes or removes. Quote them: a bare * is an alias in YAML.",
+      "Globs over the e-mail addresses and ids of live members that no plan changes or removes. Quote them: an unquoted * is an alias in YAML.",
       [["*@auditor.example"]],
     ),
   }),
@@ -93,14 +93,14 @@ export const guards = described(
     overrides: optional(z.array(matching(OVERRIDE, "bad-override")), {
       title: "Overrides",
       description:
-        "Overrides of refusals by guards, as the plan prints them, each for that one plan; what --allow does, reviewed in git. Only in a merchant's own file.",
+        "Overrides of guards, as the plan prints them, each for one plan; the same as --allow, but reviewed in git. Only in a merchant's own file.",
       default: [],
       examples: [["max-removals=5@35e43f876462"]],
     }),
   }),
   {
     title: "Guards",
-    description: "Limits to what an apply may do; an override is for one plan.",
+    description: "Limits on what an apply may change; an override is valid for one plan.",
     examples: [{ max_removals: "25%", min_holders: { role_owner: 2 } }],
   },
 );
@@ -108,7 +108,7 @@ export const guards = described(
 /** The rules for the access that a plan results in. */
 export const policies = described(z.strictObject(policySchemas), {
   title: "Policies",
-  description: "Rules for the access of this merchant; an apply that would break one is refused.",
+  description: "Rules for the access to this merchant; an apply that would break one is refused.",
   examples: [{ email_domains: ["example.com"], separate: [["Approver", "Payer"]] }],
 });
 
@@ -123,7 +123,7 @@ const reach = () =>
   optional(z.boolean(), {
     title: "Reach",
     description:
-      "Whether permissions that people can give themselves count as well, through permissions to change members and roles (policies.escalation). It is assumed that the service lets members extend their own access.",
+      "Whether to count permissions that people can give themselves by changing members and roles (policies.escalation). This assumes that the service lets members extend their own access.",
     default: false,
     examples: [true],
   });
@@ -144,7 +144,7 @@ const only = described(
   }),
   {
     title: "Only these can",
-    description: "Only those listed have the permission.",
+    description: "Limits the permission to those listed.",
     examples: [{ can: "refunds_create", only: ["ada@example.com", "role:Shift Lead"] }],
   },
 );
@@ -154,14 +154,14 @@ const atMost = described(
     can: can(),
     at_most: described(count(), {
       title: "At most",
-      description: "How many members may have the permission.",
+      description: "Maximum number of members with the permission.",
       examples: [2],
     }),
     reach: reach(),
   }),
   {
     title: "At most this many can",
-    description: "No more members than this have the permission.",
+    description: "Limits how many members can have the permission.",
     examples: [{ can: "payouts_view", at_most: 2 }],
   },
 );
@@ -182,7 +182,7 @@ const cannot = described(
   }),
   {
     title: "A member cannot",
-    description: "The member has none of these permissions.",
+    description: "Denies these permissions to the member.",
     examples: [{ member: "bob@example.com", cannot: ["refunds_create"] }],
   },
 );

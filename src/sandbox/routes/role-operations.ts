@@ -21,7 +21,7 @@ function existing(merchant: Account, id: string): Role {
 
 function custom(merchant: Account, id: string): Role {
   if (PREDEFINED_ROLES_BY_ID.has(id)) {
-    throw new ProblemError(422, `The role ${id} is predefined: it can be neither changed nor deleted.`);
+    throw new ProblemError(422, `The role ${id} is predefined: it cannot be changed or deleted.`);
   }
   return existing(merchant, id);
 }

@@ -46,7 +46,7 @@ export function createClient(options: ClientOptions): Client {
 
   if (/^(["']).*\1$/.test(key)) {
     throw new RolecallError("key-malformed", `The key in ${options.keySource} is in quotes.`, {
-      hint: "Set it again without them: a file for docker --env-file, for example, takes quotes as part of the value.",
+      hint: "Set it again without quotes. In a file for docker --env-file, for example, quotes are part of the value.",
     });
   }
 
@@ -105,7 +105,7 @@ export function createClient(options: ClientOptions): Client {
       // The recheck needs a permit of its own, and there may be only one.
       permit.release("unused");
       if (state.rechecks > 0) {
-        checkTime(call, state, state.last ?? notSent(call, "the service kept asking to wait"));
+        checkTime(call, state, state.last ?? notSent(call, "the service repeatedly asked to wait"));
       }
     }
   };

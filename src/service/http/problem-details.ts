@@ -126,7 +126,7 @@ const REDIRECT: StatusMessage = {
   code: "unexpected-status",
   title: "Redirect",
   hint: () =>
-    "Redirects are not followed, so that the key is sent nowhere else. Set the base URL to the final address.",
+    "Redirects are not followed, because they could send the key elsewhere. Set the base URL to the final address.",
 };
 
 const SERVER_ERROR: StatusMessage = {
@@ -140,7 +140,7 @@ const STATUS_MESSAGES: Readonly<Record<number, StatusMessage>> = {
     code: "bad-request",
     title: "Bad Request",
     hint: () =>
-      "The service rejected the request as malformed. See the detail; if the file is right, report this as a bug in rolecall.",
+      "The service rejected the request as malformed. See the detail. If the file is right, report this as a bug in rolecall.",
   },
   401: {
     code: "unauthorized",
@@ -178,7 +178,7 @@ const STATUS_MESSAGES: Readonly<Record<number, StatusMessage>> = {
     code: "conflict",
     title: "Conflict",
     hint: () =>
-      'This conflicts with the current live state, which somebody else may have changed. Run "rolecall plan" to see.',
+      'This conflicts with the current live state, which somebody else may have changed. Run "rolecall plan" to see the difference.',
   },
   422: {
     code: "unprocessable",
@@ -189,8 +189,7 @@ const STATUS_MESSAGES: Readonly<Record<number, StatusMessage>> = {
   304: {
     code: "unexpected-status",
     title: "Not Modified",
-    hint: () =>
-      "Only a cache returns this, and only to a conditional request. Check for a proxy or cache in front of the service.",
+    hint: () => "Only a cache returns this status. Check for a proxy or cache in front of the service.",
   },
   424: {
     code: "dependency-failed",
@@ -201,7 +200,7 @@ const STATUS_MESSAGES: Readonly<Record<number, StatusMessage>> = {
     code: "rate-limited",
     title: "Too Many Requests",
     hint: () =>
-      "The service still limits requests after many attempts. Wait a while, or use a lower --concurrency.",
+      "The service still limits requests after many attempts. Try again later, or use a lower --concurrency.",
   },
   503: { ...SERVER_ERROR, title: "Service Unavailable" },
 };

@@ -292,9 +292,9 @@ function limitText(because: RetryLimit): string | null {
     case "time":
       return because.askedMs === null
         ? because.totalMs === 0
-          ? "It was sent once, without retries; --retry-for allows some."
-          : `It was retried for ${durationText(because.totalMs)}; --retry-for allows more.`
-        : `The service asks to wait ${durationText(because.askedMs)}, but a request is retried for ${durationText(because.totalMs)} in total; --retry-for allows more.`;
+          ? "It was sent once, without retries; use --retry-for to allow retries."
+          : `It was retried for ${durationText(because.totalMs)}; use --retry-for to allow more.`
+        : `The service asks to wait ${durationText(because.askedMs)}, but a request is retried for ${durationText(because.totalMs)} in total; use --retry-for to allow more.`;
     case "asked-too-much":
       return `The service asks to wait ${durationText(because.askedMs)}; a single wait is limited to ${durationText(because.maxMs)}, regardless of --retry-for. Run the command again after that.`;
     default:

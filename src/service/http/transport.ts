@@ -174,7 +174,7 @@ function responseOf(
   return { whole, hasLeft: () => connection !== null, cut };
 }
 
-const CUT = new Error("nobody waits for the response any more");
+const CUT = new Error("the request was canceled");
 
 /** Converts an error of a connection to `host`; `null` if it is a bug. */
 export function lostResponse(error: unknown, host: string): LostResponse | null {
@@ -185,7 +185,7 @@ export function lostResponse(error: unknown, host: string): LostResponse | null 
     new LostResponse(kind, message, sent, error);
   // It has no code; the request has arrived, whatever the response.
   if (first instanceof Error && first.name === "HTTPParserError") {
-    return lost("network", `${host} did not respond in HTTP`, true);
+    return lost("network", `${host} did not respond with HTTP`, true);
   }
   if (code === "" || first instanceof TypeError || first instanceof RangeError || MISUSE.test(code))
     return null;
@@ -248,7 +248,7 @@ const NETWORK: Readonly<Record<string, Words>> = {
     sent: true,
     words: (host) => `${host} did not respond in time`,
   },
-  UND_ERR_BODY_TIMEOUT: { kind: "timeout", sent: true, words: (host) => `${host} stopped sending half-way` },
+  UND_ERR_BODY_TIMEOUT: { kind: "timeout", sent: true, words: (host) => `${host} stopped sending part-way` },
   UND_ERR_RES_EXCEEDED_MAX_SIZE: {
     kind: "too-large",
     sent: true,

@@ -24,7 +24,7 @@ export function fleetSection(fleet: FleetView): string {
   };
   const commands = overrides.commands.map(
     (command) =>
-      `<li><span>To override at all of them, in this run alone:</span> <code>${escapeHtml(command)}</code></li>`,
+      `<li><span>To override at all of them, for this run only:</span> <code>${escapeHtml(command)}</code></li>`,
   );
   const rows = equalGroups(fleet).flatMap((group) => group.rows);
   return [
@@ -112,7 +112,7 @@ function impactTable({ impact }: FleetView): string {
     ];
     return `<tr>${cells.join("")}</tr>`;
   });
-  return `<section class="block impact"><h2>Who gains and loses what</h2>
+  return `<section class="block impact"><h2>Permissions gained and lost</h2>
 <table class="bars fleet-bars">
 <thead><tr><th scope="col">Permission</th><th scope="col" class="number">Lose it</th><td></td><th scope="col" class="number">Gain it</th><th scope="col" class="number">Merchants</th></tr></thead>
 <tbody>${rows.join("\n")}</tbody>

@@ -84,7 +84,7 @@ export function renderPage(input: PageInput, assets: PageAssets = ASSETS): strin
 ${[noticesOf(input, fleet), laterSection(input.later ?? []), fleetSection(fleet)].filter((part) => part !== "").join("\n")}
 </div>
 <div id="app"></div>
-<noscript><p class="notice error">This page needs JavaScript, which is turned off in this browser. rolecall plan --format markdown shows a plan without it.</p></noscript>
+<noscript><p class="notice error">This page needs JavaScript. To see a plan without it, run rolecall plan --format markdown.</p></noscript>
 ${originOf(input, json)}
 </main>
 <script type="application/json" id="data">${json}</script>

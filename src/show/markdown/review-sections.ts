@@ -112,12 +112,12 @@ function refusalItems(fleet: FleetView): readonly (readonly string[])[] {
       ? []
       : [
           [
-            "  To override at all of them, in this run alone:",
+            "  To override at all of them, for this run only:",
             ...commands.map((command) => `    → ${oneLine(command)}`),
             ...(line === null
               ? []
               : [
-                  "  or in git, in this run alone, under guards in a file that all of them include:",
+                  "  or, in git, for this run only, under guards in a file that all of them include:",
                   `    ${oneLine(line)}`,
                 ]),
           ],
@@ -130,7 +130,7 @@ function refusalItems(fleet: FleetView): readonly (readonly string[])[] {
         ? []
         : [
             [
-              `  ${oneLine(merchant)}: to override in git, for this plan alone, add under guards in the file:`,
+              `  ${oneLine(merchant)}: to override in git, for this plan only, add under guards in the file:`,
               `    ${oneLine(overrides)}`,
             ],
           ]),
@@ -187,7 +187,7 @@ function block(title: string, items: readonly (readonly string[])[]): readonly R
 
 const DATES_SHOWN = 10;
 
-const LATER_HEAD = "**Later**, by their dates, without another review:";
+const LATER_HEAD = "**Later**, on the dates in the files, without another review:";
 
 /** Lists what time alone will bring, the earliest first and equal ones together; empty if there is nothing. */
 export function datesText(later: readonly LaterView[], head = LATER_HEAD): string {

@@ -337,7 +337,7 @@ function permissionLines(answers: readonly LocatedAnswer[], style: Style): reado
 
 /** Says why there is no answer. */
 function nobody({ question: { kind, name, source }, matched, near, merchants }: AnswersView): string {
-  if (merchants.length === 0) return "No merchant was asked.";
+  if (merchants.length === 0) return "No merchant is selected.";
   const asked = shorten(oneLine(name));
   const where = source === "live" ? "live" : "in the files";
   const member = source === "live" ? "a live member" : "a member in the files";
@@ -390,7 +390,7 @@ function notes(
     incomplete.length > 0 ? incompleteText(incomplete, at === null) : "",
     begins === undefined
       ? ""
-      : `The history here begins on ${begins.slice(0, 10)}; in a shallow clone, git fetch --unshallow gets the rest.`,
+      : `The history in this clone begins on ${begins.slice(0, 10)}; if it is shallow, run git fetch --unshallow to get the rest.`,
   ];
   return texts
     .filter((text) => text !== "")

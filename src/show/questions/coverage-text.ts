@@ -80,8 +80,8 @@ function unknownLines(
   const names = `${roles.slice(0, MOST_NAMES).map(oneLine).join(", ")}${more > 0 ? ` and ${counted(more, "more role")}` : ""}`;
   const text =
     source === "declared"
-      ? `What ${names} may grant is not in the files; --live knows it.`
-      : `What ${names} may grant, the service does not say.`;
+      ? `What ${names} may grant is not in the files; use --live.`
+      : `What ${names} may grant is not reported by the service.`;
   return hangingLines(text, columns, "", "  ");
 }
 
@@ -119,7 +119,7 @@ function ruleLines(
 const TITLES: Readonly<Record<Sensitivity, string>> = {
   administrator: "Administrators",
   sensitive: "Sensitive permissions",
-  unknown: "Roles of unknown permissions",
+  unknown: "Roles with unknown permissions",
   other: "Other access",
 };
 
@@ -166,7 +166,7 @@ function unnoticedBlocks(
     ...blocks,
     isUnclear
       ? hangingLines(
-          "What predefined roles grant is not in the files; --live knows it.",
+          "The permissions of predefined roles are not in the files; use --live.",
           style.columns,
           "",
           "  ",
@@ -187,7 +187,7 @@ function refusedLines(merchants: readonly CheckedMerchant[], style: Style): read
         ? ` of ${oneLine(first.merchant)}`
         : ` of ${counted(broken.length, "merchant")}`;
   return hangingLines(
-    `Until the broken rules hold, every plan${whose} is refused. This is for afterwards.`,
+    `Until the broken rules hold, every plan${whose} is refused. The list assumes they hold.`,
     style.columns,
     "",
     "  ",

@@ -73,13 +73,13 @@ export function unbrokenText({ reason }: UnbrokenRule): string {
     case "role-unknown":
       return `No role is named ${reason.roles.join(" or ")}.`;
     case "all-allowed":
-      return "It allows every role that grants the permission, or could.";
+      return "It allows every role that grants or could grant the permission.";
     case "ungranted":
-      return "No role grants it, or could.";
+      return "No role grants or could grant it.";
     case "far":
       return `The limit is ${reason.limit}, with ${counted(reason.now, "holder")} today; two changes make it ${reason.reached}.`;
     case "no-limit":
-      return "It allows as much as there is.";
+      return "The limit cannot be exceeded.";
     case "unmatched":
       return "It matches nothing.";
     default:

@@ -29,7 +29,7 @@ export function renderExplanations(view: ExplanationsView, style: Style, verbose
 }
 
 function notFound({ question, nearMember, merchants }: ExplanationsView): string {
-  if (merchants.length === 0) return "No merchant was asked.";
+  if (merchants.length === 0) return "No merchant is selected.";
   const hint = nearMember === null ? "" : ` Did you mean ${oneLine(nearMember)}?`;
   const what = question.source === "live" ? "a live member" : "a member in the files";
   return `${shorten(oneLine(question.member))} is not ${what} of ${counted(merchants.length, "merchant")}.${hint}`;
@@ -90,7 +90,7 @@ function explanationLines(
     ];
   }
   const roles =
-    ways.length === 1 ? "through 1 role" : `through ${ways.length} roles, of which each is enough`;
+    ways.length === 1 ? "through 1 role" : `through ${ways.length} roles, each of which is enough`;
   return [
     ...hangingLines(`${who} can ${what} ${place} ${roles}:`, style.columns, "", "  ").map(style.bold),
     ...ways.flatMap(({ role, held }) => {
@@ -244,7 +244,7 @@ function endLines(
     ...(rows.length > shown.length ? [style.dim(`  ${moreText(rows.length - shown.length)}`)] : []),
     ...(outside
       ? wrap(
-          `A grant that is not in the files ends at the service; rolecall plan shows whether an apply removes it.`,
+          `A grant that is not in the files must be removed at the service; rolecall plan shows whether an apply does so.`,
         )
       : []),
     ...(custom.length === ways.length ? wrap(`Or take ${what} from ${holderCounts.join(" and ")}.`) : []),

@@ -1,6 +1,6 @@
 /** Returns the evidence that a write with a lost response took effect. */
 export function adoptedText(isPassword: boolean): string {
   return isPassword
-    ? "response lost; the retry was refused as a reused password"
+    ? "response lost; the retry was refused because the password was reused"
     : "response lost; found in place";
 }

@@ -26,7 +26,7 @@ export function renderApplyEvent(event: ApplyEvent, style: Style): string | null
   switch (event.type) {
     case "fields-emptied": {
       const { merchant, change, fields } = event;
-      const text = `${oneLine(merchant)}  ${nameOf(change)}: the service emptied ${fields.join(" and ")}, which the update did not send. They are restored now; the rest of this run sends whole members.`;
+      const text = `${oneLine(merchant)}  ${nameOf(change)}: the service cleared ${fields.join(" and ")}, which the update did not send. They are being restored; the rest of this run sends all fields of members.`;
       return wrapIfNarrow(text, style, `${style.yellow("!")} `, "  ").join("\n");
     }
     case "change-ended":
@@ -154,7 +154,7 @@ export function renderDoneChanges(ends: readonly MerchantEnd[], style: Style): s
   const lines = [
     ...shown.map(({ row, at }) => `${DONE[row.kind]} ${doneText(row)}${at}`),
     ...(passwords.length > kept ? [`set ${counted(passwords.length - kept, "password")}`] : []),
-    ...(kept > 0 ? [`kept ${counted(kept, "password")}, since the given one was used before`] : []),
+    ...(kept > 0 ? [`kept ${counted(kept, "password")}, since the new one was used before`] : []),
   ].flatMap((text) => hangingLines(oneLine(text), style.columns, `${style.green("✓")} `, "    "));
   return [...lines, ...(hidden > 0 ? [`  ${style.dim(cutText(hidden))}`] : [])]
     .map((line) => `${line}\n`)

@@ -84,7 +84,7 @@ export function renderFailure(
   return `${lines.join("\n")}\n`;
 }
 
-const DOCTOR = 'Run "rolecall doctor" to find out what is wrong.';
+const DOCTOR = 'Run "rolecall doctor" to find the cause.';
 
 /** The kinds of failures before the first request. */
 const SETUP_PROBLEMS: ReadonlySet<ErrorCode> = new Set([

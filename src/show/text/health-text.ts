@@ -95,6 +95,6 @@ function nextLines(groups: readonly HealthGroup[], next: readonly string[], styl
   const [failed, unknown] = [count("failed"), count("unknown")];
   const rest = unknown > 0 ? `, ${unknown} unknown` : "";
   if (failed > 0) return [style.red(`${counted(failed, "check")} failed${rest}.`), ...steps];
-  const summary = unknown > 0 ? style.yellow(`Nothing failed${rest}.`) : style.green("All is well.");
+  const summary = unknown > 0 ? style.yellow(`Nothing failed${rest}.`) : style.green("No problems found.");
   return [summary, `  ${style.cyan("→")} rolecall plan`];
 }

@@ -42,7 +42,7 @@ export function renderOffboarding(
     .join("");
 }
 
-const BY_FILES = "Nobody else, by the files";
+const BY_FILES = "According to the files, nobody else";
 
 function warning(text: string, style: Style): readonly string[] {
   return hangingLines(text, style.columns, `  ${style.yellow("!")} `, "    ");
@@ -82,7 +82,7 @@ function warningsOf({ email, elsewhere, listed, stays }: OffboardedPerson): read
     ...(first === undefined
       ? []
       : [
-          `Also listed in ${several(elsewhere)}, which was not searched. To take it out there: rolecall offboard ${shellWord(oneLine(email))} ${shellWord(oneLine(first))}`,
+          `Also listed in ${several(elsewhere)}, which was not searched. To remove it there: rolecall offboard ${shellWord(oneLine(email))} ${shellWord(oneLine(first))}`,
         ]),
     ...(listed.length > 0 ? [`Other files still list it, at ${several(listed)}.`] : []),
     ...[...groups.values()].map(stayText),
@@ -106,7 +106,7 @@ const STAYS: Readonly<Record<OffboardStay["because"], string>> = {
   unlisted: `the files there leave unlisted members alone. ${LEAVERS}`,
   ignored: `the files there have it under "ignore". ${LEAVERS}`,
   "service-account": `it is a service account, which is not removed for being unlisted. ${LEAVERS}`,
-  "leaves-later": 'it is under "leavers" there, with a day to come.',
+  "leaves-later": 'it is under "leavers" there, with a future date.',
   "no-file": "no file declares it. Remove it at the service.",
   unplanned: "remove it at the service.",
 };

@@ -38,7 +38,7 @@ import {
 import { cutText, hangingLines, NARROW, padTo, withCutNote, wrapText } from "./wrap.ts";
 
 const IN_SHARED_FILE =
-  "To override in git, for this run alone, add under guards in a file that all of them include:";
+  "To override in git, for this run only, add under guards in a file that all of them include:";
 
 /** The number of rows of changes that are shown of a long plan of one merchant, or of a few. */
 const ROWS_SHOWN = 30;
@@ -284,7 +284,7 @@ function renderFleetImpact({ views, impact, people }: FleetView, style: Style): 
       style,
     ),
     ...(people.some(({ item }) => item.unknownGained.length + item.unknownLost.length > 0)
-      ? [`    ${style.dim("Some roles have permissions that the service does not report (--verbose).")}`]
+      ? [`    ${style.dim("The service does not report the permissions of some roles (--verbose).")}`]
       : []),
   ];
 }

@@ -31,14 +31,14 @@ export function renderUnfinished(runs: readonly KnownRun[], style: Style): strin
   const next =
     emptied.length === 0
       ? "This plan is made from the live state, so it shows what remains."
-      : `This plan is made from the live state, so it shows what remains, but not which fields of ${namesOf(emptied)} the service may have emptied: "rolecall runs ${oneLine(run.run)}" lists them.`;
+      : `This plan is made from the live state, so it shows what remains, but not which fields of ${namesOf(emptied)} the service may have cleared: "rolecall runs ${oneLine(run.run)}" lists them.`;
   return note([`the last apply of ${merchants}, ${oneLine(run.run)}, ${ended}.${unknown}`, next], style);
 }
 
 /** Names journals that are not read, each with the reason. */
 export function renderDistrusted(journals: readonly string[], style: Style): string {
   if (journals.length === 0) return "";
-  const text = `a journal is not read: ${namesOf(journals)}. Only applies on this machine write journals; if it came with the repository, remove it.`;
+  const text = `a journal is not read: ${namesOf(journals)}. Journals are only written by applies on this machine; if it came with the repository, remove it.`;
   return note([text], style);
 }
 

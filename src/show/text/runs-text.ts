@@ -344,7 +344,7 @@ function partText(
   const unsure = writes.filter(({ outcome }) => outcome === null || outcome.status === "unknown");
   const rest = writes.filter((write) => !unsure.includes(write));
   return [
-    ...(torn ? ["  The last line of the journal is incomplete and was skipped.\n"] : []),
+    ...(torn ? ["  The last line of the journal is incomplete, and was skipped.\n"] : []),
     ...(unsure.length === 0 ? [] : [unsureText(unsure, status, style)]),
     ...(unrestored.length === 0 ? [] : [unrestoredText(unrestored, past.run)]),
     ...lostTexts(lost, past.run),
@@ -375,7 +375,7 @@ function unrestoredText(
     ({ name, fields }) => `    ${oneLine(name)} at ${oneLine(merchant)}: ${fields.join(", ")}\n`,
   );
   return [
-    "\n  The service may have emptied fields that an update did not send:\n",
+    "\n  The service may have cleared fields that an update did not send:\n",
     ...lines,
     `  → To restore what is still empty, run "rolecall undo ${oneLine(run)} -m ${oneLine(merchant)}", then apply again.\n`,
   ].join("");
@@ -388,9 +388,9 @@ function lostTexts(
 ): readonly string[] {
   if (lost.length === 0) return [];
   return [
-    "\n  Expired invitations that were removed and not sent again, with what they held:\n",
+    "\n  Expired invitations that were removed and not sent again, with their content:\n",
     ...lost.map(({ name, before }) => `    ${oneLine(`${name} at ${merchant}: ${heldText(before)}`)}\n`),
-    `  → To invite them with all of this, run "rolecall undo ${oneLine(run)} -m ${oneLine(merchant)}"; an apply sends what the files list.\n`,
+    `  → To invite them with all of this, run "rolecall undo ${oneLine(run)} -m ${oneLine(merchant)}"; an apply uses what the files list.\n`,
   ];
 }
 
@@ -415,7 +415,7 @@ const PARTS: Readonly<Record<PastWrite["intent"]["part"], string>> = {
   "set-aside": " (temporary name)",
   create: " (the new one)",
   remove: " (the old one)",
-  restore: " (fields that the service had emptied)",
+  restore: " (fields that the service had cleared)",
 };
 
 function writeLine({ intent, outcome }: PastWrite, style: Style): string {

@@ -17,7 +17,7 @@ export interface ApplyingMerchant {
   readonly merchant: string;
   /**
    * `waiting` until its first request; `failed` by a failure of its own, `stopped` by something else, `incomplete` if
-   * addresses were refused for the time being.
+   * addresses were refused for now.
    */
   readonly state: "waiting" | "applying" | "done" | "incomplete" | "failed" | "stopped";
   readonly changes: number;

@@ -69,7 +69,7 @@ function remarkOf(change: Change): string {
     case "access-ended":
       return "its end date has passed";
     case "access-not-begun":
-      return "its beginning is yet to come";
+      return "it begins later";
     case "suspended":
       return "suspended";
     case "suspension-ended":

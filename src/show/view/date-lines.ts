@@ -19,7 +19,7 @@ export interface LaterView {
   /** The same in ISO 8601. */
   readonly moment: string;
   readonly dates: readonly DateView[];
-  /** Why an apply would be refused then. */
+  /** Why an apply at that time would be refused. */
   readonly refusals: readonly { readonly rule: string; readonly code: string; readonly message: string }[];
 }
 

@@ -7,9 +7,9 @@ import { type PlaceOf, type PlanView, planView } from "./plan-view.ts";
 import { type RiskView, risksOf } from "./risk-view.ts";
 
 const TITLES: Readonly<Record<DriftCause, string>> = {
-  "outside-git": "Changed outside git: live is newer than the file",
-  "not-applied": "Merged, but not applied: the file is newer than live",
-  due: "Due: a date in the file has come; the next apply makes the change",
+  "outside-git": "Changed outside git: the live state is newer",
+  "not-applied": "Merged, but not applied: the file is newer",
+  due: "Due by a date in the file: the next apply makes the change",
   unknown: "Different; which side changed is unknown",
 };
 const CAUSES: readonly DriftCause[] = ["outside-git", "not-applied", "due", "unknown"];

@@ -78,7 +78,9 @@ describe("drift", () => {
     issue().state = "closed";
     await drift();
     expect(issue().state).toBe("open");
-    expect(repository.github.comments.at(-1)?.body).toContain("Reopened: there are differences again.");
+    expect(repository.github.comments.at(-1)?.body).toContain(
+      "Reopened, because there are differences again.",
+    );
   });
 
   test("a look that failed neither opens nor closes anything", async () => {

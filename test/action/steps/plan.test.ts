@@ -63,7 +63,7 @@ describe("plan", () => {
     });
     await plan();
     expect(unescaped(onlyComment())).toContain(
-      "**Later**, by their dates, without another review:\n\n" +
+      "**Later**, on the dates in the files, without another review:\n\n" +
         "- after 2099-01-31: <code>MC1</code> <code>eve@example.com</code> loses <code>role_manager</code>\n" +
         "- from 2099-06-30T12:00:00Z: <code>MC1</code> <code>eve@example.com</code> loses the membership",
     );
@@ -75,7 +75,7 @@ describe("plan", () => {
     });
     await plan();
     expect(unescaped(onlyComment())).toContain(
-      "**Later**, by their dates, without another review:\n\n" +
+      "**Later**, on the dates in the files, without another review:\n\n" +
         "- on 2099-01-15: <code>BEN@example.com</code> leaves <code>MC1</code>\n" +
         "- from 2099-01-31T18:00:00Z: <code>eve@example.com</code> leaves, if a member: no file lists the address",
     );
@@ -140,7 +140,7 @@ describe("plan", () => {
       [FILE]: BASE.replace("merchant: MC1\n", ""),
       [other]: "version: 1\nmerchant: MC1\ninclude: [mc1.yaml]\n",
     });
-    const told = "! MC2: no longer managed, because no file declares it; what is live stays as it is";
+    const told = "! MC2: no longer managed, because no file declares it; the live state stays as it is";
     const end = await plan();
     expect(end.outputs["result"]).toBe("no-changes");
     expect(onlyComment()).toContain(told);

@@ -59,7 +59,7 @@ describe("an approval is as old as its review", () => {
     next();
     asked = 0;
     const run = await story.rerun(planned);
-    expect(run.log).toContain("The pull request was merged meanwhile, so this plan is not recorded.");
+    expect(run.log).toContain("The pull request was merged in the meantime, so this plan is not recorded.");
     expect(story.records(pull)).toBe(1);
     await refused(DAN_IS_NEW);
   });

@@ -54,7 +54,7 @@ test("it is committed again only if something else changed, and closed when noth
   await story.pushToMain({ [FILE]: story.files(proposal().head)[FILE] ?? "" });
   await drift();
   expect(proposal().closed).toBe(true);
-  expect(story.github.comments.at(-1)?.body).toContain("nothing differs any longer");
+  expect(story.github.comments.at(-1)?.body).toContain("nothing differs anymore");
 });
 
 test("closed by hand, it stays closed until something else changes", async () => {
@@ -62,7 +62,7 @@ test("closed by hand, it stays closed until something else changes", async () =>
   await drift();
   await story.close(proposal().number);
   const again = await drift();
-  expect(again.log).toContain("was closed, and the differences are the same: it stays closed.");
+  expect(again.log).toContain("was closed, and the differences have not changed: it stays closed.");
   expect(proposal().closed).toBe(true);
   await invite("dan@example.com");
   await drift();
@@ -82,7 +82,7 @@ test("what is merged and not applied yet is not taken back: there is nothing to 
   await story.pushToMain({ [FILE]: `${COMMENTED}  - { email: new@example.com, roles: [role_employee] }\n` });
   const run = await drift();
   expect(run.outputs["result"]).toBe("drift");
-  expect(run.log).toContain("There is nothing to adopt: the job summary has the differences.");
+  expect(run.log).toContain("There is nothing to adopt; the job summary lists the differences.");
   expect(story.github.pulls).toEqual([]);
 });
 

@@ -39,7 +39,7 @@ test("access is removed on the day after its end, without another review, and on
   story.clock.advance(2 * DAY);
   await story.drift();
   expect(story.github.issues[0]?.body).toContain(
-    "### What to do\n\n**What is due:** the nightly run makes it",
+    "### What to do\n\n**What is due:** the nightly `due` run or",
   );
   const end = await due();
   expect(end.outputs["result"]).toBe("applied");
@@ -180,7 +180,7 @@ test("an end that nobody reviewed takes effect neither at once nor by the daily 
   expect(await removals()).toEqual([]);
   await story.drift();
   expect(story.github.issues[0]?.body).toContain("which no review shows");
-  expect(story.github.issues[0]?.body).toContain("except for what is refused above");
+  expect(story.github.issues[0]?.body).toContain("except what is refused above");
   const other = await story.openPull({ "README.md": "Access.\n" });
   await story.plan(other);
   expect(story.comments(other)[0]).toContain("1 person whose access has ended is still live");

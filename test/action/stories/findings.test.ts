@@ -176,7 +176,7 @@ describe("a reviewed removal", () => {
     await merged({ "README.md": "Access as code.\n" });
     const later = await story.apply();
     expect(later.code).toBe(0);
-    expect(later.log).toContain(`MC1: not as its files say, as reported for ${commit}.`);
+    expect(later.log).toContain(`MC1: differs from its files, as reported for ${commit}.`);
     expect((await story.drift()).outputs["result"]).toBe("drift");
     expect(issueText()).toContain(`MC1, since the apply of ${commit} (#${first}, #${second}):`);
     await merged({ [file("MC1")]: `${text("MC1")}# Bob stays.\n` });
@@ -217,7 +217,7 @@ describe("a reviewed removal", () => {
     const run = await story.apply();
     expect(run.outputs["failure-reason"]).toBe("not-approved");
     expect(run.log).toContain(
-      `MC1: #${first} was to change MC1, and was lost: no file declares it any more.`,
+      `MC1: #${first} was to change MC1, and was lost: no file declares it any longer.`,
     );
     expect(story.comments(first).join()).toContain("no file declares it any more");
     expect((await story.rerun(run)).code).toBe(0);
@@ -283,7 +283,7 @@ describe("an end date", () => {
     await story.plan(pull);
     const [, , first] = (story.comments(pull)[0] ?? "").split("\n\n");
     expect(first?.trim()).toBe(
-      "> [!CAUTION]\n> 1 person whose access has ended is still live; the nightly run was last seen 40 days ago.",
+      "> [!CAUTION]\n> 1 person whose access has ended is still live; the last nightly run was 40 days ago.",
     );
     expect(story.comments(pull)[0]).not.toContain("nothing changes");
     await story.due();

@@ -130,7 +130,7 @@ describe("what was applied last", () => {
     const run = await story.apply();
     expect(run.code).toBe(1);
     expect(run.outputs).toMatchObject({ result: "partial", "failure-reason": "partial", creates: "1" });
-    expect(run.summary).toContain("Not everything was applied: files have errors.");
+    expect(run.summary).toContain("Not everything was applied, because files have errors.");
     expect(run.summary).toMatch(/^access\/mc2\.yaml:2:\d+: error: /m);
     expect(story.github.statuses.at(-1)).toMatchObject({ context: "rolecall apply", state: "failure" });
     await story.pushToMain({ [file("MC2")]: text("MC2", "Night") });
@@ -172,7 +172,7 @@ describe("what was applied last", () => {
     // Another pull request is not blamed for it.
     const run = await story.apply();
     expect(run.outputs).toMatchObject({ result: "applied", "failure-reason": "" });
-    expect(run.log).toContain("MC1: not as its files say, as reported for");
+    expect(run.log).toContain("MC1: differs from its files, as reported for");
     await merged({ [file("MC1")]: text("MC1") });
     expect((await story.apply()).outputs["result"]).toBe("no-changes");
     expect(await story.writes()).toHaveLength(4);

@@ -87,7 +87,7 @@ describe("a plan", () => {
     const pull = await story.openPull({ "README.md": "Access as code.\n" });
     const run = await story.plan(pull);
     expect(run.outputs).toMatchObject({ result: "no-changes", "has-changes": "false" });
-    const said = "None of 3 merchants is planned: this pull request changes none of them.";
+    const said = "None of 3 merchants is planned, because this pull request changes none of them.";
     expect(run.log).toContain(said);
     expect(run.summary.trimEnd().endsWith(`\n\n${said}`)).toBe(true);
     expect(story.comments(pull)).toEqual([]);
@@ -205,7 +205,7 @@ describe("an apply", () => {
     expect(row(run, "MC2")).toContain("| **failed** |");
     expect(row(run, "MC3")).toContain("| **partly applied** |");
     expect(run.summary).toContain(
-      "Not everything was applied, and not everything is as reviewed. Running it again continues only what was reviewed.",
+      "Not everything was applied, and not everything is as reviewed. Another run only continues the reviewed changes.",
     );
     expect(run.summary).not.toContain("Run it again");
   });
@@ -335,7 +335,7 @@ describe("a merchant whose apply failed", () => {
     await merged({ [file("MC1")]: `# Planned.\n${text("MC1", "cleo")}` });
     const run = await story.apply();
     expect(row(run, "MC1")).toContain("| applied |");
-    expect(run.log).toContain("MC2: not as its files say, as reported for");
+    expect(run.log).toContain("MC2: differs from its files, as reported for");
     expect(await story.writes()).toEqual(["POST /v0.1/merchants/MC1/members"]);
   });
 });

@@ -70,7 +70,7 @@ describe("the comment of a pull request", () => {
     const applied = only(pull);
     const again = await story.rerun(plan);
     expect(only(pull)).toBe(applied);
-    expect(again.log).toContain("The pull request is closed: its comment stays as it is.");
+    expect(again.log).toContain("The pull request is closed: its comment is left as it is.");
     expect(story.github.comments[0]?.history.join()).not.toContain("planning…");
   });
 

@@ -71,7 +71,7 @@ test("a meant mass removal: red with the line to add, green with it, applied, an
     /^::warning title=override-left-over,file=access\/mc1\.yaml,line=4::MC1: The override max-removals=5@/m,
   );
   expect(comment(later).replaceAll(/\n {4}/g, " ")).toContain(
-    "is left over: it is for another plan. (written at access/mc1.yaml:4:",
+    "has no effect: it is for another plan. (written at access/mc1.yaml:4:",
   );
   expect(comment(later)).not.toContain("Rules");
 });

@@ -53,7 +53,7 @@ describe("a pull request is judged by the rules of its base branch, too", () => 
     expect(run.code).toBe(1);
     expect(run.outputs).toMatchObject({ result: "refused", "failure-reason": "refused", deletes: "6" });
     expect(comment(pull)).toContain(`${SECTION}\n\n\`\`\`diff\n${LINE}\n\`\`\``);
-    const told = "the rule of the base branch, which this pull request loosens.";
+    const told = "a rule of the base branch, which this pull request loosens.";
     expect(comment(pull).replaceAll(/\n- {3}/g, " ")).toContain(told);
     expect(comment(pull)).not.toContain("--allow");
     expect(run.summary).toContain(LINE);
@@ -271,7 +271,7 @@ describe("many merchants", () => {
     expect(text).toContain("### ⚠️ Rules: 2 looser than on the base branch");
     expect(text).toContain("! 5 merchants (MC1, MC2, MC3, MC4, MC5): at most 10 % → 50 % may be removed");
     expect(text).toContain(
-      "! 3 merchants (MC6, MC7, MC8): no longer managed, because no file declares it; what is live stays as it is",
+      "! 3 merchants (MC6, MC7, MC8): no longer managed, because no file declares it; the live state stays as it is",
     );
   });
 });

@@ -80,7 +80,7 @@ test("a 502 on the last edit is tried again, so that no comment goes on planning
   expect(run.code).toBe(0);
   expect(comment(pull)).toContain("refunds_create");
   expect(story.github.comments[0]?.history[1]).toContain("planning…");
-  expect(run.log).toContain("GitHub returned 502; the request is repeated in 1 s.\n");
+  expect(run.log).toContain("GitHub returned 502; the request is retried in 1 s.\n");
 });
 
 test.each([true, false])("a 502 on a status is tried again, whether it was set (%s) or not", async (done) => {
@@ -119,7 +119,7 @@ describe("a rate limit is called one", () => {
     const refused = await story.apply();
     expect(refused.outputs["failure-reason"]).toBe("github");
     expect(refused.log).toContain("GitHub's rate limit is used up until 12:34 UTC");
-    expect(refused.log).toContain("Run it again when the limit has ended.");
+    expect(refused.log).toContain("Run the job again when the limit is lifted.");
     expect(refused.log).not.toContain("requires the permission");
     story.clock.advance(1_800_000);
     expect((await story.rerun(refused)).outputs["result"]).toBe("applied");

@@ -84,7 +84,7 @@ test("a pattern leaves disabled users out, and says how many and who", () => {
   const { findings, refusals } = rotationPlan(["till-*"], state, is);
   expect(refusals).toEqual([]);
   expect(findings.map(({ message }) => message)).toEqual([
-    "Left out, since a new password would enable them: 2 disabled users (till-2@shop.example, till-3@shop.example).",
+    "Skipped, since a new password would enable them: 2 disabled users (till-2@shop.example, till-3@shop.example).",
   ]);
 });
 
@@ -147,7 +147,9 @@ test("a glob takes the managed members that are there and stay, and has to match
     "--rotate-password kiosk-*: no file lists an address that it matches as managed.",
   );
   expect(() => names("till-9*")).toThrow("no file lists an address that it matches as managed.");
-  expect(() => names("till-4@shop.example")).toThrow("by the files it is no member of MC1 now.");
+  expect(() => names("till-4@shop.example")).toThrow(
+    "according to the files, it is not a member of MC1 now.",
+  );
 });
 
 test("of merchants that cannot be planned nobody says what their files list", () => {
@@ -180,7 +182,7 @@ test.each<[what: string, email: string, state: DesiredState, is: LiveState, says
       members: [member("till@example.com", { managed, until: { text: "2020-01-01", ends: 1 } })],
     }),
     IS,
-    "by the files it is no member of MC1 now.",
+    "according to the files, it is not a member of MC1 now.",
   ],
 ])("nobody's password is set %s", (_, email, state, is, says) => {
   expect(() => rotate([email], state, is)).toThrow(says);

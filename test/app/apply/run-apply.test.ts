@@ -224,7 +224,7 @@ test("a second Ctrl-C leaves at once with 4, and the intent of what is in flight
   });
   await expect(run([one.due], world, { journal })).rejects.toThrow("left with 4");
   expect(world.written.stderr).toContain(
-    'Exited at once: requests in flight may have taken effect. Run "rolecall plan" to see.\njournal: .rolecall/runs/RUN-MC1.jsonl\n',
+    'Exited at once: requests in flight may have taken effect. Run "rolecall plan" to see the difference.\njournal: .rolecall/runs/RUN-MC1.jsonl\n',
   );
   expect(journal.entries.map(({ type }) => type)).toEqual(["intent"]);
 });
@@ -280,7 +280,7 @@ test("what somebody else has changed meanwhile is named when everything is read 
   };
   const due = { ...one.due, session: { ...one.due.session, plan } };
   const { code, stderr, entries } = await run([due], testIo());
-  expect(stderr).toContain("✗ MC1: verification found 1 remaining change");
+  expect(stderr).toContain("✗ MC1: the verification found 1 remaining change");
   expect(stderr).toContain("    delete member eve@example.com\n");
   expect(entries.at(-1)).toMatchObject({ left: ["delete member eve@example.com"] });
   expect(code).toBe(4);
@@ -376,7 +376,7 @@ test("a member that somebody else has changed stops the run as stale, and exits 
     }),
   };
   const stopped = await run([{ session, plan }], testIo());
-  expect(stopped.stderr).toContain("roles: now also B.\n  → Check that the file still says what you want");
+  expect(stopped.stderr).toContain("roles: now also B.\n  → Check that the file is still what you want");
   expect(stopped.stderr).toContain("Nothing was changed. To continue,");
   expect(stopped.code).toBe(1);
   const json = await run([{ session, plan }], testIo(), { format: "json" });

@@ -98,7 +98,7 @@ test("creates no folder, reports what is in the way, and leaves nothing behind",
   const failing = (path: string) => expect(writeAtomically(at(path), "x", { shown: path })).rejects;
   await failing("none/plan.json").toMatchObject({
     message: "none/plan.json cannot be written: its folder does not exist.",
-    hint: "Create the folder first, or check the path.",
+    hint: "Create the folder, or check the path.",
   });
   await failing(".").toMatchObject({ message: ". cannot be written: it is a folder." });
   await symlink("loop", at("loop"));

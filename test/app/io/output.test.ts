@@ -180,7 +180,7 @@ test("two results do not go to one place", () => {
 
 test("an impossible output file is reported before the work begins", () => {
   expect(check("none/plan.json")).toThrow("none/plan.json cannot be written: its folder does not exist.");
-  expect(check("")).toThrow("The name of a file to write is empty.");
+  expect(check("")).toThrow("The name of the output file is empty.");
   expect(check("access")).toThrow("access cannot be written: it is a folder.");
   expect(check("access/shop.yaml/plan.json")).toThrow("a part of its path is not a folder");
 });

@@ -55,7 +55,7 @@ test("a journal in a repository that git cannot read is not read", async () => {
     if (!journal) throw new Error("no journal");
     expect(await readRun(journal, { cwd, now: () => 0 })).toMatchObject({
       distrusted: true,
-      unreadable: expect.stringContaining("git cannot say whether it tracks it"),
+      unreadable: expect.stringContaining("git cannot tell whether it tracks the file"),
     });
     await rm(join(cwd, ".git"), { recursive: true });
     const [alone] = await listRuns(cwd);

@@ -63,7 +63,7 @@ test("a second apply of a merchant is refused, names the first, and leaves nothi
     message: expect.stringMatching(
       `^Another apply of MC1 is running: process ${other.pid} of ada on ${hostname()}, for \\d+ seconds?\\.$`,
     ),
-    hint: expect.stringContaining("run this one again"),
+    hint: expect.stringContaining("run this command again"),
   });
   expect(await journals()).toEqual([`${RUN}-MC1.jsonl`]);
 });

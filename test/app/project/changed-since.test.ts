@@ -203,7 +203,7 @@ describe("a commit that cannot be compared with", () => {
       message: "--changed-since: git knows no commit no-such-branch.",
     });
     await expect(failing(" ")).rejects.toMatchObject({
-      message: "--changed-since needs a commit, and was given an empty text.",
+      message: "--changed-since needs a commit, but is empty.",
     });
     await expect(failing("--output=x")).rejects.toMatchObject({ code: "usage" });
     await expect(failing("HEAD:README.md")).rejects.toMatchObject({ code: "usage" });
@@ -226,7 +226,7 @@ describe("a commit that cannot be compared with", () => {
     await rm(join(cwd, ".git"), { recursive: true });
     await expect(failing("HEAD")).rejects.toMatchObject({
       code: "usage",
-      message: expect.stringContaining("--changed-since needs the history of git: "),
+      message: expect.stringContaining("--changed-since needs the git history: "),
     });
   });
 

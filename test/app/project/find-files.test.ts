@@ -123,7 +123,7 @@ test("a folder with nothing but links that are not read is an error that says so
   await symlink(join(cwd, "nowhere"), join(cwd, "access/b.yaml"));
   await expect(findYamlFiles([], cwd)).rejects.toMatchObject({
     message:
-      "There is no YAML file in access. Links that are broken, or lead outside or to a folder, are not read.",
+      "There is no YAML file in access. Links that are broken, or lead outside the project or to a folder, are skipped.",
   });
 });
 

@@ -24,7 +24,7 @@ test("a merchant's code with a slip of the keyboard gets a suggestion", async ()
 test("a merchant of no file gets some of those that there are, not all", async () => {
   await expect(load("MC4F7K2P")).rejects.toMatchObject({
     message: "No file declares merchant MC4F7K2P.",
-    hint: 'The files declare ALPHA, BRAVO, CHARLIE, DELTA, ECHO, and 2 more: "rolecall list" lists them. To write a file from what is live: rolecall pull MC4F7K2P',
+    hint: 'The files declare ALPHA, BRAVO, CHARLIE, DELTA, ECHO, and 2 more: "rolecall list" lists them. To create a file from the live state: rolecall pull MC4F7K2P',
   });
 });
 

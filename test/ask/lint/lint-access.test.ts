@@ -125,7 +125,7 @@ describe("grants", () => {
 
   test("one whose role another one contains is found", () => {
     expect(found({ states: holding("Lead", "Desk") })).toEqual([
-      'redundant-grant shop.yaml:members.0.roles.1 This member also holds "Lead", which grants all that "Desk" does.',
+      'redundant-grant shop.yaml:members.0.roles.1 This member also holds "Lead", which grants everything that "Desk" does.',
     ]);
     expect(found({ states: holding("Lead") })).toEqual([]);
   });
@@ -194,7 +194,7 @@ describe("members", () => {
         ],
       );
     expect(found({ states: [state], live: with2(false) })).toEqual([
-      'no-mfa shop.yaml:members.0 This member holds "Admin", with control over access or money, and logs in without MFA.',
+      'no-mfa shop.yaml:members.0 This member holds "Admin", which controls access or money, but has no MFA on login.',
     ]);
     expect(found({ states: [state], live: with2(null) })).toEqual([]);
     expect(found({ states: [state], live: with2(true) })).toEqual([]);
@@ -232,7 +232,7 @@ describe("rules", () => {
     const guards = { max_removals: "100%", min_holders: { A: 0, B: 1 } };
     expect(found({ states: [state], fields: { guards } })).toEqual([
       "idle-guard shop.yaml:guards.max_removals A limit of 100% lets a plan remove everything.",
-      'idle-guard shop.yaml:guards.min_holders.A A minimum of 0 holders never keeps anybody in "A".',
+      'idle-guard shop.yaml:guards.min_holders.A A minimum of 0 has no effect on "A".',
     ]);
     expect(found({ states: [state], fields: { guards: { max_removals: "99%" } } })).toEqual([]);
   });
@@ -290,7 +290,7 @@ describe("rules", () => {
       ...at("checks", 0),
     });
     expect(checked(only("ada@x.example", "role:A"))).toEqual([
-      'idle-check shop.yaml:checks.0.only.1 Everybody holds "A", so that anybody may use x.',
+      'idle-check shop.yaml:checks.0.only.1 Everybody holds "A", so everybody may use x.',
     ]);
     expect(checked(only("ada@x.example", "role:B"))).toEqual([]);
     const none: Check = { kind: "only", can: "z", only: [], ...at("checks", 0) };
@@ -301,7 +301,7 @@ describe("rules", () => {
       liveRole("r2", "B", { permissions: ["y"] }),
     ]);
     expect(found({ states: [{ ...state, checks: [none] }], live: is })).toContain(
-      "idle-check shop.yaml:checks.0.can No role grants z, so that nobody has it.",
+      "idle-check shop.yaml:checks.0.can No role grants z, so nobody has it.",
     );
     const cannot = (...names: readonly string[]): Check => ({
       kind: "cannot",
@@ -310,7 +310,7 @@ describe("rules", () => {
       ...at("checks", 0),
     });
     expect(checked(cannot("y", "z"))).toEqual([
-      "idle-check shop.yaml:checks.0.cannot.1 No role grants z, so that nobody has it.",
+      "idle-check shop.yaml:checks.0.cannot.1 No role grants z, so nobody has it.",
     ]);
     expect(checked(cannot("y"))).toEqual([]);
     expect(checked(cannot("z"), { sync: { ...SYNC, roles: "additive" } })).toEqual([]);

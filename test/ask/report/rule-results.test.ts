@@ -166,7 +166,7 @@ test("the files alone do not say who uses MFA or has accepted", () => {
   expect(results(declaredRuleResults(want, NOW))).toEqual({
     "can payouts_edit: only ada@example.com": ["passed"],
     "separate: role_owner, Cashier": ["failed", 'ada@example.com holds "Cashier" and "role_owner" together.'],
-    "require_mfa: role_owner": ["unknown", 'Not known from files: MFA of 1 holder of "role_owner".'],
-    "min_holders role_owner: 1": ["unknown", 'Not known from files: who has accepted "role_owner".'],
+    "require_mfa: role_owner": ["unknown", 'Not known from the files: MFA of 1 holder of "role_owner".'],
+    "min_holders role_owner: 1": ["unknown", 'Not known from the files: who has accepted "role_owner".'],
   });
 });

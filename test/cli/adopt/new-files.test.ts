@@ -47,8 +47,8 @@ test("a name that no file can hold is in the comment on its entry as YAML writes
   const state = live(names.map((name, index) => liveRole(`role_${index}`, name)));
   const text = newFileText(adoptNew(state, NOW), { merchant: "MC1", environment: "test" });
   expect(text.split("\n").filter((line) => line.includes("- name:"))).toEqual([
-    String.raw`# - name: "a\u001b[31mred" # ignored: a file cannot hold its name or address`,
-    String.raw`# - name: "over\u202eride" # ignored: a file cannot hold its name or address`,
-    String.raw`# - name: "two\nlines" # ignored: a file cannot hold its name or address`,
+    String.raw`# - name: "a\u001b[31mred" # ignored: a file cannot express its name or address`,
+    String.raw`# - name: "over\u202eride" # ignored: a file cannot express its name or address`,
+    String.raw`# - name: "two\nlines" # ignored: a file cannot express its name or address`,
   ]);
 });

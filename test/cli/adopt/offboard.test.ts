@@ -56,7 +56,7 @@ describe("offboard", () => {
 
   test("says that the files alone may not name everybody who can do something", async () => {
     const { stdout } = await run("ada@example.com", "--check", "--declared");
-    expect(stdout).toContain("Nobody else, by the files\n  MC4F7K2P, MC9Q3T8X: have role_owner\n");
+    expect(stdout).toContain("According to the files, nobody else\n  MC4F7K2P, MC9Q3T8X: have role_owner\n");
   });
 
   test("finds people in no file where they are live, whatever the case of their address", async () => {
@@ -117,7 +117,7 @@ describe("offboard", () => {
     expect(said).toContain(
       "If it is live at MC9Q3T8X, the next plan does not remove it there: the files there leave unlisted members alone.",
     );
-    expect(stdout).toContain("Nobody else, by the files\n  MC4F7K2P, MC9Q3T8X: have role_owner\n");
+    expect(stdout).toContain("According to the files, nobody else\n  MC4F7K2P, MC9Q3T8X: have role_owner\n");
     expect(stderr.match(/nothing is listening/g)).toHaveLength(1);
     const json = JSON.parse((await run(...down, "--check", "--format", "json")).stdout);
     expect(json.people[0]).toMatchObject({ live: [], unknown: ["MC4F7K2P", "MC9Q3T8X"] });
@@ -154,7 +154,7 @@ describe("offboard", () => {
     const { code, stdout } = await run("only@example.com", "--check", "--declared");
     expect(code).toBe(0);
     expect(stdout.replaceAll(/\s+/g, " ")).toBe(
-      "only@example.com in no file that was searched ! Also listed in other/c.yaml, which was not searched. To take it out there: rolecall offboard only@example.com other/c.yaml ",
+      "only@example.com in no file that was searched ! Also listed in other/c.yaml, which was not searched. To remove it there: rolecall offboard only@example.com other/c.yaml ",
     );
   });
 
@@ -163,8 +163,8 @@ describe("offboard", () => {
     await writeFile(join(folder, file), `${await text(file)}  - email: [\n`);
     const { code, stderr } = await run("ada@example.com", "--yes");
     expect(code).toBe(1);
-    expect(stderr).toContain("Some files have errors, so that people could be left in them.");
-    expect(stderr.replaceAll(/\s+/g, " ")).toContain('The quick way is an entry under "leavers"');
+    expect(stderr).toContain("Some files have errors, and may still list these people.");
+    expect(stderr.replaceAll(/\s+/g, " ")).toContain('To end access at once, add an entry under "leavers"');
     expect(await text("access/harbour-street.yaml")).toContain("ada@example.com");
   });
 
@@ -173,7 +173,7 @@ describe("offboard", () => {
     await writeFile(join(folder, "access/other.yaml"), broken);
     const { code, stderr } = await run("bernd.hoffmann@example.com", "tomasz.kowalczyk@example.com", "--yes");
     expect(stderr).toContain("access/other.yaml:3:");
-    expect(stderr).toContain("The files with errors name none of these people, and are left as they are.");
+    expect(stderr).toContain("The files with errors do not name these people, and are left as they are.");
     expect(code).toBe(0);
     expect(await text("access/harbour-street.yaml")).not.toContain("tomasz.kowalczyk@example.com");
     expect(await text("access/other.yaml")).toBe(broken);
@@ -192,16 +192,16 @@ describe("offboard", () => {
     }
     const { stderr } = await run("ada@example.com", "access/mc1.yaml", "--check", "--declared");
     expect(stderr).toContain("access/shared.yaml:3:30: error: ada@example.com would have sales_view");
-    expect(stderr).toContain("\nWithout them, the files would break the rules above.\n");
+    expect(stderr).toContain("\nWithout these people, the files would break the rules above.\n");
   });
 
   test("takes addresses, then paths", async () => {
     const { code, stderr } = await run("Ada");
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: 'error: "Ada" is neither an e-mail address nor a path.\n',
+      stderr: 'error: "Ada" is not an e-mail address or a path.\n',
     });
-    expect((await run("access")).stderr).toContain("error: offboard needs the address of somebody.\n");
+    expect((await run("access")).stderr).toContain("error: offboard needs an e-mail address.\n");
   });
 
   test("with paths, takes people out of these files and what they include, and plans all that include it", async () => {

@@ -195,7 +195,7 @@ test("all merchants that want a change of a shared file are named", async () => 
   const { code, stderr } = await shop.run(["pull", "--check"]);
   expect(code).toBe(2);
   expect(stderr).toContain(
-    "not pulled: MC0A, MC0B: role Extra stays as it is: shared/retail.yaml is shared with MC0C, for",
+    "not pulled: MC0A, MC0B: role Extra stays as it is: shared/retail.yaml is shared with MC0C,",
   );
 });
 
@@ -230,7 +230,7 @@ test("a field whose live value no file can hold is no longer declared, which is 
   await shop.control("PUT", `/v0.1/merchants/MC0A/members/${bob?.id}`, { metadata });
   const { stderr } = await shop.run(["pull", "MC0A", "--check", "--member", "bob@example.com"]);
   expect(stderr).toContain(
-    "MC0A: bob@example.com: metadata is no longer declared, since a file cannot hold the live value.",
+    "MC0A: bob@example.com: metadata is no longer declared, since a file cannot express the live value.",
   );
 });
 
@@ -244,7 +244,7 @@ test("what is pulled, but does not fit what is left out, is refused with the way
   const { code, stderr } = await shop.run(["pull", "MC0B", "--only", "roles", "--yes"]);
   expect(code).toBe(1);
   expect(stderr.replaceAll(/\s+/g, " ")).toContain(
-    'so that nothing is written. → What is left out does not fit what is pulled. Pull both, with "rolecall pull MC0B", or change the files first.',
+    'so nothing is written. → The parts that are left out do not fit those that are pulled. Pull both with "rolecall pull MC0B", or change the files first.',
   );
   expect(await read("access/b.yaml")).toBe(held);
   expect((await shop.run(["pull", "MC0B", "--yes"])).code).toBe(0);
@@ -258,13 +258,13 @@ test("a path is no code of a merchant, and is told which are its merchants, or w
     expect(code).toBe(1);
     return stderr.replaceAll(/\s+/g, " ");
   };
-  expect(await told("access/a.yaml")).toContain("by their codes: rolecall pull MC0A ");
-  expect(await told("shared/retail.yaml")).toContain("by their codes: rolecall pull MC0A MC0B ");
+  expect(await told("access/a.yaml")).toContain("by code: rolecall pull MC0A ");
+  expect(await told("shared/retail.yaml")).toContain("by code: rolecall pull MC0A MC0B ");
   expect(await told("access")).toContain('"rolecall pull" without a code updates every file in access.');
   expect(await told("other/x.yaml")).toContain(
-    "Move the files there, or run pull in the folder whose access/",
+    "Move the files there, or run pull in the folder that contains",
   );
-  expect(await told("nothing/x.yaml")).toContain("Name merchants by their codes, such as MC4F7K2P.");
+  expect(await told("nothing/x.yaml")).toContain("Specify merchants by code, such as MC4F7K2P.");
   expect(await told("a")).toContain('For that merchant, run "rolecall pull MC0A"');
 });
 

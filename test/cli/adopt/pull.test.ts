@@ -40,7 +40,7 @@ roles:
   - name: Lead
     permissions: [catalog_view]
     metadata: { owner: ops }
-  # - name: role_odd # ignored: a file cannot hold its name or address
+  # - name: role_odd # ignored: a file cannot express its name or address
   #   id: role_o
 
 members:
@@ -58,7 +58,7 @@ members:
   - email: till8@example.com
     managed: { nickname: till-7, password_env: TILL_7_2_PASSWORD }
     roles: []
-  # Not managed here, since a file cannot hold it: nickname.
+  # Not managed here, since a file cannot express it: nickname.
   - email: till9@example.com
     managed: { password_env: TILL9_PASSWORD }
     roles: []
@@ -69,7 +69,7 @@ members:
   #   id: mem_2
   # - email: twin@example.com # ignored: its invitation has expired, and another entry has its address
   #   id: mem_3
-  # - roles: [Lead] # no address, so that no entry can name it
+  # - roles: [Lead] # no address, so no entry can name it
   #   id: mem_4
   # - email: svc@example.com # a service account, which plans leave alone
   #   roles: [role_admin] # Admin
@@ -104,7 +104,7 @@ test("writes no section that the project does not allow, and the first file of a
   expect(code).toBe(1);
   expect(stderr).toContain('This file must not have "ignore". Enforced by rolecall.yaml:3:29.');
   expect(stderr).toContain('This file must not have "roles". Enforced by rolecall.yaml:3:29.');
-  expect(stderr).toContain("The files would have 2 errors, so that nothing is written.");
+  expect(stderr).toContain("The files would have 2 errors, so nothing is written.");
   await shop.write("rolecall.yaml", rules("ignore, roles, members, sync"));
   const allowed = await shop.run(["pull", "MC0DEMO1"]);
   expect(allowed.stdout).toContain("+++ b/access/mc0demo1.yaml\n");
@@ -124,7 +124,7 @@ test("writes a new file, whose plan has no changes", async () => {
   const again = await shop.run(["pull", "--check"]);
   expect([again.code, again.stdout]).toEqual([
     0,
-    "The files declare what is live: there is nothing to change.\n",
+    "The files already match the live state: there is nothing to change.\n",
   ]);
 });
 

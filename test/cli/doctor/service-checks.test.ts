@@ -39,8 +39,8 @@ test("the way to a service is shown step by step", async () => {
 describe("a name", () => {
   test.each([
     ["ENOTFOUND", "api.example.com does not exist"],
-    ["EAI_AGAIN", "api.example.com cannot be looked up now: no name server answers"],
-    ["ETIMEDOUT", "api.example.com is not answered by the name server in time"],
+    ["EAI_AGAIN", "api.example.com cannot be looked up now: no name server responds"],
+    ["ETIMEDOUT", "api.example.com was not resolved by the name server in time"],
     ["EODD", "api.example.com cannot be looked up (EODD)"],
   ])("that fails with %s ends the checks", async (code, detail) => {
     const lookup = () => Promise.reject(Object.assign(new Error(code), { code }));
@@ -72,7 +72,7 @@ describe("a name", () => {
 test.each([
   [answer(200, { "content-type": "text/html" }, "<p>"), "failed", "a web page (200), not the service"],
   [answer(302), "failed", "a redirect (302)"],
-  [answer(503), "failed", "the service fails (503)"],
+  [answer(503), "failed", "the service has an error (503)"],
   [answer(403), "ok", "asks for a key (403); 0 ms"],
   [answer(429), "ok", "busy (429); 0 ms"],
   [answer(404), "unknown", "404 to a request without a key"],
@@ -94,8 +94,8 @@ test("a lost response ends the checks", async () => {
 test.each([
   [1, "ok", "the same as the service's"],
   [-30, "ok", "30 s behind the service's"],
-  [61, "failed", "61 s ahead of the service's: end dates take effect at another time than meant"],
-  [-86_400 * 3, "failed", "3 days behind the service's: end dates take effect at another time than meant"],
+  [61, "failed", "61 s ahead of the service's: end dates take effect at the wrong time"],
+  [-86_400 * 3, "failed", "3 days behind the service's: end dates take effect at the wrong time"],
 ])("a clock %i s off is %s", async (seconds, status, detail) => {
   const date = new Date(NOW - seconds * 1000).toUTCString();
   expect((await check({ ask: async () => answer(401, { date }) })).at(-1)).toEqual(["Clock", status, detail]);

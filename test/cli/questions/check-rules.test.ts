@@ -60,7 +60,7 @@ describe("check", () => {
       stdout: [
         "MC0DEMO1: 1 of 1 policy or check is broken",
         "  broken  can payouts_edit: only zoe@x.example (access/mc0demo1.yaml:10)",
-        "    ada@x.example has payouts_edit, through Payer; a check does not allow it.",
+        "    ada@x.example has payouts_edit, through Payer; a check does not allow this.",
         "",
       ].join("\n"),
       stderr: "",
@@ -84,7 +84,7 @@ describe("check", () => {
         "MC1: 3 of 5 policies and checks hold, of 2 it is not known",
         "  unknown  can payouts_edit: only ada@x.example (access/mc1.yaml:12)",
         "  unknown  can payouts_edit: at most 1 (access/mc1.yaml:13)",
-        "What role_admin may grant is not in the files; --live knows it.",
+        "What role_admin may grant is not in the files; use --live.",
         "",
       ].join("\n"),
       stderr: "",
@@ -99,7 +99,7 @@ describe("check", () => {
     ]);
     await shop("MC2", RULES);
     expect((await check()).stdout).toBe(
-      "2 merchants: 4 of 6 policies and checks hold, of 2 it is not known\nWhat role_admin may grant is not in the files; --live knows it.\n",
+      "2 merchants: 4 of 6 policies and checks hold, of 2 it is not known\nWhat role_admin may grant is not in the files; use --live.\n",
     );
   });
 
@@ -152,7 +152,7 @@ describe("check --coverage", () => {
         "  1 permission taken from Cashier (sales_view)",
         "    guards:  protect: { roles: [Cashier] }",
         "",
-        "What predefined roles grant is not in the files; --live knows it.",
+        "The permissions of predefined roles are not in the files; use --live.",
         "",
       ].join("\n"),
     );
@@ -165,7 +165,7 @@ describe("check --coverage", () => {
     expect(stdout).toContain(
       [
         "11 of 14 single changes would go unnoticed.",
-        "Until the broken rules hold, every plan is refused. This is for afterwards.",
+        "Until the broken rules hold, every plan is refused. The list assumes they hold.",
         "",
       ].join("\n"),
     );

@@ -322,7 +322,7 @@ describe("a service that empties what an update does not hold", () => {
       failure: {
         code: "not-restored",
         message: expect.stringMatching(
-          /^The service emptied metadata, which the update did not send\. They were not restored: .*Not now\.$/,
+          /^The service cleared metadata, which the update did not send\. They were not restored: .*Not now\.$/,
         ),
         hint: expect.stringContaining("rolecall undo latest"),
       },

@@ -46,7 +46,7 @@ test("a role that somebody widens in the dashboard after the review brings nobod
   const wider = { ...helper, permissions: ["catalog_view", "payouts_edit", "members_update"] };
   const comparison = compareReviewed([review], freshOf(want, live([cashier, wider])));
   expect(briefRefused(comparison)).toEqual([
-    "create h@example.com: h@example.com would get members_update and payouts_edit through Helper, which no review shows; h@example.com could give itself a and b, which no review shows",
+    "create h@example.com: h@example.com would get members_update and payouts_edit through Helper, which no review shows; h@example.com could give themselves a and b, which no review shows",
   ]);
   expect(comparison.covered.changes.map(({ name }) => name)).toEqual(["Cashier"]);
   expect(briefAccount(comparison)).toEqual([

@@ -489,6 +489,6 @@ test("a service account that moves along with a replaced role is not said to be 
   );
   expect(brief(plan)).toEqual(["replace role Cashier", "update member sa@example.com"]);
   expect(plan.findings.map(({ message }) => message)).toEqual([
-    "sa@example.com is a service account that the file does not list; it moves to the successor of a replaced role, and is otherwise left alone.",
+    "sa@example.com is a service account that the file does not list; it moves to the successor of a replaced role, but is otherwise left alone.",
   ]);
 });

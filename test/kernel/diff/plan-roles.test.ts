@@ -287,7 +287,7 @@ test("two live roles with previous names of one role are an error that says how 
       "role-ambiguous",
       "error",
       'Several live roles have previous names of "Shift Lead": "Shift Supervisor" (role_2), "Team Lead" (role_1).',
-      'Say which one is meant: leave only its name in "previously", or add its id to the role, such as "id: role_2". The others are then roles without an entry.',
+      'To select one, leave only its name in "previously", or add its id to the role, such as "id: role_2". The others are then roles without an entry.',
     ],
   ]);
   const pinned = planOf(desired({ roles: [role("Shift Lead", { ...entry, id: "role_2" })] }), is);
@@ -442,8 +442,8 @@ describe("a role that a rule names and nobody has", () => {
       {
         severity: "error",
         message:
-          'A policy, guard or check names "role_1", the role "Seasonal", which this plan removes: it would have no effect.',
-        hint: "Remove the rule as well, or list the role.",
+          'A policy, guard or check names "role_1", the role "Seasonal", which this plan removes: the rule would have no effect.',
+        hint: "Also remove the rule, or list the role.",
       },
     ]);
   });
@@ -522,7 +522,7 @@ describe("the name of a role that is to be protected", () => {
     expect(unknown("role_3")).toEqual(["error: Correct the name, or remove it."]);
     expect(unknown("Cashir", { sharedRuleNames: ["Cashir"] })).toEqual(['warning: Did you mean "Cashier"?']);
     expect(unknown("Seasonal", { sharedRuleNames: ["Seasonal"] })).toEqual([
-      "warning: If another merchant that includes the rule has the role, leave it; else correct the name.",
+      "warning: If another merchant that includes the rule has the role, keep it; otherwise correct the name.",
     ]);
   });
 

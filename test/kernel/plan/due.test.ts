@@ -222,13 +222,13 @@ describe("what is due and left out is a warning", () => {
           "warning",
           "due-left-out",
           "bob@example.com",
-          "What dates bring bob@example.com is left out: the file changes more at this member.",
+          "What dates give bob@example.com is left out: the file also changes something else for this member.",
         ],
         [
           "warning",
           "due-left-out",
           "till@example.com",
-          "What dates bring till@example.com is left out: a managed user needs a password.",
+          "What dates give till@example.com is left out: a managed user needs a password.",
         ],
       ],
     ]);
@@ -247,7 +247,7 @@ describe("what is due and left out is a warning", () => {
           "warning",
           "due-left-out",
           "bob@example.com",
-          expect.stringMatching(/^What dates bring bob@example\.com is left out: .*Cashier/),
+          expect.stringMatching(/^What dates give bob@example\.com is left out: .*Cashier/),
         ],
       ],
     ]);

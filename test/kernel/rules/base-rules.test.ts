@@ -50,8 +50,8 @@ describe("a plan is judged by the rules of the base branch, too", () => {
         name: null,
         check: null,
         message:
-          "5 of 6 members would be removed or lose something; the limit is 3. That is the rule of the base branch, which this pull request loosens.",
-        hint: "Merge what loosens the rule first, in a pull request of its own, or override it for this plan.",
+          "5 of 6 members would be removed or lose something; the limit is 3. This is a rule of the base branch, which this pull request loosens.",
+        hint: "Loosen the rule first, in a separate pull request, or override it for this plan.",
         override: "max-removals=5",
         by: "base",
       },

@@ -284,9 +284,9 @@ members:
   - { email: cy@example.com, roles: [Editor] }
 `);
   expect(found?.words).toEqual([
-    "ada@example.com would have refunds_create, through Refunder; a check does not allow it.",
-    "bob@example.com could reach refunds_create in 1 step (members_update: gets Refunder); a check does not allow it.",
-    "cy@example.com could reach refunds_create in 1 step (roles_update: changes Editor); a check does not allow it.",
+    "ada@example.com would have refunds_create, through Refunder; a check does not allow this.",
+    "bob@example.com could reach refunds_create in 1 step (members_update: gets Refunder); a check does not allow this.",
+    "cy@example.com could reach refunds_create in 1 step (roles_update: changes Editor); a check does not allow this.",
   ]);
 });
 

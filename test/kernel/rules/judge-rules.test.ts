@@ -45,7 +45,7 @@ describe("what is broken already", () => {
         resource: "member",
         name: "ada@example.com",
         message: 'Existing violation: ada@example.com holds "role_admin" without MFA on login.',
-        hint: "This plan does not make it worse. Have them turn on MFA, or remove the role from them.",
+        hint: "This plan does not make it worse. Ask them to turn on MFA, or remove the role.",
       },
     ]);
   });

@@ -58,12 +58,17 @@ test("a line is YAML, whatever the name of a role is", () => {
 test.each([
   ["the plan is another", ["max-removals=6@0123456789ab"], IS, "it is for another plan"],
   ["there is nothing left to do", [`max-removals=6${AT}`], live(), "this plan has no changes"],
-  ["too few may be removed", [`max-removals=5${AT}`], IS, "this plan is not refused for that"],
-  ["nothing is refused for that", [`protect=p0@example.com${AT}`], IS, "this plan is not refused for that"],
+  ["too few may be removed", [`max-removals=5${AT}`], IS, "this plan is not refused for this reason"],
+  [
+    "nothing is refused for that",
+    [`protect=p0@example.com${AT}`],
+    IS,
+    "this plan is not refused for this reason",
+  ],
 ])("it is left over if %s, which is a warning", (_, overrides, is, why) => {
   const plan = planFor(overrides, [], is);
   expect(briefFindings(plan)).toEqual([`warning override-left-over ${overrides[0]}`]);
-  expect(plan.findings[0]?.message).toBe(`The override ${overrides[0]} in the file is left over: ${why}.`);
+  expect(plan.findings[0]?.message).toBe(`The override ${overrides[0]} in the file has no effect: ${why}.`);
   expect(plan.findings[0]?.hint).toBe("Remove it from guards.overrides.");
 });
 
@@ -87,8 +92,8 @@ test("one in a merchant's file for an enforced rule has no effect, which the pla
   expect(briefRefusals(plan)).toEqual(["guard max-removals"]);
   expect(plan.findings.map(({ message, hint }) => [message, hint])).toEqual([
     [
-      `The override max-removals=6${AT} in the file has no effect: the rule is enforced, and only its own file overrides it.`,
-      "Move it to guards.overrides of the file with the rule.",
+      `The override max-removals=6${AT} in the file has no effect: the rule is enforced, and can only be overridden in its own file.`,
+      "Move it to guards.overrides in the rule file.",
     ],
   ]);
 });

@@ -92,7 +92,7 @@ describe("policies", () => {
     expect(refusals).toEqual([]);
     expect(findings.map(({ message, hint }) => `${message} ${hint}`)).toEqual([
       'Existing violation: b@example.com holds "Payer" without an end date. This plan does not make it worse. ' +
-        'Add "until:" to the member, or list { role: Payer, until: 2027-01-31 } among its roles.',
+        'Add "until:" to the member, or write { role: Payer, until: 2027-01-31 } among its roles.',
     ]);
   });
 
@@ -127,8 +127,8 @@ describe("policies", () => {
     ]);
     const unknown = plan.findings.filter(({ code }) => code === "member-mfa-unknown");
     expect(unknown.map(({ hint }) => hint)).toEqual([
-      "It is known once the invitation is accepted.",
-      "The service does not report it; look it up there before you rely on the policy.",
+      "It will be known once the invitation is accepted.",
+      "The service does not report it; check it there before you rely on the policy.",
     ]);
   });
 

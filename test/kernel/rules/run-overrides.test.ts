@@ -101,7 +101,7 @@ describe("the rules that the project enforces", () => {
     const findings = judgeRun(
       made.map((plan) => ({ plan, files: filesWith([text], [rulesWith("hq/policy.yaml", [])]) })),
     ).map((plan) => plan.findings.map(({ message }) => message));
-    const message = `The override ${text} in the file has no effect: the rule is enforced, and only its own file overrides it.`;
+    const message = `The override ${text} in the file has no effect: the rule is enforced, and can only be overridden in its own file.`;
     expect(findings).toEqual([[message], [message], [message]]);
   });
 

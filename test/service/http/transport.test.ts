@@ -307,8 +307,8 @@ describe("a base URL", () => {
   });
 
   test.each([
-    ["https://api.example.com/v0.1/", "Leave it out: rolecall adds the version of the API."],
-    ["api.example.com", "Begin it with its scheme: https://api.example.com"],
+    ["https://api.example.com/v0.1/", "Remove it: rolecall adds the API version."],
+    ["api.example.com", "Add the scheme: https://api.example.com"],
     ["nothing", "For example: https://api.example.com"],
   ])("the hint for the base URL %s says what to write", (text, hint) => {
     expect(() => checkBaseUrl(text)).toThrow(expect.objectContaining({ hint }));

@@ -43,7 +43,7 @@ describe("a SARIF log", () => {
     expect(written.driver.rules[rule]).toMatchObject({
       id: "bad-base-url",
       shortDescription: {
-        text: "`base_url` is an http or https URL without credentials, query or fragment.",
+        text: "`base_url` must be an http or https URL without credentials, query or fragment.",
       },
       defaultConfiguration: { level: "error" },
     });

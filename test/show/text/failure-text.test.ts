@@ -105,7 +105,7 @@ const HINT = "The hint of the failure.";
 test.each<[code: ErrorCode, says: string]>([
   [
     "bad-request",
-    "Correct the file as the detail says; if the file is right, report this as a bug in rolecall.",
+    "Correct the file as the detail says; if the file is correct, report this as a bug in rolecall.",
   ],
   ["unauthorized", HINT],
   [
@@ -119,18 +119,18 @@ test.each<[code: ErrorCode, says: string]>([
   ],
   [
     "conflict",
-    "This conflicts with the current live state: find out what has changed there, and correct the file or the account.",
+    "This conflicts with the current live state: find out what has changed, and correct the file or the account.",
   ],
   ["unprocessable", "The service rejected the request as invalid: correct the file as the detail says."],
-  ["dependency-failed", "A dependency of the service has failed: wait until it is back."],
+  ["dependency-failed", "A dependency of the service has failed: try again later."],
   ["rate-limited", HINT],
-  ["service-failed", "The service has an internal error: wait until it is back."],
+  ["service-failed", "The service has an internal error: try again later."],
   ["unexpected-status", HINT],
   ["network", "Check the network and the base URL, and that the service is up."],
   ["timeout", "Check the network and the base URL, and that the service is up."],
   ["bad-response", HINT],
-  ["listing-unstable", "Somebody is changing this account right now: wait until they are done."],
-  ["stale", "Check that the file still says what you want."],
+  ["listing-unstable", "Somebody is changing this account right now: try again later."],
+  ["stale", "Check that the file is still what you want."],
   ["journal-unwritable", HINT],
   ["usage", HINT],
 ])("after %s it says in one sentence what to do", (code, says) => {
@@ -169,7 +169,7 @@ test("merchants that failed for the same reason are named together", () => {
     error: { failure: { ...missing, message: `There is no API key for ${merchant}.` } },
   }));
   const other = { merchant: "MC4", error: { failure: { ...missing, message: "The key is malformed." } } };
-  const next = '  → Set KEY. Run "rolecall doctor" to find out what is wrong.\n';
+  const next = '  → Set KEY. Run "rolecall doctor" to find the cause.\n';
   expect(renderUnread("planned", [...failed, other], PLAIN)).toBe(
     `MC1, MC2, MC3 could not be planned.\nerror, 3 times: There is no API key for MC1.\n${next}\nMC4 could not be planned.\nerror: The key is malformed.\n${next}`,
   );

@@ -262,7 +262,7 @@ test("a run tells whose fields may be empty at which merchant, and what restores
   const unrestored = [{ name: "ada@example.com", fields: ["roles", "metadata"] }];
   const text = renderRun(alone({ name: NAME, past: run, status: "interrupted", unrestored }), PLAIN);
   expect(text).toContain(
-    "  The service may have emptied fields that an update did not send:\n" +
+    "  The service may have cleared fields that an update did not send:\n" +
       "    ada@example.com at MC1: roles, metadata\n" +
       `  → To restore what is still empty, run "rolecall undo ${NAME} -m MC1", then apply again.\n`,
   );

@@ -34,7 +34,7 @@ export function applyCommand(io: Io, done: (code: ExitCode) => void): Command {
     .addOption(
       new Option(
         "--rotate-password <email>",
-        "change nothing but the password of this managed user, or of all that a glob matches, from its password_env; repeatable",
+        "change only the password of this managed user, or of all that a glob matches, from its password_env; repeatable",
       )
         .argParser((email: string, emails: readonly string[]) => [...emails, email])
         .default([], "none")

@@ -8,7 +8,7 @@ export const emailDomainsSetting = {
   schema: optional(z.array(matching(DOMAIN, "bad-domain")), {
     title: "Domains of addresses",
     description:
-      'The allowed domains of members\' addresses; "*.example.com", quoted, is every subdomain of example.com. If absent, any.',
+      'The allowed domains of members\' addresses; "*.example.com", quoted, stands for every subdomain of example.com. If absent, any domain is allowed.',
     examples: [["example.com", "*.example.com"]],
   }),
   kind: allowList,

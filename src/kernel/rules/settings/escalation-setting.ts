@@ -50,9 +50,9 @@ export const escalationSetting = {
       create: way("Create roles", "Permissions to create a role.", DEFAULT_ESCALATION.create),
     }),
     {
-      title: "Ways to more access",
+      title: "Escalation permissions",
       description:
-        "The permissions with which members can give themselves more, for checks with reach: true.",
+        "The permissions with which members can give themselves more access, for checks with reach: true.",
       examples: [{ assign: ["members_update"], edit: ["roles_update"], create: [] }],
     },
   ),

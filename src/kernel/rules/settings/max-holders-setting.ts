@@ -7,7 +7,7 @@ export const maxHoldersSetting = {
   key: "max_holders",
   schema: optional(z.record(text(), count()), {
     title: "Most holders",
-    description: "By role name or id, how many members may hold it.",
+    description: "Maximum number of holders, by role name or id.",
     default: {},
     examples: [{ role_admin: 3 }],
   }),

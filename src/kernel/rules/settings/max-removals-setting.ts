@@ -20,7 +20,7 @@ export const maxRemovalsSetting = {
   schema: optional(amountSchema, {
     title: "Most removals",
     description:
-      "How many roles, and how many members, one apply may remove or take something from: a count, or a share of what is live such as 25%, which allows at least 3 (0% allows none).",
+      "Maximum number of roles, and of members, that one apply may remove or take access from: a count, or a percentage of the live ones such as 25%, which allows at least 3 (0% allows none).",
     default: "25%",
     examples: ["25%", 10],
   }),

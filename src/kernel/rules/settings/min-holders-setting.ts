@@ -9,7 +9,7 @@ export const minHoldersSetting = {
   schema: optional(z.record(text(), count()), {
     title: "Fewest holders",
     description:
-      "By role name or id, the minimum of accepted holders, not counting service accounts. role_owner has a minimum of 1 unless it is listed; role_owner: 0 or {} turns that off.",
+      "Minimum number of accepted holders, by role name or id, not counting service accounts. The default for role_owner is 1; to turn it off, write role_owner: 0 or {}.",
     default: { role_owner: 1 },
     examples: [{ role_owner: 2 }],
   }),

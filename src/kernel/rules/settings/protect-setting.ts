@@ -15,7 +15,7 @@ export const protectSetting = {
     }),
     {
       title: "Protected",
-      description: "Roles and members that no apply changes or removes.",
+      description: "Roles and members that an apply must not change or remove.",
       examples: [{ roles: ["Shift Lead"], members: ["owner@example.com"] }],
     },
   ),

@@ -6,7 +6,7 @@ export const requireMfaSetting = {
   key: "require_mfa",
   schema: texts(
     "MFA required",
-    "Roles whose holders have MFA on login. For a member who has not accepted yet, it is unknown.",
+    "Roles whose holders must have MFA on login. For a member who has not accepted yet, it is unknown.",
     [["role_admin"]],
   ),
   kind: textList("role"),

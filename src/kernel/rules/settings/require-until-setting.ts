@@ -9,7 +9,7 @@ export const requireUntilSetting = {
   schema: optional(z.union([z.array(text()), z.record(text(), matching(PERIOD, "bad-period"))]), {
     title: "End required",
     description:
-      "Roles that are granted with an end date only: a list, or by role how far away the end of a new grant may be, in weeks (w), days (d) or hours (h), from now or from its beginning.",
+      "Roles that must be granted with an end date: a list, or a limit for each role on the length of a new grant, in weeks (w), days (d) or hours (h), from now or from its beginning.",
     default: [],
     examples: [["Contractor"], { Contractor: "90d", role_admin: "4h" }],
   }),

@@ -8,7 +8,7 @@ export const separateSetting = {
   key: "separate",
   schema: optional(z.array(z.array(text()).check(z.minLength(2, "too-few-roles" satisfies FormatCode))), {
     title: "Separate roles",
-    description: "Sets of roles; nobody may hold two of a set.",
+    description: "Sets of roles; nobody may hold two roles of a set.",
     default: [],
     examples: [[["Approver", "Payer"]]],
   }),

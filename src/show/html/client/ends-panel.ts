@@ -26,7 +26,7 @@ export function endsPanel(merchant: PageMerchant, view: PanelView): HTMLElement 
     ends <= now ? "ended" : ends - now <= SOON ? "soon" : "later";
   const table = dataTable<EndOfAccess>({
     id: "ends",
-    label: "What ends, and when",
+    label: "End dates",
     what: "end",
     rows: endings,
     columns: [

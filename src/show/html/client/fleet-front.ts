@@ -113,8 +113,8 @@ export function fleetFront(data: PageData, view: PanelView): HTMLElement {
     h(
       "p",
       { class: "legend" },
-      data.about === "plan" ? "Members are counted as the plan leaves them. " : null,
-      "Each column is darker where its number is higher: ",
+      data.about === "plan" ? "Members are counted as after the plan. " : null,
+      "Higher numbers have a darker background: ",
       h(
         "span",
         { class: "scale", "aria-hidden": "true" },

@@ -75,7 +75,7 @@ export function openMember(member: PageMember, merchant: PageMerchant, now: numb
     h("p", { class: "who" }, ...badgesOf(member)),
     status === "" || isActiveHolding(after ?? before)
       ? null
-      : h("p", { class: "notice plain" }, "What it holds grants nothing in this status."),
+      : h("p", { class: "notice plain" }, "The roles grant nothing in this status."),
     h("h3", {}, "Roles"),
     roleList(before?.roles ?? [], after?.roles ?? [], roleName),
     ends.length === 0 ? null : h("h3", {}, "Ends"),

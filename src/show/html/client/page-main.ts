@@ -126,7 +126,7 @@ function show(): void {
     return;
   }
   if (!isFleet) {
-    app?.replaceChildren(h("p", { class: "empty" }, "There is no merchant to show."));
+    app?.replaceChildren(h("p", { class: "empty" }, "There are no merchants to show."));
     return;
   }
   people ??= peopleOf(data);

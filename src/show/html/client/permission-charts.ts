@@ -145,7 +145,7 @@ export function rolesPanel(merchant: PageMerchant, view: PanelView): HTMLElement
       : h(
           "p",
           { class: "count" },
-          "Roles of unknown permissions, which no number here includes: ",
+          "Roles with unknown permissions, not included in these numbers: ",
           ...silent.flatMap((role, index) => [index === 0 ? "" : ", ", name(role)]),
           ".",
         ),
@@ -340,7 +340,7 @@ export function impactBars(merchant: PageMerchant, { now, paper }: PanelView): H
   return h(
     "section",
     { class: "block impact" },
-    h("h3", {}, "Who gains and loses what"),
+    h("h3", {}, "Permissions gained and lost"),
     h(
       "table",
       { class: "bars" },

@@ -171,7 +171,7 @@ export function personPanel({ at: memberships }: Person, view: PanelView): HTMLE
     {},
     h("p", { class: "facts" }, `A member of ${pluralize(memberships.length, "merchant")}`),
     table.element,
-    h("h3", {}, "What the roles permit"),
+    h("h3", {}, "Permissions from roles"),
     permissionsTable(memberships, view),
   );
 }

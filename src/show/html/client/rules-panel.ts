@@ -54,7 +54,7 @@ export function rulesPanel(merchant: PageMerchant, view: PanelView): HTMLElement
       },
       {
         id: "reasons",
-        title: "What fails it",
+        title: "Violations",
         text: (rule) => [...reasonsOf(rule).reasons, ...moreOf(rule)].join(" "),
         show: (rule) => reasons(rule, merchant, view),
       },

@@ -61,7 +61,7 @@ function nodeDetail(node: BrowseNode, context: DetailContext, layout: Layout): r
       ];
     case "idle":
       return paragraph(
-        "All their changes are among the equal ones at the top. Unfold to see them one by one.",
+        "All their changes are among the equal changes at the top. Unfold to see each of them.",
         layout,
       );
     default:

@@ -85,7 +85,11 @@ function letter(state: BrowseState, input: string, scene: BrowseScene): BrowseSt
     case "&":
       return state.search === ""
         ? { ...state, note: "Search with / first." }
-        : { ...state, only: !state.only, note: state.only ? "" : "Only what is found; Escape shows all." };
+        : {
+            ...state,
+            only: !state.only,
+            note: state.only ? "" : "Showing only matches; press Escape to show all.",
+          };
     case "J":
       return scroll(state, 1, scene);
     case "K":
@@ -167,7 +171,7 @@ function unfold(state: BrowseState, scene: BrowseScene): BrowseState {
   if (row.open !== null) return state;
   if (row.type === "node") return { ...withCursor(state, row.key), focus: "detail" };
   const [change] = row.changes;
-  if (change === undefined) return { ...state, note: "It is about no single change." };
+  if (change === undefined) return { ...state, note: "This does not concern a single change." };
   const node = [...scene.model.nodes.values()].find(
     (candidate) => candidate.type === "change" && candidate.change.id === change.id,
   );
@@ -200,7 +204,7 @@ function back(state: BrowseState): BrowseState {
   if (state.search !== "") return { ...state, search: "" };
   if (state.list === "issues") return { ...state, list: "changes", scroll: 0 };
   if (state.chosen.size === 0) return { ...state, end: "leave" };
-  return { ...state, note: "q leaves, and forgets what is left out." };
+  return { ...state, note: "Press q to quit and discard the selection." };
 }
 
 function typed(

@@ -143,13 +143,13 @@ function bottom({ state, selects, matches }: BrowseView, { columns }: Size, styl
         [shown(state.search)],
         ["▏"],
         [matchText, style.dim],
-        ["  Enter keeps, Escape ends", style.dim],
+        ["  Enter keeps, Escape cancels", style.dim],
       ],
       columns,
     );
   }
   if (state.note !== "") return line([[state.note, style.yellow]], columns);
-  const keys = state.help ? "↑↓ scroll · any other key goes back" : fitting(keysOf(state, selects), columns);
+  const keys = state.help ? "↑↓ scroll · any other key returns" : fitting(keysOf(state, selects), columns);
   return line([[keys, style.dim]], columns);
 }
 
@@ -176,25 +176,25 @@ export function helpLines(selects: boolean, columns: number, style: Style): read
     ["Home End  g G", "to the first line, to the last"],
     ["→ ←  l h", "unfold, fold; show one change, go back"],
     ["Enter", "unfold or fold; show one change"],
-    ["Tab", "into the detail and back, to scroll it; J K from the list"],
+    ["Tab", "to the detail pane and back; J K scroll it from the list"],
     ["o  c", "unfold everything, fold everything"],
     ["r", "the list of refusals, risks and notes; → goes to the change"],
     ["/", "search people, roles, permissions (+refunds: who gains it), files"],
-    ["n  N", "the next match, the one before"],
-    ["&", "only what is found; again, or Escape: everything"],
+    ["n  N", "next match, previous match"],
+    ["&", "show only matches; again, or Escape: show all"],
     ["e", "open the file at the line, in $VISUAL or $EDITOR"],
     ...(selects
       ? ([
-          ["space", "leave out, or take in again; on a heading, all of it"],
-          ["a", "apply what is selected; it asks first"],
+          ["space", "leave out, or select again; on a heading, everything below it"],
+          ["a", "apply the selection; asks first"],
         ] as const)
       : []),
-    ["Escape", "one step back; at last it leaves"],
+    ["Escape", "one step back; finally quit"],
     ["Ctrl-Z", "suspend; fg comes back"],
-    ["q  Ctrl-C", selects ? "leave; nothing is changed" : "leave; the plan is printed"],
+    ["q  Ctrl-C", selects ? "quit; nothing is changed" : "quit; the plan is printed"],
   ];
   const marks = [
-    ...(selects ? ["[x] selected  [ ] left out  [·] left out too: it needs what is left out"] : []),
+    ...(selects ? ["[x] selected  [ ] left out  [·] also left out: it depends on a left-out change"] : []),
     "+2 -1 permissions gained and lost  ! a risk  ✗ refused",
   ];
   const label = columns < TWO_PANES ? 14 : 15;

@@ -131,7 +131,7 @@ function sharedNode(children: readonly BrowseNode[]): BrowseNode {
 }
 
 function idleNode(merchants: readonly BrowseNode[]): BrowseNode {
-  const title = `${counted(merchants.length, "merchant")} with nothing besides`;
+  const title = `${counted(merchants.length, "merchant")} with no other changes`;
   const children = merchants.map((node) => ({
     ...node,
     key: `${IDLE}\n${node.key}`,

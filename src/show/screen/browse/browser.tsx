@@ -67,7 +67,7 @@ export function browseScreen(options: BrowseOptions): BrowseScreen {
     fileLineOf(row) {
       const [change] = row.changes;
       if (change === undefined) return "There is no change on this line.";
-      return fileLineOf(change) ?? "It is in no file.";
+      return fileLineOf(change) ?? "It is not in a file.";
     },
   });
   const settled = (state: BrowseState, size: Size): BrowseState =>

@@ -56,7 +56,7 @@ export function waitingDetail({ change, role, waitsFor }: Deferred, layout: Layo
     ...changeHeading(change, layout),
     ...waitsLines(
       waitsFor,
-      role === null ? "" : ` Else the role ${role} would have too few holders.`,
+      role === null ? "" : ` Otherwise, the role ${role} would have too few holders.`,
       layout,
     ),
     [],
@@ -164,7 +164,7 @@ function roleAccess(
       : [
           [],
           [
-            [judged === plan ? "With all changes" : "With all that is selected", layout.style.bold],
+            [judged === plan ? "With all changes" : "With the whole selection", layout.style.bold],
           ] as DetailLine,
           ...permissionSums(judged.impact, new Set([...gained, ...lost]), layout),
           [],

@@ -116,7 +116,7 @@ function accept({ single }: ListQuestion, state: ListState, matches: readonly nu
   const chosen = matches[state.cursor];
   if (single) return chosen === undefined ? state : { ...state, answer: [chosen] };
   return state.ticked.size === 0
-    ? { ...state, hint: "Nothing is ticked: press Space to tick, or q to leave." }
+    ? { ...state, hint: "Nothing is selected: press Space to select, or q to quit." }
     : { ...state, answer: [...state.ticked].sort((a, b) => a - b) };
 }
 

@@ -34,7 +34,7 @@ export function rowLines(view: ListView, height: number, width: number, style: S
 }
 
 function emptyText({ list }: BrowseState): string {
-  return list === "issues" ? "  No refusals, risks or notes." : "  Nothing is found. Escape shows all.";
+  return list === "issues" ? "  No refusals, risks or notes." : "  No matches. Press Escape to show all.";
 }
 
 /** The pieces of a row: what may be cut, and what stands at the end. */

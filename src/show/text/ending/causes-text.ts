@@ -56,12 +56,12 @@ function causeLines(
     status === "unknown" && isAboutPasswords
       ? "The password may have been set: run the rotation again."
       : nextStepFor(status, failure);
-  const message = limited ? "The service refused invitations for the time being (429)." : failure.message;
+  const message = limited ? "The service refuses some invitations for now (429)." : failure.message;
   const paint = limited || status === "unknown" ? style.yellow : style.red;
   return [
     ...(limited
       ? [
-          ...titleLines("refused for the time being", hits, several, paint, style, false),
+          ...titleLines("refused for now", hits, several, paint, style, false),
           ...cutLines(
             hits.map(({ outcome }) => oneLine("failure" in outcome ? (outcome.failure?.message ?? "") : "")),
             style,
@@ -140,7 +140,7 @@ function lostLines(hits: readonly Hit[], run: string, style: Style): readonly st
   return [
     ...cutLines(lost, style),
     ...hangingLines(
-      `"rolecall undo ${oneLine(run)}" invites them with all of this; "rolecall apply" with what the files list.`,
+      `"rolecall undo ${oneLine(run)}" invites them with all of this; "rolecall apply" invites them with what the files list.`,
       style.columns,
       "    → ",
       "      ",

@@ -92,7 +92,7 @@ function placeText(merchants: readonly string[]): string {
 
 const MERCHANT_STATUS = {
   applied: "applied",
-  unchanged: "with nothing to do",
+  unchanged: "without changes",
   partial: "partly applied",
   refused: "refused",
   failed: "failed",
@@ -204,7 +204,7 @@ function verificationBlocks(ends: readonly MerchantEnd[], style: Style): readonl
         ...(lines.length > errors ? [counted(lines.length - errors, "remaining change")] : []),
         ...(errors > 0 ? [counted(errors, "problem")] : []),
       ].join(" and ");
-      const text = `verification found ${counts}; somebody else may have changed something in the meantime:`;
+      const text = `the verification found ${counts}; somebody else may have made changes in the meantime:`;
       return [
         ...hangingLines(text, style.columns, `${style.red("✗")} ${codes(group)}: `, "  "),
         ...cutLines(lines, style),

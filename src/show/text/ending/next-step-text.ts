@@ -32,7 +32,7 @@ export function nextBlock(
   const lines = next.length === 0 ? [] : wrapText(next.join(" "), style.columns);
   if (applied !== null && applied.journals.length > 0)
     return [...lines, ...recordLines(applied, isCut, complete ? "  " : "", style)];
-  return isCut ? [...lines, "Lists are cut: --format json has all."] : lines;
+  return isCut ? [...lines, "Lists are cut: use --format json to see everything."] : lines;
 }
 
 function recordLines(
@@ -81,7 +81,7 @@ function causeText({ cause, ends }: Pick<AppliedRun, "cause" | "ends">): readonl
 }
 
 const SAVE_REST =
-  'Completed changes remain. To continue, save what remains with "rolecall plan --out", let it be approved, and apply that plan.';
+  'Completed changes remain. To continue, save the remaining changes with "rolecall plan --out", get that plan approved, and apply it.';
 
 function isDoneButFor(unapproved: readonly MerchantOutcome[], applied: AppliedRun | null): boolean {
   const outcomes = (applied?.ends ?? []).flatMap(({ result }) => result.outcomes);
@@ -104,11 +104,11 @@ function howToGoOn(applied: AppliedRun | null, skipped: readonly MerchantOutcome
   const isRefused = skipped.some(({ status }) => status === "refused");
   if (ends.length === 0)
     return isRefused
-      ? "To continue, correct the files, or override or approve what is refused, and apply again."
+      ? "To continue, correct the files, or override or approve the refused changes, and apply again."
       : "To continue, fix the problems above, and apply again.";
   if (rotates && skipped.length === 0 && outcomes.some(({ status }) => status !== "done")) {
     const fix = outcomes.some(({ status }) => status === "failed") ? "fix the problem, and " : "";
-    return `${what} To continue, ${fix}run the command again: it keeps the passwords that are set already.`;
+    return `${what} To continue, ${fix}run the command again: passwords that are already set are kept.`;
   }
   if (unknown > 0) return `${what} To continue, ${plan} to see what remains, and apply again.`;
   const hasFailures = ends.some(
@@ -133,7 +133,7 @@ const HINT = Symbol("hint");
 /** The sentence to print after an apply stopped with each code; `null` for codes that cannot stop an apply. */
 const NEXT_STEPS: Readonly<Record<ErrorCode, string | typeof HINT | null>> = {
   "bad-request":
-    "Correct the file as the detail says; if the file is right, report this as a bug in rolecall.",
+    "Correct the file as the detail says; if the file is correct, report this as a bug in rolecall.",
   unauthorized: HINT,
   "request-failed":
     "Fix what the detail describes; if it is unclear, ask the service's operators about this instance.",
@@ -141,19 +141,19 @@ const NEXT_STEPS: Readonly<Record<ErrorCode, string | typeof HINT | null>> = {
   "not-found":
     "It may have been removed in the meantime; otherwise check the merchant code, the base URL and the key.",
   conflict:
-    "This conflicts with the current live state: find out what has changed there, and correct the file or the account.",
+    "This conflicts with the current live state: find out what has changed, and correct the file or the account.",
   unprocessable: "The service rejected the request as invalid: correct the file as the detail says.",
-  "dependency-failed": "A dependency of the service has failed: wait until it is back.",
+  "dependency-failed": "A dependency of the service has failed: try again later.",
   "rate-limited": HINT,
   "invitation-limited": HINT,
-  "service-failed": "The service has an internal error: wait until it is back.",
+  "service-failed": "The service has an internal error: try again later.",
   "unexpected-status": HINT,
   network: "Check the network and the base URL, and that the service is up.",
   timeout: "Check the network and the base URL, and that the service is up.",
   "bad-response": HINT,
-  "listing-unstable": "Somebody is changing this account right now: wait until they are done.",
+  "listing-unstable": "Somebody is changing this account right now: try again later.",
   "too-many-items": HINT,
-  stale: "Check that the file still says what you want.",
+  stale: "Check that the file is still what you want.",
   "journal-unwritable": HINT,
   "not-restored": HINT,
   usage: HINT,

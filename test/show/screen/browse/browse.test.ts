@@ -485,7 +485,7 @@ describe("leaving a change out", () => {
 describe("a search", () => {
   test("goes to what it finds while it is typed, and on to the next", () => {
     const one = sit([shop()]);
-    expect(one.keys("/New").at(-1)).toBe("/New▏  3 matches  Enter keeps, Escape ends");
+    expect(one.keys("/New").at(-1)).toBe("/New▏  3 matches  Enter keeps, Escape cancels");
     expect(one.cursor()).toContain("role New");
     expect(one.keys("<enter>")[0]).toContain('· 1/3 "New"');
     one.keys("n");
@@ -571,7 +571,7 @@ describe("keys", () => {
     const one = sit([shop()]);
     one.keys("G r/cy<enter><tab><esc><esc><esc>");
     expect(one.state()).toMatchObject({ list: "changes", focus: "list", search: "", end: null });
-    expect(one.keys("<esc>").at(-1)).toBe("q leaves, and forgets what is left out.");
+    expect(one.keys("<esc>").at(-1)).toBe("Press q to quit and discard the selection.");
     expect(one.state().end).toBeNull();
   });
 
@@ -608,7 +608,7 @@ describe("keys", () => {
     expect(pressed("rjjje", [refused()]).end).toEqual({ edit: { file: "mc1.yaml", line: 7 } });
   });
 
-  test("? tells every key, scrolls, and any other key goes back", () => {
+  test("? tells every key, scrolls, and any other key returns", () => {
     const one = sit([shop()], { size: { columns: 40, rows: 10 } });
     const first = one.keys("?").join("\n");
     expect(first).toContain("one line up or down");
@@ -637,7 +637,7 @@ describe("equal changes", () => {
       "    [x] ▸ - cy@example.com (not in the file) in all 12 merc…  !",
       "    [x] ▸ ~ ada@example.com: - Old, + New in all 12 me… +1 -1 !",
       "    [x] ▸ + bo@example.com: + New (invitation) in all 12 … +2 !",
-      "  ▸ 12 merchants with nothing besides                         !",
+      "  ▸ 12 merchants with no other changes                        !",
     ]);
     one.keys("jjj<right>");
     expect(one.list().slice(4, 7)).toEqual([
@@ -727,7 +727,7 @@ describe("equal changes", () => {
     own.keys("/MC13<enter>N");
     expect(own.cursor()).toMatch(/^▾ MC13 .*\+1 -1/);
     expect(own.keys(" ")[0]).toContain("60 selected");
-    expect(rows.join("\n")).toContain("▸ 12 merchants with nothing besides");
+    expect(rows.join("\n")).toContain("▸ 12 merchants with no other changes");
   });
 
   test("and equal refusals stand once in the list of risks, with the merchants", () => {

@@ -70,7 +70,7 @@ describe("a list to tick", () => {
     const state = pressed(MERCHANTS, ENTER);
     expect(state.answer).toBeUndefined();
     expect(listLines(MERCHANTS, state, { columns: 80, rows: 24 }, PLAIN).at(-1)).toContain(
-      "Nothing is ticked",
+      "Nothing is selected",
     );
   });
 

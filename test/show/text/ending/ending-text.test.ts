@@ -114,7 +114,7 @@ test("after a failure it says whether anything was changed, and what to do", () 
   );
 });
 
-test("after a stop, an invitation that is refused for the time being is no problem to fix", () => {
+test("after a stop, an invitation that is refused for now is no problem to fix", () => {
   const stopped = stoppedAfter("done", "failed");
   const failure = { code: "invitation-limited", message: "ada@example.com: try again later." } as const;
   const outcomes = stopped.outcomes.map((one) => (one.status === "failed" ? { ...one, failure } : one));
@@ -382,8 +382,8 @@ describe("the verification", () => {
     expect(one).toContain("✗ Apply incomplete at MC1: 12 changes done.\n");
     expect(one).toContain(
       [
-        "✗ MC1: verification found 2 remaining changes; somebody else may have changed",
-        "  something in the meantime:",
+        "✗ MC1: the verification found 2 remaining changes; somebody else may have made",
+        "  changes in the meantime:",
         "    update role Till\\u{1b}[2J: description, permissions",
         "    delete member ada@example.com",
         "",
@@ -396,7 +396,7 @@ describe("the verification", () => {
       ],
       { outcomes: OPEN },
     );
-    expect(two).toContain("✗ MC1, MC2: verification found 2 remaining changes");
+    expect(two).toContain("✗ MC1, MC2: the verification found 2 remaining changes");
     expect(two.match(/delete member ada/g)).toHaveLength(1);
   });
 
@@ -404,7 +404,7 @@ describe("the verification", () => {
     const twice = live([], [liveMember("mem_1", "ada@example.com"), liveMember("mem_2", "ada@example.com")]);
     const plan = planOf(desired({ members: [member("ada@example.com")] }), twice);
     const text = textOf([{ result: done(), verification: verified(plan) }], { outcomes: OPEN });
-    expect(text).toContain("✗ MC1: verification found 1 problem");
+    expect(text).toContain("✗ MC1: the verification found 1 problem");
     expect(text).toContain("    error: ");
   });
 
@@ -443,7 +443,7 @@ describe("merchants where the apply was not begun", () => {
         "failed at MC4: MC4 has no key.",
         "refused at MC10: y",
         "",
-        "To continue, correct the files, or override or approve what is refused, and",
+        "To continue, correct the files, or override or approve the refused changes, and",
         "apply again.",
         "",
       ].join("\n"),
@@ -453,7 +453,7 @@ describe("merchants where the apply was not begun", () => {
   test("are counted beside those that are applied", () => {
     const { outcomes: applied, ...ending } = endingOf([{ result: stoppedAfter("done", "failed") }]);
     const text = renderEnding({ ...ending, outcomes: [...applied, ...outcomes] }, PLAIN);
-    expect(text).toContain("\n  Merchants: 1 with nothing to do, 1 partly applied, 2 refused, 1 failed.\n");
+    expect(text).toContain("\n  Merchants: 1 without changes, 1 partly applied, 2 refused, 1 failed.\n");
     expect(text).toContain("\nrefused at 2 merchants (");
   });
 });

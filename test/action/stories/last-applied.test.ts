@@ -160,7 +160,9 @@ describe("what was applied last", () => {
     await story.apply();
     const pull = await story.openPull({ [file("MC1")]: null });
     await story.merge(pull);
-    expect((await story.apply()).outputs["result"]).toBe("no-changes");
+    const run = await story.apply();
+    expect(run.log).toContain("was to change MC1, and was lost: no file declares it any more.");
+    expect((await story.rerun(run)).outputs["result"]).toBe("no-changes");
   });
 
   test("does not cover a commit that nobody reviewed, until it is undone", async () => {

@@ -1,4 +1,4 @@
-import { byCodeUnit, counted, groupByKey } from "../../lib/text.ts";
+import { byCodeUnit, counted, groupByKey, grouped } from "../../lib/text.ts";
 import type { RoleImage } from "../../model/field-values.ts";
 import type { Finding, Plan, ReachStep, Refusal } from "../../model/plan.ts";
 
@@ -299,7 +299,7 @@ const LIST_LIMIT = 5;
 /** Joins the first few items of a list, and says how many more there are. */
 export function list(items: readonly string[], separator = ", "): string {
   const shown = items.slice(0, LIST_LIMIT).join(separator);
-  return items.length > LIST_LIMIT ? `${shown} and ${items.length - LIST_LIMIT} more` : shown;
+  return items.length > LIST_LIMIT ? `${shown} and ${grouped(items.length - LIST_LIMIT)} more` : shown;
 }
 
 const RULES = ["guard", "policy", "check"] as const;

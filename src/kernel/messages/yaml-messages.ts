@@ -1,3 +1,4 @@
+import { grouped } from "../../lib/text.ts";
 import type { YamlProblem } from "../problems/problem.ts";
 import { type MessageTable, type MessageText, quote } from "./message-phrases.ts";
 
@@ -56,7 +57,7 @@ export const YAML_MESSAGES: MessageTable<YamlProblem["code"]> = {
     hint: "A file describes one merchant. Check that this is the right file.",
   }),
   "too-many-problems": ({ more }) => ({
-    message: more === 1 ? "One more problem is not shown." : `${more} more problems are not shown.`,
+    message: more === 1 ? "One more problem is not shown." : `${grouped(more)} more problems are not shown.`,
     hint: "Fix these first, then run again.",
   }),
   "yaml-syntax": ({ kind }) => SYNTAX[kind] ?? SYNTAX_UNKNOWN,

@@ -19,6 +19,8 @@ export function writeChain(folder) {
   const indented = (text) => text.replaceAll(/^/gm, "    ").trimEnd();
   mkdirSync(join(folder, "access"));
   mkdirSync(join(folder, "shared"));
+  // With the default limits, no apply would make it.
+  writeFileSync(join(folder, "rolecall.yaml"), "version: 1\nrun: { max_gains: {} }\n");
   writeFileSync(
     join(folder, "shared/group.yaml"),
     `version: 1\nroles:\n${role("catalog_view, sales_create, payouts_edit")}`,

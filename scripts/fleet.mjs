@@ -30,7 +30,7 @@ export function writeFleet(folder) {
         "version: 1",
         `merchant: ${code}`,
         "roles:",
-        role("Cashier", "catalog_view, sales_create, refunds_create"),
+        role("Cashier", "catalog_view, sales_create, customers_view"),
         role("Shift Lead", "refunds_create, payouts_view"),
         ...(index % 2 === 0 ? [role("Auditor", "payouts_view, transactions_view")] : []),
         "members:",

@@ -441,7 +441,7 @@ function pageTests(path: string): void {
     expect(await cells("same@example.com")).toEqual(["no", "administrator"]);
     expect(await cells("soon@example.com")).toEqual(["?", "none"]);
     expect(await row("soon@example.com").getByRole("img", { name: "not known" }).count()).toBe(1);
-    expect(await cells("ada@example.com")).toEqual(["no", "not known"]);
+    expect(await cells("ada@example.com")).toEqual(["no", "at least 1"]);
   });
 
   test("draws what ends on an axis with a line for today: what has ended is before it", async () => {

@@ -26,8 +26,8 @@ const FILE = `version: 1
 merchant: MC4F7K2P
 environment: live
 roles:
-  - { name: Cashier, permissions: [catalog_view, checkouts_create, refunds_create] }
-  - { name: Shift Lead, permissions: [payouts_view, refunds_create] }
+  - { name: Cashier, permissions: [catalog_view, checkouts_create, rebates_create] }
+  - { name: Shift Lead, permissions: [payouts_view, rebates_create] }
 members:
   - { email: ada@example.com, roles: [role_owner] }
   - { email: bob@example.com, roles: [Cashier, Shift Lead] }

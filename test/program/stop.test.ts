@@ -124,7 +124,8 @@ keys:
   try {
     await mkdir(join(many.folder, "access"));
     const members = ["ada", "b", "c", "d", "e", "f"].map(
-      (name) => `  - { email: ${name}@example.com, roles: [role_owner] }\n`,
+      (name) =>
+        `  - { email: ${name}@example.com, roles: [${name === "ada" ? "role_owner" : "role_employee"}] }\n`,
     );
     for (const code of codes) {
       await many.write(`access/${code}.yaml`, `version: 1\nmerchant: ${code}\nmembers:\n${members.join("")}`);

@@ -219,7 +219,7 @@ describe("a reviewed removal", () => {
     expect(run.log).toContain(
       `MC1: #${first} was to change MC1, and was lost: no file declares it any longer.`,
     );
-    expect(story.comments(first).join()).toContain("no file declares it any more");
+    expect(story.comments(first).join()).toContain("no file declares it any longer");
     expect((await story.rerun(run)).code).toBe(0);
   });
 

@@ -161,7 +161,7 @@ describe("what was applied last", () => {
     const pull = await story.openPull({ [file("MC1")]: null });
     await story.merge(pull);
     const run = await story.apply();
-    expect(run.log).toContain("was to change MC1, and was lost: no file declares it any more.");
+    expect(run.log).toContain("was to change MC1, and was lost: no file declares it any longer.");
     expect((await story.rerun(run)).outputs["result"]).toBe("no-changes");
   });
 

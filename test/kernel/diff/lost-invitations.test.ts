@@ -96,7 +96,10 @@ describe("an expired invitation that a run removed and could not renew", () => {
       { kind: "create", after: { roles: [{ id: "role_1" }], metadata: { badge: 7 } } },
     ]);
     expect(notes).toMatchObject([
-      { code: "invited-again", message: expect.stringContaining("a new invitation with the same content is sent") },
+      {
+        code: "invited-again",
+        message: expect.stringContaining("a new invitation with the same content is sent"),
+      },
     ]);
   });
 });

@@ -146,12 +146,14 @@ export function reviewsOf(
     const reviewed = parseReviewedState(run?.merchants.get(merchant));
     return reviewed === null ? [] : [{ name, state: { ...reviewed, at } }];
   });
-  return [...(state?.open ?? []), ...news];
+  const open = state?.open ?? [];
+  // Whoever reviews another plan of the merchant sees it as it is.
+  return [...(news.length > 0 ? open.filter(({ isLost }) => !isLost) : open), ...news];
 }
 
-/** Returns whether a review holds more than dates to come. */
-export function hasRows({ state: { roles, members, people } }: Review): boolean {
-  return roles.length + members.length + people.length > 0;
+/** Returns whether a review holds more than dates to come, and what was lost. */
+export function hasRows({ isLost, state: { roles, members, people } }: Review): boolean {
+  return !isLost && roles.length + members.length + people.length > 0;
 }
 
 /** Why a run looks at a merchant; `null` if it does not have to. */

@@ -32,6 +32,8 @@ export interface OpenRow {
   readonly row: RowPlace;
   /** `null` if it is needed in any case. */
   readonly until: readonly string[] | null;
+  /** Set if its change is lost. */
+  readonly isLost?: true;
 }
 
 /** Accounts for each change that the reviews showed, and returns the rows that later applies may need. */
@@ -52,7 +54,8 @@ export function accountFor(
   const ofRoles = context.fresh.plan.changes.flatMap(({ resource, fingerprint }) =>
     resource === "role" ? fingerprint : [],
   );
-  const judgedGroups = groupedRows(merged.rows).map((rows) => {
+  const accountable = merged.rows.filter(({ review }) => reviews[review]?.isLost !== true);
+  const judgedGroups = groupedRows(accountable).map((rows) => {
     const [{ review }] = rows;
     const hasBase = reviews[review]?.state.hasBase === true;
     const fingerprints = [...new Set(rows.flatMap((mergedRow) => fingerprintsOf(mergedRow.row.subject)))];
@@ -87,6 +90,7 @@ function openRow(
 ): readonly OpenRow[] {
   const place = { index: review, row: row.place };
   if (entry?.verdict === "refused" || entry?.verdict === "deferred") return [{ ...place, until: null }];
+  if (entry?.verdict === "dropped") return [{ ...place, until: null, isLost: true }];
   const isNeeded = entry === null ? fingerprints.length > 0 : entry.verdict === "covered";
   return isNeeded ? [{ ...place, until: fingerprints }] : [];
 }

@@ -83,19 +83,50 @@ export function remaining(comparison: Comparison, done: ReadonlySet<string>): re
   );
   const isWaiting = (name: string): boolean =>
     (pending.get(name) ?? []).some((fingerprint) => !done.has(fingerprint));
-  return reviews.flatMap(({ name, state }, review): readonly Review[] => {
-    const has = (list: OpenRow["row"]["list"], place: number): boolean =>
-      needed.some(({ index, row }) => index === review && row.list === list && row.index === place);
-    const roles = state.roles.filter((_, index) => has("roles", index));
-    const members = state.members.filter((_, index) => has("members", index));
-    const names = new Set(members.map((row) => row.name));
-    const people = state.people.filter((row, index) => names.has(row.name) || has("people", index));
+  return reviews.flatMap((review, index): readonly Review[] => {
+    if (review.isLost) return [review];
+    const { name, state } = review;
+    const own = needed.filter((open) => open.index === index);
     const dates = state.dates.filter(
       ({ at, name: who }) => at > comparison.covered.reviewed.at || isWaiting(who),
     );
-    if (roles.length + members.length + people.length + dates.length === 0) return [];
-    return [{ name, state: { ...state, roles, members, people, dates } }];
+    const lost = {
+      ...rowsAt(
+        state,
+        own.filter(({ isLost }) => isLost),
+      ),
+      dates: [],
+    };
+    const open = {
+      ...rowsAt(
+        state,
+        own.filter(({ isLost }) => !isLost),
+      ),
+      dates,
+    };
+    return [
+      ...(hasContent(lost) ? [{ name, state: lost, isLost: true } as const] : []),
+      ...(hasContent(open) ? [{ name, state: open }] : []),
+    ];
   });
+}
+
+/** Returns a reviewed state with some of its rows; a member's permissions stay with the member. */
+function rowsAt(state: ReviewedState, rows: readonly OpenRow[]): ReviewedState {
+  const has = (list: OpenRow["row"]["list"], place: number): boolean =>
+    rows.some(({ row }) => row.list === list && row.index === place);
+  const members = state.members.filter((_, index) => has("members", index));
+  const names = new Set(members.map(({ name }) => name));
+  return {
+    ...state,
+    roles: state.roles.filter((_, index) => has("roles", index)),
+    members,
+    people: state.people.filter((row, index) => names.has(row.name) || has("people", index)),
+  };
+}
+
+function hasContent({ roles, members, people, dates }: ReviewedState): boolean {
+  return roles.length + members.length + people.length + dates.length > 0;
 }
 
 /** Returns why a review does not count for a plan; `null` if it does. */
@@ -138,9 +169,10 @@ function withOpenDates(reviews: readonly Review[], { fresh, seal }: Fresh): read
   const { desired, plan } = fresh;
   const { at: now } = plan.reviewed;
   const toCome = datesIn(desired, now, seal);
-  return reviews.map(({ name, state }) => {
+  return reviews.map((review) => {
+    const { state } = review;
     const past = state.dates.filter(({ at }) => at <= now);
-    return { name, state: { ...state, dates: [...past, ...datesStillToCome(state.dates, toCome)] } };
+    return { ...review, state: { ...state, dates: [...past, ...datesStillToCome(state.dates, toCome)] } };
   });
 }
 

@@ -244,6 +244,31 @@ describe("dates", () => {
   });
 });
 
+test("a lost removal still keeps what was not made from giving the person more", () => {
+  const holders = ["ann@example.com", "zoe@example.com"];
+  const is = live(
+    [liveRole("role_1", "Night", { permissions: ["a"] })],
+    holders.map((email, index) => liveMember(`mem_${index}`, email, { roles: ["role_1"] })),
+  );
+  const want = (permissions: readonly string[], ...emails: readonly string[]) =>
+    desired({
+      roles: [role("Night", { permissions })],
+      members: emails.map((email) => member(email, { roles: ["Night"] })),
+    });
+  const grown = reviewOf("#1", want(["a", "b"], ...holders), is);
+  const removal = reviewOf("#9", want(["a"], "ann@example.com"), is);
+  const all = want(["a", "b"], ...holders);
+  const first = compareReviewed([grown, removal], freshOf(all, is));
+  expect(first.account.map(({ review, verdict }) => `${review} ${verdict}`)).toContain("#9 dropped");
+  expect(briefRefused(first).join()).toContain("zoe@example.com would get b");
+  const kept = remaining(first, new Set());
+  expect(kept.map(({ name, isLost }) => [name, isLost])).toContainEqual(["#9", true]);
+  const second = compareReviewed(kept, freshOf(all, is));
+  expect(second.account.map(({ review }) => review)).not.toContain("#9");
+  expect(briefRefused(second)).toEqual(briefRefused(first));
+  expect(remaining(second, new Set())).toEqual(kept);
+});
+
 test("a change of a role that was not made is made later, for all who were seen to hold it", () => {
   const holder = liveMember("mem_1", "h@example.com", { roles: ["role_1"] });
   const is = live([liveRole("role_1", "Cashier", { permissions: ["a"] })], [holder]);

@@ -114,7 +114,7 @@ export interface AccessAnswer {
   readonly member: Omit<SnapshotMember, "held">;
   /** `null` for a member without any role. */
   readonly role: SnapshotRole | null;
-  /** How the member holds the role; `null` for a member without roles. */
+  /** The member's grant of the role; `null` for a member without roles. */
   readonly held: HeldRole | null;
   /** The permissions of the role that the question is about, sorted; `null` if unknown. */
   readonly permissions: readonly string[] | null;
@@ -154,7 +154,7 @@ export interface ExpiringAccess {
   readonly what: AccessEnd["by"] | "invitation";
   /** The name of the role that ends; `null` for everything. */
   readonly role: string | null;
-  /** As written in the file; for an invitation, ISO 8601. */
+  /** The date as the file has it; for an invitation, in ISO 8601. */
   readonly text: string;
   /** The first moment without access, in ms since the epoch. */
   readonly ends: number;

@@ -47,7 +47,7 @@ function compareDates(one: Case, { after, plan, failures, dates }: Made): readon
     const wanted = wantedOf({ ...one, now });
     return wanted === null ? 0 : expectedOf(wanted, { world }).changes.size;
   };
-  // What the service does not take from files leaves a difference for good.
+  // Values that the service does not take from files differ for good.
   if (changesAt(one.now) > 0) return [];
   const first = momentsIn(one).find((moment) => moment > one.now && changesAt(moment) > 0);
   return first === undefined || dates.includes(first)
@@ -150,7 +150,7 @@ function compareRefusals(
   ]);
   const expectedCodes = refusedBy(wanted, expected, predefined);
   if (plan.deferred.length > 0) {
-    // What waits is still there, which other rules may see; but all that hold of the state after everything refuse.
+    // While changes wait, more rules may be broken; all that the final state breaks refuse.
     const missing = [...expectedCodes].filter((code) => !COUNTS_CHANGES.has(code) && !found.has(code));
     const isExpected = plan.deferred.some(({ role }) => role === null)
       ? expected.outlook.some(({ isMoved }) => isMoved)

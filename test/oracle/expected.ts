@@ -438,7 +438,7 @@ function planOld(
   return { ...go(old, one, work), isMoved: true };
 }
 
-/** Who is away keeps the old membership without roles. */
+/** Keeps the old membership of an absent member, without roles. */
 function planAway(old: WorldMember, one: WantedMember, work: Work): Outlook {
   const status = old.status === "expired" ? "pending" : old.status;
   const [left] = planListed({ ...one, roles: one.roles === null ? null : [] }, { ...old, status }, work);

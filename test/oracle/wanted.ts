@@ -91,7 +91,7 @@ export function wantedOf({ files, now }: Pick<Case, "files" | "now">): Wanted | 
   const gone = all.flatMap(({ leavers = [] }) =>
     leavers.flatMap(({ email, from }) => (startOf(from) <= now ? email.toLowerCase() : [])),
   );
-  // Who has left under one address has left under all of them.
+  // A person who has left under one address has left under all of them.
   const left = new Set([
     ...gone,
     ...(members ?? [])

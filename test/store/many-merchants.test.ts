@@ -9,7 +9,7 @@ const KEY = "0123456789abcdef0123456789abcdef";
 const MERCHANTS = 5_000;
 const PEOPLE = 10;
 
-/** What a plan shows that adds ten people with a role to a merchant. */
+/** The reviewed state of a plan that adds ten people with a role to a merchant. */
 const reviewedOf = (merchant: string): ReviewedState => {
   const names = Array.from(
     { length: PEOPLE },

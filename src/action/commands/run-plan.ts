@@ -213,7 +213,7 @@ async function reviewed(
     ...planOutputs(plans),
     ...(await publish(context, page, plans, isApproved ? NO_COMMENT : comment, worth)),
   };
-  // Whoever approves it now approves what the comment still shows.
+  // An approval would be of the earlier plan, which the comment still shows.
   if (comment.isStale()) return { ...failed("failed", "github", STALE), outputs };
   const kept = store && (await keepPlan(context, store, store.records, plans, comment.id()));
   if (verdict.reason !== null && verdict.reason !== "differences") return { ...verdict, outputs };

@@ -270,7 +270,7 @@ async function verify(
   const enabled = passwords.flatMap(({ id, before, after }) => (before.status === after.status ? [] : [id]));
   const changed = live ? statusChanges(live, looked.live, new Set(enabled)) : [];
   const waited = new Set(planned.deferred.map(({ change }) => change.fingerprint));
-  // What waited may have become due, such as when a managed user was created under a new address.
+  // Deferred changes may have become due, such as when a managed user was created under a new address.
   const isRemoved = ({ id }: Change): boolean =>
     result.outcomes.some(
       ({ status, change }) => status === "done" && change.kind === "delete" && change.id === id,

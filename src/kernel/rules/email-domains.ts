@@ -37,7 +37,7 @@ export const emailDomains = {
     return after
       .filter((domain) => {
         const lower = domain.toLowerCase();
-        // "*.it.example.com" is within "*.example.com" as much as any of its subdomains.
+        // If "*.example.com" was allowed, "*.it.example.com" adds nothing.
         return !lowerDomains.has(lower) && !isAllowed(`@${lower.replace(/^\*\./, "any.")}`);
       })
       .map((domain) => `addresses may be in ${domain}`);

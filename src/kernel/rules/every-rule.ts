@@ -40,7 +40,7 @@ const GUARDS = { maxRemovals, maxGains, protect, minHolders } as const satisfies
 
 type Table = typeof POLICIES & typeof GUARDS;
 
-/** Rules by themselves, each with what it takes to judge it. */
+/** The data to judge a single rule. */
 export type RuleItem = ReturnType<Table[keyof Table]["list"]>[number]["item"];
 
 /** A policy with its value in a state; one that is not set has the value for none. */
@@ -170,7 +170,7 @@ export function isCause(
   return guard.causes(item as RuleItem, refusal, { matches, items: itemsOfGuard });
 }
 
-/** What a listed rule takes to be judged; that of a guard is one of the guard's own. */
+/** The item of a listed rule: for a guard, one that the guard itself listed. */
 interface ItemOfKind {
   readonly kind: string;
 }

@@ -11,7 +11,7 @@ export function newRoles(change: MemberChange): readonly RoleRef[] {
   return change.fields.flatMap((diff) => (diff.field === "roles" ? diff.added : []));
 }
 
-/** What a plan gives people. */
+/** The part of a plan that tells who gains what. */
 export interface Gains {
   readonly impact: Plan["impact"];
   readonly members: readonly MemberChange[];

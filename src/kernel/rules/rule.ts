@@ -22,11 +22,11 @@ export interface RuleEntry<Item> {
   readonly entry: ListedRule["entry"];
   /** The key of its violations; `null` if no access violates it by itself. */
   readonly violated: string | null;
-  /** What it takes to judge the rule by itself. */
+  /** The data to judge this rule alone. */
   readonly item: Item;
 }
 
-/** What is said of a rule of either kind. */
+/** The part that policies and guards share. */
 interface Judge<Value, Item> {
   /** The codes of its refusals. */
   readonly codes: readonly string[];
@@ -41,7 +41,7 @@ interface Judge<Value, Item> {
 /** A rule of either kind. */
 export type RuleModule<Value, Item = unknown> = Policy<Value, Item> | Guard<Value, Item>;
 
-/** What is known of the merchants that a setting holds for. */
+/** Facts about the merchants that a setting applies to. */
 export interface LintFacts {
   /** Names and ids of all roles, live or declared; `null` if not all live ones are known. */
   readonly roles: readonly string[] | null;
@@ -99,9 +99,9 @@ export interface UnknownToRule {
   readonly finding: FindingData;
   /** The key of the violation that there may be. */
   readonly rule: string;
-  /** What is not known of the live access, in a sentence. */
+  /** Says what is unknown about the live access. */
   readonly live: string;
-  /** What the files do not say of so many, in a sentence. */
+  /** Says what the files leave open, for so many members. */
   inFiles(times: number): string;
 }
 
@@ -123,7 +123,7 @@ export interface Declarations {
   readonly now: number;
 }
 
-/** What was granted before: live, and by the state of the base branch, if that is known. */
+/** Earlier grants: the live ones, and those of the base branch, if it is known. */
 export interface FormerGrants {
   readonly before: Access;
   readonly base: Pick<DesiredState, "roles" | "members"> | undefined;

@@ -93,9 +93,9 @@ function liveMembers({ create: _, unmanaged = 0, ...live }: Plan["summary"]["mem
 
 /** People of a run, by name in lower case; the same name at two merchants is one person. */
 interface Affected {
-  /** What each loses or gains where. */
+  /** The losses or gains of each, with their merchants. */
   readonly people: ReadonlyMap<string, readonly string[]>;
-  /** What they lose or gain, sorted. */
+  /** The distinct losses or gains, sorted. */
   readonly items: readonly string[];
   readonly merchants: number;
 }

@@ -139,7 +139,7 @@ describe("what a role grants", () => {
     expect(run.code).toBe(1);
     expect(run.log).toContain("payouts_edit");
     expect(await addresses()).not.toContain("hal@example.com");
-    // Whoever approves what waits reads what hal gets by then.
+    // The reviewer of the waiting change reads what hal gets by then.
     const [, waits = ""] = run.summary.split("### Waits for approval");
     expect(waits.split("<details")[0]).toMatch(/payouts&#95;edit<\/code> \| <code>hal/);
     expect(waits.split("<details")[0]).not.toContain("bob");

@@ -27,7 +27,7 @@ const CASHIER = liveRole("role_1", "Cashier");
 const PAYER = liveRole("role_2", "Payer");
 const [OLD, NEW] = ["ada@old.example", "ada@new.example"];
 
-/** As files with one of the addresses are read. */
+/** The leavers that are read from a file that lists either address. */
 const GONE = [leaver(NEW, "2026-06-01"), leaver(OLD, "2026-06-01")];
 
 type Entry = Omit<Partial<DesiredMember>, "roles"> & NonNullable<Parameters<typeof member>[1]>;

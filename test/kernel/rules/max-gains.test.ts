@@ -221,7 +221,7 @@ const sharedEntries = fc.array(fc.tuple(fc.nat(60), fc.subarray(ROLES, { minLeng
 
 type Sets = readonly (readonly string[])[];
 
-/** What a shared file makes of a merchant: other permissions of its roles, and entries of its own. */
+/** A shared file's part of a merchant: other permissions of its roles, and entries of its own. */
 interface Edited {
   readonly was: Sets;
   readonly is: Sets;

@@ -58,7 +58,7 @@ export interface SettingKind<Value> {
   limits(written: unknown): readonly SettingLimit[];
 }
 
-/** A rule as files set it: what it takes to read a file, without its judge. */
+/** A rule as files set it, without its judge. */
 export interface RuleSetting<Value> {
   readonly section: "guards" | "policies";
   /** The key in the section. */

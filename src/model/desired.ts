@@ -203,6 +203,11 @@ export type Check = (
   readonly origin: Origin;
 };
 
+/** The file of rules that the project enforces; absent for the merchant's own rules. */
+export interface EnforcedBy {
+  readonly enforcedBy?: string | undefined;
+}
+
 /** Rules that a project enforces on a merchant's file, judged separately from the file's own rules, which cannot loosen them. */
 export interface EnforcedRules {
   readonly guards: GuardSettings;

@@ -1,4 +1,4 @@
-import type { DesiredState, Origin } from "./desired.ts";
+import type { DesiredState, EnforcedBy, Origin } from "./desired.ts";
 
 /** The severity of a finding: an error stops the command, a warning does not. */
 export type Severity = "error" | "warning";
@@ -32,10 +32,8 @@ export interface Diagnostic {
 export type DeclaredAccess = Pick<
   DesiredState,
   "policies" | "checks" | "roles" | "members" | "leavers" | "origin"
-> & {
-  /** The file of the policies and checks if the project enforces them. */
-  readonly rules?: string;
-};
+> &
+  EnforcedBy;
 
 /** The codes of diagnostics about broken policies and checks. */
 export type BreachCode = `policy-${string}` | "check-at-most" | "check-cannot" | "check-only";

@@ -16,6 +16,7 @@ import {
   liveRole,
   matches,
   member,
+  NO_POLICIES,
   NOW,
   planOf,
   role,
@@ -434,6 +435,13 @@ describe("undo", () => {
       ],
     });
     const guards = { protect: { roles: [], members: ["ben@*"] } };
-    expect(briefRefusals(undo(run, service, { guards }).plan)).toEqual(["guard protect ben@example.com"]);
+    const own = undo(run, service, { guards }).plan;
+    expect(briefRefusals(own)).toEqual(["guard protect ben@example.com"]);
+    expect(own.refusals[0]?.hint).toBe("Remove the entry from guards.protect.");
+    const files = ["hq/policy.yaml"] as const;
+    const rules = { guards, policies: NO_POLICIES, checks: [], files };
+    expect(undo(run, service, { enforced: [rules] }).plan.refusals).toMatchObject([
+      { code: "protect", hint: "Ask those who own hq/policy.yaml." },
+    ]);
   });
 });

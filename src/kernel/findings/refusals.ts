@@ -75,8 +75,18 @@ export function toExistingViolation({ code, resource, name, check, message, hint
 }
 
 /** Returns the refusal of some data. */
-export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
+export function toRefusal(data: RefusalData, tense: Tense = "plan", enforcedBy?: string): Refusal {
   const { code } = data;
+  const check = (name: string | null, message: string): Refusal => ({
+    rule: "check",
+    code,
+    resource: name === null ? null : "member",
+    name,
+    check: null,
+    message,
+    hint: `Change the roles or their permissions, or ${ruleAdvice("the check", enforcedBy)}.`,
+    override: null,
+  });
   switch (data.code) {
     case "changed-addresses":
       return guardRefusal(
@@ -169,11 +179,11 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan"): Refusal {
       );
     }
     case "check-only":
-      return check(code, data.name, `${data.name} ${accessText(data, tense)}; a check does not allow this.`);
+      return check(data.name, `${data.name} ${accessText(data, tense)}; a check does not allow this.`);
     case "check-at-most":
-      return check(code, null, `${holdersText(data, tense)}; a check allows at most ${data.most}.`);
+      return check(null, `${holdersText(data, tense)}; a check allows at most ${data.most}.`);
     case "check-cannot":
-      return check(code, data.name, `${data.name} ${accessText(data, tense)}; a check forbids this.`);
+      return check(data.name, `${data.name} ${accessText(data, tense)}; a check forbids this.`);
     default:
       return data satisfies never;
   }
@@ -258,14 +268,9 @@ function fieldNames(fixed: FixedValues): string {
   return list(Object.keys(fixed), " and ");
 }
 
-/** The parts of hints that advise to change a rule. */
-const RULE_ADVICE =
-  /(?:, or (?:add the domain to|raise|from|remove the entry from) (?:policies|guards)\.\w+|, or the check)\.$/;
-
-/** Returns a hint for those who cannot change the rule, which the project enforces by a file. */
-export function hintOfEnforced(hint: string, file: string): string {
-  if (/^Remove the entry from guards\.\w+\.$/.test(hint)) return `Ask those who own ${file}.`;
-  return hint.replace(RULE_ADVICE, () => `, or ask those who own ${file}.`);
+/** Returns the advice to change a rule, or to ask for it if the project enforces the rule by a file. */
+export function ruleAdvice(change: string, enforcedBy: string | undefined): string {
+  return enforcedBy === undefined ? change : `ask those who own ${enforcedBy}`;
 }
 
 /** Returns the refusal of a guard. */
@@ -278,20 +283,6 @@ export function guardRefusal(
   override: string | null,
 ): Refusal {
   return { rule: "guard", code, resource, name, check: null, message, hint, override };
-}
-
-function check(code: string, name: string | null, message: string): Refusal {
-  const hint = "Change the roles or their permissions, or the check.";
-  return {
-    rule: "check",
-    code,
-    resource: name === null ? null : "member",
-    name,
-    check: null,
-    message,
-    hint,
-    override: null,
-  };
 }
 
 const LIST_LIMIT = 5;

@@ -1,6 +1,6 @@
 import { isLiteralGlob } from "../../lib/glob.ts";
 import { by, byCodeUnit } from "../../lib/text.ts";
-import type { DesiredState } from "../../model/desired.ts";
+import type { DesiredState, EnforcedBy } from "../../model/desired.ts";
 import { type LiveState, PREDEFINED_ROLES, UNASSIGNABLE_ROLES } from "../../model/live.ts";
 import type { Change, Counts, Finding, MemberChange, Plan, Refusal } from "../../model/plan.ts";
 import { leftAt } from "../diff/active-member.ts";
@@ -195,7 +195,7 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
   const remaining = apart ? accessAfter(joined, changes, { mergeReplacedRoles: true }) : after;
   const names = roleNames(remaining, declared);
   const { find } = names;
-  const judge = (rules: DesiredState, findRole = find): Judgement => {
+  const judge = (rules: DesiredState & EnforcedBy, findRole = find): Judgement => {
     // An undo does not depend on the file.
     const compared = { before: joined, declared: () => (byFile ? declaredViolations(rules, now) : []) };
     const present = judgePlan(rules, { access: remaining, settled: joinedAfter, find: findRole }, compared);
@@ -219,7 +219,10 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
     };
   };
   const judged = judge(ownSettings);
-  const judgedBy = (rules: DesiredState, { callerId }: Pick<typeof guarded, "callerId">): Judgement => {
+  const judgedBy = (
+    rules: DesiredState & EnforcedBy,
+    { callerId }: Pick<typeof guarded, "callerId">,
+  ): Judgement => {
     const kept = accessAfter(joined, changes, { mergeReplacedRoles: true });
     const few = withheldBy(rules.guards, {
       before: joined,
@@ -240,7 +243,7 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
       ...few.deferred
         .filter((one) => !chained.has(one.deferred.change.fingerprint))
         .map((one) => one.refusal(false)),
-      ...guardPlan(rules.guards, { ...guarded, callerId }),
+      ...guardPlan(rules.guards, { ...guarded, callerId, enforcedBy: rules.enforcedBy }),
       ...broken,
     ];
     return { ...rest, refusals };
@@ -250,15 +253,16 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
   const allChanges = [...sortChanges(changes.roles), ...sortChanges(changes.members)];
   const fingerprint = planFingerprint(place, allChanges);
   const isWhole = byFile && leaveOut.size === 0;
-  const asWritten = (refusal: Refusal): Refusal => (byFile ? refusal : refusalOfUndo(refusal));
+  const asWritten = (refusals: readonly Refusal[], enforcedBy?: string): readonly Refusal[] =>
+    byFile ? refusals : refusals.map((refusal) => refusalOfUndo(refusal, enforcedBy));
   // Nobody locks themselves out by the rules of one file alone.
   const enforced = sets.map(({ origin, rules }) => {
     const { refusals: broken, findings, findingData: data } = judgedBy(rules, { callerId: null });
-    const refused = { fingerprint, refusals: broken.map(asWritten), changes: allChanges };
+    const refused = { fingerprint, refusals: asWritten(broken, rules.enforcedBy), changes: allChanges };
     const notOverridden = applyFileOverrides(refused, overridesOf(rules, isWhole));
     return { origin, ...notOverridden, findings, findingData: data };
   });
-  const ownRefusals = [
+  const ownRefusals = asWritten([
     ...roles.refusalData.map((data) => toRefusal(data)),
     ...withheld.refusals,
     ...still.refusals,
@@ -267,7 +271,7 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
     ...held.refusals,
     ...guardPlan(guards, guarded),
     ...judged.refusals,
-  ].map(asWritten);
+  ]);
   const baseRules = base && ownRules(withRulesOf(base, desired), sets);
   const ambiguous = [
     ownSettings,

@@ -93,7 +93,12 @@ function judged(
   const enforced = rules.map((rule) => ({
     file: rule.file,
     breaches: judge(
-      { ...declared, policies: rule.rules.policies, checks: rule.rules.checks, rules: rule.rules.files[0] },
+      {
+        ...declared,
+        policies: rule.rules.policies,
+        checks: rule.rules.checks,
+        enforcedBy: rule.rules.files[0],
+      },
       now,
     ),
   }));

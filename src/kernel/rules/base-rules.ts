@@ -1,7 +1,6 @@
 import { canonicalJson } from "../../lib/json-text.ts";
-import type { Check, DesiredState, EnforcedRules } from "../../model/desired.ts";
+import type { Check, DesiredState, EnforcedBy, EnforcedRules } from "../../model/desired.ts";
 import type { Finding, Refusal } from "../../model/plan.ts";
-import { hintOfEnforced } from "../findings/refusals.ts";
 import { withoutDefaults } from "./every-rule.ts";
 import { currentNameIn } from "./renamed-roles.ts";
 import { renamedRules } from "./settings/every-setting.ts";
@@ -15,7 +14,7 @@ export type BaseRules = Pick<
 /** Enforced rules as those of a desired state, in which renamed roles have their current names. */
 export interface EnforcedSet {
   readonly origin: EnforcedRules;
-  readonly rules: DesiredState;
+  readonly rules: DesiredState & EnforcedBy;
 }
 
 /**
@@ -37,7 +36,8 @@ export function enforcedSets(desired: DesiredState, base: BaseRules | undefined)
       origin.guards,
       (name) => index > 0 || sets.some((rules) => rules.guards[name] !== undefined),
     );
-    return { origin, rules: withRulesOf({ guards, policies, checks }, desired) };
+    const [enforcedBy] = origin.files;
+    return { origin, rules: { ...withRulesOf({ guards, policies, checks }, desired), enforcedBy } };
   });
 }
 
@@ -74,20 +74,12 @@ function withCurrentNames(check: Check, nameOf: (role: string) => string): Check
 
 /** Returns a refusal as one by enforced rules. */
 export function refusalOfEnforced({ files: [file], by }: EnforcedRules, refusal: Refusal): Refusal {
-  const { message, hint } = refusal;
-  return {
-    ...refusal,
-    message: ofRules(message, file, by),
-    hint: hintOfEnforced(hint, file),
-    rules: file,
-    ...(by && { by }),
-  };
+  return { ...refusal, message: ofRules(refusal.message, file, by), rules: file, ...(by && { by }) };
 }
 
 /** Returns an existing violation as one of enforced rules. */
 export function findingOfEnforced({ files: [file], by }: EnforcedRules, finding: Finding): Finding {
-  const { message, hint } = finding;
-  return { ...finding, message: ofRules(message, file, by), hint: hint && hintOfEnforced(hint, file) };
+  return { ...finding, message: ofRules(finding.message, file, by) };
 }
 
 function ofRules(message: string, file: string, by: EnforcedRules["by"]): string {

@@ -1,5 +1,5 @@
 import { by, sortedSet } from "../../lib/text.ts";
-import type { Check, DesiredState } from "../../model/desired.ts";
+import type { Check, DesiredState, EnforcedBy } from "../../model/desired.ts";
 import type { Breach, BreachSubject } from "../../model/diagnostic.ts";
 import type { Refusal } from "../../model/plan.ts";
 import { type RefusalData, type Tense, toRefusal } from "../findings/refusals.ts";
@@ -8,7 +8,7 @@ import { type Reach, reaching } from "./reach.ts";
 
 /** Returns the violations of the file's checks in an access; members count whatever their status. */
 export function checkViolations(
-  { checks, policies }: Pick<Rules, "checks" | "policies">,
+  { checks, policies, enforcedBy }: Rules,
   judged: Judged,
 ): readonly Violation[] {
   if (checks.length === 0) return [];
@@ -22,8 +22,8 @@ export function checkViolations(
         extent,
         check,
         ...(data.code === "check-only" && { only: data }),
-        refusal: (tense) => ({ ...toRefusal(data, tense), check: text }),
-        breaches: () => [breachOfCheck(check, data)],
+        refusal: (tense) => ({ ...toRefusal(data, tense, enforcedBy), check: text }),
+        breaches: () => [breachOfCheck(check, data, enforcedBy)],
       }),
     );
   });
@@ -32,8 +32,8 @@ export function checkViolations(
 type CheckData = Extract<RefusalData, { readonly code: `check-${string}` }>;
 
 /** Returns a violated check as a problem of the files. */
-export function breachOfCheck({ origin }: Check, data: CheckData): Breach {
-  const { message, hint } = toRefusal(data);
+export function breachOfCheck({ origin }: Check, data: CheckData, enforcedBy?: string): Breach {
+  const { message, hint } = toRefusal(data, "plan", enforcedBy);
   const subject: BreachSubject =
     data.code === "check-cannot"
       ? { kind: "cannot", origin, permission: data.permission }
@@ -190,7 +190,7 @@ export function checkText(check: Check): string {
 }
 
 /** The policies and checks of a file, with its members for their end dates. */
-export type Rules = Pick<DesiredState, "policies" | "checks" | "members">;
+export type Rules = Pick<DesiredState, "policies" | "checks" | "members"> & EnforcedBy;
 
 /** The input of policies and checks. */
 export interface Judged {

@@ -1,5 +1,5 @@
 import { quoted } from "../../lib/text.ts";
-import { list } from "../findings/refusals.ts";
+import { list, ruleAdvice } from "../findings/refusals.ts";
 import { refusalRule } from "../problems/rule-table.ts";
 import { listOf, textOf } from "../values/values.ts";
 import { subjectOf } from "./checks.ts";
@@ -64,7 +64,7 @@ export const emailDomains = {
     });
   },
   isOff: (domains) => domains === undefined,
-  judge(domains, { index }) {
+  judge(domains, { index, enforcedBy }) {
     if (domains === undefined) return [];
     const isAllowed = domainTest(domains);
     return index.people
@@ -76,7 +76,7 @@ export const emailDomains = {
           "member",
           name,
           `The address ${name} is in none of the allowed domains: ${list(domains) || "there are none"}.`,
-          "Use another address, or add the domain to policies.email_domains.",
+          `Use another address, or ${ruleAdvice("add the domain to policies.email_domains", enforcedBy)}.`,
         );
         return {
           rule: KEY,

@@ -225,7 +225,7 @@ function guardOfCode(code: string): Guard<unknown, RuleItem> | undefined {
 }
 
 /** Returns the refusal of an undo's plan, whose changes do not come from the file. */
-export function refusalOfUndo(refusal: Refusal): Refusal {
+export function refusalOfUndo(refusal: Refusal, enforcedBy: string | undefined): Refusal {
   const { code, hint } = refusal;
-  return { ...refusal, hint: guardOfCode(code)?.undoHints?.[code] ?? UNDO_HINTS[code] ?? hint };
+  return { ...refusal, hint: guardOfCode(code)?.undoHints?.[code]?.(enforcedBy) ?? UNDO_HINTS[code] ?? hint };
 }

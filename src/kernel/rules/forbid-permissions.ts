@@ -1,5 +1,5 @@
 import type { Refusal } from "../../model/plan.ts";
-import { list } from "../findings/refusals.ts";
+import { list, ruleAdvice } from "../findings/refusals.ts";
 import { refusalRule } from "../problems/rule-table.ts";
 import { breachOf, missingFrom, type Policy, policyRefusal } from "./rule.ts";
 import { forbidPermissionsSetting } from "./settings/forbid-permissions-setting.ts";
@@ -30,7 +30,7 @@ export const forbidPermissions = {
   looser: (before, after) =>
     missingFrom(before, after, (permission) => `custom roles may grant ${permission}`),
   isOff: (permissions) => permissions.length === 0,
-  judge(permissions, { access }) {
+  judge(permissions, { access, enforcedBy }) {
     if (permissions.length === 0) return [];
     const forbidden = new Set(permissions);
     return [...access.roles].flatMap(([key, { id, custom, name, permissions: grantedPermissions }]) => {
@@ -44,14 +44,14 @@ export const forbidPermissions = {
           subject: { id: id === null ? null : key, name },
           extent: granted,
           check: null,
-          refusal: (tense) => refusalOf(name, granted, tense === "plan"),
+          refusal: (tense) => refusalOf(name, granted, tense === "plan", enforcedBy),
           breaches: () =>
             granted.map((permission) =>
               breachOf(
                 "policy-forbidden-permission",
                 "forbid_permissions",
                 { kind: "permission", role: name, permission },
-                refusalOf(name, [permission], true),
+                refusalOf(name, [permission], true, enforcedBy),
               ),
             ),
         },
@@ -60,12 +60,17 @@ export const forbidPermissions = {
   },
 } as const satisfies Policy<readonly string[]>;
 
-function refusalOf(name: string, permissions: readonly string[], isPlan: boolean): Refusal {
+function refusalOf(
+  name: string,
+  permissions: readonly string[],
+  isPlan: boolean,
+  enforcedBy: string | undefined,
+): Refusal {
   return policyRefusal(
     KEY,
     "role",
     name,
     `The role "${name}" ${isPlan ? "would grant" : "grants"} ${list(permissions)}, which no custom role may grant.`,
-    "Remove it from the role, or from policies.forbid_permissions.",
+    `Remove it from the role, or ${ruleAdvice("from policies.forbid_permissions", enforcedBy)}.`,
   );
 }

@@ -26,10 +26,16 @@ export function unknownToPolicies(rules: Rules, judged: Judged): readonly Unknow
   return asking.flatMap(({ policy, value }) => policy.unknown?.(value, context) ?? []);
 }
 
-function contextOf({ members = [] }: Rules, judged: Judged): PolicyContext {
+function contextOf({ members = [], enforcedBy }: Rules, judged: Judged): PolicyContext {
   const { access, settled } = judged;
   const index = indexAccess(access);
-  return { ...judged, index, counted: settled === access ? index : indexAccess(settled), members };
+  return {
+    ...judged,
+    index,
+    counted: settled === access ? index : indexAccess(settled),
+    members,
+    enforcedBy,
+  };
 }
 
 /** Returns the violations by declarations, such as ends that are too far away. */

@@ -2,7 +2,7 @@ import type { Breach, DeclaredAccess } from "../../model/diagnostic.ts";
 import type { Finding, Refusal } from "../../model/plan.ts";
 import { activeAt, isMention, leftAt } from "../diff/active-member.ts";
 import type { FindingData } from "../findings/findings.ts";
-import { hintOfEnforced, list, toExistingViolation } from "../findings/refusals.ts";
+import { list, toExistingViolation } from "../findings/refusals.ts";
 import { type Access, type PersonAccess, type RoleAccess, roleFinder } from "./access.ts";
 import {
   type Budget,
@@ -126,11 +126,7 @@ export function judgeDeclared(declared: DeclaredAccess, now: number): readonly B
   try {
     const violations = violationsIn(declared, judged);
     const long = declaredOf(declared, { desired: declared, find: judged.find, now });
-    const { rules } = declared;
-    const breaches = [...oneForEachOnly(violations), ...long.map(({ breach }) => breach)];
-    return rules === undefined
-      ? breaches
-      : breaches.map((breach) => ({ ...breach, hint: hintOfEnforced(breach.hint, rules) }));
+    return [...oneForEachOnly(violations, declared), ...long.map(({ breach }) => breach)];
   } catch (error) {
     if (error instanceof TooMuchWork) return null;
     throw error;
@@ -183,7 +179,7 @@ interface Joined {
 }
 
 /** Combines the violations of one `only` check, which share its location in the file, and their steps. */
-function oneForEachOnly(violations: readonly Violation[]): readonly Breach[] {
+function oneForEachOnly(violations: readonly Violation[], { enforcedBy }: DeclaredAccess): readonly Breach[] {
   const joined = new Map<unknown, Map<string, Joined>>();
   for (const violation of violations) {
     const { only, check } = violation;
@@ -204,6 +200,6 @@ function oneForEachOnly(violations: readonly Violation[]): readonly Breach[] {
   return groups.flatMap(({ first, names, through }): readonly Breach[] => {
     const { check, only } = first;
     if (check === null || only === undefined) return first.breaches();
-    return [breachOfCheck(check, { ...only, name: list(names), through: [...through].sort() })];
+    return [breachOfCheck(check, { ...only, name: list(names), through: [...through].sort() }, enforcedBy)];
   });
 }

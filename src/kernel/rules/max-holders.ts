@@ -1,6 +1,6 @@
 import { counted, quoted } from "../../lib/text.ts";
 import type { Refusal } from "../../model/plan.ts";
-import { list } from "../findings/refusals.ts";
+import { list, ruleAdvice } from "../findings/refusals.ts";
 import { refusalRule } from "../problems/rule-table.ts";
 import { countOf, fieldsOf } from "../values/values.ts";
 import { countWork, holdersBy, STEPS_OF_HOLDER } from "./checks.ts";
@@ -54,7 +54,7 @@ export const maxHolders = {
           "role",
           role,
           `The role "${role}" ${isPlan ? "would have" : "has"} ${counted(names.length, "holder")} (${list(names)}); the limit is ${max}.`,
-          "Remove it from a holder, or raise policies.max_holders.",
+          `Remove it from a holder, or ${ruleAdvice("raise policies.max_holders", context.enforcedBy)}.`,
         );
       return [
         {

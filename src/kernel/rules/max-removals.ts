@@ -19,7 +19,7 @@ export const maxRemovals = {
   codes: ["max-removals"],
   off: { percent: 100 },
   undoHints: {
-    "max-removals": "Check that this is the right run. To revert only a part of it, use --merchant.",
+    "max-removals": () => "Check that this is the right run. To revert only a part of it, use --merchant.",
   },
   list: (_, limit) =>
     limit === undefined

@@ -3,7 +3,7 @@ import { quoted } from "../../lib/text.ts";
 import type { IgnorePatterns } from "../../model/desired.ts";
 import type { MemberChange, RoleChange } from "../../model/plan.ts";
 import { addressesOf, type GlobMatch, matchesAny } from "../diff/scope.ts";
-import { guardRefusal } from "../findings/refusals.ts";
+import { guardRefusal, ruleAdvice } from "../findings/refusals.ts";
 import { fieldsOf, listOf, textOf } from "../values/values.ts";
 import { replacedBy, takesRoles } from "./removals.ts";
 import type { Guard } from "./rule.ts";
@@ -14,7 +14,10 @@ export const protect = {
   ...protectSetting,
   codes: ["protect"],
   off: { roles: [], members: [] },
-  undoHints: { protect: "Remove the entry from guards.protect." },
+  undoHints: {
+    protect: (file) =>
+      file === undefined ? "Remove the entry from guards.protect." : `Ask those who own ${file}.`,
+  },
   list: ({ roles, members }) => [
     ...roles.map((glob) => ({
       text: `protect role ${glob}`,
@@ -38,7 +41,7 @@ export const protect = {
         .filter((name) => !isCovered(name, after[key], matches))
         .map((name) => `${matchedBy(key, name)} no longer protected`);
     }),
-  refuse(globs, { entries, scope, changes: due, deferred, matches }) {
+  refuse(globs, { entries, scope, changes: due, deferred, matches, enforcedBy }) {
     if (globs.roles.length + globs.members.length === 0) return [];
     const addresses = new Map(scope.members.map((member) => [member.id, addressesOf(member)]));
     const pinned = new Map(
@@ -67,7 +70,7 @@ export const protect = {
           resource,
           name,
           `The ${resource} ${isRole ? `"${name}"` : name} is protected, and this plan would ${kind} it.`,
-          "Revert the change in the file, or remove the entry from guards.protect.",
+          `Revert the change in the file, or ${ruleAdvice("remove the entry from guards.protect", enforcedBy)}.`,
           `protect=${name}`,
         ),
       ];

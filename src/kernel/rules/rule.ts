@@ -1,5 +1,5 @@
 import type { ListedRule } from "../../model/coverage.ts";
-import type { DesiredMember, DesiredState } from "../../model/desired.ts";
+import type { DesiredMember, DesiredState, EnforcedBy } from "../../model/desired.ts";
 import type { Breach, BreachSubject } from "../../model/diagnostic.ts";
 import type { Deferred, Finding, Impact, MemberChange, Refusal } from "../../model/plan.ts";
 import type { RuleResult } from "../../model/reports.ts";
@@ -73,7 +73,7 @@ export interface LooserContext {
 }
 
 /** The access to judge, indexed. */
-export interface PolicyContext extends Judged {
+export interface PolicyContext extends Judged, EnforcedBy {
   readonly index: AccessIndex;
   /** The index of `settled`, for counting. */
   readonly counted: AccessIndex;
@@ -138,7 +138,7 @@ export interface DeclaredViolation {
 }
 
 /** The input of guards. */
-export interface Guarded {
+export interface Guarded extends EnforcedBy {
   /** The declared members: `protect` also matches a pinned member by the address in its entry. */
   readonly entries: readonly DesiredMember[];
   /** The merchant's own file. */
@@ -188,7 +188,7 @@ export interface Guard<Value, Item = unknown> extends GuardSetting<Value>, Judge
   /** The setting that limits nothing, for rules beside others that set the guard. */
   readonly off: NonNullable<Value>;
   /** Hints about refusals of an undo, whose changes come from a run instead of the file, by code. */
-  readonly undoHints?: Readonly<Record<string, string>>;
+  readonly undoHints?: Readonly<Record<string, (enforcedBy: string | undefined) => string>>;
   refuse?(value: Value, guarded: Guarded): readonly Refusal[];
   /** Defers or refuses removals before they are made. */
   withhold?(value: Value, removals: Removals): Withheld;

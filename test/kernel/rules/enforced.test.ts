@@ -106,7 +106,7 @@ describe("the rules that a project enforces", () => {
     ]);
     expect(hints.join()).not.toMatch(/policies\.|guards\.|the check/);
     // The declarations are judged by themselves as well, by `validate`.
-    const own = judgeDeclared({ ...state, ...enforced, rules: "hq/policy.yaml" }, 0) ?? [];
+    const own = judgeDeclared({ ...state, ...enforced, enforcedBy: "hq/policy.yaml" }, 0) ?? [];
     const ofFiles = own.map(({ hint }) => hint);
     expect(ofFiles.length).toBeGreaterThan(3);
     expect(ofFiles.filter((hint) => !asked.some((one) => one.endsWith(hint)))).toEqual([]);

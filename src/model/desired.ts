@@ -254,4 +254,9 @@ export interface DesiredState extends Addressed {
   readonly members?: readonly DesiredMember[];
   /** One entry for each address. Absent: none. */
   readonly leavers?: readonly Leaver[];
+  /**
+   * Entries whose dates are reviewed, such as those of the base branch: what such a date ends is no removal for the limits,
+   * and an end that is new or earlier is one. Absent: no dates are known to be reviewed.
+   */
+  readonly reviewedEnds?: Pick<DesiredState, "members" | "leavers">;
 }

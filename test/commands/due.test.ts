@@ -1,6 +1,8 @@
+import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RunningSandbox, rolecall, startSandbox } from "../support/rolecall.ts";
 
@@ -22,6 +24,9 @@ members:
   - { email: gone@example.com, roles: [role_employee], until: 2001-06-30 }
   - { email: new@example.com, roles: [role_employee] }
 `;
+
+const git = (...args: readonly string[]) =>
+  promisify(execFile)("git", ["-c", "user.name=T", "-c", "user.email=t@example.com", ...args], { cwd });
 
 let sandbox: RunningSandbox;
 let cwd = "";
@@ -171,5 +176,38 @@ describe("a transfer of people on a day to come", () => {
     await writeFile(join(cwd, "later.json"), json);
     const args = ["apply", "transfer.yaml", "--yes", "--approved", "later.json"];
     expect((await rolecall(args, { cwd, env: shop.env, now: () => Date.parse("2026-12-20") })).code).toBe(0);
+  });
+
+  test("is refused by the number of people only until the dates are reviewed", async () => {
+    const onTheDay = ["plan", "transfer.yaml", "--as-of", "2027-01-08"];
+    const plain = await rolecall(onTheDay, { cwd, env: shop.env });
+    expect(plain.code).toBe(3);
+    expect(plain.stdout).toContain('"rolecall apply --only due"');
+    const due = await rolecall([...onTheDay, "--only", "due"], { cwd, env: shop.env });
+    expect(due.code).toBe(0);
+    expect(due.stdout).toContain("6 to delete");
+
+    await git("init", "-q");
+    await writeFile(join(cwd, "transfer.yaml"), file.slice(0, file.indexOf("leavers:")));
+    await git("add", "transfer.yaml");
+    await git("commit", "-qm", "people");
+    await writeFile(join(cwd, "transfer.yaml"), file);
+    const since = ["--changed-since", "HEAD"];
+    const args = ["plan", "transfer.yaml", "--as-of", "2026-12-20", ...since, "--format", "json"];
+    const review = await rolecall(args, { cwd, env: shop.env });
+    expect(review.code).toBe(3);
+    const { plans, later } = JSON.parse(review.stdout) as {
+      readonly plans: readonly { readonly refusals: readonly { readonly message: string }[] }[];
+      readonly later: readonly { readonly refusals: readonly object[] }[];
+    };
+    expect(plans.flatMap(({ refusals }) => refusals.map(({ message }) => message))).toEqual([
+      "8 of 21 members would be removed or lose something, 8 of them by dates that are new or earlier; the limit is 5.",
+    ]);
+    expect(later.flatMap(({ refusals }) => refusals)).toEqual([]);
+
+    await git("commit", "-qam", "leavers");
+    await writeFile(join(cwd, "transfer.yaml"), `${file}\nchecks: [{ can: payouts_edit, at_most: 9 }]`);
+    const reviewed = await rolecall([...onTheDay, ...since], { cwd, env: shop.env });
+    expect(reviewed.code).toBe(0);
   });
 });

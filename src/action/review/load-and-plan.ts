@@ -11,6 +11,7 @@ import type { Planned } from "../../app/session/session.ts";
 import { withBase } from "../../kernel/approval/with-base.ts";
 import { buildPlan, type PlanInput } from "../../kernel/plan/build-plan.ts";
 import type { ProjectAccess } from "../../kernel/read/bound-files.ts";
+import { withReviewedEnds } from "../../kernel/read/reviewed-ends.ts";
 import { withoutThoseOfBase } from "../../kernel/rules/base-rules.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
@@ -128,7 +129,8 @@ export async function planFiles(
       if (merchantRules === undefined) return buildPlan(input);
       const plan = buildPlan({ ...input, base: merchantRules });
       const { environment } = input.desired;
-      const before = { ...merchantRules, ...(environment && { environment }) };
+      const reviewed = withReviewedEnds(merchantRules, merchantRules);
+      const before = { ...reviewed, ...(environment && { environment }) };
       const ofBase = buildPlan({ ...input, desired: before, leaveOut: new Set() });
       return {
         ...plan,
@@ -139,7 +141,11 @@ export async function planFiles(
     ...(baseUrl !== null && { baseUrl }),
     ...(signal && { signal }),
   };
-  const { states: keyed, env } = withKeys(states, inputs, io.env);
+  // Except in a pull request, the dates are those of the default branch; an apply makes no other than reviewed changes.
+  const reviewed = states.map((state) =>
+    withReviewedEnds(state, inputs.command === "plan" ? rules.get(state.merchant) : state),
+  );
+  const { states: keyed, env } = withKeys(reviewed, inputs, io.env);
   // Commands that only read files do without the client of the service.
   const { openSessions, planSessions, withRunOverrides } = await import("../../app/session/session.ts");
   const sessions = openSessions(keyed, options, { ...io, env });

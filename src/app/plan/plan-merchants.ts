@@ -1,4 +1,5 @@
 import { planDue } from "../../kernel/plan/due.ts";
+import { withReviewedEnds } from "../../kernel/read/reviewed-ends.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { FailureJson } from "../../model/events.ts";
 import { diagnosticFailure, failureJson } from "../../show/machine/machine-formats.ts";
@@ -51,9 +52,12 @@ export async function planMerchants(
   io: Io,
 ): Promise<PlannedMerchants> {
   const services = openServices({ ...options, emit: progress.live }, io);
-  const making = options.only === "due" ? { makePlan: planDue } : {};
+  const isDue = options.only === "due";
+  const making = isDue ? { makePlan: planDue } : {};
   try {
-    const { loaded, states, fileErrors } = await loadDeclared(paths, options, progress.io);
+    const { loaded, states: declared, fileErrors } = await loadDeclared(paths, options, progress.io);
+    // Nothing but dates decides what is due.
+    const states = isDue ? declared.map((state) => withReviewedEnds(state, state)) : declared;
     checkReinvited(options.reinvite ?? [], states);
     progress.reading(states.map(({ merchant }) => merchant));
     const [plans, { ruleLocations }] = await Promise.all([

@@ -1,6 +1,7 @@
 import { basename, dirname, join } from "node:path";
 import type { ProjectAccess } from "../../kernel/read/bound-files.ts";
 import { type LoadedMerchants, loadMerchants, type PreviousName } from "../../kernel/read/load-merchants.ts";
+import { withReviewedEnds } from "../../kernel/read/reviewed-ends.ts";
 import { judgeDeclared } from "../../kernel/rules/judge-rules.ts";
 import { PROJECT_FILE } from "../../kernel/schema/project-file.ts";
 import { oneLine } from "../../lib/escape.ts";
@@ -213,7 +214,8 @@ async function loadChanged(
     ]);
     checkResults(files, loaded, options);
     const read = new Set(since.files.map((file) => shownPath(withoutLinks(file), cwd)));
-    const states = statesOf(loaded);
+    const formerStates = new Map(statesOf(former).map((state) => [state.merchant, state]));
+    const states = statesOf(loaded).map((state) => withReviewedEnds(state, formerStates.get(state.merchant)));
     const isPicked = ({ merchant }: { readonly merchant: string }): boolean =>
       merchants.length === 0 || merchants.includes(merchant);
     const { diagnostics, sources, previousNames } = loaded;
@@ -223,7 +225,7 @@ async function loadChanged(
       states: states.filter((state) => read.has(state.origin.file) && isPicked(state)),
       all: states,
       diagnostics,
-      former: statesOf(former),
+      former: [...formerStates.values()],
       unmanaged: since.removed.filter(isPicked),
     };
   } finally {

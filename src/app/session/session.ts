@@ -1,6 +1,7 @@
 import type { GlobMatch } from "../../kernel/diff/scope.ts";
 import { buildPlan, namedRoleIds, type PlanInput, planParts } from "../../kernel/plan/build-plan.ts";
 import type { PlanAt } from "../../kernel/plan/later.ts";
+import { withReviewedEnds } from "../../kernel/read/reviewed-ends.ts";
 import { judgeRun } from "../../kernel/rules/overrides.ts";
 import { boundedMatcher, compileGlob } from "../../lib/glob.ts";
 import { mapConcurrent } from "../../lib/map-concurrent.ts";
@@ -117,11 +118,14 @@ export function sessionOpener(
           matches: globMatcher(),
           leaveOut,
         };
+        const { desired } = input;
+        // A new date counts now, and not again on its day.
+        const later = withReviewedEnds(desired, desired.reviewedEnds && desired);
         const planWithout = partsOf(input);
         return {
           live,
           plan: planWithout(leaveOut),
-          planAt: (now, without = leaveOut) => makePlan({ ...input, now, leaveOut: without }),
+          planAt: (now, without = leaveOut) => makePlan({ ...input, desired: later, now, leaveOut: without }),
           planWithout: (more) => planWithout(new Set([...leaveOut, ...more])),
         };
       },

@@ -180,7 +180,8 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
   const impact = impactOf(before, after, desired);
   const guarded = {
     impact,
-    entries: desired.members ?? [],
+    files: desired,
+    now,
     file: desired.origin.file,
     isManaged: isManaged(desired, byFile),
     scope,

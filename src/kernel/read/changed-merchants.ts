@@ -61,6 +61,7 @@ export function declaredText({
   // Other merchants decide which roles they have.
   rolesElsewhere: _rolesElsewhere,
   included: _included,
+  reviewedEnds: _reviewedEnds,
   origin: _origin,
   ...address
 }: DesiredState): string {

@@ -104,9 +104,9 @@ export function gainOverride(
 }
 
 /** Returns the names of new members whose entries and roles are in the merchant's own file alone. */
-function newEntries({ entries, file, changes }: Guarded): ReadonlySet<string> {
+function newEntries({ files: { members = [] }, file, changes }: Guarded): ReadonlySet<string> {
   const shared = new Set(
-    entries.flatMap(({ email, origin, roles = [] }) => {
+    members.flatMap(({ email, origin, roles = [] }) => {
       const origins = [origin, ...roles.flatMap(({ origins: own = [] }) => own)];
       return origins.every((place) => place.file === file) ? [] : [email.toLowerCase()];
     }),

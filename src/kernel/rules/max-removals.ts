@@ -1,15 +1,17 @@
 import { type Amount, DEFAULT_REMOVAL_LIMIT } from "../../model/desired.ts";
-import type { MemberChange, Refusal } from "../../model/plan.ts";
 import { guardRefusal } from "../findings/refusals.ts";
 import { textOf } from "../values/values.ts";
 import { lostByNewAddress } from "./changed-addresses.ts";
-import { replacedBy, takesPermissions, takesRoles } from "./removals.ts";
+import { laterText, losing, lossesOf, lossHint, takesPermissions } from "./removals.ts";
 import type { Guard } from "./rule.ts";
 import { allowedOf, amountText, isMore } from "./settings/amount.ts";
 import { maxRemovalsSetting } from "./settings/max-removals-setting.ts";
 
 /** The number that a share above 0 % always allows. */
 export const ALWAYS_ALLOWED = 3;
+
+const COMPLETE_HINT =
+  'Check that the file is complete. To write the live state to the file, run "rolecall pull".';
 
 /**
  * The maximum of removals and demotions at once: more are usually a mistake. Roles and members are counted separately.
@@ -37,36 +39,41 @@ export const maxRemovals = {
     isMore(before, after, ALWAYS_ALLOWED)
       ? [`at most ${limitText(before)} → ${limitText(after)} may be removed`]
       : [],
-  refuse(limit = DEFAULT_REMOVAL_LIMIT, { entries, scope, changes, after }) {
-    const replaced = replacedBy(changes);
+  refuse(limit = DEFAULT_REMOVAL_LIMIT, { files, now, scope, changes, after }) {
+    const { members = [] } = files;
     const rolesOf = (address: string): readonly string[] =>
       after.people.find((person) => person.status === "accepted" && person.email?.toLowerCase() === address)
         ?.roles ?? [];
-    const takes = (change: MemberChange): boolean =>
-      change.reason === "address-changed"
-        ? lostByNewAddress(change, entries, rolesOf)
-        : takesRoles(change, replaced);
-    const judge = (resource: "role" | "member", removals: number, live: number): readonly Refusal[] => {
+    const losses = lossesOf(
+      {
+        roles: changes.roles,
+        members: changes.members.filter(
+          (change) => change.reason !== "address-changed" || lostByNewAddress(change, members, rolesOf),
+        ),
+      },
+      files,
+      now,
+    );
+    const judge = (resource: "role" | "member", removals: number, live: number, hint: string) => {
       const allowed = allowedRemovals(limit, live);
       if (removals <= allowed) return [];
+      const later = resource === "member" ? laterText(losses) : "";
       return [
         guardRefusal(
           "max-removals",
           resource,
           null,
-          `${removals} of ${live} ${resource}s would be removed or lose something; the limit is ${allowed}.`,
-          'Check that the file is complete. To write the live state to the file, run "rolecall pull".',
+          `${removals} of ${live} ${resource}s would be removed or lose something${later}; the limit is ${allowed}.`,
+          hint,
           `max-removals=${removals}`,
         ),
       ];
     };
+    const roles = changes.roles.filter(takesPermissions).length;
+    const liveRoles = scope.roles.filter(({ predefined }) => !predefined).length;
     return [
-      ...judge(
-        "role",
-        changes.roles.filter(takesPermissions).length,
-        scope.roles.filter(({ predefined }) => !predefined).length,
-      ),
-      ...judge("member", changes.members.filter(takes).length, scope.members.length),
+      ...judge("role", roles, liveRoles, COMPLETE_HINT),
+      ...judge("member", losing(losses).size, scope.members.length, lossHint(losses, COMPLETE_HINT)),
     ];
   },
   causes: () => true,

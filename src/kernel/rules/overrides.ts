@@ -86,7 +86,10 @@ export function applyOverrides(
 const NO_GUARDS: DesiredState["guards"] = { protect: { roles: [], members: [] } };
 
 /** The overrides in a merchant's files, and in those of the rules that the project enforces. */
-export type OverridesInFiles = Pick<DesiredState, "guards" | "enforced" | "projects" | "members">;
+export type OverridesInFiles = Pick<
+  DesiredState,
+  "guards" | "enforced" | "projects" | "members" | "leavers" | "reviewedEnds"
+>;
 
 /** A plan with the overrides in files. */
 export interface PlanInRun {

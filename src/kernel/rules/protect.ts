@@ -41,7 +41,7 @@ export const protect = {
         .filter((name) => !isCovered(name, after[key], matches))
         .map((name) => `${matchedBy(key, name)} no longer protected`);
     }),
-  refuse(globs, { entries, scope, changes: due, deferred, matches, enforcedBy }) {
+  refuse(globs, { files: { members: entries = [] }, scope, changes: due, deferred, matches, enforcedBy }) {
     if (globs.roles.length + globs.members.length === 0) return [];
     const addresses = new Map(scope.members.map((member) => [member.id, addressesOf(member)]));
     const pinned = new Map(

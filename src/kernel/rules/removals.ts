@@ -1,4 +1,7 @@
+import type { DesiredMember, DesiredState } from "../../model/desired.ts";
+import type { RoleRef } from "../../model/field-values.ts";
 import type { MemberChange, RoleChange } from "../../model/plan.ts";
+import { isPast } from "../diff/active-member.ts";
 import type { AccessChanges } from "./access.ts";
 
 /** Returns whether a role is removed, or grants less. */
@@ -7,20 +10,143 @@ export function takesPermissions({ kind, fields }: RoleChange): boolean {
 }
 
 /** Returns whether a member is removed, or loses a role without gaining its successor. */
-export function takesRoles({ kind, fields }: MemberChange, replaced: ReadonlySet<string>): boolean {
-  if (kind === "delete") return true;
-  if (kind !== "update") return false;
-  return fields.some(
-    (diff) =>
-      diff.field === "roles" &&
-      // The successor of a replaced role counts as the same role; another role of that name does not.
-      diff.removed.some(
-        ({ id, name }) => !(replaced.has(id ?? "") && diff.added.some((added) => added.name === name)),
-      ),
+export function takesRoles(change: MemberChange, replaced: ReadonlySet<string>): boolean {
+  return takenBy(change, replaced).length > 0;
+}
+
+/** Returns what a change takes: roles that have no successor, or the membership, which is `null`. */
+function takenBy({ kind, fields }: MemberChange, replaced: ReadonlySet<string>): readonly (RoleRef | null)[] {
+  if (kind === "delete") return [null];
+  if (kind !== "update") return [];
+  return fields.flatMap((diff) =>
+    diff.field === "roles"
+      ? // The successor of a replaced role counts as the same role; another role of that name does not.
+        diff.removed.filter(
+          ({ id, name }) => !(replaced.has(id ?? "") && diff.added.some((added) => added.name === name)),
+        )
+      : [],
   );
 }
 
 /** Returns the ids of replaced roles. */
 export function replacedBy({ roles }: AccessChanges): ReadonlySet<string> {
   return new Set(roles.flatMap(({ kind, id }) => (kind === "replace" && id !== null ? id : [])));
+}
+
+/** The people who lose access, by address in lower case. */
+export interface Losses {
+  /** Those who lose it by the changes of a plan, except what a reviewed date has ended. */
+  readonly now: ReadonlySet<string>;
+  /** Those of `now` whose access has ended by dates in the files. */
+  readonly ended: ReadonlySet<string>;
+  /** Those who lose it later, by a date that is new in the files or earlier than the reviewed one. */
+  readonly later: ReadonlySet<string>;
+}
+
+/** The part of a desired state that says when access ends. */
+type DatedFiles = Pick<DesiredState, "members" | "leavers">;
+
+/** Returns the people who lose access by the changes of a plan at a time, or by dates that nobody has reviewed. */
+export function lossesOf(
+  changes: AccessChanges,
+  files: DatedFiles & Pick<DesiredState, "reviewedEnds">,
+  now: number,
+): Losses {
+  const { members = [], leavers = [], reviewedEnds = {} } = files;
+  const replaced = replacedBy(changes);
+  const [endOf, reviewedEndOf] = [accessEnds(files, now), accessEnds(reviewedEnds, now)];
+  const takings = changes.members.flatMap((change) => {
+    const addresses = [change.name];
+    const taken = takenBy(change, replaced).filter((role) => !(reviewedEndOf(addresses, role) <= now));
+    return taken.length === 0 ? [] : [{ name: change.name.toLowerCase(), taken }];
+  });
+  const ended = takings.filter(({ name, taken }) => taken.every((role) => endOf([name], role) <= now));
+  const endsEarlier = (addresses: readonly string[], role: RoleRef | null): boolean => {
+    const end = endOf(addresses, role);
+    return end > now && end < reviewedEndOf(addresses, role);
+  };
+  const entries = members.filter(({ email, previously = [], roles = [] }) =>
+    [null, ...roles.map(({ role }) => ({ id: null, name: role }))].some((role) =>
+      endsEarlier([email, ...previously], role),
+    ),
+  );
+  // Those who leave may be live without an entry.
+  const leaving = leavers.filter(
+    ({ email, from: { starts } }) => starts > now && !(reviewedEndOf([email], null) <= starts),
+  );
+  const later = files.reviewedEnds === undefined ? [] : [...entries, ...leaving];
+  return {
+    now: new Set(takings.map(({ name }) => name)),
+    ended: new Set(ended.map(({ name }) => name)),
+    later: new Set(later.map(({ email }) => email.toLowerCase())),
+  };
+}
+
+/** Returns the people who lose access, now or later. */
+export function losing({ now, later }: Losses): ReadonlySet<string> {
+  return new Set([...now, ...later]);
+}
+
+/** Joins the losses of several merchants: the same address is one person. */
+export function joinLosses(all: readonly Losses[]): Losses {
+  return {
+    now: new Set(all.flatMap(({ now }) => [...now])),
+    ended: new Set(all.flatMap(({ ended }) => [...ended])),
+    later: new Set(all.flatMap(({ later }) => [...later])),
+  };
+}
+
+/** Returns how many people lose access only later, as a part of a sentence; empty if nobody does. */
+export function laterText(losses: Losses): string {
+  const later = losing(losses).size - losses.now.size;
+  return later === 0 ? "" : `, ${later} of them by dates that are new or earlier`;
+}
+
+/** Returns what to do about losses that a limit refuses: about dates if these are the cause, else the hint. */
+export function lossHint({ ended, later }: Losses, hint: string): string {
+  if (later.size > 0) return "Check the dates that are new or earlier in the files.";
+  return ended.size === 0
+    ? hint
+    : 'Check the dates. If they are right, "rolecall apply --only due" removes what has ended, without this limit.';
+}
+
+/** Returns when the membership of some addresses, or a role of it, ends: in ms since the epoch. */
+type AccessEnds = (addresses: readonly string[], role: RoleRef | null) => number;
+
+/** Returns the ends by the dates of files; infinite for what has no end, `NaN` for what the files do not declare. */
+function accessEnds({ members = [], leavers = [] }: DatedFiles, now: number): AccessEnds {
+  const entries = new Map(
+    members.flatMap((member) =>
+      [member.email, ...(member.previously ?? [])].map((address) => [address.toLowerCase(), member]),
+    ),
+  );
+  const left = new Map(leavers.map(({ email, from }) => [email.toLowerCase(), from.starts]));
+  return (addresses, role) => {
+    const keys = addresses.map((address) => address.toLowerCase());
+    const entry = keys.map((key) => entries.get(key)).find((found) => found !== undefined);
+    const ends = [
+      ...keys.flatMap((key) => left.get(key) ?? []),
+      ...(entry === undefined ? [] : endsIn(entry, role, now)),
+    ];
+    return ends.length === 0 ? Number.NaN : Math.min(...ends);
+  };
+}
+
+/** Returns when an entry's membership or role ends, or is suspended; empty if the entry does not grant the role. */
+function endsIn(
+  { until, suspended, roles }: DesiredMember,
+  role: RoleRef | null,
+  now: number,
+): readonly number[] {
+  const never = Number.POSITIVE_INFINITY;
+  const end = until?.ends ?? never;
+  const grants = roles?.filter((grant) => [role?.name, role?.id].includes(grant.role) || role === null) ?? [];
+  if (role !== null && roles !== undefined && grants.length === 0) return [];
+  const lastGrant = Math.max(...grants.map((grant) => grant.until?.ends ?? never));
+  const isOver = suspended === undefined || isPast(suspended.until, now);
+  return [
+    end,
+    ...(grants.length === 0 ? [] : [lastGrant]),
+    ...(role === null || isOver ? [] : [suspended.from?.starts ?? Number.NEGATIVE_INFINITY]),
+  ];
 }

@@ -1,5 +1,5 @@
 import type { ListedRule } from "../../model/coverage.ts";
-import type { DesiredMember, DesiredState, EnforcedBy } from "../../model/desired.ts";
+import type { DesiredState, EnforcedBy } from "../../model/desired.ts";
 import type { Breach, BreachSubject } from "../../model/diagnostic.ts";
 import type { Deferred, Finding, Impact, MemberChange, Refusal } from "../../model/plan.ts";
 import type { RuleResult } from "../../model/reports.ts";
@@ -139,8 +139,10 @@ export interface DeclaredViolation {
 
 /** The input of guards. */
 export interface Guarded extends EnforcedBy {
-  /** The declared members: `protect` also matches a pinned member by the address in its entry. */
-  readonly entries: readonly DesiredMember[];
+  /** The declared members and their dates: `protect` also matches a pinned member by the address in its entry. */
+  readonly files: Pick<DesiredState, "members" | "leavers" | "reviewedEnds">;
+  /** In ms since the epoch. */
+  readonly now: number;
   /** The merchant's own file. */
   readonly file: string;
   /** True if the files manage the members, and the changes come from them. */

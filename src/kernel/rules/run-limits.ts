@@ -5,6 +5,7 @@ import { guardRefusal, sortRefusals } from "../findings/refusals.ts";
 import { splitByResource } from "./access.ts";
 import { gainsOf } from "./gains.ts";
 import { gainOverride, gainText, looserGains } from "./max-gains.ts";
+import { joinLosses, type Losses, laterText, losing, lossesOf, lossHint } from "./removals.ts";
 import { allowedOf, amountText, isMore, leastAmount } from "./settings/amount.ts";
 import { strictestGains } from "./settings/max-gains-setting.ts";
 import { DEFAULT_SENSITIVE, SENSITIVE } from "./settings/sensitive.ts";
@@ -23,7 +24,7 @@ const LEAST = 20;
 /** A plan of a run, with the state that it is made from. */
 interface LimitedPlan {
   readonly plan: Plan;
-  readonly files: Pick<DesiredState, "projects" | "members">;
+  readonly files: Pick<DesiredState, "projects" | "members" | "leavers" | "reviewedEnds">;
 }
 
 /** Refuses plans that together remove or give too much; a run of one merchant has the limits of the merchant. */
@@ -101,30 +102,28 @@ interface Affected {
 }
 
 function refusedRemovals(parts: readonly LimitedPlan[], allowed: number): ReadonlyMap<Plan, Refusal> {
-  const removedBy = ({ plan }: LimitedPlan) =>
-    plan.changes.flatMap((change) =>
-      change.resource === "member" && losesAccess(change) ? [[change.name, []] as const] : [],
-    );
-  return refusedBy(parts, allowed, removedBy, ({ people, merchants }) =>
-    guardRefusal(
+  const removedBy = (part: LimitedPlan) => [...losing(lossesIn(part))].map((name) => [name, []] as const);
+  return refusedBy(parts, allowed, removedBy, ({ people, merchants }) => {
+    const losses = joinLosses(parts.map(lossesIn));
+    return guardRefusal(
       "run-removals",
       "member",
       null,
-      `This run would remove ${counted(people.size, "member")}, or roles from them, at ${counted(merchants, "merchant")}; the limit of the run is ${allowed}.`,
-      'Check the file that they share: the usual cause is a line that was left out. The limit is max_removals under "run" in rolecall.yaml.',
+      `This run would remove ${counted(people.size, "member")}, or roles from them, at ${counted(merchants, "merchant")}${laterText(losses)}; the limit of the run is ${allowed}.`,
+      lossHint(
+        losses,
+        'Check the file that they share: the usual cause is a line that was left out. The limit is max_removals under "run" in rolecall.yaml.',
+      ),
       `run-removals=${people.size}`,
-    ),
-  );
+    );
+  });
 }
 
-/** Returns whether a member is removed, or loses a role without gaining another of that name. */
-function losesAccess({ kind, reason, fields }: Plan["changes"][number]): boolean {
-  if (kind === "delete") return reason !== "invitation-expired";
-  return fields.some(
-    (diff) =>
-      diff.field === "roles" &&
-      diff.removed.some(({ name }) => !diff.added.some((added) => added.name === name)),
-  );
+/** Returns the people who lose access by a plan; expired invitations give nobody access. */
+function lossesIn({ plan: { changes, reviewed }, files }: LimitedPlan): Losses {
+  const { roles, members } = splitByResource(changes);
+  const access = members.filter(({ kind, reason }) => kind !== "delete" || reason !== "invitation-expired");
+  return lossesOf({ roles, members: access }, files, reviewed.at);
 }
 
 function refusedGains(

@@ -48,6 +48,21 @@ test("access is removed on the day after its end, without another review, and on
   expect((await due()).outputs["result"]).toBe("no-changes");
 });
 
+test("an end counts as a removal in the review of its date, and not on its day", async () => {
+  const limited = (text: string): string =>
+    text.replace("members:\n", "guards: { max_removals: 0 }\nmembers:\n");
+  await merged(limited(BASE));
+  const refused = await story.plan(await story.openPull({ [FILE]: limited(ENDING) }));
+  expect(refused.outputs["result"]).toBe("refused");
+  expect(refused.log).toContain("1 of them by dates that are new or earlier; the limit is 0.");
+
+  await merged(ENDING);
+  await merged(limited(ENDING));
+  story.clock.advance(2 * DAY);
+  expect((await due()).outputs["result"]).toBe("applied");
+  expect(await removals()).toHaveLength(1);
+});
+
 /** Cleo gets the role two days after the story begins. */
 const starting = (text: string): string =>
   text.replace(

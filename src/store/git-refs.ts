@@ -111,6 +111,7 @@ export function openRefs({ url, prefix, authorization }: GitRemote, effects: Git
       return new Map(
         lines(listed).map((line) => {
           const [commit = "", name = ""] = line.split(" ");
+          fetched.add(commit);
           return [name.slice(prefix.length + 1), commit] as const;
         }),
       );

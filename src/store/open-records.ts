@@ -70,7 +70,16 @@ export function openRecords<Reviewed extends object, State extends object>(
   { family, key }: RecordScope,
   sleep: (ms: number) => Promise<void>,
 ): RecordStore<Reviewed, State> {
-  const filesOf = (commit: string | undefined): Promise<ReadonlyMap<string, string>> => textsOf(commit, refs);
+  /** The files that each ref had when it was read last. */
+  const known = new Map<string, { readonly commit: string; readonly files: ReadonlyMap<string, string> }>();
+  const filesOf = async (ref: string, commit: string | undefined): Promise<ReadonlyMap<string, string>> => {
+    if (commit === undefined) return new Map();
+    const last = known.get(ref);
+    if (last?.commit === commit) return last.files;
+    const files = await textsOf(commit, refs);
+    known.set(ref, { commit, files });
+    return files;
+  };
   const statesIn = (files: ReadonlyMap<string, string>): ReadonlyMap<string, State | null> =>
     new Map(
       [...files].flatMap(([path, text]) => {
@@ -99,11 +108,11 @@ export function openRecords<Reviewed extends object, State extends object>(
     edit: (files: ReadonlyMap<string, string>) => FileEdits,
   ): Promise<void> => {
     for (let attempt = 1; ; attempt++) {
-      const from = (await refs.fetch()).get(ref) ?? null;
-      const edits = edit(await filesOf(from ?? undefined));
+      const from = (await refs.fetch()).get(ref);
+      const edits = edit(await filesOf(ref, from));
       if (edits.size === 0) return;
-      const to = await refs.commit(from, edits, message);
-      if (await refs.push([{ ref, from, to }])) return;
+      const to = await refs.commit(from ?? null, edits, message);
+      if (await refs.push([{ ref, from: from ?? null, to }])) return;
       if (attempt === MAX_ATTEMPTS) {
         throw new RolecallError(
           "conflict",
@@ -119,8 +128,8 @@ export function openRecords<Reviewed extends object, State extends object>(
       const fetched = await refs.fetch();
       return {
         names: [...fetched.keys()].filter((name) => name !== STATE),
-        runsOf: async (name) => runsIn(name, await filesOf(fetched.get(name))),
-        states: statesIn(await filesOf(fetched.get(STATE))),
+        runsOf: async (name) => runsIn(name, await filesOf(name, fetched.get(name))),
+        states: statesIn(await filesOf(STATE, fetched.get(STATE))),
       };
     },
     editRuns: async (name, added, keep) =>
@@ -157,10 +166,10 @@ export function openRecords<Reviewed extends object, State extends object>(
       const fetched = await refs.fetch();
       const moves: RefMove[] = [];
       for (const ref of names) {
-        const from = fetched.get(ref) ?? null;
-        const paths = [...(await filesOf(from ?? undefined)).keys()];
+        const from = fetched.get(ref);
+        const paths = [...(await filesOf(ref, from)).keys()];
         const familyPaths = paths.filter((path) => path.startsWith(`${family}/`));
-        if (from === null || familyPaths.length === 0) continue;
+        if (from === undefined || familyPaths.length === 0) continue;
         const edits = new Map(familyPaths.map((path) => [path, null]));
         const rest = familyPaths.length < paths.length ? await refs.commit(from, edits, "Applied") : null;
         moves.push({ ref, from, to: rest });

@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { textsOf } from "../../src/store/git-refs.ts";
@@ -144,6 +144,24 @@ describe("states", () => {
     const before = repository.git("rev-parse", "refs/rolecall/state");
     await repository.store().updateStates((states) => states);
     expect(repository.git("rev-parse", "refs/rolecall/state")).toBe(before);
+  });
+
+  test("that nobody has moved are not read again", async () => {
+    await count(repository.store(), "MC1");
+    const trace = `${repository.url}-trace`;
+    const store = repository.store({ env: { GIT_TRACE: trace } });
+    await store.read();
+    const first = readFileSync(trace, "utf8");
+    expect(first).toContain("git ls-tree");
+    // What was fetched is there.
+    expect(first).not.toContain("^{tree}");
+    rmSync(trace);
+    await store.updateStates((states) => states);
+    const second = readFileSync(trace, "utf8");
+    expect(second).toContain("git fetch");
+    expect(second).not.toContain("git ls-tree");
+    await count(repository.store(), "MC1");
+    expect((await store.read()).states).toEqual(new Map([["MC1", { count: 2 }]]));
   });
 
   test("are read with all reviews in one fetch, however large a chain is", { timeout: 60_000 }, async () => {

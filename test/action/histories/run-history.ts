@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { runAction } from "../../../src/action/run-action.ts";
-import { GitError } from "../../../src/store/git-refs.ts";
-import { type MemoryGit, memoryGit } from "../support/memory-git.ts";
+import { loseConnection, type MemoryGit, memoryGit } from "../support/memory-git.ts";
 import { openStory, type Run, type Story } from "../support/story.ts";
 import {
   type AccessFiles,
@@ -403,7 +402,8 @@ class History {
           break;
         }
         case "unrecorded":
-          throw new GitError("network", "git: the connection was lost.");
+          await loseConnection();
+          break;
         default:
           mishap satisfies never;
       }

@@ -43,7 +43,7 @@ describe("an approval is as old as its review", () => {
     expect(again.log).toContain("::notice::The pull request is closed or merged");
     expect(again.summary).toContain("**This pull request is merged**");
     expect(again.summary).not.toContain("**On merge**");
-    expect(story.records(pull)).toBe(1);
+    expect(await story.recordedPlans(pull)).toBe(1);
     await refused(DAN_IS_NEW);
   });
 
@@ -60,7 +60,7 @@ describe("an approval is as old as its review", () => {
     asked = 0;
     const run = await story.rerun(planned);
     expect(run.log).toContain("The pull request was merged in the meantime, so this plan is not recorded.");
-    expect(story.records(pull)).toBe(1);
+    expect(await story.recordedPlans(pull)).toBe(1);
     await refused(DAN_IS_NEW);
   });
 
@@ -166,7 +166,7 @@ test("a plan for another base branch, with rules of its own, is not what was app
   await story.push(pull, { [FILE]: `${WANTED}# again\n` });
   const other = await story.plan(pull);
   expect(other.outputs["result"]).toBe("changes");
-  expect(story.records(pull)).toBe(1);
+  expect(await story.recordedPlans(pull)).toBe(1);
   Object.assign(own ?? {}, { base: "main" });
   expect((await story.rerun(other)).outputs["failure-reason"]).toBe("not-approved");
   expect(comment()).toContain("Close the pull request and reopen it");

@@ -1,6 +1,5 @@
-import { rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { loseConnection, type MemoryGit, memoryGit } from "../support/memory-git.ts";
 import { openStory, type Run, type RunInputs, type Story } from "../support/story.ts";
 
 const CODES = ["MC1", "MC2", "MC3", "MC4"] as const;
@@ -18,9 +17,11 @@ const text = (code: Code, ...roles: readonly string[]): string =>
   `version: 1\nmerchant: ${code}\nroles:\n${["Day", ...roles].map((name) => `  - { name: ${name}, permissions: [catalog_view] }\n`).join("")}`;
 
 let story: Story;
+let memory: MemoryGit;
 
 beforeEach(async () => {
-  story = await openStory(SEED, { "README.md": "Access.\n" });
+  memory = memoryGit();
+  story = await openStory(SEED, { "README.md": "Access.\n" }, { memory });
   await merged(Object.fromEntries(CODES.slice(0, 3).map((code) => [file(code), text(code)])));
   expect((await story.apply()).outputs["result"]).toBe("applied");
 });
@@ -105,10 +106,8 @@ describe("what was applied last", () => {
   /** Merges a role, applies it without leaving a mark, and merges the revert. */
   const revertedWithoutMark = async (): Promise<void> => {
     await merged({ [file("MC1")]: text("MC1", "Night") });
-    const hook = join(story.refs, "hooks/pre-receive");
-    await writeFile(hook, "#!/bin/sh\nexit 1\n", { mode: 0o755 });
+    memory.interrupt = loseConnection;
     expect((await story.apply()).outputs).toMatchObject({ "failure-reason": "github", creates: "1" });
-    await rm(hook);
     await merged({ [file("MC1")]: text("MC1") });
   };
 

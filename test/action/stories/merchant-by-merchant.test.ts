@@ -1,6 +1,5 @@
-import { rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { loseConnection, type MemoryGit, memoryGit } from "../support/memory-git.ts";
 import { openStory, type Run, type Story } from "../support/story.ts";
 
 const CODES = ["MC1", "MC2", "MC3"] as const;
@@ -32,9 +31,11 @@ const NIGHT = "roles: [{ name: Night, permissions: [catalog_view] }]\n";
 const both = { [file("MC1")]: text("MC1", "cleo"), [file("MC2")]: `${text("MC2")}${NIGHT}` };
 
 let story: Story;
+let memory: MemoryGit;
 
 beforeEach(async () => {
-  story = await openStory(SEED, START);
+  memory = memoryGit();
+  story = await openStory(SEED, START, { memory });
   expect((await story.apply()).outputs["result"]).toBe("no-changes");
 });
 
@@ -302,12 +303,10 @@ describe("a merchant whose apply failed", () => {
 
   test("is found again after a run that could not record how it ended", async () => {
     await merged(both);
-    const hook = join(story.refs, "hooks/pre-receive");
-    await writeFile(hook, "#!/bin/sh\nexit 1\n", { mode: 0o755 });
+    memory.interrupt = loseConnection;
     const first = await story.apply();
     expect(first.outputs["failure-reason"]).toBe("github");
     expect(first.log).toContain("The records of reviews and applies could not be reached.");
-    await rm(hook);
     expect((await story.apply()).outputs["result"]).toBe("no-changes");
     expect(await story.writes()).toHaveLength(2);
   });

@@ -87,10 +87,10 @@ describe("a merge group", () => {
 describe("a review", () => {
   test("passes while the plan is the stored one, and changes nothing", async () => {
     const pull = await proposed(WITH_ROLE);
-    const [records, comments] = [story.records(pull), story.comments(pull)];
+    const [records, comments] = [await story.recordedPlans(pull), story.comments(pull)];
     const run = await story.plan(pull, {}, { event: story.reviewEvent(pull) });
     expect(run.outputs).toMatchObject({ result: "changes", "failure-reason": "" });
-    expect(story.records(pull)).toBe(records);
+    expect(await story.recordedPlans(pull)).toBe(records);
     expect(story.comments(pull)).toEqual(comments);
   });
 

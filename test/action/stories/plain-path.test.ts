@@ -5,7 +5,7 @@ import { openStory, type Story } from "../support/story.ts";
 let story: Story;
 
 beforeEach(async () => {
-  story = await openStory(SEED, { [FILE]: BASE });
+  story = await openStory(SEED, { [FILE]: BASE }, { withGit: true });
 });
 
 afterEach(async () => {

@@ -126,6 +126,8 @@ roles:
   });
 
   test("rules that cannot be read refuse the plan", async () => {
+    await story.stop();
+    story = await openStory(SEED, { [FILE]: BASE }, { withGit: true });
     const pull = await story.openPull({ [FILE]: fileOf(PEOPLE, LOOSE) });
     const base = story.github.branches.get("main") ?? "";
     rmSync(join(story.refs, "objects", base.slice(0, 2), base.slice(2)));

@@ -22,6 +22,8 @@ const comment = (pull: number): string => {
 
 describe("a plan that cannot be applied is red", () => {
   test("without the permission to write the records", async () => {
+    await story.stop();
+    story = await openStory(SEED, { [FILE]: BASE }, { withGit: true });
     const hook = join(story.refs, "hooks/pre-receive");
     await writeFile(hook, "#!/bin/sh\nexit 1\n", { mode: 0o755 });
     const pull = await story.openPull({ [FILE]: WITH_ROLE });
@@ -40,7 +42,7 @@ describe("a plan that cannot be applied is red", () => {
   test("but not for a fork, which has no records", async () => {
     const fork = await story.openPull({ [FILE]: WITH_ROLE }, { fork: true });
     expect((await story.plan(fork)).outputs["result"]).toBe("compared");
-    expect(story.records(fork)).toBe(0);
+    expect(await story.recordedPlans(fork)).toBe(0);
     expect(story.github.statuses).toEqual([]);
   });
 });

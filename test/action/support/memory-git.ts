@@ -12,11 +12,21 @@ export interface MemoryGit {
   over(git: GitStore): typeof openRefs;
 }
 
+interface RecordCommit {
+  readonly files: ReadonlyMap<string, string>;
+  readonly parents: readonly string[];
+}
+
+/** Interrupts a run as a lost connection does. */
+export async function loseConnection(): Promise<void> {
+  throw new GitError("network", "git: the connection was lost.");
+}
+
 /** Creates a repository without records. */
 export function memoryGit(): MemoryGit {
   const refs = new Map<string, string>();
-  /** The files of the commits of records: paths and names of texts. */
-  const records = new Map<string, ReadonlyMap<string, string>>();
+  /** The commits of records, with paths and names of texts. */
+  const records = new Map<string, RecordCommit>();
   const texts = new Map<string, string>();
   const memory: MemoryGit = {
     refs,
@@ -24,8 +34,8 @@ export function memoryGit(): MemoryGit {
     over: (git) => (): GitRefs => ({
       fetch: async () => new Map(refs),
       entries: async (commit) => {
-        const own = records.get(commit) ?? git.files(commit);
-        if (own.size === 0 && !git.commits.has(commit)) throw new GitError("network", `git: no ${commit}.`);
+        const own = records.get(commit)?.files ?? (git.commits.has(commit) ? git.files(commit) : null);
+        if (own === null) throw new GitError("network", `git: no ${commit}.`);
         return [...own].map(([path, id]) => {
           return { path, id, type: git.modeOf(id) === "120000" ? "link" : "file" };
         });
@@ -35,7 +45,7 @@ export function memoryGit(): MemoryGit {
           const text = texts.get(id);
           return text === undefined ? (git.blobs.get(id) ?? Buffer.alloc(0)) : Buffer.from(text);
         }),
-      parents: async (commit) => git.commits.get(commit)?.parents ?? [],
+      parents: async (commit) => (records.get(commit) ?? git.commits.get(commit))?.parents ?? [],
       lastCommitOf: async (path, commit) => {
         for (let one = git.commits.get(commit); one !== undefined; ) {
           const before = git.commits.get(one.parents[0] ?? "");
@@ -47,7 +57,8 @@ export function memoryGit(): MemoryGit {
       },
       commit: async (parent, edits) => {
         const name = createHash("sha1").update(`${records.size}`).digest("hex");
-        records.set(name, edited(records.get(parent ?? "") ?? new Map(), edits));
+        const files = edited(records.get(parent ?? "")?.files ?? new Map(), edits);
+        records.set(name, { files, parents: parent === null ? [] : [parent] });
         return name;
       },
       push: async (moves) => {

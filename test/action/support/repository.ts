@@ -7,6 +7,7 @@ import { deflateSync } from "node:zlib";
 import type { runAction } from "../../../src/action/run-action.ts";
 import { createSandbox } from "../../../src/sandbox/create-sandbox.ts";
 import { type Listening, listen } from "../../../src/sandbox/listen.ts";
+import { openRefs, textsOf } from "../../../src/store/git-refs.ts";
 import { type LoggedRequest, writesIn } from "../../support/probes.ts";
 import { pullIn, repositoryIn } from "./event-payload.ts";
 import { type FakeGithub, startGithub } from "./fake-github.ts";
@@ -56,24 +57,15 @@ export interface Repository {
   writes(): Promise<readonly string[]>;
   /** The number of the last run. */
   lastRun(): number;
-  /** Path of the repository that git reaches: it has all commits, and the records of reviews and applies. */
+  /** Reads the records of reviews and applies: their texts by ref and path. */
+  records(): Promise<ReadonlyMap<string, string>>;
+  /** Path of the repository that git reaches: it has all commits, and the records. */
   readonly refs: string;
   stop(): Promise<void>;
 }
 
-/** Counts the recorded plans of a pull request. */
-export function recordedPlans(refs: string, pull: number): number {
-  const ref = `refs/rolecall/reviews/${pull}`;
-  const git = (...args: readonly string[]): string =>
-    execFileSync("git", ["--git-dir", refs, ...args], { encoding: "utf8" });
-  if (git("for-each-ref", ref) === "") return 0;
-  return git("ls-tree", "-r", "--name-only", ref)
-    .split("\n")
-    .filter((path) => path.endsWith("run.json")).length;
-}
-
 /** Writes objects into a repository, as git does. */
-function looseObjects(repository: string): KeepObject {
+export function looseObjects(repository: string): KeepObject {
   return (name, stored) => {
     const folder = join(repository, "objects", name.slice(0, 2));
     const path = join(folder, name.slice(2));
@@ -90,7 +82,7 @@ export interface RepositoryOptions {
   /** GitHub, the service and the action go by it. */
   readonly clock?: StoryClock;
   /** Takes the place of git, at a tenth of its cost. */
-  readonly memory?: MemoryGit;
+  readonly memory?: MemoryGit | undefined;
   /** Takes the place of the action of the sources. */
   readonly action?: typeof runAction;
 }
@@ -146,6 +138,21 @@ export async function openRepository(
   };
   await checkOut(files);
 
+  const openGit = memory?.over(github.git) ?? openRefs;
+  const records: Repository["records"] = async () => {
+    const place = { url: refs, prefix: "refs/rolecall", authorization: null };
+    const git = openGit(place, {
+      folder: join(temp, "records.git"),
+      clone: null,
+      env: process.env,
+      now: Date.now,
+    });
+    const texts = [...(await git.fetch())].map(async ([ref, commit]) => {
+      return [...(await textsOf(commit, git))].map(([path, text]) => [`${ref}/${path}`, text] as const);
+    });
+    return new Map((await Promise.all(texts)).flat());
+  };
+
   const behind: Repository["behind"] = async (method, path, body) => {
     const request = new Request(`${service.url}/_sandbox${path}`, {
       method,
@@ -169,6 +176,7 @@ export async function openRepository(
     service,
     folder: workspace,
     refs,
+    records,
     lastRun: () => runs,
     checkOut,
     behind,
@@ -234,7 +242,7 @@ export async function openRepository(
       const before = github.requests.length;
       const { code, log, outputs } =
         options.node === undefined
-          ? await runSources(workspace, env, { clock, action, openGit: memory?.over(github.git) })
+          ? await runSources(workspace, env, { clock, action, openGit })
           : await runBundle(options.node, workspace, env, output);
       const requests = github.requests.slice(before);
       return { code, log, outputs, summary: await readFile(summary, "utf8"), requests };

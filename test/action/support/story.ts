@@ -8,7 +8,8 @@ import {
   type StoryEvent,
 } from "./event-payload.ts";
 import type { FakeGithub, FakePull, ReviewState } from "./fake-github.ts";
-import { openRepository, type RepositoryOptions, recordedPlans, type StepEnd } from "./repository.ts";
+import { memoryGit } from "./memory-git.ts";
+import { openRepository, type Repository, type RepositoryOptions, type StepEnd } from "./repository.ts";
 import { MINUTE, type StoryClock, storyClock } from "./story-clock.ts";
 
 /** Files by path; null deletes one. */
@@ -83,8 +84,9 @@ export interface Story {
   rerun(run: Run, inputs?: RunInputs): Promise<Run>;
   /** The event of a review, for a workflow that plans on it. */
   reviewEvent(pull: number): StoryEvent;
+  readonly records: Repository["records"];
   /** Counts the recorded plans of a pull request. */
-  records(pull: number): number;
+  recordedPlans(pull: number): Promise<number>;
   /** Path of the repository that git reaches. */
   readonly refs: string;
   /** Files of a branch, or of a commit. */
@@ -98,14 +100,19 @@ export interface Story {
   stop(): Promise<void>;
 }
 
+export interface StoryOptions extends Omit<RepositoryOptions, "clock"> {
+  /** Whether git itself keeps the records and the commits. */
+  readonly withGit?: boolean;
+}
+
 /** Begins a story: the seed is live, and the files are on main. */
 export async function openStory(
   seed: string,
   files: Readonly<Record<string, string>>,
-  options: Omit<RepositoryOptions, "clock"> = {},
+  { withGit = false, memory = withGit ? undefined : memoryGit(), action }: StoryOptions = {},
 ): Promise<Story> {
   const clock = storyClock();
-  const repository = await openRepository(seed, files, { ...options, clock });
+  const repository = await openRepository(seed, files, { memory, clock, ...(action && { action }) });
   const { github, service } = repository;
   const { git, branches, pulls } = github;
   let numbers = 6;
@@ -260,7 +267,12 @@ export async function openStory(
       const pull = pullOf(number);
       return pullEvent(pull, trialMerge(pull), github, { name: "pull_request_review", action: "submitted" });
     },
-    records: (number) => recordedPlans(repository.refs, number),
+    records: repository.records,
+    recordedPlans: async (number) => {
+      const paths = [...(await repository.records()).keys()];
+      return paths.filter((path) => path.startsWith(`reviews/${number}/`) && path.endsWith("/run.json"))
+        .length;
+    },
     refs: repository.refs,
     files: (ref) => git.texts(branches.get(ref) ?? ref),
     comments: (number) => {

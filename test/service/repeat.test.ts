@@ -131,7 +131,7 @@ describe("a service that is down", () => {
     expect(seen).toHaveLength(4);
   });
 
-  test.each(["untrusted", "too-large"] as const)(
+  test.each(["untrusted", "refused", "too-large"] as const)(
     "in a way that stays so is not asked again (%s)",
     async (kind) => {
       const { reader, seen } = connectTo(() => {

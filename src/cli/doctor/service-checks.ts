@@ -198,8 +198,7 @@ const CERTIFICATE =
 
 function lost(error: unknown, next: string): Step {
   if (!(error instanceof LostResponse)) throw error;
-  const isCertificate = /certificate/.test(error.message);
-  return { status: "failed", detail: error.message, next: isCertificate ? CERTIFICATE : next };
+  return { status: "failed", detail: error.message, next: error.kind === "untrusted" ? CERTIFICATE : next };
 }
 
 /** Checks the form of a key, which is never shown. */

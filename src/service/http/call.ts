@@ -188,6 +188,6 @@ function parseResponse<T>(
 }
 
 function retryReasonOf({ kind, sent }: LostResponse): RetryReason | null {
-  if (kind === "too-large" || kind === "untrusted") return null;
+  if (kind === "too-large" || kind === "untrusted" || kind === "refused") return null;
   return sent ? { kind: "uncertain", retryAfterMs: null } : { kind: "not-sent" };
 }

@@ -134,6 +134,7 @@ const NOT_THE_SERVICE =
 const LOST_CODES: Readonly<Record<LostResponse["kind"], ErrorCode>> = {
   network: "network",
   untrusted: "network",
+  refused: "network",
   timeout: "timeout",
   "too-large": "bad-response",
 };

@@ -28,7 +28,8 @@ export type Transport = (request: TransportRequest) => Promise<TransportResponse
 
 /** The error of a request without a response. */
 export class LostResponse extends Error {
-  readonly kind: "network" | "untrusted" | "timeout" | "too-large";
+  /** `untrusted` for a certificate; `refused` by a proxy, or by a host without HTTPS. */
+  readonly kind: "network" | "untrusted" | "refused" | "timeout" | "too-large";
   /** `false` if the request was not sent, so that the service cannot have applied it. */
   readonly sent: boolean;
 
@@ -220,7 +221,7 @@ interface Words {
   readonly words: (host: string) => string;
 }
 
-const NOT_TLS: Words = { kind: "untrusted", sent: false, words: (host) => `${host} does not speak HTTPS` };
+const NOT_TLS: Words = { kind: "refused", sent: false, words: (host) => `${host} does not speak HTTPS` };
 
 const NETWORK: Readonly<Record<string, Words>> = {
   ECONNREFUSED: { sent: false, words: (host) => `nothing is listening at ${host}` },
@@ -317,5 +318,5 @@ function refusedTunnel(status: number, host: string, path: string): LostResponse
   if (status >= 500)
     return new LostResponse("network", `the proxy ${host} cannot reach ${path} (${status})`, false);
   const why = status === 407 ? "requires other credentials" : `refuses a tunnel to ${path}`;
-  return new LostResponse("untrusted", `the proxy ${host} ${why} (${status})`, false);
+  return new LostResponse("refused", `the proxy ${host} ${why} (${status})`, false);
 }

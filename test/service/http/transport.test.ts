@@ -116,7 +116,7 @@ describe("over a socket", () => {
     const transport = undiciTransport(checkBaseUrl(`https://${host}`), 1, never, LIMITS);
     open.unshift(transport);
     await expect(transport.send(get)).rejects.toMatchObject({
-      kind: "untrusted",
+      kind: "refused",
       sent: false,
       message: `${host} does not speak HTTPS`,
     });
@@ -239,7 +239,7 @@ describe("an error of a connection", () => {
     [coded("ETIMEDOUT", { syscall: "connect" }), "timeout", false],
     [coded("ETIMEDOUT", { syscall: "read" }), "network", true],
     [coded("HPE_INVALID_CONSTANT"), "network", true],
-    [coded("ERR_SSL_WRONG_VERSION_NUMBER"), "untrusted", false],
+    [coded("ERR_SSL_WRONG_VERSION_NUMBER"), "refused", false],
     [coded("DEPTH_ZERO_SELF_SIGNED_CERT"), "untrusted", false],
     [coded("UNABLE_TO_VERIFY_LEAF_SIGNATURE"), "untrusted", false],
     [coded("CERT_HAS_EXPIRED"), "untrusted", false],

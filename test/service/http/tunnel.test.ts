@@ -40,8 +40,8 @@ test("requests go through tunnels, with credentials, and a tunnel is used again"
 });
 
 test.each([
-  [407, "untrusted", "requires other credentials (407)"],
-  [403, "untrusted", "refuses a tunnel to api.example.com:443 (403)"],
+  [407, "refused", "requires other credentials (407)"],
+  [403, "refused", "refuses a tunnel to api.example.com:443 (403)"],
   [502, "network", "cannot reach api.example.com:443 (502)"],
 ])("a proxy that returns %i is reported as such, and nothing was sent", async (status, kind, words) => {
   const { proxy, send } = await through(() => status, "https://api.example.com");
@@ -66,11 +66,11 @@ test("a proxy that does not exist is reported as such", async () => {
   });
 });
 
-test("a server without TLS behind the proxy is untrusted, and nothing was sent", async () => {
+test("a server without TLS behind the proxy is not spoken to, and nothing was sent", async () => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   open.push(server);
   const { port } = server.address() as AddressInfo;
   const { send } = await through(() => ({ port }), "https://api.example.com");
-  expect(await send().catch((error: unknown) => error)).toMatchObject({ kind: "untrusted", sent: false });
+  expect(await send().catch((error: unknown) => error)).toMatchObject({ kind: "refused", sent: false });
 });

@@ -170,6 +170,12 @@ export interface Finding {
   readonly resource: "role" | "member";
   /** The role's name or the member's address. */
   readonly name: string;
+  /** The role that the finding about a member is about, as the file grants it. */
+  readonly role?: string;
+  /** The check that is violated, on one line. */
+  readonly check?: string;
+  /** The rule file that is violated, if the project enforces it. */
+  readonly rules?: string;
   readonly message: string;
   readonly hint: string | null;
 }

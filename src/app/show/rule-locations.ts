@@ -48,8 +48,12 @@ export function ruleLocations(
     (checks: DesiredState["checks"]): ReadonlyMap<string, Origin> =>
       new Map(checks.toReversed().map((check) => [checkText(check), check.origin])),
   );
+  const placeOfCheck = (checks: DesiredState["checks"], text: string): string | null => {
+    const written = textsOf(checks).get(text);
+    return written ? place(written) : null;
+  };
   const ofFinding = (
-    { code, severity, resource, name, message }: Finding,
+    { code, severity, resource, name, role, check }: Finding,
     { checks }: Pick<DesiredState, "checks">,
     files: readonly string[],
   ): string | null => {
@@ -57,16 +61,12 @@ export function ruleLocations(
       const entryIn = (file: string): Path | null => entriesIn(file).get(name.toLowerCase()) ?? null;
       const grantIn = (file: string): Path | null => {
         const entry = entryIn(file);
-        return entry && pathOfGrant(contents(file), entry, message);
+        return entry && role !== undefined ? pathOfGrant(contents(file), entry, role) : null;
       };
       return firstPlace(files, grantIn) ?? firstPlace(files, entryIn);
     }
     if (NAMING_CODES.has(code)) return firstPlace(files, (file) => named(file).get(name) ?? null);
-    // An existing violation.
-    if (message.includes("(check: ")) {
-      const failed = [...textsOf(checks)].find(([text]) => message.includes(`(check: ${text})`));
-      if (failed) return place(failed[1]);
-    }
+    if (check !== undefined) return placeOfCheck(checks, check);
     return firstPlace(files, () => pathOfCode(code) ?? null);
   };
   return ({ merchant }, refusal) => {
@@ -75,10 +75,7 @@ export function ruleLocations(
     const { checks, guards, files } = rulesBehind(refusal, state);
     if ("severity" in refusal) return ofFinding(refusal, { checks }, files);
     const { rule, code, check } = refusal;
-    if (rule === "check") {
-      const written = textsOf(checks).get(check ?? "");
-      return written ? place(written) : null;
-    }
+    if (rule === "check") return placeOfCheck(checks, check ?? "");
     const path = pathOfCode(code);
     if (path === undefined || !isSet(refusal, guards)) return null;
     return firstPlace(files, (file) => (decides(refusal, guards, contents(file)) ? path : null));
@@ -166,20 +163,14 @@ function rulesBehind(
   state: DesiredState,
 ): Pick<EnforcedRules, "checks" | "guards"> & { readonly files: readonly string[] } {
   const { enforced = [], origin, included = [] } = state;
-  const by = enforced.find(({ files: [file] }) =>
-    "severity" in refusal ? refusal.message.endsWith(` Enforced by ${file}.`) : refusal.rules === file,
-  );
-  const isOwn = "severity" in refusal || refusal.rules === undefined;
-  return by ?? { ...state, files: isOwn ? [origin.file, ...included] : [] };
+  const by = enforced.find(({ files: [file] }) => refusal.rules === file);
+  return by ?? { ...state, files: refusal.rules === undefined ? [origin.file, ...included] : [] };
 }
 
-/** Returns the path of the grant in a member's entry that a message quotes; `null` if there is none. */
-function pathOfGrant(value: unknown, entry: Path, message: string): Path | null {
+/** Returns the path of a role's grant in a member's entry; `null` if there is none. */
+function pathOfGrant(value: unknown, entry: Path, role: string): Path | null {
   const grants = listOf(fieldsOf(valueAt(value, entry))["roles"]);
-  const index = grants.findIndex((grant) => {
-    const role = textOf(grant) ?? textOf(fieldsOf(grant)["role"]);
-    return role !== null && message.includes(`"${role}"`);
-  });
+  const index = grants.findIndex((grant) => (textOf(grant) ?? textOf(fieldsOf(grant)["role"])) === role);
   return index < 0 ? null : [...entry, "roles", index];
 }
 

@@ -214,11 +214,13 @@ function ambiguousRoleTexts({ name, live }: Extract<FindingData, { readonly code
 /** Returns the finding of some data: all messages of findings are here. */
 export function toFinding(data: FindingData): Finding {
   const { code, name } = data;
+  const role = "role" in data ? { role: data.role } : {};
   const error = (resource: Finding["resource"], message: string, hint: string): Finding => ({
     code,
     severity: "error",
     resource,
     name,
+    ...role,
     message,
     hint,
   });
@@ -227,6 +229,7 @@ export function toFinding(data: FindingData): Finding {
     severity: "warning",
     resource,
     name,
+    ...role,
     message,
     hint,
   });

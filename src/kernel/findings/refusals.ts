@@ -69,6 +69,7 @@ export function toExistingViolation({ code, resource, name, check, message, hint
     severity: "warning",
     resource: resource ?? "member",
     name: name ?? check ?? code,
+    ...(check !== null && { check }),
     message: `Existing violation: ${message}${what}`,
     hint: `This plan does not make it worse. ${hint}`,
   };

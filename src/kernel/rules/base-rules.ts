@@ -79,7 +79,7 @@ export function refusalOfEnforced({ files: [file], by }: EnforcedRules, refusal:
 
 /** Returns an existing violation as one of enforced rules. */
 export function findingOfEnforced({ files: [file], by }: EnforcedRules, finding: Finding): Finding {
-  return { ...finding, message: ofRules(finding.message, file, by) };
+  return { ...finding, message: ofRules(finding.message, file, by), rules: file };
 }
 
 function ofRules(message: string, file: string, by: EnforcedRules["by"]): string {

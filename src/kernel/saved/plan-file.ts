@@ -217,6 +217,13 @@ const finding = described(
     severity: z.enum(["error", "warning"]),
     resource,
     name: text,
+    role: described(z.exactOptional(text), {
+      description: "The granted role that a finding about a member is about.",
+    }),
+    check: described(z.exactOptional(text), { description: "The violated check, on one line." }),
+    rules: described(z.exactOptional(text), {
+      description: "The violated rule file, if the project enforces the rule on the merchant's file.",
+    }),
     message: text,
     hint: z.nullable(text),
   }),

@@ -202,10 +202,12 @@ test("an error about a member has the location of the grant, or of the entry", a
     "shop.yaml": `version: 1
 merchant: MC1
 include: [people.yaml]
+ignore: { roles: [role_2] }
 members:
   - email: ada@example.com
     roles: [Clerk, { role: Ghost, from: 2099-06-01 }]
   - { email: bob@example.com, id: mem_gone, roles: [Clerk] }
+  - { email: eve@example.com, roles: [ignore.roles, Till 7] }
 `,
     "people.yaml": "version: 1\nmembers:\n  - { email: ADA@example.com, roles: [Phantom] }\n",
   };
@@ -214,12 +216,14 @@ members:
   const states = merchants.flatMap(({ state }) => state ?? []);
   const [desired] = states;
   if (!desired) throw new Error("the file is not valid");
-  const is = live([liveRole("role_1", "Clerk")]);
+  const is = live([liveRole("role_1", "Clerk"), liveRole("role_2", "Till 7")]);
   const plan = buildPlan({ desired, live: is, service: "https://one.example", now: NOW, matches });
   const view = planView(plan, ruleLocations(states, sources));
   expect(view.errors.map(({ code, place }) => [code, place])).toEqual([
-    ["member-role-unknown", "shop.yaml:6:20"],
+    ["member-role-unknown", "shop.yaml:7:20"],
     ["member-role-unknown", "people.yaml:3:39"],
-    ["member-pin-missing", "shop.yaml:7:5"],
+    ["member-pin-missing", "shop.yaml:8:5"],
+    ["member-role-ignored", "shop.yaml:9:53"],
+    ["member-role-unknown", "shop.yaml:9:39"],
   ]);
 });

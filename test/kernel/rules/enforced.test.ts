@@ -189,8 +189,12 @@ describe("the rules that a project enforces", () => {
     const is = live([OWNER], [ADA, liveMember("mem_9", "joe@evil.example")]);
     const plan = planOf(state, is);
     expect(plan.refusals).toEqual([]);
-    expect(plan.findings.map(({ message }) => message)).toContain(
-      "Existing violation: The address joe@evil.example is in none of the allowed domains: example.com. Enforced by hq/policy.yaml.",
+    expect(plan.findings).toContainEqual(
+      expect.objectContaining({
+        message:
+          "Existing violation: The address joe@evil.example is in none of the allowed domains: example.com. Enforced by hq/policy.yaml.",
+        rules: "hq/policy.yaml",
+      }),
     );
     const times = { file: () => null, live: () => null };
     expect(driftOf({ desired: state, live: is }, plan, times).violations).toMatchObject([

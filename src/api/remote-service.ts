@@ -23,7 +23,7 @@ export interface OpenServiceOptions {
   readonly retryFor?: number;
   /** Maximum number of members, roles or memberships of an account; absent: 250,000. */
   readonly maxItems?: number;
-  /** When aborted, nothing is retried, and an apply starts no further change. */
+  /** Stops retries and further changes of an apply when it is aborted. */
   readonly signal?: AbortSignal;
   /** Called for each request, wait and change; see `EVENTS`. */
   readonly onEvent?: (event: LiveEvent | ApplyEvent) => void;

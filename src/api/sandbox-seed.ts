@@ -1,4 +1,4 @@
-/** When something was created and last changed; absent: 2026-01-05T09:00:00Z. */
+/** Times of creation and last change; absent: 2026-01-05T09:00:00Z. */
 export interface SandboxTimes {
   /** ISO 8601. */
   readonly created_at?: string | undefined;
@@ -36,7 +36,7 @@ export interface SandboxMember extends SandboxTimes {
   readonly attributes?: Readonly<Record<string, unknown>> | undefined;
   /** Deprecated permissions, which grant nothing. */
   readonly permissions?: readonly string[] | undefined;
-  /** Whether MFA on login is enabled. */
+  /** `true` if MFA on login is enabled. */
   readonly mfa?: boolean | undefined;
   /** Makes it a managed user. */
   readonly managed?: { readonly nickname?: string | undefined } | undefined;

@@ -28,7 +28,7 @@ export interface JudgedRule {
 export type Unbreakable =
   /** Nobody declares or holds the roles that it names. */
   | { readonly why: "role-unknown"; readonly roles: readonly string[] }
-  /** It allows every role that grants the permission or could. */
+  /** The check allows every role that grants the permission or could. */
   | { readonly why: "all-allowed" }
   /** No role grants the permission, or could. */
   | { readonly why: "ungranted" }
@@ -75,7 +75,7 @@ export interface UnnoticedGroup {
   readonly suggestion: SuggestedRule;
 }
 
-/** Which single changes of a merchant's access its rules notice. */
+/** The single changes of a merchant's access that its rules notice. */
 export interface RuleCoverage {
   readonly groups: readonly UnnoticedGroup[];
   /** The number of changes that change what anybody can do, and of those that no rule notices. */

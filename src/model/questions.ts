@@ -94,7 +94,7 @@ export interface HeldRole {
   readonly from: From | null;
   /** The end of the grant or of the membership in the files, whichever is first; `null` if there is none. */
   readonly end: AccessEnd | null;
-  /** Whether the grant is in effect, and why not. */
+  /** Says whether the grant is in effect, and why not. */
   readonly status: HoldingStatus;
   /** Reason of a status `suspended`; else `null`. */
   readonly suspension: AccessSuspension | null;
@@ -170,7 +170,7 @@ export interface AccessWay {
   readonly holders: ReadonlySet<string>;
 }
 
-/** Whether and why a member can use a permission at a merchant. */
+/** Explains whether and why a member can use a permission at a merchant. */
 export interface AccessExplanation {
   readonly merchant: string;
   readonly environment: Environment | null;

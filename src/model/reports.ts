@@ -175,7 +175,7 @@ export interface OperationVerdict<Operation extends string = string> {
 /** Access that only some people of a merchant have. */
 export interface SoleAccess {
   readonly merchant: string;
-  /** What it is known from: the files may leave out members, and what predefined roles grant. */
+  /** The source of the data: the files may omit members and the permissions of predefined roles. */
   readonly source: "declared" | "live";
   /** Sorted; permissions of roles whose permissions are unknown do not count. */
   readonly permissions: readonly string[];

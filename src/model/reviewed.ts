@@ -53,7 +53,7 @@ export interface ReviewedDate {
 }
 
 /**
- * What a plan shows of one merchant: the state before and after of each role and person that it touches, when it was made,
+ * The content of a plan of one merchant: the state before and after of each role and person that it touches, when it was made,
  * and what dates bring later.
  */
 export interface ReviewedState {

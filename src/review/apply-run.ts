@@ -107,7 +107,7 @@ export async function lookedAt(
   for (const one of judged) {
     const state = records.states.get(one.merchant);
     if (isDue) {
-      // What was lost is left to applies.
+      // Lost changes are left to applies.
       looked.push({ ...one, state, blamed: [], lost: [], objections: one.refusals });
       continue;
     }

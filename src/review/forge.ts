@@ -6,7 +6,7 @@ export interface ForgeReview {
   readonly opinion: "approved" | "rejected" | "none";
   /** In ms since the epoch, by the forge's clock. */
   readonly submittedAt: number;
-  /** When it was dismissed, in ms since the epoch; `null` if it stands, NaN if that is unknown. */
+  /** Time of the dismissal, in ms since the epoch; `null` if the review stands, NaN if that is unknown. */
   readonly dismissedAt: number | null;
   /** The commit that was reviewed; `null` if unknown. */
   readonly commit: string | null;

@@ -147,7 +147,7 @@ export function reviewsOf(
     return reviewed === null ? [] : [{ name, state: { ...reviewed, at } }];
   });
   const open = state?.open ?? [];
-  // Whoever reviews another plan of the merchant sees it as it is.
+  // Another plan of the merchant shows its reviewer the present state.
   return [...(news.length > 0 ? open.filter(({ isLost }) => !isLost) : open), ...news];
 }
 

@@ -11,7 +11,7 @@ import {
 } from "./merchant-state.ts";
 import { staleWaiting } from "./waiting-changes.ts";
 
-/** How a run ended, as far as its records need it. */
+/** The end of a run, as far as its records need it. */
 export interface RecordedEnd {
   /** In ms since the epoch, by the forge's clock. */
   readonly plannedAt: number;
@@ -93,7 +93,7 @@ function keptFailure(
 ): RecordedFailure | null {
   const failure = state?.failure ?? null;
   if (isDue || failure === null) return failure;
-  // What was lost stays so, whatever was approved besides.
+  // Lost changes stay lost, whatever else was approved.
   const isLeft = digest === "" && failure.dropped.length > 0;
   return isLeft ? { ...failure, digest: seal(failure.dropped.map(reveal).join("\n")) } : null;
 }

@@ -67,7 +67,7 @@ interface ByMerchant {
 
 interface Known {
   readonly memberships: readonly Membership[];
-  /** Whether a merchant is a test account, as far as it is known. */
+  /** `true` for a test account; merchants of which this is unknown are absent. */
   readonly sandboxes: ReadonlyMap<string, boolean>;
 }
 

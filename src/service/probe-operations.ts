@@ -105,7 +105,7 @@ async function askAll(
   if (update && !isRefusal(update)) return { ...responses, update };
   const removed = isAsked("delete") ? await probe("delete") : undefined;
   const create = isAsked("create") ? await probe("create") : undefined;
-  // Where an update is not permitted, an invalid one shows whether the service checks the body first.
+  // If an update is not permitted, an invalid one shows whether the service checks the body first.
   const asksBody = create !== undefined && isInvalid(create) && update?.status === 403;
   const invalid = asksBody
     ? await sendProbe(client, { ...probeOf(probing, "update", merchant), body: probing.invalidUpdate })

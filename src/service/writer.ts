@@ -152,7 +152,7 @@ async function createOnce(client: Client, creation: Creation): Promise<Created> 
     },
   });
   if (created) return created;
-  // It was created, but the response does not contain its id.
+  // Created, but the response does not contain the id.
   const unlisted = createdNotListed(call.path, what);
   const lookedUp = await lookUp(unlisted);
   if (!lookedUp?.same) throw unlisted;

@@ -104,7 +104,7 @@ export function openRefs({ url, prefix, authorization }: GitRemote, effects: Git
     fetch: async () => {
       const refspec = `+${prefix}/*:${prefix}/*`;
       const end = await attempt(["fetch", "--quiet", "--no-tags", "--prune", "--depth=1", url, refspec]);
-      // Where there is no such ref, git fails without a word.
+      // Without such a ref, git fails silently.
       if (end.code === 1 && end.errors.trim() === "") return new Map();
       checked(end);
       const listed = await git(["for-each-ref", "--format=%(objectname) %(refname)", `${prefix}/`]);
@@ -224,7 +224,7 @@ function parseBatch(output: Buffer): readonly Buffer[] {
   return contents;
 }
 
-/** How a run of git ended. */
+/** The result of a git process. */
 interface GitEnd {
   /** `null` if it could not be started. */
   readonly code: number | null;

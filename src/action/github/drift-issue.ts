@@ -23,8 +23,8 @@ const LABEL = "rolecall-drift";
 
 /**
  * Updates what a scope keeps while something differs: an issue, or a pull request that adopts what changed outside git.
- * It is opened, edited or reopened while there are differences, commented only if they changed, and closed when there
- * are none. Returns its URL.
+ * Opens, edits or reopens it while there are differences, comments only if they changed, and closes it when there are
+ * none. Returns its URL.
  */
 export async function updateDriftIssue(context: ActionContext, drift: DriftFound): Promise<string | null> {
   const { inputs, log } = context;

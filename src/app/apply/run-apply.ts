@@ -178,7 +178,7 @@ async function applyAll(
   return { cause, merchants };
 }
 
-/** How an apply ended at a merchant, in full and in short. */
+/** The end of an apply at a merchant, in full and in short. */
 interface AppliedMerchant {
   readonly end: MerchantEnd;
   readonly outcome: MerchantOutcome;

@@ -23,7 +23,7 @@ export interface CommitStates {
   isSame(file: string): Promise<boolean>;
 }
 
-/** Which files of a commit declare merchants. */
+/** Selects the files of a commit that declare merchants. */
 export interface CommitSelection {
   readonly paths: readonly string[];
   /** Absolute path of the checkout that the paths are in; nothing in it decides what is read. */

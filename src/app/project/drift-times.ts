@@ -46,7 +46,7 @@ export async function driftTimes(
       // Later commits declare the same for this role or member.
       if (before && sameDeclared(change, before.state, state)) {
         const mentioned = mentions.get(change.name);
-        // It was declared since, and is not any more.
+        // Declared since, but no longer.
         if (mentioned !== undefined && moment !== null && mentioned > moment) return mentioned;
         return before.committed ?? NEVER;
       }

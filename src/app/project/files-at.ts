@@ -21,7 +21,7 @@ import {
 /** The commit that was the last one at a moment. */
 export interface PastCommit {
   readonly id: string;
-  /** When it was committed, in ms since the epoch. */
+  /** Time of the commit, in ms since the epoch. */
   readonly time: number;
 }
 

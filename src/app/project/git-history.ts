@@ -110,7 +110,7 @@ function parseBlame(output: string, now: number, shallow: boolean): readonly num
   return times;
 }
 
-/** When a file and its entries were last committed; in ms since the epoch, `null` if unknown. */
+/** Times of the last commits of a file and its entries; in ms since the epoch, `null` if unknown. */
 export interface History {
   readonly file: number | null;
   entry(origin: Pick<Origin, "path">): number | null;

@@ -260,7 +260,7 @@ function markEdits(tested: Tested, world: CoverageWorld, marks: Marks): void {
           escalation,
         );
       };
-      // What is taken makes nobody reach more. Of a check that is broken already, each further holder is noticed.
+      // A removal lets nobody reach more. Of a check that is broken already, each further holder is noticed.
       if (isTaken && breaking.some((personIndex) => !has(personIndex)))
         markMendingEdit(marks, index, permission);
       else if (!isTaken && exceeds(concerned, has, Math.max(spare, 0))) markEdit(marks, index, permission);

@@ -8,7 +8,7 @@ interface EditedPlace {
   readonly line: number;
 }
 
-/** How an editor is told the line; any other is given the file alone. */
+/** Arguments that tell an editor the line; other editors get only the file. */
 const LINE_ARGUMENTS: readonly (readonly [
   editors: RegExp,
   argsOf: (file: string, line: number) => string[],

@@ -120,7 +120,7 @@ function preload(
 ): void {
   const files = new Set(merchants.flatMap((merchant) => [...merchant.files]));
   for (const { path, before } of commits.flatMap(({ changes }) => changes)) {
-    // Who needs it gets the error.
+    // A caller that needs the states gets the error.
     if (before !== null && files.has(path)) read(before).catch(() => undefined);
   }
 }

@@ -184,7 +184,7 @@ async function removeExpired(step: Step, invited: Done, remove: Write, run: RunC
   const removed = await sendPlanned(step, remove, run);
   switch (removed.status) {
     case "done":
-    // It is gone, or not an expired invitation any more.
+    // The invitation is gone, or no longer expired.
     case "stale":
       return invited;
     case "not-started":

@@ -24,7 +24,7 @@ export function withBase(head: ReviewedState, base: ReviewedState): ReviewedStat
     members: joined(head.members, base.members),
     people: joinedPeople(head.people, basePeople),
     ...(datesText(base) !== datesText(head) && {
-      // What they bring is no matter: nobody is held to dates that are gone.
+      // Their permissions do not matter: removed dates bind nobody.
       baseDates: base.dates.map((date) => ({ ...date, brings: 0, reach: 0 })),
     }),
     permissionSets: sets,

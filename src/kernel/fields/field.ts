@@ -4,7 +4,7 @@ import type { FieldKind, KindValues } from "./kind.ts";
 
 /** All that is particular to one field of a role or member. */
 export interface Field<Value> {
-  /** How values are compared, shown, emptied and restored. */
+  /** Compares, shows, empties and restores values. */
   readonly kind: FieldKind<Value>;
   /** The key in a response: of the resource, or of its `user` for a field of managed users. */
   readonly response: string;

@@ -142,7 +142,7 @@ function booleanHint(value: string): string | null {
 
 function scalarHint(path: Path, value: number | boolean): string {
   const key = String(path.at(-1));
-  // It is likely to be the secret itself.
+  // The value is probably the secret itself.
   if (key.endsWith("_env")) {
     return "Name an environment variable; never write the secret itself.";
   }

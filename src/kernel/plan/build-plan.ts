@@ -447,7 +447,7 @@ export function namedRoleIds(desired: DesiredState): readonly string[] {
     ...granted,
     ...rolesInRules(desired),
     ...(desired.enforced ?? []).flatMap(rolesInRules),
-    // Who may give roles away may give these.
+    // Members who can assign roles can assign these.
     ...(reachMatters(desired) ? PREDEFINED_ROLES : []),
   ].filter((name) => name.startsWith("role_") && !declared.has(name));
   return [...new Set(ids)].sort(byCodeUnit);

@@ -7,7 +7,7 @@ export interface TextRange {
 }
 
 // Straight after a letter or digit only what is as long as a key: a permission such as `task_live_view` is none.
-// What follows is taken greedily: better to hide a bracket than to show the end of a key.
+// Matches greedily: hiding a bracket is better than showing the end of a key.
 const OWN_FORM = /sk_(?:live|test)_(?=(?<![A-Za-z0-9]sk_(?:live|test)_)[\w-]|[A-Za-z0-9]{16})/;
 // Keys of other forms say where they come from in front of it. Without a digit it is a name.
 const OTHER_FORM = /(?<=[A-Za-z0-9]_)sk_(?=(?=[A-Za-z]*\d)[A-Za-z0-9]{16})/;

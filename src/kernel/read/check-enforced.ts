@@ -45,7 +45,7 @@ function allowedSections(
   { main, rawFiles }: RuleContext,
   { entries }: Enforcement,
 ): readonly LocatedProblem[] {
-  // Who writes the rules may have them included.
+  // The rules themselves and their includes may have every section.
   const trusted = new Set(entries.flatMap(({ rules }) => rules?.rules.files ?? []));
   const said = rawFiles.filter(({ file }) => !trusted.has(file));
   return entries.flatMap(({ allow, rules }) => {

@@ -187,7 +187,7 @@ function oneForEachOnly(violations: readonly Violation[], { enforcedBy }: Declar
       joined.set(violation, new Map([["", { first: violation, names: [], through: new Set() }]]));
       continue;
     }
-    // Who holds the permission and who can reach it in the same steps have a sentence each.
+    // One sentence names the holders of the permission, and one those who can reach it in the same steps.
     const ofCheck = joined.get(check) ?? new Map<string, Joined>();
     joined.set(check, ofCheck);
     const key = JSON.stringify(only.steps ?? null);

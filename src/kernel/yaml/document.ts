@@ -146,7 +146,7 @@ export function conflictProblem(text: string): readonly Problem<YamlProblem>[] |
   }
   const rest = /^(?:<{7}|>{7}) /m.exec(text);
   if (conflicts.length === 0 && rest !== null) {
-    // What is left of a conflict that somebody resolved in part.
+    // The rest of a conflict that somebody resolved in part.
     conflicts.push({ start: rest.index, end: rest.index + "<<<<<<<".length });
   }
   const [first, ...otherConflicts] = conflicts;

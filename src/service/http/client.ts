@@ -143,7 +143,7 @@ export function createClient(options: ClientOptions): Client {
       if (ended.retryReason?.kind === "rate-limited") verdict = refusal(call, next);
       return { ...ended, next };
     } catch (error) {
-      // It was still waiting for a connection.
+      // The request was still waiting for a connection.
       if (cancelled.aborted && error === cancelled.reason) checkCancelled(call, state);
       throw error;
     } finally {

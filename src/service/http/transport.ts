@@ -151,7 +151,7 @@ function responseOf(
     pool.dispatch(request, {
       onRequestStart: (controller) => {
         connection = controller;
-        // It was still waiting for a connection, and must not be sent now.
+        // The request was still waiting for a connection, and must not be sent now.
         if (isCut) controller.abort(CUT);
       },
       onResponseStart(_, code, fields) {
@@ -184,7 +184,7 @@ export function lostResponse(error: unknown, host: string): LostResponse | null 
   const code = textOf(first, "code");
   const lost = (kind: LostResponse["kind"], message: string, sent: boolean): LostResponse =>
     new LostResponse(kind, message, sent, error);
-  // It has no code; the request has arrived, whatever the response.
+  // The error has no code; the request has arrived, whatever the response.
   if (first instanceof Error && first.name === "HTTPParserError") {
     return lost("network", `${host} did not respond with HTTP`, true);
   }

@@ -57,7 +57,7 @@ function rulesLines(
         : [style.dim(`    ${moreText(violations.length - MOST_VIOLATIONS)}`)]),
     ]),
   ]);
-  // Where all is well, the answer to the question comes first.
+  // If all is well, the answer to the question comes first.
   if (isCovered && !verbose && !merchants.some(isBroken)) return [];
   const which =
     shown.length === 0 ? counted(hidden.length, "merchant") : counted(hidden.length, "other merchant");
@@ -264,7 +264,7 @@ function changeText(groups: readonly UnnoticedGroup[]): string {
   const role = oneLine(first.role?.name ?? "");
   const id = first.role?.id ?? null;
   const roleText = id === null || id === first.role?.name ? role : `${role} (${oneLine(id)})`;
-  // Who is a member of several merchants is one person, and so it is with roles of one name.
+  // A member of several merchants counts as one person, and roles with one name as one role.
   const subjects = sortedSet(groups.flatMap((group) => group.subjects));
   const names = listText(subjects);
   switch (first.change) {

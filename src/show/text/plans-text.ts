@@ -361,7 +361,7 @@ function renderTable(
     const note = Math.max(0, ...notes.map((text) => (text === "" ? 0 : text.length + space)));
     return style.columns - widths.reduce((sum, width) => sum + width + space, 0) - note - 2;
   };
-  // Where little is missing, narrower gaps keep each merchant on one line.
+  // Narrower gaps keep each merchant on one line if only little space is missing.
   const gap = roomWith(2) >= longest ? "  " : " ";
   const width = Math.min(longest, Math.max(roomWith(gap.length), "Merchant".length));
   const line = (name: string, numbers: readonly string[], text: string): readonly string[] => {

@@ -52,7 +52,7 @@ export function dateLines(
   const sorted = days.toSorted((a, b) => a.at - b.at);
   const groups = groupDays(sorted, ({ dates }) => dates, keyOf);
   const keys = new Set(groups.map(({ item, day }) => `${day.at} ${keyOf(item)}`));
-  // Who leaves merchants that list the address need not be named for the others.
+  // People who leave merchants that list their address are not named again for the others.
   const shown = groups.filter(
     ({ item, day }) =>
       item.what !== "leaves-unlisted" || !keys.has(`${day.at} ${keyOf({ ...item, what: "leaves" })}`),

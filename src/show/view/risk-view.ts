@@ -6,7 +6,7 @@ import { rowOf } from "./change-view.ts";
 /** The kinds of risks, the most serious first. */
 export const RISK_KINDS = ["administrators", "sensitive", "reach", "violations", "removals"] as const;
 
-/** What a risk is about: administrators, sensitive permissions gained or within reach, rules that an undo breaks, removals. */
+/** The subject of a risk: administrators, sensitive permissions gained or within reach, rules that an undo breaks, removals. */
 export type RiskKind = (typeof RISK_KINDS)[number];
 
 /** One risk, with the role or member concerned; texts are raw. */

@@ -54,6 +54,7 @@ export type Phase =
   | "write-members"
   | "set-passwords"
   | "delete-members"
+  | "widen-roles"
   | "delete-roles";
 
 /** The part of a change in one phase; a change has one or several. */
@@ -61,10 +62,11 @@ export interface Step {
   readonly phase: Phase;
   readonly change: Change | PasswordChange;
   /**
-   * `set-aside` renames a role temporarily to free its name; `create` and `remove` make up a replacement; `restore`
-   * restores fields of a member that the service has emptied.
+   * `set-aside` renames a role temporarily to free its name; `create` and `remove` make up a replacement; `narrow` and `widen`
+   * make up an update of a role that gets its new permissions last; `restore` restores fields of a member that the service
+   * has emptied.
    */
-  readonly part: "whole" | "set-aside" | "create" | "remove" | "restore";
+  readonly part: "whole" | "set-aside" | "create" | "remove" | "narrow" | "widen" | "restore";
 }
 
 /** The cause that stopped a merchant's apply other than its own failure: another merchant's failure, a signal, or lost output. */
@@ -146,7 +148,7 @@ export interface WriteIntended {
   readonly write: number;
   readonly phase: Phase;
   /** The part of the change; see `Step`. */
-  readonly part: "whole" | "set-aside" | "create" | "remove" | "restore";
+  readonly part: Step["part"];
   readonly resource: "role" | "member";
   readonly kind: "create" | "update" | "replace" | "delete";
   readonly name: string;

@@ -181,7 +181,7 @@ const writeIntended = z.object({
   type: z.literal("intent"),
   write: z.int().check(z.positive()),
   phase,
-  part: z.enum(["whole", "set-aside", "create", "remove", "restore"]),
+  part: z.enum(["whole", "set-aside", "create", "remove", "narrow", "widen", "restore"]),
   resource,
   kind: z.enum(["create", "update", "replace", "delete"]),
   name: z.string(),

@@ -19,18 +19,22 @@ export function createCurrentMemberFinder(
   maxItems: number,
   emit: (event: LiveEvent) => void,
 ): FindCurrentMember {
-  const list = ({ id, ...filter }: ByMerchant): Promise<readonly Membership[]> =>
-    listMemberships(
-      client,
-      maxItems,
-      { type: "merchant", ...filter, ...(id !== undefined && { id }) },
-      true,
-    ).catch((error: unknown) => {
-      // A service may refuse the filter by id, or its combination with another one.
-      if (id !== undefined && error instanceof RolecallError && error.code === "bad-request")
-        return list(filter);
-      throw error;
-    });
+  const list = async (filter: ByMerchant): Promise<readonly Membership[]> => {
+    const { id: _, ...wider } = filter;
+    // A service may refuse a filter, or a combination; what it lists without one is filtered here.
+    const filters = [...(filter.id === undefined ? [] : [filter]), wider].map((each) => ({
+      type: "merchant",
+      ...each,
+    }));
+    for (const each of filters) {
+      try {
+        return await listMemberships(client, maxItems, each, true);
+      } catch (error) {
+        if (!(error instanceof RolecallError && REFUSALS.has(error.request?.status))) throw error;
+      }
+    }
+    return listMemberships(client, maxItems, wider, true);
+  };
   const ask = async (id?: string): Promise<Known | null> => {
     try {
       const memberships = await list(id === undefined ? {} : { id });
@@ -58,6 +62,9 @@ export function createCurrentMemberFinder(
     };
   };
 }
+
+/** The statuses by which a service refuses a query parameter. */
+const REFUSALS: ReadonlySet<number | undefined> = new Set([400, 404, 405, 422, 501]);
 
 interface ByMerchant {
   /** The merchant code; absent: all merchants. */

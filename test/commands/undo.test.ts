@@ -235,7 +235,9 @@ test("an interrupted run is reported by the next plan and apply, with its unknow
   await writeFile(path.replace(/[^/\\]*$/, "2027-01-01T00-00-00-000Z-MC1.jsonl"), "");
   const plan = await shop.run(["plan", "mc1.yaml"]);
   const note = plan.stderr.replaceAll(/\s+/g, " ");
-  expect(note).toContain("was interrupted. Outcome unknown: update role Cashier.");
+  expect(note).toContain(
+    "was interrupted. Outcome unknown: create member new@example.com, update member ben@example.com.",
+  );
   expect(note).toContain("it shows what remains");
   const apply = await shop.run(["apply", "mc1.yaml", "--yes"]);
   expect(apply.stderr.replaceAll(/\s+/g, " ")).toContain("was interrupted");

@@ -45,12 +45,19 @@ describe("the member that the key belongs to", () => {
       const all = many.filter((_, index) => id === null || id === `MC${index}`);
       return json(pageOf(all, seen));
     };
-    const refusing: Handler = (seen) =>
-      seen.query.has("resource.id") ? problem(400, { detail: "No such filter." }) : filtering(seen, 1);
+    const refusing =
+      (status: number, ...filters: readonly string[]): Handler =>
+      (seen) =>
+        filters.some((filter) => seen.query.has(filter))
+          ? problem(status, { detail: "No such filter." })
+          : filtering(seen, 1);
     for (const [handler, requests] of [
       [filtering, 1],
       [belongingTo(...many), 5],
-      [refusing, 6],
+      [refusing(400, "resource.id"), 6],
+      [refusing(422, "resource.id"), 6],
+      [refusing(404, "resource.id"), 6],
+      [refusing(400, "resource.id", "resource.type"), 7],
     ] as const) {
       const { state, asked, told } = await readWith(handler);
       expect([state.callerId, asked.length, told]).toEqual(["mem_1", requests, []]);
@@ -74,7 +81,7 @@ describe("the member that the key belongs to", () => {
 
   test.each<[string, number, Handler]>([
     ["says no", 1, () => problem(403, { detail: "The API key does not belong to a user." })],
-    ["does not know the question", 1, () => problem(404)],
+    ["does not know the question", 3, () => problem(404)],
     ["gives a web page", 1, () => page()],
     ["gives something else", 1, () => json({ items: [{}] })],
     ["fails", 3, () => problem(503)],

@@ -1,6 +1,6 @@
 import type { Phase, Step } from "../../model/apply.ts";
 import { type Failure, RolecallError } from "../../model/errors.ts";
-import type { Change, RoleChange } from "../../model/plan.ts";
+import type { Change, MemberImage, RoleChange } from "../../model/plan.ts";
 import { checkPrecondition, type Precondition, type PreconditionContext } from "./precondition.ts";
 import {
   checkFailed,
@@ -16,12 +16,16 @@ import {
   isPasswordChange,
   isReinvitation,
   type Reinvitation,
+  type RoleUpdate,
   reinvitationWrites,
   type Write,
   writeOf,
 } from "./write-change.ts";
 
-/** The phases in the order they run: additions come before removals, and a role goes only when nobody holds it. */
+/**
+ * The phases in the order they run: additions come before removals, except that a role gains permissions only when those
+ * who are to lose it have lost it; a role goes only when nobody holds it.
+ */
 export const PHASES: readonly Phase[] = [
   "free-names",
   "create-roles",
@@ -30,6 +34,7 @@ export const PHASES: readonly Phase[] = [
   "write-members",
   "set-passwords",
   "delete-members",
+  "widen-roles",
   "delete-roles",
 ];
 
@@ -39,7 +44,51 @@ export function stepsOf(changes: readonly Change[]): readonly Step[] {
   const renames = renameSteps(roles);
   const renamed = new Set(renames.filter(({ part }) => part === "whole").map(({ change }) => change));
   const rest = changes.flatMap((change) => (renamed.has(change as RoleChange) ? [] : partsOf(change)));
-  return [...renames, ...PHASES.flatMap((phase) => rest.filter((step) => step.phase === phase))];
+  const widened = widenedLate(changes);
+  const steps = [
+    ...[...renames, ...rest].flatMap((step) => narrowing(step, widened) ?? []),
+    ...[...widened].map(toWidening),
+  ];
+  return PHASES.flatMap((phase) => steps.filter((step) => step.phase === phase));
+}
+
+/**
+ * Returns the updates that give permissions to a role which somebody loses: they are given last, so that a run that stops
+ * gives nobody more than the plan shows.
+ */
+function widenedLate(changes: readonly Change[]): ReadonlySet<RoleUpdate> {
+  const members = changes.filter((change) => change.resource === "member");
+  const lost = new Set(members.flatMap(({ before, after }) => rolesOnlyIn(before, after)));
+  return new Set(
+    changes.flatMap((change) =>
+      change.resource === "role" && change.kind === "update" && lost.has(change.id) && isWidening(change)
+        ? [change]
+        : [],
+    ),
+  );
+}
+
+function isWidening({ fields }: RoleUpdate): boolean {
+  return fields.some((diff) => diff.field === "permissions" && diff.added.length > 0);
+}
+
+/** Returns the step without the permissions that are given last; `null` if nothing else is left. */
+function narrowing(step: Step, widened: ReadonlySet<Step["change"]>): Step | null {
+  if (!widened.has(step.change) || step.part !== "whole") return step;
+  const onlyWidens = step.change.fields.every(
+    (diff) => diff.field === "permissions" && diff.removed.length === 0,
+  );
+  return onlyWidens ? null : { ...step, part: "narrow" };
+}
+
+function toWidening(change: RoleUpdate): Step {
+  return { phase: "widen-roles", change, part: "widen" };
+}
+
+/** Returns the ids of the roles that one image of a member has and the other does not. */
+function rolesOnlyIn(image: MemberImage | null, other: MemberImage | null): readonly (string | null)[] {
+  const others = new Set(other?.roles.map(({ id }) => id));
+  return image?.roles.map(({ id }) => id).filter((id) => !others.has(id)) ?? [];
 }
 
 function partsOf(change: Change): readonly Step[] {

@@ -58,6 +58,9 @@ export interface Write {
   send(options: WriteOptions, found?: LiveMember): Promise<Sent>;
 }
 
+/** An update of a role. */
+export type RoleUpdate = RoleChange & { readonly kind: "update" };
+
 /** A change that replaces an expired invitation. */
 export type Reinvitation = MemberChange & { readonly kind: "replace" };
 
@@ -113,15 +116,11 @@ function roleWrite(change: RoleChange, part: Step["part"], writer: LiveWriter): 
     const send: Write["send"] = (options) => writtenTo(id, writer.updateRole(id, { name }, options));
     return { part, id, before, after: { ...before, name }, send };
   }
-  const { after } = change;
   switch (change.kind) {
     case "create":
       return roleCreation(change.after, part, writer);
-    case "update": {
-      const { id, before } = change;
-      const send: Write["send"] = (options) => writtenTo(id, writer.updateRole(id, patchOf(change), options));
-      return { part, id, before, after, send };
-    }
+    case "update":
+      return roleUpdate(change, part, writer);
     case "replace":
       return part === "create"
         ? roleCreation(change.after, part, writer)
@@ -131,6 +130,22 @@ function roleWrite(change: RoleChange, part: Step["part"], writer: LiveWriter): 
     default:
       return change satisfies never;
   }
+}
+
+/** Returns the write of an update, or of a part of it: all but the new permissions, or these. */
+function roleUpdate(change: RoleUpdate, part: Step["part"], writer: LiveWriter): Write {
+  const { id, before, after } = change;
+  const permissions = after.permissions.filter((permission) => before.permissions.includes(permission));
+  const narrowed = { ...after, permissions };
+  const [from, to] = [part === "widen" ? narrowed : before, part === "narrow" ? narrowed : after];
+  const fields = change.fields.map(({ field }) => field).filter(isRoleField);
+  const keepsPermissions = part === "narrow" && permissions.length === before.permissions.length;
+  const changed = new Set(
+    fields.filter((field) => (field === "permissions" ? !keepsPermissions : part !== "widen")),
+  );
+  const patch = patchTo(to, changed);
+  const send: Write["send"] = (options) => writtenTo(id, writer.updateRole(id, patch, options));
+  return { part, id, before: from, after: to, send };
 }
 
 function removal(
@@ -149,10 +164,8 @@ function roleCreation(after: RoleImage, part: Step["part"], writer: LiveWriter):
 }
 
 /** Returns the changed fields only, so that concurrent changes to other fields are kept. */
-function patchOf({ fields, after }: RoleChange & { readonly kind: "update" }): RolePatch {
-  const changed = new Set(fields.map(({ field }) => field).filter(isRoleField));
-  const values = pickFields<RoleImage>(ROLE_FIELDS, after, changed);
-  return sentValues<RoleImage>(ROLE_FIELDS, "put", values);
+function patchTo(after: RoleImage, changed: ReadonlySet<keyof RoleImage>): RolePatch {
+  return sentValues<RoleImage>(ROLE_FIELDS, "put", pickFields<RoleImage>(ROLE_FIELDS, after, changed));
 }
 
 function memberWrite(

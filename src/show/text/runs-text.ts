@@ -415,6 +415,8 @@ const PARTS: Readonly<Record<PastWrite["intent"]["part"], string>> = {
   "set-aside": " (temporary name)",
   create: " (the new one)",
   remove: " (the old one)",
+  narrow: " (all but the new permissions)",
+  widen: " (the new permissions)",
   restore: " (fields that the service had cleared)",
 };
 

@@ -58,6 +58,26 @@ test("additions go before removals, and a role goes when nobody holds it any mor
   ]);
 });
 
+test("a role gains permissions only when those who are to lose it have lost it", async () => {
+  const want = desired({
+    roles: [role("Old", { permissions: ["payouts_edit"] }), role("Cashier")],
+    members: [member("ada@example.com", { roles: ["Old"] })],
+  });
+  const service = modelService(IS);
+  await run(planOf(want, IS), { writer: service.writer });
+  expect(service.calls).toEqual(["delete member mem_2", "update role role_1 permissions"]);
+
+  const failing = modelService(IS);
+  const writer = beginning({
+    ...failing.writer,
+    deleteMember: async () => {
+      throw new RolecallError("service-failed", "It went wrong.");
+    },
+  });
+  expect((await run(planOf(want, IS), { writer })).result.status).toBe("stopped");
+  expect(failing.calls).toEqual([]);
+});
+
 test("the user of the key goes last, and only when the others have gone", async () => {
   const service = modelService(IS);
   const calls: string[] = [];

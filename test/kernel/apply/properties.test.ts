@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { applyPlan } from "../../../src/kernel/apply/apply-plan.ts";
 import type { JournalEntry, WriteIntended } from "../../../src/model/apply.ts";
 import { type ErrorCode, RolecallError } from "../../../src/model/errors.ts";
-import type { LiveMember, LiveRole } from "../../../src/model/live.ts";
+import type { LiveMember, LiveRole, LiveState } from "../../../src/model/live.ts";
 import type { LiveLookup, LiveWriter } from "../../../src/model/ports.ts";
 import { isApplicable } from "../../support/applicable.ts";
 import { applyPorts } from "../../support/apply-ports.ts";
@@ -167,5 +167,52 @@ test("wherever a run stops, the journal agrees with what the service saw", async
       expect(result.status).toBe(whole && missing === 0 ? "done" : "stopped");
     }),
     { numRuns: runs(200) },
+  );
+});
+
+test("wherever a run stops, nobody holds what neither the former access nor the plan gives", async () => {
+  type Holdings = ReadonlyMap<string, ReadonlySet<string>>;
+  const held = ({ roles, members }: LiveState): Holdings => {
+    const granted = new Map(roles.map(({ id, permissions }) => [id, permissions]));
+    return new Map(
+      members.map(({ id, roles: ids, user, invite }) => [
+        user?.email ?? invite?.email ?? id,
+        new Set(ids.flatMap((role) => granted.get(role) ?? [])),
+      ]),
+    );
+  };
+  const input = fc.record({ want: desiredStates, is: liveStates });
+  await fc.assert(
+    fc.asyncProperty(input, async ({ want, is }) => {
+      const plan = planOf(want, is);
+      fc.pre(isApplicable(plan));
+      const service = modelService(is);
+      const states: Holdings[] = [];
+      const after =
+        <Args extends readonly unknown[], Result>(write: (...args: Args) => Promise<Result>) =>
+        async (...args: Args): Promise<Result> => {
+          const result = await write(...args);
+          states.push(held(service.state()));
+          return result;
+        };
+      const { writer: real } = service;
+      const writer = beginning({
+        createRole: after(real.createRole),
+        updateRole: after(real.updateRole),
+        deleteRole: after(real.deleteRole),
+        createMember: after(real.createMember),
+        updateMember: after(real.updateMember),
+        deleteMember: after(real.deleteMember),
+      });
+      await applyPlan(plan, applyPorts({ ...service, writer }));
+      const [former, last] = [held(is), held(service.state())];
+      for (const state of states) {
+        for (const [name, permissions] of state) {
+          const allowed = new Set([...(former.get(name) ?? []), ...(last.get(name) ?? [])]);
+          expect([...permissions].filter((permission) => !allowed.has(permission))).toEqual([]);
+        }
+      }
+    }),
+    { numRuns: runs(300) },
   );
 });

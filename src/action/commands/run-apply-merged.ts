@@ -1,7 +1,7 @@
 import { failedOutcome, parseOverrides, skippedMerchants } from "../../app/apply/approval.ts";
 import { type Cancellation, createCancellation } from "../../app/apply/cancellation.ts";
 import { passwordsFor, withoutPasswords } from "../../app/apply/passwords.ts";
-import { type ApplyReporter, applyReporter } from "../../app/apply/reporter.ts";
+import { applyReporter } from "../../app/apply/reporter.ts";
 import { runApply } from "../../app/apply/run-apply.ts";
 import { applyExitCode } from "../../app/io/io.ts";
 import { fileJournals } from "../../app/journal/write-journal.ts";
@@ -13,10 +13,8 @@ import {
 } from "../../app/session/session.ts";
 import { ruleLocations } from "../../app/show/rule-locations.ts";
 import { unplannedOf } from "../../app/show/show-plans.ts";
-import type { Override } from "../../kernel/rules/overrides.ts";
 import { by } from "../../lib/text.ts";
 import type { MerchantOutcome } from "../../model/apply.ts";
-import type { DesiredState } from "../../model/desired.ts";
 import type { Plan } from "../../model/plan.ts";
 import {
   type ApplyRun,
@@ -28,14 +26,13 @@ import {
   undeclaredMerchants,
   withReports,
 } from "../../review/apply-run.ts";
-import { judgeMerchant } from "../../review/judge-merchant.ts";
+import { judgeMerchant, type PlaceOfEntry } from "../../review/judge-merchant.ts";
 import type { OpenStore } from "../../review/merchant-state.ts";
 import { type RecordedEnd, recordApply } from "../../review/record-apply.ts";
 import { recordWaiting, unreviewedIn } from "../../review/waiting-changes.ts";
 import { plansJson } from "../../show/machine/machine-formats.ts";
 import { PLAIN } from "../../show/style.ts";
 import { renderFailure } from "../../show/text/failure-text.ts";
-import type { PlaceOf } from "../../show/view/plan-view.ts";
 import { GitError } from "../../store/git-refs.ts";
 import { type ActionContext, type ActionResult, failed, passed } from "../context/action-context.ts";
 import { ActionError } from "../context/action-error.ts";
@@ -70,15 +67,7 @@ import {
   supersededEnd,
 } from "../review/covered-merchants.ts";
 import { placeTexts } from "../review/entry-places.ts";
-import {
-  keysNamedBy,
-  type LoadedFiles,
-  loadFiles,
-  type PlannedFiles,
-  planFiles,
-  soundStates,
-  withActionErrors,
-} from "../review/load-and-plan.ts";
+import { keysNamedBy, loadFiles, planFiles, soundStates, withActionErrors } from "../review/load-and-plan.ts";
 import { planOutputs } from "../review/publish-plan.ts";
 import {
   guardApplyBranch,
@@ -130,249 +119,142 @@ async function apply(
   store: OpenStore,
   cancellation: Cancellation,
 ): Promise<ActionResult> {
-  const { inputs, io, github } = context;
-  const merged = await readMerged(context, branch, store);
-  await guardCredentials(context, merged.current);
-  const plannedAt = github.now();
-  const { planned, progress, close } = await planFiles(merged.current, inputs, io, {
-    signal: cancellation.cancelled,
-  });
-  try {
-    const judged = await judge(context, plannedOnly(planned), merged, store);
-    const shown = await showPlans(context, merged, planned, judged);
-    const decided = decide(context, merged, shown, judged, store);
-    const ran = await applyDue(context, merged, shown, decided, { cancellation, progress });
-    const { superseded, done } = ran;
-    const looked = decided.reported.filter(({ merchant }) => !superseded.merchants.has(merchant));
-    const end = { plannedAt, looked, done, isWhole: decided.isWhole };
-    const record = await recorded(context, store, merged, end);
-    return await reportEnd(context, { merged, shown, decided, ran, looked, record });
-  } finally {
-    await close();
-  }
-}
-
-/** The files of the checkout, and the merchants that the run covers. */
-interface MergedFiles {
-  readonly branch: string;
-  readonly loaded: LoadedFiles;
-  /** The API keys that the files name. */
-  readonly keys: readonly string[];
-  readonly records: CoveredRecords;
-  /** A sentence about the merchants that the run leaves out; `null` if there are none. */
-  readonly coverage: string | null;
-  readonly newer: NewerCommit;
-  /** The covered merchants that no newer commit changes. */
-  readonly current: readonly DesiredState[];
-}
-
-async function readMerged(context: ActionContext, branch: string, store: OpenStore): Promise<MergedFiles> {
-  const { inputs, io, log } = context;
+  const { inputs, io, log, github } = context;
   const loaded = await loadFiles(inputs, io);
   const states = soundStates(loaded);
   const keys = keysNamedBy(loaded.states, io.env);
   keys.forEach(context.maskSecret);
   const records = await readingApprovals(() => readApplyRecords(context, branch, store, states));
-  const { covered } = records;
+  const { covered, told } = records;
   const coverage = coverageText(covered.length, states.length, inputs);
   if (coverage !== null && loaded.valid) log.info(coverage);
   const newer = await readingApprovals(() => newerCommit(context, branch, covered));
   const current = covered.filter(({ merchant }) => !newer.merchants.has(merchant));
-  return { branch, loaded, keys, records, coverage, newer, current };
-}
-
-/** The parts of the plans that may be applied, as logged. */
-interface ShownPlans {
-  readonly planned: readonly Planned[];
-  readonly looks: readonly PlannedMerchant[];
-  readonly plans: readonly Plan[];
-  readonly overrides: readonly Override[];
-  readonly placeOf: PlaceOf;
-  readonly reporter: ApplyReporter;
-  readonly outputs: ActionResult["outputs"];
-  /** Errors of files, and failures to read merchants. */
-  readonly errorLines: readonly string[];
-}
-
-async function showPlans(
-  context: ActionContext,
-  { loaded }: MergedFiles,
-  whole: readonly Planned[],
-  judged: readonly LookedMerchant[],
-): Promise<ShownPlans> {
-  const { inputs, io, log } = context;
-  const placeOf = ruleLocations(loaded.states, loaded.sources);
-  const byMerchant = new Map(judged.map((look) => [look.merchant, look]));
-  const planned = withRunOverrides(whole.map((plan) => coveredPart(plan, byMerchant)));
-  const looks = plannedOnly(planned);
-  const plans = looks.map(({ plan }) => plan);
-  const overrides = parseOverrides(overridesIn(inputs.allow));
-  const annotations = [
-    ...diagnosticAnnotations(loaded.diagnostics),
-    ...planAnnotations(plans, loaded.states, loaded.sources, placeOf, overrides),
-  ];
-  annotate(context.masked ? maskedAnnotations(annotations) : annotations, log);
-  const reporter = applyReporter({ format: "text", color: false }, placeOf, io, overrides);
-  reporter.plans(plans);
-  const outputs = {
-    ...planOutputs(plans),
-    "plan-path": await context.saveFile(`rolecall-plan-${context.scope.id}.json`, plansJson(plans)),
-  };
-  const errorLines = [
-    ...(loaded.valid ? [] : [BROKEN_FILES, ...fileErrorLines(loaded.diagnostics)]),
-    ...unplannedOf(planned).flatMap(({ merchant, failure }) => [
+  await guardCredentials(context, current);
+  const plannedAt = github.now();
+  const {
+    planned: whole,
+    progress,
+    close,
+  } = await planFiles(current, inputs, io, {
+    signal: cancellation.cancelled,
+  });
+  try {
+    const placeOf = ruleLocations(loaded.states, loaded.sources);
+    const judged = await judge(context, plannedOnly(whole), records, store, placeTexts(loaded.sources));
+    const byMerchant = new Map(judged.map((look) => [look.merchant, look]));
+    const planned = withRunOverrides(whole.map((plan) => coveredPart(plan, byMerchant)));
+    const looks = plannedOnly(planned);
+    const plans = looks.map(({ plan }) => plan);
+    const overrides = parseOverrides(overridesIn(inputs.allow));
+    const annotations = [
+      ...diagnosticAnnotations(loaded.diagnostics),
+      ...planAnnotations(plans, loaded.states, loaded.sources, placeOf, overrides),
+    ];
+    annotate(context.masked ? maskedAnnotations(annotations) : annotations, log);
+    const reporter = applyReporter({ format: "text", color: false }, placeOf, io, overrides);
+    reporter.plans(plans);
+    const outputs = {
+      ...planOutputs(plans),
+      "plan-path": await context.saveFile(`rolecall-plan-${context.scope.id}.json`, plansJson(plans)),
+    };
+    const broken = loaded.valid ? [] : [BROKEN_FILES, ...fileErrorLines(loaded.diagnostics)];
+    const unread = unplannedOf(planned).flatMap(({ merchant, failure }) => [
       `${merchant} could not be read.`,
       ...renderFailure(failure, PLAIN).trimEnd().split("\n"),
-    ]),
-  ];
-  for (const line of errorLines) reporter.say(line);
-  return { planned, looks, plans, overrides, placeOf, reporter, outputs, errorLines };
-}
-
-/** The merchants to apply, and the reasons not to apply the others. */
-interface Decided extends Objections {
-  /** True if the run reads every merchant of the repository. */
-  readonly isWhole: boolean;
-  readonly reported: readonly ReportedMerchant[];
-  readonly gone: readonly UndeclaredMerchant[];
-  readonly due: readonly PlannedMerchant[];
-  readonly unchanged: readonly MerchantOutcome[];
-  /** Outcomes of merchants that are not applied, unless an earlier run has reported them. */
-  readonly remaining: readonly MerchantOutcome[];
-  readonly password: ReturnType<typeof passwordsFor>;
-}
-
-/** Decides which merchants to apply, and logs which not. */
-function decide(
-  context: ActionContext,
-  { loaded, records, keys }: MergedFiles,
-  { planned, looks, overrides, reporter }: ShownPlans,
-  judged: readonly LookedMerchant[],
-  store: OpenStore,
-): Decided {
-  const { inputs } = context;
-  const refused = skippedMerchants(planned, overrides, new Map());
-  const reported = withReports(runOf(context), records, judged, refused, store.seal);
-  const isWhole = loaded.valid && inputs.shard === null && inputs.merchants.length === 0;
-  const gone =
-    isWhole && inputs.command === "apply" && records.waiting === null ? undeclaredMerchants(records) : [];
-  const objected = objectionsIn(reported, gone);
-  const env = passwordEnvironment(context, keys);
-  const { due, left, unchanged } = divide(looks, refused, { env });
-  const remaining = [
-    ...left.filter(({ merchant }) => !objected.quiet.has(merchant)),
-    ...gone.map(({ merchant, sentence }) => ({ merchant, status: "refused", reasons: [sentence] }) as const),
-  ];
-  if (remaining.length > 0) reporter.skipped(remaining, due.length);
-  for (const note of objected.notes) reporter.say(note);
-  const password = passwordsFor(
-    due.map(({ plan }) => plan),
-    [],
-    env,
-  );
-  return { ...objected, isWhole, reported, gone, due, unchanged, remaining, password };
-}
-
-/** The outcomes of a run. */
-interface Ran {
-  readonly applied: readonly MerchantOutcome[];
-  /** Those of all merchants, sorted. */
-  readonly outcomes: readonly MerchantOutcome[];
-  /** Merchants left to a newer commit. */
-  readonly superseded: NewerCommit;
-  /** Fingerprints of the changes that were made, by merchant. */
-  readonly done: RecordedEnd["done"];
-  /** The log. */
-  readonly lines: readonly string[];
-}
-
-async function applyDue(
-  context: ActionContext,
-  { branch, newer, current }: MergedFiles,
-  { reporter }: ShownPlans,
-  { due, unchanged, remaining, objections, password }: Decided,
-  { cancellation, progress }: { readonly cancellation: Cancellation } & Pick<PlannedFiles, "progress">,
-): Promise<Ran> {
-  const { inputs, io, log } = context;
-  // Check again: somebody may have merged during the planning.
-  const newest =
-    due.length === 0 ? newer : await readingApprovals(() => newerCommit(context, branch, current));
-  const superseded = { ...newest, merchants: new Set([...newer.merchants, ...newest.merchants]) };
-  const ready = due.filter(({ plan }) => !superseded.merchants.has(plan.merchant));
-  if (superseded.merchants.size > 0) log.notice(leftTo(superseded));
-  const captured = captureApplyLog(reporter, progress);
-  progress.applying(ready.map(({ plan }) => plan));
-  const options = {
-    password,
-    concurrency: inputs.concurrency,
-    recheck: true,
-    onError: "continue" as const,
-    cancellation,
-    openJournal: fileJournals(io),
-    sleep: io.sleep,
-  };
-  const ran = ready.length === 0 ? [] : await runApply(ready, options, captured.reporter);
-  const applied = ran.map((outcome) => withObjections(outcome, objections));
-  const notApplied = [...remaining, ...unchanged.map((outcome) => withObjections(outcome, objections))];
-  const outcomes = [...applied, ...notApplied]
-    .filter(({ merchant }) => !superseded.merchants.has(merchant))
-    .sort(by(({ merchant }) => merchant));
-  captured.reporter.ended({ outcomes, leftOut: 0 }, applyExitCode(outcomes));
-  return { applied, outcomes, superseded, done: captured.done(), lines: captured.lines() };
-}
-
-/** The steps of a run, for its report. */
-interface EndedRun {
-  readonly merged: MergedFiles;
-  readonly shown: ShownPlans;
-  readonly decided: Decided;
-  readonly ran: Ran;
-  /** The merchants that the run has looked at, without those left to a newer commit. */
-  readonly looked: readonly ReportedMerchant[];
-  readonly record: Recorded;
-}
-
-/** Reports the end of a run on its page and pull requests, and returns its result. */
-async function reportEnd(context: ActionContext, run: EndedRun): Promise<ActionResult> {
-  const { merged, shown, decided, ran, looked } = run;
-  const { problem, waiting } = run.record;
-  const { applied, outcomes, superseded } = ran;
-  const { plans } = shown;
-  const how = applyEnd({
-    applied,
-    left: outcomes.filter(({ merchant }) => !applied.some((outcome) => outcome.merchant === merchant)),
-    unapproved: decided.objections,
-    isBroken: !merged.loaded.valid,
-  });
-  const ended = endOf(context, how, superseded, plans.length === 0 ? merged.coverage : null);
-  const report: ApplyReport = {
-    ...ended,
-    notes: [
-      ...decided.notes,
-      ...howToGoOn(looked, merged.records, waiting !== null),
-      ...(superseded.merchants.size === 0 ? [] : [leftTo(superseded)]),
-    ],
-    lines: [...shown.errorLines, ...ran.lines],
-    outcomes,
-    plans,
-    rest:
-      waiting === null
-        ? []
-        : looked.flatMap(({ isQuiet, rest }) => (isQuiet ? [] : [rest])).filter(hasChanges),
-    placeOf: shown.placeOf,
-  };
-  const blamed = [
-    ...decided.reported.map(({ blamed: pulls }) => pulls),
-    ...decided.gone.map(({ pulls }) => pulls),
-  ].flat();
-  const outputs = {
-    ...shown.outputs,
-    ...(waiting !== null && { waiting }),
-    ...(await reportApply(context, toldPulls(merged.records.told, blamed, outcomes), report)),
-  };
-  if (problem !== null) return failed("failed", problem.reason, problem.message, outputs);
-  const { result, reason } = ended;
-  return reason === null ? passed(result, outputs) : failed(result, reason, failureText(report), outputs);
+    ]);
+    for (const line of [...broken, ...unread]) reporter.say(line);
+    const refused = skippedMerchants(planned, overrides, new Map());
+    const reported = withReports(runOf(context), records, judged, refused, store.seal);
+    const isWhole = loaded.valid && inputs.shard === null && inputs.merchants.length === 0;
+    const gone =
+      isWhole && inputs.command === "apply" && records.waiting === null ? undeclaredMerchants(records) : [];
+    const { objections, notes, quiet } = objectionsIn(reported, gone);
+    const env = passwordEnvironment(context, keys);
+    const divided = divide(looks, refused, { env });
+    const { due, unchanged } = divided;
+    const remaining = [
+      ...divided.left.filter(({ merchant }) => !quiet.has(merchant)),
+      ...gone.map(
+        ({ merchant, sentence }) => ({ merchant, status: "refused", reasons: [sentence] }) as const,
+      ),
+    ];
+    if (remaining.length > 0) reporter.skipped(remaining, due.length);
+    for (const note of notes) reporter.say(note);
+    const password = passwordsFor(
+      due.map(({ plan }) => plan),
+      [],
+      env,
+    );
+    // Check again: somebody may have merged during the planning.
+    const newest =
+      due.length === 0 ? newer : await readingApprovals(() => newerCommit(context, branch, current));
+    const superseded = { ...newest, merchants: new Set([...newer.merchants, ...newest.merchants]) };
+    const ready = due.filter(({ plan }) => !superseded.merchants.has(plan.merchant));
+    if (superseded.merchants.size > 0) log.notice(leftTo(superseded));
+    const captured = captureApplyLog(reporter, progress);
+    progress.applying(ready.map(({ plan }) => plan));
+    const options = {
+      password,
+      concurrency: inputs.concurrency,
+      recheck: true,
+      onError: "continue" as const,
+      cancellation,
+      openJournal: fileJournals(io),
+      sleep: io.sleep,
+    };
+    const ran = ready.length === 0 ? [] : await runApply(ready, options, captured.reporter);
+    const applied = ran.map((outcome) => withObjections(outcome, objections));
+    const notApplied = [...remaining, ...unchanged.map((outcome) => withObjections(outcome, objections))];
+    const outcomes = [...applied, ...notApplied]
+      .filter(({ merchant }) => !superseded.merchants.has(merchant))
+      .sort(by(({ merchant }) => merchant));
+    captured.reporter.ended({ outcomes, leftOut: 0 }, applyExitCode(outcomes));
+    const looked = reported.filter(({ merchant }) => !superseded.merchants.has(merchant));
+    const end = { plannedAt, looked, done: captured.done(), isWhole };
+    const { problem, waiting } = await recorded(context, store, branch, records, end);
+    const next = howToGoOn(looked, records, waiting !== null);
+    const how = applyEnd({
+      applied,
+      left: outcomes.filter(({ merchant }) => !applied.some((outcome) => outcome.merchant === merchant)),
+      unapproved: objections,
+      isBroken: !loaded.valid,
+    });
+    const ended = endOf(context, how, superseded, plans.length === 0 ? coverage : null);
+    const remarks = [...notes, ...next, ...(superseded.merchants.size === 0 ? [] : [leftTo(superseded)])];
+    const report: ApplyReport = {
+      ...ended,
+      notes: remarks,
+      lines: [...broken, ...unread, ...captured.lines()],
+      outcomes,
+      plans,
+      rest:
+        waiting === null
+          ? []
+          : looked.flatMap(({ isQuiet, rest }) => (isQuiet ? [] : [rest])).filter(hasChanges),
+      placeOf,
+    };
+    const everyOutcome = {
+      ...outputs,
+      ...(waiting !== null && { waiting }),
+      ...(await reportApply(
+        context,
+        toldPulls(
+          told,
+          [...reported.map(({ blamed }) => blamed), ...gone.map(({ pulls }) => pulls)].flat(),
+          outcomes,
+        ),
+        report,
+      )),
+    };
+    if (problem !== null) return failed("failed", problem.reason, problem.message, everyOutcome);
+    const { result, reason } = ended;
+    return reason === null
+      ? passed(result, everyOutcome)
+      : failed(result, reason, failureText(report), everyOutcome);
+  } finally {
+    await close();
+  }
 }
 
 const BROKEN_FILES = "Files have errors: their merchants are left as they are.";
@@ -398,19 +280,15 @@ function hasChanges({ changes }: Plan): boolean {
   return changes.length > 0;
 }
 
-/** The merchants that are not as reviewed. */
-interface Objections {
-  /** What to report of them. */
-  readonly objections: ReadonlyMap<string, readonly string[]>;
-  readonly notes: readonly string[];
-  /** Those that an earlier run has reported. */
-  readonly quiet: ReadonlySet<string>;
-}
-
+/** Returns what a run has to report of merchants that are not as reviewed, and which of them an earlier run has reported. */
 function objectionsIn(
   reported: readonly ReportedMerchant[],
   gone: readonly UndeclaredMerchant[],
-): Objections {
+): {
+  readonly objections: ReadonlyMap<string, readonly string[]>;
+  readonly notes: readonly string[];
+  readonly quiet: ReadonlySet<string>;
+} {
   const [quiet, loud] = [
     reported.filter(({ isQuiet }) => isQuiet),
     reported.filter(({ isQuiet }) => !isQuiet),
@@ -438,11 +316,11 @@ function objectionsIn(
 async function judge(
   context: ActionContext,
   looks: readonly PlannedMerchant[],
-  { loaded, records }: MergedFiles,
+  records: CoveredRecords,
   store: OpenStore,
+  placeOf: PlaceOfEntry,
 ): Promise<readonly LookedMerchant[]> {
   const run = runOf(context);
-  const placeOf = placeTexts(loaded.sources);
   const judged = looks.map((look) => {
     const { merchant } = look.plan;
     const reviews = openReviews(records, merchant, run);
@@ -469,20 +347,14 @@ function coveredPart(planned: Planned, judged: ReadonlyMap<string, LookedMerchan
   return { ...planned, plan: covered, session: { ...session, plan: () => session.plan(leaveOut) } };
 }
 
-/** The result of recording a run. */
-interface Recorded {
-  readonly problem: ActionError | null;
-  /** The output that starts the job of the changes that wait for approval; `null` if none wait. */
-  readonly waiting: string | null;
-}
-
 /** Records how a run has ended, and what waits for approval. */
 async function recorded(
   context: ActionContext,
   store: OpenStore,
-  { branch, records }: MergedFiles,
+  branch: string,
+  records: CoveredRecords,
   end: RecordedEnd,
-): Promise<Recorded> {
+): Promise<{ readonly problem: ActionError | null; readonly waiting: string | null }> {
   try {
     await recordApply(runOf(context), store, records, end);
     return { problem: null, waiting: await leaveWaiting(context, store, branch, end.looked) };

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { runAction } from "../../../src/action/run-action.ts";
-import { loseConnection, type MemoryGit, memoryGit } from "../support/memory-git.ts";
+import type { GitError } from "../../../src/store/git-refs.ts";
+import { type MemoryGit, memoryGit } from "../support/memory-git.ts";
 import { openStory, type Run, type Story } from "../support/story.ts";
 import {
   type AccessFiles,
@@ -62,12 +63,23 @@ interface MergedPull {
   readonly after: AccessFiles;
 }
 
+const failedFor = (reason: string): string => `failed for the reason ${reason}`;
+
+/** What is broken where the action has crashed. */
+export const FAILED_BY_BUG = failedFor("bug");
+
+/** What takes the place of the action of the sources. */
+export interface TestedAction {
+  readonly runAction: typeof runAction;
+  readonly GitError: typeof GitError;
+}
+
 /** Runs a history of the whole action; returns what broke the promise that what was reviewed is made, and nothing else. */
 export async function brokenByAction(
   steps: readonly Step[],
-  action?: typeof runAction,
+  { runAction: action, GitError }: Partial<TestedAction> = {},
 ): Promise<readonly string[]> {
-  const memory = memoryGit();
+  const memory = memoryGit(GitError);
   const story = await openStory(
     JSON.stringify(SEED),
     { ...textsOf(START), "README.md": "Access.\n" },
@@ -402,7 +414,7 @@ class History {
           break;
         }
         case "unrecorded":
-          await loseConnection();
+          await this.#memory.loseConnection();
           break;
         default:
           mishap satisfies never;
@@ -552,7 +564,7 @@ class History {
       this.#broken.push(`exit code ${run.code} with the reason "${reason}"`);
     const own = mishap === "unrecorded" ? ["github"] : mishap === "unwritten" ? ["service"] : [];
     if (!["", "not-approved", "refused", "partial", ...own].includes(reason))
-      this.#broken.push(`failed for the reason ${reason}`);
+      this.#broken.push(failedFor(reason));
   }
 
   #expectStatus(run: Run): void {

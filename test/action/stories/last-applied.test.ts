@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { loseConnection, type MemoryGit, memoryGit } from "../support/memory-git.ts";
+import { type MemoryGit, memoryGit } from "../support/memory-git.ts";
 import { openStory, type Run, type RunInputs, type Story } from "../support/story.ts";
 
 const CODES = ["MC1", "MC2", "MC3", "MC4"] as const;
@@ -106,7 +106,7 @@ describe("what was applied last", () => {
   /** Merges a role, applies it without leaving a mark, and merges the revert. */
   const revertedWithoutMark = async (): Promise<void> => {
     await merged({ [file("MC1")]: text("MC1", "Night") });
-    memory.interrupt = loseConnection;
+    memory.interrupt = memory.loseConnection;
     expect((await story.apply()).outputs).toMatchObject({ "failure-reason": "github", creates: "1" });
     await merged({ [file("MC1")]: text("MC1") });
   };

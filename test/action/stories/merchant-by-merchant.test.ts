@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { loseConnection, type MemoryGit, memoryGit } from "../support/memory-git.ts";
+import { type MemoryGit, memoryGit } from "../support/memory-git.ts";
 import { openStory, type Run, type Story } from "../support/story.ts";
 
 const CODES = ["MC1", "MC2", "MC3"] as const;
@@ -303,7 +303,7 @@ describe("a merchant whose apply failed", () => {
 
   test("is found again after a run that could not record how it ended", async () => {
     await merged(both);
-    memory.interrupt = loseConnection;
+    memory.interrupt = memory.loseConnection;
     const first = await story.apply();
     expect(first.outputs["failure-reason"]).toBe("github");
     expect(first.log).toContain("The records of reviews and applies could not be reached.");

@@ -8,6 +8,8 @@ export interface MemoryGit {
   readonly refs: Map<string, string>;
   /** Happens once, before refs are moved the next time. */
   interrupt: (() => Promise<void>) | null;
+  /** Throws what a lost connection does. */
+  loseConnection(): Promise<void>;
   /** Opens the refs; commits and files are those of a store. */
   over(git: GitStore): typeof openRefs;
 }
@@ -17,13 +19,8 @@ interface RecordCommit {
   readonly parents: readonly string[];
 }
 
-/** Interrupts a run as a lost connection does. */
-export async function loseConnection(): Promise<void> {
-  throw new GitError("network", "git: the connection was lost.");
-}
-
-/** Creates a repository without records. */
-export function memoryGit(): MemoryGit {
+/** Creates a repository without records, with the errors that the action knows. */
+export function memoryGit(Failure: typeof GitError = GitError): MemoryGit {
   const refs = new Map<string, string>();
   /** The commits of records, with paths and names of texts. */
   const records = new Map<string, RecordCommit>();
@@ -31,11 +28,14 @@ export function memoryGit(): MemoryGit {
   const memory: MemoryGit = {
     refs,
     interrupt: null,
+    loseConnection: async () => {
+      throw new Failure("network", "git: the connection was lost.");
+    },
     over: (git) => (): GitRefs => ({
       fetch: async () => new Map(refs),
       entries: async (commit) => {
         const own = records.get(commit)?.files ?? (git.commits.has(commit) ? git.files(commit) : null);
-        if (own === null) throw new GitError("network", `git: no ${commit}.`);
+        if (own === null) throw new Failure("network", `git: no ${commit}.`);
         return [...own].map(([path, id]) => {
           return { path, id, type: git.modeOf(id) === "120000" ? "link" : "file" };
         });

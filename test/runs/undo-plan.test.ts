@@ -18,6 +18,7 @@ import {
   member,
   NO_POLICIES,
   NOW,
+  OWNER,
   planOf,
   role,
   SYNC,
@@ -27,7 +28,6 @@ import { type Cut, runOf } from "../support/past-run.ts";
 
 const CASHIER = liveRole("role_1", "Cashier", { permissions: ["catalog_view"], metadata: { owner: "a" } });
 const CLERK = liveRole("role_2", "Clerk", { permissions: ["stock_edit"], description: "Counts" });
-const OWNER = liveRole("role_owner", "Owner", { predefined: true });
 const IS = live(
   [CASHIER, CLERK, OWNER],
   [

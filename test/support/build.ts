@@ -6,6 +6,7 @@ import type {
   DesiredState,
   From,
   Grant,
+  GuardSettings,
   Leaver,
   Policies,
   SyncOptions,
@@ -15,7 +16,8 @@ import type { MemberValues } from "../../src/model/field-values.ts";
 import type { LiveMember, LiveRole, LiveState } from "../../src/model/live.ts";
 import type { Change, MemberImage, Plan } from "../../src/model/plan.ts";
 
-const ORIGIN = { file: "shop.yaml", path: [] };
+/** The place of what tests declare. */
+export const ORIGIN = { file: "shop.yaml", path: [] };
 const UPDATED = "2026-01-01T00:00:00.000Z";
 
 /** A declared role; only what a test gives is managed. */
@@ -62,6 +64,12 @@ export const SYNC: SyncOptions = {
   replaceRoles: false,
 };
 
+/** Like `SYNC`, but members that no file lists are left alone. */
+export const ADDITIVE: SyncOptions = { ...SYNC, members: "additive" };
+
+/** No guards but the default ones. */
+export const NO_GUARDS: GuardSettings = { protect: { roles: [], members: [] } };
+
 export const NO_POLICIES: Policies = {
   separate: [],
   maxHolders: {},
@@ -86,7 +94,7 @@ export function desired(rest: Partial<DesiredState> = {}): DesiredState {
     merchant: "MC1",
     sync: SYNC,
     ignore: { roles: [], members: [] },
-    guards: { protect: { roles: [], members: [] } },
+    guards: NO_GUARDS,
     policies: NO_POLICIES,
     checks: [],
     origin: ORIGIN,
@@ -110,6 +118,17 @@ export function liveMember(id: string, email: string, rest: Partial<LiveMember> 
     updatedAt: UPDATED,
     ...rest,
   };
+}
+
+/** The predefined role of owners. */
+export const OWNER: LiveRole = liveRole("role_owner", "Owner", { predefined: true });
+
+/** A live member who owns the account. */
+export const ADA: LiveMember = liveMember("mem_1", "ada@example.com", { roles: ["role_owner"] });
+
+/** Any number of live members without roles. */
+export function people(count: number): readonly LiveMember[] {
+  return Array.from({ length: count }, (_, index) => liveMember(`mem_x${index}`, `p${index}@example.com`));
 }
 
 /** A live member who has been invited and has not accepted, or not in time. */

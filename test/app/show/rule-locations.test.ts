@@ -1,13 +1,28 @@
 import { expect, test } from "vitest";
 import { listedRulePlaces, ruleLocations } from "../../../src/app/show/rule-locations.ts";
 import { declaredRuleResults } from "../../../src/ask/report/rule-results.ts";
-import { buildPlan } from "../../../src/kernel/plan/build-plan.ts";
 import { loadMerchants } from "../../../src/kernel/read/load-merchants.ts";
 import { judgeDeclared } from "../../../src/kernel/rules/judge-rules.ts";
+import type { LiveState } from "../../../src/model/live.ts";
 import { PLAIN } from "../../../src/show/style.ts";
 import { renderPlans } from "../../../src/show/text/plans-text.ts";
 import { planView } from "../../../src/show/view/plan-view.ts";
-import { live, liveMember, liveRole, matches, NOW } from "../../support/build.ts";
+import { live, liveMember, liveRole, NOW, planOf } from "../../support/build.ts";
+
+/** Plans the merchants of some paths: the first file, unless told otherwise. */
+async function plansOf(
+  files: Readonly<Record<string, string>>,
+  is: LiveState,
+  paths: readonly string[] = Object.keys(files).slice(0, 1),
+) {
+  const read = async (path: string) => ({ ok: true as const, file: path, text: files[path] ?? "" });
+  const { merchants, sources } = await loadMerchants(paths, read, { now: NOW, judge: judgeDeclared });
+  const states = merchants.flatMap(({ state }) => state ?? []);
+  const plans = states.map((desired) => planOf(desired, is));
+  const [plan] = plans;
+  if (!plan) throw new Error("the file is not valid");
+  return { states, sources, plans, plan, placeOf: ruleLocations(states, sources) };
+}
 
 const FILES: Readonly<Record<string, string>> = {
   "shop.yaml": `version: 1
@@ -27,14 +42,8 @@ policies:
 };
 
 test("each refusal has the location of its rule, also in an included file", async () => {
-  const read = async (path: string) => ({ ok: true as const, file: path, text: FILES[path] ?? "" });
-  const { merchants, sources } = await loadMerchants(["shop.yaml"], read, { now: NOW, judge: judgeDeclared });
-  const states = merchants.flatMap(({ state }) => state ?? []);
-  const [desired] = states;
-  if (!desired) throw new Error("the file is not valid");
   const is = live([liveRole("role_1", "Old")]);
-  const plan = buildPlan({ desired, live: is, service: "https://one.example", now: NOW, matches });
-  const placeOf = ruleLocations(states, sources);
+  const { plan, placeOf } = await plansOf(FILES, is);
   expect(plan.refusals.map((refusal) => [refusal.code, placeOf(plan, refusal)])).toEqual([
     ["protect", "rules.yaml:2:20"],
     ["forbid-permissions", "rules.yaml:4:23"],
@@ -55,23 +64,16 @@ members: []
     "area.yaml": "version: 1\ninclude: [guards.yaml]\nguards: { max_removals: 3 }\n",
     "guards.yaml": "version: 1\nguards: { max_removals: 2 }\n",
   };
-  const read = async (path: string) => ({ ok: true as const, file: path, text: files[path] ?? "" });
-  const { merchants, sources } = await loadMerchants(Object.keys(files), read, {
-    now: NOW,
-    judge: judgeDeclared,
-  });
-  const states = merchants.flatMap(({ state }) => state ?? []);
   const is = live(
     [liveRole("role_owner", "Owner", { predefined: true })],
     [1, 2, 3, 4].map((number) =>
       liveMember(`mem_${number}`, `m${number}@example.com`, { roles: ["role_owner"] }),
     ),
   );
-  const placeOf = ruleLocations(states, sources);
-  const places = states.map((desired) => {
-    const plan = buildPlan({ desired, live: is, service: "https://one.example", now: NOW, matches });
+  const { plans, placeOf } = await plansOf(files, is, Object.keys(files));
+  const places = plans.map((plan) => {
     const those = plan.refusals.filter(({ code }) => code === "max-removals" || code === "min-holders");
-    return [desired.merchant, ...those.map((refusal) => placeOf(plan, refusal))];
+    return [plan.merchant, ...those.map((refusal) => placeOf(plan, refusal))];
   });
   expect(places).toEqual([
     ["MC1", null, null],
@@ -92,14 +94,9 @@ checks:
 `,
     "rules.yaml": "version: 1\npolicies:\n  max_holders: { Cleark: 2 }\n  require_mfa: [Boss]\n",
   };
-  const read = async (path: string) => ({ ok: true as const, file: path, text: files[path] ?? "" });
-  const { merchants, sources } = await loadMerchants(["shop.yaml"], read, { now: NOW, judge: judgeDeclared });
-  const states = merchants.flatMap(({ state }) => state ?? []);
-  const [desired] = states;
-  if (!desired) throw new Error("the file is not valid");
   const is = live([liveRole("role_1", "Clerk")]);
-  const plan = buildPlan({ desired, live: is, service: "https://one.example", now: NOW, matches });
-  const view = planView(plan, ruleLocations(states, sources));
+  const { plan, placeOf } = await plansOf(files, is);
+  const view = planView(plan, placeOf);
   const placed = [...view.errors, ...view.warnings].map(({ name, place }) => [name, place]);
   expect(placed).toEqual([
     ["Boss", "shop.yaml:7:48"],
@@ -121,17 +118,11 @@ checks:
 members: []
 `,
   };
-  const read = async (path: string) => ({ ok: true as const, file: path, text: files[path] ?? "" });
-  const { merchants, sources } = await loadMerchants(["shop.yaml"], read, { now: NOW, judge: judgeDeclared });
-  const states = merchants.flatMap(({ state }) => state ?? []);
-  const [desired] = states;
-  if (!desired) throw new Error("the file is not valid");
   const is = live(
     [liveRole("role_1", "Cashier", { permissions: ["sell"] })],
     [liveMember("mem_1", "ada@example.com", { roles: ["role_1"] })],
   );
-  const plan = buildPlan({ desired, live: is, service: "https://one.example", now: NOW, matches });
-  const placeOf = ruleLocations(states, sources);
+  const { plan, placeOf } = await plansOf(files, is);
   expect(plan.findings.map((finding) => [finding.code, placeOf(plan, finding)])).toEqual([
     ["check-at-most", "shop.yaml:7:5"],
     ["rule-member-unknown", "shop.yaml:4:32"],
@@ -169,9 +160,8 @@ policies:
   forbid_permissions: [pay]
 `,
   };
-  const read = async (path: string) => ({ ok: true as const, file: path, text: files[path] ?? "" });
-  const { merchants, sources } = await loadMerchants(["shop.yaml"], read, { now: NOW, judge: judgeDeclared });
-  const [state] = merchants.flatMap((one) => one.state ?? []);
+  const { states, sources } = await plansOf(files, live());
+  const [state] = states;
   if (!state) throw new Error("the file is not valid");
   const placeOf = listedRulePlaces([state], sources);
   const enforced = { ...state, enforced: [{ ...state, files: ["rules.yaml"] as const }] };
@@ -211,14 +201,9 @@ members:
 `,
     "people.yaml": "version: 1\nmembers:\n  - { email: ADA@example.com, roles: [Phantom] }\n",
   };
-  const read = async (path: string) => ({ ok: true as const, file: path, text: files[path] ?? "" });
-  const { merchants, sources } = await loadMerchants(["shop.yaml"], read, { now: NOW, judge: judgeDeclared });
-  const states = merchants.flatMap(({ state }) => state ?? []);
-  const [desired] = states;
-  if (!desired) throw new Error("the file is not valid");
   const is = live([liveRole("role_1", "Clerk"), liveRole("role_2", "Till 7")]);
-  const plan = buildPlan({ desired, live: is, service: "https://one.example", now: NOW, matches });
-  const view = planView(plan, ruleLocations(states, sources));
+  const { plan, placeOf } = await plansOf(files, is);
+  const view = planView(plan, placeOf);
   expect(view.errors.map(({ code, place }) => [code, place])).toEqual([
     ["member-role-unknown", "shop.yaml:7:20"],
     ["member-role-unknown", "people.yaml:3:39"],

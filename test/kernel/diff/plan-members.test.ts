@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import {
+  ADDITIVE,
   brief,
   briefFindings,
   desired,
@@ -8,6 +9,7 @@ import {
   liveMember,
   liveRole,
   member,
+  OWNER,
   planOf,
   role,
   SYNC,
@@ -15,7 +17,6 @@ import {
 } from "../../support/build.ts";
 
 const CASHIER = liveRole("role_1", "Cashier");
-const OWNER = liveRole("role_owner", "Owner", { predefined: true });
 
 test("a member who is not there yet is invited with roles of both kinds", () => {
   const want = desired({
@@ -148,7 +149,6 @@ test.each([
 ])(
   "beside a pinned member of %s, an additive file removes expired invitations of that address alone",
   (_, at, changes) => {
-    const sync = { ...SYNC, members: "additive" } as const;
     const is = live(
       [liveRole("role_1", "Cashier")],
       [
@@ -157,7 +157,7 @@ test.each([
       ],
     );
     const members = [member("ada@example.com", { id: "mem_2", roles: ["role_1"] })];
-    const plan = planOf(desired({ sync, members }), is);
+    const plan = planOf(desired({ sync: ADDITIVE, members }), is);
     expect(plan.changes.map(({ kind, id }) => `${kind} ${id}`)).toEqual(changes);
   },
 );
@@ -187,9 +187,8 @@ test("a grant whose end is past is gone, one that has not come yet stays", () =>
 
 test("a member whose every grant has ended is removed, also where members are additive", () => {
   const ended = [{ role: "Cashier", until: until("2026-01-31") }];
-  const sync = { ...SYNC, members: "additive" } as const;
   const want = desired({
-    sync,
+    sync: ADDITIVE,
     roles: [role("Cashier")],
     members: [member("ada@example.com", { roles: ended })],
   });
@@ -303,8 +302,7 @@ test.each(["user", "managed_user"])("an unlisted %s is removed", (type) => {
 });
 
 test("accounts that nobody invited are not reported if unlisted members stay", () => {
-  const sync = { ...SYNC, members: "additive" as const };
-  const plan = planOf(desired({ sync, members: [] }), live([], [ofType("robot")]));
+  const plan = planOf(desired({ sync: ADDITIVE, members: [] }), live([], [ofType("robot")]));
   expect([brief(plan), briefFindings(plan)]).toEqual([[], []]);
 });
 
@@ -460,11 +458,13 @@ test("an entry is for who of its address is not ignored, and no invitation is re
 });
 
 test("members whom an additive file does not list are counted as not managed", () => {
-  const sync = { ...SYNC, members: "additive" } as const;
   const is = live([], [liveMember("mem_a", "ada@example.com"), liveMember("mem_b", "bob@example.com")]);
-  const made = planOf(desired({ sync, members: [member("ada@example.com")] }), is);
+  const made = planOf(desired({ sync: ADDITIVE, members: [member("ada@example.com")] }), is);
   expect(made.summary.members).toMatchObject({ unchanged: 1, unmanaged: 1 });
-  const all = planOf(desired({ sync, members: [member("ada@example.com"), member("bob@example.com")] }), is);
+  const all = planOf(
+    desired({ sync: ADDITIVE, members: [member("ada@example.com"), member("bob@example.com")] }),
+    is,
+  );
   expect(all.summary.members).not.toHaveProperty("unmanaged");
 });
 

@@ -17,16 +17,15 @@ import {
   liveRole,
   matches,
   member,
+  NO_GUARDS,
   NOW,
+  OWNER,
   planOf,
   role,
   SYNC,
   until,
 } from "../../support/build.ts";
 import { freshOf, reviewOf } from "../../support/reviews.ts";
-
-const OPEN = { protect: { roles: [], members: [] } };
-const OWNER = liveRole("role_owner", "Owner", { predefined: true });
 
 describe("holders", () => {
   test("deferring for one role does not remove another role's last holder", () => {
@@ -38,7 +37,7 @@ describe("holders", () => {
       ],
     );
     const want = desired({
-      guards: { ...OPEN, minHolders: { A: 1, B: 1 } },
+      guards: { ...NO_GUARDS, minHolders: { A: 1, B: 1 } },
       members: [member("x@e.x", { roles: ["B"] }), member("p@e.x", { roles: ["A"] })],
     });
     expect(briefRefusals(planOf(want, is)).filter((one) => one.includes("min-holders"))).not.toEqual([]);
@@ -337,7 +336,7 @@ test("a member claimed by an entry is never removed, even if its id occurs twice
 });
 
 test("a name that moves to another role keeps the holders of both", () => {
-  const guards = { ...OPEN, minHolders: { B: 1 } };
+  const guards = { ...NO_GUARDS, minHolders: { B: 1 } };
   const is = live(
     [liveRole("role_a", "A"), liveRole("role_b", "B")],
     [

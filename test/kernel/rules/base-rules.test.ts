@@ -9,6 +9,7 @@ import type { LiveState } from "../../../src/model/live.ts";
 import type { Plan } from "../../../src/model/plan.ts";
 import { desiredStates, liveStates } from "../../support/arbitrary.ts";
 import {
+  ADA,
   briefRefusals,
   desired,
   invited,
@@ -18,6 +19,8 @@ import {
   matches,
   member,
   NOW,
+  OWNER,
+  people,
   planOf,
   role,
 } from "../../support/build.ts";
@@ -27,11 +30,6 @@ import { type RuleSet, ruleSets } from "../../support/rule-sets.ts";
 function planWith(base: BaseRules, head: DesiredState, is: LiveState): Plan {
   return buildPlan({ desired: head, live: is, service: "https://service.example", now: NOW, matches, base });
 }
-
-const ADA = liveMember("mem_1", "ada@example.com", { roles: ["role_owner"] });
-const OWNER = liveRole("role_owner", "Owner", { predefined: true });
-const people = (count: number) =>
-  Array.from({ length: count }, (_, index) => liveMember(`mem_x${index}`, `p${index}@example.com`));
 
 describe("a plan is judged by the rules of the base branch, too", () => {
   test("a guard that head dropped refuses, says whose rule it is, and can be overridden for this plan", () => {

@@ -8,6 +8,7 @@ import type { LiveState } from "../../../src/model/live.ts";
 import type { Plan } from "../../../src/model/plan.ts";
 import { desiredStates, liveStates } from "../../support/arbitrary.ts";
 import {
+  ADA,
   briefRefusals,
   desired,
   invited,
@@ -16,14 +17,15 @@ import {
   liveRole,
   matches,
   member,
+  NO_GUARDS,
   NO_POLICIES,
+  OWNER,
+  people,
   planOf,
   role,
 } from "../../support/build.ts";
 import { runs } from "../../support/property-runs.ts";
 import { type RuleSet, ruleSets } from "../../support/rule-sets.ts";
-
-const NO_GUARDS = { protect: { roles: [], members: [] } };
 
 const rules = (rest: Partial<EnforcedRules> = {}): EnforcedRules => ({
   guards: NO_GUARDS,
@@ -33,10 +35,6 @@ const rules = (rest: Partial<EnforcedRules> = {}): EnforcedRules => ({
   ...rest,
 });
 
-const OWNER = liveRole("role_owner", "Owner", { predefined: true });
-const ADA = liveMember("mem_1", "ada@example.com", { roles: ["role_owner"] });
-const people = (count: number) =>
-  Array.from({ length: count }, (_, index) => liveMember(`mem_x${index}`, `p${index}@example.com`));
 const KEEPS_ADA = [member("ada@example.com", { roles: ["role_owner"] })];
 
 function overridden(state: DesiredState, is: LiveState, what: (plan: Plan) => readonly string[]): Plan {
@@ -120,7 +118,11 @@ describe("the rules that a project enforces", () => {
     const own = (maxRemovals: { readonly count: number }) =>
       desired({ members: KEEPS_ADA, guards: { ...NO_GUARDS, maxRemovals }, enforced: [rules()] });
     expect(planOf(own({ count: 9 }), is).refusals.map((one) => one.rules)).toEqual(["hq/policy.yaml"]);
-    const nobody = desired({ members: [], guards: { ...NO_GUARDS, minHolders: {} }, enforced: [rules()] });
+    const nobody = desired({
+      members: [],
+      guards: { ...NO_GUARDS, minHolders: {} },
+      enforced: [rules()],
+    });
     expect(briefRefusals(planOf(nobody, live([OWNER], [ADA])))).toEqual(["guard min-holders Owner"]);
     const looser = rules({ guards: { ...NO_GUARDS, maxRemovals: { count: 9 } } });
     expect(planOf({ ...own({ count: 4 }), enforced: [looser] }, is).refusals).toMatchObject([

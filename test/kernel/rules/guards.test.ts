@@ -14,13 +14,13 @@ import {
   liveMember,
   liveRole,
   member,
+  NO_GUARDS,
   planOf,
   role,
   SYNC,
   until,
 } from "../../support/build.ts";
 
-const OPEN: GuardSettings = { protect: { roles: [], members: [] } };
 const OWNER = liveRole("role_owner", "Owner", { predefined: true, permissions: ["members_update"] });
 
 function crowd(count: number, rest: Partial<LiveMember> = {}): readonly LiveMember[] {
@@ -55,7 +55,7 @@ describe("removals", () => {
     const six = keep(twelve.slice(6));
     const refusals = (maxRemovals: GuardSettings["maxRemovals"]) =>
       briefRefusals(
-        planOf(desired({ guards: { ...OPEN, ...(maxRemovals && { maxRemovals }) }, members: six }), is),
+        planOf(desired({ guards: { ...NO_GUARDS, ...(maxRemovals && { maxRemovals }) }, members: six }), is),
       );
     expect(refusals({ percent: 50 })).toEqual([]);
     expect(refusals({ percent: 49 })).toEqual(["guard max-removals"]);
@@ -64,7 +64,7 @@ describe("removals", () => {
   });
 
   test("a count of nothing allows nothing", () => {
-    const guards = { ...OPEN, maxRemovals: { count: 0 } };
+    const guards = { ...NO_GUARDS, maxRemovals: { count: 0 } };
     expect(briefRefusals(planOf(desired({ guards, members: [] }), live([], crowd(1))))).toEqual([
       "guard max-removals",
     ]);
@@ -148,7 +148,7 @@ describe("the fewest holders of a role", () => {
   test("stays so where a file says it of other roles only, unless it asks for none", () => {
     const is = live([OWNER], [owner("mem_1", "ada@example.com")]);
     const refusedWith = (minHolders: Readonly<Record<string, number>>) =>
-      briefRefusals(planOf(desired({ guards: { ...OPEN, minHolders }, members: [] }), is));
+      briefRefusals(planOf(desired({ guards: { ...NO_GUARDS, minHolders }, members: [] }), is));
     expect(refusedWith({ role_admin: 1 })).toEqual(["guard min-holders Owner"]);
     expect(refusedWith({ Owner: 2 })).toEqual(["guard min-holders Owner"]);
     expect(refusedWith({ role_owner: 0 })).toEqual([]);
@@ -191,7 +191,7 @@ describe("the fewest holders of a role", () => {
   });
 
   test("an override holds for the number of removals that it was given for", () => {
-    const guards = { ...OPEN, minHolders: { role_owner: 2 } };
+    const guards = { ...NO_GUARDS, minHolders: { role_owner: 2 } };
     const bob = owner("mem_2", "bob@example.com");
     const want = desired({ guards, sync: { ...SYNC, members: "additive" as const } });
     const all = { ...want, members: [member("ada@example.com", { roles: [] })] };
@@ -229,7 +229,7 @@ describe("the fewest holders of a role", () => {
   });
 
   test("a role that is already below its minimum, and loses nobody, is only reported", () => {
-    const guards = { ...OPEN, minHolders: { role_owner: 3 } };
+    const guards = { ...NO_GUARDS, minHolders: { role_owner: 3 } };
     const is = live([OWNER], [owner("mem_1", "ada@example.com")]);
     const want = desired({ guards, members: [member("ada@example.com", { roles: ["role_owner"] })] });
     expect(briefRefusals(planOf(want, is))).toEqual([]);
@@ -237,7 +237,7 @@ describe("the fewest holders of a role", () => {
   });
 
   test("holds for custom roles by their name; a role that waits for its last holder is not removed either", () => {
-    const guards = { ...OPEN, minHolders: { Lead: 1 } };
+    const guards = { ...NO_GUARDS, minHolders: { Lead: 1 } };
     const lead = liveRole("role_1", "Lead");
     const is = live([lead], [liveMember("mem_1", "ada@example.com", { roles: ["role_1"] })]);
     expect(briefRefusals(planOf(desired({ guards, roles: [role("Lead")], members: [] }), is))).toEqual([
@@ -338,7 +338,7 @@ test("a replaced role that loses a permission counts as a removal, as one that i
   const sync = { ...SYNC, replaceRoles: true };
   const is = live([liveRole("role_1", "Cashier", { permissions: ["a", "b"], metadata: { team: "a" } })]);
   const refused = (permissions: readonly string[]) => {
-    const guards = { ...OPEN, maxRemovals: { count: 0 } };
+    const guards = { ...NO_GUARDS, maxRemovals: { count: 0 } };
     return briefRefusals(
       planOf(desired({ sync, guards, roles: [role("Cashier", { permissions, metadata: {} })] }), is),
     );
@@ -353,7 +353,7 @@ test("a role that nobody holds, though the file asks for holders, is told of as 
     [liveMember("mem_1", "ada@example.com", { roles: ["role_2"] })],
   );
   const minHolders = { Boss: 1, Cashier: 2 };
-  const { findings } = planOf(desired({ guards: { ...OPEN, minHolders } }), is);
+  const { findings } = planOf(desired({ guards: { ...NO_GUARDS, minHolders } }), is);
   expect(findings.map(({ message }) => message)).toEqual([
     'The role "Boss" has no accepted holder; it needs 1.',
     'The role "Cashier" has 1 accepted holder; it needs 2.',

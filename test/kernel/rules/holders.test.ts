@@ -12,12 +12,12 @@ import {
   liveRole,
   member,
   NOW,
+  ORIGIN,
   planOf,
   role,
   SYNC,
 } from "../../support/build.ts";
 
-const ORIGIN = { file: "shop.yaml", path: [] };
 const OWNER = liveRole("role_owner", "Owner", { predefined: true, permissions: ["pay"] });
 const NONE = desired().policies;
 const owner = (id: string) => liveMember(id, `${id}@example.com`, { roles: ["role_owner"] });

@@ -9,13 +9,13 @@ import {
   liveMember,
   liveRole,
   member,
+  ORIGIN,
   planOf,
   role,
   SYNC,
   until,
 } from "../../support/build.ts";
 
-const ORIGIN = { file: "shop.yaml", path: [] };
 const ADMIN = liveRole("role_admin", "Admin", { predefined: true, permissions: ["members_delete"] });
 const LEGACY = liveRole("role_1", "Legacy A", { permissions: ["pay"] });
 const EVE = liveMember("mem_e", "eve@auditor.example", { roles: ["role_admin"] });

@@ -7,13 +7,13 @@ import {
   liveMember,
   liveRole,
   member,
+  OWNER,
   planOf,
   role,
   SYNC,
 } from "../../support/build.ts";
 
 const LEAD = liveRole("role_1", "Lead", { permissions: ["catalog_view", "payouts_view"] });
-const OWNER = liveRole("role_owner", "Owner", { predefined: true });
 
 test("an edit of a role tells what each of its holders gains and loses", () => {
   const is = live(

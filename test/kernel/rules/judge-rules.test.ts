@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Check, DesiredState } from "../../../src/model/desired.ts";
 import type { LiveMember } from "../../../src/model/live.ts";
 import {
+  ADDITIVE,
   brief,
   briefFindings,
   briefRefusals,
@@ -12,14 +13,13 @@ import {
   liveRole,
   member,
   NO_POLICIES,
+  ORIGIN,
   planOf,
   role,
   SYNC,
 } from "../../support/build.ts";
 
-const ORIGIN = { file: "shop.yaml", path: [] };
 const ADMIN = liveRole("role_admin", "Admin", { predefined: true, permissions: ["members_delete"] });
-const ADDITIVE = { ...SYNC, members: "additive" } as const;
 
 const admin = (id: string): LiveMember => liveMember(id, `${id}@example.com`, { roles: ["role_admin"] });
 const check = (rest: object): Check => ({ origin: ORIGIN, ...rest }) as unknown as Check;

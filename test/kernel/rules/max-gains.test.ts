@@ -11,11 +11,10 @@ import type {
 } from "../../../src/model/desired.ts";
 import type { LiveState } from "../../../src/model/live.ts";
 import type { Plan } from "../../../src/model/plan.ts";
-import { desired, live, liveMember, liveRole, member, planOf, role } from "../../support/build.ts";
+import { desired, live, liveMember, liveRole, member, NO_GUARDS, planOf, role } from "../../support/build.ts";
 import { runs } from "../../support/property-runs.ts";
 
 const SHARED = { origin: { file: "shared.yaml", path: ["roles", 0] } };
-const OPEN: GuardSettings = { protect: { roles: [], members: [] } };
 const email = (index: number): string => `m${index}@example.com`;
 const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index);
 
@@ -74,7 +73,7 @@ describe("gains at a merchant", () => {
 
   test("a file limits permissions, patterns and roles, or turns the defaults off", () => {
     const limited = (maxGains: NonNullable<GuardSettings["maxGains"]>) =>
-      codes(planned(shop(11, ["orders_edit", "payouts_edit"], { guards: { ...OPEN, maxGains } })));
+      codes(planned(shop(11, ["orders_edit", "payouts_edit"], { guards: { ...NO_GUARDS, maxGains } })));
     expect(limited({})).toEqual([]);
     expect(limited({ sensitive: { count: 11 } })).toEqual([]);
     expect(limited({ sensitive: { percent: 0 } })).toEqual(["max-gains"]);
@@ -118,7 +117,7 @@ test("a limit with reach counts who could newly give themselves a permission", (
         role("Payer", { permissions: ["payouts_edit"] }),
       ],
       members: numbers(3).map((index) => member(email(index), { roles: ["Cashier"] })),
-      guards: { ...OPEN, maxGains },
+      guards: { ...NO_GUARDS, maxGains },
     });
   expect(codes(planOf(state({ payouts_edit: { count: 2 } }), is))).toEqual([]);
   const plan = planOf(state({ payouts_edit: { count: 2, reach: true } }), is);
@@ -132,7 +131,7 @@ describe("gains and removals of a run", () => {
     judgeRun(
       plans.map((plan) => ({
         plan,
-        files: { guards: OPEN, members: [], ...(limits && { projects: [{ run: limits }] }) },
+        files: { guards: NO_GUARDS, members: [], ...(limits && { projects: [{ run: limits }] }) },
       })),
     );
   const merchants = (count: number, make: (merchant: number) => ReturnType<typeof shop>) =>
@@ -174,11 +173,13 @@ describe("gains and removals of a run", () => {
     // Of the limits of a branch and its base, the stricter counts.
     const projects = [{ run: { maxGains: { sensitive: { count: 360 } } } }, { by: "base" } as const];
     const reviewed = judgeRun(
-      plans.map((plan) => ({ plan, files: { guards: OPEN, members: [], projects } })),
+      plans.map((plan) => ({ plan, files: { guards: NO_GUARDS, members: [], projects } })),
     );
     expect(reviewed.map(codes)).toEqual(plans.map(() => ["run-gains"]));
     // Merchants without managed members are exempt.
-    expect(judgeRun(plans.map((plan) => ({ plan, files: { guards: OPEN } }))).flatMap(codes)).toEqual([]);
+    expect(judgeRun(plans.map((plan) => ({ plan, files: { guards: NO_GUARDS } }))).flatMap(codes)).toEqual(
+      [],
+    );
     expect(run(judged)).toEqual(judged);
   });
 
@@ -191,7 +192,7 @@ describe("gains and removals of a run", () => {
       judged[0]?.refusals.flatMap(({ override }) => (override?.startsWith("run") ? override : [])) ?? [];
     const overrides = [`${what}@${"0".repeat(12)}`];
     const again = (some: readonly Plan[]) =>
-      judgeRun(some.map((plan) => ({ plan, files: { guards: { ...OPEN, overrides }, members: [] } })));
+      judgeRun(some.map((plan) => ({ plan, files: { guards: { ...NO_GUARDS, overrides }, members: [] } })));
     expect(again(plans).flatMap(codes)).toEqual([]);
     expect(again(plans).map(({ overridden = [] }) => overridden.map(({ code }) => code))).toEqual(
       plans.map(() => ["max-gains", "run-gains"]),
@@ -273,7 +274,10 @@ test("no edit of a shared file gives a sensitive permission to more people than 
     sharedEntries,
     limit,
     (was, is, held, entries, most) => {
-      const guards = { ...OPEN, ...(most !== undefined && { maxGains: { sensitive: { count: most } } }) };
+      const guards = {
+        ...NO_GUARDS,
+        ...(most !== undefined && { maxGains: { sensitive: { count: most } } }),
+      };
       const { plan, gaining } = edit({ was, is, held, entries }, "MC1", guards);
       const allowed = most ?? Math.max(10, Math.floor(held.length * 0.05));
       expect(codes(plan).includes("max-gains")).toBe(gaining.length > allowed);
@@ -287,7 +291,7 @@ test("no edit of a file that several merchants share gives more people a sensiti
   const shops = fc.array(shop, { minLength: 2, maxLength: 5 });
   const limit = fc.option(fc.nat(60), { nil: undefined });
   const property = fc.property(shops, permissionSets, limit, (chain, is, most) => {
-    const guards = { ...OPEN, maxGains: {} };
+    const guards = { ...NO_GUARDS, maxGains: {} };
     const made = chain.map((one, at) => edit({ ...one, is }, `MC${at}`, guards));
     const projects = most === undefined ? [] : [{ run: { maxGains: { sensitive: { count: most } } } }];
     const judged = judgeRun(made.map(({ plan, files }) => ({ plan, files: { ...files, projects } })));

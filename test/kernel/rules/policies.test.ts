@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Check } from "../../../src/model/desired.ts";
 import {
+  ADDITIVE,
   briefFindings,
   briefRefusals,
   desired,
@@ -10,13 +11,13 @@ import {
   liveRole,
   member,
   NO_POLICIES,
+  ORIGIN,
   planOf,
   role,
   SYNC,
   until,
 } from "../../support/build.ts";
 
-const ORIGIN = { file: "shop.yaml", path: [] };
 const ROLES = [role("Approver", { permissions: ["approve"] }), role("Payer", { permissions: ["pay"] })];
 const LIVE_ROLES = [
   liveRole("role_1", "Approver", { permissions: ["approve"] }),
@@ -26,10 +27,12 @@ const LIVE_ROLES = [
 describe("policies", () => {
   test("addresses must be in the allowed domains; live ones outside are reported", () => {
     const policies = { ...NO_POLICIES, emailDomains: ["example.com", "*.example.org"] };
-    const sync = { ...SYNC, members: "additive" } as const;
     const members = ["a@example.com", "b@EXAMPLE.com", "c@x.example.org"].map((email) => member(email));
     const is = live([], [liveMember("mem_1", "d@example.org"), liveMember("mem_2", "e@notexample.com")]);
-    const plan = planOf(desired({ policies, sync, members: [...members, member("f@example.net")] }), is);
+    const plan = planOf(
+      desired({ policies, sync: ADDITIVE, members: [...members, member("f@example.net")] }),
+      is,
+    );
     expect(briefRefusals(plan)).toEqual(["policy email-domains f@example.net"]);
     expect(briefFindings(plan)).toEqual([
       "warning email-domains d@example.org",
@@ -115,9 +118,8 @@ describe("policies", () => {
         user: { ...user, email: "untold@example.com", mfaOnLogin: null },
       }),
     ]);
-    const sync = { ...SYNC, members: "additive" } as const;
     const members = [member("d@example.com", { roles: ["Payer"] })];
-    const plan = planOf(desired({ policies, members, sync }), is);
+    const plan = planOf(desired({ policies, members, sync: ADDITIVE }), is);
     expect(briefRefusals(plan)).toEqual(["policy require-mfa d@example.com"]);
     expect(briefFindings(plan)).toEqual([
       "warning require-mfa a@example.com",

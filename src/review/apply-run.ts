@@ -107,8 +107,9 @@ export async function lookedAt(
   for (const one of judged) {
     const state = records.states.get(one.merchant);
     if (isDue) {
-      // Lost changes are left to applies.
-      looked.push({ ...one, state, blamed: [], lost: [], objections: one.refusals });
+      // What was lost is left to applies, and what is not due to the check for drift.
+      const { dueRefusals } = one;
+      looked.push({ ...one, state, blamed: [], lost: [], refusals: dueRefusals, objections: dueRefusals });
       continue;
     }
     const { lost, blamed } = await lostChanges(one, pullOf);

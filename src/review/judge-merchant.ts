@@ -2,6 +2,7 @@ import { type Comparison, compareReviewed } from "../kernel/approval/compare-rev
 import type { FreshPlan } from "../kernel/approval/fresh-context.ts";
 import type { Review } from "../kernel/approval/merged-reviews.ts";
 import type { Seal } from "../kernel/approval/seal.ts";
+import { isDueInPart } from "../kernel/plan/due.ts";
 import { impactOn } from "../kernel/rules/impact.ts";
 import type { Plan } from "../model/plan.ts";
 
@@ -16,6 +17,8 @@ export interface JudgedMerchant {
   readonly rest: Plan;
   /** Changes of the fresh plan that nobody has reviewed, a sentence each. */
   readonly refusals: readonly string[];
+  /** Those of them that are due, or that a review has shown. */
+  readonly dueRefusals: readonly string[];
   /** Reviewed changes that a later review decides otherwise, a sentence each. */
   readonly superseded: readonly string[];
   /** Reviewed changes that the files no longer declare. */
@@ -73,10 +76,18 @@ export function judgeMerchant(
       : [],
   );
   const lost = dropped.map(({ sentence }) => sentence);
-  const refusals = comparison.refused.map(({ change, reasons }) => {
+  const shown = new Set(
+    comparison.account.flatMap(({ verdict, fingerprints }) => (verdict === "refused" ? fingerprints : [])),
+  );
+  const sentenceOf = ({ change, reasons }: Comparison["refused"][number]): string => {
     const why = reasons.length === 0 ? "" : `: ${reasons.join("; ")}`;
     return `not approved: ${change.kind} ${change.resource} ${change.name}${why}.`;
-  });
+  };
+  const refusals = comparison.refused.map(sentenceOf);
+  const { at } = fresh.plan.reviewed;
+  const due = comparison.refused.filter(
+    ({ change }) => shown.has(change.fingerprint) || isDueInPart(change, fresh.desired, at),
+  );
   return {
     merchant: fresh.plan.merchant,
     reviews,
@@ -84,6 +95,7 @@ export function judgeMerchant(
     whole: fresh.plan,
     rest: restOf(fresh, comparison),
     refusals,
+    dueRefusals: due.map(sentenceOf),
     superseded: [...new Set(superseded)],
     dropped,
     lost,

@@ -22,6 +22,11 @@ export function dueSince(change: Change, desired: TimedState, now: number): numb
   return change.resource === "member" ? latest(pastTimesOf(change, desired, now)) : null;
 }
 
+/** Returns whether a change is due, or a part of it. */
+export function isDueInPart(change: Change, desired: TimedState, now: number): boolean {
+  return change.resource === "member" && pastTimesOf(change, desired, now).some((time) => time !== undefined);
+}
+
 /** Returns the times of what a change does, in ms since the epoch; `undefined` for what no date has brought. */
 function pastTimesOf(
   change: MemberChange,

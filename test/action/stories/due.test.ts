@@ -147,6 +147,21 @@ test("ended access that somebody gave again outside git is drift, and stays", as
   expect(await removals()).toHaveLength(1);
 });
 
+test("a role that ends is told where somebody has given another one outside git", async () => {
+  await merged(WITH_ROLE.replace(/(ben.*)\] \}/, "$1, { role: Cashier, until: 2026-11-03 }] }"));
+  const { items } = (await story.behind("GET", "/v0.1/merchants/MC1/members")) as {
+    readonly items: readonly { readonly id: string; readonly roles: readonly string[] }[];
+  };
+  const ben = items.find(({ roles }) => roles.includes("role_employee"));
+  const roles = [...(ben?.roles ?? []), "role_manager"];
+  await story.behind("PUT", `/v0.1/merchants/MC1/members/${ben?.id}`, { roles });
+  expect((await due()).outputs["result"]).toBe("no-changes");
+  story.clock.advance(2 * DAY);
+  const run = await due();
+  expect(run.outputs["failure-reason"]).toBe("not-approved");
+  expect(run.log).toContain("not approved: update member ben@example.com");
+});
+
 test("a removal that waited for an acceptance is made by the daily run", async () => {
   const handed = BASE.replace("ben@example.com", "eve@example.com");
   await merged(`${handed}guards: { min_holders: { role_employee: 1 } }\n`);
@@ -178,7 +193,7 @@ test("the daily run makes no merchant the business of an apply that nobody has c
     email: "eve@example.com",
     roles: ["role_employee"],
   });
-  await due();
+  expect((await due()).outputs["result"]).toBe("no-changes");
   const pull = await story.openPull({ "README.md": "Access.\n" });
   await story.merge(pull);
   expect((await story.apply()).outputs["result"]).toBe("no-changes");

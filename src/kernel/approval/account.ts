@@ -82,7 +82,7 @@ export function accountFor(
   };
 }
 
-/** Returns what later applies need of a change: with no entry, it is not the review's own, and may cover others. */
+/** Returns what later applies need of a change: also of one that is done, whose row may cover what others have to do. */
 function openRow(
   { review, row }: MergedRow,
   entry: AccountEntry | null,
@@ -91,8 +91,7 @@ function openRow(
   const place = { index: review, row: row.place };
   if (entry?.verdict === "refused" || entry?.verdict === "deferred") return [{ ...place, until: null }];
   if (entry?.verdict === "dropped") return [{ ...place, until: null, isLost: true }];
-  const isNeeded = entry === null ? fingerprints.length > 0 : entry.verdict === "covered";
-  return isNeeded ? [{ ...place, until: fingerprints }] : [];
+  return fingerprints.length === 0 ? [] : [{ ...place, until: fingerprints }];
 }
 
 type Rows = readonly [MergedRow, ...MergedRow[]];

@@ -294,6 +294,29 @@ describe("with the base branch", () => {
     state: withBase(reviewOf(name, head, bob).state, reviewOf(name, base, bob).state),
   });
 
+  test("a change that the base makes as well is made later, though its person loses and gains nothing", () => {
+    const is = live(
+      [
+        liveRole("role_1", "Cashier", { permissions: ["a"] }),
+        liveRole("role_2", "Helper", { permissions: ["b"] }),
+      ],
+      [liveMember("mem_1", "bob@example.com", { roles: ["role_1", "role_2"] })],
+    );
+    const want = (...permissions: readonly string[]) =>
+      desired({
+        roles: [role("Cashier", { permissions }), role("Helper", { permissions: ["b"] })],
+        members: [member("bob@example.com", { roles: ["Cashier"] })],
+      });
+    const head = want("a", "b");
+    const review = {
+      name: "#1",
+      state: withBase(reviewOf("#1", head, is).state, reviewOf("#1", want("a"), is).state),
+    };
+    const first = compareReviewed([review], freshOf(head, is));
+    const second = compareReviewed(remaining(first, new Set()), freshOf(head, is));
+    expect(briefRefused(second)).toEqual([]);
+  });
+
   test("a pull request that takes a merged removal back supersedes it", () => {
     const reviews = [against("#1", without, listed), against("#2", listed, without)];
     const comparison = compareReviewed(reviews, freshOf(listed, bob));

@@ -52,8 +52,8 @@ export function openReviews(
   return reviewsOf(merchant, state, isDue ? [] : merged);
 }
 
-/** Reviewed changes at a merchant that no file declares any more. */
-export interface UndeclaredMerchant {
+/** Reviewed changes at a merchant that a run does not plan. */
+export interface LeftMerchant {
   readonly merchant: string;
   readonly sentence: string;
   /** The pull requests of the changes. */
@@ -61,13 +61,9 @@ export interface UndeclaredMerchant {
 }
 
 /** Returns the merchants with reviewed changes that no apply has made, and that no file declares any more. */
-export function undeclaredMerchants({
-  records,
-  merged,
-  declared,
-}: ApplyRecords): readonly UndeclaredMerchant[] {
+export function undeclaredMerchants({ records, merged, declared }: ApplyRecords): readonly LeftMerchant[] {
   const known = new Set([...records.states.keys(), ...merged.flatMap(({ merchants }) => [...merchants])]);
-  return [...known].flatMap((merchant): readonly UndeclaredMerchant[] => {
+  return [...known].flatMap((merchant): readonly LeftMerchant[] => {
     if (declared.has(merchant)) return [];
     const reviews = reviewsOf(merchant, records.states.get(merchant), merged).filter(hasRows);
     if (reviews.length === 0) return [];
@@ -77,6 +73,20 @@ export function undeclaredMerchants({
     return [
       { merchant, sentence, pulls: names.map((name) => Number(name.slice(1))).filter(Number.isInteger) },
     ];
+  });
+}
+
+/** Returns the merchants whose apply has failed, and that a nightly run leaves to the next one. */
+export function neverApplied(
+  { records, covered }: ApplyRecords,
+  states: readonly DesiredState[],
+): readonly LeftMerchant[] {
+  const looked = new Set(covered.map(({ merchant }) => merchant));
+  return states.flatMap(({ merchant }): readonly LeftMerchant[] => {
+    const failure = looked.has(merchant) ? null : records.states.get(merchant)?.failure;
+    if (!failure) return [];
+    const sentence = `left alone, because the apply of ${failure.commit.slice(0, 7)} failed there.`;
+    return [{ merchant, sentence, pulls: [] }];
   });
 }
 
@@ -140,32 +150,48 @@ async function lostChanges(
   return { lost, blamed: [...blamed] };
 }
 
-/** A merchant with what a run has to report of it. */
-export interface ReportedMerchant extends LookedMerchant {
+/** What a run has to report of a merchant. */
+export interface Report {
   /** Keyed hash of why the merchant is not as its files say; empty if it is. */
   readonly digest: string;
-  /** True if an earlier run for another commit has reported the same. */
-  readonly isQuiet: boolean;
+  /** The commit whose run has reported the same, if nothing was merged there since; else `null`. */
+  readonly since: string | null;
 }
 
-/** Adds whether an earlier run has reported the same objections and refusals: a later merge has nothing to do with them. */
-export function withReports(
+/** A merchant with what a run has to report of it. */
+export type ReportedMerchant = LookedMerchant & Report;
+
+/** Returns whether the reasons why a merchant is not as its files say are news: a later merge elsewhere did not cause them. */
+export function reportOf(
   { sha, isPush }: ApplyRun,
-  { declared, merged }: ApplyRecords,
+  { declared, merged, records }: Pick<ApplyRecords, "declared" | "merged" | "records">,
+  merchant: string,
+  reasons: readonly string[],
+  seal: Seal,
+): Report {
+  if (reasons.length === 0) return { digest: "", since: null };
+  const state = records.states.get(merchant);
+  const digest = seal([declared.get(merchant) ?? "", ...reasons].join("\n"));
+  const failure = state?.failure;
+  const isKnown =
+    isPush &&
+    failure?.digest === digest &&
+    failure.commit !== sha &&
+    unsettled(merchant, state, merged).every(({ pull }) => failure.pulls.includes(pull.number));
+  return { digest, since: isKnown ? failure.commit : null };
+}
+
+/** Adds what a run has to report of merchants: the objections to their changes, and why they cannot be applied. */
+export function withReports(
+  run: ApplyRun,
+  records: ApplyRecords,
   looked: readonly LookedMerchant[],
-  refused: readonly MerchantOutcome[],
+  skipped: readonly MerchantOutcome[],
   seal: Seal,
 ): readonly ReportedMerchant[] {
   return looked.map((one) => {
-    const { merchant, objections, state } = one;
-    const guarded = refused.find((outcome) => outcome.merchant === merchant && outcome.status === "refused");
-    const reasons = [...objections, ...(guarded?.reasons ?? [])];
-    const digest = reasons.length === 0 ? "" : seal(reasons.join("\n"));
-    const isKnown =
-      state?.failure?.digest === digest &&
-      state.failure.commit !== sha &&
-      state.declared === declared.get(merchant) &&
-      unsettled(merchant, state, merged).length === 0;
-    return { ...one, digest, isQuiet: digest !== "" && isKnown && isPush };
+    const outcome = skipped.find(({ merchant }) => merchant === one.merchant);
+    const reasons = [...one.objections, ...(outcome?.reasons ?? [])];
+    return { ...one, ...reportOf(run, records, one.merchant, reasons, seal) };
   });
 }

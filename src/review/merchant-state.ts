@@ -36,6 +36,8 @@ export interface RecordedFailure {
   readonly pulls: readonly number[];
   /** Reasons that no later plan shows, since nothing is left to make; encrypted, since they name people. */
   readonly dropped: readonly string[];
+  /** Set if the merchant could not be read, so that nothing of what was merged is settled. */
+  readonly isUnread?: true;
 }
 
 export type ReviewStore = RecordStore<ReviewedState, MerchantState>;

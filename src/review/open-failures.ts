@@ -18,6 +18,8 @@ export interface OpenFailure {
 export const INVALID_STATE =
   "the record of its last apply does not have the signature of this secret: it counts as never applied.";
 
+const UNREAD = "it could not be read, so that what was merged since is not applied.";
+
 /** Returns the failures of earlier applies that fresh plans still show, and what was lost. */
 export function openFailures(
   fresh: readonly FreshPlan[],
@@ -30,12 +32,14 @@ export function openFailures(
     const state = states.get(merchant);
     if (state === null) return [{ merchant, commit: null, pulls: [], reasons: [INVALID_STATE] }];
     if (!state?.failure) return [];
-    const { commit, pulls, dropped } = state.failure;
+    const { commit, pulls, dropped, isUnread } = state.failure;
+    const lost = dropped.map(reveal);
+    if (isUnread) return [{ merchant, commit, pulls, reasons: [UNREAD, ...lost] }];
     const { comparison, objections } = judgeMerchant(freshPlan, state.open, seal, placeOf);
     const guarded = comparison.covered.refusals.map(
       ({ rule, code, message }) => `${rule} ${code}: ${message}`,
     );
-    const reasons = [...new Set([...guarded, ...objections, ...dropped.map(reveal)])];
+    const reasons = [...new Set([...guarded, ...objections, ...lost])];
     return reasons.length === 0 ? [] : [{ merchant, commit, pulls, reasons }];
   });
 }

@@ -1,7 +1,14 @@
 import { remaining } from "../kernel/approval/compare-reviewed.ts";
-import type { ApplyRecords, ApplyRun, ReportedMerchant } from "./apply-run.ts";
+import {
+  type ApplyRecords,
+  type ApplyRun,
+  type Report,
+  type ReportedMerchant,
+  reportOf,
+} from "./apply-run.ts";
 import {
   type MerchantState,
+  type MergedReview,
   mergedState,
   type OpenStore,
   type RecordedFailure,
@@ -11,11 +18,13 @@ import {
 } from "./merchant-state.ts";
 import { staleWaiting } from "./waiting-changes.ts";
 
-/** The end of a run, as far as its records need it. */
+/** How a run ended, as far as its records need it. */
 export interface RecordedEnd {
   /** In ms since the epoch, by the forge's clock. */
   readonly plannedAt: number;
   readonly looked: readonly ReportedMerchant[];
+  /** What the run reports of the merchants that it could not read. */
+  readonly unread: ReadonlyMap<string, Report>;
   /** Fingerprints of the changes that were made, by merchant. */
   readonly done: ReadonlyMap<string, ReadonlySet<string>>;
   /** True if the run read every merchant of the repository. */
@@ -31,6 +40,7 @@ export async function recordApply(
 ): Promise<void> {
   const { store } = openStore;
   const { merged, abandoned, declared, waiting } = records;
+  const isOfMerge = !run.isDue && waiting === null;
   const before = records.records.states;
   const next = new Map(
     end.looked.map((looked) => [looked.merchant, nextState(run, openStore, records, end, looked)] as const),
@@ -45,6 +55,9 @@ export async function recordApply(
       const names = reviews.map(({ name }) => name);
       edits.set(merchant, isMoved ? mergedState(recorded, names, now) : recorded);
     }
+    for (const [merchant, state] of isOfMerge ? unreadStates(run, merged, end, current) : []) {
+      edits.set(merchant, state);
+    }
     // A merchant that no file declares any more starts without a state when it comes back.
     const gone = end.isWhole ? [...current.keys()].filter((merchant) => !declared.has(merchant)) : [];
     for (const merchant of gone) edits.set(merchant, null);
@@ -56,19 +69,55 @@ export async function recordApply(
   await store.remove([...settled, ...abandoned, ...used, ...staleWaiting(records.records.names)]);
 }
 
+/** Returns the states of the merchants that a run could not read: nothing is settled there. */
+function unreadStates(
+  { sha }: ApplyRun,
+  merged: readonly MergedReview[],
+  { plannedAt, unread }: RecordedEnd,
+  current: ReadonlyMap<string, MerchantState | null>,
+): readonly (readonly [string, MerchantState])[] {
+  const unknown: MerchantState = {
+    commit: sha,
+    at: plannedAt,
+    nightly: null,
+    declared: "",
+    settled: [],
+    open: [],
+    refused: [],
+    failure: null,
+  };
+  return [...unread].flatMap(([merchant, { digest }]) => {
+    const state = current.get(merchant);
+    // An invalid record stays one.
+    if (state === null) return [];
+    const { failure, ...before } = state ?? unknown;
+    const pulls = unsettled(merchant, state, merged).map(({ pull }) => pull.number);
+    const own = { commit: sha, digest, pulls, dropped: failure?.dropped ?? [], isUnread: true } as const;
+    return [[merchant, { ...before, failure: sameFailure(failure, own) }] as const];
+  });
+}
+
+/** Returns the failure that an earlier run has recorded, if it is the same. */
+function sameFailure(earlier: RecordedFailure | null, failure: RecordedFailure): RecordedFailure {
+  if (earlier?.digest !== failure.digest) return failure;
+  return { ...earlier, pulls: [...new Set([...earlier.pulls, ...failure.pulls])] };
+}
+
 function nextState(
-  { sha, isDue }: ApplyRun,
+  run: ApplyRun,
   openStore: OpenStore,
-  { records, merged, declared, waiting }: ApplyRecords,
+  records: ApplyRecords,
   { plannedAt, done }: RecordedEnd,
   looked: ReportedMerchant,
 ): MerchantState {
   const { merchant, comparison, state } = looked;
+  const { merged, declared, waiting } = records;
+  const { sha, isDue } = run;
   const isOfMerge = !isDue && waiting === null;
   const ownRecords = isOfMerge
     ? unsettled(merchant, state, merged).map(({ pull }) => recordOf(pull.number))
     : [];
-  const storedNames = new Set(records.names);
+  const storedNames = new Set(records.records.names);
   return {
     commit: sha,
     at: plannedAt,
@@ -80,22 +129,24 @@ function nextState(
       resource === "member" ? openStore.seal(name.toLowerCase()) : [],
     ),
     failure:
-      (isOfMerge ? null : keptFailure(looked, isDue, openStore)) ??
+      (isOfMerge ? null : keptFailure(run, openStore, records, looked)) ??
       failureOf(looked, sha, ownRecords, openStore),
   };
 }
 
 /** Returns what is left of a reported failure after a run that looks at less than an apply of a merge. */
 function keptFailure(
-  { digest, state }: ReportedMerchant,
-  isDue: boolean,
+  run: ApplyRun,
   { reveal, seal }: OpenStore,
+  records: ApplyRecords,
+  { merchant, digest, state }: ReportedMerchant,
 ): RecordedFailure | null {
   const failure = state?.failure ?? null;
-  if (isDue || failure === null) return failure;
-  // Lost changes stay lost, whatever else was approved.
-  const isLeft = digest === "" && failure.dropped.length > 0;
-  return isLeft ? { ...failure, digest: seal(failure.dropped.map(reveal).join("\n")) } : null;
+  if (run.isDue || failure === null) return failure;
+  // What was lost stays so, whatever was approved besides.
+  if (digest !== "" || failure.dropped.length === 0) return null;
+  const { digest: left } = reportOf(run, records, merchant, failure.dropped.map(reveal), seal);
+  return { ...failure, digest: left };
 }
 
 function failureOf(
@@ -105,11 +156,10 @@ function failureOf(
   { conceal }: Pick<OpenStore, "conceal">,
 ): RecordedFailure | null {
   if (digest === "") return null;
-  if (state?.failure?.digest === digest) return state.failure;
   const refused = comparison.account.filter(({ verdict }) => verdict === "refused");
   const pullNumbers = [...merged, ...refused.map(({ review }) => review)].map((name) =>
     Number(/^(?:#|reviews\/)(\d+)$/.exec(name)?.[1]),
   );
   const pulls = [...new Set([...blamed, ...pullNumbers])].filter(Number.isSafeInteger);
-  return { commit: sha, digest, pulls, dropped: lost.map(conceal) };
+  return sameFailure(state?.failure ?? null, { commit: sha, digest, pulls, dropped: lost.map(conceal) });
 }

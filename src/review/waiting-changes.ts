@@ -24,9 +24,14 @@ export function staleWaiting(names: readonly string[]): readonly string[] {
     .slice(MAX_WAITING);
 }
 
-/** Returns the merchants with changes that nobody has reviewed, and that no earlier run has reported. */
+/** Returns the merchants with changes that nobody has reviewed, that can be made, and that no earlier run has reported. */
 export function unreviewedIn(looked: readonly ReportedMerchant[]): readonly ReportedMerchant[] {
-  return looked.filter(({ isQuiet, comparison }) => !isQuiet && comparison.refused.length > 0);
+  return looked.filter(
+    ({ since, comparison, whole }) =>
+      since === null &&
+      comparison.refused.length > 0 &&
+      whole.findings.every(({ severity }) => severity !== "error"),
+  );
 }
 
 /**

@@ -5,6 +5,8 @@ import { applyReporter } from "../../app/apply/reporter.ts";
 import { runApply } from "../../app/apply/run-apply.ts";
 import { applyExitCode } from "../../app/io/io.ts";
 import { fileJournals } from "../../app/journal/write-journal.ts";
+import type { CommitStates } from "../../app/project/commit-states.ts";
+import { isFileError } from "../../app/project/file-errors.ts";
 import {
   type Planned,
   type PlannedMerchant,
@@ -15,14 +17,17 @@ import { ruleLocations } from "../../app/show/rule-locations.ts";
 import { unplannedOf } from "../../app/show/show-plans.ts";
 import { by } from "../../lib/text.ts";
 import type { MerchantOutcome } from "../../model/apply.ts";
-import type { Plan } from "../../model/plan.ts";
+import type { DesiredState } from "../../model/desired.ts";
 import {
   type ApplyRun,
+  type LeftMerchant,
   type LookedMerchant,
   lookedAt,
+  neverApplied,
   openReviews,
+  type Report,
   type ReportedMerchant,
-  type UndeclaredMerchant,
+  reportOf,
   undeclaredMerchants,
   withReports,
 } from "../../review/apply-run.ts";
@@ -31,6 +36,7 @@ import type { OpenStore } from "../../review/merchant-state.ts";
 import { type RecordedEnd, recordApply } from "../../review/record-apply.ts";
 import { recordWaiting, unreviewedIn } from "../../review/waiting-changes.ts";
 import { plansJson } from "../../show/machine/machine-formats.ts";
+import type { UnplannedView } from "../../show/markdown/review-sections.ts";
 import { PLAIN } from "../../show/style.ts";
 import { renderFailure } from "../../show/text/failure-text.ts";
 import { GitError } from "../../store/git-refs.ts";
@@ -67,7 +73,15 @@ import {
   supersededEnd,
 } from "../review/covered-merchants.ts";
 import { placeTexts } from "../review/entry-places.ts";
-import { keysNamedBy, loadFiles, planFiles, soundStates, withActionErrors } from "../review/load-and-plan.ts";
+import {
+  keysNamedBy,
+  loadFiles,
+  planFiles,
+  reasonOf,
+  soundStates,
+  withActionErrors,
+  withoutEarlierErrors,
+} from "../review/load-and-plan.ts";
 import { planOutputs } from "../review/publish-plan.ts";
 import {
   guardApplyBranch,
@@ -120,11 +134,13 @@ async function apply(
   cancellation: Cancellation,
 ): Promise<ActionResult> {
   const { inputs, io, log, github } = context;
-  const loaded = await loadFiles(inputs, io);
-  const states = soundStates(loaded);
+  const read = await loadFiles(inputs, io);
+  const loaded = await withoutEarlierErrors(read, read.valid ? null : await statesBefore(context));
+  const isBroken = loaded.diagnostics.some(isFileError);
+  const states = soundStates(read);
   const keys = keysNamedBy(loaded.states, io.env);
   keys.forEach(context.maskSecret);
-  const records = await readingApprovals(() => readApplyRecords(context, branch, store, states));
+  const records = await readingApprovals(() => readApplyRecords(context, branch, store, states, isBroken));
   const { covered, told } = records;
   const coverage = coverageText(covered.length, states.length, inputs);
   if (coverage !== null && loaded.valid) log.info(coverage);
@@ -158,23 +174,31 @@ async function apply(
       ...planOutputs(plans),
       "plan-path": await context.saveFile(`rolecall-plan-${context.scope.id}.json`, plansJson(plans)),
     };
-    const broken = loaded.valid ? [] : [BROKEN_FILES, ...fileErrorLines(loaded.diagnostics)];
-    const unread = unplannedOf(planned).flatMap(({ merchant, failure }) => [
-      `${merchant} could not be read.`,
-      ...renderFailure(failure, PLAIN).trimEnd().split("\n"),
-    ]);
-    for (const line of [...broken, ...unread]) reporter.say(line);
-    const refused = skippedMerchants(planned, overrides, new Map());
-    const reported = withReports(runOf(context), records, judged, refused, store.seal);
+    const run = runOf(context);
+    const unplanned = unplannedOf(planned);
+    const unread = new Map(
+      unplanned.map(({ merchant }) => [merchant, reportOf(run, records, merchant, [UNREAD], store.seal)]),
+    );
+    const shown = [
+      ...(isBroken ? [BROKEN_FILES, ...fileErrorLines(loaded.diagnostics)] : []),
+      ...unplanned.flatMap((one) => (unread.get(one.merchant)?.since === null ? unreadLines(one) : [])),
+    ];
+    for (const line of shown) reporter.say(line);
+    const skipped = skippedMerchants(planned, overrides, new Map());
     const isWhole = loaded.valid && inputs.shard === null && inputs.merchants.length === 0;
-    const gone =
-      isWhole && inputs.command === "apply" && records.waiting === null ? undeclaredMerchants(records) : [];
-    const { objections, notes, quiet } = objectionsIn(reported, gone);
+    const gone = leftMerchants(context, records, states, isWhole);
     const env = passwordEnvironment(context, keys);
-    const divided = divide(looks, refused, { env });
-    const { due, unchanged } = divided;
+    const { due, left, unready, unchanged } = divide(looks, skipped, { env });
+    const failing = (before: readonly ReportedMerchant[], merchants: ReadonlySet<string>) =>
+      before.map((one) => {
+        if (!merchants.has(one.merchant)) return one;
+        return { ...one, ...reportOf(run, records, one.merchant, [one.digest, UNMADE], store.seal) };
+      });
+    const expected = failing(withReports(run, records, judged, skipped, store.seal), unready);
+    const { objections, notes } = objectionsIn(expected, gone);
+    const known = quietIn(expected, unread);
     const remaining = [
-      ...divided.left.filter(({ merchant }) => !quiet.has(merchant)),
+      ...left.filter(({ merchant }) => !known.has(merchant)),
       ...gone.map(
         ({ merchant, sentence }) => ({ merchant, status: "refused", reasons: [sentence] }) as const,
       ),
@@ -191,7 +215,7 @@ async function apply(
       due.length === 0 ? newer : await readingApprovals(() => newerCommit(context, branch, current));
     const superseded = { ...newest, merchants: new Set([...newer.merchants, ...newest.merchants]) };
     const ready = due.filter(({ plan }) => !superseded.merchants.has(plan.merchant));
-    if (superseded.merchants.size > 0) log.notice(leftTo(superseded));
+    for (const line of leftTo(superseded)) log.notice(line);
     const captured = captureApplyLog(reporter, progress);
     progress.applying(ready.map(({ plan }) => plan));
     const options = {
@@ -204,34 +228,54 @@ async function apply(
       sleep: io.sleep,
     };
     const ran = ready.length === 0 ? [] : await runApply(ready, options, captured.reporter);
-    const applied = ran.map((outcome) => withObjections(outcome, objections));
-    const notApplied = [...remaining, ...unchanged.map((outcome) => withObjections(outcome, objections))];
-    const outcomes = [...applied, ...notApplied]
-      .filter(({ merchant }) => !superseded.merchants.has(merchant))
+    const isHere = ({ merchant }: { readonly merchant: string }): boolean =>
+      !superseded.merchants.has(merchant);
+    const unmade = new Set(ran.flatMap(({ merchant, status }) => (status === "applied" ? [] : merchant)));
+    const looked = failing(expected, unmade).filter(isHere);
+    const quiet = quietIn(looked, unread);
+    const isRun = new Set(ran.map(({ merchant }) => merchant));
+    const outcomes = [...ran, ...unchanged]
+      .map((outcome) => withObjections(outcome, objections))
+      .concat(remaining)
+      .filter(isHere)
+      .flatMap((outcome) => (quiet.has(outcome.merchant) ? madeBesides(outcome) : outcome))
       .sort(by(({ merchant }) => merchant));
     captured.reporter.ended({ outcomes, leftOut: 0 }, applyExitCode(outcomes));
-    const looked = reported.filter(({ merchant }) => !superseded.merchants.has(merchant));
-    const end = { plannedAt, looked, done: captured.done(), isWhole };
+    const earlier = [...quiet.values()];
+    for (const note of earlier) reporter.say(note);
+    const end = { plannedAt, looked, unread, done: captured.done(), isWhole };
     const { problem, waiting } = await recorded(context, store, branch, records, end);
-    const next = howToGoOn(looked, records, waiting !== null);
+    const toTell = told.filter(
+      ({ number, merchants }) =>
+        records.ofCommit.includes(number) || merchants.some((merchant) => !quiet.has(merchant)),
+    );
+    const next = howToGoOn(looked, toTell, waiting !== null);
     const how = applyEnd({
-      applied,
-      left: outcomes.filter(({ merchant }) => !applied.some((outcome) => outcome.merchant === merchant)),
+      applied: outcomes.filter(({ merchant }) => isRun.has(merchant)),
+      left: outcomes.filter(({ merchant }) => !isRun.has(merchant)),
       unapproved: objections,
-      isBroken: !loaded.valid,
+      causes: new Map([
+        ...unplanned.map(({ merchant, failure }) => [merchant, reasonOf(failure)] as const),
+        ...looks.filter(hasProblem).map(({ plan }) => [plan.merchant, "invalid-files"] as const),
+        ...[...unready].map((merchant) => [merchant, "key-missing"] as const),
+      ]),
+      isBroken,
     });
     const ended = endOf(context, how, superseded, plans.length === 0 ? coverage : null);
-    const remarks = [...notes, ...next, ...(superseded.merchants.size === 0 ? [] : [leftTo(superseded)])];
+    const remarks = [
+      ...notes,
+      ...earlier,
+      ...(loaded.earlier === null ? [] : [loaded.earlier]),
+      ...next,
+      ...leftTo(superseded),
+    ];
     const report: ApplyReport = {
       ...ended,
       notes: remarks,
-      lines: [...broken, ...unread, ...captured.lines()],
+      lines: [...shown, ...captured.lines()],
       outcomes,
       plans,
-      rest:
-        waiting === null
-          ? []
-          : looked.flatMap(({ isQuiet, rest }) => (isQuiet ? [] : [rest])).filter(hasChanges),
+      rest: waiting === null ? [] : unreviewedIn(looked).map(({ rest }) => rest),
       placeOf,
     };
     const everyOutcome = {
@@ -240,8 +284,8 @@ async function apply(
       ...(await reportApply(
         context,
         toldPulls(
-          told,
-          [...reported.map(({ blamed }) => blamed), ...gone.map(({ pulls }) => pulls)].flat(),
+          toTell,
+          [...looked.map(({ blamed }) => blamed), ...gone.map(({ pulls }) => pulls)].flat(),
           outcomes,
         ),
         report,
@@ -256,6 +300,25 @@ async function apply(
     await close();
   }
 }
+
+function unreadLines({ merchant, failure }: UnplannedView): readonly string[] {
+  return [`${merchant} could not be read.`, ...renderFailure(failure, PLAIN).trimEnd().split("\n")];
+}
+
+/** Returns the merchants that a run does not plan, though there is something to report of them. */
+function leftMerchants(
+  { inputs }: ActionContext,
+  records: CoveredRecords,
+  states: readonly DesiredState[],
+  isWhole: boolean,
+): readonly LeftMerchant[] {
+  if (inputs.command === "due") return neverApplied(records, states);
+  return isWhole && records.waiting === null ? undeclaredMerchants(records) : [];
+}
+
+/** Stand for what the service or a missing password refused, which is told in other words each time. */
+const UNREAD = "unread";
+const UNMADE = "unmade";
 
 const BROKEN_FILES = "Files have errors: their merchants are left as they are.";
 
@@ -276,23 +339,19 @@ function endOf(
   return { ...how, message: coverage ?? "" };
 }
 
-function hasChanges({ changes }: Plan): boolean {
-  return changes.length > 0;
+function hasProblem({ plan }: PlannedMerchant): boolean {
+  return plan.findings.some(({ severity }) => severity === "error");
 }
 
-/** Returns what a run has to report of merchants that are not as reviewed, and which of them an earlier run has reported. */
+/** Returns what a run has to report of merchants that are not as reviewed. */
 function objectionsIn(
   reported: readonly ReportedMerchant[],
-  gone: readonly UndeclaredMerchant[],
+  gone: readonly LeftMerchant[],
 ): {
   readonly objections: ReadonlyMap<string, readonly string[]>;
   readonly notes: readonly string[];
-  readonly quiet: ReadonlySet<string>;
 } {
-  const [quiet, loud] = [
-    reported.filter(({ isQuiet }) => isQuiet),
-    reported.filter(({ isQuiet }) => !isQuiet),
-  ];
+  const loud = reported.filter(({ since }) => since === null);
   const objected = loud.filter(({ objections }) => objections.length > 0);
   return {
     objections: new Map([
@@ -304,12 +363,33 @@ function objectionsIn(
       ...loud.flatMap(({ merchant, objections, superseded }) =>
         [...objections, ...superseded].map((one) => `${merchant}: ${one}`),
       ),
-      ...quiet.map(({ merchant, state }) => {
-        return `${merchant}: differs from its files, as reported for ${state?.failure?.commit.slice(0, 7)}.`;
-      }),
     ],
-    quiet: new Set(quiet.map(({ merchant }) => merchant)),
   };
+}
+
+/** Returns the merchants whose failure an earlier run has reported, with a line about each. */
+function quietIn(
+  looked: readonly ReportedMerchant[],
+  unread: ReadonlyMap<string, Report>,
+): ReadonlyMap<string, string> {
+  const differing = looked.map((one) => [one.merchant, one, "differs from its files"] as const);
+  const all = [
+    ...differing,
+    ...[...unread].map(([merchant, one]) => [merchant, one, "could not be read"] as const),
+  ];
+  return new Map(
+    all.flatMap(([merchant, { since }, what]) =>
+      since === null
+        ? []
+        : [[merchant, `${merchant}: ${what}, as reported for ${since.slice(0, 7)}.`] as const],
+    ),
+  );
+}
+
+/** Returns the outcome of a merchant whose failure is reported elsewhere: what was made there all the same. */
+function madeBesides(outcome: MerchantOutcome): readonly MerchantOutcome[] {
+  const isMade = outcome.status === "applied" || outcome.status === "partial";
+  return isMade ? [{ ...outcome, status: "applied", reasons: [] }] : [];
 }
 
 /** Compares the plans of merchants with their reviews. */
@@ -419,10 +499,10 @@ function toldPulls(
 /** Returns what to do about changes that nobody has approved, and about lost ones; empty without any. */
 function howToGoOn(
   looked: readonly ReportedMerchant[],
-  { told }: CoveredRecords,
+  told: CoveredRecords["told"],
   isWaiting: boolean,
 ): readonly string[] {
-  const loud = looked.filter(({ isQuiet }) => !isQuiet);
+  const loud = looked.filter(({ since }) => since === null);
   const names = told.map(({ number }) => `#${number}`).join(", ");
   const where = `No approved plan${names === "" ? "" : ` of ${names}`} shows it.`;
   return [
@@ -440,29 +520,41 @@ const AGAIN =
 interface Divided {
   readonly due: readonly PlannedMerchant[];
   readonly left: readonly MerchantOutcome[];
+  /** Those of them that lack passwords. */
+  readonly unready: ReadonlySet<string>;
   readonly unchanged: readonly MerchantOutcome[];
 }
 
 function divide(
   looks: readonly PlannedMerchant[],
-  refused: readonly MerchantOutcome[],
+  skipped: readonly MerchantOutcome[],
   io: Pick<ActionContext["io"], "env">,
 ): Divided {
-  const out = new Set(refused.map(({ merchant }) => merchant));
+  const out = new Set(skipped.map(({ merchant }) => merchant));
   const openLooks = looks.filter(({ plan }) => !out.has(plan.merchant));
   const due = openLooks.filter(({ plan }) => plan.changes.length > 0);
   const missing = withoutPasswords(
     due.map(({ plan }) => ({ plan, passwords: [] })),
     io,
   );
-  // If no merchant can be applied, the error that ends the run names every password.
-  const unready = missing.length < due.length || refused.length > 0 ? missing : [];
-  const waiting = new Set(unready.map(({ merchant }) => merchant));
+  const unready = new Set(missing.map(({ merchant }) => merchant));
   return {
-    due: due.filter(({ plan }) => !waiting.has(plan.merchant)),
-    left: [...refused, ...unready.map(failedOutcome)],
+    due: due.filter(({ plan }) => !unready.has(plan.merchant)),
+    left: [...skipped, ...missing.map(failedOutcome)],
+    unready,
     unchanged: openLooks
       .filter(({ plan }) => plan.changes.length === 0)
       .map(({ plan: { merchant } }) => ({ merchant, status: "unchanged", reasons: [] })),
   };
+}
+
+/** Returns the files of the branch before a push; `null` if they cannot be read, and for other events. */
+async function statesBefore({ event, statesAt }: ActionContext): Promise<CommitStates | null> {
+  if (event.before === null) return null;
+  try {
+    return await statesAt(event.before);
+  } catch (error) {
+    if (error instanceof ActionError) return null;
+    throw error;
+  }
 }

@@ -18,11 +18,18 @@ import { driftView, withRisks } from "../../show/view/drift-view.ts";
 import { type ActionContext, type ActionResult, failed, passed } from "../context/action-context.ts";
 import { annotate } from "../context/action-log.ts";
 import { openReviewStore } from "../context/open-repository.ts";
-import { differenceKeys, type FirstSeen, failureKey, updateDriftIssue } from "../github/drift-issue.ts";
-import { diagnosticAnnotations, maskAddresses, maskedAnnotations, maskText } from "../review/annotations.ts";
+import { differenceKeys, type FirstSeen, reasonsKey, updateDriftIssue } from "../github/drift-issue.ts";
+import {
+  diagnosticAnnotations,
+  fileErrorLines,
+  maskAddresses,
+  maskedAnnotations,
+  maskText,
+} from "../review/annotations.ts";
 import { placeTexts } from "../review/entry-places.ts";
 import { keysNamedBy, loadFiles, planFiles, withActionErrors } from "../review/load-and-plan.ts";
 import {
+  aboutFiles,
   planOutputs,
   type ReviewPage,
   renderReviewPage,
@@ -73,25 +80,37 @@ async function drift(context: ActionContext): Promise<ActionResult> {
       },
       about: [
         `[The run that found it](${event.runUrl})`,
+        ...aboutFiles(context, loaded.diagnostics),
         ...aboutFailures(masked ? failed.map(maskText) : failed),
       ],
       after: [],
       ...(failures.length > 0 && { verdict: "## ⛔ rolecall drift: not everything is as reviewed" }),
     };
-    const complete =
-      loaded.valid &&
-      unplanned.length === 0 &&
-      allDrifts.every(({ plan }) => plan.findings.every(({ severity }) => severity !== "error"));
+    const problems = [
+      ...(loaded.valid ? [] : [reasonsKey("files", fileErrorLines(loaded.diagnostics))]),
+      ...unplanned.map(({ merchant, failure }) => reasonsKey(merchant, [failure.code])),
+      ...allDrifts.flatMap(({ plan: { merchant, findings } }) =>
+        findings.flatMap(({ severity, message }) =>
+          severity === "error" ? reasonsKey(merchant, [message]) : [],
+        ),
+      ),
+    ];
+    const complete = problems.length === 0;
     const isProposal = inputs.onDrift === "pull-request";
     const adoptable = isProposal ? allDrifts.map(withoutMissing) : allDrifts;
     const patches = adoptingPatches(plannedOnly(planned), adoptable, loaded, io.now());
     const patch = masked ? maskText(patchText(patches)) : patchText(patches);
     const adopt = isProposal ? null : patch;
     const url = await updateDriftIssue(context, {
-      differences: [...differenceKeys(allDrifts), ...failures.map(failureKey)],
+      differences: [
+        ...differenceKeys(allDrifts),
+        ...failures.map(({ merchant, reasons }) => reasonsKey(merchant, reasons)),
+        ...problems,
+      ],
       complete,
+      read: new Set(allDrifts.map(({ plan }) => plan.merchant)),
       adopted: patches.map(({ file, after }) => ({ path: inRepository(file, event.workspace), text: after })),
-      render: (seen, size) => renderIssue(page, { drifts, adopt }, seen, size),
+      render: (seen, size) => renderIssue(page, { drifts, adopt, complete }, seen, size),
     });
     await context.appendSummary(renderReviewSummary(page));
     const plans = allDrifts.map(({ plan }) => plan);
@@ -168,7 +187,7 @@ function verdictOf(
     return failed(
       "failed",
       valid ? "service" : "invalid-files",
-      "Not every merchant could be read and compared; the issue is unchanged.",
+      "Not every merchant could be read and compared.",
     );
   }
   const differences = drifts.reduce((sum, { changes }) => sum + changes.length, 0);
@@ -190,7 +209,11 @@ function verdictOf(
  */
 function renderIssue(
   page: ReviewPage,
-  { drifts, adopt }: { readonly drifts: readonly Drift[]; readonly adopt: string | null },
+  {
+    drifts,
+    adopt,
+    complete,
+  }: { readonly drifts: readonly Drift[]; readonly adopt: string | null; readonly complete: boolean },
   seen: FirstSeen,
   size: number,
 ): string {
@@ -201,6 +224,7 @@ function renderIssue(
   ]);
   const since = drifted.map((drift) => sinceText(drift, seen)).join("\n");
   const isRefused = page.verdict !== undefined;
+  const unread = complete ? [] : [UNREAD];
   const ways = (long: boolean): string => {
     const patched = long && adopt !== null && adopt !== "";
     const keepLive =
@@ -208,6 +232,7 @@ function renderIssue(
         ? "merge this pull request, which adopts what changed outside git."
         : `change the files in a pull request: \`rolecall pull\` does it${patched ? ", with the patch below" : ""}.`;
     const lines = [
+      ...unread,
       ...(drifted.length === 0 || (causes.size === 1 && causes.has("due"))
         ? []
         : [
@@ -236,6 +261,9 @@ function renderIssue(
   const after = [...(isShort ? [`### Since when\n\n${since}`] : []), ways(whole)];
   return renderReviewPage({ ...page, after }, size);
 }
+
+const UNREAD =
+  "**What could not be read or compared:** correct the files, or the key, and run this workflow again.";
 
 /** Lists the differences of a merchant with the time when each was first seen. */
 function sinceText({ plan, changes, violations }: Drift, seen: FirstSeen): string {

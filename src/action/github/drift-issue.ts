@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import { openCommitFiles } from "../../app/project/commit-files.ts";
 import { counted, grouped } from "../../lib/text.ts";
 import type { Drift } from "../../model/reports.ts";
-import type { OpenFailure } from "../../review/open-failures.ts";
 import { type ActionContext, markerOf, type RunScope } from "../context/action-context.ts";
 import { type EditedFile, type Github, GithubError, type Issue } from "../context/github-api.ts";
 import { shortened } from "./pull-comment.ts";
@@ -13,8 +12,10 @@ export interface DriftFound {
   readonly adopted: readonly EditedFile[];
   /** Keys of the differences. */
   readonly differences: readonly string[];
-  /** True if every merchant was read and compared. */
+  /** True if every merchant was read and compared; if not, what keeps it from that is among the differences. */
   readonly complete: boolean;
+  /** The merchants that were read. */
+  readonly read: ReadonlySet<string>;
   /** Renders the issue's text of at most `size` UTF-16 units. */
   render(seen: FirstSeen, size: number): string;
 }
@@ -29,8 +30,9 @@ const LABEL = "rolecall-drift";
 export async function updateDriftIssue(context: ActionContext, drift: DriftFound): Promise<string | null> {
   const { inputs, log } = context;
   const { onDrift } = inputs;
-  // An incomplete check neither opens nor closes anything.
-  if (onDrift === "none" || !drift.complete) return null;
+  // A service that is down is no drift, and only a complete check tells what to adopt.
+  const isKnown = drift.complete || (onDrift === "issue" && drift.read.size > 0);
+  if (onDrift === "none" || !isKnown) return null;
   try {
     if (onDrift === "pull-request") return await updateProposal(context, drift);
     const issue = await ownIssue(context);
@@ -123,7 +125,9 @@ async function close(
 async function openIssue(context: ActionContext, issue: Issue | null, drift: DriftFound): Promise<string> {
   const { github, scope, io, event } = context;
   const before = issue === null ? new Map() : parseFirstSeen(issue.body);
-  const seen = firstSeenOf(drift.differences, before, io.now());
+  const isUnread = (difference: string): boolean => !drift.read.has(difference.replace(/:.*/, ""));
+  const unread = drift.complete ? [] : [...before.keys()].filter(isUnread);
+  const seen = firstSeenOf([...drift.differences, ...unread], before, io.now());
   const text = (size: number): string => bodyOf(drift, seen, size, scope);
   if (issue === null) {
     const title = titled("The live state differs from git", scope);
@@ -175,8 +179,8 @@ export function differenceKeys(drifts: readonly Drift[]): readonly string[] {
   );
 }
 
-/** Returns the key under which an issue stores what an apply has refused or lost. */
-export function failureKey({ merchant, reasons }: OpenFailure): string {
+/** Returns the key under which an issue stores something else about a merchant, such as what an apply has refused. */
+export function reasonsKey(merchant: string, reasons: readonly string[]): string {
   const digest = createHash("sha256").update(reasons.join("\n")).digest("hex");
   return `${merchant}:${digest.slice(0, KEY_LENGTH)}`;
 }

@@ -3,7 +3,6 @@ import type { DesiredState } from "../../model/desired.ts";
 import type { ApplyRecords } from "../../review/apply-run.ts";
 import {
   lookReason,
-  type MerchantState,
   type MergedReview,
   type OpenStore,
   recordedReviews,
@@ -19,6 +18,7 @@ export interface TellablePull {
   readonly number: number;
   /** Id of its comment; `null` if unknown. */
   readonly comment: number | null;
+  /** Those of its merchants that no run has looked at yet. */
   readonly merchants: readonly string[];
 }
 
@@ -29,12 +29,16 @@ export interface CoveredRecords extends ApplyRecords {
   readonly told: readonly TellablePull[];
 }
 
-/** Reads what was merged and not applied yet, and which merchants a run has to look at, however long ago the last apply was. */
+/**
+ * Reads what was merged and not applied yet, and which merchants a run has to look at, however long ago the last apply was.
+ * `isBroken` if errors in files keep it from looking at more.
+ */
 export async function readApplyRecords(
   context: ActionContext,
   branch: string,
   openStore: OpenStore,
   states: readonly DesiredState[],
+  isBroken: boolean,
 ): Promise<CoveredRecords> {
   const { inputs, event, github } = context;
   const records = await openStore.store.read();
@@ -67,11 +71,13 @@ export async function readApplyRecords(
   };
   const covered = states.filter(isCovered);
   const codes = new Set(covered.map(({ merchant }) => merchant));
-  const fresh = merged.filter((review) =>
-    [...review.merchants].some(
-      (merchant) => codes.has(merchant) && isNew(review, records.states.get(merchant)),
-    ),
-  );
+  const newIn = ({ pull, merchants }: MergedReview): readonly string[] =>
+    [...merchants].filter(
+      (merchant) =>
+        (codes.has(merchant) || (isBroken && !declared.has(merchant))) &&
+        !records.states.get(merchant)?.settled.includes(recordOf(pull.number)),
+    );
+  const fresh = merged.filter((review) => newIn(review).length > 0);
   // A run by hand is not about the commit that happens to be the tip.
   const ofCommit = event.name === "push" ? mergedHere : [];
   const told =
@@ -86,13 +92,13 @@ export async function readApplyRecords(
     ofCommit: mergedHere,
     told: told.map((number) => {
       const review = merged.find(({ pull }) => pull.number === number);
-      return { number, comment: review?.run?.comment ?? null, merchants: [...(review?.merchants ?? [])] };
+      return {
+        number,
+        comment: review?.run?.comment ?? null,
+        merchants: review === undefined ? [] : newIn(review),
+      };
     }),
   };
-}
-
-function isNew({ pull }: MergedReview, state: MerchantState | null | undefined): boolean {
-  return !state?.settled.includes(recordOf(pull.number));
 }
 
 const NOT_APPROVED = {

@@ -29,8 +29,10 @@ interface ApplyOutcomes {
   readonly left: readonly MerchantOutcome[];
   /** The objections to unapproved changes, by merchant. */
   readonly unapproved: ReadonlyMap<string, unknown>;
+  /** Why merchants were left, if not for the service. */
+  readonly causes: ReadonlyMap<string, FailureReason>;
   /** True if files have errors, so that their merchants were left. */
-  readonly isBroken?: boolean;
+  readonly isBroken: boolean;
 }
 
 /** Returns whether a merchant is not as its file says after an apply. */
@@ -39,7 +41,7 @@ function isOpen({ status }: MerchantOutcome): boolean {
 }
 
 /** Returns the outcome over all merchants. */
-export function applyEnd({ applied, left, unapproved, isBroken = false }: ApplyOutcomes): ApplyEnd {
+export function applyEnd({ applied, left, unapproved, causes, isBroken }: ApplyOutcomes): ApplyEnd {
   const openOutcomes = [...applied, ...left].filter(isOpen);
   const changed = applied.filter(({ status }) => status === "applied" || status === "partial");
   if (isBroken && (openOutcomes.length === 0 || changed.length > 0)) {
@@ -58,7 +60,13 @@ export function applyEnd({ applied, left, unapproved, isBroken = false }: ApplyO
     return { ...APPLY_ENDS.partial, message };
   }
   const refused = left.filter(({ status }) => status === "refused");
-  if (refused.length === 0) return applied.length > 0 ? APPLY_ENDS.stopped : APPLY_ENDS.unread;
+  if (refused.length === 0) {
+    const [reason = "service", ...others] = new Set(openOutcomes.map(({ merchant }) => causes.get(merchant)));
+    const isSame = others.length === 0;
+    return applied.length > 0
+      ? APPLY_ENDS.stopped
+      : { ...APPLY_ENDS.failed, reason: isSame ? reason : "service" };
+  }
   const isUnapproved = refused.every(({ merchant }) => unapproved.has(merchant));
   return isUnapproved ? APPLY_ENDS.unapproved : APPLY_ENDS.refused;
 }
@@ -101,12 +109,6 @@ export const APPLY_ENDS = {
     verdict: "❌ rolecall apply: failed",
     result: "failed",
     reason: "invalid-files",
-    message: NOTHING_CHANGED,
-  },
-  unread: {
-    verdict: "❌ rolecall apply: failed",
-    result: "failed",
-    reason: "service",
     message: NOTHING_CHANGED,
   },
   failed: {

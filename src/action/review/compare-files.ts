@@ -50,6 +50,7 @@ export async function compareFiles(
     about: [
       aboutRun(context),
       "> [!IMPORTANT]\n> **Not compared with the live state.** This run has no API key, like every run for a fork or by Dependabot. It shows the differences between the files of this pull request and those of its base branch; an apply may make more or fewer changes.",
+      ...(loaded.earlier === null ? [] : [loaded.earlier]),
       ...aboutFiles(context, loaded.diagnostics),
     ],
     after: [],

@@ -76,12 +76,15 @@ async function tipAfter({ event, github, io }: ActionContext, branch: string): P
 
 const MAX_NAMED = 10;
 
-/** Returns a sentence about the merchants that are left to the run for a newer commit. */
-export function leftTo({ sha, merchants }: NewerCommit): string {
+/** Returns a sentence about the merchants that are left to the run for a newer commit; empty if none are. */
+export function leftTo({ sha, merchants }: NewerCommit): readonly string[] {
+  if (merchants.size === 0) return [];
   const shown = [...merchants].slice(0, MAX_NAMED);
   const rest = merchants.size - shown.length;
   const codes = [...shown, ...(rest > 0 ? [`${rest} more`] : [])].join(", ");
-  return `${codes}: changed again by the newer commit ${sha.slice(0, 7)}, whose run applies both changes, or asks for approval again.`;
+  return [
+    `${codes}: changed again by the newer commit ${sha.slice(0, 7)}, whose run applies both changes, or asks for approval again.`,
+  ];
 }
 
 /** Returns the outcome of an apply that leaves everything to the run for a newer commit. */

@@ -2,6 +2,7 @@ import { realpath } from "node:fs/promises";
 import { relative, sep } from "node:path";
 import type { Io } from "../../app/io/io.ts";
 import { logProgress, type ShownProgress } from "../../app/progress/log-progress.ts";
+import type { CommitStates } from "../../app/project/commit-states.ts";
 import { isFileError } from "../../app/project/file-errors.ts";
 import { findYamlFiles } from "../../app/project/find-files.ts";
 import { type Loaded, loadStates } from "../../app/project/load-states.ts";
@@ -13,13 +14,14 @@ import { buildPlan, type PlanInput } from "../../kernel/plan/build-plan.ts";
 import type { ProjectAccess } from "../../kernel/read/bound-files.ts";
 import { withReviewedEnds } from "../../kernel/read/reviewed-ends.ts";
 import { withoutThoseOfBase } from "../../kernel/rules/base-rules.ts";
+import { counted } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { RolecallError } from "../../model/errors.ts";
 import { PLAIN } from "../../show/style.ts";
 import { renderDiagnostics } from "../../show/text/diagnostics-text.ts";
 import { GitError } from "../../store/git-refs.ts";
-import { ActionError } from "../context/action-error.ts";
+import { ActionError, type FailureReason } from "../context/action-error.ts";
 import type { Inputs } from "../context/inputs.ts";
 import { storeError } from "../context/open-repository.ts";
 
@@ -27,6 +29,8 @@ import { storeError } from "../context/open-repository.ts";
 export interface LoadedFiles extends Loaded {
   /** True if no file has an error. */
   readonly valid: boolean;
+  /** A sentence about files whose errors another commit has caused, and that are left out; `null` without. */
+  readonly earlier: string | null;
 }
 
 /** Options for loading files. */
@@ -57,19 +61,56 @@ export async function loadFiles(
   const logged = new Set(known.map((diagnostic) => JSON.stringify(diagnostic)));
   const fresh = loaded.diagnostics.filter((diagnostic) => !logged.has(JSON.stringify(diagnostic)));
   if (fresh.length > 0) io.stdout.write(renderDiagnostics(fresh, PLAIN));
-  return { ...loaded, states, valid: !loaded.diagnostics.some(isFileError) };
+  return { ...loaded, states, valid: !loaded.diagnostics.some(isFileError), earlier: null };
 }
 
-/** Loads the files again under the project of the base branch, if it has any. */
+/**
+ * Loads the files again under the project of the base branch, if it has any, and leaves out those whose errors the base
+ * branch has, too.
+ */
 export async function underBaseRules(
   loaded: LoadedFiles,
-  base: { readonly project: ProjectAccess | null } | null,
+  base: CommitStates | null,
   inputs: Inputs,
   io: Io,
 ): Promise<LoadedFiles> {
   const project = base?.project ?? null;
-  return project === null ? loaded : loadFiles(inputs, io, { project, known: loaded.diagnostics });
+  const bound =
+    project === null ? loaded : await loadFiles(inputs, io, { project, known: loaded.diagnostics });
+  return withoutEarlierErrors(bound, base);
 }
+
+/** Leaves out the files with errors, if they are none of what differs from an earlier commit; `null`: they are. */
+export async function withoutEarlierErrors(
+  loaded: LoadedFiles,
+  before: CommitStates | null,
+): Promise<LoadedFiles> {
+  const { states, sources, diagnostics, valid } = loaded;
+  if (valid || before === null) return loaded;
+  const sound = new Set(
+    states.flatMap(({ origin, included = [], enforced = [] }) => [
+      origin.file,
+      ...included,
+      ...enforced.flatMap(({ files }) => files),
+    ]),
+  );
+  const invalid = [...new Set(diagnostics.filter(isFileError).map(({ file }) => file))];
+  const broken = [...invalid, ...sources.map(({ file }) => file)].filter((file) => !sound.has(file));
+  const wereSound = new Set(before.states.map(({ origin }) => origin.file));
+  for (const file of new Set(broken)) {
+    if (wereSound.has(file) || !(await before.isSame(file))) return loaded;
+  }
+  const named = invalid.slice(0, MAX_NAMED).join(", ");
+  const more = invalid.length > MAX_NAMED ? ` and ${counted(invalid.length - MAX_NAMED, "more file")}` : "";
+  return {
+    ...loaded,
+    states: soundStates(loaded),
+    diagnostics: diagnostics.filter((diagnostic) => !isFileError(diagnostic)),
+    earlier: `Left out, because of errors that an earlier commit has caused: ${named}${more}.`,
+  };
+}
+
+const MAX_NAMED = 5;
 
 /**
  * Returns the merchants that an error in a file leaves as they are declared: those that neither have such a file nor are named
@@ -222,7 +263,7 @@ export async function withActionErrors<T>(run: () => Promise<T>): Promise<T> {
 }
 
 /** Maps an error code to the output `failure-reason`. */
-function reasonOf({ code }: RolecallError): ActionError["reason"] {
+export function reasonOf({ code }: Pick<RolecallError, "code">): FailureReason {
   switch (code) {
     case "usage":
     case "base-url-missing":

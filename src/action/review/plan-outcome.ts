@@ -14,10 +14,11 @@ import type { LoadedFiles } from "./load-and-plan.ts";
 import { approvalText, type PlanApproval } from "./plan-approval.ts";
 
 /**
- * Returns the line about how many merchants are planned; empty if all are, or if files have errors: what these declare is
- * not known.
+ * Returns the lines about how many merchants are planned, and about files that are left out. The first is missing if all
+ * are planned, or if files have errors: what these declare is not known.
  */
-export function scopeText(planned: number, { states, valid }: LoadedFiles): readonly string[] {
+export function scopeText(planned: number, { states, valid, earlier }: LoadedFiles): readonly string[] {
+  if (earlier !== null) return [earlier];
   const total = states.length;
   if (planned === total || !valid || total === 0) return [];
   const of = counted(total, "merchant");

@@ -338,3 +338,92 @@ describe("a merchant whose apply failed", () => {
     expect(await story.writes()).toEqual(["POST /v0.1/merchants/MC1/members"]);
   });
 });
+
+describe("a merchant that cannot be read", () => {
+  const revoked = { "api-key": "sk_test_sandbox", "api-keys": "MC1=sk_test_revoked" };
+
+  test("fails the applies of its own pull requests, and is one line in the others, until it can be read", async () => {
+    const own = await merged({ [file("MC1")]: text("MC1", "cleo") });
+    expect((await story.apply(revoked)).outputs).toMatchObject({
+      result: "failed",
+      "failure-reason": "service",
+    });
+    const told = story.comments(own);
+    expect(told[0]).toContain("❌ rolecall apply: failed");
+    const other = await merged({ [file("MC2")]: text("MC2", "cleo") });
+    const run = await story.apply(revoked);
+    expect(run.outputs).toMatchObject({ result: "applied", "failure-reason": "" });
+    expect(story.comments(other)[0]).toMatch(/MC1: could not be read, as reported for \w{7}\./);
+    expect(story.comments(other)[0]).not.toContain("revoked");
+    expect(story.comments(own)).toEqual(told);
+    const again = await merged({ [file("MC1")]: text("MC1", "cleo", "dora") });
+    expect((await story.apply(revoked)).outputs["result"]).toBe("failed");
+    expect(story.comments(again)[0]).toContain("❌ rolecall apply: failed");
+    const night = await story.due(revoked);
+    expect(night.outputs["failure-reason"]).toBe("not-approved");
+    expect(night.log).toMatch(/MC1: left alone, because the apply of \w{7} failed there/);
+    await story.drift();
+    expect(story.github.issues[0]?.body).toMatch(
+      new RegExp(`MC1, since the apply of \\w{7} \\(#${own}, #${again}\\):\\n  it could not be read`),
+    );
+    await merged({ "README.md": "More.\n" });
+    expect((await story.apply()).outputs).toMatchObject({ result: "applied", creates: "2" });
+    expect(story.comments(own)[0]).toContain("✅ rolecall apply: applied");
+    expect((await story.drift()).outputs["result"]).toBe("clean");
+  });
+
+  test("is listed by the issue, which keeps what it knows of it", async () => {
+    await inviteDan("MC1");
+    await story.drift();
+    const [issue] = story.github.issues;
+    const seen = /MC1:\w{16}=\w+/.exec(issue?.body ?? "")?.[0];
+    expect((await story.drift(revoked)).outputs["failure-reason"]).toBe("service");
+    expect(story.github.issues[0]?.body).toContain("MC1 could not be read");
+    expect(story.github.issues[0]?.body).toContain(seen);
+    expect(story.github.issues[0]).toMatchObject({ state: "open" });
+    const before = story.github.issues[0]?.body;
+    await story.drift({ "api-key": "sk_test_revoked" });
+    expect(story.github.issues[0]?.body).toBe(before);
+  });
+
+  test("where the service refuses its changes fails its own pull request alone", async () => {
+    const till = "  - { email: till@example.com, managed: { password_env: TILL }, roles: [role_employee] }\n";
+    const own = await merged({ [file("MC1")]: `${text("MC1")}${till}` });
+    expect((await story.apply()).outputs["failure-reason"]).toBe("key-missing");
+    expect(story.comments(own)[0]).toContain("TILL");
+    await merged({ [file("MC2")]: text("MC2", "cleo") });
+    const run = await story.apply();
+    expect(run.outputs).toMatchObject({ result: "applied", "failure-reason": "" });
+    expect(run.summary).toMatch(/MC1: differs from its files, as reported for \w{7}\./);
+    expect((await story.apply({ passwords: "TILL=password-of-till" })).outputs["result"]).toBe("applied");
+  });
+});
+
+describe("a file with an error", () => {
+  test("fails the plan and the apply of what breaks it, and is one line in the others", async () => {
+    const own = await merged({ [file("MC1")]: text("MC1", "cleo") });
+    await story.pushToMain({ [file("MC1")]: "version: 1\nmerchant: MC1\nmembers: 7\n" });
+    const run = await story.apply();
+    expect(run.outputs["failure-reason"]).toBe("invalid-files");
+    expect(story.comments(own)[0]).toMatch(/access\/mc1\.yaml:3:\d+: error/);
+    const told = story.comments(own);
+    const other = await story.openPull({ [file("MC2")]: text("MC2", "cleo") });
+    expect((await story.plan(other)).outputs).toMatchObject({ result: "changes", "failure-reason": "" });
+    expect(story.comments(other)[0]).toContain("1 to create");
+    expect(story.comments(other)[0]).toContain(
+      "Left out, because of errors that an earlier commit has caused: access/mc1.yaml.",
+    );
+    await story.review(other, "APPROVED");
+    await story.merge(other);
+    expect((await story.apply()).outputs).toMatchObject({ result: "applied", "failure-reason": "" });
+    expect(story.comments(other)[0]).toContain("access/mc1.yaml");
+    expect(story.comments(own)).toEqual(told);
+    expect((await story.due()).outputs["failure-reason"]).toBe("invalid-files");
+    expect((await story.drift()).outputs["failure-reason"]).toBe("invalid-files");
+    expect(story.github.issues[0]?.body).toMatch(/access\/mc1\.yaml:3:\d+: error/);
+    const touching = await story.openPull({ [file("MC1")]: "version: 1\nmerchant: MC1\nmembers: 8\n" });
+    expect((await story.plan(touching)).outputs["failure-reason"]).toBe("invalid-files");
+    await merged({ [file("MC1")]: text("MC1", "cleo") });
+    expect((await story.apply()).outputs).toMatchObject({ result: "applied", creates: "1" });
+  });
+});

@@ -74,10 +74,18 @@ export async function underBaseRules(
   inputs: Inputs,
   io: Io,
 ): Promise<LoadedFiles> {
-  const project = base?.project ?? null;
+  if (base === null) return loaded;
+  const { project } = base;
   const bound =
-    project === null ? loaded : await loadFiles(inputs, io, { project, known: loaded.diagnostics });
+    project === null
+      ? { ...loaded, states: loaded.states.map(withDefaults) }
+      : await loadFiles(inputs, io, { project, known: loaded.diagnostics });
   return withoutEarlierErrors(bound, base);
+}
+
+/** Adds the default settings, which hold on a base branch without a project: a new project cannot loosen them at once. */
+function withDefaults(state: DesiredState): DesiredState {
+  return state.projects === undefined ? state : { ...state, projects: [...state.projects, { by: "base" }] };
 }
 
 /** Leaves out the files with errors, if they are none of what differs from an earlier commit; `null`: they are. */

@@ -79,6 +79,19 @@ describe("a pull request is judged by the rules of its base branch, too", () => 
     expect((await story.plan(other, { paths })).outputs["result"]).toBe("no-changes");
   });
 
+  test("a new project does not decide what is sensitive in what it grants", async () => {
+    const limited = BASE.replace("guards:", "guards:\n  max_gains: { sensitive: 2 }");
+    await story.pushToMain({ [FILE]: limited });
+    const roles = "roles:\n  - { name: Payer, permissions: [payouts_edit] }\n";
+    const granted = limited.replaceAll("[role_employee]", "[role_employee, Payer]");
+    const pull = await story.openPull({
+      [FILE]: granted.replace("members:\n  -", `${roles}members:\n  -`),
+      "rolecall.yaml": 'version: 1\nsensitive: ["members_*"]\n',
+    });
+    expect((await story.plan(pull)).outputs["failure-reason"]).toBe("refused");
+    expect(comment(pull)).toContain("gain sensitive permissions");
+  });
+
   test("a rule that was loosened in a pull request of its own counts in the next one", async () => {
     const first = await story.openPull({ [FILE]: fileOf(PEOPLE, LOOSE) });
     const run = await story.plan(first);

@@ -128,7 +128,8 @@ function keyOf(problem: Refusal | Finding): string {
   return JSON.stringify([problem.rule, code, resource, name, problem.override ?? message]);
 }
 
-function refusalOfBase(refusal: Refusal): Refusal {
+/** Returns a refusal as one by the rules of a base branch. */
+export function refusalOfBase(refusal: Refusal): Refusal {
   const override = refusal.override === null ? "" : ", or override it for this plan";
   return {
     ...refusal,

@@ -3,6 +3,7 @@ import type { DesiredState, GainLimit, ProjectSettings, RunLimits } from "../../
 import type { Plan, Refusal } from "../../model/plan.ts";
 import { guardRefusal, sortRefusals } from "../findings/refusals.ts";
 import { splitByResource } from "./access.ts";
+import { refusalOfBase } from "./base-rules.ts";
 import { gainsOf } from "./gains.ts";
 import { gainOverride, gainText, looserGains } from "./max-gains.ts";
 import { joinLosses, type Losses, laterText, losing, lossesOf, lossHint } from "./removals.ts";
@@ -50,6 +51,18 @@ export function limitRun(run: readonly LimitedPlan[]): readonly Plan[] {
       ? plan
       : { ...plan, refusals: sortRefusals([...plan.refusals, ...refusals]) };
   });
+}
+
+/** Marks the refusals by limits that the project of a pull request loosens: those are of the base branch's project. */
+export function withLimitsOfBase(plan: Plan, { projects = [] }: Pick<DesiredState, "projects">): Plan {
+  const [own, base] = [undefined, "base"].map((by) => projects.find((project) => project.by === by));
+  if (own === undefined || base === undefined || looserProject(base, own).length === 0) return plan;
+  const refusals = plan.refusals.map((refusal) =>
+    refusal.by === undefined && (isOfRun(refusal) || refusal.code === "max-gains")
+      ? refusalOfBase(refusal)
+      : refusal,
+  );
+  return { ...plan, refusals };
 }
 
 function isOfRun({ code }: Refusal): boolean {

@@ -90,6 +90,11 @@ describe("a pull request is judged by the rules of its base branch, too", () => 
     });
     expect((await story.plan(pull)).outputs["failure-reason"]).toBe("refused");
     expect(comment(pull)).toContain("gain sensitive permissions");
+    expect(comment(pull).replaceAll(/\n- {3}/g, " ")).toContain("This is a rule of the base branch");
+    await story.review(pull, "APPROVED");
+    await story.merge(pull);
+    expect((await story.apply()).outputs["failure-reason"]).toBe("not-approved");
+    expect(await story.writes()).toEqual([]);
   });
 
   test("a rule that was loosened in a pull request of its own counts in the next one", async () => {

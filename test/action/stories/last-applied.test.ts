@@ -124,9 +124,16 @@ describe("what was applied last", () => {
 
   test("stays as it is for a merchant whose file has an error, while the others are applied", async () => {
     await merged({ [file("MC2")]: text("MC2", "Night") });
-    await story.pushToMain({ [file("MC2")]: "version: 1\nmerchant: [\n" });
-    await merged({ [file("MC1")]: text("MC1", "Night") });
-    const run = await story.apply();
+    const pull = await story.openPull({ [file("MC1")]: text("MC1", "Night") });
+    await story.plan(pull);
+    await story.review(pull, "APPROVED");
+    await story.pushToMain({
+      [file("MC1")]: text("MC1", "Night"),
+      [file("MC2")]: "version: 1\nmerchant: [\n",
+    });
+    await story.merge(pull);
+    const broken = story.github.git.history(story.github.branches.get("main") ?? "")[1] ?? "";
+    const run = await story.apply({}, { sha: broken });
     expect(run.code).toBe(1);
     expect(run.outputs).toMatchObject({ result: "partial", "failure-reason": "partial", creates: "1" });
     expect(run.summary).toContain("Not everything was applied, because files have errors.");

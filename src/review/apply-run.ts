@@ -76,17 +76,23 @@ export function undeclaredMerchants({ records, merged, declared }: ApplyRecords)
   });
 }
 
-/** Returns the merchants whose apply has failed, and that a nightly run leaves to the next one. */
+/** Returns the merchants that a nightly run leaves to an apply, other than that of a merge. */
 export function neverApplied(
-  { records, covered }: ApplyRecords,
+  { records, covered, merged }: ApplyRecords,
   states: readonly DesiredState[],
 ): readonly LeftMerchant[] {
   const looked = new Set(covered.map(({ merchant }) => merchant));
   return states.flatMap(({ merchant }): readonly LeftMerchant[] => {
-    const failure = looked.has(merchant) ? null : records.states.get(merchant)?.failure;
-    if (!failure) return [];
-    const sentence = `left alone, because the apply of ${failure.commit.slice(0, 7)} failed there.`;
-    return [{ merchant, sentence, pulls: [] }];
+    if (looked.has(merchant)) return [];
+    const state = records.states.get(merchant);
+    const isNew = state === undefined && unsettled(merchant, state, merged).length > 0;
+    const why =
+      state === null
+        ? INVALID_STATE
+        : state === undefined
+          ? "no apply of it is recorded: run the apply workflow by hand, with the scope all."
+          : state.failure && `the apply of ${state.failure.commit.slice(0, 7)} failed there.`;
+    return isNew || why === null ? [] : [{ merchant, sentence: `left alone: ${why}`, pulls: [] }];
   });
 }
 
@@ -98,20 +104,15 @@ export interface LookedMerchant extends JudgedMerchant {
   readonly blamed: readonly number[];
 }
 
-/** Functions that tell more about a lost change. */
-export interface LostLookup {
-  /** Decrypts a recorded sentence. */
-  reveal(text: string): string;
-  /** Returns the pull request that changed a file last; `null` if unknown. */
-  pullOf(file: string): Promise<number | null>;
-}
+/** Returns the pull request that changed a file last; `null` if unknown. */
+type PullOf = (file: string) => Promise<number | null>;
 
 /** Adds what is known of judged merchants, and which pull request made a reviewed change get lost. */
 export async function lookedAt(
   { isDue }: ApplyRun,
-  { records, merged, waiting }: ApplyRecords,
+  { records, waiting }: ApplyRecords,
   judged: readonly JudgedMerchant[],
-  { reveal, pullOf }: LostLookup,
+  pullOf: PullOf,
 ): Promise<readonly LookedMerchant[]> {
   const looked: LookedMerchant[] = [];
   for (const one of judged) {
@@ -119,29 +120,28 @@ export async function lookedAt(
     if (isDue) {
       // What was lost is left to applies, and what is not due to the check for drift.
       const { dueRefusals } = one;
-      looked.push({ ...one, state, blamed: [], lost: [], refusals: dueRefusals, objections: dueRefusals });
+      const due = { dropped: [], lost: [], refusals: dueRefusals, objections: dueRefusals };
+      looked.push({ ...one, ...due, state, blamed: [] });
       continue;
     }
-    const { lost, blamed } = await lostChanges(one, pullOf);
-    // Nothing is left to make of these, so that only the record can repeat them, until another plan has been reviewed.
-    const isNews = waiting !== null || unsettled(one.merchant, state, merged).length > 0;
-    const again = isNews ? [] : (state?.failure?.dropped.map(reveal) ?? []);
-    const all = [...new Set([...lost, ...again])];
-    const invalid = state === null ? [INVALID_STATE] : [];
-    looked.push({ ...one, state, blamed, lost: all, objections: [...invalid, ...one.refusals, ...all] });
+    // The first job of the run has reported what it knew.
+    const news = waiting === null ? one.dropped : one.dropped.filter(({ isKnown }) => !isKnown);
+    const { lost, blamed } = await lostChanges(news, pullOf);
+    const refusals = [...(state === null ? [INVALID_STATE] : []), ...one.refusals];
+    looked.push({ ...one, state, blamed, refusals, lost, objections: [...refusals, ...lost] });
   }
   return looked;
 }
 
 async function lostChanges(
-  { dropped }: JudgedMerchant,
-  pullOf: LostLookup["pullOf"],
+  dropped: JudgedMerchant["dropped"],
+  pullOf: PullOf,
 ): Promise<Pick<LookedMerchant, "lost" | "blamed">> {
   const lost: string[] = [];
   const blamed = new Set<number>();
-  for (const { review, sentence, file } of dropped) {
+  for (const { review, sentence, file, isKnown } of dropped) {
     const own = Number(review.slice(1));
-    const other = file === null ? null : await pullOf(file);
+    const other = file === null || isKnown ? null : await pullOf(file);
     if (Number.isInteger(own)) blamed.add(own);
     if (other !== null) blamed.add(other);
     const isOther = other !== null && other !== own;
@@ -162,7 +162,7 @@ export interface Report {
 export type ReportedMerchant = LookedMerchant & Report;
 
 /** Returns whether the reasons why a merchant is not as its files say are news: a later merge elsewhere did not cause them. */
-export function reportOf(
+export function failureReport(
   { sha, isPush }: ApplyRun,
   { declared, merged, records }: Pick<ApplyRecords, "declared" | "merged" | "records">,
   merchant: string,
@@ -191,7 +191,9 @@ export function withReports(
 ): readonly ReportedMerchant[] {
   return looked.map((one) => {
     const outcome = skipped.find(({ merchant }) => merchant === one.merchant);
-    const reasons = [...one.objections, ...(outcome?.reasons ?? [])];
-    return { ...one, ...reportOf(run, records, one.merchant, reasons, seal) };
+    // Not their places, which other commits may move.
+    const lost = one.dropped.map(({ review, change }) => `${review} ${change}`);
+    const reasons = [...one.refusals, ...lost, ...(outcome?.reasons ?? [])];
+    return { ...one, ...failureReport(run, records, one.merchant, reasons, seal) };
   });
 }

@@ -39,6 +39,8 @@ export interface DroppedChange {
   readonly sentence: string;
   /** The file that says otherwise; `null` if none does. */
   readonly file: string | null;
+  /** True if an earlier run has reported it. */
+  readonly isKnown: boolean;
 }
 
 /** Returns `file:line` of an entry of a file. */
@@ -67,6 +69,7 @@ export function judgeMerchant(
         why,
         sentence: `${entry.review} was to ${change}, and was lost: ${why}.`,
         file: entry.origins[0]?.file ?? null,
+        isKnown: reviews[entry.index]?.lostAt !== undefined,
       },
     ];
   });

@@ -34,8 +34,6 @@ export interface RecordedFailure {
   readonly digest: string;
   /** Numbers of the pull requests that it was told on. */
   readonly pulls: readonly number[];
-  /** Reasons that no later plan shows, since nothing is left to make; encrypted, since they name people. */
-  readonly dropped: readonly string[];
   /** Set if the merchant could not be read, so that nothing of what was merged is settled. */
   readonly isUnread?: true;
 }
@@ -47,10 +45,6 @@ export type ReviewRecords = Records<ReviewedState, MerchantState>;
 export interface OpenStore {
   readonly store: ReviewStore;
   readonly seal: Seal;
-  /** Encrypts a sentence that names people. */
-  conceal(text: string): string;
-  /** Decrypts such a sentence. */
-  reveal(text: string): string;
 }
 
 /** A merged pull request with recorded plans. */
@@ -144,18 +138,25 @@ export function reviewsOf(
   state: MerchantState | null | undefined,
   merged: readonly MergedReview[],
 ): readonly Review[] {
-  const news = unsettled(merchant, state, merged).flatMap(({ name, run, at }): readonly Review[] => {
+  const news = unsettled(merchant, state, merged).flatMap(({ name, run, at }) => {
     const reviewed = parseReviewedState(run?.merchants.get(merchant));
-    return reviewed === null ? [] : [{ name, state: { ...reviewed, at } }];
+    return reviewed === null ? [] : [{ name, state: { ...reviewed, at }, plannedAt: reviewed.at }];
   });
-  const open = state?.open ?? [];
-  // Another plan of the merchant shows its reviewer the present state.
-  return [...(news.length > 0 ? open.filter(({ isLost }) => !isLost) : open), ...news];
+  // A later plan of the merchant says what was lost before, and whoever reviews it leaves that as it is.
+  const isSettled = ({ lostAt = Number.POSITIVE_INFINITY }: Review): boolean =>
+    news.some(({ plannedAt }) => plannedAt > lostAt);
+  const open = (state?.open ?? []).filter((review) => !isSettled(review));
+  return [...open, ...news.map(({ name, state }): Review => ({ name, state }))];
+}
+
+/** Returns the reviews of a merchant whose changes were lost: a plan of it settles them, once it is merged. */
+export function lostReviews(state: MerchantState | null | undefined): readonly Review[] {
+  return (state?.open ?? []).filter(({ lostAt }) => lostAt !== undefined);
 }
 
 /** Returns whether a review holds more than dates to come, and what was lost. */
-export function hasRows({ isLost, state: { roles, members, people } }: Review): boolean {
-  return !isLost && roles.length + members.length + people.length > 0;
+export function hasRows({ lostAt, state: { roles, members, people } }: Review): boolean {
+  return lostAt === undefined && roles.length + members.length + people.length > 0;
 }
 
 /** Why a run looks at a merchant; `null` if it does not have to. */

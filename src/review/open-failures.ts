@@ -24,7 +24,7 @@ const UNREAD = "it could not be read, so that what was merged since is not appli
 export function openFailures(
   fresh: readonly FreshPlan[],
   states: ReadonlyMap<string, MerchantState | null>,
-  { seal, reveal }: { readonly seal: Seal; reveal(text: string): string },
+  seal: Seal,
   placeOf: PlaceOfEntry,
 ): readonly OpenFailure[] {
   return fresh.flatMap((freshPlan): readonly OpenFailure[] => {
@@ -32,14 +32,13 @@ export function openFailures(
     const state = states.get(merchant);
     if (state === null) return [{ merchant, commit: null, pulls: [], reasons: [INVALID_STATE] }];
     if (!state?.failure) return [];
-    const { commit, pulls, dropped, isUnread } = state.failure;
-    const lost = dropped.map(reveal);
-    if (isUnread) return [{ merchant, commit, pulls, reasons: [UNREAD, ...lost] }];
+    const { commit, pulls, isUnread } = state.failure;
+    if (isUnread) return [{ merchant, commit, pulls, reasons: [UNREAD] }];
     const { comparison, objections } = judgeMerchant(freshPlan, state.open, seal, placeOf);
     const guarded = comparison.covered.refusals.map(
       ({ rule, code, message }) => `${rule} ${code}: ${message}`,
     );
-    const reasons = [...new Set([...guarded, ...objections, ...lost])];
+    const reasons = [...new Set([...guarded, ...objections])];
     return reasons.length === 0 ? [] : [{ merchant, commit, pulls, reasons }];
   });
 }

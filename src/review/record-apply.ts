@@ -1,11 +1,5 @@
 import { remaining } from "../kernel/approval/compare-reviewed.ts";
-import {
-  type ApplyRecords,
-  type ApplyRun,
-  type Report,
-  type ReportedMerchant,
-  reportOf,
-} from "./apply-run.ts";
+import type { ApplyRecords, ApplyRun, Report, ReportedMerchant } from "./apply-run.ts";
 import {
   type MerchantState,
   type MergedReview,
@@ -92,7 +86,7 @@ function unreadStates(
     if (state === null) return [];
     const { failure, ...before } = state ?? unknown;
     const pulls = unsettled(merchant, state, merged).map(({ pull }) => pull.number);
-    const own = { commit: sha, digest, pulls, dropped: failure?.dropped ?? [], isUnread: true } as const;
+    const own = { commit: sha, digest, pulls, isUnread: true } as const;
     return [[merchant, { ...before, failure: sameFailure(failure, own) }] as const];
   });
 }
@@ -128,32 +122,14 @@ function nextState(
     refused: comparison.refused.flatMap(({ change: { resource, name } }) =>
       resource === "member" ? openStore.seal(name.toLowerCase()) : [],
     ),
-    failure:
-      (isOfMerge ? null : keptFailure(run, openStore, records, looked)) ??
-      failureOf(looked, sha, ownRecords, openStore),
+    failure: (isDue ? state?.failure : null) ?? failureOf(looked, sha, ownRecords),
   };
 }
 
-/** Returns what is left of a reported failure after a run that looks at less than an apply of a merge. */
-function keptFailure(
-  run: ApplyRun,
-  { reveal, seal }: OpenStore,
-  records: ApplyRecords,
-  { merchant, digest, state }: ReportedMerchant,
-): RecordedFailure | null {
-  const failure = state?.failure ?? null;
-  if (run.isDue || failure === null) return failure;
-  // What was lost stays so, whatever was approved besides.
-  if (digest !== "" || failure.dropped.length === 0) return null;
-  const { digest: left } = reportOf(run, records, merchant, failure.dropped.map(reveal), seal);
-  return { ...failure, digest: left };
-}
-
 function failureOf(
-  { digest, lost, blamed, comparison, state }: ReportedMerchant,
+  { digest, blamed, comparison, state }: ReportedMerchant,
   sha: string,
   merged: readonly string[],
-  { conceal }: Pick<OpenStore, "conceal">,
 ): RecordedFailure | null {
   if (digest === "") return null;
   const refused = comparison.account.filter(({ verdict }) => verdict === "refused");
@@ -161,5 +137,5 @@ function failureOf(
     Number(/^(?:#|reviews\/)(\d+)$/.exec(name)?.[1]),
   );
   const pulls = [...new Set([...blamed, ...pullNumbers])].filter(Number.isSafeInteger);
-  return sameFailure(state?.failure ?? null, { commit: sha, digest, pulls, dropped: lost.map(conceal) });
+  return sameFailure(state?.failure ?? null, { commit: sha, digest, pulls });
 }

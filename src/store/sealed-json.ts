@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac, timingSafeEqual } from "node:crypto";
 import { canonicalJson } from "../lib/json-text.ts";
 
 /** Returns the text of a value with its signature, for a kind of record and the path that it is stored at. */
@@ -35,28 +35,3 @@ export function keyedHash(text: string, key: string): string {
 }
 
 const HASH_LENGTH = 32;
-
-const CIPHER = "aes-256-gcm";
-const NONCE_LENGTH = 12;
-const TAG_LENGTH = 16;
-
-/** Encrypts a text, so that nobody without the key can read it; equal texts give equal results. */
-export function encrypt(text: string, key: string): string {
-  const nonce = createHmac("sha256", key).update(`nonce\n${text}`).digest().subarray(0, NONCE_LENGTH);
-  const cipher = createCipheriv(CIPHER, cipherKey(key), nonce);
-  const inside = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
-  return Buffer.concat([nonce, cipher.getAuthTag(), inside]).toString("base64");
-}
-
-/** Decrypts a text that `encrypt` made with the same key; throws for any other text. */
-export function decrypt(text: string, key: string): string {
-  const bytes = Buffer.from(text, "base64");
-  const start = NONCE_LENGTH + TAG_LENGTH;
-  const decipher = createDecipheriv(CIPHER, cipherKey(key), bytes.subarray(0, NONCE_LENGTH));
-  decipher.setAuthTag(bytes.subarray(NONCE_LENGTH, start));
-  return Buffer.concat([decipher.update(bytes.subarray(start)), decipher.final()]).toString("utf8");
-}
-
-function cipherKey(key: string): Buffer {
-  return createHmac("sha256", key).update("encrypt").digest();
-}

@@ -43,6 +43,12 @@ test("action.yml has the inputs that are read, with the same defaults", () => {
   }
 });
 
+test("a plan is made again for another base branch, and passwords change without anything else", () => {
+  const { on } = parse(read("examples/github/rolecall-plan.yml"));
+  expect(on.pull_request.types).toEqual(["opened", "synchronize", "reopened", "edited"]);
+  expect(read("examples/github/rolecall-passwords.yml")).toMatch(/rolecall apply --yes "\$\{options/);
+});
+
 test("action.yml has the outputs that are set", () => {
   expect(Object.keys(action.outputs).sort()).toEqual([...OUTPUTS, "result", "failure-reason"].sort());
 });

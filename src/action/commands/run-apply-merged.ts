@@ -20,6 +20,7 @@ import type { MerchantOutcome } from "../../model/apply.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import {
   type ApplyRun,
+  failureReport,
   type LeftMerchant,
   type LookedMerchant,
   lookedAt,
@@ -27,7 +28,6 @@ import {
   openReviews,
   type Report,
   type ReportedMerchant,
-  reportOf,
   undeclaredMerchants,
   withReports,
 } from "../../review/apply-run.ts";
@@ -74,10 +74,10 @@ import {
 } from "../review/covered-merchants.ts";
 import { placeTexts } from "../review/entry-places.ts";
 import {
+  failureReasonOf,
   keysNamedBy,
   loadFiles,
   planFiles,
-  reasonOf,
   soundStates,
   withActionErrors,
   withoutEarlierErrors,
@@ -177,7 +177,10 @@ async function apply(
     const run = runOf(context);
     const unplanned = unplannedOf(planned);
     const unread = new Map(
-      unplanned.map(({ merchant }) => [merchant, reportOf(run, records, merchant, [UNREAD], store.seal)]),
+      unplanned.map(({ merchant }) => [
+        merchant,
+        failureReport(run, records, merchant, [UNREAD], store.seal),
+      ]),
     );
     const shown = [
       ...(isBroken ? [BROKEN_FILES, ...fileErrorLines(loaded.diagnostics)] : []),
@@ -192,7 +195,7 @@ async function apply(
     const failing = (before: readonly ReportedMerchant[], merchants: ReadonlySet<string>) =>
       before.map((one) => {
         if (!merchants.has(one.merchant)) return one;
-        return { ...one, ...reportOf(run, records, one.merchant, [one.digest, UNMADE], store.seal) };
+        return { ...one, ...failureReport(run, records, one.merchant, [one.digest, UNMADE], store.seal) };
       });
     const expected = failing(withReports(run, records, judged, skipped, store.seal), unready);
     const { objections, notes } = objectionsIn(expected, gone);
@@ -228,6 +231,8 @@ async function apply(
       sleep: io.sleep,
     };
     const ran = ready.length === 0 ? [] : await runApply(ready, options, captured.reporter);
+    // The run for the newer commit asks for an approval of its own.
+    const tooLate = lateOutcomes(records, superseded);
     const isHere = ({ merchant }: { readonly merchant: string }): boolean =>
       !superseded.merchants.has(merchant);
     const unmade = new Set(ran.flatMap(({ merchant, status }) => (status === "applied" ? [] : merchant)));
@@ -238,6 +243,7 @@ async function apply(
       .map((outcome) => withObjections(outcome, objections))
       .concat(remaining)
       .filter(isHere)
+      .concat(tooLate)
       .flatMap((outcome) => (quiet.has(outcome.merchant) ? madeBesides(outcome) : outcome))
       .sort(by(({ merchant }) => merchant));
     captured.reporter.ended({ outcomes, leftOut: 0 }, applyExitCode(outcomes));
@@ -253,9 +259,9 @@ async function apply(
     const how = applyEnd({
       applied: outcomes.filter(({ merchant }) => isRun.has(merchant)),
       left: outcomes.filter(({ merchant }) => !isRun.has(merchant)),
-      unapproved: objections,
+      unapproved: new Map([...objections, ...tooLate.map((late) => [late.merchant, late.reasons] as const)]),
       causes: new Map([
-        ...unplanned.map(({ merchant, failure }) => [merchant, reasonOf(failure)] as const),
+        ...unplanned.map(({ merchant, failure }) => [merchant, failureReasonOf(failure)] as const),
         ...looks.filter(hasProblem).map(({ plan }) => [plan.merchant, "invalid-files"] as const),
         ...[...unready].map((merchant) => [merchant, "key-missing"] as const),
       ]),
@@ -411,11 +417,21 @@ async function judge(
     ...ofCommit.map((number) => [run.sha, number] as const),
     ...merged.map(({ pull }) => [pull.mergedAs ?? "", pull.number] as const),
   ]);
-  return lookedAt(run, records, judged, { reveal: store.reveal, pullOf: lastPulls(context, states) });
+  return lookedAt(run, records, judged, lastPulls(context, states));
 }
 
 function runOf({ event, inputs }: ActionContext): ApplyRun {
   return { sha: event.sha, isDue: inputs.command === "due", isPush: event.name === "push" };
+}
+
+/** Returns the outcomes of merchants whose approved changes a newer commit has overtaken. */
+function lateOutcomes(
+  { waiting }: CoveredRecords,
+  { sha, merchants }: NewerCommit,
+): readonly MerchantOutcome[] {
+  if (waiting === null) return [];
+  const reason = `the approval came too late: ${sha.slice(0, 7)} changes it, and its run asks for approval again.`;
+  return [...merchants].map((merchant) => ({ merchant, status: "refused", reasons: [reason] }));
 }
 
 /** Returns the part of a plan that may be applied; its verification leaves out the rest. */

@@ -145,7 +145,7 @@ async function failuresFound(
   const openStore = openReviewStore(context);
   const { states } = await openStore.store.read();
   const fresh = looks.map((look) => ({ ...look, desired: look.session.state }));
-  return openFailures(fresh, states, openStore, placeTexts(sources));
+  return openFailures(fresh, states, openStore.seal, placeTexts(sources));
 }
 
 function failureLines(failures: readonly OpenFailure[]): readonly string[] {

@@ -189,6 +189,7 @@ async function reviewed(
   const verdict = verdictOf(context, plans, unplanned, fileErrors.length);
   const approval =
     store && (await approvalSoFar(context, store, store.records, looks, placeTexts(loaded.sources)));
+  const settled = approval?.settled ?? [];
   const live = store === null || approval === null ? [] : alreadyLive(plans, approval.merged, store);
   const page: ReviewPage = {
     marker: markerOf("plan", context.scope),
@@ -198,14 +199,15 @@ async function reviewed(
       aboutRun(context),
       ...scope,
       ...changedRemarks(approval, event),
-      ...aboutLive(context, live),
+      ...linesBlock(context, "Only in the files", live),
+      ...linesBlock(context, "Lost before, and no longer reported once this is merged", settled),
       ...aboutFiles(context, loaded.diagnostics),
     ],
     after: afterPlan(context, states, looks, approval),
   };
   const worth =
     rules.length > 0 ||
-    overdue.length > 0 ||
+    overdue.length + settled.length > 0 ||
     (base !== null && changesFiles(plans, states, base.states, io.now()));
   // A review that finds its plan leaves the comment as the reviewer saw it, unless that warns of an earlier review.
   const isApproved = isReview(event) && !isObjected(approval) && !comment.isWarning();
@@ -246,17 +248,15 @@ function objectionTo(
   return objection === undefined ? null : `Not what was approved. ${howToApprove(event)} ${objection}`;
 }
 
-/** Returns the section about changes of the files that are live already; empty without any. */
-function aboutLive({ masked }: ActionContext, lines: readonly string[]): readonly string[] {
+/** Returns a section of lines; empty without any. */
+function linesBlock({ masked }: ActionContext, title: string, lines: readonly string[]): readonly string[] {
   if (lines.length === 0) return [];
-  const shown = lines.slice(0, MAX_LIVE).map((line) => (masked ? maskText(line) : line));
+  const shown = lines.slice(0, MAX_LINES).map((line) => (masked ? maskText(line) : line));
   const more = lines.length - shown.length;
-  return [
-    `### Only in the files\n\n${fenced("text", [...shown, ...(more > 0 ? [`and ${more} more`] : [])])}`,
-  ];
+  return [`### ${title}\n\n${fenced("text", [...shown, ...(more > 0 ? [`and ${more} more`] : [])])}`];
 }
 
-const MAX_LIVE = 20;
+const MAX_LINES = 20;
 
 /** Publishes a failure to plan in comment and job summary. */
 async function showFailure(error: ActionError, context: ActionContext, comment: PullComment): Promise<void> {

@@ -4,7 +4,7 @@ import { type CommitStates, loadCommit } from "../../app/project/commit-states.t
 import type { OpenStore, ReviewStore } from "../../review/merchant-state.ts";
 import { GitError, openRefs } from "../../store/git-refs.ts";
 import { openRecords } from "../../store/open-records.ts";
-import { decrypt, encrypt, keyedHash } from "../../store/sealed-json.ts";
+import { keyedHash } from "../../store/sealed-json.ts";
 import type { ActionContext, GitRepository, OfflineContext } from "./action-context.ts";
 import { ActionError } from "./action-error.ts";
 
@@ -62,8 +62,6 @@ export function openReviewStore({
   return {
     store,
     seal: (text) => keyedHash(text, key),
-    conceal: (text) => encrypt(text, key),
-    reveal: (text) => decrypt(text, key),
   };
 }
 

@@ -6,6 +6,7 @@ const RESULTS = {
   "no-changes": "Nothing to apply",
   changes: "Ready to merge",
   applied: "Applied",
+  compared: "Only the files were compared; without an API key there is nothing to approve",
   superseded: "Left to a newer commit",
 } as const;
 

@@ -273,12 +273,12 @@ export async function withActionErrors<T>(run: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (error instanceof GitError) throw storeError(error);
     if (!(error instanceof RolecallError)) throw error;
-    throw new ActionError(reasonOf(error), error.message, error.hint ?? null);
+    throw new ActionError(failureReasonOf(error), error.message, error.hint ?? null);
   }
 }
 
 /** Maps an error code to the output `failure-reason`. */
-export function reasonOf({ code }: Pick<RolecallError, "code">): FailureReason {
+export function failureReasonOf({ code }: Pick<RolecallError, "code">): FailureReason {
   switch (code) {
     case "usage":
     case "base-url-missing":

@@ -5,6 +5,7 @@ import type { Plan } from "../../model/plan.ts";
 import type { ForgePull } from "../../review/forge.ts";
 import { judgeMerchant, type PlaceOfEntry } from "../../review/judge-merchant.ts";
 import {
+  lostReviews,
   type MergedReview,
   type OpenStore,
   type ReviewRecords,
@@ -28,6 +29,8 @@ export interface PlanApproval {
   readonly merged: readonly MergedReview[];
   /** Why merchants' plans are not what was approved, sentences; empty if they are, or if nobody has approved anything. */
   readonly objections: ReadonlyMap<string, readonly string[]>;
+  /** Reviewed changes that were lost before, and that a merge of this plan leaves so, sentences. */
+  readonly settled: readonly string[];
   /** True if the approvals came before any plan of their commit. */
   readonly isEarly: boolean;
 }
@@ -55,6 +58,13 @@ export async function approvalSoFar(
         ? await queuedReviews(event, github, records)
         : await openReview(pull.number, github, records);
     const isApproved = group !== null || own.some(({ approvals }) => approvals.length > 0);
+    const settled = looks.flatMap((look): readonly string[] => {
+      const { merchant } = look.plan;
+      const lost = lostReviews(records.states.get(merchant));
+      if (lost.length === 0) return [];
+      const judged = judgeMerchant({ ...look, desired: look.session.state }, lost, seal, placeOf);
+      return judged.lost.map((sentence) => `${merchant}: ${sentence}`);
+    });
     const objections = new Map<string, readonly string[]>();
     for (const look of isApproved ? looks : []) {
       const { merchant } = look.plan;
@@ -71,7 +81,7 @@ export async function approvalSoFar(
     }
     const isEarly =
       isApproved && pull !== null && own.every(({ run }) => run === null) && looks.some(hasReviewed);
-    return { own, merged, objections, isEarly };
+    return { own, merged, objections, settled, isEarly };
   });
 }
 

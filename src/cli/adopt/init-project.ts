@@ -212,7 +212,7 @@ ${say("To see what has changed outside git since then:")}
   rolecall drift${only}
 `);
   if (files.some(({ file }) => file.includes(".github/workflows"))) {
-    const needs = `The workflows need rolecall's action in .github/actions/rolecall, a variable, three secrets and three environments: see docs/github.md.`;
+    const needs = `The workflows need rolecall's action in .github/actions/rolecall, the variable ROLECALL_BASE_URL, the secrets ROLECALL_READ_KEY and ROLECALL_APPROVAL_SECRET, and the secret ROLECALL_WRITE_KEY in the environments production, unreviewed-access and nightly: see docs/github.md.`;
     io.stdout.write(`\n${say(needs)}\n`);
   }
 }

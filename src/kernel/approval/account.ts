@@ -54,8 +54,7 @@ export function accountFor(
   const ofRoles = context.fresh.plan.changes.flatMap(({ resource, fingerprint }) =>
     resource === "role" ? fingerprint : [],
   );
-  const accountable = merged.rows.filter(({ review }) => reviews[review]?.isLost !== true);
-  const judgedGroups = groupedRows(accountable).map((rows) => {
+  const judgedGroups = groupedRows(merged.rows).map((rows) => {
     const [{ review }] = rows;
     const hasBase = reviews[review]?.state.hasBase === true;
     const fingerprints = [...new Set(rows.flatMap((mergedRow) => fingerprintsOf(mergedRow.row.subject)))];
@@ -220,10 +219,13 @@ function entryOf(
   context: AccountContext,
 ): AccountEntry {
   const [{ review, row }] = rows;
-  const verdict =
+  const worstVerdict =
     WORST_FIRST.find((candidate) => judged.some((each) => each.verdict === candidate)) ?? "done";
+  const isFailed = worstVerdict === "dropped" || worstVerdict === "refused";
+  // Somebody who was to go and stays after all may lose a role all the same.
+  const isReplaced = judged.some(({ item, verdict }) => item === EXISTS && verdict === "superseded");
+  const verdict = isReplaced && !isFailed ? "superseded" : worstVerdict;
   const worst = judged.filter((item) => item.verdict === verdict);
-  const isFailed = verdict === "dropped" || verdict === "refused";
   const { kind, key } = row.subject;
   return {
     review: name,

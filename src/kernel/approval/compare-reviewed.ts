@@ -1,14 +1,14 @@
 import { normalizeServiceUrl } from "../../lib/text.ts";
 import type { AccountEntry, RefusedChange } from "../../model/approval-account.ts";
 import type { Plan } from "../../model/plan.ts";
-import type { ReviewedState } from "../../model/reviewed.ts";
+import type { ReviewedDate, ReviewedState } from "../../model/reviewed.ts";
 import { dependenciesOf, leftOutWith } from "../plan/select.ts";
 import { accountFor, type OpenRow } from "./account.ts";
 import { droppedDates } from "./dropped-dates.ts";
 import { findUnseen } from "./find-unseen.ts";
 import { type Fresh, type FreshPlan, freshContext } from "./fresh-context.ts";
 import { mergeReviews, type Review } from "./merged-reviews.ts";
-import { datesIn, datesStillToCome } from "./passed-dates.ts";
+import { datesStillToCome, declaredDates, withCurrentNames } from "./passed-dates.ts";
 import { type Seal, UNSEALED } from "./seal.ts";
 
 /** A fresh plan compared with what was reviewed. */
@@ -25,6 +25,8 @@ export interface Comparison {
   readonly open: readonly OpenRow[];
   /** The reviews with the dates that are still to come, or whose changes are not made. */
   readonly reviews: readonly Review[];
+  /** The dates of each review that were dropped, by its index. */
+  readonly lostDates: ReadonlyMap<number, readonly ReviewedDate[]>;
   /** The changes of the fresh plan, and the deferred ones, by the sealed name of the person. */
   readonly pending: ReadonlyMap<string, readonly string[]>;
 }
@@ -35,10 +37,11 @@ export interface Comparison {
  * reviewed dates bring need no other review.
  */
 export function compareReviewed(
-  reviews: readonly Review[],
+  given: readonly Review[],
   fresh: FreshPlan,
   seal: Seal = UNSEALED,
 ): Comparison {
+  const reviews = withCurrentNames(given, fresh.desired, seal);
   const elsewhere = reviews.flatMap(({ name, state }) => mismatch(name, state, fresh.plan) ?? []);
   const counted = elsewhere.length === 0 ? reviews : [];
   const context = freshContext(fresh, counted, seal);
@@ -56,11 +59,18 @@ export function compareReviewed(
   }
   const refused = refusedChanges(fresh.plan, covered, elsewhere, refusals);
   const { account, open } = accountFor(reviews, merged, { ...context, covered, refused, elsewhere });
+  const dropped = droppedDates(counted, refused, context);
+  const lostDates = new Map<number, readonly ReviewedDate[]>();
+  for (const { index, row } of dropped) {
+    const date = counted[index]?.state.dates[row.index];
+    if (date !== undefined) lostDates.set(index, [...(lostDates.get(index) ?? []), date]);
+  }
   return {
     covered,
     leaveOut,
     refused,
-    account: [...account, ...droppedDates(counted, refused, context)],
+    account: [...account, ...dropped],
+    lostDates,
     open,
     reviews: withOpenDates(reviews, context),
     pending: pendingChanges(fresh.plan, seal),
@@ -77,25 +87,23 @@ export function isFailure({ refused, account }: Pick<Comparison, "refused" | "ac
  * changes that were made, and the dates that are to come.
  */
 export function remaining(comparison: Comparison, done: ReadonlySet<string>): readonly Review[] {
-  const { open, reviews, pending } = comparison;
+  const { open, reviews, lostDates, pending } = comparison;
+  const { at: now } = comparison.covered.reviewed;
   const needed = open.filter(
     ({ until }) => until === null || until.some((fingerprint) => !done.has(fingerprint)),
   );
   const isWaiting = (name: string): boolean =>
     (pending.get(name) ?? []).some((fingerprint) => !done.has(fingerprint));
   return reviews.flatMap((review, index): readonly Review[] => {
-    if (review.isLost) return [review];
-    const { name, state } = review;
+    const { name, state, lostAt = now } = review;
     const own = needed.filter((open) => open.index === index);
-    const dates = state.dates.filter(
-      ({ at, name: who }) => at > comparison.covered.reviewed.at || isWaiting(who),
-    );
+    const dates = state.dates.filter(({ at, name: who }) => at > now || isWaiting(who));
     const lost = {
       ...rowsAt(
         state,
         own.filter(({ isLost }) => isLost),
       ),
-      dates: [],
+      dates: lostDates.get(index) ?? [],
     };
     const open = {
       ...rowsAt(
@@ -105,7 +113,7 @@ export function remaining(comparison: Comparison, done: ReadonlySet<string>): re
       dates,
     };
     return [
-      ...(hasContent(lost) ? [{ name, state: lost, isLost: true } as const] : []),
+      ...(hasContent(lost) ? [{ name, state: lost, lostAt }] : []),
       ...(hasContent(open) ? [{ name, state: open }] : []),
     ];
   });
@@ -168,7 +176,7 @@ function refusedChanges(
 function withOpenDates(reviews: readonly Review[], { fresh, seal }: Fresh): readonly Review[] {
   const { desired, plan } = fresh;
   const { at: now } = plan.reviewed;
-  const toCome = datesIn(desired, now, seal);
+  const toCome = declaredDates(desired, now, seal);
   return reviews.map((review) => {
     const { state } = review;
     const past = state.dates.filter(({ at }) => at <= now);

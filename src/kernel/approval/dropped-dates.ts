@@ -1,8 +1,9 @@
 import type { AccountEntry, RefusedChange } from "../../model/approval-account.ts";
+import type { DesiredState } from "../../model/desired.ts";
 import type { ReviewedDate, ReviewedState } from "../../model/reviewed.ts";
 import type { Fresh } from "./fresh-context.ts";
 import type { Review } from "./merged-reviews.ts";
-import { datesIn, singleDates } from "./passed-dates.ts";
+import { declaredDates, singleDates } from "./passed-dates.ts";
 
 /**
  * Returns an entry for each date that a review added to the files, and that is gone from them without another review:
@@ -14,13 +15,11 @@ export function droppedDates(
   { fresh: { desired }, seal, live, nameOf }: Fresh,
 ): readonly AccountEntry[] {
   if (reviews.every(({ state }) => state.dates.length === 0)) return [];
-  const declared = textsOf(datesIn(desired, Number.NEGATIVE_INFINITY, seal));
+  const declared = textsOf(declaredDates(desired, Number.NEGATIVE_INFINITY, seal));
   const changed = new Set(refused.map(({ change }) => seal(change.name.toLowerCase())));
-  const origins = new Map(
-    [...(desired.members ?? []), ...(desired.leavers ?? [])].map(
-      ({ email, origin }) => [seal(email.toLowerCase()), origin] as const,
-    ),
-  );
+  const originsIn = (entries: DesiredState["members"] | DesiredState["leavers"] = []) =>
+    new Map(entries.map(({ email, origin }) => [seal(email.toLowerCase()), origin] as const));
+  const [leaving, listed] = [originsIn(desired.leavers), originsIn(desired.members)];
   const removed = reviews.map(({ state }) => removedTexts(state));
   return reviews.flatMap(({ name: review, state }, index) => {
     const isDecidedLater = (time: number, texts: readonly string[]): boolean =>
@@ -39,7 +38,7 @@ export function droppedDates(
         texts.every((text) => declared.has(text))
       )
         return [];
-      const origin = origins.get(name);
+      const origin = leaving.get(name) ?? (what === "leaves" ? undefined : listed.get(name));
       return [
         {
           review,

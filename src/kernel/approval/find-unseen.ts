@@ -26,6 +26,7 @@ export function findUnseen(
   const unseen = new Map<string, string[]>();
   // A person who is added or removed gains or loses all permissions.
   const whole = new Set<string>();
+  const removed = new Set<string>();
   const refuse = (fingerprint: string, reason: string): void => {
     const reasons = unseen.get(fingerprint) ?? [];
     unseen.set(fingerprint, reasons.includes(reason) ? reasons : [...reasons, reason]);
@@ -34,11 +35,12 @@ export function findUnseen(
     if (row.fingerprint === null) continue;
     const { reasons, isWhole } = unseenItems(row, reviews, context);
     if (isWhole) whole.add(row.fingerprint);
+    if (isRemoval(row) && !isWhole) removed.add(row.subject.key);
     for (const reason of reasons) refuse(row.fingerprint, reason);
   }
   const blame = blamer(plan, rows, context);
-  for (const row of rows) {
-    if (row.subject.kind !== "person") continue;
+  const people = rows.filter(({ subject: { kind, key } }) => kind === "person" && !removed.has(key));
+  for (const row of people) {
     const { key } = row.subject;
     for (const { effect, permissions } of unseenEffects(row, reviews, context)) {
       const blames = permissions.map((permission) => ({ permission, ...blame(key, effect, permission) }));
@@ -54,6 +56,10 @@ export function findUnseen(
   return unseen;
 }
 
+function isRemoval({ subject, after }: FreshRow): boolean {
+  return subject.kind === "member" && after === null;
+}
+
 /** Returns what a change would do to its subject that no review shows. */
 function unseenItems(
   row: FreshRow,
@@ -67,7 +73,9 @@ function unseenItems(
   });
   // A membership that is added or removed brings or takes all its fields.
   const isWhole = items.includes(EXISTS);
-  const reasons = (isWhole ? [EXISTS] : items).map((item) => {
+  // A reviewed removal takes all, too.
+  const shown = isWhole ? [EXISTS] : after === null ? [] : items;
+  const reasons = shown.map((item) => {
     const decision = reviews.decide(subject, item);
     const by = decision?.isTouched ? context.reviewNames[decision.review] : undefined;
     return unseenText(reviewedChangeText(context.named(subject, item), itemValue(after, item)), by ?? null);

@@ -16,8 +16,8 @@ export interface Review {
   /** For example `#12`, or the name of a plan file. */
   readonly name: string;
   readonly state: ReviewedState;
-  /** Set if these changes were lost, and that was reported: the review still decides, and is not accounted for again. */
-  readonly isLost?: true;
+  /** Time when a run has reported these changes as lost, in ms since the epoch. Absent: none has. */
+  readonly lostAt?: number;
 }
 
 /** A row of a review, and its position among the reviews. */

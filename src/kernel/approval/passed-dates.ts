@@ -3,6 +3,7 @@ import type { DesiredState } from "../../model/desired.ts";
 import type { ReviewedDate, ReviewedState } from "../../model/reviewed.ts";
 import { resourceKindOf } from "../plan/reviewed-state.ts";
 import { upcomingDates } from "../plan/upcoming-dates.ts";
+import type { Review } from "./merged-reviews.ts";
 import type { Seal } from "./seal.ts";
 
 /** Effects of reviewed dates that have passed. */
@@ -42,13 +43,13 @@ export function passedDates(
   );
   const byName = new Map(groupByKey(past, ({ name }) => name).map((dates) => [dates[0].name, dates]));
   // The dates of an entry hold for the memberships of its previous addresses, too.
-  const currentNames = new Map(
+  const newNames = new Map(
     (desired.members ?? []).flatMap(({ email, previously = [] }) =>
       previously.map((address) => [seal(address.toLowerCase()), seal(email.toLowerCase())] as const),
     ),
   );
   const datesOf = (name: string): readonly SingleDate[] =>
-    byName.get(name) ?? byName.get(currentNames.get(name) ?? name) ?? [];
+    byName.get(name) ?? byName.get(newNames.get(name) ?? name) ?? [];
   const since = (name: string, time: number): readonly SingleDate[] =>
     datesOf(name).filter(({ at }) => at > time);
   return {
@@ -87,8 +88,57 @@ export function datesStillToCome(
   return dates.filter((date) => singleDates(date).some(({ text }) => toCome.has(text)));
 }
 
+/**
+ * Returns the dates in files after a time, as reviews name them: also those that nothing comes of, because somebody leaves
+ * or a membership ends before.
+ */
+export function declaredDates(desired: DesiredState, time: number, seal: Seal): readonly DateOfReview[] {
+  const { members = [] } = desired;
+  const endless = members.map(({ until: _, ...member }) => member);
+  const versions = [desired, { ...desired, leavers: [] }, { ...desired, leavers: [], members: endless }];
+  return versions.flatMap((version) => datesIn(version, time, seal));
+}
+
+/** Returns reviews with the names that people and roles have in the files by now, if their dates name former ones. */
+export function withCurrentNames(
+  reviews: readonly Review[],
+  { members = [], roles = [] }: DesiredState,
+  seal: Seal,
+): readonly Review[] {
+  const people = currentNames(
+    members
+      .map(({ email, previously = [] }) => [email, previously].flat())
+      .map((names) => names.map((name) => seal(name.toLowerCase()))),
+  );
+  const ofRoles = currentNames(roles.map(({ name, previously = [] }) => [name, ...previously]));
+  if (people.size + ofRoles.size === 0) return reviews;
+  const current = (dates: readonly ReviewedDate[]): readonly ReviewedDate[] =>
+    dates.map((date) => ({
+      ...date,
+      name: people.get(date.name) ?? date.name,
+      roles: date.roles.map((role) => ofRoles.get(role) ?? role),
+    }));
+  return reviews.map((review) => {
+    const { dates, baseDates, ...state } = review.state;
+    return {
+      ...review,
+      state: { ...state, dates: current(dates), ...(baseDates && { baseDates: current(baseDates) }) },
+    };
+  });
+}
+
+/** Returns the names of entries by the former ones that no other entry has by now. */
+function currentNames(entries: readonly (readonly string[])[]): ReadonlyMap<string, string> {
+  const taken = new Set(entries.map(([name]) => name));
+  return new Map(
+    entries.flatMap(([name = "", ...former]) =>
+      former.flatMap((one) => (taken.has(one) ? [] : [[one, name] as const])),
+    ),
+  );
+}
+
 /** Returns the dates in files after a time, as reviews name them. */
-export function datesIn(desired: DesiredState, time: number, seal: Seal): readonly DateOfReview[] {
+function datesIn(desired: DesiredState, time: number, seal: Seal): readonly DateOfReview[] {
   return upcomingDates(desired, time).map((date) => {
     const { at, roles } = date;
     return { at, name: seal(date.email.toLowerCase()), what: resourceKindOf(date), roles };

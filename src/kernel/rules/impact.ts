@@ -96,8 +96,14 @@ function touchedBy(before: Access, after: Access): readonly BeforeAndAfter[] {
 export function impactOn(names: ReadonlySet<string>, impact: Impact): Impact {
   const members = impact.members.filter(({ name }) => names.has(name));
   const reach = (impact.reach ?? []).filter(({ name }) => names.has(name));
-  const { roles } = impact;
-  return { members, permissions: permissionSums(members), roles, ...(reach.length > 0 && { reach }) };
+  const { roles, sensitive } = impact;
+  return {
+    members,
+    permissions: permissionSums(members),
+    roles,
+    ...(reach.length > 0 && { reach }),
+    ...(sensitive && { sensitive }),
+  };
 }
 
 function memberImpacts(before: Access, after: Access, touched: readonly BeforeAndAfter[]): MemberImpact[] {

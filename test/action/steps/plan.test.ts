@@ -126,7 +126,10 @@ describe("plan", () => {
     expect(end.outputs).toMatchObject({ result: "compared", creates: "1", deletes: "1" });
     expect(onlyComment()).toContain("- delete member ben@example.com (not in the file)");
     expect(onlyComment()).toContain("**Not compared with the live state.**");
-    expect(repository.github.statuses.at(-1)).toMatchObject({ state: "success", description: "compared" });
+    expect(repository.github.statuses.at(-1)).toMatchObject({
+      state: "success",
+      description: "Only the files were compared; without an API key there is nothing to approve",
+    });
   });
 
   test("a merchant that no file declares any more is named, with and without a key", async () => {

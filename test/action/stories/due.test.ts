@@ -259,6 +259,54 @@ describe("a reviewed end", () => {
     expect(await removals()).toEqual([]);
   });
 
+  test("counts again where a later one, which was lost, hid it", async () => {
+    await merged(ENDING.replace("2026-11-03", "2026-11-08"));
+    const left = `${ENDING.replace("2026-11-03", "2026-11-08")}leavers: [{ email: ben@example.com, from: 2026-11-05 }]\n`;
+    const pull = await merged(left);
+    await story.pushToMain({ [FILE]: ENDING.replace("2026-11-03", "2026-11-08") });
+    const run = await story.apply();
+    expect(run.log).toContain(
+      `#${pull} was to remove ben@example.com, and was lost: its date is no longer in the files.`,
+    );
+    story.clock.advance(8 * DAY);
+    expect((await due()).outputs["result"]).toBe("applied");
+    expect(await removals()).toHaveLength(1);
+  });
+
+  test("of a membership takes effect whatever roles somebody has given outside git", async () => {
+    await merged(ENDING);
+    const { items } = (await story.behind("GET", "/v0.1/merchants/MC1/members")) as {
+      readonly items: readonly { readonly id: string; readonly roles: readonly string[] }[];
+    };
+    const ben = items.find(({ roles }) => roles.includes("role_employee"));
+    await story.behind("PUT", `/v0.1/merchants/MC1/members/${ben?.id}`, {
+      roles: ["role_employee", "role_manager"],
+    });
+    story.clock.advance(2 * DAY);
+    expect((await due()).outputs["result"]).toBe("applied");
+    expect(await removals()).toHaveLength(1);
+  });
+
+  test("or beginning keeps its review where the role or the person has a new name", async () => {
+    const named = starting(WITH_ROLE).replace(
+      "roles: [role_employee] }\n",
+      "roles: [role_employee], until: 2026-11-03 }\n",
+    );
+    await merged(named);
+    const pull = await merged(
+      named
+        .replace("name: Cashier,", "name: Till, previously: Cashier,")
+        .replace("roles: [Cashier]", "roles: [Till]")
+        .replace("email: ben@example.com", "email: benno@example.com, previously: ben@example.com"),
+    );
+    expect(story.comments(pull).join()).not.toContain("lost");
+    story.clock.advance(2 * DAY);
+    const end = await due();
+    expect(end.outputs["failure-reason"]).toBe("");
+    expect(end.outputs["result"]).toBe("applied");
+    expect((await story.drift()).outputs["result"]).toBe("clean");
+  });
+
   test("is nothing to tell of somebody who is gone, or after it was enforced", async () => {
     await merged(ENDING);
     story.clock.advance(3 * DAY);
@@ -325,4 +373,12 @@ test("access that has begun, and that somebody took outside git, is drift, and i
   await story.behind("DELETE", `/v0.1/merchants/MC1/members/${added?.id}`);
   expect((await due()).outputs["failure-reason"]).toBe("not-approved");
   expect((await story.drift()).outputs["result"]).toBe("drift");
+});
+
+test("without a record of an apply the daily run fails, and says what to do", async () => {
+  await story.stop();
+  story = await openStory(SEED, { [FILE]: ENDING });
+  const run = await due();
+  expect(run.outputs["failure-reason"]).toBe("not-approved");
+  expect(run.log).toContain("MC1: left alone: no apply of it is recorded: run the apply workflow by hand");
 });

@@ -172,9 +172,48 @@ describe("a reviewed removal", () => {
     expect(later.log).toContain(`MC1: differs from its files, as reported for ${commit}.`);
     expect((await story.drift()).outputs["result"]).toBe("drift");
     expect(issueText()).toContain(`MC1, since the apply of ${commit} (#${first}, #${second}):`);
-    await merged({ [file("MC1")]: `${text("MC1")}# Bob stays.\n` });
+    const stays = await merged({ [file("MC1")]: `${text("MC1")}# Bob stays.\n` });
+    expect(story.comments(stays)[0]).toContain("### Lost before, and no longer reported once this is merged");
+    expect(story.comments(stays)[0]).toContain(`MC1: #${first} was to remove bob@example.com, and was lost`);
     expect((await story.apply()).code).toBe(0);
     expect((await story.drift()).outputs["result"]).toBe("clean");
+  });
+
+  test("that was lost is made once the files declare it again, and then no longer reported", async () => {
+    const pulls = [await reviewed(removal), await reviewed(listing)];
+    for (const pull of pulls) await story.merge(pull);
+    expect((await story.apply()).code).toBe(1);
+    await story.pushToMain({ [SHARED]: "version: 1\nmembers: []\n" });
+    const run = await story.apply();
+    expect(run.outputs).toMatchObject({ result: "applied", "failure-reason": "" });
+    expect(run.log).not.toContain("lost");
+    expect(await addresses()).not.toContain("bob@example.com");
+    expect((await story.drift()).outputs["result"]).toBe("clean");
+  });
+
+  test("that was lost is not settled by a plan that was made before", async () => {
+    const zoe = "  - { email: zoe@example.com, roles: [role_employee] }\n";
+    const pulls = [await reviewed(removal), await reviewed(listing)];
+    const other = await reviewed({ [file("MC1")]: text("MC1", `${BOB}${zoe}`) });
+    for (const pull of pulls) await story.merge(pull);
+    expect((await story.apply()).code).toBe(1);
+    await story.merge(other);
+    const run = await story.apply();
+    expect(run.outputs["failure-reason"]).toBe("partial");
+    expect(run.log).toContain(`#${pulls[0]} was to remove bob@example.com, and was lost`);
+    expect(await addresses()).toContain("zoe@example.com");
+    await story.drift();
+    expect(issueText()).toContain("was to remove bob@example.com");
+  });
+
+  test("is told as replaced where the person keeps another role", async () => {
+    const first = await merged(removal);
+    const manager = BOB.replace("role_employee", "role_manager");
+    const second = await merged({ [file("MC1")]: text("MC1", manager) });
+    expect((await story.apply()).outputs["result"]).toBe("applied");
+    expect(story.comments(first).join()).toContain(
+      `#${first} was to remove bob@example.com; #${second} has decided otherwise since.`,
+    );
   });
 
   test("is told on every pull request that has to do with it, with few requests", async () => {
@@ -421,6 +460,19 @@ describe("what nobody has reviewed", () => {
     const end = await story.applyApproved("unreviewed-access");
     expect(end.code).toBe(1);
     expect(await addresses()).toEqual(["ada@example.com", "bob@example.com", "eve@example.com"]);
+  });
+
+  test("is not taken for applied where a newer commit changes its merchant", async () => {
+    await unreviewed();
+    const sha = story.github.branches.get("main") ?? "";
+    await story.approve("unreviewed-access");
+    await story.pushToMain({
+      [file("MC1")]: text("MC1", `${BOB}  - { email: eve@example.com, roles: [role_employee] }\n`),
+    });
+    const end = await story.applyApproved("unreviewed-access", sha);
+    expect(end.outputs).toMatchObject({ result: "refused", "failure-reason": "not-approved" });
+    expect(end.log).toContain(`the approval came too late: ${tip()} changes it`);
+    expect(await addresses()).toContain("dan@example.com");
   });
 
   test("does not end the report of what was lost", async () => {

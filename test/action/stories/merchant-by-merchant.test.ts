@@ -361,7 +361,7 @@ describe("a merchant that cannot be read", () => {
     expect(story.comments(again)[0]).toContain("❌ rolecall apply: failed");
     const night = await story.due(revoked);
     expect(night.outputs["failure-reason"]).toBe("not-approved");
-    expect(night.log).toMatch(/MC1: left alone, because the apply of \w{7} failed there/);
+    expect(night.log).toMatch(/MC1: left alone: the apply of \w{7} failed there/);
     await story.drift();
     expect(story.github.issues[0]?.body).toMatch(
       new RegExp(`MC1, since the apply of \\w{7} \\(#${own}, #${again}\\):\\n  it could not be read`),

@@ -75,7 +75,7 @@ export interface Story {
   /** The number of the last run. */
   lastRun(): number;
   /** Runs the job that applies what the last run with something to approve has left, once somebody has approved it. */
-  applyApproved(environment: string): Promise<Run>;
+  applyApproved(environment: string, sha?: string): Promise<Run>;
   /** Runs `drift` on the tip of main, on a schedule. */
   drift(inputs?: RunInputs, options?: RunOptions): Promise<Run>;
   /** Runs any command on the tip of main, by default by hand. */
@@ -254,8 +254,8 @@ export async function openStory(
       next();
       github.approvals.push({ environment, by: "rita" });
     },
-    applyApproved: (environment) =>
-      run({ command: "apply", environment }, pushEvent("main", "", tip(), github), {
+    applyApproved: (environment, sha = tip()) =>
+      run({ command: "apply", environment }, pushEvent("main", "", sha, github), {
         GITHUB_RUN_ID: String(waitingRun),
       }),
     lastRun: () => repository.lastRun(),

@@ -118,7 +118,7 @@ export async function lookedAt(
   for (const one of judged) {
     const state = records.states.get(one.merchant);
     if (isDue) {
-      // What was lost is left to applies, and what is not due to the check for drift.
+      // Lost changes are left to applies, and those that are not due to the check for drift.
       const { dueRefusals } = one;
       const due = { dropped: [], lost: [], refusals: dueRefusals, objections: dueRefusals };
       looked.push({ ...one, ...due, state, blamed: [] });

@@ -142,7 +142,7 @@ export function reviewsOf(
     const reviewed = parseReviewedState(run?.merchants.get(merchant));
     return reviewed === null ? [] : [{ name, state: { ...reviewed, at }, plannedAt: reviewed.at }];
   });
-  // A later plan of the merchant says what was lost before, and whoever reviews it leaves that as it is.
+  // A later plan of the merchant shows its reviewer the present state, and what was lost.
   const isSettled = ({ lostAt = Number.POSITIVE_INFINITY }: Review): boolean =>
     news.some(({ plannedAt }) => plannedAt > lostAt);
   const open = (state?.open ?? []).filter((review) => !isSettled(review));

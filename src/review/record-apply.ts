@@ -12,7 +12,7 @@ import {
 } from "./merchant-state.ts";
 import { staleWaiting } from "./waiting-changes.ts";
 
-/** How a run ended, as far as its records need it. */
+/** The end of a run, as far as its records need it. */
 export interface RecordedEnd {
   /** In ms since the epoch, by the forge's clock. */
   readonly plannedAt: number;

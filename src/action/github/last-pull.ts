@@ -1,27 +1,24 @@
 import type { ActionContext } from "../context/action-context.ts";
 import { type Github, GithubError } from "../context/github-api.ts";
 
-/** Commits whose pull request a run asks for: each takes a request. */
-const MAX_COMMITS = 3;
-
 /**
- * Returns a function that finds the pull request that changed a file last; `null` if it is not known, or after a few
- * commits. `known` are pull requests by the commit that they became.
+ * Returns a function that finds the pull request that changed a file last; `null` if it is not known. GitHub is asked for
+ * one commit only. `known` are pull requests by the commit that they became.
  */
 export function lastPulls(
   { event, github, git }: Pick<ActionContext, "event" | "github" | "git">,
   known: ReadonlyMap<string, number>,
 ): (file: string) => Promise<number | null> {
-  const asked = new Map<string, Promise<number | null>>();
+  let asked: { readonly commit: string; readonly pull: Promise<number | null> } | null = null;
   return async (file) => {
     const commit = await git.lastCommitOf(file, event.sha);
     if (commit === null) return null;
     const mergedPull = known.get(commit);
     if (mergedPull !== undefined) return mergedPull;
-    if (!asked.has(commit) && asked.size === MAX_COMMITS) return null;
-    const pull = asked.get(commit) ?? pullOfCommit(commit, github);
-    asked.set(commit, pull);
-    return pull;
+    // A run has asked for its own commit before.
+    if (commit === event.sha) return null;
+    asked ??= { commit, pull: pullOfCommit(commit, github) };
+    return asked.commit === commit ? asked.pull : null;
   };
 }
 

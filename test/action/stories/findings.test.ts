@@ -240,6 +240,34 @@ describe("a reviewed removal", () => {
     expect(run.requests.length).toBeLessThanOrEqual(12);
   });
 
+  test("is told with few requests where four are lost in four files, by three commits", async () => {
+    await story.stop();
+    const names = ["a", "b", "c", "d"];
+    const people = names.map((name) => `  - { email: ${name}@example.com, roles: [role_employee] }\n`);
+    const shared = (name: string): string => `shared/${name}.yaml`;
+    const listing = (index: number): string => `version: 1\nmembers:\n${people[index]}`;
+    const includes = `include: [${names.map((name) => `../${shared(name)}`).join(", ")}]\n`;
+    const all = Object.fromEntries(names.map((name, index) => [shared(name), listing(index)]));
+    const seed = SEED.replace(/( {6}- \{ email: )bob(.*\n)/, names.map((name) => `$1${name}$2`).join(""));
+    story = await openStory(seed, {
+      ...START,
+      ...all,
+      [file("MC1")]: text("MC1").replace(/include.*\n/, includes),
+    });
+    expect((await story.apply()).outputs["result"]).toBe("no-changes");
+    const pulls: number[] = [];
+    for (const name of names) pulls.push(await reviewed({ [shared(name)]: "version: 1\nmembers: []\n" }));
+    for (const pull of pulls) await story.merge(pull);
+    await story.pushToMain({ [shared("a")]: listing(0), [shared("b")]: listing(1) });
+    await story.pushToMain({ [shared("c")]: listing(2) });
+    await story.pushToMain({ [shared("d")]: listing(3) });
+    const run = await story.apply();
+    for (const [index, name] of names.entries()) {
+      expect(run.log).toContain(`#${pulls[index]} was to remove ${name}@example.com, and was lost`);
+    }
+    expect(run.requests).toHaveLength(11);
+  });
+
   test.each([
     ["a push", async (files: FileChanges) => void (await story.pushToMain(files))],
     ["another pull request", async (files: FileChanges) => void (await merged(files))],

@@ -1,6 +1,5 @@
 import type { Review } from "../kernel/approval/merged-reviews.ts";
 import type { Seal } from "../kernel/approval/seal.ts";
-import { listText } from "../lib/text.ts";
 import type { MerchantOutcome } from "../model/apply.ts";
 import type { DesiredState } from "../model/desired.ts";
 import type { JudgedMerchant } from "./judge-merchant.ts";
@@ -12,7 +11,7 @@ import {
   reviewsOf,
   unsettled,
 } from "./merchant-state.ts";
-import { INVALID_STATE } from "./open-failures.ts";
+import { INVALID_STATE, undeclaredSentence } from "./open-failures.ts";
 
 /** A run of an apply. */
 export interface ApplyRun {
@@ -60,19 +59,28 @@ export interface LeftMerchant {
   readonly pulls: readonly number[];
 }
 
+/** A merchant with reviewed changes that no apply has made, and that no file declares any more. */
+export interface UndeclaredMerchant extends LeftMerchant, Report {
+  readonly reviews: readonly Review[];
+}
+
 /** Returns the merchants with reviewed changes that no apply has made, and that no file declares any more. */
-export function undeclaredMerchants({ records, merged, declared }: ApplyRecords): readonly LeftMerchant[] {
+export function undeclaredMerchants(
+  run: ApplyRun,
+  applyRecords: ApplyRecords,
+  seal: Seal,
+): readonly UndeclaredMerchant[] {
+  const { records, merged, declared, waiting } = applyRecords;
+  if (run.isDue || waiting !== null) return [];
   const known = new Set([...records.states.keys(), ...merged.flatMap(({ merchants }) => [...merchants])]);
-  return [...known].flatMap((merchant): readonly LeftMerchant[] => {
+  return [...known].flatMap((merchant): readonly UndeclaredMerchant[] => {
     if (declared.has(merchant)) return [];
     const reviews = reviewsOf(merchant, records.states.get(merchant), merged).filter(hasRows);
-    if (reviews.length === 0) return [];
-    const names = [...new Set(reviews.map(({ name }) => name))];
-    const were = names.length === 1 ? "was" : "were";
-    const sentence = `${listText(names)} ${were} to change ${merchant}, and ${were} lost: no file declares it any longer.`;
-    return [
-      { merchant, sentence, pulls: names.map((name) => Number(name.slice(1))).filter(Number.isInteger) },
-    ];
+    const sentence = undeclaredSentence(merchant, reviews);
+    if (sentence === null) return [];
+    const pulls = reviews.map(({ name }) => Number(name.slice(1))).filter(Number.isInteger);
+    const report = failureReport(run, applyRecords, merchant, [sentence], seal);
+    return [{ merchant, sentence, pulls: [...new Set(pulls)], reviews, ...report }];
   });
 }
 

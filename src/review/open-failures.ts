@@ -1,5 +1,7 @@
 import type { FreshPlan } from "../kernel/approval/fresh-context.ts";
+import type { Review } from "../kernel/approval/merged-reviews.ts";
 import type { Seal } from "../kernel/approval/seal.ts";
+import { listText } from "../lib/text.ts";
 import { judgeMerchant, type PlaceOfEntry } from "./judge-merchant.ts";
 import type { MerchantState } from "./merchant-state.ts";
 
@@ -19,6 +21,27 @@ export const INVALID_STATE =
   "the record of its last apply does not have the signature of this secret: it counts as never applied.";
 
 const UNREAD = "it could not be read, so that what was merged since is not applied.";
+
+/** Returns a sentence about the reviewed changes of a merchant that no file declares any more; `null` if there are none. */
+export function undeclaredSentence(merchant: string, reviews: readonly Review[]): string | null {
+  if (reviews.length === 0) return null;
+  const names = [...new Set(reviews.map(({ name }) => name))];
+  const were = names.length === 1 ? "was" : "were";
+  return `${listText(names)} ${were} to change ${merchant}, and ${were} lost: no file declares it any longer.`;
+}
+
+/** Returns the failures at merchants that no file declares any more. */
+export function undeclaredFailures(
+  declared: ReadonlySet<string>,
+  states: ReadonlyMap<string, MerchantState | null>,
+): readonly OpenFailure[] {
+  return [...states].flatMap(([merchant, state]): readonly OpenFailure[] => {
+    if (declared.has(merchant) || !state?.failure) return [];
+    const sentence = undeclaredSentence(merchant, state.open);
+    const { commit, pulls } = state.failure;
+    return sentence === null ? [] : [{ merchant, commit, pulls, reasons: [sentence] }];
+  });
+}
 
 /** Returns the failures of earlier applies that fresh plans still show, and what was lost. */
 export function openFailures(

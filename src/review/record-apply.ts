@@ -1,5 +1,5 @@
 import { remaining } from "../kernel/approval/compare-reviewed.ts";
-import type { ApplyRecords, ApplyRun, Report, ReportedMerchant } from "./apply-run.ts";
+import type { ApplyRecords, ApplyRun, Report, ReportedMerchant, UndeclaredMerchant } from "./apply-run.ts";
 import {
   type MerchantState,
   type MergedReview,
@@ -19,6 +19,8 @@ export interface RecordedEnd {
   readonly looked: readonly ReportedMerchant[];
   /** What the run reports of the merchants that it could not read. */
   readonly unread: ReadonlyMap<string, Report>;
+  /** The merchants with lost changes that no file declares any more. */
+  readonly undeclared: readonly UndeclaredMerchant[];
   /** Fingerprints of the changes that were made, by merchant. */
   readonly done: ReadonlyMap<string, ReadonlySet<string>>;
   /** True if the run read every merchant of the repository. */
@@ -49,18 +51,48 @@ export async function recordApply(
       const names = reviews.map(({ name }) => name);
       edits.set(merchant, isMoved ? mergedState(recorded, names, now) : recorded);
     }
-    for (const [merchant, state] of isOfMerge ? unreadStates(run, merged, end, current) : []) {
+    const unread = isOfMerge ? unreadStates(run, merged, end, current) : [];
+    for (const [merchant, state] of [...unread, ...undeclaredStates(run, records, end)]) {
       edits.set(merchant, state);
     }
     // A merchant that no file declares any more starts without a state when it comes back.
-    const gone = end.isWhole ? [...current.keys()].filter((merchant) => !declared.has(merchant)) : [];
-    for (const merchant of gone) edits.set(merchant, null);
+    const others = [...current].filter(([merchant]) => !declared.has(merchant) && !edits.has(merchant));
+    const gone = end.isWhole ? others.filter(([, state]) => !(run.isDue && state?.failure)) : [];
+    for (const [merchant] of gone) edits.set(merchant, null);
     states = new Map([...current, ...edits]);
     return edits;
   });
   const settled = settledRecords(merged, states, end.isWhole ? new Set(declared.keys()) : null);
   const used = waiting === null ? [] : [waiting];
   await store.remove([...settled, ...abandoned, ...used, ...staleWaiting(records.records.names)]);
+}
+
+/** Returns the states of merchants with lost changes that no file declares any more; a run by hand forgets them. */
+function undeclaredStates(
+  { sha, isPush }: ApplyRun,
+  { records }: ApplyRecords,
+  { plannedAt, undeclared }: RecordedEnd,
+): readonly (readonly [string, MerchantState])[] {
+  return undeclared.flatMap(({ merchant, reviews, digest, pulls }) => {
+    if (!isPush) return [];
+    const { failure, ...before } = records.states.get(merchant) ?? unknownState(sha, plannedAt);
+    const settled = [...new Set([...before.settled, ...pulls.map(recordOf)])];
+    const own = { commit: sha, digest, pulls };
+    return [[merchant, { ...before, settled, open: reviews, failure: sameFailure(failure, own) }] as const];
+  });
+}
+
+function unknownState(sha: string, at: number): MerchantState {
+  return {
+    commit: sha,
+    at,
+    nightly: null,
+    declared: "",
+    settled: [],
+    open: [],
+    refused: [],
+    failure: null,
+  };
 }
 
 /** Returns the states of the merchants that a run could not read: nothing is settled there. */
@@ -70,21 +102,11 @@ function unreadStates(
   { plannedAt, unread }: RecordedEnd,
   current: ReadonlyMap<string, MerchantState | null>,
 ): readonly (readonly [string, MerchantState])[] {
-  const unknown: MerchantState = {
-    commit: sha,
-    at: plannedAt,
-    nightly: null,
-    declared: "",
-    settled: [],
-    open: [],
-    refused: [],
-    failure: null,
-  };
   return [...unread].flatMap(([merchant, { digest }]) => {
     const state = current.get(merchant);
     // An invalid record stays one.
     if (state === null) return [];
-    const { failure, ...before } = state ?? unknown;
+    const { failure, ...before } = state ?? unknownState(sha, plannedAt);
     const pulls = unsettled(merchant, state, merged).map(({ pull }) => pull.number);
     const own = { commit: sha, digest, pulls, isUnread: true } as const;
     return [[merchant, { ...before, failure: sameFailure(failure, own) }] as const];

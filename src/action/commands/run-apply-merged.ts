@@ -17,7 +17,6 @@ import { ruleLocations } from "../../app/show/rule-locations.ts";
 import { unplannedOf } from "../../app/show/show-plans.ts";
 import { by } from "../../lib/text.ts";
 import type { MerchantOutcome } from "../../model/apply.ts";
-import type { DesiredState } from "../../model/desired.ts";
 import {
   type ApplyRun,
   failureReport,
@@ -28,6 +27,7 @@ import {
   openReviews,
   type Report,
   type ReportedMerchant,
+  type UndeclaredMerchant,
   undeclaredMerchants,
   withReports,
 } from "../../review/apply-run.ts";
@@ -189,7 +189,8 @@ async function apply(
     for (const line of shown) reporter.say(line);
     const skipped = skippedMerchants(planned, overrides, new Map());
     const isWhole = loaded.valid && inputs.shard === null && inputs.merchants.length === 0;
-    const gone = leftMerchants(context, records, states, isWhole);
+    const undeclared = isWhole ? undeclaredMerchants(run, records, store.seal) : [];
+    const gone = run.isDue ? neverApplied(records, states) : undeclared.filter(isNews);
     const env = passwordEnvironment(context, keys);
     const { due, left, unready, unchanged } = divide(looks, skipped, { env });
     const failing = (before: readonly ReportedMerchant[], merchants: ReadonlySet<string>) =>
@@ -247,9 +248,9 @@ async function apply(
       .flatMap((outcome) => (quiet.has(outcome.merchant) ? madeBesides(outcome) : outcome))
       .sort(by(({ merchant }) => merchant));
     captured.reporter.ended({ outcomes, leftOut: 0 }, applyExitCode(outcomes));
-    const earlier = [...quiet.values()];
+    const earlier = [...quiet.values(), ...undeclared.flatMap(undeclaredNote)];
     for (const note of earlier) reporter.say(note);
-    const end = { plannedAt, looked, unread, done: captured.done(), isWhole };
+    const end = { plannedAt, looked, unread, undeclared, done: captured.done(), isWhole };
     const { problem, waiting } = await recorded(context, store, branch, records, end);
     const toTell = told.filter(
       ({ number, merchants }) =>
@@ -297,11 +298,7 @@ async function apply(
         report,
       )),
     };
-    if (problem !== null) return failed("failed", problem.reason, problem.message, everyOutcome);
-    const { result, reason } = ended;
-    return reason === null
-      ? passed(result, everyOutcome)
-      : failed(result, reason, failureText(report), everyOutcome);
+    return resultOf(problem, report, everyOutcome);
   } finally {
     await close();
   }
@@ -311,15 +308,27 @@ function unreadLines({ merchant, failure }: UnplannedView): readonly string[] {
   return [`${merchant} could not be read.`, ...renderFailure(failure, PLAIN).trimEnd().split("\n")];
 }
 
-/** Returns the merchants that a run does not plan, though there is something to report of them. */
-function leftMerchants(
-  { inputs }: ActionContext,
-  records: CoveredRecords,
-  states: readonly DesiredState[],
-  isWhole: boolean,
-): readonly LeftMerchant[] {
-  if (inputs.command === "due") return neverApplied(records, states);
-  return isWhole && records.waiting === null ? undeclaredMerchants(records) : [];
+function isNews({ since }: Report): boolean {
+  return since === null;
+}
+
+function undeclaredNote({ merchant, since }: UndeclaredMerchant): readonly string[] {
+  return since === null
+    ? [`${merchant}: to leave it so, run the apply workflow by hand.`]
+    : [`${merchant}: no file declares it any longer, as reported for ${since.slice(0, 7)}.`];
+}
+
+function resultOf(
+  problem: ActionError | null,
+  report: ApplyReport,
+  outputs: ActionResult["outputs"],
+): ActionResult {
+  const { result, reason } = report;
+  if (problem !== null) {
+    const text = [problem.message, problem.hint ?? ""].join(" ").trim();
+    return failed("failed", problem.reason, text, outputs);
+  }
+  return reason === null ? passed(result, outputs) : failed(result, reason, failureText(report), outputs);
 }
 
 /** Stand for what the service or a missing password refused, which is told in other words each time. */
@@ -357,7 +366,7 @@ function objectionsIn(
   readonly objections: ReadonlyMap<string, readonly string[]>;
   readonly notes: readonly string[];
 } {
-  const loud = reported.filter(({ since }) => since === null);
+  const loud = reported.filter(isNews);
   const objected = loud.filter(({ objections }) => objections.length > 0);
   return {
     objections: new Map([
@@ -518,7 +527,7 @@ function howToGoOn(
   told: CoveredRecords["told"],
   isWaiting: boolean,
 ): readonly string[] {
-  const loud = looked.filter(({ since }) => since === null);
+  const loud = looked.filter(isNews);
   const names = told.map(({ number }) => `#${number}`).join(", ");
   const where = `No approved plan${names === "" ? "" : ` of ${names}`} shows it.`;
   return [

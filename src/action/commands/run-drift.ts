@@ -7,7 +7,7 @@ import { driftsOf, unplannedOf } from "../../app/show/show-plans.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
 import type { Drift } from "../../model/reports.ts";
-import { type OpenFailure, openFailures } from "../../review/open-failures.ts";
+import { type OpenFailure, openFailures, undeclaredFailures } from "../../review/open-failures.ts";
 import { driftsJson } from "../../show/machine/machine-formats.ts";
 import { fenced, folded, inlineCode } from "../../show/markdown/markdown-blocks.ts";
 import { PLAIN } from "../../show/style.ts";
@@ -27,7 +27,13 @@ import {
   maskText,
 } from "../review/annotations.ts";
 import { placeTexts } from "../review/entry-places.ts";
-import { keysNamedBy, loadFiles, planFiles, withActionErrors } from "../review/load-and-plan.ts";
+import {
+  keysNamedBy,
+  type LoadedFiles,
+  loadFiles,
+  planFiles,
+  withActionErrors,
+} from "../review/load-and-plan.ts";
 import {
   aboutFiles,
   planOutputs,
@@ -139,13 +145,18 @@ async function drift(context: ActionContext): Promise<ActionResult> {
 async function failuresFound(
   context: ActionContext,
   looks: readonly PlannedMerchant[],
-  { sources }: LoadedProject,
+  { sources, valid, states: all }: LoadedFiles,
 ): Promise<readonly OpenFailure[]> {
   if (context.inputs.approvalSecret === "") return [];
   const openStore = openReviewStore(context);
   const { states } = await openStore.store.read();
   const fresh = looks.map((look) => ({ ...look, desired: look.session.state }));
-  return openFailures(fresh, states, openStore.seal, placeTexts(sources));
+  const { merchants, shard } = context.inputs;
+  const isWhole = valid && shard === null && merchants.length === 0;
+  return [
+    ...openFailures(fresh, states, openStore.seal, placeTexts(sources)),
+    ...(isWhole ? undeclaredFailures(new Set(all.map(({ merchant }) => merchant)), states) : []),
+  ];
 }
 
 function failureLines(failures: readonly OpenFailure[]): readonly string[] {

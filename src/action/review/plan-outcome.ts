@@ -22,10 +22,11 @@ export function scopeText(planned: number, { states, valid, earlier }: LoadedFil
   const total = states.length;
   if (planned === total || !valid || total === 0) return [];
   const of = counted(total, "merchant");
+  const [only] = states;
   return [
     planned === 0
-      ? total === 1
-        ? "The merchant is not planned, because this pull request does not change it."
+      ? only !== undefined && total === 1
+        ? `${only.merchant} is not planned, because this pull request does not change it.`
         : `None of ${of} is planned, because this pull request changes none of them.`
       : `${planned} of ${of} ${planned === 1 ? "is" : "are"} planned; this pull request does not change the others.`,
   ];

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 // @ts-expect-error The scripts are plain JavaScript, without types.
 import { pageAssets } from "./scripts/page-assets.mjs";
 
@@ -34,6 +35,18 @@ const limit = 600_000 * Number(process.env["FUZZ_FACTOR"] ?? 1);
 
 const limits = { testTimeout: limit, hookTimeout: limit };
 
+/** Small files that take long: where they start last, the other cores wait for them. */
+const LONGEST = /\/(histories|put-back|attacks|chains|paper)\.test\.ts$/;
+
+/** Starts those first, and then the largest files, as usual. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isLong = ({ moduleId }: TestSpecification): boolean => LONGEST.test(moduleId);
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
+
 const cores = availableParallelism();
 
 /** Tests that wait for processes and browsers come first, one more of them than there are cores. */
@@ -41,6 +54,7 @@ const processes = { maxWorkers: cores + 1, sequence: { groupOrder: 0 } };
 
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         plugins: [pageAssets(), withoutSourceMaps],

@@ -97,7 +97,7 @@ test("apply and undo write a stream of documented events, whole and in order", a
   expect(undocumented(refused, stream)).toEqual([]);
   expect(refused.map(({ type }) => type)).toEqual(["planned", "failed", "summary"]);
 
-  await fault([{ kind: "status", status: 422, operation: "roles.update" }]);
+  await fault([{ kind: "status", status: 422, operation: "members.update" }]);
   const stopped = await eventsOf(["apply", "mc1.yaml"]);
   expect(undocumented(stopped, stream)).toEqual([]);
   expect(stopped.map(({ type }) => type)).toContain("apply-stopped");

@@ -54,7 +54,7 @@ export function mapFields<Table, Result>(
 
 /** A table whose kinds are known by name. */
 export type KindNames<Table> = {
-  readonly [Name in keyof Table]: Pick<Field<unknown>, "declared"> & {
+  readonly [Name in keyof Table]: Pick<Field<unknown>, "declared" | "clearable"> & {
     readonly kind: { readonly name: keyof KindValues };
   };
 };

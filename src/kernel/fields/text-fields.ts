@@ -18,7 +18,8 @@ const text = {
   surprises: (field, planned, live) =>
     isSame(planned, live) ? [] : [differs(field, quoted(planned ?? ""), quoted(live ?? ""))],
   sent: (value) => value ?? "",
-  content: (value) => value ?? "",
+  // So that a new field leaves the fingerprints of those who have none as they are.
+  content: (value) => value || undefined,
   reverted: revertedWhole(isSame),
 } satisfies Omit<FieldKind<Text>, "name">;
 
@@ -27,8 +28,6 @@ export const lineKind: FieldKind<Text, "line"> = {
   ...text,
   name: "line",
   normal: (value) => value || null,
-  // So that a new field leaves the fingerprints of those who have none as they are.
-  content: (value) => value || undefined,
 };
 
 /** A text that may have several lines. */

@@ -11,6 +11,7 @@ import {
   emailAddress,
   environmentVariable,
   includeMistake,
+  lineOfText,
   MEMBER_ID,
   matching,
   metadata,
@@ -75,24 +76,27 @@ const grant = described(
   },
 );
 
-/** The values of a field in an entry. */
+/** The values of a field in an entry; a text that a file can clear may be empty. */
 const FORMS = {
-  name: text(),
-  line: z.optional(text()),
-  prose: z.optional(z.string()),
-  list: z.optional(permissions()),
-  roles: z.optional(z.array(z.union([text(), grant]))),
-  metadata: z.optional(metadata()),
+  name: () => text(),
+  line: (clearable: boolean) => z.optional(clearable ? lineOfText() : text()),
+  prose: () => z.optional(z.string()),
+  list: () => z.optional(permissions()),
+  roles: () => z.optional(z.array(z.union([text(), grant]))),
+  metadata: () => z.optional(metadata()),
 };
 
 /** Returns the keys of an entry that hold the fields of a table. */
 function fieldKeys<
   Table extends KindNames<Table>,
   Forms extends Readonly<Record<keyof KindValues, z.ZodMiniType>>,
->(table: Table, forms: Forms): ByKind<Table, Forms> {
-  return eachField<Table, ByKind<Table, Forms>>(table, (_, { kind, declared }) => {
+>(
+  table: Table,
+  forms: { readonly [Kind in keyof Forms]: (clearable: boolean) => Forms[Kind] },
+): ByKind<Table, Forms> {
+  return eachField<Table, ByKind<Table, Forms>>(table, (_, { kind, declared, clearable }) => {
     const { title, description, examples } = declared;
-    return described(forms[kind.name], { title, description, examples: [...examples] });
+    return described(forms[kind.name](clearable), { title, description, examples: [...examples] });
   });
 }
 

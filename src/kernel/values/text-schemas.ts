@@ -17,6 +17,9 @@ export const optional = <T extends z.ZodMiniType>(schema: T, meta: z.core.Global
 /** Text that matches a pattern; `code` is the problem's code, whose wording is in messages/. */
 export const matching = (pattern: RegExp, code: FormatCode) => z.string().check(z.regex(pattern, code));
 
+/** Text on one line, or none. */
+export const lineOfText = () => matching(ONE_LINE, "control-character");
+
 /** Text on one line that is not blank. */
 export const text = () => matching(NOT_BLANK, "blank-text").check(z.regex(ONE_LINE, "control-character"));
 

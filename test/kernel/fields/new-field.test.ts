@@ -172,6 +172,20 @@ test("a field that is added to the table is planned, shown, sent, recorded, undo
   expect(readFileSync(file, "utf8")).toBe(PULLED);
 });
 
+test("a field that may be empty is cleared by a file, and pulled where the service has cleared it", async () => {
+  writeFileSync(file, PULLED.replace("fr-FR", '""'));
+  const applied = await run("apply", "--yes");
+  expect(applied.stdout).toContain("Verified: no changes remain.");
+  expect(writes()).toEqual([["PUT", { locale: "" }]]);
+  writeFileSync(file, PULLED);
+  await run("pull", "MC1", "--yes");
+  expect(readFileSync(file, "utf8")).toBe(PULLED.replace("fr-FR", '""'));
+
+  writeFileSync(file, PULLED);
+  await run("apply", "--yes");
+  expect(writes()).toEqual([["PUT", { locale: "fr-FR" }]]);
+});
+
 test("a field that is added to the table is restored where an update empties it", async () => {
   service.replaces = true;
   writeFileSync(file, PULLED.replace("    locale: fr-FR\n", "    metadata: { desk: A }\n"));

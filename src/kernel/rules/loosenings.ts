@@ -56,7 +56,7 @@ export function looseningsOf(
     ...about("sync", looserSync(base.sync, head.sync)),
     ...about("ignore", newlyIgnored(base, head)),
     ...about("managed", noLongerManaged(base, head)),
-    ...about("end dates", laterEnds(base, head)),
+    ...about("end dates", laterEnds(base, head, context)),
     ...about("service", otherService(base, head)),
   ];
 }
@@ -219,7 +219,7 @@ function unlisted(what: string, mode: SyncOptions["roles"]): readonly string[] {
 }
 
 /** Returns the dates that give access for longer: no plan shows these before their time. */
-function laterEnds(base: DesiredState, head: DesiredState): readonly string[] {
+function laterEnds(base: DesiredState, head: DesiredState, { nameOf }: LooserContext): readonly string[] {
   const members = byAddress(head.members);
   const leavers = byAddress(head.leavers);
   const leaving = (base.leavers ?? []).flatMap(({ email, from }) => {
@@ -240,7 +240,7 @@ function laterEnds(base: DesiredState, head: DesiredState): readonly string[] {
       ...later(`${email} is a member`, until, now.until),
       ...shorter(email, suspended, now.suspended),
       ...roles.flatMap(({ role, from: start, until: end }) => {
-        const grant = grants.get(role);
+        const grant = grants.get(nameOf(role));
         const what = `${email} holds "${role}"`;
         return grant === undefined
           ? []

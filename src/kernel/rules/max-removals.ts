@@ -37,7 +37,7 @@ export const maxRemovals = {
         ],
   looser: (before = DEFAULT_REMOVAL_LIMIT, after = DEFAULT_REMOVAL_LIMIT) =>
     isMore(before, after, ALWAYS_ALLOWED)
-      ? [`at most ${limitText(before)} → ${limitText(after)} may be removed`]
+      ? [`at most ${amountText(before)} → ${amountText(after)} may be removed`]
       : [],
   refuse(limit = DEFAULT_REMOVAL_LIMIT, { files, now, scope, changes, after }) {
     const { members = [] } = files;
@@ -95,8 +95,4 @@ export const maxRemovals = {
 /** Returns how many removals a limit allows of so many that are live. */
 export function allowedRemovals(limit: Amount, live: number): number {
   return allowedOf(limit, live, ALWAYS_ALLOWED);
-}
-
-function limitText(limit: Amount): string {
-  return "count" in limit ? String(limit.count) : `${limit.percent} %`;
 }

@@ -28,7 +28,7 @@ ${people.map((name) => `  - { email: ${name}@example.com, roles: [role_employee]
 const BASE = fileOf(PEOPLE);
 const LOOSE = RULES.replace("guards:", "guards:\n  max_removals: 100%");
 const SECTION = "### ⚠️ Rules: 1 looser than on the base branch";
-const LINE = "! MC1: at most 25 % → 100 % may be removed";
+const LINE = "! MC1: at most 25% → 100% may be removed";
 
 let story: Story;
 
@@ -57,7 +57,7 @@ describe("a pull request is judged by the rules of its base branch, too", () => 
     expect(comment(pull).replaceAll(/\n- {3}/g, " ")).toContain(told);
     expect(comment(pull)).not.toContain("--allow");
     expect(run.summary).toContain(LINE);
-    expect(run.log).toContain("! MC1: at most 25 % → 100 % may be removed");
+    expect(run.log).toContain("! MC1: at most 25% → 100% may be removed");
     expect(run.log).toMatch(/::error .*max-removals/);
     await story.merge(pull);
     const apply = await story.apply();
@@ -289,7 +289,7 @@ describe("many merchants", () => {
     expect(run.code).toBe(0);
     const text = comment(pull).replaceAll(/\n! {3}/g, " ");
     expect(text).toContain("### ⚠️ Rules: 2 looser than on the base branch");
-    expect(text).toContain("! 5 merchants (MC1, MC2, MC3, MC4, MC5): at most 10 % → 50 % may be removed");
+    expect(text).toContain("! 5 merchants (MC1, MC2, MC3, MC4, MC5): at most 10% → 50% may be removed");
     expect(text).toContain(
       "! 3 merchants (MC6, MC7, MC8): no longer managed, because no file declares it; the live state stays as it is",
     );

@@ -263,7 +263,7 @@ test("what the project enforces less strictly, or allows, is listed as looser", 
   expect(looseningsOf(base, { ...base, ...renamed }, matches)).toEqual([]);
   const head = desired({ ...renamed, enforced: [rules()], allowed: ["members", "ignore", "sync"] });
   expect(looseningsOf(base, head, matches).map(({ topic, text }) => `${topic}: ${text}`)).toEqual([
-    "enforced rules: at most 1 → 25 % may be removed (hq/policy.yaml)",
+    "enforced rules: at most 1 → 25% may be removed (hq/policy.yaml)",
     "enforced rules: the member ada@example.com is no longer protected (hq/policy.yaml)",
     'enforced rules: "Cash desk" may have 1 → any number of holders (hq/policy.yaml)',
     "enforced rules: the check that at most 1 can payouts_edit is gone (hq/policy.yaml)",

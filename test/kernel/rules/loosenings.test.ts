@@ -24,10 +24,10 @@ function loosenings(base: string, head: string): readonly string[] {
 
 test.each<readonly [base: string, head: string, texts: readonly string[]]>([
   // Guards.
-  ["", "guards: { max_removals: 100% }", ["at most 25 % → 100 % may be removed"]],
+  ["", "guards: { max_removals: 100% }", ["at most 25% → 100% may be removed"]],
   ["guards: { max_removals: 5 }", "guards: { max_removals: 10 }", ["at most 5 → 10 may be removed"]],
-  ["guards: { max_removals: 5 }", "", ["at most 5 → 25 % may be removed"]],
-  ["guards: { max_removals: 0% }", "guards: { max_removals: 1 }", ["at most 0 % → 1 may be removed"]],
+  ["guards: { max_removals: 5 }", "", ["at most 5 → 25% may be removed"]],
+  ["guards: { max_removals: 0% }", "guards: { max_removals: 1 }", ["at most 0% → 1 may be removed"]],
   [
     "",
     "guards: { max_gains: {} }",
@@ -185,6 +185,11 @@ test.each<readonly [base: string, head: string, texts: readonly string[]]>([
       "a@example.com is a member until 2099-06-30 → 2099-12-31",
       'a@example.com holds "Payer" until 2099-01-31 → without end',
     ],
+  ],
+  [
+    "roles:\n  - { name: Payer, permissions: [] }\nmembers:\n  - { email: a@example.com, roles: [{ role: Payer, until: 2099-01-31 }] }",
+    "roles:\n  - { name: Cashier, previously: Payer, permissions: [] }\nmembers:\n  - { email: a@example.com, roles: [Cashier] }",
+    ['a@example.com holds "Payer" until 2099-01-31 → without end'],
   ],
   // Where the requests go.
   [

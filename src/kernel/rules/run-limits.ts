@@ -1,5 +1,5 @@
-import { counted } from "../../lib/text.ts";
-import type { DesiredState, GainLimit, ProjectSettings, RunLimits } from "../../model/desired.ts";
+import { counted, groupByKey } from "../../lib/text.ts";
+import type { Amount, DesiredState, ProjectSettings, RunLimits } from "../../model/desired.ts";
 import type { Plan, Refusal } from "../../model/plan.ts";
 import { guardRefusal, sortRefusals } from "../findings/refusals.ts";
 import { splitByResource } from "./access.ts";
@@ -7,8 +7,7 @@ import { refusalOfBase } from "./base-rules.ts";
 import { gainsOf } from "./gains.ts";
 import { gainOverride, gainText, looserGains } from "./max-gains.ts";
 import { joinLosses, type Losses, laterText, losing, lossesOf, lossHint } from "./removals.ts";
-import { allowedOf, amountText, isMore, leastAmount } from "./settings/amount.ts";
-import { strictestGains } from "./settings/max-gains-setting.ts";
+import { allowedOf, amountText, isMore } from "./settings/amount.ts";
 import { DEFAULT_SENSITIVE, SENSITIVE } from "./settings/sensitive.ts";
 
 type Limits = Required<RunLimits>;
@@ -38,12 +37,22 @@ export function limitRun(run: readonly LimitedPlan[]): readonly Plan[] {
     ...DEFAULT_LIMITS,
     ...project.run,
   }));
-  const removals = leastAmount(all.map(({ maxRemovals }) => maxRemovals)) ?? DEFAULT_LIMITS.maxRemovals;
-  const gains = Object.entries(strictestGains(all.map(({ maxGains }) => maxGains)) ?? {});
   const members = plans.reduce((sum, { summary }) => sum + liveMembers(summary.members), 0);
+  // Which of a count and a share is stricter depends on the number of members.
+  const allowedBy = (limits: readonly Amount[]): number =>
+    Math.min(...limits.map((limit) => allowedOf(limit, members, LEAST)));
+  const gains = groupByKey(
+    all.flatMap(({ maxGains }) => Object.entries(maxGains)),
+    ([what]) => what,
+  );
   const refused = [
-    refusedRemovals(parts, allowedOf(removals, members, LEAST)),
-    ...gains.map(([what, limit]) => refusedGains(parts, what, limit, allowedOf(limit, members, LEAST))),
+    refusedRemovals(parts, allowedBy(all.map(({ maxRemovals }) => maxRemovals))),
+    ...gains.map((entries) => {
+      const limits = entries.map(([, limit]) => limit);
+      const [[what]] = entries;
+      const reach = limits.some((limit) => limit.reach === true);
+      return refusedGains(parts, what, reach, allowedBy(limits));
+    }),
   ];
   return plans.map((plan) => {
     const refusals = refused.flatMap((refusals) => refusals.get(plan) ?? []);
@@ -142,7 +151,7 @@ function lossesIn({ plan: { changes, reviewed }, files }: LimitedPlan): Losses {
 function refusedGains(
   parts: readonly LimitedPlan[],
   what: string,
-  { reach }: GainLimit,
+  reach: boolean,
   allowed: number,
 ): ReadonlyMap<Plan, Refusal> {
   const gainedBy = ({ plan: { impact, changes }, files }: LimitedPlan) =>

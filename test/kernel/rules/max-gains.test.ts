@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { applyOverrides, judgeRun, parseOverride } from "../../../src/kernel/rules/overrides.ts";
 import { sensitiveIn } from "../../../src/kernel/rules/settings/sensitive.ts";
 import type {
+  Amount,
   DesiredMember,
   DesiredRole,
   DesiredState,
@@ -170,12 +171,22 @@ describe("gains and removals of a run", () => {
       "This run would newly give 360 people sensitive permissions (api_keys_create, members_update, payouts_edit) at 40 merchants; the limit of the run is 20.",
     );
     expect(run(plans, { maxGains: { sensitive: { count: 360 } } })).toEqual(plans);
-    // Of the limits of a branch and its base, the stricter counts.
-    const projects = [{ run: { maxGains: { sensitive: { count: 360 } } } }, { by: "base" } as const];
-    const reviewed = judgeRun(
-      plans.map((plan) => ({ plan, files: { guards: NO_GUARDS, members: [], projects } })),
-    );
-    expect(reviewed.map(codes)).toEqual(plans.map(() => ["run-gains"]));
+    // Of the limits of a branch and its base, the stricter counts, which of a count and a share depends on the members.
+    const reviewed = (own: Amount, base?: Amount) =>
+      judgeRun(
+        plans.map((plan) => {
+          const projects = [
+            { run: { maxGains: { sensitive: own } } },
+            { by: "base", ...(base && { run: { maxGains: { sensitive: base } } }) } as const,
+          ];
+          return { plan, files: { guards: NO_GUARDS, members: [], projects } };
+        }),
+      ).flatMap(codes);
+    const refused = plans.map(() => "run-gains");
+    expect(reviewed({ count: 360 })).toEqual(refused);
+    expect(reviewed({ percent: 100 }, { count: 359 })).toEqual(refused);
+    expect(reviewed({ count: 359 }, { percent: 100 })).toEqual(refused);
+    expect(reviewed({ count: 360 }, { percent: 100 })).toEqual([]);
     // Merchants without managed members are exempt.
     expect(judgeRun(plans.map((plan) => ({ plan, files: { guards: NO_GUARDS } }))).flatMap(codes)).toEqual(
       [],

@@ -41,7 +41,7 @@ export function leastOf(written: readonly unknown[]): Amount | undefined {
   return leastAmount(written.flatMap((value) => parseAmount(value) ?? []));
 }
 
-/** Returns the least of several counts, or of several shares. */
+/** Returns the least of several counts, or of several shares; validation rejects a mixture. */
 export function leastAmount(amounts: readonly Amount[]): Amount | undefined {
   return amounts.toSorted((a, b) => numberOf(a) - numberOf(b))[0];
 }

@@ -14,7 +14,7 @@ export const gainLimitsSchema = z.record(
 );
 
 /** Combines limits: of several the strictest counts; `undefined` of none. */
-export function strictestGains(settings: readonly GainLimits[]): GainLimits | undefined {
+function strictestGains(settings: readonly GainLimits[]): GainLimits | undefined {
   if (settings.length === 0) return undefined;
   const keys = [...new Set(settings.flatMap((limits) => Object.keys(limits)))];
   return Object.fromEntries(

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { memoryGit } from "../support/memory-git.ts";
 import { openRepository, type Repository, type StepEnd } from "../support/repository.ts";
 
 const SEED = `merchants:
@@ -29,7 +30,7 @@ const FILE = "access/mc1.yaml";
 let repository: Repository;
 
 beforeEach(async () => {
-  repository = await openRepository(SEED, { [FILE]: BASE });
+  repository = await openRepository(SEED, { [FILE]: BASE }, { memory: memoryGit() });
 });
 
 afterEach(async () => {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { memoryGit } from "../support/memory-git.ts";
 import { openRepository, type Repository, type StepEnd } from "../support/repository.ts";
 
 const SEED = `merchants:
@@ -20,7 +21,7 @@ members:
 let repository: Repository;
 
 beforeEach(async () => {
-  repository = await openRepository(SEED, { "access/mc1.yaml": BASE });
+  repository = await openRepository(SEED, { "access/mc1.yaml": BASE }, { memory: memoryGit() });
 });
 
 afterEach(async () => {

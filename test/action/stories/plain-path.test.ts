@@ -23,6 +23,7 @@ for (const method of ["squash", "merge", "rebase"] as const) {
     expect(story.comments(pull)).toHaveLength(1);
     expect(await story.writes()).toEqual(["POST /v0.1/merchants/MC1/roles"]);
     expect((await story.rerun(apply)).outputs["result"]).toBe("no-changes");
+    expect((await story.due()).outputs["result"]).toBe("no-changes");
     expect((await story.drift()).outputs["result"]).toBe("clean");
   });
 }

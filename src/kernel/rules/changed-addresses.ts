@@ -49,16 +49,21 @@ export function sameUsers(
   });
 }
 
-/** Returns whether the removal of an old membership takes a role that the new one does not hold. */
-export function lostByNewAddress(
-  { name, before }: MemberChange,
+/** Returns a test whether the removal of an old membership takes a role that the new one does not hold, by id or name. */
+export function lossByNewAddress(
   entries: readonly DesiredMember[],
-  rolesOf: (address: string) => readonly string[],
-): boolean {
-  const key = name.toLowerCase();
-  const entry = entries.find(({ previously = [] }) =>
-    previously.some((address) => address.toLowerCase() === key),
+  rolesOf: (entry: DesiredMember) => readonly string[],
+): (removal: MemberChange) => boolean {
+  const entryOf = new Map(
+    entries.flatMap((entry) =>
+      (entry.previously ?? []).map((address) => [address.toLowerCase(), entry] as const),
+    ),
   );
-  const held = new Set(entry === undefined ? [] : rolesOf(entry.email.toLowerCase()));
-  return before?.roles.some(({ id }) => id !== null && !held.has(id)) ?? false;
+  return ({ name, before }) => {
+    const entry = entryOf.get(name.toLowerCase());
+    const held = new Set(entry === undefined ? [] : rolesOf(entry));
+    return (
+      before?.roles.some(({ id, name: role }) => id !== null && !held.has(id) && !held.has(role)) ?? false
+    );
+  };
 }

@@ -1,7 +1,7 @@
 import { type Amount, DEFAULT_REMOVAL_LIMIT } from "../../model/desired.ts";
 import { guardRefusal } from "../findings/refusals.ts";
 import { textOf } from "../values/values.ts";
-import { lostByNewAddress } from "./changed-addresses.ts";
+import { lossByNewAddress } from "./changed-addresses.ts";
 import { laterText, losing, lossesOf, lossHint, takesPermissions } from "./removals.ts";
 import type { Guard } from "./rule.ts";
 import { allowedOf, amountText, isMore } from "./settings/amount.ts";
@@ -40,16 +40,19 @@ export const maxRemovals = {
       ? [`at most ${amountText(before)} → ${amountText(after)} may be removed`]
       : [],
   refuse(limit = DEFAULT_REMOVAL_LIMIT, { files, now, scope, changes, after }) {
-    const { members = [] } = files;
-    const rolesOf = (address: string): readonly string[] =>
-      after.people.find((person) => person.status === "accepted" && person.email?.toLowerCase() === address)
-        ?.roles ?? [];
+    const accepted = new Map(
+      after.people.flatMap(({ status, email, roles }) =>
+        status === "accepted" && email ? [[email.toLowerCase(), roles] as const] : [],
+      ),
+    );
+    const isLoss = lossByNewAddress(
+      files.members ?? [],
+      ({ email }) => accepted.get(email.toLowerCase()) ?? [],
+    );
     const losses = lossesOf(
       {
         roles: changes.roles,
-        members: changes.members.filter(
-          (change) => change.reason !== "address-changed" || lostByNewAddress(change, members, rolesOf),
-        ),
+        members: changes.members.filter((change) => change.reason !== "address-changed" || isLoss(change)),
       },
       files,
       now,

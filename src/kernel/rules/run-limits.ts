@@ -1,9 +1,11 @@
 import { counted, groupByKey } from "../../lib/text.ts";
 import type { Amount, DesiredState, ProjectSettings, RunLimits } from "../../model/desired.ts";
 import type { Plan, Refusal } from "../../model/plan.ts";
+import { isPast } from "../diff/active-member.ts";
 import { guardRefusal, sortRefusals } from "../findings/refusals.ts";
 import { splitByResource } from "./access.ts";
 import { refusalOfBase } from "./base-rules.ts";
+import { lossByNewAddress } from "./changed-addresses.ts";
 import { gainsOf } from "./gains.ts";
 import { gainOverride, gainText, looserGains } from "./max-gains.ts";
 import { joinLosses, type Losses, laterText, losing, lossesOf, lossHint } from "./removals.ts";
@@ -141,10 +143,17 @@ function refusedRemovals(parts: readonly LimitedPlan[], allowed: number): Readon
   });
 }
 
-/** Returns the people who lose access by a plan; expired invitations give nobody access. */
+/** Returns the people who lose access by a plan; expired invitations, and old addresses with the same roles, are none. */
 function lossesIn({ plan: { changes, reviewed }, files }: LimitedPlan): Losses {
   const { roles, members } = splitByResource(changes);
-  const access = members.filter(({ kind, reason }) => kind !== "delete" || reason !== "invitation-expired");
+  const isLoss = lossByNewAddress(files.members ?? [], ({ roles: grants = [] }) =>
+    grants.flatMap(({ role, until }) => (isPast(until, reviewed.at) ? [] : role)),
+  );
+  const access = members.filter((change) => {
+    const { kind, reason } = change;
+    if (kind !== "delete") return true;
+    return reason === "address-changed" ? isLoss(change) : reason !== "invitation-expired";
+  });
   return lossesOf({ roles, members: access }, files, reviewed.at);
 }
 

@@ -222,6 +222,41 @@ describe("gains and removals of a run", () => {
     expect(run(merchants(6, (index) => apart(index, 10, [], 7))).flatMap(codes)).toEqual([]);
     expect(run(plans.slice(0, 1)).flatMap(codes)).toEqual([]);
   });
+
+  test("old addresses are not counted as removals, unless the new ones hold less", () => {
+    const moved = (roles: readonly string[]) =>
+      judgeRun(
+        numbers(2).map((index) => {
+          const address = (at: number, domain: string): string => `p${index}-${at}@${domain}.example`;
+          const is = live(
+            [liveRole("role_1", "Till"), liveRole("role_2", "Desk")],
+            numbers(15).flatMap((at) =>
+              ["old", "new"].map((domain) =>
+                liveMember(`${domain}_${at}`, address(at, domain), {
+                  roles:
+                    domain === "old"
+                      ? ["role_1", "role_2"]
+                      : roles.map((name) => (name === "Till" ? "role_1" : "role_2")),
+                }),
+              ),
+            ),
+          );
+          const members = numbers(15).map((at) =>
+            member(address(at, "new"), { roles, previously: [address(at, "old")] }),
+          );
+          const files = desired({
+            merchant: `MC${index}`,
+            members,
+            guards: { ...NO_GUARDS, maxRemovals: { percent: 100 } },
+          });
+          const plan = planOf(files, { ...is, merchant: `MC${index}` });
+          expect(plan.changes.map(({ reason }) => reason)).toEqual(numbers(15).map(() => "address-changed"));
+          return { plan, files };
+        }),
+      ).flatMap(codes);
+    expect(moved(["Till", "Desk"])).toEqual([]);
+    expect(moved(["Till"])).toEqual(["run-removals", "run-removals"]);
+  });
 });
 
 const PERMISSIONS = ["orders_view", "orders_edit", "payouts_edit", "members_update", "api_keys_create"];

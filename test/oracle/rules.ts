@@ -262,7 +262,10 @@ function givesTooMuch(
     return after.roles.flatMap(granted.after).filter((permission) => !had.includes(permission));
   };
   const isMeant = (what: string, permission: string): boolean =>
-    what === "sensitive" ? permission === "refunds_create" : matches(what, permission);
+    what === "sensitive"
+      ? /member|role|key|owner|merchant|payout|bank_account|refund/.test(permission) &&
+        !/(?:view|read|readonly|list|get|export)$/.test(permission)
+      : matches(what, permission);
   return Object.entries({ role_owner: 2, role_admin: 2, ...given }).some(([what, limit]) => {
     const people = outlook.filter(
       (one) =>

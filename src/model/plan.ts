@@ -136,6 +136,12 @@ export interface Impact {
   readonly roles: readonly { readonly name: string; readonly before: number; readonly after: number }[];
   /** Members who gain something, and the permissions that they could then give themselves. Absent: nobody. */
   readonly reach?: readonly { readonly name: string; readonly permissions: readonly string[] }[];
+  /** What members held under a previous address, or by an expired invitation that is renewed, with ids of roles. Absent: nobody. */
+  readonly formerly?: readonly {
+    readonly name: string;
+    readonly roles: readonly string[];
+    readonly permissions: readonly string[];
+  }[];
   /** The sensitive ones among the permissions of members above and of changed roles. Absent: none. */
   readonly sensitive?: readonly string[];
 }

@@ -251,16 +251,21 @@ function givesTooMuch(
   if (wanted.members === null || (given !== undefined && Object.keys(given).length === 0)) return false;
   const { live, outlook, finalNames } = expected;
   const granted = grantsOf(wanted, expected, predefined);
-  const rolesBefore = ({ before }: Outlook): readonly string[] =>
-    before?.roles.map((id) => finalNames.get(id) ?? id) ?? [];
-  const isActive = (status: string): boolean => status !== "expired" && status !== "disabled";
+  // A person is the same under a previous address, and by an expired invitation.
+  const rolesBefore = ({ before, wanted: entry }: Outlook, isUsable: (one: WorldMember) => boolean) =>
+    [before, ...live.members.filter(({ email }) => entry?.previously.includes(email?.toLowerCase() ?? "-"))]
+      .flatMap((one) => (one !== null && isUsable(one) ? one.roles : []))
+      .map((id) => finalNames.get(id) ?? id);
+  const isEnabled = (one: WorldMember): boolean => statusOf(one) !== "disabled";
   const gained = (one: Outlook): readonly string[] => {
-    const { before, after } = one;
-    if (after === null || !isActive(after.status)) return [];
-    const had =
-      before === null || !isActive(statusOf(before)) ? [] : rolesBefore(one).flatMap(granted.before);
+    const { after } = one;
+    if (after === null || after.status === "expired" || after.status === "disabled") return [];
+    const had = rolesBefore(one, isEnabled).flatMap(granted.before);
     return after.roles.flatMap(granted.after).filter((permission) => !had.includes(permission));
   };
+  const isNewRole = (what: string, one: Outlook): boolean =>
+    one.after?.roles.includes(what) === true &&
+    !rolesBefore(one, (member) => member === one.before || isEnabled(member)).includes(what);
   const isMeant = (what: string, permission: string): boolean =>
     what === "sensitive"
       ? /member|role|key|owner|merchant|payout|bank_account|refund/.test(permission) &&
@@ -268,9 +273,7 @@ function givesTooMuch(
       : matches(what, permission);
   return Object.entries({ role_owner: 2, role_admin: 2, ...given }).some(([what, limit]) => {
     const people = outlook.filter(
-      (one) =>
-        gained(one).some((permission) => isMeant(what, permission)) ||
-        (one.after?.roles.includes(what) && !rolesBefore(one).includes(what)),
+      (one) => gained(one).some((permission) => isMeant(what, permission)) || isNewRole(what, one),
     );
     const share = Math.max(10, Math.floor((live.members.length * Number.parseInt(String(limit), 10)) / 100));
     return people.length > (typeof limit === "number" ? limit : limit === "0%" ? 0 : share);

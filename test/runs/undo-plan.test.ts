@@ -426,6 +426,39 @@ describe("undo", () => {
     expect(codes(back)).toEqual(["ignored ben@example.com"]);
   });
 
+  test("meets the limits to gains, with one override for all of them", async () => {
+    const people = Array.from({ length: 11 }, (_, index) => `m${index}@example.com`);
+    const payer = liveRole("role_3", "Payer", { permissions: ["payouts_edit"] });
+    const is = live(
+      [payer],
+      people.map((email, index) => liveMember(`mem_${index}`, email, { roles: ["role_3"] })),
+    );
+    const taken = [
+      { members: people.map((email) => member(email, { roles: [] })) },
+      { members: [member("m0@example.com", { roles: ["Payer"] })] },
+    ];
+    for (const want of taken) {
+      const { run, service } = await ran(want, is);
+      const back = (guards: Partial<DesiredState["guards"]>) =>
+        undo(run, service, {
+          ...want,
+          guards: { ...desired().guards, maxRemovals: { percent: 100 }, ...guards },
+        }).plan;
+      const gaining = want.members.length === 11 ? 11 : 10;
+      expect(back({}).refusals.map(({ override }) => override)).toEqual(
+        gaining > 10 ? ["restored-violations=1"] : [],
+      );
+      const limited = back({ maxGains: { sensitive: { count: 3 }, payouts_edit: { count: 3 } } });
+      expect(limited.refusals.map(({ override }) => override)).toEqual(["restored-violations=2"]);
+      expect(limited.findings.map(({ code, hint }) => [code, hint])).toEqual(
+        ["payouts_edit", "sensitive"].map(() => [
+          "restored-violation",
+          "Check that this is the right run. To revert only a part of it, use --merchant.",
+        ]),
+      );
+    }
+  });
+
   test("meets the guards and policies of the file", async () => {
     const { run, service } = await ran({
       sync: { ...SYNC, members: "additive" },

@@ -256,6 +256,8 @@ const NO_FILE: Omit<DesiredState, "merchant"> = {
   guards: { protect: { roles: [], members: [] } },
   policies: NO_POLICIES,
   checks: [],
+  // The default guards apply.
+  members: [],
   origin: { file: "", path: [] },
 };
 

@@ -226,19 +226,21 @@ function stepText({ does, by, role }: ReachStep): string {
   }
 }
 
+/** The hint of a limit to the changes of an undo. */
+export const PARTIAL_UNDO = "Check that this is the right run. To revert only a part of it, use --merchant.";
+
 /** Hints of guards that no file sets, for an undo, whose changes come from a run instead of the file. */
 export const UNDO_HINTS: Readonly<Record<string, string>> = {
   "self-lockout": "Use a key that belongs to somebody else.",
   "role-still-held": "Remove the role from these members first.",
 };
 
-/** Makes one refusal of an undo of all policies and checks that it breaks; each of them is a risk. */
+/** Makes one refusal of an undo of all limits to gains, policies and checks that it breaks; each of them is a risk. */
 export function withRestoredViolations({ refusals, findings, ...plan }: Plan): Plan {
-  const guards = refusals.filter(({ rule }) => rule === "guard");
-  const byRule = groupByKey(
-    refusals.filter(({ rule }) => rule !== "guard"),
-    ({ code, check, name, message, rules }) =>
-      JSON.stringify([code, check ?? message.split(name ?? ""), rules]),
+  const isRestored = ({ rule, code }: Refusal): boolean => rule !== "guard" || code === "max-gains";
+  const guards = refusals.filter((refusal) => !isRestored(refusal));
+  const byRule = groupByKey(refusals.filter(isRestored), ({ code, check, name, message, rules }) =>
+    JSON.stringify([code, check ?? message.split(name ?? ""), rules]),
   );
   if (byRule.length === 0) return { ...plan, refusals, findings };
   const risks = byRule.flatMap((group) => group.slice(0, 1).map((first) => restoredViolation(first, group)));

@@ -126,11 +126,6 @@ export interface ProposedChanges {
   readonly byFile: boolean;
 }
 
-/** Returns whether the files manage the members, and the changes come from them. */
-function isManaged({ members }: DesiredState, byFile: boolean): boolean {
-  return byFile && members !== undefined;
-}
-
 /** Makes a plan of changes: their impact, the deferred ones, refusals and findings. */
 export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }: ProposedChanges): Plan {
   const { desired, live, service, now, matches, leaveOut = new Set(), base } = input;
@@ -183,7 +178,7 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
     files: desired,
     now,
     file: desired.origin.file,
-    isManaged: isManaged(desired, byFile),
+    merchant,
     scope,
     changes,
     deferred: later,

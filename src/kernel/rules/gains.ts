@@ -19,7 +19,8 @@ export interface Gains {
 
 /**
  * Returns the people who newly hold what a limit names, or with `reach` can reach it, each with the permissions or the role:
- * all sensitive permissions, those that a pattern matches, or the role of an id.
+ * all sensitive permissions, those that a pattern matches, or the role of an id. A permission or role that a person held
+ * under a previous address, or by an expired invitation, is not new.
  */
 export function gainsOf(
   what: string,
@@ -33,9 +34,13 @@ export function gainsOf(
   ];
   const meant = new Set(what === SENSITIVE ? impact.sensitive : [...new Set(all)].filter(globsOf([what])));
   const isMeant = (permission: string): boolean => meant.has(permission);
+  const formerly = new Map(
+    impact.formerly?.map(({ name, roles, permissions }) => [name, new Set([...roles, ...permissions])]),
+  );
   const people = new Map<string, readonly string[]>();
   const add = (name: string, items: readonly string[]): void => {
-    if (items.length > 0) people.set(name, [...new Set([...(people.get(name) ?? []), ...items])].sort());
+    const gained = items.filter((item) => !formerly.get(name)?.has(item));
+    if (gained.length > 0) people.set(name, [...new Set([...(people.get(name) ?? []), ...gained])].sort());
   };
   for (const { name, gained } of impact.members) add(name, gained.filter(isMeant));
   for (const { name, permissions } of reached) add(name, permissions.filter(isMeant));

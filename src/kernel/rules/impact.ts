@@ -1,5 +1,5 @@
 import { by, byCodeUnit, sortedSet } from "../../lib/text.ts";
-import type { DesiredState, Escalation } from "../../model/desired.ts";
+import type { DesiredMember, DesiredState, Escalation } from "../../model/desired.ts";
 import type { Impact, MemberImpact, RoleChange } from "../../model/plan.ts";
 import type { FindingData } from "../findings/findings.ts";
 import {
@@ -20,7 +20,11 @@ import { sensitiveIn } from "./settings/sensitive.ts";
 export function impactOf(
   before: Access,
   after: Access,
-  { policies: { escalation }, projects }: Pick<DesiredState, "policies" | "projects">,
+  {
+    policies: { escalation },
+    projects,
+    members: entries = [],
+  }: Pick<DesiredState, "policies" | "projects" | "members">,
 ): Impact {
   const touched = touchedBy(before, after);
   const members = memberImpacts(before, after, touched)
@@ -38,13 +42,51 @@ export function impactOf(
     ...changedRoles,
   ];
   const sensitive = sortedSet(shown).filter(sensitiveIn(projects));
+  const formerly = formerlyHeld(before, touched, entries);
   return {
     members,
     permissions: permissionSums(members),
     roles: roleSums(before, after, touched),
     ...(reach.length > 0 && { reach }),
+    ...(formerly.length > 0 && { formerly }),
     ...(sensitive.length > 0 && { sensitive }),
   };
+}
+
+/** Returns what people held under a previous address, unless disabled, or by an expired invitation that is renewed. */
+function formerlyHeld(
+  before: Access,
+  touched: readonly BeforeAndAfter[],
+  entries: readonly DesiredMember[],
+): NonNullable<Impact["formerly"]> {
+  const had = granting(before, ({ status }) => status !== "disabled");
+  const newAddresses = new Map(
+    entries.flatMap(({ email, previously = [] }) =>
+      previously.map((address) => [address.toLowerCase(), email.toLowerCase()] as const),
+    ),
+  );
+  const movedTo = new Map<string, PersonAccess[]>();
+  for (const former of newAddresses.size === 0 ? [] : before.people) {
+    const address = newAddresses.get(former.email?.toLowerCase() ?? "");
+    if (address === undefined) continue;
+    const formers = movedTo.get(address);
+    if (formers) formers.push(former);
+    else movedTo.set(address, [former]);
+  }
+  return touched
+    .flatMap(({ was, is }) => {
+      if (is === undefined || !isActive(is)) return [];
+      const formers = [
+        ...(was?.status === "expired" ? [was] : []),
+        ...(movedTo.get(is.email?.toLowerCase() ?? "") ?? []),
+      ];
+      const roles = sortedSet(
+        formers.flatMap((former) => (former.status === "disabled" ? [] : former.roles)),
+      );
+      const permissions = sortedSet(formers.flatMap((former) => [...had(former).permissions]));
+      return formers.length === 0 ? [] : [{ name: is.name, roles, permissions }];
+    })
+    .sort(by(({ name }) => name));
 }
 
 function newReach(

@@ -2,7 +2,7 @@ import { counted } from "../../lib/text.ts";
 import type { GainLimit, GainLimits } from "../../model/desired.ts";
 import type { Refusal } from "../../model/plan.ts";
 import { hash } from "../diff/fingerprint.ts";
-import { guardRefusal, list } from "../findings/refusals.ts";
+import { guardRefusal, list, PARTIAL_UNDO } from "../findings/refusals.ts";
 import { ADMINISTRATORS, gainsOf } from "./gains.ts";
 import type { Guard, Guarded } from "./rule.ts";
 import { allowedOf, amountText, isMore } from "./settings/amount.ts";
@@ -23,6 +23,7 @@ export const maxGains = {
   ...maxGainsSetting,
   codes: ["max-gains"],
   off: {},
+  undoHints: { "max-gains": () => PARTIAL_UNDO },
   list: (limits) =>
     Object.entries(limits ?? {}).map(([what, limit]) => ({
       text: `max_gains ${what}: ${limitText(limit)}`,
@@ -33,13 +34,16 @@ export const maxGains = {
     })),
   looser: (before, after) => looserGains(effective(before), effective(after), LEAST),
   refuse(limits, guarded) {
-    const { impact, changes, isManaged, scope } = guarded;
-    if (!isManaged) return [];
+    const { impact, changes, files, merchant, scope } = guarded;
+    if (files.members === undefined) return [];
     return Object.entries(effective(limits)).flatMap(([what, limit]): readonly Refusal[] => {
       const isDefault = what === SENSITIVE && limit === DEFAULTS[what];
-      const isNew = isDefault ? newEntries(guarded) : NOBODY;
-      const gained = [...gainsOf(what, { impact, members: changes.members }, limit.reach)].filter(
-        ([name]) => !isNew.has(name),
+      const hired = isDefault ? permissionsOfHires(guarded) : NOBODY;
+      const gained = [...gainsOf(what, { impact, members: changes.members }, limit.reach)].flatMap(
+        ([name, items]) => {
+          const counting = items.filter((item) => !hired.get(name)?.has(item));
+          return counting.length === 0 ? [] : [[name, counting] as const];
+        },
       );
       const allowed = allowedOf(limit, scope.members.length, LEAST);
       if (gained.length <= allowed) return [];
@@ -52,7 +56,11 @@ export const maxGains = {
           null,
           `${counted(gained.length, "member")} would newly hold${limit.reach ? " or reach" : ""} ${gainText(what, items)}; the limit is ${allowed}: ${names}.`,
           "Check that all of them are meant to: the usual cause is a line in a role or a file that many share.",
-          gainOverride("max-gains", what, gained),
+          gainOverride(
+            "max-gains",
+            what,
+            gained.map(([name, permissions]) => [name, permissions.map((item) => `${merchant} ${item}`)]),
+          ),
         ),
       ];
     });
@@ -76,7 +84,7 @@ export function looserGains(before: GainLimits, after: GainLimits, least: number
   });
 }
 
-const NOBODY: ReadonlySet<string> = new Set();
+const NOBODY: ReadonlyMap<string, ReadonlySet<string>> = new Map();
 
 /** Returns the limits with those that hold by default; none for an empty setting. */
 function effective(limits: GainLimits | undefined): GainLimits {
@@ -93,7 +101,7 @@ export function gainText(what: string, items: readonly string[]): string {
   return what === SENSITIVE ? `sensitive permissions (${list(items)})` : list(items);
 }
 
-/** Returns an override that is bound to people and what they gain, whatever else a plan changes. */
+/** Returns an override that is bound to people and what they gain at which merchants, whatever else a plan changes. */
 export function gainOverride(
   code: string,
   what: string,
@@ -103,17 +111,38 @@ export function gainOverride(
   return `${code}=${what}:${hash(set).slice(0, 12)}`;
 }
 
-/** Returns the names of new members whose entries and roles are in the merchant's own file alone. */
-function newEntries({ files: { members = [] }, file, changes }: Guarded): ReadonlySet<string> {
+/**
+ * Returns the permissions of new members that do not count: those that their roles granted before, or grant as new roles,
+ * if the entries and roles are in the merchant's own file alone.
+ */
+function permissionsOfHires({
+  files: { members = [] },
+  file,
+  changes,
+  impact,
+  before,
+  after,
+}: Guarded): ReadonlyMap<string, ReadonlySet<string>> {
+  const hasMoved = new Set(impact.formerly?.map(({ name }) => name));
   const shared = new Set(
     members.flatMap(({ email, origin, roles = [] }) => {
       const origins = [origin, ...roles.flatMap(({ origins: own = [] }) => own)];
       return origins.every((place) => place.file === file) ? [] : [email.toLowerCase()];
     }),
   );
-  return new Set(
-    changes.members.flatMap(({ kind, name }) =>
-      kind === "create" && !shared.has(name.toLowerCase()) ? [name] : [],
+  const hires = new Set(
+    changes.members.flatMap(({ kind, reason, name }) =>
+      kind === "create" && reason !== "undone" && !hasMoved.has(name) && !shared.has(name.toLowerCase())
+        ? [name]
+        : [],
+    ),
+  );
+  if (hires.size === 0) return NOBODY;
+  const permissionsOf = (key: string): readonly string[] =>
+    (before.roles.get(key) ?? after.roles.get(key))?.permissions ?? [];
+  return new Map(
+    after.people.flatMap(({ id, name, roles }) =>
+      id === null && hires.has(name) ? [[name, new Set(roles.flatMap(permissionsOf))] as const] : [],
     ),
   );
 }

@@ -1,5 +1,5 @@
 import { type Amount, DEFAULT_REMOVAL_LIMIT } from "../../model/desired.ts";
-import { guardRefusal } from "../findings/refusals.ts";
+import { guardRefusal, PARTIAL_UNDO } from "../findings/refusals.ts";
 import { textOf } from "../values/values.ts";
 import { lossByNewAddress } from "./changed-addresses.ts";
 import { laterText, losing, lossesOf, lossHint, takesPermissions } from "./removals.ts";
@@ -20,9 +20,7 @@ export const maxRemovals = {
   ...maxRemovalsSetting,
   codes: ["max-removals"],
   off: { percent: 100 },
-  undoHints: {
-    "max-removals": () => "Check that this is the right run. To revert only a part of it, use --merchant.",
-  },
+  undoHints: { "max-removals": () => PARTIAL_UNDO },
   list: (_, limit) =>
     limit === undefined
       ? []

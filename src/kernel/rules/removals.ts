@@ -58,9 +58,13 @@ export function lossesOf(
   const takings = changes.members.flatMap((change) => {
     const addresses = [change.name];
     const taken = takenBy(change, replaced).filter((role) => !(reviewedEndOf(addresses, role) <= now));
-    return taken.length === 0 ? [] : [{ name: change.name.toLowerCase(), taken }];
+    // An entry may have the address of another membership than the one that it is pinned to.
+    const name = (change.before?.email ?? change.name).toLowerCase();
+    return taken.length === 0
+      ? []
+      : [{ name, isEnded: taken.every((role) => endOf(addresses, role) <= now) }];
   });
-  const ended = takings.filter(({ name, taken }) => taken.every((role) => endOf([name], role) <= now));
+  const ended = takings.filter(({ isEnded }) => isEnded);
   const endsEarlier = (addresses: readonly string[], role: RoleRef | null): boolean => {
     const end = endOf(addresses, role);
     return end > now && end < reviewedEndOf(addresses, role);

@@ -145,8 +145,7 @@ export interface Guarded extends EnforcedBy {
   readonly now: number;
   /** The merchant's own file. */
   readonly file: string;
-  /** True if the files manage the members, and the changes come from them. */
-  readonly isManaged: boolean;
+  readonly merchant: string;
   readonly scope: Scope;
   readonly changes: AccessChanges;
   readonly impact: Impact;

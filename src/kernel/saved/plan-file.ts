@@ -177,6 +177,15 @@ const impact = described(
     reach: described(z.exactOptional(z.array(z.strictObject({ name: text, permissions: z.array(text) }))), {
       description: "Members who gain something, and the permissions that they could then give themselves.",
     }),
+    formerly: described(
+      z.exactOptional(
+        z.array(z.strictObject({ name: text, roles: z.array(text), permissions: z.array(text) })),
+      ),
+      {
+        description:
+          "What members held under a previous address, or by an expired invitation that is renewed, with ids of roles.",
+      },
+    ),
     sensitive: described(z.exactOptional(z.array(text)), {
       description: "The sensitive ones among the permissions of members above and of changed roles.",
     }),

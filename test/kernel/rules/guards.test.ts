@@ -80,6 +80,14 @@ describe("removals", () => {
     expect(briefRefusals(planOf({ ...want, members: more }, live(roles, eight)))).toEqual([]);
   });
 
+  test("two memberships count as two, also if an entry has the address of the other one", () => {
+    const [first, second] = crowd(2, { roles: ["role_1"] });
+    const want = desired({ guards: { ...OPEN, maxRemovals: { count: 1 } } });
+    const is = live([liveRole("role_1", "Cashier")], crowd(2, { roles: ["role_1"] }));
+    const members = [member(first?.user?.email ?? "", { id: second?.id ?? "" })];
+    expect(briefRefusals(planOf({ ...want, members }, is))).toEqual(["guard max-removals"]);
+  });
+
   test("invitations count as in the plan, also expired ones", () => {
     const pending = crowd(8).map(({ id, user }) => invited(id, user?.email ?? ""));
     expect(briefRefusals(planOf(desired({ members: [] }), live([], pending)))).toEqual([

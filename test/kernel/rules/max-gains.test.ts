@@ -12,7 +12,17 @@ import type {
 } from "../../../src/model/desired.ts";
 import type { LiveState } from "../../../src/model/live.ts";
 import type { Plan } from "../../../src/model/plan.ts";
-import { desired, live, liveMember, liveRole, member, NO_GUARDS, planOf, role } from "../../support/build.ts";
+import {
+  desired,
+  invited,
+  live,
+  liveMember,
+  liveRole,
+  member,
+  NO_GUARDS,
+  planOf,
+  role,
+} from "../../support/build.ts";
 import { runs } from "../../support/property-runs.ts";
 
 const SHARED = { origin: { file: "shared.yaml", path: ["roles", 0] } };
@@ -94,11 +104,82 @@ describe("gains at a merchant", () => {
     const left = (other: Plan): readonly string[] =>
       applyOverrides(other, override === null ? [] : [override]).refusals.map(({ code }) => code);
     expect(left(plan)).toEqual([]);
-    const others = [member("new@example.com", { roles: ["Cashier"] })];
+    const others = [member("new@example.com")];
     const { is, state } = shop(11, ["payouts_edit"]);
     expect(left(planOf({ ...state, members: [...(state.members ?? []), ...others] }, is))).toEqual([]);
     expect(left(planned(shop(12, ["payouts_edit"])))).toEqual(["max-gains"]);
     expect(left(planned(shop(11, ["api_keys_create", "payouts_edit"])))).toEqual(["max-gains"]);
+    // The same people at another merchant have not been reviewed.
+    expect(left(planOf({ ...state, merchant: "MC2" }, { ...is, merchant: "MC2" }))).toEqual(["max-gains"]);
+  });
+
+  test("new members count for what their role gains in the same plan", () => {
+    const { is, state } = shop(0, ["payouts_edit"]);
+    const hired = (roles: readonly string[]) => ({
+      ...state,
+      roles: [...(state.roles ?? []), role("New", { permissions: ["payouts_edit"] })],
+      members: numbers(11).map((index) => member(email(index), { roles })),
+    });
+    expect(codes(planOf(hired(["Cashier"]), is))).toEqual(["max-gains"]);
+    expect(codes(planOf(hired(["New"]), is))).toEqual([]);
+    expect(codes(planOf(hired(["Cashier", "New"]), is))).toEqual([]);
+  });
+
+  describe("a person with another address is no new member", () => {
+    const move = (held: readonly string[], granted: readonly string[], rest: object = {}) => {
+      const { is, state } = shop(11, []);
+      const members = is.members.map((one) => ({ ...one, roles: held, ...rest }));
+      const entries = numbers(11).map((index) =>
+        member(`new.${email(index)}`, { roles: granted, previously: [email(index)] }),
+      );
+      const roles = [
+        liveRole("role_2", "Payer", { permissions: ["payouts_edit"] }),
+        liveRole("role_admin", "Admin", { predefined: true }),
+      ];
+      const payer = role("Payer", { permissions: ["payouts_edit"] });
+      return {
+        is: { ...is, roles: [...is.roles, ...roles], members },
+        state: { ...state, roles: [...(state.roles ?? []), payer], members: entries },
+      };
+    };
+
+    test("whose other gains count", () => {
+      expect(codes(planned(move(["role_1"], ["Cashier", "Payer"])))).toEqual(["max-gains"]);
+    });
+
+    test("who keeps what the old membership holds, at the merchant and in a run", () => {
+      const { is, state } = move(["role_1", "role_2", "role_admin"], ["Cashier", "Payer", "role_admin"]);
+      const guards = { ...NO_GUARDS, maxGains: { sensitive: { count: 0 }, role_admin: { count: 0 } } };
+      const plan = planOf({ ...state, guards }, is);
+      expect(plan.changes.filter(({ kind }) => kind === "create")).toHaveLength(11);
+      expect(codes(plan)).toEqual([]);
+      const projects = [{ run: { maxGains: { sensitive: { count: 0 } } } }];
+      const files = { guards: NO_GUARDS, members: [], projects };
+      const run = [plan, { ...planOf(desired({ members: [] }), live()), merchant: "MC2" }];
+      expect(judgeRun(run.map((one) => ({ plan: one, files }))).flatMap(codes)).toEqual([]);
+    });
+
+    test("who holds nothing while disabled", () => {
+      const plan = planned(move(["role_2"], ["Payer"], { status: "disabled" }));
+      expect(codes(plan)).toContain("max-gains");
+    });
+  });
+
+  test("an expired invitation that is renewed as it was gives nobody anything", () => {
+    const { is, state } = shop(11, []);
+    const permissions = ["payouts_edit"];
+    const expired = {
+      ...is,
+      roles: [liveRole("role_1", "Cashier", { permissions })],
+      members: numbers(11).map((index) =>
+        invited(`mem_${index}`, email(index), { roles: ["role_1"], status: "expired" }),
+      ),
+    };
+    const renewed = (granted: readonly string[]) =>
+      planOf({ ...state, roles: [role("Cashier", { permissions: granted, ...SHARED })] }, expired);
+    expect(renewed(permissions).changes.map(({ kind }) => kind)).toEqual(numbers(11).map(() => "replace"));
+    expect(codes(renewed(permissions))).toEqual([]);
+    expect(codes(renewed([...permissions, "refunds_create"]))).toEqual(["max-gains"]);
   });
 });
 

@@ -6,7 +6,7 @@ import * as fs from "fs";
 import { existsSync, readFileSync } from "fs";
 import { BlockList, isIP } from "node:net";
 import { promisify } from "node:util";
-import { createCipheriv, createDecipheriv, createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { basename, dirname, join, posix, relative, resolve, sep } from "node:path";
 import { setTimeout as setTimeout$1 } from "node:timers/promises";
 import { appendFile, lstat, mkdir, mkdtemp, open, readFile, readdir, realpath, rm, writeFile } from "node:fs/promises";
@@ -13513,13 +13513,13 @@ function memberValues$1({ managed, ...image }) {
 /** Returns the values of a live member; `refOf` names its roles. */
 function liveValues(live, refOf) {
 	return newMemberValues({
-		...isManaged$1(live) && live.user,
+		...isManaged(live) && live.user,
 		...live,
 		roles: live.roles.map(refOf)
 	});
 }
 /** Returns whether a member is a user that the merchant manages. */
-function isManaged$1({ user }) {
+function isManaged({ user }) {
 	return user?.type === "managed_user";
 }
 /** Returns the values that an entry declares, but for its roles. */
@@ -13870,13 +13870,24 @@ function toExistingViolation({ code, resource, name, check, message, hint }) {
 		severity: "warning",
 		resource: resource ?? "member",
 		name: name ?? check ?? code,
+		...check !== null && { check },
 		message: `Existing violation: ${message}${what}`,
 		hint: `This plan does not make it worse. ${hint}`
 	};
 }
 /** Returns the refusal of some data. */
-function toRefusal(data, tense = "plan") {
+function toRefusal(data, tense = "plan", enforcedBy) {
 	const { code } = data;
+	const check = (name, message) => ({
+		rule: "check",
+		code,
+		resource: name === null ? null : "member",
+		name,
+		check: null,
+		message,
+		hint: `Change the roles or their permissions, or ${ruleAdvice("the check", enforcedBy)}.`,
+		override: null
+	});
 	switch (data.code) {
 		case "changed-addresses": return guardRefusal(code, "member", null, `${data.people} members would be removed and, probably the same people, invited under new addresses: they would have no access until they accept.`, `Add the previous address to each entry, such as "previously: ${data.previously}" for ${data.name}: the old membership then stays until the new one is accepted.`, `changed-addresses=${data.people}`);
 		case "password-enables": return guardRefusal(code, "member", data.name, `${data.name} is disabled, and a new password would enable this user.`, "Omit the address to keep the user disabled.", `password-enables=${data.name}`);
@@ -13906,9 +13917,9 @@ function toRefusal(data, tense = "plan") {
 			const { name, holders } = data;
 			return guardRefusal(code, "role", name, `The role "${name}" would be removed, but is still held by ${list(holders)}.`, "Remove the role from these members first, or list the role in the file.", null);
 		}
-		case "check-only": return check$2(code, data.name, `${data.name} ${accessText$1(data, tense)}; a check does not allow this.`);
-		case "check-at-most": return check$2(code, null, `${holdersText(data, tense)}; a check allows at most ${data.most}.`);
-		case "check-cannot": return check$2(code, data.name, `${data.name} ${accessText$1(data, tense)}; a check forbids this.`);
+		case "check-only": return check(data.name, `${data.name} ${accessText$1(data, tense)}; a check does not allow this.`);
+		case "check-at-most": return check(null, `${holdersText(data, tense)}; a check allows at most ${data.most}.`);
+		case "check-cannot": return check(data.name, `${data.name} ${accessText$1(data, tense)}; a check forbids this.`);
 		default: return data;
 	}
 }
@@ -13938,10 +13949,9 @@ function stepText({ does, by, role }) {
 function fieldNames(fixed) {
 	return list(Object.keys(fixed), " and ");
 }
-/** Returns a hint for those who cannot change the rule, which the project enforces by a file. */
-function hintOfEnforced(hint, file) {
-	if (/^Remove the entry from guards\.\w+\.$/.test(hint)) return `Ask those who own ${file}.`;
-	return hint.replace(RULE_ADVICE, () => `, or ask those who own ${file}.`);
+/** Returns the advice to change a rule, or to ask for it if the project enforces the rule by a file. */
+function ruleAdvice(change, enforcedBy) {
+	return enforcedBy === void 0 ? change : `ask those who own ${enforcedBy}`;
 }
 /** Returns the refusal of a guard. */
 function guardRefusal(code, resource, name, message, hint, override) {
@@ -13956,18 +13966,6 @@ function guardRefusal(code, resource, name, message, hint, override) {
 		override
 	};
 }
-function check$2(code, name, message) {
-	return {
-		rule: "check",
-		code,
-		resource: name === null ? null : "member",
-		name,
-		check: null,
-		message,
-		hint: "Change the roles or their permissions, or the check.",
-		override: null
-	};
-}
 /** Joins the first few items of a list, and says how many more there are. */
 function list(items, separator = ", ") {
 	const shown = items.slice(0, LIST_LIMIT).join(separator);
@@ -13977,14 +13975,14 @@ function list(items, separator = ", ") {
 function sortRefusals(refusals) {
 	return [...refusals].sort((a, b) => RULES$5.indexOf(a.rule) - RULES$5.indexOf(b.rule) || byCodeUnit(a.code, b.code) || byCodeUnit(a.name ?? "", b.name ?? "") || byCodeUnit(a.message, b.message));
 }
-var UNDO_HINTS, RULE_ADVICE, LIST_LIMIT, RULES$5;
+var PARTIAL_UNDO, UNDO_HINTS, LIST_LIMIT, RULES$5;
 var init_refusals = __esmMin((() => {
 	init_text();
+	PARTIAL_UNDO = "Check that this is the right run. To revert only a part of it, use --merchant.";
 	UNDO_HINTS = {
 		"self-lockout": "Use a key that belongs to somebody else.",
 		"role-still-held": "Remove the role from these members first."
 	};
-	RULE_ADVICE = /(?:, or (?:add the domain to|raise|from|remove the entry from) (?:policies|guards)\.\w+|, or the check)\.$/;
 	LIST_LIMIT = 5;
 	RULES$5 = [
 		"guard",
@@ -14018,11 +14016,13 @@ function ambiguousRoleTexts({ name, live }) {
 /** Returns the finding of some data: all messages of findings are here. */
 function toFinding(data) {
 	const { code, name } = data;
+	const role = "role" in data ? { role: data.role } : {};
 	const error = (resource, message, hint) => ({
 		code,
 		severity: "error",
 		resource,
 		name,
+		...role,
 		message,
 		hint
 	});
@@ -14031,6 +14031,7 @@ function toFinding(data) {
 		severity: "warning",
 		resource,
 		name,
+		...role,
 		message,
 		hint
 	});
@@ -14456,264 +14457,633 @@ var init_access = __esmMin((() => {
 	NO_SUCCESSORS = /* @__PURE__ */ new Map();
 }));
 
-// src/lib/glob.ts
-/** Returns whether a glob matches only its own text, ignoring case. */
-function isLiteralGlob(glob) {
-	return !/[*?[{\\]/.test(glob);
+// src/kernel/problems/rule-table.ts
+/** Returns the rule of a problem. */
+function ruleOf({ code, severity }) {
+	if (!isOfPolicy(code)) return RULES$4[code];
+	return severity === "warning" ? warningRule("") : refusalRule("");
 }
-/**
-* Returns whether a glob certainly matches a text, ignoring case; false for a glob with more than words and `*`.
-*/
-function matchesSimpleGlob(glob, text) {
-	if (!/^[\p{L}\p{N} _.@*'&,-]+$/u.test(glob) || glob.includes("**") || text.startsWith(".")) return false;
-	return compileGlob(glob.toLowerCase())(text.toLowerCase());
+function isOfPolicy(code) {
+	return code.startsWith("policy-");
 }
-/** Creates a function that matches globs, each compiled once; throws the error of `tooMuch` after too many steps. */
-function boundedMatcher(compile, tooMuch) {
-	const matchers = /* @__PURE__ */ new Map();
-	let stepsLeft = MAX_STEPS$1;
-	const spend = (steps) => {
-		stepsLeft -= steps;
-		if (stepsLeft < 0) throw tooMuch();
-	};
-	return (glob, text) => {
-		const matcher = matchers.get(glob) ?? compile(glob, spend);
-		matchers.set(glob, matcher);
-		spend(STEPS_OF_MATCH);
-		return matcher(text);
-	};
+/** Returns the severity of a problem. */
+function severityOf(problem) {
+	return ruleOf(problem).severity;
 }
-/**
-* Compiles a glob over names: `*` is any text, `?` any character, `[a-z]` one of some, `[!a-z]` none of them, `{a,b}`
-* either, and a backslash takes the next character as it is. It takes time in proportion to the lengths of both, which
-* a regular expression does not.
-*/
-function compileGlob(glob, spend = () => void 0) {
-	const [, head, tail] = /^([^*?[{\\]*)\*([^*?[{\\]*)$/.exec(glob) ?? [];
-	if (head !== void 0 && tail !== void 0) {
-		const least = head.length + tail.length;
-		return (text) => text.length >= least && text.startsWith(head) && text.endsWith(tail);
-	}
-	if (isLiteralGlob(glob) || glob.length > MAX_LENGTH$1) return (text) => text === glob;
-	const run = runnerOf(programOf([...glob], false), spend);
-	return (text) => text === glob || run(text);
+/** Returns whether a problem makes its file unusable; a broken policy or check does not. */
+function isError(problem) {
+	const rule = ruleOf(problem);
+	return rule.severity === "error" && rule.refusal !== true;
 }
-/**
-* Compiles a glob over paths, ignoring case: `*`, `?` and `[…]` stay within a folder, `**` does not, and between slashes
-* it also stands for no folder.
-*/
-function compilePathGlob(glob, spend = () => void 0) {
-	const parts = glob.toLowerCase().split("/");
-	const lower = parts.filter((part, index) => part !== "**" || parts[index + 1] !== "**").join("/");
-	const run = runnerOf(lower.length > MAX_LENGTH$1 ? [] : programOf([...lower], true), spend);
-	return (path) => {
-		const text = path.toLowerCase();
-		return text === lower || run(text);
-	};
-}
-/** Compiles a glob, as characters, to instructions; their end is a match. */
-function programOf(glob, isPath) {
-	const program = [];
-	const closing = closingBraces(glob);
-	const inFolder = (matches) => (character) => matches(character) && !(isPath && character === "/");
-	const literal = (literalCharacter) => void program.push({ matches: (character) => character === literalCharacter });
-	const anyText = (matches) => {
-		const start = program.length;
-		program.push({ also: start + 3 }, { matches }, { goto: start });
-	};
-	/** Compiles the characters from one place to another. */
-	function part(from, to) {
-		for (let index = from; index < to; index += 1) {
-			const character = glob[index];
-			if (character === "*") index = stars(index);
-			else if (character === "?") program.push({ matches: inFolder(() => true) });
-			else if (character === "[") index = characterClass(index);
-			else if (character === "{" && closing.has(index)) index = alternatives(index);
-			else if (character === "\\" && index + 1 < to) literal(glob[++index]);
-			else literal(character);
-		}
-	}
-	function stars(from) {
-		let end = from;
-		while (glob[end + 1] === "*") end += 1;
-		const crosses = isPath && end > from;
-		if (!(crosses && glob[end + 1] === "/" && /[/{,]/.test(glob[from - 1] ?? "/"))) {
-			anyText(crosses ? () => true : inFolder(() => true));
-			return end;
-		}
-		program.push({ also: program.length + 5 });
-		anyText(() => true);
-		literal("/");
-		return end + 1;
-	}
-	function characterClass(from) {
-		const isNegated = glob[from + 1] === "!" || glob[from + 1] === "^";
-		const { ranges, end } = rangesFrom(glob, from + (isNegated ? 2 : 1));
-		if (end >= glob.length) {
-			literal("[");
-			return from;
-		}
-		const isIn = (character) => ranges.some(([low, high]) => low <= character && character <= high);
-		program.push({ matches: inFolder((character) => isIn(character) !== isNegated) });
-		return end;
-	}
-	function alternatives(from) {
-		const { commas, end } = closing.get(from) ?? {
-			commas: [],
-			end: from
-		};
-		const exits = [];
-		const starts = [from, ...commas];
-		for (const [index, start] of starts.entries()) {
-			const next = commas[index];
-			const fork = program.length;
-			if (next !== void 0) program.push({ also: 0 });
-			part(start + 1, next ?? end);
-			if (next === void 0) break;
-			exits.push(program.length);
-			program.push({ goto: 0 });
-			program[fork] = { also: program.length };
-		}
-		for (const exit of exits) program[exit] = { goto: program.length };
-		return end;
-	}
-	part(0, glob.length);
-	return program;
-}
-/** Reads the characters and ranges of a class, up to its closing bracket; a bracket at the start is one of them. */
-function rangesFrom(glob, start) {
-	const ranges = [];
-	let index = start;
-	while (index < glob.length && (glob[index] !== "]" || index === start)) {
-		if (glob[index] === "\\") index += 1;
-		const low = glob[index] ?? "";
-		const high = glob[index + 1] === "-" ? glob[index + 2] : void 0;
-		const isRange = high !== void 0 && high !== "]";
-		ranges.push([low, isRange ? high : low]);
-		index += isRange ? 3 : 1;
-	}
-	return {
-		ranges,
-		end: index
-	};
-}
-/** Finds the braces that are closed and hold a comma, by where they open. */
-function closingBraces(glob) {
-	const closed = /* @__PURE__ */ new Map();
-	const openBraces = [];
-	for (let index = 0; index < glob.length; index += 1) {
-		const character = glob[index];
-		if (character === "\\") index += 1;
-		else if (character === "{") openBraces.push({
-			start: index,
-			commas: []
-		});
-		else if (character === ",") openBraces.at(-1)?.commas.push(index);
-		else if (character === "}") {
-			const braces = openBraces.pop();
-			if (braces && braces.commas.length > 0) closed.set(braces.start, {
-				commas: braces.commas,
-				end: index
-			});
-		}
-	}
-	return closed;
-}
-/** Returns a function that runs all ways through a program side by side, so that none is gone twice. */
-function runnerOf(program, spend) {
-	const reachedIn = new Int32Array(program.length + 1);
-	const reach = (places, address, step) => {
-		if (reachedIn[address] === step) return;
-		reachedIn[address] = step;
-		const instruction = program[address];
-		if (instruction === void 0 || "matches" in instruction) places.push(address);
-		else if ("goto" in instruction) reach(places, instruction.goto, step);
-		else {
-			reach(places, address + 1, step);
-			reach(places, instruction.also, step);
-		}
-	};
-	return (text) => {
-		reachedIn.fill(0);
-		let step = 1;
-		let steps = 0;
-		let current = [];
-		reach(current, 0, step);
-		for (const character of text) {
-			step += 1;
-			steps += current.length;
-			const next = [];
-			for (const address of current) {
-				const instruction = program[address];
-				if (instruction && "matches" in instruction && instruction.matches(character)) reach(next, address + 1, step);
-			}
-			current = next;
-			if (next.length === 0) break;
-		}
-		spend(steps);
-		return current.includes(program.length);
-	};
-}
-var MAX_STEPS$1, STEPS_OF_MATCH, MAX_LENGTH$1;
-var init_glob = __esmMin((() => {
-	MAX_STEPS$1 = 15e7;
-	STEPS_OF_MATCH = 5;
-	MAX_LENGTH$1 = 1e3;
-}));
-
-// src/kernel/rules/settings/sensitive.ts
-/** Returns a test whether a permission is sensitive to one of the projects, or by default. */
-function sensitiveIn(projects = []) {
-	const tests = (projects.length === 0 ? [DEFAULT_SENSITIVE] : projects.map(listOf$1)).map((list) => ({
-		includes: globsOf(list.filter((glob) => !glob.startsWith("!"))),
-		excludes: globsOf(list.flatMap((glob) => glob.startsWith("!") ? [glob.slice(1)] : []))
+/** Returns the diagnostics that no policy makes, by code. */
+function fixedDiagnostics() {
+	return Object.entries(RULES$4).map(([code, rule]) => ({
+		code,
+		...rule
 	}));
-	return (permission) => tests.some(({ includes, excludes }) => includes(permission) && !excludes(permission));
 }
-function listOf$1({ sensitive = DEFAULT_SENSITIVE }) {
-	return sensitive;
-}
-/** Returns a test whether one of some globs matches a text, ignoring case. */
-function globsOf(globs) {
-	const compiled = globs.map((glob) => compileGlob(glob.toLowerCase()));
-	return (text) => compiled.some((matches) => matches(text.toLowerCase()));
-}
-var SENSITIVE, DEFAULT_SENSITIVE;
-var init_sensitive = __esmMin((() => {
-	init_glob();
-	SENSITIVE = "sensitive";
-	DEFAULT_SENSITIVE = ["*{member,role,key,owner,merchant,payout,bank_account,refund}*", "!*[._:-]{view,read,readonly,list,get,export}"];
+var error, warningRule, refusalRule, RULES$4;
+var init_rule_table = __esmMin((() => {
+	error = (summary) => ({
+		severity: "error",
+		summary
+	});
+	warningRule = (summary) => ({
+		severity: "warning",
+		summary
+	});
+	refusalRule = (summary) => ({
+		severity: "error",
+		refusal: true,
+		summary
+	});
+	RULES$4 = {
+		"adjust-form": error("An adjustment must have only `name` and `adjust`, with `add` or `remove`."),
+		"adjust-included": error("A role must be adjusted in a merchant's own file, not in an included one."),
+		"adjust-no-effect": error("An adjustment must add permissions that the role lacks, and remove permissions that it has."),
+		"adjust-unknown-role": error("An adjusted role must be declared in an included file."),
+		"adjust-unmanaged": error("An adjusted role must have `permissions`."),
+		"bad-base-url": error("`base_url` must be an http or https URL without credentials, query or fragment."),
+		"bad-check-entry": error("`only` must list e-mail addresses, or roles as `role:Name`."),
+		"bad-count": error("A number of holders or members must be a whole number, 0 or more."),
+		"bad-domain": error("`email_domains` must list domains such as `example.com` or `*.example.com`."),
+		"bad-email": error("An e-mail address must have one @ and a domain."),
+		"bad-env-name": error("A key that ends in `_env` must name an environment variable, not contain the secret itself."),
+		"bad-glob": error("`files` must list globs over paths in the project, without `..`, backslashes or a leading `!`."),
+		"bad-include": error("`include` must list relative paths of YAML files, with `/` as separator."),
+		"bad-member-id": error("The id of a member must begin with `mem_`."),
+		"bad-merchant": error("A merchant code must have 1 to 64 letters, digits, hyphens and underscores."),
+		"bad-number": error("JSON must be able to represent a number in metadata exactly."),
+		"bad-override": error("`overrides` must list overrides such as `max-removals=5@35e43f876462`."),
+		"bad-period": error("A period must be a number of weeks, days or hours, such as `30d`."),
+		"bad-limit": error("A limit such as `max_removals` must be a percentage such as `25%`, or a count."),
+		"bad-role-id": error("The id of a role must begin with `role_`."),
+		"bad-until": error("`until` and `from` must be valid dates, or timestamps with a time zone."),
+		"blank-text": error("Required text must not be blank."),
+		"check-at-most": refusalRule("No more members may have a permission than a check allows."),
+		"check-cannot": refusalRule("A member must not have a permission that a check forbids."),
+		"check-form": error("A check must have one of the three forms."),
+		"check-only": refusalRule("Only members that a check allows may have a permission."),
+		"conflicting-grant": error("A member's grant of a role must have the same end date in every file."),
+		"conflicting-member": error("Several files must agree on a member; only roles are combined."),
+		"conflicting-setting": error("Several files must agree on a setting."),
+		"control-character": error("Names and other short texts must be on one line, without control characters."),
+		"duplicate-entry": warningRule("A list should contain each entry once."),
+		"duplicate-include": warningRule("A file should be included once."),
+		"duplicate-key": error("A mapping must have each key only once."),
+		"duplicate-member": error("A member must be listed only once in a file; addresses are case-insensitive."),
+		"duplicate-member-id": error("Two members must not be pinned to the same id."),
+		"duplicate-member-role": warningRule("A member should list each role once."),
+		"duplicate-merchant": error("A merchant must have only one file."),
+		"duplicate-permission": warningRule("A role should list each permission once."),
+		"previous-address": error("The previous address of a member must not be another member's current or previous address."),
+		"duplicate-previously": error("Two roles must not have the same previous name."),
+		"duplicate-role": error("A role must be declared only once across all files."),
+		"duplicate-role-id": error("Two roles must not be pinned to the same id."),
+		"enforced-setting": error("A file must agree with `sync` and `ignore` of the rules that are enforced on it."),
+		"file-empty": error("A file must not be empty."),
+		"from-after-until": error("`from` must be before `until`."),
+		"sandbox-seed": error("A merchant's file must not be a seed of the sandbox."),
+		"file-missing": error("A file that you pass or include must exist."),
+		"file-not-a-file": error("An include must be a single YAML file."),
+		"file-not-enforced": error("With `enforce_all`, an entry of `enforce` must match every merchant's file."),
+		"file-not-utf8": error("A file must be UTF-8 text."),
+		"file-outside-root": error("An included file must be inside the project, after links are resolved."),
+		"file-too-large": error("A file must not be too large."),
+		"file-too-long": error("A file must not have too many YAML tokens."),
+		"file-unreadable": error("A file must be readable."),
+		"glob-without-file": error("A glob of `enforce` must match a file."),
+		"holders-contradiction": error("`min_holders` of a role must not exceed its `max_holders`."),
+		"ignored-entry": error("Roles and members that `ignore` matches must not be declared, and such roles not be granted."),
+		"include-cycle": error("Files must not include one another in a cycle."),
+		"include-identity": error("An included file must not have `api`."),
+		"include-merchant": error("An included file must not have a merchant code."),
+		"include-not-read": error("A file with includes must be loaded together with them."),
+		"leaver-listed": warningRule("A person who has left (`leavers`) should not be listed."),
+		"link-not-read": warningRule("A link in a folder should lead to a YAML file in the project."),
+		"literal-key": error("A file must not contain an API key."),
+		"looser-setting": error("A merchant's file must not loosen the `max_removals`, `min_holders`, `max_holders`, `require_until` or `escalation` that it includes."),
+		"merge-conflict": error("A file must not contain an unresolved merge conflict."),
+		"merge-key": error("Metadata must not have a merge key (`<<`). Elsewhere, `<<` is an `unknown-key`."),
+		"missing-key": error("Required keys must be present."),
+		"no-globs": error("An entry of `enforce` must have at least one glob, and not too many."),
+		"null-value": error("A key must have a value; write `[]`, `{}` or `\"\"` for an empty one."),
+		"number-form": warningRule("A number in metadata should be in canonical form, unlike `007` and `1e3`."),
+		"previous-role-name": warningRule("References to a renamed role should use its new name."),
+		"previously-declared": error("A previous name must not be the name of another role, unless that role was renamed, too."),
+		"project-file-name": error("The project's file must be named `rolecall.yaml`."),
+		"rare-permission": warningRule("A permission that is used once should not be similar to a frequent one."),
+		"rules-in-reach": error("A rule file must not be under its own rules."),
+		"rules-section": error("A rule file must have no sections other than `guards`, `policies`, `checks`, `leavers`, `ignore` and `sync`."),
+		"section-not-allowed": error("A file must not have a section that the project does not allow."),
+		"role-name-like-id": warningRule("A role's name should not look like an id."),
+		"too-few-roles": error("A set under `separate` must have at least two roles."),
+		"too-many-checks": error("A file must not have too many checks."),
+		"too-many-includes": error("A file must not have too many includes."),
+		"too-many-metadata": error("Metadata must not have more properties than the service accepts."),
+		"too-many-permissions": error("A role must not have more permissions than the service accepts."),
+		"service-limit": warningRule("A member should not exceed the known limits of the service."),
+		"too-many-problems": warningRule("A file has more problems than are shown."),
+		"too-much-to-judge": error("Policies and checks must not take too long to evaluate."),
+		"unassignable-role": warningRule("A grant of `role_owner` or `role_admin` should not begin later or return after a suspension: the service may refuse to assign it through its API."),
+		"unheld-role": warningRule("If all members are declared, every role should have a holder."),
+		"unknown-key": error("A mapping must have only known keys."),
+		"unknown-member": warningRule("A check should name declared members."),
+		"unknown-protected-role": warningRule("A protected role should be declared."),
+		"unknown-role": error("A reference to a role must be a declared name or an id."),
+		"unknown-shared-role": warningRule("A role that a shared rule names should be declared by a merchant that includes the rule, among the given files."),
+		"unsafe-key": error("A key must not be `__proto__`."),
+		"until-after-membership": warningRule("A grant should not end after its membership."),
+		"until-past": warningRule("`until` should be in the future."),
+		"wrong-type": error("A value must have the right type: text, number, true or false, list or mapping."),
+		"wrong-value": error("A value must be one of the allowed values."),
+		"yaml-alias": error("An alias must refer to an earlier anchor; text that begins with `*` must be quoted."),
+		"yaml-alias-limit": error("Aliases must not expand a file excessively."),
+		"yaml-control": error("A file must not contain control characters."),
+		"yaml-documents": error("A file must have only one YAML document."),
+		"yaml-key": error("The keys of a mapping must be text."),
+		"yaml-line-end": error("Lines must end in LF or CRLF, not in CR alone."),
+		"yaml-syntax": error("A file must be valid YAML."),
+		"yaml-tag": error("A file must not have YAML tags."),
+		"yaml-too-deep": error("Lists and mappings must not be nested too deeply."),
+		"yaml-word": warningRule("An unquoted `yes`, `no`, `on` or `off` in metadata is text; only `true` and `false` are booleans.")
+	};
 }));
 
-// src/kernel/rules/gains.ts
-/** Returns the roles that a change gives a member. */
-function newRoles(change) {
-	if (change.kind === "create") return change.after.roles;
-	return change.fields.flatMap((diff) => diff.field === "roles" ? diff.added : []);
+// src/kernel/values/values.ts
+/** Returns the YAML kind of a plain value. */
+function kindOf$3(value) {
+	if (Array.isArray(value)) return "list";
+	if (value === null) return "null";
+	const type = typeof value;
+	if (type === "number" || type === "boolean") return type;
+	return type === "string" ? "text" : "mapping";
 }
-/**
-* Returns the people who newly hold what a limit names, or with `reach` can reach it, each with the permissions or the role:
-* all sensitive permissions, those that a pattern matches, or the role of an id.
-*/
-function gainsOf(what, { impact, members }, reach = false) {
-	const reached = reach ? impact.reach ?? [] : [];
-	const all = [...impact.permissions.map(({ permission }) => permission), ...reached.flatMap(({ permissions }) => permissions)];
-	const meant = new Set(what === "sensitive" ? impact.sensitive : [...new Set(all)].filter(globsOf([what])));
-	const isMeant = (permission) => meant.has(permission);
-	const people = /* @__PURE__ */ new Map();
-	const add = (name, items) => {
-		if (items.length > 0) people.set(name, [.../* @__PURE__ */ new Set([...people.get(name) ?? [], ...items])].sort());
+/** Returns the value at a path, undefined if there is none. */
+function valueAt(root, path) {
+	return path.reduce((value, segment) => typeof value === "object" && value !== null && Object.hasOwn(value, segment) ? value[segment] : void 0, root);
+}
+/** Returns a mapping, or an empty one for any other value. */
+function fieldsOf(value) {
+	return kindOf$3(value) === "mapping" && value !== void 0 ? value : {};
+}
+/** Returns a list, or an empty one for any other value. */
+function listOf$1(value) {
+	return Array.isArray(value) ? value : [];
+}
+/** Concatenates lists without copying a single one. */
+function joinLists(lists) {
+	const [first = [], ...otherLists] = lists;
+	return otherLists.length === 0 ? first : lists.flat();
+}
+/** Returns text that is not blank, else null. */
+function textOf$3(value) {
+	return typeof value === "string" && value.trim() !== "" ? value : null;
+}
+/** Returns a whole number of 0 or more, else null. */
+function countOf(value) {
+	return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
+}
+/** Compares two plain values, ignoring the order of keys. */
+function sameValue(a, b) {
+	if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, index) => sameValue(item, b[index]));
+	if (kindOf$3(a) === "mapping" && kindOf$3(b) === "mapping" && a !== void 0 && b !== void 0) {
+		const [left, right] = [fieldsOf(a), fieldsOf(b)];
+		const keys = Object.keys(left);
+		return keys.length === Object.keys(right).length && keys.every((key) => Object.hasOwn(right, key) && sameValue(left[key], right[key]));
+	}
+	return Object.is(a, b);
+}
+/** Returns every item whose text has occurred before; items without a text are skipped. */
+function repeats(items, textOf) {
+	const seen = /* @__PURE__ */ new Map();
+	const repeats = [];
+	for (const item of items) {
+		const text = textOf(item);
+		if (typeof text !== "string") continue;
+		const first = seen.get(text);
+		if (first === void 0) seen.set(text, item);
+		else repeats.push({
+			text,
+			item,
+			first
+		});
+	}
+	return repeats;
+}
+/** Returns the record without its undefined fields. */
+function omitUndefined(record) {
+	const there = {};
+	for (const key of Object.keys(record)) {
+		const value = record[key];
+		if (value !== void 0) there[key] = value;
+	}
+	return there;
+}
+/** Returns the texts without duplicates. */
+function unique(items) {
+	return [...new Set(items)];
+}
+var init_values = __esmMin((() => {}));
+
+// src/model/desired.ts
+var DEFAULT_REMOVAL_LIMIT, DEFAULT_ESCALATION;
+var init_desired = __esmMin((() => {
+	DEFAULT_REMOVAL_LIMIT = { percent: 25 };
+	DEFAULT_ESCALATION = {
+		assign: ["members_create", "members_update"],
+		edit: ["roles_update"],
+		create: ["roles_create"]
 	};
-	for (const { name, gained } of impact.members) add(name, gained.filter(isMeant));
-	for (const { name, permissions } of reached) add(name, permissions.filter(isMeant));
-	for (const change of members) if (newRoles(change).some(({ id }) => id === what)) add(change.name, [what]);
+}));
+
+// src/kernel/rules/reach.ts
+/**
+* Creates a function that finds what a member can reach; members with the same roles share one answer. Only the permissions
+* that lead to others are followed; what they lead to is looked up when it is asked for.
+*/
+function reaching(access, escalation = {}) {
+	const world = openWorld(access, {
+		...DEFAULT_ESCALATION,
+		...escalation
+	});
+	const cache = /* @__PURE__ */ new Map();
+	return ({ roles }) => {
+		const key = JSON.stringify(roles);
+		const reach = cache.get(key) ?? reachOf$1(heldRoles$1(roles, access), world);
+		cache.set(key, reach);
+		return reach;
+	};
+}
+function openWorld({ roles, removed }, escalation) {
+	const allRoles = sorted([...roles].flatMap(([key, role]) => removed.has(key) ? [] : [role]));
+	const names = /* @__PURE__ */ new Map();
+	for (const { name, permissions } of allRoles) for (const permission of permissions ?? []) {
+		const cached = names.get(permission);
+		if (cached === void 0) names.set(permission, /* @__PURE__ */ new Set([name]));
+		else cached.add(name);
+	}
+	const leads = /* @__PURE__ */ new Set([
+		...escalation.assign,
+		...escalation.edit,
+		...escalation.create
+	]);
+	return {
+		escalation,
+		custom: allRoles.filter((role) => role.custom),
+		leading: new Map([...leads].map((permission) => [permission, [...names.get(permission) ?? []]])),
+		granting: (permission) => names.get(permission) ?? NONE$5
+	};
+}
+function heldRoles$1(keys, { roles, removed }) {
+	return sorted(keys.flatMap((key) => removed.has(key) ? [] : roles.get(key) ?? []));
+}
+/** Returns roles in an order that does not depend on the service's. */
+function sorted(roles) {
+	return [...roles].sort(by(({ name, id }) => JSON.stringify([name, id])));
+}
+/** Follows the permissions that lead to others, until no step adds one or shortens a way. */
+function reachOf$1(held, world) {
+	const heldPermissions = new Set(held.flatMap(({ permissions }) => permissions ?? []));
+	const ways = new Map([...world.leading.keys()].flatMap((permission) => heldPermissions.has(permission) ? [[permission, []]] : []));
+	let assigning = null;
+	let isGrowing = true;
+	while (isGrowing) {
+		isGrowing = false;
+		assigning = shortestWay(world.escalation.assign, ways);
+		for (const [permission, steps] of furtherWays(ways, held, world)) {
+			const best = ways.get(permission);
+			if (best !== void 0 && best.length <= steps.length) continue;
+			ways.set(permission, steps);
+			isGrowing = true;
+		}
+	}
+	const anything = ways.get(ANYTHING) ?? null;
+	const isAssigned = (permission) => assigning !== null && world.granting(permission).size > 0;
+	const wayTo = (permission) => {
+		if (heldPermissions.has(permission)) return [];
+		const roles = world.granting(permission);
+		if (assigning === null || roles.size === 0) return null;
+		return shortestAssignment(assigning, roles);
+	};
+	return {
+		anything,
+		includes: (permission) => heldPermissions.has(permission) || anything !== null || isAssigned(permission),
+		stepsTo: (permission) => {
+			const way = wayTo(permission);
+			return way === null || anything !== null && anything.length < way.length ? anything : way;
+		}
+	};
+}
+/** Yields where the permissions that can be reached lead, one step further. */
+function* furtherWays(ways, held, { escalation: { assign, edit, create }, custom, leading }) {
+	const [assigning, editing, creating] = [
+		assign,
+		edit,
+		create
+	].map((some) => shortestWay(some, ways));
+	const customRole = held.find(({ custom }) => custom);
+	if (editing && customRole) yield [ANYTHING, withStep(editing.steps, step("edit", editing, customRole.name))];
+	if (!assigning) return;
+	for (const [permission, names] of leading) if (names.length > 0) yield [permission, shortestAssignment(assigning, new Set(names))];
+	const given = custom.find(({ name }) => editing?.steps.some(({ role }) => role === name)) ?? custom[0];
+	if (editing && given) {
+		const assigned = withStep(joined$4(editing.steps, assigning.steps), step("assign", assigning, given.name));
+		yield [ANYTHING, withStep(assigned, step("edit", editing, given.name))];
+	}
+	if (creating) {
+		const made = withStep(joined$4(creating.steps, assigning.steps), step("create", creating, null));
+		yield [ANYTHING, withStep(made, step("assign", assigning, null))];
+	}
+}
+/** Returns the steps that assign the first of some roles, or one that they assign already. */
+function shortestAssignment(assigning, names) {
+	const isDone = assigning.steps.some(({ does, role }) => does === "assign" && names.has(role ?? ""));
+	const [first = ""] = names;
+	return isDone ? assigning.steps : withStep(assigning.steps, step("assign", assigning, first));
+}
+function step(does, { permission }, role) {
+	return {
+		does,
+		by: permission,
+		role
+	};
+}
+function shortestWay(permissions, ways) {
+	let best = null;
+	for (const permission of permissions) {
+		const steps = ways.get(permission);
+		if (steps !== void 0 && (best === null || steps.length < best.steps.length)) best = {
+			permission,
+			steps
+		};
+	}
+	return best;
+}
+function withStep(steps, step) {
+	return joined$4(steps, [step]);
+}
+/** Joins steps; one that both have is taken once. */
+function joined$4(steps, other) {
+	const isSame = (a, b) => a.does === b.does && a.role === b.role;
+	return [...steps, ...other.filter((step) => !steps.some((ownStep) => isSame(ownStep, step)))];
+}
+var NONE$5, ANYTHING;
+var init_reach = __esmMin((() => {
+	init_text();
+	init_desired();
+	NONE$5 = /* @__PURE__ */ new Set();
+	ANYTHING = Symbol("anything");
+}));
+
+// src/kernel/rules/checks.ts
+/** Returns the violations of the file's checks in an access; members count whatever their status. */
+function checkViolations({ checks, policies, enforcedBy }, judged) {
+	if (checks.length === 0) return [];
+	const context = contextOf$1(judged, policies);
+	return checks.flatMap((check) => {
+		const text = checkText(check);
+		return violationsOf(check, context).map(({ data, subject, extent }) => ({
+			rule: `check ${text} ${subject === null ? "" : extent.join()}`,
+			subject,
+			extent,
+			check,
+			...data.code === "check-only" && { only: data },
+			refusal: (tense) => ({
+				...toRefusal(data, tense, enforcedBy),
+				check: text
+			}),
+			breaches: () => [breachOfCheck(check, data, enforcedBy)]
+		}));
+	});
+}
+/** Returns a violated check as a problem of the files. */
+function breachOfCheck({ origin }, data, enforcedBy) {
+	const { message, hint } = toRefusal(data, "plan", enforcedBy);
+	const subject = data.code === "check-cannot" ? {
+		kind: "cannot",
+		origin,
+		permission: data.permission
+	} : {
+		kind: "check",
+		origin,
+		key: data.code === "check-only" ? "only" : "at_most"
+	};
+	return {
+		code: data.code,
+		subject,
+		message,
+		hint
+	};
+}
+/** Returns the distinct roles of unknown permissions, because of which checks may be wrong. */
+function unknownToChecks(checks, judged) {
+	return [...unknownToEach(checks, judged).values()].flat();
+}
+/** Returns the distinct roles of unknown permissions, because of which each check may be wrong. */
+function unknownToEach(checks, judged) {
+	if (checks.length === 0) return /* @__PURE__ */ new Map();
+	const context = contextOf$1(judged, {});
+	const { granted, index } = context;
+	const unknownTo = (check) => permissionsOf$1(check).flatMap((permission) => {
+		return [...new Set(subjectsOf(check, index.people, context).flatMap((person) => granted(person).permissions.has(permission) ? [] : granted(person).unknown))].sort().map((name) => ({
+			name,
+			permission
+		}));
+	});
+	return new Map(checks.map((check) => [check, unknownTo(check)]));
+}
+function contextOf$1(judged, { escalation }) {
+	const { access, settled } = judged;
+	const reach = reaching(access, escalation);
+	const reachSettled = settled === access ? reach : reaching(settled, escalation);
+	const index = indexAccess(access);
+	const counted = settled === access ? index : indexAccess(settled);
+	return {
+		...judged,
+		granted: granting(access, () => true),
+		reach,
+		reachSettled,
+		index,
+		counted
+	};
+}
+function permissionsOf$1(check) {
+	return check.kind === "cannot" ? check.cannot : [check.can];
+}
+/** Returns the people who break a check, of those with its permission. */
+function subjectsOf(check, people, { index, find }) {
+	switch (check.kind) {
+		case "only": {
+			const roles = new Set(check.only.flatMap((entry) => entry.startsWith("role:") ? find(entry.slice(5)) ?? [] : []));
+			const allowed = new Set(check.only.map((entry) => entry.toLowerCase()));
+			return people.filter(({ email, roles: held }) => !allowed.has(email?.toLowerCase() ?? "") && !held.some((role) => roles.has(role)));
+		}
+		case "at-most": return people;
+		case "cannot": return index.byAddress.get(check.member.toLowerCase()) ?? [];
+		default: return check;
+	}
+}
+function violationsOf(check, context) {
+	const { granted, reach, reachSettled, index, counted } = context;
+	const reachers = (people, by, permission) => {
+		countWork(context, people.length);
+		return people.filter((person) => by(person).includes(permission));
+	};
+	if (check.kind === "at-most") {
+		const { can, atMost } = check;
+		const holders = check.reach ? reachers(counted.people, reachSettled, can) : peopleWith(counted, can);
+		if (holders.length <= atMost) return [];
+		countWork(context, holders.length * 5);
+		return [{
+			data: {
+				code: "check-at-most",
+				permission: can,
+				most: atMost,
+				holders: holders.map(({ name }) => name),
+				...check.reach && { reach: true }
+			},
+			subject: null,
+			extent: holders.map(({ id, name }) => id ?? name.toLowerCase())
+		}];
+	}
+	const code = check.kind === "only" ? "check-only" : "check-cannot";
+	const people = check.kind !== "only" ? [] : check.reach ? index.people : peopleWith(index, check.can);
+	countWork(context, people.length);
+	return subjectsOf(check, people, context).flatMap((person) => {
+		const reachable = check.reach ? reach(person) : null;
+		const held = granted(person).permissions;
+		const has = permissionsOf$1(check).filter((permission) => reachable === null ? held.has(permission) : reachable.includes(permission));
+		countWork(context, has.length * (50 + person.roles.length));
+		return has.map((permission) => {
+			const through = rolesGranting(permission, person, context);
+			const steps = reachable?.stepsTo(permission) ?? [];
+			return {
+				data: {
+					code,
+					name: person.name,
+					permission,
+					through,
+					...steps.length > 0 && { steps }
+				},
+				subject: subjectOf$1(person),
+				extent: [permission]
+			};
+		});
+	});
+}
+/** Returns the names of a member's roles that grant a permission. */
+function rolesGranting(permission, person, { access: { roles }, index }) {
+	const granting = index.granting.get(permission);
+	return person.roles.flatMap((key) => granting?.has(key) ? roles.get(key)?.name ?? [] : []).sort();
+}
+/** Returns a check in one line, in a fixed order of keys, to serve as its name. */
+function checkText(check) {
+	const reach = check.reach ? " reach" : "";
+	switch (check.kind) {
+		case "only": return `can${reach} ${check.can}: only ${sortedSet(check.only).join(", ") || "nobody"}`;
+		case "at-most": return `can${reach} ${check.can}: at most ${check.atMost}`;
+		case "cannot": return `${check.member} cannot${reach} ${sortedSet(check.cannot).join(", ")}`;
+		default: return check;
+	}
+}
+/** Subtracts steps of work from the budget; throws `TooMuchWork` if it is used up. */
+function countWork({ budget }, steps) {
+	if (budget === void 0) return;
+	budget.steps -= steps;
+	if (budget.steps < 0) throw new TooMuchWork();
+}
+/** Returns the holders of a role, by its name or id. */
+function holdersBy(role, { holders }, judged) {
+	const key = judged.find(role);
+	const people = (key === void 0 ? void 0 : holders.get(key)) ?? [];
+	countWork(judged, 1 + people.length);
 	return people;
 }
-var ADMINISTRATORS;
-var init_gains = __esmMin((() => {
-	init_sensitive();
-	ADMINISTRATORS = ["role_owner", "role_admin"];
+/** Returns a member as the subject of a violation. */
+function subjectOf$1({ id, email }) {
+	return {
+		id,
+		name: email
+	};
+}
+/** Indexes an access, so that a rule visits only the members that it concerns. */
+function indexAccess({ roles, people: unsorted }) {
+	const people = [...unsorted].sort(by(({ name }) => name));
+	const holders = /* @__PURE__ */ new Map();
+	const byAddress = /* @__PURE__ */ new Map();
+	for (const person of people) {
+		if (person.email !== null) add$1(byAddress, person.email.toLowerCase(), person);
+		for (const role of person.roles) add$1(holders, role, person);
+	}
+	const granting = /* @__PURE__ */ new Map();
+	for (const [key, { permissions }] of roles) for (const permission of permissions ?? []) {
+		const cached = granting.get(permission);
+		if (cached === void 0) granting.set(permission, /* @__PURE__ */ new Set([key]));
+		else cached.add(key);
+	}
+	return {
+		people,
+		holders,
+		byAddress,
+		granting,
+		answers: /* @__PURE__ */ new Map()
+	};
+}
+/** Returns the members with a permission through any role; cached for several checks of one permission. */
+function peopleWith({ holders, granting, answers }, permission) {
+	const cached = answers.get(permission);
+	if (cached !== void 0) return cached;
+	const [first = [], ...otherHolders] = [...granting.get(permission) ?? []].map((role) => holders.get(role) ?? []);
+	const people = otherHolders.length === 0 ? first : [...new Set([first, ...otherHolders].flat())].sort(by(({ name }) => name));
+	answers.set(permission, people);
+	return people;
+}
+function add$1(lists, key, item) {
+	const list = lists.get(key);
+	if (list === void 0) lists.set(key, [item]);
+	else list.push(item);
+}
+var STEPS_OF_HOLDER, STEPS_OF_VIOLATION, TooMuchWork;
+var init_checks$2 = __esmMin((() => {
+	init_text();
+	init_refusals();
+	init_access();
+	init_reach();
+	STEPS_OF_HOLDER = 5;
+	STEPS_OF_VIOLATION = 50;
+	TooMuchWork = class extends Error {};
 }));
+
+// src/kernel/rules/rule.ts
+/** Returns the refusal of a policy. */
+function policyRefusal(code, resource, name, message, hint) {
+	return {
+		rule: "policy",
+		code,
+		resource,
+		name,
+		check: null,
+		message,
+		hint,
+		override: null
+	};
+}
+/** Returns a refusal in the future tense as a problem of the files. */
+function breachOf(code, key, subject, { message, hint }) {
+	return {
+		code,
+		subject,
+		message,
+		hint,
+		...key !== null && { rule: ["policies", key] }
+	};
+}
+/** Returns the items of a list that another one lacks, in words. */
+function missingFrom(before, after, text) {
+	return before.filter((item) => !after.includes(item)).map(text);
+}
+var init_rule = __esmMin((() => {}));
 
 // node_modules/zod/v4/core/util.js
 function getEnumValues(entries) {
@@ -15341,7 +15711,7 @@ var init_regexes = __esmMin((() => {
 
 // node_modules/zod/v4/core/checks.js
 var $ZodCheck, _whenHasLength, numericOriginMap, $ZodCheckGreaterThan, $ZodCheckNumberFormat, $ZodCheckMaxLength, $ZodCheckMinLength, $ZodCheckStringFormat, $ZodCheckRegex;
-var init_checks$2 = __esmMin((() => {
+var init_checks$1 = __esmMin((() => {
 	init_core$1();
 	init_util();
 	$ZodCheck = /*@__PURE__*/ $constructor("$ZodCheck", (inst, def) => {
@@ -15759,7 +16129,7 @@ function handleRefineResult(result, payload, input, inst) {
 }
 var $ZodType, toStandardResult, $ZodString, $ZodStringFormat, URL_BAD_FORMAT, URL_UNPARSEABLE, asciiTabOrNewline, $ZodURL, $ZodNumber, $ZodNumberFormat, $ZodBoolean, $ZodNull, $ZodUnknown, $ZodNever, arraySize, $ZodArray, NO_SYMBOL_KEYS, $ZodObject, $ZodUnion, $ZodDiscriminatedUnion, $ZodRecord, $ZodEnum, $ZodLiteral, $ZodOptional, $ZodExactOptional, $ZodNullable, $ZodDefault, $ZodCatch, $ZodLazy, $ZodCustom;
 var init_schemas$1 = __esmMin((() => {
-	init_checks$2();
+	init_checks$1();
 	init_core$1();
 	init_regexes();
 	init_util();
@@ -16686,7 +17056,7 @@ function _refine(Class, fn, _params) {
 	});
 }
 var init_api = __esmMin((() => {
-	init_checks$2();
+	init_checks$1();
 	init_util();
 }));
 
@@ -16700,7 +17070,7 @@ var init_core = __esmMin((() => {
 	init_errors$1();
 	init_schemas$1();
 	init_memoizer();
-	init_checks$2();
+	init_checks$1();
 	init_versions();
 	init_util();
 	init_regexes();
@@ -17034,7 +17404,7 @@ var init_schemas = __esmMin((() => {
 }));
 
 // node_modules/zod/v4/mini/checks.js
-var init_checks$1 = __esmMin((() => {
+var init_checks = __esmMin((() => {
 	init_core();
 }));
 
@@ -17043,7 +17413,7 @@ var init_external = __esmMin((() => {
 	init_core();
 	init_parse();
 	init_schemas();
-	init_checks$1();
+	init_checks();
 	init_schemas$1();
 	init_util();
 	init_schemas();
@@ -17122,81 +17492,772 @@ var init_text_schemas = __esmMin((() => {
 	ONE_EMAIL = new RegExp(String.raw`^(?![^"]*\*)${ADDRESS$3}`, "u");
 }));
 
-// src/kernel/values/values.ts
-/** Returns the YAML kind of a plain value. */
-function kindOf$3(value) {
-	if (Array.isArray(value)) return "list";
-	if (value === null) return "null";
-	const type = typeof value;
-	if (type === "number" || type === "boolean") return type;
-	return type === "string" ? "text" : "mapping";
+// src/kernel/values/dates.ts
+/** Parses an end: a date includes its whole day in UTC, an RFC 3339 timestamp is that instant; null if neither. */
+function parseUntil(text) {
+	const start = parseFrom(text);
+	return start === null ? null : {
+		text,
+		ends: start.starts + (DATE$1.test(text) ? DAY$2 : 0)
+	};
 }
-/** Returns the value at a path, undefined if there is none. */
-function valueAt(root, path) {
-	return path.reduce((value, segment) => typeof value === "object" && value !== null && Object.hasOwn(value, segment) ? value[segment] : void 0, root);
-}
-/** Returns a mapping, or an empty one for any other value. */
-function fieldsOf(value) {
-	return kindOf$3(value) === "mapping" && value !== void 0 ? value : {};
-}
-/** Returns a list, or an empty one for any other value. */
-function listOf(value) {
-	return Array.isArray(value) ? value : [];
-}
-/** Concatenates lists without copying a single one. */
-function joinLists(lists) {
-	const [first = [], ...otherLists] = lists;
-	return otherLists.length === 0 ? first : lists.flat();
-}
-/** Returns text that is not blank, else null. */
-function textOf$3(value) {
-	return typeof value === "string" && value.trim() !== "" ? value : null;
-}
-/** Returns a whole number of 0 or more, else null. */
-function countOf(value) {
-	return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
-}
-/** Compares two plain values, ignoring the order of keys. */
-function sameValue(a, b) {
-	if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, index) => sameValue(item, b[index]));
-	if (kindOf$3(a) === "mapping" && kindOf$3(b) === "mapping" && a !== void 0 && b !== void 0) {
-		const [left, right] = [fieldsOf(a), fieldsOf(b)];
-		const keys = Object.keys(left);
-		return keys.length === Object.keys(right).length && keys.every((key) => Object.hasOwn(right, key) && sameValue(left[key], right[key]));
-	}
-	return Object.is(a, b);
-}
-/** Returns every item whose text has occurred before; items without a text are skipped. */
-function repeats(items, textOf) {
-	const seen = /* @__PURE__ */ new Map();
-	const repeats = [];
-	for (const item of items) {
-		const text = textOf(item);
-		if (typeof text !== "string") continue;
-		const first = seen.get(text);
-		if (first === void 0) seen.set(text, item);
-		else repeats.push({
+/** Parses a beginning: a date means the start of that day in UTC, an RFC 3339 timestamp that instant; null if neither. */
+function parseFrom(text) {
+	const date = DATE$1.exec(text);
+	if (date !== null) {
+		const day = dayNumber(date);
+		return day === null ? null : {
 			text,
-			item,
-			first
-		});
+			starts: day * DAY$2
+		};
 	}
-	return repeats;
+	const stamp = TIMESTAMP.exec(text);
+	const day = stamp && dayNumber(stamp);
+	if (stamp === null || day === null) return null;
+	const [, , , , hours, minutes, seconds, fraction = "", sign, zoneHours = 0, zoneMinutes = 0] = stamp;
+	const time = (Number(hours) * 60 + Number(minutes)) * 6e4 + Number(seconds) * 1e3;
+	const zone = (Number(zoneHours) * 60 + Number(zoneMinutes)) * (sign === "-" ? -6e4 : 6e4);
+	return {
+		text,
+		starts: day * DAY$2 + time + Number(fraction.slice(0, 3).padEnd(3, "0")) - zone
+	};
 }
-/** Returns the record without its undefined fields. */
-function omitUndefined(record) {
-	const there = {};
-	for (const key of Object.keys(record)) {
-		const value = record[key];
-		if (value !== void 0) there[key] = value;
-	}
-	return there;
+/** Returns why a text is not an end: no such day, no time zone, or another format. */
+function untilMistake(text) {
+	if (parseUntil(`${text}Z`) !== null) return "zone";
+	return DATE$1.test(text.slice(0, 10)) && dayNumber(DATE$1.exec(text.slice(0, 10)) ?? []) === null ? "day" : "form";
 }
-/** Returns the texts without duplicates. */
-function unique(items) {
+/** Returns the number of days in a month (1 to 12), 0 for any other month. */
+function daysInMonth(year, month) {
+	return [
+		31,
+		year % 4 === 0 && year % 100 !== 0 || year % 400 === 0 ? 29 : 28,
+		31,
+		30,
+		31,
+		30,
+		31,
+		31,
+		30,
+		31,
+		30,
+		31
+	][month - 1] ?? 0;
+}
+/** Returns the days since 1970-01-01 in the Gregorian calendar; null if there is no such day. */
+function dayNumber([, years, months, days]) {
+	const [year, month, day] = [
+		Number(years),
+		Number(months),
+		Number(days)
+	];
+	if (day < 1 || day > daysInMonth(year, month)) return null;
+	const y = month > 2 ? year : year - 1;
+	const century = Math.floor(y / 400);
+	const yearOfCentury = y - century * 400;
+	const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1;
+	const dayOfCentury = yearOfCentury * 365 + Math.floor(yearOfCentury / 4) - Math.floor(yearOfCentury / 100) + dayOfYear;
+	return century * 146097 + dayOfCentury - 719468;
+}
+/** Parses a number of weeks, days or hours; null for another text. */
+function parsePeriod(text) {
+	const [, number, unit = ""] = /^([1-9]\d{0,4})([wdh])$/.exec(text) ?? [];
+	return number === void 0 ? null : {
+		text,
+		ms: Number(number) * (UNITS[unit] ?? 0)
+	};
+}
+var DATE$1, TIMESTAMP, UNTIL_PATTERN, DAY$2, HOUR, UNITS;
+var init_dates = __esmMin((() => {
+	DATE$1 = /^(\d{4})-(\d\d)-(\d\d)$/;
+	TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)[Tt]([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$/;
+	UNTIL_PATTERN = "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])([Tt]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?([Zz]|[+-]([01]\\d|2[0-3]):[0-5]\\d))?$";
+	DAY$2 = 864e5;
+	HOUR = 36e5;
+	UNITS = {
+		w: 168 * HOUR,
+		d: 24 * HOUR,
+		h: HOUR
+	};
+}));
+
+// src/kernel/rules/settings/setting-kinds.ts
+/** Returns distinct texts, sorted: of values without an order. */
+function asSet(values) {
+	return [...new Set(values.map((value) => canonicalJson(value)))].sort(byCodeUnit);
+}
+function distinct$1(items) {
 	return [...new Set(items)];
 }
-var init_values = __esmMin((() => {}));
+function texts$2(written) {
+	return listOf$1(written).filter((item) => textOf$3(item) !== null);
+}
+function listed(what, written) {
+	return listOf$1(written).flatMap((text, index) => typeof text === "string" && text.trim() !== "" ? [{
+		what,
+		text,
+		path: [index],
+		at: "value"
+	}] : []);
+}
+/** A list of names, or of other texts. */
+function textList(what) {
+	return {
+		combine: (written) => distinct$1(written.flatMap(texts$2)),
+		renamed: (value, nameOf) => what === "role" ? distinct$1(value.map(nameOf)) : value,
+		meaning: asSet,
+		readable: texts$2,
+		names: (written) => listed(what, written),
+		lists: () => [[]],
+		keys: none,
+		limits: none
+	};
+}
+function roleKeys(written) {
+	return Object.keys(fieldsOf(written)).flatMap((text) => text.trim() === "" || STRANGE_KEYS.has(text) ? [] : [{
+		what: "role",
+		text,
+		path: [text],
+		at: "key"
+	}]);
+}
+/** Combines values by role: of several for one role, the one that `stricter` chooses counts. */
+function byRole(entries, stricter) {
+	const items = /* @__PURE__ */ new Map();
+	for (const [role, item] of entries) {
+		const current = items.get(role);
+		items.set(role, current === void 0 ? item : stricter(item, current));
+	}
+	return Object.fromEntries(items);
+}
+function countEntries(written) {
+	return Object.entries(fieldsOf(written)).flatMap(([role, value]) => {
+		const count = countOf(value);
+		return count === null ? [] : [[role, count]];
+	});
+}
+/** Numbers of holders by role, of which less or more is stricter. */
+function roleCounts(stricter) {
+	const [strictest, sign] = stricter === "less" ? [Math.min, -1] : [Math.max, 1];
+	return {
+		combine: (written) => byRole(written.flatMap(countEntries), strictest),
+		renamed: (value, nameOf) => byRole(Object.entries(value).map(([role, count]) => [nameOf(role), count]), strictest),
+		meaning: (value) => value,
+		readable: (written) => Object.fromEntries(countEntries(written)),
+		names: roleKeys,
+		lists: none,
+		keys: (written) => Object.keys(fieldsOf(written)),
+		limits: (written) => countEntries(written).map(([role, value]) => ({
+			path: [role],
+			role,
+			unit: HOLDERS,
+			value,
+			strictness: sign * value,
+			stricter
+		}))
+	};
+}
+function periodEntries(written) {
+	if (Array.isArray(written)) return texts$2(written).map((role) => [role, null]);
+	return Object.entries(fieldsOf(written)).flatMap(([role, text]) => {
+		const period = typeof text === "string" ? parsePeriod(text) : null;
+		return period === null ? [] : [[role, period]];
+	});
+}
+function shorter$1(a, b) {
+	if (a === null || b === null) return a ?? b;
+	return a.ms < b.ms ? a : b;
+}
+var HOLDERS, none, allowList, roleSets, STRANGE_KEYS, mostByRole, fewest, fewestByRole, periodsByRole, patternLists;
+var init_setting_kinds = __esmMin((() => {
+	init_json_text();
+	init_text();
+	init_dates();
+	init_values();
+	HOLDERS = "holders";
+	none = () => [];
+	allowList = {
+		combine: (written) => written.length === 0 ? void 0 : distinct$1(written.flatMap(texts$2)),
+		renamed: (value) => value,
+		meaning: (value) => value && asSet(value),
+		readable: (written) => Array.isArray(written) && written.every((item) => textOf$3(item) !== null) ? written : void 0,
+		names: none,
+		lists: () => [[]],
+		keys: none,
+		limits: none
+	};
+	roleSets = {
+		combine: (written) => written.flatMap((sets) => listOf$1(sets).map(texts$2)),
+		renamed: (value, nameOf) => value.map((roles) => distinct$1(roles.map(nameOf))),
+		meaning: (value) => asSet(value.map(asSet)),
+		readable: (written) => listOf$1(written).map((roles) => texts$2(listOf$1(roles))),
+		names: (written) => listOf$1(written).flatMap((roles, index) => listed("role", roles).map((name) => ({
+			...name,
+			path: [index, ...name.path]
+		}))),
+		lists: (written) => listOf$1(written).map((_, index) => [index]),
+		keys: none,
+		limits: none
+	};
+	STRANGE_KEYS = /* @__PURE__ */ new Set(["__proto__", "<<"]);
+	mostByRole = roleCounts("less");
+	fewest = roleCounts("more");
+	fewestByRole = {
+		...fewest,
+		combine: (written) => written.length === 0 ? void 0 : fewest.combine(written),
+		renamed: (value, nameOf) => value && fewest.renamed(value, nameOf)
+	};
+	periodsByRole = {
+		combine: (written) => byRole(written.flatMap(periodEntries), shorter$1),
+		renamed: (value, nameOf) => byRole(Object.entries(value).map(([role, period]) => [nameOf(role), period]), shorter$1),
+		meaning: (value) => Object.fromEntries(Object.entries(value).map(([role, period]) => [role, period?.ms])),
+		readable: (written) => Array.isArray(written) ? texts$2(written) : Object.fromEntries(periodEntries(written).map(([role, period]) => [role, period?.text])),
+		names: (written) => Array.isArray(written) ? listed("role", written) : roleKeys(written),
+		lists: () => [[]],
+		keys: (written) => Array.isArray(written) ? [] : Object.keys(fieldsOf(written)),
+		limits: (written) => periodEntries(written).flatMap(([role, period]) => period === null ? [] : [{
+			path: [role],
+			role,
+			unit: "time",
+			value: period.text,
+			strictness: -period.ms,
+			stricter: "less"
+		}])
+	};
+	patternLists = {
+		combine: (written) => ({
+			roles: distinct$1(written.flatMap((lists) => texts$2(fieldsOf(lists)["roles"]))),
+			members: distinct$1(written.flatMap((lists) => texts$2(fieldsOf(lists)["members"])))
+		}),
+		renamed: ({ roles, members }, nameOf) => ({
+			roles: distinct$1(roles.flatMap((role) => [role, nameOf(role)])),
+			members
+		}),
+		meaning: ({ roles, members }) => [asSet(roles), asSet(members)],
+		readable: (written) => ({
+			roles: texts$2(fieldsOf(written)["roles"]),
+			members: texts$2(fieldsOf(written)["members"])
+		}),
+		names: (written) => ["roles", "members"].flatMap((key) => listed(key === "roles" ? "role-pattern" : "member-pattern", fieldsOf(written)[key]).map((name) => ({
+			...name,
+			path: [key, ...name.path]
+		}))),
+		lists: () => [["roles"], ["members"]],
+		keys: none,
+		limits: none
+	};
+}));
+
+// src/kernel/rules/settings/email-domains-setting.ts
+var emailDomainsSetting;
+var init_email_domains_setting = __esmMin((() => {
+	init_mini();
+	init_text_schemas();
+	init_setting_kinds();
+	emailDomainsSetting = {
+		section: "policies",
+		key: "email_domains",
+		schema: optional(array(matching(DOMAIN, "bad-domain")), {
+			title: "Domains of addresses",
+			description: "The allowed domains of members' addresses; \"*.example.com\", quoted, stands for every subdomain of example.com. If absent, any domain is allowed.",
+			examples: [["example.com", "*.example.com"]]
+		}),
+		kind: allowList
+	};
+}));
+
+// src/kernel/rules/email-domains.ts
+/** Returns a test of an address against the allowed domains. */
+function domainTest(domains) {
+	const lower = domains.map((domain) => domain.toLowerCase());
+	const whole = new Set(lower.filter((domain) => !domain.startsWith("*.")));
+	const parents = new Set(lower.filter((domain) => domain.startsWith("*.")).map((domain) => domain.slice(2)));
+	return (email) => {
+		const domain = email.slice(email.lastIndexOf("@") + 1).toLowerCase();
+		const labels = domain.slice(0, MAX_DOMAIN).split(".");
+		return whole.has(domain) || labels.some((_, index) => index > 0 && parents.has(labels.slice(index).join(".")));
+	};
+}
+var KEY$2, emailDomains, MAX_DOMAIN;
+var init_email_domains = __esmMin((() => {
+	init_text();
+	init_refusals();
+	init_rule_table();
+	init_values();
+	init_checks$2();
+	init_rule();
+	init_email_domains_setting();
+	KEY$2 = "email-domains";
+	emailDomains = {
+		...emailDomainsSetting,
+		diagnostics: { "policy-email-domain": refusalRule("Members' addresses must be in the allowed domains (`email_domains`).") },
+		codes: ["email-domains"],
+		list: (domains) => domains === void 0 ? [] : [{
+			text: `email_domains: ${domains.join(", ") || "none"}`,
+			keys: [],
+			entry: null,
+			violated: KEY$2,
+			item: {
+				kind: "email-domains",
+				domains
+			}
+		}],
+		looser(before, after) {
+			if (before === void 0) return [];
+			if (after === void 0) return ["addresses may be in any domain"];
+			const isAllowed = domainTest(before);
+			const lowerDomains = new Set(before.map((domain) => domain.toLowerCase()));
+			return after.filter((domain) => {
+				const lower = domain.toLowerCase();
+				return !lowerDomains.has(lower) && !isAllowed(`@${lower.replace(/^\*\./, "any.")}`);
+			}).map((domain) => `addresses may be in ${domain}`);
+		},
+		lint(written, { addresses, isLive }) {
+			if (addresses === null) return [];
+			const used = addresses.map((address) => address.toLowerCase().replace(/^.*@/s, ""));
+			return listOf$1(written).flatMap((entry, index) => {
+				const allowed = textOf$3(entry);
+				if (allowed === null) return [];
+				const domain = allowed.toLowerCase();
+				if (used.some((memberDomain) => domain.startsWith("*.") ? memberDomain.endsWith(domain.slice(1)) : memberDomain === domain)) return [];
+				return [{
+					code: "unused-domain",
+					path: [index],
+					message: `No member${isLive ? "" : " of the files"} has an address of ${quoted(allowed)}, which is allowed.`,
+					hint: "Remove it from the list, so that nobody is invited there by mistake."
+				}];
+			});
+		},
+		isOff: (domains) => domains === void 0,
+		judge(domains, { index, enforcedBy }) {
+			if (domains === void 0) return [];
+			const isAllowed = domainTest(domains);
+			return index.people.filter(({ email }) => email !== null && !isAllowed(email)).map((person) => {
+				const { name } = person;
+				const refusal = policyRefusal(KEY$2, "member", name, `The address ${name} is in none of the allowed domains: ${list(domains) || "there are none"}.`, `Use another address, or ${ruleAdvice("add the domain to policies.email_domains", enforcedBy)}.`);
+				return {
+					rule: KEY$2,
+					subject: subjectOf$1(person),
+					extent: [],
+					check: null,
+					refusal: () => refusal,
+					breaches: () => [breachOf("policy-email-domain", "email_domains", {
+						kind: "member",
+						email: name
+					}, refusal)]
+				};
+			});
+		}
+	};
+	MAX_DOMAIN = 253;
+}));
+
+// src/kernel/rules/settings/escalation-setting.ts
+function perWay(list) {
+	return omitUndefined({
+		assign: list("assign"),
+		edit: list("edit"),
+		create: list("create")
+	});
+}
+var permissions$2, ways, way, escalationSetting;
+var init_escalation_setting = __esmMin((() => {
+	init_mini();
+	init_desired();
+	init_text_schemas();
+	init_values();
+	init_setting_kinds();
+	permissions$2 = textList("permission");
+	ways = {
+		combine: (written) => written.length === 0 ? void 0 : perWay((key) => {
+			const given = written.flatMap((value) => Array.isArray(fieldsOf(value)[key]) ? [fieldsOf(value)[key]] : []);
+			return given.length === 0 ? void 0 : permissions$2.combine(given);
+		}),
+		renamed: (value) => value,
+		meaning: (value) => value && perWay((key) => value[key] && asSet(value[key])),
+		readable: (written) => perWay((key) => Array.isArray(fieldsOf(written)[key]) ? permissions$2.combine([fieldsOf(written)[key]]) : void 0),
+		names: (written) => Object.entries(fieldsOf(written)).flatMap(([key, list]) => permissions$2.names(list).map((name) => ({
+			...name,
+			path: [key, ...name.path]
+		}))),
+		lists: () => [],
+		keys: () => [],
+		limits: () => []
+	};
+	way = (title, description, common) => optional(array(text$2()), {
+		title,
+		description,
+		default: [...common],
+		examples: [common.slice(0, 1)]
+	});
+	escalationSetting = {
+		section: "policies",
+		key: "escalation",
+		schema: optional(strictObject({
+			assign: way("Assign roles", "Permissions to give a role to a member.", DEFAULT_ESCALATION.assign),
+			edit: way("Edit roles", "Permissions to change what a custom role grants.", DEFAULT_ESCALATION.edit),
+			create: way("Create roles", "Permissions to create a role.", DEFAULT_ESCALATION.create)
+		}), {
+			title: "Escalation permissions",
+			description: "The permissions with which members can give themselves more access, for checks with reach: true.",
+			examples: [{
+				assign: ["members_update"],
+				edit: ["roles_update"],
+				create: []
+			}]
+		}),
+		kind: ways
+	};
+}));
+
+// src/kernel/rules/escalation.ts
+var WAYS, escalation;
+var init_escalation = __esmMin((() => {
+	init_desired();
+	init_rule();
+	init_escalation_setting();
+	WAYS = [
+		["assign", "assign roles"],
+		["edit", "change roles"],
+		["create", "create roles"]
+	];
+	escalation = {
+		...escalationSetting,
+		codes: [],
+		list: () => [],
+		looser: (before, after) => WAYS.flatMap(([key, does]) => missingFrom(before?.[key] ?? DEFAULT_ESCALATION[key], after?.[key] ?? DEFAULT_ESCALATION[key], (permission) => `checks no longer count that ${permission} lets somebody ${does}`)),
+		isOff: () => true,
+		judge: () => []
+	};
+}));
+
+// src/kernel/rules/settings/forbid-permissions-setting.ts
+var forbidPermissionsSetting;
+var init_forbid_permissions_setting = __esmMin((() => {
+	init_text_schemas();
+	init_setting_kinds();
+	forbidPermissionsSetting = {
+		section: "policies",
+		key: "forbid_permissions",
+		schema: texts$3("Forbidden permissions", "Permissions that no custom role may grant.", [["payouts_edit"]]),
+		kind: textList("permission")
+	};
+}));
+
+// src/kernel/rules/forbid-permissions.ts
+function refusalOf$3(name, permissions, isPlan, enforcedBy) {
+	return policyRefusal(KEY$1, "role", name, `The role "${name}" ${isPlan ? "would grant" : "grants"} ${list(permissions)}, which no custom role may grant.`, `Remove it from the role, or ${ruleAdvice("from policies.forbid_permissions", enforcedBy)}.`);
+}
+var KEY$1, forbidPermissions;
+var init_forbid_permissions = __esmMin((() => {
+	init_refusals();
+	init_rule_table();
+	init_rule();
+	init_forbid_permissions_setting();
+	KEY$1 = "forbid-permissions";
+	forbidPermissions = {
+		...forbidPermissionsSetting,
+		diagnostics: { "policy-forbidden-permission": refusalRule("Custom roles must not grant a forbidden permission (`forbid_permissions`).") },
+		codes: ["forbid-permissions"],
+		list: (permissions) => permissions.length === 0 ? [] : [{
+			text: `forbid_permissions: ${permissions.join(", ")}`,
+			keys: [],
+			entry: null,
+			violated: KEY$1,
+			item: {
+				kind: "forbid",
+				permissions
+			}
+		}],
+		looser: (before, after) => missingFrom(before, after, (permission) => `custom roles may grant ${permission}`),
+		isOff: (permissions) => permissions.length === 0,
+		judge(permissions, { access, enforcedBy }) {
+			if (permissions.length === 0) return [];
+			const forbidden = new Set(permissions);
+			return [...access.roles].flatMap(([key, { id, custom, name, permissions: grantedPermissions }]) => {
+				const granted = custom ? (grantedPermissions ?? []).filter((permission) => forbidden.has(permission)) : [];
+				if (granted.length === 0) return [];
+				return [{
+					rule: KEY$1,
+					subject: {
+						id: id === null ? null : key,
+						name
+					},
+					extent: granted,
+					check: null,
+					refusal: (tense) => refusalOf$3(name, granted, tense === "plan", enforcedBy),
+					breaches: () => granted.map((permission) => breachOf("policy-forbidden-permission", "forbid_permissions", {
+						kind: "permission",
+						role: name,
+						permission
+					}, refusalOf$3(name, [permission], true, enforcedBy)))
+				}];
+			});
+		}
+	};
+}));
+
+// src/lib/glob.ts
+/** Returns whether a glob matches only its own text, ignoring case. */
+function isLiteralGlob(glob) {
+	return !/[*?[{\\]/.test(glob);
+}
+/**
+* Returns whether a glob certainly matches a text, ignoring case; false for a glob with more than words and `*`.
+*/
+function matchesSimpleGlob(glob, text) {
+	if (!/^[\p{L}\p{N} _.@*'&,-]+$/u.test(glob) || glob.includes("**") || text.startsWith(".")) return false;
+	return compileGlob(glob.toLowerCase())(text.toLowerCase());
+}
+/** Creates a function that matches globs, each compiled once; throws the error of `tooMuch` after too many steps. */
+function boundedMatcher(compile, tooMuch) {
+	const matchers = /* @__PURE__ */ new Map();
+	let stepsLeft = MAX_STEPS$1;
+	const spend = (steps) => {
+		stepsLeft -= steps;
+		if (stepsLeft < 0) throw tooMuch();
+	};
+	return (glob, text) => {
+		const matcher = matchers.get(glob) ?? compile(glob, spend);
+		matchers.set(glob, matcher);
+		spend(STEPS_OF_MATCH);
+		return matcher(text);
+	};
+}
+/**
+* Compiles a glob over names: `*` is any text, `?` any character, `[a-z]` one of some, `[!a-z]` none of them, `{a,b}`
+* either, and a backslash takes the next character as it is. It takes time in proportion to the lengths of both, which
+* a regular expression does not.
+*/
+function compileGlob(glob, spend = () => void 0) {
+	const [, head, tail] = /^([^*?[{\\]*)\*([^*?[{\\]*)$/.exec(glob) ?? [];
+	if (head !== void 0 && tail !== void 0) {
+		const least = head.length + tail.length;
+		return (text) => text.length >= least && text.startsWith(head) && text.endsWith(tail);
+	}
+	if (isLiteralGlob(glob) || glob.length > MAX_LENGTH$1) return (text) => text === glob;
+	const run = runnerOf(programOf([...glob], false), spend);
+	return (text) => text === glob || run(text);
+}
+/**
+* Compiles a glob over paths, ignoring case: `*`, `?` and `[…]` stay within a folder, `**` does not, and between slashes
+* it also stands for no folder.
+*/
+function compilePathGlob(glob, spend = () => void 0) {
+	const parts = glob.toLowerCase().split("/");
+	const lower = parts.filter((part, index) => part !== "**" || parts[index + 1] !== "**").join("/");
+	const run = runnerOf(lower.length > MAX_LENGTH$1 ? [] : programOf([...lower], true), spend);
+	return (path) => {
+		const text = path.toLowerCase();
+		return text === lower || run(text);
+	};
+}
+/** Compiles a glob, as characters, to instructions; their end is a match. */
+function programOf(glob, isPath) {
+	const program = [];
+	const closing = closingBraces(glob);
+	const inFolder = (matches) => (character) => matches(character) && !(isPath && character === "/");
+	const literal = (literalCharacter) => void program.push({ matches: (character) => character === literalCharacter });
+	const anyText = (matches) => {
+		const start = program.length;
+		program.push({ also: start + 3 }, { matches }, { goto: start });
+	};
+	/** Compiles the characters from one place to another. */
+	function part(from, to) {
+		for (let index = from; index < to; index += 1) {
+			const character = glob[index];
+			if (character === "*") index = stars(index);
+			else if (character === "?") program.push({ matches: inFolder(() => true) });
+			else if (character === "[") index = characterClass(index);
+			else if (character === "{" && closing.has(index)) index = alternatives(index);
+			else if (character === "\\" && index + 1 < to) literal(glob[++index]);
+			else literal(character);
+		}
+	}
+	function stars(from) {
+		let end = from;
+		while (glob[end + 1] === "*") end += 1;
+		const crosses = isPath && end > from;
+		if (!(crosses && glob[end + 1] === "/" && /[/{,]/.test(glob[from - 1] ?? "/"))) {
+			anyText(crosses ? () => true : inFolder(() => true));
+			return end;
+		}
+		program.push({ also: program.length + 5 });
+		anyText(() => true);
+		literal("/");
+		return end + 1;
+	}
+	function characterClass(from) {
+		const isNegated = glob[from + 1] === "!" || glob[from + 1] === "^";
+		const { ranges, end } = rangesFrom(glob, from + (isNegated ? 2 : 1));
+		if (end >= glob.length) {
+			literal("[");
+			return from;
+		}
+		const isIn = (character) => ranges.some(([low, high]) => low <= character && character <= high);
+		program.push({ matches: inFolder((character) => isIn(character) !== isNegated) });
+		return end;
+	}
+	function alternatives(from) {
+		const { commas, end } = closing.get(from) ?? {
+			commas: [],
+			end: from
+		};
+		const exits = [];
+		const starts = [from, ...commas];
+		for (const [index, start] of starts.entries()) {
+			const next = commas[index];
+			const fork = program.length;
+			if (next !== void 0) program.push({ also: 0 });
+			part(start + 1, next ?? end);
+			if (next === void 0) break;
+			exits.push(program.length);
+			program.push({ goto: 0 });
+			program[fork] = { also: program.length };
+		}
+		for (const exit of exits) program[exit] = { goto: program.length };
+		return end;
+	}
+	part(0, glob.length);
+	return program;
+}
+/** Reads the characters and ranges of a class, up to its closing bracket; a bracket at the start is one of them. */
+function rangesFrom(glob, start) {
+	const ranges = [];
+	let index = start;
+	while (index < glob.length && (glob[index] !== "]" || index === start)) {
+		if (glob[index] === "\\") index += 1;
+		const low = glob[index] ?? "";
+		const high = glob[index + 1] === "-" ? glob[index + 2] : void 0;
+		const isRange = high !== void 0 && high !== "]";
+		ranges.push([low, isRange ? high : low]);
+		index += isRange ? 3 : 1;
+	}
+	return {
+		ranges,
+		end: index
+	};
+}
+/** Finds the braces that are closed and hold a comma, by where they open. */
+function closingBraces(glob) {
+	const closed = /* @__PURE__ */ new Map();
+	const openBraces = [];
+	for (let index = 0; index < glob.length; index += 1) {
+		const character = glob[index];
+		if (character === "\\") index += 1;
+		else if (character === "{") openBraces.push({
+			start: index,
+			commas: []
+		});
+		else if (character === ",") openBraces.at(-1)?.commas.push(index);
+		else if (character === "}") {
+			const braces = openBraces.pop();
+			if (braces && braces.commas.length > 0) closed.set(braces.start, {
+				commas: braces.commas,
+				end: index
+			});
+		}
+	}
+	return closed;
+}
+/** Returns a function that runs all ways through a program side by side, so that none is gone twice. */
+function runnerOf(program, spend) {
+	const reachedIn = new Int32Array(program.length + 1);
+	const reach = (places, address, step) => {
+		if (reachedIn[address] === step) return;
+		reachedIn[address] = step;
+		const instruction = program[address];
+		if (instruction === void 0 || "matches" in instruction) places.push(address);
+		else if ("goto" in instruction) reach(places, instruction.goto, step);
+		else {
+			reach(places, address + 1, step);
+			reach(places, instruction.also, step);
+		}
+	};
+	return (text) => {
+		reachedIn.fill(0);
+		let step = 1;
+		let steps = 0;
+		let current = [];
+		reach(current, 0, step);
+		for (const character of text) {
+			step += 1;
+			steps += current.length;
+			const next = [];
+			for (const address of current) {
+				const instruction = program[address];
+				if (instruction && "matches" in instruction && instruction.matches(character)) reach(next, address + 1, step);
+			}
+			current = next;
+			if (next.length === 0) break;
+		}
+		spend(steps);
+		return current.includes(program.length);
+	};
+}
+var MAX_STEPS$1, STEPS_OF_MATCH, MAX_LENGTH$1;
+var init_glob = __esmMin((() => {
+	MAX_STEPS$1 = 15e7;
+	STEPS_OF_MATCH = 5;
+	MAX_LENGTH$1 = 1e3;
+}));
+
+// src/kernel/rules/settings/sensitive.ts
+/** Returns a test whether a permission is sensitive to one of the projects, or by default. */
+function sensitiveIn(projects = []) {
+	const tests = (projects.length === 0 ? [DEFAULT_SENSITIVE] : projects.map(listOf)).map((list) => ({
+		includes: globsOf(list.filter((glob) => !glob.startsWith("!"))),
+		excludes: globsOf(list.flatMap((glob) => glob.startsWith("!") ? [glob.slice(1)] : []))
+	}));
+	return (permission) => tests.some(({ includes, excludes }) => includes(permission) && !excludes(permission));
+}
+function listOf({ sensitive = DEFAULT_SENSITIVE }) {
+	return sensitive;
+}
+/** Returns a test whether one of some globs matches a text, ignoring case. */
+function globsOf(globs) {
+	const compiled = globs.map((glob) => compileGlob(glob.toLowerCase()));
+	return (text) => compiled.some((matches) => matches(text.toLowerCase()));
+}
+var SENSITIVE, DEFAULT_SENSITIVE;
+var init_sensitive = __esmMin((() => {
+	init_glob();
+	SENSITIVE = "sensitive";
+	DEFAULT_SENSITIVE = ["*{member,role,key,owner,merchant,payout,bank_account,refund}*", "!*[._:-]{view,read,readonly,list,get,export}"];
+}));
+
+// src/kernel/rules/gains.ts
+/** Returns the roles that a change gives a member. */
+function newRoles(change) {
+	if (change.kind === "create") return change.after.roles;
+	return change.fields.flatMap((diff) => diff.field === "roles" ? diff.added : []);
+}
+/**
+* Returns the people who newly hold what a limit names, or with `reach` can reach it, each with the permissions or the role:
+* all sensitive permissions, those that a pattern matches, or the role of an id. A permission or role that a person held
+* under a previous address, or by an expired invitation, is not new.
+*/
+function gainsOf(what, { impact, members }, reach = false) {
+	const reached = reach ? impact.reach ?? [] : [];
+	const all = [...impact.permissions.map(({ permission }) => permission), ...reached.flatMap(({ permissions }) => permissions)];
+	const meant = new Set(what === "sensitive" ? impact.sensitive : [...new Set(all)].filter(globsOf([what])));
+	const isMeant = (permission) => meant.has(permission);
+	const formerly = new Map(impact.formerly?.map(({ name, roles, permissions }) => [name, /* @__PURE__ */ new Set([...roles, ...permissions])]));
+	const people = /* @__PURE__ */ new Map();
+	const add = (name, items) => {
+		const gained = items.filter((item) => !formerly.get(name)?.has(item));
+		if (gained.length > 0) people.set(name, [.../* @__PURE__ */ new Set([...people.get(name) ?? [], ...gained])].sort());
+	};
+	for (const { name, gained } of impact.members) add(name, gained.filter(isMeant));
+	for (const { name, permissions } of reached) add(name, permissions.filter(isMeant));
+	for (const change of members) if (newRoles(change).some(({ id }) => id === what)) add(change.name, [what]);
+	return people;
+}
+var ADMINISTRATORS;
+var init_gains = __esmMin((() => {
+	init_sensitive();
+	ADMINISTRATORS = ["role_owner", "role_admin"];
+}));
 
 // src/kernel/rules/settings/amount.ts
 /** Parses a count or a share; `null` for anything else. */
@@ -17355,17 +18416,24 @@ function limitText$2(limit) {
 function gainText(what, items) {
 	return what === "sensitive" ? `sensitive permissions (${list(items)})` : list(items);
 }
-/** Returns an override that is bound to people and what they gain, whatever else a plan changes. */
+/** Returns an override that is bound to people and what they gain at which merchants, whatever else a plan changes. */
 function gainOverride(code, what, gained) {
 	const set = [...gained].map(([name, items]) => [name.toLowerCase(), ...items].join("\n")).sort();
 	return `${code}=${what}:${hash$1(set).slice(0, 12)}`;
 }
-/** Returns the names of new members whose entries and roles are in the merchant's own file alone. */
-function newEntries({ entries, file, changes }) {
-	const shared = new Set(entries.flatMap(({ email, origin, roles = [] }) => {
+/**
+* Returns the permissions of new members that do not count: those that their roles granted before, or grant as new roles,
+* if the entries and roles are in the merchant's own file alone.
+*/
+function permissionsOfHires({ files: { members = [] }, file, changes, impact, before, after }) {
+	const hasMoved = new Set(impact.formerly?.map(({ name }) => name));
+	const shared = new Set(members.flatMap(({ email, origin, roles = [] }) => {
 		return [origin, ...roles.flatMap(({ origins: own = [] }) => own)].every((place) => place.file === file) ? [] : [email.toLowerCase()];
 	}));
-	return new Set(changes.members.flatMap(({ kind, name }) => kind === "create" && !shared.has(name.toLowerCase()) ? [name] : []));
+	const hires = new Set(changes.members.flatMap(({ kind, reason, name }) => kind === "create" && reason !== "undone" && !hasMoved.has(name) && !shared.has(name.toLowerCase()) ? [name] : []));
+	if (hires.size === 0) return NOBODY$1;
+	const permissionsOf = (key) => (before.roles.get(key) ?? after.roles.get(key))?.permissions ?? [];
+	return new Map(after.people.flatMap(({ id, name, roles }) => id === null && hires.has(name) ? [[name, new Set(roles.flatMap(permissionsOf))]] : []));
 }
 var LEAST$1, DEFAULTS$1, maxGains, NOBODY$1;
 var init_max_gains = __esmMin((() => {
@@ -17385,6 +18453,7 @@ var init_max_gains = __esmMin((() => {
 		...maxGainsSetting,
 		codes: ["max-gains"],
 		off: {},
+		undoHints: { "max-gains": () => PARTIAL_UNDO },
 		list: (limits) => Object.entries(limits ?? {}).map(([what, limit]) => ({
 			text: `max_gains ${what}: ${limitText$2(limit)}`,
 			keys: [what],
@@ -17397,24 +18466,2031 @@ var init_max_gains = __esmMin((() => {
 		})),
 		looser: (before, after) => looserGains(effective(before), effective(after), LEAST$1),
 		refuse(limits, guarded) {
-			const { impact, changes, isManaged, scope } = guarded;
-			if (!isManaged) return [];
+			const { impact, changes, files, merchant, scope } = guarded;
+			if (files.members === void 0) return [];
 			return Object.entries(effective(limits)).flatMap(([what, limit]) => {
-				const isNew = what === "sensitive" && limit === DEFAULTS$1[what] ? newEntries(guarded) : NOBODY$1;
+				const hired = what === "sensitive" && limit === DEFAULTS$1[what] ? permissionsOfHires(guarded) : NOBODY$1;
 				const gained = [...gainsOf(what, {
 					impact,
 					members: changes.members
-				}, limit.reach)].filter(([name]) => !isNew.has(name));
+				}, limit.reach)].flatMap(([name, items]) => {
+					const counting = items.filter((item) => !hired.get(name)?.has(item));
+					return counting.length === 0 ? [] : [[name, counting]];
+				});
 				const allowed = allowedOf(limit, scope.members.length, LEAST$1);
 				if (gained.length <= allowed) return [];
 				const items = [...new Set(gained.flatMap(([, permissions]) => permissions))].sort();
 				const names = list(gained.map(([name]) => name));
-				return [guardRefusal("max-gains", "member", null, `${counted(gained.length, "member")} would newly hold${limit.reach ? " or reach" : ""} ${gainText(what, items)}; the limit is ${allowed}: ${names}.`, "Check that all of them are meant to: the usual cause is a line in a role or a file that many share.", gainOverride("max-gains", what, gained))];
+				return [guardRefusal("max-gains", "member", null, `${counted(gained.length, "member")} would newly hold${limit.reach ? " or reach" : ""} ${gainText(what, items)}; the limit is ${allowed}: ${names}.`, "Check that all of them are meant to: the usual cause is a line in a role or a file that many share.", gainOverride("max-gains", what, gained.map(([name, permissions]) => [name, permissions.map((item) => `${merchant} ${item}`)])))];
 			});
 		},
 		causes: ({ what }, { override }) => override?.startsWith(`max-gains=${what}:`) === true
 	};
-	NOBODY$1 = /* @__PURE__ */ new Set();
+	NOBODY$1 = /* @__PURE__ */ new Map();
+}));
+
+// src/kernel/rules/settings/max-holders-setting.ts
+var maxHoldersSetting;
+var init_max_holders_setting = __esmMin((() => {
+	init_mini();
+	init_text_schemas();
+	init_setting_kinds();
+	maxHoldersSetting = {
+		section: "policies",
+		key: "max_holders",
+		schema: optional(record(text$2(), count$3()), {
+			title: "Most holders",
+			description: "Maximum number of holders, by role name or id.",
+			default: {},
+			examples: [{ role_admin: 3 }]
+		}),
+		kind: mostByRole
+	};
+}));
+
+// src/kernel/rules/max-holders.ts
+var maxHolders;
+var init_max_holders = __esmMin((() => {
+	init_text();
+	init_refusals();
+	init_rule_table();
+	init_values();
+	init_checks$2();
+	init_rule();
+	init_max_holders_setting();
+	maxHolders = {
+		...maxHoldersSetting,
+		diagnostics: { "policy-max-holders": refusalRule("A role must not have more holders than allowed (`max_holders`).") },
+		codes: ["max-holders"],
+		list: (limits) => Object.entries(limits).map(([role, max]) => ({
+			text: `max_holders ${role}: ${max}`,
+			keys: [role],
+			entry: null,
+			violated: `max-holders ${role}`,
+			item: {
+				kind: "max-holders",
+				role,
+				max
+			}
+		})),
+		looser: (before, after) => Object.entries(before).flatMap(([role, max]) => {
+			const now = after[role];
+			if (now !== void 0 && now <= max) return [];
+			return [`"${role}" may have ${max} → ${now ?? "any number of"} holders`];
+		}),
+		lint: (written, { most }) => Object.entries(fieldsOf(written)).flatMap(([role, value]) => {
+			const max = countOf(value);
+			if (most === null || max === null || max < most.members) return [];
+			return [{
+				code: "idle-policy",
+				path: [role],
+				message: `At most ${max} may hold ${quoted(role)}, and ${most.text}.`,
+				hint: "Set the limit to the intended number of holders."
+			}];
+		}),
+		isOff: (limits) => Object.keys(limits).length === 0,
+		judge: (limits, context) => Object.entries(limits).flatMap(([role, max]) => {
+			const holders = holdersBy(role, context.counted, context);
+			if (holders.length <= max) return [];
+			countWork(context, holders.length * 5);
+			const names = holders.map(({ name }) => name);
+			const refusal = (isPlan) => policyRefusal("max-holders", "role", role, `The role "${role}" ${isPlan ? "would have" : "has"} ${counted(names.length, "holder")} (${list(names)}); the limit is ${max}.`, `Remove it from a holder, or ${ruleAdvice("raise policies.max_holders", context.enforcedBy)}.`);
+			return [{
+				rule: `max-holders ${role}`,
+				subject: null,
+				extent: holders.map(({ id, name }) => id ?? name.toLowerCase()),
+				check: null,
+				refusal: (tense) => refusal(tense === "plan"),
+				breaches: () => {
+					const [email = ""] = names.slice(max);
+					const subject = {
+						kind: "grant",
+						email,
+						role: context.find(role) ?? role
+					};
+					return [breachOf("policy-max-holders", "max_holders", subject, refusal(true))];
+				}
+			}];
+		})
+	};
+}));
+
+// src/kernel/diff/same-people.ts
+/**
+* Pairs people who are probably the same: with the same metadata, or the same local part in another domain, if that is
+* unique on both sides.
+*/
+function samePeople(gone, come) {
+	const pairs = /* @__PURE__ */ new Map();
+	for (const keyOf of [metadataKey, localPart]) {
+		const taken = new Set(pairs.values());
+		const [olds, news] = [uniqueBy(gone.filter((person) => !taken.has(person)), keyOf), uniqueBy(come.filter((person) => !pairs.has(person)), keyOf)];
+		for (const [key, to] of news) {
+			const from = olds.get(key);
+			if (from !== void 0) pairs.set(to, from);
+		}
+	}
+	return [...pairs].map(([to, from]) => ({
+		from,
+		to
+	}));
+}
+function metadataKey({ metadata }) {
+	return Object.keys(metadata).length === 0 ? null : canonicalJson(metadata);
+}
+function localPart({ address }) {
+	const separator = address.lastIndexOf("@");
+	return separator <= 0 ? null : address.slice(0, separator).toLowerCase();
+}
+function uniqueBy(items, keyOf) {
+	const single = /* @__PURE__ */ new Map();
+	for (const item of items) {
+		const key = keyOf(item);
+		if (key !== null) single.set(key, single.has(key) ? null : item);
+	}
+	return new Map([...single].flatMap(([key, item]) => item === null ? [] : [[key, item]]));
+}
+var init_same_people = __esmMin((() => {
+	init_json_text();
+}));
+
+// src/kernel/rules/changed-addresses.ts
+/** Finds people whom a plan removes and invites under another address. */
+function changedAddresses(changes) {
+	const gone = changes.flatMap((change) => change.kind === "delete" && change.reason === "unlisted" && change.before.status === "accepted" ? [{
+		address: change.name,
+		metadata: change.before.metadata
+	}] : []);
+	if (gone.length === 0) return [];
+	const come = changes.flatMap((change) => change.kind === "create" ? [{
+		address: change.name,
+		metadata: change.after.metadata
+	}] : []);
+	return samePeople(gone, come).map(({ from, to }) => ({
+		code: "member-likely-renamed",
+		name: to.address,
+		previously: from.address
+	}));
+}
+/** Finds people whom a plan removes while another membership of the same user stays. */
+function sameUsers(changes, live) {
+	const removed = new Set(changes.flatMap(({ kind, reason, id }) => kind === "delete" && reason === "unlisted" ? id ?? [] : []));
+	if (removed.size === 0) return [];
+	const staying = new Map(live.flatMap((member) => {
+		const address = addressOf$1(member);
+		return member.user === void 0 || address === null || removed.has(member.id) ? [] : [[member.user.id, address]];
+	}));
+	return live.flatMap((member) => {
+		const [name, previously] = [staying.get(member.user?.id ?? ""), addressOf$1(member)];
+		return removed.has(member.id) && name !== void 0 && previously !== null ? [{
+			code: "member-same-user",
+			name,
+			previously
+		}] : [];
+	});
+}
+/** Returns whether the removal of an old membership takes a role that the new one does not hold. */
+function lostByNewAddress({ name, before }, entries, rolesOf) {
+	const key = name.toLowerCase();
+	const entry = entries.find(({ previously = [] }) => previously.some((address) => address.toLowerCase() === key));
+	const held = new Set(entry === void 0 ? [] : rolesOf(entry.email.toLowerCase()));
+	return before?.roles.some(({ id }) => id !== null && !held.has(id)) ?? false;
+}
+var init_changed_addresses = __esmMin((() => {
+	init_same_people();
+	init_scope();
+}));
+
+// src/kernel/diff/match.ts
+/**
+* Matches all declared entries: pinned ones first, then by key, so that the order of the file does not matter. Only the
+* results of `use` are kept, since there are as many matches as members.
+*/
+function matchAll(entries, { idOf, keyOf, nameOf }, candidates, use) {
+	const { live } = candidates;
+	const ids = new Set(entries.flatMap((entry) => idOf(entry) ?? []));
+	const pinned = ids.size === 0 ? [] : live.filter(({ id }) => ids.has(id));
+	const state = {
+		...candidates,
+		byKey: groupByKey(candidates),
+		byPin: new Map(pinned.map((resource) => [resource.id, resource])),
+		pinned: new Set(pinned),
+		claimed: /* @__PURE__ */ new Set()
+	};
+	const keyed = entries.map((entry) => ({
+		entry,
+		id: idOf(entry),
+		key: keyOf(entry)
+	}));
+	keyed.sort((a, b) => byCodeUnit(a.key, b.key) || byCodeUnit(nameOf(a.entry), nameOf(b.entry)));
+	const matched = ({ entry, id, key }) => use(entry, id === void 0 ? matchKey(state, key) : matchPin(state, id, key));
+	const results = [...keyed.filter(({ id }) => id !== void 0).map(matched), ...keyed.filter(({ id }) => id === void 0).map(matched)];
+	const claimed = new Set([...state.claimed].map(({ id }) => id));
+	return {
+		results,
+		unclaimed: live.filter(({ id }) => !claimed.has(id))
+	};
+}
+function groupByKey({ live, keysOf }) {
+	const groups = /* @__PURE__ */ new Map();
+	for (const resource of live) for (const key of keysOf(resource)) {
+		const group = groups.get(key);
+		if (group === void 0) groups.set(key, [resource]);
+		else group.push(resource);
+	}
+	for (const group of groups.values()) if (group.length > 1) group.sort(by(({ id }) => id));
+	return groups;
+}
+/** Matches a pinned entry; an ambiguous one claims all candidates, so that none of them is removed as unlisted. */
+function matchPin(state, id, key) {
+	const { byPin, claimed, isLeftover } = state;
+	const same = state.byKey.get(key) ?? [];
+	const free = same.filter((resource) => isFree(state, resource));
+	const pinned = byPin.get(id);
+	if (pinned === void 0) {
+		claim(state, same);
+		const heir = same.length === 1 ? free[0] ?? null : null;
+		return {
+			found: "pin-missing",
+			id,
+			sameKey: same.length,
+			heir
+		};
+	}
+	claimed.add(pinned);
+	if (isLeftover(pinned)) return matchLeftover(state, pinned, free);
+	const leftovers = same.includes(pinned) ? free.filter(isLeftover) : [];
+	claim(state, leftovers);
+	return {
+		found: "one",
+		live: pinned,
+		leftovers
+	};
+}
+/** Matches the only current entry with the pinned leftover's key, or else the leftover; the others are leftovers. */
+function matchLeftover(state, pinned, free) {
+	const [current = pinned, ...more] = free.filter((resource) => !state.isLeftover(resource));
+	claim(state, free);
+	if (more.length > 0) return {
+		found: "many",
+		live: free
+	};
+	return {
+		found: "one",
+		live: current,
+		leftovers: [pinned, ...free].filter((other) => other !== current)
+	};
+}
+/**
+* Matches by key among the entries that are not pinned. Of several, the only one that is no leftover wins; if all are
+* leftovers, the latest wins, and of equally late ones the first by id.
+*/
+function matchKey(state, key) {
+	const { pinned, claimed, isLeftover, endedAt } = state;
+	const withKey = state.byKey.get(key) ?? [];
+	const same = pinned.size === 0 ? withKey : withKey.filter((resource) => !pinned.has(resource));
+	const [first] = same;
+	if (first === void 0) return { found: "none" };
+	if (same.length === 1 && !claimed.has(first)) {
+		claimed.add(first);
+		return {
+			found: "one",
+			live: first,
+			leftovers: []
+		};
+	}
+	const isContested = same.some((resource) => claimed.has(resource));
+	claim(state, same);
+	const latest = (a, b) => endedAt(b) > endedAt(a) ? b : a;
+	const [current = same.reduce(latest, first), ...more] = same.filter((resource) => !isLeftover(resource));
+	if (isContested || more.length > 0) return {
+		found: "many",
+		live: same
+	};
+	return {
+		found: "one",
+		live: current,
+		leftovers: same.filter((other) => other !== current)
+	};
+}
+/** Returns whether no entry is pinned to a live one, and none has claimed it. */
+function isFree({ pinned, claimed }, resource) {
+	return !pinned.has(resource) && !claimed.has(resource);
+}
+function claim({ claimed }, resources) {
+	for (const resource of resources) claimed.add(resource);
+}
+/** Matches declared members with live ones; returns the results of `use` and the unclaimed live ones. */
+function matchMembers(desired, live, use) {
+	return matchAll(desired, DECLARED, {
+		live,
+		keysOf: addressKeysOf,
+		isLeftover: isExpired,
+		endedAt
+	}, use);
+}
+/** Returns the distinct addresses of a live member, in lower case. */
+function addressKeysOf(live) {
+	const [userEmail, other] = [live.user?.email?.toLowerCase(), live.invite?.email.toLowerCase()];
+	if (userEmail === void 0) return other === void 0 ? [] : [other];
+	return other === void 0 || other === userEmail ? [userEmail] : [userEmail, other];
+}
+/** Returns whether a live member is an expired invitation. */
+function isExpired(live) {
+	return live.status === "expired";
+}
+/** Returns the time at which an invitation expired, in ISO 8601; empty if unknown. */
+function endedAt({ invite }) {
+	return invite?.expiresAt ?? "";
+}
+var DECLARED;
+var init_match = __esmMin((() => {
+	init_text();
+	DECLARED = {
+		idOf: ({ id }) => id,
+		keyOf: ({ email }) => email.toLowerCase(),
+		nameOf: ({ email }) => email
+	};
+}));
+
+// src/kernel/diff/active-member.ts
+/** Returns a declared member at a time, in ms since the epoch. */
+function activeAt(member, now) {
+	const { roles, from, until, suspended } = member;
+	const listsRoles = roles !== void 0;
+	const ended = {
+		member,
+		suspended: false,
+		listsRoles,
+		back: false,
+		laterRoles: []
+	};
+	if (isPast(until, now)) return {
+		...ended,
+		absent: "ended",
+		partlyEnded: true
+	};
+	const current = roles?.filter((grant) => !isPast(grant.until, now)) ?? [];
+	const none = {
+		...ended,
+		laterRoles: current.map(({ role }) => role)
+	};
+	if (!hasBegun(from, now)) return {
+		...none,
+		absent: "not-begun",
+		partlyEnded: false
+	};
+	const back = isPast(suspended?.until, now);
+	const isAway = isSuspended(member, now);
+	const active = roles?.filter((grant) => isActive(grant, now));
+	if (roles !== void 0 && roles.length > 0 && active?.length === 0) {
+		const absent = roles.some((grant) => !hasBegun(grant.from, now)) ? "not-begun" : "ended";
+		return {
+			...none,
+			member: {
+				...member,
+				roles: []
+			},
+			absent,
+			partlyEnded: true
+		};
+	}
+	const held = isAway ? [] : active;
+	return {
+		member: held === void 0 || held.length === roles?.length ? member : {
+			...member,
+			roles: held
+		},
+		absent: null,
+		suspended: isAway,
+		listsRoles,
+		back,
+		partlyEnded: roles?.some((grant) => isPast(grant.until, now)) ?? false,
+		laterRoles: current.flatMap((grant) => held?.includes(grant) ? [] : grant.role)
+	};
+}
+/** Returns whether an entry says that the member is suspended at a time. */
+function isSuspended({ suspended }, now) {
+	return suspended !== void 0 && isActive(suspended, now);
+}
+/** Returns whether a grant has begun and not ended. */
+function isActive({ from, until }, now) {
+	return hasBegun(from, now) && !isPast(until, now);
+}
+/** Returns whether an end is past. */
+function isPast(until, now) {
+	return until !== void 0 && until.ends <= now;
+}
+/** Returns whether a beginning is past; access without one has begun. */
+function hasBegun(from, now) {
+	return from === void 0 || from.starts <= now;
+}
+/** Returns whether an entry only adds to a member that exists: it comes from an included file and grants no roles. */
+function isMention({ roles, managed, origin }, file) {
+	return roles === void 0 && managed === void 0 && origin.file !== file;
+}
+/** Returns the addresses, in lower case, of those who have left at a time, in ms since the epoch. */
+function leftAt(leavers, now) {
+	return new Set((leavers ?? []).flatMap(({ email, from }) => hasBegun(from, now) ? email.toLowerCase() : []));
+}
+/** Divides live members and entries at those who have left: whatever else the files say of these has no effect. */
+function divideLeavers(entries, live, leftBy) {
+	if (leftBy.size === 0) return {
+		leaving: [],
+		live,
+		entries,
+		pinned: []
+	};
+	const hasLeft = ({ email }) => leftBy.has(email.toLowerCase());
+	const pins = new Set(entries?.filter(hasLeft).flatMap(({ id }) => id ?? []));
+	const isLeaving = (member) => pins.has(member.id) || addressKeysOf(member).some((address) => leftBy.has(address));
+	const leaving = live.filter(isLeaving);
+	const gone = new Set(leaving.map(({ id }) => id));
+	const staying = entries?.filter((entry) => !hasLeft(entry));
+	return {
+		leaving,
+		live: live.filter(({ id }) => !gone.has(id)),
+		entries: staying?.filter(({ id }) => id === void 0 || !gone.has(id)),
+		pinned: (staying ?? []).filter(({ id }) => id !== void 0 && gone.has(id))
+	};
+}
+/** Returns why an entry's membership changes at its time. */
+function reasonOf$3({ suspended, back, partlyEnded }) {
+	if (suspended) return "suspended";
+	if (back) return "suspension-ended";
+	return partlyEnded ? "access-ended" : "declared";
+}
+var init_active_member = __esmMin((() => {
+	init_match();
+}));
+
+// src/kernel/rules/removals.ts
+/** Returns whether a role is removed, or grants less. */
+function takesPermissions({ kind, fields }) {
+	return kind === "delete" || fields.some((diff) => diff.field === "permissions" && diff.removed.length > 0);
+}
+/** Returns whether a member is removed, or loses a role without gaining its successor. */
+function takesRoles(change, replaced) {
+	return takenBy(change, replaced).length > 0;
+}
+/** Returns what a change takes: roles that have no successor, or the membership, which is `null`. */
+function takenBy({ kind, fields }, replaced) {
+	if (kind === "delete") return [null];
+	if (kind !== "update") return [];
+	return fields.flatMap((diff) => diff.field === "roles" ? diff.removed.filter(({ id, name }) => !(replaced.has(id ?? "") && diff.added.some((added) => added.name === name))) : []);
+}
+/** Returns the ids of replaced roles. */
+function replacedBy({ roles }) {
+	return new Set(roles.flatMap(({ kind, id }) => kind === "replace" && id !== null ? id : []));
+}
+/** Returns the people who lose access by the changes of a plan at a time, or by dates that nobody has reviewed. */
+function lossesOf(changes, files, now) {
+	const { members = [], leavers = [], reviewedEnds = {} } = files;
+	const replaced = replacedBy(changes);
+	const [endOf, reviewedEndOf] = [accessEnds(files, now), accessEnds(reviewedEnds, now)];
+	const takings = changes.members.flatMap((change) => {
+		const addresses = [change.name];
+		const taken = takenBy(change, replaced).filter((role) => !(reviewedEndOf(addresses, role) <= now));
+		const name = (change.before?.email ?? change.name).toLowerCase();
+		return taken.length === 0 ? [] : [{
+			name,
+			isEnded: taken.every((role) => endOf(addresses, role) <= now)
+		}];
+	});
+	const ended = takings.filter(({ isEnded }) => isEnded);
+	const endsEarlier = (addresses, role) => {
+		const end = endOf(addresses, role);
+		return end > now && end < reviewedEndOf(addresses, role);
+	};
+	const entries = members.filter(({ email, previously = [], roles = [] }) => [null, ...roles.map(({ role }) => ({
+		id: null,
+		name: role
+	}))].some((role) => endsEarlier([email, ...previously], role)));
+	const leaving = leavers.filter(({ email, from: { starts } }) => starts > now && !(reviewedEndOf([email], null) <= starts));
+	const later = files.reviewedEnds === void 0 ? [] : [...entries, ...leaving];
+	return {
+		now: new Set(takings.map(({ name }) => name)),
+		ended: new Set(ended.map(({ name }) => name)),
+		later: new Set(later.map(({ email }) => email.toLowerCase()))
+	};
+}
+/** Returns the people who lose access, now or later. */
+function losing({ now, later }) {
+	return /* @__PURE__ */ new Set([...now, ...later]);
+}
+/** Joins the losses of several merchants: the same address is one person. */
+function joinLosses(all) {
+	return {
+		now: new Set(all.flatMap(({ now }) => [...now])),
+		ended: new Set(all.flatMap(({ ended }) => [...ended])),
+		later: new Set(all.flatMap(({ later }) => [...later]))
+	};
+}
+/** Returns how many people lose access only later, as a part of a sentence; empty if nobody does. */
+function laterText(losses) {
+	const later = losing(losses).size - losses.now.size;
+	return later === 0 ? "" : `, ${later} of them by dates that are new or earlier`;
+}
+/** Returns what to do about losses that a limit refuses: about dates if these are the cause, else the hint. */
+function lossHint({ ended, later }, hint) {
+	if (later.size > 0) return "Check the dates that are new or earlier in the files.";
+	return ended.size === 0 ? hint : "Check the dates. If they are right, \"rolecall apply --only due\" removes what has ended, without this limit.";
+}
+/** Returns the ends by the dates of files; infinite for what has no end, `NaN` for what the files do not declare. */
+function accessEnds({ members = [], leavers = [] }, now) {
+	const entries = new Map(members.flatMap((member) => [member.email, ...member.previously ?? []].map((address) => [address.toLowerCase(), member])));
+	const left = new Map(leavers.map(({ email, from }) => [email.toLowerCase(), from.starts]));
+	return (addresses, role) => {
+		const keys = addresses.map((address) => address.toLowerCase());
+		const entry = keys.map((key) => entries.get(key)).find((found) => found !== void 0);
+		const ends = [...keys.flatMap((key) => left.get(key) ?? []), ...entry === void 0 ? [] : endsIn(entry, role, now)];
+		return ends.length === 0 ? NaN : Math.min(...ends);
+	};
+}
+/** Returns when an entry's membership or role ends, or is suspended; empty if the entry does not grant the role. */
+function endsIn({ until, suspended, roles }, role, now) {
+	const never = Number.POSITIVE_INFINITY;
+	const end = until?.ends ?? never;
+	const grants = roles?.filter((grant) => [role?.name, role?.id].includes(grant.role) || role === null) ?? [];
+	if (role !== null && roles !== void 0 && grants.length === 0) return [];
+	const lastGrant = Math.max(...grants.map((grant) => grant.until?.ends ?? never));
+	const isOver = suspended === void 0 || isPast(suspended.until, now);
+	return [
+		end,
+		...grants.length === 0 ? [] : [lastGrant],
+		...role === null || isOver ? [] : [suspended.from?.starts ?? Number.NEGATIVE_INFINITY]
+	];
+}
+var init_removals = __esmMin((() => {
+	init_active_member();
+}));
+
+// src/kernel/rules/settings/max-removals-setting.ts
+var removalLimit, maxRemovalsSetting;
+var init_max_removals_setting = __esmMin((() => {
+	init_desired();
+	init_text_schemas();
+	init_amount();
+	removalLimit = {
+		combine: leastOf,
+		renamed: (value) => value,
+		meaning: (value = DEFAULT_REMOVAL_LIMIT) => value,
+		readable: (written) => written,
+		names: () => [],
+		lists: () => [],
+		keys: () => [],
+		limits: (written) => amountLimit([], null, written)
+	};
+	maxRemovalsSetting = {
+		section: "guards",
+		key: "max_removals",
+		schema: optional(amountSchema, {
+			title: "Most removals",
+			description: "Maximum number of roles, and of members, that one apply may remove or take access from: a count, or a percentage of the live ones such as 25%, which allows at least 3 (0% allows none).",
+			default: "25%",
+			examples: ["25%", 10]
+		}),
+		kind: removalLimit,
+		overrides: { "max-removals": "[0-9]+" }
+	};
+}));
+
+// src/kernel/rules/max-removals.ts
+/** Returns how many removals a limit allows of so many that are live. */
+function allowedRemovals(limit, live) {
+	return allowedOf(limit, live, 3);
+}
+function limitText$1(limit) {
+	return "count" in limit ? String(limit.count) : `${limit.percent} %`;
+}
+var ALWAYS_ALLOWED, COMPLETE_HINT, maxRemovals;
+var init_max_removals = __esmMin((() => {
+	init_desired();
+	init_refusals();
+	init_values();
+	init_changed_addresses();
+	init_removals();
+	init_amount();
+	init_max_removals_setting();
+	ALWAYS_ALLOWED = 3;
+	COMPLETE_HINT = "Check that the file is complete. To write the live state to the file, run \"rolecall pull\".";
+	maxRemovals = {
+		...maxRemovalsSetting,
+		codes: ["max-removals"],
+		off: { percent: 100 },
+		undoHints: { "max-removals": () => PARTIAL_UNDO },
+		list: (_, limit) => limit === void 0 ? [] : [{
+			text: `max_removals: ${amountText(limit)}`,
+			keys: [],
+			entry: null,
+			violated: null,
+			item: {
+				kind: "max-removals",
+				limit
+			}
+		}],
+		looser: (before = DEFAULT_REMOVAL_LIMIT, after = DEFAULT_REMOVAL_LIMIT) => isMore(before, after, 3) ? [`at most ${limitText$1(before)} → ${limitText$1(after)} may be removed`] : [],
+		refuse(limit = DEFAULT_REMOVAL_LIMIT, { files, now, scope, changes, after }) {
+			const { members = [] } = files;
+			const rolesOf = (address) => after.people.find((person) => person.status === "accepted" && person.email?.toLowerCase() === address)?.roles ?? [];
+			const losses = lossesOf({
+				roles: changes.roles,
+				members: changes.members.filter((change) => change.reason !== "address-changed" || lostByNewAddress(change, members, rolesOf))
+			}, files, now);
+			const judge = (resource, removals, live, hint) => {
+				const allowed = allowedRemovals(limit, live);
+				if (removals <= allowed) return [];
+				const later = resource === "member" ? laterText(losses) : "";
+				return [guardRefusal("max-removals", resource, null, `${removals} of ${live} ${resource}s would be removed or lose something${later}; the limit is ${allowed}.`, hint, `max-removals=${removals}`)];
+			};
+			const roles = changes.roles.filter(takesPermissions).length;
+			const liveRoles = scope.roles.filter(({ predefined }) => !predefined).length;
+			return [...judge("role", roles, liveRoles, COMPLETE_HINT), ...judge("member", losing(losses).size, scope.members.length, lossHint(losses, COMPLETE_HINT))];
+		},
+		causes: () => true,
+		lint(written) {
+			const text = textOf$3(written) ?? "";
+			const [, percent] = /^(\d+)\s*%$/.exec(text) ?? [];
+			if (percent === void 0 || Number(percent) < 100) return [];
+			return [{
+				code: "idle-guard",
+				path: [],
+				message: `A limit of ${text} lets a plan remove everything.`,
+				hint: "Set a percentage such as 25%, and override a single plan that must remove more."
+			}];
+		}
+	};
+}));
+
+// src/model/live.ts
+/** Returns whether a reference to a role looks like an id, as `role_owner` does. */
+function isLikeRoleId(role) {
+	return role.startsWith("role_");
+}
+var MEMBER_STATUSES, PREDEFINED_ROLES, UNASSIGNABLE_ROLES;
+var init_live = __esmMin((() => {
+	MEMBER_STATUSES = [
+		"accepted",
+		"pending",
+		"expired",
+		"disabled",
+		"unknown"
+	];
+	PREDEFINED_ROLES = [
+		"role_owner",
+		"role_admin",
+		"role_manager",
+		"role_employee",
+		"role_accountant",
+		"role_cashier"
+	];
+	UNASSIGNABLE_ROLES = ["role_owner", "role_admin"];
+}));
+
+// src/kernel/rules/impact.ts
+/**
+* Returns the permissions that members gain and lose between two states of access, and those that members who
+* gain some could give themselves from then on.
+*/
+function impactOf$1(before, after, { policies: { escalation }, projects, members: entries = [] }) {
+	const touched = touchedBy(before, after);
+	const members = memberImpacts(before, after, touched).map((impact) => ({
+		impact,
+		text: `${impact.name} ${JSON.stringify(impact)}`
+	})).sort(by(({ text }) => text)).map(({ impact }) => impact);
+	const reach = newReach(before, after, touched, escalation);
+	const changedRoles = [...rolesThatDiffer(before, after)].flatMap((key) => [...before.roles.get(key)?.permissions ?? [], ...after.roles.get(key)?.permissions ?? []]);
+	const shown = [
+		...members.flatMap(({ gained, lost }) => [...gained, ...lost]),
+		...reach.flatMap(({ permissions }) => permissions),
+		...changedRoles
+	];
+	const sensitive = sortedSet(shown).filter(sensitiveIn(projects));
+	const formerly = formerlyHeld(before, touched, entries);
+	return {
+		members,
+		permissions: permissionSums(members),
+		roles: roleSums(before, after, touched),
+		...reach.length > 0 && { reach },
+		...formerly.length > 0 && { formerly },
+		...sensitive.length > 0 && { sensitive }
+	};
+}
+/** Returns what people held under a previous address, unless disabled, or by an expired invitation that is renewed. */
+function formerlyHeld(before, touched, entries) {
+	const had = granting(before, ({ status }) => status !== "disabled");
+	const newAddresses = new Map(entries.flatMap(({ email, previously = [] }) => previously.map((address) => [address.toLowerCase(), email.toLowerCase()])));
+	const movedTo = /* @__PURE__ */ new Map();
+	for (const former of newAddresses.size === 0 ? [] : before.people) {
+		const address = newAddresses.get(former.email?.toLowerCase() ?? "");
+		if (address === void 0) continue;
+		const formers = movedTo.get(address);
+		if (formers) formers.push(former);
+		else movedTo.set(address, [former]);
+	}
+	return touched.flatMap(({ was, is }) => {
+		if (is === void 0 || !isActive$1(is)) return [];
+		const formers = [...was?.status === "expired" ? [was] : [], ...movedTo.get(is.email?.toLowerCase() ?? "") ?? []];
+		const roles = sortedSet(formers.flatMap((former) => former.status === "disabled" ? [] : former.roles));
+		const permissions = sortedSet(formers.flatMap((former) => [...had(former).permissions]));
+		return formers.length === 0 ? [] : [{
+			name: is.name,
+			roles,
+			permissions
+		}];
+	}).sort(by(({ name }) => name));
+}
+function newReach(before, after, touched, escalation) {
+	const [reached, reaches] = [reaching(before, escalation), reaching(after, escalation)];
+	const [had, has] = [granting(before), granting(after)];
+	const allPermissions = sortedSet([...after.roles.values()].flatMap(({ permissions }) => permissions ?? []));
+	const cache = /* @__PURE__ */ new Map();
+	const newlyReached = (former, current) => {
+		const [old, now] = [had(former).permissions, has(current).permissions];
+		if ([...now].every((permission) => old.has(permission))) return [];
+		const wasRaised = (permission) => former !== void 0 && isActive$1(former) && reached(former).includes(permission);
+		return allPermissions.filter((permission) => !now.has(permission) && reaches(current).includes(permission) && !wasRaised(permission));
+	};
+	return touched.flatMap(({ was, is }) => {
+		if (is === void 0) return [];
+		const key = JSON.stringify([was !== void 0 && isActive$1(was) ? was.roles : null, is.roles]);
+		const permissions = cache.get(key) ?? newlyReached(was, is);
+		cache.set(key, permissions);
+		return permissions.length === 0 ? [] : [{
+			name: is.name,
+			permissions
+		}];
+	}).sort(by(({ name }) => name));
+}
+/**
+* Returns the members whose permissions may differ: all except those with the same roles, which grant the same.
+*/
+function touchedBy(before, after) {
+	const other = rolesThatDiffer(before, after);
+	const touched = [];
+	if (before.people === after.people && other.size === 0) return touched;
+	for (const person of beforeAndAfter(before, after)) {
+		const { was, is } = person;
+		if (was !== is || other.size > 0 && was?.roles.some((role) => other.has(role))) touched.push(person);
+	}
+	return touched;
+}
+/** Returns the part of an impact that is of some members. */
+function impactOn(names, impact) {
+	const members = impact.members.filter(({ name }) => names.has(name));
+	const reach = (impact.reach ?? []).filter(({ name }) => names.has(name));
+	const { roles, sensitive } = impact;
+	return {
+		members,
+		permissions: permissionSums(members),
+		roles,
+		...reach.length > 0 && { reach },
+		...sensitive && { sensitive }
+	};
+}
+function memberImpacts(before, after, touched) {
+	const had = granting(before);
+	const has = granting(after);
+	const impacts = [];
+	for (const { was, is } of touched) {
+		const [old, now] = [had(was), has(is)];
+		const impact = {
+			name: is?.name ?? was?.name ?? "",
+			gained: missing(now.permissions, old.permissions),
+			lost: missing(old.permissions, now.permissions),
+			unknownGained: missing(now.unknown, old.unknown),
+			unknownLost: missing(old.unknown, now.unknown)
+		};
+		const { gained, lost, unknownGained, unknownLost } = impact;
+		if (gained.length + lost.length + unknownGained.length + unknownLost.length > 0) impacts.push(impact);
+	}
+	return impacts;
+}
+/** Returns the roles whose permissions may differ, or that exist only before or after. */
+function rolesThatDiffer(before, after) {
+	const keys = [...before.roles.keys(), ...after.roles.keys()];
+	return new Set(keys.filter((key) => {
+		const [roleBefore, roleAfter] = [before.roles.get(key), after.roles.get(key)];
+		return roleBefore === void 0 || roleAfter === void 0 || roleBefore.permissions !== roleAfter.permissions;
+	}));
+}
+function missing(from, among) {
+	const amongSet = new Set(among);
+	return [...from].filter((item) => !amongSet.has(item)).sort(byCodeUnit);
+}
+function permissionSums(members) {
+	const sums = /* @__PURE__ */ new Map();
+	const count = (permission, what) => {
+		const sum = sums.get(permission) ?? {
+			gained: 0,
+			lost: 0
+		};
+		sum[what] += 1;
+		sums.set(permission, sum);
+	};
+	for (const { gained, lost } of members) {
+		for (const permission of gained) count(permission, "gained");
+		for (const permission of lost) count(permission, "lost");
+	}
+	return [...sums].map(([permission, sum]) => ({
+		permission,
+		...sum
+	})).sort(by(({ permission }) => permission));
+}
+function roleSums(before, after, touched) {
+	const more = /* @__PURE__ */ new Map();
+	for (const { was, is } of touched) {
+		countRoles(was, -1, more);
+		countRoles(is, 1, more, after.removed);
+	}
+	const other = new Map([...more].filter(([, sum]) => sum !== 0));
+	if (other.size === 0) return [];
+	const had = /* @__PURE__ */ new Map();
+	for (const person of before.people) countRoles(person, 1, had);
+	return [...other].map(([key, sum]) => ({
+		name: (after.roles.get(key) ?? before.roles.get(key))?.name ?? key,
+		before: had.get(key) ?? 0,
+		after: (had.get(key) ?? 0) + sum
+	})).sort(by((sum) => `${sum.name} ${sum.before} ${sum.after}`));
+}
+function countRoles(person, by, counts, removed = NONE$4) {
+	if (person === void 0 || !isActive$1(person)) return;
+	for (const key of person.roles) if (!removed.has(key)) counts.set(key, (counts.get(key) ?? 0) + by);
+}
+/** Returns the holders of a role, sorted by name. */
+function holdersOf$1({ people }, roleKey) {
+	return people.filter(({ roles }) => roles.includes(roleKey)).sort(by(({ name }) => name));
+}
+/**
+* Finds pairs of a removed and a created role with the same permissions or holders, which are likely renames.
+*/
+function detectRenames(changes, before, after) {
+	const gone = changes.flatMap((change) => change.kind === "delete" ? [change] : []);
+	return changes.flatMap((change) => change.kind === "create" ? [change] : []).flatMap((created) => {
+		const holders = holderNames(after, `new ${created.name}`);
+		const [twin, ...otherTwins] = gone.filter((removed) => same(removed.before.permissions, created.after.permissions) || same(holderNames(before, removed.id), holders));
+		if (twin === void 0 || otherTwins.length > 0) return [];
+		return [{
+			code: "role-likely-renamed",
+			name: created.name,
+			previously: twin.name
+		}];
+	});
+}
+function holderNames(access, key) {
+	return holdersOf$1(access, key).map(({ name }) => name);
+}
+function same(a, b) {
+	return a.length > 0 && a.length === b.length && a.every((item, index) => item === b[index]);
+}
+var NONE$4;
+var init_impact = __esmMin((() => {
+	init_text();
+	init_access();
+	init_reach();
+	init_sensitive();
+	NONE$4 = /* @__PURE__ */ new Set();
+}));
+
+// src/kernel/rules/settings/min-holders-setting.ts
+var minHoldersSetting;
+var init_min_holders_setting = __esmMin((() => {
+	init_mini();
+	init_text_schemas();
+	init_setting_kinds();
+	minHoldersSetting = {
+		section: "guards",
+		key: "min_holders",
+		schema: optional(record(text$2(), count$3()), {
+			title: "Fewest holders",
+			description: "Minimum number of accepted holders, by role name or id, not counting service accounts. The default for role_owner is 1; to turn it off, write role_owner: 0 or {}.",
+			default: { role_owner: 1 },
+			examples: [{ role_owner: 2 }]
+		}),
+		kind: fewestByRole,
+		overrides: { "min-holders": ".+:[0-9]+" }
+	};
+}));
+
+// src/kernel/rules/min-holders.ts
+/** Returns the minimum of each role, predefined ones by id, with the default for owners where it applies. */
+function minimumsOf(settings) {
+	const numbers = /* @__PURE__ */ new Map();
+	for (const [role, min] of Object.entries(settings ?? {})) {
+		const key = PREDEFINED_ROLES.find((id) => id === `role_${role.toLowerCase()}`) ?? role;
+		numbers.set(key, Math.max(min, numbers.get(key) ?? 0));
+	}
+	return settings !== void 0 && numbers.size === 0 ? {} : {
+		...DEFAULT_MINIMUMS,
+		...Object.fromEntries(numbers)
+	};
+}
+/**
+* Keeps enough accepted holders of each role. A removal is deferred if open invitations would make up for it, and
+* refused otherwise. A role that already has too few holders and loses none is only reported.
+*/
+function keepHolders(settings, { before, after, changes, declared, callerId }) {
+	const [findBefore, findAfter] = [roleFinder(before, declared), roleFinder(after, declared)];
+	const findKeys = (role) => {
+		const keys = [findBefore(role), findAfter(role)].flatMap((key) => key ?? []);
+		return keys.length > 0 ? [...new Set(keys)] : isHeld$1(before, role) ? [role] : [];
+	};
+	const cache = /* @__PURE__ */ new Map();
+	const keysOf = (role) => {
+		const keys = cache.get(role) ?? findKeys(role);
+		cache.set(role, keys);
+		return keys;
+	};
+	const results = rulesOf$1(settings, keysOf).flatMap(([role, min]) => {
+		const isWritten = Object.hasOwn(settings ?? {}, role);
+		return keysOf(role).map((key) => guardRole({
+			role,
+			key,
+			min,
+			isWritten,
+			before,
+			after,
+			changes,
+			callerId
+		}));
+	});
+	return {
+		deferred: results.flatMap(({ deferred }) => deferred).sort(by((withheld) => withheld.deferred.change.name)),
+		refusals: results.flatMap(({ refusals }) => refusals),
+		findingData: results.flatMap(({ findingData }) => findingData)
+	};
+}
+/** Returns the rules, with the default for owners unless the file sets it, or sets `{}`. */
+function rulesOf$1(settings, keysOf) {
+	const entries = Object.entries(settings ?? {});
+	const owners = keysOf(OWNER);
+	const defaults = entries.every(([role]) => !keysOf(role).some((key) => owners.includes(key))) && (settings === void 0 || entries.length > 0) ? [[OWNER, OWNERS]] : [];
+	return [...entries, ...defaults].sort(by(([role]) => role));
+}
+/**
+* Checks one role. Nobody can log in as a service account, so the minimum applies both without and with them.
+*/
+function guardRole(rule) {
+	const judged = [judgeRole(rule, isPerson), judgeRole(rule, () => true)];
+	return judged.find(({ refusals }) => refusals.length > 0) ?? judged.find(({ deferred }) => deferred.length > 0) ?? judged.find(({ findingData }) => findingData.length > 0) ?? NOTHING$4;
+}
+function judgeRole({ role, key, min, isWritten, before, after, changes, callerId }, counts) {
+	const accepted = holdersOf$1(before, key).filter(isAccepted$1);
+	const had = accepted.filter(counts);
+	const holders = holdersOf$1(after, key).filter(counts);
+	const has = holders.filter(isAccepted$1);
+	const pending = holders.filter(({ status }) => status === "pending" || status === "invited");
+	const name = before.roles.get(key)?.name ?? role;
+	if (has.length >= had.length) {
+		const wasShort = had.length > 0 || isWritten && before.roles.has(key);
+		return has.length < min && wasShort ? {
+			...NOTHING$4,
+			findingData: [{
+				code: "role-few-holders",
+				name,
+				holders: has.length,
+				min
+			}]
+		} : NOTHING$4;
+	}
+	const needed = Math.min(min, had.length);
+	if (has.length >= needed) return NOTHING$4;
+	const losing = removalsOf(had, has, changes).toSorted(by(({ id }) => id === callerId ? "0" : "1"));
+	const short = needed - has.length;
+	if (has.length + pending.length < needed || losing.length < short) return {
+		...NOTHING$4,
+		refusals: [refusalOf$2(role, name, {
+			before: had.length,
+			after: has.length,
+			min,
+			uncounted: accepted.length - had.length
+		})]
+	};
+	const waitsFor = pending.map((person) => person.name);
+	return {
+		...NOTHING$4,
+		deferred: losing.slice(0, short).map((change) => ({
+			deferred: {
+				change,
+				role: name,
+				waitsFor
+			},
+			key,
+			refusal: (isChained) => waitRefusal(name, change.name, isChained)
+		}))
+	};
+}
+function refusalOf$2(role, name, { before, after, min, uncounted }) {
+	const kept = before === 1 ? "lose its only accepted holder" : `keep ${after === 0 ? "none" : after} of its ${before} accepted holders`;
+	return guardRefusal("min-holders", "role", name, `The role "${name}" would ${kept}${uncounted === 0 ? "" : ", service accounts not counted"}; it needs ${min}.`, "Grant the role to somebody else first, and wait until they have accepted.", `min-holders=${role}:${after}`);
+}
+function isHeld$1({ people }, roleId) {
+	return people.some(({ roles }) => roles.includes(roleId));
+}
+function isPerson({ serviceAccount }) {
+	return serviceAccount === false;
+}
+function isAccepted$1({ status }) {
+	return status === "accepted";
+}
+/** Returns the changes that remove the role from an active holder, sorted by name. */
+function removalsOf(had, has, changes) {
+	const kept = new Set(has.map(({ id }) => id));
+	const lost = new Set(had.filter(({ id }) => !kept.has(id)).map(({ id }) => id));
+	return changes.filter(({ id }) => id !== null && lost.has(id)).sort(by(({ name }) => name));
+}
+/** Returns the refusal of a removal that cannot be deferred, for a reason besides an open invitation if it is chained. */
+function waitRefusal(role, member, isChained) {
+	return guardRefusal("min-holders-wait", "role", role, `Without ${member}, "${role}" would have too few holders${isChained ? ", and this removal would depend on another deferred removal" : " until somebody who is invited has accepted"}.`, "Make the change in two steps: first grant the roles, then remove them when everybody has accepted.", null);
+}
+var OWNER, OWNERS, DEFAULT_MINIMUMS, minHolders, NOTHING$4;
+var init_min_holders = __esmMin((() => {
+	init_text();
+	init_live();
+	init_refusals();
+	init_values();
+	init_access();
+	init_impact();
+	init_min_holders_setting();
+	OWNER = "role_owner";
+	OWNERS = 1;
+	DEFAULT_MINIMUMS = { [OWNER]: OWNERS };
+	minHolders = {
+		...minHoldersSetting,
+		codes: ["min-holders", "min-holders-wait"],
+		off: {},
+		list(settings) {
+			const written = Object.entries(settings ?? {}).map(([role, min]) => [
+				role,
+				min,
+				true
+			]);
+			const isOff = settings !== void 0 && written.length === 0;
+			const defaults = Object.entries(isOff ? {} : DEFAULT_MINIMUMS).flatMap(([role, min]) => Object.hasOwn(settings ?? {}, role) ? [] : [[
+				role,
+				min,
+				false
+			]]);
+			return [...written, ...defaults].map(([role, min, isWritten]) => ({
+				text: `min_holders ${role}: ${min}`,
+				keys: [role],
+				entry: null,
+				violated: null,
+				item: {
+					kind: "min-holders",
+					role,
+					min,
+					written: isWritten
+				}
+			}));
+		},
+		looser(before, after) {
+			const needed = minimumsOf(after);
+			return Object.entries(minimumsOf(before)).flatMap(([role, min]) => {
+				const now = needed[role] ?? 0;
+				return now < min ? [`"${role}" keeps at least ${min} → ${now} accepted holders`] : [];
+			});
+		},
+		withhold: keepHolders,
+		causes: ({ role }, { name, override }) => override === null ? name === role : override.startsWith(`min-holders=${role}:`),
+		/** Counts the people who have accepted a role; nobody logs in as a service account. */
+		report({ role, min, written }, { access, find }, isDeclared) {
+			if (isDeclared) return written ? {
+				status: "unknown",
+				reasons: [`Not known from the files: who has accepted "${role}".`]
+			} : null;
+			const key = find(role);
+			const people = key === void 0 ? [] : holdersOf$1(access, key).filter((person) => isAccepted$1(person) && isPerson(person));
+			if (key === void 0 || people.length === 0 && !written) return written ? {
+				status: "unknown",
+				reasons: [`No role is named ${role}.`]
+			} : null;
+			if (people.length >= min) return {
+				status: "passed",
+				reasons: []
+			};
+			const names = people.length === 0 ? "" : ` (${list(people.map(({ name }) => name))})`;
+			return {
+				status: "failed",
+				reasons: [`${`"${access.roles.get(key)?.name ?? role}" has ${counted(people.length, "accepted holder")}${names}`}; it needs ${min}.`]
+			};
+		},
+		lint: (written) => Object.entries(fieldsOf(written)).flatMap(([role, min]) => countOf(min) === 0 ? [{
+			code: "idle-guard",
+			path: [role],
+			message: `A minimum of 0 has no effect on ${quoted(role)}.`,
+			hint: "Set 1 or more, or remove the line."
+		}] : [])
+	};
+	NOTHING$4 = {
+		deferred: [],
+		refusals: [],
+		findingData: []
+	};
+}));
+
+// src/kernel/rules/settings/protect-setting.ts
+var protectSetting;
+var init_protect_setting = __esmMin((() => {
+	init_mini();
+	init_text_schemas();
+	init_setting_kinds();
+	protectSetting = {
+		section: "guards",
+		key: "protect",
+		schema: optional(strictObject({
+			roles: texts$3("Protected roles", "Globs over the names and ids of roles.", [["Shift Lead"]]),
+			members: texts$3("Protected members", "Globs over the e-mail addresses and ids of members.", [["owner@example.com"]])
+		}), {
+			title: "Protected",
+			description: "Roles and members that an apply must not change or remove.",
+			examples: [{
+				roles: ["Shift Lead"],
+				members: ["owner@example.com"]
+			}]
+		}),
+		kind: patternLists,
+		overrides: { protect: ".+" }
+	};
+}));
+
+// src/kernel/rules/protect.ts
+/** Returns what `lint` says about a pattern that matches nothing. */
+function unmatchedPattern(text, key) {
+	return {
+		message: `${quoted(text)} matches no ${key.slice(0, -1)}, live or declared.`,
+		hint: "Check the spelling, or remove the pattern if nothing will match it."
+	};
+}
+/** Returns whether a member only moves from replaced roles to their successors. */
+function movesAlong(change, replaced) {
+	return change.kind === "update" && !takesRoles(change, replaced) && change.fields.every((diff) => diff.field === "roles" && diff.added.length === diff.removed.length);
+}
+function nameIn(image) {
+	if (image === null) return null;
+	return "permissions" in image ? image.name : image.email;
+}
+function isCovered(name, globs, matches) {
+	const lower = name.toLowerCase();
+	return globs.some((glob) => glob.toLowerCase() === lower || isLiteralGlob(name) && matches(glob.toLowerCase(), lower));
+}
+/** "the role "Shift Lead" is", or "members that match "*@example.com" are". */
+function matchedBy(key, name) {
+	const written = key === "roles" ? `"${name}"` : name;
+	return isLiteralGlob(name) ? `the ${key.slice(0, -1)} ${written} is` : `${key} that match "${name}" are`;
+}
+var protect;
+var init_protect = __esmMin((() => {
+	init_glob();
+	init_text();
+	init_scope();
+	init_refusals();
+	init_values();
+	init_removals();
+	init_protect_setting();
+	protect = {
+		...protectSetting,
+		codes: ["protect"],
+		off: {
+			roles: [],
+			members: []
+		},
+		undoHints: { protect: (file) => file === void 0 ? "Remove the entry from guards.protect." : `Ask those who own ${file}.` },
+		list: ({ roles, members }) => [...roles.map((glob) => ({
+			text: `protect role ${glob}`,
+			keys: ["roles"],
+			entry: glob,
+			violated: null,
+			item: {
+				kind: "protect-role",
+				glob
+			}
+		})), ...members.map((glob) => ({
+			text: `protect ${glob}`,
+			keys: ["members"],
+			entry: glob,
+			violated: null,
+			item: {
+				kind: "protect-member",
+				glob
+			}
+		}))],
+		looser: (before, after, { matches, nameOf }) => ["roles", "members"].flatMap((key) => {
+			return (key === "roles" ? [...new Set(before.roles.map(nameOf))] : before.members).filter((name) => !isCovered(name, after[key], matches)).map((name) => `${matchedBy(key, name)} no longer protected`);
+		}),
+		refuse(globs, { files: { members: entries = [] }, scope, changes: due, deferred, matches, enforcedBy }) {
+			if (globs.roles.length + globs.members.length === 0) return [];
+			const addresses = new Map(scope.members.map((member) => [member.id, addressesOf$1(member)]));
+			const pinned = new Map(entries.flatMap(({ id, email }) => id === void 0 ? [] : [[id, email]]));
+			const changes = {
+				roles: [...due.roles, ...deferred.roles],
+				members: [...due.members, ...deferred.members]
+			};
+			const replaced = replacedBy(changes);
+			const touched = [...changes.roles.filter(({ kind }) => kind !== "create"), ...changes.members.filter((change) => change.kind !== "create" && !movesAlong(change, replaced))];
+			return [...new Map(touched.map((change) => [`${change.resource} ${change.id}`, change])).values()].flatMap((change) => {
+				const { resource, name, kind, id, before } = change;
+				const [isRole, key] = [resource === "role", id ?? ""];
+				const otherNames = isRole ? [] : [...addresses.get(key) ?? [], pinned.get(key) ?? name];
+				const names = [
+					id ?? name,
+					name,
+					nameIn(before) ?? name,
+					...otherNames
+				];
+				if (!matchesAny(isRole ? globs.roles : globs.members, names, matches)) return [];
+				return [guardRefusal("protect", resource, name, `The ${resource} ${isRole ? `"${name}"` : name} is protected, and this plan would ${kind} it.`, `Revert the change in the file, or ${ruleAdvice("remove the entry from guards.protect", enforcedBy)}.`, `protect=${name}`)];
+			});
+		},
+		causes({ kind, glob }, { resource, name }, { matches, items }) {
+			if (resource !== (kind === "protect-role" ? "role" : "member")) return false;
+			const names = (pattern) => matchesAny([pattern], [name ?? ""], matches);
+			return names(glob) || !items.some((other) => other.kind === kind && names(other.glob));
+		},
+		lint: (written, { roles, members, matches }) => ["roles", "members"].flatMap((key) => listOf$1(fieldsOf(written)[key]).flatMap((entry, index) => {
+			const [text, names] = [textOf$3(entry), key === "roles" ? roles : members];
+			if (text === null || names === null || matchesAny([text], names, matches)) return [];
+			return [{
+				code: "unmatched-pattern",
+				path: [key, index],
+				...unmatchedPattern(text, key)
+			}];
+		}))
+	};
+}));
+
+// src/kernel/rules/settings/require-mfa-setting.ts
+var requireMfaSetting;
+var init_require_mfa_setting = __esmMin((() => {
+	init_text_schemas();
+	init_setting_kinds();
+	requireMfaSetting = {
+		section: "policies",
+		key: "require_mfa",
+		schema: texts$3("MFA required", "Roles whose holders must have MFA on login. For a member who has not accepted yet, it is unknown.", [["role_admin"]]),
+		kind: textList("role")
+	};
+}));
+
+// src/kernel/rules/require-mfa.ts
+function keyOf$10(role) {
+	return `require-mfa ${role}`;
+}
+/** Returns the holders of roles that require MFA, without service accounts: nobody logs in as one. */
+function holdersOf(roles, context) {
+	return roles.flatMap((role) => holdersBy(role, context.index, context).filter(({ serviceAccount }) => !serviceAccount).map((person) => ({
+		role,
+		person
+	})));
+}
+var requireMfa, UNACCEPTED;
+var init_require_mfa = __esmMin((() => {
+	init_text();
+	init_checks$2();
+	init_rule();
+	init_require_mfa_setting();
+	requireMfa = {
+		...requireMfaSetting,
+		codes: ["require-mfa"],
+		list: (roles) => roles.map((role) => ({
+			text: `require_mfa: ${role}`,
+			keys: [],
+			entry: role,
+			violated: keyOf$10(role),
+			item: {
+				kind: "require-mfa",
+				role
+			}
+		})),
+		looser: (before, after) => missingFrom(before, after, (role) => `"${role}" no longer requires MFA on login`),
+		isOff: (roles) => roles.length === 0,
+		judge: (roles, context) => holdersOf(roles, context).filter(({ person }) => person.mfa === false).map(({ role, person }) => ({
+			rule: keyOf$10(role),
+			subject: subjectOf$1(person),
+			extent: [],
+			check: null,
+			refusal: (tense) => policyRefusal("require-mfa", "member", person.name, `${person.name} ${tense === "plan" ? "would hold" : "holds"} "${role}" without MFA on login.`, "Ask them to turn on MFA, or remove the role."),
+			breaches: () => []
+		})),
+		unknown: (roles, context) => holdersOf(roles, context).filter(({ person }) => person.mfa === null).map(({ role, person: { name, status } }) => ({
+			finding: {
+				code: "member-mfa-unknown",
+				name,
+				role,
+				invited: UNACCEPTED.has(status)
+			},
+			rule: keyOf$10(role),
+			live: `MFA of ${name} is not known.`,
+			inFiles: (times) => `Not known from the files: MFA of ${counted(times, "holder")} of "${role}".`
+		}))
+	};
+	UNACCEPTED = /* @__PURE__ */ new Set([
+		"invited",
+		"pending",
+		"expired"
+	]);
+}));
+
+// src/kernel/rules/renamed-roles.ts
+/** Returns a lookup of the name that a role of the base branch has in the head branch. */
+function currentNameIn(head, base) {
+	const current = currentNames$1(base.roles ?? [], head.roles ?? []);
+	return (role) => current.get(role) ?? role;
+}
+function currentNames$1(base, head) {
+	const kept = new Set(head.map(({ name }) => name));
+	const pinned = new Map(head.flatMap(({ id, name }) => id === void 0 ? [] : [[id, name]]));
+	const renamed = new Map(head.flatMap(({ name, previously = [] }) => previously.filter((former) => !isLikeRoleId(former)).map((former) => [former, name])));
+	const names = base.flatMap(({ id, name }) => {
+		const now = pinned.get(id ?? "") ?? (kept.has(name) ? void 0 : renamed.get(name));
+		return now === void 0 || now === name ? [] : [[name, now]];
+	});
+	return new Map([...[...renamed].filter(([name]) => !kept.has(name)), ...names]);
+}
+var init_renamed_roles = __esmMin((() => {
+	init_live();
+}));
+
+// src/kernel/rules/settings/require-until-setting.ts
+var requireUntilSetting;
+var init_require_until_setting = __esmMin((() => {
+	init_mini();
+	init_text_schemas();
+	init_setting_kinds();
+	requireUntilSetting = {
+		section: "policies",
+		key: "require_until",
+		schema: optional(union([array(text$2()), record(text$2(), matching(PERIOD, "bad-period"))]), {
+			title: "End required",
+			description: "Roles that must be granted with an end date: a list, or a limit for each role on the length of a new grant, in weeks (w), days (d) or hours (h), from now or from its beginning.",
+			default: [],
+			examples: [["Contractor"], {
+				Contractor: "90d",
+				role_admin: "4h"
+			}]
+		}),
+		kind: periodsByRole
+	};
+}));
+
+// src/kernel/rules/require-until.ts
+function judgeEnds() {
+	return {
+		violations: longGrants,
+		compare: compareGrants
+	};
+}
+function keyOf$9(role) {
+	return `require-until ${role}`;
+}
+/** Returns the grants that last longer than the policy allows: from their beginning, else from now. */
+function longGrants(ends, { desired, find, now }) {
+	const limits = Object.entries(ends).flatMap(([role, limit]) => limit === null ? [] : [[role, limit]]);
+	if (limits.length === 0) return [];
+	const keyOfRole = (role) => find(role) ?? role;
+	const gone = leftAt(desired.leavers, now);
+	const staying = (desired.members ?? []).filter(({ email }) => !gone.has(email.toLowerCase()));
+	return limits.flatMap(([role, limit]) => staying.flatMap((member) => {
+		const key = keyOfRole(role);
+		const grant = member.roles?.find((declaredGrant) => keyOfRole(declaredGrant.role) === key);
+		const end = grant && endOf$4(grant.until, member.until);
+		if (grant === void 0 || end === void 0 || end.ends <= now) return [];
+		const start = startOf(grant.from, member.from);
+		const latest = (start?.starts ?? now) + limit.ms;
+		if (lastMoment(end, limit) <= latest) return [];
+		const { email } = member;
+		const from = start?.text ?? null;
+		const since = from === null ? "" : `from ${from} `;
+		const refusal = (tense) => policyRefusal("until-limit", "member", email, `${email} ${tense === "plan" ? "would hold" : "holds"} "${role}" ${since}until ${end.text}; the limit is ${limit.text}.`, `Set an end date within ${limit.text} ${from === null ? "from now" : `of ${from}`}.`);
+		const breach = {
+			...breachOf("policy-until-limit", "require_until", {
+				kind: "grant",
+				email,
+				role: key
+			}, refusal("plan")),
+			severity: "warning"
+		};
+		return [{
+			rule: keyOf$9(role),
+			refusal,
+			breach,
+			member,
+			end,
+			role: grant.role,
+			key
+		}];
+	}));
+}
+/** Refuses new grants, and later ends of existing ones, that last longer than allowed; warns of the others. */
+function compareGrants(ends, declared, { before, base }) {
+	const grants = longGrants(ends, declared);
+	if (grants.length === 0) return {
+		refusals: [],
+		findings: []
+	};
+	const people = new Map(before.people.flatMap((person) => [person.id, person.email?.toLowerCase()].flatMap((name) => name ? [[name, person]] : [])));
+	const nameOf = base === void 0 ? void 0 : currentNameIn(declared.desired, base);
+	const isExisting = (grant) => {
+		const { member } = grant;
+		const former = base?.members?.find(({ email }) => email.toLowerCase() === member.email.toLowerCase());
+		const same = former?.roles?.find(({ role }) => nameOf?.(role) === grant.role);
+		if (former !== void 0 && same !== void 0) return (endOf$4(same.until, former.until)?.ends ?? Number.POSITIVE_INFINITY) >= grant.end.ends;
+		const person = people.get(member.id ?? "") ?? people.get(member.email.toLowerCase());
+		return person !== void 0 && isHeld(person, grant);
+	};
+	return {
+		refusals: grants.flatMap((grant) => isExisting(grant) ? [] : [grant.refusal("plan")]),
+		findings: grants.flatMap((grant) => isExisting(grant) ? [toExistingViolation(grant.refusal("live"))] : [])
+	};
+}
+/** Returns whether a grant is live; who was suspended gets back what was granted before. */
+function isHeld({ roles }, { key, member }) {
+	return roles.includes(key) || member.suspended !== void 0;
+}
+/** Returns the moment that counts for a limit: in days, the last day of an end that is a date is not divided. */
+function lastMoment({ text: end, ends }, limit) {
+	return isDate(end) && !isInHours(limit) ? ends - DAY$1 : ends;
+}
+function isInHours({ text: period }) {
+	return period.endsWith("h");
+}
+function isDate(end) {
+	return !/t/i.test(end);
+}
+function endOf$4(grant, membership) {
+	if (grant === void 0 || membership === void 0) return grant ?? membership;
+	return grant.ends <= membership.ends ? grant : membership;
+}
+function startOf(grant, membership) {
+	if (grant === void 0 || membership === void 0) return grant ?? membership;
+	return grant.starts >= membership.starts ? grant : membership;
+}
+var requireUntil, HINTS$1, DAY$1;
+var init_require_until = __esmMin((() => {
+	init_active_member();
+	init_refusals();
+	init_rule_table();
+	init_checks$2();
+	init_renamed_roles();
+	init_rule();
+	init_require_until_setting();
+	requireUntil = {
+		...requireUntilSetting,
+		diagnostics: {
+			"policy-require-until": refusalRule("These roles must be granted with an end date (`require_until`)."),
+			"policy-until-limit": warningRule("A new grant must not exceed its limit (`require_until`).")
+		},
+		codes: ["require-until", "until-limit"],
+		list: (ends) => Object.keys(ends).map((role) => ({
+			text: `require_until: ${role}`,
+			keys: [],
+			entry: role,
+			violated: keyOf$9(role),
+			item: {
+				kind: "require-until",
+				role
+			}
+		})),
+		looser: (before, after) => [...Object.keys(before).flatMap((role) => Object.hasOwn(after, role) ? [] : [`"${role}" may be granted without an end date`]), ...Object.entries(before).flatMap(([role, longest]) => {
+			const now = after[role];
+			if (longest === null || now === void 0 || now !== null && now.ms <= longest.ms) return [];
+			return [`"${role}" may be granted for ${longest.text} → ${now?.text ?? "any time with an end"}`];
+		})],
+		isOff: (ends) => Object.keys(ends).length === 0,
+		judge(ends, context) {
+			const { find, index, members } = context;
+			const roles = Object.keys(ends);
+			if (roles.length === 0) return [];
+			const declared = new Map(members.flatMap((member) => [member.email.toLowerCase(), member.id ?? []].flat().map((key) => [key, member])));
+			return roles.flatMap((role) => {
+				const key = find(role);
+				if (key === void 0) return [];
+				return holdersBy(role, index, context).flatMap((person) => {
+					const { id, name, email } = person;
+					const member = declared.get(id ?? "") ?? declared.get((email ?? name).toLowerCase());
+					countWork(context, 50 + (member?.roles?.length ?? 0));
+					const grant = member?.roles?.find((declaredGrant) => find(declaredGrant.role) === key);
+					if (grant?.until || member?.until) return [];
+					const hint = HINTS$1[grant !== void 0 ? "grant" : member !== void 0 ? "member" : "nothing"](role);
+					const refusal = (tense) => policyRefusal("require-until", "member", name, `${name} ${tense === "plan" ? "would hold" : "holds"} "${role}" without an end date.`, hint);
+					return [{
+						rule: keyOf$9(role),
+						subject: subjectOf$1(person),
+						extent: [],
+						check: null,
+						refusal,
+						breaches: () => {
+							return [breachOf("policy-require-until", "require_until", {
+								kind: "grant",
+								email: name,
+								role: key
+							}, refusal("plan"))];
+						}
+					}];
+				});
+			});
+		},
+		declared: judgeEnds()
+	};
+	HINTS$1 = {
+		grant: (role) => `Write { role: ${role}, until: 2027-01-31 }.`,
+		member: (role) => `Add "until:" to the member, or write { role: ${role}, until: 2027-01-31 } among its roles.`,
+		nothing: () => "The file does not list the member: list it with an end date."
+	};
+	DAY$1 = 864e5;
+}));
+
+// src/kernel/rules/settings/separate-setting.ts
+var separateSetting;
+var init_separate_setting = __esmMin((() => {
+	init_mini();
+	init_text_schemas();
+	init_setting_kinds();
+	separateSetting = {
+		section: "policies",
+		key: "separate",
+		schema: optional(array(array(text$2()).check(_minLength(2, "too-few-roles"))), {
+			title: "Separate roles",
+			description: "Sets of roles; nobody may hold two roles of a set.",
+			default: [],
+			examples: [[["Approver", "Payer"]]]
+		}),
+		kind: roleSets
+	};
+}));
+
+// src/kernel/rules/separate.ts
+function keyOf$8(roles) {
+	return `separate ${JSON.stringify(roles)}`;
+}
+function refusalOf$1(name, roles, isPlan) {
+	const together = list(roles.map((role) => `"${role}"`), " and ");
+	return policyRefusal("separate", "member", name, `${name} ${isPlan ? "would hold" : "holds"} ${together} together.`, "policies.separate allows only one of these roles: remove the others.");
+}
+var separate;
+var init_separate = __esmMin((() => {
+	init_text();
+	init_refusals();
+	init_rule_table();
+	init_checks$2();
+	init_rule();
+	init_separate_setting();
+	separate = {
+		...separateSetting,
+		diagnostics: { "policy-separate": refusalRule("Nobody may hold two roles that must be separate (`separate`).") },
+		codes: ["separate"],
+		list: (sets) => sets.map((roles) => ({
+			text: `separate: ${roles.join(", ")}`,
+			keys: [],
+			entry: roles,
+			violated: keyOf$8(roles),
+			item: {
+				kind: "separate",
+				roles
+			}
+		})),
+		/** Returns the pairs of a set that no other set has, in one line if none is left. */
+		looser: (before, after) => before.flatMap((roles) => {
+			const pairs = roles.flatMap((first, index) => roles.slice(index + 1).map((other) => [first, other]));
+			const free = pairs.filter(([a, b]) => !after.some((set) => set.includes(a) && set.includes(b)));
+			const together = (names) => `${names.map((name) => `"${name}"`).join(" and ")} may be held together`;
+			return free.length === pairs.length ? pairs.length === 0 ? [] : [together(roles)] : free.map(together);
+		}),
+		isOff: (sets) => sets.length === 0,
+		judge(sets, context) {
+			const { index, find } = context;
+			return sets.flatMap((roles) => {
+				const rule = keyOf$8(roles);
+				const names = new Map(roles.map((role) => [find(role), role]).sort(by(([, role]) => role)));
+				const held = /* @__PURE__ */ new Map();
+				for (const name of names.values()) for (const person of holdersBy(name, index, context)) {
+					const rolesOfPerson = held.get(person);
+					if (rolesOfPerson === void 0) held.set(person, [name]);
+					else rolesOfPerson.push(name);
+				}
+				const broken = [...held].filter(([, together]) => together.length > 1);
+				countWork(context, broken.length * 50);
+				return broken.sort(by(([{ name }]) => name)).map(([person, together]) => {
+					const refusal = (tense) => refusalOf$1(person.name, together, tense === "plan");
+					return {
+						rule,
+						subject: subjectOf$1(person),
+						extent: together,
+						check: null,
+						refusal,
+						breaches() {
+							const [first = "", role = ""] = person.roles.filter((key) => names.has(key));
+							const subject = {
+								kind: "grant",
+								email: person.name,
+								role,
+								beside: first
+							};
+							return [breachOf("policy-separate", "separate", subject, refusal("plan"))];
+						}
+					};
+				});
+			});
+		}
+	};
+}));
+
+// src/kernel/rules/settings/every-setting.ts
+function schemasOf(table) {
+	const schemas = Object.values(table).map(({ key, schema }) => [key, schema]);
+	return Object.fromEntries(schemas);
+}
+/** Combines the policies of several files, with the current names of roles. */
+function combinedPolicies(sections, nameOf) {
+	return combined(POLICY_LIST$1, sections, nameOf);
+}
+/** Combines the guards of several files, with the current names of roles. */
+function combinedGuards(sections, nameOf) {
+	return combined(GUARD_LIST$1, sections, nameOf);
+}
+function combined(settings, sections, nameOf) {
+	const values = settings.map(([name, { key, kind }]) => {
+		const written = sections.map((section) => fieldsOf(section)[key]).filter((value) => value !== void 0);
+		return [name, kind.renamed(kind.combine(written), nameOf)];
+	});
+	return omitUndefined(Object.fromEntries(values));
+}
+/** Returns guards and policies with the current names of roles. */
+function renamedRules({ guards, policies }, nameOf) {
+	const renamed = (settings, values) => omitUndefined(Object.fromEntries(settings.map(([name, { kind }]) => [name, kind.renamed(values[name], nameOf)])));
+	return {
+		guards: {
+			...guards,
+			...renamed(GUARD_LIST$1, { ...guards })
+		},
+		policies: {
+			...policies,
+			...renamed(POLICY_LIST$1, { ...policies })
+		}
+	};
+}
+/** Returns what a kind of settings says of each setting of a state. */
+function inState(state, say) {
+	const each = (settings, values) => settings.map(([name, setting]) => say(setting, values[name]));
+	return [...each(GUARD_LIST$1, { ...state.guards }), ...each(POLICY_LIST$1, { ...state.policies })];
+}
+/** Returns what is equal for rules that mean the same. */
+function rulesMeaning(state) {
+	return [...inState(state, ({ kind }, value) => kind.meaning(value)), asSet(state.guards.overrides ?? [])];
+}
+/** Returns the names in guards and policies of a state. */
+function namesInRules(state) {
+	return inState(state, ({ kind }, value) => kind.names(value)).flat();
+}
+/** Returns the readable part of the policies of a file with errors. */
+function readablePolicies(section) {
+	const written = fieldsOf(section);
+	const readable = POLICY_LIST$1.map(([, { key, kind }]) => [key, written[key] === void 0 ? void 0 : kind.readable(written[key])]);
+	return omitUndefined(Object.fromEntries(readable));
+}
+/** Returns the items that each rule of a table finds in its own setting of a file, with their paths in the file. */
+function itemsInFile(rules, file, find) {
+	return rules.flatMap((rule) => {
+		const { section, key } = rule;
+		return find(rule, fieldsOf(file[section])[key]).map((item) => ({
+			...item,
+			path: [
+				section,
+				key,
+				...item.path
+			]
+		}));
+	});
+}
+/** Returns the names in the guards and policies of a file. */
+function namesInFile(file) {
+	return itemsInFile(SETTINGS$2, file, ({ kind }, written) => kind.names(written));
+}
+/** Returns the paths of lists in the guards and policies of a file that have no entry twice. */
+function listsInFile(file) {
+	return itemsInFile(SETTINGS$2, file, ({ kind }, written) => kind.lists(written).map((path) => ({ path }))).map(({ path }) => path);
+}
+/** Returns the paths of keys in the guards and policies of a file that a user chooses. */
+function keysInFile(file) {
+	return itemsInFile(SETTINGS$2, file, ({ kind }, written) => kind.keys(written).map((key) => ({ path: [key] }))).map(({ path }) => path);
+}
+/** Returns the limits in the guards and policies of a file. */
+function limitsInFile(file) {
+	return itemsInFile(SETTINGS$2, file, ({ kind }, written) => kind.limits(written));
+}
+/** Returns whether a file may have an override, given without the plan that it is for. */
+function isFileOverride(what) {
+	return OVERRIDE.test(`${what}@${"0".repeat(12)}`);
+}
+var POLICY_SETTINGS, GUARD_SETTINGS, POLICY_LIST$1, GUARD_LIST$1, policySchemas, guardSchemas, NO_POLICIES, SETTINGS$2, OTHER_OVERRIDES, OVERRIDE;
+var init_every_setting = __esmMin((() => {
+	init_values();
+	init_email_domains_setting();
+	init_escalation_setting();
+	init_forbid_permissions_setting();
+	init_max_gains_setting();
+	init_max_holders_setting();
+	init_max_removals_setting();
+	init_min_holders_setting();
+	init_protect_setting();
+	init_require_mfa_setting();
+	init_require_until_setting();
+	init_separate_setting();
+	init_setting_kinds();
+	POLICY_SETTINGS = {
+		emailDomains: emailDomainsSetting,
+		separate: separateSetting,
+		maxHolders: maxHoldersSetting,
+		requireUntil: requireUntilSetting,
+		requireMfa: requireMfaSetting,
+		forbidPermissions: forbidPermissionsSetting,
+		escalation: escalationSetting
+	};
+	GUARD_SETTINGS = {
+		maxRemovals: maxRemovalsSetting,
+		maxGains: maxGainsSetting,
+		protect: protectSetting,
+		minHolders: minHoldersSetting
+	};
+	POLICY_LIST$1 = Object.entries(POLICY_SETTINGS);
+	GUARD_LIST$1 = Object.entries(GUARD_SETTINGS);
+	policySchemas = schemasOf(POLICY_SETTINGS);
+	guardSchemas = schemasOf(GUARD_SETTINGS);
+	NO_POLICIES = combinedPolicies([], (role) => role);
+	SETTINGS$2 = [...POLICY_LIST$1, ...GUARD_LIST$1].map(([, setting]) => setting);
+	OTHER_OVERRIDES = {
+		"run-removals": "[0-9]+",
+		"run-gains": ".+:[0-9a-f]{12}",
+		"changed-addresses": "[0-9]+",
+		"self-lockout": ".+"
+	};
+	OVERRIDE = new RegExp(`^(?:${[...Object.values(GUARD_SETTINGS).flatMap(({ overrides }) => Object.entries(overrides)), ...Object.entries(OTHER_OVERRIDES)].map(([code, value]) => `${code}=${value}`).join("|")})@[0-9a-f]{12,32}$`);
+}));
+
+// src/kernel/rules/every-rule.ts
+/** Returns all policies of a state. */
+function policiesIn(policies) {
+	return POLICY_LIST.map(([name, policy]) => ({
+		policy,
+		value: policies[name]
+	}));
+}
+/** Returns all guards of a state. */
+function guardsIn(guards) {
+	return GUARD_LIST.map(([name, guard]) => ({
+		name,
+		guard,
+		value: guards[name]
+	}));
+}
+/** Returns what is looser in some guards than in others, in words. */
+function looserGuards(before, after, context) {
+	return guardsIn(before).flatMap(({ name, guard, value }) => guard.looser(value, after[name], context));
+}
+/** Returns what is looser in some policies than in others, in words. */
+function looserPolicies(before, after, context) {
+	return POLICY_LIST.flatMap(([name, policy]) => policy.looser(before[name], after[name], context));
+}
+/** Returns the guards with those that none of some rules set switched off. */
+function withoutDefaults(guards, isOff) {
+	const off = guardsIn(guards).flatMap(({ name, guard, value }) => value === void 0 && isOff(name) ? [[name, guard.off]] : []);
+	return {
+		...guards,
+		...Object.fromEntries(off)
+	};
+}
+/** Returns all diagnostics by code, for the reference. */
+function diagnosticTable() {
+	const ofPolicies = POLICY_LIST.flatMap(([, { diagnostics = {} }]) => Object.entries(diagnostics).map(([code, rule]) => ({
+		code,
+		...rule
+	})));
+	return [...fixedDiagnostics(), ...ofPolicies].toSorted((a, b) => a.code < b.code ? -1 : 1);
+}
+/** Returns the keys in a file that lead to the rule with a refusal's code; `undefined` if no file sets it. */
+function pathOfCode(code) {
+	const rule = BY_CODE.get(code);
+	return rule && [rule.section, rule.key];
+}
+/** Returns whether guards have a rule that a refusal of a guard is by, and not only its default. */
+function isSet(refusal, guards) {
+	const set = guardsIn(guards).find(({ guard }) => guard.codes.includes(refusal.code));
+	if (set === void 0) return true;
+	const { guard, value } = set;
+	const items = guard.list(value, value).map(({ item }) => item);
+	const context = {
+		matches: () => false,
+		items
+	};
+	const isDefault = (item) => "written" in item && !item.written;
+	return value !== void 0 && items.some((item) => !isDefault(item) && guard.causes(item, refusal, context));
+}
+/** Returns whether a file sets the rule that a refusal is by as it holds for the merchant, where files can differ. */
+function decides({ code }, guards, file) {
+	const set = guardsIn(guards).find(({ guard }) => guard.codes.includes(code));
+	if (set === void 0) return true;
+	const { section, key, kind } = set.guard;
+	const written = fieldsOf(file[section])[key];
+	if (kind.limits(written).every(({ role }) => role !== null)) return written !== void 0;
+	return isSameJson(kind.combine([written]), set.value);
+}
+/** Returns the guard with a refusal's code; `undefined` if no file sets it. */
+function guardOfCode(code) {
+	return GUARD_LIST.map(([, guard]) => guard).find(({ codes }) => codes.includes(code));
+}
+/** Returns the refusal of an undo's plan, whose changes do not come from the file. */
+function refusalOfUndo(refusal, enforcedBy) {
+	const { code, hint } = refusal;
+	return {
+		...refusal,
+		hint: guardOfCode(code)?.undoHints?.[code]?.(enforcedBy) ?? UNDO_HINTS[code] ?? hint
+	};
+}
+var POLICIES, GUARDS, POLICY_LIST, GUARD_LIST, RULES$3, BY_CODE;
+var init_every_rule = __esmMin((() => {
+	init_json_text();
+	init_refusals();
+	init_rule_table();
+	init_values();
+	init_email_domains();
+	init_escalation();
+	init_forbid_permissions();
+	init_max_gains();
+	init_max_holders();
+	init_max_removals();
+	init_min_holders();
+	init_protect();
+	init_require_mfa();
+	init_require_until();
+	init_separate();
+	init_every_setting();
+	POLICIES = {
+		emailDomains,
+		separate,
+		maxHolders,
+		requireUntil,
+		requireMfa,
+		forbidPermissions,
+		escalation
+	};
+	GUARDS = {
+		maxRemovals,
+		maxGains,
+		protect,
+		minHolders
+	};
+	POLICY_LIST = Object.entries(POLICIES);
+	GUARD_LIST = Object.entries(GUARDS);
+	RULES$3 = [...POLICY_LIST, ...GUARD_LIST].map(([, rule]) => rule);
+	BY_CODE = new Map(RULES$3.flatMap((rule) => rule.codes.map((code) => [code, rule])));
+}));
+
+// src/kernel/rules/base-rules.ts
+/**
+* Returns the enforced rules to judge by, each apart; those of the base branch that the head branch has as well are left
+* out. The default guards hold unless some of the rules set them.
+*/
+function enforcedSets(desired, base) {
+	const former = (base?.enforced ?? []).map((rules) => ({
+		...rules,
+		by: "base"
+	}));
+	const given = [...desired.enforced ?? [], ...former];
+	const distinct = /* @__PURE__ */ new Map();
+	for (const rules of [...given.filter(({ by }) => by === void 0), ...given]) {
+		const meaning = meaningOf(rules);
+		distinct.set(meaning, distinct.get(meaning) ?? rules);
+	}
+	const sets = [...distinct.values()];
+	return sets.map((origin, index) => {
+		const { policies, checks } = origin;
+		const guards = withoutDefaults(origin.guards, (name) => index > 0 || sets.some((rules) => rules.guards[name] !== void 0));
+		const [enforcedBy] = origin.files;
+		return {
+			origin,
+			rules: {
+				...withRulesOf({
+					guards,
+					policies,
+					checks
+				}, desired),
+				enforcedBy
+			}
+		};
+	});
+}
+function meaningOf({ guards, policies, checks }) {
+	return canonicalJson([
+		guards,
+		policies,
+		checks.map(({ origin: _, ...check }) => check)
+	]);
+}
+/**
+* Returns a file's own rules beside enforced ones: only what is written. The defaults are part of the enforced rules, so
+* that the file cannot loosen them.
+*/
+function ownRules(desired, enforced) {
+	if (enforced.length === 0) return desired;
+	return {
+		...desired,
+		guards: withoutDefaults(desired.guards, () => true)
+	};
+}
+/** Returns a desired state with the rules of its base branch, in which renamed roles have their current names. */
+function withRulesOf(base, head) {
+	const nameOf = currentNameIn(head, base);
+	return {
+		...head,
+		...renamedRules(base, nameOf),
+		checks: base.checks.map((check) => withCurrentNames$1(check, nameOf))
+	};
+}
+function withCurrentNames$1(check, nameOf) {
+	if (check.kind !== "only") return check;
+	const holders = check.only.map((holder) => holder.startsWith("role:") ? `role:${nameOf(holder.slice(5))}` : holder);
+	return {
+		...check,
+		only: [...new Set(holders)]
+	};
+}
+/** Returns a refusal as one by enforced rules. */
+function refusalOfEnforced({ files: [file], by }, refusal) {
+	return {
+		...refusal,
+		message: ofRules(refusal.message, file, by),
+		rules: file,
+		...by && { by }
+	};
+}
+/** Returns an existing violation as one of enforced rules. */
+function findingOfEnforced({ files: [file], by }, finding) {
+	return {
+		...finding,
+		message: ofRules(finding.message, file, by),
+		rules: file
+	};
+}
+function ofRules(message, file, by) {
+	return `${message} Enforced by ${file}${by === "base" ? " of the base branch" : ""}.`;
+}
+/** Returns the items of a file's own rules that no enforced rule has as well. */
+function besidesEnforced(ownItems, enforced) {
+	if (enforced.length === 0) return ownItems;
+	const enforcedKeys = new Set(enforced.map(keyOf$7));
+	return ownItems.filter((item) => !enforcedKeys.has(keyOf$7(item)));
+}
+/** Returns the refusals that only the base branch's rules have, with what to do about them. */
+function refusalsOfBase(byBase, ownRefusals) {
+	const ownKeys = new Set(ownRefusals.map(keyOf$7));
+	return byBase.filter((refusal) => !ownKeys.has(keyOf$7(refusal))).map(refusalOfBase);
+}
+/**
+* Returns the refusals of a plan without those that the base branch's rules add for people and roles whom they refuse in the
+* base branch's own files as well: this pull request neither brings them nor can avoid them.
+*/
+function withoutThoseOfBase(refusals, ofBase) {
+	const subjectOf = ({ rule, code, resource, name }) => JSON.stringify([
+		rule,
+		code,
+		resource,
+		name
+	]);
+	const subjects = new Set(ofBase.map(subjectOf));
+	return refusals.filter((refusal) => refusal.by !== "base" || refusal.name === null || !subjects.has(subjectOf(refusal)));
+}
+/** Equal refusals of two branches may state different limits; then they have the same override. */
+function keyOf$7(problem) {
+	const { code, resource, name, message } = problem;
+	if ("severity" in problem) return JSON.stringify([
+		code,
+		resource,
+		name,
+		message
+	]);
+	return JSON.stringify([
+		problem.rule,
+		code,
+		resource,
+		name,
+		problem.override ?? message
+	]);
+}
+/** Returns a refusal as one by the rules of a base branch. */
+function refusalOfBase(refusal) {
+	const override = refusal.override === null ? "" : ", or override it for this plan";
+	return {
+		...refusal,
+		message: `${refusal.message} This is a rule of the base branch, which this pull request loosens.`,
+		hint: `Loosen the rule first, in a separate pull request${override}.`,
+		by: "base"
+	};
+}
+var init_base_rules = __esmMin((() => {
+	init_json_text();
+	init_every_rule();
+	init_renamed_roles();
+	init_every_setting();
 }));
 
 // src/kernel/rules/run-limits.ts
@@ -17442,6 +20518,16 @@ function limitRun(run) {
 			refusals: sortRefusals([...plan.refusals, ...refusals])
 		};
 	});
+}
+/** Marks the refusals by limits that the project of a pull request loosens: those are of the base branch's project. */
+function withLimitsOfBase(plan, { projects = [] }) {
+	const [own, base] = [void 0, "base"].map((by) => projects.find((project) => project.by === by));
+	if (own === void 0 || base === void 0 || looserProject(base, own).length === 0) return plan;
+	const refusals = plan.refusals.map((refusal) => refusal.by === void 0 && (isOfRun(refusal) || refusal.code === "max-gains") ? refusalOfBase(refusal) : refusal);
+	return {
+		...plan,
+		refusals
+	};
 }
 function isOfRun({ code }) {
 	return code === "run-removals" || code === "run-gains";
@@ -17475,13 +20561,20 @@ function liveMembers({ create: _, unmanaged = 0, ...live }) {
 	return live.update + live.replace + live.delete + live.unchanged + unmanaged;
 }
 function refusedRemovals(parts, allowed) {
-	const removedBy = ({ plan }) => plan.changes.flatMap((change) => change.resource === "member" && losesAccess(change) ? [[change.name, []]] : []);
-	return refusedBy(parts, allowed, removedBy, ({ people, merchants }) => guardRefusal("run-removals", "member", null, `This run would remove ${counted(people.size, "member")}, or roles from them, at ${counted(merchants, "merchant")}; the limit of the run is ${allowed}.`, "Check the file that they share: the usual cause is a line that was left out. The limit is max_removals under \"run\" in rolecall.yaml.", `run-removals=${people.size}`));
+	const removedBy = (part) => [...losing(lossesIn(part))].map((name) => [name, []]);
+	return refusedBy(parts, allowed, removedBy, ({ people, merchants }) => {
+		const losses = joinLosses(parts.map(lossesIn));
+		return guardRefusal("run-removals", "member", null, `This run would remove ${counted(people.size, "member")}, or roles from them, at ${counted(merchants, "merchant")}${laterText(losses)}; the limit of the run is ${allowed}.`, lossHint(losses, "Check the file that they share: the usual cause is a line that was left out. The limit is max_removals under \"run\" in rolecall.yaml."), `run-removals=${people.size}`);
+	});
 }
-/** Returns whether a member is removed, or loses a role without gaining another of that name. */
-function losesAccess({ kind, reason, fields }) {
-	if (kind === "delete") return reason !== "invitation-expired";
-	return fields.some((diff) => diff.field === "roles" && diff.removed.some(({ name }) => !diff.added.some((added) => added.name === name)));
+/** Returns the people who lose access by a plan; expired invitations give nobody access. */
+function lossesIn({ plan: { changes, reviewed }, files }) {
+	const { roles, members } = splitByResource(changes);
+	const access = members.filter(({ kind, reason }) => kind !== "delete" || reason !== "invitation-expired");
+	return lossesOf({
+		roles,
+		members: access
+	}, files, reviewed.at);
 }
 function refusedGains(parts, what, { reach }, allowed) {
 	const gainedBy = ({ plan: { impact, changes }, files }) => files.members === void 0 ? [] : gainsOf(what, {
@@ -17517,8 +20610,10 @@ var init_run_limits = __esmMin((() => {
 	init_text();
 	init_refusals();
 	init_access();
+	init_base_rules();
 	init_gains();
 	init_max_gains();
+	init_removals();
 	init_amount();
 	init_max_gains_setting();
 	init_sensitive();
@@ -27164,7 +30259,7 @@ function partsOf$5(text, size) {
 	for (const chunk of chunks) {
 		const added = parts.length > 0 ? 9 : 0;
 		const from = parts.at(-1)?.to ?? 0;
-		const to = from + listOf(fieldsOf(chunk.value)["members"]).length;
+		const to = from + listOf$1(fieldsOf(chunk.value)["members"]).length;
 		parts.push({
 			text: chunk.text,
 			shift: start - added,
@@ -27595,282 +30690,15 @@ var init_project_file = __esmMin((() => {
 	PROJECT_FILE = "rolecall.yaml";
 }));
 
-// src/kernel/problems/rule-table.ts
-/** Returns the rule of a problem. */
-function ruleOf({ code, severity }) {
-	if (!isOfPolicy(code)) return RULES$4[code];
-	return severity === "warning" ? warningRule("") : refusalRule("");
-}
-function isOfPolicy(code) {
-	return code.startsWith("policy-");
-}
-/** Returns the severity of a problem. */
-function severityOf(problem) {
-	return ruleOf(problem).severity;
-}
-/** Returns whether a problem makes its file unusable; a broken policy or check does not. */
-function isError(problem) {
-	const rule = ruleOf(problem);
-	return rule.severity === "error" && rule.refusal !== true;
-}
-/** Returns the diagnostics that no policy makes, by code. */
-function fixedDiagnostics() {
-	return Object.entries(RULES$4).map(([code, rule]) => ({
-		code,
-		...rule
-	}));
-}
-var error, warningRule, refusalRule, RULES$4;
-var init_rule_table = __esmMin((() => {
-	error = (summary) => ({
-		severity: "error",
-		summary
-	});
-	warningRule = (summary) => ({
-		severity: "warning",
-		summary
-	});
-	refusalRule = (summary) => ({
-		severity: "error",
-		refusal: true,
-		summary
-	});
-	RULES$4 = {
-		"adjust-form": error("An adjustment must have only `name` and `adjust`, with `add` or `remove`."),
-		"adjust-included": error("A role must be adjusted in a merchant's own file, not in an included one."),
-		"adjust-no-effect": error("An adjustment must add permissions that the role lacks, and remove permissions that it has."),
-		"adjust-unknown-role": error("An adjusted role must be declared in an included file."),
-		"adjust-unmanaged": error("An adjusted role must have `permissions`."),
-		"bad-base-url": error("`base_url` must be an http or https URL without credentials, query or fragment."),
-		"bad-check-entry": error("`only` must list e-mail addresses, or roles as `role:Name`."),
-		"bad-count": error("A number of holders or members must be a whole number, 0 or more."),
-		"bad-domain": error("`email_domains` must list domains such as `example.com` or `*.example.com`."),
-		"bad-email": error("An e-mail address must have one @ and a domain."),
-		"bad-env-name": error("A key that ends in `_env` must name an environment variable, not contain the secret itself."),
-		"bad-glob": error("`files` must list globs over paths in the project, without `..`, backslashes or a leading `!`."),
-		"bad-include": error("`include` must list relative paths of YAML files, with `/` as separator."),
-		"bad-member-id": error("The id of a member must begin with `mem_`."),
-		"bad-merchant": error("A merchant code must have 1 to 64 letters, digits, hyphens and underscores."),
-		"bad-number": error("JSON must be able to represent a number in metadata exactly."),
-		"bad-override": error("`overrides` must list overrides such as `max-removals=5@35e43f876462`."),
-		"bad-period": error("A period must be a number of weeks, days or hours, such as `30d`."),
-		"bad-limit": error("A limit such as `max_removals` must be a percentage such as `25%`, or a count."),
-		"bad-role-id": error("The id of a role must begin with `role_`."),
-		"bad-until": error("`until` and `from` must be valid dates, or timestamps with a time zone."),
-		"blank-text": error("Required text must not be blank."),
-		"check-at-most": refusalRule("No more members may have a permission than a check allows."),
-		"check-cannot": refusalRule("A member must not have a permission that a check forbids."),
-		"check-form": error("A check must have one of the three forms."),
-		"check-only": refusalRule("Only members that a check allows may have a permission."),
-		"conflicting-grant": error("A member's grant of a role must have the same end date in every file."),
-		"conflicting-member": error("Several files must agree on a member; only roles are combined."),
-		"conflicting-setting": error("Several files must agree on a setting."),
-		"control-character": error("Names and other short texts must be on one line, without control characters."),
-		"duplicate-entry": warningRule("A list should contain each entry once."),
-		"duplicate-include": warningRule("A file should be included once."),
-		"duplicate-key": error("A mapping must have each key only once."),
-		"duplicate-member": error("A member must be listed only once in a file; addresses are case-insensitive."),
-		"duplicate-member-id": error("Two members must not be pinned to the same id."),
-		"duplicate-member-role": warningRule("A member should list each role once."),
-		"duplicate-merchant": error("A merchant must have only one file."),
-		"duplicate-permission": warningRule("A role should list each permission once."),
-		"previous-address": error("The previous address of a member must not be another member's current or previous address."),
-		"duplicate-previously": error("Two roles must not have the same previous name."),
-		"duplicate-role": error("A role must be declared only once across all files."),
-		"duplicate-role-id": error("Two roles must not be pinned to the same id."),
-		"enforced-setting": error("A file must agree with `sync` and `ignore` of the rules that are enforced on it."),
-		"file-empty": error("A file must not be empty."),
-		"from-after-until": error("`from` must be before `until`."),
-		"sandbox-seed": error("A merchant's file must not be a seed of the sandbox."),
-		"file-missing": error("A file that you pass or include must exist."),
-		"file-not-a-file": error("An include must be a single YAML file."),
-		"file-not-enforced": error("With `enforce_all`, an entry of `enforce` must match every merchant's file."),
-		"file-not-utf8": error("A file must be UTF-8 text."),
-		"file-outside-root": error("An included file must be inside the project, after links are resolved."),
-		"file-too-large": error("A file must not be too large."),
-		"file-too-long": error("A file must not have too many YAML tokens."),
-		"file-unreadable": error("A file must be readable."),
-		"glob-without-file": error("A glob of `enforce` must match a file."),
-		"holders-contradiction": error("`min_holders` of a role must not exceed its `max_holders`."),
-		"ignored-entry": error("Roles and members that `ignore` matches must not be declared, and such roles not be granted."),
-		"include-cycle": error("Files must not include one another in a cycle."),
-		"include-identity": error("An included file must not have `api`."),
-		"include-merchant": error("An included file must not have a merchant code."),
-		"include-not-read": error("A file with includes must be loaded together with them."),
-		"leaver-listed": warningRule("A person who has left (`leavers`) should not be listed."),
-		"link-not-read": warningRule("A link in a folder should lead to a YAML file in the project."),
-		"literal-key": error("A file must not contain an API key."),
-		"looser-setting": error("A merchant's file must not loosen the `max_removals`, `min_holders`, `max_holders`, `require_until` or `escalation` that it includes."),
-		"merge-conflict": error("A file must not contain an unresolved merge conflict."),
-		"merge-key": error("Metadata must not have a merge key (`<<`). Elsewhere, `<<` is an `unknown-key`."),
-		"missing-key": error("Required keys must be present."),
-		"no-globs": error("An entry of `enforce` must have at least one glob, and not too many."),
-		"null-value": error("A key must have a value; write `[]`, `{}` or `\"\"` for an empty one."),
-		"number-form": warningRule("A number in metadata should be in canonical form, unlike `007` and `1e3`."),
-		"previous-role-name": warningRule("References to a renamed role should use its new name."),
-		"previously-declared": error("A previous name must not be the name of another role, unless that role was renamed, too."),
-		"project-file-name": error("The project's file must be named `rolecall.yaml`."),
-		"rare-permission": warningRule("A permission that is used once should not be similar to a frequent one."),
-		"rules-in-reach": error("A rule file must not be under its own rules."),
-		"rules-section": error("A rule file must have no sections other than `guards`, `policies`, `checks`, `leavers`, `ignore` and `sync`."),
-		"section-not-allowed": error("A file must not have a section that the project does not allow."),
-		"role-name-like-id": warningRule("A role's name should not look like an id."),
-		"too-few-roles": error("A set under `separate` must have at least two roles."),
-		"too-many-checks": error("A file must not have too many checks."),
-		"too-many-includes": error("A file must not have too many includes."),
-		"too-many-metadata": error("Metadata must not have more properties than the service accepts."),
-		"too-many-permissions": error("A role must not have more permissions than the service accepts."),
-		"service-limit": warningRule("A member should not exceed the known limits of the service."),
-		"too-many-problems": warningRule("A file has more problems than are shown."),
-		"too-much-to-judge": error("Policies and checks must not take too long to evaluate."),
-		"unassignable-role": warningRule("A grant of `role_owner` or `role_admin` should not begin later or return after a suspension: the service may refuse to assign it through its API."),
-		"unheld-role": warningRule("If all members are declared, every role should have a holder."),
-		"unknown-key": error("A mapping must have only known keys."),
-		"unknown-member": warningRule("A check should name declared members."),
-		"unknown-protected-role": warningRule("A protected role should be declared."),
-		"unknown-role": error("A reference to a role must be a declared name or an id."),
-		"unknown-shared-role": warningRule("A role that a shared rule names should be declared by a merchant that includes the rule, among the given files."),
-		"unsafe-key": error("A key must not be `__proto__`."),
-		"until-after-membership": warningRule("A grant should not end after its membership."),
-		"until-past": warningRule("`until` should be in the future."),
-		"wrong-type": error("A value must have the right type: text, number, true or false, list or mapping."),
-		"wrong-value": error("A value must be one of the allowed values."),
-		"yaml-alias": error("An alias must refer to an earlier anchor; text that begins with `*` must be quoted."),
-		"yaml-alias-limit": error("Aliases must not expand a file excessively."),
-		"yaml-control": error("A file must not contain control characters."),
-		"yaml-documents": error("A file must have only one YAML document."),
-		"yaml-key": error("The keys of a mapping must be text."),
-		"yaml-line-end": error("Lines must end in LF or CRLF, not in CR alone."),
-		"yaml-syntax": error("A file must be valid YAML."),
-		"yaml-tag": error("A file must not have YAML tags."),
-		"yaml-too-deep": error("Lists and mappings must not be nested too deeply."),
-		"yaml-word": warningRule("An unquoted `yes`, `no`, `on` or `off` in metadata is text; only `true` and `false` are booleans.")
-	};
-}));
-
-// src/model/live.ts
-/** Returns whether a reference to a role looks like an id, as `role_owner` does. */
-function isLikeRoleId(role) {
-	return role.startsWith("role_");
-}
-var MEMBER_STATUSES, PREDEFINED_ROLES, UNASSIGNABLE_ROLES;
-var init_live = __esmMin((() => {
-	MEMBER_STATUSES = [
-		"accepted",
-		"pending",
-		"expired",
-		"disabled",
-		"unknown"
-	];
-	PREDEFINED_ROLES = [
-		"role_owner",
-		"role_admin",
-		"role_manager",
-		"role_employee",
-		"role_accountant",
-		"role_cashier"
-	];
-	UNASSIGNABLE_ROLES = ["role_owner", "role_admin"];
-}));
-
-// src/kernel/values/dates.ts
-/** Parses an end: a date includes its whole day in UTC, an RFC 3339 timestamp is that instant; null if neither. */
-function parseUntil(text) {
-	const start = parseFrom(text);
-	return start === null ? null : {
-		text,
-		ends: start.starts + (DATE$1.test(text) ? DAY$2 : 0)
-	};
-}
-/** Parses a beginning: a date means the start of that day in UTC, an RFC 3339 timestamp that instant; null if neither. */
-function parseFrom(text) {
-	const date = DATE$1.exec(text);
-	if (date !== null) {
-		const day = dayNumber(date);
-		return day === null ? null : {
-			text,
-			starts: day * DAY$2
-		};
-	}
-	const stamp = TIMESTAMP.exec(text);
-	const day = stamp && dayNumber(stamp);
-	if (stamp === null || day === null) return null;
-	const [, , , , hours, minutes, seconds, fraction = "", sign, zoneHours = 0, zoneMinutes = 0] = stamp;
-	const time = (Number(hours) * 60 + Number(minutes)) * 6e4 + Number(seconds) * 1e3;
-	const zone = (Number(zoneHours) * 60 + Number(zoneMinutes)) * (sign === "-" ? -6e4 : 6e4);
-	return {
-		text,
-		starts: day * DAY$2 + time + Number(fraction.slice(0, 3).padEnd(3, "0")) - zone
-	};
-}
-/** Returns why a text is not an end: no such day, no time zone, or another format. */
-function untilMistake(text) {
-	if (parseUntil(`${text}Z`) !== null) return "zone";
-	return DATE$1.test(text.slice(0, 10)) && dayNumber(DATE$1.exec(text.slice(0, 10)) ?? []) === null ? "day" : "form";
-}
-/** Returns the number of days in a month (1 to 12), 0 for any other month. */
-function daysInMonth(year, month) {
-	return [
-		31,
-		year % 4 === 0 && year % 100 !== 0 || year % 400 === 0 ? 29 : 28,
-		31,
-		30,
-		31,
-		30,
-		31,
-		31,
-		30,
-		31,
-		30,
-		31
-	][month - 1] ?? 0;
-}
-/** Returns the days since 1970-01-01 in the Gregorian calendar; null if there is no such day. */
-function dayNumber([, years, months, days]) {
-	const [year, month, day] = [
-		Number(years),
-		Number(months),
-		Number(days)
-	];
-	if (day < 1 || day > daysInMonth(year, month)) return null;
-	const y = month > 2 ? year : year - 1;
-	const century = Math.floor(y / 400);
-	const yearOfCentury = y - century * 400;
-	const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1;
-	const dayOfCentury = yearOfCentury * 365 + Math.floor(yearOfCentury / 4) - Math.floor(yearOfCentury / 100) + dayOfYear;
-	return century * 146097 + dayOfCentury - 719468;
-}
-/** Parses a number of weeks, days or hours; null for another text. */
-function parsePeriod(text) {
-	const [, number, unit = ""] = /^([1-9]\d{0,4})([wdh])$/.exec(text) ?? [];
-	return number === void 0 ? null : {
-		text,
-		ms: Number(number) * (UNITS[unit] ?? 0)
-	};
-}
-var DATE$1, TIMESTAMP, UNTIL_PATTERN, DAY$2, HOUR, UNITS;
-var init_dates = __esmMin((() => {
-	DATE$1 = /^(\d{4})-(\d\d)-(\d\d)$/;
-	TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)[Tt]([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$/;
-	UNTIL_PATTERN = "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])([Tt]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?([Zz]|[+-]([01]\\d|2[0-3]):[0-5]\\d))?$";
-	DAY$2 = 864e5;
-	HOUR = 36e5;
-	UNITS = {
-		w: 168 * HOUR,
-		d: 24 * HOUR,
-		h: HOUR
-	};
-}));
-
 // src/kernel/schema/raw-file.ts
 /** Converts a plain value, skipping what is unreadable. */
 function toRawFile(file, value) {
 	const fields = fieldsOf(value);
-	const roles = listOf(fields["roles"]).map((entry, index) => ({
+	const roles = listOf$1(fields["roles"]).map((entry, index) => ({
 		index,
 		role: fieldsOf(entry)
 	}));
-	const members = listOf(fields["members"]).map(fieldsOf);
+	const members = listOf$1(fields["members"]).map(fieldsOf);
 	const grantsOf = grantReader();
 	const isAdjustment = ({ role }) => Object.hasOwn(role, "adjust");
 	return {
@@ -27879,7 +30707,7 @@ function toRawFile(file, value) {
 		roles: roles.filter((entry) => !isAdjustment(entry)).map(({ index, role }) => rawRole(file, index, role)),
 		adjustments: roles.filter(isAdjustment).map(({ index, role }) => rawAdjustment(file, index, role)),
 		members: members.map((member, index) => rawMember(file, index, member, grantsOf(member["roles"], index))),
-		leavers: listOf(fields["leavers"]).map((entry, index) => rawLeaver(file, index, fieldsOf(entry)))
+		leavers: listOf$1(fields["leavers"]).map((entry, index) => rawLeaver(file, index, fieldsOf(entry)))
 	};
 }
 /** Returns the location of a value in a file. */
@@ -27919,7 +30747,7 @@ function rawRole(file, index, fields) {
 		name: textOf$3(fields["name"]),
 		id: textOf$3(fields["id"]),
 		previously: [fields["previously"]].flat().flatMap((name) => textOf$3(name) ?? []),
-		permissions: listOf(fields["permissions"]),
+		permissions: listOf$1(fields["permissions"]),
 		fields
 	};
 }
@@ -27929,8 +30757,8 @@ function rawAdjustment(file, index, fields) {
 		file,
 		path: ["roles", index],
 		name: textOf$3(fields["name"]),
-		add: listOf(add),
-		remove: listOf(remove),
+		add: listOf$1(add),
+		remove: listOf$1(remove),
 		fields
 	};
 }
@@ -27971,7 +30799,7 @@ function rawLeaver(file, index, fields) {
 function grantReader() {
 	const grantsByList = /* @__PURE__ */ new Map();
 	return (roles, member) => {
-		const list = listOf(roles);
+		const list = listOf$1(roles);
 		const read = () => list.map((value, index) => rawGrant(value, index, member)).filter((grant) => grant !== null);
 		if (!list.every((value) => typeof value === "string")) return read();
 		const names = JSON.stringify(list);
@@ -28178,553 +31006,6 @@ var init_suggest = __esmMin((() => {
 	MAX_LENGTH = 100;
 }));
 
-// src/model/desired.ts
-var DEFAULT_REMOVAL_LIMIT, DEFAULT_ESCALATION;
-var init_desired = __esmMin((() => {
-	DEFAULT_REMOVAL_LIMIT = { percent: 25 };
-	DEFAULT_ESCALATION = {
-		assign: ["members_create", "members_update"],
-		edit: ["roles_update"],
-		create: ["roles_create"]
-	};
-}));
-
-// src/kernel/rules/settings/setting-kinds.ts
-/** Returns distinct texts, sorted: of values without an order. */
-function asSet(values) {
-	return [...new Set(values.map((value) => canonicalJson(value)))].sort(byCodeUnit);
-}
-function distinct$1(items) {
-	return [...new Set(items)];
-}
-function texts$2(written) {
-	return listOf(written).filter((item) => textOf$3(item) !== null);
-}
-function listed(what, written) {
-	return listOf(written).flatMap((text, index) => typeof text === "string" && text.trim() !== "" ? [{
-		what,
-		text,
-		path: [index],
-		at: "value"
-	}] : []);
-}
-/** A list of names, or of other texts. */
-function textList(what) {
-	return {
-		combine: (written) => distinct$1(written.flatMap(texts$2)),
-		renamed: (value, nameOf) => what === "role" ? distinct$1(value.map(nameOf)) : value,
-		meaning: asSet,
-		readable: texts$2,
-		names: (written) => listed(what, written),
-		lists: () => [[]],
-		keys: none,
-		limits: none
-	};
-}
-function roleKeys(written) {
-	return Object.keys(fieldsOf(written)).flatMap((text) => text.trim() === "" || STRANGE_KEYS.has(text) ? [] : [{
-		what: "role",
-		text,
-		path: [text],
-		at: "key"
-	}]);
-}
-/** Combines values by role: of several for one role, the one that `stricter` chooses counts. */
-function byRole(entries, stricter) {
-	const items = /* @__PURE__ */ new Map();
-	for (const [role, item] of entries) {
-		const current = items.get(role);
-		items.set(role, current === void 0 ? item : stricter(item, current));
-	}
-	return Object.fromEntries(items);
-}
-function countEntries(written) {
-	return Object.entries(fieldsOf(written)).flatMap(([role, value]) => {
-		const count = countOf(value);
-		return count === null ? [] : [[role, count]];
-	});
-}
-/** Numbers of holders by role, of which less or more is stricter. */
-function roleCounts(stricter) {
-	const [strictest, sign] = stricter === "less" ? [Math.min, -1] : [Math.max, 1];
-	return {
-		combine: (written) => byRole(written.flatMap(countEntries), strictest),
-		renamed: (value, nameOf) => byRole(Object.entries(value).map(([role, count]) => [nameOf(role), count]), strictest),
-		meaning: (value) => value,
-		readable: (written) => Object.fromEntries(countEntries(written)),
-		names: roleKeys,
-		lists: none,
-		keys: (written) => Object.keys(fieldsOf(written)),
-		limits: (written) => countEntries(written).map(([role, value]) => ({
-			path: [role],
-			role,
-			unit: HOLDERS,
-			value,
-			strictness: sign * value,
-			stricter
-		}))
-	};
-}
-function periodEntries(written) {
-	if (Array.isArray(written)) return texts$2(written).map((role) => [role, null]);
-	return Object.entries(fieldsOf(written)).flatMap(([role, text]) => {
-		const period = typeof text === "string" ? parsePeriod(text) : null;
-		return period === null ? [] : [[role, period]];
-	});
-}
-function shorter$1(a, b) {
-	if (a === null || b === null) return a ?? b;
-	return a.ms < b.ms ? a : b;
-}
-var HOLDERS, none, allowList, roleSets, STRANGE_KEYS, mostByRole, fewest, fewestByRole, periodsByRole, patternLists;
-var init_setting_kinds = __esmMin((() => {
-	init_json_text();
-	init_text();
-	init_dates();
-	init_values();
-	HOLDERS = "holders";
-	none = () => [];
-	allowList = {
-		combine: (written) => written.length === 0 ? void 0 : distinct$1(written.flatMap(texts$2)),
-		renamed: (value) => value,
-		meaning: (value) => value && asSet(value),
-		readable: (written) => Array.isArray(written) && written.every((item) => textOf$3(item) !== null) ? written : void 0,
-		names: none,
-		lists: () => [[]],
-		keys: none,
-		limits: none
-	};
-	roleSets = {
-		combine: (written) => written.flatMap((sets) => listOf(sets).map(texts$2)),
-		renamed: (value, nameOf) => value.map((roles) => distinct$1(roles.map(nameOf))),
-		meaning: (value) => asSet(value.map(asSet)),
-		readable: (written) => listOf(written).map((roles) => texts$2(listOf(roles))),
-		names: (written) => listOf(written).flatMap((roles, index) => listed("role", roles).map((name) => ({
-			...name,
-			path: [index, ...name.path]
-		}))),
-		lists: (written) => listOf(written).map((_, index) => [index]),
-		keys: none,
-		limits: none
-	};
-	STRANGE_KEYS = /* @__PURE__ */ new Set(["__proto__", "<<"]);
-	mostByRole = roleCounts("less");
-	fewest = roleCounts("more");
-	fewestByRole = {
-		...fewest,
-		combine: (written) => written.length === 0 ? void 0 : fewest.combine(written),
-		renamed: (value, nameOf) => value && fewest.renamed(value, nameOf)
-	};
-	periodsByRole = {
-		combine: (written) => byRole(written.flatMap(periodEntries), shorter$1),
-		renamed: (value, nameOf) => byRole(Object.entries(value).map(([role, period]) => [nameOf(role), period]), shorter$1),
-		meaning: (value) => Object.fromEntries(Object.entries(value).map(([role, period]) => [role, period?.ms])),
-		readable: (written) => Array.isArray(written) ? texts$2(written) : Object.fromEntries(periodEntries(written).map(([role, period]) => [role, period?.text])),
-		names: (written) => Array.isArray(written) ? listed("role", written) : roleKeys(written),
-		lists: () => [[]],
-		keys: (written) => Array.isArray(written) ? [] : Object.keys(fieldsOf(written)),
-		limits: (written) => periodEntries(written).flatMap(([role, period]) => period === null ? [] : [{
-			path: [role],
-			role,
-			unit: "time",
-			value: period.text,
-			strictness: -period.ms,
-			stricter: "less"
-		}])
-	};
-	patternLists = {
-		combine: (written) => ({
-			roles: distinct$1(written.flatMap((lists) => texts$2(fieldsOf(lists)["roles"]))),
-			members: distinct$1(written.flatMap((lists) => texts$2(fieldsOf(lists)["members"])))
-		}),
-		renamed: ({ roles, members }, nameOf) => ({
-			roles: distinct$1(roles.flatMap((role) => [role, nameOf(role)])),
-			members
-		}),
-		meaning: ({ roles, members }) => [asSet(roles), asSet(members)],
-		readable: (written) => ({
-			roles: texts$2(fieldsOf(written)["roles"]),
-			members: texts$2(fieldsOf(written)["members"])
-		}),
-		names: (written) => ["roles", "members"].flatMap((key) => listed(key === "roles" ? "role-pattern" : "member-pattern", fieldsOf(written)[key]).map((name) => ({
-			...name,
-			path: [key, ...name.path]
-		}))),
-		lists: () => [["roles"], ["members"]],
-		keys: none,
-		limits: none
-	};
-}));
-
-// src/kernel/rules/settings/email-domains-setting.ts
-var emailDomainsSetting;
-var init_email_domains_setting = __esmMin((() => {
-	init_mini();
-	init_text_schemas();
-	init_setting_kinds();
-	emailDomainsSetting = {
-		section: "policies",
-		key: "email_domains",
-		schema: optional(array(matching(DOMAIN, "bad-domain")), {
-			title: "Domains of addresses",
-			description: "The allowed domains of members' addresses; \"*.example.com\", quoted, stands for every subdomain of example.com. If absent, any domain is allowed.",
-			examples: [["example.com", "*.example.com"]]
-		}),
-		kind: allowList
-	};
-}));
-
-// src/kernel/rules/settings/escalation-setting.ts
-function perWay(list) {
-	return omitUndefined({
-		assign: list("assign"),
-		edit: list("edit"),
-		create: list("create")
-	});
-}
-var permissions$2, ways, way, escalationSetting;
-var init_escalation_setting = __esmMin((() => {
-	init_mini();
-	init_desired();
-	init_text_schemas();
-	init_values();
-	init_setting_kinds();
-	permissions$2 = textList("permission");
-	ways = {
-		combine: (written) => written.length === 0 ? void 0 : perWay((key) => {
-			const given = written.flatMap((value) => Array.isArray(fieldsOf(value)[key]) ? [fieldsOf(value)[key]] : []);
-			return given.length === 0 ? void 0 : permissions$2.combine(given);
-		}),
-		renamed: (value) => value,
-		meaning: (value) => value && perWay((key) => value[key] && asSet(value[key])),
-		readable: (written) => perWay((key) => Array.isArray(fieldsOf(written)[key]) ? permissions$2.combine([fieldsOf(written)[key]]) : void 0),
-		names: (written) => Object.entries(fieldsOf(written)).flatMap(([key, list]) => permissions$2.names(list).map((name) => ({
-			...name,
-			path: [key, ...name.path]
-		}))),
-		lists: () => [],
-		keys: () => [],
-		limits: () => []
-	};
-	way = (title, description, common) => optional(array(text$2()), {
-		title,
-		description,
-		default: [...common],
-		examples: [common.slice(0, 1)]
-	});
-	escalationSetting = {
-		section: "policies",
-		key: "escalation",
-		schema: optional(strictObject({
-			assign: way("Assign roles", "Permissions to give a role to a member.", DEFAULT_ESCALATION.assign),
-			edit: way("Edit roles", "Permissions to change what a custom role grants.", DEFAULT_ESCALATION.edit),
-			create: way("Create roles", "Permissions to create a role.", DEFAULT_ESCALATION.create)
-		}), {
-			title: "Escalation permissions",
-			description: "The permissions with which members can give themselves more access, for checks with reach: true.",
-			examples: [{
-				assign: ["members_update"],
-				edit: ["roles_update"],
-				create: []
-			}]
-		}),
-		kind: ways
-	};
-}));
-
-// src/kernel/rules/settings/forbid-permissions-setting.ts
-var forbidPermissionsSetting;
-var init_forbid_permissions_setting = __esmMin((() => {
-	init_text_schemas();
-	init_setting_kinds();
-	forbidPermissionsSetting = {
-		section: "policies",
-		key: "forbid_permissions",
-		schema: texts$3("Forbidden permissions", "Permissions that no custom role may grant.", [["payouts_edit"]]),
-		kind: textList("permission")
-	};
-}));
-
-// src/kernel/rules/settings/max-holders-setting.ts
-var maxHoldersSetting;
-var init_max_holders_setting = __esmMin((() => {
-	init_mini();
-	init_text_schemas();
-	init_setting_kinds();
-	maxHoldersSetting = {
-		section: "policies",
-		key: "max_holders",
-		schema: optional(record(text$2(), count$3()), {
-			title: "Most holders",
-			description: "Maximum number of holders, by role name or id.",
-			default: {},
-			examples: [{ role_admin: 3 }]
-		}),
-		kind: mostByRole
-	};
-}));
-
-// src/kernel/rules/settings/max-removals-setting.ts
-var removalLimit, maxRemovalsSetting;
-var init_max_removals_setting = __esmMin((() => {
-	init_desired();
-	init_text_schemas();
-	init_amount();
-	removalLimit = {
-		combine: leastOf,
-		renamed: (value) => value,
-		meaning: (value = DEFAULT_REMOVAL_LIMIT) => value,
-		readable: (written) => written,
-		names: () => [],
-		lists: () => [],
-		keys: () => [],
-		limits: (written) => amountLimit([], null, written)
-	};
-	maxRemovalsSetting = {
-		section: "guards",
-		key: "max_removals",
-		schema: optional(amountSchema, {
-			title: "Most removals",
-			description: "Maximum number of roles, and of members, that one apply may remove or take access from: a count, or a percentage of the live ones such as 25%, which allows at least 3 (0% allows none).",
-			default: "25%",
-			examples: ["25%", 10]
-		}),
-		kind: removalLimit,
-		overrides: { "max-removals": "[0-9]+" }
-	};
-}));
-
-// src/kernel/rules/settings/min-holders-setting.ts
-var minHoldersSetting;
-var init_min_holders_setting = __esmMin((() => {
-	init_mini();
-	init_text_schemas();
-	init_setting_kinds();
-	minHoldersSetting = {
-		section: "guards",
-		key: "min_holders",
-		schema: optional(record(text$2(), count$3()), {
-			title: "Fewest holders",
-			description: "Minimum number of accepted holders, by role name or id, not counting service accounts. The default for role_owner is 1; to turn it off, write role_owner: 0 or {}.",
-			default: { role_owner: 1 },
-			examples: [{ role_owner: 2 }]
-		}),
-		kind: fewestByRole,
-		overrides: { "min-holders": ".+:[0-9]+" }
-	};
-}));
-
-// src/kernel/rules/settings/protect-setting.ts
-var protectSetting;
-var init_protect_setting = __esmMin((() => {
-	init_mini();
-	init_text_schemas();
-	init_setting_kinds();
-	protectSetting = {
-		section: "guards",
-		key: "protect",
-		schema: optional(strictObject({
-			roles: texts$3("Protected roles", "Globs over the names and ids of roles.", [["Shift Lead"]]),
-			members: texts$3("Protected members", "Globs over the e-mail addresses and ids of members.", [["owner@example.com"]])
-		}), {
-			title: "Protected",
-			description: "Roles and members that an apply must not change or remove.",
-			examples: [{
-				roles: ["Shift Lead"],
-				members: ["owner@example.com"]
-			}]
-		}),
-		kind: patternLists,
-		overrides: { protect: ".+" }
-	};
-}));
-
-// src/kernel/rules/settings/require-mfa-setting.ts
-var requireMfaSetting;
-var init_require_mfa_setting = __esmMin((() => {
-	init_text_schemas();
-	init_setting_kinds();
-	requireMfaSetting = {
-		section: "policies",
-		key: "require_mfa",
-		schema: texts$3("MFA required", "Roles whose holders must have MFA on login. For a member who has not accepted yet, it is unknown.", [["role_admin"]]),
-		kind: textList("role")
-	};
-}));
-
-// src/kernel/rules/settings/require-until-setting.ts
-var requireUntilSetting;
-var init_require_until_setting = __esmMin((() => {
-	init_mini();
-	init_text_schemas();
-	init_setting_kinds();
-	requireUntilSetting = {
-		section: "policies",
-		key: "require_until",
-		schema: optional(union([array(text$2()), record(text$2(), matching(PERIOD, "bad-period"))]), {
-			title: "End required",
-			description: "Roles that must be granted with an end date: a list, or a limit for each role on the length of a new grant, in weeks (w), days (d) or hours (h), from now or from its beginning.",
-			default: [],
-			examples: [["Contractor"], {
-				Contractor: "90d",
-				role_admin: "4h"
-			}]
-		}),
-		kind: periodsByRole
-	};
-}));
-
-// src/kernel/rules/settings/separate-setting.ts
-var separateSetting;
-var init_separate_setting = __esmMin((() => {
-	init_mini();
-	init_text_schemas();
-	init_setting_kinds();
-	separateSetting = {
-		section: "policies",
-		key: "separate",
-		schema: optional(array(array(text$2()).check(_minLength(2, "too-few-roles"))), {
-			title: "Separate roles",
-			description: "Sets of roles; nobody may hold two roles of a set.",
-			default: [],
-			examples: [[["Approver", "Payer"]]]
-		}),
-		kind: roleSets
-	};
-}));
-
-// src/kernel/rules/settings/every-setting.ts
-function schemasOf(table) {
-	const schemas = Object.values(table).map(({ key, schema }) => [key, schema]);
-	return Object.fromEntries(schemas);
-}
-/** Combines the policies of several files, with the current names of roles. */
-function combinedPolicies(sections, nameOf) {
-	return combined(POLICY_LIST$1, sections, nameOf);
-}
-/** Combines the guards of several files, with the current names of roles. */
-function combinedGuards(sections, nameOf) {
-	return combined(GUARD_LIST$1, sections, nameOf);
-}
-function combined(settings, sections, nameOf) {
-	const values = settings.map(([name, { key, kind }]) => {
-		const written = sections.map((section) => fieldsOf(section)[key]).filter((value) => value !== void 0);
-		return [name, kind.renamed(kind.combine(written), nameOf)];
-	});
-	return omitUndefined(Object.fromEntries(values));
-}
-/** Returns guards and policies with the current names of roles. */
-function renamedRules({ guards, policies }, nameOf) {
-	const renamed = (settings, values) => omitUndefined(Object.fromEntries(settings.map(([name, { kind }]) => [name, kind.renamed(values[name], nameOf)])));
-	return {
-		guards: {
-			...guards,
-			...renamed(GUARD_LIST$1, { ...guards })
-		},
-		policies: {
-			...policies,
-			...renamed(POLICY_LIST$1, { ...policies })
-		}
-	};
-}
-/** Returns what a kind of settings says of each setting of a state. */
-function inState(state, say) {
-	const each = (settings, values) => settings.map(([name, setting]) => say(setting, values[name]));
-	return [...each(GUARD_LIST$1, { ...state.guards }), ...each(POLICY_LIST$1, { ...state.policies })];
-}
-/** Returns what is equal for rules that mean the same. */
-function rulesMeaning(state) {
-	return [...inState(state, ({ kind }, value) => kind.meaning(value)), asSet(state.guards.overrides ?? [])];
-}
-/** Returns the names in guards and policies of a state. */
-function namesInRules(state) {
-	return inState(state, ({ kind }, value) => kind.names(value)).flat();
-}
-/** Returns the readable part of the policies of a file with errors. */
-function readablePolicies(section) {
-	const written = fieldsOf(section);
-	const readable = POLICY_LIST$1.map(([, { key, kind }]) => [key, written[key] === void 0 ? void 0 : kind.readable(written[key])]);
-	return omitUndefined(Object.fromEntries(readable));
-}
-/** Returns the items that each rule of a table finds in its own setting of a file, with their paths in the file. */
-function itemsInFile(rules, file, find) {
-	return rules.flatMap((rule) => {
-		const { section, key } = rule;
-		return find(rule, fieldsOf(file[section])[key]).map((item) => ({
-			...item,
-			path: [
-				section,
-				key,
-				...item.path
-			]
-		}));
-	});
-}
-/** Returns the names in the guards and policies of a file. */
-function namesInFile(file) {
-	return itemsInFile(SETTINGS$2, file, ({ kind }, written) => kind.names(written));
-}
-/** Returns the paths of lists in the guards and policies of a file that have no entry twice. */
-function listsInFile(file) {
-	return itemsInFile(SETTINGS$2, file, ({ kind }, written) => kind.lists(written).map((path) => ({ path }))).map(({ path }) => path);
-}
-/** Returns the paths of keys in the guards and policies of a file that a user chooses. */
-function keysInFile(file) {
-	return itemsInFile(SETTINGS$2, file, ({ kind }, written) => kind.keys(written).map((key) => ({ path: [key] }))).map(({ path }) => path);
-}
-/** Returns the limits in the guards and policies of a file. */
-function limitsInFile(file) {
-	return itemsInFile(SETTINGS$2, file, ({ kind }, written) => kind.limits(written));
-}
-/** Returns whether a file may have an override, given without the plan that it is for. */
-function isFileOverride(what) {
-	return OVERRIDE.test(`${what}@${"0".repeat(12)}`);
-}
-var POLICY_SETTINGS, GUARD_SETTINGS, POLICY_LIST$1, GUARD_LIST$1, policySchemas, guardSchemas, NO_POLICIES, SETTINGS$2, OTHER_OVERRIDES, OVERRIDE;
-var init_every_setting = __esmMin((() => {
-	init_values();
-	init_email_domains_setting();
-	init_escalation_setting();
-	init_forbid_permissions_setting();
-	init_max_gains_setting();
-	init_max_holders_setting();
-	init_max_removals_setting();
-	init_min_holders_setting();
-	init_protect_setting();
-	init_require_mfa_setting();
-	init_require_until_setting();
-	init_separate_setting();
-	init_setting_kinds();
-	POLICY_SETTINGS = {
-		emailDomains: emailDomainsSetting,
-		separate: separateSetting,
-		maxHolders: maxHoldersSetting,
-		requireUntil: requireUntilSetting,
-		requireMfa: requireMfaSetting,
-		forbidPermissions: forbidPermissionsSetting,
-		escalation: escalationSetting
-	};
-	GUARD_SETTINGS = {
-		maxRemovals: maxRemovalsSetting,
-		maxGains: maxGainsSetting,
-		protect: protectSetting,
-		minHolders: minHoldersSetting
-	};
-	POLICY_LIST$1 = Object.entries(POLICY_SETTINGS);
-	GUARD_LIST$1 = Object.entries(GUARD_SETTINGS);
-	policySchemas = schemasOf(POLICY_SETTINGS);
-	guardSchemas = schemasOf(GUARD_SETTINGS);
-	NO_POLICIES = combinedPolicies([], (role) => role);
-	SETTINGS$2 = [...POLICY_LIST$1, ...GUARD_LIST$1].map(([, setting]) => setting);
-	OTHER_OVERRIDES = {
-		"run-removals": "[0-9]+",
-		"run-gains": ".+:[0-9a-f]{12}",
-		"changed-addresses": "[0-9]+",
-		"self-lockout": ".+"
-	};
-	OVERRIDE = new RegExp(`^(?:${[...Object.values(GUARD_SETTINGS).flatMap(({ overrides }) => Object.entries(overrides)), ...Object.entries(OTHER_OVERRIDES)].map(([code, value]) => `${code}=${value}`).join("|")})@[0-9a-f]{12,32}$`);
-}));
-
 // src/kernel/validate/adjustments.ts
 /** Requires that an adjustment has no other key but the role's name, and changes something. */
 function plainAdjustments({ adjustments }) {
@@ -28919,7 +31200,7 @@ function looserEscalation({ main, rawFiles }) {
 }
 /** Returns the default of a list of permissions, at the first check of what somebody can reach. */
 function defaultBeside({ file, fields }, key) {
-	const index = listOf(fields["checks"]).findIndex((check) => fieldsOf(check)["reach"] === true);
+	const index = listOf$1(fields["checks"]).findIndex((check) => fieldsOf(check)["reach"] === true);
 	return index < 0 ? [] : [{
 		list: DEFAULT_ESCALATION[key],
 		location: locationOf(file, [
@@ -29139,7 +31420,7 @@ function openPlaces(view) {
 		permissionSites: lazily(() => sitesByTwo(permissionLists(view, current))),
 		cannotSites: memoized$2(({ file, path }) => JSON.stringify([file, path]), ({ file, path }) => {
 			const raw = view.rawFiles.find((rawFile) => rawFile.file === file);
-			return sitesByTwo(listOf(valueAt(raw?.fields, [...path, "cannot"])).map((item, index) => [
+			return sitesByTwo(listOf$1(valueAt(raw?.fields, [...path, "cannot"])).map((item, index) => [
 				"",
 				item,
 				locationOf(file, [
@@ -29228,7 +31509,7 @@ function readableContent({ file, fields, roles, adjustments, members, leavers })
 			version: 1,
 			merchant: "-",
 			policies: readablePolicies(fields["policies"]),
-			checks: listOf(fields["checks"]).map((check) => readableCheck(fieldsOf(check))),
+			checks: listOf$1(fields["checks"]).map((check) => readableCheck(fieldsOf(check))),
 			roles: [...roles.flatMap(({ name, id, previously, permissions }) => name === null ? [] : [{
 				name,
 				...id !== null && { id },
@@ -29267,7 +31548,7 @@ function readableCheck(fields) {
 	};
 	return {
 		member: textOf$3(fields["member"]) ?? "",
-		cannot: texts$1(listOf(cannot)),
+		cannot: texts$1(listOf$1(cannot)),
 		...reach
 	};
 }
@@ -29903,7 +32184,7 @@ function isWhole$2(section, rawFiles, files) {
 }
 /** Returns the entries of a list below two keys, in all files, with their locations. */
 function entriesAt({ rawFiles }, section, key) {
-	return rawFiles.flatMap(({ file, fields }) => listOf(fieldsOf(fields[section])[key]).map((value, index) => ({
+	return rawFiles.flatMap(({ file, fields }) => listOf$1(fieldsOf(fields[section])[key]).map((value, index) => ({
 		value,
 		location: locationOf(file, [
 			section,
@@ -30282,13 +32563,13 @@ function assignableGrants({ members, now }) {
 }
 /** Returns the texts of a list of a file. */
 function textsAt({ file, fields }, path) {
-	return listOf(valueAt(fields, path)).flatMap((value, index) => typeof value === "string" ? [{
+	return listOf$1(valueAt(fields, path)).flatMap((value, index) => typeof value === "string" ? [{
 		text: value,
 		location: locationOf(file, [...path, index])
 	}] : []);
 }
 function checkHolders({ file, fields }) {
-	return listOf(fields["checks"]).flatMap((check, index) => listOf(fieldsOf(check)["only"]).flatMap((holder, position) => typeof holder === "string" ? [{
+	return listOf$1(fields["checks"]).flatMap((check, index) => listOf$1(fieldsOf(check)["only"]).flatMap((holder, position) => typeof holder === "string" ? [{
 		text: holder,
 		location: locationOf(file, [
 			"checks",
@@ -30299,7 +32580,7 @@ function checkHolders({ file, fields }) {
 	}] : []));
 }
 function checkedMembers({ file, fields }) {
-	return listOf(fields["checks"]).flatMap((check, index) => {
+	return listOf$1(fields["checks"]).flatMap((check, index) => {
 		const member = textOf$3(fieldsOf(check)["member"]);
 		return member === null ? [] : [{
 			text: member,
@@ -30312,7 +32593,7 @@ function checkedMembers({ file, fields }) {
 	});
 }
 /** Warns of roles without a holder, if all members and their roles are declared. */
-function heldRoles$1(merchant) {
+function heldRoles(merchant) {
 	const { membersComplete, roles, members, main, referencedRoles } = merchant;
 	const declaredNames = new Set(roles.flatMap(({ name, id, previously }) => [
 		name,
@@ -30393,9 +32674,9 @@ function addedPermissions({ file, path, add }, isWanted) {
 }
 function namedPermissions(raw) {
 	const { file, fields } = raw;
-	const checked = listOf(fields["checks"]).flatMap((check, index) => {
+	const checked = listOf$1(fields["checks"]).flatMap((check, index) => {
 		const { can, cannot } = fieldsOf(check);
-		const listed = listOf(cannot).flatMap((permission, position) => typeof permission === "string" ? [{
+		const listed = listOf$1(cannot).flatMap((permission, position) => typeof permission === "string" ? [{
 			text: permission,
 			location: locationOf(file, [
 				"checks",
@@ -30441,7 +32722,7 @@ var init_references = __esmMin((() => {
 // src/kernel/validate/merchant-rules.ts
 /** Returns the problems between the files of one merchant, without violations of policies and checks. */
 function checkMerchant(merchant) {
-	return RULES$3.flatMap((rule) => rule(merchant));
+	return RULES$2.flatMap((rule) => rule(merchant));
 }
 /** Requires that files agree on a member, except for its roles, which are combined. */
 function agreeingMembers({ members, rawFiles }) {
@@ -30596,7 +32877,7 @@ function possibleHolders({ rawFiles, roles }) {
 function settingsOf$1({ fields }) {
 	return SETTINGS$1.filter((path) => valueAt(fields, path) !== void 0);
 }
-var RULES$3, AGREED, SETTINGS$1;
+var RULES$2, AGREED, SETTINGS$1;
 var init_merchant_rules = __esmMin((() => {
 	init_member();
 	init_every_setting();
@@ -30608,7 +32889,7 @@ var init_merchant_rules = __esmMin((() => {
 	init_adjustments();
 	init_identity();
 	init_references();
-	RULES$3 = [
+	RULES$2 = [
 		noDuplicateRoles,
 		noDuplicateMembers,
 		noIgnoredEntries,
@@ -30626,7 +32907,7 @@ var init_merchant_rules = __esmMin((() => {
 		knownMembers,
 		assignableGrants,
 		noLeavers,
-		heldRoles$1,
+		heldRoles,
 		usualPermissions,
 		possibleHolders
 	];
@@ -30819,7 +33100,7 @@ function allowedSections$1({ main, rawFiles }, { entries }) {
 			key,
 			allowed,
 			rulesFile: file === main ? null : rulesFile,
-			location: keyOf$10(file, [key]),
+			location: keyOf$6(file, [key]),
 			rule
 		}] : []));
 	});
@@ -30850,7 +33131,7 @@ function settingAt({ file, fields }, path) {
 /** Returns whether a setting is the enforced one; patterns may be some of the enforced ones. */
 function agrees(value, enforced) {
 	if (!Array.isArray(value)) return sameValue(value, enforced);
-	return value.every((item) => listOf(enforced).includes(item));
+	return value.every((item) => listOf$1(enforced).includes(item));
 }
 /** Requires that the roles which enforced rules name are known; another merchant under them may have them. */
 function knownNames(merchant, files) {
@@ -30888,9 +33169,9 @@ function isOfAll({ kind }) {
 function ruleLocation({ rule = [], subject }, rawFiles) {
 	if ("origin" in subject) return locationOf(subject.origin.file, subject.origin.path);
 	const raw = rawFiles.find(({ fields }) => valueAt(fields, rule) !== void 0);
-	return raw === void 0 ? null : keyOf$10(raw.file, rule);
+	return raw === void 0 ? null : keyOf$6(raw.file, rule);
 }
-function keyOf$10(file, path) {
+function keyOf$6(file, path) {
 	return {
 		...locationOf(file, path),
 		at: "key"
@@ -31024,7 +33305,7 @@ function judged(declared, merchant, enforcements, { judge, now }) {
 			...declared,
 			policies: rule.rules.policies,
 			checks: rule.rules.checks,
-			rules: rule.rules.files[0]
+			enforcedBy: rule.rules.files[0]
 		}, now)
 	}));
 	if (breaches === null || enforced.some(({ breaches }) => breaches === null)) return [{
@@ -31089,7 +33370,7 @@ function normalise(main, validFiles, enforcements) {
 	if (merchant === void 0) return null;
 	const { sync, ignore, guards, policies, checks, roles, members: _members, leavers: _leavers, ...rest } = sections;
 	const { base_url: baseUrl, key_env: keyEnv, ...restOfApi } = api;
-	const included = joined$4(validFiles, ({ file, content }) => content.roles?.flatMap((role, index) => role.adjust === void 0 ? [normaliseRole(role, {
+	const included = joined$3(validFiles, ({ file, content }) => content.roles?.flatMap((role, index) => role.adjust === void 0 ? [normaliseRole(role, {
 		file,
 		path: ["roles", index]
 	})] : []));
@@ -31176,7 +33457,7 @@ function previousNames(previously) {
 }
 /** Combines members by address: roles add up across files, and all other fields agree. */
 function normaliseMembers(validFiles) {
-	const entries = joined$4(validFiles, ({ file, content }) => content.members?.map((member, index) => normaliseMember(member, {
+	const entries = joined$3(validFiles, ({ file, content }) => content.members?.map((member, index) => normaliseMember(member, {
 		file,
 		path: ["members", index]
 	})));
@@ -31302,7 +33583,7 @@ function asUntil(text) {
 	return text === void 0 ? void 0 : parseUntil(text) ?? void 0;
 }
 /** Concatenates a list of all files; `undefined` if no file has it. */
-function joined$4(validFiles, pick) {
+function joined$3(validFiles, pick) {
 	const lists = validFiles.flatMap((each) => {
 		const list = pick(each);
 		return list === void 0 ? [] : [list];
@@ -31399,14 +33680,14 @@ var init_in_file = __esmMin((() => {}));
 // src/kernel/problems/secrets.ts
 /** Finds all literal API keys in a text. */
 function findKeys(text) {
-	return Array.from(text.matchAll(KEY$2), (match) => ({
+	return Array.from(text.matchAll(KEY), (match) => ({
 		start: match.index,
 		end: match.index + match[0].length
 	}));
 }
 /** Masks the API keys in a text, except for their prefixes. */
 function maskKeys(text) {
-	return text.replace(KEY$2, "$1****");
+	return text.replace(KEY, "$1****");
 }
 /** Masks ranges with asterisks, keeping length and lines, so that positions stay valid. */
 function maskRanges(text, stretches) {
@@ -31459,9 +33740,9 @@ function spelled(at, path) {
 		hidden: location
 	};
 }
-var KEY$2;
+var KEY;
 var init_secrets = __esmMin((() => {
-	KEY$2 = new RegExp(`(${/sk_(?:live|test)_(?=(?<![A-Za-z0-9]sk_(?:live|test)_)[\w-]|[A-Za-z0-9]{16})/.source}|${/(?<=[A-Za-z0-9]_)sk_(?=(?=[A-Za-z]*\d)[A-Za-z0-9]{16})/.source})[^\\s"'\`,;\\]})>]*`, "gi");
+	KEY = new RegExp(`(${/sk_(?:live|test)_(?=(?<![A-Za-z0-9]sk_(?:live|test)_)[\w-]|[A-Za-z0-9]{16})/.source}|${/(?<=[A-Za-z0-9]_)sk_(?=(?=[A-Za-z]*\d)[A-Za-z0-9]{16})/.source})[^\\s"'\`,;\\]})>]*`, "gi");
 }));
 
 // src/kernel/schema/synonyms.ts
@@ -31871,7 +34152,7 @@ function textPlace(start, end) {
 }
 function convert(node, position, converter) {
 	if ((0, import_dist$4.isAlias)(node)) return convertAlias(node.source, node, converter);
-	if (!(0, import_dist$4.isScalar)(node) && !(0, import_dist$4.isMap)(node) && !(0, import_dist$4.isSeq)(node)) return NOTHING$4;
+	if (!(0, import_dist$4.isScalar)(node) && !(0, import_dist$4.isMap)(node) && !(0, import_dist$4.isSeq)(node)) return NOTHING$3;
 	const { anchor } = node;
 	if (anchor !== void 0) converter.anchors.set(anchor, null);
 	const converted = (0, import_dist$4.isScalar)(node) ? convertScalar(node, position, converter) : convertCollection(node, position, converter);
@@ -31902,7 +34183,7 @@ function convertCollection(node, position, converter) {
 			code: "yaml-too-deep",
 			limit: 64
 		}, converter);
-		return NOTHING$4;
+		return NOTHING$3;
 	}
 	return (0, import_dist$4.isMap)(node) ? convertMap(node, position, converter) : convertSeq(node, position, converter);
 }
@@ -31962,7 +34243,7 @@ function convertAlias(name, node, converter) {
 			name,
 			circular: target === null
 		}, converter);
-		return NOTHING$4;
+		return NOTHING$3;
 	}
 	converter.aliased += target.size;
 	if (converter.aliased > 1e5) {
@@ -31970,7 +34251,7 @@ function convertAlias(name, node, converter) {
 			code: "yaml-alias-limit",
 			limit: MAX_ALIASED
 		}, converter);
-		return NOTHING$4;
+		return NOTHING$3;
 	}
 	return target;
 }
@@ -31996,13 +34277,13 @@ function setOwn(target, key, value) {
 	});
 	else target[key] = value;
 }
-var import_dist$4, NOTHING$4, LOSSY_NUMBER, OLD_BOOLEAN;
+var import_dist$4, NOTHING$3, LOSSY_NUMBER, OLD_BOOLEAN;
 var init_to_value = __esmMin((() => {
 	import_dist$4 = require_dist$1();
 	init_limits();
 	init_document();
 	init_fast_yaml();
-	NOTHING$4 = {
+	NOTHING$3 = {
 		value: null,
 		size: 1
 	};
@@ -32048,7 +34329,7 @@ var init_bound_files = __esmMin((() => {
 // src/kernel/validate/source-rules.ts
 /** Returns the problems of one file that the schema does not see and that no other file influences. */
 function checkSource(raw, now) {
-	return RULES$2.flatMap((rule) => rule(raw, now));
+	return RULES$1.flatMap((rule) => rule(raw, now));
 }
 /** Requires that ends are in the future and after their beginnings, and that no grant outlives its membership. */
 function soundDates({ members }, now) {
@@ -32210,7 +34491,7 @@ function noRepeatedEntries({ fields, roles, adjustments, leavers }) {
 	const lists = [
 		...LISTS,
 		...listsInFile(fields),
-		...listOf(fields["checks"]).flatMap((_, index) => [[
+		...listOf$1(fields["checks"]).flatMap((_, index) => [[
 			"checks",
 			index,
 			"only"
@@ -32239,7 +34520,7 @@ function noRepeatedEntries({ fields, roles, adjustments, leavers }) {
 		]
 	}])];
 	return [
-		...repeatsIn(listOf(fields["include"]), ["include"]).map(({ text, ...places }) => ({
+		...repeatsIn(listOf$1(fields["include"]), ["include"]).map(({ text, ...places }) => ({
 			code: "duplicate-include",
 			name: text,
 			...places
@@ -32256,7 +34537,7 @@ function noRepeatedEntries({ fields, roles, adjustments, leavers }) {
 			permission: text,
 			...places
 		}))),
-		...[...lists, ...roles.map(({ path }) => [...path, "previously"])].flatMap((path) => repeatsIn(listOf(valueAt(fields, path)), path).map(({ text, ...places }) => ({
+		...[...lists, ...roles.map(({ path }) => [...path, "previously"])].flatMap((path) => repeatsIn(listOf$1(valueAt(fields, path)), path).map(({ text, ...places }) => ({
 			code: "duplicate-entry",
 			text,
 			path,
@@ -32295,7 +34576,7 @@ function value(path) {
 		path
 	};
 }
-var RULES$2, LISTS;
+var RULES$1, LISTS;
 var init_source_rules = __esmMin((() => {
 	init_field();
 	init_member();
@@ -32305,7 +34586,7 @@ var init_source_rules = __esmMin((() => {
 	init_values();
 	init_adjustments();
 	init_identity();
-	RULES$2 = [
+	RULES$1 = [
 		noRepeatedEntries,
 		noRepeatedGrants,
 		clearRoleNames,
@@ -32376,7 +34657,7 @@ function located(file, problems) {
 /** Returns each valid path once; the schema reports the invalid ones. */
 function includesOf({ file, fields }) {
 	const seen = /* @__PURE__ */ new Set();
-	return listOf(fields["include"]).flatMap((path, index) => {
+	return listOf$1(fields["include"]).flatMap((path, index) => {
 		if (typeof path !== "string" || seen.has(path) || includeMistake(path) !== null) return [];
 		seen.add(path);
 		return [{
@@ -32670,7 +34951,7 @@ async function loadRules(root, project, entries, access, now) {
 	const built = new Map(library.roots.map((source) => {
 		const graph = resolveIncludes(source, library.resolve);
 		const problems = rulesProblems(graph, now);
-		const rules = [...problems, ...graph.sources.flatMap((source) => source.problems)].some(isError) ? null : rulesOf$1(graph, access.by);
+		const rules = [...problems, ...graph.sources.flatMap((source) => source.problems)].some(isError) ? null : rulesOf(graph, access.by);
 		return [source.file, {
 			problems,
 			rules,
@@ -32726,7 +35007,7 @@ function rulesProblems({ main, sources, complete, problems }, now) {
 		...checkMerchant(context).filter(({ code }) => BETWEEN_RULES.has(code))
 	];
 }
-function rulesOf$1({ main, sources, complete }, by) {
+function rulesOf({ main, sources, complete }, by) {
 	const contents = sources.flatMap(({ file, content }) => content === null ? [] : [{
 		file,
 		content
@@ -32888,7 +35169,7 @@ function unknownRoleHint(near) {
 function settingText(value) {
 	return Array.isArray(value) ? `[${value.map(String).join(", ")}]` : String(value);
 }
-var ENTRY_MESSAGES, PAST, MAX_NAMED$7, MAX_CHAIN, PREVIOUSLY, POLICY_MESSAGES, PROJECT_MESSAGES;
+var ENTRY_MESSAGES, PAST, MAX_NAMED$8, MAX_CHAIN, PREVIOUSLY, POLICY_MESSAGES, PROJECT_MESSAGES;
 var init_entry_messages = __esmMin((() => {
 	init_text();
 	init_project_schema();
@@ -33016,12 +35297,12 @@ var init_entry_messages = __esmMin((() => {
 			hint: "Reduce it: the service will probably reject it."
 		}),
 		"unheld-role": ({ names }) => {
-			const [first = "", ...otherNames] = names.slice(0, MAX_NAMED$7).map((name) => quote(name));
+			const [first = "", ...otherNames] = names.slice(0, MAX_NAMED$8).map((name) => quote(name));
 			return otherNames.length === 0 ? {
 				message: `Nobody holds the role ${first}.`,
 				hint: "Grant it to someone, or remove it."
 			} : {
-				message: `Nobody holds ${names.length} roles of this file: ${[first, ...otherNames].join(", ")}${names.length > MAX_NAMED$7 ? `, and ${names.length - MAX_NAMED$7} more` : ""}.`,
+				message: `Nobody holds ${names.length} roles of this file: ${[first, ...otherNames].join(", ")}${names.length > MAX_NAMED$8 ? `, and ${names.length - MAX_NAMED$8} more` : ""}.`,
 				hint: "Grant them to someone, or remove them."
 			};
 		},
@@ -33077,7 +35358,7 @@ var init_entry_messages = __esmMin((() => {
 			hint: "Remove \"suspended\" once an apply has restored the roles, or set a future end date."
 		})
 	};
-	MAX_NAMED$7 = 5;
+	MAX_NAMED$8 = 5;
 	MAX_CHAIN = 6;
 	PREVIOUSLY = {
 		own: (name) => ({
@@ -34071,1987 +36352,6 @@ var init_load_merchants = __esmMin((() => {
 	init_load_sources();
 }));
 
-// src/kernel/diff/match.ts
-/**
-* Matches all declared entries: pinned ones first, then by key, so that the order of the file does not matter. Only the
-* results of `use` are kept, since there are as many matches as members.
-*/
-function matchAll(entries, { idOf, keyOf, nameOf }, candidates, use) {
-	const { live } = candidates;
-	const ids = new Set(entries.flatMap((entry) => idOf(entry) ?? []));
-	const pinned = ids.size === 0 ? [] : live.filter(({ id }) => ids.has(id));
-	const state = {
-		...candidates,
-		byKey: groupByKey(candidates),
-		byPin: new Map(pinned.map((resource) => [resource.id, resource])),
-		pinned: new Set(pinned),
-		claimed: /* @__PURE__ */ new Set()
-	};
-	const keyed = entries.map((entry) => ({
-		entry,
-		id: idOf(entry),
-		key: keyOf(entry)
-	}));
-	keyed.sort((a, b) => byCodeUnit(a.key, b.key) || byCodeUnit(nameOf(a.entry), nameOf(b.entry)));
-	const matched = ({ entry, id, key }) => use(entry, id === void 0 ? matchKey(state, key) : matchPin(state, id, key));
-	const results = [...keyed.filter(({ id }) => id !== void 0).map(matched), ...keyed.filter(({ id }) => id === void 0).map(matched)];
-	const claimed = new Set([...state.claimed].map(({ id }) => id));
-	return {
-		results,
-		unclaimed: live.filter(({ id }) => !claimed.has(id))
-	};
-}
-function groupByKey({ live, keysOf }) {
-	const groups = /* @__PURE__ */ new Map();
-	for (const resource of live) for (const key of keysOf(resource)) {
-		const group = groups.get(key);
-		if (group === void 0) groups.set(key, [resource]);
-		else group.push(resource);
-	}
-	for (const group of groups.values()) if (group.length > 1) group.sort(by(({ id }) => id));
-	return groups;
-}
-/** Matches a pinned entry; an ambiguous one claims all candidates, so that none of them is removed as unlisted. */
-function matchPin(state, id, key) {
-	const { byPin, claimed, isLeftover } = state;
-	const same = state.byKey.get(key) ?? [];
-	const free = same.filter((resource) => isFree(state, resource));
-	const pinned = byPin.get(id);
-	if (pinned === void 0) {
-		claim(state, same);
-		const heir = same.length === 1 ? free[0] ?? null : null;
-		return {
-			found: "pin-missing",
-			id,
-			sameKey: same.length,
-			heir
-		};
-	}
-	claimed.add(pinned);
-	if (isLeftover(pinned)) return matchLeftover(state, pinned, free);
-	const leftovers = same.includes(pinned) ? free.filter(isLeftover) : [];
-	claim(state, leftovers);
-	return {
-		found: "one",
-		live: pinned,
-		leftovers
-	};
-}
-/** Matches the only current entry with the pinned leftover's key, or else the leftover; the others are leftovers. */
-function matchLeftover(state, pinned, free) {
-	const [current = pinned, ...more] = free.filter((resource) => !state.isLeftover(resource));
-	claim(state, free);
-	if (more.length > 0) return {
-		found: "many",
-		live: free
-	};
-	return {
-		found: "one",
-		live: current,
-		leftovers: [pinned, ...free].filter((other) => other !== current)
-	};
-}
-/**
-* Matches by key among the entries that are not pinned. Of several, the only one that is no leftover wins; if all are
-* leftovers, the latest wins, and of equally late ones the first by id.
-*/
-function matchKey(state, key) {
-	const { pinned, claimed, isLeftover, endedAt } = state;
-	const withKey = state.byKey.get(key) ?? [];
-	const same = pinned.size === 0 ? withKey : withKey.filter((resource) => !pinned.has(resource));
-	const [first] = same;
-	if (first === void 0) return { found: "none" };
-	if (same.length === 1 && !claimed.has(first)) {
-		claimed.add(first);
-		return {
-			found: "one",
-			live: first,
-			leftovers: []
-		};
-	}
-	const isContested = same.some((resource) => claimed.has(resource));
-	claim(state, same);
-	const latest = (a, b) => endedAt(b) > endedAt(a) ? b : a;
-	const [current = same.reduce(latest, first), ...more] = same.filter((resource) => !isLeftover(resource));
-	if (isContested || more.length > 0) return {
-		found: "many",
-		live: same
-	};
-	return {
-		found: "one",
-		live: current,
-		leftovers: same.filter((other) => other !== current)
-	};
-}
-/** Returns whether no entry is pinned to a live one, and none has claimed it. */
-function isFree({ pinned, claimed }, resource) {
-	return !pinned.has(resource) && !claimed.has(resource);
-}
-function claim({ claimed }, resources) {
-	for (const resource of resources) claimed.add(resource);
-}
-/** Matches declared members with live ones; returns the results of `use` and the unclaimed live ones. */
-function matchMembers(desired, live, use) {
-	return matchAll(desired, DECLARED, {
-		live,
-		keysOf: addressKeysOf,
-		isLeftover: isExpired,
-		endedAt
-	}, use);
-}
-/** Returns the distinct addresses of a live member, in lower case. */
-function addressKeysOf(live) {
-	const [userEmail, other] = [live.user?.email?.toLowerCase(), live.invite?.email.toLowerCase()];
-	if (userEmail === void 0) return other === void 0 ? [] : [other];
-	return other === void 0 || other === userEmail ? [userEmail] : [userEmail, other];
-}
-/** Returns whether a live member is an expired invitation. */
-function isExpired(live) {
-	return live.status === "expired";
-}
-/** Returns the time at which an invitation expired, in ISO 8601; empty if unknown. */
-function endedAt({ invite }) {
-	return invite?.expiresAt ?? "";
-}
-var DECLARED;
-var init_match = __esmMin((() => {
-	init_text();
-	DECLARED = {
-		idOf: ({ id }) => id,
-		keyOf: ({ email }) => email.toLowerCase(),
-		nameOf: ({ email }) => email
-	};
-}));
-
-// src/kernel/diff/active-member.ts
-/** Returns a declared member at a time, in ms since the epoch. */
-function activeAt(member, now) {
-	const { roles, from, until, suspended } = member;
-	const listsRoles = roles !== void 0;
-	const ended = {
-		member,
-		suspended: false,
-		listsRoles,
-		back: false,
-		laterRoles: []
-	};
-	if (isPast(until, now)) return {
-		...ended,
-		absent: "ended",
-		partlyEnded: true
-	};
-	const current = roles?.filter((grant) => !isPast(grant.until, now)) ?? [];
-	const none = {
-		...ended,
-		laterRoles: current.map(({ role }) => role)
-	};
-	if (!hasBegun(from, now)) return {
-		...none,
-		absent: "not-begun",
-		partlyEnded: false
-	};
-	const back = isPast(suspended?.until, now);
-	const isAway = isSuspended(member, now);
-	const active = roles?.filter((grant) => isActive(grant, now));
-	if (roles !== void 0 && roles.length > 0 && active?.length === 0) {
-		const absent = roles.some((grant) => !hasBegun(grant.from, now)) ? "not-begun" : "ended";
-		return {
-			...none,
-			member: {
-				...member,
-				roles: []
-			},
-			absent,
-			partlyEnded: true
-		};
-	}
-	const held = isAway ? [] : active;
-	return {
-		member: held === void 0 || held.length === roles?.length ? member : {
-			...member,
-			roles: held
-		},
-		absent: null,
-		suspended: isAway,
-		listsRoles,
-		back,
-		partlyEnded: roles?.some((grant) => isPast(grant.until, now)) ?? false,
-		laterRoles: current.flatMap((grant) => held?.includes(grant) ? [] : grant.role)
-	};
-}
-/** Returns whether an entry says that the member is suspended at a time. */
-function isSuspended({ suspended }, now) {
-	return suspended !== void 0 && isActive(suspended, now);
-}
-/** Returns whether a grant has begun and not ended. */
-function isActive({ from, until }, now) {
-	return hasBegun(from, now) && !isPast(until, now);
-}
-/** Returns whether an end is past. */
-function isPast(until, now) {
-	return until !== void 0 && until.ends <= now;
-}
-/** Returns whether a beginning is past; access without one has begun. */
-function hasBegun(from, now) {
-	return from === void 0 || from.starts <= now;
-}
-/** Returns whether an entry only adds to a member that exists: it comes from an included file and grants no roles. */
-function isMention({ roles, managed, origin }, file) {
-	return roles === void 0 && managed === void 0 && origin.file !== file;
-}
-/** Returns the addresses, in lower case, of those who have left at a time, in ms since the epoch. */
-function leftAt(leavers, now) {
-	return new Set((leavers ?? []).flatMap(({ email, from }) => hasBegun(from, now) ? email.toLowerCase() : []));
-}
-/** Divides live members and entries at those who have left: whatever else the files say of these has no effect. */
-function divideLeavers(entries, live, leftBy) {
-	if (leftBy.size === 0) return {
-		leaving: [],
-		live,
-		entries,
-		pinned: []
-	};
-	const hasLeft = ({ email }) => leftBy.has(email.toLowerCase());
-	const pins = new Set(entries?.filter(hasLeft).flatMap(({ id }) => id ?? []));
-	const isLeaving = (member) => pins.has(member.id) || addressKeysOf(member).some((address) => leftBy.has(address));
-	const leaving = live.filter(isLeaving);
-	const gone = new Set(leaving.map(({ id }) => id));
-	const staying = entries?.filter((entry) => !hasLeft(entry));
-	return {
-		leaving,
-		live: live.filter(({ id }) => !gone.has(id)),
-		entries: staying?.filter(({ id }) => id === void 0 || !gone.has(id)),
-		pinned: (staying ?? []).filter(({ id }) => id !== void 0 && gone.has(id))
-	};
-}
-/** Returns why an entry's membership changes at its time. */
-function reasonOf$4({ suspended, back, partlyEnded }) {
-	if (suspended) return "suspended";
-	if (back) return "suspension-ended";
-	return partlyEnded ? "access-ended" : "declared";
-}
-var init_active_member = __esmMin((() => {
-	init_match();
-}));
-
-// src/kernel/rules/reach.ts
-/**
-* Creates a function that finds what a member can reach; members with the same roles share one answer. Only the permissions
-* that lead to others are followed; what they lead to is looked up when it is asked for.
-*/
-function reaching(access, escalation = {}) {
-	const world = openWorld(access, {
-		...DEFAULT_ESCALATION,
-		...escalation
-	});
-	const cache = /* @__PURE__ */ new Map();
-	return ({ roles }) => {
-		const key = JSON.stringify(roles);
-		const reach = cache.get(key) ?? reachOf$1(heldRoles(roles, access), world);
-		cache.set(key, reach);
-		return reach;
-	};
-}
-function openWorld({ roles, removed }, escalation) {
-	const allRoles = sorted([...roles].flatMap(([key, role]) => removed.has(key) ? [] : [role]));
-	const names = /* @__PURE__ */ new Map();
-	for (const { name, permissions } of allRoles) for (const permission of permissions ?? []) {
-		const cached = names.get(permission);
-		if (cached === void 0) names.set(permission, /* @__PURE__ */ new Set([name]));
-		else cached.add(name);
-	}
-	const leads = /* @__PURE__ */ new Set([
-		...escalation.assign,
-		...escalation.edit,
-		...escalation.create
-	]);
-	return {
-		escalation,
-		custom: allRoles.filter((role) => role.custom),
-		leading: new Map([...leads].map((permission) => [permission, [...names.get(permission) ?? []]])),
-		granting: (permission) => names.get(permission) ?? NONE$5
-	};
-}
-function heldRoles(keys, { roles, removed }) {
-	return sorted(keys.flatMap((key) => removed.has(key) ? [] : roles.get(key) ?? []));
-}
-/** Returns roles in an order that does not depend on the service's. */
-function sorted(roles) {
-	return [...roles].sort(by(({ name, id }) => JSON.stringify([name, id])));
-}
-/** Follows the permissions that lead to others, until no step adds one or shortens a way. */
-function reachOf$1(held, world) {
-	const heldPermissions = new Set(held.flatMap(({ permissions }) => permissions ?? []));
-	const ways = new Map([...world.leading.keys()].flatMap((permission) => heldPermissions.has(permission) ? [[permission, []]] : []));
-	let assigning = null;
-	let isGrowing = true;
-	while (isGrowing) {
-		isGrowing = false;
-		assigning = shortestWay(world.escalation.assign, ways);
-		for (const [permission, steps] of furtherWays(ways, held, world)) {
-			const best = ways.get(permission);
-			if (best !== void 0 && best.length <= steps.length) continue;
-			ways.set(permission, steps);
-			isGrowing = true;
-		}
-	}
-	const anything = ways.get(ANYTHING) ?? null;
-	const isAssigned = (permission) => assigning !== null && world.granting(permission).size > 0;
-	const wayTo = (permission) => {
-		if (heldPermissions.has(permission)) return [];
-		const roles = world.granting(permission);
-		if (assigning === null || roles.size === 0) return null;
-		return shortestAssignment(assigning, roles);
-	};
-	return {
-		anything,
-		includes: (permission) => heldPermissions.has(permission) || anything !== null || isAssigned(permission),
-		stepsTo: (permission) => {
-			const way = wayTo(permission);
-			return way === null || anything !== null && anything.length < way.length ? anything : way;
-		}
-	};
-}
-/** Yields where the permissions that can be reached lead, one step further. */
-function* furtherWays(ways, held, { escalation: { assign, edit, create }, custom, leading }) {
-	const [assigning, editing, creating] = [
-		assign,
-		edit,
-		create
-	].map((some) => shortestWay(some, ways));
-	const customRole = held.find(({ custom }) => custom);
-	if (editing && customRole) yield [ANYTHING, withStep(editing.steps, step("edit", editing, customRole.name))];
-	if (!assigning) return;
-	for (const [permission, names] of leading) if (names.length > 0) yield [permission, shortestAssignment(assigning, new Set(names))];
-	const given = custom.find(({ name }) => editing?.steps.some(({ role }) => role === name)) ?? custom[0];
-	if (editing && given) {
-		const assigned = withStep(joined$3(editing.steps, assigning.steps), step("assign", assigning, given.name));
-		yield [ANYTHING, withStep(assigned, step("edit", editing, given.name))];
-	}
-	if (creating) {
-		const made = withStep(joined$3(creating.steps, assigning.steps), step("create", creating, null));
-		yield [ANYTHING, withStep(made, step("assign", assigning, null))];
-	}
-}
-/** Returns the steps that assign the first of some roles, or one that they assign already. */
-function shortestAssignment(assigning, names) {
-	const isDone = assigning.steps.some(({ does, role }) => does === "assign" && names.has(role ?? ""));
-	const [first = ""] = names;
-	return isDone ? assigning.steps : withStep(assigning.steps, step("assign", assigning, first));
-}
-function step(does, { permission }, role) {
-	return {
-		does,
-		by: permission,
-		role
-	};
-}
-function shortestWay(permissions, ways) {
-	let best = null;
-	for (const permission of permissions) {
-		const steps = ways.get(permission);
-		if (steps !== void 0 && (best === null || steps.length < best.steps.length)) best = {
-			permission,
-			steps
-		};
-	}
-	return best;
-}
-function withStep(steps, step) {
-	return joined$3(steps, [step]);
-}
-/** Joins steps; one that both have is taken once. */
-function joined$3(steps, other) {
-	const isSame = (a, b) => a.does === b.does && a.role === b.role;
-	return [...steps, ...other.filter((step) => !steps.some((ownStep) => isSame(ownStep, step)))];
-}
-var NONE$5, ANYTHING;
-var init_reach = __esmMin((() => {
-	init_text();
-	init_desired();
-	NONE$5 = /* @__PURE__ */ new Set();
-	ANYTHING = Symbol("anything");
-}));
-
-// src/kernel/rules/checks.ts
-/** Returns the violations of the file's checks in an access; members count whatever their status. */
-function checkViolations({ checks, policies }, judged) {
-	if (checks.length === 0) return [];
-	const context = contextOf$1(judged, policies);
-	return checks.flatMap((check) => {
-		const text = checkText(check);
-		return violationsOf(check, context).map(({ data, subject, extent }) => ({
-			rule: `check ${text} ${subject === null ? "" : extent.join()}`,
-			subject,
-			extent,
-			check,
-			...data.code === "check-only" && { only: data },
-			refusal: (tense) => ({
-				...toRefusal(data, tense),
-				check: text
-			}),
-			breaches: () => [breachOfCheck(check, data)]
-		}));
-	});
-}
-/** Returns a violated check as a problem of the files. */
-function breachOfCheck({ origin }, data) {
-	const { message, hint } = toRefusal(data);
-	const subject = data.code === "check-cannot" ? {
-		kind: "cannot",
-		origin,
-		permission: data.permission
-	} : {
-		kind: "check",
-		origin,
-		key: data.code === "check-only" ? "only" : "at_most"
-	};
-	return {
-		code: data.code,
-		subject,
-		message,
-		hint
-	};
-}
-/** Returns the distinct roles of unknown permissions, because of which checks may be wrong. */
-function unknownToChecks(checks, judged) {
-	return [...unknownToEach(checks, judged).values()].flat();
-}
-/** Returns the distinct roles of unknown permissions, because of which each check may be wrong. */
-function unknownToEach(checks, judged) {
-	if (checks.length === 0) return /* @__PURE__ */ new Map();
-	const context = contextOf$1(judged, {});
-	const { granted, index } = context;
-	const unknownTo = (check) => permissionsOf$1(check).flatMap((permission) => {
-		return [...new Set(subjectsOf(check, index.people, context).flatMap((person) => granted(person).permissions.has(permission) ? [] : granted(person).unknown))].sort().map((name) => ({
-			name,
-			permission
-		}));
-	});
-	return new Map(checks.map((check) => [check, unknownTo(check)]));
-}
-function contextOf$1(judged, { escalation }) {
-	const { access, settled } = judged;
-	const reach = reaching(access, escalation);
-	const reachSettled = settled === access ? reach : reaching(settled, escalation);
-	const index = indexAccess(access);
-	const counted = settled === access ? index : indexAccess(settled);
-	return {
-		...judged,
-		granted: granting(access, () => true),
-		reach,
-		reachSettled,
-		index,
-		counted
-	};
-}
-function permissionsOf$1(check) {
-	return check.kind === "cannot" ? check.cannot : [check.can];
-}
-/** Returns the people who break a check, of those with its permission. */
-function subjectsOf(check, people, { index, find }) {
-	switch (check.kind) {
-		case "only": {
-			const roles = new Set(check.only.flatMap((entry) => entry.startsWith("role:") ? find(entry.slice(5)) ?? [] : []));
-			const allowed = new Set(check.only.map((entry) => entry.toLowerCase()));
-			return people.filter(({ email, roles: held }) => !allowed.has(email?.toLowerCase() ?? "") && !held.some((role) => roles.has(role)));
-		}
-		case "at-most": return people;
-		case "cannot": return index.byAddress.get(check.member.toLowerCase()) ?? [];
-		default: return check;
-	}
-}
-function violationsOf(check, context) {
-	const { granted, reach, reachSettled, index, counted } = context;
-	const reachers = (people, by, permission) => {
-		countWork(context, people.length);
-		return people.filter((person) => by(person).includes(permission));
-	};
-	if (check.kind === "at-most") {
-		const { can, atMost } = check;
-		const holders = check.reach ? reachers(counted.people, reachSettled, can) : peopleWith(counted, can);
-		if (holders.length <= atMost) return [];
-		countWork(context, holders.length * 5);
-		return [{
-			data: {
-				code: "check-at-most",
-				permission: can,
-				most: atMost,
-				holders: holders.map(({ name }) => name),
-				...check.reach && { reach: true }
-			},
-			subject: null,
-			extent: holders.map(({ id, name }) => id ?? name.toLowerCase())
-		}];
-	}
-	const code = check.kind === "only" ? "check-only" : "check-cannot";
-	const people = check.kind !== "only" ? [] : check.reach ? index.people : peopleWith(index, check.can);
-	countWork(context, people.length);
-	return subjectsOf(check, people, context).flatMap((person) => {
-		const reachable = check.reach ? reach(person) : null;
-		const held = granted(person).permissions;
-		const has = permissionsOf$1(check).filter((permission) => reachable === null ? held.has(permission) : reachable.includes(permission));
-		countWork(context, has.length * (50 + person.roles.length));
-		return has.map((permission) => {
-			const through = rolesGranting(permission, person, context);
-			const steps = reachable?.stepsTo(permission) ?? [];
-			return {
-				data: {
-					code,
-					name: person.name,
-					permission,
-					through,
-					...steps.length > 0 && { steps }
-				},
-				subject: subjectOf$1(person),
-				extent: [permission]
-			};
-		});
-	});
-}
-/** Returns the names of a member's roles that grant a permission. */
-function rolesGranting(permission, person, { access: { roles }, index }) {
-	const granting = index.granting.get(permission);
-	return person.roles.flatMap((key) => granting?.has(key) ? roles.get(key)?.name ?? [] : []).sort();
-}
-/** Returns a check in one line, in a fixed order of keys, to serve as its name. */
-function checkText(check) {
-	const reach = check.reach ? " reach" : "";
-	switch (check.kind) {
-		case "only": return `can${reach} ${check.can}: only ${sortedSet(check.only).join(", ") || "nobody"}`;
-		case "at-most": return `can${reach} ${check.can}: at most ${check.atMost}`;
-		case "cannot": return `${check.member} cannot${reach} ${sortedSet(check.cannot).join(", ")}`;
-		default: return check;
-	}
-}
-/** Subtracts steps of work from the budget; throws `TooMuchWork` if it is used up. */
-function countWork({ budget }, steps) {
-	if (budget === void 0) return;
-	budget.steps -= steps;
-	if (budget.steps < 0) throw new TooMuchWork();
-}
-/** Returns the holders of a role, by its name or id. */
-function holdersBy(role, { holders }, judged) {
-	const key = judged.find(role);
-	const people = (key === void 0 ? void 0 : holders.get(key)) ?? [];
-	countWork(judged, 1 + people.length);
-	return people;
-}
-/** Returns a member as the subject of a violation. */
-function subjectOf$1({ id, email }) {
-	return {
-		id,
-		name: email
-	};
-}
-/** Indexes an access, so that a rule visits only the members that it concerns. */
-function indexAccess({ roles, people: unsorted }) {
-	const people = [...unsorted].sort(by(({ name }) => name));
-	const holders = /* @__PURE__ */ new Map();
-	const byAddress = /* @__PURE__ */ new Map();
-	for (const person of people) {
-		if (person.email !== null) add$1(byAddress, person.email.toLowerCase(), person);
-		for (const role of person.roles) add$1(holders, role, person);
-	}
-	const granting = /* @__PURE__ */ new Map();
-	for (const [key, { permissions }] of roles) for (const permission of permissions ?? []) {
-		const cached = granting.get(permission);
-		if (cached === void 0) granting.set(permission, /* @__PURE__ */ new Set([key]));
-		else cached.add(key);
-	}
-	return {
-		people,
-		holders,
-		byAddress,
-		granting,
-		answers: /* @__PURE__ */ new Map()
-	};
-}
-/** Returns the members with a permission through any role; cached for several checks of one permission. */
-function peopleWith({ holders, granting, answers }, permission) {
-	const cached = answers.get(permission);
-	if (cached !== void 0) return cached;
-	const [first = [], ...otherHolders] = [...granting.get(permission) ?? []].map((role) => holders.get(role) ?? []);
-	const people = otherHolders.length === 0 ? first : [...new Set([first, ...otherHolders].flat())].sort(by(({ name }) => name));
-	answers.set(permission, people);
-	return people;
-}
-function add$1(lists, key, item) {
-	const list = lists.get(key);
-	if (list === void 0) lists.set(key, [item]);
-	else list.push(item);
-}
-var STEPS_OF_HOLDER, STEPS_OF_VIOLATION, TooMuchWork;
-var init_checks = __esmMin((() => {
-	init_text();
-	init_refusals();
-	init_access();
-	init_reach();
-	STEPS_OF_HOLDER = 5;
-	STEPS_OF_VIOLATION = 50;
-	TooMuchWork = class extends Error {};
-}));
-
-// src/kernel/rules/rule.ts
-/** Returns the refusal of a policy. */
-function policyRefusal(code, resource, name, message, hint) {
-	return {
-		rule: "policy",
-		code,
-		resource,
-		name,
-		check: null,
-		message,
-		hint,
-		override: null
-	};
-}
-/** Returns a refusal in the future tense as a problem of the files. */
-function breachOf(code, key, subject, { message, hint }) {
-	return {
-		code,
-		subject,
-		message,
-		hint,
-		...key !== null && { rule: ["policies", key] }
-	};
-}
-/** Returns the items of a list that another one lacks, in words. */
-function missingFrom(before, after, text) {
-	return before.filter((item) => !after.includes(item)).map(text);
-}
-var init_rule = __esmMin((() => {}));
-
-// src/kernel/rules/email-domains.ts
-/** Returns a test of an address against the allowed domains. */
-function domainTest(domains) {
-	const lower = domains.map((domain) => domain.toLowerCase());
-	const whole = new Set(lower.filter((domain) => !domain.startsWith("*.")));
-	const parents = new Set(lower.filter((domain) => domain.startsWith("*.")).map((domain) => domain.slice(2)));
-	return (email) => {
-		const domain = email.slice(email.lastIndexOf("@") + 1).toLowerCase();
-		const labels = domain.slice(0, MAX_DOMAIN).split(".");
-		return whole.has(domain) || labels.some((_, index) => index > 0 && parents.has(labels.slice(index).join(".")));
-	};
-}
-var KEY$1, emailDomains, MAX_DOMAIN;
-var init_email_domains = __esmMin((() => {
-	init_text();
-	init_refusals();
-	init_rule_table();
-	init_values();
-	init_checks();
-	init_rule();
-	init_email_domains_setting();
-	KEY$1 = "email-domains";
-	emailDomains = {
-		...emailDomainsSetting,
-		diagnostics: { "policy-email-domain": refusalRule("Members' addresses must be in the allowed domains (`email_domains`).") },
-		codes: ["email-domains"],
-		list: (domains) => domains === void 0 ? [] : [{
-			text: `email_domains: ${domains.join(", ") || "none"}`,
-			keys: [],
-			entry: null,
-			violated: KEY$1,
-			item: {
-				kind: "email-domains",
-				domains
-			}
-		}],
-		looser(before, after) {
-			if (before === void 0) return [];
-			if (after === void 0) return ["addresses may be in any domain"];
-			const isAllowed = domainTest(before);
-			const lowerDomains = new Set(before.map((domain) => domain.toLowerCase()));
-			return after.filter((domain) => {
-				const lower = domain.toLowerCase();
-				return !lowerDomains.has(lower) && !isAllowed(`@${lower.replace(/^\*\./, "any.")}`);
-			}).map((domain) => `addresses may be in ${domain}`);
-		},
-		lint(written, { addresses, isLive }) {
-			if (addresses === null) return [];
-			const used = addresses.map((address) => address.toLowerCase().replace(/^.*@/s, ""));
-			return listOf(written).flatMap((entry, index) => {
-				const allowed = textOf$3(entry);
-				if (allowed === null) return [];
-				const domain = allowed.toLowerCase();
-				if (used.some((memberDomain) => domain.startsWith("*.") ? memberDomain.endsWith(domain.slice(1)) : memberDomain === domain)) return [];
-				return [{
-					code: "unused-domain",
-					path: [index],
-					message: `No member${isLive ? "" : " of the files"} has an address of ${quoted(allowed)}, which is allowed.`,
-					hint: "Remove it from the list, so that nobody is invited there by mistake."
-				}];
-			});
-		},
-		isOff: (domains) => domains === void 0,
-		judge(domains, { index }) {
-			if (domains === void 0) return [];
-			const isAllowed = domainTest(domains);
-			return index.people.filter(({ email }) => email !== null && !isAllowed(email)).map((person) => {
-				const { name } = person;
-				const refusal = policyRefusal(KEY$1, "member", name, `The address ${name} is in none of the allowed domains: ${list(domains) || "there are none"}.`, "Use another address, or add the domain to policies.email_domains.");
-				return {
-					rule: KEY$1,
-					subject: subjectOf$1(person),
-					extent: [],
-					check: null,
-					refusal: () => refusal,
-					breaches: () => [breachOf("policy-email-domain", "email_domains", {
-						kind: "member",
-						email: name
-					}, refusal)]
-				};
-			});
-		}
-	};
-	MAX_DOMAIN = 253;
-}));
-
-// src/kernel/rules/escalation.ts
-var WAYS, escalation;
-var init_escalation = __esmMin((() => {
-	init_desired();
-	init_rule();
-	init_escalation_setting();
-	WAYS = [
-		["assign", "assign roles"],
-		["edit", "change roles"],
-		["create", "create roles"]
-	];
-	escalation = {
-		...escalationSetting,
-		codes: [],
-		list: () => [],
-		looser: (before, after) => WAYS.flatMap(([key, does]) => missingFrom(before?.[key] ?? DEFAULT_ESCALATION[key], after?.[key] ?? DEFAULT_ESCALATION[key], (permission) => `checks no longer count that ${permission} lets somebody ${does}`)),
-		isOff: () => true,
-		judge: () => []
-	};
-}));
-
-// src/kernel/rules/forbid-permissions.ts
-function refusalOf$3(name, permissions, isPlan) {
-	return policyRefusal(KEY, "role", name, `The role "${name}" ${isPlan ? "would grant" : "grants"} ${list(permissions)}, which no custom role may grant.`, "Remove it from the role, or from policies.forbid_permissions.");
-}
-var KEY, forbidPermissions;
-var init_forbid_permissions = __esmMin((() => {
-	init_refusals();
-	init_rule_table();
-	init_rule();
-	init_forbid_permissions_setting();
-	KEY = "forbid-permissions";
-	forbidPermissions = {
-		...forbidPermissionsSetting,
-		diagnostics: { "policy-forbidden-permission": refusalRule("Custom roles must not grant a forbidden permission (`forbid_permissions`).") },
-		codes: ["forbid-permissions"],
-		list: (permissions) => permissions.length === 0 ? [] : [{
-			text: `forbid_permissions: ${permissions.join(", ")}`,
-			keys: [],
-			entry: null,
-			violated: KEY,
-			item: {
-				kind: "forbid",
-				permissions
-			}
-		}],
-		looser: (before, after) => missingFrom(before, after, (permission) => `custom roles may grant ${permission}`),
-		isOff: (permissions) => permissions.length === 0,
-		judge(permissions, { access }) {
-			if (permissions.length === 0) return [];
-			const forbidden = new Set(permissions);
-			return [...access.roles].flatMap(([key, { id, custom, name, permissions: grantedPermissions }]) => {
-				const granted = custom ? (grantedPermissions ?? []).filter((permission) => forbidden.has(permission)) : [];
-				if (granted.length === 0) return [];
-				return [{
-					rule: KEY,
-					subject: {
-						id: id === null ? null : key,
-						name
-					},
-					extent: granted,
-					check: null,
-					refusal: (tense) => refusalOf$3(name, granted, tense === "plan"),
-					breaches: () => granted.map((permission) => breachOf("policy-forbidden-permission", "forbid_permissions", {
-						kind: "permission",
-						role: name,
-						permission
-					}, refusalOf$3(name, [permission], true)))
-				}];
-			});
-		}
-	};
-}));
-
-// src/kernel/rules/max-holders.ts
-var maxHolders;
-var init_max_holders = __esmMin((() => {
-	init_text();
-	init_refusals();
-	init_rule_table();
-	init_values();
-	init_checks();
-	init_rule();
-	init_max_holders_setting();
-	maxHolders = {
-		...maxHoldersSetting,
-		diagnostics: { "policy-max-holders": refusalRule("A role must not have more holders than allowed (`max_holders`).") },
-		codes: ["max-holders"],
-		list: (limits) => Object.entries(limits).map(([role, max]) => ({
-			text: `max_holders ${role}: ${max}`,
-			keys: [role],
-			entry: null,
-			violated: `max-holders ${role}`,
-			item: {
-				kind: "max-holders",
-				role,
-				max
-			}
-		})),
-		looser: (before, after) => Object.entries(before).flatMap(([role, max]) => {
-			const now = after[role];
-			if (now !== void 0 && now <= max) return [];
-			return [`"${role}" may have ${max} → ${now ?? "any number of"} holders`];
-		}),
-		lint: (written, { most }) => Object.entries(fieldsOf(written)).flatMap(([role, value]) => {
-			const max = countOf(value);
-			if (most === null || max === null || max < most.members) return [];
-			return [{
-				code: "idle-policy",
-				path: [role],
-				message: `At most ${max} may hold ${quoted(role)}, and ${most.text}.`,
-				hint: "Set the limit to the intended number of holders."
-			}];
-		}),
-		isOff: (limits) => Object.keys(limits).length === 0,
-		judge: (limits, context) => Object.entries(limits).flatMap(([role, max]) => {
-			const holders = holdersBy(role, context.counted, context);
-			if (holders.length <= max) return [];
-			countWork(context, holders.length * 5);
-			const names = holders.map(({ name }) => name);
-			const refusal = (isPlan) => policyRefusal("max-holders", "role", role, `The role "${role}" ${isPlan ? "would have" : "has"} ${counted(names.length, "holder")} (${list(names)}); the limit is ${max}.`, "Remove it from a holder, or raise policies.max_holders.");
-			return [{
-				rule: `max-holders ${role}`,
-				subject: null,
-				extent: holders.map(({ id, name }) => id ?? name.toLowerCase()),
-				check: null,
-				refusal: (tense) => refusal(tense === "plan"),
-				breaches: () => {
-					const [email = ""] = names.slice(max);
-					const subject = {
-						kind: "grant",
-						email,
-						role: context.find(role) ?? role
-					};
-					return [breachOf("policy-max-holders", "max_holders", subject, refusal(true))];
-				}
-			}];
-		})
-	};
-}));
-
-// src/kernel/diff/same-people.ts
-/**
-* Pairs people who are probably the same: with the same metadata, or the same local part in another domain, if that is
-* unique on both sides.
-*/
-function samePeople(gone, come) {
-	const pairs = /* @__PURE__ */ new Map();
-	for (const keyOf of [metadataKey, localPart]) {
-		const taken = new Set(pairs.values());
-		const [olds, news] = [uniqueBy(gone.filter((person) => !taken.has(person)), keyOf), uniqueBy(come.filter((person) => !pairs.has(person)), keyOf)];
-		for (const [key, to] of news) {
-			const from = olds.get(key);
-			if (from !== void 0) pairs.set(to, from);
-		}
-	}
-	return [...pairs].map(([to, from]) => ({
-		from,
-		to
-	}));
-}
-function metadataKey({ metadata }) {
-	return Object.keys(metadata).length === 0 ? null : canonicalJson(metadata);
-}
-function localPart({ address }) {
-	const separator = address.lastIndexOf("@");
-	return separator <= 0 ? null : address.slice(0, separator).toLowerCase();
-}
-function uniqueBy(items, keyOf) {
-	const single = /* @__PURE__ */ new Map();
-	for (const item of items) {
-		const key = keyOf(item);
-		if (key !== null) single.set(key, single.has(key) ? null : item);
-	}
-	return new Map([...single].flatMap(([key, item]) => item === null ? [] : [[key, item]]));
-}
-var init_same_people = __esmMin((() => {
-	init_json_text();
-}));
-
-// src/kernel/rules/changed-addresses.ts
-/** Finds people whom a plan removes and invites under another address. */
-function changedAddresses(changes) {
-	const gone = changes.flatMap((change) => change.kind === "delete" && change.reason === "unlisted" && change.before.status === "accepted" ? [{
-		address: change.name,
-		metadata: change.before.metadata
-	}] : []);
-	if (gone.length === 0) return [];
-	const come = changes.flatMap((change) => change.kind === "create" ? [{
-		address: change.name,
-		metadata: change.after.metadata
-	}] : []);
-	return samePeople(gone, come).map(({ from, to }) => ({
-		code: "member-likely-renamed",
-		name: to.address,
-		previously: from.address
-	}));
-}
-/** Finds people whom a plan removes while another membership of the same user stays. */
-function sameUsers(changes, live) {
-	const removed = new Set(changes.flatMap(({ kind, reason, id }) => kind === "delete" && reason === "unlisted" ? id ?? [] : []));
-	if (removed.size === 0) return [];
-	const staying = new Map(live.flatMap((member) => {
-		const address = addressOf$1(member);
-		return member.user === void 0 || address === null || removed.has(member.id) ? [] : [[member.user.id, address]];
-	}));
-	return live.flatMap((member) => {
-		const [name, previously] = [staying.get(member.user?.id ?? ""), addressOf$1(member)];
-		return removed.has(member.id) && name !== void 0 && previously !== null ? [{
-			code: "member-same-user",
-			name,
-			previously
-		}] : [];
-	});
-}
-/** Returns whether the removal of an old membership takes a role that the new one does not hold. */
-function lostByNewAddress({ name, before }, entries, rolesOf) {
-	const key = name.toLowerCase();
-	const entry = entries.find(({ previously = [] }) => previously.some((address) => address.toLowerCase() === key));
-	const held = new Set(entry === void 0 ? [] : rolesOf(entry.email.toLowerCase()));
-	return before?.roles.some(({ id }) => id !== null && !held.has(id)) ?? false;
-}
-var init_changed_addresses = __esmMin((() => {
-	init_same_people();
-	init_scope();
-}));
-
-// src/kernel/rules/removals.ts
-/** Returns whether a role is removed, or grants less. */
-function takesPermissions({ kind, fields }) {
-	return kind === "delete" || fields.some((diff) => diff.field === "permissions" && diff.removed.length > 0);
-}
-/** Returns whether a member is removed, or loses a role without gaining its successor. */
-function takesRoles({ kind, fields }, replaced) {
-	if (kind === "delete") return true;
-	if (kind !== "update") return false;
-	return fields.some((diff) => diff.field === "roles" && diff.removed.some(({ id, name }) => !(replaced.has(id ?? "") && diff.added.some((added) => added.name === name))));
-}
-/** Returns the ids of replaced roles. */
-function replacedBy({ roles }) {
-	return new Set(roles.flatMap(({ kind, id }) => kind === "replace" && id !== null ? id : []));
-}
-var init_removals = __esmMin((() => {}));
-
-// src/kernel/rules/max-removals.ts
-/** Returns how many removals a limit allows of so many that are live. */
-function allowedRemovals(limit, live) {
-	return allowedOf(limit, live, 3);
-}
-function limitText$1(limit) {
-	return "count" in limit ? String(limit.count) : `${limit.percent} %`;
-}
-var ALWAYS_ALLOWED, maxRemovals;
-var init_max_removals = __esmMin((() => {
-	init_desired();
-	init_refusals();
-	init_values();
-	init_changed_addresses();
-	init_removals();
-	init_amount();
-	init_max_removals_setting();
-	ALWAYS_ALLOWED = 3;
-	maxRemovals = {
-		...maxRemovalsSetting,
-		codes: ["max-removals"],
-		off: { percent: 100 },
-		undoHints: { "max-removals": "Check that this is the right run. To revert only a part of it, use --merchant." },
-		list: (_, limit) => limit === void 0 ? [] : [{
-			text: `max_removals: ${amountText(limit)}`,
-			keys: [],
-			entry: null,
-			violated: null,
-			item: {
-				kind: "max-removals",
-				limit
-			}
-		}],
-		looser: (before = DEFAULT_REMOVAL_LIMIT, after = DEFAULT_REMOVAL_LIMIT) => isMore(before, after, 3) ? [`at most ${limitText$1(before)} → ${limitText$1(after)} may be removed`] : [],
-		refuse(limit = DEFAULT_REMOVAL_LIMIT, { entries, scope, changes, after }) {
-			const replaced = replacedBy(changes);
-			const rolesOf = (address) => after.people.find((person) => person.status === "accepted" && person.email?.toLowerCase() === address)?.roles ?? [];
-			const takes = (change) => change.reason === "address-changed" ? lostByNewAddress(change, entries, rolesOf) : takesRoles(change, replaced);
-			const judge = (resource, removals, live) => {
-				const allowed = allowedRemovals(limit, live);
-				if (removals <= allowed) return [];
-				return [guardRefusal("max-removals", resource, null, `${removals} of ${live} ${resource}s would be removed or lose something; the limit is ${allowed}.`, "Check that the file is complete. To write the live state to the file, run \"rolecall pull\".", `max-removals=${removals}`)];
-			};
-			return [...judge("role", changes.roles.filter(takesPermissions).length, scope.roles.filter(({ predefined }) => !predefined).length), ...judge("member", changes.members.filter(takes).length, scope.members.length)];
-		},
-		causes: () => true,
-		lint(written) {
-			const text = textOf$3(written) ?? "";
-			const [, percent] = /^(\d+)\s*%$/.exec(text) ?? [];
-			if (percent === void 0 || Number(percent) < 100) return [];
-			return [{
-				code: "idle-guard",
-				path: [],
-				message: `A limit of ${text} lets a plan remove everything.`,
-				hint: "Set a percentage such as 25%, and override a single plan that must remove more."
-			}];
-		}
-	};
-}));
-
-// src/kernel/rules/impact.ts
-/**
-* Returns the permissions that members gain and lose between two states of access, and those that members who
-* gain some could give themselves from then on.
-*/
-function impactOf$1(before, after, { policies: { escalation }, projects }) {
-	const touched = touchedBy(before, after);
-	const members = memberImpacts(before, after, touched).map((impact) => ({
-		impact,
-		text: `${impact.name} ${JSON.stringify(impact)}`
-	})).sort(by(({ text }) => text)).map(({ impact }) => impact);
-	const reach = newReach(before, after, touched, escalation);
-	const changedRoles = [...rolesThatDiffer(before, after)].flatMap((key) => [...before.roles.get(key)?.permissions ?? [], ...after.roles.get(key)?.permissions ?? []]);
-	const shown = [
-		...members.flatMap(({ gained, lost }) => [...gained, ...lost]),
-		...reach.flatMap(({ permissions }) => permissions),
-		...changedRoles
-	];
-	const sensitive = sortedSet(shown).filter(sensitiveIn(projects));
-	return {
-		members,
-		permissions: permissionSums(members),
-		roles: roleSums(before, after, touched),
-		...reach.length > 0 && { reach },
-		...sensitive.length > 0 && { sensitive }
-	};
-}
-function newReach(before, after, touched, escalation) {
-	const [reached, reaches] = [reaching(before, escalation), reaching(after, escalation)];
-	const [had, has] = [granting(before), granting(after)];
-	const allPermissions = sortedSet([...after.roles.values()].flatMap(({ permissions }) => permissions ?? []));
-	const cache = /* @__PURE__ */ new Map();
-	const newlyReached = (former, current) => {
-		const [old, now] = [had(former).permissions, has(current).permissions];
-		if ([...now].every((permission) => old.has(permission))) return [];
-		const wasRaised = (permission) => former !== void 0 && isActive$1(former) && reached(former).includes(permission);
-		return allPermissions.filter((permission) => !now.has(permission) && reaches(current).includes(permission) && !wasRaised(permission));
-	};
-	return touched.flatMap(({ was, is }) => {
-		if (is === void 0) return [];
-		const key = JSON.stringify([was !== void 0 && isActive$1(was) ? was.roles : null, is.roles]);
-		const permissions = cache.get(key) ?? newlyReached(was, is);
-		cache.set(key, permissions);
-		return permissions.length === 0 ? [] : [{
-			name: is.name,
-			permissions
-		}];
-	}).sort(by(({ name }) => name));
-}
-/**
-* Returns the members whose permissions may differ: all except those with the same roles, which grant the same.
-*/
-function touchedBy(before, after) {
-	const other = rolesThatDiffer(before, after);
-	const touched = [];
-	if (before.people === after.people && other.size === 0) return touched;
-	for (const person of beforeAndAfter(before, after)) {
-		const { was, is } = person;
-		if (was !== is || other.size > 0 && was?.roles.some((role) => other.has(role))) touched.push(person);
-	}
-	return touched;
-}
-/** Returns the part of an impact that is of some members. */
-function impactOn(names, impact) {
-	const members = impact.members.filter(({ name }) => names.has(name));
-	const reach = (impact.reach ?? []).filter(({ name }) => names.has(name));
-	const { roles } = impact;
-	return {
-		members,
-		permissions: permissionSums(members),
-		roles,
-		...reach.length > 0 && { reach }
-	};
-}
-function memberImpacts(before, after, touched) {
-	const had = granting(before);
-	const has = granting(after);
-	const impacts = [];
-	for (const { was, is } of touched) {
-		const [old, now] = [had(was), has(is)];
-		const impact = {
-			name: is?.name ?? was?.name ?? "",
-			gained: missing(now.permissions, old.permissions),
-			lost: missing(old.permissions, now.permissions),
-			unknownGained: missing(now.unknown, old.unknown),
-			unknownLost: missing(old.unknown, now.unknown)
-		};
-		const { gained, lost, unknownGained, unknownLost } = impact;
-		if (gained.length + lost.length + unknownGained.length + unknownLost.length > 0) impacts.push(impact);
-	}
-	return impacts;
-}
-/** Returns the roles whose permissions may differ, or that exist only before or after. */
-function rolesThatDiffer(before, after) {
-	const keys = [...before.roles.keys(), ...after.roles.keys()];
-	return new Set(keys.filter((key) => {
-		const [roleBefore, roleAfter] = [before.roles.get(key), after.roles.get(key)];
-		return roleBefore === void 0 || roleAfter === void 0 || roleBefore.permissions !== roleAfter.permissions;
-	}));
-}
-function missing(from, among) {
-	const amongSet = new Set(among);
-	return [...from].filter((item) => !amongSet.has(item)).sort(byCodeUnit);
-}
-function permissionSums(members) {
-	const sums = /* @__PURE__ */ new Map();
-	const count = (permission, what) => {
-		const sum = sums.get(permission) ?? {
-			gained: 0,
-			lost: 0
-		};
-		sum[what] += 1;
-		sums.set(permission, sum);
-	};
-	for (const { gained, lost } of members) {
-		for (const permission of gained) count(permission, "gained");
-		for (const permission of lost) count(permission, "lost");
-	}
-	return [...sums].map(([permission, sum]) => ({
-		permission,
-		...sum
-	})).sort(by(({ permission }) => permission));
-}
-function roleSums(before, after, touched) {
-	const more = /* @__PURE__ */ new Map();
-	for (const { was, is } of touched) {
-		countRoles(was, -1, more);
-		countRoles(is, 1, more, after.removed);
-	}
-	const other = new Map([...more].filter(([, sum]) => sum !== 0));
-	if (other.size === 0) return [];
-	const had = /* @__PURE__ */ new Map();
-	for (const person of before.people) countRoles(person, 1, had);
-	return [...other].map(([key, sum]) => ({
-		name: (after.roles.get(key) ?? before.roles.get(key))?.name ?? key,
-		before: had.get(key) ?? 0,
-		after: (had.get(key) ?? 0) + sum
-	})).sort(by((sum) => `${sum.name} ${sum.before} ${sum.after}`));
-}
-function countRoles(person, by, counts, removed = NONE$4) {
-	if (person === void 0 || !isActive$1(person)) return;
-	for (const key of person.roles) if (!removed.has(key)) counts.set(key, (counts.get(key) ?? 0) + by);
-}
-/** Returns the holders of a role, sorted by name. */
-function holdersOf$1({ people }, roleKey) {
-	return people.filter(({ roles }) => roles.includes(roleKey)).sort(by(({ name }) => name));
-}
-/**
-* Finds pairs of a removed and a created role with the same permissions or holders, which are likely renames.
-*/
-function detectRenames(changes, before, after) {
-	const gone = changes.flatMap((change) => change.kind === "delete" ? [change] : []);
-	return changes.flatMap((change) => change.kind === "create" ? [change] : []).flatMap((created) => {
-		const holders = holderNames(after, `new ${created.name}`);
-		const [twin, ...otherTwins] = gone.filter((removed) => same(removed.before.permissions, created.after.permissions) || same(holderNames(before, removed.id), holders));
-		if (twin === void 0 || otherTwins.length > 0) return [];
-		return [{
-			code: "role-likely-renamed",
-			name: created.name,
-			previously: twin.name
-		}];
-	});
-}
-function holderNames(access, key) {
-	return holdersOf$1(access, key).map(({ name }) => name);
-}
-function same(a, b) {
-	return a.length > 0 && a.length === b.length && a.every((item, index) => item === b[index]);
-}
-var NONE$4;
-var init_impact = __esmMin((() => {
-	init_text();
-	init_access();
-	init_reach();
-	init_sensitive();
-	NONE$4 = /* @__PURE__ */ new Set();
-}));
-
-// src/kernel/rules/min-holders.ts
-/** Returns the minimum of each role, predefined ones by id, with the default for owners where it applies. */
-function minimumsOf(settings) {
-	const numbers = /* @__PURE__ */ new Map();
-	for (const [role, min] of Object.entries(settings ?? {})) {
-		const key = PREDEFINED_ROLES.find((id) => id === `role_${role.toLowerCase()}`) ?? role;
-		numbers.set(key, Math.max(min, numbers.get(key) ?? 0));
-	}
-	return settings !== void 0 && numbers.size === 0 ? {} : {
-		...DEFAULT_MINIMUMS,
-		...Object.fromEntries(numbers)
-	};
-}
-/**
-* Keeps enough accepted holders of each role. A removal is deferred if open invitations would make up for it, and
-* refused otherwise. A role that already has too few holders and loses none is only reported.
-*/
-function keepHolders(settings, { before, after, changes, declared, callerId }) {
-	const [findBefore, findAfter] = [roleFinder(before, declared), roleFinder(after, declared)];
-	const findKeys = (role) => {
-		const keys = [findBefore(role), findAfter(role)].flatMap((key) => key ?? []);
-		return keys.length > 0 ? [...new Set(keys)] : isHeld$1(before, role) ? [role] : [];
-	};
-	const cache = /* @__PURE__ */ new Map();
-	const keysOf = (role) => {
-		const keys = cache.get(role) ?? findKeys(role);
-		cache.set(role, keys);
-		return keys;
-	};
-	const results = rulesOf(settings, keysOf).flatMap(([role, min]) => {
-		const isWritten = Object.hasOwn(settings ?? {}, role);
-		return keysOf(role).map((key) => guardRole({
-			role,
-			key,
-			min,
-			isWritten,
-			before,
-			after,
-			changes,
-			callerId
-		}));
-	});
-	return {
-		deferred: results.flatMap(({ deferred }) => deferred).sort(by((withheld) => withheld.deferred.change.name)),
-		refusals: results.flatMap(({ refusals }) => refusals),
-		findingData: results.flatMap(({ findingData }) => findingData)
-	};
-}
-/** Returns the rules, with the default for owners unless the file sets it, or sets `{}`. */
-function rulesOf(settings, keysOf) {
-	const entries = Object.entries(settings ?? {});
-	const owners = keysOf(OWNER);
-	const defaults = entries.every(([role]) => !keysOf(role).some((key) => owners.includes(key))) && (settings === void 0 || entries.length > 0) ? [[OWNER, OWNERS]] : [];
-	return [...entries, ...defaults].sort(by(([role]) => role));
-}
-/**
-* Checks one role. Nobody can log in as a service account, so the minimum applies both without and with them.
-*/
-function guardRole(rule) {
-	const judged = [judgeRole(rule, isPerson), judgeRole(rule, () => true)];
-	return judged.find(({ refusals }) => refusals.length > 0) ?? judged.find(({ deferred }) => deferred.length > 0) ?? judged.find(({ findingData }) => findingData.length > 0) ?? NOTHING$3;
-}
-function judgeRole({ role, key, min, isWritten, before, after, changes, callerId }, counts) {
-	const accepted = holdersOf$1(before, key).filter(isAccepted$1);
-	const had = accepted.filter(counts);
-	const holders = holdersOf$1(after, key).filter(counts);
-	const has = holders.filter(isAccepted$1);
-	const pending = holders.filter(({ status }) => status === "pending" || status === "invited");
-	const name = before.roles.get(key)?.name ?? role;
-	if (has.length >= had.length) {
-		const wasShort = had.length > 0 || isWritten && before.roles.has(key);
-		return has.length < min && wasShort ? {
-			...NOTHING$3,
-			findingData: [{
-				code: "role-few-holders",
-				name,
-				holders: has.length,
-				min
-			}]
-		} : NOTHING$3;
-	}
-	const needed = Math.min(min, had.length);
-	if (has.length >= needed) return NOTHING$3;
-	const losing = removalsOf(had, has, changes).toSorted(by(({ id }) => id === callerId ? "0" : "1"));
-	const short = needed - has.length;
-	if (has.length + pending.length < needed || losing.length < short) return {
-		...NOTHING$3,
-		refusals: [refusalOf$2(role, name, {
-			before: had.length,
-			after: has.length,
-			min,
-			uncounted: accepted.length - had.length
-		})]
-	};
-	const waitsFor = pending.map((person) => person.name);
-	return {
-		...NOTHING$3,
-		deferred: losing.slice(0, short).map((change) => ({
-			deferred: {
-				change,
-				role: name,
-				waitsFor
-			},
-			key,
-			refusal: (isChained) => waitRefusal(name, change.name, isChained)
-		}))
-	};
-}
-function refusalOf$2(role, name, { before, after, min, uncounted }) {
-	const kept = before === 1 ? "lose its only accepted holder" : `keep ${after === 0 ? "none" : after} of its ${before} accepted holders`;
-	return guardRefusal("min-holders", "role", name, `The role "${name}" would ${kept}${uncounted === 0 ? "" : ", service accounts not counted"}; it needs ${min}.`, "Grant the role to somebody else first, and wait until they have accepted.", `min-holders=${role}:${after}`);
-}
-function isHeld$1({ people }, roleId) {
-	return people.some(({ roles }) => roles.includes(roleId));
-}
-function isPerson({ serviceAccount }) {
-	return serviceAccount === false;
-}
-function isAccepted$1({ status }) {
-	return status === "accepted";
-}
-/** Returns the changes that remove the role from an active holder, sorted by name. */
-function removalsOf(had, has, changes) {
-	const kept = new Set(has.map(({ id }) => id));
-	const lost = new Set(had.filter(({ id }) => !kept.has(id)).map(({ id }) => id));
-	return changes.filter(({ id }) => id !== null && lost.has(id)).sort(by(({ name }) => name));
-}
-/** Returns the refusal of a removal that cannot be deferred, for a reason besides an open invitation if it is chained. */
-function waitRefusal(role, member, isChained) {
-	return guardRefusal("min-holders-wait", "role", role, `Without ${member}, "${role}" would have too few holders${isChained ? ", and this removal would depend on another deferred removal" : " until somebody who is invited has accepted"}.`, "Make the change in two steps: first grant the roles, then remove them when everybody has accepted.", null);
-}
-var OWNER, OWNERS, DEFAULT_MINIMUMS, minHolders, NOTHING$3;
-var init_min_holders = __esmMin((() => {
-	init_text();
-	init_live();
-	init_refusals();
-	init_values();
-	init_access();
-	init_impact();
-	init_min_holders_setting();
-	OWNER = "role_owner";
-	OWNERS = 1;
-	DEFAULT_MINIMUMS = { [OWNER]: OWNERS };
-	minHolders = {
-		...minHoldersSetting,
-		codes: ["min-holders", "min-holders-wait"],
-		off: {},
-		list(settings) {
-			const written = Object.entries(settings ?? {}).map(([role, min]) => [
-				role,
-				min,
-				true
-			]);
-			const isOff = settings !== void 0 && written.length === 0;
-			const defaults = Object.entries(isOff ? {} : DEFAULT_MINIMUMS).flatMap(([role, min]) => Object.hasOwn(settings ?? {}, role) ? [] : [[
-				role,
-				min,
-				false
-			]]);
-			return [...written, ...defaults].map(([role, min, isWritten]) => ({
-				text: `min_holders ${role}: ${min}`,
-				keys: [role],
-				entry: null,
-				violated: null,
-				item: {
-					kind: "min-holders",
-					role,
-					min,
-					written: isWritten
-				}
-			}));
-		},
-		looser(before, after) {
-			const needed = minimumsOf(after);
-			return Object.entries(minimumsOf(before)).flatMap(([role, min]) => {
-				const now = needed[role] ?? 0;
-				return now < min ? [`"${role}" keeps at least ${min} → ${now} accepted holders`] : [];
-			});
-		},
-		withhold: keepHolders,
-		causes: ({ role }, { name, override }) => override === null ? name === role : override.startsWith(`min-holders=${role}:`),
-		/** Counts the people who have accepted a role; nobody logs in as a service account. */
-		report({ role, min, written }, { access, find }, isDeclared) {
-			if (isDeclared) return written ? {
-				status: "unknown",
-				reasons: [`Not known from the files: who has accepted "${role}".`]
-			} : null;
-			const key = find(role);
-			const people = key === void 0 ? [] : holdersOf$1(access, key).filter((person) => isAccepted$1(person) && isPerson(person));
-			if (key === void 0 || people.length === 0 && !written) return written ? {
-				status: "unknown",
-				reasons: [`No role is named ${role}.`]
-			} : null;
-			if (people.length >= min) return {
-				status: "passed",
-				reasons: []
-			};
-			const names = people.length === 0 ? "" : ` (${list(people.map(({ name }) => name))})`;
-			return {
-				status: "failed",
-				reasons: [`${`"${access.roles.get(key)?.name ?? role}" has ${counted(people.length, "accepted holder")}${names}`}; it needs ${min}.`]
-			};
-		},
-		lint: (written) => Object.entries(fieldsOf(written)).flatMap(([role, min]) => countOf(min) === 0 ? [{
-			code: "idle-guard",
-			path: [role],
-			message: `A minimum of 0 has no effect on ${quoted(role)}.`,
-			hint: "Set 1 or more, or remove the line."
-		}] : [])
-	};
-	NOTHING$3 = {
-		deferred: [],
-		refusals: [],
-		findingData: []
-	};
-}));
-
-// src/kernel/rules/protect.ts
-/** Returns what `lint` says about a pattern that matches nothing. */
-function unmatchedPattern(text, key) {
-	return {
-		message: `${quoted(text)} matches no ${key.slice(0, -1)}, live or declared.`,
-		hint: "Check the spelling, or remove the pattern if nothing will match it."
-	};
-}
-/** Returns whether a member only moves from replaced roles to their successors. */
-function movesAlong(change, replaced) {
-	return change.kind === "update" && !takesRoles(change, replaced) && change.fields.every((diff) => diff.field === "roles" && diff.added.length === diff.removed.length);
-}
-function nameIn(image) {
-	if (image === null) return null;
-	return "permissions" in image ? image.name : image.email;
-}
-function isCovered(name, globs, matches) {
-	const lower = name.toLowerCase();
-	return globs.some((glob) => glob.toLowerCase() === lower || isLiteralGlob(name) && matches(glob.toLowerCase(), lower));
-}
-/** "the role "Shift Lead" is", or "members that match "*@example.com" are". */
-function matchedBy(key, name) {
-	const written = key === "roles" ? `"${name}"` : name;
-	return isLiteralGlob(name) ? `the ${key.slice(0, -1)} ${written} is` : `${key} that match "${name}" are`;
-}
-var protect;
-var init_protect = __esmMin((() => {
-	init_glob();
-	init_text();
-	init_scope();
-	init_refusals();
-	init_values();
-	init_removals();
-	init_protect_setting();
-	protect = {
-		...protectSetting,
-		codes: ["protect"],
-		off: {
-			roles: [],
-			members: []
-		},
-		undoHints: { protect: "Remove the entry from guards.protect." },
-		list: ({ roles, members }) => [...roles.map((glob) => ({
-			text: `protect role ${glob}`,
-			keys: ["roles"],
-			entry: glob,
-			violated: null,
-			item: {
-				kind: "protect-role",
-				glob
-			}
-		})), ...members.map((glob) => ({
-			text: `protect ${glob}`,
-			keys: ["members"],
-			entry: glob,
-			violated: null,
-			item: {
-				kind: "protect-member",
-				glob
-			}
-		}))],
-		looser: (before, after, { matches, nameOf }) => ["roles", "members"].flatMap((key) => {
-			return (key === "roles" ? [...new Set(before.roles.map(nameOf))] : before.members).filter((name) => !isCovered(name, after[key], matches)).map((name) => `${matchedBy(key, name)} no longer protected`);
-		}),
-		refuse(globs, { entries, scope, changes: due, deferred, matches }) {
-			if (globs.roles.length + globs.members.length === 0) return [];
-			const addresses = new Map(scope.members.map((member) => [member.id, addressesOf$1(member)]));
-			const pinned = new Map(entries.flatMap(({ id, email }) => id === void 0 ? [] : [[id, email]]));
-			const changes = {
-				roles: [...due.roles, ...deferred.roles],
-				members: [...due.members, ...deferred.members]
-			};
-			const replaced = replacedBy(changes);
-			const touched = [...changes.roles.filter(({ kind }) => kind !== "create"), ...changes.members.filter((change) => change.kind !== "create" && !movesAlong(change, replaced))];
-			return [...new Map(touched.map((change) => [`${change.resource} ${change.id}`, change])).values()].flatMap((change) => {
-				const { resource, name, kind, id, before } = change;
-				const [isRole, key] = [resource === "role", id ?? ""];
-				const otherNames = isRole ? [] : [...addresses.get(key) ?? [], pinned.get(key) ?? name];
-				const names = [
-					id ?? name,
-					name,
-					nameIn(before) ?? name,
-					...otherNames
-				];
-				if (!matchesAny(isRole ? globs.roles : globs.members, names, matches)) return [];
-				return [guardRefusal("protect", resource, name, `The ${resource} ${isRole ? `"${name}"` : name} is protected, and this plan would ${kind} it.`, "Revert the change in the file, or remove the entry from guards.protect.", `protect=${name}`)];
-			});
-		},
-		causes({ kind, glob }, { resource, name }, { matches, items }) {
-			if (resource !== (kind === "protect-role" ? "role" : "member")) return false;
-			const names = (pattern) => matchesAny([pattern], [name ?? ""], matches);
-			return names(glob) || !items.some((other) => other.kind === kind && names(other.glob));
-		},
-		lint: (written, { roles, members, matches }) => ["roles", "members"].flatMap((key) => listOf(fieldsOf(written)[key]).flatMap((entry, index) => {
-			const [text, names] = [textOf$3(entry), key === "roles" ? roles : members];
-			if (text === null || names === null || matchesAny([text], names, matches)) return [];
-			return [{
-				code: "unmatched-pattern",
-				path: [key, index],
-				...unmatchedPattern(text, key)
-			}];
-		}))
-	};
-}));
-
-// src/kernel/rules/require-mfa.ts
-function keyOf$9(role) {
-	return `require-mfa ${role}`;
-}
-/** Returns the holders of roles that require MFA, without service accounts: nobody logs in as one. */
-function holdersOf(roles, context) {
-	return roles.flatMap((role) => holdersBy(role, context.index, context).filter(({ serviceAccount }) => !serviceAccount).map((person) => ({
-		role,
-		person
-	})));
-}
-var requireMfa, UNACCEPTED;
-var init_require_mfa = __esmMin((() => {
-	init_text();
-	init_checks();
-	init_rule();
-	init_require_mfa_setting();
-	requireMfa = {
-		...requireMfaSetting,
-		codes: ["require-mfa"],
-		list: (roles) => roles.map((role) => ({
-			text: `require_mfa: ${role}`,
-			keys: [],
-			entry: role,
-			violated: keyOf$9(role),
-			item: {
-				kind: "require-mfa",
-				role
-			}
-		})),
-		looser: (before, after) => missingFrom(before, after, (role) => `"${role}" no longer requires MFA on login`),
-		isOff: (roles) => roles.length === 0,
-		judge: (roles, context) => holdersOf(roles, context).filter(({ person }) => person.mfa === false).map(({ role, person }) => ({
-			rule: keyOf$9(role),
-			subject: subjectOf$1(person),
-			extent: [],
-			check: null,
-			refusal: (tense) => policyRefusal("require-mfa", "member", person.name, `${person.name} ${tense === "plan" ? "would hold" : "holds"} "${role}" without MFA on login.`, "Ask them to turn on MFA, or remove the role."),
-			breaches: () => []
-		})),
-		unknown: (roles, context) => holdersOf(roles, context).filter(({ person }) => person.mfa === null).map(({ role, person: { name, status } }) => ({
-			finding: {
-				code: "member-mfa-unknown",
-				name,
-				role,
-				invited: UNACCEPTED.has(status)
-			},
-			rule: keyOf$9(role),
-			live: `MFA of ${name} is not known.`,
-			inFiles: (times) => `Not known from the files: MFA of ${counted(times, "holder")} of "${role}".`
-		}))
-	};
-	UNACCEPTED = /* @__PURE__ */ new Set([
-		"invited",
-		"pending",
-		"expired"
-	]);
-}));
-
-// src/kernel/rules/renamed-roles.ts
-/** Returns a lookup of the name that a role of the base branch has in the head branch. */
-function currentNameIn(head, base) {
-	const current = currentNames(base.roles ?? [], head.roles ?? []);
-	return (role) => current.get(role) ?? role;
-}
-function currentNames(base, head) {
-	const kept = new Set(head.map(({ name }) => name));
-	const pinned = new Map(head.flatMap(({ id, name }) => id === void 0 ? [] : [[id, name]]));
-	const renamed = new Map(head.flatMap(({ name, previously = [] }) => previously.filter((former) => !isLikeRoleId(former)).map((former) => [former, name])));
-	const names = base.flatMap(({ id, name }) => {
-		const now = pinned.get(id ?? "") ?? (kept.has(name) ? void 0 : renamed.get(name));
-		return now === void 0 || now === name ? [] : [[name, now]];
-	});
-	return new Map([...[...renamed].filter(([name]) => !kept.has(name)), ...names]);
-}
-var init_renamed_roles = __esmMin((() => {
-	init_live();
-}));
-
-// src/kernel/rules/require-until.ts
-function judgeEnds() {
-	return {
-		violations: longGrants,
-		compare: compareGrants
-	};
-}
-function keyOf$8(role) {
-	return `require-until ${role}`;
-}
-/** Returns the grants that last longer than the policy allows: from their beginning, else from now. */
-function longGrants(ends, { desired, find, now }) {
-	const limits = Object.entries(ends).flatMap(([role, limit]) => limit === null ? [] : [[role, limit]]);
-	if (limits.length === 0) return [];
-	const keyOfRole = (role) => find(role) ?? role;
-	const gone = leftAt(desired.leavers, now);
-	const staying = (desired.members ?? []).filter(({ email }) => !gone.has(email.toLowerCase()));
-	return limits.flatMap(([role, limit]) => staying.flatMap((member) => {
-		const key = keyOfRole(role);
-		const grant = member.roles?.find((declaredGrant) => keyOfRole(declaredGrant.role) === key);
-		const end = grant && endOf$4(grant.until, member.until);
-		if (grant === void 0 || end === void 0 || end.ends <= now) return [];
-		const start = startOf(grant.from, member.from);
-		const latest = (start?.starts ?? now) + limit.ms;
-		if (lastMoment(end, limit) <= latest) return [];
-		const { email } = member;
-		const from = start?.text ?? null;
-		const since = from === null ? "" : `from ${from} `;
-		const refusal = (tense) => policyRefusal("until-limit", "member", email, `${email} ${tense === "plan" ? "would hold" : "holds"} "${role}" ${since}until ${end.text}; the limit is ${limit.text}.`, `Set an end date within ${limit.text} ${from === null ? "from now" : `of ${from}`}.`);
-		const breach = {
-			...breachOf("policy-until-limit", "require_until", {
-				kind: "grant",
-				email,
-				role: key
-			}, refusal("plan")),
-			severity: "warning"
-		};
-		return [{
-			rule: keyOf$8(role),
-			refusal,
-			breach,
-			member,
-			end,
-			role: grant.role,
-			key
-		}];
-	}));
-}
-/** Refuses new grants, and later ends of existing ones, that last longer than allowed; warns of the others. */
-function compareGrants(ends, declared, { before, base }) {
-	const grants = longGrants(ends, declared);
-	if (grants.length === 0) return {
-		refusals: [],
-		findings: []
-	};
-	const people = new Map(before.people.flatMap((person) => [person.id, person.email?.toLowerCase()].flatMap((name) => name ? [[name, person]] : [])));
-	const nameOf = base === void 0 ? void 0 : currentNameIn(declared.desired, base);
-	const isExisting = (grant) => {
-		const { member } = grant;
-		const former = base?.members?.find(({ email }) => email.toLowerCase() === member.email.toLowerCase());
-		const same = former?.roles?.find(({ role }) => nameOf?.(role) === grant.role);
-		if (former !== void 0 && same !== void 0) return (endOf$4(same.until, former.until)?.ends ?? Number.POSITIVE_INFINITY) >= grant.end.ends;
-		const person = people.get(member.id ?? "") ?? people.get(member.email.toLowerCase());
-		return person !== void 0 && isHeld(person, grant);
-	};
-	return {
-		refusals: grants.flatMap((grant) => isExisting(grant) ? [] : [grant.refusal("plan")]),
-		findings: grants.flatMap((grant) => isExisting(grant) ? [toExistingViolation(grant.refusal("live"))] : [])
-	};
-}
-/** Returns whether a grant is live; who was suspended gets back what was granted before. */
-function isHeld({ roles }, { key, member }) {
-	return roles.includes(key) || member.suspended !== void 0;
-}
-/** Returns the moment that counts for a limit: in days, the last day of an end that is a date is not divided. */
-function lastMoment({ text: end, ends }, limit) {
-	return isDate(end) && !isInHours(limit) ? ends - DAY$1 : ends;
-}
-function isInHours({ text: period }) {
-	return period.endsWith("h");
-}
-function isDate(end) {
-	return !/t/i.test(end);
-}
-function endOf$4(grant, membership) {
-	if (grant === void 0 || membership === void 0) return grant ?? membership;
-	return grant.ends <= membership.ends ? grant : membership;
-}
-function startOf(grant, membership) {
-	if (grant === void 0 || membership === void 0) return grant ?? membership;
-	return grant.starts >= membership.starts ? grant : membership;
-}
-var requireUntil, HINTS$1, DAY$1;
-var init_require_until = __esmMin((() => {
-	init_active_member();
-	init_refusals();
-	init_rule_table();
-	init_checks();
-	init_renamed_roles();
-	init_rule();
-	init_require_until_setting();
-	requireUntil = {
-		...requireUntilSetting,
-		diagnostics: {
-			"policy-require-until": refusalRule("These roles must be granted with an end date (`require_until`)."),
-			"policy-until-limit": warningRule("A new grant must not exceed its limit (`require_until`).")
-		},
-		codes: ["require-until", "until-limit"],
-		list: (ends) => Object.keys(ends).map((role) => ({
-			text: `require_until: ${role}`,
-			keys: [],
-			entry: role,
-			violated: keyOf$8(role),
-			item: {
-				kind: "require-until",
-				role
-			}
-		})),
-		looser: (before, after) => [...Object.keys(before).flatMap((role) => Object.hasOwn(after, role) ? [] : [`"${role}" may be granted without an end date`]), ...Object.entries(before).flatMap(([role, longest]) => {
-			const now = after[role];
-			if (longest === null || now === void 0 || now !== null && now.ms <= longest.ms) return [];
-			return [`"${role}" may be granted for ${longest.text} → ${now?.text ?? "any time with an end"}`];
-		})],
-		isOff: (ends) => Object.keys(ends).length === 0,
-		judge(ends, context) {
-			const { find, index, members } = context;
-			const roles = Object.keys(ends);
-			if (roles.length === 0) return [];
-			const declared = new Map(members.flatMap((member) => [member.email.toLowerCase(), member.id ?? []].flat().map((key) => [key, member])));
-			return roles.flatMap((role) => {
-				const key = find(role);
-				if (key === void 0) return [];
-				return holdersBy(role, index, context).flatMap((person) => {
-					const { id, name, email } = person;
-					const member = declared.get(id ?? "") ?? declared.get((email ?? name).toLowerCase());
-					countWork(context, 50 + (member?.roles?.length ?? 0));
-					const grant = member?.roles?.find((declaredGrant) => find(declaredGrant.role) === key);
-					if (grant?.until || member?.until) return [];
-					const hint = HINTS$1[grant !== void 0 ? "grant" : member !== void 0 ? "member" : "nothing"](role);
-					const refusal = (tense) => policyRefusal("require-until", "member", name, `${name} ${tense === "plan" ? "would hold" : "holds"} "${role}" without an end date.`, hint);
-					return [{
-						rule: keyOf$8(role),
-						subject: subjectOf$1(person),
-						extent: [],
-						check: null,
-						refusal,
-						breaches: () => {
-							return [breachOf("policy-require-until", "require_until", {
-								kind: "grant",
-								email: name,
-								role: key
-							}, refusal("plan"))];
-						}
-					}];
-				});
-			});
-		},
-		declared: judgeEnds()
-	};
-	HINTS$1 = {
-		grant: (role) => `Write { role: ${role}, until: 2027-01-31 }.`,
-		member: (role) => `Add "until:" to the member, or write { role: ${role}, until: 2027-01-31 } among its roles.`,
-		nothing: () => "The file does not list the member: list it with an end date."
-	};
-	DAY$1 = 864e5;
-}));
-
-// src/kernel/rules/separate.ts
-function keyOf$7(roles) {
-	return `separate ${JSON.stringify(roles)}`;
-}
-function refusalOf$1(name, roles, isPlan) {
-	const together = list(roles.map((role) => `"${role}"`), " and ");
-	return policyRefusal("separate", "member", name, `${name} ${isPlan ? "would hold" : "holds"} ${together} together.`, "policies.separate allows only one of these roles: remove the others.");
-}
-var separate;
-var init_separate = __esmMin((() => {
-	init_text();
-	init_refusals();
-	init_rule_table();
-	init_checks();
-	init_rule();
-	init_separate_setting();
-	separate = {
-		...separateSetting,
-		diagnostics: { "policy-separate": refusalRule("Nobody may hold two roles that must be separate (`separate`).") },
-		codes: ["separate"],
-		list: (sets) => sets.map((roles) => ({
-			text: `separate: ${roles.join(", ")}`,
-			keys: [],
-			entry: roles,
-			violated: keyOf$7(roles),
-			item: {
-				kind: "separate",
-				roles
-			}
-		})),
-		/** Returns the pairs of a set that no other set has, in one line if none is left. */
-		looser: (before, after) => before.flatMap((roles) => {
-			const pairs = roles.flatMap((first, index) => roles.slice(index + 1).map((other) => [first, other]));
-			const free = pairs.filter(([a, b]) => !after.some((set) => set.includes(a) && set.includes(b)));
-			const together = (names) => `${names.map((name) => `"${name}"`).join(" and ")} may be held together`;
-			return free.length === pairs.length ? pairs.length === 0 ? [] : [together(roles)] : free.map(together);
-		}),
-		isOff: (sets) => sets.length === 0,
-		judge(sets, context) {
-			const { index, find } = context;
-			return sets.flatMap((roles) => {
-				const rule = keyOf$7(roles);
-				const names = new Map(roles.map((role) => [find(role), role]).sort(by(([, role]) => role)));
-				const held = /* @__PURE__ */ new Map();
-				for (const name of names.values()) for (const person of holdersBy(name, index, context)) {
-					const rolesOfPerson = held.get(person);
-					if (rolesOfPerson === void 0) held.set(person, [name]);
-					else rolesOfPerson.push(name);
-				}
-				const broken = [...held].filter(([, together]) => together.length > 1);
-				countWork(context, broken.length * 50);
-				return broken.sort(by(([{ name }]) => name)).map(([person, together]) => {
-					const refusal = (tense) => refusalOf$1(person.name, together, tense === "plan");
-					return {
-						rule,
-						subject: subjectOf$1(person),
-						extent: together,
-						check: null,
-						refusal,
-						breaches() {
-							const [first = "", role = ""] = person.roles.filter((key) => names.has(key));
-							const subject = {
-								kind: "grant",
-								email: person.name,
-								role,
-								beside: first
-							};
-							return [breachOf("policy-separate", "separate", subject, refusal("plan"))];
-						}
-					};
-				});
-			});
-		}
-	};
-}));
-
-// src/kernel/rules/every-rule.ts
-/** Returns all policies of a state. */
-function policiesIn(policies) {
-	return POLICY_LIST.map(([name, policy]) => ({
-		policy,
-		value: policies[name]
-	}));
-}
-/** Returns all guards of a state. */
-function guardsIn(guards) {
-	return GUARD_LIST.map(([name, guard]) => ({
-		name,
-		guard,
-		value: guards[name]
-	}));
-}
-/** Returns what is looser in some guards than in others, in words. */
-function looserGuards(before, after, context) {
-	return guardsIn(before).flatMap(({ name, guard, value }) => guard.looser(value, after[name], context));
-}
-/** Returns what is looser in some policies than in others, in words. */
-function looserPolicies(before, after, context) {
-	return POLICY_LIST.flatMap(([name, policy]) => policy.looser(before[name], after[name], context));
-}
-/** Returns the guards with those that none of some rules set switched off. */
-function withoutDefaults(guards, isOff) {
-	const off = guardsIn(guards).flatMap(({ name, guard, value }) => value === void 0 && isOff(name) ? [[name, guard.off]] : []);
-	return {
-		...guards,
-		...Object.fromEntries(off)
-	};
-}
-/** Returns all diagnostics by code, for the reference. */
-function diagnosticTable() {
-	const ofPolicies = POLICY_LIST.flatMap(([, { diagnostics = {} }]) => Object.entries(diagnostics).map(([code, rule]) => ({
-		code,
-		...rule
-	})));
-	return [...fixedDiagnostics(), ...ofPolicies].toSorted((a, b) => a.code < b.code ? -1 : 1);
-}
-/** Returns the keys in a file that lead to the rule with a refusal's code; `undefined` if no file sets it. */
-function pathOfCode(code) {
-	const rule = BY_CODE.get(code);
-	return rule && [rule.section, rule.key];
-}
-/** Returns whether guards have a rule that a refusal of a guard is by, and not only its default. */
-function isSet(refusal, guards) {
-	const set = guardsIn(guards).find(({ guard }) => guard.codes.includes(refusal.code));
-	if (set === void 0) return true;
-	const { guard, value } = set;
-	const items = guard.list(value, value).map(({ item }) => item);
-	const context = {
-		matches: () => false,
-		items
-	};
-	const isDefault = (item) => "written" in item && !item.written;
-	return value !== void 0 && items.some((item) => !isDefault(item) && guard.causes(item, refusal, context));
-}
-/** Returns whether a file sets the rule that a refusal is by as it holds for the merchant, where files can differ. */
-function decides({ code }, guards, file) {
-	const set = guardsIn(guards).find(({ guard }) => guard.codes.includes(code));
-	if (set === void 0) return true;
-	const { section, key, kind } = set.guard;
-	const written = fieldsOf(file[section])[key];
-	if (kind.limits(written).every(({ role }) => role !== null)) return written !== void 0;
-	return isSameJson(kind.combine([written]), set.value);
-}
-/** Returns the guard with a refusal's code; `undefined` if no file sets it. */
-function guardOfCode(code) {
-	return GUARD_LIST.map(([, guard]) => guard).find(({ codes }) => codes.includes(code));
-}
-/** Returns the refusal of an undo's plan, whose changes do not come from the file. */
-function refusalOfUndo(refusal) {
-	const { code, hint } = refusal;
-	return {
-		...refusal,
-		hint: guardOfCode(code)?.undoHints?.[code] ?? UNDO_HINTS[code] ?? hint
-	};
-}
-var POLICIES, GUARDS, POLICY_LIST, GUARD_LIST, RULES$1, BY_CODE;
-var init_every_rule = __esmMin((() => {
-	init_json_text();
-	init_refusals();
-	init_rule_table();
-	init_values();
-	init_email_domains();
-	init_escalation();
-	init_forbid_permissions();
-	init_max_gains();
-	init_max_holders();
-	init_max_removals();
-	init_min_holders();
-	init_protect();
-	init_require_mfa();
-	init_require_until();
-	init_separate();
-	init_every_setting();
-	POLICIES = {
-		emailDomains,
-		separate,
-		maxHolders,
-		requireUntil,
-		requireMfa,
-		forbidPermissions,
-		escalation
-	};
-	GUARDS = {
-		maxRemovals,
-		maxGains,
-		protect,
-		minHolders
-	};
-	POLICY_LIST = Object.entries(POLICIES);
-	GUARD_LIST = Object.entries(GUARDS);
-	RULES$1 = [...POLICY_LIST, ...GUARD_LIST].map(([, rule]) => rule);
-	BY_CODE = new Map(RULES$1.flatMap((rule) => rule.codes.map((code) => [code, rule])));
-}));
-
 // src/kernel/rules/judge-policies.ts
 /** Returns whether no policy is set. */
 function hasNoPolicies({ policies }) {
@@ -36070,14 +36370,15 @@ function unknownToPolicies(rules, judged) {
 	const context = contextOf(rules, judged);
 	return asking.flatMap(({ policy, value }) => policy.unknown?.(value, context) ?? []);
 }
-function contextOf({ members = [] }, judged) {
+function contextOf({ members = [], enforcedBy }, judged) {
 	const { access, settled } = judged;
 	const index = indexAccess(access);
 	return {
 		...judged,
 		index,
 		counted: settled === access ? index : indexAccess(settled),
-		members
+		members,
+		enforcedBy
 	};
 }
 /** Returns the violations by declarations, such as ends that are too far away. */
@@ -36093,7 +36394,7 @@ function judgeDeclarations({ policies }, declared, former) {
 	};
 }
 var init_judge_policies = __esmMin((() => {
-	init_checks();
+	init_checks$2();
 	init_every_rule();
 }));
 
@@ -36124,7 +36425,7 @@ function judgePlan(rules, after, { before, declared }) {
 	}));
 	const ownViolations = byKey$1(declared());
 	const existing = (violation) => {
-		const old = violationsBefore.get(keyOf$6(violation));
+		const old = violationsBefore.get(keyOf$5(violation));
 		const isOwn = keysOf(violation).some((key) => ownViolations.has(key));
 		return old !== void 0 && !isOwn && isNoWorse(violation, old) ? old : null;
 	};
@@ -36161,7 +36462,7 @@ function byKey$1(violations) {
 	return byKey;
 }
 /** Returns the key of a violation by its subject's id, else by its name: entries that are not live have no id. */
-function keyOf$6(violation) {
+function keyOf$5(violation) {
 	return keysOf(violation)[0] ?? "";
 }
 function keysOf({ rule, subject }) {
@@ -36186,12 +36487,7 @@ function judgeDeclared(declared, now) {
 			find: judged.find,
 			now
 		});
-		const { rules } = declared;
-		const breaches = [...oneForEachOnly(violations), ...long.map(({ breach }) => breach)];
-		return rules === void 0 ? breaches : breaches.map((breach) => ({
-			...breach,
-			hint: hintOfEnforced(breach.hint, rules)
-		}));
+		return [...oneForEachOnly(violations, declared), ...long.map(({ breach }) => breach)];
 	} catch (error) {
 		if (error instanceof TooMuchWork) return null;
 		throw error;
@@ -36246,7 +36542,7 @@ function declaredAccess({ roles = [], members = [], leavers, origin }, now) {
 	};
 }
 /** Combines the violations of one `only` check, which share its location in the file, and their steps. */
-function oneForEachOnly(violations) {
+function oneForEachOnly(violations, { enforcedBy }) {
 	const joined = /* @__PURE__ */ new Map();
 	for (const violation of violations) {
 		const { only, check } = violation;
@@ -36277,7 +36573,7 @@ function oneForEachOnly(violations) {
 			...only,
 			name: list(names),
 			through: [...through].sort()
-		})];
+		}, enforcedBy)];
 	});
 }
 var MAX_STEPS;
@@ -36285,7 +36581,7 @@ var init_judge_rules = __esmMin((() => {
 	init_active_member();
 	init_refusals();
 	init_access();
-	init_checks();
+	init_checks$2();
 	init_judge_policies();
 	MAX_STEPS = 2e7;
 }));
@@ -36893,6 +37189,7 @@ function openRefs({ url, prefix, authorization }, effects) {
 			]);
 			return new Map(lines$1(listed).map((line) => {
 				const [commit = "", name = ""] = line.split(" ");
+				fetched.add(commit);
 				return [name.slice(prefix.length + 1), commit];
 			}));
 		},
@@ -37112,40 +37409,28 @@ function parsed(text) {
 function keyedHash(text, key) {
 	return createHmac("sha256", key).update(text).digest("hex").slice(0, HASH_LENGTH);
 }
-/** Encrypts a text, so that nobody without the key can read it; equal texts give equal results. */
-function encrypt(text, key) {
-	const nonce = createHmac("sha256", key).update(`nonce\n${text}`).digest().subarray(0, NONCE_LENGTH);
-	const cipher = createCipheriv(CIPHER, cipherKey(key), nonce);
-	const inside = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
-	return Buffer.concat([
-		nonce,
-		cipher.getAuthTag(),
-		inside
-	]).toString("base64");
-}
-/** Decrypts a text that `encrypt` made with the same key; throws for any other text. */
-function decrypt(text, key) {
-	const bytes = Buffer.from(text, "base64");
-	const start = 28;
-	const decipher = createDecipheriv(CIPHER, cipherKey(key), bytes.subarray(0, NONCE_LENGTH));
-	decipher.setAuthTag(bytes.subarray(NONCE_LENGTH, start));
-	return Buffer.concat([decipher.update(bytes.subarray(start)), decipher.final()]).toString("utf8");
-}
-function cipherKey(key) {
-	return createHmac("sha256", key).update("encrypt").digest();
-}
-var HASH_LENGTH, CIPHER, NONCE_LENGTH;
+var HASH_LENGTH;
 var init_sealed_json = __esmMin((() => {
 	init_json_text();
 	HASH_LENGTH = 32;
-	CIPHER = "aes-256-gcm";
-	NONCE_LENGTH = 12;
 }));
 
 // src/store/open-records.ts
 /** Opens the records of a service and label; nothing is fetched yet. */
 function openRecords(refs, { family, key }, sleep) {
-	const filesOf = (commit) => textsOf$1(commit, refs);
+	/** The files that each ref had when it was read last. */
+	const known = /* @__PURE__ */ new Map();
+	const filesOf = async (ref, commit) => {
+		if (commit === void 0) return /* @__PURE__ */ new Map();
+		const last = known.get(ref);
+		if (last?.commit === commit) return last.files;
+		const files = await textsOf$1(commit, refs);
+		known.set(ref, {
+			commit,
+			files
+		});
+		return files;
+	};
 	const statesIn = (files) => new Map([...files].flatMap(([path, text]) => {
 		const merchant = codeIn(path, `${family}/`);
 		const place = placeOf$1(STATE, family, merchant ?? "");
@@ -37170,13 +37455,13 @@ function openRecords(refs, { family, key }, sleep) {
 	/** Commits what `edit` makes of the files of a ref, until nobody else has moved it meanwhile. */
 	const change = async (ref, message, edit) => {
 		for (let attempt = 1;; attempt++) {
-			const from = (await refs.fetch()).get(ref) ?? null;
-			const edits = edit(await filesOf(from ?? void 0));
+			const from = (await refs.fetch()).get(ref);
+			const edits = edit(await filesOf(ref, from));
 			if (edits.size === 0) return;
-			const to = await refs.commit(from, edits, message);
+			const to = await refs.commit(from ?? null, edits, message);
 			if (await refs.push([{
 				ref,
-				from,
+				from: from ?? null,
 				to
 			}])) return;
 			if (attempt === MAX_ATTEMPTS$1) throw new RolecallError("conflict", `The records in ${ref} could not be written: other jobs kept changing them.`);
@@ -37188,8 +37473,8 @@ function openRecords(refs, { family, key }, sleep) {
 			const fetched = await refs.fetch();
 			return {
 				names: [...fetched.keys()].filter((name) => name !== STATE),
-				runsOf: async (name) => runsIn(name, await filesOf(fetched.get(name))),
-				states: statesIn(await filesOf(fetched.get(STATE)))
+				runsOf: async (name) => runsIn(name, await filesOf(name, fetched.get(name))),
+				states: statesIn(await filesOf(STATE, fetched.get(STATE)))
 			};
 		},
 		editRuns: async (name, added, keep) => change(name, added === null ? "Drop a plan" : `Plan of ${added.head}`, (files) => {
@@ -37224,10 +37509,10 @@ function openRecords(refs, { family, key }, sleep) {
 			const fetched = await refs.fetch();
 			const moves = [];
 			for (const ref of names) {
-				const from = fetched.get(ref) ?? null;
-				const paths = [...(await filesOf(from ?? void 0)).keys()];
+				const from = fetched.get(ref);
+				const paths = [...(await filesOf(ref, from)).keys()];
 				const familyPaths = paths.filter((path) => path.startsWith(`${family}/`));
-				if (from === null || familyPaths.length === 0) continue;
+				if (from === void 0 || familyPaths.length === 0) continue;
 				const edits = new Map(familyPaths.map((path) => [path, null]));
 				const rest = familyPaths.length < paths.length ? await refs.commit(from, edits, "Applied") : null;
 				moves.push({
@@ -37328,9 +37613,7 @@ function openReviewStore({ inputs: { approvalSecret: key }, scope: { family }, i
 			family,
 			key
 		}, (ms) => io.sleep(ms)),
-		seal: (text) => keyedHash(text, key),
-		conceal: (text) => encrypt(text, key),
-		reveal: (text) => decrypt(text, key)
+		seal: (text) => keyedHash(text, key)
 	};
 }
 /** Converts an error of git's for the records to an ActionError. */
@@ -37502,7 +37785,7 @@ function imagesOf$1(member, live, resolver, report) {
 }
 /** Returns the image of a live member. */
 function memberImageOf(live, resolver) {
-	const passwordEnv = isManaged$1(live) ? null : void 0;
+	const passwordEnv = isManaged(live) ? null : void 0;
 	return memberImage$3({
 		email: addressOf$1(live),
 		status: live.status,
@@ -37574,7 +37857,7 @@ function planFormer(active, match, former, { roles }, report) {
 				email: member.email,
 				lacking
 			});
-			const narrowed = updateMember(grantsOf(live, member, roles), live, roles, report, reasonOf$4(active));
+			const narrowed = updateMember(grantsOf(live, member, roles), live, roles, report, reasonOf$3(active));
 			if (narrowed !== null) return narrowed;
 			waiting.push({
 				change: removal,
@@ -37591,8 +37874,8 @@ function isAccepted({ status }) {
 }
 /** Returns what an entry declares and the membership of its previous address does not have: roles, and other fields. */
 function lackingIn(live, member, roles) {
-	const held = new Set(live.roles.map((id) => keyOf$5(roles.successorOf(id))));
-	const isHeld = (role) => (roles.resolve("", [role], () => void 0) ?? []).every((ref) => held.has(keyOf$5(ref)));
+	const held = new Set(live.roles.map((id) => keyOf$4(roles.successorOf(id))));
+	const isHeld = (role) => (roles.resolve("", [role], () => void 0) ?? []).every((ref) => held.has(keyOf$4(ref)));
 	return [...(member.roles?.filter(({ role }) => !isHeld(role)) ?? []).map(({ role }) => JSON.stringify(role)), ...undeclaredFields(live, member).map((field) => `its ${field}`)];
 }
 /** Returns an entry for a former member with those of its roles that the entry of the new address grants. */
@@ -37603,14 +37886,14 @@ function grantsOf(live, { email, origin, roles: grants }, roles) {
 	};
 	const granted = grants && roles.resolve(email, grants.map(({ role }) => role), () => void 0);
 	if (!granted) return bare;
-	const kept = new Set(granted.map(keyOf$5));
+	const kept = new Set(granted.map(keyOf$4));
 	return {
 		...bare,
-		roles: live.roles.filter((id) => kept.has(keyOf$5(roles.successorOf(id)))).map((role) => ({ role }))
+		roles: live.roles.filter((id) => kept.has(keyOf$4(roles.successorOf(id)))).map((role) => ({ role }))
 	};
 }
 /** Identifies a role, also one that replaces another and does not exist yet. */
-function keyOf$5({ id, name }) {
+function keyOf$4({ id, name }) {
 	return id ?? `new ${name}`;
 }
 var NOBODY, UNCHANGED$1;
@@ -37774,7 +38057,7 @@ function planMember(active, match, context, report) {
 	switch (match.found) {
 		case "none":
 			if (isAway$1(active) || isMention(active.member, context.file)) return [];
-			return present(createMember(active.member, context.roles, report, reasonOf$4(active)));
+			return present(createMember(active.member, context.roles, report, reasonOf$3(active)));
 		case "pin-missing":
 			if (match.heir?.status === "pending") return planPinned(active, match.heir, context, report);
 			if (isPinWrong(active, match)) report({
@@ -37861,7 +38144,7 @@ function planFound$1(active, live, context, report) {
 		code: "member-status-unknown",
 		name
 	});
-	if (member.managed && live.user && !isManaged$1(live)) report({
+	if (member.managed && live.user && !isManaged(live)) report({
 		code: "member-not-managed",
 		name
 	});
@@ -37872,7 +38155,7 @@ function planFound$1(active, live, context, report) {
 		report(obstacle);
 		if (obstacle.code === "member-not-accepted") return [];
 	}
-	const change = updateMember(member, live, roles, report, reasonOf$4(active));
+	const change = updateMember(member, live, roles, report, reasonOf$3(active));
 	if (suspended && change !== null && !active.listsRoles) {
 		const lost = change.fields.flatMap((diff) => diff.field === "roles" ? diff.removed : []);
 		if (lost.length > 0) report({
@@ -38409,152 +38692,6 @@ var init_resolve = __esmMin((() => {
 	init_suggest();
 	init_text();
 	init_live();
-}));
-
-// src/kernel/rules/base-rules.ts
-/**
-* Returns the enforced rules to judge by, each apart; those of the base branch that the head branch has as well are left
-* out. The default guards hold unless some of the rules set them.
-*/
-function enforcedSets(desired, base) {
-	const former = (base?.enforced ?? []).map((rules) => ({
-		...rules,
-		by: "base"
-	}));
-	const given = [...desired.enforced ?? [], ...former];
-	const distinct = /* @__PURE__ */ new Map();
-	for (const rules of [...given.filter(({ by }) => by === void 0), ...given]) {
-		const meaning = meaningOf(rules);
-		distinct.set(meaning, distinct.get(meaning) ?? rules);
-	}
-	const sets = [...distinct.values()];
-	return sets.map((origin, index) => {
-		const { policies, checks } = origin;
-		return {
-			origin,
-			rules: withRulesOf({
-				guards: withoutDefaults(origin.guards, (name) => index > 0 || sets.some((rules) => rules.guards[name] !== void 0)),
-				policies,
-				checks
-			}, desired)
-		};
-	});
-}
-function meaningOf({ guards, policies, checks }) {
-	return canonicalJson([
-		guards,
-		policies,
-		checks.map(({ origin: _, ...check }) => check)
-	]);
-}
-/**
-* Returns a file's own rules beside enforced ones: only what is written. The defaults are part of the enforced rules, so
-* that the file cannot loosen them.
-*/
-function ownRules(desired, enforced) {
-	if (enforced.length === 0) return desired;
-	return {
-		...desired,
-		guards: withoutDefaults(desired.guards, () => true)
-	};
-}
-/** Returns a desired state with the rules of its base branch, in which renamed roles have their current names. */
-function withRulesOf(base, head) {
-	const nameOf = currentNameIn(head, base);
-	return {
-		...head,
-		...renamedRules(base, nameOf),
-		checks: base.checks.map((check) => withCurrentNames(check, nameOf))
-	};
-}
-function withCurrentNames(check, nameOf) {
-	if (check.kind !== "only") return check;
-	const holders = check.only.map((holder) => holder.startsWith("role:") ? `role:${nameOf(holder.slice(5))}` : holder);
-	return {
-		...check,
-		only: [...new Set(holders)]
-	};
-}
-/** Returns a refusal as one by enforced rules. */
-function refusalOfEnforced({ files: [file], by }, refusal) {
-	const { message, hint } = refusal;
-	return {
-		...refusal,
-		message: ofRules(message, file, by),
-		hint: hintOfEnforced(hint, file),
-		rules: file,
-		...by && { by }
-	};
-}
-/** Returns an existing violation as one of enforced rules. */
-function findingOfEnforced({ files: [file], by }, finding) {
-	const { message, hint } = finding;
-	return {
-		...finding,
-		message: ofRules(message, file, by),
-		hint: hint && hintOfEnforced(hint, file)
-	};
-}
-function ofRules(message, file, by) {
-	return `${message} Enforced by ${file}${by === "base" ? " of the base branch" : ""}.`;
-}
-/** Returns the items of a file's own rules that no enforced rule has as well. */
-function besidesEnforced(ownItems, enforced) {
-	if (enforced.length === 0) return ownItems;
-	const enforcedKeys = new Set(enforced.map(keyOf$4));
-	return ownItems.filter((item) => !enforcedKeys.has(keyOf$4(item)));
-}
-/** Returns the refusals that only the base branch's rules have, with what to do about them. */
-function refusalsOfBase(byBase, ownRefusals) {
-	const ownKeys = new Set(ownRefusals.map(keyOf$4));
-	return byBase.filter((refusal) => !ownKeys.has(keyOf$4(refusal))).map(refusalOfBase);
-}
-/**
-* Returns the refusals of a plan without those that the base branch's rules add for people and roles whom they refuse in the
-* base branch's own files as well: this pull request neither brings them nor can avoid them.
-*/
-function withoutThoseOfBase(refusals, ofBase) {
-	const subjectOf = ({ rule, code, resource, name }) => JSON.stringify([
-		rule,
-		code,
-		resource,
-		name
-	]);
-	const subjects = new Set(ofBase.map(subjectOf));
-	return refusals.filter((refusal) => refusal.by !== "base" || refusal.name === null || !subjects.has(subjectOf(refusal)));
-}
-/** Equal refusals of two branches may state different limits; then they have the same override. */
-function keyOf$4(problem) {
-	const { code, resource, name, message } = problem;
-	if ("severity" in problem) return JSON.stringify([
-		code,
-		resource,
-		name,
-		message
-	]);
-	return JSON.stringify([
-		problem.rule,
-		code,
-		resource,
-		name,
-		problem.override ?? message
-	]);
-}
-function refusalOfBase(refusal) {
-	const override = refusal.override === null ? "" : ", or override it for this plan";
-	return {
-		...refusal,
-		message: `${refusal.message} This is a rule of the base branch, which this pull request loosens.`,
-		hint: `Loosen the rule first, in a separate pull request${override}.`,
-		by: "base"
-	};
-}
-var init_base_rules = __esmMin((() => {
-	init_json_text();
-	init_refusals();
-	init_every_rule();
-	init_renamed_roles();
-	init_every_setting();
 }));
 
 // src/kernel/rules/guards.ts
@@ -39630,10 +39767,6 @@ function proposeChanges(input) {
 		byFile: true
 	};
 }
-/** Returns whether the files manage the members, and the changes come from them. */
-function isManaged({ members }, byFile) {
-	return byFile && members !== void 0;
-}
 /** Makes a plan of changes: their impact, the deferred ones, refusals and findings. */
 function judgeChanges(input, { scope, roles, members, byFile }) {
 	const { desired, live, service, now, matches, leaveOut = /* @__PURE__ */ new Set(), base } = input;
@@ -39682,9 +39815,10 @@ function judgeChanges(input, { scope, roles, members, byFile }) {
 	const impact = impactOf$1(before, after, desired);
 	const guarded = {
 		impact,
-		entries: desired.members ?? [],
+		files: desired,
+		now,
 		file: desired.origin.file,
-		isManaged: isManaged(desired, byFile),
+		merchant,
 		scope,
 		changes,
 		deferred: later,
@@ -39747,7 +39881,8 @@ function judgeChanges(input, { scope, roles, members, byFile }) {
 			...few.deferred.filter((one) => !chained.has(one.deferred.change.fingerprint)).map((one) => one.refusal(false)),
 			...guardPlan(rules.guards, {
 				...guarded,
-				callerId
+				callerId,
+				enforcedBy: rules.enforcedBy
 			}),
 			...broken
 		];
@@ -39764,12 +39899,12 @@ function judgeChanges(input, { scope, roles, members, byFile }) {
 	const allChanges = [...sortChanges(changes.roles), ...sortChanges(changes.members)];
 	const fingerprint = planFingerprint(place, allChanges);
 	const isWhole = byFile && leaveOut.size === 0;
-	const asWritten = (refusal) => byFile ? refusal : refusalOfUndo(refusal);
+	const asWritten = (refusals, enforcedBy) => byFile ? refusals : refusals.map((refusal) => refusalOfUndo(refusal, enforcedBy));
 	const enforced = sets.map(({ origin, rules }) => {
 		const { refusals: broken, findings, findingData: data } = judgedBy(rules, { callerId: null });
 		const refused = {
 			fingerprint,
-			refusals: broken.map(asWritten),
+			refusals: asWritten(broken, rules.enforcedBy),
 			changes: allChanges
 		};
 		return {
@@ -39779,7 +39914,7 @@ function judgeChanges(input, { scope, roles, members, byFile }) {
 			findingData: data
 		};
 	});
-	const ownRefusals = [
+	const ownRefusals = asWritten([
 		...roles.refusalData.map((data) => toRefusal(data)),
 		...withheld.refusals,
 		...still.refusals,
@@ -39787,7 +39922,7 @@ function judgeChanges(input, { scope, roles, members, byFile }) {
 		...held.refusals,
 		...guardPlan(guards, guarded),
 		...judged.refusals
-	].map(asWritten);
+	]);
 	const baseRules = base && ownRules(withRulesOf(base, desired), sets);
 	const ambiguous = [
 		ownSettings,
@@ -39997,6 +40132,21 @@ var init_build_plan = __esmMin((() => {
 	init_select();
 	init_withhold_removals();
 }));
+
+// src/kernel/read/reviewed-ends.ts
+/** Returns a state with the dates of other files as the reviewed ones; without, if there are none. */
+function withReviewedEnds(state, reviewed) {
+	if (reviewed === void 0) return state;
+	const { members, leavers } = reviewed;
+	return {
+		...state,
+		reviewedEnds: {
+			...members && { members },
+			...leavers && { leavers }
+		}
+	};
+}
+var init_reviewed_ends = __esmMin((() => {}));
 
 // src/lib/map-concurrent.ts
 /**
@@ -40795,6 +40945,7 @@ var init_request_errors = __esmMin((() => {
 	LOST_CODES = {
 		network: "network",
 		untrusted: "network",
+		refused: "network",
 		timeout: "timeout",
 		"too-large": "bad-response"
 	};
@@ -41473,14 +41624,19 @@ var init_memberships = __esmMin((() => {
 * a failure is reported once.
 */
 function createCurrentMemberFinder(client, maxItems, emit) {
-	const list = ({ id, ...filter }) => listMemberships(client, maxItems, {
-		type: "merchant",
-		...filter,
-		...id !== void 0 && { id }
-	}, true).catch((error) => {
-		if (id !== void 0 && error instanceof RolecallError && error.code === "bad-request") return list(filter);
-		throw error;
-	});
+	const list = async (filter) => {
+		const { id: _, ...wider } = filter;
+		const filters = [...filter.id === void 0 ? [] : [filter], wider].map((each) => ({
+			type: "merchant",
+			...each
+		}));
+		for (const each of filters) try {
+			return await listMemberships(client, maxItems, each, true);
+		} catch (error) {
+			if (!(error instanceof RolecallError && REFUSALS.has(error.request?.status))) throw error;
+		}
+		return listMemberships(client, maxItems, wider, true);
+	};
 	const ask = async (id) => {
 		try {
 			const memberships = await list(id === void 0 ? {} : { id });
@@ -41492,7 +41648,7 @@ function createCurrentMemberFinder(client, maxItems, emit) {
 			if (!(error instanceof RolecallError)) throw error;
 			emit({
 				type: "caller-unknown",
-				reason: reasonOf$3(error)
+				reason: reasonOf$2(error)
 			});
 			return null;
 		}
@@ -41542,12 +41698,20 @@ async function sandboxesOf(memberships, id, list) {
 	}
 	return namesById;
 }
-function reasonOf$3({ message, hint }) {
+function reasonOf$2({ message, hint }) {
 	return hint === void 0 ? message : `${message.replace(/\.?$/, ".")} ${hint}`;
 }
+var REFUSALS;
 var init_current_member = __esmMin((() => {
 	init_errors();
 	init_memberships();
+	REFUSALS = /* @__PURE__ */ new Set([
+		400,
+		404,
+		405,
+		422,
+		501
+	]);
 }));
 
 // src/service/http/transport.ts
@@ -41703,12 +41867,13 @@ function proxyFailure(error, host) {
 function refusedTunnel(status, host, path) {
 	if (status >= 500) return new LostResponse("network", `the proxy ${host} cannot reach ${path} (${status})`, false);
 	const why = status === 407 ? "requires other credentials" : `refuses a tunnel to ${path}`;
-	return new LostResponse("untrusted", `the proxy ${host} ${why} (${status})`, false);
+	return new LostResponse("refused", `the proxy ${host} ${why} (${status})`, false);
 }
 var LostResponse, LIMITS, CUT$2, MISUSE, UNTRUSTED, NOT_TLS, NETWORK;
 var init_transport = __esmMin((() => {
 	init_undici_action();
 	LostResponse = class extends Error {
+		/** `untrusted` for a certificate; `refused` by a proxy, or by a host without HTTPS. */
 		kind;
 		/** `false` if the request was not sent, so that the service cannot have applied it. */
 		sent;
@@ -41729,7 +41894,7 @@ var init_transport = __esmMin((() => {
 	MISUSE = /^(?:UND_ERR_(?:INVALID_ARG|INVALID_RETURN_VALUE|NOT_SUPPORTED|REQ_CONTENT_LENGTH_MISMATCH)|ERR_INVALID_.*)$/;
 	UNTRUSTED = /^(?:CERT_|ERR_TLS_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA)/;
 	NOT_TLS = {
-		kind: "untrusted",
+		kind: "refused",
 		sent: false,
 		words: (host) => `${host} does not speak HTTPS`
 	};
@@ -41913,7 +42078,7 @@ function parseResponse(call, response, context) {
 	}
 }
 function retryReasonOf({ kind, sent }) {
-	if (kind === "too-large" || kind === "untrusted") return null;
+	if (kind === "too-large" || kind === "untrusted" || kind === "refused") return null;
 	return sent ? {
 		kind: "uncertain",
 		retryAfterMs: null
@@ -42038,7 +42203,7 @@ function createClient(options) {
 			path,
 			attempt: state.attempts,
 			status,
-			reason: reasonOf$2(call, retryReason),
+			reason: reasonOf$1(call, retryReason),
 			ms: next.ms,
 			until: now() + next.ms,
 			retryAfter: next.asked,
@@ -42107,7 +42272,7 @@ function createClient(options) {
 	} };
 }
 /** Returns why a request waits, for progress and the log. */
-function reasonOf$2({ address }, { kind }) {
+function reasonOf$1({ address }, { kind }) {
 	return kind === "rate-limited" && address !== void 0 ? `the service asks for fewer invitations of ${address} (429)` : REASONS[kind];
 }
 function refusal$1({ address }, next) {
@@ -43022,7 +43187,7 @@ function isMember(live, { managed, roles, ...draft }) {
 		...managed,
 		roles: roles.map(refOf$1)
 	};
-	return isManaged$1(live) === (managed !== void 0) && isAsDrafted(MEMBER_FIELDS, values, liveValues(live, refOf$1));
+	return isManaged(live) === (managed !== void 0) && isAsDrafted(MEMBER_FIELDS, values, liveValues(live, refOf$1));
 }
 /** Returns a reference by the id alone, for comparing. */
 function refOf$1(id) {
@@ -43265,12 +43430,15 @@ function sessionOpener(services, options, io) {
 					matches: globMatcher(),
 					leaveOut
 				};
+				const { desired } = input;
+				const later = withReviewedEnds(desired, desired.reviewedEnds && desired);
 				const planWithout = partsOf(input);
 				return {
 					live,
 					plan: planWithout(leaveOut),
 					planAt: (now, without = leaveOut) => makePlan({
 						...input,
+						desired: later,
 						now,
 						leaveOut: without
 					}),
@@ -43363,6 +43531,7 @@ function merchantOf$1(planned) {
 var MAX_PLANNING;
 var init_session = __esmMin((() => {
 	init_build_plan();
+	init_reviewed_ends();
 	init_overrides();
 	init_glob();
 	init_map_concurrent();
@@ -43414,20 +43583,21 @@ function ruleLocations(states, sources) {
 	};
 	const named = memoized((file) => pathsOfNames(contents(file)));
 	const textsOf = memoized((checks) => new Map(checks.toReversed().map((check) => [checkText(check), check.origin])));
-	const ofFinding = ({ code, severity, resource, name, message }, { checks }, files) => {
+	const placeOfCheck = (checks, text) => {
+		const written = textsOf(checks).get(text);
+		return written ? place(written) : null;
+	};
+	const ofFinding = ({ code, severity, resource, name, role, check }, { checks }, files) => {
 		if (resource === "member" && severity === "error") {
 			const entryIn = (file) => entriesIn(file).get(name.toLowerCase()) ?? null;
 			const grantIn = (file) => {
 				const entry = entryIn(file);
-				return entry && pathOfGrant(contents(file), entry, message);
+				return entry && role !== void 0 ? pathOfGrant(contents(file), entry, role) : null;
 			};
 			return firstPlace(files, grantIn) ?? firstPlace(files, entryIn);
 		}
 		if (NAMING_CODES.has(code)) return firstPlace(files, (file) => named(file).get(name) ?? null);
-		if (message.includes("(check: ")) {
-			const failed = [...textsOf(checks)].find(([text]) => message.includes(`(check: ${text})`));
-			if (failed) return place(failed[1]);
-		}
+		if (check !== void 0) return placeOfCheck(checks, check);
 		return firstPlace(files, () => pathOfCode(code) ?? null);
 	};
 	return ({ merchant }, refusal) => {
@@ -43436,10 +43606,7 @@ function ruleLocations(states, sources) {
 		const { checks, guards, files } = rulesBehind(refusal, state);
 		if ("severity" in refusal) return ofFinding(refusal, { checks }, files);
 		const { rule, code, check } = refusal;
-		if (rule === "check") {
-			const written = textsOf(checks).get(check ?? "");
-			return written ? place(written) : null;
-		}
+		if (rule === "check") return placeOfCheck(checks, check ?? "");
 		const path = pathOfCode(code);
 		if (path === void 0 || !isSet(refusal, guards)) return null;
 		return firstPlace(files, (file) => decides(refusal, guards, contents(file)) ? path : null);
@@ -43447,7 +43614,7 @@ function ruleLocations(states, sources) {
 }
 /** Returns the paths of the members' entries in a file by address, in lower case. */
 function entriesOf$2(value) {
-	return new Map(listOf(value["members"]).flatMap((entry, index) => {
+	return new Map(listOf$1(value["members"]).flatMap((entry, index) => {
 		const email = textOf$3(fieldsOf(entry)["email"]);
 		return email === null ? [] : [[email.toLowerCase(), ["members", index]]];
 	}));
@@ -43466,19 +43633,14 @@ function contentsOf(sources) {
 /** Returns the enforced rules that refuse or warn, or the merchant's own, with the files that they are in. */
 function rulesBehind(refusal, state) {
 	const { enforced = [], origin, included = [] } = state;
-	const by = enforced.find(({ files: [file] }) => "severity" in refusal ? refusal.message.endsWith(` Enforced by ${file}.`) : refusal.rules === file);
-	const isOwn = "severity" in refusal || refusal.rules === void 0;
-	return by ?? {
+	return enforced.find(({ files: [file] }) => refusal.rules === file) ?? {
 		...state,
-		files: isOwn ? [origin.file, ...included] : []
+		files: refusal.rules === void 0 ? [origin.file, ...included] : []
 	};
 }
-/** Returns the path of the grant in a member's entry that a message quotes; `null` if there is none. */
-function pathOfGrant(value, entry, message) {
-	const index = listOf(fieldsOf(valueAt(value, entry))["roles"]).findIndex((grant) => {
-		const role = textOf$3(grant) ?? textOf$3(fieldsOf(grant)["role"]);
-		return role !== null && message.includes(`"${role}"`);
-	});
+/** Returns the path of a role's grant in a member's entry; `null` if there is none. */
+function pathOfGrant(value, entry, role) {
+	const index = listOf$1(fieldsOf(valueAt(value, entry))["roles"]).findIndex((grant) => (textOf$3(grant) ?? textOf$3(fieldsOf(grant)["role"])) === role);
 	return index < 0 ? null : [
 		...entry,
 		"roles",
@@ -43515,7 +43677,7 @@ function memoized(make) {
 }
 var NAMING_CODES, RULES;
 var init_rule_locations = __esmMin((() => {
-	init_checks();
+	init_checks$2();
 	init_every_rule();
 	init_values();
 	init_fast_yaml();
@@ -43549,6 +43711,10 @@ var init_build_access_report = __esmMin((() => {
 */
 function dueSince(change, desired, now) {
 	return change.resource === "member" ? latest(pastTimesOf(change, desired, now)) : null;
+}
+/** Returns whether a change is due, or a part of it. */
+function isDueInPart(change, desired, now) {
+	return change.resource === "member" && pastTimesOf(change, desired, now).some((time) => time !== void 0);
 }
 /** Returns the times of what a change does, in ms since the epoch; `undefined` for what no date has brought. */
 function pastTimesOf(change, desired, now) {
@@ -44785,7 +44951,7 @@ function risksOf(plan) {
 		what: message,
 		resource
 	}));
-	const removals = plan.changes.filter(isRemoval).map(removalOf);
+	const removals = plan.changes.filter(isRemoval$1).map(removalOf);
 	return [
 		{
 			kind: "administrators",
@@ -44828,7 +44994,7 @@ function administratorOf(change) {
 	}];
 }
 /** Returns whether a change removes access; the removal of an expired invitation does not. */
-function isRemoval({ kind, reason }) {
+function isRemoval$1({ kind, reason }) {
 	return kind === "delete" && reason !== "invitation-expired";
 }
 function removalOf(change) {
@@ -45179,7 +45345,7 @@ function inverted(change) {
 		before: after,
 		after: before,
 		fields,
-		reason: reasonOf$1(change)
+		reason: reasonOf(change)
 	};
 	switch (change.kind) {
 		case "create": return {
@@ -45200,7 +45366,7 @@ function inverted(change) {
 		default: return change;
 	}
 }
-function reasonOf$1({ reason }) {
+function reasonOf({ reason }) {
 	return reason === "unlisted" ? "unlisted" : "declared";
 }
 var TITLES$2, CAUSES$1, DRIFT_TITLES;
@@ -48664,14 +48830,23 @@ function reviewsOf(merchant, state, merged) {
 			state: {
 				...reviewed,
 				at
-			}
+			},
+			plannedAt: reviewed.at
 		}];
 	});
-	return [...state?.open ?? [], ...news];
+	const isSettled = ({ lostAt = Number.POSITIVE_INFINITY }) => news.some(({ plannedAt }) => plannedAt > lostAt);
+	return [...(state?.open ?? []).filter((review) => !isSettled(review)), ...news.map(({ name, state }) => ({
+		name,
+		state
+	}))];
 }
-/** Returns whether a review holds more than dates to come. */
-function hasRows({ state: { roles, members, people } }) {
-	return roles.length + members.length + people.length > 0;
+/** Returns the reviews of a merchant whose changes were lost: a plan of it settles them, once it is merged. */
+function lostReviews(state) {
+	return (state?.open ?? []).filter(({ lostAt }) => lostAt !== void 0);
+}
+/** Returns whether a review holds more than dates to come, and what was lost. */
+function hasRows({ lostAt, state: { roles, members, people } }) {
+	return lostAt === void 0 && roles.length + members.length + people.length > 0;
 }
 /** Returns why an apply has to look at a merchant, whatever the distance to its last one. */
 function lookReason(merchant, declared, state, merged) {
@@ -49208,6 +49383,7 @@ var init_commit_status = __esmMin((() => {
 		"no-changes": "Nothing to apply",
 		changes: "Ready to merge",
 		applied: "Applied",
+		compared: "Only the files were compared; without an API key there is nothing to approve",
 		superseded: "Left to a newer commit"
 	};
 }));
@@ -50123,16 +50299,16 @@ function pickMerchants(states, merchants, diagnostics, isPart = false) {
 function hintFor(missing, codes) {
 	const near = missing.flatMap((merchant) => suggest(merchant, codes) ?? []);
 	if (near.length > 0) return `Did you mean ${near.join(", ")}?`;
-	const more = codes.length - MAX_NAMED$6;
+	const more = codes.length - MAX_NAMED$7;
 	const rest = more > 0 ? `, and ${more} more: "rolecall list" lists them` : "";
-	return `${`The files declare ${codes.slice(0, MAX_NAMED$6).join(", ") || "none"}${rest}.`} To create a file from the live state: rolecall pull ${missing.join(" ")}`;
+	return `${`The files declare ${codes.slice(0, MAX_NAMED$7).join(", ") || "none"}${rest}.`} To create a file from the live state: rolecall pull ${missing.join(" ")}`;
 }
-var MAX_NAMED$6;
+var MAX_NAMED$7;
 var init_pick_merchants = __esmMin((() => {
 	init_suggest();
 	init_errors();
 	init_file_errors();
-	MAX_NAMED$6 = 5;
+	MAX_NAMED$7 = 5;
 }));
 
 // src/app/project/project-index.ts
@@ -50163,7 +50339,7 @@ function openIndex(cwd) {
 			problems: located
 		};
 		const { roles, members, ...rest } = fieldsOf(value);
-		const includes = listOf(rest["include"]).flatMap((include) => typeof include === "string" ? realPath(resolve(dirname(path), include)) : []);
+		const includes = listOf$1(rest["include"]).flatMap((include) => typeof include === "string" ? realPath(resolve(dirname(path), include)) : []);
 		const entries = {
 			...roles !== void 0 && { roles: [] },
 			...members !== void 0 && { members: [] }
@@ -50235,12 +50411,12 @@ async function entriesOf$1(root, access) {
 	const read = (await access.namesIn(root)).includes("rolecall.yaml") ? await access.readIn(root, PROJECT_FILE) : null;
 	if (!read?.ok) return [];
 	const { value } = await parseYaml(read.text);
-	const entries = listOf(fieldsOf(value)["enforce"]).flatMap((entry) => {
+	const entries = listOf$1(fieldsOf(value)["enforce"]).flatMap((entry) => {
 		const { rules, files } = fieldsOf(entry);
 		const path = textOf$3(rules);
 		return path === null ? [] : [{
 			rules: path,
-			globs: listOf(files).flatMap((glob) => textOf$3(glob) ?? [])
+			globs: listOf$1(files).flatMap((glob) => textOf$3(glob) ?? [])
 		}];
 	});
 	return Promise.all(entries.map(async ({ rules, globs }) => ({
@@ -50492,7 +50668,7 @@ async function comparison({ files, before, tree, inRoot, read, project, index, c
 			const then = await read(formerPath, null);
 			if (!then.ok || !await isSameYaml(text, then.text)) return null;
 		}
-		const written = listOf(fields?.["include"]).filter((include) => typeof include === "string");
+		const written = listOf$1(fields?.["include"]).filter((include) => typeof include === "string");
 		return includes.map((include, index) => [include, tree.links ? posix.join(posix.dirname(formerPath), written[index] ?? "") : inRoot(include)]);
 	};
 	const isSame = async (...pair) => {
@@ -50668,7 +50844,8 @@ async function loadChanged(ref, paths, selection, options, index) {
 		})]);
 		checkResults(files, loaded, options);
 		const read = new Set(since.files.map((file) => shownPath(withoutLinks(file), cwd)));
-		const states = statesOf(loaded);
+		const formerStates = new Map(statesOf(former).map((state) => [state.merchant, state]));
+		const states = statesOf(loaded).map((state) => withReviewedEnds(state, formerStates.get(state.merchant)));
 		const isPicked = ({ merchant }) => merchants.length === 0 || merchants.includes(merchant);
 		const { diagnostics, sources, previousNames } = loaded;
 		return {
@@ -50677,7 +50854,7 @@ async function loadChanged(ref, paths, selection, options, index) {
 			states: states.filter((state) => read.has(state.origin.file) && isPicked(state)),
 			all: states,
 			diagnostics,
-			former: statesOf(former),
+			former: [...formerStates.values()],
 			unmanaged: since.removed.filter(isPicked)
 		};
 	} finally {
@@ -50733,6 +50910,7 @@ async function load(files, paths, { merchants, cwd, now, everyFile = false, outp
 var NOTHING;
 var init_load_states = __esmMin((() => {
 	init_load_merchants();
+	init_reviewed_ends();
 	init_judge_rules();
 	init_project_file();
 	init_text();
@@ -50976,16 +51154,53 @@ async function loadFiles(inputs, io, { project, known = [] } = {}) {
 	return {
 		...loaded,
 		states,
-		valid: !loaded.diagnostics.some(isFileError)
+		valid: !loaded.diagnostics.some(isFileError),
+		earlier: null
 	};
 }
-/** Loads the files again under the project of the base branch, if it has any. */
+/**
+* Loads the files again under the project of the base branch, if it has any, and leaves out those whose errors the base
+* branch has, too.
+*/
 async function underBaseRules(loaded, base, inputs, io) {
-	const project = base?.project ?? null;
-	return project === null ? loaded : loadFiles(inputs, io, {
+	if (base === null) return loaded;
+	const { project } = base;
+	return withoutEarlierErrors(project === null ? {
+		...loaded,
+		states: loaded.states.map(withDefaults$3)
+	} : await loadFiles(inputs, io, {
 		project,
 		known: loaded.diagnostics
-	});
+	}), base);
+}
+/** Adds the default settings, which hold on a base branch without a project: a new project cannot loosen them at once. */
+function withDefaults$3(state) {
+	return state.projects === void 0 ? state : {
+		...state,
+		projects: [...state.projects, { by: "base" }]
+	};
+}
+/** Leaves out the files with errors, if they are none of what differs from an earlier commit; `null`: they are. */
+async function withoutEarlierErrors(loaded, before) {
+	const { states, sources, diagnostics, valid } = loaded;
+	if (valid || before === null) return loaded;
+	const sound = new Set(states.flatMap(({ origin, included = [], enforced = [] }) => [
+		origin.file,
+		...included,
+		...enforced.flatMap(({ files }) => files)
+	]));
+	const invalid = [...new Set(diagnostics.filter(isFileError).map(({ file }) => file))];
+	const broken = [...invalid, ...sources.map(({ file }) => file)].filter((file) => !sound.has(file));
+	const wereSound = new Set(before.states.map(({ origin }) => origin.file));
+	for (const file of new Set(broken)) if (wereSound.has(file) || !await before.isSame(file)) return loaded;
+	const named = invalid.slice(0, MAX_NAMED$6).join(", ");
+	const more = invalid.length > MAX_NAMED$6 ? ` and ${counted(invalid.length - MAX_NAMED$6, "more file")}` : "";
+	return {
+		...loaded,
+		states: soundStates(loaded),
+		diagnostics: diagnostics.filter((diagnostic) => !isFileError(diagnostic)),
+		earlier: `Left out, because of errors that an earlier commit has caused: ${named}${more}.`
+	};
 }
 /**
 * Returns the merchants that an error in a file leaves as they are declared: those that neither have such a file nor are named
@@ -51021,7 +51236,7 @@ async function planFiles(states, inputs, io, { signal, base = [] } = {}) {
 			});
 			const { environment } = input.desired;
 			const before = {
-				...merchantRules,
+				...withReviewedEnds(merchantRules, merchantRules),
 				...environment && { environment }
 			};
 			const ofBase = buildPlan({
@@ -51038,7 +51253,7 @@ async function planFiles(states, inputs, io, { signal, base = [] } = {}) {
 		...baseUrl !== null && { baseUrl },
 		...signal && { signal }
 	};
-	const { states: keyed, env } = withKeys(states, inputs, io.env);
+	const { states: keyed, env } = withKeys(states.map((state) => withReviewedEnds(state, inputs.command === "plan" ? rules.get(state.merchant) : state)), inputs, io.env);
 	const { openSessions, planSessions, withRunOverrides } = await Promise.resolve().then(() => (init_session(), session_exports));
 	const sessions = openSessions(keyed, options, {
 		...io,
@@ -51050,7 +51265,10 @@ async function planFiles(states, inputs, io, { signal, base = [] } = {}) {
 	};
 	try {
 		progress.reading(keyed.map(({ merchant }) => merchant));
-		const planned = withRunOverrides(await planSessions(sessions, progress.read)).map(withKeyHint);
+		const planned = withRunOverrides(await planSessions(sessions, progress.read)).map(withKeyHint).map((outcome) => outcome.status === "planned" ? {
+			...outcome,
+			plan: withLimitsOfBase(outcome.plan, outcome.session.state)
+		} : outcome);
 		await progress.rest();
 		return {
 			planned,
@@ -51120,11 +51338,11 @@ async function withActionErrors(run) {
 	} catch (error) {
 		if (error instanceof GitError) throw storeError(error);
 		if (!(error instanceof RolecallError)) throw error;
-		throw new ActionError(reasonOf(error), error.message, error.hint ?? null);
+		throw new ActionError(failureReasonOf(error), error.message, error.hint ?? null);
 	}
 }
 /** Maps an error code to the output `failure-reason`. */
-function reasonOf({ code }) {
+function failureReasonOf({ code }) {
 	switch (code) {
 		case "usage":
 		case "base-url-missing":
@@ -51141,6 +51359,7 @@ function reasonOf({ code }) {
 		default: return "service";
 	}
 }
+var MAX_NAMED$6;
 var init_load_and_plan = __esmMin((() => {
 	init_log_progress();
 	init_file_errors();
@@ -51150,13 +51369,17 @@ var init_load_and_plan = __esmMin((() => {
 	init_connection();
 	init_with_base();
 	init_build_plan();
+	init_reviewed_ends();
 	init_base_rules();
+	init_run_limits();
+	init_text();
 	init_errors();
 	init_style();
 	init_diagnostics_text();
 	init_git_refs();
 	init_action_error();
 	init_open_repository();
+	MAX_NAMED$6 = 5;
 }));
 
 // src/action/review/publish-plan.ts
@@ -51611,6 +51834,7 @@ async function compareFiles(context, read, comment) {
 		about: [
 			aboutRun(context),
 			"> [!IMPORTANT]\n> **Not compared with the live state.** This run has no API key, like every run for a fork or by Dependabot. It shows the differences between the files of this pull request and those of its base branch; an apply may make more or fewer changes.",
+			...loaded.earlier === null ? [] : [loaded.earlier],
 			...aboutFiles(context, loaded.diagnostics)
 		],
 		after: []
@@ -51744,7 +51968,7 @@ function changedMerchants(head, base) {
 	}))].sort((a, b) => byCodeUnit(a.merchant, b.merchant));
 }
 /** Returns the canonical text of what a state means: equal for files that mean the same. */
-function declaredText({ sync, ignore, guards, policies, checks, roles, members, leavers = [], enforced = [], allowed: _allowed, projects: _projects, sharedRuleNames = [], rolesElsewhere: _rolesElsewhere, included: _included, origin: _origin, ...address }) {
+function declaredText({ sync, ignore, guards, policies, checks, roles, members, leavers = [], enforced = [], allowed: _allowed, projects: _projects, sharedRuleNames = [], rolesElsewhere: _rolesElsewhere, included: _included, reviewedEnds: _reviewedEnds, origin: _origin, ...address }) {
 	const { merchant, environment, baseUrl, keyEnv, ...rest } = address;
 	return canonicalJson([
 		[
@@ -52618,7 +52842,7 @@ function textReporter(options, show, printEnding, io, say) {
 	let failures = 0;
 	let run = null;
 	let planned = [];
-	const isLong = () => options.verbose !== true && changes > MAX_LINES;
+	const isLong = () => options.verbose !== true && changes > MAX_LINES$1;
 	return {
 		plans: (plans) => {
 			planned = plans;
@@ -52658,7 +52882,7 @@ function textReporter(options, show, printEnding, io, say) {
 function isDone(event) {
 	return event.type === "change-ended" && event.outcome.status === "done" && !event.outcome.adopted;
 }
-var STATUSES$1, MAX_LINES, MAX_FAILURES;
+var STATUSES$1, MAX_LINES$1, MAX_FAILURES;
 var init_reporter = __esmMin((() => {
 	init_fingerprint();
 	init_overrides();
@@ -52685,7 +52909,7 @@ var init_reporter = __esmMin((() => {
 		[ExitCode.partial]: "partial",
 		[ExitCode.bug]: "failed"
 	};
-	MAX_LINES = 60;
+	MAX_LINES$1 = 60;
 	MAX_FAILURES = 10;
 }));
 
@@ -52695,7 +52919,7 @@ function isOpen({ status }) {
 	return status !== "applied" && status !== "unchanged";
 }
 /** Returns the outcome over all merchants. */
-function applyEnd({ applied, left, unapproved, isBroken = false }) {
+function applyEnd({ applied, left, unapproved, causes, isBroken }) {
 	const openOutcomes = [...applied, ...left].filter(isOpen);
 	const changed = applied.filter(({ status }) => status === "applied" || status === "partial");
 	if (isBroken && (openOutcomes.length === 0 || changed.length > 0)) return changed.length > 0 ? {
@@ -52717,7 +52941,14 @@ function applyEnd({ applied, left, unapproved, isBroken = false }) {
 		};
 	}
 	const refused = left.filter(({ status }) => status === "refused");
-	if (refused.length === 0) return applied.length > 0 ? APPLY_ENDS.stopped : APPLY_ENDS.unread;
+	if (refused.length === 0) {
+		const [reason = "service", ...others] = new Set(openOutcomes.map(({ merchant }) => causes.get(merchant)));
+		const isSame = others.length === 0;
+		return applied.length > 0 ? APPLY_ENDS.stopped : {
+			...APPLY_ENDS.failed,
+			reason: isSame ? reason : "service"
+		};
+	}
 	return refused.every(({ merchant }) => unapproved.has(merchant)) ? APPLY_ENDS.unapproved : APPLY_ENDS.refused;
 }
 /** Returns why an apply failed, in one line. */
@@ -52934,12 +53165,6 @@ var init_apply_page = __esmMin((() => {
 			reason: "invalid-files",
 			message: NOTHING_CHANGED
 		},
-		unread: {
-			verdict: "❌ rolecall apply: failed",
-			result: "failed",
-			reason: "service",
-			message: NOTHING_CHANGED
-		},
 		failed: {
 			verdict: "❌ rolecall apply: failed",
 			result: "failed",
@@ -53004,11 +53229,12 @@ async function tipAfter({ event, github, io }, branch) {
 	}
 	throw new ActionError("stale-commit", `${event.sha.slice(0, 7)} is not on ${branch} any longer.`, "The branch was reset: run the workflow for its tip.");
 }
-/** Returns a sentence about the merchants that are left to the run for a newer commit. */
+/** Returns a sentence about the merchants that are left to the run for a newer commit; empty if none are. */
 function leftTo({ sha, merchants }) {
+	if (merchants.size === 0) return [];
 	const shown = [...merchants].slice(0, MAX_NAMED$4);
 	const rest = merchants.size - shown.length;
-	return `${[...shown, ...rest > 0 ? [`${rest} more`] : []].join(", ")}: changed again by the newer commit ${sha.slice(0, 7)}, whose run applies both changes, or asks for approval again.`;
+	return [`${[...shown, ...rest > 0 ? [`${rest} more`] : []].join(", ")}: changed again by the newer commit ${sha.slice(0, 7)}, whose run applies both changes, or asks for approval again.`];
 }
 /** Returns the outcome of an apply that leaves everything to the run for a newer commit. */
 function supersededEnd({ event }, { sha }) {
@@ -53387,6 +53613,7 @@ function findUnseen(plan, reviews, context) {
 	const rows = freshRows(plan, context);
 	const unseen = /* @__PURE__ */ new Map();
 	const whole = /* @__PURE__ */ new Set();
+	const removed = /* @__PURE__ */ new Set();
 	const refuse = (fingerprint, reason) => {
 		const reasons = unseen.get(fingerprint) ?? [];
 		unseen.set(fingerprint, reasons.includes(reason) ? reasons : [...reasons, reason]);
@@ -53395,11 +53622,12 @@ function findUnseen(plan, reviews, context) {
 		if (row.fingerprint === null) continue;
 		const { reasons, isWhole } = unseenItems(row, reviews, context);
 		if (isWhole) whole.add(row.fingerprint);
+		if (isRemoval(row) && !isWhole) removed.add(row.subject.key);
 		for (const reason of reasons) refuse(row.fingerprint, reason);
 	}
 	const blame = blamer(plan, rows, context);
-	for (const row of rows) {
-		if (row.subject.kind !== "person") continue;
+	const people = rows.filter(({ subject: { kind, key } }) => kind === "person" && !removed.has(key));
+	for (const row of people) {
 		const { key } = row.subject;
 		for (const { effect, permissions } of unseenEffects(row, reviews, context)) {
 			const blames = permissions.map((permission) => ({
@@ -53416,6 +53644,9 @@ function findUnseen(plan, reviews, context) {
 	}
 	return unseen;
 }
+function isRemoval({ subject, after }) {
+	return subject.kind === "member" && after === null;
+}
 /** Returns what a change would do to its subject that no review shows. */
 function unseenItems(row, reviews, context) {
 	const { subject, after } = row;
@@ -53425,7 +53656,7 @@ function unseenItems(row, reviews, context) {
 	});
 	const isWhole = items.includes(EXISTS);
 	return {
-		reasons: (isWhole ? [EXISTS] : items).map((item) => {
+		reasons: (isWhole ? [EXISTS] : after === null ? [] : items).map((item) => {
 			const decision = reviews.decide(subject, item);
 			const by = decision?.isTouched ? context.reviewNames[decision.review] : void 0;
 			return unseenText(reviewedChangeText(context.named(subject, item), itemValue(after, item)), by ?? null);
@@ -53604,7 +53835,7 @@ function accountFor(reviews, merged, context) {
 		open: judgedGroups.flatMap(({ open }) => open)
 	};
 }
-/** Returns what later applies need of a change: with no entry, it is not the review's own, and may cover others. */
+/** Returns what later applies need of a change: also of one that is done, whose row may cover what others have to do. */
 function openRow({ review, row }, entry, fingerprints) {
 	const place = {
 		index: review,
@@ -53614,10 +53845,15 @@ function openRow({ review, row }, entry, fingerprints) {
 		...place,
 		until: null
 	}];
-	return (entry === null ? fingerprints.length > 0 : entry.verdict === "covered") ? [{
+	if (entry?.verdict === "dropped") return [{
+		...place,
+		until: null,
+		isLost: true
+	}];
+	return fingerprints.length === 0 ? [] : [{
 		...place,
 		until: fingerprints
-	}] : [];
+	}];
 }
 /**
 * Groups the rows of one change of one review: a member's go with those of its permissions, as they are once deferred
@@ -53708,9 +53944,10 @@ function isReached(state, { subject, after }, item) {
 }
 function entryOf(rows, judged, { name, fingerprints }, context) {
 	const [{ review, row }] = rows;
-	const verdict = WORST_FIRST.find((candidate) => judged.some((each) => each.verdict === candidate)) ?? "done";
+	const worstVerdict = WORST_FIRST.find((candidate) => judged.some((each) => each.verdict === candidate)) ?? "done";
+	const isFailed = worstVerdict === "dropped" || worstVerdict === "refused";
+	const verdict = judged.some(({ item, verdict }) => item === EXISTS && verdict === "superseded") && !isFailed ? "superseded" : worstVerdict;
 	const worst = judged.filter((item) => item.verdict === verdict);
-	const isFailed = verdict === "dropped" || verdict === "refused";
 	const { kind, key } = row.subject;
 	return {
 		review: name,
@@ -53833,8 +54070,8 @@ function passedDates(reviews, desired, now, seal) {
 		state
 	}]))));
 	const byName = new Map(groupByKey$1(past, ({ name }) => name).map((dates) => [dates[0].name, dates]));
-	const currentNames = new Map((desired.members ?? []).flatMap(({ email, previously = [] }) => previously.map((address) => [seal(address.toLowerCase()), seal(email.toLowerCase())])));
-	const datesOf = (name) => byName.get(name) ?? byName.get(currentNames.get(name) ?? name) ?? [];
+	const newNames = new Map((desired.members ?? []).flatMap(({ email, previously = [] }) => previously.map((address) => [seal(address.toLowerCase()), seal(email.toLowerCase())])));
+	const datesOf = (name) => byName.get(name) ?? byName.get(newNames.get(name) ?? name) ?? [];
 	const since = (name, time) => datesOf(name).filter(({ at }) => at > time);
 	return {
 		momentsBefore: (name) => [...new Set(datesOf(name).flatMap(({ at, text }) => seen.has(text) ? [at - 1] : []))].sort((a, b) => b - a),
@@ -53870,6 +54107,53 @@ function datesStillToCome(dates, declared) {
 	const toCome = new Set(declared.flatMap((date) => singleDates(date).map(({ text }) => text)));
 	return dates.filter((date) => singleDates(date).some(({ text }) => toCome.has(text)));
 }
+/**
+* Returns the dates in files after a time, as reviews name them: also those that nothing comes of, because somebody leaves
+* or a membership ends before.
+*/
+function declaredDates(desired, time, seal) {
+	const { members = [] } = desired;
+	const endless = members.map(({ until: _, ...member }) => member);
+	return [
+		desired,
+		{
+			...desired,
+			leavers: []
+		},
+		{
+			...desired,
+			leavers: [],
+			members: endless
+		}
+	].flatMap((version) => datesIn(version, time, seal));
+}
+/** Returns reviews with the names that people and roles have in the files by now, if their dates name former ones. */
+function withCurrentNames(reviews, { members = [], roles = [] }, seal) {
+	const people = currentNames(members.map(({ email, previously = [] }) => [email, previously].flat()).map((names) => names.map((name) => seal(name.toLowerCase()))));
+	const ofRoles = currentNames(roles.map(({ name, previously = [] }) => [name, ...previously]));
+	if (people.size + ofRoles.size === 0) return reviews;
+	const current = (dates) => dates.map((date) => ({
+		...date,
+		name: people.get(date.name) ?? date.name,
+		roles: date.roles.map((role) => ofRoles.get(role) ?? role)
+	}));
+	return reviews.map((review) => {
+		const { dates, baseDates, ...state } = review.state;
+		return {
+			...review,
+			state: {
+				...state,
+				dates: current(dates),
+				...baseDates && { baseDates: current(baseDates) }
+			}
+		};
+	});
+}
+/** Returns the names of entries by the former ones that no other entry has by now. */
+function currentNames(entries) {
+	const taken = new Set(entries.map(([name]) => name));
+	return new Map(entries.flatMap(([name = "", ...former]) => former.flatMap((one) => taken.has(one) ? [] : [[one, name]])));
+}
 /** Returns the dates in files after a time, as reviews name them. */
 function datesIn(desired, time, seal) {
 	return upcomingDates(desired, time).map((date) => {
@@ -53895,9 +54179,10 @@ var init_passed_dates = __esmMin((() => {
 */
 function droppedDates(reviews, refused, { fresh: { desired }, seal, live, nameOf }) {
 	if (reviews.every(({ state }) => state.dates.length === 0)) return [];
-	const declared = textsOf(datesIn(desired, Number.NEGATIVE_INFINITY, seal));
+	const declared = textsOf(declaredDates(desired, Number.NEGATIVE_INFINITY, seal));
 	const changed = new Set(refused.map(({ change }) => seal(change.name.toLowerCase())));
-	const origins = new Map([...desired.members ?? [], ...desired.leavers ?? []].map(({ email, origin }) => [seal(email.toLowerCase()), origin]));
+	const originsIn = (entries = []) => new Map(entries.map(({ email, origin }) => [seal(email.toLowerCase()), origin]));
+	const [leaving, listed] = [originsIn(desired.leavers), originsIn(desired.members)];
 	const removed = reviews.map(({ state }) => removedTexts(state));
 	return reviews.flatMap(({ name: review, state }, index) => {
 		const isDecidedLater = (time, texts) => reviews.some((other, place) => place > index && (other.state.at >= time || texts.every((text) => removed[place]?.has(text))));
@@ -53909,7 +54194,7 @@ function droppedDates(reviews, refused, { fresh: { desired }, seal, live, nameOf
 				key: name
 			}) === null;
 			if (isDecidedLater(at, texts) || isGone || changed.has(name) || texts.every((text) => declared.has(text))) return [];
-			const origin = origins.get(name);
+			const origin = leaving.get(name) ?? (what === "leaves" ? void 0 : listed.get(name));
 			return [{
 				review,
 				index,
@@ -54119,7 +54404,8 @@ var init_merged_reviews = __esmMin((() => {
 * with the same `seal`. The last review that touches an item decides; what none touches must stay as it was. Differences that
 * reviewed dates bring need no other review.
 */
-function compareReviewed(reviews, fresh, seal = UNSEALED) {
+function compareReviewed(given, fresh, seal = UNSEALED) {
+	const reviews = withCurrentNames(given, fresh.desired, seal);
 	const elsewhere = reviews.flatMap(({ name, state }) => mismatch(name, state, fresh.plan) ?? []);
 	const counted = elsewhere.length === 0 ? reviews : [];
 	const context = freshContext(fresh, counted, seal);
@@ -54142,11 +54428,18 @@ function compareReviewed(reviews, fresh, seal = UNSEALED) {
 		refused,
 		elsewhere
 	});
+	const dropped = droppedDates(counted, refused, context);
+	const lostDates = /* @__PURE__ */ new Map();
+	for (const { index, row } of dropped) {
+		const date = counted[index]?.state.dates[row.index];
+		if (date !== void 0) lostDates.set(index, [...lostDates.get(index) ?? [], date]);
+	}
 	return {
 		covered,
 		leaveOut,
 		refused,
-		account: [...account, ...droppedDates(counted, refused, context)],
+		account: [...account, ...dropped],
+		lostDates,
 		open,
 		reviews: withOpenDates(reviews, context),
 		pending: pendingChanges(fresh.plan, seal)
@@ -54157,28 +54450,46 @@ function compareReviewed(reviews, fresh, seal = UNSEALED) {
 * changes that were made, and the dates that are to come.
 */
 function remaining(comparison, done) {
-	const { open, reviews, pending } = comparison;
+	const { open, reviews, lostDates, pending } = comparison;
+	const { at: now } = comparison.covered.reviewed;
 	const needed = open.filter(({ until }) => until === null || until.some((fingerprint) => !done.has(fingerprint)));
 	const isWaiting = (name) => (pending.get(name) ?? []).some((fingerprint) => !done.has(fingerprint));
-	return reviews.flatMap(({ name, state }, review) => {
-		const has = (list, place) => needed.some(({ index, row }) => index === review && row.list === list && row.index === place);
-		const roles = state.roles.filter((_, index) => has("roles", index));
-		const members = state.members.filter((_, index) => has("members", index));
-		const names = new Set(members.map((row) => row.name));
-		const people = state.people.filter((row, index) => names.has(row.name) || has("people", index));
-		const dates = state.dates.filter(({ at, name: who }) => at > comparison.covered.reviewed.at || isWaiting(who));
-		if (roles.length + members.length + people.length + dates.length === 0) return [];
-		return [{
+	return reviews.flatMap((review, index) => {
+		const { name, state, lostAt = now } = review;
+		const own = needed.filter((open) => open.index === index);
+		const dates = state.dates.filter(({ at, name: who }) => at > now || isWaiting(who));
+		const lost = {
+			...rowsAt(state, own.filter(({ isLost }) => isLost)),
+			dates: lostDates.get(index) ?? []
+		};
+		const open = {
+			...rowsAt(state, own.filter(({ isLost }) => !isLost)),
+			dates
+		};
+		return [...hasContent(lost) ? [{
 			name,
-			state: {
-				...state,
-				roles,
-				members,
-				people,
-				dates
-			}
-		}];
+			state: lost,
+			lostAt
+		}] : [], ...hasContent(open) ? [{
+			name,
+			state: open
+		}] : []];
 	});
+}
+/** Returns a reviewed state with some of its rows; a member's permissions stay with the member. */
+function rowsAt(state, rows) {
+	const has = (list, place) => rows.some(({ row }) => row.list === list && row.index === place);
+	const members = state.members.filter((_, index) => has("members", index));
+	const names = new Set(members.map(({ name }) => name));
+	return {
+		...state,
+		roles: state.roles.filter((_, index) => has("roles", index)),
+		members,
+		people: state.people.filter((row, index) => names.has(row.name) || has("people", index))
+	};
+}
+function hasContent({ roles, members, people, dates }) {
+	return roles.length + members.length + people.length + dates.length > 0;
 }
 /** Returns why a review does not count for a plan; `null` if it does. */
 function mismatch(name, state, plan) {
@@ -54206,11 +54517,12 @@ function refusedChanges(whole, covered, elsewhere, refusals) {
 function withOpenDates(reviews, { fresh, seal }) {
 	const { desired, plan } = fresh;
 	const { at: now } = plan.reviewed;
-	const toCome = datesIn(desired, now, seal);
-	return reviews.map(({ name, state }) => {
+	const toCome = declaredDates(desired, now, seal);
+	return reviews.map((review) => {
+		const { state } = review;
 		const past = state.dates.filter(({ at }) => at <= now);
 		return {
-			name,
+			...review,
 			state: {
 				...state,
 				dates: [...past, ...datesStillToCome(state.dates, toCome)]
@@ -54259,15 +54571,20 @@ function judgeMerchant(fresh, reviews, seal, placeOf) {
 			change,
 			why,
 			sentence: `${entry.review} was to ${change}, and was lost: ${why}.`,
-			file: entry.origins[0]?.file ?? null
+			file: entry.origins[0]?.file ?? null,
+			isKnown: reviews[entry.index]?.lostAt !== void 0
 		}];
 	});
 	const superseded = comparison.account.flatMap(({ review, verdict, does, name, by }) => verdict === "superseded" && does !== "permissions" && name !== null && by !== null ? [`${review} was to ${VERBS[does]} ${name}; ${by} has decided otherwise since.`] : []);
 	const lost = dropped.map(({ sentence }) => sentence);
-	const refusals = comparison.refused.map(({ change, reasons }) => {
+	const shown = new Set(comparison.account.flatMap(({ verdict, fingerprints }) => verdict === "refused" ? fingerprints : []));
+	const sentenceOf = ({ change, reasons }) => {
 		const why = reasons.length === 0 ? "" : `: ${reasons.join("; ")}`;
 		return `not approved: ${change.kind} ${change.resource} ${change.name}${why}.`;
-	});
+	};
+	const refusals = comparison.refused.map(sentenceOf);
+	const { at } = fresh.plan.reviewed;
+	const due = comparison.refused.filter(({ change }) => shown.has(change.fingerprint) || isDueInPart(change, fresh.desired, at));
 	return {
 		merchant: fresh.plan.merchant,
 		reviews,
@@ -54275,6 +54592,7 @@ function judgeMerchant(fresh, reviews, seal, placeOf) {
 		whole: fresh.plan,
 		rest: restOf(fresh, comparison),
 		refusals,
+		dueRefusals: due.map(sentenceOf),
 		superseded: [...new Set(superseded)],
 		dropped,
 		lost,
@@ -54297,6 +54615,7 @@ function restOf({ plan, planWithout }, { covered, refused }) {
 var VERBS;
 var init_judge_merchant = __esmMin((() => {
 	init_compare_reviewed();
+	init_due();
 	init_impact();
 	VERBS = {
 		create: "add",
@@ -54382,6 +54701,15 @@ async function approvalSoFar({ event, github }, { seal }, records, looks, placeO
 		const { merged } = await recordedReviews(records, github, branch);
 		const own = pull === null ? await queuedReviews(event, github, records) : await openReview(pull.number, github, records);
 		const isApproved = group !== null || own.some(({ approvals }) => approvals.length > 0);
+		const settled = looks.flatMap((look) => {
+			const { merchant } = look.plan;
+			const lost = lostReviews(records.states.get(merchant));
+			if (lost.length === 0) return [];
+			return judgeMerchant({
+				...look,
+				desired: look.session.state
+			}, lost, seal, placeOf).lost.map((sentence) => `${merchant}: ${sentence}`);
+		});
 		const objections = /* @__PURE__ */ new Map();
 		for (const look of isApproved ? looks : []) {
 			const { merchant } = look.plan;
@@ -54399,6 +54727,7 @@ async function approvalSoFar({ event, github }, { seal }, records, looks, placeO
 			own,
 			merged,
 			objections,
+			settled,
 			isEarly: isApproved && pull !== null && own.every(({ run }) => run === null) && looks.some(hasReviewed)
 		};
 	});
@@ -54531,14 +54860,16 @@ var init_later = __esmMin((() => {
 
 // src/action/review/plan-outcome.ts
 /**
-* Returns the line about how many merchants are planned; empty if all are, or if files have errors: what these declare is
-* not known.
+* Returns the lines about how many merchants are planned, and about files that are left out. The first is missing if all
+* are planned, or if files have errors: what these declare is not known.
 */
-function scopeText(planned, { states, valid }) {
+function scopeText(planned, { states, valid, earlier }) {
+	if (earlier !== null) return [earlier];
 	const total = states.length;
 	if (planned === total || !valid || total === 0) return [];
 	const of = counted(total, "merchant");
-	return [planned === 0 ? total === 1 ? "The merchant is not planned, because this pull request does not change it." : `None of ${of} is planned, because this pull request changes none of them.` : `${planned} of ${of} ${planned === 1 ? "is" : "are"} planned; this pull request does not change the others.`];
+	const [only] = states;
+	return [planned === 0 ? only !== void 0 && total === 1 ? `${only.merchant} is not planned, because this pull request does not change it.` : `None of ${of} is planned, because this pull request changes none of them.` : `${planned} of ${of} ${planned === 1 ? "is" : "are"} planned; this pull request does not change the others.`];
 }
 /** Returns the result of a plan, without its outputs. */
 function verdictOf$1({ inputs }, plans, unplanned, fileErrors) {
@@ -54822,6 +55153,7 @@ async function reviewed({ loaded, base, states, looks, unplanned, store }, conte
 	};
 	const verdict = verdictOf$1(context, plans, unplanned, fileErrors.length);
 	const approval = store && await approvalSoFar(context, store, store.records, looks, placeTexts(loaded.sources));
+	const settled = approval?.settled ?? [];
 	const live = store === null || approval === null ? [] : alreadyLive(plans, approval.merged, store);
 	const page = {
 		marker: markerOf("plan", context.scope),
@@ -54831,12 +55163,13 @@ async function reviewed({ loaded, base, states, looks, unplanned, store }, conte
 			aboutRun(context),
 			...scope,
 			...changedRemarks(approval, event),
-			...aboutLive(context, live),
+			...linesBlock(context, "Only in the files", live),
+			...linesBlock(context, "Lost before, and no longer reported once this is merged", settled),
 			...aboutFiles(context, loaded.diagnostics)
 		],
 		after: afterPlan(context, states, looks, approval)
 	};
-	const worth = rules.length > 0 || overdue.length > 0 || base !== null && changesFiles(plans, states, base.states, io.now());
+	const worth = rules.length > 0 || overdue.length + settled.length > 0 || base !== null && changesFiles(plans, states, base.states, io.now());
 	const isApproved = isReview(event) && !isObjected(approval) && !comment.isWarning();
 	const outputs = {
 		...planOutputs(plans),
@@ -54873,12 +55206,12 @@ function objectionTo(approval, kept, event) {
 	const [objection] = objectionLines(approval.objections);
 	return objection === void 0 ? null : `Not what was approved. ${howToApprove(event)} ${objection}`;
 }
-/** Returns the section about changes of the files that are live already; empty without any. */
-function aboutLive({ masked }, lines) {
+/** Returns a section of lines; empty without any. */
+function linesBlock({ masked }, title, lines) {
 	if (lines.length === 0) return [];
-	const shown = lines.slice(0, MAX_LIVE).map((line) => masked ? maskText(line) : line);
+	const shown = lines.slice(0, MAX_LINES).map((line) => masked ? maskText(line) : line);
 	const more = lines.length - shown.length;
-	return [`### Only in the files\n\n${fenced("text", [...shown, ...more > 0 ? [`and ${more} more`] : []])}`];
+	return [`### ${title}\n\n${fenced("text", [...shown, ...more > 0 ? [`and ${more} more`] : []])}`];
 }
 /** Publishes a failure to plan in comment and job summary. */
 async function showFailure(error, context, comment) {
@@ -54901,7 +55234,7 @@ async function showFailure(error, context, comment) {
 		closed: head === "closed"
 	});
 }
-var runWithout, STALE, MAX_LIVE;
+var runWithout, STALE, MAX_LINES;
 var init_run_plan = __esmMin((() => {
 	init_session();
 	init_rule_locations();
@@ -54934,7 +55267,7 @@ var init_run_plan = __esmMin((() => {
 	init_secret_policy();
 	runWithout = (context, read) => run$2(context, read, null, null);
 	STALE = "The comment still shows an earlier plan, because it could not be updated. Run it again.";
-	MAX_LIVE = 20;
+	MAX_LINES = 20;
 }));
 
 // src/kernel/plan/edited-plan.ts
@@ -55133,6 +55466,11 @@ var init_plan_file = __esmMin((() => {
 			name: text,
 			permissions: array(text)
 		}))), { description: "Members who gain something, and the permissions that they could then give themselves." }),
+		formerly: described(exactOptional(array(strictObject({
+			name: text,
+			roles: array(text),
+			permissions: array(text)
+		}))), { description: "What members held under a previous address, or by an expired invitation that is renewed, with ids of roles." }),
 		sensitive: described(exactOptional(array(text)), { description: "The sensitive ones among the permissions of members above and of changed roles." })
 	}), {
 		id: "impact",
@@ -55163,6 +55501,9 @@ var init_plan_file = __esmMin((() => {
 		severity: _enum(["error", "warning"]),
 		resource: resource$1,
 		name: text,
+		role: described(exactOptional(text), { description: "The granted role that a finding about a member is about." }),
+		check: described(exactOptional(text), { description: "The violated check, on one line." }),
+		rules: described(exactOptional(text), { description: "The violated rule file, if the project enforces the rule on the merchant's file." }),
 		message: text,
 		hint: nullable(text)
 	}), {
@@ -55681,24 +56022,34 @@ function roleWrite(change, part, writer) {
 			send
 		};
 	}
-	const { after } = change;
 	switch (change.kind) {
 		case "create": return roleCreation(change.after, part, writer);
-		case "update": {
-			const { id, before } = change;
-			const send = (options) => writtenTo(id, writer.updateRole(id, patchOf(change), options));
-			return {
-				part,
-				id,
-				before,
-				after,
-				send
-			};
-		}
+		case "update": return roleUpdate$1(change, part, writer);
 		case "replace": return part === "create" ? roleCreation(change.after, part, writer) : removal(part, change, (id, options) => writer.deleteRole(id, options));
 		case "delete": return removal(part, change, (id, options) => writer.deleteRole(id, options));
 		default: return change;
 	}
+}
+/** Returns the write of an update, or of a part of it: all but the new permissions, or these. */
+function roleUpdate$1(change, part, writer) {
+	const { id, before, after } = change;
+	const permissions = after.permissions.filter((permission) => before.permissions.includes(permission));
+	const narrowed = {
+		...after,
+		permissions
+	};
+	const [from, to] = [part === "widen" ? narrowed : before, part === "narrow" ? narrowed : after];
+	const fields = change.fields.map(({ field }) => field).filter(isRoleField);
+	const keepsPermissions = part === "narrow" && permissions.length === before.permissions.length;
+	const patch = patchTo(to, new Set(fields.filter((field) => field === "permissions" ? !keepsPermissions : part !== "widen")));
+	const send = (options) => writtenTo(id, writer.updateRole(id, patch, options));
+	return {
+		part,
+		id,
+		before: from,
+		after: to,
+		send
+	};
 }
 function removal(part, { id, before }, remove) {
 	return {
@@ -55726,10 +56077,8 @@ function roleCreation(after, part, writer) {
 	};
 }
 /** Returns the changed fields only, so that concurrent changes to other fields are kept. */
-function patchOf({ fields, after }) {
-	const changed = new Set(fields.map(({ field }) => field).filter(isRoleField));
-	const values = pickFields(ROLE_FIELDS, after, changed);
-	return sentValues(ROLE_FIELDS, "put", values);
+function patchTo(after, changed) {
+	return sentValues(ROLE_FIELDS, "put", pickFields(ROLE_FIELDS, after, changed));
 }
 function memberWrite(change, part, context) {
 	switch (change.kind) {
@@ -55924,7 +56273,7 @@ function roleDifferences(expected, live) {
 }
 /** Describes the differences between an expected and a live member with some values. */
 function memberDifferences({ image: { email, managed, status }, values, statuses }, member, live) {
-	const isStillManaged = managed !== null === isManaged$1(member);
+	const isStillManaged = managed !== null === isManaged(member);
 	return [
 		...addressDifference(email, member),
 		...surprises(COMMON_FIELDS, values, live),
@@ -56211,7 +56560,41 @@ function stepsOf$1(changes) {
 	const renames = renameSteps(changes.filter((change) => change.resource === "role"));
 	const renamed = new Set(renames.filter(({ part }) => part === "whole").map(({ change }) => change));
 	const rest = changes.flatMap((change) => renamed.has(change) ? [] : partsOf$1(change));
-	return [...renames, ...PHASES.flatMap((phase) => rest.filter((step) => step.phase === phase))];
+	const widened = widenedLate(changes);
+	const steps = [...[...renames, ...rest].flatMap((step) => narrowing(step, widened) ?? []), ...[...widened].map(toWidening)];
+	return PHASES.flatMap((phase) => steps.filter((step) => step.phase === phase));
+}
+/**
+* Returns the updates that give permissions to a role which somebody loses: they are given last, so that a run that stops
+* gives nobody more than the plan shows.
+*/
+function widenedLate(changes) {
+	const members = changes.filter((change) => change.resource === "member");
+	const lost = new Set(members.flatMap(({ before, after }) => rolesOnlyIn(before, after)));
+	return new Set(changes.flatMap((change) => change.resource === "role" && change.kind === "update" && lost.has(change.id) && isWidening(change) ? [change] : []));
+}
+function isWidening({ fields }) {
+	return fields.some((diff) => diff.field === "permissions" && diff.added.length > 0);
+}
+/** Returns the step without the permissions that are given last; `null` if nothing else is left. */
+function narrowing(step, widened) {
+	if (!widened.has(step.change) || step.part !== "whole") return step;
+	return step.change.fields.every((diff) => diff.field === "permissions" && diff.removed.length === 0) ? null : {
+		...step,
+		part: "narrow"
+	};
+}
+function toWidening(change) {
+	return {
+		phase: "widen-roles",
+		change,
+		part: "widen"
+	};
+}
+/** Returns the ids of the roles that one image of a member has and the other does not. */
+function rolesOnlyIn(image, other) {
+	const others = new Set(other?.roles.map(({ id }) => id));
+	return image?.roles.map(({ id }) => id).filter((id) => !others.has(id)) ?? [];
 }
 function partsOf$1(change) {
 	if (change.resource === "member") {
@@ -56431,6 +56814,7 @@ var init_execute_step = __esmMin((() => {
 		"write-members",
 		"set-passwords",
 		"delete-members",
+		"widen-roles",
 		"delete-roles"
 	];
 }));
@@ -57331,6 +57715,8 @@ var init_journal_file = __esmMin((() => {
 			"set-aside",
 			"create",
 			"remove",
+			"narrow",
+			"widen",
 			"restore"
 		]),
 		resource,
@@ -58035,8 +58421,29 @@ var init_write_journal = __esmMin((() => {
 }));
 
 // src/review/open-failures.ts
+/** Returns a sentence about the reviewed changes of a merchant that no file declares any more; `null` if there are none. */
+function undeclaredSentence(merchant, reviews) {
+	if (reviews.length === 0) return null;
+	const names = [...new Set(reviews.map(({ name }) => name))];
+	const were = names.length === 1 ? "was" : "were";
+	return `${listText(names)} ${were} to change ${merchant}, and ${were} lost: no file declares it any longer.`;
+}
+/** Returns the failures at merchants that no file declares any more. */
+function undeclaredFailures(declared, states) {
+	return [...states].flatMap(([merchant, state]) => {
+		if (declared.has(merchant) || !state?.failure) return [];
+		const sentence = undeclaredSentence(merchant, state.open);
+		const { commit, pulls } = state.failure;
+		return sentence === null ? [] : [{
+			merchant,
+			commit,
+			pulls,
+			reasons: [sentence]
+		}];
+	});
+}
 /** Returns the failures of earlier applies that fresh plans still show, and what was lost. */
-function openFailures(fresh, states, { seal, reveal }, placeOf) {
+function openFailures(fresh, states, seal, placeOf) {
 	return fresh.flatMap((freshPlan) => {
 		const { merchant } = freshPlan.plan;
 		const state = states.get(merchant);
@@ -58047,14 +58454,16 @@ function openFailures(fresh, states, { seal, reveal }, placeOf) {
 			reasons: [INVALID_STATE]
 		}];
 		if (!state?.failure) return [];
-		const { commit, pulls, dropped } = state.failure;
+		const { commit, pulls, isUnread } = state.failure;
+		if (isUnread) return [{
+			merchant,
+			commit,
+			pulls,
+			reasons: [UNREAD$2]
+		}];
 		const { comparison, objections } = judgeMerchant(freshPlan, state.open, seal, placeOf);
 		const guarded = comparison.covered.refusals.map(({ rule, code, message }) => `${rule} ${code}: ${message}`);
-		const reasons = [.../* @__PURE__ */ new Set([
-			...guarded,
-			...objections,
-			...dropped.map(reveal)
-		])];
+		const reasons = [.../* @__PURE__ */ new Set([...guarded, ...objections])];
 		return reasons.length === 0 ? [] : [{
 			merchant,
 			commit,
@@ -58063,10 +58472,12 @@ function openFailures(fresh, states, { seal, reveal }, placeOf) {
 		}];
 	});
 }
-var INVALID_STATE;
+var INVALID_STATE, UNREAD$2;
 var init_open_failures = __esmMin((() => {
+	init_text();
 	init_judge_merchant();
 	INVALID_STATE = "the record of its last apply does not have the signature of this secret: it counts as never applied.";
+	UNREAD$2 = "it could not be read, so that what was merged since is not applied.";
 }));
 
 // src/review/apply-run.ts
@@ -58078,59 +58489,80 @@ function openReviews({ records, merged, approved, waiting }, merchant, { isDue }
 	return reviewsOf(merchant, state, isDue ? [] : merged);
 }
 /** Returns the merchants with reviewed changes that no apply has made, and that no file declares any more. */
-function undeclaredMerchants({ records, merged, declared }) {
+function undeclaredMerchants(run, applyRecords, seal) {
+	const { records, merged, declared, waiting } = applyRecords;
+	if (run.isDue || waiting !== null) return [];
 	return [.../* @__PURE__ */ new Set([...records.states.keys(), ...merged.flatMap(({ merchants }) => [...merchants])])].flatMap((merchant) => {
 		if (declared.has(merchant)) return [];
 		const reviews = reviewsOf(merchant, records.states.get(merchant), merged).filter(hasRows);
-		if (reviews.length === 0) return [];
-		const names = [...new Set(reviews.map(({ name }) => name))];
-		const were = names.length === 1 ? "was" : "were";
+		const sentence = undeclaredSentence(merchant, reviews);
+		if (sentence === null) return [];
+		const pulls = reviews.map(({ name }) => Number(name.slice(1))).filter(Number.isInteger);
+		const report = failureReport(run, applyRecords, merchant, [sentence], seal);
 		return [{
 			merchant,
-			sentence: `${listText(names)} ${were} to change ${merchant}, and ${were} lost: no file declares it any longer.`,
-			pulls: names.map((name) => Number(name.slice(1))).filter(Number.isInteger)
+			sentence,
+			pulls: [...new Set(pulls)],
+			reviews,
+			...report
+		}];
+	});
+}
+/** Returns the merchants that a nightly run leaves to an apply, other than that of a merge. */
+function neverApplied({ records, covered, merged }, states) {
+	const looked = new Set(covered.map(({ merchant }) => merchant));
+	return states.flatMap(({ merchant }) => {
+		if (looked.has(merchant)) return [];
+		const state = records.states.get(merchant);
+		const isNew = state === void 0 && unsettled(merchant, state, merged).length > 0;
+		const why = state === null ? INVALID_STATE : state === void 0 ? "no apply of it is recorded: run the apply workflow by hand, with the scope all." : state.failure && `the apply of ${state.failure.commit.slice(0, 7)} failed there.`;
+		return isNew || why === null ? [] : [{
+			merchant,
+			sentence: `left alone: ${why}`,
+			pulls: []
 		}];
 	});
 }
 /** Adds what is known of judged merchants, and which pull request made a reviewed change get lost. */
-async function lookedAt({ isDue }, { records, merged, waiting }, judged, { reveal, pullOf }) {
+async function lookedAt({ isDue }, { records, waiting }, judged, pullOf) {
 	const looked = [];
 	for (const one of judged) {
 		const state = records.states.get(one.merchant);
 		if (isDue) {
+			const { dueRefusals } = one;
+			const due = {
+				dropped: [],
+				lost: [],
+				refusals: dueRefusals,
+				objections: dueRefusals
+			};
 			looked.push({
 				...one,
+				...due,
 				state,
-				blamed: [],
-				lost: [],
-				objections: one.refusals
+				blamed: []
 			});
 			continue;
 		}
-		const { lost, blamed } = await lostChanges(one, pullOf);
-		const again = waiting !== null || unsettled(one.merchant, state, merged).length > 0 ? [] : state?.failure?.dropped.map(reveal) ?? [];
-		const all = [.../* @__PURE__ */ new Set([...lost, ...again])];
-		const invalid = state === null ? [INVALID_STATE] : [];
+		const { lost, blamed } = await lostChanges(waiting === null ? one.dropped : one.dropped.filter(({ isKnown }) => !isKnown), pullOf);
+		const refusals = [...state === null ? [INVALID_STATE] : [], ...one.refusals];
 		looked.push({
 			...one,
 			state,
 			blamed,
-			lost: all,
-			objections: [
-				...invalid,
-				...one.refusals,
-				...all
-			]
+			refusals,
+			lost,
+			objections: [...refusals, ...lost]
 		});
 	}
 	return looked;
 }
-async function lostChanges({ dropped }, pullOf) {
+async function lostChanges(dropped, pullOf) {
 	const lost = [];
 	const blamed = /* @__PURE__ */ new Set();
-	for (const { review, sentence, file } of dropped) {
+	for (const { review, sentence, file, isKnown } of dropped) {
 		const own = Number(review.slice(1));
-		const other = file === null ? null : await pullOf(file);
+		const other = file === null || isKnown ? null : await pullOf(file);
 		if (Number.isInteger(own)) blamed.add(own);
 		if (other !== null) blamed.add(other);
 		const isOther = other !== null && other !== own;
@@ -58141,23 +58573,37 @@ async function lostChanges({ dropped }, pullOf) {
 		blamed: [...blamed]
 	};
 }
-/** Adds whether an earlier run has reported the same objections and refusals: a later merge has nothing to do with them. */
-function withReports({ sha, isPush }, { declared, merged }, looked, refused, seal) {
+/** Returns whether the reasons why a merchant is not as its files say are news: a later merge elsewhere did not cause them. */
+function failureReport({ sha, isPush }, { declared, merged, records }, merchant, reasons, seal) {
+	if (reasons.length === 0) return {
+		digest: "",
+		since: null
+	};
+	const state = records.states.get(merchant);
+	const digest = seal([declared.get(merchant) ?? "", ...reasons].join("\n"));
+	const failure = state?.failure;
+	return {
+		digest,
+		since: isPush && failure?.digest === digest && failure.commit !== sha && unsettled(merchant, state, merged).every(({ pull }) => failure.pulls.includes(pull.number)) ? failure.commit : null
+	};
+}
+/** Adds what a run has to report of merchants: the objections to their changes, and why they cannot be applied. */
+function withReports(run, records, looked, skipped, seal) {
 	return looked.map((one) => {
-		const { merchant, objections, state } = one;
-		const guarded = refused.find((outcome) => outcome.merchant === merchant && outcome.status === "refused");
-		const reasons = [...objections, ...guarded?.reasons ?? []];
-		const digest = reasons.length === 0 ? "" : seal(reasons.join("\n"));
-		const isKnown = state?.failure?.digest === digest && state.failure.commit !== sha && state.declared === declared.get(merchant) && unsettled(merchant, state, merged).length === 0;
+		const outcome = skipped.find(({ merchant }) => merchant === one.merchant);
+		const lost = one.dropped.map(({ review, change }) => `${review} ${change}`);
+		const reasons = [
+			...one.refusals,
+			...lost,
+			...outcome?.reasons ?? []
+		];
 		return {
 			...one,
-			digest,
-			isQuiet: digest !== "" && isKnown && isPush
+			...failureReport(run, records, one.merchant, reasons, seal)
 		};
 	});
 }
 var init_apply_run = __esmMin((() => {
-	init_text();
 	init_merchant_state();
 	init_open_failures();
 }));
@@ -58168,9 +58614,9 @@ function staleWaiting(names) {
 	const runOf = (name) => Number.parseInt(name.slice(8), 10);
 	return names.filter((name) => name.startsWith(WAITING$1)).toSorted((a, b) => runOf(b) - runOf(a)).slice(MAX_WAITING);
 }
-/** Returns the merchants with changes that nobody has reviewed, and that no earlier run has reported. */
+/** Returns the merchants with changes that nobody has reviewed, that can be made, and that no earlier run has reported. */
 function unreviewedIn(looked) {
-	return looked.filter(({ isQuiet, comparison }) => !isQuiet && comparison.refused.length > 0);
+	return looked.filter(({ since, comparison, whole }) => since === null && comparison.refused.length > 0 && whole.findings.every(({ severity }) => severity !== "error"));
 }
 /**
 * Records what nobody has reviewed, so that a job whose environment has reviewers can apply it. `approvals` are those of the
@@ -58225,6 +58671,7 @@ var init_waiting_changes = __esmMin((() => {
 async function recordApply(run, openStore, records, end) {
 	const { store } = openStore;
 	const { merged, abandoned, declared, waiting } = records;
+	const isOfMerge = !run.isDue && waiting === null;
 	const before = records.records.states;
 	const next = new Map(end.looked.map((looked) => [looked.merchant, nextState(run, openStore, records, end, looked)]));
 	let states = /* @__PURE__ */ new Map();
@@ -58237,8 +58684,11 @@ async function recordApply(run, openStore, records, end) {
 			const names = reviews.map(({ name }) => name);
 			edits.set(merchant, isMoved ? mergedState(recorded, names, now) : recorded);
 		}
-		const gone = end.isWhole ? [...current.keys()].filter((merchant) => !declared.has(merchant)) : [];
-		for (const merchant of gone) edits.set(merchant, null);
+		const unread = isOfMerge ? unreadStates(run, merged, end, current) : [];
+		for (const [merchant, state] of [...unread, ...undeclaredStates(run, records, end)]) edits.set(merchant, state);
+		const others = [...current].filter(([merchant]) => !declared.has(merchant) && !edits.has(merchant));
+		const gone = end.isWhole ? others.filter(([, state]) => !(run.isDue && state?.failure)) : [];
+		for (const [merchant] of gone) edits.set(merchant, null);
 		states = new Map([...current, ...edits]);
 		return edits;
 	});
@@ -58251,11 +58701,69 @@ async function recordApply(run, openStore, records, end) {
 		...staleWaiting(records.records.names)
 	]);
 }
-function nextState({ sha, isDue }, openStore, { records, merged, declared, waiting }, { plannedAt, done }, looked) {
+/** Returns the states of merchants with lost changes that no file declares any more; a run by hand forgets them. */
+function undeclaredStates({ sha, isPush }, { records }, { plannedAt, undeclared }) {
+	return undeclared.flatMap(({ merchant, reviews, digest, pulls }) => {
+		if (!isPush) return [];
+		const { failure, ...before } = records.states.get(merchant) ?? unknownState(sha, plannedAt);
+		const settled = [.../* @__PURE__ */ new Set([...before.settled, ...pulls.map(recordOf)])];
+		const own = {
+			commit: sha,
+			digest,
+			pulls
+		};
+		return [[merchant, {
+			...before,
+			settled,
+			open: reviews,
+			failure: sameFailure(failure, own)
+		}]];
+	});
+}
+function unknownState(sha, at) {
+	return {
+		commit: sha,
+		at,
+		nightly: null,
+		declared: "",
+		settled: [],
+		open: [],
+		refused: [],
+		failure: null
+	};
+}
+/** Returns the states of the merchants that a run could not read: nothing is settled there. */
+function unreadStates({ sha }, merged, { plannedAt, unread }, current) {
+	return [...unread].flatMap(([merchant, { digest }]) => {
+		const state = current.get(merchant);
+		if (state === null) return [];
+		const { failure, ...before } = state ?? unknownState(sha, plannedAt);
+		const own = {
+			commit: sha,
+			digest,
+			pulls: unsettled(merchant, state, merged).map(({ pull }) => pull.number),
+			isUnread: true
+		};
+		return [[merchant, {
+			...before,
+			failure: sameFailure(failure, own)
+		}]];
+	});
+}
+/** Returns the failure that an earlier run has recorded, if it is the same. */
+function sameFailure(earlier, failure) {
+	if (earlier?.digest !== failure.digest) return failure;
+	return {
+		...earlier,
+		pulls: [.../* @__PURE__ */ new Set([...earlier.pulls, ...failure.pulls])]
+	};
+}
+function nextState(run, openStore, records, { plannedAt, done }, looked) {
 	const { merchant, comparison, state } = looked;
-	const isOfMerge = !isDue && waiting === null;
-	const ownRecords = isOfMerge ? unsettled(merchant, state, merged).map(({ pull }) => recordOf(pull.number)) : [];
-	const storedNames = new Set(records.names);
+	const { merged, declared, waiting } = records;
+	const { sha, isDue } = run;
+	const ownRecords = !isDue && waiting === null ? unsettled(merchant, state, merged).map(({ pull }) => recordOf(pull.number)) : [];
+	const storedNames = new Set(records.records.names);
 	return {
 		commit: sha,
 		at: plannedAt,
@@ -58264,29 +58772,19 @@ function nextState({ sha, isDue }, openStore, { records, merged, declared, waiti
 		settled: [.../* @__PURE__ */ new Set([...state?.settled ?? [], ...ownRecords])].filter((name) => storedNames.has(name)),
 		open: remaining(comparison, done.get(merchant) ?? /* @__PURE__ */ new Set()),
 		refused: comparison.refused.flatMap(({ change: { resource, name } }) => resource === "member" ? openStore.seal(name.toLowerCase()) : []),
-		failure: (isOfMerge ? null : keptFailure(looked, isDue, openStore)) ?? failureOf(looked, sha, ownRecords, openStore)
+		failure: (isDue ? state?.failure : null) ?? failureOf(looked, sha, ownRecords)
 	};
 }
-/** Returns what is left of a reported failure after a run that looks at less than an apply of a merge. */
-function keptFailure({ digest, state }, isDue, { reveal, seal }) {
-	const failure = state?.failure ?? null;
-	if (isDue || failure === null) return failure;
-	return digest === "" && failure.dropped.length > 0 ? {
-		...failure,
-		digest: seal(failure.dropped.map(reveal).join("\n"))
-	} : null;
-}
-function failureOf({ digest, lost, blamed, comparison, state }, sha, merged, { conceal }) {
+function failureOf({ digest, blamed, comparison, state }, sha, merged) {
 	if (digest === "") return null;
-	if (state?.failure?.digest === digest) return state.failure;
 	const refused = comparison.account.filter(({ verdict }) => verdict === "refused");
 	const pullNumbers = [...merged, ...refused.map(({ review }) => review)].map((name) => Number(/^(?:#|reviews\/)(\d+)$/.exec(name)?.[1]));
-	return {
+	const pulls = [.../* @__PURE__ */ new Set([...blamed, ...pullNumbers])].filter(Number.isSafeInteger);
+	return sameFailure(state?.failure ?? null, {
 		commit: sha,
 		digest,
-		pulls: [.../* @__PURE__ */ new Set([...blamed, ...pullNumbers])].filter(Number.isSafeInteger),
-		dropped: lost.map(conceal)
-	};
+		pulls
+	});
 }
 var init_record_apply = __esmMin((() => {
 	init_compare_reviewed();
@@ -58296,20 +58794,22 @@ var init_record_apply = __esmMin((() => {
 
 // src/action/github/last-pull.ts
 /**
-* Returns a function that finds the pull request that changed a file last; `null` if it is not known, or after a few
-* commits. `known` are pull requests by the commit that they became.
+* Returns a function that finds the pull request that changed a file last; `null` if it is not known. GitHub is asked for
+* one commit only. `known` are pull requests by the commit that they became.
 */
 function lastPulls({ event, github, git }, known) {
-	const asked = /* @__PURE__ */ new Map();
+	let asked = null;
 	return async (file) => {
 		const commit = await git.lastCommitOf(file, event.sha);
 		if (commit === null) return null;
 		const mergedPull = known.get(commit);
 		if (mergedPull !== void 0) return mergedPull;
-		if (!asked.has(commit) && asked.size === MAX_COMMITS) return null;
-		const pull = asked.get(commit) ?? pullOfCommit(commit, github);
-		asked.set(commit, pull);
-		return pull;
+		if (commit === event.sha) return null;
+		asked ??= {
+			commit,
+			pull: pullOfCommit(commit, github)
+		};
+		return asked.commit === commit ? asked.pull : null;
 	};
 }
 async function pullOfCommit(commit, github) {
@@ -58321,15 +58821,16 @@ async function pullOfCommit(commit, github) {
 		return null;
 	}
 }
-var MAX_COMMITS;
 var init_last_pull = __esmMin((() => {
 	init_github_api();
-	MAX_COMMITS = 3;
 }));
 
 // src/action/review/apply-coverage.ts
-/** Reads what was merged and not applied yet, and which merchants a run has to look at, however long ago the last apply was. */
-async function readApplyRecords(context, branch, openStore, states) {
+/**
+* Reads what was merged and not applied yet, and which merchants a run has to look at, however long ago the last apply was.
+* `isBroken` if errors in files keep it from looking at more.
+*/
+async function readApplyRecords(context, branch, openStore, states, isBroken) {
 	const { inputs, event, github } = context;
 	const records = await openStore.store.read();
 	const declared = new Map(states.map((state) => [state.merchant, openStore.seal(declaredText(state))]));
@@ -58368,7 +58869,8 @@ async function readApplyRecords(context, branch, openStore, states) {
 	};
 	const covered = states.filter(isCovered);
 	const codes = new Set(covered.map(({ merchant }) => merchant));
-	const fresh = merged.filter((review) => [...review.merchants].some((merchant) => codes.has(merchant) && isNew(review, records.states.get(merchant))));
+	const newIn = ({ pull, merchants }) => [...merchants].filter((merchant) => (codes.has(merchant) || isBroken && !declared.has(merchant)) && !records.states.get(merchant)?.settled.includes(recordOf(pull.number)));
+	const fresh = merged.filter((review) => newIn(review).length > 0);
 	const ofCommit = event.name === "push" ? mergedHere : [];
 	const told = inputs.command === "due" ? [] : [.../* @__PURE__ */ new Set([...ofCommit, ...fresh.map(({ pull }) => pull.number)])];
 	return {
@@ -58384,13 +58886,10 @@ async function readApplyRecords(context, branch, openStore, states) {
 			return {
 				number,
 				comment: review?.run?.comment ?? null,
-				merchants: [...review?.merchants ?? []]
+				merchants: review === void 0 ? [] : newIn(review)
 			};
 		})
 	};
-}
-function isNew({ pull }, state) {
-	return !state?.settled.includes(recordOf(pull.number));
 }
 var NOT_APPROVED;
 var init_apply_coverage = __esmMin((() => {
@@ -58443,11 +58942,13 @@ async function stoppable(context, branch, store) {
 }
 async function apply(context, branch, store, cancellation) {
 	const { inputs, io, log, github } = context;
-	const loaded = await loadFiles(inputs, io);
-	const states = soundStates(loaded);
+	const read = await loadFiles(inputs, io);
+	const loaded = await withoutEarlierErrors(read, read.valid ? null : await statesBefore(context));
+	const isBroken = loaded.diagnostics.some(isFileError);
+	const states = soundStates(read);
 	const keys = keysNamedBy(loaded.states, io.env);
 	keys.forEach(context.maskSecret);
-	const records = await readingApprovals(() => readApplyRecords(context, branch, store, states));
+	const records = await readingApprovals(() => readApplyRecords(context, branch, store, states, isBroken));
 	const { covered, told } = records;
 	const coverage = coverageText(covered.length, states.length, inputs);
 	if (coverage !== null && loaded.valid) log.info(coverage);
@@ -58475,18 +58976,28 @@ async function apply(context, branch, store, cancellation) {
 			...planOutputs(plans),
 			"plan-path": await context.saveFile(`rolecall-plan-${context.scope.id}.json`, plansJson(plans))
 		};
-		const broken = loaded.valid ? [] : [BROKEN_FILES, ...fileErrorLines(loaded.diagnostics)];
-		const unread = unplannedOf(planned).flatMap(({ merchant, failure }) => [`${merchant} could not be read.`, ...renderFailure(failure, PLAIN).trimEnd().split("\n")]);
-		for (const line of [...broken, ...unread]) reporter.say(line);
-		const refused = skippedMerchants(planned, overrides, /* @__PURE__ */ new Map());
-		const reported = withReports(runOf(context), records, judged, refused, store.seal);
+		const run = runOf(context);
+		const unplanned = unplannedOf(planned);
+		const unread = new Map(unplanned.map(({ merchant }) => [merchant, failureReport(run, records, merchant, [UNREAD$1], store.seal)]));
+		const shown = [...isBroken ? [BROKEN_FILES, ...fileErrorLines(loaded.diagnostics)] : [], ...unplanned.flatMap((one) => unread.get(one.merchant)?.since === null ? unreadLines(one) : [])];
+		for (const line of shown) reporter.say(line);
+		const skipped = skippedMerchants(planned, overrides, /* @__PURE__ */ new Map());
 		const isWhole = loaded.valid && inputs.shard === null && inputs.merchants.length === 0;
-		const gone = isWhole && inputs.command === "apply" && records.waiting === null ? undeclaredMerchants(records) : [];
-		const { objections, notes, quiet } = objectionsIn(reported, gone);
+		const undeclared = isWhole ? undeclaredMerchants(run, records, store.seal) : [];
+		const gone = run.isDue ? neverApplied(records, states) : undeclared.filter(isNews);
 		const env = passwordEnvironment(context, keys);
-		const divided = divide(looks, refused, { env });
-		const { due, unchanged } = divided;
-		const remaining = [...divided.left.filter(({ merchant }) => !quiet.has(merchant)), ...gone.map(({ merchant, sentence }) => ({
+		const { due, left, unready, unchanged } = divide(looks, skipped, { env });
+		const failing = (before, merchants) => before.map((one) => {
+			if (!merchants.has(one.merchant)) return one;
+			return {
+				...one,
+				...failureReport(run, records, one.merchant, [one.digest, UNMADE], store.seal)
+			};
+		});
+		const expected = failing(withReports(run, records, judged, skipped, store.seal), unready);
+		const { objections, notes } = objectionsIn(expected, gone);
+		const known = quietIn(expected, unread);
+		const remaining = [...left.filter(({ merchant }) => !known.has(merchant)), ...gone.map(({ merchant, sentence }) => ({
 			merchant,
 			status: "refused",
 			reasons: [sentence]
@@ -58500,7 +59011,7 @@ async function apply(context, branch, store, cancellation) {
 			merchants: /* @__PURE__ */ new Set([...newer.merchants, ...newest.merchants])
 		};
 		const ready = due.filter(({ plan }) => !superseded.merchants.has(plan.merchant));
-		if (superseded.merchants.size > 0) log.notice(leftTo(superseded));
+		for (const line of leftTo(superseded)) log.notice(line);
 		const captured = captureApplyLog(reporter, progress);
 		progress.applying(ready.map(({ plan }) => plan));
 		const options = {
@@ -58512,56 +59023,81 @@ async function apply(context, branch, store, cancellation) {
 			openJournal: fileJournals(io),
 			sleep: io.sleep
 		};
-		const applied = (ready.length === 0 ? [] : await runApply(ready, options, captured.reporter)).map((outcome) => withObjections(outcome, objections));
-		const notApplied = [...remaining, ...unchanged.map((outcome) => withObjections(outcome, objections))];
-		const outcomes = [...applied, ...notApplied].filter(({ merchant }) => !superseded.merchants.has(merchant)).sort(by(({ merchant }) => merchant));
+		const ran = ready.length === 0 ? [] : await runApply(ready, options, captured.reporter);
+		const tooLate = lateOutcomes(records, superseded);
+		const isHere = ({ merchant }) => !superseded.merchants.has(merchant);
+		const looked = failing(expected, new Set(ran.flatMap(({ merchant, status }) => status === "applied" ? [] : merchant))).filter(isHere);
+		const quiet = quietIn(looked, unread);
+		const isRun = new Set(ran.map(({ merchant }) => merchant));
+		const outcomes = [...ran, ...unchanged].map((outcome) => withObjections(outcome, objections)).concat(remaining).filter(isHere).concat(tooLate).flatMap((outcome) => quiet.has(outcome.merchant) ? madeBesides(outcome) : outcome).sort(by(({ merchant }) => merchant));
 		captured.reporter.ended({
 			outcomes,
 			leftOut: 0
 		}, applyExitCode(outcomes));
-		const looked = reported.filter(({ merchant }) => !superseded.merchants.has(merchant));
+		const earlier = [...quiet.values(), ...undeclared.flatMap(undeclaredNote)];
+		for (const note of earlier) reporter.say(note);
 		const { problem, waiting } = await recorded(context, store, branch, records, {
 			plannedAt,
 			looked,
+			unread,
+			undeclared,
 			done: captured.done(),
 			isWhole
 		});
-		const next = howToGoOn(looked, records, waiting !== null);
+		const toTell = told.filter(({ number, merchants }) => records.ofCommit.includes(number) || merchants.some((merchant) => !quiet.has(merchant)));
+		const next = howToGoOn(looked, toTell, waiting !== null);
 		const ended = endOf(context, applyEnd({
-			applied,
-			left: outcomes.filter(({ merchant }) => !applied.some((outcome) => outcome.merchant === merchant)),
-			unapproved: objections,
-			isBroken: !loaded.valid
+			applied: outcomes.filter(({ merchant }) => isRun.has(merchant)),
+			left: outcomes.filter(({ merchant }) => !isRun.has(merchant)),
+			unapproved: new Map([...objections, ...tooLate.map((late) => [late.merchant, late.reasons])]),
+			causes: new Map([
+				...unplanned.map(({ merchant, failure }) => [merchant, failureReasonOf(failure)]),
+				...looks.filter(hasProblem).map(({ plan }) => [plan.merchant, "invalid-files"]),
+				...[...unready].map((merchant) => [merchant, "key-missing"])
+			]),
+			isBroken
 		}), superseded, plans.length === 0 ? coverage : null);
 		const remarks = [
 			...notes,
+			...earlier,
+			...loaded.earlier === null ? [] : [loaded.earlier],
 			...next,
-			...superseded.merchants.size === 0 ? [] : [leftTo(superseded)]
+			...leftTo(superseded)
 		];
 		const report = {
 			...ended,
 			notes: remarks,
-			lines: [
-				...broken,
-				...unread,
-				...captured.lines()
-			],
+			lines: [...shown, ...captured.lines()],
 			outcomes,
 			plans,
-			rest: waiting === null ? [] : looked.flatMap(({ isQuiet, rest }) => isQuiet ? [] : [rest]).filter(hasChanges),
+			rest: waiting === null ? [] : unreviewedIn(looked).map(({ rest }) => rest),
 			placeOf
 		};
-		const everyOutcome = {
+		return resultOf(problem, report, {
 			...outputs,
 			...waiting !== null && { waiting },
-			...await reportApply(context, toldPulls(told, [...reported.map(({ blamed }) => blamed), ...gone.map(({ pulls }) => pulls)].flat(), outcomes), report)
-		};
-		if (problem !== null) return failed$1("failed", problem.reason, problem.message, everyOutcome);
-		const { result, reason } = ended;
-		return reason === null ? passed(result, everyOutcome) : failed$1(result, reason, failureText(report), everyOutcome);
+			...await reportApply(context, toldPulls(toTell, [...looked.map(({ blamed }) => blamed), ...gone.map(({ pulls }) => pulls)].flat(), outcomes), report)
+		});
 	} finally {
 		await close();
 	}
+}
+function unreadLines({ merchant, failure }) {
+	return [`${merchant} could not be read.`, ...renderFailure(failure, PLAIN).trimEnd().split("\n")];
+}
+function isNews({ since }) {
+	return since === null;
+}
+function undeclaredNote({ merchant, since }) {
+	return since === null ? [`${merchant}: to leave it so, run the apply workflow by hand.`] : [`${merchant}: no file declares it any longer, as reported for ${since.slice(0, 7)}.`];
+}
+function resultOf(problem, report, outputs) {
+	const { result, reason } = report;
+	if (problem !== null) {
+		const text = [problem.message, problem.hint ?? ""].join(" ").trim();
+		return failed$1("failed", problem.reason, text, outputs);
+	}
+	return reason === null ? passed(result, outputs) : failed$1(result, reason, failureText(report), outputs);
 }
 /** Returns how a run ended; one without anything to do may have left that to a newer commit. */
 function endOf(context, how, superseded, coverage) {
@@ -58572,24 +59108,38 @@ function endOf(context, how, superseded, coverage) {
 		message: coverage ?? ""
 	};
 }
-function hasChanges({ changes }) {
-	return changes.length > 0;
+function hasProblem({ plan }) {
+	return plan.findings.some(({ severity }) => severity === "error");
 }
-/** Returns what a run has to report of merchants that are not as reviewed, and which of them an earlier run has reported. */
+/** Returns what a run has to report of merchants that are not as reviewed. */
 function objectionsIn(reported, gone) {
-	const [quiet, loud] = [reported.filter(({ isQuiet }) => isQuiet), reported.filter(({ isQuiet }) => !isQuiet)];
+	const loud = reported.filter(isNews);
 	const objected = loud.filter(({ objections }) => objections.length > 0);
 	return {
 		objections: new Map([...objected.map(({ merchant, objections }) => [merchant, objections]), ...gone.map(({ merchant, sentence }) => [merchant, [sentence]])]),
-		notes: [
-			...gone.map(({ merchant, sentence }) => `${merchant}: ${sentence}`),
-			...loud.flatMap(({ merchant, objections, superseded }) => [...objections, ...superseded].map((one) => `${merchant}: ${one}`)),
-			...quiet.map(({ merchant, state }) => {
-				return `${merchant}: differs from its files, as reported for ${state?.failure?.commit.slice(0, 7)}.`;
-			})
-		],
-		quiet: new Set(quiet.map(({ merchant }) => merchant))
+		notes: [...gone.map(({ merchant, sentence }) => `${merchant}: ${sentence}`), ...loud.flatMap(({ merchant, objections, superseded }) => [...objections, ...superseded].map((one) => `${merchant}: ${one}`))]
 	};
+}
+/** Returns the merchants whose failure an earlier run has reported, with a line about each. */
+function quietIn(looked, unread) {
+	const all = [...looked.map((one) => [
+		one.merchant,
+		one,
+		"differs from its files"
+	]), ...[...unread].map(([merchant, one]) => [
+		merchant,
+		one,
+		"could not be read"
+	])];
+	return new Map(all.flatMap(([merchant, { since }, what]) => since === null ? [] : [[merchant, `${merchant}: ${what}, as reported for ${since.slice(0, 7)}.`]]));
+}
+/** Returns the outcome of a merchant whose failure is reported elsewhere: what was made there all the same. */
+function madeBesides(outcome) {
+	return outcome.status === "applied" || outcome.status === "partial" ? [{
+		...outcome,
+		status: "applied",
+		reasons: []
+	}] : [];
 }
 /** Compares the plans of merchants with their reviews. */
 async function judge(context, looks, records, store, placeOf) {
@@ -58604,10 +59154,7 @@ async function judge(context, looks, records, store, placeOf) {
 	});
 	const { merged, ofCommit } = records;
 	const states = new Map([...ofCommit.map((number) => [run.sha, number]), ...merged.map(({ pull }) => [pull.mergedAs ?? "", pull.number])]);
-	return lookedAt(run, records, judged, {
-		reveal: store.reveal,
-		pullOf: lastPulls(context, states)
-	});
+	return lookedAt(run, records, judged, lastPulls(context, states));
 }
 function runOf({ event, inputs }) {
 	return {
@@ -58615,6 +59162,16 @@ function runOf({ event, inputs }) {
 		isDue: inputs.command === "due",
 		isPush: event.name === "push"
 	};
+}
+/** Returns the outcomes of merchants whose approved changes a newer commit has overtaken. */
+function lateOutcomes({ waiting }, { sha, merchants }) {
+	if (waiting === null) return [];
+	const reason = `the approval came too late: ${sha.slice(0, 7)} changes it, and its run asks for approval again.`;
+	return [...merchants].map((merchant) => ({
+		merchant,
+		status: "refused",
+		reasons: [reason]
+	}));
 }
 /** Returns the part of a plan that may be applied; its verification leaves out the rest. */
 function coveredPart(planned, judged) {
@@ -58687,25 +59244,25 @@ function toldPulls(told, blamedPulls, outcomes) {
 	}))];
 }
 /** Returns what to do about changes that nobody has approved, and about lost ones; empty without any. */
-function howToGoOn(looked, { told }, isWaiting) {
-	const loud = looked.filter(({ isQuiet }) => !isQuiet);
+function howToGoOn(looked, told, isWaiting) {
+	const loud = looked.filter(isNews);
 	const names = told.map(({ number }) => `#${number}`).join(", ");
 	const where = `No approved plan${names === "" ? "" : ` of ${names}`} shows it.`;
 	return [...loud.some(({ refusals }) => refusals.length > 0) ? [`${where} ${isWaiting ? WAITING : PROPOSE}`] : [], ...loud.some(({ lost }) => lost.length > 0) ? [AGAIN] : []];
 }
-function divide(looks, refused, io) {
-	const out = new Set(refused.map(({ merchant }) => merchant));
+function divide(looks, skipped, io) {
+	const out = new Set(skipped.map(({ merchant }) => merchant));
 	const openLooks = looks.filter(({ plan }) => !out.has(plan.merchant));
 	const due = openLooks.filter(({ plan }) => plan.changes.length > 0);
 	const missing = withoutPasswords(due.map(({ plan }) => ({
 		plan,
 		passwords: []
 	})), io);
-	const unready = missing.length < due.length || refused.length > 0 ? missing : [];
-	const waiting = new Set(unready.map(({ merchant }) => merchant));
+	const unready = new Set(missing.map(({ merchant }) => merchant));
 	return {
-		due: due.filter(({ plan }) => !waiting.has(plan.merchant)),
-		left: [...refused, ...unready.map(failedOutcome)],
+		due: due.filter(({ plan }) => !unready.has(plan.merchant)),
+		left: [...skipped, ...missing.map(failedOutcome)],
+		unready,
 		unchanged: openLooks.filter(({ plan }) => plan.changes.length === 0).map(({ plan: { merchant } }) => ({
 			merchant,
 			status: "unchanged",
@@ -58713,7 +59270,17 @@ function divide(looks, refused, io) {
 		}))
 	};
 }
-var BROKEN_FILES, WAITING, PROPOSE, AGAIN;
+/** Returns the files of the branch before a push; `null` if they cannot be read, and for other events. */
+async function statesBefore({ event, statesAt }) {
+	if (event.before === null) return null;
+	try {
+		return await statesAt(event.before);
+	} catch (error) {
+		if (error instanceof ActionError) return null;
+		throw error;
+	}
+}
+var UNREAD$1, UNMADE, BROKEN_FILES, WAITING, PROPOSE, AGAIN;
 var init_run_apply_merged = __esmMin((() => {
 	init_approval();
 	init_cancellation();
@@ -58722,6 +59289,7 @@ var init_run_apply_merged = __esmMin((() => {
 	init_run_apply();
 	init_io();
 	init_write_journal();
+	init_file_errors();
 	init_session();
 	init_rule_locations();
 	init_show_plans();
@@ -58750,6 +59318,8 @@ var init_run_apply_merged = __esmMin((() => {
 	init_load_and_plan();
 	init_publish_plan();
 	init_secret_policy();
+	UNREAD$1 = "unread";
+	UNMADE = "unmade";
 	BROKEN_FILES = "Files have errors: their merchants are left as they are.";
 	WAITING = "Unreviewed changes wait: review them below, and approve the waiting job of this run.";
 	PROPOSE = "Open a pull request that touches the merchant's file, even if only by a comment: its plan shows what is new.";
@@ -58966,7 +59536,7 @@ function addMember(live, parts, pin, { wordOf }) {
 		id,
 		entry: {
 			email: addressOf$1(live) ?? id,
-			...isManaged$1(live) && { managed: entryValues(MANAGED_FIELDS, words, parts) },
+			...isManaged(live) && { managed: entryValues(MANAGED_FIELDS, words, parts) },
 			...entryValues(COMMON_FIELDS, words, parts),
 			...pin && { id }
 		},
@@ -59010,7 +59580,7 @@ function memberUpdate(member, live, { isShared, email }, input) {
 		...grants !== null && (parts.has("roles") ? { roles: null } : { grants }),
 		...dates.update,
 		...entryUpdates(COMMON_FIELDS, declared, values, parts),
-		...isManaged$1(live) && entryUpdates(MANAGED_FIELDS, declared, values, parts),
+		...isManaged(live) && entryUpdates(MANAGED_FIELDS, declared, values, parts),
 		...id === void 0 ? isShared && { id: live.id } : id !== live.id && { id: parts.has("id") ? null : live.id }
 	};
 }
@@ -59501,7 +60071,7 @@ function roleEdits({ role, fields }, files) {
 	const otherEdits = Object.entries(rest).flatMap(([key, value]) => setOrRemove(raw, origin, key, value, about));
 	const renamedAdjustment = adjusted !== void 0 && fields.name !== void 0 ? setOrRemove(files.main, adjusted, "name", fields.name, about) : [];
 	if (permissions === void 0) return [...otherEdits, ...renamedAdjustment];
-	const written = listOf(valueAt(raw?.fields, [...origin.path, "permissions"]));
+	const written = listOf$1(valueAt(raw?.fields, [...origin.path, "permissions"]));
 	const adjustments = adjustEdits(role, written, permissions, files);
 	if (adjusted !== void 0) return [
 		...otherEdits,
@@ -59614,7 +60184,7 @@ function grantEdits(grants, entries, ownEntries, change) {
 	const granting = entries.filter(({ fields }) => Object.hasOwn(fields, "roles"));
 	const taker = ownEntries.findLast((entry) => granting.includes(entry)) ?? ownEntries.at(-1);
 	for (const entry of granting) {
-		const written = listOf(entry.fields["roles"]);
+		const written = listOf$1(entry.fields["roles"]);
 		const kept = keptGrants(written, grants);
 		const newGrants = entry === taker ? [...kept, ...grants.add] : kept;
 		if (newGrants.length === written.length && newGrants.every((item, index) => item === written[index])) continue;
@@ -59688,7 +60258,7 @@ function memberValues(live) {
 	const managed = entryValues(MANAGED_FIELDS, values, NONE);
 	return {
 		email: user?.email ?? invite?.email ?? "nobody@example.com",
-		...isManaged$1(live) && { managed: {
+		...isManaged(live) && { managed: {
 			...managed,
 			password_env: "PASSWORD"
 		} },
@@ -60295,12 +60865,12 @@ function blockScalarRange({ offset, props, source }) {
 function blockEntries(block, value) {
 	const items = block.items;
 	const isSeq = block.type === "block-seq";
-	return items.filter(({ start, key, sep, value: inner }) => isSeq ? inner !== void 0 || start.some(({ type }) => type === "seq-item-ind") : key || sep || inner).map((item, index) => isSeq ? itemOf(item, listOf(value)[index]) : pairOf(item, value));
+	return items.filter(({ start, key, sep, value: inner }) => isSeq ? inner !== void 0 || start.some(({ type }) => type === "seq-item-ind") : key || sep || inner).map((item, index) => isSeq ? itemOf(item, listOf$1(value)[index]) : pairOf(item, value));
 }
 function flowEntries(token, isMap, value) {
 	return token.items.filter(({ key, sep, value: inner }) => key || sep || inner).map((item, index) => {
 		if (isMap) return pairOf(item, value);
-		if (!item.sep) return itemOf(item, listOf(value)[index]);
+		if (!item.sep) return itemOf(item, listOf$1(value)[index]);
 		const { start, end, slot } = pairOf(item, {});
 		return {
 			key: null,
@@ -60309,7 +60879,7 @@ function flowEntries(token, isMap, value) {
 			end,
 			colon: true,
 			node: makeNode("opaque", start, end, {
-				value: listOf(value)[index],
+				value: listOf$1(value)[index],
 				flow: true
 			})
 		};
@@ -60649,7 +61219,7 @@ function listChange(node, value, path) {
 	const changed = /* @__PURE__ */ new Map();
 	const removed = /* @__PURE__ */ new Set();
 	const added = /* @__PURE__ */ new Map();
-	const before = listOf(node.value);
+	const before = listOf$1(node.value);
 	for (const { same, from, count, items } of alignLists(before, value)) {
 		for (let index = 0; index < count; index++) {
 			const [inner, target] = [node.entries[from + index]?.node, items[index]];
@@ -60844,7 +61414,7 @@ function spliceFlowValue(splices, place, change, style) {
 	}
 	splices.deletions.push(...flowSplices.deletions);
 	splices.insertions.push(...flowSplices.insertions);
-	if (node.kind === "seq") updateNote(splices, entry, listOf(change.value), print);
+	if (node.kind === "seq") updateNote(splices, entry, listOf$1(change.value), print);
 }
 /** Fills an empty list or mapping, as if it had not been there. */
 function fillEmpty(splices, place, change, style) {
@@ -60876,7 +61446,7 @@ function unfold(splices, place, change, style) {
 /** Updates the comment behind a list in brackets if it says what its items are called. */
 function updateNote(splices, { node }, items, style) {
 	const { text } = splices;
-	const [before, after] = [noteOn(listOf(node.value), style), noteOn(items, style)];
+	const [before, after] = [noteOn(listOf$1(node.value), style), noteOn(items, style)];
 	const rest = restOfLine(text, node.end);
 	if (before === null ? rest.trim() !== "" : rest.trim() !== `# ${before}`) return;
 	if (before === after) return;
@@ -61085,7 +61655,7 @@ function applied(value, tree, path) {
 	if (tree.set !== void 0) return tree.set;
 	if (tree.children.size === 0 && tree.added.length === 0) return value;
 	const isAbsent = value === void 0 || value === null;
-	if (Array.isArray(value) || isAbsent && tree.added.length > 0) return appliedToList(listOf(value), tree, path);
+	if (Array.isArray(value) || isAbsent && tree.added.length > 0) return appliedToList(listOf$1(value), tree, path);
 	if (tree.added.length > 0 || !isAbsent && typeof value !== "object") throw new EditRefused("missing", path);
 	const fields = new Map(Object.entries(value ?? {}));
 	for (const [key, child] of tree.children) {
@@ -61364,13 +61934,14 @@ var init_patch_text = __esmMin((() => {
 // src/action/github/drift-issue.ts
 /**
 * Updates what a scope keeps while something differs: an issue, or a pull request that adopts what changed outside git.
-* It is opened, edited or reopened while there are differences, commented only if they changed, and closed when there
-* are none. Returns its URL.
+* Opens, edits or reopens it while there are differences, comments only if they changed, and closes it when there are
+* none. Returns its URL.
 */
 async function updateDriftIssue(context, drift) {
 	const { inputs, log } = context;
 	const { onDrift } = inputs;
-	if (onDrift === "none" || !drift.complete) return null;
+	const isKnown = drift.complete || onDrift === "issue" && drift.read.size > 0;
+	if (onDrift === "none" || !isKnown) return null;
 	try {
 		if (onDrift === "pull-request") return await updateProposal(context, drift);
 		const issue = await ownIssue(context);
@@ -61449,7 +62020,9 @@ async function close({ github, scope, event }, issue, edit, text = "Every mercha
 async function openIssue(context, issue, drift) {
 	const { github, scope, io, event } = context;
 	const before = issue === null ? /* @__PURE__ */ new Map() : parseFirstSeen(issue.body);
-	const seen = firstSeenOf(drift.differences, before, io.now());
+	const isUnread = (difference) => !drift.read.has(difference.replace(/:.*/, ""));
+	const unread = drift.complete ? [] : [...before.keys()].filter(isUnread);
+	const seen = firstSeenOf([...drift.differences, ...unread], before, io.now());
 	const text = (size) => bodyOf(drift, seen, size, scope);
 	if (issue === null) {
 		const title = titled("The live state differs from git", scope);
@@ -61479,8 +62052,8 @@ function bodyOf(drift, seen, size, scope) {
 function differenceKeys(drifts) {
 	return drifts.flatMap(({ plan, changes, violations }) => [...changes, ...violations].map(({ fingerprint }) => `${plan.merchant}:${fingerprint.slice(0, KEY_LENGTH)}`));
 }
-/** Returns the key under which an issue stores what an apply has refused or lost. */
-function failureKey({ merchant, reasons }) {
+/** Returns the key under which an issue stores something else about a merchant, such as what an apply has refused. */
+function reasonsKey(merchant, reasons) {
 	return `${merchant}:${createHash("sha256").update(reasons.join("\n")).digest("hex").slice(0, KEY_LENGTH)}`;
 }
 /** Returns the first-seen times of differences; new ones get the current time. */
@@ -61554,26 +62127,41 @@ async function drift(context) {
 				unplanned: masked ? maskAddresses(unplanned) : unplanned,
 				fileErrors: fileErrors.length
 			},
-			about: [`[The run that found it](${event.runUrl})`, ...aboutFailures(masked ? failed.map(maskText) : failed)],
+			about: [
+				`[The run that found it](${event.runUrl})`,
+				...aboutFiles(context, loaded.diagnostics),
+				...aboutFailures(masked ? failed.map(maskText) : failed)
+			],
 			after: [],
 			...failures.length > 0 && { verdict: "## ⛔ rolecall drift: not everything is as reviewed" }
 		};
-		const complete = loaded.valid && unplanned.length === 0 && allDrifts.every(({ plan }) => plan.findings.every(({ severity }) => severity !== "error"));
+		const problems = [
+			...loaded.valid ? [] : [reasonsKey("files", fileErrorLines(loaded.diagnostics))],
+			...unplanned.map(({ merchant, failure }) => reasonsKey(merchant, [failure.code])),
+			...allDrifts.flatMap(({ plan: { merchant, findings } }) => findings.flatMap(({ severity, message }) => severity === "error" ? reasonsKey(merchant, [message]) : []))
+		];
+		const complete = problems.length === 0;
 		const isProposal = inputs.onDrift === "pull-request";
 		const adoptable = isProposal ? allDrifts.map(withoutMissing) : allDrifts;
 		const patches = adoptingPatches(plannedOnly(planned), adoptable, loaded, io.now());
 		const patch = masked ? maskText(patchText(patches)) : patchText(patches);
 		const adopt = isProposal ? null : patch;
 		const url = await updateDriftIssue(context, {
-			differences: [...differenceKeys(allDrifts), ...failures.map(failureKey)],
+			differences: [
+				...differenceKeys(allDrifts),
+				...failures.map(({ merchant, reasons }) => reasonsKey(merchant, reasons)),
+				...problems
+			],
 			complete,
+			read: new Set(allDrifts.map(({ plan }) => plan.merchant)),
 			adopted: patches.map(({ file, after }) => ({
 				path: inRepository(file, event.workspace),
 				text: after
 			})),
 			render: (seen, size) => renderIssue(page, {
 				drifts,
-				adopt
+				adopt,
+				complete
 			}, seen, size)
 		});
 		await context.appendSummary(renderReviewSummary(page));
@@ -61593,7 +62181,7 @@ async function drift(context) {
 	}
 }
 /** Returns what applies have refused or lost and not made since; nothing without the secret of the records. */
-async function failuresFound(context, looks, { sources }) {
+async function failuresFound(context, looks, { sources, valid, states: all }) {
 	if (context.inputs.approvalSecret === "") return [];
 	const openStore = openReviewStore(context);
 	const { states } = await openStore.store.read();
@@ -61601,7 +62189,9 @@ async function failuresFound(context, looks, { sources }) {
 		...look,
 		desired: look.session.state
 	}));
-	return openFailures(fresh, states, openStore, placeTexts(sources));
+	const { merchants, shard } = context.inputs;
+	const isWhole = valid && shard === null && merchants.length === 0;
+	return [...openFailures(fresh, states, openStore.seal, placeTexts(sources)), ...isWhole ? undeclaredFailures(new Set(all.map(({ merchant }) => merchant)), states) : []];
 }
 function failureLines(failures) {
 	return failures.flatMap(({ merchant, commit, pulls, reasons }) => {
@@ -61625,7 +62215,7 @@ async function completeHistory({ io, inputs, event, log }) {
 	else log.notice(`${SHALLOW_WARNING} In a workflow: fetch-depth: 0 for actions/checkout.`);
 }
 function verdictOf({ inputs }, drifts, failures, complete, valid) {
-	if (!complete) return failed$1("failed", valid ? "service" : "invalid-files", "Not every merchant could be read and compared; the issue is unchanged.");
+	if (!complete) return failed$1("failed", valid ? "service" : "invalid-files", "Not every merchant could be read and compared.");
 	const differences = drifts.reduce((sum, { changes }) => sum + changes.length, 0);
 	const broken = drifts.reduce((sum, { violations }) => sum + violations.length, 0);
 	if (differences + broken + failures.length === 0) return passed("clean");
@@ -61640,15 +62230,17 @@ function verdictOf({ inputs }, drifts, failures, complete, valid) {
 * Renders the issue, or without a patch (`null`) the pull request that adopts; the longest parts are left out if they do
 * not fit.
 */
-function renderIssue(page, { drifts, adopt }, seen, size) {
+function renderIssue(page, { drifts, adopt, complete }, seen, size) {
 	const drifted = drifts.filter(({ changes, violations }) => changes.length + violations.length > 0);
 	const causes = /* @__PURE__ */ new Set([...drifted.flatMap(({ changes }) => changes.map(({ cause }) => cause)), ...drifted.flatMap(({ violations }) => violations.map(() => "broken"))]);
 	const since = drifted.map((drift) => sinceText(drift, seen)).join("\n");
 	const isRefused = page.verdict !== void 0;
+	const unread = complete ? [] : [UNREAD];
 	const ways = (long) => {
 		const patched = long && adopt !== null && adopt !== "";
 		const keepLive = adopt === null ? "merge this pull request, which adopts what changed outside git." : `change the files in a pull request: \`rolecall pull\` does it${patched ? ", with the patch below" : ""}.`;
 		const lines = [
+			...unread,
 			...drifted.length === 0 || causes.size === 1 && causes.has("due") ? [] : [`**Keep the live state:** ${keepLive}`, "**Keep the files:** run the apply workflow by hand with the scope `all`, and approve what waits. This reverts the differences."],
 			...isRefused ? ["**What an apply refused or lost:** propose the intended state in a new pull request, or run the apply workflow by hand and approve what waits. To leave a lost change as it is, merge a pull request that touches the merchant's file."] : [],
 			...causes.has("due") ? [`**What is due:** the nightly \`due\` run or the next apply of the merchant makes it${isRefused ? ", except what is refused above." : "; no review is needed."}`] : []
@@ -61705,7 +62297,7 @@ function adoptingPatches(planned, drifts, project, now) {
 	});
 	return adoptPlanned(wanted, project, now).patches;
 }
-var MAX_FAILURE_LINES, STATES;
+var MAX_FAILURE_LINES, UNREAD, STATES;
 var init_run_drift = __esmMin((() => {
 	init_adopt_planned();
 	init_commit_states();
@@ -61733,6 +62325,7 @@ var init_run_drift = __esmMin((() => {
 	init_publish_plan();
 	init_secret_policy();
 	MAX_FAILURE_LINES = 60;
+	UNREAD = "**What could not be read or compared:** correct the files, or the key, and run this workflow again.";
 	STATES = {
 		create: "is missing",
 		update: "differs",

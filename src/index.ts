@@ -68,6 +68,7 @@ export { merchantJsonSchema, projectJsonSchema } from "./kernel/saved/json-schem
 export { type PlanFile, parsePlanFile } from "./kernel/saved/plan-file.ts";
 export type {
   ApplyResult,
+  ChangePart,
   JournalEntry,
   MerchantNote,
   MerchantOutcome,

@@ -61,13 +61,15 @@ export type Phase =
 export interface Step {
   readonly phase: Phase;
   readonly change: Change | PasswordChange;
-  /**
-   * `set-aside` renames a role temporarily to free its name; `create` and `remove` make up a replacement; `narrow` and `widen`
-   * make up an update of a role that gets its new permissions last; `restore` restores fields of a member that the service
-   * has emptied.
-   */
-  readonly part: "whole" | "set-aside" | "create" | "remove" | "narrow" | "widen" | "restore";
+  readonly part: ChangePart;
 }
+
+/**
+ * A part of a change: `set-aside` renames a role temporarily to free its name; `create` and `remove` make up a replacement;
+ * `narrow` and `widen` make up an update of a role that gets its new permissions last; `restore` restores fields of a member
+ * that the service has emptied.
+ */
+export type ChangePart = "whole" | "set-aside" | "create" | "remove" | "narrow" | "widen" | "restore";
 
 /** The cause that stopped a merchant's apply other than its own failure: another merchant's failure, a signal, or lost output. */
 export type StopCause =
@@ -147,8 +149,7 @@ export interface WriteIntended {
   /** Number of the write in its run, from 1. */
   readonly write: number;
   readonly phase: Phase;
-  /** The part of the change; see `Step`. */
-  readonly part: Step["part"];
+  readonly part: ChangePart;
   readonly resource: "role" | "member";
   readonly kind: "create" | "update" | "replace" | "delete";
   readonly name: string;

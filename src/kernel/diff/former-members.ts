@@ -79,21 +79,28 @@ export function planFormer(
     return { changes, waiting: [] };
   }
   const waiting: Deferred[] = [];
-  const changes = former.map((live) => {
-    const removal = deleteMember(live, roles, "address-changed");
-    // Only who has access can lose it.
-    if (isMoved || (!isAccepted(live) && live.status !== "unknown")) return removal;
+  const isOnlyDisabled = former.every(isDisabled);
+  const waits = !isOnlyDisabled || (match.found === "one" && match.live.status === "pending");
+  const changes = former.flatMap((live): readonly MemberChange[] => {
+    // Only who has access can lose it. A disabled membership stays as long as nothing else shows that it is disabled.
+    const isKept = isAccepted(live) || live.status === "unknown" || isOnlyDisabled;
+    if (isMoved || !isKept) return [deleteMember(live, roles, "address-changed")];
     const lacking = lackingIn(live, member, roles);
-    if (lacking.length > 0) {
+    if (lacking.length > 0 && !isOnlyDisabled) {
       const name = addressOf(live) ?? live.id;
       report({ code: "member-former-differs", name, email: member.email, lacking });
     }
     const narrowed = updateMember(grantsOf(live, member, roles), live, roles, report, reasonOf(active));
-    if (narrowed !== null) return narrowed;
-    waiting.push({ change: removal, role: null, waitsFor: [member.email] });
-    return removal;
+    const removal = deleteMember(live, roles, "address-changed", narrowed?.after ?? undefined);
+    if (waits) waiting.push({ change: removal, role: null, waitsFor: [member.email] });
+    return narrowed !== null ? [narrowed] : waits ? [removal] : [];
   });
   return { changes, waiting };
+}
+
+/** Returns whether somebody has disabled a membership, which no plan enables. */
+export function isDisabled({ status }: LiveMember): boolean {
+  return status === "disabled";
 }
 
 function isAccepted({ status }: LiveMember): boolean {

@@ -1,4 +1,5 @@
 import type { DesiredMember } from "../../model/desired.ts";
+import type { RoleRef } from "../../model/field-values.ts";
 import type { LiveMember } from "../../model/live.ts";
 import type { MemberChange, MemberImage, Reason } from "../../model/plan.ts";
 import {
@@ -15,9 +16,13 @@ import { withFingerprint } from "./fingerprint.ts";
 import type { ReportFinding, RoleResolver } from "./resolve.ts";
 import { addressOf } from "./scope.ts";
 
-/** Returns the change that invites or creates a member; `null` if its roles are not known. */
+/**
+ * Returns the change that invites or creates a member, with the ignored roles of the membership whose place it takes;
+ * `null` if its roles are not known.
+ */
 export function createMember(
   member: DesiredMember,
+  former: LiveMember | undefined,
   resolver: RoleResolver,
   report: ReportFinding,
   reason: Reason,
@@ -32,7 +37,7 @@ export function createMember(
   if (refs === null) return null;
   const after = memberImage(
     { email, status: null, passwordEnv: managed?.passwordEnv },
-    newMemberValues({ ...declaredValues(member), roles: refs }),
+    newMemberValues({ ...declaredValues(member), roles: [...refs, ...ignoredRoles(former, resolver)] }),
   );
   return withFingerprint<MemberChange>({
     resource: "member",
@@ -101,14 +106,19 @@ export function reinviteMember(
   });
 }
 
-/** Returns the change that removes a live member. */
-export function deleteMember(live: LiveMember, resolver: RoleResolver, reason: Reason): MemberChange {
+/** Returns the change that removes a live member, as it is or as an earlier change leaves it. */
+export function deleteMember(
+  live: LiveMember,
+  resolver: RoleResolver,
+  reason: Reason,
+  before: MemberImage = memberImageOf(live, resolver),
+): MemberChange {
   return withFingerprint<MemberChange>({
     resource: "member",
     name: addressOf(live) ?? live.id,
     kind: "delete",
     id: live.id,
-    before: memberImageOf(live, resolver),
+    before,
     after: null,
     fields: [],
     reason,
@@ -147,10 +157,14 @@ function imagesOf(
     : live.roles.map(resolver.successorOf);
   if (refs === null) return null;
   // A write sends all roles, so ignored ones have to be included, or the member would lose them.
-  const ignored = declaredRoles ? live.roles.filter(resolver.isIgnored).map(resolver.refOf) : [];
+  const ignored = declaredRoles ? ignoredRoles(live, resolver) : [];
   const before = memberImageOf(live, resolver);
   const after = withValues(before, { ...declaredValues(member), roles: [...refs, ...ignored] });
   return { before, after };
+}
+
+function ignoredRoles(live: LiveMember | undefined, resolver: RoleResolver): readonly RoleRef[] {
+  return live?.roles.filter(resolver.isIgnored).map(resolver.refOf) ?? [];
 }
 
 /** Returns the image of a live member. */

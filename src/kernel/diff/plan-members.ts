@@ -5,7 +5,7 @@ import { inheriting, isManaged } from "../fields/member.ts";
 import type { FindingData } from "../findings/findings.ts";
 import { parseFrom } from "../values/dates.ts";
 import { type ActiveMember, activeAt, divideLeavers, isMention, reasonOf } from "./active-member.ts";
-import { type FormerChanges, formerMembers, planFormer } from "./former-members.ts";
+import { type FormerChanges, formerMembers, isDisabled, planFormer } from "./former-members.ts";
 import { addressKeysOf, isExpired, type Match, matchMembers } from "./match.ts";
 import { createMember, deleteMember, moveMember, reinviteMember, updateMember } from "./member-changes.ts";
 import type { ReportFinding, RoleResolver } from "./resolve.ts";
@@ -20,7 +20,7 @@ export interface MemberPlan {
   readonly findingData: readonly FindingData[];
   /** Findings about roles that members are to hold at a later time. */
   readonly laterFindingData: readonly FindingData[];
-  /** Those of the changes that wait until somebody has accepted under a new address. */
+  /** Removals that wait until somebody has accepted under a new address: of `changes`, or of members whom these change. */
   readonly waiting: readonly Deferred[];
 }
 
@@ -116,12 +116,16 @@ function planDeclared(
   const { results, unclaimed } = matchMembers(desired, current, (member, match) => {
     const ownFormers = formers.get(member) ?? [];
     const active = activeAt(member, context.now);
-    const [former] = match.found === "none" ? ownFormers : [];
+    const former = ownFormers.find((live) => !isDisabled(live));
     const effective =
-      former === undefined ? active : { ...active, member: successorOf(active.member, former, context) };
+      match.found === "none" && former !== undefined
+        ? { ...active, member: successorOf(active.member, former, context) }
+        : active;
     const formerChanges = planFormer(effective, match, ownFormers, context, report);
     waiting.push(...formerChanges.waiting);
-    return [...planMember(effective, match, { ...context, ...taken }, report), ...formerChanges.changes];
+    const [disabled] = former === undefined ? ownFormers : [];
+    const own = planMember(effective, match, { ...context, ...taken, former, disabled }, report);
+    return [...own, ...formerChanges.changes];
   });
   return { changes: results.flat(), waiting, unclaimed };
 }
@@ -147,6 +151,14 @@ interface LaterReport {
 interface TakenAddresses {
   readonly pins: Pins;
   readonly ignoredAddresses: ReadonlySet<string>;
+}
+
+/** The membership of an entry's previous address. */
+interface Former {
+  /** The one that a new membership takes the place of. */
+  readonly former: LiveMember | undefined;
+  /** Set if there are only disabled ones. */
+  readonly disabled: LiveMember | undefined;
 }
 
 function pinsByAddress(desired: readonly DesiredMember[], live: readonly LiveMember[]): Pins {
@@ -200,7 +212,7 @@ function planMoves(
 function planMember(
   active: ActiveMember,
   match: Match<LiveMember>,
-  context: MemberContext & TakenAddresses & LaterReport,
+  context: MemberContext & TakenAddresses & Former & LaterReport,
   report: ReportFinding,
 ): readonly MemberChange[] {
   const name = active.member.email;
@@ -208,9 +220,9 @@ function planMember(
     report({ code: "member-ignored", name });
     return [];
   }
-  const taken = takenAddress(active, match, context);
-  if (taken !== null) {
-    report(taken);
+  const obstacle = obstacleToInvitation(active, match, context);
+  if (obstacle !== null) {
+    report(obstacle);
     return [];
   }
   if (match.found !== "many" && !(match.found === "pin-missing" && isPinWrong(active, match))) {
@@ -220,7 +232,7 @@ function planMember(
   switch (match.found) {
     case "none":
       if (isAway(active) || isMention(active.member, context.file)) return [];
-      return present(createMember(active.member, context.roles, report, reasonOf(active)));
+      return present(createMember(active.member, context.former, context.roles, report, reasonOf(active)));
     case "pin-missing":
       if (match.heir?.status === "pending") return planPinned(active, match.heir, context, report);
       if (isPinWrong(active, match)) report({ code: "member-pin-missing", name, id: match.id });
@@ -253,16 +265,23 @@ function isAway({ absent, suspended }: ActiveMember): boolean {
   return absent !== null || suspended;
 }
 
-/** Returns the reason why the service would refuse an invitation to an entry's address; `null` if none is sent. */
-function takenAddress(
+/**
+ * Returns the reason not to invite an entry's address: the service would refuse, or the invitation would enable somebody;
+ * `null` if there is none, or nobody is invited.
+ */
+function obstacleToInvitation(
   active: ActiveMember,
   match: Match<LiveMember>,
-  context: MemberContext & TakenAddresses,
+  context: MemberContext & TakenAddresses & Former,
 ): FindingData | null {
   if (isAway(active)) return null;
   const name = active.member.email;
   const key = name.toLowerCase();
   if (!needsInvitation(name, match, context)) return null;
+  const { disabled } = context;
+  if (disabled !== undefined) {
+    return { code: "member-former-disabled", name, previously: addressOf(disabled) ?? disabled.id };
+  }
   const pinned = context.pins.get(key);
   if (pinned !== undefined) return { code: "member-pinned-elsewhere", name, ...pinned };
   return context.ignoredAddresses.has(key) ? { code: "member-ignored", name } : null;

@@ -29,6 +29,9 @@ const FINDINGS: Readonly<Record<FindingCode, Row>> = {
   "member-former-differs": warning(
     "Until a new address is accepted, the old membership lacks what the entry declares.",
   ),
+  "member-former-disabled": warning(
+    "A new address is not invited while the membership of the previous one is disabled.",
+  ),
   "member-ignored": error("A member is listed and matched by `ignore.members`."),
   "member-likely-renamed": warning(
     "A removed member and an invited one are probably the same person with a new address.",

@@ -112,6 +112,7 @@ export type FindingData =
       readonly because: "mixed" | "password" | readonly string[];
     }
   | { readonly code: "member-address-gap"; readonly name: string; readonly previously: string }
+  | { readonly code: "member-former-disabled"; readonly name: string; readonly previously: string }
   | {
       readonly code: "member-former-differs";
       readonly name: string;
@@ -471,6 +472,12 @@ export function toFinding(data: FindingData): Finding {
         "member",
         `The membership of ${name} differs from the entry of ${data.email}, the new address: ${list(data.lacking)}.`,
         "It is left as it is, and removed once the invitation to the new address is accepted.",
+      );
+    case "member-former-disabled":
+      return warning(
+        "member",
+        `${name} is not invited, since ${data.previously}, the previous address, is disabled at the service; plans do not enable members.`,
+        `To give access to ${name} all the same, remove "previously: ${data.previously}" from the entry; to remove the disabled membership, remove the entry.`,
       );
     case "member-pin-left":
       return warning(

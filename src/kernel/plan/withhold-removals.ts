@@ -15,7 +15,7 @@ export interface WithholdInput extends Pick<Removals, "declared" | "callerId"> {
   readonly found: AccessChanges;
   /** Fingerprints of changes to leave out. */
   readonly leaveOut: ReadonlySet<string>;
-  /** Those of the changes that wait whatever the guards say. */
+  /** Removals that wait whatever the guards say: of `found`, or of members whom these change now. */
   readonly waiting: readonly Deferred[];
   /** The guards of the merchant's own files, and those of each set of enforced rules. */
   readonly guards: GuardSettings;
@@ -46,10 +46,17 @@ export function withholdRemovals({
   enforced,
   ...holders
 }: WithholdInput): WithheldChanges {
+  const chosen = waiting.filter(({ change }) => !leaveOut.has(change.fingerprint));
+  const removalOf = new Map(
+    chosen.flatMap(({ change }) => (change.resource === "member" ? [[change.id, change] as const] : [])),
+  );
+  const settledBy = (members: readonly MemberChange[]): readonly MemberChange[] =>
+    chosen.length === 0 ? members : members.map((change) => removalOf.get(change.id) ?? change);
   const withholding = (changes: AccessChanges) => {
     const before = accessBefore(scope, changes, { mergeReplacedRoles: true });
-    const after = accessAfter(before, changes, { mergeReplacedRoles: true });
-    const removals = { before, after, changes: changes.members, ...holders };
+    const members = settledBy(changes.members);
+    const after = accessAfter(before, { ...changes, members }, { mergeReplacedRoles: true });
+    const removals = { before, after, changes: members, ...holders };
     const withheld = withheldBy(guards, removals);
     const withheldByEnforced = enforced.map((settings) => withheldBy(settings, removals));
     return { wanted: changes, before, after, withheld, withheldByEnforced };
@@ -64,9 +71,9 @@ export function withholdRemovals({
   // Leaving other changes out makes no deferred one due.
   const divided = dividedBy(current, whole);
   const { wanted } = current;
-  const kept = new Set(wanted.members.map(({ fingerprint }) => fingerprint));
+  const kept = new Set([...wanted.members, ...settledBy(wanted.members)].map(({ fingerprint }) => fingerprint));
   const later = distinctDeferred([
-    ...waiting,
+    ...chosen,
     ...[current, whole].flatMap(removalsIn).map((removal) => removal.deferred),
   ]).filter(({ change }) => kept.has(change.fingerprint));
   const waits = new Set(later.map(({ change }) => change.fingerprint));

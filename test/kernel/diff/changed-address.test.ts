@@ -197,7 +197,8 @@ describe("an entry with a previous address", () => {
           fields: [{ field: "roles", added: [], removed: [{ id: "role_2" }] }],
         },
       ]);
-      expect(waits(made)).toEqual([]);
+      expect(waits(made)).toEqual([`delete ${OLD} until ${NEW} `]);
+      expect(made.deferred).toMatchObject([{ change: { before: { roles: [{ id: "role_1" }] } } }]);
     }
     expect(
       brief(
@@ -234,10 +235,79 @@ describe("an entry with a previous address", () => {
     ]);
   });
 
+  test("counts one person where the old membership loses something now", () => {
+    const policies = { ...desired().policies, maxHolders: { Cashier: 1 } };
+    const made = plan({ roles: ["Cashier"] }, [ada({ roles: ["role_1", "role_2"] })], { policies });
+    expect(brief(made)).toEqual([`create member ${NEW}`, `update member ${OLD}`]);
+    expect(briefRefusals(made)).toEqual([]);
+  });
+
+  test("keeps roles that the file ignores, also beside those that it grants", () => {
+    const both = ada({ roles: ["role_1", "role_2"] });
+    const ignore = { roles: ["Payer"], members: [] };
+    const bare: DesiredMember = { email: NEW, previously: [OLD], origin: { file: "shared.yaml", path: [] } };
+    for (const entry of [bare, member(NEW, { previously: [OLD], roles: ["Cashier"] })]) {
+      const made = planOf(desired({ members: [entry], ignore }), live([CASHIER, PAYER], [both]));
+      expect(made.changes).toMatchObject([
+        { kind: "create", after: { roles: [{ id: "role_1" }, { id: "role_2", name: "Payer" }] } },
+      ]);
+      expect(waits(made)).toHaveLength(1);
+    }
+  });
+
   test("is not what only dates bring", () => {
     const want = desired({ members: [member(NEW, { previously: [OLD], roles: ["Cashier"] })] });
     const input = { desired: want, live: live([CASHIER], [ada()]), service: "s", now: NOW, matches };
     expect(planDue(input)).toMatchObject({ changes: [], deferred: [] });
+  });
+});
+
+describe("a disabled member with a new address", () => {
+  const disabled = ada({ status: "disabled", roles: ["role_1", "role_2"] });
+  const entry = { roles: ["Cashier"] };
+  const took = [`update member ${OLD}`];
+
+  test.each([
+    ["nobody else", []],
+    ["an expired invitation", [invited("mem_2", NEW, { status: "expired", roles: ["role_1"] })]],
+  ])("is not invited beside %s, and stays disabled under the old one", (_, others) => {
+    for (const managed of [{}, { managed: { passwordEnv: "TILL" } }]) {
+      const made = plan({ ...entry, ...managed }, [disabled, ...others]);
+      expect(brief(made)).toEqual(took);
+      expect(waits(made)).toEqual([]);
+      expect(made.findings).toMatchObject([
+        {
+          code: "member-former-disabled",
+          severity: "warning",
+          name: NEW,
+          hint: expect.stringContaining(`remove "previously: ${OLD}"`),
+        },
+      ]);
+    }
+  });
+
+  test("keeps the disabled membership until an invitation that was sent before is accepted", () => {
+    const made = plan(entry, [disabled, invited("mem_2", NEW, { roles: ["role_1"] })]);
+    expect(brief(made)).toEqual(took);
+    expect(waits(made)).toEqual([`delete ${OLD} until ${NEW} `]);
+    const accepted = plan(entry, [disabled, liveMember("mem_2", NEW, { roles: ["role_1"] })]);
+    expect(brief(accepted)).toEqual([`delete member ${OLD}`]);
+  });
+
+  test("is invited where another membership of the person is not disabled, with what that one holds", () => {
+    const other = liveMember("mem_3", "ada@oldest.example", { roles: ["role_1"], metadata: { badge: "3" } });
+    const made = plan({ ...entry, previously: [OLD, "ada@oldest.example"] }, [disabled, other]);
+    expect(made.changes).toMatchObject([
+      { kind: "create", name: NEW, after: { metadata: { badge: "3" } } },
+      { kind: "delete", name: OLD },
+    ]);
+    expect(waits(made)).toEqual([`delete ada@oldest.example until ${NEW} `]);
+  });
+
+  test("leaves when the entry ends", () => {
+    const made = plan({ ...entry, until: until("2026-06-01") }, [disabled]);
+    expect(brief(made)).toEqual([`delete member ${OLD}`]);
+    expect(made.findings).toEqual([]);
   });
 });
 

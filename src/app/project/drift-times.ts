@@ -1,5 +1,6 @@
 import { COMMIT_PRECISION, type DriftTimes } from "../../ask/report/detect-drift.ts";
 import { buildPlan, type PlanInput } from "../../kernel/plan/build-plan.ts";
+import { addressesOfPerson } from "../../kernel/values/person.ts";
 import type { DesiredMember, DesiredRole, DesiredState, Origin } from "../../model/desired.ts";
 import type { RoleRef } from "../../model/field-values.ts";
 import type { LiveState } from "../../model/live.ts";
@@ -185,12 +186,7 @@ function entryOf(
   const isPinned = (entry: { readonly id?: string }): boolean => id !== null && entry.id === id;
   return resource === "role"
     ? roles.find((role) => role.name === name || isPinned(role))
-    : members.find((member) => addressesOf(member).includes(name.toLowerCase()) || isPinned(member));
-}
-
-/** Returns the addresses of an entry, current and previous, in lower case. */
-function addressesOf({ email, previously = [] }: DesiredMember): readonly string[] {
-  return [email, ...previously].map((address) => address.toLowerCase());
+    : members.find((member) => addressesOfPerson(member).includes(name.toLowerCase()) || isPinned(member));
 }
 
 /** Returns what a state declares of a role or member, as text; without an entry, what becomes of it. */
@@ -214,7 +210,7 @@ function originsOf({ roles = [], members = [] }: DesiredState): ReadonlyMap<stri
   return new Map([
     ...roles.map(({ name, origin }) => [`role ${name}`, origin] as const),
     ...members.flatMap((member) =>
-      addressesOf(member).map((address) => [`member ${address}`, member.origin] as const),
+      addressesOfPerson(member).map((address) => [`member ${address}`, member.origin] as const),
     ),
   ]);
 }

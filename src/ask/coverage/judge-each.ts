@@ -13,7 +13,7 @@ import { type CoverageRule, type RuleSet, ruleSets } from "./coverage-rules.ts";
 export function judgeEach(judged: Judged, desired: DesiredState): readonly JudgedRule[] {
   return ruleSets(desired).flatMap((set) => {
     const violationsOf = judgeSet(judged, set, "live");
-    const unknown = unknownToEach(set.rules.checks, judged);
+    const unknown = unknownToEach(set.rules, judged);
     return set.each.flatMap((rule): readonly JudgedRule[] => {
       const violations = violationsOf(rule);
       if (violations === null) return [];

@@ -98,7 +98,7 @@ interface JudgedAccess {
 function resultsOf(set: RuleSet, { judged, tense, now, isDeclared }: JudgedAccess): ResultOf {
   const { rules } = set;
   const violationsOf = judgeSet(judged, set, tense);
-  const unknownTo = unknownToEach(rules.checks, judged);
+  const unknownTo = unknownToEach(rules, judged);
   const unknownOf = unknownToPolicies(rules, judged);
   const declaredViolations = declaredOf(rules, { desired: rules, find: judged.find, now });
   const unknowns = (rule: CoverageRule): readonly string[] => {

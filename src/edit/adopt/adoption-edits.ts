@@ -1,6 +1,7 @@
 import { entryPath, isMemberField } from "../../kernel/fields/member.ts";
 import type { Path } from "../../kernel/problems/problem.ts";
 import type { RawFile, RawMember } from "../../kernel/schema/raw-file.ts";
+import { addressesOfPerson } from "../../kernel/values/person.ts";
 import { fieldsOf, kindOf, listOf, omitUndefined, textOf, valueAt } from "../../kernel/values/values.ts";
 import type { Adoption, EntryEdit, GrantUpdate, MemberEntryUpdate } from "../../model/adoption.ts";
 import type { DesiredMember, Origin } from "../../model/desired.ts";
@@ -193,11 +194,8 @@ function inOrderOf(written: readonly unknown[], texts: readonly string[]): reado
   return [...kept, ...texts.filter((text) => !written.includes(text))];
 }
 
-function entriesOf(
-  { email, previously = [] }: DesiredMember,
-  { all: files }: MerchantFiles,
-): readonly RawMember[] {
-  const keys = new Set([email, ...previously].map((address) => address.toLowerCase()));
+function entriesOf(member: DesiredMember, { all: files }: MerchantFiles): readonly RawMember[] {
+  const keys = new Set(addressesOfPerson(member));
   return files.flatMap(({ members }) => members.filter(({ address }) => keys.has(address ?? "")));
 }
 

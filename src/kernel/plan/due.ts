@@ -4,6 +4,7 @@ import type { Change, FieldDiff, MemberChange, MemberImage, Plan, Reason } from 
 import { withFingerprint } from "../diff/fingerprint.ts";
 import { memberDiffs, withValues } from "../fields/member.ts";
 import { type FindingData, toFinding } from "../findings/findings.ts";
+import { addressesOfPerson } from "../values/person.ts";
 import {
   judgeChanges,
   orderedInput,
@@ -136,9 +137,7 @@ function entryOf({ id, name }: MemberChange, { members = [] }: TimedState): Desi
   return (
     members.find((member) => member.id !== undefined && member.id === id) ??
     members.find(({ email }) => email.toLowerCase() === name.toLowerCase()) ??
-    members.find(({ previously = [] }) =>
-      previously.some((address) => address.toLowerCase() === name.toLowerCase()),
-    )
+    members.find((member) => addressesOfPerson(member).includes(name.toLowerCase()))
   );
 }
 

@@ -1,6 +1,7 @@
 import { by } from "../../lib/text.ts";
 import type { DesiredMember, DesiredState } from "../../model/desired.ts";
 import { isSuspended } from "../diff/active-member.ts";
+import { addressesOfPerson } from "../values/person.ts";
 
 /** The part of a desired state that says when access ends. */
 export type TimedState = Pick<DesiredState, "members" | "leavers">;
@@ -26,13 +27,7 @@ export function upcomingDates(
   { members = [], leavers = [] }: TimedState,
   now: number,
 ): readonly UpcomingDate[] {
-  const listed = new Set(
-    leavers.length === 0
-      ? []
-      : members.flatMap(({ email, previously = [] }) =>
-          [email, ...previously].map((address) => address.toLowerCase()),
-        ),
-  );
+  const listed = new Set(leavers.length === 0 ? [] : members.flatMap(addressesOfPerson));
   const leaving = leavers.map(({ email, from: { starts, text } }): UpcomingDate => {
     const what = listed.has(email.toLowerCase()) ? "leaves" : "leaves-unlisted";
     return { at: starts, text, email, what, roles: [] };

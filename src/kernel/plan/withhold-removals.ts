@@ -71,7 +71,9 @@ export function withholdRemovals({
   // Leaving other changes out makes no deferred one due.
   const divided = dividedBy(current, whole);
   const { wanted } = current;
-  const kept = new Set([...wanted.members, ...settledBy(wanted.members)].map(({ fingerprint }) => fingerprint));
+  const kept = new Set(
+    [...wanted.members, ...settledBy(wanted.members)].map(({ fingerprint }) => fingerprint),
+  );
   const later = distinctDeferred([
     ...chosen,
     ...[current, whole].flatMap(removalsIn).map((removal) => removal.deferred),

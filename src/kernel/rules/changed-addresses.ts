@@ -4,6 +4,7 @@ import type { MemberChange } from "../../model/plan.ts";
 import { samePeople } from "../diff/same-people.ts";
 import { addressOf } from "../diff/scope.ts";
 import type { FindingData } from "../findings/findings.ts";
+import { entriesByAddress } from "../values/person.ts";
 
 /** Finds people whom a plan removes and invites under another address. */
 export function changedAddresses(
@@ -54,11 +55,7 @@ export function lossByNewAddress(
   entries: readonly DesiredMember[],
   rolesOf: (entry: DesiredMember) => readonly string[],
 ): (removal: MemberChange) => boolean {
-  const entryOf = new Map(
-    entries.flatMap((entry) =>
-      (entry.previously ?? []).map((address) => [address.toLowerCase(), entry] as const),
-    ),
-  );
+  const entryOf = entriesByAddress(entries);
   return ({ name, before }) => {
     const entry = entryOf.get(name.toLowerCase());
     const held = new Set(entry === undefined ? [] : rolesOf(entry));

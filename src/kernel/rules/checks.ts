@@ -3,16 +3,15 @@ import type { Check, DesiredState, EnforcedBy } from "../../model/desired.ts";
 import type { Breach, BreachSubject } from "../../model/diagnostic.ts";
 import type { Refusal } from "../../model/plan.ts";
 import { type RefusalData, type Tense, toRefusal } from "../findings/refusals.ts";
+import { openPeople } from "../values/person.ts";
 import { type Access, type Granted, granting, type PersonAccess } from "./access.ts";
 import { type Reach, reaching } from "./reach.ts";
 
 /** Returns the violations of the file's checks in an access; members count whatever their status. */
-export function checkViolations(
-  { checks, policies, enforcedBy }: Rules,
-  judged: Judged,
-): readonly Violation[] {
+export function checkViolations(rules: Rules, judged: Judged): readonly Violation[] {
+  const { checks, enforcedBy } = rules;
   if (checks.length === 0) return [];
-  const context = contextOf(judged, policies);
+  const context = contextOf(judged, rules);
   return checks.flatMap((check) => {
     const text = checkText(check);
     return violationsOf(check, context).map(
@@ -48,17 +47,15 @@ export interface UnknownToCheck {
 }
 
 /** Returns the distinct roles of unknown permissions, because of which checks may be wrong. */
-export function unknownToChecks(checks: readonly Check[], judged: Judged): readonly UnknownToCheck[] {
-  return [...unknownToEach(checks, judged).values()].flat();
+export function unknownToChecks(rules: Rules, judged: Judged): readonly UnknownToCheck[] {
+  return [...unknownToEach(rules, judged).values()].flat();
 }
 
 /** Returns the distinct roles of unknown permissions, because of which each check may be wrong. */
-export function unknownToEach(
-  checks: readonly Check[],
-  judged: Judged,
-): ReadonlyMap<Check, readonly UnknownToCheck[]> {
+export function unknownToEach(rules: Rules, judged: Judged): ReadonlyMap<Check, readonly UnknownToCheck[]> {
+  const { checks } = rules;
   if (checks.length === 0) return new Map();
-  const context = contextOf(judged, {});
+  const context = contextOf(judged, rules);
   const { granted, index } = context;
   const unknownTo = (check: Check): readonly UnknownToCheck[] =>
     permissionsOf(check).flatMap((permission) => {
@@ -81,15 +78,18 @@ interface Context extends Judged {
   readonly index: AccessIndex;
   /** The index of `settled`, for counting. */
   readonly counted: AccessIndex;
+  /** Returns the addresses of a person, in lower case, by a current or previous one. */
+  readonly addressesOf: (address: string) => readonly string[];
 }
 
-function contextOf(judged: Judged, { escalation }: Pick<Rules["policies"], "escalation">): Context {
+function contextOf(judged: Judged, { policies: { escalation }, members }: Rules): Context {
   const { access, settled } = judged;
   const reach = reaching(access, escalation);
   const reachSettled = settled === access ? reach : reaching(settled, escalation);
   const index = indexAccess(access);
   const counted = settled === access ? index : indexAccess(settled);
-  return { ...judged, granted: granting(access, () => true), reach, reachSettled, index, counted };
+  const granted = granting(access, () => true);
+  return { ...judged, granted, reach, reachSettled, index, counted, addressesOf: openPeople(members) };
 }
 
 function permissionsOf(check: Check): readonly string[] {
@@ -100,14 +100,14 @@ function permissionsOf(check: Check): readonly string[] {
 function subjectsOf(
   check: Check,
   people: readonly PersonAccess[],
-  { index, find }: Context,
+  { index, find, addressesOf }: Context,
 ): readonly PersonAccess[] {
   switch (check.kind) {
     case "only": {
       const roles = new Set(
         check.only.flatMap((entry) => (entry.startsWith("role:") ? (find(entry.slice(5)) ?? []) : [])),
       );
-      const allowed = new Set(check.only.map((entry) => entry.toLowerCase()));
+      const allowed = new Set(check.only.flatMap(addressesOf));
       return people.filter(
         ({ email, roles: held }) =>
           !allowed.has(email?.toLowerCase() ?? "") && !held.some((role) => roles.has(role)),
@@ -116,7 +116,7 @@ function subjectsOf(
     case "at-most":
       return people;
     case "cannot":
-      return index.byAddress.get(check.member.toLowerCase()) ?? [];
+      return addressesOf(check.member).flatMap((address) => index.byAddress.get(address) ?? []);
     default:
       return check satisfies never;
   }

@@ -42,7 +42,7 @@ export interface AccessComparison {
 export function judgePlan(rules: Rules, after: Judged, { before, declared }: AccessComparison): Judgement {
   const findingData = [
     ...unknownToPolicies(rules, after).map(({ finding }) => finding),
-    ...unknownToChecks(rules.checks, after).map((data): FindingData => ({ code: "check-unknown", ...data })),
+    ...unknownToChecks(rules, after).map((data): FindingData => ({ code: "check-unknown", ...data })),
   ];
   const violations = violationsIn(rules, after);
   if (violations.length === 0) return { refusals: [], findings: [], findingData };

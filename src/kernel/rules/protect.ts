@@ -4,6 +4,7 @@ import type { IgnorePatterns } from "../../model/desired.ts";
 import type { MemberChange, RoleChange } from "../../model/plan.ts";
 import { addressesOf, type GlobMatch, matchesAny } from "../diff/scope.ts";
 import { guardRefusal, ruleAdvice } from "../findings/refusals.ts";
+import { openPeople } from "../values/person.ts";
 import { fieldsOf, listOf, textOf } from "../values/values.ts";
 import { replacedBy, takesRoles } from "./removals.ts";
 import type { Guard } from "./rule.ts";
@@ -52,6 +53,7 @@ export const protect = {
       members: [...due.members, ...deferred.members],
     };
     const replaced = replacedBy(changes);
+    const personOf = openPeople(entries);
     const touched = [
       ...changes.roles.filter(({ kind }) => kind !== "create"),
       ...changes.members.filter((change) => change.kind !== "create" && !movesAlong(change, replaced)),
@@ -61,7 +63,9 @@ export const protect = {
     return [...distinct.values()].flatMap((change) => {
       const { resource, name, kind, id, before } = change;
       const [isRole, key] = [resource === "role", id ?? ""];
-      const otherNames = isRole ? [] : [...(addresses.get(key) ?? []), pinned.get(key) ?? name];
+      // The removal of an old membership is none of the person's.
+      const ofPerson = change.reason === "address-changed" ? [] : personOf(name);
+      const otherNames = isRole ? [] : [...(addresses.get(key) ?? []), pinned.get(key) ?? name, ...ofPerson];
       const names = [id ?? name, name, nameIn(before) ?? name, ...otherNames];
       if (!matchesAny(isRole ? globs.roles : globs.members, names, matches)) return [];
       return [

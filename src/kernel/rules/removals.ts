@@ -2,6 +2,7 @@ import type { DesiredMember, DesiredState } from "../../model/desired.ts";
 import type { RoleRef } from "../../model/field-values.ts";
 import type { MemberChange, RoleChange } from "../../model/plan.ts";
 import { isPast } from "../diff/active-member.ts";
+import { addressesOfPerson, entriesByAddress } from "../values/person.ts";
 import type { AccessChanges } from "./access.ts";
 
 /** Returns whether a role is removed, or grants less. */
@@ -69,9 +70,9 @@ export function lossesOf(
     const end = endOf(addresses, role);
     return end > now && end < reviewedEndOf(addresses, role);
   };
-  const entries = members.filter(({ email, previously = [], roles = [] }) =>
-    [null, ...roles.map(({ role }) => ({ id: null, name: role }))].some((role) =>
-      endsEarlier([email, ...previously], role),
+  const entries = members.filter((entry) =>
+    [null, ...(entry.roles ?? []).map(({ role }) => ({ id: null, name: role }))].some((role) =>
+      endsEarlier(addressesOfPerson(entry), role),
     ),
   );
   // Those who leave may be live without an entry.
@@ -119,11 +120,7 @@ type AccessEnds = (addresses: readonly string[], role: RoleRef | null) => number
 
 /** Returns the ends by the dates of files; infinite for what has no end, `NaN` for what the files do not declare. */
 function accessEnds({ members = [], leavers = [] }: DatedFiles, now: number): AccessEnds {
-  const entries = new Map(
-    members.flatMap((member) =>
-      [member.email, ...(member.previously ?? [])].map((address) => [address.toLowerCase(), member]),
-    ),
-  );
+  const entries = entriesByAddress(members);
   const left = new Map(leavers.map(({ email, from }) => [email.toLowerCase(), from.starts]));
   return (addresses, role) => {
     const keys = addresses.map((address) => address.toLowerCase());

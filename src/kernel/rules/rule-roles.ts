@@ -5,6 +5,7 @@ import { PREDEFINED_ROLES } from "../../model/live.ts";
 import type { RolePlan } from "../diff/plan-roles.ts";
 import { addressesOf, type Scope } from "../diff/scope.ts";
 import type { FindingData } from "../findings/findings.ts";
+import { addressesOfPerson } from "../values/person.ts";
 import type { RoleNames } from "./access.ts";
 import { namesInRules } from "./settings/every-setting.ts";
 import type { SettingName } from "./settings/setting-kinds.ts";
@@ -123,7 +124,7 @@ export function unknownMembersInRules(
   );
   if (addressesInRules.length === 0) return [];
   const liveMembers = [...live, ...ignoredMembers];
-  const addresses = [...liveMembers.flatMap(addressesOf), ...(members ?? []).map(({ email }) => email)];
+  const addresses = [...liveMembers.flatMap(addressesOf), ...(members ?? []).flatMap(addressesOfPerson)];
   const lowerNames = new Set(
     [...addresses, ...liveMembers.map(({ id }) => id)].map((name) => name.toLowerCase()),
   );

@@ -262,6 +262,48 @@ describe("an entry with a previous address", () => {
   });
 });
 
+describe("what a rule says of either address", () => {
+  const origin = { file: "access/shop.yaml", path: ["checks", 0] };
+  const payer = liveRole("role_2", "Payer", { permissions: ["pay"] });
+  const refusals = (rules: Parameters<typeof desired>[0], members: readonly LiveMember[] = []) => {
+    const entry = member(NEW, { previously: [OLD], roles: ["Payer"] });
+    return briefRefusals(planOf(desired({ members: [entry], ...rules }), live([payer], members)));
+  };
+
+  test.each([OLD, NEW, OLD.toUpperCase()])("holds for the person under both: %s", (address) => {
+    const cannot = [{ kind: "cannot", member: address, cannot: ["pay"], origin } as const];
+    expect(refusals({ checks: cannot })).toEqual([`check check-cannot ${NEW}`]);
+    const { guards: defaults, policies } = desired();
+    const enforced = [{ guards: defaults, policies, checks: cannot, files: ["hq.yaml"] as const }];
+    expect(refusals({ enforced })).toEqual([`check check-cannot ${NEW}`]);
+    const only = (email: string) => [{ kind: "only", can: "pay", only: [email], origin } as const];
+    expect(refusals({ checks: only(address) }, [ada({ roles: ["role_2"] })])).toEqual([]);
+    expect(refusals({ checks: only("x@new.example") })).toEqual([`check check-only ${NEW}`]);
+    const guards = { ...desired().guards, protect: { roles: [], members: [address] } };
+    expect(refusals({ guards }, [liveMember("mem_2", NEW)])).toEqual([`guard protect ${NEW}`]);
+  });
+
+  test("does not protect the old membership from the move to a new address", () => {
+    const guards = { ...desired().guards, protect: { roles: [], members: [NEW] } };
+    expect(
+      refusals({ guards }, [ada({ roles: ["role_2"] }), liveMember("mem_2", NEW, { roles: ["role_2"] })]),
+    ).toEqual([]);
+  });
+
+  test("is known where only the old address is live", () => {
+    const checks = [{ kind: "cannot", member: OLD, cannot: ["fly"], origin } as const];
+    const made = planOf(
+      desired({
+        checks,
+        members: [member(NEW, { previously: [OLD] })],
+        sync: { ...SYNC, members: "additive" },
+      }),
+      live([payer], [liveMember("mem_2", NEW)]),
+    );
+    expect(briefFindings(made)).toEqual([]);
+  });
+});
+
 describe("a disabled member with a new address", () => {
   const disabled = ada({ status: "disabled", roles: ["role_1", "role_2"] });
   const entry = { roles: ["Cashier"] };

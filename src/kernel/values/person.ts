@@ -1,0 +1,27 @@
+import type { DesiredMember } from "../../model/desired.ts";
+
+/** Returns the addresses of an entry's person in lower case: the current one, then the previous ones. */
+export function addressesOfPerson({
+  email,
+  previously = [],
+}: Pick<DesiredMember, "email" | "previously">): readonly string[] {
+  return [email, ...previously].map((address) => address.toLowerCase());
+}
+
+/** Returns the entries of people by each of their addresses, in lower case; a current address comes before a previous one. */
+export function entriesByAddress(members: readonly DesiredMember[] = []): ReadonlyMap<string, DesiredMember> {
+  const entries = new Map(members.map((entry) => [entry.email.toLowerCase(), entry]));
+  for (const entry of members) {
+    if (entry.previously === undefined) continue;
+    for (const address of addressesOfPerson(entry)) if (!entries.has(address)) entries.set(address, entry);
+  }
+  return entries;
+}
+
+/** Returns a function that gives the addresses of a person, in lower case, by one of them. */
+export function openPeople(members: readonly DesiredMember[] = []): (address: string) => readonly string[] {
+  const renamed = members.filter(({ previously }) => previously !== undefined);
+  if (renamed.length === 0) return (address) => [address.toLowerCase()];
+  const entries = entriesByAddress(renamed);
+  return (address) => addressesOfPerson(entries.get(address.toLowerCase()) ?? { email: address });
+}

@@ -271,4 +271,5 @@ export type UndoNoteCode =
   | "ignored"
   | "left"
   | "suspended"
+  | "out-of-term"
   | "not-sure";

@@ -1,16 +1,25 @@
-import { activeAt, leftAt } from "../kernel/diff/active-member.ts";
+import { activeAt, isInForce, leftAt } from "../kernel/diff/active-member.ts";
 import { withFingerprint } from "../kernel/diff/fingerprint.ts";
 import { memberImageOf } from "../kernel/diff/member-changes.ts";
 import { addressesOf, addressOf, matchesAny, scopeOf } from "../kernel/diff/scope.ts";
-import { filledMemberFields, isManaged, memberValues, withoutFields } from "../kernel/fields/member.ts";
+import {
+  filledMemberFields,
+  isManaged,
+  memberValues,
+  withoutFields,
+  withValues,
+} from "../kernel/fields/member.ts";
 import { withRestoredViolations } from "../kernel/findings/refusals.ts";
 import { judgeChanges, type PlanInput } from "../kernel/plan/build-plan.ts";
+import { addressesOfPerson } from "../kernel/values/person.ts";
 import type { PastRun, UndoNote } from "../model/apply.ts";
+import type { DesiredMember, Grant } from "../model/desired.ts";
 import type { RoleRef } from "../model/field-values.ts";
 import type { LiveMember } from "../model/live.ts";
 import type { MemberChange, MemberImage, Plan, RoleChange } from "../model/plan.ts";
 import { type Effect, netEffects } from "./net-effects.ts";
 import {
+  type AddNote,
   createNotes,
   differsFromImage,
   findByAddress,
@@ -113,23 +122,21 @@ function undoMembers({
 }
 
 function undoMember(effect: Effect<MemberImage>, context: MemberRevertContext): MemberChange | null {
-  const { id, name, before, after } = effect;
-  const { note, left: leftBy } = context;
+  const { id, name, after } = effect;
+  const { note, declared } = context;
   if (isIgnored(effect, context)) {
     note("ignored", name, `${name} is ignored by the file, so the member is left as it is.`);
     return null;
   }
-  if (before !== null && [name, before.email ?? name].some((address) => leftBy.has(address.toLowerCase()))) {
-    note("left", name, `${name} has left ("leavers" in the file), so nothing is restored.`);
-    return null;
-  }
-  const entry = context.declared.find(
-    (member) => member.id === id || member.email.toLowerCase() === name.toLowerCase(),
+  const entry = declared.find(
+    (member) => member.id === id || addressesOfPerson(member).includes(name.toLowerCase()),
   );
-  if (before !== null && entry !== undefined && activeAt(entry, context.now).suspended) {
-    note("suspended", name, `${name} is suspended in the file, so nothing is restored.`);
+  const obstacle = effect.before && obstacleToRestoring(name, effect.before, entry, context);
+  if (obstacle) {
+    note(...obstacle);
     return null;
   }
+  const before = effect.before && inTerm(effect.before, effect, entry?.roles, context);
   const isRenewal = context.effects.members.some((other) => other.lost && other.name === name);
   // Reverted with the invitation that it was to replace.
   if (isRenewal && isMaybeCreated(effect)) return null;
@@ -143,6 +150,49 @@ function undoMember(effect: Effect<MemberImage>, context: MemberRevertContext): 
   if (live) return revertMember(live, before, emptiedWhereLiveIs(effect, live, after, context), context);
   note("gone-since", name, `${name} is no longer a member, so nothing is restored.`);
   return null;
+}
+
+/** Returns why the file lets a person have no access at all, as a note; `null` if it does. */
+function obstacleToRestoring(
+  name: string,
+  { email }: MemberImage,
+  entry: DesiredMember | undefined,
+  { left: leftBy, now }: MemberRevertContext,
+): Parameters<AddNote> | null {
+  if ([name, email ?? name].some((address) => leftBy.has(address.toLowerCase()))) {
+    return ["left", name, `${name} has left ("leavers" in the file), so nothing is restored.`];
+  }
+  if (entry === undefined) return null;
+  const { suspended, absent } = activeAt(entry, now);
+  if (suspended) return ["suspended", name, `${name} is suspended in the file, so nothing is restored.`];
+  if (absent === null) return null;
+  const why = absent === "ended" ? "has ended" : "has not begun";
+  return ["out-of-term", name, `The access of ${name} ${why} by a date in the file, so nothing is restored.`];
+}
+
+/** Returns an image without the roles that the run took and whose grants have ended, or not begun, by dates in the file. */
+function inTerm(
+  before: MemberImage,
+  { name, after }: Effect<MemberImage>,
+  grants: readonly Grant[] = [],
+  { note, now, refOf }: MemberRevertContext,
+): MemberImage {
+  const current = new Set(grants.flatMap((grant) => (isInForce(grant, now) ? grant.role : [])));
+  const outside = new Set(grants.flatMap(({ role }) => (current.has(role) ? [] : role)));
+  const namesOf = ({ id, name: role }: RoleRef): readonly string[] =>
+    id === null ? [role] : [id, role, refOf(id).name];
+  const kept = new Set(after?.roles.map(({ id }) => id));
+  const isOut = (ref: RoleRef): boolean =>
+    !kept.has(ref.id) && namesOf(ref).some((role) => outside.has(role));
+  const out = before.roles.filter(isOut);
+  for (const role of out) {
+    note(
+      "out-of-term",
+      name,
+      `The role ${role.name} of ${name} is outside its dates in the file, so it is not restored.`,
+    );
+  }
+  return out.length === 0 ? before : withValues(before, { roles: before.roles.filter((ref) => !isOut(ref)) });
 }
 
 /**

@@ -22,6 +22,7 @@ import {
   planOf,
   role,
   SYNC,
+  until,
 } from "../support/build.ts";
 import { beginning, type ModelService, modelService } from "../support/model-service.ts";
 import { type Cut, runOf } from "../support/past-run.ts";
@@ -348,6 +349,49 @@ describe("undo", () => {
     const back = undo(run, service, { members: [away] });
     expect([back.plan.changes, codes(back)]).toEqual([[], ["suspended cy@example.com"]]);
     expect(brief(undo(run, service).plan)).toEqual(["update member cy@example.com"]);
+  });
+
+  test("gives nothing back that has ended by a date in the file, and says so", async () => {
+    const past = until("2026-06-01");
+    const entries = [
+      member("ada@example.com", { roles: ["role_owner"] }),
+      member("ben@example.com", { roles: [{ role: "Cashier", until: past }, "Clerk"] }),
+      member("cy@example.com", { roles: ["Clerk"], until: past }),
+    ];
+    const twice = live(
+      IS.roles,
+      IS.members.map((one) => (one.id === "mem_2" ? { ...one, roles: ["role_1", "role_2"] } : one)),
+    );
+    const { run, service } = await ran({ members: entries }, twice);
+    expect(run.writes).toHaveLength(2);
+    const back = undo(run, service, { members: entries });
+    expect([back.plan.changes, codes(back)]).toEqual([
+      [],
+      ["out-of-term ben@example.com", "out-of-term cy@example.com"],
+    ]);
+    expect(brief(undo(run, service).plan)).toEqual([
+      "update member ben@example.com",
+      "create member cy@example.com",
+    ]);
+    const renamed = entries.map((entry) => ({
+      ...entry,
+      email: `new-${entry.email}`,
+      previously: [entry.email],
+    }));
+    expect(undo(run, service, { members: renamed }).plan.changes).toEqual([]);
+  });
+
+  test("takes what a run gave also where its dates have passed since", async () => {
+    const want = (end: string) =>
+      ["ada", "ben", "cy"].map((name, at) =>
+        member(`${name}@example.com`, {
+          roles: [["role_owner"], ["Cashier", { role: "Clerk", until: until(end) }], ["Clerk"]][at] ?? [],
+        }),
+      );
+    const { run, service } = await ran({ members: want("2026-12-31") });
+    const back = undo(run, service, { members: want("2026-06-01") });
+    expect(back.plan.changes).toMatchObject([{ kind: "update", after: { roles: [{ id: "role_1" }] } }]);
+    expect(codes(back)).toEqual([]);
   });
 
   test("invites nobody who has left by then, and says so", async () => {

@@ -30,7 +30,7 @@ export function activeAt(member: DesiredMember, now: number): ActiveMember {
   if (!hasBegun(from, now)) return { ...none, absent: "not-begun", partlyEnded: false };
   const back = isPast(suspended?.until, now);
   const isAway = isSuspended(member, now);
-  const active = roles?.filter((grant) => isActive(grant, now));
+  const active = roles?.filter((grant) => isInForce(grant, now));
   if (roles !== undefined && roles.length > 0 && active?.length === 0) {
     const isAwaited = roles.some((grant) => !hasBegun(grant.from, now));
     const absent = isAwaited ? "not-begun" : "ended";
@@ -50,11 +50,11 @@ export function activeAt(member: DesiredMember, now: number): ActiveMember {
 
 /** Returns whether an entry says that the member is suspended at a time. */
 export function isSuspended({ suspended }: DesiredMember, now: number): boolean {
-  return suspended !== undefined && isActive(suspended, now);
+  return suspended !== undefined && isInForce(suspended, now);
 }
 
 /** Returns whether a grant has begun and not ended. */
-function isActive({ from, until }: Pick<Grant, "from" | "until">, now: number): boolean {
+export function isInForce({ from, until }: Pick<Grant, "from" | "until">, now: number): boolean {
   return hasBegun(from, now) && !isPast(until, now);
 }
 

@@ -3,7 +3,7 @@ import type { Check, DesiredState, EnforcedBy } from "../../model/desired.ts";
 import type { Breach, BreachSubject } from "../../model/diagnostic.ts";
 import type { Refusal } from "../../model/plan.ts";
 import { type RefusalData, type Tense, toRefusal } from "../findings/refusals.ts";
-import { openPeople } from "../values/person.ts";
+import { openAddresses } from "../values/person.ts";
 import { type Access, type Granted, granting, type PersonAccess } from "./access.ts";
 import { type Reach, reaching } from "./reach.ts";
 
@@ -89,7 +89,7 @@ function contextOf(judged: Judged, { policies: { escalation }, members }: Rules)
   const index = indexAccess(access);
   const counted = settled === access ? index : indexAccess(settled);
   const granted = granting(access, () => true);
-  return { ...judged, granted, reach, reachSettled, index, counted, addressesOf: openPeople(members) };
+  return { ...judged, granted, reach, reachSettled, index, counted, addressesOf: openAddresses(members) };
 }
 
 function permissionsOf(check: Check): readonly string[] {

@@ -4,7 +4,7 @@ import type { IgnorePatterns } from "../../model/desired.ts";
 import type { MemberChange, RoleChange } from "../../model/plan.ts";
 import { addressesOf, type GlobMatch, matchesAny } from "../diff/scope.ts";
 import { guardRefusal, ruleAdvice } from "../findings/refusals.ts";
-import { openPeople } from "../values/person.ts";
+import { openAddresses } from "../values/person.ts";
 import { fieldsOf, listOf, textOf } from "../values/values.ts";
 import { replacedBy, takesRoles } from "./removals.ts";
 import type { Guard } from "./rule.ts";
@@ -53,7 +53,7 @@ export const protect = {
       members: [...due.members, ...deferred.members],
     };
     const replaced = replacedBy(changes);
-    const personOf = openPeople(entries);
+    const personOf = openAddresses(entries);
     const touched = [
       ...changes.roles.filter(({ kind }) => kind !== "create"),
       ...changes.members.filter((change) => change.kind !== "create" && !movesAlong(change, replaced)),

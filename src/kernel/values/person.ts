@@ -19,7 +19,9 @@ export function entriesByAddress(members: readonly DesiredMember[] = []): Readon
 }
 
 /** Returns a function that gives the addresses of a person, in lower case, by one of them. */
-export function openPeople(members: readonly DesiredMember[] = []): (address: string) => readonly string[] {
+export function openAddresses(
+  members: readonly DesiredMember[] = [],
+): (address: string) => readonly string[] {
   const renamed = members.filter(({ previously }) => previously !== undefined);
   if (renamed.length === 0) return (address) => [address.toLowerCase()];
   const entries = entriesByAddress(renamed);

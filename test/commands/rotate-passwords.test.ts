@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openShop, type Shop } from "../support/shop.ts";
 
@@ -22,6 +24,8 @@ ${[1, 2, 3].map((n) => `  - { email: till-${n}@shop.example, roles: [], managed:
 `;
 
 const PASSWORDS = { TILL_1: "first-pass-1", TILL_2: "first-pass-2", TILL_3: "first-pass-3" };
+
+const WORKFLOW = resolve(import.meta.dirname, "../../examples/github/rolecall-passwords.yml");
 
 let shop: Shop;
 
@@ -57,6 +61,21 @@ test("a pattern sets passwords and nothing else, and leaves out disabled users, 
   expect(writes).toHaveLength(2);
   expect(writes.every((one) => one.startsWith("PUT "))).toBe(true);
   expect(await statusOf("till-3@shop.example")).toBe("disabled");
+});
+
+test("the workflow that GitHub runs by hand sets passwords, whatever dates the files bring", async () => {
+  const dated = `${FILE}  - { email: eve@example.com, roles: [role_admin], from: 2020-01-15 }\n`;
+  await shop.write(
+    "mc1.yaml",
+    dated.replace("email: till-3@shop.example,", "email: till-3@shop.example, until: 2020-01-15,"),
+  );
+  const workflow = await readFile(WORKFLOW, "utf8");
+  const [, command = ""] = /rolecall (apply .*) "\$\{options\[@\]\}"/.exec(workflow) ?? [];
+  const args = [...command.split(" "), "mc1.yaml", "--rotate-password", "till-*"];
+  expect((await shop.run(args, PASSWORDS)).code).toBe(0);
+  const writes = await shop.writes();
+  expect(writes).toHaveLength(2);
+  expect(writes.every((one) => one.startsWith("PUT "))).toBe(true);
 });
 
 test("a disabled user who is named is enabled only with the override that the refusal prints", async () => {

@@ -118,7 +118,7 @@ type PullOf = (file: string) => Promise<number | null>;
 /** Adds what is known of judged merchants, and which pull request made a reviewed change get lost. */
 export async function lookedAt(
   { isDue }: ApplyRun,
-  { records, waiting }: ApplyRecords,
+  { records, merged, waiting }: ApplyRecords,
   judged: readonly JudgedMerchant[],
   pullOf: PullOf,
 ): Promise<readonly LookedMerchant[]> {
@@ -136,9 +136,23 @@ export async function lookedAt(
     const news = waiting === null ? one.dropped : one.dropped.filter(({ isKnown }) => !isKnown);
     const { lost, blamed } = await lostChanges(news, pullOf);
     const refusals = [...(state === null ? [INVALID_STATE] : []), ...one.refusals];
-    looked.push({ ...one, state, blamed, refusals, lost, objections: [...refusals, ...lost] });
+    const why = one.refusals.length === 0 ? [] : refusedByBase(one.merchant, state, merged);
+    looked.push({ ...one, state, blamed, refusals, lost, objections: [...refusals, ...why, ...lost] });
   }
   return looked;
+}
+
+/** Says which merged pull requests are not approved because a rule of their base branch refused them. */
+function refusedByBase(
+  merchant: string,
+  state: MerchantState | null | undefined,
+  merged: readonly MergedReview[],
+): readonly string[] {
+  return unsettled(merchant, state, merged).flatMap(({ name, run }) =>
+    run?.refused.includes(merchant)
+      ? [`A rule of the base branch refused the plan of ${name}, so that nothing of it is approved.`]
+      : [],
+  );
 }
 
 async function lostChanges(

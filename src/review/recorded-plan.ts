@@ -41,6 +41,7 @@ export async function recordPlan(
   const name = recordOf(pull.number);
   const runs = await records.runsOf(name);
   const merchants = new Map(plans.map((plan) => [plan.merchant, sealed(recordable(plan), seal)] as const));
+  const refused = plans.filter(isRefusedByBase).map(({ merchant }) => merchant);
   const head = pull.headSha;
   const last = runs.findLast((run) => run.head === head && run.base === pull.baseRef);
   const earlier = pull.reviews.map(({ id }) => id);
@@ -54,7 +55,7 @@ export async function recordPlan(
   // A person who merges it now has seen this plan.
   if (last !== undefined) kept.add(last.number);
   const knownRuns = new Set(runs.map(({ number }) => number));
-  const added = { head, base: pull.baseRef, earlier, comment: planned.comment, merchants };
+  const added = { head, base: pull.baseRef, earlier, comment: planned.comment, refused, merchants };
   await store.editRuns(name, added, ({ number }) => kept.has(number) || !knownRuns.has(number));
   const [after] = await forge.pulls([pull.number]);
   if (after?.status === "merged") {
@@ -66,9 +67,13 @@ export async function recordPlan(
 }
 
 /** Returns what of a plan may be approved: nothing that a rule of the base branch refuses, which an apply does not know. */
-function recordable({ reviewed, refusals }: Plan): ReviewedState {
-  if (refusals.every(({ by }) => by !== "base")) return reviewed;
-  return { ...reviewed, roles: [], members: [], people: [], dates: [] };
+function recordable(plan: Plan): ReviewedState {
+  if (!isRefusedByBase(plan)) return plan.reviewed;
+  return { ...plan.reviewed, roles: [], members: [], people: [], dates: [] };
+}
+
+function isRefusedByBase({ refusals }: Plan): boolean {
+  return refusals.some(({ by }) => by === "base");
 }
 
 function isSame(run: RecordedStates<ReviewedState>, merchants: ReadonlyMap<string, ReviewedState>): boolean {

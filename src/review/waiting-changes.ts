@@ -51,7 +51,14 @@ export async function recordWaiting(
   const merchants = new Map(
     waiting.map(({ merchant, whole }) => [merchant, sealed(whole.reviewed, seal)] as const),
   );
-  const added = { head, base, earlier: approvals.map(environmentNumber), comment: null, merchants };
+  const added = {
+    head,
+    base,
+    earlier: approvals.map(environmentNumber),
+    comment: null,
+    refused: [],
+    merchants,
+  };
   await store.editRuns(`${WAITING}${run}-${attempt}`, added, () => false);
   return `${run}-${attempt}`;
 }

@@ -21,6 +21,8 @@ export interface RecordedRun {
   readonly earlier: readonly number[];
   /** Id of the comment that shows the plan; `null` if there is none. */
   readonly comment: number | null;
+  /** The merchants whose plans a rule of the base branch refused: nothing of them is recorded. */
+  readonly refused: readonly string[];
 }
 
 /** The reviewed states that a run has recorded, by merchant. */
@@ -140,8 +142,8 @@ export function openRecords<Reviewed extends object, State extends object>(
         if (added === null) return edits;
         const number = Math.max(0, ...runNumbers(files, family)) + 1;
         const folder = `${family}/${number}/`;
-        const { head, base, earlier, comment } = added;
-        const about: RecordedRun = { head, base, earlier, comment };
+        const { head, base, earlier, comment, refused } = added;
+        const about: RecordedRun = { head, base, earlier, comment, refused };
         edits.set(`${folder}${RUN}`, seal(about, placeOf(name, family, String(number)), key));
         for (const [merchant, value] of added.merchants) {
           edits.set(

@@ -20,6 +20,7 @@ const run = (number: number, given: Partial<RecordedStates<string>> = {}): Recor
   base: "main",
   earlier: [],
   comment: null,
+  refused: [],
   merchants: new Map(),
   ...given,
 });

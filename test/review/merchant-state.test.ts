@@ -60,6 +60,7 @@ const merged = (number: number, merchants: readonly string[] = ["MC1"]): MergedR
     base: "main",
     earlier: [],
     comment: null,
+    refused: [],
     merchants: new Map(merchants.map((merchant) => [merchant, reviewed(0, 1)])),
   },
   at: number * 10,
@@ -165,7 +166,7 @@ test("records of pull requests that were closed, or merged into another branch a
     pullOf(5, { mergedAt: 20 * day }),
     pullOf(6, { mergedAt: 20 * day }),
   ];
-  const signed = { number: 1, head: "head", base: "main", earlier: [], comment: null };
+  const signed = { number: 1, head: "head", base: "main", earlier: [], comment: null, refused: [] };
   const records = {
     names: [...pulls.map(({ number }) => `reviews/${number}`), "waiting/7-1"],
     // This key has signed none of the sixth.

@@ -54,7 +54,7 @@ test("a review of 5,000 merchants with ten people each is stored, read back and 
         { family: "f00", key: KEY },
         async () => undefined,
       );
-    const run = { head: "a1", base: "main", earlier: [], comment: null };
+    const run = { head: "a1", base: "main", earlier: [], comment: null, refused: [] };
     await store().editRuns("reviews/7", { ...run, merchants }, () => true);
     const other = store();
     const [read] = await (await other.read()).runsOf("reviews/7");

@@ -20,6 +20,7 @@ const run = (head: string, grants: readonly string[], earlier: readonly number[]
   base: "main",
   earlier,
   comment: null,
+  refused: [],
   merchants: new Map([["MC1", { grants }]]),
 });
 const count = (store: RecordStore<Role, Applied>, merchant: string): Promise<void> =>

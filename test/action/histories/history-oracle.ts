@@ -1,6 +1,7 @@
 import {
   type Access,
   type AccessFiles,
+  type DateOf,
   datesIn,
   declaredAt,
   FACTS,
@@ -8,6 +9,7 @@ import {
   grantsFact,
   hasFact,
   type Merchant,
+  memberFact,
   PERMISSIONS,
   ROLES,
 } from "./access-files.ts";
@@ -25,6 +27,8 @@ export interface Sight {
   /** What the plan would leave. */
   readonly after: Access;
   readonly files: AccessFiles;
+  /** The files of the base. */
+  readonly baseFiles: AccessFiles;
 }
 
 /** What is live at all merchants. */
@@ -131,6 +135,35 @@ export function forgottenChanges(
       ({ text }) =>
         `forgotten at ${merchant} of ${sight.name}: ${sight.after.has(text) ? "" : "not "}${text}`,
     );
+}
+
+/**
+ * Returns the dates after a time that a reviewer saw a pull request add, and that are gone from the files without another
+ * review.
+ */
+export function droppedDates(
+  { merchant, after, files, sights }: Omit<Situation, "before" | "now">,
+  since: number,
+): readonly DateOf[] {
+  const declared = textsOfDates(files, merchant);
+  return sights.flatMap((sight, index) => {
+    const before = textsOfDates(sight.baseFiles, merchant);
+    const own = datesIn(sight.files, merchant).filter(({ at, text }) => at > since && !before.has(text));
+    const later = sights.slice(index + 1);
+    return own.filter(({ at, text, person }) => {
+      const isDecided = later.some(
+        (one) =>
+          one.at >= at ||
+          (textsOfDates(one.baseFiles, merchant).has(text) && !textsOfDates(one.files, merchant).has(text)),
+      );
+      const isGone = !text.includes(" gets ") && !after.has(memberFact(person));
+      return sight.at < at && !declared.has(text) && !isDecided && !isGone;
+    });
+  });
+}
+
+function textsOfDates(files: AccessFiles, merchant: Merchant): ReadonlySet<string> {
+  return new Set(datesIn(files, merchant).map(({ text }) => text));
 }
 
 /** Returns whether a plan changed a role that gives somebody a permission, or who has the role. */

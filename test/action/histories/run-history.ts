@@ -19,6 +19,7 @@ import {
 import { acceptInvitations, editDashboard, readLive, SEED } from "./dashboard.ts";
 import {
   differences,
+  droppedDates,
   forgottenChanges,
   isOwed,
   type Live,
@@ -109,6 +110,8 @@ class History {
   readonly #looked = new Map<Merchant, { readonly declaration: string; readonly at: number }>();
   #lastApply: Run | null = null;
   #waiting: { readonly sha: string } | null = null;
+  /** The dropped dates that a run has reported. */
+  readonly #toldDates = new Set<string>();
   /** Of the last run. */
   #log = "";
 
@@ -295,6 +298,7 @@ class History {
         base: declaredAt(this.#main, merchant, now),
         after: declaredAt(merged.files, merchant, now),
         files: merged.files,
+        baseFiles: this.#main,
       });
     }
   }
@@ -384,6 +388,7 @@ class History {
     for (const merchant of isTip ? MERCHANTS : looked) {
       this.#expectNothingLess(merchant, before, after, run);
     }
+    if (isTip) this.#expectDates(looked, after, run);
     for (const merchant of looked) {
       this.#looked.set(merchant, { declaration: declarationOf(files, merchant), at: this.#now() });
     }
@@ -483,6 +488,7 @@ class History {
           base: live,
           after: declared,
           files: this.#main,
+          baseFiles: this.#main,
         };
       }),
     ];
@@ -518,6 +524,27 @@ class History {
         ),
       );
     }
+  }
+
+  /** An apply that looks at a merchant tells the reviewed dates that the files have lost. */
+  #expectDates(looked: readonly Merchant[], live: Live, run: Run): void {
+    const isTold = run.log.includes("its date is no longer in the files");
+    let count = 0;
+    for (const merchant of looked) {
+      const situation = this.#situation(merchant, live, live, this.#main);
+      const wanted = declaredAt(this.#main, merchant, this.#now());
+      const open = differences(situation.after, wanted).map(({ person }) => person);
+      const dropped = droppedDates(situation, this.#looked.get(merchant)?.at ?? 0);
+      count += dropped.length;
+      for (const { text, person } of dropped) {
+        const date = `${merchant}: ${text}`;
+        // A refused change of the person tells enough.
+        if (!isTold && !open.includes(person) && !this.#toldDates.has(date))
+          this.#broken.push(`dropped in silence at ${date}`);
+        if (isTold) this.#toldDates.add(date);
+      }
+    }
+    if (isTold && count === 0) this.#broken.push("a date is told as lost, and stands in the files");
   }
 
   #situation(merchant: Merchant, before: Live, after: Live, files: AccessFiles): Situation {

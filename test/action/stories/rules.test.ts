@@ -62,6 +62,7 @@ describe("a pull request is judged by the rules of its base branch, too", () => 
     await story.merge(pull);
     const apply = await story.apply();
     expect(apply.outputs).toMatchObject({ result: "refused", "failure-reason": "not-approved" });
+    expect(apply.log).toContain(`A rule of the base branch refused the plan of #${pull}`);
     expect(await story.writes()).toEqual([]);
   });
 

@@ -1,3 +1,4 @@
+import { baseUrlHint, isThisMachine } from "../lib/base-url.ts";
 import { RolecallError } from "../model/errors.ts";
 
 /** Returns the path of a merchant's roles, or of one of them. */
@@ -53,9 +54,8 @@ function segment(text: string): string {
 export function checkBaseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !["http:", "https:"].includes(url.protocol)) {
-    const isBare = /^[\w-]+(\.[\w-]+)+(:\d+)?(\/[\w./-]*)?$/.test(text);
     throw new RolecallError("usage", "The base URL is not a valid http or https URL.", {
-      hint: isBare ? `Add the scheme: https://${text}` : "For example: https://api.example.com",
+      hint: baseUrlHint(text),
     });
   }
   if (/\/v0\.1\/?$/.test(url.pathname)) {
@@ -68,14 +68,10 @@ export function checkBaseUrl(text: string): URL {
       hint: "Set credentials in the environment, not in the URL.",
     });
   }
-  if (url.protocol === "http:" && !isLoopback(url.hostname)) {
+  if (url.protocol === "http:" && !isThisMachine(url.hostname)) {
     throw new RolecallError("base-url-insecure", `${url.origin} would send the API key unencrypted.`, {
       hint: "Use https://; http:// is only allowed for this machine (127.0.0.1, localhost).",
     });
   }
   return url;
-}
-
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
 }

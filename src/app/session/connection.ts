@@ -1,9 +1,11 @@
 import { BlockList, isIP } from "node:net";
 import { findKeys } from "../../kernel/problems/secrets.ts";
 import { VARIABLE } from "../../kernel/values/text-schemas.ts";
+import { isThisMachine } from "../../lib/base-url.ts";
 import { normalizeServiceUrl } from "../../lib/text.ts";
 import type { Addressed, Environment } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
+import { checkKey } from "../../service/http/check-key.ts";
 import type { ProxyServer } from "../../service/http/transport.ts";
 import type { Io } from "../io/io.ts";
 
@@ -123,11 +125,7 @@ function keyIn(
       hint: `Set the environment variable ${candidates.join(", or ")}.`,
     });
   }
-  if (!/^[\x21-\x7e]+$/.test(key)) {
-    throw new RolecallError("key-malformed", `The API key in ${keySource} contains invalid characters.`, {
-      hint: "Copy it again, without spaces, quotes or line breaks.",
-    });
-  }
+  checkKey(key, keySource);
   return { key, keySource };
 }
 
@@ -203,7 +201,7 @@ export function proxyFor(service: URL, env: Io["env"]): ProxyChoice | null {
   const exempt = ["no_proxy", "NO_PROXY"].find((variable) => env[variable]);
   if (exempt !== undefined && isExempt(service, env[exempt] ?? "")) return { proxy: null, because: exempt };
   // Plain HTTP is for this machine only: the key must not leave it unencrypted.
-  if (!secure && !isLoopback(new URL(proxy.origin).hostname)) {
+  if (!secure && !isThisMachine(new URL(proxy.origin).hostname)) {
     return { proxy: null, because: "the service is on this machine" };
   }
   return { proxy, because: name };
@@ -264,10 +262,6 @@ function covers(entry: string, host: string): boolean {
 /** Returns a host without brackets and the root's dot. */
 function bare(host: string): string {
   return host.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
-}
-
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
 }
 
 function orNull<T>(make: () => T): T | null {

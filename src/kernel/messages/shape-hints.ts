@@ -43,16 +43,6 @@ export function nothingNear(key: string, knownKeys: readonly string[]): string {
     : `Known keys: ${knownKeys.join(", ")}.`;
 }
 
-/** Returns a hint for an invalid base URL. */
-export function baseUrlHint(value: unknown): string {
-  const text = String(value);
-  const isBare = /^[\w.-]+(:\d+)?(\/[\w./-]*)?$/.test(text);
-  if (isBare) return `Add the scheme: https://${text}`;
-  return /\/v0\.1\/?$/.test(text)
-    ? "Remove /v0.1 at the end: rolecall adds the API version."
-    : "For example: https://api.example.com";
-}
-
 /** Returns a hint for a key without a value. */
 export function waysOut(path: Path, [kind]: readonly Kind[]): string {
   const [section, , field] = path;

@@ -1,3 +1,4 @@
+import { baseUrlHint } from "../../lib/base-url.ts";
 import { listText } from "../../lib/text.ts";
 import type { ShapeProblem } from "../problems/problem.ts";
 import { MAX_CHECKS, MAX_INCLUDES, MAX_METADATA, MAX_PERMISSIONS } from "../values/limits.ts";
@@ -17,7 +18,6 @@ import {
 } from "./message-phrases.ts";
 import {
   addressIn,
-  baseUrlHint,
   conversion,
   GLOB_HINTS,
   INCLUDE_HINTS,
@@ -70,7 +70,7 @@ export const SHAPE_MESSAGES: MessageTable<ShapeProblem["code"]> = {
   "bad-base-url": formatMessages(({ value }) => ({
     message:
       '"base_url" must be a plain http or https address, without user name, query, fragment or API version.',
-    hint: baseUrlHint(value),
+    hint: baseUrlHint(String(value)),
   })),
   "bad-check-entry": formatMessages(({ value }) => ({
     message: `${quote(value)} is neither an e-mail address nor a role.`,

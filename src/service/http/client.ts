@@ -1,5 +1,6 @@
 import { RolecallError } from "../../model/errors.ts";
 import { type AttemptOptions, type AttemptResult, attempt, type Call, type Failed } from "./call.ts";
+import { checkKey } from "./check-key.ts";
 import type { Limiter, Permit, RequestVerdict } from "./limiter.ts";
 import {
   changedConcurrently,
@@ -37,18 +38,7 @@ export interface Client {
 /** Creates a client for one service and key. */
 export function createClient(options: ClientOptions): Client {
   const { limiter, retry, now, sleep, random, emit, cancelled, key } = options;
-  // Node rejects any other header value with an error that shows the key.
-  if (!/^[\x21-\x7e]+$/.test(key)) {
-    throw new RolecallError("key-malformed", `The key in ${options.keySource} is empty or contains spaces.`, {
-      hint: "Set it again, without quotes, spaces or line breaks.",
-    });
-  }
-
-  if (/^(["']).*\1$/.test(key)) {
-    throw new RolecallError("key-malformed", `The key in ${options.keySource} is in quotes.`, {
-      hint: "Set it again without quotes. In a file for docker --env-file, for example, quotes are part of the value.",
-    });
-  }
+  checkKey(key, options.keySource);
 
   /** Grows with each password that is sent: any later response may repeat it. */
   const secrets = new Set([key]);

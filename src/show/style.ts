@@ -15,6 +15,8 @@ export interface Style {
   readonly inverse: Paint;
   /** Width to lay text out for, in cells. */
   readonly columns: number;
+  /** False for files and pipes, where messages stay on one line. */
+  readonly onTerminal: boolean;
 }
 
 /** The amount shown: totals, errors and refusals only; truncated lists; everything. */
@@ -32,6 +34,7 @@ export const PLAIN: Style = {
   cyan: plain,
   inverse: plain,
   columns: 80,
+  onTerminal: false,
 };
 
 /** The sign of each kind of change. */

@@ -10,7 +10,8 @@ export function styleFor(sink: TextWriter, io: Io, color: boolean): Style {
   const { isTTY, columns } = sink;
   // A pseudo-terminal whose size nobody has set has no columns.
   const width = isTTY ? Math.min(columns || PLAIN.columns, MAX_COLUMNS) : PLAIN.columns;
-  return { ...(color && wantsColor(io.env, isTTY) ? ansiFor(io.env) : PLAIN), columns: width };
+  const paints = color && wantsColor(io.env, isTTY) ? ansiFor(io.env) : PLAIN;
+  return { ...paints, columns: width, onTerminal: isTTY };
 }
 
 /** Wraps text in two escape sequences; `again` replaces an `end` inside the text, which would end this one too. */
@@ -36,7 +37,7 @@ function ansiStyle(
   };
 }
 
-type AnsiStyle = Omit<Style, "columns">;
+type AnsiStyle = Omit<Style, "columns" | "onTerminal">;
 
 /** Colours of the 256-colour cube, which no theme changes: each has a contrast of 4:1 and more to white and to black. */
 const ANSI = ansiStyle({

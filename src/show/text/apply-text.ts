@@ -11,7 +11,7 @@ import { fleetView } from "../view/fleet-view.ts";
 import { namesText } from "../view/names-text.ts";
 import { planView } from "../view/plan-view.ts";
 import { adoptedText } from "./adopted-text.ts";
-import { cutText, hangingLines, wrapIfNarrow } from "./wrap.ts";
+import { cutText, hangingLines, wrapOnTerminal } from "./wrap.ts";
 
 const DONE = { create: "created", update: "updated", replace: "replaced", delete: "deleted" } as const;
 const WAS_SO = {
@@ -27,7 +27,7 @@ export function renderApplyEvent(event: ApplyEvent, style: Style): string | null
     case "fields-emptied": {
       const { merchant, change, fields } = event;
       const text = `${oneLine(merchant)}  ${nameOf(change)}: the service cleared ${fields.join(" and ")}, which the update did not send. They are being restored; the rest of this run sends all fields of members.`;
-      return wrapIfNarrow(text, style, `${style.yellow("!")} `, "  ").join("\n");
+      return wrapOnTerminal(text, style, `${style.yellow("!")} `, "  ").join("\n");
     }
     case "change-ended":
       return outcomeLine(event.merchant, event.outcome, style);
@@ -47,7 +47,7 @@ export function renderApplyEvent(event: ApplyEvent, style: Style): string | null
 function outcomeLine(merchant: string, outcome: Outcome, style: Style): string | null {
   const what = `${oneLine(merchant)}  ${nameOf(outcome.change)}`;
   const marked = (mark: string, text: string): string =>
-    wrapIfNarrow(`${what} ${text}`, style, `${mark} `, "  ").join("\n");
+    wrapOnTerminal(`${what} ${text}`, style, `${mark} `, "  ").join("\n");
   switch (outcome.status) {
     case "done":
       return marked(
@@ -58,7 +58,7 @@ function outcomeLine(merchant: string, outcome: Outcome, style: Style): string |
       return marked(style.red("✗"), `stale: ${oneLine(outcome.failure.message)}`);
     case "failed":
       if (isInvitationLimited(outcome))
-        return wrapIfNarrow(
+        return wrapOnTerminal(
           oneLine(`${merchant}  ${outcome.failure.message}`),
           style,
           `${style.yellow("!")} `,
@@ -112,7 +112,7 @@ export function renderPasswords(due: readonly MerchantPasswords[], style: Style)
     .map(({ plan, passwords }) => {
       const lines = passwords.flatMap(({ name, passwordEnv }) => {
         const text = `${oneLine(plan.merchant)}: the password of ${oneLine(name)} will be set from ${oneLine(passwordEnv)}.`;
-        return wrapIfNarrow(text, style, "", "  ");
+        return wrapOnTerminal(text, style, "", "  ");
       });
       return `${lines.join("\n")}\n\n`;
     })

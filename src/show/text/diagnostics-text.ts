@@ -2,7 +2,7 @@ import { oneLine } from "../../lib/escape.ts";
 import { cellWidth, counted, grouped } from "../../lib/text.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { PLAIN, type Style } from "../style.ts";
-import { wrapIfNarrow } from "./wrap.ts";
+import { wrapOnTerminal } from "./wrap.ts";
 
 /** Formats diagnostics: location, message, code frame and hint of each, equal ones once, then the totals. */
 export function renderDiagnostics(diagnostics: readonly Diagnostic[], style: Style): string {
@@ -49,10 +49,11 @@ function renderDiagnostic([diagnostic, ...repetitions]: EqualDiagnostics, style:
   const { severity, code, message, frame, hint } = diagnostic;
   const paint = severity === "error" ? style.red : style.yellow;
   const head = `${style.bold(placeOf(diagnostic))}: ${paint(severity)}: `;
-  const lines = [...wrapIfNarrow(`${oneLine(message)} ${style.dim(`[${code}]`)}`, style, head, "  ")];
+  const lines = [...wrapOnTerminal(`${oneLine(message)} ${style.dim(`[${code}]`)}`, style, head, "  ")];
   if (frame !== undefined) lines.push(...frameLines(frame, style).map((line) => `  ${style.dim(line)}`));
-  if (repetitions.length > 0) lines.push(...wrapIfNarrow(alsoIn(repetitions), style, "  ", "    "));
-  if (hint !== undefined) lines.push(...wrapIfNarrow(oneLine(hint), style, `  ${style.cyan("→")} `, "    "));
+  if (repetitions.length > 0) lines.push(...wrapOnTerminal(alsoIn(repetitions), style, "  ", "    "));
+  if (hint !== undefined)
+    lines.push(...wrapOnTerminal(oneLine(hint), style, `  ${style.cyan("→")} `, "    "));
   return `${lines.join("\n")}\n`;
 }
 

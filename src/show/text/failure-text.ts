@@ -3,7 +3,7 @@ import { counted, groupByKey, grouped } from "../../lib/text.ts";
 import type { ErrorCode, Failure, ProblemDetails } from "../../model/errors.ts";
 import type { Style } from "../style.ts";
 import { attemptsOf } from "../view/ending-view.ts";
-import { hangingLines, wrapIfNarrow, wrapText } from "./wrap.ts";
+import { hangingLines, wrapOnTerminal, wrapText } from "./wrap.ts";
 
 /** Says which merchants could not be read or the like, and why: together those that failed for the same reason. */
 export function renderUnread(
@@ -56,8 +56,8 @@ export function renderFailure(
   const head = times > 1 ? `error, ${counted(times, "time")}` : "error";
   const [first = "", ...more] = withoutDetail(message, problem).split("\n").map(oneLine);
   const lines = [
-    ...wrapIfNarrow(first, style, `${style.red(head)}: `, "  "),
-    ...more.flatMap((text) => wrapIfNarrow(text, style, "", "  ")),
+    ...wrapOnTerminal(first, style, `${style.red(head)}: `, "  "),
+    ...more.flatMap((text) => wrapOnTerminal(text, style, "", "  ")),
   ];
   if (problem) {
     const fields = [

@@ -53,14 +53,14 @@ export function hangingLines(text: string, columns: number, head: string, indent
   return [...lines, line];
 }
 
-/** Breaks a text as `hangingLines` does on a terminal narrower than a file's lines; anywhere else the text stays whole. */
-export function wrapIfNarrow(
+/** Breaks a text as `hangingLines` does on a terminal; anywhere else the text stays whole. */
+export function wrapOnTerminal(
   text: string,
-  { columns }: Style,
+  { columns, onTerminal }: Style,
   head: string,
   indent: string,
 ): readonly string[] {
-  return columns < PLAIN.columns ? hangingLines(text, columns, head, indent) : [`${head}${text}`];
+  return onTerminal ? hangingLines(text, columns, head, indent) : [`${head}${text}`];
 }
 
 /** On a terminal this narrow, in cells, texts are short and details have lines of their own. */
@@ -98,7 +98,7 @@ export const ROWS_SHOWN = 10;
 export function cutLines(lines: readonly string[], style: Style): readonly string[] {
   const more = lines.length - ROWS_SHOWN;
   return [
-    ...lines.slice(0, ROWS_SHOWN).flatMap((line) => wrapIfNarrow(line, style, "    ", "      ")),
+    ...lines.slice(0, ROWS_SHOWN).flatMap((line) => wrapOnTerminal(line, style, "    ", "      ")),
     ...(more > 0 ? [`    ${cutText(more)}`] : []),
   ];
 }

@@ -40,7 +40,7 @@ test.each([
 /** The style in use on a terminal, each colour by the parameters of its sequence; `null` for plain text. */
 function colorsOn(TERM: string) {
   const { io } = testIo({ env: { TERM } });
-  const { columns: _, ...paints } = styleFor({ ...io.stdout, isTTY: true }, io, true);
+  const { columns: _, onTerminal: __, ...paints } = styleFor({ ...io.stdout, isTTY: true }, io, true);
   return Object.fromEntries(
     // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what an escape sequence begins with
     Object.entries(paints).map(([name, paint]) => [name, /^\u001b\[([\d;]+)m/.exec(paint("a"))?.[1] ?? null]),

@@ -89,16 +89,22 @@ test("the text of the Problem is not repeated", () => {
   expect(renderFailure(bare, PLAIN)).toContain("403 Forbidden: The API key lacks");
 });
 
-test("a message breaks between words on a narrow terminal, and stays whole elsewhere", () => {
-  const failure = { code: "usage" as const, message: `The file ${"is much too long ".repeat(6)}to be read.` };
-  const lines = renderFailure(failure, { ...PLAIN, columns: 40 })
-    .trimEnd()
-    .split("\n");
-  expect(lines.length).toBeGreaterThan(2);
-  expect(lines.every((line) => line.length <= 40)).toBe(true);
-  expect(lines.map((line) => line.trim()).join(" ")).toBe(`error: ${failure.message}`);
-  expect(renderFailure(failure, PLAIN)).toBe(`error: ${failure.message}\n`);
-});
+test.each([40, 80, 120])(
+  "a message breaks between words on a terminal of %d columns, and stays whole elsewhere",
+  (columns) => {
+    const failure = {
+      code: "usage" as const,
+      message: `The file ${"is much too long ".repeat(9)}to be read.`,
+    };
+    const lines = renderFailure(failure, { ...PLAIN, columns, onTerminal: true })
+      .trimEnd()
+      .split("\n");
+    expect(lines.length).toBeGreaterThan(1);
+    expect(lines.every((line) => line.length <= columns)).toBe(true);
+    expect(lines.map((line) => line.trim()).join(" ")).toBe(`error: ${failure.message}`);
+    expect(renderFailure(failure, PLAIN)).toBe(`error: ${failure.message}\n`);
+  },
+);
 
 const HINT = "The hint of the failure.";
 
@@ -236,7 +242,7 @@ test("a frame is cut around its carets on a narrow terminal", () => {
   const frame = `  35 |   - email: yuki\n> 36 | ${source}\n     | ${" ".repeat(start)}^^^^^^^^^^^`;
   const one: Diagnostic = { severity: "warning", code: "x", file: "a.yaml", message: "Look.", frame };
   expect(
-    renderDiagnostics([one], { ...PLAIN, columns: 40 })
+    renderDiagnostics([one], { ...PLAIN, columns: 40, onTerminal: true })
       .split("\n")
       .slice(1, 4),
   ).toEqual(["    35 | …", "  > 36 | …Lead, 店 Parcel Desk, { role:…", "       |           ^^^^^^^^^^^"]);

@@ -64,6 +64,7 @@ test("colours dress the text and change none of it", () => {
     yellow: paint(33),
     cyan: paint(36),
     inverse: paint(7),
+    onTerminal: false,
   };
   const views = [planView(richPlan())];
   for (const columns of [80, 40]) {

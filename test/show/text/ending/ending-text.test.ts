@@ -459,7 +459,7 @@ describe("merchants where the apply was not begun", () => {
 });
 
 describe.each([120, 80, 60, 40])("on a terminal of %i columns", (columns) => {
-  const style = { ...PLAIN, columns };
+  const style = { ...PLAIN, columns, onTerminal: true };
 
   /** Sixty merchants: one is stopped by a conflict, two are refused, and one could not be read again. */
   function sixty(): Ending {

@@ -16,13 +16,14 @@ export function openSuggester(candidates: readonly string[]): (word: string) => 
     if (answered !== undefined) {
       return answered;
     }
+    if (work > MAX_WORK) return null;
+    work += folded.length;
     const lowerWord = word.toLowerCase();
     let best: string | null = null;
     let bestDistance = mostEdits(lowerWord.length) + 1;
     if (lowerWord.length <= MAX_LENGTH) {
       for (const { candidate, lower } of folded) {
-        work += 1;
-        if (Math.abs(lower.length - lowerWord.length) >= bestDistance || work > MAX_WORK) {
+        if (Math.abs(lower.length - lowerWord.length) >= bestDistance) {
           continue;
         }
         work += lower.length * lowerWord.length;
@@ -33,9 +34,7 @@ export function openSuggester(candidates: readonly string[]): (word: string) => 
         }
       }
     }
-    if (work <= MAX_WORK) {
-      best ??= folded.find(({ lower }) => isAbbreviation(lowerWord, lower))?.candidate ?? null;
-    }
+    best ??= folded.find(({ lower }) => isAbbreviation(lowerWord, lower))?.candidate ?? null;
     suggestions.set(word, best);
     return best;
   };

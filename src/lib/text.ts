@@ -122,12 +122,12 @@ export function sortedSet(values: Iterable<string>): readonly string[] {
   return [...new Set(values)].sort(byCodeUnit);
 }
 
-/** Groups items that are equal by a text, in the order of the first of each. */
+/** Groups items that are equal by a key, in the order of the first of each. */
 export function groupByKey<Item>(
   items: readonly Item[],
-  keyOf: (item: Item) => string,
+  keyOf: (item: Item) => unknown,
 ): readonly (readonly [Item, ...Item[]])[] {
-  const groups = new Map<string, [Item, ...Item[]]>();
+  const groups = new Map<unknown, [Item, ...Item[]]>();
   for (const item of items) {
     const key = keyOf(item);
     const group = groups.get(key);

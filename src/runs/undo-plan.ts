@@ -10,7 +10,7 @@ import {
   withValues,
 } from "../kernel/fields/member.ts";
 import { withRestoredViolations } from "../kernel/findings/refusals.ts";
-import { judgeChanges, type PlanInput } from "../kernel/plan/build-plan.ts";
+import { type PlanInput, planChanges } from "../kernel/plan/build-plan.ts";
 import { addressesOfPerson } from "../kernel/values/person.ts";
 import type { PastRun, UndoNote } from "../model/apply.ts";
 import type { DesiredMember, Grant } from "../model/desired.ts";
@@ -55,7 +55,7 @@ export function undoPlan(run: PastRun, input: PlanInput): Undo {
       for (const id of held) kept.add(id);
       continue;
     }
-    const plan = judgeChanges(input, {
+    const plan = planChanges(input, {
       scope,
       byFile: false,
       roles: { ...roles.plan, refusalData: [], findingData: [] },

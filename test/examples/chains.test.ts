@@ -53,6 +53,7 @@ describe.each(Object.keys(CHAINS) as ChainName[])("the organisation %s", (name) 
         live: liveOf(state),
         plan: planAt(TODAY),
         planAt,
+        judgeAt: (now: number) => () => planAt(now),
         planWithout: () => planAt(TODAY),
       };
     });

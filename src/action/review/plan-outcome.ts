@@ -133,12 +133,12 @@ function announcedDates(
   looks: readonly PlanResult[],
 ): readonly string[] {
   if (event.pull === null) return [];
-  const planAtOf = new Map(looks.map(({ plan, planAt }) => [plan.merchant, planAt]));
+  const judgeAtOf = new Map(looks.map(({ plan, judgeAt }) => [plan.merchant, judgeAt]));
   const text = datesText(
     states.flatMap((state) => {
       const dates = upcomingDates(state, io.now());
-      const planAt = planAtOf.get(state.merchant);
-      const days = planAt === undefined ? daysOf(dates) : laterDays(dates, planAt);
+      const judgeAt = judgeAtOf.get(state.merchant);
+      const days = judgeAt === undefined ? daysOf(dates) : laterDays(dates, judgeAt);
       return days.map((day) => laterView(day, state.merchant));
     }),
   );

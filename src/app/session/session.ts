@@ -1,6 +1,14 @@
 import type { GlobMatch } from "../../kernel/diff/scope.ts";
-import { buildPlan, namedRoleIds, type PlanInput, planParts } from "../../kernel/plan/build-plan.ts";
-import type { PlanAt } from "../../kernel/plan/later.ts";
+import {
+  type Judge,
+  judgeChanges,
+  leavingOut,
+  namedRoleIds,
+  type PlanInput,
+  planChanges,
+  planParts,
+} from "../../kernel/plan/build-plan.ts";
+import type { JudgeAt } from "../../kernel/plan/later.ts";
 import { withReviewedEnds } from "../../kernel/read/reviewed-ends.ts";
 import { judgeRun } from "../../kernel/rules/overrides.ts";
 import { boundedMatcher, compileGlob } from "../../lib/glob.ts";
@@ -54,7 +62,8 @@ export interface PlanResult {
   readonly live: LiveState;
   readonly plan: Plan;
   /** Plans the same states as of another time, in ms since the epoch. */
-  readonly planAt: PlanAt;
+  planAt(now: number): Plan;
+  readonly judgeAt: JudgeAt;
   /** Plans the same states without the changes of these fingerprints. */
   planWithout(leaveOut: ReadonlySet<string>): Plan;
 }
@@ -90,10 +99,12 @@ export function sessionOpener(
   io: Io,
 ): (state: DesiredState) => Session | UnplannedMerchant {
   const entryTime = entryTimes(io);
-  const { makePlan = buildPlan, roleIds = () => [] } = options;
-  // Results found for the whole plan are reused for its parts.
-  const partsOf = (input: PlanInput): PlanResult["planWithout"] =>
-    makePlan === buildPlan ? planParts(input) : (leaveOut) => makePlan({ ...input, leaveOut });
+  const { makePlan, roleIds = () => [] } = options;
+  const partsOf = <Result>(
+    input: PlanInput,
+    judge: Judge<Result>,
+  ): ((without?: ReadonlySet<string>) => Plan | Result) =>
+    makePlan === undefined ? planParts(input, judge) : (without) => makePlan(leavingOut(input, without));
   const sessionOf = (state: DesiredState): Session => {
     const connection = resolveConnection(state, options.baseUrl, io.env, options.baseUrlName);
     const { reader, writer, lookup, findDenied } = services.of(connection);
@@ -118,15 +129,16 @@ export function sessionOpener(
           matches: globMatcher(),
           leaveOut,
         };
-        const { desired } = input;
         // A new date counts now, and not again on its day.
-        const later = withReviewedEnds(desired, desired.reviewedEnds && desired);
-        const planWithout = partsOf(input);
+        const { desired } = input;
+        const later = { ...input, desired: withReviewedEnds(desired, desired.reviewedEnds && desired) };
+        const planWithout = partsOf(input, planChanges);
         return {
           live,
-          plan: planWithout(leaveOut),
-          planAt: (now, without = leaveOut) => makePlan({ ...input, desired: later, now, leaveOut: without }),
-          planWithout: (more) => planWithout(new Set([...leaveOut, ...more])),
+          plan: planWithout(),
+          planAt: (now) => partsOf({ ...later, now }, planChanges)(),
+          judgeAt: (now) => partsOf({ ...later, now }, judgeChanges),
+          planWithout,
         };
       },
     };

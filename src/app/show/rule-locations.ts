@@ -6,6 +6,7 @@ import { parseFast } from "../../kernel/yaml/fast-yaml.ts";
 import { createLocator, indexPositions, spanFinder } from "../../kernel/yaml/locate.ts";
 import { parse } from "../../kernel/yaml/to-value.ts";
 import { canonicalJson } from "../../lib/json-text.ts";
+import { memoized } from "../../lib/memoized.ts";
 import type { ListedRule } from "../../model/coverage.ts";
 import type { DesiredState, EnforcedRules, Origin } from "../../model/desired.ts";
 import type { Change, Finding, Refusal } from "../../model/plan.ts";
@@ -30,6 +31,7 @@ export function ruleLocations(
     entries.set(file, fileEntries);
     return fileEntries;
   };
+  const grantsOf = memoized(indexesOfGrants);
   const place = ({ file, path }: Origin): string | null => {
     const span = spans.get(file)?.(path);
     return span ? `${file}:${span.line}:${span.column}` : null;
@@ -61,7 +63,9 @@ export function ruleLocations(
       const entryIn = (file: string): Path | null => entriesIn(file).get(name.toLowerCase()) ?? null;
       const grantIn = (file: string): Path | null => {
         const entry = entryIn(file);
-        return entry && role !== undefined ? pathOfGrant(contents(file), entry, role) : null;
+        if (entry === null || role === undefined) return null;
+        const index = grantsOf(valueAt(contents(file), entry)).get(role);
+        return index === undefined ? null : [...entry, "roles", index];
       };
       return firstPlace(files, grantIn) ?? firstPlace(files, entryIn);
     }
@@ -167,11 +171,14 @@ function rulesBehind(
   return by ?? { ...state, files: refusal.rules === undefined ? [origin.file, ...included] : [] };
 }
 
-/** Returns the path of a role's grant in a member's entry; `null` if there is none. */
-function pathOfGrant(value: unknown, entry: Path, role: string): Path | null {
-  const grants = listOf(fieldsOf(valueAt(value, entry))["roles"]);
-  const index = grants.findIndex((grant) => (textOf(grant) ?? textOf(fieldsOf(grant)["role"])) === role);
-  return index < 0 ? null : [...entry, "roles", index];
+/** Returns the places of a member's first grant of each role in the list of its entry. */
+function indexesOfGrants(entry: unknown): ReadonlyMap<string | null, number> {
+  const grants = listOf(fieldsOf(entry)["roles"]);
+  return new Map(
+    grants
+      .map((grant, index) => [textOf(grant) ?? textOf(fieldsOf(grant)["role"]), index] as const)
+      .reverse(),
+  );
 }
 
 /** The findings about a name in a rule. */
@@ -205,16 +212,6 @@ function pathsOfNames(value: Readonly<Record<string, unknown>>): ReadonlyMap<str
   };
   for (const key of RULES) visit(value[key], [key]);
   return paths;
-}
-
-/** Returns a function that makes a value for each key once. */
-function memoized<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {
-  const values = new Map<Key, Value>();
-  return (key) => {
-    const value = values.get(key) ?? make(key);
-    values.set(key, value);
-    return value;
-  };
 }
 
 /** The locations of changes in the files. */

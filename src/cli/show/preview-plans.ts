@@ -145,8 +145,8 @@ async function looserRules({ planned, project }: PlannedMerchants): Promise<read
 
 /** Returns what the dates in the files bring soon. */
 function laterOf({ planned }: PlannedMerchants, now: number): readonly LaterView[] {
-  return plannedOnly(planned).flatMap(({ session: { state }, planAt }) =>
-    laterDays(soonDates(state, now), planAt).map((day) => laterView(day, state.merchant)),
+  return plannedOnly(planned).flatMap(({ session: { state }, judgeAt }) =>
+    laterDays(soonDates(state, now), judgeAt).map((day) => laterView(day, state.merchant)),
   );
 }
 

@@ -298,9 +298,13 @@ export function list(items: readonly string[], separator = ", "): string {
 
 const RULES = ["guard", "policy", "check"] as const;
 
-/** Sorts refusals: guards first, then policies and checks, each by code, name and message. */
+/**
+ * Sorts refusals: guards first, then policies and checks, each by code, name and message. Equal ones, as of two memberships
+ * with one address, are one.
+ */
 export function sortRefusals(refusals: readonly Refusal[]): readonly Refusal[] {
-  return [...refusals].sort(
+  const distinct = new Map(refusals.map((refusal) => [JSON.stringify(refusal), refusal]));
+  return [...distinct.values()].sort(
     (a, b) =>
       RULES.indexOf(a.rule) - RULES.indexOf(b.rule) ||
       byCodeUnit(a.code, b.code) ||

@@ -60,6 +60,10 @@ export const YAML_MESSAGES: MessageTable<YamlProblem["code"]> = {
     message: more === 1 ? "One more problem is not shown." : `${grouped(more)} more problems are not shown.`,
     hint: "Fix these first, then run again.",
   }),
+  "too-many-wrong-values": () => ({
+    message: "The file has too many wrong values to list.",
+    hint: "Check that this is the right file.",
+  }),
   "yaml-syntax": ({ kind }) => SYNTAX[kind] ?? SYNTAX_UNKNOWN,
   "merge-conflict": ({ more }) => ({
     message: `Git left a merge conflict here${more === 0 ? "" : `, and ${more} more in the file`}.`,

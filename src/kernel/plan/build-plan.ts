@@ -13,6 +13,7 @@ import { type GlobMatch, type Scope, scopeOf } from "../diff/scope.ts";
 import { type FindingData, toFinding } from "../findings/findings.ts";
 import { sortRefusals, toRefusal } from "../findings/refusals.ts";
 import {
+  type Access,
   accessAfter,
   accessBefore,
   type DeclaredRoles,
@@ -73,7 +74,7 @@ export interface PlanInput {
 /** Computes the changes that turn the live state into the desired one; pure and deterministic. */
 export function buildPlan(unordered: PlanInput): Plan {
   const input = orderedInput(unordered);
-  return judgeChanges(input, proposeChanges(input));
+  return planChanges(input, proposeChanges(input));
 }
 
 /** Returns the input with the live state in an order that does not depend on the service. */
@@ -81,14 +82,25 @@ export function orderedInput(input: PlanInput): PlanInput {
   return { ...input, live: orderedState(input.live) };
 }
 
-/** Returns a function that plans the same states without some changes, which are found only once. */
-export function planParts(unordered: PlanInput): (leaveOut: ReadonlySet<string>) => Plan {
+/** Returns a function that judges the same changes, which are found only once, without some of them. */
+export function planParts<Result>(
+  unordered: PlanInput,
+  judge: Judge<Result>,
+): (without?: ReadonlySet<string>) => Result {
   const input = orderedInput(unordered);
   let proposed: ProposedChanges | null = null;
-  return (leaveOut) => {
+  return (without) => {
     proposed ??= proposeChanges(input);
-    return judgeChanges({ ...input, leaveOut }, proposed);
+    return judge(leavingOut(input, without), proposed);
   };
+}
+
+/** Makes a plan, or a part of one, of the changes of an input. */
+export type Judge<Result> = (input: PlanInput, proposed: ProposedChanges) => Result;
+
+/** Returns an input that leaves out more changes. */
+export function leavingOut(input: PlanInput, without: ReadonlySet<string> = new Set()): PlanInput {
+  return { ...input, leaveOut: new Set([...(input.leaveOut ?? []), ...without]) };
 }
 
 /** Finds the changes of an input in order. */
@@ -126,8 +138,29 @@ export interface ProposedChanges {
   readonly byFile: boolean;
 }
 
-/** Makes a plan of changes: their impact, the deferred ones, refusals and findings. */
-export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }: ProposedChanges): Plan {
+/** Makes a plan of changes. */
+export function planChanges(input: PlanInput, proposed: ProposedChanges): Plan {
+  const judged = judgeChanges(input, proposed);
+  const { before, after, changes, deferred, refusals, overridden, findings, ...summary } = judged;
+  return {
+    ...summary,
+    reviewed: reviewedStateOf({ ...input, ...judged }),
+    changes,
+    deferred,
+    refusals,
+    ...(overridden && { overridden }),
+    findings,
+  };
+}
+
+/** A plan without its reviewed state, with the access before and after. */
+type JudgedChanges = Omit<Plan, "reviewed"> & Record<"before" | "after", Access>;
+
+/** Judges changes: their impact, the deferred ones, refusals and findings. */
+export function judgeChanges(
+  input: PlanInput,
+  { scope, roles, members, byFile }: ProposedChanges,
+): JudgedChanges {
   const { desired, live, service, now, matches, leaveOut = new Set(), base } = input;
   const { merchant } = desired;
   const sets = enforcedSets(desired, base);
@@ -307,15 +340,8 @@ export function judgeChanges(input: PlanInput, { scope, roles, members, byFile }
       ),
     },
     impact,
-    reviewed: reviewedStateOf({
-      ...place,
-      now,
-      desired,
-      changes: allChanges,
-      deferred: allDeferred,
-      before,
-      after,
-    }),
+    before,
+    after,
     changes: allChanges,
     deferred: allDeferred,
     refusals: sortRefusals([

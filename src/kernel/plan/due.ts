@@ -6,10 +6,10 @@ import { memberDiffs, withValues } from "../fields/member.ts";
 import { type FindingData, toFinding } from "../findings/findings.ts";
 import { addressesOfPerson } from "../values/person.ts";
 import {
-  judgeChanges,
   orderedInput,
   type PlanInput,
   type ProposedChanges,
+  planChanges,
   proposeChanges,
 } from "./build-plan.ts";
 import type { TimedState } from "./upcoming-dates.ts";
@@ -188,13 +188,13 @@ function planOfDue(proposed: ProposedChanges, input: PlanInput, onlyTaking: bool
     isDue(change) ? change : (endedPart(change, input) ?? change),
   );
   const parts = { ...proposed, members: { ...proposed.members, changes, laterFindingData: [] } };
-  const whole = judgeChanges(input, parts);
+  const whole = planChanges(input, parts);
   const otherChanges = [
     ...whole.changes.filter((change) => !isDue(change)),
     ...whole.deferred.map(({ change }) => change),
   ];
   const out = new Set([...leaveOut, ...otherChanges.map(({ fingerprint }) => fingerprint)]);
-  const plan = otherChanges.length === 0 ? whole : judgeChanges({ ...input, leaveOut: out }, parts);
+  const plan = otherChanges.length === 0 ? whole : planChanges({ ...input, leaveOut: out }, parts);
   const listed = new Set(plan.deferred.map(({ change }) => change.fingerprint));
   const waiting = whole.deferred.filter(
     ({ change }) => !listed.has(change.fingerprint) && dueSince(change, desired, input.now) !== null,

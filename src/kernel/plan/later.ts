@@ -11,19 +11,19 @@ export interface LaterDay {
   readonly refusals: readonly Refusal[];
 }
 
-/** Plans the same states as of another time, without the changes of these fingerprints. */
-export type PlanAt = (now: number, leaveOut?: ReadonlySet<string>) => Plan;
+/** Judges the same states as of another time, without the changes of these fingerprints. */
+export type JudgeAt = (now: number) => (without?: ReadonlySet<string>) => Pick<Plan, "changes" | "refusals">;
 
-/** Number of moments that are judged; each takes up to three plans. */
+/** Number of moments that are judged; each takes up to three judgements. */
 const MAX_JUDGED = 10;
 
 /**
  * Returns the days on which dates bring something, the earliest first, and judges the first of them as if everything due
  * until then were done.
  */
-export function laterDays(dates: readonly UpcomingDate[], planAt: PlanAt): readonly LaterDay[] {
+export function laterDays(dates: readonly UpcomingDate[], judgeAt: JudgeAt): readonly LaterDay[] {
   return daysOf(dates).map((day, index) =>
-    index < MAX_JUDGED ? { ...day, refusals: refusalsOn(day.at, planAt) } : day,
+    index < MAX_JUDGED ? { ...day, refusals: refusalsOn(day.at, judgeAt) } : day,
   );
 }
 
@@ -39,11 +39,12 @@ export function daysOf(dates: readonly UpcomingDate[]): readonly LaterDay[] {
  * Returns the refusals that a day brings. Limits of how much changes at once count what this day adds; other rules judge
  * the state that it leads to.
  */
-function refusalsOn(time: number, planAt: PlanAt): readonly Refusal[] {
-  const before = planAt(time - 1);
-  const whole = planAt(time);
+function refusalsOn(time: number, judgeAt: JudgeAt): readonly Refusal[] {
+  const before = judgeAt(time - 1)();
+  const judge = judgeAt(time);
+  const whole = judge();
   const earlier = new Set(before.changes.map(({ fingerprint }) => fingerprint));
-  const added = earlier.size === 0 ? whole : planAt(time, earlier);
+  const added = earlier.size === 0 ? whole : judge(earlier);
   const refusedBefore = new Set(before.refusals.map(keyOf));
   return [
     ...added.refusals.filter(isLimit),

@@ -1,3 +1,4 @@
+import { memoized } from "../../lib/memoized.ts";
 import { sortedSet } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { MemberValues, RoleImage, RoleRef } from "../../model/field-values.ts";
@@ -238,15 +239,6 @@ export function personPermissions(
 function joined(lists: readonly (readonly string[])[]): readonly string[] {
   const [first = [], ...others] = lists;
   return others.length === 0 ? first : lists.flat();
-}
-
-function memoized<Key extends object, Value>(compute: (key: Key) => Value): (key: Key) => Value {
-  const cache = new Map<Key, Value>();
-  return (key) => {
-    const value = cache.get(key) ?? compute(key);
-    cache.set(key, value);
-    return value;
-  };
 }
 
 function reviewedPeople(

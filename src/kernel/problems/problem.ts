@@ -63,6 +63,7 @@ export type YamlProblem =
   | { readonly code: "file-too-large"; readonly limit: number }
   | { readonly code: "file-too-long"; readonly limit: number }
   | { readonly code: "too-many-problems"; readonly more: number }
+  | { readonly code: "too-many-wrong-values" }
   | { readonly code: "yaml-syntax"; readonly kind: string }
   | { readonly code: "merge-conflict"; readonly more: number }
   | { readonly code: "yaml-documents" }

@@ -125,6 +125,7 @@ const RULES: Readonly<Record<Exclude<Code, `policy-${string}`>, Rule>> = {
   "too-many-permissions": error("A role must not have more permissions than the service accepts."),
   "service-limit": warningRule("A member should not exceed the known limits of the service."),
   "too-many-problems": warningRule("A file has more problems than are shown."),
+  "too-many-wrong-values": error("A file must not have more wrong values than can be listed."),
   "too-much-to-judge": error("Policies and checks must not take too long to evaluate."),
   "unassignable-role": warningRule(
     "A grant of `role_owner` or `role_admin` should not begin later or return after a suspension: the service may refuse to assign it through its API.",

@@ -1,3 +1,4 @@
+import { memoized } from "../../lib/memoized.ts";
 import type { RoleRef } from "../../model/field-values.ts";
 import type { MemberChange, Plan } from "../../model/plan.ts";
 import { globsOf, SENSITIVE } from "./settings/sensitive.ts";
@@ -33,7 +34,7 @@ export function gainsOf(
     ...reached.flatMap(({ permissions }) => permissions),
   ];
   const meant = new Set(what === SENSITIVE ? impact.sensitive : [...new Set(all)].filter(globsOf([what])));
-  const isMeant = (permission: string): boolean => meant.has(permission);
+  const meantOf = memoized((list: readonly string[]) => list.filter((permission) => meant.has(permission)));
   const formerly = new Map(
     impact.formerly?.map(({ name, roles, permissions }) => [name, new Set([...roles, ...permissions])]),
   );
@@ -42,8 +43,8 @@ export function gainsOf(
     const gained = items.filter((item) => !formerly.get(name)?.has(item));
     if (gained.length > 0) people.set(name, [...new Set([...(people.get(name) ?? []), ...gained])].sort());
   };
-  for (const { name, gained } of impact.members) add(name, gained.filter(isMeant));
-  for (const { name, permissions } of reached) add(name, permissions.filter(isMeant));
+  for (const { name, gained } of impact.members) add(name, meantOf(gained));
+  for (const { name, permissions } of reached) add(name, meantOf(permissions));
   for (const change of members) if (newRoles(change).some(({ id }) => id === what)) add(change.name, [what]);
   return people;
 }

@@ -1,4 +1,5 @@
-import { by, byCodeUnit, sortedSet } from "../../lib/text.ts";
+import { memoized } from "../../lib/memoized.ts";
+import { by, byCodeUnit, groupByKey, sortedSet } from "../../lib/text.ts";
 import type { DesiredMember, DesiredState, Escalation } from "../../model/desired.ts";
 import type { Impact, MemberImpact, RoleChange } from "../../model/plan.ts";
 import type { FindingData } from "../findings/findings.ts";
@@ -6,6 +7,7 @@ import {
   type Access,
   type BeforeAndAfter,
   beforeAndAfter,
+  type Granted,
   granting,
   isActive,
   type PersonAccess,
@@ -27,20 +29,19 @@ export function impactOf(
   }: Pick<DesiredState, "policies" | "projects" | "members">,
 ): Impact {
   const touched = touchedBy(before, after);
-  const members = memberImpacts(before, after, touched)
-    .map((impact) => ({ impact, text: `${impact.name} ${JSON.stringify(impact)}` }))
-    .sort(by(({ text }) => text))
-    .map(({ impact }) => impact);
+  const members = memberImpacts(before, after, touched).sort(
+    (a, b) => byCodeUnit(a.name, b.name) || byCodeUnit(JSON.stringify(a), JSON.stringify(b)),
+  );
   const reach = newReach(before, after, touched, escalation);
   const changedRoles = [...rolesThatDiffer(before, after)].flatMap((key) => [
     ...(before.roles.get(key)?.permissions ?? []),
     ...(after.roles.get(key)?.permissions ?? []),
   ]);
-  const shown = [
-    ...members.flatMap(({ gained, lost }) => [...gained, ...lost]),
-    ...reach.flatMap(({ permissions }) => permissions),
-    ...changedRoles,
-  ];
+  const lists = new Set([
+    ...members.flatMap(({ gained, lost }) => [gained, lost]),
+    ...reach.map(({ permissions }) => permissions),
+  ]);
+  const shown = [...lists, changedRoles].flat();
   const sensitive = sortedSet(shown).filter(sensitiveIn(projects));
   const formerly = formerlyHeld(before, touched, entries);
   return {
@@ -151,18 +152,23 @@ export function impactOn(names: ReadonlySet<string>, impact: Impact): Impact {
 function memberImpacts(before: Access, after: Access, touched: readonly BeforeAndAfter[]): MemberImpact[] {
   const had = granting(before);
   const has = granting(after);
+  // People with the same roles share the lists.
+  const differenceFrom = memoized((old: Granted) =>
+    memoized(
+      (now: Granted): Omit<MemberImpact, "name"> => ({
+        gained: missing(now.permissions, old.permissions),
+        lost: missing(old.permissions, now.permissions),
+        unknownGained: missing(now.unknown, old.unknown),
+        unknownLost: missing(old.unknown, now.unknown),
+      }),
+    ),
+  );
   const impacts: MemberImpact[] = [];
   for (const { was, is } of touched) {
-    const [old, now] = [had(was), has(is)];
-    const impact: MemberImpact = {
-      name: is?.name ?? was?.name ?? "",
-      gained: missing(now.permissions, old.permissions),
-      lost: missing(old.permissions, now.permissions),
-      unknownGained: missing(now.unknown, old.unknown),
-      unknownLost: missing(old.unknown, now.unknown),
-    };
-    const { gained, lost, unknownGained, unknownLost } = impact;
-    if (gained.length + lost.length + unknownGained.length + unknownLost.length > 0) impacts.push(impact);
+    const difference = differenceFrom(had(was))(has(is));
+    if (Object.values(difference).some((list) => list.length > 0)) {
+      impacts.push({ name: is?.name ?? was?.name ?? "", ...difference });
+    }
   }
   return impacts;
 }
@@ -183,20 +189,20 @@ function rolesThatDiffer(before: Access, after: Access): ReadonlySet<string> {
 }
 
 function missing(from: Iterable<string>, among: Iterable<string>): readonly string[] {
-  const amongSet = new Set(among);
+  const amongSet = among instanceof Set ? among : new Set(among);
   return [...from].filter((item) => !amongSet.has(item)).sort(byCodeUnit);
 }
 
 function permissionSums(members: readonly MemberImpact[]): Impact["permissions"] {
   const sums = new Map<string, { gained: number; lost: number }>();
-  const count = (permission: string, what: "gained" | "lost"): void => {
-    const sum = sums.get(permission) ?? { gained: 0, lost: 0 };
-    sum[what] += 1;
-    sums.set(permission, sum);
-  };
-  for (const { gained, lost } of members) {
-    for (const permission of gained) count(permission, "gained");
-    for (const permission of lost) count(permission, "lost");
+  for (const what of ["gained", "lost"] as const) {
+    for (const [{ [what]: list }, ...more] of groupByKey(members, (member) => member[what])) {
+      for (const permission of list) {
+        const sum = sums.get(permission) ?? { gained: 0, lost: 0 };
+        sum[what] += 1 + more.length;
+        sums.set(permission, sum);
+      }
+    }
   }
   return [...sums]
     .map(([permission, sum]) => ({ permission, ...sum }))

@@ -5,13 +5,30 @@ import { type ProjectFile, projectSchema } from "./project-schema.ts";
 import { type SchemaIssue, schemaProblems } from "./schema-problems.ts";
 
 /** A file's content, `null` if the schema rejects it, and what is wrong with it. */
-interface CheckedFile {
-  readonly content: MerchantFile | null;
+interface Checked<Content> {
+  readonly content: Content | null;
   readonly problems: readonly Problem[];
 }
 
 /** Checks a plain value against the schema. */
-export function checkSchema(value: unknown): CheckedFile {
+export function checkSchema(value: unknown): Checked<MerchantFile> {
+  return withinStack(() => checkMerchant(value));
+}
+
+/** Checks a file whose issues may be too many: the library passes those of a list as the arguments of one call. */
+function withinStack<Content>(check: () => Checked<Content>): Checked<Content> {
+  try {
+    return check();
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return {
+      content: null,
+      problems: [{ code: "too-many-wrong-values", location: { at: "value", path: [] } }],
+    };
+  }
+}
+
+function checkMerchant(value: unknown): Checked<MerchantFile> {
   const members = membersOf(value) as MerchantFile["members"];
   const checked = merchantSchema.safeParse(members ? { ...fieldsOf(value), members: [] } : value);
   const issues = [...(checked.error?.issues ?? []), ...memberIssues(members ?? [])];
@@ -22,14 +39,13 @@ export function checkSchema(value: unknown): CheckedFile {
 }
 
 /** Checks a plain value against the schema of a project's file. */
-export function checkProject(value: unknown): {
-  readonly content: ProjectFile | null;
-  readonly problems: readonly Problem[];
-} {
-  const { data, error } = projectSchema.safeParse(value);
-  return data === undefined
-    ? { content: null, problems: schemaProblems(error?.issues ?? [], value, projectSchema) }
-    : { content: data, problems: [] };
+export function checkProject(value: unknown): Checked<ProjectFile> {
+  return withinStack(() => {
+    const { data, error } = projectSchema.safeParse(value);
+    return data === undefined
+      ? { content: null, problems: schemaProblems(error?.issues ?? [], value, projectSchema) }
+      : { content: data, problems: [] };
+  });
 }
 
 /** The number of members that are checked at once: the schema makes a copy of them. */

@@ -1,3 +1,4 @@
+import { memoized } from "../../lib/memoized.ts";
 import type { Breach, BreachSubject, GrantSubject } from "../../model/diagnostic.ts";
 import type { FileLocation, LocatedProblem, Path } from "../problems/problem.ts";
 import { readablePolicies } from "../rules/settings/every-setting.ts";
@@ -35,7 +36,7 @@ export function breachProblems(breaches: readonly Breach[], view: RuleContext): 
 
 /** Returns a function that makes a value once it is asked for. */
 function lazily<Value>(make: () => Value): () => Value {
-  const made = memoized((key: null) => key, make);
+  const made = memoized((_: null) => make());
   return () => made(null);
 }
 
@@ -67,17 +68,6 @@ function sitesByTwo(
   return table;
 }
 
-/** Returns a function that makes a value for each key once. */
-function memoized<Key, Value>(keyOf: (key: Key) => unknown, make: (key: Key) => Value): (key: Key) => Value {
-  const values = new Map<unknown, Value>();
-  return (key) => {
-    const id = keyOf(key);
-    const value = values.get(id) ?? make(key);
-    values.set(id, value);
-    return value;
-  };
-}
-
 function openPlaces(view: RuleContext): Places {
   const entries = new Map<string, RawMember[]>();
   for (const member of view.members) {
@@ -94,7 +84,6 @@ function openPlaces(view: RuleContext): Places {
     entries,
     permissionSites: lazily(() => sitesByTwo(permissionLists(view, current))),
     cannotSites: memoized(
-      ({ file, path }) => JSON.stringify([file, path]),
       ({ file, path }) => {
         const raw = view.rawFiles.find((rawFile) => rawFile.file === file);
         const list = listOf(valueAt(raw?.fields, [...path, "cannot"]));
@@ -102,15 +91,13 @@ function openPlaces(view: RuleContext): Places {
           list.map((item, index) => ["", item, locationOf(file, [...path, "cannot", index])] as const),
         );
       },
+      ({ file, path }) => JSON.stringify([file, path]),
     ),
-    grantsOf: memoized(
-      (member) => member,
-      (member) => {
-        // The first of several wins.
-        const latest = member.grants.filter(({ end }) => isCurrent(end, view.now)).reverse();
-        return new Map(latest.map((grant) => [otherNames.get(grant.role) ?? grant.role, grant]));
-      },
-    ),
+    grantsOf: memoized((member) => {
+      // The first of several wins.
+      const latest = member.grants.filter(({ end }) => isCurrent(end, view.now)).reverse();
+      return new Map(latest.map((grant) => [otherNames.get(grant.role) ?? grant.role, grant]));
+    }),
   };
 }
 

@@ -9,7 +9,14 @@ import { groupEqual, MIN_SHARED } from "../view/equal-changes.ts";
 import { equalGroups, fleetRiskTitle, messageAt, riskText } from "../view/equal-text.ts";
 import { countReasons, type FleetRisk, type FleetView, MIN_FLEET } from "../view/fleet-view.ts";
 import { namesText } from "../view/names-text.ts";
-import type { DeferredView, FindingView, GroupView, PlanView, RefusalView } from "../view/plan-view.ts";
+import {
+  type DeferredView,
+  type FindingView,
+  type GroupView,
+  joinSame,
+  type PlanView,
+  type RefusalView,
+} from "../view/plan-view.ts";
 import { riskTitle } from "../view/risk-view.ts";
 import { type RuleLine, rulesTitle, ruleTexts } from "../view/rules-view.ts";
 import { blockText, type RiskBlock } from "./fit-review.ts";
@@ -71,7 +78,7 @@ function problems({ views, unplanned }: ReviewInput, fleet: FleetView): readonly
   const items = [
     ...fleet.errors.map((group) => finding(messageAt(fleet, group).message, group.item)),
     ...fleet.own.flatMap(({ view: { merchant, errors } }) =>
-      errors.map((error) => finding(`${merchant}: ${error.message}`, error)),
+      joinSame(errors).map((error) => finding(`${merchant}: ${error.message}`, error)),
     ),
   ];
   const count = unplanned.length + views.reduce((sum, { errors }) => sum + errors.length, 0);

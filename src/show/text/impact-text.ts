@@ -1,4 +1,5 @@
 import { oneLine } from "../../lib/escape.ts";
+import { memoized } from "../../lib/memoized.ts";
 import { cellWidth, counted, groupByKey, grouped } from "../../lib/text.ts";
 import type { Impact, MemberImpact } from "../../model/plan.ts";
 import type { Style, Verbosity } from "../style.ts";
@@ -120,8 +121,16 @@ function table(
 export function sameImpact(
   members: readonly MemberImpact[],
 ): readonly (readonly [MemberImpact, ...MemberImpact[]])[] {
+  const numbers = new Map<string, number>();
+  // People with the same roles share their lists, which can be long.
+  const numberOf = memoized((list: readonly string[]): number => {
+    const text = list.join("\n");
+    const number = numbers.get(text) ?? numbers.size;
+    numbers.set(text, number);
+    return number;
+  });
   return groupByKey(members, ({ gained, lost, unknownGained, unknownLost }) =>
-    [gained, lost, unknownGained, unknownLost].map((list) => list.join("\n")).join("\n\n"),
+    [gained, lost, unknownGained, unknownLost].map(numberOf).join(" "),
   );
 }
 

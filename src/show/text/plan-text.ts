@@ -12,6 +12,7 @@ import {
   deferredText,
   errorsText,
   type FindingView,
+  joinSame,
   type PlanView,
   type RefusalView,
   refusalsText,
@@ -217,14 +218,24 @@ export function renderRefusal(
 }
 
 // More than anybody reads.
-const MAX_REFUSALS = 1000;
+const MAX_SHOWN = 1000;
 
 /** Formats the refusals of a plan, or the violations by live access. */
 export function renderRefusals(refusals: readonly RefusalView[], style: Style): readonly string[] {
-  const more = refusals.length - MAX_REFUSALS;
+  return cutToMost(refusals, (refusal) => renderRefusal(refusal, style), "    ", style);
+}
+
+/** Formats the first of many items. */
+function cutToMost<Item>(
+  items: readonly Item[],
+  render: (item: Item) => readonly string[],
+  indent: string,
+  style: Style,
+): readonly string[] {
+  const more = items.length - MAX_SHOWN;
   return [
-    ...refusals.slice(0, MAX_REFUSALS).flatMap((refusal) => renderRefusal(refusal, style)),
-    ...(more > 0 ? [`    ${style.dim(`${cutText(more)} (--format json shows all)`)}`] : []),
+    ...items.slice(0, MAX_SHOWN).flatMap(render),
+    ...(more > 0 ? [`${indent}${style.dim(`${cutText(more)} (--format json shows all)`)}`] : []),
   ];
 }
 
@@ -359,8 +370,9 @@ export function renderFindings(
   { errors, warnings }: Pick<PlanView, "errors" | "warnings">,
   style: Style,
 ): readonly string[] {
-  const findings = [...errors, ...warnings];
-  return findings.length === 0 ? [] : ["", ...findings.flatMap((finding) => renderFinding(finding, style))];
+  const findings = [...joinSame(errors), ...warnings];
+  const lines = cutToMost(findings, (finding) => renderFinding(finding, style), "  ", style);
+  return lines.length === 0 ? [] : ["", ...lines];
 }
 
 function renderFinding({ severity, message, hint, place }: FindingView, style: Style): readonly string[] {

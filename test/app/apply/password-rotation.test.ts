@@ -29,7 +29,14 @@ function till(rest: Partial<LiveMember> = {}): LiveMember {
 
 function rotate(emails: readonly string[], state: DesiredState, is: LiveState) {
   const plan = planOf(state, is);
-  const planned = { session: { state }, live: is, plan, planAt: () => plan, planWithout: () => plan };
+  const planned = {
+    session: { state },
+    live: is,
+    plan,
+    planAt: () => plan,
+    judgeAt: () => () => plan,
+    planWithout: () => plan,
+  };
   return rotationsFor(emails, [planned], NOW).get("MC1") ?? [];
 }
 

@@ -45,6 +45,7 @@ function merchant(
       live: service.state(),
       plan: plan(),
       planAt: () => plan(),
+      judgeAt: () => () => plan(),
       planWithout: () => plan(),
     }),
   };
@@ -186,7 +187,13 @@ test("a verification reads again if a list lags behind the latest changes", asyn
     const plan: PendingApply["session"]["plan"] = async () => {
       looks += 1;
       return looks <= lag
-        ? { live: one.service.state(), plan: before, planAt: () => before, planWithout: () => before }
+        ? {
+            live: one.service.state(),
+            plan: before,
+            planAt: () => before,
+            judgeAt: () => () => before,
+            planWithout: () => before,
+          }
         : one.due.session.plan();
     };
     const { code, stdout, stderr } = await run(
@@ -372,6 +379,7 @@ test("a member that somebody else has changed stops the run as stale, and exits 
       live: service.state(),
       plan: planOf(state, service.state()),
       planAt: () => planOf(state, service.state()),
+      judgeAt: () => () => planOf(state, service.state()),
       planWithout: () => planOf(state, service.state()),
     }),
   };
@@ -422,6 +430,7 @@ test("an apply that stopped after a first request of several counts as part-way"
       live: service.state(),
       plan: planOf(state, service.state()),
       planAt: () => planOf(state, service.state()),
+      judgeAt: () => () => planOf(state, service.state()),
       planWithout: () => planOf(state, service.state()),
     }),
   };

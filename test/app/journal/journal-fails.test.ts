@@ -72,6 +72,7 @@ function merchant(code: string) {
       live: service.state(),
       plan: plan(),
       planAt: () => plan(),
+      judgeAt: () => () => plan(),
       planWithout: () => plan(),
     }),
   };

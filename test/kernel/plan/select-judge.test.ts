@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { planParts } from "../../../src/kernel/plan/build-plan.ts";
+import { planChanges, planParts } from "../../../src/kernel/plan/build-plan.ts";
 import { selectionJudge } from "../../../src/kernel/plan/select.ts";
 import type { DesiredState } from "../../../src/model/desired.ts";
 import type { LiveState } from "../../../src/model/live.ts";
@@ -23,8 +23,8 @@ import {
 /** A plan of which parts can be judged, as a session makes it. */
 function selectable(want: DesiredState, is: LiveState) {
   const input = { desired: want, live: is, service: "https://service.example", now: NOW, matches };
-  const parts = planParts(input);
-  return { plan: parts(new Set()), planWithout: parts, files: want };
+  const parts = planParts(input, planChanges);
+  return { plan: parts(), planWithout: parts, files: want };
 }
 
 /** The ids of the changes that are called so. */

@@ -33,6 +33,7 @@ members: [${Array.from({ length: 1500 }, (_, i) => `{ email: u${i}@example.com, 
       "too-many-includes",
       `${head}include: [${Array.from({ length: 101 }, (_, i) => `${i}.yaml`).join(", ")}]`,
     ],
+    ["too-many-wrong-values", `${head}roles: [${"1,".repeat(200_000)}]`],
     ["too-many-problems", `${head}${Array.from({ length: 1001 }, (_, i) => `key-${i}: 1\n`).join("")}`],
   ])("%s, in a file that is too large to keep", async (code, text) => {
     const { diagnostics } = parseMerchantFile(`${code}.yaml`, text, { now: NOW });

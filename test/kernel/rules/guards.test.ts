@@ -125,6 +125,13 @@ describe("protected roles and members", () => {
     expect(briefRefusals(plan)).toEqual(["guard protect Owner@example.com", "guard protect Shift Lead"]);
   });
 
+  test("with two memberships of one address are refused once", () => {
+    const twins = ["mem_1", "mem_2"].map((id) => liveMember(id, "owner@example.com"));
+    const plan = planOf(desired({ guards, members: [] }), live([], twins));
+    expect(brief(plan)).toHaveLength(2);
+    expect(briefRefusals(plan)).toEqual(["guard protect owner@example.com"]);
+  });
+
   test("can be created, and left as they are", () => {
     const want = desired({ guards, roles: [role("Shift Lead")], members: [member("owner@example.com")] });
     expect(briefRefusals(planOf(want, live()))).toEqual([]);

@@ -34,6 +34,22 @@ test("an edit of a role tells what each of its holders gains and loses", () => {
   ]);
 });
 
+test("people with the same roles share the lists of what they gain and lose", () => {
+  const permissions = Array.from({ length: 100 }, (_, n) => `p${n}`);
+  const emails = Array.from({ length: 50 }, (_, n) => `u${n}@example.com`);
+  const plan = planOf(
+    desired({
+      roles: [role("Lead", { permissions })],
+      members: emails.map((email) => member(email, { roles: ["Lead"] })),
+    }),
+    live([LEAD], []),
+  );
+  expect(new Set(plan.impact.members.map(({ gained }) => gained)).size).toBe(1);
+  expect(plan.impact.permissions).toEqual(
+    permissions.toSorted().map((permission) => ({ permission, gained: 50, lost: 0 })),
+  );
+});
+
 test("what somebody keeps through another role is not lost", () => {
   const is = live(
     [LEAD, liveRole("role_2", "Viewer", { permissions: ["catalog_view"] })],

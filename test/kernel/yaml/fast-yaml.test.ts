@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { stringify } from "yaml";
 import { parseFast, yamlChunks } from "../../../src/kernel/yaml/fast-yaml.ts";
 import { parse } from "../../../src/kernel/yaml/to-value.ts";
+import { processorTime } from "../../support/processor-time.ts";
 import { runs } from "../../support/property-runs.ts";
 import { listed } from "../read/support/listed.ts";
 
@@ -163,4 +164,10 @@ test("a file of the size of a chunk is read at once", () => {
   const text = `version: 1\nmembers:\n${"  - email: somebody@example.com\n".repeat(300)}`;
   expect([...yamlChunks(text, text.length)]).toEqual([text]);
   expect([...yamlChunks(text, text.length / 2)]).toHaveLength(2);
+});
+
+test("a line of spaces takes no time in proportion to its square", () => {
+  const before = processorTime();
+  expect(parseFast(`version: 1\n${" ".repeat(500_000)}\nroles: []\n`)).toBeNull();
+  expect(processorTime() - before).toBeLessThan(2000);
 });

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from "node:util";
 import fc from "fast-check";
 import stringWidth from "string-width";
 import { describe, expect, test } from "vitest";
-import { planParts } from "../../../../src/kernel/plan/build-plan.ts";
+import { planChanges, planParts } from "../../../../src/kernel/plan/build-plan.ts";
 import { dependenciesBetween, leftOutWith, selectionJudge } from "../../../../src/kernel/plan/select.ts";
 import type { DesiredState } from "../../../../src/model/desired.ts";
 import type { LiveState } from "../../../../src/model/live.ts";
@@ -72,8 +72,11 @@ interface Seat {
 
 /** A plan of which parts can be judged, as a session makes it. */
 function seat(want: DesiredState, is: LiveState): Seat {
-  const parts = planParts({ desired: want, live: is, service: "https://service.example", now: NOW, matches });
-  return { plan: parts(new Set()), planWithout: parts, files: want, is };
+  const parts = planParts(
+    { desired: want, live: is, service: "https://service.example", now: NOW, matches },
+    planChanges,
+  );
+  return { plan: parts(), planWithout: parts, files: want, is };
 }
 
 /** A plan as it is; what is left out changes nothing of it. */

@@ -1,0 +1,13 @@
+/** Returns a function that makes a value for each key once; keys are compared by what `keyOf` returns. */
+export function memoized<Key, Value>(
+  make: (key: Key) => Value,
+  keyOf: (key: Key) => unknown = (key) => key,
+): (key: Key) => Value {
+  const values = new Map<unknown, Value>();
+  return (key) => {
+    const id = keyOf(key);
+    const value = values.get(id) ?? make(key);
+    values.set(id, value);
+    return value;
+  };
+}

@@ -1,3 +1,4 @@
+import { memoized } from "../../lib/memoized.ts";
 import type { DesiredMember, DesiredState } from "../../model/desired.ts";
 import type { RoleRef } from "../../model/field-values.ts";
 import type { MemberChange, RoleChange } from "../../model/plan.ts";
@@ -121,33 +122,49 @@ type AccessEnds = (addresses: readonly string[], role: RoleRef | null) => number
 /** Returns the ends by the dates of files; infinite for what has no end, `NaN` for what the files do not declare. */
 function accessEnds({ members = [], leavers = [] }: DatedFiles, now: number): AccessEnds {
   const entries = entriesByAddress(members);
+  const lastEnds = memoized(lastEndsOf);
   const left = new Map(leavers.map(({ email, from }) => [email.toLowerCase(), from.starts]));
   return (addresses, role) => {
     const keys = addresses.map((address) => address.toLowerCase());
     const entry = keys.map((key) => entries.get(key)).find((found) => found !== undefined);
     const ends = [
       ...keys.flatMap((key) => left.get(key) ?? []),
-      ...(entry === undefined ? [] : endsIn(entry, role, now)),
+      ...(entry === undefined ? [] : endsIn(entry, lastEnds(entry), role, now)),
     ];
     return ends.length === 0 ? Number.NaN : Math.min(...ends);
   };
 }
 
+/** The last end of the grants of each role of an entry, and of all its grants as `null`. */
+type LastEnds = ReadonlyMap<string | null, number>;
+
+function lastEndsOf({ roles = [] }: DesiredMember): LastEnds {
+  const ends = new Map<string | null, number>();
+  for (const { role, until } of roles) {
+    for (const key of [role, null]) {
+      const end = until?.ends ?? Number.POSITIVE_INFINITY;
+      ends.set(key, Math.max(ends.get(key) ?? Number.NEGATIVE_INFINITY, end));
+    }
+  }
+  return ends;
+}
+
 /** Returns when an entry's membership or role ends, or is suspended; empty if the entry does not grant the role. */
 function endsIn(
   { until, suspended, roles }: DesiredMember,
+  lastEnds: LastEnds,
   role: RoleRef | null,
   now: number,
 ): readonly number[] {
   const never = Number.POSITIVE_INFINITY;
   const end = until?.ends ?? never;
-  const grants = roles?.filter((grant) => [role?.name, role?.id].includes(grant.role) || role === null) ?? [];
-  if (role !== null && roles !== undefined && grants.length === 0) return [];
-  const lastGrant = Math.max(...grants.map((grant) => grant.until?.ends ?? never));
+  const names = role === null ? [null] : [role.name, ...(role.id === null ? [] : [role.id])];
+  const grantEnds = names.flatMap((name) => lastEnds.get(name) ?? []);
+  if (role !== null && roles !== undefined && grantEnds.length === 0) return [];
   const isOver = suspended === undefined || isPast(suspended.until, now);
   return [
     end,
-    ...(grants.length === 0 ? [] : [lastGrant]),
+    ...(grantEnds.length === 0 ? [] : [Math.max(...grantEnds)]),
     ...(role === null || isOver ? [] : [suspended.from?.starts ?? Number.NEGATIVE_INFINITY]),
   ];
 }

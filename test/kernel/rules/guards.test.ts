@@ -20,6 +20,7 @@ import {
   SYNC,
   until,
 } from "../../support/build.ts";
+import { processorTime } from "../../support/processor-time.ts";
 
 const OWNER = liveRole("role_owner", "Owner", { predefined: true, permissions: ["members_update"] });
 
@@ -111,6 +112,13 @@ describe("removals", () => {
       "guard max-removals",
     ]);
   });
+});
+
+test("an entry with thousands of roles is judged in time in proportion to them", () => {
+  const roles = Array.from({ length: 20_000 }, (_, n) => `R${n}`);
+  const before = processorTime();
+  planOf(desired({ members: [member("ada@example.com", { roles })] }), live());
+  expect(processorTime() - before).toBeLessThan(5000);
 });
 
 describe("protected roles and members", () => {

@@ -347,7 +347,10 @@ export function parsePlanFile(text: string): PlanFile {
     return { ok: false, reason: "it has two plans for one merchant" };
   }
   if (read.success) return { ok: true, plans: read.data.plans };
-  return { ok: false, reason: `it is not a plan file: ${invalidText(read.error.issues[0])}` };
+  return {
+    ok: false,
+    reason: `it is not a plan file of this version of rolecall: ${invalidText(read.error.issues[0])}`,
+  };
 }
 
 function parseJson(text: string): unknown {

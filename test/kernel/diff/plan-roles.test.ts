@@ -19,7 +19,7 @@ import {
 test("a role that is not there yet is created", () => {
   const plan = planOf(desired({ roles: [role("Cashier", { permissions: ["b", "a", "b"] })] }), live());
   expect(brief(plan)).toEqual(["create role Cashier"]);
-  expect(plan.changes[0]?.after).toEqual({
+  expect(plan.changes[0]?.after).toMatchObject({
     name: "Cashier",
     description: null,
     permissions: ["a", "b"],

@@ -115,7 +115,11 @@ describe("a saved plan", () => {
       "its format is 2, and this version of rolecall knows format 1",
     ],
     ["two plans for one merchant", plansJson([richPlan(), richPlan()]), "it has two plans for one merchant"],
-    ["something else", '{ "format": 1 }', "it is not a plan file: plans: expected array"],
+    [
+      "something else",
+      '{ "format": 1 }',
+      "it is not a plan file of this version of rolecall: plans: expected array",
+    ],
   ])("that is %s is rejected with a reason", (_, text, reason) => {
     expect(parsePlanFile(text)).toEqual({ ok: false, reason });
   });

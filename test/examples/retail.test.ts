@@ -158,7 +158,7 @@ describe("what the example's README suggests to try", () => {
     expect(validate.code).toBe(3);
   });
 
-  test("an undo of the first apply lists the check that it breaks once, and one override accepts it", async () => {
+  test("an undo of the first apply lists the limit and the check that it breaks once each, and one override accepts both", async () => {
     await cp(resolve(import.meta.dirname, "../../examples"), join(folder, "examples"), { recursive: true });
     const shop = await startSandbox(["--seed", "examples/retail/live.yaml"]);
     try {
@@ -171,7 +171,11 @@ describe("what the example's README suggests to try", () => {
       const refused = await run(["undo", "latest", "--yes"]);
       expect(refused.code).toBe(3);
       const text = refused.stdout.replaceAll(/\s+/g, " ");
-      expect(text).toContain("! 1 rule is broken again can refunds_create: only role:Refund Approver,");
+      expect(text).toContain(
+        "! 2 rules are broken again guard max-gains: 12 members would newly hold sensitive permissions (refunds_create); the limit is 10:",
+      );
+      expect(text).toContain("can refunds_create: only role:Refund Approver,");
+      expect(text.match(/the limit is 10/g)).toHaveLength(1);
       expect(text.match(/a check does not allow this/g)).toHaveLength(1);
       const [override = "", ...others] = refused.stdout.match(/(?<=--allow )\S+/g) ?? [];
       expect(others).toEqual([]);

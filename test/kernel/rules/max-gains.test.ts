@@ -159,8 +159,23 @@ describe("gains at a merchant", () => {
       expect(judgeRun(run.map((one) => ({ plan: one, files }))).flatMap(codes)).toEqual([]);
     });
 
-    test("who holds nothing while disabled", () => {
-      const plan = planned(move(["role_2"], ["Payer"], { status: "disabled" }));
+    test("who holds nothing by a membership that is disabled", () => {
+      const disabled = move(["role_2"], ["Payer"], { status: "disabled" });
+      expect(planned(disabled).changes.map(({ kind }) => kind)).not.toContain("create");
+      // An older address of each of them is in use.
+      const older = (index: number): string => `older.${email(index)}`;
+      const members = (disabled.state.members ?? []).map((one, index) => ({
+        ...one,
+        previously: [...(one.previously ?? []), older(index)],
+      }));
+      const inUse = numbers(11).map((index) =>
+        liveMember(`mem_older_${index}`, older(index), { roles: ["role_1"] }),
+      );
+      const plan = planOf(
+        { ...disabled.state, members },
+        { ...disabled.is, members: [...disabled.is.members, ...inUse] },
+      );
+      expect(plan.changes.filter(({ kind }) => kind === "create")).toHaveLength(11);
       expect(codes(plan)).toContain("max-gains");
     });
   });

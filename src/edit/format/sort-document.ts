@@ -1,14 +1,14 @@
 import { type Document, isAlias, isMap, isNode, isPair, isSeq, type YAMLMap, type YAMLSeq } from "yaml";
+import merchantSchema from "../../../schemas/merchant.schema.json" with { type: "json" };
+import projectSchema from "../../../schemas/rolecall.schema.json" with { type: "json" };
 import type { Path } from "../../kernel/problems/problem.ts";
-import { merchantSchema } from "../../kernel/schema/merchant-schema.ts";
-import { projectSchema } from "../../kernel/schema/project-schema.ts";
-import { keysAt } from "../../kernel/schema/schema-keys.ts";
 import { fieldsOf, listOf, unique } from "../../kernel/values/values.ts";
 import { keyText } from "../../kernel/yaml/document.ts";
+import { jsonSchemaKeys } from "./json-schema-keys.ts";
 import { type Entry, headOf, joinComments, setHead } from "./print-document.ts";
 
 /** Identity and sign-in come before access. */
-const MEMBER_KEYS = unique(["email", "managed", ...keysAt(["members", 0], merchantSchema)]);
+const MEMBER_KEYS = unique(["email", "managed", ...jsonSchemaKeys(["members", 0], merchantSchema)]);
 
 /** Returns the keys of the mapping at a path in canonical order; empty if the user chooses them. */
 export function canonicalKeys(path: Path): readonly string[] {
@@ -17,7 +17,8 @@ export function canonicalKeys(path: Path): readonly string[] {
   const shape = path.map((segment) => (typeof segment === "number" ? 0 : segment));
   const name = JSON.stringify(shape);
   const keys =
-    knownKeys.get(name) ?? unique([...keysAt(shape, merchantSchema), ...keysAt(shape, projectSchema)]);
+    knownKeys.get(name) ??
+    unique([...jsonSchemaKeys(shape, merchantSchema), ...jsonSchemaKeys(shape, projectSchema)]);
   knownKeys.set(name, keys);
   return keys;
 }

@@ -1,9 +1,9 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 
 /**
- * Checks that the subjects of commits are `area: verb …` of at most 72 characters, where commas divide several areas:
- * of those after the commit that is named, or else after the one that added this script. A shallow clone checks the
- * commits that it has, and merges are left out.
+ * Checks that the subjects of commits are `area: verb …` of at most 72 characters, where commas divide several areas.
+ * Checks only commits that can still be reworded: those that are not in BASE, by default the default branch of the
+ * remote or, without a remote, `main`. Where neither exists, checks nothing. Leaves out merges.
  *
  *     node scripts/commit-subjects.mjs [BASE]
  */
@@ -12,8 +12,9 @@ const LONGEST = 72;
 
 const git = (...args) => execFileSync("git", args, { encoding: "utf8" }).trim();
 
-const base =
-  process.argv[2] ?? git("log", "--diff-filter=A", "--format=%H", "-1", "--", "scripts/commit-subjects.mjs");
+const exists = (commit) => spawnSync("git", ["rev-parse", "-q", "--verify", commit]).status === 0;
+
+const base = process.argv[2] ?? ["origin/HEAD", "main"].find(exists) ?? "HEAD";
 const commits = git("log", "--no-merges", "--format=%h %s", `${base}..HEAD`).split("\n").filter(Boolean);
 
 for (const commit of commits) {

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -7,7 +7,6 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 const SCRIPT = resolve(import.meta.dirname, "../../scripts/commit-subjects.mjs");
 
 const SUBJECTS = [
-  "Adds the script that checks the commits after this one.",
   "plan: name the rule of a refusal",
   "kernel/fields, rules: read, compare and send a field by its table",
   "Name the rule of a refusal",
@@ -31,11 +30,12 @@ beforeAll(() => {
     ];
     execFileSync("git", [...identity, ...args], { cwd: folder });
   };
-  git("init", "-q");
-  cpSync(SCRIPT, join(folder, "scripts/commit-subjects.mjs"));
-  git("add", ".");
+  git("init", "-q", "--initial-branch=main");
+  git("commit", "-q", "--allow-empty", "-m", "Is merged, whatever it is called.");
+  git("clone", "-q", ".", "clone");
+  git("checkout", "-q", "-b", "proposed");
   for (const subject of SUBJECTS) git("commit", "-q", "--allow-empty", "-m", subject);
-  git("clone", "-q", "--depth", "2", `file://${folder}`, "shallow");
+  git("-C", "clone", "pull", "-q", "--ff-only", "origin", "proposed");
 });
 
 afterAll(() => {
@@ -47,11 +47,11 @@ function check(cwd: string, ...args: readonly string[]) {
   return { status, lines: stderr.split("\n").map((line) => line.replace(/^[0-9a-f]+ /, "")) };
 }
 
-test("a subject is an area, a verb and at most 72 characters", () => {
-  expect(check(folder)).toEqual({
+test.each(["", "clone"])("a subject is an area, a verb and at most 72 characters", (clone) => {
+  expect(check(join(folder, clone))).toEqual({
     status: 1,
     lines: [
-      `${SUBJECTS[6]}: it has 73 characters instead of at most 72`,
+      `${SUBJECTS.at(-1)}: it has 73 characters instead of at most 72`,
       'plan: name the rule.: it is not "area: verb …"',
       'plan: Name the rule: it is not "area: verb …"',
       'Name the rule of a refusal: it is not "area: verb …"',
@@ -60,11 +60,17 @@ test("a subject is an area, a verb and at most 72 characters", () => {
   });
 });
 
-test("commits up to the one that is named are not checked", () => {
+test("commits that are merged, or up to the one that is named, are not checked", () => {
   expect(check(folder, "HEAD")).toEqual({ status: 0, lines: [""] });
   expect(check(folder, "HEAD~2").lines).toHaveLength(3);
+  execFileSync("git", ["branch", "-q", "-f", "main", "proposed"], { cwd: folder });
+  execFileSync("git", ["fetch", "-q"], { cwd: join(folder, "clone") });
+  for (const merged of ["", "clone"]) expect(check(join(folder, merged))).toEqual({ status: 0, lines: [""] });
 });
 
-test("a clone without the history checks what it has", () => {
-  expect(check(join(folder, "shallow")).lines).toEqual([expect.stringContaining("73 characters"), ""]);
+test("a checkout of one commit, without a branch, checks nothing", () => {
+  execFileSync("git", ["init", "-q", "checkout"], { cwd: folder });
+  execFileSync("git", ["fetch", "-q", "--depth", "1", "..", "proposed"], { cwd: join(folder, "checkout") });
+  execFileSync("git", ["checkout", "-q", "FETCH_HEAD"], { cwd: join(folder, "checkout") });
+  expect(check(join(folder, "checkout"))).toEqual({ status: 0, lines: [""] });
 });

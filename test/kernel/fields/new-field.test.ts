@@ -71,7 +71,7 @@ let service: Service;
 beforeAll(async () => {
   cpSync(join(ROOT, "src"), join(home, "src"), { recursive: true });
   cpSync(join(ROOT, "package.json"), join(home, "package.json"));
-  symlinkSync(join(ROOT, "node_modules"), join(home, "node_modules"));
+  for (const folder of ["node_modules", "schemas"]) symlinkSync(join(ROOT, folder), join(home, folder));
   addEntries("member.ts", "CommonValues", LOCALE.replace("proseKind", "lineKind"));
   addEntries("role.ts", "RoleImage", TEAM + SITE);
   const build = await rolldown({

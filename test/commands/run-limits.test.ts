@@ -74,6 +74,25 @@ describe("one line in a shared file that gives 360 people sensitive permissions"
   });
 });
 
+test("dates that give 40 people sensitive permissions keep no access that has ended", async () => {
+  const dated = Object.entries(cashierFiles(2)).map(([file, text]) => {
+    const given = text.replace(/(c1@\S+ roles: \[Cashier)/, "$1, { role: role_manager, from: 2001-01-01 }");
+    return [file, given.replace(/(c2@.*) }/, "$1, until: 2001-01-31 }")] as const;
+  });
+  await open(2, { ...Object.fromEntries(dated), [SHARED]: sharedRole() });
+  expect((await shops.run(["plan"])).code).toBe(3);
+  const { code, stdout } = await shops.run(["apply", "--yes", "--only", "due"]);
+  expect(code).toBe(0);
+  expect(stdout).toContain("40 changes done.");
+  expect((await shops.writes()).map((line) => line.split(" ")[0])).toEqual(dated.map(() => "DELETE"));
+  const left = spaced((await shops.run(["plan", "--only", "due", "-m", "MC1", "-m", "MC2"])).stdout);
+  expect(left).toContain("2 to update");
+  const all = spaced((await shops.run(["plan", "--only", "due"])).stdout);
+  expect(all).toContain(
+    "What dates give c1@mc1.example.com is left out: This run would newly give 40 people",
+  );
+});
+
 describe("three of ten members removed at each of 40 merchants", () => {
   const files = { ...cashierFiles(7), [SHARED]: sharedRole() };
 

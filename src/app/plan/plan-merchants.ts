@@ -2,6 +2,7 @@ import { planDue } from "../../kernel/plan/due.ts";
 import { withReviewedEnds } from "../../kernel/read/reviewed-ends.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { FailureJson } from "../../model/events.ts";
+import type { Refusal } from "../../model/plan.ts";
 import { diagnosticFailure, failureJson } from "../../show/machine/machine-formats.ts";
 import type { PlaceOf } from "../../show/view/plan-view.ts";
 import type { Io } from "../io/io.ts";
@@ -53,7 +54,7 @@ export async function planMerchants(
 ): Promise<PlannedMerchants> {
   const services = openServices({ ...options, emit: progress.live }, io);
   const isDue = options.only === "due";
-  const making = isDue ? { makePlan: planDue } : {};
+  const { judgePlans, ...making } = isDue ? duePlanner() : { judgePlans: withRunOverrides };
   try {
     const { loaded, states: declared, fileErrors } = await loadDeclared(paths, options, progress.io);
     // Nothing but dates decides what is due.
@@ -65,7 +66,7 @@ export async function planMerchants(
       // Loaded while the service responds: it needs the full YAML parser.
       import("../show/rule-locations.ts"),
     ]);
-    const planned = withRunOverrides(plans);
+    const planned = judgePlans(plans);
     warnReinvited(planned, options, io);
     return {
       planned,
@@ -84,6 +85,34 @@ export async function planMerchants(
     await progress.rest();
   }
 }
+
+/** A way to make plans, and to judge those of a run together. */
+interface Planner {
+  readonly makePlan: NonNullable<PlanningOptions["makePlan"]>;
+  readonly judgePlans: (planned: readonly Planned[]) => readonly Planned[];
+}
+
+/** Plans what is due. If a limit of the run refuses what this gives, the merchants are planned again without it. */
+function duePlanner(): Planner {
+  const refused = new Map<string, readonly Refusal[]>();
+  return {
+    makePlan: (input) => planDue(input, refused.get(input.desired.merchant)),
+    judgePlans: (planned) => {
+      const judged = withRunOverrides(planned);
+      for (const { plan } of plannedOnly(judged)) {
+        const ofRun = plan.refusals.filter(({ code }) => code === "run-gains");
+        if (ofRun.length > 0) refused.set(plan.merchant, ofRun);
+      }
+      if (refused.size === 0) return judged;
+      const again = planned.map((outcome) =>
+        outcome.status === "planned" ? { ...outcome, plan: outcome.planWithout(NONE) } : outcome,
+      );
+      return withRunOverrides(again);
+    },
+  };
+}
+
+const NONE: ReadonlySet<string> = new Set();
 
 function warnReinvited(
   planned: readonly Planned[],

@@ -109,7 +109,11 @@ export type FindingData =
       readonly code: "due-left-out";
       readonly name: string;
       /** Other differences at the member, a password that is needed, or the messages of refusals. */
-      readonly because: "mixed" | "password" | readonly string[];
+      readonly because:
+        | "mixed"
+        | "password"
+        /** Each refusal, with its override for these people, if it has one. */
+        | readonly { readonly message: string; readonly override: string | null }[];
     }
   | { readonly code: "member-address-gap"; readonly name: string; readonly previously: string }
   | { readonly code: "member-former-disabled"; readonly name: string; readonly previously: string }
@@ -577,9 +581,14 @@ function leftOutTexts(because: Extract<FindingData, { code: "due-left-out" }>["b
       hint: 'Run "rolecall apply" with the password in the environment.',
     };
   }
+  const overrides = because.flatMap(({ override }) => override ?? []);
+  const wayOut =
+    overrides.length === because.length
+      ? `If they are meant to, add to guards.overrides: ${overrides.join(", ")}.`
+      : "Change the files or the conflicting access.";
   return {
-    reason: because.join(" "),
-    hint: "Access is still removed. Change the files or the conflicting access.",
+    reason: because.map(({ message }) => message).join(" "),
+    hint: `Access is still removed. ${wayOut}`,
   };
 }
 

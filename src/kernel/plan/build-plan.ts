@@ -40,7 +40,7 @@ import { ignoredAccess, ignoredEntries } from "../rules/ignored.ts";
 import { detectRenames, impactOf } from "../rules/impact.ts";
 import { judgeDeclarations } from "../rules/judge-policies.ts";
 import { declaredViolations, type Judgement, judgePlan } from "../rules/judge-rules.ts";
-import { applyFileOverrides } from "../rules/overrides.ts";
+import { applyFileOverrides, isBoundToPeople } from "../rules/overrides.ts";
 import {
   ambiguousInRules,
   misspeltInRoles,
@@ -51,6 +51,7 @@ import {
 } from "../rules/rule-roles.ts";
 import { reviewedStateOf } from "./reviewed-state.ts";
 import { roundingChanges } from "./select.ts";
+import { bringsAccess, upcomingDates } from "./upcoming-dates.ts";
 import { withholdRemovals } from "./withhold-removals.ts";
 
 /** The input of a plan. */
@@ -281,14 +282,17 @@ export function judgeChanges(
   const place = { merchant, environment: desired.environment ?? null, service };
   const allChanges = [...sortChanges(changes.roles), ...sortChanges(changes.members)];
   const fingerprint = planFingerprint(place, allChanges);
-  const isWhole = byFile && leaveOut.size === 0;
+  const isWhole = leaveOut.size === 0;
+  // A selection of the changes is another plan, and so is an undo.
+  const overridesOf = ({ guards: { overrides = [] } }: DesiredState): readonly string[] =>
+    byFile ? overrides.filter((text) => isWhole || isBoundToPeople(text)) : [];
   const asWritten = (refusals: readonly Refusal[], enforcedBy?: string): readonly Refusal[] =>
     byFile ? refusals : refusals.map((refusal) => refusalOfUndo(refusal, enforcedBy));
   // Nobody locks themselves out by the rules of one file alone.
   const enforced = sets.map(({ origin, rules }) => {
     const { refusals: broken, findings, findingData: data } = judgedBy(rules, { callerId: null });
     const refused = { fingerprint, refusals: asWritten(broken, rules.enforcedBy), changes: allChanges };
-    const notOverridden = applyFileOverrides(refused, overridesOf(rules, isWhole));
+    const notOverridden = applyFileOverrides(refused, overridesOf(rules));
     return { origin, ...notOverridden, findings, findingData: data };
   });
   const ownRefusals = asWritten([
@@ -310,11 +314,12 @@ export function judgeChanges(
   const byBase =
     baseRules === undefined ? [] : refusalsOfBase(judgedBy(baseRules, live).refusals, ownRefusals);
   const byEnforced = enforced.flatMap((ruleSet) => ruleSet.refusals);
+  const overridesInFile = overridesOf(ownSettings);
   const { refusals, overridden, findingData } = applyFileOverrides(
     { fingerprint, refusals: [...ownRefusals, ...byBase], changes: allChanges },
-    // A selection of the changes is another plan, and so is an undo.
-    overridesOf(ownSettings, isWhole),
+    overridesInFile,
     byEnforced,
+    overridesInFile.length > 0 && (!isWhole || upcomingDates(desired, now).some(bringsAccess)),
   );
   const allDeferred = [...held.deferred, ...deferred].sort(by(({ change }) => `${change.name} ${change.id}`));
   const allOverridden = [
@@ -401,11 +406,6 @@ export function judgeChanges(
 /** Returns the roles that the file declares. */
 function declaredRoles({ declared, replaced }: RolePlan): DeclaredRoles {
   return new Map([...replaced, ...[...declared].map(([name, id]) => [id ?? `new ${name}`, name] as const)]);
-}
-
-/** Returns the overrides that count for a plan: none for a part of it. */
-function overridesOf({ guards: { overrides = [] } }: DesiredState, isWhole: boolean): readonly string[] {
-  return isWhole ? overrides : [];
 }
 
 /** Adds what rules say of the state after everything to what they say of the state while some changes wait. */

@@ -1,9 +1,18 @@
 import type { DesiredMember, Grant } from "../../model/desired.ts";
 import type { RoleRef } from "../../model/field-values.ts";
-import type { Change, FieldDiff, MemberChange, MemberImage, Plan, Reason } from "../../model/plan.ts";
+import type {
+  Change,
+  FieldDiff,
+  MemberChange,
+  MemberImage,
+  Plan,
+  Reason,
+  Refusal,
+} from "../../model/plan.ts";
 import { withFingerprint } from "../diff/fingerprint.ts";
 import { memberDiffs, withValues } from "../fields/member.ts";
 import { type FindingData, toFinding } from "../findings/findings.ts";
+import { isBoundToPeople, MIN_FINGERPRINT_LENGTH } from "../rules/overrides.ts";
 import { addressesOfPerson } from "../values/person.ts";
 import {
   orderedInput,
@@ -152,24 +161,29 @@ function leftSince(
 
 /**
  * Plans only the changes that are due: everything else is left out. Of a change that does more, what takes ended access is
- * made alone. If a rule refuses the changes together, what gives access is left out too where that helps: it must not keep
- * access that has ended. What is due and left out is a warning. A removal that is due and deferred is left out as well, but
- * stays listed as deferred, so that nobody takes it for done.
+ * made alone. If a rule, or a limit of the run (`ofRun`), refuses the changes together, what gives access is left out too
+ * where that helps: it must not keep access that has ended. What is due and left out is a warning. A removal that is due and
+ * deferred is left out as well, but stays listed as deferred, so that nobody takes it for done.
  */
-export function planDue(unordered: PlanInput): Plan {
+export function planDue(unordered: PlanInput, ofRun: readonly Refusal[] = []): Plan {
   const input = orderedInput(unordered);
   const proposed = proposeChanges(input);
   const due = planOfDue(proposed, input, false);
   const giving = due.changes.filter(givesAccess);
-  const removals = due.refusals.length === 0 || giving.length === 0 ? null : planOfDue(proposed, input, true);
+  const refusals = [...due.refusals, ...ofRun];
+  const removals = refusals.length === 0 || giving.length === 0 ? null : planOfDue(proposed, input, true);
   const isRefused = removals?.refusals.length === 0;
   const plan = isRefused ? removals : due;
-  const messages = due.refusals.map(({ message }) => message);
+  const because = refusals.map(({ message, override, rules }) => ({
+    message,
+    override:
+      rules === undefined && override !== null && isBoundToPeople(override)
+        ? `${override}@${due.fingerprint.slice(0, MIN_FINGERPRINT_LENGTH)}`
+        : null,
+  }));
   const leftOut = [
     ...proposed.members.changes.flatMap((change) => leftOutOf(change, input)),
-    ...(isRefused
-      ? giving.map(({ name }) => ({ code: "due-left-out", name, because: messages }) as const)
-      : []),
+    ...(isRefused ? giving.map(({ name }) => ({ code: "due-left-out", name, because }) as const) : []),
   ];
   // A role that nobody holds yet keeps no ended access.
   const later = proposed.members.laterFindingData.map(toFinding);

@@ -53,6 +53,11 @@ export function soonDates(desired: TimedState, now: number): readonly UpcomingDa
   );
 }
 
+/** Returns whether a date gives somebody access. */
+export function bringsAccess({ what }: UpcomingDate): boolean {
+  return what === "joins" || what === "begins" || what === "back";
+}
+
 type OwnDate = Omit<UpcomingDate, "email">;
 
 /** Returns when the membership begins, with its first roles, and when more roles do. */

@@ -15,7 +15,8 @@ export interface Override {
   readonly fingerprint: string;
 }
 
-const MIN_FINGERPRINT_LENGTH = 12;
+/** Number of characters of a fingerprint that an override needs. */
+export const MIN_FINGERPRINT_LENGTH = 12;
 
 /** Parses an override such as `max-removals=12@0a1b2c3d4e5f`; `null` if malformed. */
 export function parseOverride(text: string): Override | null {
@@ -36,17 +37,21 @@ export interface FileOverrides {
   readonly findingData: readonly FindingData[];
 }
 
-/** Applies the overrides of a merchant's file to the refusals of its plan; those of enforced rules are not for it. */
+/**
+ * Applies the overrides of a merchant's file to the refusals of its plan; those of enforced rules are not for it. With
+ * `othersGain`, an override for people may be for some who gain in another part of the plan, or later.
+ */
 export function applyFileOverrides(
   plan: Pick<Plan, "fingerprint" | "refusals" | "changes">,
   texts: readonly string[],
   enforced: readonly Refusal[] = [],
+  othersGain = false,
 ): FileOverrides {
   const overrides = texts.flatMap((text) => parseOverride(text) ?? []);
   const { refusals, overridden, used } = applyOverrides(plan, overrides);
   const leftOver = overrides.flatMap((override): readonly FindingData[] => {
     const effective = used.includes(override) && isForOne(override, overridden);
-    if (effective) return [];
+    if (effective || (othersGain && isBoundToPeople(override.what))) return [];
     if (used.includes(override)) {
       const why = isForOne(override, enforced) ? "enforced" : "not-refused";
       return [{ code: "override-left-over", name: override.text, why }];
@@ -154,14 +159,18 @@ export function judgeRun(all: readonly PlanInRun[]): readonly Plan[] {
   });
 }
 
+/** Returns whether an override, with its fingerprint or without, is for people and what they gain, whatever the plan. */
+export function isBoundToPeople(override: string): boolean {
+  return /^(?:max|run)-gains=.+:[0-9a-f]{12}(?:@|$)/.test(override);
+}
+
 /** Returns whether an override is for a plan: one that names people and what they gain is, whatever else the plan changes. */
 function isForPlan(
   { what, fingerprint }: Override,
   plan: Pick<Plan, "fingerprint" | "refusals">,
   run: string,
 ): boolean {
-  const isBoundToPeople = /^(?:max|run)-gains=.+:[0-9a-f]{12}$/.test(what);
-  if (isBoundToPeople) return plan.refusals.some(({ override }) => override === what);
+  if (isBoundToPeople(what)) return plan.refusals.some(({ override }) => override === what);
   return plan.fingerprint.startsWith(fingerprint) || run.startsWith(fingerprint);
 }
 

@@ -263,6 +263,76 @@ describe("what is due and left out is a warning", () => {
   });
 });
 
+describe("a limit on gains refuses what dates give", () => {
+  const people = Array.from({ length: 11 }, (_, at) => `p${at}@example.com`);
+  const found = live(
+    [liveRole("role_1", "Cashier"), liveRole("role_2", "Lead", { permissions: ["payouts_edit"] })],
+    [
+      liveMember("mem_1", "ada@example.com", { roles: ["role_2"] }),
+      ...people.map((email, at) => liveMember(`p_${at}`, email, { roles: ["role_1"] })),
+    ],
+  );
+  const input = (overrides: readonly string[], rest: Partial<DesiredState> = {}, now = NOW) => ({
+    desired: desired({
+      roles: [role("Cashier"), role("Lead", { permissions: ["payouts_edit"] })],
+      members: [
+        member("ada@example.com", { roles: ["Lead"], until: until("2026-06-14") }),
+        ...people.map((email) =>
+          member(email, { roles: ["Cashier", { role: "Lead", from: from("2026-06-14") }] }),
+        ),
+      ],
+      guards: { ...desired().guards, overrides },
+      ...rest,
+    }),
+    live: found,
+    service,
+    now,
+    matches,
+  });
+  const hintOf = (findings: ReturnType<typeof planDue>["findings"]): string =>
+    findings.find(({ code }) => code === "due-left-out")?.hint ?? "";
+
+  test("of a merchant, or of the run, and what has ended is removed", () => {
+    const due = planDue(input([]));
+    expect([brief(due), due.refusals]).toEqual([["delete member ada@example.com"], []]);
+    const ample = { ...desired().guards, maxGains: {} };
+    const allowed = planDue(input([], { guards: ample }));
+    expect(brief(allowed)).toHaveLength(12);
+    const ofRun = {
+      rule: "guard",
+      code: "run-gains",
+      check: null,
+      resource: "member",
+      name: null,
+      hint: "",
+    } as const;
+    const override = "run-gains=sensitive:0123456789ab";
+    const refused = planDue(input([], { guards: ample }), [
+      { ...ofRun, message: "The run gives.", override },
+    ]);
+    expect([brief(refused), refused.refusals]).toEqual([["delete member ada@example.com"], []]);
+    expect(hintOf(refused.findings)).toMatch(
+      /add to guards\.overrides: run-gains=sensitive:0123456789ab@[0-9a-f]{12}\.$/,
+    );
+  });
+
+  test("until the override that the warning prints is in the file, which may be there before the day", () => {
+    const [override = ""] = /max-gains=\S+[0-9a-f]/.exec(hintOf(planDue(input([])).findings)) ?? [];
+    const rest = [member("new@example.com", { roles: ["Cashier"] })];
+    const files = input([override]);
+    const withNew = {
+      ...files,
+      desired: { ...files.desired, members: [...(files.desired.members ?? []), ...rest] },
+    };
+    for (const due of [planDue(files), planDue(withNew)]) {
+      expect([brief(due).length, due.refusals, due.findings]).toEqual([12, [], []]);
+    }
+    expect(briefFindings(buildPlan(input([override], {}, NOW - 5 * 86_400_000)))).toEqual([]);
+    const past = input([override], { members: [] });
+    expect(briefFindings(buildPlan(past))).toContain(`warning override-left-over ${override}`);
+  });
+});
+
 describe("a role that does not exist and is granted later", () => {
   const want = desired({
     sync: { ...SYNC, roles: "additive" },

@@ -60,9 +60,13 @@ function showsPerson(sight: Sight, { person }: Fact): boolean {
 }
 
 /** Returns whether a change of a fact is what the last reviewer saw, or what reviewed dates bring. */
-function isReviewed(fact: Fact, { merchant, before, files, now, sights }: Situation): boolean {
-  const { text } = fact;
+function isReviewed(fact: Fact, situation: Situation): boolean {
+  const { merchant, before, after, files, now, sights } = situation;
+  const { text, existence } = fact;
   const is = !before.has(text);
+  // A reviewed end takes all that the person has by then.
+  const isEnd = before.has(existence) && !after.has(existence) && text !== existence;
+  if (isEnd && isReviewed({ ...fact, text: existence }, situation)) return true;
   const decider = sights.findLast((one) => decides(one, fact));
   if (decider !== undefined && decider.after.has(text) === is) return true;
   const shower = decider ?? sights.findLast((one) => showsPerson(one, fact));

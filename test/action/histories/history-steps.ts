@@ -409,22 +409,25 @@ const unseenDate: fc.Arbitrary<readonly Step[]> = fc
     ...(isApplied ? [{ step: "due" as const }] : [tip]),
   ]);
 
-/** A reviewed date comes while only another merchant is applied. */
+/** A reviewed date comes while only another merchant is applied, or a push takes it back before. */
 const missedDate: fc.Arbitrary<readonly Step[]> = fc
-  .tuple(person, days, permission)
-  .map(([who, count, one]): readonly Step[] => [
-    ...wellReviewed({
+  .tuple(person, days, permission, fc.boolean())
+  .map(([who, count, one, isTaken]): readonly Step[] => {
+    const listed = (until: number | null): PlacedEdit => ({
       place: "MC1",
-      edit: { does: "list", person: who, role: "Cashier", from: null, until: count },
-    }),
-    merge(-1),
-    tip,
-    { step: "wait", days: count + 1 },
-    ...wellReviewed({ place: "MC3", edit: { does: "permit", role: "Cashier", permission: one } }),
-    merge(-1),
-    tip,
-    { step: "due" },
-  ]);
+      edit: { does: "list", person: who, role: "Cashier", from: null, until },
+    });
+    const reviewed = [...wellReviewed(listed(count)), merge(-1), tip];
+    if (isTaken) return [...reviewed, { step: "direct", edits: [listed(null)] }, tip];
+    return [
+      ...reviewed,
+      { step: "wait", days: count + 1 },
+      ...wellReviewed({ place: "MC3", edit: { does: "permit", role: "Cashier", permission: one } }),
+      merge(-1),
+      tip,
+      { step: "due" },
+    ];
+  });
 
 /** No apply runs for a long time after a merge. */
 const lateApply: fc.Arbitrary<readonly Step[]> = fc

@@ -66,8 +66,8 @@ export function limitRun(run: readonly LimitedPlan[]): readonly Plan[] {
 
 /** Marks the refusals by limits that the project of a pull request loosens: those are of the base branch's project. */
 export function withLimitsOfBase(plan: Plan, { projects = [] }: Pick<DesiredState, "projects">): Plan {
-  const [own, base] = [undefined, "base"].map((by) => projects.find((project) => project.by === by));
-  if (own === undefined || base === undefined || looserProject(base, own).length === 0) return plan;
+  const [own = {}, base] = [undefined, "base"].map((by) => projects.find((project) => project.by === by));
+  if (base === undefined || looserProject(base, own).length === 0) return plan;
   const refusals = plan.refusals.map((refusal) =>
     refusal.by === undefined && (isOfRun(refusal) || refusal.code === "max-gains")
       ? refusalOfBase(refusal)

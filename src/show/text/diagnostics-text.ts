@@ -1,7 +1,7 @@
 import { oneLine } from "../../lib/escape.ts";
 import { cellWidth, counted, grouped } from "../../lib/text.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
-import { PLAIN, type Style } from "../style.ts";
+import type { Style } from "../style.ts";
 import { wrapOnTerminal } from "./wrap.ts";
 
 /** Formats diagnostics: location, message, code frame and hint of each, equal ones once, then the totals. */
@@ -48,8 +48,8 @@ const ADDRESS = /[^\s"'(),<>[\]]+@[^\s"'(),<>[\]]+/g;
 function renderDiagnostic([diagnostic, ...repetitions]: EqualDiagnostics, style: Style): string {
   const { severity, code, message, frame, hint } = diagnostic;
   const paint = severity === "error" ? style.red : style.yellow;
-  const head = `${style.bold(placeOf(diagnostic))}: ${paint(severity)}: `;
-  const lines = [...wrapOnTerminal(`${oneLine(message)} ${style.dim(`[${code}]`)}`, style, head, "  ")];
+  const text = `${paint(severity)}: ${oneLine(message)} ${style.dim(`[${code}]`)}`;
+  const lines = [...wrapOnTerminal(text, style, `${style.bold(placeOf(diagnostic))}: `, "  ")];
   if (frame !== undefined) lines.push(...frameLines(frame, style).map((line) => `  ${style.dim(line)}`));
   if (repetitions.length > 0) lines.push(...wrapOnTerminal(alsoIn(repetitions), style, "  ", "    "));
   if (hint !== undefined)
@@ -57,11 +57,11 @@ function renderDiagnostic([diagnostic, ...repetitions]: EqualDiagnostics, style:
   return `${lines.join("\n")}\n`;
 }
 
-/** Returns the lines of a frame; on a narrow terminal cut around the carets, which stay below what they mark. */
-function frameLines(frame: string, { columns }: Style): readonly string[] {
+/** Returns the lines of a frame; on a terminal cut to its width around the carets, which stay below what they mark. */
+function frameLines(frame: string, { columns, onTerminal }: Style): readonly string[] {
   const lines = frame.split("\n").map(oneLine);
   const width = columns - FRAME_INDENT;
-  if (columns >= PLAIN.columns || lines.every((line) => cellWidth(line) <= width)) return lines;
+  if (!onTerminal || lines.every((line) => cellWidth(line) <= width)) return lines;
   const [head = "", before = "", marks = ""] = lines.flatMap((line) => [
     ...(/^( +\| )( *)(\^+)$/.exec(line)?.slice(1) ?? []),
   ]);

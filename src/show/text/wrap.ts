@@ -37,14 +37,17 @@ export function wrapText(text: string, width: number): readonly string[] {
   return wrapList(text.split(" "), width, " ");
 }
 
-/** Breaks a text into lines of at most `columns` cells: the first follows `head`, which may be painted, the others `indent`. */
+/**
+ * Breaks a text into lines of at most `columns` cells: the first follows `head`, which may be painted, the others `indent`.
+ * A head that leaves no room for the first word has a line of its own.
+ */
 export function hangingLines(text: string, columns: number, head: string, indent: string): readonly string[] {
   const lines: string[] = [];
   let line = head;
   text.split(" ").forEach((word, index) => {
     const longer = index === 0 ? `${line}${word}` : `${line} ${word}`;
-    if (index > 0 && cellWidth(longer) > columns) {
-      lines.push(line);
+    if ((index > 0 || cellWidth(indent) < cellWidth(head)) && cellWidth(longer) > columns) {
+      lines.push(line.trimEnd());
       line = `${indent}${word}`;
     } else {
       line = longer;

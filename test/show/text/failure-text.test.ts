@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { cellWidth } from "../../../src/lib/text.ts";
 import type { Diagnostic } from "../../../src/model/diagnostic.ts";
 import type { ErrorCode, Failure } from "../../../src/model/errors.ts";
 import { PLAIN } from "../../../src/show/style.ts";
@@ -236,7 +237,7 @@ test("two equal warnings are both shown whole", () => {
   expect(shown).not.toContain("Also at");
 });
 
-test("a frame is cut around its carets on a narrow terminal", () => {
+test("a frame is cut around its carets to the width of a terminal", () => {
   const source = "    roles: [Shift Lead, 店 Parcel Desk, { role: Cashier, until: 2027-01-01 }]";
   const start = source.indexOf("Parcel") + 1;
   const frame = `  35 |   - email: yuki\n> 36 | ${source}\n     | ${" ".repeat(start)}^^^^^^^^^^^`;
@@ -246,7 +247,9 @@ test("a frame is cut around its carets on a narrow terminal", () => {
       .split("\n")
       .slice(1, 4),
   ).toEqual(["    35 | …", "  > 36 | …Lead, 店 Parcel Desk, { role:…", "       |           ^^^^^^^^^^^"]);
-  expect(renderDiagnostics([one], { ...PLAIN, columns: 100 })).toContain(source);
+  const at80 = renderDiagnostics([one], { ...PLAIN, onTerminal: true }).split("\n");
+  expect(at80.slice(1, 4).map(cellWidth)).toEqual([26, 80, 46]);
+  expect(renderDiagnostics([one], PLAIN)).toContain(source);
 });
 
 test("merchants that a request was sent for at different times are together, with the range", () => {

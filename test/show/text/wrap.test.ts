@@ -35,4 +35,5 @@ test("lines are broken by the cells that they take", () => {
 test("a sentence goes on below its own beginning", () => {
   expect(hangingLines("one two three", 11, "* ", "  ")).toEqual(["* one two", "  three"]);
   expect(hangingLines("averyverylongword two", 11, "* ", "  ")).toEqual(["* averyverylongword", "  two"]);
+  expect(hangingLines("one two", 11, "a/path:1:1: ", "  ")).toEqual(["a/path:1:1:", "  one two"]);
 });

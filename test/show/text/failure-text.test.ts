@@ -248,7 +248,7 @@ test("a frame is cut around its carets to the width of a terminal", () => {
       .slice(1, 4),
   ).toEqual(["    35 | …", "  > 36 | …Lead, 店 Parcel Desk, { role:…", "       |           ^^^^^^^^^^^"]);
   const at80 = renderDiagnostics([one], { ...PLAIN, onTerminal: true }).split("\n");
-  expect(at80.slice(1, 4).map(cellWidth)).toEqual([26, 80, 46]);
+  expect(at80.slice(1, 4).map(cellWidth)).toEqual([24, 79, 47]);
   expect(renderDiagnostics([one], PLAIN)).toContain(source);
 });
 

@@ -6,8 +6,7 @@ export function memoized<Key, Value>(
   const values = new Map<unknown, Value>();
   return (key) => {
     const id = keyOf(key);
-    const value = values.get(id) ?? make(key);
-    values.set(id, value);
-    return value;
+    if (!values.has(id)) values.set(id, make(key));
+    return values.get(id) as Value;
   };
 }

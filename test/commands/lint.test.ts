@@ -56,6 +56,14 @@ describe("lint", () => {
     `);
   });
 
+  test("shows a thousand findings of a file, and how many more there are", async () => {
+    const equal = Array.from({ length: 1100 }, (_, index) => `  - { name: R${index}, permissions: [a] }\n`);
+    await put({ "access/a.yaml": `version: 1\nmerchant: MCA\nroles:\n${equal.join("")}` });
+    const { stdout } = await lint();
+    expect(stdout.match(/\[equal-roles\]/g)).toHaveLength(1000);
+    expect(stdout).toContain("99 more problems are not shown.");
+  });
+
   test("shows the warnings of validate, too, and exits 2 with --strict only", async () => {
     await put({ "access/a.yaml": SHOP.replace("Lead, Desk, {", "Lead, {") });
     const { code, stdout } = await lint("--format", "json");

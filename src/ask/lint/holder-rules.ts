@@ -9,17 +9,20 @@ import { knownPermissions } from "./role-rules.ts";
 export function soleHolders({ merchants, isSensitive }: LintContext): readonly LintFinding[] {
   return merchants.flatMap((merchant) => {
     const access = merchant.live?.access ?? merchant.declared;
+    const originOf = originFinder(merchant, access);
     const alone = new Map<string, string[]>();
     for (const [permission, names] of holdersOf(merchant, access) ?? []) {
       const [name = ""] = names;
       if (names.size === 1 && isSensitive(permission)) {
-        alone.set(name, [...(alone.get(name) ?? []), permission]);
+        const permissions = alone.get(name);
+        if (permissions) permissions.push(permission);
+        else alone.set(name, [permission]);
       }
     }
     return [...alone].map(([name, permissions]) => ({
       message: `Only ${name} can use ${firstOf(permissions.sort(byCodeUnit))}${merchant.live ? "" : ", by the files"}.`,
       hint: "Grant them to a second member, so that work can continue if one is absent.",
-      origin: originOf(merchant, access, name),
+      origin: originOf(name),
       merchants: [merchant.state.merchant],
     }));
   });
@@ -65,6 +68,7 @@ export function administratorsWithoutMfa({ merchants, isSensitive }: LintContext
     const { live } = merchant;
     if (live === null) return [];
     const roles = new Map(live.access.roles.map((role) => [role.key, role]));
+    const [isDeclared, originOf] = [declaredNames(merchant), originFinder(merchant, live.access)];
     const held = new Map(live.access.members.map(({ id, held: heldRoles }) => [id, heldRoles]));
     return live.state.members.flatMap(({ id, user, status }): readonly LintFinding[] => {
       if (status !== "accepted" || user?.mfaOnLogin !== false || user.type !== "user") return [];
@@ -75,9 +79,9 @@ export function administratorsWithoutMfa({ merchants, isSensitive }: LintContext
       const name = user.email ?? id;
       return [
         {
-          message: `${subjectOf(merchant, name)} holds ${quoted(role.name)}, which controls access or money, but has no MFA on login.`,
+          message: `${isDeclared(name) ? "This member" : name} holds ${quoted(role.name)}, which controls access or money, but has no MFA on login.`,
           hint: `Ask them to turn it on. If "require_mfa" under "policies" lists the role, every plan reports holders without MFA.`,
-          origin: originOf(merchant, live.access, name),
+          origin: originOf(name),
           merchants: [merchant.state.merchant],
         },
       ];
@@ -89,22 +93,26 @@ const SOON_MS = 3 * 24 * 60 * 60 * 1000;
 
 /** Finds live invitations that have expired, or will within three days. */
 export function expiringInvitations({ merchants, now, timeOf }: LintContext): readonly LintFinding[] {
-  return merchants.flatMap((merchant) =>
-    (merchant.live?.state.members ?? []).flatMap((member): readonly LintFinding[] => {
+  return merchants.flatMap((merchant) => {
+    const [isDeclared, originOf] = [
+      declaredNames(merchant),
+      originFinder(merchant, merchant.live?.access ?? merchant.declared),
+    ];
+    return (merchant.live?.state.members ?? []).flatMap((member): readonly LintFinding[] => {
       const expiry = member.invite?.expiresAt ?? "";
       const state = invitationState(member.status, timeOf(expiry), now);
       if (state === null) return [];
       const name = addressesOf(member)[0] ?? member.id;
-      const whom = isDeclared(merchant, name) ? "this member" : name;
+      const whom = isDeclared(name) ? "this member" : name;
       return [
         {
-          ...invitationText(state, whom, expiry, hintFor(name, merchant)),
-          origin: originOf(merchant, merchant.live?.access ?? merchant.declared, name),
+          ...invitationText(state, whom, expiry, renewalHint(isDeclared(name))),
+          origin: originOf(name),
           merchants: [merchant.state.merchant],
         },
       ];
-    }),
-  );
+    });
+  });
 }
 
 function invitationState(
@@ -141,28 +149,24 @@ function invitationText(
   }
 }
 
-function hintFor(name: string, merchant: LintMerchant): string {
-  return isDeclared(merchant, name)
+function renewalHint(isDeclared: boolean): string {
+  return isDeclared
     ? 'The next plan shows whether "sync.reinvite" renews it; "rolecall apply --reinvite" does in any case. Or remove the entry.'
     : "No file lists them: the next plan removes them if the file lists all members. To invite them again, list them.";
 }
 
-/** Names a member, unless the place does: findings of many members are then equal, and shown once. */
-function subjectOf(merchant: LintMerchant, name: string): string {
-  return isDeclared(merchant, name) ? "This member" : name;
+/** Returns whether files list somebody: a finding does not name them, so that equal ones of many members are shown once. */
+function declaredNames({ state: { members = [] } }: LintMerchant): (name: string) => boolean {
+  const names = new Set(members.map(({ email }) => email.toLowerCase()));
+  return (name) => names.has(name.toLowerCase());
 }
 
-function isDeclared({ state: { members = [] } }: LintMerchant, name: string): boolean {
-  return members.some(({ email }) => email.toLowerCase() === name.toLowerCase());
-}
-
-/** Returns the place of a member's entry, else of the merchant. */
-function originOf({ state }: LintMerchant, { members }: AccessSnapshot, name: string): LintFinding["origin"] {
-  const lower = name.toLowerCase();
-  return (
-    members.find((member) => member.name.toLowerCase() === lower)?.origin ?? {
-      file: state.origin.file,
-      path: ["merchant"],
-    }
-  );
+/** Returns a function that returns the place of a member's entry, else of the merchant. */
+function originFinder(
+  { state }: LintMerchant,
+  { members }: AccessSnapshot,
+): (name: string) => LintFinding["origin"] {
+  const origins = new Map(members.map(({ name, origin }) => [name.toLowerCase(), origin]));
+  const merchantOrigin = { file: state.origin.file, path: ["merchant"] };
+  return (name) => origins.get(name.toLowerCase()) ?? merchantOrigin;
 }

@@ -3,6 +3,7 @@ import { lintOfFile } from "../../kernel/rules/every-rule.ts";
 import { unmatchedPattern } from "../../kernel/rules/protect.ts";
 import type { LintFacts, LintOfRule } from "../../kernel/rules/rule.ts";
 import { listOf, textOf, valueAt } from "../../kernel/values/values.ts";
+import { memoized } from "../../lib/memoized.ts";
 import { counted, quoted } from "../../lib/text.ts";
 import type { Check, Origin } from "../../model/desired.ts";
 import {
@@ -111,6 +112,7 @@ function isComplete({ declared, live }: LintMerchant): boolean {
 
 /** Finds checks that cannot fail. */
 export function idleChecks(context: LintContext): readonly LintFinding[] {
+  const facts: CheckFacts = { universal: memoized(universalRoles), granted: memoized(grantedPermissions) };
   const checks = new Map<string, Check>();
   for (const { state } of context.merchants) {
     for (const check of [...state.checks, ...(state.enforced ?? []).flatMap((rules) => rules.checks)]) {
@@ -119,16 +121,27 @@ export function idleChecks(context: LintContext): readonly LintFinding[] {
   }
   return [...checks.values()].flatMap((check): readonly LintFinding[] => {
     const merchants = merchantsOf(context, check.origin.file);
-    const idle = merchants.length === 0 ? null : idleCheck(check, merchants);
+    const idle = merchants.length === 0 ? null : idleCheck(check, merchants, facts);
     return idle === null ? [] : [{ ...idle, merchants: codesOf(merchants) }];
   });
+}
+
+/** What checks are compared with, of each merchant. */
+interface CheckFacts {
+  /** The names and ids of the roles that all members hold. */
+  readonly universal: (merchant: LintMerchant) => ReadonlySet<string>;
+  /** The permissions that roles grant; `null` if not all roles are known. */
+  readonly granted: (merchant: LintMerchant) => ReadonlySet<string> | null;
 }
 
 function idleCheck(
   check: Check,
   merchants: readonly LintMerchant[],
+  { universal, granted }: CheckFacts,
 ): (Pick<LintFinding, "message" | "hint"> & { readonly origin: Origin }) | null {
   const { origin } = check;
+  const isUngranted = (permission: string): boolean =>
+    merchants.every((merchant) => granted(merchant)?.has(permission) === false);
   const place = (...keys: readonly (string | number)[]): Origin => ({
     ...origin,
     path: [...origin.path, ...keys],
@@ -145,10 +158,14 @@ function idleCheck(
     }
     case "only": {
       // Permissions of predefined roles are not in the files, and nobody has to hold these roles.
-      if (isAllLive(merchants) && isUngranted(check.can, merchants)) {
+      if (isAllLive(merchants) && isUngranted(check.can)) {
         return { message: ungranted(check.can), hint: "Check the spelling.", origin: place("can") };
       }
-      const index = check.only.findIndex((entry) => isHeldByAll(entry, merchants));
+      const index = check.only.findIndex(
+        (entry) =>
+          entry.startsWith(ROLE_PREFIX) &&
+          merchants.every((merchant) => universal(merchant).has(entry.slice(ROLE_PREFIX.length))),
+      );
       if (index < 0) return null;
       return {
         message: `Everybody holds ${quoted(check.only[index]?.slice(ROLE_PREFIX.length) ?? "")}, so everybody may use ${check.can}.`,
@@ -157,7 +174,7 @@ function idleCheck(
       };
     }
     case "cannot": {
-      const index = check.cannot.findIndex((permission) => isUngranted(permission, merchants));
+      const index = check.cannot.findIndex(isUngranted);
       if (index < 0) return null;
       return {
         message: ungranted(check.cannot[index] ?? ""),
@@ -177,39 +194,28 @@ function ungranted(permission: string): string {
 const ROLE_PREFIX = "role:";
 const FEWEST = 2;
 
-function isHeldByAll(entry: string, merchants: readonly LintMerchant[]): boolean {
-  if (!entry.startsWith(ROLE_PREFIX)) return false;
-  const name = entry.slice(ROLE_PREFIX.length);
-  return merchants.every((merchant) => {
-    const { roles, members } = merchant.live?.access ?? merchant.declared;
-    const role = roles.find(
-      (candidate) =>
-        candidate.name === name || candidate.id === name || candidate.previousNames.includes(name),
-    );
-    return (
-      role !== undefined &&
-      isComplete(merchant) &&
-      members.length >= FEWEST &&
-      members.every(({ held }) => held.some((heldRole) => heldRole.role === role.key))
-    );
-  });
+function universalRoles(merchant: LintMerchant): ReadonlySet<string> {
+  const { roles, members } = merchant.live?.access ?? merchant.declared;
+  if (!isComplete(merchant) || members.length < FEWEST) return new Set();
+  const holders = new Map<string, number>();
+  for (const { held } of members)
+    for (const { role } of held) holders.set(role, (holders.get(role) ?? 0) + 1);
+  return new Set(
+    roles.flatMap(({ key, name, id, previousNames }) =>
+      holders.get(key) === members.length ? [name, ...(id === null ? [] : [id]), ...previousNames] : [],
+    ),
+  );
 }
 
-/** Returns whether no role grants a permission, at merchants whose roles are all known. */
-function isUngranted(permission: string, merchants: readonly LintMerchant[]): boolean {
-  return merchants.every((merchant) => {
-    const { declared, live, state } = merchant;
-    const permissionsByRole = knownPermissions(merchant);
-    const lists = [
-      ...permissionsByRole.values(),
-      ...(live?.access.roles ?? []).map((role) => new Set(role.permissions)),
-    ];
-    const areAllDeclared =
-      state.roles !== undefined && state.sync.roles === "authoritative" && state.ignore.roles.length === 0;
-    return (
-      (live !== null || (areAllDeclared && declared.members.every((member) => member.rolesKnown))) &&
-      declared.roles.every(({ key }) => permissionsByRole.has(key)) &&
-      lists.every((permissions) => !permissions.has(permission))
-    );
-  });
+function grantedPermissions(merchant: LintMerchant): ReadonlySet<string> | null {
+  const { declared, live, state } = merchant;
+  const permissionsByRole = knownPermissions(merchant);
+  const areAllDeclared =
+    state.roles !== undefined && state.sync.roles === "authoritative" && state.ignore.roles.length === 0;
+  const isKnown =
+    (live !== null || (areAllDeclared && declared.members.every((member) => member.rolesKnown))) &&
+    declared.roles.every(({ key }) => permissionsByRole.has(key));
+  if (!isKnown) return null;
+  const liveLists = (live?.access.roles ?? []).map(({ permissions }) => permissions ?? []);
+  return new Set([...permissionsByRole.values(), ...liveLists].flatMap((permissions) => [...permissions]));
 }

@@ -1,7 +1,14 @@
+import { memoized } from "../../lib/memoized.ts";
 import { byCodeUnit, counted } from "../../lib/text.ts";
 import { administratorsWithoutMfa, expiringInvitations, soleHolders } from "./holder-rules.ts";
 import { idleChecks, lintOfRules, unmatchedPatterns } from "./idle-rules.ts";
-import { type LintContext, type LintFinding, type LintRule, merchantsOf } from "./lint-context.ts";
+import {
+  type LintContext,
+  type LintFinding,
+  type LintMerchant,
+  type LintRule,
+  merchantsOf,
+} from "./lint-context.ts";
 import {
   containedRoles,
   equalRoles,
@@ -86,14 +93,14 @@ export function lintAccess(context: LintContext): readonly CodedFinding[] {
       earlier ? { ...earlier, merchants: [...earlier.merchants, ...finding.merchants] } : finding,
     );
   }
-  return [...byPlace.values()].map((finding) => withMerchants(finding, context));
+  const merchantsOfFile = memoized((file: string) => merchantsOf(context, file));
+  return [...byPlace.values()].map((finding) => withMerchants(finding, merchantsOfFile(finding.origin.file)));
 }
 
 const MAX_NAMED = 3;
 
 /** Names the merchants of a finding in a file that holds for more of them. */
-function withMerchants(finding: CodedFinding, context: LintContext): CodedFinding {
-  const merchantsOfFile = merchantsOf(context, finding.origin.file);
+function withMerchants(finding: CodedFinding, merchantsOfFile: readonly LintMerchant[]): CodedFinding {
   const merchants = [...new Set(finding.merchants)].sort(byCodeUnit);
   if (merchantsOfFile.length < 2 || merchants.length === merchantsOfFile.length)
     return { ...finding, merchants };

@@ -1,116 +1,157 @@
 import { isSameDeclaredRole } from "../../kernel/fields/role.ts";
-import { counted, quoted } from "../../lib/text.ts";
+import { counted, quoted, sortedSet } from "../../lib/text.ts";
 import type { DesiredRole, DesiredState, Origin } from "../../model/desired.ts";
 import type { HeldRole, SnapshotRole } from "../../model/questions.ts";
 import { type LintContext, type LintFinding, type LintMerchant, merchantsOf } from "./lint-context.ts";
 
-/** A declared role of known permissions. */
-interface KnownRole {
+/** A declared role of known permissions, and the later ones that grant the same. */
+interface RoleKind {
   readonly role: SnapshotRole;
   readonly permissions: ReadonlySet<string>;
+  readonly equal: SnapshotRole[];
 }
 
-/** Finds declared roles with the permissions of another one. */
-export function equalRoles(context: LintContext): readonly LintFinding[] {
-  return context.merchants.flatMap((merchant) =>
-    declaredPairs(merchant).flatMap(({ one, other, isEqual }) =>
-      isEqual && other.role.origin
-        ? [
-            {
-              message: `${quoted(other.role.name)} grants the same permissions as ${quoted(one.role.name)}.`,
-              hint: "Grant one of them to all holders of the other, and remove the other.",
-              origin: other.role.origin,
-              merchants: [merchant.state.merchant],
-            },
-          ]
-        : [],
+/** Finds declared roles with the permissions of an earlier one. */
+export function equalRoles({ merchants }: LintContext): readonly LintFinding[] {
+  return merchants.flatMap((merchant) =>
+    declaredKinds(merchant).flatMap(({ role: first, equal }) =>
+      equal.flatMap((role) =>
+        findingAt(role.origin, merchant, {
+          message: `${quoted(role.name)} grants the same permissions as ${quoted(first.name)}.`,
+          hint: "Grant one of them to all holders of the other, and remove the other.",
+        }),
+      ),
     ),
   );
+}
+
+function findingAt(
+  origin: Origin | null | undefined,
+  { state: { merchant } }: LintMerchant,
+  text: Pick<LintFinding, "message" | "hint">,
+): readonly LintFinding[] {
+  return origin ? [{ ...text, origin, merchants: [merchant] }] : [];
 }
 
 // Smaller roles are easily told apart.
 const FEWEST_PERMISSIONS = 3;
 
-/** Finds declared roles that another one contains: those that lack one of many permissions, or with `thorough` all. */
+/**
+ * Finds declared roles that another one contains, each with the smallest that does: those that lack one of many
+ * permissions, or with `thorough` all.
+ */
 export function containedRoles({ merchants, thorough }: LintContext): readonly LintFinding[] {
-  return merchants.flatMap((merchant) =>
-    declaredPairs(merchant).flatMap(({ one, other, isEqual }) => {
-      const isNear =
-        one.permissions.size - other.permissions.size === 1 && other.permissions.size >= FEWEST_PERMISSIONS;
-      return !isEqual && other.role.origin && (thorough || isNear)
-        ? [
-            {
-              message: `${quoted(one.role.name)} grants all that ${quoted(other.role.name)} does, and ${counted(one.permissions.size - other.permissions.size, "more permission")}.`,
-              hint: "Such similar roles are easily confused: keep only one, unless both are needed.",
-              origin: other.role.origin,
-              merchants: [merchant.state.merchant],
-            },
-          ]
-        : [];
-    }),
-  );
+  return merchants.flatMap((merchant) => {
+    const larger = openContainers<RoleKind>();
+    return declaredKinds(merchant)
+      .toSorted((a, b) => b.permissions.size - a.permissions.size)
+      .flatMap((kind): readonly LintFinding[] => {
+        const { role, permissions } = kind;
+        const smallest = larger.containing(permissions).at(-1);
+        larger.add(kind);
+        if (smallest === undefined) return [];
+        const more = smallest.permissions.size - permissions.size;
+        if (!thorough && (more > 1 || permissions.size < FEWEST_PERMISSIONS)) return [];
+        return findingAt(role.origin, merchant, {
+          message: `${quoted(smallest.role.name)} grants all that ${quoted(role.name)} does, and ${counted(more, "more permission")}.`,
+          hint: "Such similar roles are easily confused: keep only one, unless both are needed.",
+        });
+      });
+  });
 }
 
-/** Returns the pairs of declared roles of which the first grants all that the other does; equal ones once. */
-function declaredPairs({ declared }: LintMerchant): readonly {
-  readonly one: KnownRole;
-  readonly other: KnownRole;
-  readonly isEqual: boolean;
-}[] {
-  const roles = declared.roles.flatMap((role): readonly KnownRole[] =>
-    role.origin === null || role.permissions === null || role.permissions.length === 0
-      ? []
-      : [{ role, permissions: new Set(role.permissions) }],
-  );
-  return roles.flatMap((role, index) =>
-    roles.flatMap((other, otherIndex) => {
-      if (index === otherIndex || !contains(role.permissions, other.permissions)) return [];
-      const isEqual = role.permissions.size === other.permissions.size;
-      return isEqual && otherIndex < index ? [] : [{ one: role, other, isEqual }];
-    }),
-  );
+/** Returns the declared roles that grant something, those with the same permissions together. */
+function declaredKinds({ declared }: LintMerchant): readonly RoleKind[] {
+  const kinds = new Map<string, RoleKind>();
+  for (const role of declared.roles) {
+    if (role.origin === null || role.permissions === null || role.permissions.length === 0) continue;
+    const key = JSON.stringify(sortedSet(role.permissions));
+    const kind = kinds.get(key);
+    if (kind) kind.equal.push(role);
+    else kinds.set(key, { role, permissions: new Set(role.permissions), equal: [] });
+  }
+  return [...kinds.values()];
+}
+
+/** Items that grant permissions, and the search for those that grant all of a set. */
+interface Containers<Item> {
+  add(item: Item): void;
+  /** Returns the items that have all permissions of a set that is not empty, in the order in which they were added. */
+  containing(permissions: ReadonlySet<string>): readonly Item[];
+}
+
+/** Searches among the items with the permission that the fewest have: a hostile file has thousands of roles. */
+function openContainers<Item extends { readonly permissions: ReadonlySet<string> }>(): Containers<Item> {
+  const byPermission = new Map<string, Item[]>();
+  return {
+    add(item) {
+      for (const permission of item.permissions) {
+        const items = byPermission.get(permission);
+        if (items) items.push(item);
+        else byPermission.set(permission, [item]);
+      }
+    },
+    containing(permissions) {
+      let fewest: readonly Item[] | undefined;
+      for (const permission of permissions) {
+        const items = byPermission.get(permission) ?? [];
+        if (fewest === undefined || items.length < fewest.length) fewest = items;
+      }
+      return (fewest ?? []).filter((item) => contains(item.permissions, permissions));
+    },
+  };
 }
 
 function contains(whole: ReadonlySet<string>, some: ReadonlySet<string>): boolean {
-  return some.size <= whole.size && [...some].every((permission) => whole.has(permission));
+  for (const permission of some) if (!whole.has(permission)) return false;
+  return true;
 }
 
 /** Finds grants that give nothing, because the member holds a role for as long that grants as much. */
 export function redundantGrants({ merchants }: LintContext): readonly LintFinding[] {
   return merchants.flatMap((merchant) => {
-    const permissions = knownPermissions(merchant);
+    const permissionsOf = knownPermissions(merchant);
     const names = new Map(merchant.declared.roles.map(({ key, name }) => [key, name]));
+    const nameOf = ({ role }: HeldRole): string => quoted(names.get(role) ?? role);
     return merchant.declared.members.flatMap(({ held }) => {
-      const effective = held.filter(({ effective: has }) => has);
-      return effective.flatMap((grant, index): readonly LintFinding[] => {
-        const container = effective.find((candidate, otherIndex) => {
-          const [more, less] = [permissions.get(candidate.role), permissions.get(grant.role)];
-          if (otherIndex === index || !more || !less || less.size === 0 || !contains(more, less))
-            return false;
-          if (endOf(candidate) < endOf(grant)) return false;
-          // Of two equal grants, the later one is redundant.
-          return more.size > less.size || endOf(candidate) > endOf(grant) || otherIndex < index;
+      const needed = openContainers<KnownGrant>();
+      const grants = held.flatMap((grant): readonly KnownGrant[] => {
+        const permissions = permissionsOf.get(grant.role);
+        return grant.effective && permissions && permissions.size > 0 ? [{ grant, permissions }] : [];
+      });
+      // Of two equal grants, the later one is redundant.
+      const redundant = grants
+        .toSorted((a, b) => b.permissions.size - a.permissions.size || endOf(b.grant) - endOf(a.grant))
+        .flatMap((known) => {
+          const container = needed
+            .containing(known.permissions)
+            .find(({ grant }) => endOf(grant) >= endOf(known.grant));
+          if (container) return [[known, container] as const];
+          needed.add(known);
+          return [];
         });
-        const [origin] = grant.origins;
-        if (container === undefined || origin === undefined) return [];
-        const [role, other] = [grant, container].map((heldRole) =>
-          quoted(names.get(heldRole.role) ?? heldRole.role),
-        );
-        return [
-          {
-            message: `This member also holds ${other}, which grants everything that ${role} does.`,
-            hint: `Without ${role}, they can do the same.`,
-            origin,
-            merchants: [merchant.state.merchant],
-          },
-        ];
+      const containers = new Map(redundant);
+      return grants.flatMap((known): readonly LintFinding[] => {
+        const container = containers.get(known);
+        if (container === undefined) return [];
+        const [role, other] = [nameOf(known.grant), nameOf(container.grant)];
+        return findingAt(known.grant.origins[0], merchant, {
+          message: `This member also holds ${other}, which grants everything that ${role} does.`,
+          hint: `Without ${role}, they can do the same.`,
+        });
       });
     });
   });
 }
 
+/** A grant of known permissions. */
+interface KnownGrant {
+  readonly grant: HeldRole;
+  readonly permissions: ReadonlySet<string>;
+}
+
 function endOf({ end }: HeldRole): number {
-  return end?.ends ?? Number.POSITIVE_INFINITY;
+  return end?.ends ?? Number.MAX_VALUE;
 }
 
 /** Returns the permissions of the declared roles by key, those of predefined ones as they are live. */

@@ -1,11 +1,12 @@
 import { escapeText } from "../../lib/escape.ts";
-import { cellWidth } from "../../lib/text.ts";
+import { cellWidth, groupByKey } from "../../lib/text.ts";
 import type { Diagnostic, Span } from "../../model/diagnostic.ts";
 import type { Code, FileLocation, LocatedProblem, Location, ProblemData } from "../problems/problem.ts";
 import { ruleOf, severityOf } from "../problems/rule-table.ts";
 import { findKeys, maskKeys, maskRanges, type TextRange } from "../problems/secrets.ts";
 import { createLocator, indexPositions, type Positions } from "../yaml/locate.ts";
 import { judgedMessage, type MessageTable, type MessageText } from "./message-phrases.ts";
+import { YAML_MESSAGES } from "./yaml-messages.ts";
 
 // More than anybody reads; each one costs a search for its place and a frame.
 const MAX_PROBLEMS = 1000;
@@ -60,20 +61,30 @@ export interface WordedFinding {
   readonly location: FileLocation;
 }
 
-/** Converts findings to warnings, sorted by location; `texts` has the files by name. */
+/** Converts findings to warnings, sorted by location, and counts those of a file that are too many; `texts` has the files by name. */
 export function findingDiagnostics(
   texts: ReadonlyMap<string, string>,
   findings: readonly WordedFinding[],
 ): readonly Diagnostic[] {
-  const maps = new Map<string, FileMap>();
-  return findings
-    .map(({ code, message, hint, location }): Diagnostic => {
-      const { file } = location;
-      const map = maps.get(file) ?? openFile(texts.get(file) ?? "", []);
-      maps.set(file, map);
-      const span = map.span(location);
-      const frame = map.empty ? {} : { frame: renderFrame(map.positions, span) };
-      return { code, severity: "warning", message: clean(message), hint: clean(hint), file, span, ...frame };
+  return groupByKey(findings, ({ location }) => location.file)
+    .flatMap((ofFile): readonly Diagnostic[] => {
+      const { file } = ofFile[0].location;
+      const map = openFile(texts.get(file) ?? "", []);
+      const shown = ofFile.slice(0, MAX_PROBLEMS).map(({ code, message, hint, location }): Diagnostic => {
+        const span = map.span(location);
+        const frame = map.empty ? {} : { frame: renderFrame(map.positions, span) };
+        return {
+          code,
+          severity: "warning",
+          message: clean(message),
+          hint: clean(hint),
+          file,
+          span,
+          ...frame,
+        };
+      });
+      const more = ofFile.length - shown.length;
+      return more === 0 ? shown : [...shown, ...toDiagnostics(texts, [tooMany(more, file)], YAML_MESSAGES)];
     })
     .toSorted(byPlace);
 }
@@ -164,10 +175,14 @@ function limit(problems: readonly LocatedProblem[], file: string): readonly Loca
   }
   const more = problems.length - MAX_PROBLEMS;
   const errorsFirst = problems.toSorted((a, b) => compare(severityOf(a), severityOf(b)));
-  return [
-    ...errorsFirst.slice(0, MAX_PROBLEMS),
-    { code: "too-many-problems", more, location: { at: "text", file, start: 0, end: 0 } },
-  ];
+  return [...errorsFirst.slice(0, MAX_PROBLEMS), tooMany(more, file)];
+}
+
+function tooMany(
+  more: number,
+  file: string,
+): LocatedProblem<Extract<ProblemData, { readonly code: "too-many-problems" }>> {
+  return { code: "too-many-problems", more, location: { at: "text", file, start: 0, end: 0 } };
 }
 
 /**

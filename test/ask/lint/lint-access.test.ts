@@ -18,6 +18,7 @@ import {
   SYNC,
   until,
 } from "../../support/build.ts";
+import { processorTime } from "../../support/processor-time.ts";
 
 interface Given {
   readonly states: readonly DesiredState[];
@@ -78,6 +79,27 @@ describe("roles", () => {
     ]);
   });
 
+  test("each of many is compared once: with the first that is equal, and with the smallest that contains it", () => {
+    const many = (...permissions: readonly (readonly string[])[]) =>
+      desired({
+        roles: permissions.map((list, index) =>
+          role(`R${index}`, { permissions: list, ...at("roles", index) }),
+        ),
+      });
+    const nested = many(["x"], ["x", "y"], ["x", "y", "z"], ["y", "x"], ["x", "y"]);
+    expect(found({ states: [nested], thorough: true })).toEqual([
+      'contained-role shop.yaml:roles.1 "R2" grants all that "R1" does, and 1 more permission.',
+      'contained-role shop.yaml:roles.0 "R1" grants all that "R0" does, and 1 more permission.',
+      'equal-roles shop.yaml:roles.3 "R3" grants the same permissions as "R1".',
+      'equal-roles shop.yaml:roles.4 "R4" grants the same permissions as "R1".',
+    ]);
+    const count = 20_000;
+    const before = processorTime();
+    const alike = many(...Array.from({ length: count }, (_, index) => ["x", `y${index >> 1}`]));
+    expect(found({ states: [alike], thorough: true })).toHaveLength(count / 2);
+    expect(processorTime() - before).toBeLessThan(5000);
+  });
+
   test("equal ones of several merchants' own files are found once for all of them", () => {
     const own = (code: string, file: string, permissions: readonly string[]) =>
       desired({
@@ -128,6 +150,16 @@ describe("grants", () => {
       'redundant-grant shop.yaml:members.0.roles.1 This member also holds "Lead", which grants everything that "Desk" does.',
     ]);
     expect(found({ states: holding("Lead") })).toEqual([]);
+  });
+
+  test("of equal ones all but the first that lasts longest are", () => {
+    const equal = ["A", "B", "C"].map((name) => role(name, { permissions: ["a"] }));
+    const held = [{ role: "A", until: until("2026-07-01") }, "B", "C"];
+    const state = desired({ roles: equal, members: [member("ada@x", { roles: held, ...at("members", 0) })] });
+    expect(found({ states: [state] }).filter((finding) => finding.startsWith("redundant-grant"))).toEqual([
+      'redundant-grant shop.yaml:members.0.roles.0 This member also holds "B", which grants everything that "A" does.',
+      'redundant-grant shop.yaml:members.0.roles.2 This member also holds "B", which grants everything that "C" does.',
+    ]);
   });
 
   test("one that lasts longer than the other, or is not in force, is none", () => {

@@ -55,7 +55,7 @@ export function accountFor(
     resource === "role" ? fingerprint : [],
   );
   const judgedGroups = groupedRows(merged.rows).map((rows) => {
-    const [{ review }] = rows;
+    const [{ review, row }] = rows;
     const hasBase = reviews[review]?.state.hasBase === true;
     const fingerprints = [...new Set(rows.flatMap((mergedRow) => fingerprintsOf(mergedRow.row.subject)))];
     const judged = rows.flatMap((mergedRow) =>
@@ -67,6 +67,12 @@ export function accountFor(
     );
     const name = reviews[review]?.name ?? "";
     const entry = judged.length === 0 ? null : entryOf(rows, judged, { name, fingerprints }, context);
+    // Nothing more can happen to somebody who has no access, and whose access was to end.
+    const isOver =
+      entry?.verdict === "ended" &&
+      fingerprints.length === 0 &&
+      context.live({ kind: "member", key: row.subject.key }) === null;
+    if (isOver) return { entry, open: [] };
     const openRows = rows.flatMap((mergedRow) => {
       // Somebody's permissions may come from any role that changes.
       if (mergedRow.row.subject.kind === "person")

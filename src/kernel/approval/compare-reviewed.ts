@@ -97,21 +97,18 @@ export function remaining(comparison: Comparison, done: ReadonlySet<string>): re
   return reviews.flatMap((review, index): readonly Review[] => {
     const { name, state, lostAt = now } = review;
     const own = needed.filter((open) => open.index === index);
-    const dates = state.dates.filter(({ at, name: who }) => at > now || isWaiting(who));
-    const lost = {
-      ...rowsAt(
-        state,
-        own.filter(({ isLost }) => isLost),
-      ),
-      dates: lostDates.get(index) ?? [],
-    };
-    const open = {
-      ...rowsAt(
-        state,
-        own.filter(({ isLost }) => !isLost),
-      ),
-      dates,
-    };
+    const lostRows = rowsAt(
+      state,
+      own.filter(({ isLost }) => isLost),
+    );
+    const openRows = rowsAt(
+      state,
+      own.filter(({ isLost }) => !isLost),
+    );
+    const kept = new Set([...openRows.members, ...openRows.people].map(({ name: who }) => who));
+    const dates = state.dates.filter(({ at, name: who }) => at > now || isWaiting(who) || kept.has(who));
+    const lost = { ...lostRows, dates: lostDates.get(index) ?? [] };
+    const open = { ...openRows, dates };
     return [
       ...(hasContent(lost) ? [{ name, state: lost, lostAt }] : []),
       ...(hasContent(open) ? [{ name, state: open }] : []),

@@ -245,6 +245,39 @@ describe("dates", () => {
   });
 });
 
+describe("an end that passes while a change of a role waits", () => {
+  const cashier = liveRole("role_1", "Cashier", { permissions: ["a", "wider"] });
+  const helper = liveRole("role_2", "Helper", { permissions: ["b"] });
+  const listed = (...roles: readonly (string | Grant)[]) =>
+    desired({
+      roles: [role("Cashier", { permissions: ["a"] }), role("Helper", { permissions: ["b"] })],
+      members: [member("h@example.com", { roles })],
+    });
+  const end = until("2026-06-30");
+  const ending = { role: "Cashier", until: end };
+  const reviewed = live([{ ...cashier, permissions: ["a"] }, helper]);
+
+  test("settles what was reviewed of somebody who has no access", () => {
+    const want = listed(ending);
+    const first = compareReviewed([reviewOf("#1", want, reviewed)], freshOf(want, live([cashier, helper])));
+    expect(briefRefused(first).join()).toContain("h@example.com would get wider through Cashier");
+    const kept = remaining(first, new Set());
+    const second = compareReviewed(kept, freshOf(want, live([cashier, helper]), end.ends));
+    expect(briefAccount(second)).toContain("#1 create h@example.com: ended");
+    expect(remaining(second, new Set())).toEqual([]);
+  });
+
+  test("is remembered for somebody who keeps another role", () => {
+    const want = listed(ending, "Helper");
+    const first = compareReviewed([reviewOf("#1", want, reviewed)], freshOf(want, live([cashier, helper])));
+    const is = live([cashier, helper], [liveMember("mem_1", "h@example.com", { roles: ["role_2"] })]);
+    const second = compareReviewed(remaining(first, new Set()), freshOf(want, is, end.ends));
+    const third = compareReviewed(remaining(second, new Set()), freshOf(want, is, end.ends + 1));
+    expect(briefAccount(second)).toContain("#1 create h@example.com: ended");
+    expect(briefAccount(third)).toContain("#1 permissions h@example.com: ended");
+  });
+});
+
 test("a lost removal still keeps what was not made from giving the person more", () => {
   const holders = ["ann@example.com", "zoe@example.com"];
   const is = live(

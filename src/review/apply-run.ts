@@ -172,6 +172,26 @@ async function lostChanges(
   return { lost, blamed: [...blamed] };
 }
 
+/**
+ * Returns a function that names the run which the limits of a run judge a merchant with. Merchants that a pull request has in
+ * common are judged together, as its plan was; those with nothing but dates are, too. So what a pull request left undone
+ * does not count against others.
+ */
+export function reviewedRuns(judged: readonly JudgedMerchant[]): (merchant: string) => string {
+  const joined = new Map<string, string>();
+  const runOf = (name: string): string => {
+    const other = joined.get(name);
+    return other === undefined ? name : runOf(other);
+  };
+  const firsts = new Map<string, string>();
+  for (const { merchant, reviews } of judged) {
+    const [first = "", ...others] = reviews.filter(hasRows).map(({ name }) => name);
+    firsts.set(merchant, first);
+    for (const other of others) if (runOf(other) !== runOf(first)) joined.set(runOf(other), runOf(first));
+  }
+  return (merchant) => runOf(firsts.get(merchant) ?? "");
+}
+
 /** What a run has to report of a merchant. */
 export interface Report {
   /** Keyed hash of why the merchant is not as its files say; empty if it is. */

@@ -27,6 +27,7 @@ import {
   openReviews,
   type Report,
   type ReportedMerchant,
+  reviewedRuns,
   type UndeclaredMerchant,
   undeclaredMerchants,
   withReports,
@@ -159,7 +160,10 @@ async function apply(
     const placeOf = ruleLocations(loaded.states, loaded.sources);
     const judged = await judge(context, plannedOnly(whole), records, store, placeTexts(loaded.sources));
     const byMerchant = new Map(judged.map((look) => [look.merchant, look]));
-    const planned = withRunOverrides(whole.map((plan) => coveredPart(plan, byMerchant)));
+    const planned = withRunOverrides(
+      whole.map((plan) => coveredPart(plan, byMerchant)),
+      reviewedRuns(judged),
+    );
     const looks = plannedOnly(planned);
     const plans = looks.map(({ plan }) => plan);
     const overrides = parseOverrides(overridesIn(inputs.allow));

@@ -13,7 +13,7 @@ import { withReviewedEnds } from "../../kernel/read/reviewed-ends.ts";
 import { judgeRun } from "../../kernel/rules/overrides.ts";
 import { boundedMatcher, compileGlob } from "../../lib/glob.ts";
 import { mapConcurrent } from "../../lib/map-concurrent.ts";
-import { sortNaturally } from "../../lib/text.ts";
+import { groupByKey, sortNaturally } from "../../lib/text.ts";
 import type { DesiredState, Environment } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { LiveState } from "../../model/live.ts";
@@ -230,10 +230,18 @@ async function planSession(session: Session, ended: Ended): Promise<Planned> {
   }
 }
 
-/** Applies the overrides in files that are bound to all plans of the run. */
-export function withRunOverrides(planned: readonly Planned[]): readonly Planned[] {
-  const ready = plannedOnly(planned);
-  const plans = judgeRun(ready.map(({ plan, session }) => ({ plan, files: session.state })));
+/**
+ * Judges plans by the limits of a run, and applies the overrides in files that are bound to all its plans. With `runOf`, the
+ * plans are of several runs.
+ */
+export function withRunOverrides(
+  planned: readonly Planned[],
+  runOf: (merchant: string) => string = () => "",
+): readonly Planned[] {
+  const runs = groupByKey(plannedOnly(planned), ({ plan }) => runOf(plan.merchant));
+  const plans = runs.flatMap((run) =>
+    judgeRun(run.map(({ plan, session }) => ({ plan, files: session.state }))),
+  );
   const byMerchant = new Map(plans.map((plan) => [plan.merchant, plan]));
   return planned.map((outcome) =>
     outcome.status === "planned"

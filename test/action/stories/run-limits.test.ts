@@ -51,3 +51,75 @@ test.each([
     expect(line).toBeDefined();
   },
 );
+
+const CODES = ["MC1", "MC2", "MC3"];
+const people = (code: string): readonly string[] =>
+  ["a", "b", "c", "d"].map((name) => `${name}@${code.toLowerCase()}.example.com`);
+
+const fileOf = (
+  code: string,
+  permissions = "catalog_view",
+  guards = "",
+): Readonly<Record<string, string>> => ({
+  [`access/${code}.yaml`]: `version: 1
+merchant: ${code}
+${guards}roles:
+  - { name: Cashier, permissions: [${permissions}] }
+members:
+  - { email: ada@example.com, roles: [role_owner] }
+${people(code)
+  .map((email) => `  - { email: ${email}, roles: [Cashier] }\n`)
+  .join("")}`,
+});
+
+const openSmall = async (): Promise<void> => {
+  const merchants = CODES.map(
+    (code) => `  - code: ${code}
+    roles: [{ name: Cashier, permissions: [catalog_view] }]
+    members:
+      - { email: ada@example.com, roles: [role_owner] }
+${people(code)
+  .map((email) => `      - { email: ${email}, roles: [Cashier] }\n`)
+  .join("")}`,
+  );
+  const seed = `merchants:\n${merchants.join("")}keys:\n  - { key: sk_test_sandbox, owner: ada@example.com }\n`;
+  const project = { "rolecall.yaml": "version: 1\nrun: { max_gains: { catalog_edit: 5 } }\n" };
+  story = await openStory(seed, { ...project, ...Object.assign({}, ...CODES.map((code) => fileOf(code))) });
+  expect((await story.apply()).outputs["result"]).toBe("no-changes");
+};
+
+const EDIT = "catalog_view, catalog_edit";
+
+test("the limits of a run judge what each pull request changes, however many are merged before an apply", async () => {
+  await openSmall();
+  for (const code of ["MC1", "MC2"]) {
+    const pull = await story.openPull(fileOf(code, EDIT));
+    expect((await story.plan(pull)).outputs["result"]).toBe("changes");
+    await story.merge(pull);
+  }
+  expect((await story.apply()).outputs["result"]).toBe("applied");
+});
+
+test("what the limits of a run refuse does not count against other pull requests, and can be overridden", async () => {
+  await openSmall();
+  const both = { ...fileOf("MC1", EDIT), ...fileOf("MC2", EDIT) };
+  const refused = await story.openPull(both);
+  expect((await story.plan(refused)).outputs["result"]).toBe("refused");
+  await story.merge(refused);
+  expect((await story.apply()).outputs["result"]).toBe("refused");
+  const other = await story.openPull(fileOf("MC3", EDIT));
+  expect((await story.plan(other)).outputs["result"]).toBe("changes");
+  await story.merge(other);
+  expect((await story.apply()).outputs["result"]).toBe("applied");
+
+  const [override] =
+    /run-gains=catalog_edit:[0-9a-f]{12}@[0-9a-f]{12}/.exec(story.comments(refused)[0] ?? "") ?? [];
+  const guards = `guards: { overrides: ["${override}"] }\n`;
+  const again = await story.openPull({ ...fileOf("MC1", EDIT, guards), ...fileOf("MC2", EDIT, guards) });
+  expect((await story.plan(again)).outputs["result"]).toBe("changes");
+  await story.merge(again);
+  const last = await story.openPull(fileOf("MC3", "catalog_view, catalog_edit, taxes_view"));
+  await story.plan(last);
+  await story.merge(last);
+  expect((await story.apply()).outputs["result"]).toBe("applied");
+});

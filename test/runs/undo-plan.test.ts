@@ -470,7 +470,7 @@ describe("undo", () => {
     expect(codes(back)).toEqual(["ignored ben@example.com"]);
   });
 
-  test("meets the limits to gains, with one override for all of them", async () => {
+  test("meets the limits on gains, with one override for all of them", async () => {
     const people = Array.from({ length: 11 }, (_, index) => `m${index}@example.com`);
     const payer = liveRole("role_3", "Payer", { permissions: ["payouts_edit"] });
     const is = live(

@@ -235,7 +235,7 @@ export const UNDO_HINTS: Readonly<Record<string, string>> = {
   "role-still-held": "Remove the role from these members first.",
 };
 
-/** Makes one refusal of an undo of all limits to gains, policies and checks that it breaks; each of them is a risk. */
+/** Makes one refusal of an undo of all limits on gains, policies and checks that it breaks; each of them is a risk. */
 export function withRestoredViolations({ refusals, findings, ...plan }: Plan): Plan {
   const isRestored = ({ rule, code }: Refusal): boolean => rule !== "guard" || code === "max-gains";
   const guards = refusals.filter((refusal) => !isRestored(refusal));

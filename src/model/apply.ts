@@ -117,10 +117,7 @@ export type JournalEntry = RunStarted | WriteIntended | WriteEnded | RunEnded | 
 export interface RunStarted {
   readonly type: "run";
   readonly format: 1;
-  /**
-   * The run's id, the same at all its merchants: the journals' file names begin with it. Before runs had several
-   * merchants it was the journal's file name without its extension.
-   */
+  /** The run's id, the same at all its merchants; the names of its journals begin with it. */
   readonly run: string;
   readonly merchant: string;
   readonly environment: "live" | "test" | null;

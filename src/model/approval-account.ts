@@ -7,7 +7,7 @@ export interface RowPlace {
   readonly index: number;
 }
 
-/** A change of a fresh plan that no review covers, or that depends on one. */
+/** A change of a fresh plan that no review covers, or that depends on such a change. */
 export interface RefusedChange {
   readonly change: Change;
   /** A sentence each. */

@@ -59,6 +59,11 @@ export const PREDEFINED_ROLES: readonly string[] = [
   "role_cashier",
 ];
 
+/** Returns the id of the predefined role with a name, in any case; `null` if there is none. */
+export function predefinedRole(name: string): string | null {
+  return PREDEFINED_ROLES.find((id) => id === `role_${name.toLowerCase()}`) ?? null;
+}
+
 /** The predefined roles that the service may not assign through its API; those who hold them keep them. */
 export const UNASSIGNABLE_ROLES: readonly string[] = ["role_owner", "role_admin"];
 

@@ -77,7 +77,7 @@ Service URL
 
 Key in ROLECALL_API_KEY
   ✓ Form               a test key
-  ✓ Accepted           yes, of a user with 3 memberships
+  ✓ Accepted           yes; its user has 3 memberships
 
 Merchant MC1
   ✓ Environment        a test account
@@ -207,7 +207,7 @@ describe("the files", () => {
     const none = await doctor([], {}, "empty");
     expect(none.stdout).toContain("✗ Files       There is no folder access/ with files.");
     expect(none.stdout).toContain("? Project");
-    expect(none.stdout).toContain("✓ Accepted    yes, of a user with 3 memberships");
+    expect(none.stdout).toContain("✓ Accepted    yes; its user has 3 memberships");
     expect(none.stdout).toContain("→ rolecall init");
     const bad = await doctor([], {}, "broken");
     expect(bad.stdout).toContain("✗ Files       0 merchants, 1 error, the first in access/bad.yaml");

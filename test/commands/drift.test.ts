@@ -3,7 +3,8 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type RunningSandbox, rolecall, startSandbox } from "../support/rolecall.ts";
+import { main } from "../../src/cli/main.ts";
+import { type RunningSandbox, realIo, rolecall, startSandbox } from "../support/rolecall.ts";
 
 const SEED = `merchants:
   - code: MC0DEMO1
@@ -164,6 +165,24 @@ test("a merchant that cannot be read is not reported as without drift", async ()
   const { code, stderr } = await rolecall(["drift"], { cwd, env });
   expect(code).toBe(1);
   expect(stderr).toContain("401");
+});
+
+test("merchants that cannot be read are reported before the totals of the others", async () => {
+  const folder = join(cwd, "some");
+  await mkdir(folder);
+  for (const code of ["MC0DEMO1", "MC0DEMO2"]) {
+    await writeFile(join(folder, `${code}.yaml`), `version: 1\nmerchant: ${code}\n`);
+  }
+  await writeFile(join(folder, "other.yaml"), "version: 1\nmerchant: MC9\napi: { key_env: NO_KEY }\n");
+  let output = "";
+  const write = (text: string): void => {
+    output += text;
+  };
+  const stream = { write, isTTY: false, columns: undefined };
+  const { io } = realIo({ cwd, env: sandbox.env }, { stdout: stream, stderr: stream });
+  expect(await main(["drift", "some"], io)).toBe(1);
+  expect(output.indexOf("MC9 could not be planned.")).toBeGreaterThanOrEqual(0);
+  expect(output.indexOf("MC9 could not be planned.")).toBeLessThan(output.indexOf("of 2 merchants drifted"));
 });
 
 test("which side changed is told by what the file declares of a person, not by when the file was committed", async () => {

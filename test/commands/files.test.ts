@@ -103,6 +103,17 @@ describe("validate", () => {
     expect([listed.code, listed.stdout]).toEqual([0, expect.stringContaining("MC1")]);
   });
 
+  test("names a file that is not UTF-8 once, from the root of the project", async () => {
+    await mkdir(join(cwd, "project/access"), { recursive: true });
+    await mkdir(join(cwd, "project/.git"), { recursive: true });
+    await writeFile(join(cwd, "project/access/mc1.yaml"), Buffer.from("\ufeffversion: 1\n", "utf16le"));
+    await put("project/access/mc2.yaml", "version: 1\nmerchant: MC2\ninclude: [mc1.yaml]\n");
+    const { stdout } = await rolecall(["validate"], { cwd: join(cwd, "project") });
+    expect(stdout).toContain("access/mc1.yaml: error: This file is not UTF-8 text. [file-not-utf8]\n");
+    expect(stdout).toContain('access/mc2.yaml:3:11: error: "mc1.yaml" is not UTF-8 text. [file-not-utf8]\n');
+    expect(stdout).not.toContain(cwd);
+  });
+
   test("exits 3 when all that is wrong is that a file breaks its own policy", async () => {
     await put(
       "access/shop.yaml",

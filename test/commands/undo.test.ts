@@ -128,6 +128,7 @@ describe("undo", () => {
     const undo = await shop.run(["undo", "latest", "mc1.yaml", "--yes"]);
     expect(undo.stderr).toMatch(/^✗ Undo refused at MC\w+: nothing was changed\.$/m);
     expect(undo.code).toBe(3);
+    expect(undo.stderr.replaceAll(/\s+/g, " ")).toContain("the refused changes, and run the undo again.");
     expect(undo.stdout).toContain("→ Remove the entry from guards.protect.");
     const override = /To override: undo --allow (\S+)\n/.exec(undo.stdout)?.[1] ?? "";
     const allowed = await shop.run(["undo", "latest", "mc1.yaml", "--yes", "--allow", override]);

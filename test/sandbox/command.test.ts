@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Io } from "../../src/app/io/io.ts";
 import { sandboxCommand } from "../../src/cli/commands/sandbox-command.ts";
+import { faultRuleBody } from "../../src/sandbox/faults/faults.ts";
+import { rolecall } from "../support/rolecall.ts";
 import { ROLES } from "./support.ts";
 
 let folder = "";
@@ -17,6 +19,13 @@ afterEach(async () => {
   for (const stop of stops) await stop();
   stops = [];
   await rm(folder, { recursive: true, force: true });
+});
+
+test("its help describes every kind of fault", async () => {
+  const { stdout } = await rolecall(["sandbox", "--help"]);
+  const kinds = faultRuleBody.options.map(({ shape }) => shape.kind.value);
+  expect(kinds).toContain("unassignable-roles");
+  for (const kind of kinds) expect(stdout).toContain(`\n  ${kind} `);
 });
 
 /** Runs the command until it listens or fails. */

@@ -90,7 +90,7 @@ async function drift(context: ActionContext): Promise<ActionResult> {
         ...aboutFailures(masked ? failed.map(maskText) : failed),
       ],
       after: [],
-      ...(failures.length > 0 && { verdict: "## ⛔ rolecall drift: not everything is as reviewed" }),
+      ...(failures.length > 0 && { verdict: "## ⛔ rolecall drift: some access was not reviewed" }),
     };
     const problems = [
       ...(loaded.valid ? [] : [reasonsKey("files", fileErrorLines(loaded.diagnostics))]),

@@ -149,7 +149,7 @@ export async function readRun(
     distrusted: true,
   });
   if (stored.tracked === "yes") {
-    return distrusted("git tracks it, so it may not record an apply on this machine");
+    return distrusted("git tracks it, so it may come from another machine");
   }
   if (stored.tracked === "unknown") {
     return distrusted('git cannot tell whether it tracks the file: "git status" must work here');

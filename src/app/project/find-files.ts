@@ -126,26 +126,29 @@ export async function readYamlFiles(paths: readonly string[], cwd: string): Prom
 export function sourceReader(cwd: string): ReadSource {
   return async (path, from) => {
     const base = from === null ? cwd : dirname(resolve(cwd, from));
+    let file: string | undefined;
+    const failed = (reason: ReadFailure): ReadResult => ({
+      ok: false,
+      reason,
+      ...(file !== undefined && { file }),
+    });
     try {
       const absolute = resolve(base, path);
       const real = realpathSync.native(absolute);
       const isInPlace =
         from === null ? !isLedAway(absolute, real, cwd) : isOfProject(projectRoot(base, cwd), real);
       if (!isInPlace) return failed("outside-root");
+      file = shownPath(real, cwd);
       const info = statSync(real);
       if (!info.isFile()) return failed("not-a-file");
       if (info.size > MAX_BYTES) return failed("too-large");
       const text = decodeUtf8(readFileSync(real));
-      return text === null ? failed("not-utf8") : { ok: true, file: shownPath(real, cwd), text };
+      return text === null ? failed("not-utf8") : { ok: true, file, text };
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       return failed(code === "ENOENT" || code === "ENOTDIR" ? "missing" : "unreadable");
     }
   };
-}
-
-function failed(reason: ReadFailure): ReadResult {
-  return { ok: false, reason };
 }
 
 /** Decodes UTF-8; `null` for invalid bytes, which are an error rather than a replacement character. */

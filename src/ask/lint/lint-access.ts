@@ -44,7 +44,10 @@ const RULES = {
     find: redundantGrants,
     summary: "A member's role should grant something that the member's other roles do not.",
   },
-  "shareable-roles": { find: shareableRoles, summary: "Merchants should include equal roles from one file." },
+  "shareable-roles": {
+    find: shareableRoles,
+    summary: "Roles that are equal at several merchants should be in one shared file.",
+  },
   "sole-holder": {
     find: soleHolders,
     summary: "More than one member should have each sensitive permission.",

@@ -176,7 +176,7 @@ export async function checkPatched(
     const command = `rolecall pull${codes.map((code) => ` ${code}`).join("")}`;
     const next = isPart(options)
       ? `The parts that are left out do not fit those that are pulled. Pull both with "${command}", or change the files first.`
-      : "First change the files so that they fit the live state.";
+      : "Correct these errors by hand first, then pull again.";
     const lines = [
       `The files would have ${counted(errors.length, "error")}, so nothing is written.`,
       ...hangingLines(next, style.columns, `  ${style.cyan("→")} `, "    "),

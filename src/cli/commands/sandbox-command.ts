@@ -157,6 +157,7 @@ them, to every Nth, at most N times, or with a probability. Kinds, with fields:
   html             an HTML page instead of JSON: status, effect
   content-type     the right body with the wrong content type: type
                    (text/plain), or null for none
+  unassignable-roles  role_owner and role_admin cannot be assigned: 403
   expired-invitation  how a new invitation is answered if the address has an
                    expired one: answer (conflict: 409 until that is deleted;
                    replace: the new one takes its place; renew: with its id)

@@ -237,7 +237,7 @@ export async function checkAccepted(
     return {
       name,
       status: "ok",
-      detail: `yes, of a user with ${length} ${length === 1 ? "membership" : "memberships"}`,
+      detail: `yes; its user has ${length} ${length === 1 ? "membership" : "memberships"}`,
     };
   } catch (error) {
     if (!(error instanceof RolecallError)) throw error;

@@ -42,10 +42,14 @@ export async function showDrift(
     const drifts = await driftsOf(merchants.planned, io);
     await warnShallow(drifts, io);
     const output = outputTo(options.output, io);
-    if (options.patch) printPatch(drifts, merchants, { options, sink: output.sink }, io);
-    else printDrifts(drifts, merchants, { options, sink: output.sink }, io);
+    const print = options.patch ? printPatch : printDrifts;
+    const { plans, complete } = showPlans(
+      merchants.planned,
+      () => print(drifts, merchants, { options, sink: output.sink }, io),
+      options,
+      io,
+    );
     await output.end();
-    const { plans, complete } = showPlans(merchants.planned, () => undefined, options, io);
     const blocked = plans.some(({ findings }) => findings.some(({ severity }) => severity === "error"));
     if (!merchants.valid || !complete || blocked) return ExitCode.failed;
     const differs = drifts.some(({ changes, violations }) => changes.length + violations.length > 0);

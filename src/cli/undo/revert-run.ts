@@ -159,7 +159,7 @@ async function planUndo(
       makePlan: (input) => {
         const { merchant } = input.desired;
         const past = undone.get(merchant);
-        if (past === undefined) throw new Error(`${merchant} is not of the run`);
+        if (past === undefined) throw new Error(`${merchant} is not part of the run`);
         const undo = undoPlan(past, input);
         notes.set(merchant, undo.notes);
         return undo.plan;

@@ -1,7 +1,7 @@
 import { openSuggester } from "../../lib/suggest.ts";
 import { byCodeUnit } from "../../lib/text.ts";
 import type { RoleRef } from "../../model/field-values.ts";
-import { PREDEFINED_ROLES } from "../../model/live.ts";
+import { PREDEFINED_ROLES, predefinedRole } from "../../model/live.ts";
 import type { FindingData } from "../findings/findings.ts";
 import type { RolePlan } from "./plan-roles.ts";
 import type { Scope } from "./scope.ts";
@@ -53,7 +53,8 @@ export function roleResolver(
   const predefined = new Map(
     live.flatMap((role) => (role.predefined ? [[role.name.toLowerCase(), role.id] as const] : [])),
   );
-  const suggest = (role: string): string | null => predefined.get(role.toLowerCase()) ?? nearest(role);
+  const suggest = (role: string): string | null =>
+    predefined.get(role.toLowerCase()) ?? nearest(role) ?? predefinedRole(role);
   // Only for display: nobody can be given an ignored role.
   const ignoredNames = new Map(ignoredLiveRoles.map(({ id, name }) => [id, name]));
   const refOf = (id: string): RoleRef => ({ id, name: names.get(id) ?? ignoredNames.get(id) ?? id });

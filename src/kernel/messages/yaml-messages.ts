@@ -2,6 +2,11 @@ import { grouped } from "../../lib/text.ts";
 import type { YamlProblem } from "../problems/problem.ts";
 import { type MessageTable, type MessageText, quote } from "./message-phrases.ts";
 
+/** Returns the beginning of a sentence about a file that cannot be read. */
+function subject(name: string | null): string {
+  return name === null ? "This file" : quote(name);
+}
+
 /** Messages for files that cannot be read, invalid YAML, and a second file of a merchant. */
 export const YAML_MESSAGES: MessageTable<YamlProblem["code"]> = {
   "duplicate-merchant": ({ merchant }, first) => ({
@@ -9,23 +14,23 @@ export const YAML_MESSAGES: MessageTable<YamlProblem["code"]> = {
     hint: "A merchant must have only one file: merge the two, or correct the merchant code.",
   }),
   "file-missing": ({ name }) => ({
-    message: `There is no file ${quote(name)}.`,
+    message: name === null ? "There is no such file." : `There is no file ${quote(name)}.`,
     hint: "Check the spelling. An included path is relative to the file that includes it.",
   }),
   "file-not-a-file": ({ name }) => ({
-    message: `${quote(name)} is not a YAML file.`,
+    message: `${subject(name)} is not a YAML file.`,
     hint: "Specify a single file that ends in .yaml or .yml, not a folder or a link to another kind of file.",
   }),
   "file-not-utf8": ({ name }) => ({
-    message: `${quote(name)} is not UTF-8 text.`,
+    message: `${subject(name)} is not UTF-8 text.`,
     hint: "Save it with UTF-8 encoding.",
   }),
   "file-outside-root": ({ name }) => ({
-    message: `${quote(name)} is outside the project.`,
+    message: `${subject(name)} is outside the project.`,
     hint: "Include only files in the project, after links are resolved: other files are not reviewed with it.",
   }),
   "file-unreadable": ({ name }) => ({
-    message: `${quote(name)} cannot be read.`,
+    message: `${subject(name)} cannot be read.`,
     hint: "Check its permissions.",
   }),
   "link-not-read": ({ why }) =>

@@ -56,7 +56,8 @@ export type UnreadLinkReason = "broken" | "outside" | "folder";
 /** Problems of files as such: unreadable, no YAML, or a second one of a merchant. */
 export type YamlProblem =
   | { readonly code: "duplicate-merchant"; readonly merchant: string }
-  | { readonly code: FileCode; readonly name: string }
+  /** `name` is the path in an include; `null` for the file of the problem itself. */
+  | { readonly code: FileCode; readonly name: string | null }
   | { readonly code: "link-not-read"; readonly why: UnreadLinkReason }
   | { readonly code: "file-empty" }
   | { readonly code: "sandbox-seed" }

@@ -7,13 +7,8 @@ import type { ProjectAccess } from "./bound-files.ts";
 import { type BuiltMerchant, buildDesiredState } from "./build-desired-state.ts";
 import { duplicateMerchants } from "./duplicate-merchants.ts";
 import { type Enforcement, loadProjects } from "./load-project.ts";
-import {
-  type FailedRead,
-  type LoadedSources,
-  loadSources,
-  type ReadSource,
-  type SourceFile,
-} from "./load-sources.ts";
+import { type LoadedSources, loadSources, type ReadSource, type SourceFile } from "./load-sources.ts";
+import { failedRead } from "./unreadable-file.ts";
 
 /** A merchant's file; `state` is `null` if it or an included file has an error other than a refusal. */
 export interface LoadedMerchant {
@@ -92,7 +87,7 @@ export async function loadMerchants(
     shared.flatMap(({ location, code }) => (code === "unknown-role" ? location.file : [])),
   );
   const allProblems = [
-    ...library.failures.map(unreadable),
+    ...library.failures.map((failure) => failedRead(failure, failure.location)),
     ...projects.flatMap(({ problems }) => problems),
     ...library.sources.flatMap((source) => (ofProjects.has(source.file) ? [] : source.problems)),
     ...assembled.flatMap((merchant) =>
@@ -119,9 +114,7 @@ export async function loadMerchants(
             ? null
             : withRolesElsewhere(state, elsewhere.get(file)),
       })),
-      ...library.failures.flatMap(({ location, name }) =>
-        location === null ? [{ file: name, state: null }] : [],
-      ),
+      ...library.failures.flatMap(({ location, file }) => (location === null ? [{ file, state: null }] : [])),
     ],
     diagnostics:
       problems.length === 0
@@ -284,11 +277,6 @@ function concerns(
     (via === undefined && ofProjects.has(file)) ||
     (via === undefined ? files.has(file) : mains.has(via)) ||
     (isMissing && !knownFiles.has(via ?? file));
-}
-
-function unreadable({ code, name, limit, location: included }: FailedRead): LocatedProblem {
-  const location = included ?? ({ at: "file", file: name } as const);
-  return code === "file-too-large" ? { code, limit, location } : { code, name, location };
 }
 
 /** Removes duplicates of problems that several merchants have through the same file. */

@@ -17,9 +17,9 @@ import { omitUndefined, unique } from "../values/values.ts";
 import type { ParsedYaml } from "../yaml/fast-yaml.ts";
 import { parseYaml } from "../yaml/parse-yaml.ts";
 import { isBound, type MatchedGlob, matchedFiles, type ProjectAccess, placeIn } from "./bound-files.ts";
-import { type FailedRead, loadSources, type ReadSource } from "./load-sources.ts";
+import { loadSources, type ReadSource } from "./load-sources.ts";
 import { type IncludeGraph, resolveIncludes } from "./resolve-includes.ts";
-import { unreadableFile } from "./unreadable-file.ts";
+import { failedRead, unreadableFile } from "./unreadable-file.ts";
 
 /** A file of rules with its includes, all without errors. */
 export interface RulesFile {
@@ -254,20 +254,14 @@ async function loadRules(
   return {
     files: entries.map(({ rules }) => built.get(names.get(rules ?? "") ?? "") ?? null),
     problems: [
-      ...library.failures.map((failure) => failedRules(failure, locations)),
+      ...library.failures.map((failure) =>
+        failedRead(failure, failure.location ?? locations.get(failure.path) ?? null),
+      ),
       ...library.sources.flatMap(({ problems }) => problems),
       ...[...built.values()].flatMap(({ problems }) => problems),
     ],
     sources: library.sources.map(({ file, text }) => ({ file, text })),
   };
-}
-
-function failedRules(
-  { code, name, limit, location: included }: FailedRead,
-  locations: ReadonlyMap<string, FileLocation>,
-): LocatedProblem {
-  const location = included ?? locations.get(name) ?? ({ at: "file", file: name } as const);
-  return code === "file-too-large" ? { code, limit, location } : { code, name, location };
 }
 
 const RULE_KEYS: ReadonlySet<string> = new Set(["version", "include", ...RULE_SECTIONS]);

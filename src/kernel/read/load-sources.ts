@@ -1,11 +1,10 @@
 import { inFile } from "../problems/in-file.ts";
-import type { FileCode, FileLocation, LocatedProblem, Problem } from "../problems/problem.ts";
+import type { FileLocation, LocatedProblem, Problem } from "../problems/problem.ts";
 import { keyProblems } from "../problems/secrets.ts";
 import { checkSchema } from "../schema/check-file.ts";
 import type { MerchantFile } from "../schema/merchant-schema.ts";
 import { type RawFile, toRawFile } from "../schema/raw-file.ts";
 import { checkSource } from "../validate/source-rules.ts";
-import { MAX_LENGTH } from "../values/limits.ts";
 import { includeMistake, isYamlName } from "../values/text-schemas.ts";
 import { listOf } from "../values/values.ts";
 import type { ParsedYaml } from "../yaml/fast-yaml.ts";
@@ -83,7 +82,12 @@ function includesOf({ file, fields }: RawFile): readonly Include[] {
 /** A file's text and canonical name, or the reason why it cannot be read. */
 export type ReadResult =
   | { readonly ok: true; readonly file: string; readonly text: string }
-  | { readonly ok: false; readonly reason: ReadFailure };
+  | {
+      readonly ok: false;
+      readonly reason: ReadFailure;
+      /** Its displayed path, if it is there. */
+      readonly file?: string;
+    };
 
 type TextResult = ReadResult & { readonly ok: true };
 
@@ -98,9 +102,11 @@ export type ReadSource = (path: string, from: string | null) => Promise<ReadResu
 
 /** A file that could not be read, with the location of its include. */
 export interface FailedRead {
-  readonly code: FileCode | "file-too-large";
-  readonly name: string;
-  readonly limit: number;
+  readonly reason: ReadFailure;
+  /** As written. */
+  readonly path: string;
+  /** Its displayed path. */
+  readonly file: string;
   readonly location: FileLocation | null;
 }
 
@@ -133,10 +139,10 @@ export async function loadSources(
     return source;
   };
   const fail = (
-    { reason }: ReadResult & { readonly ok: false },
-    name: string,
+    { reason, file }: ReadResult & { readonly ok: false },
+    path: string,
     location: FileLocation | null,
-  ) => void failures.push({ code: `file-${reason}`, name, limit: MAX_LENGTH, location });
+  ) => void failures.push({ reason, path, file: file ?? path, location });
   const readIncluded = readOnce(read);
   const follow = async ({ includes }: SourceFile): Promise<void> => {
     const results = await Promise.all(includes.map(readIncluded));

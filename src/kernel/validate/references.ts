@@ -1,6 +1,6 @@
 import { isLiteralGlob } from "../../lib/glob.ts";
 import { isSlip, openSuggester } from "../../lib/suggest.ts";
-import { isLikeRoleId, PREDEFINED_ROLES, UNASSIGNABLE_ROLES } from "../../model/live.ts";
+import { isLikeRoleId, predefinedRole, UNASSIGNABLE_ROLES } from "../../model/live.ts";
 import type { FileLocation, LocatedProblem, Path } from "../problems/problem.ts";
 import { namesInFile } from "../rules/settings/every-setting.ts";
 import type { SettingName } from "../rules/settings/setting-kinds.ts";
@@ -36,9 +36,7 @@ export function knownRoles(merchant: RuleContext): readonly LocatedProblem[] {
       if (isKnown(role)) {
         return [];
       }
-      const near =
-        suggest(role) ?? PREDEFINED_ROLES.find((id) => id === `role_${role.toLowerCase()}`) ?? null;
-      return [{ role, near, location }];
+      return [{ role, near: suggest(role) ?? predefinedRole(role), location }];
     });
   const ownReferences = open ? [] : [...grantReferences(merchant, isKnown), ...rules.filter(isOwn)];
   return [

@@ -85,13 +85,17 @@ function minuteOf(timestamp: number, now: number): string {
 export function lostFailure(lost: LostResponse, context: RequestContext): RolecallError {
   const { method, path, write, maybeApplied } = context;
   const uncertain = write && (maybeApplied || lost.sent);
+  const isTooLarge = lost.kind === "too-large";
+  const what = isTooLarge ? "returned" : "got no response:";
   return new RolecallError(
     LOST_CODES[lost.kind],
-    `${method} ${path} got no response: ${sanitizeLine(withoutSecrets(lost.message, context.secrets))}.`,
+    `${method} ${path} ${what} ${sanitizeLine(withoutSecrets(lost.message, context.secrets))}.`,
     {
       hint: uncertain
         ? MAY_BE_DONE
-        : "Check the base URL and the network, and that the service is up; then run the command again.",
+        : isTooLarge
+          ? "This does not match the API contract. Check the base URL; then ask the service's operators."
+          : "Check the base URL and the network, and that the service is up; then run the command again.",
       request: requestOf(context, uncertain ? { uncertain } : {}),
       cause: lost,
     },

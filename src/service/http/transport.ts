@@ -230,7 +230,7 @@ const NETWORK: Readonly<Record<string, Words>> = {
     sent: true,
     words: (host) => `${host} sent more or less than its Content-Length`,
   },
-  UND_ERR_HEADERS_OVERFLOW: { sent: true, words: (host) => `${host} sent headers that are too large` },
+  UND_ERR_HEADERS_OVERFLOW: { kind: "too-large", sent: true, words: () => "headers that are too large" },
   EMFILE: {
     sent: false,
     words: () =>
@@ -253,7 +253,7 @@ const NETWORK: Readonly<Record<string, Words>> = {
   UND_ERR_RES_EXCEEDED_MAX_SIZE: {
     kind: "too-large",
     sent: true,
-    words: (host) => `the response of ${host} is too large`,
+    words: () => "a response that is too large",
   },
 };
 

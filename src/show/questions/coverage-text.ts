@@ -80,8 +80,8 @@ function unknownLines(
   const names = `${roles.slice(0, MOST_NAMES).map(oneLine).join(", ")}${more > 0 ? ` and ${counted(more, "more role")}` : ""}`;
   const text =
     source === "declared"
-      ? `What ${names} may grant is not in the files; use --live.`
-      : `What ${names} may grant is not reported by the service.`;
+      ? `The files do not say what ${names} ${roles.length === 1 ? "grants" : "grant"}; use --live.`
+      : `The service does not say what ${names} ${roles.length === 1 ? "grants" : "grant"}.`;
   return hangingLines(text, columns, "", "  ");
 }
 
@@ -97,8 +97,7 @@ function holdText(merchants: readonly CheckedMerchant[]): string {
   ).length;
   if (judged.length === 0) return "no policies and no checks";
   const countText = counted(judged.length, "policy or check", "policies and checks");
-  const unclear = unknown === 0 ? "" : `of ${grouped(unknown)} it is not known`;
-  const also = unclear && `, ${unclear}`;
+  const also = unknown === 0 ? "" : `; ${grouped(unknown)} ${unknown === 1 ? "is" : "are"} unknown`;
   if (broken > 0) return `${grouped(broken)} of ${countText} ${broken === 1 ? "is" : "are"} broken${also}`;
   if (unknown === 0) return `${countText} ${judged.length === 1 ? "holds" : "hold"}`;
   const holding = judged.length - unknown;

@@ -154,7 +154,9 @@ export function renderDoneChanges(ends: readonly MerchantEnd[], style: Style): s
   const lines = [
     ...shown.map(({ row, at }) => `${DONE[row.kind]} ${doneText(row)}${at}`),
     ...(passwords.length > kept ? [`set ${counted(passwords.length - kept, "password")}`] : []),
-    ...(kept > 0 ? [`kept ${counted(kept, "password")}, since the new one was used before`] : []),
+    ...(kept > 0
+      ? [`kept ${counted(kept, "password")}: the new ${kept === 1 ? "one was" : "ones were"} used before`]
+      : []),
   ].flatMap((text) => hangingLines(oneLine(text), style.columns, `${style.green("✓")} `, "    "));
   return [...lines, ...(hidden > 0 ? [`  ${style.dim(cutText(hidden))}`] : [])]
     .map((line) => `${line}\n`)

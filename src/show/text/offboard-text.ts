@@ -60,7 +60,7 @@ function personLines(
         ? "in no file that was searched"
         : "in no file";
   // A key does not reach every merchant.
-  const none = `live at none of ${counted(merchants, "merchant")}`;
+  const none = `live at 0 of ${counted(merchants, "merchant")}`;
   const parts = [
     inFiles,
     ...(live === null || (live.length === 0 && merchants === 0)

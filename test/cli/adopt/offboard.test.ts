@@ -144,7 +144,7 @@ describe("offboard", () => {
       env: { ...sandbox.env, ROLECALL_API_KEY: "sk_test_readonly" },
     });
     expect(stdout.replaceAll(/\s+/g, " ")).toContain(
-      "zed@x.example in no file; live at none of 2 merchants ! Not known at merchants without a file: The key in ROLECALL_API_KEY cannot list memberships",
+      "zed@x.example in no file; live at 0 of 2 merchants ! Not known at merchants without a file: The key in ROLECALL_API_KEY cannot list memberships",
     );
   });
 

@@ -81,10 +81,10 @@ describe("check", () => {
     expect(await check()).toEqual({
       code: 0,
       stdout: [
-        "MC1: 3 of 5 policies and checks hold, of 2 it is not known",
+        "MC1: 3 of 5 policies and checks hold; 2 are unknown",
         "  unknown  can payouts_edit: only ada@x.example (access/mc1.yaml:12)",
         "  unknown  can payouts_edit: at most 1 (access/mc1.yaml:13)",
-        "What role_admin may grant is not in the files; use --live.",
+        "The files do not say what role_admin grants; use --live.",
         "",
       ].join("\n"),
       stderr: "",
@@ -99,7 +99,7 @@ describe("check", () => {
     ]);
     await shop("MC2", RULES);
     expect((await check()).stdout).toBe(
-      "2 merchants: 4 of 6 policies and checks hold, of 2 it is not known\nWhat role_admin may grant is not in the files; use --live.\n",
+      "2 merchants: 4 of 6 policies and checks hold; 2 are unknown\nThe files do not say what role_admin grants; use --live.\n",
     );
   });
 

@@ -417,6 +417,8 @@ test.each([
   ["Casheir", "Cashier"],
   ["role_employe", "role_employee"],
   ["cashier", "Cashier"],
+  ["Admin", "role_admin"],
+  ["manager", "role_manager"],
   ["Something else", null],
 ])("a role that nobody knows, %s, comes with the live or predefined name that is near: %s", (name, near) => {
   const want = desired({ members: [member("ada@example.com", { roles: [name] })] });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { LostResponse } from "../../../src/service/http/transport.ts";
 import { connectTo, connectToFetch, failureOf, json, KEY, page, problem } from "../support.ts";
 
 const read = async (answer: () => Response) => {
@@ -14,6 +15,15 @@ const update = async (answer: () => Response) => {
 };
 
 const LINE = "PATCH /v0.1/merchants/MC1/roles/role_a";
+
+test("a response that is too large is a bad one, and not none", async () => {
+  const { failure } = await read(() => {
+    throw new LostResponse("too-large", "headers that are too large", true);
+  });
+  expect(failure.code).toBe("bad-response");
+  expect(failure.message).toMatch(/^GET \S+ returned headers that are too large\.$/);
+  expect(failure.hint).toContain("does not match the API contract");
+});
 
 describe("an error response", () => {
   test.each<[number, string, string, RegExp]>([

@@ -14,7 +14,7 @@ import { hangingLines, wrapText } from "../wrap.ts";
 
 /** Says what to do next, how to undo the run, and where its journals are. */
 export function nextBlock(
-  { applied, outcomes, leftOut, unapproved = [] }: Ending,
+  { command, applied, outcomes, leftOut, unapproved = [] }: Ending,
   skipped: readonly MerchantOutcome[],
   isCut: boolean,
   style: Style,
@@ -22,7 +22,15 @@ export function nextBlock(
   const complete = isComplete(outcomes);
   const next = [
     ...(applied === null ? [] : causeText(applied)),
-    ...(complete ? [] : [isDoneButFor(unapproved, applied) ? SAVE_REST : howToGoOn(applied, skipped)]),
+    ...(complete
+      ? []
+      : [
+          isDoneButFor(unapproved, applied)
+            ? SAVE_REST
+            : applied === null || applied.ends.length === 0
+              ? howToBegin(skipped, command)
+              : howToGoOn(applied, skipped),
+        ]),
     ...(!complete && leftOut > 0
       ? [
           `${counted(leftOut, "change")} left out; the next plan shows ${leftOut === 1 ? "it" : "them"} again.`,
@@ -88,8 +96,16 @@ function isDoneButFor(unapproved: readonly MerchantOutcome[], applied: AppliedRu
   return unapproved.length > 0 && outcomes.every(({ status }) => status === "done");
 }
 
-function howToGoOn(applied: AppliedRun | null, skipped: readonly MerchantOutcome[]): string {
-  const ends = applied?.ends ?? [];
+/** Returns how to begin again where no merchant was applied to. */
+function howToBegin(skipped: readonly MerchantOutcome[], command: Ending["command"]): string {
+  const isRefused = skipped.some(({ status }) => status === "refused");
+  const fix = isRefused
+    ? "correct the files, or override or approve the refused changes"
+    : "fix the problems above";
+  return `To continue, ${fix}, and ${command === "apply" ? "apply again" : "run the undo again"}.`;
+}
+
+function howToGoOn({ ends }: AppliedRun, skipped: readonly MerchantOutcome[]): string {
   const outcomes = ends.flatMap(({ result }) => result.outcomes);
   const writes = ends.reduce((sum, { result }) => sum + result.writes, 0);
   const rotates = outcomes.length > 0 && outcomes.every(({ change }) => isPassword(change));
@@ -101,11 +117,6 @@ function howToGoOn(applied: AppliedRun | null, skipped: readonly MerchantOutcome
       : unknown > 0
         ? "It is unknown whether anything was changed."
         : "Nothing was changed.";
-  const isRefused = skipped.some(({ status }) => status === "refused");
-  if (ends.length === 0)
-    return isRefused
-      ? "To continue, correct the files, or override or approve the refused changes, and apply again."
-      : "To continue, fix the problems above, and apply again.";
   if (rotates && skipped.length === 0 && outcomes.some(({ status }) => status !== "done")) {
     const fix = outcomes.some(({ status }) => status === "failed") ? "fix the problem, and " : "";
     return `${what} To continue, ${fix}run the command again: passwords that are already set are kept.`;

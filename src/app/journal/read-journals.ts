@@ -52,7 +52,19 @@ export const EXTENSION = ".jsonl";
 const MAX_BYTES = 256 * 1024 * 1024;
 
 /** Matches the time at the start of a journal's name, which the journals of one run share. */
-const TIME = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z/;
+const TIME = /^(\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\d)-(\d{3}Z)/;
+
+/** Formats a time as a run's id, sortable and a file name on every platform: `2026-11-21T13-05-00-123Z`. */
+export function runIdAt(time: number): string {
+  return new Date(time).toISOString().replaceAll(/[:.]/g, "-");
+}
+
+/** Returns the time in the name of a journal, in ms since the epoch; `null` for other names. */
+export function timeOfRun(name: string): number | null {
+  const [, hour, minute, second, rest] = TIME.exec(name) ?? [];
+  const time = Date.parse(`${hour}:${minute}:${second}.${rest}`);
+  return Number.isNaN(time) ? null : time;
+}
 
 /** Returns the prefix that a run's journals share. */
 export function beginningOf(name: string): string {

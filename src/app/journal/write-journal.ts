@@ -7,7 +7,7 @@ import type { Plan } from "../../model/plan.ts";
 import { syncFolder } from "../io/atomic-write.ts";
 import { type Io, VERSION } from "../io/io.ts";
 import { gitCommit } from "../project/git-commit.ts";
-import { EXTENSION, nameOf } from "./read-journals.ts";
+import { EXTENSION, nameOf, runIdAt, timeOfRun } from "./read-journals.ts";
 import { alreadyRunning, runningApply } from "./running-applies.ts";
 import { runsFolder } from "./runs-folder.ts";
 
@@ -109,19 +109,15 @@ function runStarted({
   };
 }
 
-/** Returns an unused run id: the current time, or the next free millisecond. */
+/** Returns an unused run id: the current time, but after those of all earlier runs, whose clock may have been ahead. */
 async function freeId(folder: string, now: number): Promise<string> {
-  const names = await readdir(folder);
-  for (let time = now; ; time += 1) {
-    const id = timeOf(time);
-    if (!names.some((name) => name.startsWith(id))) return id;
-  }
+  const times = (await readdir(folder)).flatMap((name) => timeOfRun(name) ?? []);
+  const latest = times.reduce((a, b) => Math.max(a, b), 0);
+  return runIdAt(latest < LAST_TIME ? Math.max(now, latest + 1) : now);
 }
 
-/** Formats a time as a sortable file name for every platform: `2026-11-21T13-05-00-123Z`. */
-function timeOf(now: number): string {
-  return new Date(now).toISOString().replaceAll(/[:.]/g, "-");
-}
+/** The last time that an id can have: a later year has more than four digits. */
+const LAST_TIME = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /** Creates the folder for the user alone, and keeps it out of git: a journal shows who may do what. */
 async function makeFolder(folder: string): Promise<void> {

@@ -1,10 +1,19 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { appendFile, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import {
+  appendFile,
+  type FileHandle,
+  mkdir,
+  mkdtemp,
+  open as openFile,
+  readdir,
+  rm,
+  writeFile,
+} from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { fileJournals } from "../../../src/app/journal/write-journal.ts";
+import { fileJournals, type JournalOptions } from "../../../src/app/journal/write-journal.ts";
 import type { Plan } from "../../../src/model/plan.ts";
 import { testIo } from "../../support/io.ts";
 import { journalText, runStarted } from "../../support/past-run.ts";
@@ -49,9 +58,13 @@ async function begin(rest: Parameters<typeof runStarted>[0] = {}, name?: string)
   await writeFile(path(name), `${JSON.stringify({ at, ...started })}\n`);
 }
 
-function open(plan: Plan = richPlan(), sleep: () => Promise<void> = async () => undefined) {
+function open(
+  plan: Plan = richPlan(),
+  sleep: () => Promise<void> = async () => undefined,
+  create?: JournalOptions["create"],
+) {
   const { io } = testIo({ cwd, now: Date.now, sleep });
-  return fileJournals(io)(plan);
+  return fileJournals(io, { undoes: null, ...(create && { create }) })(plan);
 }
 
 const journals = (): Promise<readonly string[]> => readdir(join(cwd, ".rolecall", "runs"));
@@ -98,14 +111,17 @@ test("an apply that was killed later does not hide one that is running", async (
 
 test("of two that begin together the first goes on, as soon as the other has given up", async () => {
   const later = "2099-01-01T00-00-00-000Z";
-  await begin({ run: later }, `${later}-MC1`);
+  const beginMeanwhile = async (file: string): Promise<FileHandle> => {
+    await begin({ run: later }, `${later}-MC1`);
+    return openFile(file, "ax");
+  };
   let looked = 0;
-  const journal = await open(richPlan(), async () => {
+  const giveUp = async (): Promise<void> => {
     looked += 1;
     if (looked === 3) await rm(path(`${later}-MC1`));
-  });
+  };
+  const journal = await open(richPlan(), giveUp, beginMeanwhile);
   await journal.close();
   expect(looked).toBe(3);
-  await begin({ run: later }, `${later}-MC1`);
-  await expect(open()).rejects.toMatchObject({ code: "apply-running" });
+  await expect(open(richPlan(), undefined, beginMeanwhile)).rejects.toMatchObject({ code: "apply-running" });
 });

@@ -80,6 +80,23 @@ describe("a run's journal", () => {
     ]);
   });
 
+  test.each([
+    ["2100-01-01T00-00-00-000Z", "2100-01-01T00-00-00-001Z"],
+    ["2026-11-21T12-00-00-000Z", "2026-11-21T13-05-00-123Z"],
+    // The years after 9999 have more digits, which would not be in order.
+    ["9999-12-31T23-59-59-999Z", "2026-11-21T13-05-00-123Z"],
+    ["notes", "2026-11-21T13-05-00-123Z"],
+  ])(
+    "has an id after those of earlier runs, even if the clock was ahead: after %s, %s",
+    async (earlier, id) => {
+      await mkdir(join(cwd, ".rolecall", "runs"), { recursive: true });
+      await writeFile(join(cwd, ".rolecall", "runs", `${earlier}-MC1.jsonl`), "");
+      const journal = await journals()({ ...richPlan(), merchant: "MC1" });
+      await journal.close();
+      expect(journal.run).toBe(id);
+    },
+  );
+
   test("says who, where and what, and holds what is written to it", async () => {
     const journal = await journals()(richPlan());
     await journal.write(LEFT);

@@ -56,10 +56,9 @@ export function accountFor(
   );
   const judgedGroups = groupedRows(merged.rows).map((rows) => {
     const [{ review, row }] = rows;
-    const hasBase = reviews[review]?.state.hasBase === true;
     const fingerprints = [...new Set(rows.flatMap((mergedRow) => fingerprintsOf(mergedRow.row.subject)))];
     const judged = rows.flatMap((mergedRow) =>
-      ownItems(mergedRow.row, hasBase).map((item) => ({
+      ownItems(mergedRow, reviews[review], merged).map((item) => ({
         item,
         row: mergedRow.row,
         ...judge(mergedRow, item),
@@ -127,14 +126,21 @@ function groupedRows(mergedRows: readonly MergedRow[]): readonly Rows[] {
   return [...groups.values()];
 }
 
-/** Returns the items that a review changes: with a base, those that its files do. */
-function ownItems(row: ReviewedRow, hasBase: boolean): readonly Item[] {
-  if (row.subject.kind === "leftover") return [EXISTS];
+/**
+ * Returns the items that a review changes: with a base, those that its files do, and what it shows besides of a role or
+ * membership where the files of another review say something else.
+ */
+function ownItems(mergedRow: MergedRow, review: Review | undefined, merged: MergedReviews): readonly Item[] {
+  const { row } = mergedRow;
+  const { subject, base, after } = row;
+  if (subject.kind === "leftover") return [EXISTS];
   const items = touchedItems(row).filter(({ field }) => field !== "reach");
-  if (!hasBase) return items;
-  const { base } = row;
-  if (base === undefined) return [];
-  return items.filter((item) => !isSameValue(itemValue(base, item), itemValue(row.after, item)));
+  if (review?.state.hasBase !== true) return items;
+  if (base !== undefined) {
+    return items.filter((item) => !isSameValue(itemValue(base, item), itemValue(after, item)));
+  }
+  if (subject.kind === "person") return [];
+  return review.lostAt === undefined ? items.filter((item) => merged.isContradicted(mergedRow, item)) : items;
 }
 
 interface ItemVerdict {

@@ -3,6 +3,7 @@ import type { ReviewedState } from "../../model/reviewed.ts";
 import type { Identities } from "./identities.ts";
 import {
   type Item,
+  isSameValue,
   itemValue,
   type ReviewedRow,
   type RowSubject,
@@ -38,6 +39,8 @@ export interface Decision extends MergedRow {
 /** Decisions of reviews, in the order of their merges. */
 export interface MergedReviews {
   readonly rows: readonly MergedRow[];
+  /** Returns whether the files of another review than a row's say something else about an item than the row shows. */
+  isContradicted(one: MergedRow, item: Item): boolean;
   /** Returns what the last review that touches an item decides; else, of a person's permissions, what the last one shows. */
   decide(subject: RowSubject, item: Item): Decision | null;
 }
@@ -61,6 +64,14 @@ export function mergeReviews(
   }
   return {
     rows,
+    isContradicted: ({ review, row: { subject, after } }, item) =>
+      (bySubject.get(subjectText(subject)) ?? []).some(
+        ({ review: other, row: { base, after: declared } }) => {
+          if (other === review || base === undefined) return false;
+          const value = itemValue(declared, item);
+          return !isSameValue(itemValue(base, item), value) && !isSameValue(itemValue(after, item), value);
+        },
+      ),
     decide: (subject, item) => {
       const rowsOfSubject = bySubject.get(subjectText(subject)) ?? [];
       const toucher = rowsOfSubject.findLast(({ row }) => touches(row, item));

@@ -361,6 +361,19 @@ describe("with the base branch", () => {
     expect(isFailure(comparison)).toBe(false);
   });
 
+  test("a removal of what is only live is lost if a pull request that was merged before adopts it", () => {
+    const [adopts, removes] = [against("#1", listed, without), against("#2", without, without)];
+    const later = compareReviewed([removes, adopts], freshOf(listed, bob));
+    expect(briefAccount(later)).toEqual([
+      "#2 remove bob@example.com: superseded",
+      "#1 update bob@example.com: done",
+    ]);
+    const first = compareReviewed([adopts, removes], freshOf(listed, bob));
+    expect(briefAccount(first)).toContain("#2 remove bob@example.com: dropped");
+    const second = compareReviewed(remaining(first, new Set()), freshOf(listed, bob));
+    expect(briefAccount(second)).toEqual(["#2 remove bob@example.com: dropped"]);
+  });
+
   test("what another pull request changes is not asked of this one, and is covered", () => {
     const reviews = [against("#2", without, without)];
     expect(compareReviewed(reviews, freshOf(without, bob))).toMatchObject({ refused: [], account: [] });

@@ -4,7 +4,7 @@ import type { Review } from "../kernel/approval/merged-reviews.ts";
 import type { Seal } from "../kernel/approval/seal.ts";
 import { isDueInPart } from "../kernel/plan/due.ts";
 import { impactOn } from "../kernel/rules/impact.ts";
-import type { Plan } from "../model/plan.ts";
+import type { Change, Plan } from "../model/plan.ts";
 
 /** A merchant's fresh plan beside its reviews. */
 export interface JudgedMerchant {
@@ -19,8 +19,11 @@ export interface JudgedMerchant {
   readonly refusals: readonly string[];
   /** Those of them that are due, or that a review has shown. */
   readonly dueRefusals: readonly string[];
-  /** Reviewed changes that a later review decides otherwise, a sentence each. */
-  readonly superseded: readonly string[];
+  /**
+   * What is told and is no failure, a sentence each: reviewed changes that a later review decides otherwise, and expired
+   * invitations that no review renews.
+   */
+  readonly remarks: readonly string[];
   /** Reviewed changes that the files no longer declare. */
   readonly dropped: readonly DroppedChange[];
   /** The same as sentences: no later plan shows it. */
@@ -86,7 +89,15 @@ export function judgeMerchant(
     const why = reasons.length === 0 ? "" : `: ${reasons.join("; ")}`;
     return `not approved: ${change.kind} ${change.resource} ${change.name}${why}.`;
   };
-  const refusals = comparison.refused.map(sentenceOf);
+  const isLeft = ({ change }: Comparison["refused"][number]): boolean =>
+    isRenewal(change) && !shown.has(change.fingerprint);
+  const refusals = comparison.refused.filter((refused) => !isLeft(refused)).map(sentenceOf);
+  const expired = comparison.refused
+    .filter(isLeft)
+    .map(
+      ({ change }) =>
+        `the invitation of ${change.name} has expired; the next pull request that changes the merchant renews it.`,
+    );
   const { at } = fresh.plan.reviewed;
   const due = comparison.refused.filter(
     ({ change }) => shown.has(change.fingerprint) || isDueInPart(change, fresh.desired, at),
@@ -99,11 +110,16 @@ export function judgeMerchant(
     rest: restOf(fresh, comparison),
     refusals,
     dueRefusals: due.map(sentenceOf),
-    superseded: [...new Set(superseded)],
+    remarks: [...new Set(superseded), ...expired],
     dropped,
     lost,
     objections: [...refusals, ...lost],
   };
+}
+
+/** Returns whether a change only renews an expired invitation. */
+function isRenewal(change: Change): boolean {
+  return change.kind === "replace" && change.reason === "invitation-expired" && change.fields.length === 0;
 }
 
 function restOf({ plan, planWithout }: FreshPlan, { covered, refused }: Comparison): Plan {

@@ -27,9 +27,10 @@ export function staleWaiting(names: readonly string[]): readonly string[] {
 /** Returns the merchants with changes that nobody has reviewed, that can be made, and that no earlier run has reported. */
 export function unreviewedIn(looked: readonly ReportedMerchant[]): readonly ReportedMerchant[] {
   return looked.filter(
-    ({ since, comparison, whole }) =>
+    ({ since, comparison, refusals, whole }) =>
       since === null &&
       comparison.refused.length > 0 &&
+      refusals.length > 0 &&
       whole.findings.every(({ severity }) => severity !== "error"),
   );
 }

@@ -379,8 +379,8 @@ function objectionsIn(
     ]),
     notes: [
       ...gone.map(({ merchant, sentence }) => `${merchant}: ${sentence}`),
-      ...loud.flatMap(({ merchant, objections, superseded }) =>
-        [...objections, ...superseded].map((one) => `${merchant}: ${one}`),
+      ...loud.flatMap(({ merchant, objections, remarks }) =>
+        [...objections, ...remarks].map((one) => `${merchant}: ${one}`),
       ),
     ],
   };

@@ -177,6 +177,29 @@ test("a removal that waited for an acceptance is made by the daily run", async (
   expect(await removals()).toHaveLength(1);
 });
 
+test("an expired invitation is left by applies of older plans, and renewed by the next change of the merchant", async () => {
+  const invited = BASE.replace(
+    "ben@example.com,",
+    "eve@example.com, roles: [role_employee] }\n  - { email: ben@example.com,",
+  );
+  await merged(invited);
+  const withRole = `${invited}${WITH_ROLE.slice(BASE.length)}`;
+  const pull = await story.openPull({ [FILE]: withRole });
+  await story.plan(pull);
+  story.clock.advance(9 * DAY);
+  expect((await due()).outputs["failure-reason"]).toBe("");
+  await story.merge(pull);
+  const late = await story.apply();
+  expect(late.outputs).toMatchObject({ result: "applied", "failure-reason": "" });
+  expect(late.outputs["waiting"]).toBeUndefined();
+  expect(late.log).toContain(
+    "MC1: the invitation of eve@example.com has expired; the next pull request that changes the merchant renews it.",
+  );
+  expect(await invitations()).toHaveLength(1);
+  await merged(withRole.replace("catalog_view", "refunds_create"));
+  expect(await invitations()).toHaveLength(2);
+});
+
 test("what waits for the apply of its merge is left to that, however often the daily run has looked", async () => {
   const pull = await merged(WITH_ROLE, false);
   const [planned] = story.comments(pull);

@@ -160,8 +160,12 @@ export function droppedDates(
           one.at >= at ||
           (textsOfDates(one.baseFiles, merchant).has(text) && !textsOfDates(one.files, merchant).has(text)),
       );
+      // A membership that ends takes its roles with it.
+      const isEnded = datesIn(files, merchant).some(
+        (date) => date.person === person && date.at <= at && date.text.includes(" leaves "),
+      );
       const isGone = !text.includes(" gets ") && !after.has(memberFact(person));
-      return sight.at < at && !declared.has(text) && !isDecided && !isGone;
+      return sight.at < at && !declared.has(text) && !isDecided && !isEnded && !isGone;
     });
   });
 }

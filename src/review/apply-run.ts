@@ -113,7 +113,7 @@ export interface LookedMerchant extends JudgedMerchant {
 }
 
 /** Returns the pull request that changed a file last; `null` if unknown. */
-type PullOf = (file: string) => Promise<number | null>;
+export type PullOf = (file: string) => Promise<number | null>;
 
 /** Adds what is known of judged merchants, and which pull request made a reviewed change get lost. */
 export async function lookedAt(

@@ -25,6 +25,7 @@ import {
   lookedAt,
   neverApplied,
   openReviews,
+  type PullOf,
   type Report,
   type ReportedMerchant,
   reviewedRuns,
@@ -136,7 +137,10 @@ async function apply(
 ): Promise<ActionResult> {
   const { inputs, io, log, github } = context;
   const read = await loadFiles(inputs, io);
-  const loaded = await withoutEarlierErrors(read, read.valid ? null : await statesBefore(context));
+  const loaded = await withoutEarlierErrors(
+    read,
+    read.valid ? null : await filesAt(context, context.event.before),
+  );
   const isBroken = loaded.diagnostics.some(isFileError);
   const states = soundStates(read);
   const keys = keysNamedBy(loaded.states, io.env);
@@ -158,7 +162,9 @@ async function apply(
   });
   try {
     const placeOf = ruleLocations(loaded.states, loaded.sources);
-    const judged = await judge(context, plannedOnly(whole), records, store, placeTexts(loaded.sources));
+    const run = runOf(context);
+    const pullOf = lastPulls(context, mergedCommits(run, records));
+    const judged = await judge(run, plannedOnly(whole), records, store, placeTexts(loaded.sources), pullOf);
     const byMerchant = new Map(judged.map((look) => [look.merchant, look]));
     const planned = withRunOverrides(
       whole.map((plan) => coveredPart(plan, byMerchant)),
@@ -178,7 +184,6 @@ async function apply(
       ...planOutputs(plans),
       "plan-path": await context.saveFile(`rolecall-plan-${context.scope.id}.json`, plansJson(plans)),
     };
-    const run = runOf(context);
     const unplanned = unplannedOf(planned);
     const unread = new Map(
       unplanned.map(({ merchant }) => [
@@ -193,7 +198,9 @@ async function apply(
     for (const line of shown) reporter.say(line);
     const skipped = skippedMerchants(planned, overrides, new Map());
     const isWhole = loaded.valid && inputs.shard === null && inputs.merchants.length === 0;
-    const undeclared = isWhole ? undeclaredMerchants(run, records, store.seal) : [];
+    const undeclared = isWhole
+      ? await withRemovers(context, undeclaredMerchants(run, records, store.seal), records, pullOf)
+      : [];
     const gone = run.isDue ? neverApplied(records, states) : undeclared.filter(isNews);
     const env = passwordEnvironment(context, keys);
     const { due, left, unready, unchanged } = divide(looks, skipped, { env });
@@ -205,13 +212,14 @@ async function apply(
     const expected = failing(withReports(run, records, judged, skipped, store.seal), unready);
     const { objections, notes } = objectionsIn(expected, gone);
     const known = quietIn(expected, unread);
+    const skippedLoudly = left.filter(({ merchant }) => !known.has(merchant));
     const remaining = [
-      ...left.filter(({ merchant }) => !known.has(merchant)),
+      ...skippedLoudly,
       ...gone.map(
         ({ merchant, sentence }) => ({ merchant, status: "refused", reasons: [sentence] }) as const,
       ),
     ];
-    if (remaining.length > 0) reporter.skipped(remaining, due.length);
+    if (skippedLoudly.length > 0) reporter.skipped(skippedLoudly, due.length);
     for (const note of notes) reporter.say(note);
     const password = passwordsFor(
       due.map(({ plan }) => plan),
@@ -413,24 +421,47 @@ function madeBesides(outcome: MerchantOutcome): readonly MerchantOutcome[] {
 
 /** Compares the plans of merchants with their reviews. */
 async function judge(
-  context: ActionContext,
+  run: ApplyRun,
   looks: readonly PlannedMerchant[],
   records: CoveredRecords,
   store: OpenStore,
   placeOf: PlaceOfEntry,
+  pullOf: PullOf,
 ): Promise<readonly LookedMerchant[]> {
-  const run = runOf(context);
   const judged = looks.map((look) => {
     const { merchant } = look.plan;
     const reviews = openReviews(records, merchant, run);
     return judgeMerchant({ ...look, desired: look.session.state }, reviews, store.seal, placeOf);
   });
-  const { merged, ofCommit } = records;
-  const states = new Map([
-    ...ofCommit.map((number) => [run.sha, number] as const),
+  return lookedAt(run, records, judged, pullOf);
+}
+
+/** Returns the merged pull requests by the commit that they became. */
+function mergedCommits({ sha }: ApplyRun, { merged, ofCommit }: CoveredRecords): ReadonlyMap<string, number> {
+  return new Map([
+    ...ofCommit.map((number) => [sha, number] as const),
     ...merged.map(({ pull }) => [pull.mergedAs ?? "", pull.number] as const),
   ]);
-  return lookedAt(run, records, judged, lastPulls(context, states));
+}
+
+/** Adds the pull requests that removed the files of merchants, as far as they are known. */
+async function withRemovers(
+  context: ActionContext,
+  undeclared: readonly UndeclaredMerchant[],
+  { records }: CoveredRecords,
+  pullOf: PullOf,
+): Promise<readonly UndeclaredMerchant[]> {
+  const named: UndeclaredMerchant[] = [];
+  for (const one of undeclared) {
+    const { merchant, sentence, pulls } = one;
+    const before = isNews(one) ? await filesAt(context, records.states.get(merchant)?.commit ?? null) : null;
+    const file = before?.states.find((state) => state.merchant === merchant)?.origin.file;
+    const remover = file === undefined ? null : await pullOf(file);
+    const isOther = remover !== null && !pulls.includes(remover);
+    const text = sentence.replace(/\.$/, `; #${remover} changed its file last.`);
+    named.push(isOther ? { ...one, sentence: text, pulls: [...pulls, remover] } : one);
+  }
+  return named;
 }
 
 function runOf({ event, inputs }: ActionContext): ApplyRun {
@@ -577,11 +608,11 @@ function divide(
   };
 }
 
-/** Returns the files of the branch before a push; `null` if they cannot be read, and for other events. */
-async function statesBefore({ event, statesAt }: ActionContext): Promise<CommitStates | null> {
-  if (event.before === null) return null;
+/** Returns the files of a commit; `null` if they cannot be read, or without a commit. */
+async function filesAt({ statesAt }: ActionContext, commit: string | null): Promise<CommitStates | null> {
+  if (commit === null) return null;
   try {
-    return await statesAt(event.before);
+    return await statesAt(commit);
   } catch (error) {
     if (error instanceof ActionError) return null;
     throw error;

@@ -167,7 +167,9 @@ describe("what was applied last", () => {
     const pull = await story.openPull({ [file("MC1")]: null });
     await story.merge(pull);
     const run = await story.apply();
-    expect(run.log).toContain("was to change MC1, and was lost: no file declares it any longer.");
+    expect(run.log).toContain(
+      `was to change MC1, and was lost: no file declares it any longer; #${pull} changed its file last.`,
+    );
     // An apply by hand ends the report.
     await story.run({ command: "apply" });
     expect((await story.apply()).outputs["result"]).toBe("no-changes");

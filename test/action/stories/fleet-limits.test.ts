@@ -16,18 +16,18 @@ const openFleet = async (count: number): Promise<readonly string[]> => {
   return codes;
 };
 
-test("300 changed merchants are planned and applied with few requests to GitHub", {
+test("100 changed merchants are planned and applied with few requests to GitHub", {
   timeout: 120_000,
 }, async () => {
-  const codes = await openFleet(300);
+  const codes = await openFleet(100);
   const pull = await story.openPull(changedFleet(codes));
   const plan = await story.plan(pull, { concurrency: "32" });
-  expect(plan.outputs).toMatchObject({ result: "changes", creates: "300" });
+  expect(plan.outputs).toMatchObject({ result: "changes", creates: "100" });
   await story.merge(pull);
   const apply = await story.apply({ concurrency: "32" });
   // A row each would say nothing more.
   expect(apply.summary).toContain(
-    "|---|---|---|\n| 300 merchants | applied |  |\n\n<details><summary>What was done",
+    "|---|---|---|\n| 100 merchants | applied |  |\n\n<details><summary>What was done",
   );
   expect(apply.outputs["result"]).toBe("applied");
   expect(story.comments(pull)[0]?.length).toBeLessThanOrEqual(60_000);

@@ -80,24 +80,37 @@ interface Containers<Item> {
   containing(permissions: ReadonlySet<string>): readonly Item[];
 }
 
-/** Searches among the items with the permission that the fewest have: a hostile file has thousands of roles. */
+/**
+ * Searches among the items with the permission that the fewest have, and compares bits for permissions first: a hostile
+ * file has thousands of roles.
+ */
 function openContainers<Item extends { readonly permissions: ReadonlySet<string> }>(): Containers<Item> {
-  const byPermission = new Map<string, Item[]>();
+  const byPermission = new Map<
+    string,
+    { readonly bit: number; readonly found: { item: Item; bits: number }[] }
+  >();
   return {
     add(item) {
-      for (const permission of item.permissions) {
-        const items = byPermission.get(permission);
-        if (items) items.push(item);
-        else byPermission.set(permission, [item]);
-      }
+      const entries = [...item.permissions].map((permission) => {
+        const entry = byPermission.get(permission) ?? { bit: 1 << (byPermission.size % 32), found: [] };
+        byPermission.set(permission, entry);
+        return entry;
+      });
+      const bits = entries.reduce((sum, { bit }) => sum | bit, 0);
+      for (const { found } of entries) found.push({ item, bits });
     },
     containing(permissions) {
-      let fewest: readonly Item[] | undefined;
+      let bits = 0;
+      let fewest: readonly { readonly item: Item; readonly bits: number }[] | undefined;
       for (const permission of permissions) {
-        const items = byPermission.get(permission) ?? [];
-        if (fewest === undefined || items.length < fewest.length) fewest = items;
+        const entry = byPermission.get(permission);
+        if (entry === undefined) return [];
+        bits |= entry.bit;
+        if (fewest === undefined || entry.found.length < fewest.length) fewest = entry.found;
       }
-      return (fewest ?? []).filter((item) => contains(item.permissions, permissions));
+      return (fewest ?? []).flatMap((whole) =>
+        (bits & ~whole.bits) === 0 && contains(whole.item.permissions, permissions) ? [whole.item] : [],
+      );
     },
   };
 }

@@ -15,7 +15,7 @@ export const separate = {
   },
   codes: ["separate"],
   list: (sets) =>
-    sets.map((roles) => ({
+    distinct(sets).map((roles) => ({
       text: `separate: ${roles.join(", ")}`,
       keys: [],
       entry: roles,
@@ -40,7 +40,7 @@ export const separate = {
   isOff: (sets) => sets.length === 0,
   judge(sets, context) {
     const { index, find } = context;
-    return sets.flatMap((roles) => {
+    return distinct(sets).flatMap((roles) => {
       const rule = keyOf(roles);
       // In the order of the names, so that what each person holds is in that order.
       const names = new Map(roles.map((role) => [find(role), role] as const).sort(by(([, role]) => role)));
@@ -72,6 +72,11 @@ export const separate = {
     });
   },
 } as const satisfies Policy<readonly (readonly string[])[]>;
+
+/** Leaves out sets that are written twice: they are one rule. */
+function distinct(sets: readonly (readonly string[])[]): readonly (readonly string[])[] {
+  return [...new Map(sets.map((roles) => [keyOf(roles), roles])).values()];
+}
 
 function keyOf(roles: readonly string[]): string {
   return `separate ${JSON.stringify(roles)}`;

@@ -156,6 +156,19 @@ test("a refusal that the file overrides is no failure, and enforced rules have t
   ]);
 });
 
+test("a set of separate roles that is written twice is one rule, with each violation once", () => {
+  const set = ["role_owner", "Cashier"];
+  const want = desired({
+    policies: { ...NO_POLICIES, separate: [set, set] },
+    members: [member("ada@example.com", { roles: set })],
+  });
+  expect(
+    declaredRuleResults(want, NOW).flatMap(({ rule, after }) =>
+      rule.text.startsWith("separate") ? [after.reasons] : [],
+    ),
+  ).toEqual([['ada@example.com holds "Cashier" and "role_owner" together.']]);
+});
+
 test("the files alone do not say who uses MFA or has accepted", () => {
   const want = desired({
     guards: { protect: NO_PROTECT, minHolders: { role_owner: 1 } },

@@ -51,16 +51,17 @@ export interface TestSandbox {
 /**
  * Creates a sandbox.
  *
- * @throws Error if the seed or the faults are not valid, with every problem, or if there is no such option.
+ * @throws Error if the seed or the faults are not valid, with every problem, or if an option does not exist or has a wrong value.
  */
 export function createTestSandbox(options: TestSandboxOptions = {}): TestSandbox {
-  checkNames(options);
+  checkOptions(options);
   const { now, faults, ...settings } = options;
   const io = libraryIo({});
   const offset = now === undefined ? 0 : startTime(now) - io.now();
   const sandbox = createSandbox({
     ...settings,
     now: () => io.now() + offset,
+    wallClock: io.now,
     sleep: io.sleep,
     ...(faults !== undefined && { faults: readFaults(faults) }),
   });
@@ -123,23 +124,50 @@ export function createTestSandbox(options: TestSandboxOptions = {}): TestSandbox
   };
 }
 
-const OPTIONS: Readonly<Record<keyof TestSandboxOptions, true>> = {
-  seed: true,
-  faults: true,
-  now: true,
-  strict: true,
-  rateLimit: true,
-  latency: true,
-  log: true,
+/** What the value of an option must be. */
+interface OptionRule {
+  readonly what: string;
+  readonly fits: (value: unknown) => boolean;
+}
+
+const DOCUMENT: OptionRule = {
+  what: "an object or a text",
+  fits: (value) => typeof value === "string" || (typeof value === "object" && value !== null),
 };
 
-function checkNames(options: TestSandboxOptions): void {
-  const names = Object.keys(OPTIONS);
-  const unknown = Object.keys(options).find((name) => !names.includes(name));
-  if (unknown === undefined) return;
-  const meant = suggest(unknown, names);
-  const hint = meant === null ? `The options are ${names.join(", ")}.` : `Did you mean ${meant}?`;
-  throw new TypeError(`The sandbox has no option ${unknown}. ${hint}`);
+function integer(least: number, most: number): OptionRule {
+  return {
+    what: `a whole number from ${least} to ${most}`,
+    fits: (value) => Number.isInteger(value) && Number(value) >= least && Number(value) <= most,
+  };
+}
+
+function ofType(type: "boolean" | "function" | "string", what: string): OptionRule {
+  return { what, fits: (value) => typeof value === type };
+}
+
+const OPTIONS: Readonly<Record<keyof TestSandboxOptions, OptionRule>> = {
+  seed: DOCUMENT,
+  faults: DOCUMENT,
+  now: ofType("string", "a time such as 2026-01-05T09:00:00Z"),
+  strict: ofType("boolean", "true or false"),
+  rateLimit: integer(1, 1_000_000),
+  latency: integer(0, 3_600_000),
+  log: ofType("function", "a function"),
+};
+
+function checkOptions(options: TestSandboxOptions): void {
+  const rules = new Map<string, OptionRule>(Object.entries(OPTIONS));
+  for (const [name, value] of Object.entries(options)) {
+    const rule = rules.get(name);
+    if (rule === undefined) {
+      const meant = suggest(name, rules.keys());
+      const hint =
+        meant === null ? `The options are ${[...rules.keys()].join(", ")}.` : `Did you mean ${meant}?`;
+      throw new TypeError(`The sandbox has no option ${name}. ${hint}`);
+    }
+    if (value !== undefined && !rule.fits(value)) throw new TypeError(`${name} must be ${rule.what}.`);
+  }
 }
 
 function readFaults(faults: NonNullable<TestSandboxOptions["faults"]>): FaultSettings {

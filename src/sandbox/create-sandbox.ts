@@ -31,6 +31,8 @@ import {
 export interface SandboxOptions {
   /** Milliseconds since the epoch. */
   now(): number;
+  /** The clock that dates responses, in ms since the epoch; absent: `now`. */
+  wallClock?(): number;
   /** Rejects when the signal is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** Receives one line for each request. */
@@ -127,6 +129,7 @@ function createWorld(options: SandboxOptions): { readonly world: World; save(): 
     faults: createFaults(faults),
     requests: createRequestRecorder(DEFAULT_MAX_REQUESTS),
     now: () => options.now() + offset,
+    wallClock: () => (options.wallClock ?? options.now)(),
     setClock: (now) => {
       offset = now - options.now();
     },

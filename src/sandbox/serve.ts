@@ -12,11 +12,10 @@ import { type HonoEnv, noteChange, type SandboxContext, type Trace, type World }
 const ADMIN_KEY: ApiKey = { key: "" };
 
 function throttle(world: World, client: string): void {
-  const now = world.now();
-  const wait = world.limiter?.(client, now) ?? null;
+  const wait = world.limiter?.(client, world.now()) ?? null;
   if (wait === null) return;
   const { rateLimit, retryAfter } = world.settings;
-  const headers = retryAfterHeaders(retryAfter, wait, now);
+  const headers = retryAfterHeaders(retryAfter, wait, world.wallClock());
   throw new ProblemError(429, `More than ${rateLimit} requests per second.`, headers);
 }
 
@@ -111,7 +110,7 @@ function faultPorts(
   const { number } = c.var.trace;
   return {
     request: number,
-    now: () => world.now(),
+    wallClock: () => world.wallClock(),
     sleep: (ms) => world.sleep(ms, c.req.raw.signal),
     account: () => world.store.merchants.get(c.req.param("merchant") ?? ""),
     hit: async () => ({

@@ -24,6 +24,8 @@ export interface World {
   faults: Faults;
   readonly requests: RequestRecorder;
   now(): number;
+  /** The clock of the `Date` of responses, which is never set. */
+  wallClock(): number;
   /** Sets the clock, which runs on from there. */
   setClock(now: number): void;
   sleep(ms: number, signal?: AbortSignal): Promise<void>;

@@ -131,6 +131,32 @@ test("an option that does not exist is an error with a suggestion", () => {
   expect(() => create({ port: 4010 } as never)).toThrow("The options are seed, faults, now, strict,");
 });
 
+test.each([
+  [{ rateLimit: -1 }, "rateLimit must be a whole number from 1 to 1000000."],
+  [{ rateLimit: 0.5 }, "rateLimit must be a whole number from 1 to 1000000."],
+  [{ latency: "x" }, "latency must be a whole number from 0 to 3600000."],
+  [{ strict: "yes" }, "strict must be true or false."],
+  [{ now: 5 }, "now must be a time such as 2026-01-05T09:00:00Z."],
+  [{ log: true }, "log must be a function."],
+  [{ seed: 5 }, "seed must be an object or a text."],
+])("a wrong value of an option is an error: %o", (options, message) => {
+  expect(() => create(options as never)).toThrow(new TypeError(message));
+});
+
+test.each([
+  ["now", { now: "2020-01-01T00:00:00Z" }],
+  ["advance", {}],
+])("dates in Retry-After follow the clock of responses, which %s does not move", async (_, options) => {
+  const rules = [{ kind: "status", status: 429, wait: 2, retry_after: "date" } as const];
+  const sandbox = create({ ...options, faults: { rules } });
+  await sandbox.advance("8d");
+  const before = Date.now();
+  const { headers } = await sandbox.fetch(MEMBERS, { headers: authorization });
+  const date = Date.parse(headers.get("retry-after") ?? "");
+  expect(date).toBeGreaterThanOrEqual(before + 2000);
+  expect(date).toBeLessThanOrEqual(Date.now() + 3000);
+});
+
 test("an aborted request rejects with the reason, as the global fetch does", async () => {
   const sandbox = create({ latency: 60_000 });
   const early = sandbox.fetch(MEMBERS, { headers: authorization, signal: AbortSignal.abort("early") });

@@ -16,7 +16,7 @@ import type { FaultHit, FaultRule } from "./faults.ts";
 export interface FaultPorts {
   /** Number of the request. */
   readonly request: number;
-  now(): number;
+  wallClock(): number;
   sleep(ms: number): Promise<void>;
   /** Returns the request for rules that edit concurrently. */
   hit(): Promise<HitRequest>;
@@ -28,9 +28,12 @@ export interface FaultPorts {
 
 const PAGE = "<!doctype html><html><title>Sorry</title><h1>Something went wrong</h1></html>\n";
 
-function statusResponse(rule: FaultRule & { kind: "status" }, { request, now }: FaultPorts): ResponseData {
+function statusResponse(
+  rule: FaultRule & { kind: "status" },
+  { request, wallClock }: FaultPorts,
+): ResponseData {
   const { wait, retry_after = wait === undefined ? "none" : "seconds" } = rule;
-  const headers = retryAfterHeaders(retry_after, (wait ?? 1) * 1000, now());
+  const headers = retryAfterHeaders(retry_after, (wait ?? 1) * 1000, wallClock());
   return problemResponse(rule.status, rule.detail ?? "A fault rule injected this error.", request, headers);
 }
 

@@ -153,7 +153,25 @@ test("an approved removal that an included file takes back is reported with its 
   const apply = await shop.run(APPLY);
   expect(apply.code).toBe(3);
   expect(flat(apply.stderr)).toContain(
-    "approved differently: remove member ben@example.com: ben@example.com is still there (shared.yaml:3).",
+    "approved, but no longer planned: remove member ben@example.com: ben@example.com is still there (shared.yaml:3).",
+  );
+  expect(await shop.writes()).toEqual([]);
+});
+
+test("an approved new member whom the files no longer list is named", async () => {
+  const file = (members: string): string =>
+    `version: 1\nmerchant: MC1\nsync: { members: additive }\nmembers: [${members}]\n`;
+  await shop.write("mc1.yaml", file("{ email: q@example.com, roles: [role_employee] }"));
+  await shop.run(["plan", "mc1.yaml", "--out", "plan.json"]);
+  await shop.write("mc1.yaml", file("{ email: evil@example.com, roles: [role_employee] }"));
+  const apply = await shop.run([...APPLY, "--format", "json"]);
+  expect(apply.code).toBe(3);
+  expect(flat(apply.stderr)).toContain(
+    "approved, but no longer planned: create member q@example.com: the files do not list q@example.com.",
+  );
+  const events = apply.stdout.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]));
+  expect(events.find(({ type }) => type === "compared").account).toContainEqual(
+    expect.objectContaining({ does: "create", name: "q@example.com", verdict: "dropped" }),
   );
   expect(await shop.writes()).toEqual([]);
 });

@@ -99,7 +99,9 @@ function droppedSentence(
 ): string {
   const what = does === "permissions" ? `permissions of ${name}` : `${does} ${resource} ${name}`;
   const places = origins.length === 0 ? "" : ` (${origins.map(placeOf).join(", ")})`;
-  return `approved differently: ${what}: ${reasons.join("; ")}${places}.`;
+  const how =
+    does === "create" || does === "remove" ? "approved, but no longer planned" : "approved differently";
+  return `${how}: ${what}: ${reasons.join("; ")}${places}.`;
 }
 
 /** The refusals of a merchant's plan that no `--allow` overrides. */

@@ -15,7 +15,7 @@ import {
   subjectText,
   touchedItems,
 } from "./rows.ts";
-import { deviationText } from "./words.ts";
+import { deviationText, notListedText } from "./words.ts";
 
 /** Inputs of an account besides the reviews. */
 interface AccountContext extends Fresh {
@@ -280,7 +280,7 @@ function changeFinder(context: AccountContext): (subject: RowSubject) => readonl
 function reasonsOf(
   judged: readonly JudgedItem[],
   fingerprints: readonly string[],
-  { refused, named }: AccountContext,
+  { refused, named, seal, fresh: { desired } }: AccountContext,
 ): readonly string[] {
   const isRefused = judged.some(({ verdict }) => verdict === "refused");
   const ownRefusals = refused.filter(({ change }) => fingerprints.includes(change.fingerprint));
@@ -290,7 +290,15 @@ function reasonsOf(
   const shown = gone === undefined ? judged : [gone];
   return [
     ...new Set(
-      shown.map(({ row, item }) => deviationText(named(row.subject, item), itemValue(row.after, item))),
+      shown.map(({ row, item }) => {
+        const { kind, key } = row.subject;
+        const [namedItem, reviewed] = [named(row.subject, item), itemValue(row.after, item)];
+        const isMissing = kind === "member" && item === EXISTS && reviewed === true;
+        const isListed = desired.members?.some(({ email }) => seal(email.toLowerCase()) === key) === true;
+        return isMissing && !isListed && namedItem.name !== null
+          ? notListedText(namedItem.name)
+          : deviationText(namedItem, reviewed);
+      }),
     ),
   ];
 }

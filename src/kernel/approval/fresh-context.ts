@@ -8,7 +8,7 @@ import { type Identities, identitiesIn, membershipsOf } from "./identities.ts";
 import type { Review } from "./merged-reviews.ts";
 import { type PassedDates, passedDates } from "./passed-dates.ts";
 import type { Item, RowSubject } from "./rows.ts";
-import type { Seal } from "./seal.ts";
+import { type Seal, UNSEALED } from "./seal.ts";
 import type { NamedItem } from "./words.ts";
 
 /** A fresh plan, and functions that make others from the same states. */
@@ -71,7 +71,7 @@ export function freshContext(fresh: FreshPlan, reviews: readonly Review[], seal:
     reviewTimes: reviews.map(({ state }) => state.at),
     named: ({ kind, key }, item) => ({
       kind,
-      name: kind === "role" ? roleName(key) : nameOf(key),
+      name: kind === "role" ? roleName(key) : (nameOf(key) ?? (seal === UNSEALED ? key : null)),
       item,
       role: roleName(item.element ?? ""),
     }),

@@ -6,7 +6,7 @@ import type { Item, SubjectKind } from "./rows.ts";
 /** An item of a subject, with the names that people know. */
 export interface NamedItem {
   readonly kind: SubjectKind;
-  /** `null` if nobody of that name is live or listed. */
+  /** `null` if it is sealed, and nobody of that name is live or listed. */
   readonly name: string | null;
   readonly item: Item;
   /** The name of the role that the element of a member's roles stands for. */
@@ -27,6 +27,11 @@ export function reviewedChangeText(
   if (kind === "role")
     return value === true ? `${who} would grant ${element}` : `${who} would no longer grant ${element}`;
   return value === true ? `${who} would get the role ${role}` : `${who} would lose the role ${role}`;
+}
+
+/** Says that the files no longer list somebody whose creation was reviewed. */
+export function notListedText(name: string): string {
+  return `the files do not list ${name}`;
 }
 
 /** Says how an item is not as it was reviewed. */

@@ -1,5 +1,5 @@
 import { hasBegun, isSuspended } from "../../kernel/diff/active-member.ts";
-import { scopeOf } from "../../kernel/diff/scope.ts";
+import { wholeScope } from "../../kernel/diff/scope.ts";
 import { accessBefore, isActive, type RoleAccess } from "../../kernel/rules/access.ts";
 import { byCodeUnit } from "../../lib/text.ts";
 import type {
@@ -71,13 +71,7 @@ export function liveSnapshot(
   desired: DesiredState,
   environment: Environment | null,
 ): AccessSnapshot {
-  const access = accessBefore(
-    scopeOf(live, NOTHING_IGNORED, () => false),
-    NO_CHANGES,
-    {
-      mergeReplacedRoles: false,
-    },
-  );
+  const access = accessBefore(wholeScope(live), NO_CHANGES, { mergeReplacedRoles: false });
   const roleOf = entriesOf(desired.roles ?? []);
   const roles = new Map(
     [...access.roles].map(([key, role]) => [key, liveRole(key, role, roleOf(role))] as const),
@@ -133,7 +127,6 @@ export function liveSnapshot(
   };
 }
 
-const NOTHING_IGNORED = { roles: [], members: [] };
 const NO_CHANGES = { roles: [], members: [] };
 
 function declaredRole(role: DesiredRole): SnapshotRole {

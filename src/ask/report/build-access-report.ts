@@ -1,4 +1,4 @@
-import { addressOf, scopeOf } from "../../kernel/diff/scope.ts";
+import { addressOf, wholeScope } from "../../kernel/diff/scope.ts";
 import { managedValues } from "../../kernel/fields/member.ts";
 import {
   type Access,
@@ -36,7 +36,7 @@ export interface LiveReportInput {
 /** Reports the live roles and their holders, including ignored members; with a plan, also the state after it. */
 export function liveReport({ live, desired, service, environment, plan }: LiveReportInput): AccessReport {
   const changes = plan === null ? NO_CHANGES : split(plan);
-  const scope = scopeOf(live, { roles: [], members: [] }, () => false);
+  const scope = wholeScope(live);
   const before = accessBefore(scope, changes, { mergeReplacedRoles: false });
   const after = plan === null ? before : accessAfter(before, changes, { mergeReplacedRoles: false });
   const liveRoles = new Map(scope.roles.map((role) => [role.id, role]));

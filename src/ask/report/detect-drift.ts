@@ -1,17 +1,11 @@
 import { hash, withFingerprint } from "../../kernel/diff/fingerprint.ts";
 import { declaredOver } from "../../kernel/diff/role-changes.ts";
-import { scopeOf } from "../../kernel/diff/scope.ts";
+import { wholeScope } from "../../kernel/diff/scope.ts";
 import { declaredValues, memberImage, newMemberValues } from "../../kernel/fields/member.ts";
 import { fixedValues, roleDiffs, roleImage } from "../../kernel/fields/role.ts";
 import { toExistingViolation } from "../../kernel/findings/refusals.ts";
 import { dueSince } from "../../kernel/plan/due.ts";
-import {
-  accessAfter,
-  accessBefore,
-  pinnedIds,
-  roleFinder,
-  splitByResource,
-} from "../../kernel/rules/access.ts";
+import { accessAfter, accessBefore, liveRoleFinder, splitByResource } from "../../kernel/rules/access.ts";
 import { besidesEnforced, enforcedSets, refusalOfEnforced } from "../../kernel/rules/base-rules.ts";
 import type { Judged } from "../../kernel/rules/checks.ts";
 import { impactOf } from "../../kernel/rules/impact.ts";
@@ -122,7 +116,7 @@ function judgedLive(
   reverted: readonly Change[],
 ): Pick<Drift, "impact" | "violations"> {
   // Rules and access include ignored roles and members.
-  const scope = scopeOf(live, { roles: [], members: [] }, () => false);
+  const scope = wholeScope(live);
   const planned = splitByResource(plan.changes);
   const some = splitByResource(reverted);
   // Changes of members may grant roles that the plan creates.
@@ -133,11 +127,7 @@ function judgedLive(
   // As in a plan, deferred changes count as done for numbers of holders.
   const waiting = splitByResource(plan.deferred.map(({ change }) => change));
   const settled = accessAfter(access, waiting, { mergeReplacedRoles: true });
-  const [findLive, findPlanned] = [
-    roleFinder(access, pinnedIds(desired)),
-    roleFinder(accessAfter(access, planned, { mergeReplacedRoles: true }), pinnedIds(desired)),
-  ];
-  const find = (role: string): string | undefined => findPlanned(role) ?? findLive(role);
+  const find = liveRoleFinder(access, accessAfter(access, planned, { mergeReplacedRoles: true }), desired);
   return {
     impact: inverted(impactOf(apart, accessAfter(apart, base, { mergeReplacedRoles: false }), desired)),
     violations: brokenRules(desired, { access, settled, find }).map(toDriftViolation),

@@ -1,8 +1,9 @@
-import { type GlobMatch, scopeOf } from "../../kernel/diff/scope.ts";
+import { type GlobMatch, wholeScope } from "../../kernel/diff/scope.ts";
 import type { Tense } from "../../kernel/findings/refusals.ts";
 import {
   accessAfter,
   accessBefore,
+  liveRoleFinder,
   pinnedIds,
   roleFinder,
   splitByResource,
@@ -36,14 +37,14 @@ export function liveRuleResults({
   now,
   matches,
 }: LiveRulesInput): readonly ReportedRule[] {
-  const scope = scopeOf(live, { roles: [], members: [] }, () => false);
+  const scope = wholeScope(live);
   const changes = splitByResource(plan?.changes ?? []);
   const before = accessBefore(scope, changes, { mergeReplacedRoles: true });
-  const judged = { access: before, settled: before, find: roleFinder(before, pinnedIds(desired)) };
+  const after = accessAfter(before, changes, { mergeReplacedRoles: true });
+  const judged = { access: before, settled: before, find: liveRoleFinder(before, after, desired) };
   const isLive = { judged, tense: "live", now, isDeclared: false } as const;
   const sets = ruleSets(desired);
   if (plan === null) return sets.flatMap((set) => withoutPlan(set, resultsOf(set, isLive)));
-  const after = accessAfter(before, changes, { mergeReplacedRoles: true });
   // As in a plan, deferred changes count as done for numbers of holders.
   const waiting = splitByResource(plan.deferred.map(({ change }) => change));
   const settled = accessAfter(after, waiting, { mergeReplacedRoles: true });

@@ -11,12 +11,19 @@ import { openLasting } from "../../ask/coverage/coverage-world.ts";
 import { judgeEach } from "../../ask/coverage/judge-each.ts";
 import { scopeOf } from "../../kernel/diff/scope.ts";
 import { namedRoleIds } from "../../kernel/plan/build-plan.ts";
-import { type Access, accessBefore, pinnedIds, roleFinder } from "../../kernel/rules/access.ts";
+import {
+  type Access,
+  accessAfter,
+  accessBefore,
+  liveRoleFinder,
+  splitByResource,
+} from "../../kernel/rules/access.ts";
 import type { Judged } from "../../kernel/rules/checks.ts";
 import { ADMINISTRATORS } from "../../kernel/rules/gains.ts";
 import { openDeclared } from "../../kernel/rules/judge-rules.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { FailureJson } from "../../model/events.ts";
+import type { Plan } from "../../model/plan.ts";
 import { diagnosticFailure } from "../../show/machine/machine-formats.ts";
 import { renderChecked } from "../../show/questions/coverage-text.ts";
 import { type CheckedView, checkedJson } from "../../show/questions/coverage-view.ts";
@@ -100,9 +107,13 @@ async function judgeDeclaredMerchants(
   };
 }
 
-function judgedOf(access: Access, state: DesiredState): Judged {
-  return { access, settled: access, find: roleFinder(access, pinnedIds(state)) };
+function judgedOf(access: Access, { changes }: Plan, state: DesiredState): Judged {
+  const { roles } = splitByResource(changes);
+  const planned = accessAfter(access, { roles, members: [] }, SEPARATE);
+  return { access, settled: access, find: liveRoleFinder(access, planned, state) };
 }
+
+const SEPARATE = { mergeReplacedRoles: false } as const;
 
 /** Judges what is live as a plan does; for changes, it also reads the roles of administrators that nobody holds. */
 async function judgeLiveMerchants(
@@ -119,14 +130,14 @@ async function judgeLiveMerchants(
   try {
     showPlans(planned, () => undefined, options, io, "read");
     const matches = globMatcher();
-    const judged = plannedOnly(planned).map(({ live, session: { state } }) => {
+    const judged = plannedOnly(planned).map(({ live, plan, session: { state } }) => {
       const scope = scopeOf(live, state.ignore, matches);
-      const access = accessBefore(scope, { roles: [], members: [] }, { mergeReplacedRoles: false });
+      const access = accessBefore(scope, { roles: [], members: [] }, SEPARATE);
       const read = new Set([...namedRoleIds(state), ...live.members.flatMap(({ roles }) => roles)]);
       const unread = new Set(ADMINISTRATORS.filter((id) => !read.has(id)));
       const roles = new Map([...access.roles].filter(([key]) => !unread.has(key)));
-      const judged = judgedOf({ ...access, roles }, state);
-      return { state, judged, changed: judgedOf(access, state), unread, complete: true };
+      const judged = judgedOf({ ...access, roles }, plan, state);
+      return { state, judged, changed: judgedOf(access, plan, state), unread, complete: true };
     });
     return { all: judged, sources: project.sources, failures };
   } finally {

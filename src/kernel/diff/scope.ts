@@ -1,6 +1,7 @@
 import type { IgnorePatterns } from "../../model/desired.ts";
 import type { LiveMember, LiveRole, LiveState } from "../../model/live.ts";
 import { isTemporaryName, permanentName } from "../fields/temporary-name.ts";
+import { orderedState } from "./ordered-state.ts";
 
 /** A test of a text against a glob. */
 export type GlobMatch = (glob: string, text: string) => boolean;
@@ -47,6 +48,11 @@ export function scopeOf(
     ignoredLiveRoles,
     ignoredMembers: nothingIgnored ? [] : live.members.filter(ignoredMember),
   };
+}
+
+/** Returns the whole live state, in an order that does not depend on the service. */
+export function wholeScope(live: LiveState): Scope {
+  return scopeOf(orderedState(live), { roles: [], members: [] }, () => false);
 }
 
 /** Returns whether one of the globs matches one of the texts, ignoring case. */

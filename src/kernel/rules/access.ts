@@ -331,6 +331,20 @@ export function roleFinder(access: Access, declared: DeclaredRoles): RoleNames["
   return roleNames(access, declared).find;
 }
 
+/**
+ * Returns a function that finds a role's key in a live access by its name after the changes that the files lead to, else by
+ * its live name: rules name a role as the files do, also before it is renamed.
+ */
+export function liveRoleFinder(
+  before: Access,
+  after: Access,
+  desired: Pick<DesiredState, "roles">,
+): RoleNames["find"] {
+  const pinned = pinnedIds(desired);
+  const [findBefore, findAfter] = [roleFinder(before, pinned), roleFinder(after, pinned)];
+  return (role) => findAfter(role) ?? findBefore(role);
+}
+
 /** Returns the roles of the files that are pinned to an id. */
 export function pinnedIds({ roles = [] }: Pick<DesiredState, "roles">): DeclaredRoles {
   return new Map(roles.flatMap(({ id, name }) => (id === undefined ? [] : [[id, name] as const])));

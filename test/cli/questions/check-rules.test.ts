@@ -53,6 +53,33 @@ describe("check", () => {
     }
   });
 
+  test("judges rules of a role whose rename is not applied yet", async () => {
+    await writeFile(
+      join(folder, "access/mc1.yaml"),
+      "version: 1\nmerchant: MC1\nroles: [{ name: Seller, previously: Cashier, permissions: [catalog_view] }]\npolicies: { max_holders: { Seller: 0 } }\n",
+    );
+    await writeFile(
+      join(folder, "seed.yaml"),
+      `merchants:
+  - code: MC1
+    roles: [{ name: Cashier, permissions: [catalog_view] }]
+    members:
+      - { email: owner@example.com, roles: [role_owner] }
+      - { email: ada@example.com, roles: [Cashier] }
+keys:
+  - { key: sk_test_sandbox, owner: owner@example.com }
+`,
+    );
+    const sandbox = await startSandbox(["--seed", join(folder, "seed.yaml")]);
+    try {
+      const { code, stdout } = await rolecall(["check", "--live"], { cwd: folder, env: sandbox.env });
+      expect(stdout).toContain('    The role "Seller" has 1 holder (ada@example.com); the limit is 0.\n');
+      expect(code).toBe(3);
+    } finally {
+      await sandbox.stop();
+    }
+  });
+
   test("shows what the files break once", async () => {
     await shop("MC0DEMO1", ["checks:", "  - { can: payouts_edit, only: [zoe@x.example] }"]);
     expect(await check()).toEqual({

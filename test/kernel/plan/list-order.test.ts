@@ -1,9 +1,16 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { liveSnapshot } from "../../../src/ask/access/access-snapshot.ts";
+import { whoIs } from "../../../src/ask/access/ask-access.ts";
+import { liveReport } from "../../../src/ask/report/build-access-report.ts";
+import { driftOf } from "../../../src/ask/report/detect-drift.ts";
+import { liveRuleResults } from "../../../src/ask/report/rule-results.ts";
 import type { Check, DesiredState, Policies } from "../../../src/model/desired.ts";
 import type { LiveState } from "../../../src/model/live.ts";
+import { pageMerchant } from "../../../src/show/html/page-data.ts";
+import { planView } from "../../../src/show/view/plan-view.ts";
 import { desiredStates, liveStates } from "../../support/arbitrary.ts";
-import { planOf } from "../../support/build.ts";
+import { matches, NOW, planOf } from "../../support/build.ts";
 import { runs } from "../../support/property-runs.ts";
 import { wildStates } from "../../support/wild-states.ts";
 
@@ -84,6 +91,30 @@ function reordered(is: LiveState, seed: number): LiveState {
     members: shuffled(is.members).map((member) => ({ ...member, roles: shuffled(member.roles) })),
   };
 }
+
+test("the order of the service's lists changes no byte of a plan's page, of answers and of drift", () => {
+  fc.assert(
+    fc.property(cases, fc.nat(), ({ want, is }, seed) => {
+      const [one, two] = [is, reordered(is, seed)].map((state) => {
+        const plan = planOf(want, state);
+        const about = { live: state, desired: want, plan };
+        const report = liveReport({ ...about, service: plan.service, environment: null });
+        const rules = liveRuleResults({ ...about, now: NOW, matches }).map((rule) => ({
+          ...rule,
+          place: null,
+        }));
+        const unknown = (): null => null;
+        return {
+          page: pageMerchant({ report, view: planView(plan), rules }),
+          answers: whoIs([liveSnapshot(state, want, null)], "*", matches),
+          drift: driftOf(about, plan, { file: unknown, live: unknown }),
+        };
+      });
+      expect(JSON.stringify(two, null, 1)).toBe(JSON.stringify(one, null, 1));
+    }),
+    { numRuns: runs(200) },
+  );
+});
 
 test("the order of the service's lists changes no byte of a plan, hints included", () => {
   fc.assert(

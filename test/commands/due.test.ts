@@ -48,7 +48,7 @@ const run = (...args: readonly string[]) => rolecall(args, { cwd, env: sandbox.e
 
 test("drift says what is due, apart from what is not applied, and its patch leaves it out", async () => {
   const { stdout } = await run("drift");
-  expect(stdout).toContain("Due by a date in the file: the next apply makes the change");
+  expect(stdout).toContain("Due by a date in the file, but not applied yet");
   expect(stdout).toMatch(/Drift: 4 differences \(.*2 due.*\)/s);
   const patch = await run("drift", "--patch");
   expect(patch.stdout).not.toContain("gone@example.com");

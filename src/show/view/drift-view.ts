@@ -9,7 +9,7 @@ import { type RiskView, risksOf } from "./risk-view.ts";
 const TITLES: Readonly<Record<DriftCause, string>> = {
   "outside-git": "Changed outside git: the live state is newer",
   "not-applied": "Merged, but not applied: the file is newer",
-  due: "Due by a date in the file: the next apply makes the change",
+  due: "Due by a date in the file, but not applied yet",
   unknown: "Different; which side changed is unknown",
 };
 const CAUSES: readonly DriftCause[] = ["outside-git", "not-applied", "due", "unknown"];

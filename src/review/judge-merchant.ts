@@ -4,6 +4,7 @@ import type { Review } from "../kernel/approval/merged-reviews.ts";
 import type { Seal } from "../kernel/approval/seal.ts";
 import { isDueInPart } from "../kernel/plan/due.ts";
 import { impactOn } from "../kernel/rules/impact.ts";
+import type { AccountEntry } from "../model/approval-account.ts";
 import type { Change, Plan } from "../model/plan.ts";
 
 /** A merchant's fresh plan beside its reviews. */
@@ -34,6 +35,7 @@ export interface JudgedMerchant {
 
 /** A reviewed change that the files no longer make. */
 export interface DroppedChange {
+  readonly entry: AccountEntry;
   /** Name of the review. */
   readonly review: string;
   /** Such as "remove bob@example.com". */
@@ -58,24 +60,11 @@ export function judgeMerchant(
 ): JudgedMerchant {
   const comparison = compareReviewed(reviews, fresh, seal);
   const refused = new Set(comparison.refused.map(({ change }) => `${change.resource} ${change.name}`));
-  const dropped = comparison.account.flatMap((entry): readonly DroppedChange[] => {
-    // The refusals say it already.
-    if (entry.verdict !== "dropped" || refused.has(`${entry.resource} ${entry.name}`)) return [];
-    const places = entry.origins.map(placeOf).join(", ");
-    const reasons = entry.reasons.length === 0 ? "the files no longer declare it" : entry.reasons.join("; ");
-    const why = `${reasons}${places === "" ? "" : ` (${places})`}`;
-    const change = `${VERBS[entry.does]} ${entry.name ?? "somebody who is no longer live or listed"}`;
-    return [
-      {
-        review: entry.review,
-        change,
-        why,
-        sentence: `${entry.review} was to ${change}, and was lost: ${why}.`,
-        file: entry.origins[0]?.file ?? null,
-        isKnown: reviews[entry.index]?.lostAt !== undefined,
-      },
-    ];
-  });
+  const dropped = droppedChanges(comparison, reviews, placeOf).filter(
+    ({ entry: { resource, name } }) =>
+      // The refusals say it already.
+      !refused.has(`${resource} ${name}`),
+  );
   const superseded = comparison.account.flatMap(({ review, verdict, does, name, by }) =>
     verdict === "superseded" && does !== "permissions" && name !== null && by !== null
       ? [`${review} was to ${VERBS[does]} ${name}; ${by} has decided otherwise since.`]
@@ -115,6 +104,32 @@ export function judgeMerchant(
     lost,
     objections: [...refusals, ...lost],
   };
+}
+
+/** Returns the reviewed changes that the files no longer make. */
+export function droppedChanges(
+  { account }: Comparison,
+  reviews: readonly Review[],
+  placeOf: PlaceOfEntry,
+): readonly DroppedChange[] {
+  return account.flatMap((entry): readonly DroppedChange[] => {
+    if (entry.verdict !== "dropped") return [];
+    const places = entry.origins.map(placeOf).join(", ");
+    const reasons = entry.reasons.length === 0 ? "the files no longer declare it" : entry.reasons.join("; ");
+    const why = `${reasons}${places === "" ? "" : ` (${places})`}`;
+    const change = `${VERBS[entry.does]} ${entry.name ?? "somebody who is no longer live or listed"}`;
+    return [
+      {
+        entry,
+        review: entry.review,
+        change,
+        why,
+        sentence: `${entry.review} was to ${change}, and was lost: ${why}.`,
+        file: entry.origins[0]?.file ?? null,
+        isKnown: reviews[entry.index]?.lostAt !== undefined,
+      },
+    ];
+  });
 }
 
 /** Returns whether a change only renews an expired invitation. */

@@ -1,9 +1,10 @@
 import type { PlannedMerchant } from "../../app/session/session.ts";
+import { compareReviewed } from "../../kernel/approval/compare-reviewed.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { ForgePull } from "../../review/forge.ts";
-import { judgeMerchant, type PlaceOfEntry } from "../../review/judge-merchant.ts";
+import { droppedChanges, judgeMerchant, type PlaceOfEntry } from "../../review/judge-merchant.ts";
 import {
   lostReviews,
   type MergedReview,
@@ -62,8 +63,8 @@ export async function approvalSoFar(
       const { merchant } = look.plan;
       const lost = lostReviews(records.states.get(merchant));
       if (lost.length === 0) return [];
-      const judged = judgeMerchant({ ...look, desired: look.session.state }, lost, seal, placeOf);
-      return judged.lost.map((sentence) => `${merchant}: ${sentence}`);
+      const comparison = compareReviewed(lost, { ...look, desired: look.session.state }, seal);
+      return droppedChanges(comparison, lost, placeOf).map(({ sentence }) => `${merchant}: ${sentence}`);
     });
     const objections = new Map<string, readonly string[]>();
     for (const look of isApproved ? looks : []) {

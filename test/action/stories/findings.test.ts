@@ -191,6 +191,17 @@ describe("a reviewed removal", () => {
     expect((await story.drift()).outputs["result"]).toBe("clean");
   });
 
+  test("that was lost is named in a plan that gives the person more instead", async () => {
+    const pulls = [await reviewed(removal), await reviewed(listing)];
+    for (const pull of pulls) await story.merge(pull);
+    expect((await story.apply()).code).toBe(1);
+    const more = await reviewed({ [file("MC1")]: text("MC1", BOB.replace(/\[.*\]/, "[role_manager]")) });
+    expect(story.comments(more)[0]).toContain("### Lost before, and no longer reported once this is merged");
+    expect(story.comments(more)[0]).toContain(
+      `MC1: #${pulls[0]} was to remove bob@example.com, and was lost`,
+    );
+  });
+
   test("that was lost is not settled by a plan that was made before", async () => {
     const zoe = "  - { email: zoe@example.com, roles: [role_employee] }\n";
     const pulls = [await reviewed(removal), await reviewed(listing)];

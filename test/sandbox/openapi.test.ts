@@ -37,6 +37,12 @@ const REQUESTS: Readonly<Record<string, readonly [method: string, path: string, 
 // biome-ignore lint/suspicious/noExplicitAny: the description is what the tests are about.
 const description = async (): Promise<any> => (await start().call("GET", "/_sandbox/openapi.json")).body;
 
+test("its patterns use no syntax that only JavaScript has", async () => {
+  const patterns = [...JSON.stringify(await description()).matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)];
+  expect(patterns).not.toEqual([]);
+  for (const [, pattern = '""'] of patterns) expect(JSON.parse(pattern)).not.toMatch(/\\[pP]\{|\\u\{|\(\?</);
+});
+
 test.each(Object.entries(REQUESTS))("%s answers exactly what the description says", async (name, request) => {
   const { operation, status: expected } = operationOf(await description(), name);
   const [method, path, body] = request;

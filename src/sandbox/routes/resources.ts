@@ -20,7 +20,9 @@ export const emailSchema = z
   .string()
   .max(256, "must be an e-mail address of at most 256 characters")
   .regex(
-    /^(?:[^\s@"(),:;<>[\]\\\p{Cc}]+|"(?:[^"\\\p{Cc}]|\\[^\p{Cc}])+")@[^\s@"(),:;<>[\]\\\p{Cc}]+$/u,
+    // In the syntax that other languages share: schemas of the OpenAPI document have it.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: an address has none
+    /^(?:[^\s@"(),:;<>[\]\\\u0000-\u001f\u007f-\u009f]+|"(?:[^"\\\u0000-\u001f\u007f-\u009f]|\\[^\u0000-\u001f\u007f-\u009f])+")@[^\s@"(),:;<>[\]\\\u0000-\u001f\u007f-\u009f]+$/,
     "must be an e-mail address",
   );
 

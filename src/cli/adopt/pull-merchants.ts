@@ -156,10 +156,17 @@ async function patchesOf(
     return { planned, wants: filterOf(options, planned.live, drift) };
   });
   const { patches, conflicts, notes } = adoptPlanned(selected, targets, io.now());
+  const isWhole = options.only === undefined && options.member.length === 0 && !options.adoptDrift;
+  const hasNothing = isWhole && patches.length + created.length + conflicts.length === 0;
   return {
     patches: [...patches, ...created],
     conflicts,
-    notes: [...notes, ...drifts.flatMap(undecidedNote), ...existing.flatMap(unmanagedNote)],
+    notes: [
+      ...notes,
+      ...drifts.flatMap(undecidedNote),
+      ...existing.flatMap(unmanagedNote),
+      ...(hasNothing ? existing.flatMap(remainingNote) : []),
+    ],
   };
 }
 
@@ -182,6 +189,14 @@ function unmanagedNote({ session: { state } }: PlannedMerchant): readonly string
   if (roles !== undefined || members !== undefined) return [];
   return [
     `${merchant}: ${origin.file} has neither "roles:" nor "members:", so nothing is managed. Add "roles: []" and "members: []", and pull again.`,
+  ];
+}
+
+/** Reports the changes that a plan has although the files match the live state, such as those of a person with two memberships. */
+function remainingNote({ plan: { merchant, changes } }: PlannedMerchant): readonly string[] {
+  if (changes.length === 0) return [];
+  return [
+    `${merchant}: no entry needs to change, but the next plan has ${counted(changes.length, "change")}.`,
   ];
 }
 

@@ -47,6 +47,23 @@ test("pull renames the entry of somebody who is live under another address, and 
   expect((await shop.run(["plan", "--detailed-exitcode"])).code).toBe(0);
 });
 
+test("pull says that a plan has changes although no entry needs any, as while a new address is pending", async () => {
+  await shop.write(
+    "access/mc1.yaml",
+    FILE.replaceAll(/(ada|bob)@old/g, "$1@new").replace("ada@new", "lovelace@new"),
+  );
+  await shop.run(["apply", "--yes"]);
+  const { items } = (await shop.control("GET", "/v0.1/merchants/MC1/members?email=cy@old.example")) as {
+    readonly items: readonly { readonly id: string }[];
+  };
+  const roles = ["role_employee", "role_manager"];
+  await shop.control("PUT", `/v0.1/merchants/MC1/members/${items[0]?.id}`, { roles });
+  expect((await shop.run(["plan"])).stdout).toContain("Plan: 1 to update");
+  const pull = await shop.run(["pull", "--check"]);
+  expect(pull.stderr).toContain("MC1: no entry needs to change, but the next plan has 1 change.\n");
+  expect(pull.stdout).toBe("There is nothing to change.\n");
+});
+
 test("a new address is invited, and the old membership goes once it is accepted", async () => {
   const members = async (): Promise<readonly string[]> => {
     const got = (await shop.control("GET", "/v0.1/merchants/MC1/members")) as {

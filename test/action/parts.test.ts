@@ -264,7 +264,7 @@ describe("files against files", () => {
   });
 });
 
-test("a link that leads out of the checkout, or to what git keeps, is not read", async () => {
+test("a link to outside the checkout, or into .git, is not read", async () => {
   const folder = await mkdtemp(join(tmpdir(), "rolecall-links-"));
   try {
     const workspace = join(folder, "work");

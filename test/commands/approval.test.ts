@@ -116,7 +116,7 @@ members:
   - { email: h@example.com, roles: [Helper] }
 `;
 
-test("a role that somebody widens after the review, beside a reviewed change of another role, brings nobody more", async () => {
+test("a role that is widened after the review, beside a reviewed change of another role, gives nobody more", async () => {
   const roles = "/v0.1/merchants/MC1/roles";
   const helper = { name: "Helper", permissions: ["catalog_view"] };
   const { id } = (await shop.control("POST", roles, helper)) as { readonly id: string };
@@ -192,7 +192,7 @@ test("changes already made drop out, so that an apply that stopped half-way can 
   expect(done.code).toBe(0);
 });
 
-test("a plan that was edited after it was made is no approval", async () => {
+test("an edited plan approves nothing", async () => {
   await edit((plan) => plan.replaceAll("cleo@example.com", "mallory@example.com"));
   await shop.write("mc1.yaml", file("MC1").replace("cleo@", "mallory@"));
   const apply = await shop.run(APPLY);
@@ -201,7 +201,7 @@ test("a plan that was edited after it was made is no approval", async () => {
   expect(await shop.writes()).toEqual([]);
 });
 
-test("one merchant's plan approves nothing of another's", async () => {
+test("the plan of one merchant approves nothing at another", async () => {
   const apply = await shop.run(["apply", "mc2.yaml", "--yes", "--approved", "plan.json"]);
   expect(apply.code).toBe(3);
   expect(apply.stderr).toContain("refused: this merchant is not in the approved plan.");

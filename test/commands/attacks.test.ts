@@ -70,7 +70,7 @@ describe("a secret", () => {
     }
   });
 
-  test("goes nowhere by a redirect, nor unencrypted over a network", async () => {
+  test("follows no redirect, and is not sent unencrypted over a network", async () => {
     await shop.write("mc1.yaml", HEAD);
     const seen: unknown[] = [];
     await at(
@@ -96,7 +96,7 @@ describe("the service", () => {
   test.each([
     ["that answers with a page", { kind: "html" }],
     ["that asks to wait for a day", { kind: "status", status: 429, wait: 86_400 }],
-  ])("%s gets nobody removed", async (_, fault) => {
+  ])("%s removes nobody", async (_, fault) => {
     await shop.write("mc1.yaml", `${HEAD}members:\n${OWNER}`);
     await inject({ ...fault, operation: "members.list" });
     const { code, text } = await told("apply", "--yes");
@@ -105,7 +105,7 @@ describe("the service", () => {
     expect(await shop.writes()).toEqual([]);
   });
 
-  test("that loses the answer to a create is not asked twice", async () => {
+  test("that loses the response to a create is not sent it again", async () => {
     await shop.write(
       "mc1.yaml",
       `${HEAD}sync: { members: additive }\nmembers:\n  - { email: new@example.com, roles: [role_employee] }\n`,
@@ -117,7 +117,7 @@ describe("the service", () => {
 });
 
 describe("a file", () => {
-  test("that is cut off removes nobody, and its guard names the way out", async () => {
+  test("that is cut off removes nobody, and the guard prints the override", async () => {
     await shop.write("mc1.yaml", `${HEAD}members:\n${OWNER}`);
     const { code, text } = await told("apply", "--yes");
     expect(code).toBe(3);
@@ -131,7 +131,7 @@ describe("a file", () => {
     expect(text).toContain("waits until new@example.com has accepted");
   });
 
-  test("that ignores somebody hides no violation, nor does another case of a name", async () => {
+  test("that ignores somebody hides no violation, and neither does another case of a name", async () => {
     const rules = "checks:\n  - { can: refunds_create, at_most: 0 }\n";
     await shop.write("mc1.yaml", `${HEAD}ignore: { members: [eve@example.com] }\n${rules}`);
     expect((await told("plan")).text).toMatch(/Existing violation: .*eve@example\.com/);
@@ -144,7 +144,7 @@ describe("a file", () => {
     expect(text).toContain("only in upper and lower case");
   });
 
-  test("that lets somebody take more than it gives is shown as a risk", async () => {
+  test("that lets somebody give themselves more is shown as a risk", async () => {
     await shop.write(
       "mc1.yaml",
       `${HEAD}sync: { roles: additive, members: additive }\nroles:\n  - { name: Helper, permissions: [members_update, payouts_edit_x] }\n  - { name: Paid, permissions: [payouts_edit] }\nmembers:\n  - { email: eve@example.com, roles: [Helper] }\n`,
@@ -193,7 +193,7 @@ describe("a file", () => {
       `${rolesWith(1, () => "p")}${members(1, () => many(100_000, () => "R0,"))}`,
     ],
   ];
-  test.each(greedy)("%s ends soon, and says why", async (_, expected, says, content) => {
+  test.each(greedy)("%s ends within seconds, and says why", async (_, expected, says, content) => {
     await shop.write("mc1.yaml", `${HEAD}${content}`);
     const before = processorTime();
     const { code, text } = await told("validate");
@@ -265,7 +265,7 @@ describe("a file", () => {
   });
 });
 
-test("journals and saved plans are for their owner alone", async () => {
+test("only their owner can read journals and saved plans", async () => {
   await chmod(shop.folder, 0o755);
   await shop.write(
     "mc1.yaml",
@@ -279,7 +279,7 @@ test("journals and saved plans are for their owner alone", async () => {
   for (const file of files) expect((await stat(file)).mode & 0o077).toBe(0);
 });
 
-test("a name cannot act on a terminal, or turn the text around it", async () => {
+test("a name cannot control a terminal, or reverse the text around it", async () => {
   await shop.write("mc1.yaml", `${HEAD}roles:\n  - { name: Refunder }\n`);
   const { stdout } = await shop.run(["plan", "mc1.yaml"]);
   expect(stdout).toContain("Till ");

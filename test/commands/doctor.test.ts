@@ -130,6 +130,15 @@ describe("a key", () => {
     expect(sandbox.log().slice(before)).not.toMatch(/POST|PUT|PATCH|DELETE/);
   });
 
+  test("in quotes is reported among the checks, with what to do, and never shown", async () => {
+    const { stdout, stderr, code } = await doctor([], { ROLECALL_API_KEY: '"sk_test_secret"' });
+    expect(stdout.replaceAll(/\s+/g, " ")).toContain(
+      "✗ Connection The key in ROLECALL_API_KEY is in quotes. 1 check failed. → Set it again without quotes.",
+    );
+    expect(stdout + stderr).not.toContain("sk_test_secret");
+    expect(code).toBe(1);
+  });
+
   test("that the service rejects, that is missing or of another environment, is reported, never shown", async () => {
     const rejected = await doctor([], { ROLECALL_API_KEY: "sk_test_wrong" });
     expect(rejected.stdout).toContain("✗ Accepted    no, the service rejects it (401)");

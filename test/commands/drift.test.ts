@@ -123,7 +123,7 @@ checks:
 `;
 const OWNER = `members: [{ email: owner@example.com, roles: [role_owner] }]\n`;
 
-test("an administrator who was added outside git stands at the top, with the check that this breaks", async () => {
+test("an administrator who was added outside git is listed first, with the check that this breaks", async () => {
   await writeFile(join(cwd, "shop2.yaml"), SHOP + OWNER);
   const date = "2020-02-01T00:00:00Z";
   const env = { PATH: process.env["PATH"], GIT_COMMITTER_DATE: date, GIT_AUTHOR_DATE: date, HOME: cwd };

@@ -62,7 +62,7 @@ describe("a file of a test account whose merchant code is that of a live one", (
   });
 });
 
-test("without an environment in the file, the key has to agree with the service", async () => {
+test("without an environment in the file, the key must agree with the service", async () => {
   await open(LIVE_ACCOUNT, "");
   const { code, stderr } = await shop.run(["plan", "mc1.yaml"]);
   expect(stderr).toContain(

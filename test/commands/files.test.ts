@@ -42,7 +42,7 @@ describe("validate", () => {
     expect(code).toBe(1);
   });
 
-  test("shows nothing of a named file that a link leads outside the project", async () => {
+  test("shows nothing of a named file that is a link to outside the project", async () => {
     await put("secret.txt", "PASSWORD=hunter2\n");
     await mkdir(join(cwd, "project/.git"), { recursive: true });
     await mkdir(join(cwd, "project/access"));

@@ -111,7 +111,7 @@ describe("a file that has lost most of its members", () => {
     expect([text.includes(String(line)), text.includes("gil@example.com")]).toEqual([true, true]);
   });
 
-  test("an override that was given for another plan does not count: exit 3, and a hint to look again", async () => {
+  test("an override for another plan does not count: exit 3, and a hint to review the plan", async () => {
     const plan = await shop.run(["plan", "shop.yaml"]);
     await shop.control("POST", "/v0.1/merchants/MC1/members", {
       email: "gil@example.com",

@@ -136,7 +136,7 @@ describe("undo", () => {
     expect(allowed.code).toBe(0);
   });
 
-  test("without a file keeps the default guards, and sends no key to another service than the run's", async () => {
+  test("without a file keeps the default guards, and sends no key to a service other than the run's", async () => {
     await applied();
     const undo = await shop.run(["undo", "latest", "--dry-run"]);
     expect(undo.stderr).toBe("No file declares MC1: only the default guards apply.\n");

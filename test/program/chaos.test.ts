@@ -3,7 +3,7 @@ import { runChaos } from "../chaos/run-chaos.ts";
 
 const RUNS = 10;
 
-test("through faults, signals and a second apply everything ends well", async () => {
+test("through faults, signals and a second apply, every run ends in a correct state", async () => {
   const told: string[] = [];
   const { reports, broken } = await runChaos({
     runs: RUNS,

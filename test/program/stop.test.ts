@@ -153,7 +153,7 @@ keys:
   }
 });
 
-test("a concurrent change between plan and write makes it stale, and is kept", async () => {
+test("a concurrent change between plan and write is kept, and makes the planned one stale", async () => {
   const { items } = (await shop.control("GET", "/v0.1/merchants/MC1/roles")) as {
     readonly items: readonly { readonly id: string }[];
   };
@@ -167,7 +167,7 @@ test("a concurrent change between plan and write makes it stale, and is kept", a
   expect(await shop.writes()).toEqual([]);
 });
 
-test("a managed user's password is set on request, and stands nowhere", async () => {
+test("a managed user's password is set on request, and is written nowhere", async () => {
   await shop.run(APPLY);
   const before = (await shop.writes()).length;
   const rotate = [...APPLY, "--rotate-password", "till-7@example.com"];

@@ -192,7 +192,7 @@ describe("plan", () => {
     expect((await plan()).outputs["result"]).toBe("no-changes");
   });
 
-  test("keys and a fork's files do not meet, whatever event brings them together", async () => {
+  test("keys are never used with a fork's files, whatever the event", async () => {
     await repository.propose(7, { [FILE]: WITH_ROLE });
     const end = await plan({}, { event: "pull_request_target", fork: true });
     expect(end.outputs["failure-reason"]).toBe("unsafe-event");

@@ -143,7 +143,7 @@ describe("a reviewed removal", () => {
   const removal = { [file("MC1")]: text("MC1") };
   const listing = { [SHARED]: `version: 1\nmembers:\n${BOB}` };
 
-  test("that another pull request undoes unseen is lost aloud, on both pull requests", async () => {
+  test("that another pull request undoes unseen fails the run, which both pull requests report", async () => {
     const first = await reviewed(removal);
     const second = await reviewed(listing);
     await story.merge(first);

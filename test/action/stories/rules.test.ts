@@ -47,7 +47,7 @@ function comment(pull: number): string {
 }
 
 describe("a pull request is judged by the rules of its base branch, too", () => {
-  test("who drops a guard cannot use that in the same pull request, nor by merging it all the same", async () => {
+  test("a dropped guard lets nothing through in the same pull request, nor if it is merged all the same", async () => {
     const pull = await story.openPull({ [FILE]: fileOf([], LOOSE) });
     const run = await story.plan(pull);
     expect(run.code).toBe(1);

@@ -73,7 +73,7 @@ describe("who may approve", () => {
     await refused();
   });
 
-  test("a record is good for its own pull request", async () => {
+  test("a record counts only for its own pull request", async () => {
     await plan();
     await repository.propose(8, { [FILE]: WANTED.replace("cleo", "mallory") });
     await rewrite("reviews/7", "reviews/8", (text) => text);

@@ -87,7 +87,7 @@ const FINDINGS: Readonly<Record<FindingCode, Row>> = {
   "role-previously-unknown": warning("No live role has the previous name, but one has a similar name."),
   "roles-ignored": warning("`ignore.roles` matches live roles."),
   "rule-member-unknown": warning("A guard or check names somebody who is neither declared nor a member."),
-  "rule-permission-unknown": warning("A policy or check names a permission that no role has."),
+  "rule-permission-unknown": warning("A guard, policy or check names a permission that no role has."),
   "rule-role-ambiguous": error("A rule names a role by a name that several live roles have."),
   "rule-role-unknown": {
     severity: "error or warning",

@@ -332,7 +332,7 @@ export function toFinding(data: FindingData): Finding {
     case "rule-permission-unknown":
       return warning(
         "role",
-        `A policy or check names the permission "${name}", which no role has.`,
+        `A guard, policy or check names the permission "${name}", which no role has.`,
         `Did you mean "${data.near}"?`,
       );
     case "override-left-over":

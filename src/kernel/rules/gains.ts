@@ -20,7 +20,7 @@ export interface Gains {
 
 /**
  * Returns the people who newly hold what a limit names, or with `reach` can reach it, each with the permissions or the role:
- * all sensitive permissions, those that a pattern matches, or the role of an id. A permission or role that a person held
+ * all sensitive permissions, those that a pattern matches, or the role of a name or id. A permission or role that a person held
  * under a previous address, or by an expired invitation, is not new.
  */
 export function gainsOf(
@@ -45,6 +45,12 @@ export function gainsOf(
   };
   for (const { name, gained } of impact.members) add(name, meantOf(gained));
   for (const { name, permissions } of reached) add(name, meantOf(permissions));
-  for (const change of members) if (newRoles(change).some(({ id }) => id === what)) add(change.name, [what]);
+  for (const change of members) {
+    const before = new Set(change.before?.roles.map(({ name }) => name));
+    const isNew = ({ id, name }: RoleRef): boolean =>
+      // The successor of a replaced role has its name.
+      (id === what || (name === what && !before.has(name))) && !formerly.get(change.name)?.has(id ?? "");
+    if (newRoles(change).some(isNew)) add(change.name, [what]);
+  }
   return people;
 }

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { applyOverrides, judgeRun, parseOverride } from "../../../src/kernel/rules/overrides.ts";
+import { combinedGuards } from "../../../src/kernel/rules/settings/every-setting.ts";
 import { sensitiveIn } from "../../../src/kernel/rules/settings/sensitive.ts";
 import type {
   Amount,
@@ -90,6 +91,40 @@ describe("gains at a merchant", () => {
     expect(limited({ sensitive: { percent: 0 } })).toEqual(["max-gains"]);
     expect(limited({ sensitive: { percent: 100 }, "orders_*": { count: 3 } })).toEqual(["max-gains"]);
     expect(limited({ sensitive: { percent: 100 }, "catalog_*": { count: 0 } })).toEqual([]);
+  });
+
+  test("a limit may name a role, under its former name too, and whichever role has it", () => {
+    const roles = [liveRole("role_1", "Boss", { metadata: { owner: "it" } })];
+    const is = live(roles, [
+      liveMember("mem_0", email(0), { roles: ["role_1"] }),
+      liveMember("mem_1", email(1), { roles: [] }),
+    ]);
+    const limits = combinedGuards([{ max_gains: { Boss: 0, "Team Lead": 2 } }], (name) =>
+      name === "Team Lead" ? "Boss" : name,
+    );
+    expect(limits.maxGains).toEqual({ Boss: { count: 0 } });
+    const held = (people: readonly DesiredMember[], metadata: DesiredRole["metadata"] = { owner: "it" }) =>
+      planOf(
+        desired({
+          sync: { ...desired().sync, replaceRoles: true },
+          roles: [role("Boss", { metadata })],
+          members: people,
+          guards: { ...limits, protect: NO_GUARDS.protect },
+        }),
+        is,
+      ).refusals.map(({ message }) => message);
+    const boss = (index: number, rest: object = {}) => member(email(index), { roles: ["Boss"], ...rest });
+    const nobody = member(email(1), { roles: [] });
+    expect(held([boss(0), boss(1)])).toEqual([
+      "1 member would newly hold Boss; the limit is 0: m1@example.com.",
+    ]);
+    expect(held([boss(0), nobody], { owner: "hq" })).toEqual([]);
+    const bos = { ...NO_GUARDS, maxGains: { Bos: { count: 0 } } };
+    const { findings } = planOf(desired({ members: [nobody, member(email(0))], guards: bos }), is);
+    expect(findings).toMatchObject([{ severity: "error", code: "rule-role-unknown", name: "Bos" }]);
+    expect(held([member("new@example.com", { roles: ["Boss"], previously: [email(0)] }), nobody])).toEqual(
+      [],
+    );
   });
 
   test("merchants without managed members are exempt", () => {

@@ -154,10 +154,10 @@ describe("policies", () => {
     const { findings } = planOf(desired({ policies, checks, ignore, roles }), is);
     const told = findings.filter(({ code }) => code === "rule-permission-unknown");
     expect(told.map(({ severity, message, hint }) => `${severity}: ${message} ${hint}`)).toEqual([
-      'warning: A policy or check names the permission "members_updat", which no role has. Did you mean "members_update"?',
-      'warning: A policy or check names the permission "payout_view", which no role has. Did you mean "payouts_view"?',
-      'warning: A policy or check names the permission "refunds_creat", which no role has. Did you mean "refunds_create"?',
-      'warning: A policy or check names the permission "stock_edt", which no role has. Did you mean "stock_edit"?',
+      'warning: A guard, policy or check names the permission "members_updat", which no role has. Did you mean "members_update"?',
+      'warning: A guard, policy or check names the permission "payout_view", which no role has. Did you mean "payouts_view"?',
+      'warning: A guard, policy or check names the permission "refunds_creat", which no role has. Did you mean "refunds_create"?',
+      'warning: A guard, policy or check names the permission "stock_edt", which no role has. Did you mean "stock_edit"?',
     ]);
   });
 

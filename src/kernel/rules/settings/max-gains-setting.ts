@@ -38,16 +38,28 @@ export function parseGains(written: unknown): GainLimits {
   );
 }
 
+/** Returns whether a key may name a permission; one with a capital letter, a space or the like is the name of a role. */
+function isPermission(what: string): boolean {
+  return /^[a-z0-9_]+$/.test(what) && !ROLE_ID.test(what);
+}
+
 const gainLimits: SettingKind<GainLimits | undefined> = {
   combine: (written) => strictestGains(written.map(parseGains)),
-  renamed: (value) => value,
+  renamed: (value, nameOf) =>
+    value &&
+    strictestGains([
+      {},
+      ...Object.entries(value).map(([what, limit]) => ({
+        [what === SENSITIVE ? what : nameOf(what)]: limit,
+      })),
+    ]),
   meaning: (value) => value,
   readable: (written) => written,
   names: (written) =>
     Object.keys(fieldsOf(written)).flatMap((what) => {
       if (what === SENSITIVE || !isLiteralGlob(what)) return [];
       return [
-        { what: ROLE_ID.test(what) ? "role" : "permission", text: what, path: [what], at: "key" } as const,
+        { what: isPermission(what) ? "permission" : "role", text: what, path: [what], at: "key" } as const,
       ];
     }),
   lists: () => [],
@@ -67,7 +79,7 @@ export const maxGainsSetting = {
   schema: optional(gainLimitsSchema, {
     title: "Most gains",
     description:
-      'How many people one apply may newly give what a key names: "sensitive" for all sensitive permissions, a permission or a pattern such as "payouts_*", or the id of a role. A count, or a share of the members such as 5%, which allows at least 10 (0% allows none); or { at_most: 5%, reach: true } to count also those who could newly give it to themselves. Unless it is listed, at most 10 people or 5%, whichever is more, may gain sensitive permissions otherwise than by a new entry in the file of the merchant, and at most 2 may become owners, and 2 administrators. {} turns these defaults off.',
+      'How many people one apply may newly give what a key names: "sensitive" for all sensitive permissions, a permission or a pattern such as "payouts_*", or the name or id of a role. A count, or a share of the members such as 5%, which allows at least 10 (0% allows none); or { at_most: 5%, reach: true } to count also those who could newly give it to themselves. Unless it is listed, at most 10 people or 5%, whichever is more, may gain sensitive permissions otherwise than by a new entry in the file of the merchant, and at most 2 may become owners, and 2 administrators. {} turns these defaults off.',
     examples: [{ sensitive: "5%", "payouts_*": 2, role_admin: 1 }],
   }),
   kind: gainLimits,

@@ -383,11 +383,7 @@ function planStaying(work: Work): readonly Outlook[] {
     const pin = visible.find(({ id }) => id === one.id);
     for (const each of [is, pin, ...leftovers]) if (each) free.delete(each);
     const former = one.id !== null && is === null ? [] : formersOf(one);
-    const own = one.ended
-      ? is === null
-        ? []
-        : [go(is, one, work)]
-      : planPresent(inheriting(one, is, former, work), is, work);
+    const own = planOwn(one, is, former, work);
     const old = former.map((each) => planOld(each, former, one, is, work));
     const isKept = pin !== undefined && pin !== is && !leftovers.includes(pin);
     return [
@@ -410,16 +406,49 @@ function planStaying(work: Work): readonly Outlook[] {
   return [...untouched, ...listed, ...rest];
 }
 
+function planOwn(
+  one: WantedMember,
+  is: WorldMember | null,
+  former: readonly WorldMember[],
+  work: Work,
+): readonly Outlook[] {
+  if (one.ended) return is === null ? [] : [go(is, one, work)];
+  if (!isBarred(one, is, former, work)) return planPresent(inheriting(one, is, former, work), is, work);
+  return is === null ? [] : [{ ...stay(is, work), wanted: one }];
+}
+
 /** A new membership takes over what the files do not say of the old one. */
 function inheriting(
   one: WantedMember,
   is: WorldMember | null,
-  [old]: readonly WorldMember[],
+  former: readonly WorldMember[],
   { roles }: Work,
-): WantedMember {
+): Heir {
+  const old = former.find((each) => statusOf(each) !== "disabled");
   if (old === undefined || is !== null) return one;
   const held = old.roles.filter((id) => !roles.ignored.has(id));
-  return { ...one, roles: one.roles ?? held, metadata: one.metadata ?? old.metadata };
+  const inherited = old.roles.filter((id) => roles.ignored.has(id)).map((id) => roles.names.get(id) ?? id);
+  return { ...one, roles: one.roles ?? held, metadata: one.metadata ?? old.metadata, inherited };
+}
+
+/** An entry with the ignored roles of the membership whose place it takes. */
+interface Heir extends WantedMember {
+  readonly inherited?: readonly string[];
+}
+
+/** Whether somebody was disabled under every previous address, and would need an invitation. */
+function isBarred(
+  one: WantedMember,
+  is: WorldMember | null,
+  former: readonly WorldMember[],
+  { wanted, world }: Work,
+): boolean {
+  const isRenewed = is?.status === "expired" && wanted.reinvite && canBeInvited(one, world);
+  return areDisabled(former) && (is === null || isRenewed);
+}
+
+function areDisabled(former: readonly WorldMember[]): boolean {
+  return former.length > 0 && former.every((one) => statusOf(one) === "disabled");
 }
 
 /** The membership of a previous address goes once the new one is accepted. */
@@ -432,7 +461,9 @@ function planOld(
 ): Outlook {
   const isAccepted = is !== null && statusOf(is) === "accepted";
   if (!one.ended && !isAccepted) {
-    const left = one.away ? planAway(old, one, work) : planKept(old, inheriting(one, is, former, work), work);
+    const left = one.away
+      ? planAway(old, one, work)
+      : planKept(old, inheriting(one, is, former, work), { former, is }, work);
     if (left !== null) return left;
   }
   return { ...go(old, one, work), isMoved: true };
@@ -446,15 +477,25 @@ function planAway(old: WorldMember, one: WantedMember, work: Work): Outlook {
   return { ...left, before: old, after: left.after && { ...left.after, status: statusOf(old) } };
 }
 
-/** Until then the old membership holds no more than the entry grants; null where it holds nothing else, or is not accepted. */
-function planKept(old: WorldMember, one: WantedMember, work: Work): Outlook | null {
+/**
+ * Until then the old membership holds no more than the entry grants; null where it holds nothing else, or is not accepted.
+ * One that is disabled stays where nobody is invited.
+ */
+function planKept(
+  old: WorldMember,
+  one: WantedMember,
+  { former, is }: { readonly former: readonly WorldMember[]; readonly is: WorldMember | null },
+  work: Work,
+): Outlook | null {
   const { wanted, world, roles, changes } = work;
-  if (!["accepted", "unknown"].includes(statusOf(old))) return null;
+  const isDisabled = areDisabled(former);
+  if (!isDisabled && !["accepted", "unknown"].includes(statusOf(old))) return null;
   const granted = one.roles?.map((role) => resolve(role, wanted, world, roles, new Set()));
   const kept = old.roles.filter((id) => granted?.includes(roles.names.get(id) ?? id));
   const entry = { ...one, roles: granted === undefined ? null : kept, metadata: null, managed: null };
   const [left] = planListed(entry, old, work);
-  return changes.has(`update member ${old.id}`) ? (left ?? null) : null;
+  if (changes.has(`update member ${old.id}`)) return left ?? null;
+  return isDisabled && is?.status !== "pending" ? stay(old, work) : null;
 }
 
 function unchanged(before: WorldMember, { names }: RolePlan): MemberAfter {
@@ -483,13 +524,13 @@ function go(before: WorldMember, wanted: WantedMember | null, { changes }: Work)
 }
 
 /** Nobody is invited, or invited again, while suspended. */
-function planPresent(one: WantedMember, is: WorldMember | null, work: Work): readonly Outlook[] {
+function planPresent(one: Heir, is: WorldMember | null, work: Work): readonly Outlook[] {
   if (!one.away || (is !== null && is.status !== "expired")) return planListed(one, is, work);
   return is === null ? [] : [{ ...stay(is, work), wanted: one }];
 }
 
 /** Invites, changes or invites again somebody whom the files list. */
-function planListed(one: WantedMember, is: WorldMember | null, work: Work): readonly Outlook[] {
+function planListed(one: Heir, is: WorldMember | null, work: Work): readonly Outlook[] {
   const { wanted, world, roles, errors, changes } = work;
   const held = one.roles?.map((role) => resolve(role, wanted, world, roles, errors)) ?? null;
   if (is === null) {
@@ -498,7 +539,7 @@ function planListed(one: WantedMember, is: WorldMember | null, work: Work): read
     const after: MemberAfter = {
       id: null,
       email: one.email,
-      roles: [...new Set(held)].sort(),
+      roles: [...new Set([...held, ...(one.inherited ?? [])])].sort(),
       metadata: one.metadata ?? {},
       status: one.managed === null ? "pending" : "accepted",
       nickname: one.managed?.nickname ?? null,

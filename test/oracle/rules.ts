@@ -280,6 +280,13 @@ function givesTooMuch(
   });
 }
 
+/** A person has the address of the entry and its previous ones, whichever the membership has. */
+function addressesOfPerson({ members }: Wanted, email: string | null): readonly string[] {
+  if (email === null) return [];
+  const all = (members ?? []).map((one) => [one.email, ...one.previously]);
+  return all.find((addresses) => addresses.includes(email)) ?? [email];
+}
+
 function breaksCheck(
   check: CheckValue,
   wanted: Wanted,
@@ -290,9 +297,13 @@ function breaksCheck(
   const granted = grantsOf(wanted, expected, predefined);
   const can = ({ roles }: Person, permission: string, side: keyof Sides): boolean =>
     roles.some((role) => granted[side](role).includes(permission));
+  const addresses = (email: string | null): readonly string[] => addressesOfPerson(wanted, email);
   if ("member" in check) {
     return check.cannot.some((permission) =>
-      compared((one, side) => one.email === check.member && can(one, permission, side), sides),
+      compared(
+        (one, side) => addresses(one.email).includes(check.member) && can(one, permission, side),
+        sides,
+      ),
     );
   }
   if ("at_most" in check) return counted((one, side) => can(one, check.can, side), check.at_most, sides);
@@ -300,7 +311,7 @@ function breaksCheck(
   return compared(
     (one, side) =>
       can(one, check.can, side) &&
-      !listed.has(one.email ?? "") &&
+      !addresses(one.email).some((address) => listed.has(address)) &&
       one.roles.every((role) => !listed.has(`role:${role}`)),
     sides,
   );
@@ -360,7 +371,9 @@ function removesTooMuch({ file }: Wanted, { changes, live, outlook, roles, final
       changes.has(`delete role ${id}`) || permissions.some((one) => rest !== undefined && !rest.includes(one))
     );
   });
-  return isOver(members.length, live.members.length) || isOver(fewer.length, live.roles.length);
+  // Several memberships of one address are one person's.
+  const people = new Set(members.map(({ before }) => before?.email?.toLowerCase() ?? before?.id));
+  return isOver(people.size, live.members.length) || isOver(fewer.length, live.roles.length);
 }
 
 /** Roles that would have too few accepted holders, and whether there are enough with the invited ones. */

@@ -68,19 +68,24 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
       io.stderr.write(renderFailure(error.failure, style));
       return exitCodeFor(error);
     }
-    if (isOutOfFiles(error)) {
-      io.stderr.write("error: Too many files are open for rolecall to run. Raise the limit (ulimit -n).\n");
-      return ExitCode.failed;
-    }
-    if (isOutOfMemory(error)) {
-      io.stderr.write(
-        "error: There is not enough memory for rolecall to run. Raise the address space limit (ulimit -v); before version 24, Node.js reserves 10 GB for HTTP.\n",
-      );
-      return ExitCode.failed;
-    }
-    io.stderr.write(bugReport(error, io));
-    return ExitCode.bug;
+    return reportCrash(error, io);
   }
+}
+
+/** Reports an error that nothing has handled, and returns the exit code: a limit of the system, or a bug. */
+export function reportCrash(error: unknown, io: Pick<Io, "stderr" | "nodeVersion">): ExitCode {
+  if (isOutOfFiles(error)) {
+    io.stderr.write("error: Too many files are open for rolecall to run. Raise the limit (ulimit -n).\n");
+    return ExitCode.failed;
+  }
+  if (isOutOfMemory(error)) {
+    io.stderr.write(
+      "error: There is not enough memory for rolecall to run. Raise the address space limit (ulimit -v); before version 24, Node.js reserves 10 GB for HTTP.\n",
+    );
+    return ExitCode.failed;
+  }
+  io.stderr.write(bugReport(error, io));
+  return ExitCode.bug;
 }
 
 async function run(argv: readonly string[], started: Io): Promise<ExitCode> {

@@ -23,7 +23,9 @@ async function run(): Promise<void> {
     process.exitCode = ExitCode.bug;
   };
   process.once("beforeExit", unfinished);
-  const { main } = await import("./main.ts");
+  const { main, reportCrash } = await import("./main.ts");
+  // Such as that of Node's own HTTP client, which is loaded on its own.
+  process.once("uncaughtException", (error) => process.exit(reportCrash(error, io)));
   process.exitCode = await main(argv, io);
   process.off("beforeExit", unfinished);
 }

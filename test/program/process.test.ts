@@ -1,4 +1,5 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -68,6 +69,26 @@ test("too little address space for HTTP is told without a stack", async () => {
   expect([status, stderr]).toEqual(
     isReserved ? [1, expect.stringMatching(/^error: There is not enough memory .* for HTTP\.\n$/)] : [0, ""],
   );
+});
+
+test("too little address space for the sandbox is told without a stack", async () => {
+  const script = 'ulimit -v 8000000 && exec "$0" "$@"';
+  const args = ["-c", script, process.execPath, BIN, "sandbox", "--port", "0"];
+  const sandbox = spawn("sh", args, { cwd, stdio: ["ignore", "pipe", "pipe"] });
+  let stderr = "";
+  sandbox.stderr.setEncoding("utf8").on("data", (text: string) => {
+    stderr += text;
+  });
+  if (Number.parseInt(process.versions.node, 10) < 24) {
+    const [code] = await once(sandbox, "close");
+    expect(stderr).toMatch(/^error: There is not enough memory .* for HTTP\.\n$/);
+    expect(code).toBe(1);
+  } else {
+    await once(sandbox.stdout, "data");
+    sandbox.kill("SIGTERM");
+    await once(sandbox, "close");
+    expect(stderr).toBe("");
+  }
 });
 
 test("what goes wrong is told on stderr, and the process exits with 1", async () => {

@@ -207,13 +207,8 @@ export function personPermissions(
   }
   const grantedTo = granting(access);
   const reachOf = reaching(access, escalation);
-  const allPermissions = sortedSet(
-    [...access.roles.values()].flatMap(({ permissions }) => permissions ?? []),
-  );
   const reached = memoized((reach: Reach): readonly string[] =>
-    reach.anything === null
-      ? allPermissions.filter((permission) => reach.stepsTo(permission) !== null)
-      : [EVERYTHING],
+    reach.anything === null ? reach.permissions : [EVERYTHING],
   );
   const texts = memoized(({ permissions, unknown }: Granted): readonly string[] => [
     ...permissions,

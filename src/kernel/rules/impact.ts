@@ -106,8 +106,9 @@ function newReach(
     if ([...now].every((permission) => old.has(permission))) return [];
     const wasRaised = (permission: string): boolean =>
       former !== undefined && isActive(former) && reached(former).includes(permission);
-    return allPermissions.filter(
-      (permission) => !now.has(permission) && reaches(current).includes(permission) && !wasRaised(permission),
+    const { anything, permissions } = reaches(current);
+    return (anything === null ? permissions : allPermissions).filter(
+      (permission) => !now.has(permission) && !wasRaised(permission),
     );
   };
   return touched
@@ -255,12 +256,13 @@ export function detectRenames(
 ): readonly FindingData[] {
   const gone = changes.flatMap((change) => (change.kind === "delete" ? [change] : []));
   const come = changes.flatMap((change) => (change.kind === "create" ? [change] : []));
+  if (gone.length === 0) return [];
+  const [hadBefore, hasAfter] = [holderNames(before), holderNames(after)];
   return come.flatMap((created): readonly FindingData[] => {
-    const holders = holderNames(after, `new ${created.name}`);
+    const holders = hasAfter(`new ${created.name}`);
     const twins = gone.filter(
       (removed) =>
-        same(removed.before.permissions, created.after.permissions) ||
-        same(holderNames(before, removed.id), holders),
+        same(removed.before.permissions, created.after.permissions) || same(hadBefore(removed.id), holders),
     );
     const [twin, ...otherTwins] = twins;
     if (twin === undefined || otherTwins.length > 0) return [];
@@ -268,8 +270,17 @@ export function detectRenames(
   });
 }
 
-function holderNames(access: Access, key: string): readonly string[] {
-  return holdersOf(access, key).map(({ name }) => name);
+/** Returns a lookup of the names of a role's holders, sorted. */
+function holderNames({ people }: Access): (key: string) => readonly string[] {
+  const holders = new Map<string, string[]>();
+  for (const { name, roles } of [...people].sort(by(({ name }) => name))) {
+    for (const key of roles) {
+      const names = holders.get(key);
+      if (names) names.push(name);
+      else holders.set(key, [name]);
+    }
+  }
+  return (key) => holders.get(key) ?? [];
 }
 
 function same(a: readonly string[], b: readonly string[]): boolean {

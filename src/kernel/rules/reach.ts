@@ -1,4 +1,4 @@
-import { by } from "../../lib/text.ts";
+import { by, sortedSet } from "../../lib/text.ts";
 import { DEFAULT_ESCALATION, type Escalation } from "../../model/desired.ts";
 import type { ReachStep } from "../../model/plan.ts";
 import type { Access, PersonAccess, RoleAccess } from "./access.ts";
@@ -9,6 +9,8 @@ export interface Reach {
   includes(permission: string): boolean;
   /** Returns the steps to a permission: none if it is held; `null` if it cannot be reached. */
   stepsTo(permission: string): readonly ReachStep[] | null;
+  /** The permissions of existing roles that are held or can be reached, sorted; one list for all who can assign roles. */
+  readonly permissions: readonly string[];
   /** The steps to any permission at all; `null` if only those of existing roles can be reached. */
   readonly anything: readonly ReachStep[] | null;
 }
@@ -38,6 +40,8 @@ interface World {
   readonly custom: readonly RoleAccess[];
   /** Permission that leads to others → names of the roles that grant it. */
   readonly leading: ReadonlyMap<string, readonly string[]>;
+  /** The permissions that roles grant, sorted. */
+  readonly permissions: readonly string[];
   /** Returns the names of the roles that grant a permission. */
   granting(permission: string): ReadonlySet<string>;
 }
@@ -57,6 +61,7 @@ function openWorld({ roles, removed }: Access, escalation: Escalation): World {
     escalation,
     custom: allRoles.filter((role) => role.custom),
     leading: new Map([...leads].map((permission) => [permission, [...(names.get(permission) ?? [])]])),
+    permissions: sortedSet(names.keys()),
     granting: (permission) => names.get(permission) ?? NONE,
   };
 }
@@ -111,6 +116,9 @@ function reachOf(held: readonly RoleAccess[], world: World): Reach {
   };
   return {
     anything,
+    get permissions() {
+      return assigning === null ? sortedSet(heldPermissions) : world.permissions;
+    },
     includes: (permission) => heldPermissions.has(permission) || anything !== null || isAssigned(permission),
     stepsTo: (permission) => {
       const way = wayTo(permission);

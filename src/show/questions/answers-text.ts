@@ -89,20 +89,29 @@ function permissionSections(
   permissions: readonly string[],
   answers: readonly LocatedAnswer[],
 ): readonly Section[] {
+  // The answers of a role share its list: there are far fewer lists than answers.
+  const lists = [...new Set(answers.map((answer) => answer.permissions))];
+  const granting = new Map<string, number[]>();
+  for (const [index, list] of lists.entries()) {
+    for (const permission of new Set(list)) {
+      const indexes = granting.get(permission);
+      if (indexes) indexes.push(index);
+      else granting.set(permission, [index]);
+    }
+  }
+  const answersWith = (indexes: readonly number[]): readonly LocatedAnswer[] => {
+    const listsOfSection = new Set(indexes.map((index) => lists[index]));
+    return answers.filter((answer) => listsOfSection.has(answer.permissions));
+  };
   const sections = new Map<
     string,
     { readonly names: string[]; readonly answers: readonly LocatedAnswer[] }
   >();
   for (const permission of permissions) {
-    const granting = answers.flatMap((answer, index) =>
-      answer.permissions?.includes(permission) ? [index] : [],
-    );
-    if (granting.length === 0) continue;
-    const key = granting.join(" ");
-    const section = sections.get(key) ?? {
-      names: [],
-      answers: granting.flatMap((index) => answers[index] ?? []),
-    };
+    const indexes = granting.get(permission);
+    if (indexes === undefined) continue;
+    const key = indexes.join(" ");
+    const section = sections.get(key) ?? { names: [], answers: answersWith(indexes) };
     section.names.push(permission);
     sections.set(key, section);
   }

@@ -1,9 +1,15 @@
 import { expect, test } from "vitest";
 import type { Access, PersonAccess, RoleAccess } from "../../../src/kernel/rules/access.ts";
+import { impactOf } from "../../../src/kernel/rules/impact.ts";
 import { reaching } from "../../../src/kernel/rules/reach.ts";
+import { NO_POLICIES } from "../../support/build.ts";
+import { processorTime } from "../../support/processor-time.ts";
 
 /** Roles whose permissions are counted when they are read, each held by one member. */
-function world(count: number): { access: Access; reads: () => number } {
+function world(
+  count: number,
+  power: readonly string[] = ["members_update"],
+): { access: Access; reads: () => number } {
   let reads = 0;
   const role = (index: number): RoleAccess => ({
     id: `role_${index}`,
@@ -11,7 +17,7 @@ function world(count: number): { access: Access; reads: () => number } {
     custom: true,
     get permissions() {
       reads += 1;
-      return [`p${index}`, "members_update"];
+      return [`p${index}`, ...power];
     },
   });
   const person = (index: number): PersonAccess => ({
@@ -51,4 +57,27 @@ test("the steps do not depend on the order of the roles", () => {
   for (const one of [person, shared, { ...shared, roles: ["role_4", "role_3"] }]) {
     expect(reaching(backwards)(one).stepsTo("p7")).toEqual(reaching(access)(one).stepsTo("p7"));
   }
+});
+
+test("those who can assign roles share the list of what they reach, and others reach what they hold", () => {
+  const { people, ...roles } = world(3).access;
+  const [first, second] = people.map(reaching({ people, ...roles }));
+  expect(first?.permissions).toEqual(["members_update", "p0", "p1", "p2"]);
+  expect(second?.permissions).toBe(first?.permissions);
+  const powerless = world(3, []).access;
+  expect(powerless.people.map((person) => reaching(powerless)(person).permissions)).toEqual([
+    ["p0"],
+    ["p1"],
+    ["p2"],
+  ]);
+});
+
+test("what thousands of members with a role of their own gain and reach is found soon", () => {
+  const { access } = world(6000, []);
+  const nobody = { ...access, people: [], roles: new Map() };
+  const before = processorTime();
+  const impact = impactOf(nobody, access, { policies: NO_POLICIES });
+  expect(processorTime() - before).toBeLessThan(5000);
+  expect(impact.members).toHaveLength(6000);
+  expect(impact.reach).toBeUndefined();
 });

@@ -48,6 +48,15 @@ async function edit(change: (plan: string) => string): Promise<void> {
   await shop.write("plan.json", change(await readFile(join(shop.folder, "plan.json"), "utf8")));
 }
 
+test("what is saved without a plan is said to have none", async () => {
+  await shop.write("mc1.yaml", "version: 1\nmerchant: 1\n");
+  const one = await shop.run(["plan", "mc1.yaml", "--out", "plan.json"]);
+  expect(one.code).toBe(1);
+  expect(one.stderr).toContain("Saved as plan.json: no plan, only what failed.\n");
+  const both = await shop.run(["plan", "mc1.yaml", "mc2.yaml", "--out", "plan.json"]);
+  expect(both.stderr).toContain("Saved as plan.json, with what failed.\n");
+});
+
 test("what was reviewed and saved is applied", async () => {
   const apply = await shop.run(APPLY);
   expect(apply.stderr).toBe("");

@@ -196,5 +196,7 @@ export async function savePlans(
   const stream = standardStream(out);
   if (stream !== null) return io[stream].write(plansJson(plans, failures));
   await writeAtomically(resolve(io.cwd, out), plansJson(plans, failures), { shown: out });
-  io.stderr.write(`Saved as ${out}.\n`);
+  const besides =
+    failures.length === 0 ? "" : plans.length === 0 ? ": no plan, only what failed" : ", with what failed";
+  io.stderr.write(`Saved as ${out}${besides}.\n`);
 }

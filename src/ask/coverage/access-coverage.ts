@@ -1,12 +1,15 @@
+import type { PersonAccess } from "../../kernel/rules/access.ts";
 import type { Judged } from "../../kernel/rules/checks.ts";
 import { sensitiveIn } from "../../kernel/rules/settings/sensitive.ts";
+import { memoized } from "../../lib/memoized.ts";
 import { byCodeUnit } from "../../lib/text.ts";
 import type { RuleCoverage, SuggestedRule, UnnoticedGroup } from "../../model/coverage.ts";
 import type { DesiredState } from "../../model/desired.ts";
-import { coverageRules } from "./coverage-rules.ts";
+import { changeEffects } from "./change-effects.ts";
+import { ruleSets } from "./coverage-rules.ts";
 import { type CoverageOptions, type CoverageWorld, coverageWorld, type WorldRole } from "./coverage-world.ts";
-import { noticedChanges } from "./notice-changes.ts";
-import { changeEffects, isEditUnnoticed, isGrantUnnoticed } from "./single-changes.ts";
+import { changeJudge, type SingleChange } from "./judge-changes.ts";
+import { judgeSet } from "./judge-each.ts";
 import { unbrokenRules } from "./unbroken-rules.ts";
 
 /**
@@ -19,27 +22,48 @@ export function accessCoverage(
   desired: DesiredState,
   options: CoverageOptions,
 ): RuleCoverage {
-  const rules = coverageRules(desired);
+  const sets = ruleSets(desired);
+  const rules = sets.flatMap(({ each }) => each);
   const world = coverageWorld(judged, desired, rules, options);
   const { matches } = options;
-  const marks = noticedChanges(rules, world, matches);
+  const judges = sets.map((set) => ({ set, judge: changeJudge(world, set, desired, matches) }));
+  const isUnnoticed = (change: SingleChange, isTaken: boolean): boolean | null => {
+    const verdicts = judges.map(({ judge }) => judge([change]));
+    if (verdicts.some(({ isRefused }) => isRefused())) return false;
+    return isTaken && verdicts.some(({ mends }) => mends) ? null : true;
+  };
+  // Members who are alike are one case.
+  const verdictOf = memoized((person: PersonAccess) =>
+    memoized((role: WorldRole) => ({
+      isUnnoticed: isUnnoticed({ person, role }, person.roles.includes(role.key)),
+    })),
+  );
+  const isUnnoticedGrant = (person: number, role: WorldRole): boolean | null => {
+    const like = world.people[person]?.like;
+    return like === undefined ? null : verdictOf(like)(role).isUnnoticed;
+  };
+  const isUnnoticedEdit = (index: number, permission: string): boolean | null => {
+    const role = world.roles[index];
+    if (role === undefined) return null;
+    return isUnnoticed({ role, permission }, role.access?.permissions?.includes(permission) ?? false);
+  };
   const effects = changeEffects(world);
   const groups = [
-    ...world.roles.flatMap((_, role) =>
+    ...world.roles.flatMap((role, index) =>
       [true, false].map((isHeld) =>
-        grantGroup(role, isHeld, world, (person) =>
-          effects.grant(person, role) ? isGrantUnnoticed(marks, person, role) : null,
+        grantGroup(index, isHeld, world, (person) =>
+          effects.grant(person, index) ? isUnnoticedGrant(person, role) : null,
         ),
       ),
     ),
-    ...world.permissions.map((_, permission) =>
+    ...world.permissions.map((name, permission) =>
       givenGroup(permission, world, (role) =>
-        effects.edit(role, permission) ? isEditUnnoticed(marks, role, permission) : null,
+        effects.edit(role, permission) ? isUnnoticedEdit(role, name) : null,
       ),
     ),
     ...world.roles.map((_, role) =>
       takenGroup(role, world, (permission) =>
-        effects.edit(role, permission) ? isEditUnnoticed(marks, role, permission) : null,
+        effects.edit(role, permission) ? isUnnoticedEdit(role, world.permissions[permission] ?? "") : null,
       ),
     ),
   ];
@@ -52,8 +76,12 @@ export function accessCoverage(
     groups: unnoticed,
     changes: groups.reduce((sum, group) => sum + group.of, 0),
     unnoticed: unnoticed.reduce((sum, group) => sum + sizeOf(group), 0),
-    unbroken: unbrokenRules(rules, world, matches),
-    rules: rules.filter((rule) => rule.kind !== "min-holders" || rule.written).length,
+    unbroken: judges.flatMap(({ set, judge }) => {
+      const violationsOf = judgeSet(judged, set, "live");
+      const holding = set.each.filter((rule) => !rule.isDefault && (violationsOf(rule) ?? []).length === 0);
+      return unbrokenRules(holding, world, judge, matches);
+    }),
+    rules: rules.filter(({ isDefault }) => !isDefault).length,
   };
 }
 

@@ -1,25 +1,31 @@
 import { enforcedSets, ownRules } from "../../kernel/rules/base-rules.ts";
 import { checkText } from "../../kernel/rules/checks.ts";
 import { listRules, type RuleItem } from "../../kernel/rules/every-rule.ts";
+import { rolesInCheck } from "../../kernel/rules/rule-roles.ts";
+import type { SettingName } from "../../kernel/rules/settings/setting-kinds.ts";
 import type { ListedRule } from "../../model/coverage.ts";
-import type { Check, DesiredState, Escalation } from "../../model/desired.ts";
+import { type Check, DEFAULT_ESCALATION, type DesiredState, type Policies } from "../../model/desired.ts";
 
 /** A rule by itself, with what it takes to judge it. */
 export type CoverageRule = {
   readonly listed: ListedRule;
   /** Name of the rule in its violations; `null` for a guard. */
   readonly violated: Check | string | null;
-} & (RuleItem | { readonly kind: "check"; readonly check: Check; readonly escalation: Partial<Escalation> });
+  /** The roles, permissions and patterns that the rule names. */
+  readonly names: readonly RuleName[];
+  /** True for a rule that no file sets. */
+  readonly isDefault: boolean;
+  /** True if it limits what changes, not who has what. */
+  readonly limitsChanges: boolean;
+} & (RuleItem | { readonly kind: "check"; readonly check: Check });
+
+/** A name in a rule. */
+export type RuleName = Pick<SettingName, "what" | "text">;
 
 /** The rules of a merchant's own files, or of a file that the project enforces, together and each by itself. */
 export interface RuleSet {
   readonly rules: DesiredState;
   readonly each: readonly CoverageRule[];
-}
-
-/** The rules of a merchant, its own and those that the project enforces; `min_holders` has its default. */
-export function coverageRules(desired: DesiredState): readonly CoverageRule[] {
-  return ruleSets(desired).flatMap(({ each }) => each);
 }
 
 /** Returns the sets of rules of a merchant: its own, then those that the project enforces. */
@@ -48,19 +54,38 @@ function rulesOfSet(
     return {
       listed: { ...listed, keys: [], entry: null, enforcedBy },
       violated: check,
+      names: namesInCheck(check, rules.policies),
+      isDefault: false,
+      limitsChanges: false,
       kind: "check",
       check,
-      escalation: rules.policies.escalation ?? {},
     };
   });
   return [
     ...ofChecks,
     ...listRules(rules, written.guards).map(
-      ({ section, key, entry: { text, keys, entry, violated, item } }): CoverageRule => ({
+      ({ section, key, entry: { text, keys, entry, violated, item }, ...facts }): CoverageRule => ({
         listed: { section, text, origin: null, keys: [section, key, ...keys], entry, enforcedBy },
         violated,
+        ...facts,
         ...item,
       }),
     ),
+  ];
+}
+
+function namesInCheck(check: Check, { escalation }: Policies): readonly RuleName[] {
+  const { assign, edit, create } = { ...DEFAULT_ESCALATION, ...escalation };
+  const permissions = [
+    ...(check.kind === "cannot" ? check.cannot : [check.can]),
+    ...(check.reach ? [...assign, ...edit, ...create] : []),
+  ];
+  const members = check.kind === "cannot" ? [check.member] : check.kind === "only" ? check.only : [];
+  const named = (what: RuleName["what"], texts: readonly string[]): readonly RuleName[] =>
+    texts.map((text) => ({ what, text }));
+  return [
+    ...named("role", rolesInCheck(check)),
+    ...named("permission", permissions),
+    ...named("member-pattern", members),
   ];
 }

@@ -1,9 +1,11 @@
-import type { GlobMatch } from "../../kernel/diff/scope.ts";
-import type { PersonAccess } from "../../kernel/rules/access.ts";
+import { type GlobMatch, matchesAny } from "../../kernel/diff/scope.ts";
+import type { Access, PersonAccess, RoleAccess } from "../../kernel/rules/access.ts";
 import type { Judged } from "../../kernel/rules/checks.ts";
 import { ADMINISTRATORS } from "../../kernel/rules/gains.ts";
 import { openDeclared } from "../../kernel/rules/judge-rules.ts";
-import { DEFAULT_ESCALATION, type DesiredState } from "../../model/desired.ts";
+import { entriesByAddress, openAddresses } from "../../kernel/values/person.ts";
+import { groupByKey } from "../../lib/text.ts";
+import type { DesiredMember, DesiredState } from "../../model/desired.ts";
 import type { CoverageRule } from "./coverage-rules.ts";
 
 /** The access that is judged, and the functions that judge it. */
@@ -29,16 +31,21 @@ export interface WorldRole {
   readonly unread: boolean;
   readonly grants: ReadonlySet<number>;
   readonly holders: readonly number[];
+  readonly access: RoleAccess | undefined;
 }
 
 /** A member by its index; the last one stands for somebody who is no member yet. */
 export interface WorldPerson {
   readonly access: PersonAccess;
   readonly held: ReadonlySet<number>;
-  /** True if its whole membership ends at a time. */
-  readonly ends: boolean;
-  /** The roles whose grants end by themselves. */
-  readonly ending: ReadonlySet<number>;
+  /** The first member to whom all rules apply alike; the stranger for itself. */
+  readonly like: PersonAccess;
+}
+
+/** A member that stands for so many who are alike. */
+export interface Crowd {
+  readonly person: PersonAccess;
+  readonly size: number;
 }
 
 /** An access whose single changes are judged, by indexes. */
@@ -48,9 +55,12 @@ export interface CoverageWorld {
   readonly people: readonly WorldPerson[];
   /** The permissions that files and roles name. */
   readonly permissions: readonly string[];
-  readonly permissionIndex: ReadonlyMap<string, number>;
-  /** Finds the index of a role by its name or id in a rule. */
-  readonly find: (nameOrId: string) => number | undefined;
+  /** The roles that a plan reads, and the members. */
+  readonly access: Access;
+  /** The members, of those who are alike two by themselves and the others by a third one. */
+  readonly crowd: readonly Crowd[];
+  /** Finds the key of a role by its name or id in a rule. */
+  readonly find: (nameOrId: string) => string | undefined;
   /** False if there may be roles and members that the access does not list. */
   readonly complete: boolean;
 }
@@ -84,7 +94,7 @@ export function coverageWorld(
   { access, find }: Judged,
   { members = [] }: Pick<DesiredState, "members">,
   rules: readonly CoverageRule[],
-  { complete, unread = new Set() }: Pick<CoverageOptions, "complete" | "unread">,
+  { complete, unread = new Set(), matches }: CoverageOptions,
 ): CoverageWorld {
   const { people: knownPeople, roles, removed } = access;
   const people = [...knownPeople, STRANGER];
@@ -96,7 +106,7 @@ export function coverageWorld(
   const permissions = [
     ...new Set([
       ...[...roles.values()].flatMap((role) => role.permissions ?? []),
-      ...rules.flatMap(permissionsIn),
+      ...rules.flatMap(({ names }) => names.flatMap(({ what, text }) => (what === "permission" ? text : []))),
     ]),
   ];
   const permissionIndex = new Map(permissions.map((permission, position) => [permission, position]));
@@ -105,12 +115,9 @@ export function coverageWorld(
   held.forEach((heldRoles, person) => {
     for (const role of heldRoles) holders.get(role)?.push(person);
   });
-  const declared = new Map(
-    members.flatMap((member) =>
-      [member.email.toLowerCase(), member.id ?? []].flat().map((key) => [key, member] as const),
-    ),
-  );
-  const findRole = (nameOrId: string): number | undefined => index.get(find(nameOrId) ?? nameOrId);
+  const likeness = openLikeness(members, rules, matches);
+  const alike = [...groupByKey(knownPeople, likeness)];
+  const firstAlike = new Map(alike.flatMap((group) => group.map((person) => [person, group[0]] as const)));
   return {
     roles: [...index].map(([key, position]): WorldRole => {
       const role = roles.get(key);
@@ -127,32 +134,60 @@ export function coverageWorld(
           (role?.permissions ?? []).flatMap((permission) => permissionIndex.get(permission) ?? []),
         ),
         holders: holders.get(position) ?? [],
+        access: role,
       };
     }),
-    people: people.map((person, position) => {
-      const entry =
-        declared.get(person.id ?? "") ?? declared.get((person.email ?? person.name).toLowerCase());
-      return {
-        access: person,
-        held: held[position] ?? new Set(),
-        ends: entry?.until !== undefined,
-        ending: new Set((entry?.roles ?? []).flatMap(({ role, until }) => (until && findRole(role)) ?? [])),
-      };
-    }),
+    people: people.map((person, position) => ({
+      access: person,
+      held: held[position] ?? new Set(),
+      like: firstAlike.get(person) ?? person,
+    })),
     permissions,
-    permissionIndex,
-    find: findRole,
+    access: { ...access, roles: new Map([...roles].filter(([key]) => !unread.has(key))) },
+    crowd: alike.flatMap(([first, second, ...others]) => [
+      { person: first, size: 1 },
+      ...(second === undefined ? [] : [{ person: second, size: 1 }]),
+      ...(others[0] === undefined ? [] : [{ person: others[0], size: others.length }]),
+    ]),
+    find: (nameOrId) => find(nameOrId) ?? (keys.has(nameOrId) ? nameOrId : undefined),
     complete,
   };
 }
 
-function permissionsIn(rule: CoverageRule): readonly string[] {
-  if (rule.kind === "forbid") return rule.permissions;
-  if (rule.kind !== "check") return [];
-  const { check, escalation } = rule;
-  const { assign, edit, create } = { ...DEFAULT_ESCALATION, ...escalation };
-  return [
-    ...(check.kind === "cannot" ? check.cannot : [check.can]),
-    ...(check.reach ? [...assign, ...edit, ...create] : []),
+/** Returns a function that gives the same text for members to whom all rules apply alike. */
+function openLikeness(
+  members: readonly DesiredMember[],
+  rules: readonly CoverageRule[],
+  matches: GlobMatch,
+): (person: PersonAccess) => string {
+  const entries = new Map(
+    members.flatMap((member) => (member.id === undefined ? [] : [[member.id, member] as const])),
+  );
+  const byAddress = entriesByAddress(members);
+  const addressesOf = openAddresses(members);
+  const named = [
+    ...new Set(
+      rules.flatMap(({ names }) =>
+        names.flatMap(({ what, text }) => (what === "member-pattern" ? [text, ...addressesOf(text)] : [])),
+      ),
+    ),
   ];
+  return ({ id, name, email, status, roles, serviceAccount, ignored, mfa }) => {
+    const { until, roles: grants = [] } =
+      entries.get(id ?? "") ?? byAddress.get((email ?? name).toLowerCase()) ?? {};
+    const ends = grants.flatMap((grant) =>
+      grant.until === undefined ? [] : [[grant.role, grant.until.text]],
+    );
+    const names = [id ?? name, name];
+    return JSON.stringify([
+      [...roles].sort(),
+      status,
+      serviceAccount,
+      ignored,
+      mfa,
+      until?.text,
+      ends.sort(),
+      named.filter((text) => matchesAny([text], names, matches)),
+    ]);
+  };
 }

@@ -3,7 +3,6 @@ import type { Tense } from "../../kernel/findings/refusals.ts";
 import { pinnedIds, roleNames } from "../../kernel/rules/access.ts";
 import { type Judged, unknownToEach, type Violation } from "../../kernel/rules/checks.ts";
 import { violationsIn } from "../../kernel/rules/judge-rules.ts";
-import { rolesInCheck } from "../../kernel/rules/rule-roles.ts";
 import { sortedSet } from "../../lib/text.ts";
 import type { JudgedRule } from "../../model/coverage.ts";
 import type { DesiredState } from "../../model/desired.ts";
@@ -39,17 +38,10 @@ export function judgeSet(
   }
   return (rule) => {
     if (rule.violated === null) return null;
-    const ambiguous = namedBy(rule).flatMap((name) => {
-      const ids = sharing(name);
+    const ambiguous = rule.names.flatMap(({ what, text: name }) => {
+      const ids = what === "role" ? sharing(name) : [];
       return ids.length === 0 ? [] : toFinding({ code: "rule-role-ambiguous", name, ids }).message;
     });
     return [...ambiguous, ...(byRule.get(rule.violated) ?? []).map(({ refusal }) => refusal(tense).message)];
   };
-}
-
-/** Returns the roles that a rule names. */
-function namedBy(rule: CoverageRule): readonly string[] {
-  if (rule.kind === "check") return rolesInCheck(rule.check);
-  if ("roles" in rule) return rule.roles;
-  return "role" in rule ? [rule.role] : [];
 }

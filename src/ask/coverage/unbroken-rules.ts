@@ -1,163 +1,124 @@
 import { type GlobMatch, matchesAny } from "../../kernel/diff/scope.ts";
+import type { PersonAccess } from "../../kernel/rules/access.ts";
 import type { Unbreakable, UnbrokenRule } from "../../model/coverage.ts";
-import type { Check } from "../../model/desired.ts";
-import { allowedRoles, holdersOfPermission } from "./check-marks.ts";
 import type { CoverageRule } from "./coverage-rules.ts";
-import type { CoverageWorld, WorldRole } from "./coverage-world.ts";
-import { acceptedHolders, matchedNames, minimumRole } from "./notice-changes.ts";
+import { type CoverageWorld, STRANGER } from "./coverage-world.ts";
+import type { ChangeVerdict, SingleChange } from "./judge-changes.ts";
 
-/** The number of changes that a rule has to notice. */
-const CHANGES = 2;
+/** The number of changes that are also judged together with another one, of those that are most likely to break a rule. */
+const MOST_PAIRED = 50;
 
 /**
- * Returns the rules that no one or two changes of the access break; strangers may get roles, too. Rules about addresses
- * and MFA depend on more than that, and count only if they name nothing that exists.
+ * Returns those of some rules, which hold, that no one or two changes break; strangers may get roles, too. Of rules that
+ * limit changes, only those whose patterns match nothing.
  */
 export function unbrokenRules(
   rules: readonly CoverageRule[],
   world: CoverageWorld,
+  judge: (changes: readonly SingleChange[]) => ChangeVerdict,
   matches: GlobMatch,
 ): readonly UnbrokenRule[] {
   return rules.flatMap((rule) => {
-    const reason = unbreakable(rule, rules, world, matches);
+    const reason = rule.limitsChanges
+      ? unmatched(rule, world, matches)
+      : unbreakable(rule, world, judge, matches);
     return reason === null ? [] : [{ rule: rule.listed, reason }];
   });
 }
 
-function unbreakable(
-  rule: CoverageRule,
-  rules: readonly CoverageRule[],
-  world: CoverageWorld,
-  matches: GlobMatch,
-): Unbreakable | null {
-  const { roles, people, find } = world;
-  switch (rule.kind) {
-    case "check":
-      return unbreakableCheck(rule.check, world);
-    case "email-domains":
-      return null;
-    case "separate": {
-      const separated = new Set(rule.roles.flatMap((role) => find(role) ?? []));
-      return separated.size >= 2 ? null : unknownRoles(rule.roles, world);
-    }
-    case "max-holders": {
-      const role = find(rule.role);
-      if (role === undefined) return unknownRoles([rule.role], world);
-      const now = roles[role]?.holders.length ?? 0;
-      return far(now, now + CHANGES, rule.max);
-    }
-    case "require-until":
-    case "require-mfa":
-      return find(rule.role) === undefined ? unknownRoles([rule.role], world) : null;
-    case "forbid":
-      return roles.some(({ editable }) => editable) ? null : { why: "ungranted" };
-    case "protect-role":
-    case "protect-member":
-      return unmatched(rule, world, matches);
-    case "min-holders":
-      return rule.written ? unbreakableMinimum(rule, rules, world) : null;
-    case "max-removals": {
-      const most = Math.max(people.length - 1, roles.filter(({ custom }) => custom).length);
-      const isIdle = "count" in rule.limit ? rule.limit.count >= most : rule.limit.percent >= 100;
-      return isIdle ? { why: "no-limit" } : null;
-    }
-    default:
-      // A limit of changes of many people at once.
-      return null;
-  }
-}
-
 function unmatched(
-  { kind, glob }: Extract<CoverageRule, { readonly glob: string }>,
+  { names }: CoverageRule,
   { roles, people, complete }: CoverageWorld,
   matches: GlobMatch,
 ): Unbreakable | null {
-  const nameLists =
-    kind === "protect-role"
-      ? roles.map(matchedNames)
-      : people.slice(0, -1).map(({ access }) => matchedNames(access));
+  const textsOf = {
+    "role-pattern": roles.map(({ id, name }) => [id ?? name, name]),
+    "member-pattern": people.slice(0, -1).map(({ access: { id, name } }) => [id ?? name, name]),
+    role: [],
+    permission: [],
+  };
+  const patterns = names.filter(({ what }) => what.endsWith("-pattern"));
+  const isIdle = patterns.every(
+    ({ what, text }) => !textsOf[what].some((texts) => matchesAny([text], texts, matches)),
+  );
   // A pattern protects what no file lists, too.
-  const isIdle = complete && !nameLists.some((names) => matchesAny([glob], names, matches));
-  return isIdle ? { why: "unmatched" } : null;
+  return complete && patterns.length > 0 && isIdle ? { why: "unmatched" } : null;
 }
 
-function unknownRoles(roles: readonly string[], { find }: CoverageWorld): Unbreakable {
-  return { why: "role-unknown", roles: roles.filter((role) => find(role) === undefined) };
-}
-
-function far(now: number, reached: number, limit: number): Unbreakable | null {
-  return reached > limit ? null : { why: "far", now, reached, limit };
-}
-
-function unbreakableMinimum(
-  rule: Extract<CoverageRule, { readonly kind: "min-holders" }>,
-  rules: readonly CoverageRule[],
+function unbreakable(
+  rule: CoverageRule,
   world: CoverageWorld,
+  judge: (changes: readonly SingleChange[]) => ChangeVerdict,
+  matches: GlobMatch,
 ): Unbreakable | null {
-  if (rule.min === 0) return { why: "no-limit" };
-  const role = minimumRole(rule, rules, world);
-  if (role === undefined) return unknownRoles([rule.role], world);
-  const counts = acceptedHolders(role, world).map((holders) => holders.length);
-  const breaks = counts.some((now) => now > 0 && Math.max(now - CHANGES, 0) < Math.min(rule.min, now));
-  const now = counts[1] ?? 0;
-  return breaks ? null : { why: "far", now, reached: Math.max(now - CHANGES, 0), limit: rule.min };
-}
-
-function unbreakableCheck(check: Check, world: CoverageWorld): Unbreakable | null {
-  const { roles, permissionIndex } = world;
-  switch (check.kind) {
-    case "only": {
-      const permission = permissionIndex.get(check.can) ?? -1;
-      const allowed = allowedRoles(check, world);
-      const otherRoles = roles.filter((_, index) => !allowed.has(index));
-      // With reach, a role that grants something else may lead there.
-      const leads = ({ editable, known, grants }: WorldRole): boolean =>
-        editable || grants.has(permission) || (check.reach === true && known);
-      if (otherRoles.some(leads)) return null;
-      return roles.some(leads) ? { why: "all-allowed" } : { why: "ungranted" };
-    }
-    case "cannot": {
-      const permissionIndexes = check.cannot.map((name) => permissionIndex.get(name) ?? -1);
-      const leads = ({ editable, known, grants }: WorldRole): boolean =>
-        editable || permissionIndexes.some((index) => grants.has(index)) || (check.reach === true && known);
-      return roles.some(leads) ? null : { why: "ungranted" };
-    }
-    case "at-most":
-      return farLimit(check, permissionIndex.get(check.can) ?? -1, world);
-    default:
-      return check satisfies never;
+  const changes = changesFor(rule, world, matches);
+  const likely = changes.slice(0, MOST_PAIRED);
+  const tried = [
+    ...changes.map((change) => [change]),
+    ...likely.flatMap((change, index) => likely.slice(index + 1).map((other) => [change, other])),
+  ];
+  const now = judge([]).counts.get(rule);
+  let reached = now?.people ?? 0;
+  for (const some of tried) {
+    const verdict = judge(some);
+    if (verdict.refuses(rule)) return null;
+    const people = verdict.counts.get(rule)?.people ?? 0;
+    reached = now?.bound === "fewest" ? Math.min(reached, people) : Math.max(reached, people);
   }
-}
-
-function farLimit(
-  { atMost, reach }: Extract<Check, { readonly kind: "at-most" }>,
-  permission: number,
-  world: CoverageWorld,
-): Unbreakable | null {
-  const { roles, people } = world;
-  const most = people.length - 1 + CHANGES;
-  if (reach) return atMost >= most ? { why: "no-limit" } : null;
-  const now = holdersOfPermission(permission, roles);
-  return far(now.size, now.size + mostAdded(permission, now, world), atMost);
-}
-
-/** Returns how many members at most get a permission by two changes. */
-function mostAdded(permission: number, now: ReadonlySet<number>, { roles }: CoverageWorld): number {
-  const gains = roles
-    .filter(({ editable, grants }) => editable && !grants.has(permission))
-    .map(({ holders }) => holders.filter((person) => !now.has(person)))
-    .sort((a, b) => b.length - a.length);
-  let most = roles.some(({ grants }) => grants.has(permission)) ? CHANGES : 0;
-  // A role gets the permission, and a stranger the role.
-  if (gains[0]) most = Math.max(most, gains[0].length + 1);
-  for (const [index, first] of gains.entries()) {
-    if (first.length * 2 <= most) break;
-    const firstPeople = new Set(first);
-    for (const second of gains.slice(index + 1)) {
-      if (first.length + second.length <= most) break;
-      const added = second.reduce((sum, person) => sum + (firstPeople.has(person) ? 0 : 1), 0);
-      most = Math.max(most, first.length + added);
-    }
+  const named = (what: "role" | "permission"): readonly string[] =>
+    rule.names.flatMap((name) => (name.what === what ? name.text : []));
+  const unknown = named("role").filter((role) => world.find(role) === undefined);
+  if (unknown.length > 0 && named("permission").length === 0) return { why: "role-unknown", roles: unknown };
+  if (now !== undefined) {
+    if (now.limit === 0 && now.bound === "fewest") return { why: "no-limit" };
+    return { why: "far", now: now.people, reached, limit: now.limit };
   }
-  return most;
+  const isGranted = world.roles.some(
+    ({ editable, access }) =>
+      editable || named("permission").some((name) => access?.permissions?.includes(name)),
+  );
+  return named("permission").length === 0
+    ? { why: "no-limit" }
+    : { why: isGranted ? "all-allowed" : "ungranted" };
 }
+
+/** Returns the changes of what a rule names, or of anything if it names nothing, beginning with the most likely. */
+function changesFor(
+  { names }: CoverageRule,
+  { crowd, roles, permissions, find }: CoverageWorld,
+  matches: GlobMatch,
+): readonly SingleChange[] {
+  const textsOf = (what: string): readonly string[] =>
+    names.flatMap((name) => (name.what === what ? name.text : []));
+  const [keys, named, addresses] = [
+    textsOf("role").map(find),
+    textsOf("permission"),
+    textsOf("member-pattern"),
+  ];
+  const newPeople = [...addresses, ...NEW].map(
+    (name): PersonAccess => ({ ...STRANGER, name, email: name.includes("@") ? name : null, mfa: false }),
+  );
+  const holds = ({ roles: held }: PersonAccess): boolean => held.some((key) => keys.includes(key));
+  const members = crowd
+    .flatMap(({ person, size }) => (size === 1 ? [person] : []))
+    .sort((a, b) => Number(holds(b)) - Number(holds(a)));
+  const isNamed = ({ id, name }: PersonAccess): boolean => matchesAny(addresses, [id ?? name, name], matches);
+  const known = new Set(crowd.map(({ person }) => person.name.toLowerCase()));
+  const people = [
+    ...newPeople.filter(({ name }) => !known.has(name.toLowerCase())),
+    ...members.filter((person) => named.length === 0 || isNamed(person)),
+  ];
+  const given = roles.filter(({ key }) => named.length > 0 || keys.length === 0 || keys.includes(key));
+  const edited = named.length > 0 ? named : keys.length > 0 ? [] : permissions;
+  return [
+    ...roles
+      .toSorted((a, b) => b.holders.length - a.holders.length)
+      .flatMap((role) =>
+        role.editable ? edited.map((permission): SingleChange => ({ role, permission })) : [],
+      ),
+    ...people.flatMap((person) => given.map((role): SingleChange => ({ person, role }))),
+  ];
+}
+
+/** Two people who are no members yet, and one at an address that no file is likely to allow. */
+const NEW = ["somebody new", "somebody else", "somebody@elsewhere.invalid"];

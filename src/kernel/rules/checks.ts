@@ -28,6 +28,19 @@ export function checkViolations(rules: Rules, judged: Judged): readonly Violatio
   });
 }
 
+/** Counts the people whom checks limit. */
+export function countsOfChecks(rules: Rules, judged: Judged): readonly HolderCount[] {
+  const limits = rules.checks.filter((check) => check.kind === "at-most");
+  if (limits.length === 0) return [];
+  const context = contextOf(judged, rules);
+  return limits.map((check) => ({
+    text: checkText(check),
+    holders: holdersOfLimit(check, context),
+    limit: check.atMost,
+    bound: "most",
+  }));
+}
+
 type CheckData = Extract<RefusalData, { readonly code: `check-${string}` }>;
 
 /** Returns a violated check as a problem of the files. */
@@ -123,14 +136,10 @@ function subjectsOf(
 }
 
 function violationsOf(check: Check, context: Context): readonly Found[] {
-  const { granted, reach, reachSettled, index, counted } = context;
-  const reachers = (people: readonly PersonAccess[], by: typeof reach, permission: string) => {
-    countWork(context, people.length);
-    return people.filter((person) => by(person).includes(permission));
-  };
+  const { granted, reach, index } = context;
   if (check.kind === "at-most") {
     const { can, atMost } = check;
-    const holders = check.reach ? reachers(counted.people, reachSettled, can) : peopleWith(counted, can);
+    const holders = holdersOfLimit(check, context);
     if (holders.length <= atMost) return [];
     countWork(context, holders.length * STEPS_OF_HOLDER);
     const data: CheckData = {
@@ -162,6 +171,17 @@ function violationsOf(check: Check, context: Context): readonly Found[] {
       };
     });
   });
+}
+
+/** Returns the people who have the permission of a limit, or with `reach` can reach it. */
+function holdersOfLimit(
+  { can, reach }: Extract<Check, { readonly kind: "at-most" }>,
+  context: Context,
+): readonly PersonAccess[] {
+  const { counted, reachSettled } = context;
+  if (!reach) return peopleWith(counted, can);
+  countWork(context, counted.people.length);
+  return counted.people.filter((person) => reachSettled(person).includes(can));
 }
 
 /** Returns the names of a member's roles that grant a permission. */
@@ -221,6 +241,15 @@ export function countWork({ budget }: Judged, steps: number): void {
   if (budget === undefined) return;
   budget.steps -= steps;
   if (budget.steps < 0) throw new TooMuchWork();
+}
+
+/** The people whom a rule limits together. */
+export interface HolderCount {
+  /** The rule, as reports list it. */
+  readonly text: string;
+  readonly holders: readonly PersonAccess[];
+  readonly limit: number;
+  readonly bound: "most" | "fewest";
 }
 
 /** A violation of a policy or a check. */

@@ -29,6 +29,7 @@ export const emailDomains = {
             item: { kind: "email-domains", domains },
           } as const,
         ],
+  counts: () => [],
   looser(before, after) {
     if (before === undefined) return [];
     if (after === undefined) return ["addresses may be in any domain"];

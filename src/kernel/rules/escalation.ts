@@ -13,6 +13,7 @@ export const escalation = {
   ...escalationSetting,
   codes: [],
   list: () => [],
+  counts: () => [],
   looser: (before, after) =>
     WAYS.flatMap(([key, does]) =>
       missingFrom(

@@ -21,6 +21,7 @@ import { requireUntil } from "./require-until.ts";
 import type { Guard, LintFacts, LintOfRule, LooserContext, Policy, RuleEntry, RuleModule } from "./rule.ts";
 import { separate } from "./separate.ts";
 import { type GuardName, itemsInFile, type RuleSettings } from "./settings/every-setting.ts";
+import type { SettingName } from "./settings/setting-kinds.ts";
 
 /** The policies, by their names in a state: everything that deals with policies loops over these. */
 const POLICIES = {
@@ -82,6 +83,12 @@ interface ListedEntry {
   readonly section: "guards" | "policies";
   readonly key: string;
   readonly entry: RuleEntry<RuleItem>;
+  /** The roles, permissions and patterns that the rule names. */
+  readonly names: readonly SettingName[];
+  /** True for a rule that no file sets. */
+  readonly isDefault: boolean;
+  /** True if it limits what changes, not who has what. */
+  readonly limitsChanges: boolean;
 }
 
 /** Lists each rule of guards and policies; `written` are the guards without defaults. */
@@ -94,11 +101,28 @@ export function listRules(
     value: unknown,
     written: unknown,
   ): readonly ListedEntry[] =>
-    rule.list(value, written).map((entry) => ({ section: rule.section, key: rule.key, entry }));
+    rule.list(value, written).map((entry) => ({
+      section: rule.section,
+      key: rule.key,
+      entry,
+      names: rule.kind.names(writtenAlone(entry, value)),
+      isDefault: isDefault(entry.item),
+      limitsChanges: rule.section === "guards" && rule.report === undefined,
+    }));
   return [
     ...policiesIn(policies).flatMap(({ policy, value }) => of(policy, value, value)),
     ...guardsIn(guards).flatMap(({ name, guard, value }) => of(guard, value, written[name])),
   ];
+}
+
+/** Returns the part of a setting that is one rule, as a file has it. */
+function writtenAlone({ keys, entry }: RuleEntry<RuleItem>, value: unknown): unknown {
+  const inner = entry !== null ? [entry] : keys.length === 0 ? value : null;
+  return keys.reduceRight((part: unknown, key) => ({ [key]: part }), inner);
+}
+
+function isDefault(item: RuleItem): boolean {
+  return "written" in item && !item.written;
 }
 
 /** Returns what is looser in some guards than in others, in words. */
@@ -197,7 +221,6 @@ export function isSet(refusal: Refusal, guards: GuardSettings): boolean {
   const { guard, value } = set;
   const items = guard.list(value, value).map(({ item }) => item);
   const context = { matches: () => false, items };
-  const isDefault = (item: RuleItem): boolean => "written" in item && !item.written;
   return (
     value !== undefined && items.some((item) => !isDefault(item) && guard.causes(item, refusal, context))
   );

@@ -27,6 +27,7 @@ export const forbidPermissions = {
             item: { kind: "forbid", permissions },
           } as const,
         ],
+  counts: () => [],
   looser: (before, after) =>
     missingFrom(before, after, (permission) => `custom roles may grant ${permission}`),
   isOff: (permissions) => permissions.length === 0,

@@ -1,3 +1,4 @@
+import type { DesiredState } from "../../model/desired.ts";
 import type { Breach, DeclaredAccess } from "../../model/diagnostic.ts";
 import type { Finding, Refusal } from "../../model/plan.ts";
 import { activeAt, isMention, leftAt } from "../diff/active-member.ts";
@@ -8,13 +9,21 @@ import {
   type Budget,
   breachOfCheck,
   checkViolations,
+  countsOfChecks,
+  type HolderCount,
   type Judged,
   type Rules,
   TooMuchWork,
   unknownToChecks,
   type Violation,
 } from "./checks.ts";
-import { declaredOf, hasNoPolicies, policyViolations, unknownToPolicies } from "./judge-policies.ts";
+import {
+  countsOfSettings,
+  declaredOf,
+  hasNoPolicies,
+  policyViolations,
+  unknownToPolicies,
+} from "./judge-policies.ts";
 
 /** The verdict of policies and checks on a plan. */
 export interface Judgement {
@@ -27,6 +36,14 @@ export interface Judgement {
 /** Returns all violations of the rules in an access. */
 export function violationsIn(rules: Rules, judged: Judged): readonly Violation[] {
   return [...policyViolations(rules, judged), ...checkViolations(rules, judged)];
+}
+
+/** Counts the people in an access whom rules limit. */
+export function countsIn(
+  rules: Rules & Pick<DesiredState, "guards">,
+  judged: Judged,
+): readonly HolderCount[] {
+  return [...countsOfSettings(rules, judged), ...countsOfChecks(rules, judged)];
 }
 
 /** The access that a plan is compared with; `declared` returns the violations in the files themselves. */

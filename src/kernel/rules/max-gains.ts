@@ -32,6 +32,7 @@ export const maxGains = {
       violated: null,
       item: { kind: "max-gains", what } as const,
     })),
+  counts: () => [],
   looser: (before, after) => looserGains(effective(before), effective(after), LEAST),
   refuse(limits, guarded) {
     const { impact, changes, files, merchant, scope } = guarded;

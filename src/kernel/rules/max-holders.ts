@@ -16,11 +16,18 @@ export const maxHolders = {
   codes: ["max-holders"],
   list: (limits) =>
     Object.entries(limits).map(([role, max]) => ({
-      text: `max_holders ${role}: ${max}`,
+      text: limitText(role, max),
       keys: [role],
       entry: null,
       violated: `max-holders ${role}`,
       item: { kind: "max-holders", role, max } as const,
+    })),
+  counts: (limits, context) =>
+    Object.entries(limits).map(([role, max]) => ({
+      text: limitText(role, max),
+      holders: holdersBy(role, context.counted, context),
+      limit: max,
+      bound: "most",
     })),
   looser: (before, after) =>
     Object.entries(before).flatMap(([role, max]) => {
@@ -72,3 +79,7 @@ export const maxHolders = {
       ];
     }),
 } as const satisfies Policy<Readonly<Record<string, number>>>;
+
+function limitText(role: string, max: number): string {
+  return `max_holders ${role}: ${max}`;
+}

@@ -4,6 +4,7 @@ import type { MemberChange, Refusal } from "../../model/plan.ts";
 import { guardRefusal, list } from "../findings/refusals.ts";
 import { countOf, fieldsOf } from "../values/values.ts";
 import { type Access, type PersonAccess, roleFinder } from "./access.ts";
+import { holdersBy } from "./checks.ts";
 import { holdersOf } from "./impact.ts";
 import type { Guard, Removals, Withheld } from "./rule.ts";
 import { minHoldersSetting } from "./settings/min-holders-setting.ts";
@@ -29,13 +30,23 @@ export const minHolders = {
       Object.hasOwn(settings ?? {}, role) ? [] : [[role, min, false] as const],
     );
     return [...written, ...defaults].map(([role, min, isWritten]) => ({
-      text: `min_holders ${role}: ${min}`,
+      text: minimumText(role, min),
       keys: [role],
       entry: null,
       violated: null,
       item: { kind: "min-holders", role, min, written: isWritten } as const,
     }));
   },
+  counts: (settings, context) =>
+    Object.entries(settings ?? {}).map(([role, min]) => ({
+      text: minimumText(role, min),
+      // In the files alone, everybody counts as accepted.
+      holders: holdersBy(role, context.index, context).filter(
+        (person) => isAccepted(person) || person.status === "invited",
+      ),
+      limit: min,
+      bound: "fewest",
+    })),
   looser(before, after) {
     const needed = minimumsOf(after);
     return Object.entries(minimumsOf(before)).flatMap(([role, min]) => {
@@ -85,6 +96,10 @@ export const minHolders = {
   Minimums | undefined,
   { readonly kind: "min-holders"; readonly role: string; readonly min: number; readonly written: boolean }
 >;
+
+function minimumText(role: string, min: number): string {
+  return `min_holders ${role}: ${min}`;
+}
 
 /** Returns the minimum of each role, predefined ones by id, with the default for owners where it applies. */
 function minimumsOf(settings: Minimums | undefined): Minimums {

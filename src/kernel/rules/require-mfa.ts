@@ -16,6 +16,7 @@ export const requireMfa = {
       violated: keyOf(role),
       item: { kind: "require-mfa", role } as const,
     })),
+  counts: () => [],
   looser: (before, after) =>
     missingFrom(before, after, (role) => `"${role}" no longer requires MFA on login`),
   isOff: (roles) => roles.length === 0,

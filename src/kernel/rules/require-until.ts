@@ -36,6 +36,7 @@ export const requireUntil = {
       violated: keyOf(role),
       item: { kind: "require-until", role } as const,
     })),
+  counts: () => [],
   looser: (before, after) => [
     ...Object.keys(before).flatMap((role) =>
       Object.hasOwn(after, role) ? [] : [`"${role}" may be granted without an end date`],

@@ -9,7 +9,7 @@ import type { Tense } from "../findings/refusals.ts";
 import type { Path } from "../problems/problem.ts";
 import type { Rule as DiagnosticKind } from "../problems/rule-table.ts";
 import type { Access, AccessChanges, DeclaredRoles } from "./access.ts";
-import type { AccessIndex, Judged, Violation } from "./checks.ts";
+import type { AccessIndex, HolderCount, Judged, Violation } from "./checks.ts";
 import type { GuardSetting, NameOf, PolicySetting } from "./settings/setting-kinds.ts";
 
 /** A rule within a setting, as reports list it. */
@@ -32,6 +32,8 @@ interface Judge<Value, Item> {
   readonly codes: readonly string[];
   /** Lists the rules of a setting; `written` is what the files set, without defaults. */
   list(value: Value, written: Value): readonly RuleEntry<Item>[];
+  /** Counts the people in an access whom the setting limits; empty if it judges each member or role, or changes. */
+  counts(value: Value, context: PolicyContext): readonly HolderCount[];
   /** Returns what is looser in one setting than in another, in words. */
   looser(before: Value, after: Value, context: LooserContext): readonly string[];
   /** Returns what is valid and unwise in a setting of a file. */

@@ -22,6 +22,7 @@ export const separate = {
       violated: keyOf(roles),
       item: { kind: "separate", roles } as const,
     })),
+  counts: () => [],
   /** Returns the pairs of a set that no other set has, in one line if none is left. */
   looser: (before, after) =>
     before.flatMap((roles) => {

@@ -1,21 +1,11 @@
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
-import { rolldown } from "rolldown";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { main } from "../../../src/cli/main.ts";
+import { copySources, importCopy } from "../../support/copied-program.ts";
 import { isProbe } from "../../support/probes.ts";
 import { type Ended, realIo } from "../../support/rolecall.ts";
 
@@ -62,34 +52,16 @@ members:
     locale: fr-FR
 `;
 
-const ROOT = resolve(import.meta.dirname, "../../..");
 const home = mkdtempSync(join(tmpdir(), "rolecall-new-field-"));
 const file = join(home, "work/access/mc1.yaml");
 let program: typeof main;
 let service: Service;
 
 beforeAll(async () => {
-  cpSync(join(ROOT, "src"), join(home, "src"), { recursive: true });
-  cpSync(join(ROOT, "package.json"), join(home, "package.json"));
-  for (const folder of ["node_modules", "schemas"]) symlinkSync(join(ROOT, folder), join(home, folder));
+  copySources(home);
   addEntries("member.ts", "CommonValues", LOCALE.replace("proseKind", "lineKind"));
   addEntries("role.ts", "RoleImage", TEAM + SITE);
-  const build = await rolldown({
-    input: join(home, "src/cli/main.ts"),
-    platform: "node",
-    external: ["react-devtools-core"],
-    onLog: () => undefined,
-  });
-  // Vitest leaves to Node.js what is in such a folder.
-  const dist = join(home, "dist/node_modules");
-  await build.write({
-    dir: dist,
-    format: "esm",
-    entryFileNames: "[name].mjs",
-    chunkFileNames: "[name]-[hash].mjs",
-  });
-  await build.close();
-  program = (await import(pathToFileURL(join(dist, "main.mjs")).href)).main;
+  program = await importCopy(home);
   mkdirSync(join(home, "work/access"), { recursive: true });
   writeFileSync(file, FILE);
   service = await startService();

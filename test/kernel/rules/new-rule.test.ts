@@ -1,0 +1,264 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { main } from "../../../src/cli/main.ts";
+import { copySources, importCopy } from "../../support/copied-program.ts";
+import { type Ended, type RunningSandbox, realIo, startSandbox } from "../../support/rolecall.ts";
+
+/** The kind of both settings: one number, of which the smaller is stricter. */
+const KIND = `{
+    combine: (written) => (written.length === 0 ? undefined : Math.min(...written)),
+    renamed: (value) => value,
+    meaning: (value) => value,
+    readable: (written) => written,
+    names: () => [],
+    lists: () => [],
+    keys: () => [],
+    limits: (value) => typeof value === "number" ? [{ path: [], role: null, unit: "count", value, strictness: -value, stricter: "less" }] : [],
+  }`;
+
+const POLICY_SETTING = `import { count, optional } from "../../values/text-schemas.ts";
+export const maxRolesSetting = {
+  section: "policies",
+  key: "max_roles",
+  schema: optional(count(), { title: "Most roles", description: "Most roles that one member may hold.", examples: [3] }),
+  kind: ${KIND},
+};
+`;
+
+const POLICY = `import { subjectOf } from "./checks.ts";
+import { breachOf, policyRefusal } from "./rule.ts";
+import { maxRolesSetting } from "./settings/max-roles-setting.ts";
+export const maxRoles = {
+  ...maxRolesSetting,
+  codes: ["max-roles"],
+  diagnostics: { "policy-max-roles": { level: "error", description: "Members must not hold too many roles.", kind: "refusal" } },
+  list: (max) => max === undefined ? [] : [{ text: \`max_roles: \${max}\`, keys: [], entry: null, violated: "max-roles", item: { kind: "max-roles", max } }],
+  counts: () => [],
+  looser: (before, after) => before !== undefined && (after ?? Infinity) > before ? [\`a member may hold \${before} → \${after ?? "any number of"} roles\`] : [],
+  lint: (written) => written > 50 ? [{ code: "idle-policy", path: [], message: "Nobody holds so many roles.", hint: "Set fewer." }] : [],
+  isOff: (max) => max === undefined,
+  judge: (max, { index }) => max === undefined ? [] : index.people.filter(({ roles }) => roles.length > max).map((person) => {
+    const refusal = () => policyRefusal("max-roles", "member", person.name, \`\${person.name} would hold too many roles.\`, "Remove some.");
+    return {
+      rule: "max-roles",
+      subject: subjectOf(person),
+      extent: person.roles,
+      check: null,
+      refusal,
+      breaches: () => [breachOf("policy-max-roles", "max_roles", { kind: "member", email: person.name }, refusal())],
+    };
+  }),
+};
+`;
+
+const GUARD_SETTING = `import { count, optional } from "../../values/text-schemas.ts";
+export const maxChangedSetting = {
+  section: "guards",
+  key: "max_changed",
+  schema: optional(count(), { title: "Most changed", description: "Most members that one apply may change.", examples: [3] }),
+  kind: ${KIND},
+  overrides: { "max-changed": "[0-9]+" },
+};
+`;
+
+const GUARD = `import { guardRefusal } from "../findings/refusals.ts";
+import { maxChangedSetting } from "./settings/max-changed-setting.ts";
+export const maxChanged = {
+  ...maxChangedSetting,
+  codes: ["max-changed"],
+  off: Infinity,
+  list: (_, max) => max === undefined ? [] : [{ text: \`max_changed: \${max}\`, keys: [], entry: null, violated: null, item: { kind: "max-changed", max } }],
+  counts: () => [],
+  looser: (before, after) => before !== undefined && (after ?? Infinity) > before ? [\`at most \${before} → \${after ?? "any number"} may be changed\`] : [],
+  causes: () => true,
+  refuse: (max = Infinity, { changes }) => changes.members.length <= max ? [] : [
+    guardRefusal("max-changed", "member", null, \`\${changes.members.length} members would change; so many may not.\`, "Change fewer.", \`max-changed=\${changes.members.length}\`),
+  ],
+};
+`;
+
+const FILE = `version: 1
+merchant: MC1
+policies:
+  max_roles: 1
+guards:
+  max_changed: 0
+roles:
+  - { name: Clerk, permissions: [catalog_view] }
+  - { name: Porter, permissions: [catalog_edit] }
+members:
+  - { email: owner@example.com, roles: [role_owner] }
+  - { email: ada@example.com, roles: [Clerk] }
+`;
+
+const SEED = `merchants:
+  - code: MC1
+    roles:
+      - { name: Clerk, permissions: [catalog_view] }
+      - { name: Porter, permissions: [catalog_edit] }
+    members:
+      - { email: owner@example.com, roles: [role_owner] }
+      - { email: ada@example.com, roles: [Clerk] }
+`;
+
+const home = mkdtempSync(join(tmpdir(), "rolecall-new-rule-"));
+const work = join(home, "work");
+let program: typeof main;
+let sandbox: RunningSandbox;
+
+beforeAll(async () => {
+  copySources(home);
+  const rules = "src/kernel/rules";
+  addRule("policy", "maxRoles", "max-roles", POLICY_SETTING, POLICY);
+  addRule("guard", "maxChanged", "max-changed", GUARD_SETTING, GUARD);
+  expect(readFileSync(join(home, rules, "every-rule.ts"), "utf8")).toContain("maxChanged");
+  program = await importCopy(home);
+  write("seed.yaml", SEED);
+  sandbox = await startSandbox(["--seed", join(work, "seed.yaml")]);
+});
+
+afterAll(async () => {
+  await sandbox.stop();
+  rmSync(home, { recursive: true, force: true });
+});
+
+/** Adds the two files of a rule to the copied sources, and its line in each of the two tables: types are erased. */
+function addRule(kind: "policy" | "guard", name: string, file: string, setting: string, judge: string): void {
+  const folder = join(home, "src/kernel/rules");
+  writeFileSync(join(folder, `settings/${file}-setting.ts`), setting);
+  writeFileSync(join(folder, `${file}.ts`), judge);
+  const [ofPolicies, ofGuards] = [
+    / {2}escalation(?:: escalationSetting)?,\n/,
+    / {2}minHolders(?:: minHoldersSetting)?,\n/,
+  ];
+  for (const [table, value, path] of [
+    ["settings/every-setting.ts", `${name}Setting`, `./${file}-setting.ts`],
+    ["every-rule.ts", name, `./${file}.ts`],
+  ] as const) {
+    const text = readFileSync(join(folder, table), "utf8").replace(
+      "const GUARDS = { maxRemovals, maxGains, protect, minHolders }",
+      "const GUARDS = { maxRemovals, maxGains, protect,\n  minHolders,\n }",
+    );
+    const line = kind === "policy" ? ofPolicies : ofGuards;
+    expect(text).toMatch(line);
+    const edited = text.replace(line, (last) => `${last}  ${name}: ${value},\n`);
+    writeFileSync(join(folder, table), `import { ${value} } from "${path}";\n${edited}`);
+  }
+}
+
+function write(path: string, text: string): void {
+  const target = join(work, path);
+  mkdirSync(dirname(target), { recursive: true });
+  writeFileSync(target, text);
+}
+
+/** Runs the program with the new rules. */
+async function run(...args: readonly string[]): Promise<Ended> {
+  const { io, written } = realIo({ cwd: work, env: sandbox.env, waitFactor: 0 });
+  const code = await program(args, io);
+  return { code, ...written };
+}
+
+/** The file with a second role and a third member, which both rules refuse. */
+const BROKEN = `${FILE.replace("[Clerk] }\n", "[Clerk, Porter] }\n")}`;
+
+test("a rule that is added to the tables is in the schema, and validated", async () => {
+  const { stdout } = await run("schema");
+  expect(stdout).toContain("Most roles that one member may hold.");
+  expect(stdout).toContain("Most members that one apply may change.");
+  write("access/mc1.yaml", FILE);
+  expect((await run("validate")).code).toBe(0);
+  write("access/mc1.yaml", FILE.replace("max_roles: 1", "max_roles: many"));
+  expect((await run("validate")).stdout).toContain("access/mc1.yaml:4:14");
+  write("access/mc1.yaml", BROKEN);
+  const broken = await run("validate");
+  expect(broken.code).toBe(3);
+  expect(broken.stdout + broken.stderr).toContain("ada@example.com would hold too many roles.");
+});
+
+test("a plan is refused in every format, and the guard is overridden", async () => {
+  write("access/mc1.yaml", BROKEN);
+  for (const format of ["text", "json", "markdown", "html"]) {
+    const { code, stdout } = await run("plan", "--format", format);
+    expect([format, code]).toEqual([format, 3]);
+    expect(stdout).toContain("would hold too many roles");
+    expect(stdout.replaceAll(/\s+/g, " ")).toContain("1 members would change");
+  }
+  write("access/mc1.yaml", BROKEN.replace("max_roles: 1", "max_roles: 2"));
+  const plan = await run("plan");
+  const [, override = ""] = /(max-changed=1@[0-9a-f]{12,})/.exec(plan.stdout) ?? [];
+  expect(override).not.toBe("");
+  write(
+    "access/mc1.yaml",
+    BROKEN.replace("max_roles: 1", "max_roles: 2").replace("0\n", `0\n  overrides: [${override}]\n`),
+  );
+  expect((await run("plan")).code).toBe(0);
+});
+
+test("loosening the rules is told, and a project enforces them", async () => {
+  const git = (...args: readonly string[]): void =>
+    void execFileSync("git", args, { cwd: work, stdio: "ignore" });
+  write("access/mc1.yaml", FILE);
+  git("init", "--initial-branch", "main");
+  git("add", ".");
+  git("-c", "user.name=T", "-c", "user.email=t@example.com", "commit", "-m", "Begin");
+  write(
+    "access/mc1.yaml",
+    FILE.replace("max_roles: 1", "max_roles: 3").replace("max_changed: 0", "max_changed: 9"),
+  );
+  const { stdout } = await run("plan", "--changed-since", "main");
+  expect(stdout).toContain("a member may hold 1 → 3 roles");
+  expect(stdout).toContain("at most 0 → 9 may be changed");
+
+  write("hq/rules.yaml", "version: 1\npolicies: { max_roles: 1 }\nguards: { max_changed: 0 }\n");
+  write("rolecall.yaml", 'version: 1\nenforce:\n  - { files: ["access/**"], rules: hq/rules.yaml }\n');
+  write(
+    "access/mc1.yaml",
+    BROKEN.replace("max_roles: 1", "max_roles: 3").replace("max_changed: 0", "max_changed: 9"),
+  );
+  const enforced = (await run("plan")).stdout.replaceAll(/\s+/g, " ");
+  expect(enforced).toContain("would hold too many roles. Enforced by hq/rules.yaml.");
+  expect(enforced).toContain("so many may not. Enforced by hq/rules.yaml.");
+  rmSync(join(work, "rolecall.yaml"));
+});
+
+test("report, check, lint and coverage loop over the rule", async () => {
+  write("access/mc1.yaml", BROKEN);
+  const report = await run("report", "--output", "report.html");
+  expect(report.stderr).toContain("Written to report.html.");
+  const page = readFileSync(join(work, "report.html"), "utf8");
+  expect(page).toContain("max_roles: 1");
+  expect(page).toContain("max_changed: 0");
+  const check = await run("check");
+  expect(check.code).toBe(3);
+  expect(check.stdout).toContain("broken  max_roles: 1 (access/mc1.yaml:4)");
+
+  const unnoticed = async (text: string): Promise<readonly string[]> => {
+    write("access/mc1.yaml", text);
+    const { stdout } = await run("check", "--coverage", "--format", "json");
+    const [{ coverage }] = JSON.parse(stdout).merchants;
+    return coverage.groups.map(
+      (group: { readonly change: string; readonly role: { readonly name: string } | null }) =>
+        `${group.change} ${group.role?.name ?? ""}`,
+    );
+  };
+  const without = FILE.replace(/policies:.*max_changed: 0\n/s, "");
+  const subjects = await unnoticed(without);
+  expect(subjects).toContain("role-given Porter");
+  // Nobody may change at all.
+  expect(await unnoticed(FILE)).not.toContain("role-given Porter");
+  const policyOnly = FILE.replace("guards:\n  max_changed: 0\n", "");
+  write("access/mc1.yaml", policyOnly);
+  const { stdout } = await run("check", "--coverage", "--format", "json");
+  const given = JSON.parse(stdout).merchants[0].coverage.groups.find(
+    (group: { readonly change: string; readonly role: { readonly name: string } }) =>
+      group.change === "role-given" && group.role.name === "Porter",
+  );
+  expect(given).toMatchObject({ subjects: [], toAnybody: true });
+
+  write("access/mc1.yaml", FILE.replace("max_roles: 1", "max_roles: 99"));
+  expect((await run("lint")).stdout).toContain("Nobody holds so many roles.");
+});

@@ -95,6 +95,6 @@ export const maxRemovals = {
 } as const satisfies Guard<Amount | undefined>;
 
 /** Returns how many removals a limit allows of so many that are live. */
-export function allowedRemovals(limit: Amount, live: number): number {
+function allowedRemovals(limit: Amount, live: number): number {
   return allowedOf(limit, live, ALWAYS_ALLOWED);
 }

@@ -150,7 +150,7 @@ export interface WriteIntended {
   readonly resource: "role" | "member";
   readonly kind: "create" | "update" | "replace" | "delete";
   readonly name: string;
-  /** `null` if the write creates; for a new invitation the id of the expired one. */
+  /** `null` if the write creates; for a renewed invitation, the id of the expired one. */
   readonly id: string | null;
   readonly reason: Reason;
   /** Of the change. */

@@ -244,7 +244,7 @@ export interface DesiredState extends Addressed {
   readonly allowed?: readonly string[];
   /** Roles and members that only rules of included files name; another merchant may have them. Absent: none. */
   readonly sharedRuleNames?: readonly string[];
-  /** Roles that rules of included files name, and that another including merchant declares. Absent: none. */
+  /** Roles that rules in included files name, and that another merchant with the same include declares. Absent: none. */
   readonly rolesElsewhere?: readonly string[];
   /** The files that the merchant's file includes, directly or indirectly. Absent: none. */
   readonly included?: readonly string[];

@@ -39,7 +39,7 @@ export interface EventRegistry {
   readonly journal: EventEntries<JournalEntry>;
 }
 
-/** A line of the JSON stream of `apply` and `undo`, before it is dated. */
+/** A line of the JSON stream of `apply` and `undo`, without its time. */
 export type StreamEvent = ApplyEvent | ReportEvent;
 
 /** Events of the client; never with a header or a body. */

@@ -53,7 +53,7 @@ describe("a file that has lost most of its members", () => {
       → Check that the file is complete. To write the live state to the file,
         run "rolecall pull".
       → To override: apply --allow max-removals=5@FINGERPRINT
-    → To override in git, for this plan only, add under guards in the file:
+    → To override in git, add under guards in the file:
       overrides: [max-removals=5@FINGERPRINT]
 
   Plan: 5 to delete; 1 unchanged, 1 not managed.

@@ -48,7 +48,7 @@ export interface Sent extends Created {
 /** A write request. */
 export interface Write {
   readonly part: Step["part"];
-  /** `null` if it creates; for a new invitation the id of the expired one. */
+  /** `null` if it creates; for a renewed invitation, the id of the expired one. */
   readonly id: string | null;
   /** The planned state before; `null` if it creates. */
   readonly before: RoleImage | MemberImage | null;

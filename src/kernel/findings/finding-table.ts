@@ -22,7 +22,9 @@ const FINDINGS: Readonly<Record<FindingCode, Row>> = {
     "A role's permissions are unknown, so a check may overlook the members who hold it.",
   ),
   "due-left-out": warning("`--only due` leaves out what a date gives a member."),
-  "member-address-gap": warning("A member with a new address that begins later loses access until then."),
+  "member-address-gap": warning(
+    "An entry with a new address and a future `from`: the member loses access until that date.",
+  ),
   "member-ambiguous": error("Several live members have the address of an entry."),
   "member-disabled": warning("A listed member is disabled at the service. No plan enables them."),
   "member-expired": warning("An invitation has expired, and `sync.reinvite: false` prevents a new one."),

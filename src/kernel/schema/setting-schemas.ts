@@ -93,7 +93,7 @@ export const guards = described(
     overrides: optional(z.array(matching(OVERRIDE, "bad-override")), {
       title: "Overrides",
       description:
-        "Overrides of guards, as the plan prints them, each for one plan; the same as --allow, but reviewed in git. Only in a merchant's own file.",
+        "Overrides of guards, as the plan prints them; the same as --allow, but reviewed in git. In a merchant's own file; for a whole run, in a file that all its merchants include; for enforced rules, in the rule file.",
       default: [],
       examples: [["max-removals=5@35e43f876462"]],
     }),

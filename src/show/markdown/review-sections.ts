@@ -137,7 +137,7 @@ function refusalItems(fleet: FleetView): readonly (readonly string[])[] {
         ? []
         : [
             [
-              `  ${oneLine(merchant)}: to override in git, for this plan only, add under guards in the file:`,
+              `  ${oneLine(merchant)}: to override in git, add under guards in the file:`,
               `    ${oneLine(overrides)}`,
             ],
           ]),

@@ -268,7 +268,7 @@ export function renderFileOverrides(
   ];
 }
 
-const IN_FILE = "To override in git, for this plan only, add under guards in the file:";
+const IN_FILE = "To override in git, add under guards in the file:";
 
 /** Formats a refusal that is overridden. */
 export function renderOverridden({ rule, code, message }: RefusalView, style: Style): readonly string[] {

@@ -9,7 +9,7 @@ export const minHoldersSetting = {
   schema: optional(z.record(text(), count()), {
     title: "Fewest holders",
     description:
-      "Minimum number of accepted holders, by role name or id, not counting service accounts. The default for role_owner is 1; to turn it off, write role_owner: 0 or {}.",
+      "Minimum number of accepted holders, by role name or id, counted with and without service accounts. The default for role_owner is 1; to turn it off, write role_owner: 0 or {}.",
     default: { role_owner: 1 },
     examples: [{ role_owner: 2 }],
   }),

@@ -149,7 +149,7 @@ function notesOf(plan: PagePlan, merchant: PageMerchant, view: PanelView): reado
   ];
 }
 
-const IN_FILE = "To override in git, for this plan only, add under guards in the file:";
+const IN_FILE = "To override in git, add under guards in the file:";
 
 function brief({ removed, added, plain }: PageChange["details"][number]): readonly HTMLElement[] {
   const part = (kind: string, sign: string, items: readonly string[]): readonly HTMLElement[] =>

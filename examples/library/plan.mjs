@@ -1,9 +1,11 @@
 // A plan without the command line. Arguments: files and folders.
-import { loadMerchants, openService, planMerchant, renderPlan } from "rolecall";
+import { judgeRun, loadMerchants, openService, planMerchant, renderPlan } from "rolecall";
 
 const { merchants } = await loadMerchants(process.argv.slice(2));
 const service = openService();
 const planned = await Promise.all(merchants.map((merchant) => planMerchant(service, merchant)));
 await service.close();
-process.stdout.write(renderPlan(planned.map(({ plan }) => plan)));
-process.exitCode = planned.some(({ plan }) => plan.refusals.length > 0) ? 3 : 0;
+// The limits of a run count all merchants together.
+const plans = judgeRun(planned.map(({ plan, desired }) => ({ plan, files: desired })));
+process.stdout.write(renderPlan(plans));
+process.exitCode = plans.some(({ refusals }) => refusals.length > 0) ? 3 : 0;

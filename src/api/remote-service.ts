@@ -122,7 +122,8 @@ export interface MerchantPlan {
 }
 
 /**
- * Reads a merchant's live state and plans as the command `plan` does.
+ * Reads a merchant's live state and plans as the command `plan` does for this merchant alone: `judgeRun` adds the limits of
+ * a run of several.
  *
  * @throws RolecallError as `readLive` does.
  */

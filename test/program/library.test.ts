@@ -34,7 +34,11 @@ describe("of the library's examples", () => {
     });
   });
 
-  test("the plan is the one of the command", async () => {
+  test.each([
+    ["the default limits of a run", 0, "{}"],
+    ["limits of a run that refuse it", 3, "{ max_removals: 0 }"],
+  ])("the plan is the one of the command, with %s", async (_, code, limits) => {
+    await writeFile(join(folder, "rolecall.yaml"), `version: 1\nrun: ${limits}\n`);
     const [library, command] = await Promise.all([
       run("plan.mjs", ["access"]),
       rolecall(["plan"], { cwd: folder, env: sandbox.env }),
@@ -43,6 +47,7 @@ describe("of the library's examples", () => {
     const expected = command.stdout.replaceAll(/^ *written at .*\n/gm, "");
     expect(library).toMatchObject({ code: command.code, stdout: expected });
     expect(library.stdout).toContain("Plan: ");
+    expect(library.code).toBe(code);
   });
 
   test("the report posts who can edit payouts at every merchant", async () => {

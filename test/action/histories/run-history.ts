@@ -108,6 +108,8 @@ class History {
   #unaccounted: readonly Sight[] = [];
   /** What the files declared when an apply looked at a merchant last, and when that was. */
   readonly #looked = new Map<Merchant, { readonly declaration: string; readonly at: number }>();
+  /** What the files declared when an apply failed at a merchant: later ones only refer to its report. */
+  readonly #failed = new Map<Merchant, string>();
   #lastApply: Run | null = null;
   #waiting: { readonly sha: string } | null = null;
   /** The dropped dates that a run has reported. */
@@ -379,6 +381,9 @@ class History {
     this.#expectStatus(run);
     const files = this.#commits.get(run.event.sha) ?? this.#main;
     this.#expectNothingMore(before, after, files);
+    for (const merchant of run.code === 0 || mishap === "unrecorded" ? [] : plannedIn(run)) {
+      this.#failed.set(merchant, declarationOf(files, merchant));
+    }
     if (mishap === "unrecorded" || mishap === "unwritten" || this.#tip() !== tip) return;
     const isTip = run.event.sha === tip;
     // The run of an earlier commit accounts for the merchants that are the same at the tip.
@@ -573,7 +578,9 @@ class History {
     const left = differences(situation.after, wanted);
     const owed = { sights: own, since: looked?.at ?? 0 };
     if (run.code === 0) {
-      if (isNew) this.#broken.push(...left.map(({ text }) => `not as the files at ${merchant}: ${text}`));
+      const isTold = own.length === 0 && this.#failed.get(merchant) === declarationOf(this.#main, merchant);
+      if (isNew && !isTold)
+        this.#broken.push(...left.map(({ text }) => `not as the files at ${merchant}: ${text}`));
       this.#broken.push(...own.flatMap((sight) => forgottenChanges(sight, situation)));
     } else if (
       isNew &&

@@ -14,6 +14,11 @@ type With<Entry> = Omit<typeof MEMBER_FIELDS, "metadata"> & { readonly metadata:
 
 type Entry = (typeof MEMBER_FIELDS)["metadata"];
 
+/** The fields that hold metadata. */
+type MetadataNames<Values> = {
+  [Name in keyof Values]: Values[Name] extends Metadata ? Name : never;
+}[keyof Values];
+
 /** The aspects of an entry without which it still compiles. */
 type Spare = {
   [Aspect in keyof Entry]: With<Omit<Entry, Aspect>> extends FieldTable<MemberValues> ? Aspect : never;
@@ -41,5 +46,10 @@ describe("does not compile without", () => {
   test("the kind of a value's type", () => {
     type Wrong = Omit<Entry, "kind"> & Pick<(typeof MEMBER_FIELDS)["nickname"], "kind">;
     expectTypeOf<With<Wrong>>().not.toExtend<FieldTable<MemberValues>>();
+  });
+
+  test("more than numbers kept exact by key, if a second field holds metadata", () => {
+    expectTypeOf<MetadataNames<MemberValues>>().toEqualTypeOf<"metadata">();
+    expectTypeOf<MetadataNames<RoleImage>>().toEqualTypeOf<"metadata">();
   });
 });

@@ -12635,7 +12635,7 @@ function passed(result, outputs = {}) {
 	};
 }
 /** Creates the result of a failing run, whose outputs are set all the same. */
-function failed$1(result, reason, message, outputs = {}) {
+function failed(result, reason, message, outputs = {}) {
 	return {
 		result,
 		reason,
@@ -13152,7 +13152,7 @@ function by(textOf) {
 function sortedSet(values) {
 	return [...new Set(values)].sort(byCodeUnit);
 }
-/** Groups items that are equal by a text, in the order of the first of each. */
+/** Groups items that are equal by a key, in the order of the first of each. */
 function groupByKey$1(items, keyOf) {
 	const groups = /* @__PURE__ */ new Map();
 	for (const item of items) {
@@ -13463,14 +13463,13 @@ var init_text_fields = __esmMin((() => {
 		}),
 		surprises: (field, planned, live) => isSame$2(planned, live) ? [] : [differs(field, quoted(planned ?? ""), quoted(live ?? ""))],
 		sent: (value) => value ?? "",
-		content: (value) => value ?? "",
+		content: (value) => value || void 0,
 		reverted: revertedWhole(isSame$2)
 	};
 	lineKind = {
 		...text$3,
 		name: "line",
-		normal: (value) => value || null,
-		content: (value) => value || void 0
+		normal: (value) => value || null
 	};
 	proseKind = {
 		name: "prose",
@@ -13971,9 +13970,12 @@ function list(items, separator = ", ") {
 	const shown = items.slice(0, LIST_LIMIT).join(separator);
 	return items.length > LIST_LIMIT ? `${shown} and ${grouped(items.length - LIST_LIMIT)} more` : shown;
 }
-/** Sorts refusals: guards first, then policies and checks, each by code, name and message. */
+/**
+* Sorts refusals: guards first, then policies and checks, each by code, name and message. Equal ones, as of two memberships
+* with one address, are one.
+*/
 function sortRefusals(refusals) {
-	return [...refusals].sort((a, b) => RULES$5.indexOf(a.rule) - RULES$5.indexOf(b.rule) || byCodeUnit(a.code, b.code) || byCodeUnit(a.name ?? "", b.name ?? "") || byCodeUnit(a.message, b.message));
+	return [...new Map(refusals.map((refusal) => [JSON.stringify(refusal), refusal])).values()].sort((a, b) => RULES$5.indexOf(a.rule) - RULES$5.indexOf(b.rule) || byCodeUnit(a.code, b.code) || byCodeUnit(a.name ?? "", b.name ?? "") || byCodeUnit(a.message, b.message));
 }
 var PARTIAL_UNDO, UNDO_HINTS, LIST_LIMIT, RULES$5;
 var init_refusals = __esmMin((() => {
@@ -14057,7 +14059,7 @@ function toFinding(data) {
 		}
 		case "rule-member-unknown": return warning("member", `A guard or check names ${name}, who is not declared or live: the rule has no effect.`, data.near === null ? "Correct the address, or remove it." : `Did you mean "${data.near}"?`);
 		case "permission-misspelt": return error("role", `The role "${name}" has the permission "${data.permission}", which no live role has.`, `Did you mean "${data.near}"? If both exist, list "${data.permission}" under "permissions" in rolecall.yaml.`);
-		case "rule-permission-unknown": return warning("role", `A policy or check names the permission "${name}", which no role has.`, `Did you mean "${data.near}"?`);
+		case "rule-permission-unknown": return warning("role", `A guard, policy or check names the permission "${name}", which no role has.`, `Did you mean "${data.near}"?`);
 		case "override-left-over": return data.why === "enforced" ? warning("member", `The override ${name} in the file has no effect: the rule is enforced, and can only be overridden in its own file.`, "Move it to guards.overrides in the rule file.") : warning("member", `The override ${name} in the file has no effect: ${LEFT_OVER[data.why]}.`, "Remove it from guards.overrides.");
 		case "member-likely-renamed": return warning("member", `${name} would be invited, and ${data.previously} be removed: this is probably the same person, who would have no access until the invitation is accepted.`, `Write "previously: ${data.previously}" in the entry of ${name}, to keep the old membership until the new one is accepted. If the address has changed at the service instead, write "email: ${data.previously}".`);
 		case "member-same-user": return warning("member", `${data.previously} would be removed, but has the same user as ${name}: this is probably the same person.`, `Write "previously: ${data.previously}" in the entry of ${name}: this then counts as a removal only if ${name} holds less.`);
@@ -14084,6 +14086,7 @@ function toFinding(data) {
 		}
 		case "member-address-gap": return warning("member", `${data.previously} is removed now, since the access of ${name}, the new address, has not begun.`, "To keep the old membership until the new one is accepted, remove \"from\" from the entry.");
 		case "member-former-differs": return warning("member", `The membership of ${name} differs from the entry of ${data.email}, the new address: ${list(data.lacking)}.`, "It is left as it is, and removed once the invitation to the new address is accepted.");
+		case "member-former-disabled": return warning("member", `${name} is not invited, since ${data.previously}, the previous address, is disabled at the service; plans do not enable members.`, `To give access to ${name} all the same, remove "previously: ${data.previously}" from the entry; to remove the disabled membership, remove the entry.`);
 		case "member-pin-left": return warning("member", `The entry of ${name} is pinned to ${data.id}, which has an address under "leavers:", so the entry has no effect.`, "If these are different people, remove the id; otherwise remove the entry.");
 		case "member-pinned-elsewhere": return error("member", `${name} is the address of ${data.id}, which the entry of ${data.by} is pinned to.`, "The service accepts an address only once. Remove the id from that entry, or remove one of the two.");
 		case "member-ignored": return error("member", `${name} is declared, but "ignore.members" excludes that address, or its live member, from every plan.`, "Remove the entry, or the pattern.");
@@ -14114,9 +14117,11 @@ function leftOutTexts(because) {
 		reason: "a managed user needs a password.",
 		hint: "Run \"rolecall apply\" with the password in the environment."
 	};
+	const overrides = because.flatMap(({ override }) => override ?? []);
+	const wayOut = overrides.length === because.length ? `If they are meant to, add to guards.overrides: ${overrides.join(", ")}.` : "Change the files or the conflicting access.";
 	return {
-		reason: because.join(" "),
-		hint: "Access is still removed. Change the files or the conflicting access."
+		reason: because.map(({ message }) => message).join(" "),
+		hint: `Access is still removed. ${wayOut}`
 	};
 }
 function unknownRoleTexts({ name, near, shared, removed }) {
@@ -14152,6 +14157,269 @@ var init_findings = __esmMin((() => {
 	IGNORED_HINT = "No plan changes or removes what is ignored, but policies and checks still apply to it.";
 }));
 
+// src/kernel/diff/match.ts
+/**
+* Matches all declared entries: pinned ones first, then by key, so that the order of the file does not matter. Only the
+* results of `use` are kept, since there are as many matches as members.
+*/
+function matchAll(entries, { idOf, keyOf, nameOf }, candidates, use) {
+	const { live } = candidates;
+	const ids = new Set(entries.flatMap((entry) => idOf(entry) ?? []));
+	const pinned = ids.size === 0 ? [] : live.filter(({ id }) => ids.has(id));
+	const state = {
+		...candidates,
+		byKey: groupByKey(candidates),
+		byPin: new Map(pinned.map((resource) => [resource.id, resource])),
+		pinned: new Set(pinned),
+		claimed: /* @__PURE__ */ new Set()
+	};
+	const keyed = entries.map((entry) => ({
+		entry,
+		id: idOf(entry),
+		key: keyOf(entry)
+	}));
+	keyed.sort((a, b) => byCodeUnit(a.key, b.key) || byCodeUnit(nameOf(a.entry), nameOf(b.entry)));
+	const matched = ({ entry, id, key }) => use(entry, id === void 0 ? matchKey(state, key) : matchPin(state, id, key));
+	const results = [...keyed.filter(({ id }) => id !== void 0).map(matched), ...keyed.filter(({ id }) => id === void 0).map(matched)];
+	const claimed = new Set([...state.claimed].map(({ id }) => id));
+	return {
+		results,
+		unclaimed: live.filter(({ id }) => !claimed.has(id))
+	};
+}
+function groupByKey({ live, keysOf }) {
+	const groups = /* @__PURE__ */ new Map();
+	for (const resource of live) for (const key of keysOf(resource)) {
+		const group = groups.get(key);
+		if (group === void 0) groups.set(key, [resource]);
+		else group.push(resource);
+	}
+	for (const group of groups.values()) if (group.length > 1) group.sort(by(({ id }) => id));
+	return groups;
+}
+/** Matches a pinned entry; an ambiguous one claims all candidates, so that none of them is removed as unlisted. */
+function matchPin(state, id, key) {
+	const { byPin, claimed, isLeftover } = state;
+	const same = state.byKey.get(key) ?? [];
+	const free = same.filter((resource) => isFree(state, resource));
+	const pinned = byPin.get(id);
+	if (pinned === void 0) {
+		claim$1(state, same);
+		const heir = same.length === 1 ? free[0] ?? null : null;
+		return {
+			found: "pin-missing",
+			id,
+			sameKey: same.length,
+			heir
+		};
+	}
+	claimed.add(pinned);
+	if (isLeftover(pinned)) return matchLeftover(state, pinned, free);
+	const leftovers = same.includes(pinned) ? free.filter(isLeftover) : [];
+	claim$1(state, leftovers);
+	return {
+		found: "one",
+		live: pinned,
+		leftovers
+	};
+}
+/** Matches the only current entry with the pinned leftover's key, or else the leftover; the others are leftovers. */
+function matchLeftover(state, pinned, free) {
+	const [current = pinned, ...more] = free.filter((resource) => !state.isLeftover(resource));
+	claim$1(state, free);
+	if (more.length > 0) return {
+		found: "many",
+		live: free
+	};
+	return {
+		found: "one",
+		live: current,
+		leftovers: [pinned, ...free].filter((other) => other !== current)
+	};
+}
+/**
+* Matches by key among the entries that are not pinned. Of several, the only one that is no leftover wins; if all are
+* leftovers, the latest wins, and of equally late ones the first by id.
+*/
+function matchKey(state, key) {
+	const { pinned, claimed, isLeftover, endedAt } = state;
+	const withKey = state.byKey.get(key) ?? [];
+	const same = pinned.size === 0 ? withKey : withKey.filter((resource) => !pinned.has(resource));
+	const [first] = same;
+	if (first === void 0) return { found: "none" };
+	if (same.length === 1 && !claimed.has(first)) {
+		claimed.add(first);
+		return {
+			found: "one",
+			live: first,
+			leftovers: []
+		};
+	}
+	const isContested = same.some((resource) => claimed.has(resource));
+	claim$1(state, same);
+	const latest = (a, b) => endedAt(b) > endedAt(a) ? b : a;
+	const [current = same.reduce(latest, first), ...more] = same.filter((resource) => !isLeftover(resource));
+	if (isContested || more.length > 0) return {
+		found: "many",
+		live: same
+	};
+	return {
+		found: "one",
+		live: current,
+		leftovers: same.filter((other) => other !== current)
+	};
+}
+/** Returns whether no entry is pinned to a live one, and none has claimed it. */
+function isFree({ pinned, claimed }, resource) {
+	return !pinned.has(resource) && !claimed.has(resource);
+}
+function claim$1({ claimed }, resources) {
+	for (const resource of resources) claimed.add(resource);
+}
+/** Matches declared members with live ones; returns the results of `use` and the unclaimed live ones. */
+function matchMembers(desired, live, use) {
+	return matchAll(desired, DECLARED, {
+		live,
+		keysOf: addressKeysOf,
+		isLeftover: isExpired,
+		endedAt
+	}, use);
+}
+/** Returns the distinct addresses of a live member, in lower case. */
+function addressKeysOf(live) {
+	const [userEmail, other] = [live.user?.email?.toLowerCase(), live.invite?.email.toLowerCase()];
+	if (userEmail === void 0) return other === void 0 ? [] : [other];
+	return other === void 0 || other === userEmail ? [userEmail] : [userEmail, other];
+}
+/** Returns whether a live member is an expired invitation. */
+function isExpired(live) {
+	return live.status === "expired";
+}
+/** Returns the time at which an invitation expired, in ISO 8601; empty if unknown. */
+function endedAt({ invite }) {
+	return invite?.expiresAt ?? "";
+}
+var DECLARED;
+var init_match = __esmMin((() => {
+	init_text();
+	DECLARED = {
+		idOf: ({ id }) => id,
+		keyOf: ({ email }) => email.toLowerCase(),
+		nameOf: ({ email }) => email
+	};
+}));
+
+// src/kernel/diff/active-member.ts
+/** Returns a declared member at a time, in ms since the epoch. */
+function activeAt(member, now) {
+	const { roles, from, until, suspended } = member;
+	const listsRoles = roles !== void 0;
+	const ended = {
+		member,
+		suspended: false,
+		listsRoles,
+		back: false,
+		laterRoles: []
+	};
+	if (isPast(until, now)) return {
+		...ended,
+		absent: "ended",
+		partlyEnded: true
+	};
+	const current = roles?.filter((grant) => !isPast(grant.until, now)) ?? [];
+	const none = {
+		...ended,
+		laterRoles: current.map(({ role }) => role)
+	};
+	if (!hasBegun(from, now)) return {
+		...none,
+		absent: "not-begun",
+		partlyEnded: false
+	};
+	const back = isPast(suspended?.until, now);
+	const isAway = isSuspended(member, now);
+	const active = roles?.filter((grant) => isInForce(grant, now));
+	if (roles !== void 0 && roles.length > 0 && active?.length === 0) {
+		const absent = roles.some((grant) => !hasBegun(grant.from, now)) ? "not-begun" : "ended";
+		return {
+			...none,
+			member: {
+				...member,
+				roles: []
+			},
+			absent,
+			partlyEnded: true
+		};
+	}
+	const held = isAway ? [] : active;
+	return {
+		member: held === void 0 || held.length === roles?.length ? member : {
+			...member,
+			roles: held
+		},
+		absent: null,
+		suspended: isAway,
+		listsRoles,
+		back,
+		partlyEnded: roles?.some((grant) => isPast(grant.until, now)) ?? false,
+		laterRoles: current.flatMap((grant) => held?.includes(grant) ? [] : grant.role)
+	};
+}
+/** Returns whether an entry says that the member is suspended at a time. */
+function isSuspended({ suspended }, now) {
+	return suspended !== void 0 && isInForce(suspended, now);
+}
+/** Returns whether a grant has begun and not ended. */
+function isInForce({ from, until }, now) {
+	return hasBegun(from, now) && !isPast(until, now);
+}
+/** Returns whether an end is past. */
+function isPast(until, now) {
+	return until !== void 0 && until.ends <= now;
+}
+/** Returns whether a beginning is past; access without one has begun. */
+function hasBegun(from, now) {
+	return from === void 0 || from.starts <= now;
+}
+/** Returns whether an entry only adds to a member that exists: it comes from an included file and grants no roles. */
+function isMention({ roles, managed, origin }, file) {
+	return roles === void 0 && managed === void 0 && origin.file !== file;
+}
+/** Returns the addresses, in lower case, of those who have left at a time, in ms since the epoch. */
+function leftAt(leavers, now) {
+	return new Set((leavers ?? []).flatMap(({ email, from }) => hasBegun(from, now) ? email.toLowerCase() : []));
+}
+/** Divides live members and entries at those who have left: whatever else the files say of these has no effect. */
+function divideLeavers(entries, live, leftBy) {
+	if (leftBy.size === 0) return {
+		leaving: [],
+		live,
+		entries,
+		pinned: []
+	};
+	const hasLeft = ({ email }) => leftBy.has(email.toLowerCase());
+	const pins = new Set(entries?.filter(hasLeft).flatMap(({ id }) => id ?? []));
+	const isLeaving = (member) => pins.has(member.id) || addressKeysOf(member).some((address) => leftBy.has(address));
+	const leaving = live.filter(isLeaving);
+	const gone = new Set(leaving.map(({ id }) => id));
+	const staying = entries?.filter((entry) => !hasLeft(entry));
+	return {
+		leaving,
+		live: live.filter(({ id }) => !gone.has(id)),
+		entries: staying?.filter(({ id }) => id === void 0 || !gone.has(id)),
+		pinned: (staying ?? []).filter(({ id }) => id !== void 0 && gone.has(id))
+	};
+}
+/** Returns why an entry's membership changes at its time. */
+function reasonOf$3({ suspended, back, partlyEnded }) {
+	if (suspended) return "suspended";
+	if (back) return "suspension-ended";
+	return partlyEnded ? "access-ended" : "declared";
+}
+var init_active_member = __esmMin((() => {
+	init_match();
+}));
+
 // src/kernel/fields/temporary-name.ts
 /** Returns the temporary name of a role, which frees its name for another: the service requires unique names. */
 function temporaryName(name) {
@@ -14170,6 +14438,32 @@ var init_temporary_name = __esmMin((() => {
 	SUFFIX = " (set aside by rolecall)";
 }));
 
+// src/kernel/diff/ordered-state.ts
+/** Returns a live state with its lists in an order of their own, so that the service's order changes nothing in a plan. */
+function orderedState(live) {
+	return {
+		...live,
+		roles: sortedBy(live.roles, ({ id }) => id).map((role) => ({
+			...role,
+			permissions: sortedBy(role.permissions, (permission) => permission)
+		})),
+		members: sortedBy(live.members, ({ id }) => id).map((member) => {
+			const roles = sortedBy(member.roles, (role) => role);
+			return roles === member.roles ? member : {
+				...member,
+				roles
+			};
+		})
+	};
+}
+/** Returns items in the order of their texts: the same list if it has that order. */
+function sortedBy(items, textOf) {
+	return items.every((item, index) => index === 0 || byCodeUnit(textOf(items[index - 1] ?? item), textOf(item)) <= 0) ? items : [...items].sort(by(textOf));
+}
+var init_ordered_state = __esmMin((() => {
+	init_text();
+}));
+
 // src/kernel/diff/scope.ts
 /**
 * Removes ignored roles and members from the live state, before anything is compared. Members with an address in `left`,
@@ -14177,7 +14471,7 @@ var init_temporary_name = __esmMin((() => {
 */
 function scopeOf(live, ignore, matches, leftBy = /* @__PURE__ */ new Set()) {
 	const ignoredRole = (role) => matchesAny(ignore.roles, [role.name, role.id], matches);
-	const ignoredMember = (member) => matchesAny(ignore.members, [...addressesOf$1(member), member.id], matches) && !addressesOf$1(member).some((address) => leftBy.has(address.toLowerCase()));
+	const ignoredMember = (member) => matchesAny(ignore.members, [...addressesOf(member), member.id], matches) && !addressesOf(member).some((address) => leftBy.has(address.toLowerCase()));
 	const roles = live.roles.filter((role) => !ignoredRole(role));
 	const ignoredLiveRoles = roles.length === live.roles.length ? [] : live.roles.filter(ignoredRole);
 	const kept = new Set(roles.map(({ id }) => id));
@@ -14194,12 +14488,19 @@ function scopeOf(live, ignore, matches, leftBy = /* @__PURE__ */ new Set()) {
 		ignoredMembers: nothingIgnored ? [] : live.members.filter(ignoredMember)
 	};
 }
+/** Returns the whole live state, in an order that does not depend on the service. */
+function wholeScope$1(live) {
+	return scopeOf(orderedState(live), {
+		roles: [],
+		members: []
+	}, () => false);
+}
 /** Returns whether one of the globs matches one of the texts, ignoring case. */
 function matchesAny(globs, texts, matches) {
 	return globs.some((glob) => texts.some((text) => matches(glob.toLowerCase(), text.toLowerCase())));
 }
 /** Returns a live member's addresses: the user's and the invited one. */
-function addressesOf$1({ user, invite }) {
+function addressesOf({ user, invite }) {
 	const userEmails = user?.email === void 0 ? [] : [user.email];
 	return invite === void 0 ? userEmails : [...userEmails, invite.email];
 }
@@ -14220,6 +14521,7 @@ function isServiceAccount({ user }) {
 }
 var init_scope = __esmMin((() => {
 	init_temporary_name();
+	init_ordered_state();
 }));
 
 // src/kernel/rules/access.ts
@@ -14344,11 +14646,11 @@ function rolesAfter(before, changes, { mergeReplacedRoles }) {
 	return roles;
 }
 /** Returns whether a member can use its roles, now or once it has accepted. */
-function isActive$1({ status }) {
+function isActive({ status }) {
 	return status !== "expired" && status !== "disabled";
 }
 /** Returns a function that gives a member's permissions; members with the same roles share one result. */
-function granting({ roles, removed }, counts = isActive$1) {
+function granting({ roles, removed }, counts = isActive) {
 	const grantedByRoles = /* @__PURE__ */ new Map();
 	return (person) => {
 		if (person === void 0 || !counts(person)) return NOTHING$5;
@@ -14441,6 +14743,15 @@ function roleNames({ roles }, declared) {
 /** Returns a function that finds a role's key by the name or id in a file; `undefined` if no role or several have the name. */
 function roleFinder(access, declared) {
 	return roleNames(access, declared).find;
+}
+/**
+* Returns a function that finds a role's key in a live access by its name after the changes that the files lead to, else by
+* its live name: rules name a role as the files do, also before it is renamed.
+*/
+function liveRoleFinder(before, after, desired) {
+	const pinned = pinnedIds(desired);
+	const [findBefore, findAfter] = [roleFinder(before, pinned), roleFinder(after, pinned)];
+	return (role) => findAfter(role) ?? findBefore(role);
 }
 /** Returns the roles of the files that are pinned to an id. */
 function pinnedIds({ roles = [] }) {
@@ -14584,6 +14895,7 @@ var init_rule_table = __esmMin((() => {
 		"too-many-permissions": error("A role must not have more permissions than the service accepts."),
 		"service-limit": warningRule("A member should not exceed the known limits of the service."),
 		"too-many-problems": warningRule("A file has more problems than are shown."),
+		"too-many-wrong-values": error("A file must not have more wrong values than can be listed."),
 		"too-much-to-judge": error("Policies and checks must not take too long to evaluate."),
 		"unassignable-role": warningRule("A grant of `role_owner` or `role_admin` should not begin later or return after a suspension: the service may refuse to assign it through its API."),
 		"unheld-role": warningRule("If all members are declared, every role should have a holder."),
@@ -14686,6 +14998,29 @@ function unique(items) {
 }
 var init_values = __esmMin((() => {}));
 
+// src/kernel/values/person.ts
+/** Returns the addresses of an entry's person in lower case: the current one, then the previous ones. */
+function addressesOfPerson({ email, previously = [] }) {
+	return [email, ...previously].map((address) => address.toLowerCase());
+}
+/** Returns the entries of people by each of their addresses, in lower case; a current address comes before a previous one. */
+function entriesByAddress(members = []) {
+	const entries = new Map(members.map((entry) => [entry.email.toLowerCase(), entry]));
+	for (const entry of members) {
+		if (entry.previously === void 0) continue;
+		for (const address of addressesOfPerson(entry)) if (!entries.has(address)) entries.set(address, entry);
+	}
+	return entries;
+}
+/** Returns a function that gives the addresses of a person, in lower case, by one of them. */
+function openAddresses(members = []) {
+	const renamed = members.filter(({ previously }) => previously !== void 0);
+	if (renamed.length === 0) return (address) => [address.toLowerCase()];
+	const entries = entriesByAddress(renamed);
+	return (address) => addressesOfPerson(entries.get(address.toLowerCase()) ?? { email: address });
+}
+var init_person = __esmMin((() => {}));
+
 // src/model/desired.ts
 var DEFAULT_REMOVAL_LIMIT, DEFAULT_ESCALATION;
 var init_desired = __esmMin((() => {
@@ -14732,6 +15067,7 @@ function openWorld({ roles, removed }, escalation) {
 		escalation,
 		custom: allRoles.filter((role) => role.custom),
 		leading: new Map([...leads].map((permission) => [permission, [...names.get(permission) ?? []]])),
+		permissions: sortedSet(names.keys()),
 		granting: (permission) => names.get(permission) ?? NONE$5
 	};
 }
@@ -14768,6 +15104,9 @@ function reachOf$1(held, world) {
 	};
 	return {
 		anything,
+		get permissions() {
+			return assigning === null ? sortedSet(heldPermissions) : world.permissions;
+		},
 		includes: (permission) => heldPermissions.has(permission) || anything !== null || isAssigned(permission),
 		stepsTo: (permission) => {
 			const way = wayTo(permission);
@@ -14838,9 +15177,10 @@ var init_reach = __esmMin((() => {
 
 // src/kernel/rules/checks.ts
 /** Returns the violations of the file's checks in an access; members count whatever their status. */
-function checkViolations({ checks, policies, enforcedBy }, judged) {
+function checkViolations(rules, judged) {
+	const { checks, enforcedBy } = rules;
 	if (checks.length === 0) return [];
-	const context = contextOf$1(judged, policies);
+	const context = contextOf$1(judged, rules);
 	return checks.flatMap((check) => {
 		const text = checkText(check);
 		return violationsOf(check, context).map(({ data, subject, extent }) => ({
@@ -14877,13 +15217,14 @@ function breachOfCheck({ origin }, data, enforcedBy) {
 	};
 }
 /** Returns the distinct roles of unknown permissions, because of which checks may be wrong. */
-function unknownToChecks(checks, judged) {
-	return [...unknownToEach(checks, judged).values()].flat();
+function unknownToChecks(rules, judged) {
+	return [...unknownToEach(rules, judged).values()].flat();
 }
 /** Returns the distinct roles of unknown permissions, because of which each check may be wrong. */
-function unknownToEach(checks, judged) {
+function unknownToEach(rules, judged) {
+	const { checks } = rules;
 	if (checks.length === 0) return /* @__PURE__ */ new Map();
-	const context = contextOf$1(judged, {});
+	const context = contextOf$1(judged, rules);
 	const { granted, index } = context;
 	const unknownTo = (check) => permissionsOf$1(check).flatMap((permission) => {
 		return [...new Set(subjectsOf(check, index.people, context).flatMap((person) => granted(person).permissions.has(permission) ? [] : granted(person).unknown))].sort().map((name) => ({
@@ -14893,46 +15234,44 @@ function unknownToEach(checks, judged) {
 	});
 	return new Map(checks.map((check) => [check, unknownTo(check)]));
 }
-function contextOf$1(judged, { escalation }) {
+function contextOf$1(judged, { policies: { escalation }, members }) {
 	const { access, settled } = judged;
 	const reach = reaching(access, escalation);
 	const reachSettled = settled === access ? reach : reaching(settled, escalation);
 	const index = indexAccess(access);
 	const counted = settled === access ? index : indexAccess(settled);
+	const granted = granting(access, () => true);
 	return {
 		...judged,
-		granted: granting(access, () => true),
+		granted,
 		reach,
 		reachSettled,
 		index,
-		counted
+		counted,
+		addressesOf: openAddresses(members)
 	};
 }
 function permissionsOf$1(check) {
 	return check.kind === "cannot" ? check.cannot : [check.can];
 }
 /** Returns the people who break a check, of those with its permission. */
-function subjectsOf(check, people, { index, find }) {
+function subjectsOf(check, people, { index, find, addressesOf }) {
 	switch (check.kind) {
 		case "only": {
 			const roles = new Set(check.only.flatMap((entry) => entry.startsWith("role:") ? find(entry.slice(5)) ?? [] : []));
-			const allowed = new Set(check.only.map((entry) => entry.toLowerCase()));
+			const allowed = new Set(check.only.flatMap(addressesOf));
 			return people.filter(({ email, roles: held }) => !allowed.has(email?.toLowerCase() ?? "") && !held.some((role) => roles.has(role)));
 		}
 		case "at-most": return people;
-		case "cannot": return index.byAddress.get(check.member.toLowerCase()) ?? [];
+		case "cannot": return addressesOf(check.member).flatMap((address) => index.byAddress.get(address) ?? []);
 		default: return check;
 	}
 }
 function violationsOf(check, context) {
-	const { granted, reach, reachSettled, index, counted } = context;
-	const reachers = (people, by, permission) => {
-		countWork(context, people.length);
-		return people.filter((person) => by(person).includes(permission));
-	};
+	const { granted, reach, index } = context;
 	if (check.kind === "at-most") {
 		const { can, atMost } = check;
-		const holders = check.reach ? reachers(counted.people, reachSettled, can) : peopleWith(counted, can);
+		const holders = holdersOfLimit(check, context);
 		if (holders.length <= atMost) return [];
 		countWork(context, holders.length * 5);
 		return [{
@@ -14971,6 +15310,13 @@ function violationsOf(check, context) {
 			};
 		});
 	});
+}
+/** Returns the people who have the permission of a limit, or with `reach` can reach it. */
+function holdersOfLimit({ can, reach }, context) {
+	const { counted, reachSettled } = context;
+	if (!reach) return peopleWith(counted, can);
+	countWork(context, counted.people.length);
+	return counted.people.filter((person) => reachSettled(person).includes(can));
 }
 /** Returns the names of a member's roles that grant a permission. */
 function rolesGranting(permission, person, { access: { roles }, index }) {
@@ -15048,6 +15394,7 @@ var STEPS_OF_HOLDER, STEPS_OF_VIOLATION, TooMuchWork;
 var init_checks$2 = __esmMin((() => {
 	init_text();
 	init_refusals();
+	init_person();
 	init_access();
 	init_reach();
 	STEPS_OF_HOLDER = 5;
@@ -15308,7 +15655,7 @@ function defineBound(proto, key, fn) {
 	});
 }
 /** Returns the prototype to install on, or `undefined` if this group is already installed on it. */
-function claim$1(inst, sentinel) {
+function claim(inst, sentinel) {
 	const proto = Object.getPrototypeOf(inst);
 	return sentinel in proto ? void 0 : proto;
 }
@@ -15361,7 +15708,7 @@ function defineLazyInternal(inst, key, compute) {
 * puts every instance after the first into v8 dictionary mode. The key doubles as the sentinel.
 */
 function installLazyProp(inst, key, make, enumerable) {
-	const proto = claim$1(inst, key);
+	const proto = claim(inst, key);
 	if (!proto) return;
 	Object.defineProperty(proto, key, {
 		configurable: true,
@@ -17454,12 +17801,13 @@ function globMistake(glob) {
 function isYamlName(path) {
 	return /[^/]\.ya?ml$/i.test(path);
 }
-var optional, matching, text$2, emailAddress, oneEmailAddress, environmentVariable, texts$3, count$3, metadata$2, NOT_BLANK, ONE_LINE, VARIABLE, MERCHANT$1, ROLE_ID, MEMBER_ID, SHARE, PERIOD, ROLE_ENTRY, DOMAIN, PART$1, QUOTED, ADDRESS$3, EMAIL, ONE_EMAIL;
+var optional, matching, lineOfText, text$2, emailAddress, oneEmailAddress, environmentVariable, texts$3, count$3, metadata$2, NOT_BLANK, ONE_LINE, VARIABLE, MERCHANT$1, ROLE_ID, MEMBER_ID, SHARE, PERIOD, ROLE_ENTRY, DOMAIN, PART$1, QUOTED, ADDRESS$3, EMAIL, ONE_EMAIL;
 var init_text_schemas = __esmMin((() => {
 	init_mini();
 	init_limits();
 	optional = (schema, meta) => described(optional$1(schema), meta);
 	matching = (pattern, code) => string().check(_regex(pattern, code));
+	lineOfText = () => matching(ONE_LINE, "control-character");
 	text$2 = () => matching(NOT_BLANK, "blank-text").check(_regex(ONE_LINE, "control-character"));
 	emailAddress = () => matching(EMAIL, "bad-email");
 	oneEmailAddress = () => matching(ONE_EMAIL, "bad-email");
@@ -17586,7 +17934,7 @@ var init_dates = __esmMin((() => {
 function asSet(values) {
 	return [...new Set(values.map((value) => canonicalJson(value)))].sort(byCodeUnit);
 }
-function distinct$1(items) {
+function distinct$2(items) {
 	return [...new Set(items)];
 }
 function texts$2(written) {
@@ -17603,8 +17951,8 @@ function listed(what, written) {
 /** A list of names, or of other texts. */
 function textList(what) {
 	return {
-		combine: (written) => distinct$1(written.flatMap(texts$2)),
-		renamed: (value, nameOf) => what === "role" ? distinct$1(value.map(nameOf)) : value,
+		combine: (written) => distinct$2(written.flatMap(texts$2)),
+		renamed: (value, nameOf) => what === "role" ? distinct$2(value.map(nameOf)) : value,
 		meaning: asSet,
 		readable: texts$2,
 		names: (written) => listed(what, written),
@@ -17677,7 +18025,7 @@ var init_setting_kinds = __esmMin((() => {
 	HOLDERS = "holders";
 	none = () => [];
 	allowList = {
-		combine: (written) => written.length === 0 ? void 0 : distinct$1(written.flatMap(texts$2)),
+		combine: (written) => written.length === 0 ? void 0 : distinct$2(written.flatMap(texts$2)),
 		renamed: (value) => value,
 		meaning: (value) => value && asSet(value),
 		readable: (written) => Array.isArray(written) && written.every((item) => textOf$3(item) !== null) ? written : void 0,
@@ -17688,7 +18036,7 @@ var init_setting_kinds = __esmMin((() => {
 	};
 	roleSets = {
 		combine: (written) => written.flatMap((sets) => listOf$1(sets).map(texts$2)),
-		renamed: (value, nameOf) => value.map((roles) => distinct$1(roles.map(nameOf))),
+		renamed: (value, nameOf) => value.map((roles) => distinct$2(roles.map(nameOf))),
 		meaning: (value) => asSet(value.map(asSet)),
 		readable: (written) => listOf$1(written).map((roles) => texts$2(listOf$1(roles))),
 		names: (written) => listOf$1(written).flatMap((roles, index) => listed("role", roles).map((name) => ({
@@ -17726,11 +18074,11 @@ var init_setting_kinds = __esmMin((() => {
 	};
 	patternLists = {
 		combine: (written) => ({
-			roles: distinct$1(written.flatMap((lists) => texts$2(fieldsOf(lists)["roles"]))),
-			members: distinct$1(written.flatMap((lists) => texts$2(fieldsOf(lists)["members"])))
+			roles: distinct$2(written.flatMap((lists) => texts$2(fieldsOf(lists)["roles"]))),
+			members: distinct$2(written.flatMap((lists) => texts$2(fieldsOf(lists)["members"])))
 		}),
 		renamed: ({ roles, members }, nameOf) => ({
-			roles: distinct$1(roles.flatMap((role) => [role, nameOf(role)])),
+			roles: distinct$2(roles.flatMap((role) => [role, nameOf(role)])),
 			members
 		}),
 		meaning: ({ roles, members }) => [asSet(roles), asSet(members)],
@@ -17802,6 +18150,7 @@ var init_email_domains = __esmMin((() => {
 				domains
 			}
 		}],
+		counts: () => [],
 		looser(before, after) {
 			if (before === void 0) return [];
 			if (after === void 0) return ["addresses may be in any domain"];
@@ -17925,6 +18274,7 @@ var init_escalation = __esmMin((() => {
 		...escalationSetting,
 		codes: [],
 		list: () => [],
+		counts: () => [],
 		looser: (before, after) => WAYS.flatMap(([key, does]) => missingFrom(before?.[key] ?? DEFAULT_ESCALATION[key], after?.[key] ?? DEFAULT_ESCALATION[key], (permission) => `checks no longer count that ${permission} lets somebody ${does}`)),
 		isOff: () => true,
 		judge: () => []
@@ -17969,6 +18319,7 @@ var init_forbid_permissions = __esmMin((() => {
 				permissions
 			}
 		}],
+		counts: () => [],
 		looser: (before, after) => missingFrom(before, after, (permission) => `custom roles may grant ${permission}`),
 		isOff: (permissions) => permissions.length === 0,
 		judge(permissions, { access, enforcedBy }) {
@@ -17996,6 +18347,18 @@ var init_forbid_permissions = __esmMin((() => {
 		}
 	};
 }));
+
+// src/lib/memoized.ts
+/** Returns a function that makes a value for each key once; keys are compared by what `keyOf` returns. */
+function memoized(make, keyOf = (key) => key) {
+	const values = /* @__PURE__ */ new Map();
+	return (key) => {
+		const id = keyOf(key);
+		if (!values.has(id)) values.set(id, make(key));
+		return values.get(id);
+	};
+}
+var init_memoized = __esmMin((() => {}));
 
 // src/lib/glob.ts
 /** Returns whether a glob matches only its own text, ignoring case. */
@@ -18197,7 +18560,7 @@ function runnerOf(program, spend) {
 }
 var MAX_STEPS$1, STEPS_OF_MATCH, MAX_LENGTH$1;
 var init_glob = __esmMin((() => {
-	MAX_STEPS$1 = 15e7;
+	MAX_STEPS$1 = 1e8;
 	STEPS_OF_MATCH = 5;
 	MAX_LENGTH$1 = 1e3;
 }));
@@ -18234,27 +18597,32 @@ function newRoles(change) {
 }
 /**
 * Returns the people who newly hold what a limit names, or with `reach` can reach it, each with the permissions or the role:
-* all sensitive permissions, those that a pattern matches, or the role of an id. A permission or role that a person held
+* all sensitive permissions, those that a pattern matches, or the role of a name or id. A permission or role that a person held
 * under a previous address, or by an expired invitation, is not new.
 */
 function gainsOf(what, { impact, members }, reach = false) {
 	const reached = reach ? impact.reach ?? [] : [];
 	const all = [...impact.permissions.map(({ permission }) => permission), ...reached.flatMap(({ permissions }) => permissions)];
 	const meant = new Set(what === "sensitive" ? impact.sensitive : [...new Set(all)].filter(globsOf([what])));
-	const isMeant = (permission) => meant.has(permission);
+	const meantOf = memoized((list) => list.filter((permission) => meant.has(permission)));
 	const formerly = new Map(impact.formerly?.map(({ name, roles, permissions }) => [name, /* @__PURE__ */ new Set([...roles, ...permissions])]));
 	const people = /* @__PURE__ */ new Map();
 	const add = (name, items) => {
 		const gained = items.filter((item) => !formerly.get(name)?.has(item));
 		if (gained.length > 0) people.set(name, [.../* @__PURE__ */ new Set([...people.get(name) ?? [], ...gained])].sort());
 	};
-	for (const { name, gained } of impact.members) add(name, gained.filter(isMeant));
-	for (const { name, permissions } of reached) add(name, permissions.filter(isMeant));
-	for (const change of members) if (newRoles(change).some(({ id }) => id === what)) add(change.name, [what]);
+	for (const { name, gained } of impact.members) add(name, meantOf(gained));
+	for (const { name, permissions } of reached) add(name, meantOf(permissions));
+	for (const change of members) {
+		const before = new Set(change.before?.roles.map(({ name }) => name));
+		const isNew = ({ id, name }) => (id === what || name === what && !before.has(name)) && !formerly.get(change.name)?.has(id ?? "");
+		if (newRoles(change).some(isNew)) add(change.name, [what]);
+	}
 	return people;
 }
 var ADMINISTRATORS;
 var init_gains = __esmMin((() => {
+	init_memoized();
 	init_sensitive();
 	ADMINISTRATORS = ["role_owner", "role_admin"];
 }));
@@ -18287,7 +18655,7 @@ function isMore(before, after, least) {
 function leastOf(written) {
 	return leastAmount(written.flatMap((value) => parseAmount(value) ?? []));
 }
-/** Returns the least of several counts, or of several shares. */
+/** Returns the least of several counts, or of several shares; validation rejects a mixture. */
 function leastAmount(amounts) {
 	return amounts.toSorted((a, b) => numberOf(a) - numberOf(b))[0];
 }
@@ -18341,6 +18709,10 @@ function parseGains(written) {
 		}]];
 	}));
 }
+/** Returns whether a key may name a permission; one with a capital letter, a space or the like is the name of a role. */
+function isPermission(what) {
+	return /^[a-z0-9_]+$/.test(what) && !ROLE_ID.test(what);
+}
 var gainLimitsSchema, gainLimits, maxGainsSetting;
 var init_max_gains_setting = __esmMin((() => {
 	init_mini();
@@ -18355,13 +18727,13 @@ var init_max_gains_setting = __esmMin((() => {
 	})]));
 	gainLimits = {
 		combine: (written) => strictestGains(written.map(parseGains)),
-		renamed: (value) => value,
+		renamed: (value, nameOf) => value && strictestGains([{}, ...Object.entries(value).map(([what, limit]) => ({ [what === "sensitive" ? what : nameOf(what)]: limit }))]),
 		meaning: (value) => value,
 		readable: (written) => written,
 		names: (written) => Object.keys(fieldsOf(written)).flatMap((what) => {
 			if (what === "sensitive" || !isLiteralGlob(what)) return [];
 			return [{
-				what: ROLE_ID.test(what) ? "role" : "permission",
+				what: isPermission(what) ? "permission" : "role",
 				text: what,
 				path: [what],
 				at: "key"
@@ -18379,7 +18751,7 @@ var init_max_gains_setting = __esmMin((() => {
 		key: "max_gains",
 		schema: optional(gainLimitsSchema, {
 			title: "Most gains",
-			description: "How many people one apply may newly give what a key names: \"sensitive\" for all sensitive permissions, a permission or a pattern such as \"payouts_*\", or the id of a role. A count, or a share of the members such as 5%, which allows at least 10 (0% allows none); or { at_most: 5%, reach: true } to count also those who could newly give it to themselves. Unless it is listed, at most 10 people or 5%, whichever is more, may gain sensitive permissions otherwise than by a new entry in the file of the merchant, and at most 2 may become owners, and 2 administrators. {} turns these defaults off.",
+			description: `How many people one apply may newly give what a key names: "sensitive" for all sensitive permissions, a permission or a pattern such as "payouts_*", or the name or id of a role. A count, or a share of the members such as 5%, which allows at least 10 (0% allows none); or { at_most: 5%, reach: true } to count also those who could newly give it to themselves. Unless it is listed, at most 10 people or 5%, whichever is more, may gain sensitive permissions, not counting new members in the merchant's own file, and at most 2 may become owners, and 2 administrators. {} turns these defaults off.`,
 			examples: [{
 				sensitive: "5%",
 				"payouts_*": 2,
@@ -18464,6 +18836,7 @@ var init_max_gains = __esmMin((() => {
 				what
 			}
 		})),
+		counts: () => [],
 		looser: (before, after) => looserGains(effective(before), effective(after), LEAST$1),
 		refuse(limits, guarded) {
 			const { impact, changes, files, merchant, scope } = guarded;
@@ -18509,6 +18882,9 @@ var init_max_holders_setting = __esmMin((() => {
 }));
 
 // src/kernel/rules/max-holders.ts
+function limitText$1(role, max) {
+	return `max_holders ${role}: ${max}`;
+}
 var maxHolders;
 var init_max_holders = __esmMin((() => {
 	init_text();
@@ -18523,7 +18899,7 @@ var init_max_holders = __esmMin((() => {
 		diagnostics: { "policy-max-holders": refusalRule("A role must not have more holders than allowed (`max_holders`).") },
 		codes: ["max-holders"],
 		list: (limits) => Object.entries(limits).map(([role, max]) => ({
-			text: `max_holders ${role}: ${max}`,
+			text: limitText$1(role, max),
 			keys: [role],
 			entry: null,
 			violated: `max-holders ${role}`,
@@ -18532,6 +18908,12 @@ var init_max_holders = __esmMin((() => {
 				role,
 				max
 			}
+		})),
+		counts: (limits, context) => Object.entries(limits).map(([role, max]) => ({
+			text: limitText$1(role, max),
+			holders: holdersBy(role, context.counted, context),
+			limit: max,
+			bound: "most"
 		})),
 		looser: (before, after) => Object.entries(before).flatMap(([role, max]) => {
 			const now = after[role];
@@ -18649,279 +19031,19 @@ function sameUsers(changes, live) {
 		}] : [];
 	});
 }
-/** Returns whether the removal of an old membership takes a role that the new one does not hold. */
-function lostByNewAddress({ name, before }, entries, rolesOf) {
-	const key = name.toLowerCase();
-	const entry = entries.find(({ previously = [] }) => previously.some((address) => address.toLowerCase() === key));
-	const held = new Set(entry === void 0 ? [] : rolesOf(entry.email.toLowerCase()));
-	return before?.roles.some(({ id }) => id !== null && !held.has(id)) ?? false;
+/** Returns a test whether the removal of an old membership takes a role that the new one does not hold, by id or name. */
+function lossByNewAddress(entries, rolesOf) {
+	const entryOf = entriesByAddress(entries);
+	return ({ name, before }) => {
+		const entry = entryOf.get(name.toLowerCase());
+		const held = new Set(entry === void 0 ? [] : rolesOf(entry));
+		return before?.roles.some(({ id, name: role }) => id !== null && !held.has(id) && !held.has(role)) ?? false;
+	};
 }
 var init_changed_addresses = __esmMin((() => {
 	init_same_people();
 	init_scope();
-}));
-
-// src/kernel/diff/match.ts
-/**
-* Matches all declared entries: pinned ones first, then by key, so that the order of the file does not matter. Only the
-* results of `use` are kept, since there are as many matches as members.
-*/
-function matchAll(entries, { idOf, keyOf, nameOf }, candidates, use) {
-	const { live } = candidates;
-	const ids = new Set(entries.flatMap((entry) => idOf(entry) ?? []));
-	const pinned = ids.size === 0 ? [] : live.filter(({ id }) => ids.has(id));
-	const state = {
-		...candidates,
-		byKey: groupByKey(candidates),
-		byPin: new Map(pinned.map((resource) => [resource.id, resource])),
-		pinned: new Set(pinned),
-		claimed: /* @__PURE__ */ new Set()
-	};
-	const keyed = entries.map((entry) => ({
-		entry,
-		id: idOf(entry),
-		key: keyOf(entry)
-	}));
-	keyed.sort((a, b) => byCodeUnit(a.key, b.key) || byCodeUnit(nameOf(a.entry), nameOf(b.entry)));
-	const matched = ({ entry, id, key }) => use(entry, id === void 0 ? matchKey(state, key) : matchPin(state, id, key));
-	const results = [...keyed.filter(({ id }) => id !== void 0).map(matched), ...keyed.filter(({ id }) => id === void 0).map(matched)];
-	const claimed = new Set([...state.claimed].map(({ id }) => id));
-	return {
-		results,
-		unclaimed: live.filter(({ id }) => !claimed.has(id))
-	};
-}
-function groupByKey({ live, keysOf }) {
-	const groups = /* @__PURE__ */ new Map();
-	for (const resource of live) for (const key of keysOf(resource)) {
-		const group = groups.get(key);
-		if (group === void 0) groups.set(key, [resource]);
-		else group.push(resource);
-	}
-	for (const group of groups.values()) if (group.length > 1) group.sort(by(({ id }) => id));
-	return groups;
-}
-/** Matches a pinned entry; an ambiguous one claims all candidates, so that none of them is removed as unlisted. */
-function matchPin(state, id, key) {
-	const { byPin, claimed, isLeftover } = state;
-	const same = state.byKey.get(key) ?? [];
-	const free = same.filter((resource) => isFree(state, resource));
-	const pinned = byPin.get(id);
-	if (pinned === void 0) {
-		claim(state, same);
-		const heir = same.length === 1 ? free[0] ?? null : null;
-		return {
-			found: "pin-missing",
-			id,
-			sameKey: same.length,
-			heir
-		};
-	}
-	claimed.add(pinned);
-	if (isLeftover(pinned)) return matchLeftover(state, pinned, free);
-	const leftovers = same.includes(pinned) ? free.filter(isLeftover) : [];
-	claim(state, leftovers);
-	return {
-		found: "one",
-		live: pinned,
-		leftovers
-	};
-}
-/** Matches the only current entry with the pinned leftover's key, or else the leftover; the others are leftovers. */
-function matchLeftover(state, pinned, free) {
-	const [current = pinned, ...more] = free.filter((resource) => !state.isLeftover(resource));
-	claim(state, free);
-	if (more.length > 0) return {
-		found: "many",
-		live: free
-	};
-	return {
-		found: "one",
-		live: current,
-		leftovers: [pinned, ...free].filter((other) => other !== current)
-	};
-}
-/**
-* Matches by key among the entries that are not pinned. Of several, the only one that is no leftover wins; if all are
-* leftovers, the latest wins, and of equally late ones the first by id.
-*/
-function matchKey(state, key) {
-	const { pinned, claimed, isLeftover, endedAt } = state;
-	const withKey = state.byKey.get(key) ?? [];
-	const same = pinned.size === 0 ? withKey : withKey.filter((resource) => !pinned.has(resource));
-	const [first] = same;
-	if (first === void 0) return { found: "none" };
-	if (same.length === 1 && !claimed.has(first)) {
-		claimed.add(first);
-		return {
-			found: "one",
-			live: first,
-			leftovers: []
-		};
-	}
-	const isContested = same.some((resource) => claimed.has(resource));
-	claim(state, same);
-	const latest = (a, b) => endedAt(b) > endedAt(a) ? b : a;
-	const [current = same.reduce(latest, first), ...more] = same.filter((resource) => !isLeftover(resource));
-	if (isContested || more.length > 0) return {
-		found: "many",
-		live: same
-	};
-	return {
-		found: "one",
-		live: current,
-		leftovers: same.filter((other) => other !== current)
-	};
-}
-/** Returns whether no entry is pinned to a live one, and none has claimed it. */
-function isFree({ pinned, claimed }, resource) {
-	return !pinned.has(resource) && !claimed.has(resource);
-}
-function claim({ claimed }, resources) {
-	for (const resource of resources) claimed.add(resource);
-}
-/** Matches declared members with live ones; returns the results of `use` and the unclaimed live ones. */
-function matchMembers(desired, live, use) {
-	return matchAll(desired, DECLARED, {
-		live,
-		keysOf: addressKeysOf,
-		isLeftover: isExpired,
-		endedAt
-	}, use);
-}
-/** Returns the distinct addresses of a live member, in lower case. */
-function addressKeysOf(live) {
-	const [userEmail, other] = [live.user?.email?.toLowerCase(), live.invite?.email.toLowerCase()];
-	if (userEmail === void 0) return other === void 0 ? [] : [other];
-	return other === void 0 || other === userEmail ? [userEmail] : [userEmail, other];
-}
-/** Returns whether a live member is an expired invitation. */
-function isExpired(live) {
-	return live.status === "expired";
-}
-/** Returns the time at which an invitation expired, in ISO 8601; empty if unknown. */
-function endedAt({ invite }) {
-	return invite?.expiresAt ?? "";
-}
-var DECLARED;
-var init_match = __esmMin((() => {
-	init_text();
-	DECLARED = {
-		idOf: ({ id }) => id,
-		keyOf: ({ email }) => email.toLowerCase(),
-		nameOf: ({ email }) => email
-	};
-}));
-
-// src/kernel/diff/active-member.ts
-/** Returns a declared member at a time, in ms since the epoch. */
-function activeAt(member, now) {
-	const { roles, from, until, suspended } = member;
-	const listsRoles = roles !== void 0;
-	const ended = {
-		member,
-		suspended: false,
-		listsRoles,
-		back: false,
-		laterRoles: []
-	};
-	if (isPast(until, now)) return {
-		...ended,
-		absent: "ended",
-		partlyEnded: true
-	};
-	const current = roles?.filter((grant) => !isPast(grant.until, now)) ?? [];
-	const none = {
-		...ended,
-		laterRoles: current.map(({ role }) => role)
-	};
-	if (!hasBegun(from, now)) return {
-		...none,
-		absent: "not-begun",
-		partlyEnded: false
-	};
-	const back = isPast(suspended?.until, now);
-	const isAway = isSuspended(member, now);
-	const active = roles?.filter((grant) => isActive(grant, now));
-	if (roles !== void 0 && roles.length > 0 && active?.length === 0) {
-		const absent = roles.some((grant) => !hasBegun(grant.from, now)) ? "not-begun" : "ended";
-		return {
-			...none,
-			member: {
-				...member,
-				roles: []
-			},
-			absent,
-			partlyEnded: true
-		};
-	}
-	const held = isAway ? [] : active;
-	return {
-		member: held === void 0 || held.length === roles?.length ? member : {
-			...member,
-			roles: held
-		},
-		absent: null,
-		suspended: isAway,
-		listsRoles,
-		back,
-		partlyEnded: roles?.some((grant) => isPast(grant.until, now)) ?? false,
-		laterRoles: current.flatMap((grant) => held?.includes(grant) ? [] : grant.role)
-	};
-}
-/** Returns whether an entry says that the member is suspended at a time. */
-function isSuspended({ suspended }, now) {
-	return suspended !== void 0 && isActive(suspended, now);
-}
-/** Returns whether a grant has begun and not ended. */
-function isActive({ from, until }, now) {
-	return hasBegun(from, now) && !isPast(until, now);
-}
-/** Returns whether an end is past. */
-function isPast(until, now) {
-	return until !== void 0 && until.ends <= now;
-}
-/** Returns whether a beginning is past; access without one has begun. */
-function hasBegun(from, now) {
-	return from === void 0 || from.starts <= now;
-}
-/** Returns whether an entry only adds to a member that exists: it comes from an included file and grants no roles. */
-function isMention({ roles, managed, origin }, file) {
-	return roles === void 0 && managed === void 0 && origin.file !== file;
-}
-/** Returns the addresses, in lower case, of those who have left at a time, in ms since the epoch. */
-function leftAt(leavers, now) {
-	return new Set((leavers ?? []).flatMap(({ email, from }) => hasBegun(from, now) ? email.toLowerCase() : []));
-}
-/** Divides live members and entries at those who have left: whatever else the files say of these has no effect. */
-function divideLeavers(entries, live, leftBy) {
-	if (leftBy.size === 0) return {
-		leaving: [],
-		live,
-		entries,
-		pinned: []
-	};
-	const hasLeft = ({ email }) => leftBy.has(email.toLowerCase());
-	const pins = new Set(entries?.filter(hasLeft).flatMap(({ id }) => id ?? []));
-	const isLeaving = (member) => pins.has(member.id) || addressKeysOf(member).some((address) => leftBy.has(address));
-	const leaving = live.filter(isLeaving);
-	const gone = new Set(leaving.map(({ id }) => id));
-	const staying = entries?.filter((entry) => !hasLeft(entry));
-	return {
-		leaving,
-		live: live.filter(({ id }) => !gone.has(id)),
-		entries: staying?.filter(({ id }) => id === void 0 || !gone.has(id)),
-		pinned: (staying ?? []).filter(({ id }) => id !== void 0 && gone.has(id))
-	};
-}
-/** Returns why an entry's membership changes at its time. */
-function reasonOf$3({ suspended, back, partlyEnded }) {
-	if (suspended) return "suspended";
-	if (back) return "suspension-ended";
-	return partlyEnded ? "access-ended" : "declared";
-}
-var init_active_member = __esmMin((() => {
-	init_match();
+	init_person();
 }));
 
 // src/kernel/rules/removals.ts
@@ -18962,10 +19084,10 @@ function lossesOf(changes, files, now) {
 		const end = endOf(addresses, role);
 		return end > now && end < reviewedEndOf(addresses, role);
 	};
-	const entries = members.filter(({ email, previously = [], roles = [] }) => [null, ...roles.map(({ role }) => ({
+	const entries = members.filter((entry) => [null, ...(entry.roles ?? []).map(({ role }) => ({
 		id: null,
 		name: role
-	}))].some((role) => endsEarlier([email, ...previously], role)));
+	}))].some((role) => endsEarlier(addressesOfPerson(entry), role)));
 	const leaving = leavers.filter(({ email, from: { starts } }) => starts > now && !(reviewedEndOf([email], null) <= starts));
 	const later = files.reviewedEnds === void 0 ? [] : [...entries, ...leaving];
 	return {
@@ -18998,31 +19120,41 @@ function lossHint({ ended, later }, hint) {
 }
 /** Returns the ends by the dates of files; infinite for what has no end, `NaN` for what the files do not declare. */
 function accessEnds({ members = [], leavers = [] }, now) {
-	const entries = new Map(members.flatMap((member) => [member.email, ...member.previously ?? []].map((address) => [address.toLowerCase(), member])));
+	const entries = entriesByAddress(members);
+	const lastEnds = memoized(lastEndsOf);
 	const left = new Map(leavers.map(({ email, from }) => [email.toLowerCase(), from.starts]));
 	return (addresses, role) => {
 		const keys = addresses.map((address) => address.toLowerCase());
 		const entry = keys.map((key) => entries.get(key)).find((found) => found !== void 0);
-		const ends = [...keys.flatMap((key) => left.get(key) ?? []), ...entry === void 0 ? [] : endsIn(entry, role, now)];
+		const ends = [...keys.flatMap((key) => left.get(key) ?? []), ...entry === void 0 ? [] : endsIn(entry, lastEnds(entry), role, now)];
 		return ends.length === 0 ? NaN : Math.min(...ends);
 	};
 }
+function lastEndsOf({ roles = [] }) {
+	const ends = /* @__PURE__ */ new Map();
+	for (const { role, until } of roles) for (const key of [role, null]) {
+		const end = until?.ends ?? Number.POSITIVE_INFINITY;
+		ends.set(key, Math.max(ends.get(key) ?? Number.NEGATIVE_INFINITY, end));
+	}
+	return ends;
+}
 /** Returns when an entry's membership or role ends, or is suspended; empty if the entry does not grant the role. */
-function endsIn({ until, suspended, roles }, role, now) {
+function endsIn({ until, suspended, roles }, lastEnds, role, now) {
 	const never = Number.POSITIVE_INFINITY;
 	const end = until?.ends ?? never;
-	const grants = roles?.filter((grant) => [role?.name, role?.id].includes(grant.role) || role === null) ?? [];
-	if (role !== null && roles !== void 0 && grants.length === 0) return [];
-	const lastGrant = Math.max(...grants.map((grant) => grant.until?.ends ?? never));
+	const grantEnds = (role === null ? [null] : [role.name, ...role.id === null ? [] : [role.id]]).flatMap((name) => lastEnds.get(name) ?? []);
+	if (role !== null && roles !== void 0 && grantEnds.length === 0) return [];
 	const isOver = suspended === void 0 || isPast(suspended.until, now);
 	return [
 		end,
-		...grants.length === 0 ? [] : [lastGrant],
+		...grantEnds.length === 0 ? [] : [Math.max(...grantEnds)],
 		...role === null || isOver ? [] : [suspended.from?.starts ?? Number.NEGATIVE_INFINITY]
 	];
 }
 var init_removals = __esmMin((() => {
+	init_memoized();
 	init_active_member();
+	init_person();
 }));
 
 // src/kernel/rules/settings/max-removals-setting.ts
@@ -19060,9 +19192,6 @@ var init_max_removals_setting = __esmMin((() => {
 function allowedRemovals(limit, live) {
 	return allowedOf(limit, live, 3);
 }
-function limitText$1(limit) {
-	return "count" in limit ? String(limit.count) : `${limit.percent} %`;
-}
 var ALWAYS_ALLOWED, COMPLETE_HINT, maxRemovals;
 var init_max_removals = __esmMin((() => {
 	init_desired();
@@ -19089,13 +19218,14 @@ var init_max_removals = __esmMin((() => {
 				limit
 			}
 		}],
-		looser: (before = DEFAULT_REMOVAL_LIMIT, after = DEFAULT_REMOVAL_LIMIT) => isMore(before, after, 3) ? [`at most ${limitText$1(before)} → ${limitText$1(after)} may be removed`] : [],
+		counts: () => [],
+		looser: (before = DEFAULT_REMOVAL_LIMIT, after = DEFAULT_REMOVAL_LIMIT) => isMore(before, after, 3) ? [`at most ${amountText(before)} → ${amountText(after)} may be removed`] : [],
 		refuse(limit = DEFAULT_REMOVAL_LIMIT, { files, now, scope, changes, after }) {
-			const { members = [] } = files;
-			const rolesOf = (address) => after.people.find((person) => person.status === "accepted" && person.email?.toLowerCase() === address)?.roles ?? [];
+			const accepted = new Map(after.people.flatMap(({ status, email, roles }) => status === "accepted" && email ? [[email.toLowerCase(), roles]] : []));
+			const isLoss = lossByNewAddress(files.members ?? [], ({ email }) => accepted.get(email.toLowerCase()) ?? []);
 			const losses = lossesOf({
 				roles: changes.roles,
-				members: changes.members.filter((change) => change.reason !== "address-changed" || lostByNewAddress(change, members, rolesOf))
+				members: changes.members.filter((change) => change.reason !== "address-changed" || isLoss(change))
 			}, files, now);
 			const judge = (resource, removals, live, hint) => {
 				const allowed = allowedRemovals(limit, live);
@@ -19123,6 +19253,10 @@ var init_max_removals = __esmMin((() => {
 }));
 
 // src/model/live.ts
+/** Returns the id of the predefined role with a name, in any case; `null` if there is none. */
+function predefinedRole(name) {
+	return PREDEFINED_ROLES.find((id) => id === `role_${name.toLowerCase()}`) ?? null;
+}
 /** Returns whether a reference to a role looks like an id, as `role_owner` does. */
 function isLikeRoleId(role) {
 	return role.startsWith("role_");
@@ -19154,17 +19288,10 @@ var init_live = __esmMin((() => {
 */
 function impactOf$1(before, after, { policies: { escalation }, projects, members: entries = [] }) {
 	const touched = touchedBy(before, after);
-	const members = memberImpacts(before, after, touched).map((impact) => ({
-		impact,
-		text: `${impact.name} ${JSON.stringify(impact)}`
-	})).sort(by(({ text }) => text)).map(({ impact }) => impact);
+	const members = memberImpacts(before, after, touched).sort((a, b) => byCodeUnit(a.name, b.name) || byCodeUnit(JSON.stringify(a), JSON.stringify(b)));
 	const reach = newReach(before, after, touched, escalation);
 	const changedRoles = [...rolesThatDiffer(before, after)].flatMap((key) => [...before.roles.get(key)?.permissions ?? [], ...after.roles.get(key)?.permissions ?? []]);
-	const shown = [
-		...members.flatMap(({ gained, lost }) => [...gained, ...lost]),
-		...reach.flatMap(({ permissions }) => permissions),
-		...changedRoles
-	];
+	const shown = [.../* @__PURE__ */ new Set([...members.flatMap(({ gained, lost }) => [gained, lost]), ...reach.map(({ permissions }) => permissions)]), changedRoles].flat();
 	const sensitive = sortedSet(shown).filter(sensitiveIn(projects));
 	const formerly = formerlyHeld(before, touched, entries);
 	return {
@@ -19189,7 +19316,7 @@ function formerlyHeld(before, touched, entries) {
 		else movedTo.set(address, [former]);
 	}
 	return touched.flatMap(({ was, is }) => {
-		if (is === void 0 || !isActive$1(is)) return [];
+		if (is === void 0 || !isActive(is)) return [];
 		const formers = [...was?.status === "expired" ? [was] : [], ...movedTo.get(is.email?.toLowerCase() ?? "") ?? []];
 		const roles = sortedSet(formers.flatMap((former) => former.status === "disabled" ? [] : former.roles));
 		const permissions = sortedSet(formers.flatMap((former) => [...had(former).permissions]));
@@ -19208,12 +19335,13 @@ function newReach(before, after, touched, escalation) {
 	const newlyReached = (former, current) => {
 		const [old, now] = [had(former).permissions, has(current).permissions];
 		if ([...now].every((permission) => old.has(permission))) return [];
-		const wasRaised = (permission) => former !== void 0 && isActive$1(former) && reached(former).includes(permission);
-		return allPermissions.filter((permission) => !now.has(permission) && reaches(current).includes(permission) && !wasRaised(permission));
+		const wasRaised = (permission) => former !== void 0 && isActive(former) && reached(former).includes(permission);
+		const { anything, permissions } = reaches(current);
+		return (anything === null ? permissions : allPermissions).filter((permission) => !now.has(permission) && !wasRaised(permission));
 	};
 	return touched.flatMap(({ was, is }) => {
 		if (is === void 0) return [];
-		const key = JSON.stringify([was !== void 0 && isActive$1(was) ? was.roles : null, is.roles]);
+		const key = JSON.stringify([was !== void 0 && isActive(was) ? was.roles : null, is.roles]);
 		const permissions = cache.get(key) ?? newlyReached(was, is);
 		cache.set(key, permissions);
 		return permissions.length === 0 ? [] : [{
@@ -19251,18 +19379,19 @@ function impactOn(names, impact) {
 function memberImpacts(before, after, touched) {
 	const had = granting(before);
 	const has = granting(after);
+	const differenceFrom = memoized((old) => memoized((now) => ({
+		gained: missing(now.permissions, old.permissions),
+		lost: missing(old.permissions, now.permissions),
+		unknownGained: missing(now.unknown, old.unknown),
+		unknownLost: missing(old.unknown, now.unknown)
+	})));
 	const impacts = [];
 	for (const { was, is } of touched) {
-		const [old, now] = [had(was), has(is)];
-		const impact = {
+		const difference = differenceFrom(had(was))(has(is));
+		if (Object.values(difference).some((list) => list.length > 0)) impacts.push({
 			name: is?.name ?? was?.name ?? "",
-			gained: missing(now.permissions, old.permissions),
-			lost: missing(old.permissions, now.permissions),
-			unknownGained: missing(now.unknown, old.unknown),
-			unknownLost: missing(old.unknown, now.unknown)
-		};
-		const { gained, lost, unknownGained, unknownLost } = impact;
-		if (gained.length + lost.length + unknownGained.length + unknownLost.length > 0) impacts.push(impact);
+			...difference
+		});
 	}
 	return impacts;
 }
@@ -19275,22 +19404,18 @@ function rolesThatDiffer(before, after) {
 	}));
 }
 function missing(from, among) {
-	const amongSet = new Set(among);
+	const amongSet = among instanceof Set ? among : new Set(among);
 	return [...from].filter((item) => !amongSet.has(item)).sort(byCodeUnit);
 }
 function permissionSums(members) {
 	const sums = /* @__PURE__ */ new Map();
-	const count = (permission, what) => {
+	for (const what of ["gained", "lost"]) for (const [{ [what]: list }, ...more] of groupByKey$1(members, (member) => member[what])) for (const permission of list) {
 		const sum = sums.get(permission) ?? {
 			gained: 0,
 			lost: 0
 		};
-		sum[what] += 1;
+		sum[what] += 1 + more.length;
 		sums.set(permission, sum);
-	};
-	for (const { gained, lost } of members) {
-		for (const permission of gained) count(permission, "gained");
-		for (const permission of lost) count(permission, "lost");
 	}
 	return [...sums].map(([permission, sum]) => ({
 		permission,
@@ -19314,7 +19439,7 @@ function roleSums(before, after, touched) {
 	})).sort(by((sum) => `${sum.name} ${sum.before} ${sum.after}`));
 }
 function countRoles(person, by, counts, removed = NONE$4) {
-	if (person === void 0 || !isActive$1(person)) return;
+	if (person === void 0 || !isActive(person)) return;
 	for (const key of person.roles) if (!removed.has(key)) counts.set(key, (counts.get(key) ?? 0) + by);
 }
 /** Returns the holders of a role, sorted by name. */
@@ -19326,9 +19451,12 @@ function holdersOf$1({ people }, roleKey) {
 */
 function detectRenames(changes, before, after) {
 	const gone = changes.flatMap((change) => change.kind === "delete" ? [change] : []);
-	return changes.flatMap((change) => change.kind === "create" ? [change] : []).flatMap((created) => {
-		const holders = holderNames(after, `new ${created.name}`);
-		const [twin, ...otherTwins] = gone.filter((removed) => same(removed.before.permissions, created.after.permissions) || same(holderNames(before, removed.id), holders));
+	const come = changes.flatMap((change) => change.kind === "create" ? [change] : []);
+	if (gone.length === 0) return [];
+	const [hadBefore, hasAfter] = [holderNames(before), holderNames(after)];
+	return come.flatMap((created) => {
+		const holders = hasAfter(`new ${created.name}`);
+		const [twin, ...otherTwins] = gone.filter((removed) => same(removed.before.permissions, created.after.permissions) || same(hadBefore(removed.id), holders));
 		if (twin === void 0 || otherTwins.length > 0) return [];
 		return [{
 			code: "role-likely-renamed",
@@ -19337,14 +19465,22 @@ function detectRenames(changes, before, after) {
 		}];
 	});
 }
-function holderNames(access, key) {
-	return holdersOf$1(access, key).map(({ name }) => name);
+/** Returns a lookup of the names of a role's holders, sorted. */
+function holderNames({ people }) {
+	const holders = /* @__PURE__ */ new Map();
+	for (const { name, roles } of [...people].sort(by(({ name }) => name))) for (const key of roles) {
+		const names = holders.get(key);
+		if (names) names.push(name);
+		else holders.set(key, [name]);
+	}
+	return (key) => holders.get(key) ?? [];
 }
 function same(a, b) {
 	return a.length > 0 && a.length === b.length && a.every((item, index) => item === b[index]);
 }
 var NONE$4;
 var init_impact = __esmMin((() => {
+	init_memoized();
 	init_text();
 	init_access();
 	init_reach();
@@ -19363,7 +19499,7 @@ var init_min_holders_setting = __esmMin((() => {
 		key: "min_holders",
 		schema: optional(record(text$2(), count$3()), {
 			title: "Fewest holders",
-			description: "Minimum number of accepted holders, by role name or id, not counting service accounts. The default for role_owner is 1; to turn it off, write role_owner: 0 or {}.",
+			description: "Minimum number of accepted holders, by role name or id, counted with and without service accounts. The default for role_owner is 1; to turn it off, write role_owner: 0 or {}.",
 			default: { role_owner: 1 },
 			examples: [{ role_owner: 2 }]
 		}),
@@ -19373,6 +19509,9 @@ var init_min_holders_setting = __esmMin((() => {
 }));
 
 // src/kernel/rules/min-holders.ts
+function minimumText(role, min) {
+	return `min_holders ${role}: ${min}`;
+}
 /** Returns the minimum of each role, predefined ones by id, with the default for owners where it applies. */
 function minimumsOf(settings) {
 	const numbers = /* @__PURE__ */ new Map();
@@ -19510,6 +19649,7 @@ var init_min_holders = __esmMin((() => {
 	init_refusals();
 	init_values();
 	init_access();
+	init_checks$2();
 	init_impact();
 	init_min_holders_setting();
 	OWNER = "role_owner";
@@ -19532,7 +19672,7 @@ var init_min_holders = __esmMin((() => {
 				false
 			]]);
 			return [...written, ...defaults].map(([role, min, isWritten]) => ({
-				text: `min_holders ${role}: ${min}`,
+				text: minimumText(role, min),
 				keys: [role],
 				entry: null,
 				violated: null,
@@ -19544,6 +19684,12 @@ var init_min_holders = __esmMin((() => {
 				}
 			}));
 		},
+		counts: (settings, context) => Object.entries(settings ?? {}).map(([role, min]) => ({
+			text: minimumText(role, min),
+			holders: holdersBy(role, context.index, context).filter((person) => isAccepted$1(person) || person.status === "invited"),
+			limit: min,
+			bound: "fewest"
+		})),
 		looser(before, after) {
 			const needed = minimumsOf(after);
 			return Object.entries(minimumsOf(before)).flatMap(([role, min]) => {
@@ -19645,6 +19791,7 @@ var init_protect = __esmMin((() => {
 	init_text();
 	init_scope();
 	init_refusals();
+	init_person();
 	init_values();
 	init_removals();
 	init_protect_setting();
@@ -19675,23 +19822,30 @@ var init_protect = __esmMin((() => {
 				glob
 			}
 		}))],
+		counts: () => [],
 		looser: (before, after, { matches, nameOf }) => ["roles", "members"].flatMap((key) => {
 			return (key === "roles" ? [...new Set(before.roles.map(nameOf))] : before.members).filter((name) => !isCovered(name, after[key], matches)).map((name) => `${matchedBy(key, name)} no longer protected`);
 		}),
 		refuse(globs, { files: { members: entries = [] }, scope, changes: due, deferred, matches, enforcedBy }) {
 			if (globs.roles.length + globs.members.length === 0) return [];
-			const addresses = new Map(scope.members.map((member) => [member.id, addressesOf$1(member)]));
+			const addresses = new Map(scope.members.map((member) => [member.id, addressesOf(member)]));
 			const pinned = new Map(entries.flatMap(({ id, email }) => id === void 0 ? [] : [[id, email]]));
 			const changes = {
 				roles: [...due.roles, ...deferred.roles],
 				members: [...due.members, ...deferred.members]
 			};
 			const replaced = replacedBy(changes);
+			const personOf = openAddresses(entries);
 			const touched = [...changes.roles.filter(({ kind }) => kind !== "create"), ...changes.members.filter((change) => change.kind !== "create" && !movesAlong(change, replaced))];
 			return [...new Map(touched.map((change) => [`${change.resource} ${change.id}`, change])).values()].flatMap((change) => {
 				const { resource, name, kind, id, before } = change;
 				const [isRole, key] = [resource === "role", id ?? ""];
-				const otherNames = isRole ? [] : [...addresses.get(key) ?? [], pinned.get(key) ?? name];
+				const ofPerson = change.reason === "address-changed" ? [] : personOf(name);
+				const otherNames = isRole ? [] : [
+					...addresses.get(key) ?? [],
+					pinned.get(key) ?? name,
+					...ofPerson
+				];
 				const names = [
 					id ?? name,
 					name,
@@ -19762,6 +19916,7 @@ var init_require_mfa = __esmMin((() => {
 				role
 			}
 		})),
+		counts: () => [],
 		looser: (before, after) => missingFrom(before, after, (role) => `"${role}" no longer requires MFA on login`),
 		isOff: (roles) => roles.length === 0,
 		judge: (roles, context) => holdersOf(roles, context).filter(({ person }) => person.mfa === false).map(({ role, person }) => ({
@@ -19951,6 +20106,7 @@ var init_require_until = __esmMin((() => {
 				role
 			}
 		})),
+		counts: () => [],
 		looser: (before, after) => [...Object.keys(before).flatMap((role) => Object.hasOwn(after, role) ? [] : [`"${role}" may be granted without an end date`]), ...Object.entries(before).flatMap(([role, longest]) => {
 			const now = after[role];
 			if (longest === null || now === void 0 || now !== null && now.ms <= longest.ms) return [];
@@ -20020,6 +20176,10 @@ var init_separate_setting = __esmMin((() => {
 }));
 
 // src/kernel/rules/separate.ts
+/** Leaves out sets that are written twice: they are one rule. */
+function distinct$1(sets) {
+	return [...new Map(sets.map((roles) => [keyOf$8(roles), roles])).values()];
+}
 function keyOf$8(roles) {
 	return `separate ${JSON.stringify(roles)}`;
 }
@@ -20039,7 +20199,7 @@ var init_separate = __esmMin((() => {
 		...separateSetting,
 		diagnostics: { "policy-separate": refusalRule("Nobody may hold two roles that must be separate (`separate`).") },
 		codes: ["separate"],
-		list: (sets) => sets.map((roles) => ({
+		list: (sets) => distinct$1(sets).map((roles) => ({
 			text: `separate: ${roles.join(", ")}`,
 			keys: [],
 			entry: roles,
@@ -20049,6 +20209,7 @@ var init_separate = __esmMin((() => {
 				roles
 			}
 		})),
+		counts: () => [],
 		/** Returns the pairs of a set that no other set has, in one line if none is left. */
 		looser: (before, after) => before.flatMap((roles) => {
 			const pairs = roles.flatMap((first, index) => roles.slice(index + 1).map((other) => [first, other]));
@@ -20059,7 +20220,7 @@ var init_separate = __esmMin((() => {
 		isOff: (sets) => sets.length === 0,
 		judge(sets, context) {
 			const { index, find } = context;
-			return sets.flatMap((roles) => {
+			return distinct$1(sets).flatMap((roles) => {
 				const rule = keyOf$8(roles);
 				const names = new Map(roles.map((role) => [find(role), role]).sort(by(([, role]) => role)));
 				const held = /* @__PURE__ */ new Map();
@@ -20243,6 +20404,9 @@ function guardsIn(guards) {
 		value: guards[name]
 	}));
 }
+function isDefault(item) {
+	return "written" in item && !item.written;
+}
 /** Returns what is looser in some guards than in others, in words. */
 function looserGuards(before, after, context) {
 	return guardsIn(before).flatMap(({ name, guard, value }) => guard.looser(value, after[name], context));
@@ -20282,7 +20446,6 @@ function isSet(refusal, guards) {
 		matches: () => false,
 		items
 	};
-	const isDefault = (item) => "written" in item && !item.written;
 	return value !== void 0 && items.some((item) => !isDefault(item) && guard.causes(item, refusal, context));
 }
 /** Returns whether a file sets the rule that a refusal is by as it holds for the merchant, where files can differ. */
@@ -20507,10 +20670,15 @@ function limitRun(run) {
 		...DEFAULT_LIMITS,
 		...project.run
 	}));
-	const removals = leastAmount(all.map(({ maxRemovals }) => maxRemovals)) ?? DEFAULT_LIMITS.maxRemovals;
-	const gains = Object.entries(strictestGains(all.map(({ maxGains }) => maxGains)) ?? {});
 	const members = plans.reduce((sum, { summary }) => sum + liveMembers(summary.members), 0);
-	const refused = [refusedRemovals(parts, allowedOf(removals, members, LEAST)), ...gains.map(([what, limit]) => refusedGains(parts, what, limit, allowedOf(limit, members, LEAST)))];
+	const allowedBy = (limits) => Math.min(...limits.map((limit) => allowedOf(limit, members, LEAST)));
+	const gains = groupByKey$1(all.flatMap(({ maxGains }) => Object.entries(maxGains)), ([what]) => what);
+	const refused = [refusedRemovals(parts, allowedBy(all.map(({ maxRemovals }) => maxRemovals))), ...gains.map((entries) => {
+		const limits = entries.map(([, limit]) => limit);
+		const [[what]] = entries;
+		const reach = limits.some((limit) => limit.reach === true);
+		return refusedGains(parts, what, reach, allowedBy(limits));
+	})];
 	return plans.map((plan) => {
 		const refusals = refused.flatMap((refusals) => refusals.get(plan) ?? []);
 		return refusals.length === 0 ? plan : {
@@ -20521,8 +20689,8 @@ function limitRun(run) {
 }
 /** Marks the refusals by limits that the project of a pull request loosens: those are of the base branch's project. */
 function withLimitsOfBase(plan, { projects = [] }) {
-	const [own, base] = [void 0, "base"].map((by) => projects.find((project) => project.by === by));
-	if (own === void 0 || base === void 0 || looserProject(base, own).length === 0) return plan;
+	const [own = {}, base] = [void 0, "base"].map((by) => projects.find((project) => project.by === by));
+	if (base === void 0 || looserProject(base, own).length === 0) return plan;
 	const refusals = plan.refusals.map((refusal) => refusal.by === void 0 && (isOfRun(refusal) || refusal.code === "max-gains") ? refusalOfBase(refusal) : refusal);
 	return {
 		...plan,
@@ -20567,16 +20735,21 @@ function refusedRemovals(parts, allowed) {
 		return guardRefusal("run-removals", "member", null, `This run would remove ${counted(people.size, "member")}, or roles from them, at ${counted(merchants, "merchant")}${laterText(losses)}; the limit of the run is ${allowed}.`, lossHint(losses, "Check the file that they share: the usual cause is a line that was left out. The limit is max_removals under \"run\" in rolecall.yaml."), `run-removals=${people.size}`);
 	});
 }
-/** Returns the people who lose access by a plan; expired invitations give nobody access. */
+/** Returns the people who lose access by a plan; expired invitations, and old addresses with the same roles, are none. */
 function lossesIn({ plan: { changes, reviewed }, files }) {
 	const { roles, members } = splitByResource(changes);
-	const access = members.filter(({ kind, reason }) => kind !== "delete" || reason !== "invitation-expired");
+	const isLoss = lossByNewAddress(files.members ?? [], ({ roles: grants = [] }) => grants.flatMap(({ role, until }) => isPast(until, reviewed.at) ? [] : role));
+	const access = members.filter((change) => {
+		const { kind, reason } = change;
+		if (kind !== "delete") return true;
+		return reason === "address-changed" ? isLoss(change) : reason !== "invitation-expired";
+	});
 	return lossesOf({
 		roles,
 		members: access
 	}, files, reviewed.at);
 }
-function refusedGains(parts, what, { reach }, allowed) {
+function refusedGains(parts, what, reach, allowed) {
 	const gainedBy = ({ plan: { impact, changes }, files }) => files.members === void 0 ? [] : gainsOf(what, {
 		impact,
 		...splitByResource(changes)
@@ -20608,14 +20781,15 @@ function refusedBy(parts, allowed, affectedBy, refusalOf) {
 var DEFAULT_LIMITS, LEAST;
 var init_run_limits = __esmMin((() => {
 	init_text();
+	init_active_member();
 	init_refusals();
 	init_access();
 	init_base_rules();
+	init_changed_addresses();
 	init_gains();
 	init_max_gains();
 	init_removals();
 	init_amount();
-	init_max_gains_setting();
 	init_sensitive();
 	DEFAULT_LIMITS = {
 		maxRemovals: { percent: 5 },
@@ -20629,21 +20803,24 @@ var init_run_limits = __esmMin((() => {
 function parseOverride(text) {
 	const separator = text.lastIndexOf("@");
 	const [what, fingerprint] = [text.slice(0, separator), text.slice(separator + 1)];
-	return separator > 0 && what.includes("=") && /^[0-9a-f]+$/.test(fingerprint) && fingerprint.length >= MIN_FINGERPRINT_LENGTH ? {
+	return separator > 0 && what.includes("=") && /^[0-9a-f]+$/.test(fingerprint) && fingerprint.length >= 12 ? {
 		text,
 		what,
 		fingerprint
 	} : null;
 }
-/** Applies the overrides of a merchant's file to the refusals of its plan; those of enforced rules are not for it. */
-function applyFileOverrides(plan, texts, enforced = []) {
+/**
+* Applies the overrides of a merchant's file to the refusals of its plan; those of enforced rules are not for it. With
+* `othersGain`, an override for people may be for some who gain in another part of the plan, or later.
+*/
+function applyFileOverrides(plan, texts, enforced = [], othersGain = false) {
 	const overrides = texts.flatMap((text) => parseOverride(text) ?? []);
 	const { refusals, overridden, used } = applyOverrides(plan, overrides);
 	return {
 		refusals,
 		overridden,
 		findingData: overrides.flatMap((override) => {
-			if (used.includes(override) && isForOne(override, overridden)) return [];
+			if (used.includes(override) && isForOne(override, overridden) || othersGain && isBoundToPeople(override.what)) return [];
 			if (used.includes(override)) {
 				const why = isForOne(override, enforced) ? "enforced" : "not-refused";
 				return [{
@@ -20726,9 +20903,13 @@ function judgeRun(all) {
 		};
 	});
 }
+/** Returns whether an override, with its fingerprint or without, is for people and what they gain, whatever the plan. */
+function isBoundToPeople(override) {
+	return /^(?:max|run)-gains=.+:[0-9a-f]{12}(?:@|$)/.test(override);
+}
 /** Returns whether an override is for a plan: one that names people and what they gain is, whatever else the plan changes. */
 function isForPlan({ what, fingerprint }, plan, run) {
-	if (/^(?:max|run)-gains=.+:[0-9a-f]{12}$/.test(what)) return plan.refusals.some(({ override }) => override === what);
+	if (isBoundToPeople(what)) return plan.refusals.some(({ override }) => override === what);
 	return plan.fingerprint.startsWith(fingerprint) || run.startsWith(fingerprint);
 }
 /**
@@ -30318,6 +30499,7 @@ var init_fast_yaml = __esmMin((() => {
 	init_values();
 	OTHER$1 = String.raw`(?:(?:null|true|false)(?![^\s,:{}[\]])|[^\sa-z_"'\u0080-\uffff,:{}[\]#])`;
 	SPECIAL = new RegExp([
+		" {1000}",
 		String.raw`[\t\u0085\u2028\u2029\ufeff]|\r(?!\n)|\\\r?$`,
 		String.raw`__proto__|\\(?:x|u00|U000000)5f`,
 		String.raw`^ *(?:[%?]|---|\.\.\.)|[|>][-+]?[1-9]|[\]}] *:|<<`,
@@ -30927,12 +31109,13 @@ function openSuggester(candidates) {
 	return (word) => {
 		const answered = suggestions.get(word);
 		if (answered !== void 0) return answered;
+		if (work > MAX_WORK) return null;
+		work += folded.length;
 		const lowerWord = word.toLowerCase();
 		let best = null;
 		let bestDistance = mostEdits(lowerWord.length) + 1;
 		if (lowerWord.length <= MAX_LENGTH) for (const { candidate, lower } of folded) {
-			work += 1;
-			if (Math.abs(lower.length - lowerWord.length) >= bestDistance || work > MAX_WORK) continue;
+			if (Math.abs(lower.length - lowerWord.length) >= bestDistance) continue;
 			work += lower.length * lowerWord.length;
 			const edits = distance(lowerWord, lower, bestDistance);
 			if (edits < bestDistance && edits <= mostEdits(lowerWord.length - commonForm(lowerWord, lower))) {
@@ -30940,7 +31123,7 @@ function openSuggester(candidates) {
 				bestDistance = edits;
 			}
 		}
-		if (work <= MAX_WORK) best ??= folded.find(({ lower }) => isAbbreviation(lowerWord, lower))?.candidate ?? null;
+		best ??= folded.find(({ lower }) => isAbbreviation(lowerWord, lower))?.candidate ?? null;
 		suggestions.set(word, best);
 		return best;
 	};
@@ -31073,7 +31256,7 @@ function problemsOf(adjustment, { main, roles }) {
 		location,
 		first
 	}];
-	return [...withoutEffect(adjustment, role), ...tooMany$1(adjustment, role)];
+	return [...withoutEffect(adjustment, role), ...tooMany$2(adjustment, role)];
 }
 function withoutEffect(adjustment, role) {
 	const indexes = new Map(role.permissions.map((permission, index) => [permission, index]));
@@ -31098,7 +31281,7 @@ function withoutEffect(adjustment, role) {
 		}];
 	}));
 }
-function tooMany$1(adjustment, role) {
+function tooMany$2(adjustment, role) {
 	const value = adjustedPermissions(role.permissions, adjustment);
 	const path = [
 		...adjustment.path,
@@ -31379,7 +31562,7 @@ function breachProblems(breaches, view) {
 }
 /** Returns a function that makes a value once it is asked for. */
 function lazily(make) {
-	const made = memoized$2((key) => key, make);
+	const made = memoized((_) => make());
 	return () => made(null);
 }
 function sitesByTwo(sites) {
@@ -31392,16 +31575,6 @@ function sitesByTwo(sites) {
 		else bothSites.push(site);
 	}
 	return table;
-}
-/** Returns a function that makes a value for each key once. */
-function memoized$2(keyOf, make) {
-	const values = /* @__PURE__ */ new Map();
-	return (key) => {
-		const id = keyOf(key);
-		const value = values.get(id) ?? make(key);
-		values.set(id, value);
-		return value;
-	};
 }
 function openPlaces(view) {
 	const entries = /* @__PURE__ */ new Map();
@@ -31418,7 +31591,7 @@ function openPlaces(view) {
 		...view,
 		entries,
 		permissionSites: lazily(() => sitesByTwo(permissionLists(view, current))),
-		cannotSites: memoized$2(({ file, path }) => JSON.stringify([file, path]), ({ file, path }) => {
+		cannotSites: memoized(({ file, path }) => {
 			const raw = view.rawFiles.find((rawFile) => rawFile.file === file);
 			return sitesByTwo(listOf$1(valueAt(raw?.fields, [...path, "cannot"])).map((item, index) => [
 				"",
@@ -31429,8 +31602,8 @@ function openPlaces(view) {
 					index
 				])
 			]));
-		}),
-		grantsOf: memoized$2((member) => member, (member) => {
+		}, ({ file, path }) => JSON.stringify([file, path])),
+		grantsOf: memoized((member) => {
 			const latest = member.grants.filter(({ end }) => isCurrent(end, view.now)).reverse();
 			return new Map(latest.map((grant) => [otherNames.get(grant.role) ?? grant.role, grant]));
 		})
@@ -31588,6 +31761,7 @@ function texts$1(values) {
 	return values.filter(isText);
 }
 var init_judging = __esmMin((() => {
+	init_memoized();
 	init_every_setting();
 	init_raw_file();
 	init_values();
@@ -31708,7 +31882,7 @@ var init_setting_schemas = __esmMin((() => {
 		...guardSchemas,
 		overrides: optional(array(matching(OVERRIDE, "bad-override")), {
 			title: "Overrides",
-			description: "Overrides of guards, as the plan prints them, each for one plan; the same as --allow, but reviewed in git. Only in a merchant's own file.",
+			description: "Overrides of guards, as the plan prints them; the same as --allow, but reviewed in git. In a merchant's own file; for a whole run, in a file that all its merchants include; for enforced rules, in the rule file.",
 			default: [],
 			examples: [["max-removals=5@35e43f876462"]]
 		})
@@ -31805,16 +31979,16 @@ var init_setting_schemas = __esmMin((() => {
 // src/kernel/schema/merchant-schema.ts
 /** Returns the keys of an entry that hold the fields of a table. */
 function fieldKeys(table, forms) {
-	return eachField(table, (_, { kind, declared }) => {
+	return eachField(table, (_, { kind, declared, clearable }) => {
 		const { title, description, examples } = declared;
-		return described(forms[kind.name], {
+		return described(forms[kind.name](clearable), {
 			title,
 			description,
 			examples: [...examples]
 		});
 	});
 }
-var moment, permissions$1, permissionList, adjust, grant, FORMS$1, role, managed, suspension, roles, properties, member, leaver, membersSchema, includePath, merchantSchema;
+var moment, permissions$1, permissionList, adjust, grant, FORMS$1, role, managed, suspension, roles, properties$2, member, leaver, membersSchema, includePath, merchantSchema;
 var init_merchant_schema = __esmMin((() => {
 	init_mini();
 	init_field();
@@ -31868,12 +32042,12 @@ var init_merchant_schema = __esmMin((() => {
 		}]
 	});
 	FORMS$1 = {
-		name: text$2(),
-		line: optional$1(text$2()),
-		prose: optional$1(string()),
-		list: optional$1(permissions$1()),
-		roles: optional$1(array(union([text$2(), grant]))),
-		metadata: optional$1(metadata$2())
+		name: () => text$2(),
+		line: (clearable) => optional$1(clearable ? lineOfText() : text$2()),
+		prose: () => optional$1(string()),
+		list: () => optional$1(permissions$1()),
+		roles: () => optional$1(array(union([text$2(), grant]))),
+		metadata: () => optional$1(metadata$2())
 	};
 	role = described(strictObject({
 		...fieldKeys(ROLE_FIELDS, FORMS$1),
@@ -31927,7 +32101,7 @@ var init_merchant_schema = __esmMin((() => {
 		description: "A period without roles.",
 		examples: [{ until: "2027-03-01" }]
 	});
-	({roles, ...properties} = fieldKeys(COMMON_FIELDS, FORMS$1));
+	({roles, ...properties$2} = fieldKeys(COMMON_FIELDS, FORMS$1));
 	member = described(strictObject({
 		email: described(emailAddress(), {
 			title: "E-mail address",
@@ -31950,7 +32124,7 @@ var init_merchant_schema = __esmMin((() => {
 			description: "Keeps the membership, but without roles until the suspension ends: { until } for a period, true until further notice.",
 			examples: [{ until: "2027-03-01" }, true]
 		}),
-		...properties,
+		...properties$2,
 		managed: optional$1(managed),
 		previously: optional(union([emailAddress(), array(emailAddress())]), {
 			title: "Previous addresses",
@@ -32058,12 +32232,12 @@ var init_merchant_schema = __esmMin((() => {
 // src/kernel/schema/schema-keys.ts
 /** Returns the keys that a schema knows at a path; of several forms, those of all. */
 function keysAt(path, schema) {
-	let schemas = formsOf(schema);
-	for (const segment of path) schemas = schemas.flatMap((outer) => formsOf(innerAt(outer, segment)));
+	let schemas = formsOf$1(schema);
+	for (const segment of path) schemas = schemas.flatMap((outer) => formsOf$1(innerAt$1(outer, segment)));
 	const keys = schemas.flatMap((inner) => inner instanceof ZodMiniObject ? Object.keys(inner._zod.def.shape) : []);
 	return [...new Set(keys)];
 }
-function innerAt(schema, segment) {
+function innerAt$1(schema, segment) {
 	if (schema instanceof ZodMiniObject) {
 		const { shape } = schema._zod.def;
 		return Object.hasOwn(shape, segment) ? shape[segment] : void 0;
@@ -32071,9 +32245,9 @@ function innerAt(schema, segment) {
 	return schema instanceof ZodMiniArray ? schema._zod.def.element : void 0;
 }
 /** Unwraps optional and union schemas. */
-function formsOf(schema) {
-	if (schema instanceof ZodMiniOptional) return formsOf(schema._zod.def.innerType);
-	return schema instanceof ZodMiniUnion ? schema._zod.def.options.flatMap(formsOf) : [schema];
+function formsOf$1(schema) {
+	if (schema instanceof ZodMiniOptional) return formsOf$1(schema._zod.def.innerType);
+	return schema instanceof ZodMiniUnion ? schema._zod.def.options.flatMap(formsOf$1) : [schema];
 }
 var init_schema_keys = __esmMin((() => {
 	init_mini();
@@ -32385,7 +32559,7 @@ function knownRoles(merchant) {
 		if (isKnown(role)) return [];
 		return [{
 			role,
-			near: suggest(role) ?? PREDEFINED_ROLES.find((id) => id === `role_${role.toLowerCase()}`) ?? null,
+			near: suggest(role) ?? predefinedRole(role),
 			location
 		}];
 	});
@@ -32721,7 +32895,7 @@ var init_references = __esmMin((() => {
 
 // src/kernel/validate/merchant-rules.ts
 /** Returns the problems between the files of one merchant, without violations of policies and checks. */
-function checkMerchant(merchant) {
+function checkMerchant$1(merchant) {
 	return RULES$2.flatMap((rule) => rule(merchant));
 }
 /** Requires that files agree on a member, except for its roles, which are combined. */
@@ -33277,7 +33451,7 @@ function buildDesiredState(main, resolve, judging, enforcements = []) {
 	const unjudged = [
 		...missingMerchant(main),
 		...joined.problems,
-		...checkMerchant(merchant),
+		...checkMerchant$1(merchant),
 		...checkEnforced(merchant, enforcements)
 	];
 	const state = [...unjudged, ...sources.flatMap((source) => source.problems)].some(isError) || !complete || enforcements.some((enforcement) => enforcement.broken) ? null : stateOf(joined, enforcements);
@@ -34016,6 +34190,27 @@ var init_schema_problems = __esmMin((() => {
 // src/kernel/schema/check-file.ts
 /** Checks a plain value against the schema. */
 function checkSchema(value) {
+	return withinStack(() => checkMerchant(value));
+}
+/** Checks a file whose issues may be too many: the library passes those of a list as the arguments of one call. */
+function withinStack(check) {
+	try {
+		return check();
+	} catch (error) {
+		if (!(error instanceof RangeError)) throw error;
+		return {
+			content: null,
+			problems: [{
+				code: "too-many-wrong-values",
+				location: {
+					at: "value",
+					path: []
+				}
+			}]
+		};
+	}
+}
+function checkMerchant(value) {
 	const members = membersOf(value);
 	const checked = merchantSchema.safeParse(members ? {
 		...fieldsOf(value),
@@ -34036,14 +34231,16 @@ function checkSchema(value) {
 }
 /** Checks a plain value against the schema of a project's file. */
 function checkProject(value) {
-	const { data, error } = projectSchema.safeParse(value);
-	return data === void 0 ? {
-		content: null,
-		problems: schemaProblems(error?.issues ?? [], value, projectSchema)
-	} : {
-		content: data,
-		problems: []
-	};
+	return withinStack(() => {
+		const { data, error } = projectSchema.safeParse(value);
+		return data === void 0 ? {
+			content: null,
+			problems: schemaProblems(error?.issues ?? [], value, projectSchema)
+		} : {
+			content: data,
+			problems: []
+		};
+	});
 }
 function membersOf(value) {
 	const { members } = fieldsOf(value);
@@ -34080,7 +34277,7 @@ var init_check_file = __esmMin((() => {
 var to_value_exports = /* @__PURE__ */ __exportAll({ parse: () => parse$2 });
 /** Parses YAML into plain values with the full parser; returns errors as problems, and never throws. */
 function parse$2(text, maxTokens = MAX_TOKENS) {
-	if (text.length > 33554432) return unreadable$1([{
+	if (text.length > 33554432) return unreadable([{
 		code: "file-too-large",
 		limit: MAX_LENGTH$2,
 		location: textPlace(0, 0)
@@ -34088,12 +34285,12 @@ function parse$2(text, maxTokens = MAX_TOKENS) {
 	try {
 		return parseChecked(text, maxTokens);
 	} catch (error) {
-		if (error instanceof TooManyTokens) return unreadable$1([{
+		if (error instanceof TooManyTokens) return unreadable([{
 			code: "file-too-long",
 			limit: maxTokens,
 			location: textPlace(0, 0)
 		}]);
-		if (error instanceof RangeError) return unreadable$1([{
+		if (error instanceof RangeError) return unreadable([{
 			code: "yaml-too-deep",
 			limit: 64,
 			location: textPlace(0, 0)
@@ -34103,20 +34300,20 @@ function parse$2(text, maxTokens = MAX_TOKENS) {
 }
 function parseChecked(text, maxTokens) {
 	const controls = controlProblems(text);
-	if (text.includes("\0")) return unreadable$1(controls);
+	if (text.includes("\0")) return unreadable(controls);
 	const carriageReturn = text.search(/\r(?!\n)/);
 	if (carriageReturn !== -1) {
 		const location = textPlace(carriageReturn, carriageReturn + 1);
-		return unreadable$1([...controls, {
+		return unreadable([...controls, {
 			code: "yaml-line-end",
 			location
 		}]);
 	}
 	const document = readDocument$1(text, maxTokens);
 	const syntax = syntaxProblems(text, document);
-	if (syntax.length > 0) return unreadable$1([...controls, ...conflictProblem(text) ?? syntax]);
+	if (syntax.length > 0) return unreadable([...controls, ...conflictProblem(text) ?? syntax]);
 	const contents = document.contents;
-	if (contents === null || (0, import_dist$4.isScalar)(contents) && contents.value === null) return unreadable$1([{
+	if (contents === null || (0, import_dist$4.isScalar)(contents) && contents.value === null) return unreadable([{
 		code: "file-empty",
 		location: textPlace(0, 0)
 	}]);
@@ -34136,7 +34333,7 @@ function parseChecked(text, maxTokens) {
 		problems: converter.problems
 	};
 }
-function unreadable$1(problems) {
+function unreadable(problems) {
 	return {
 		value: void 0,
 		readable: false,
@@ -34398,21 +34595,21 @@ function lateEnd(end, { end: membership }) {
 }
 /** Requires that members are within the known limits of the service, but for those of the schema. */
 function withinLimits({ members }) {
-	return members.flatMap((member) => [...tooMany("address", lengthOf(member.email), 256, [
+	return members.flatMap((member) => [...tooMany$1("address", lengthOf(member.email), 256, [
 		"members",
 		member.index,
 		"email"
 	]), ...mapFields(MEMBER_FIELDS, (name, { kind, declared: { most } }) => {
 		const path = entryPath(name);
 		const size = kind.name === "roles" ? roleCount(member) : lengthOf(textOf$3(valueAt(member.fields, path)));
-		return most !== null && size > most ? tooMany(name, size, most, [
+		return most !== null && size > most ? tooMany$1(name, size, most, [
 			"members",
 			member.index,
 			...path
 		]) : void 0;
 	}).flat()]);
 }
-function tooMany(what, count, limit, path) {
+function tooMany$1(what, count, limit, path) {
 	return count > limit ? [{
 		code: "service-limit",
 		what,
@@ -34440,7 +34637,7 @@ function plainMetadata({ roles, members }) {
 }
 /** Requires safe keys in mappings whose keys a user chooses. */
 function plainMaps({ fields }) {
-	return keysInFile(fields).flatMap((path) => checkKey(String(path.at(-1)), path));
+	return keysInFile(fields).flatMap((path) => checkKey$1(String(path.at(-1)), path));
 }
 /** Returns the entries whose metadata has a problem; only those are searched for its location. */
 function withStrange(entries) {
@@ -34466,9 +34663,9 @@ function check(value, path) {
 	}];
 	if (Array.isArray(value)) return value.flatMap((item, index) => check(item, [...path, index]));
 	if (typeof value !== "object" || value === null) return [];
-	return Object.entries(value).flatMap(([key, item]) => [...checkKey(key, [...path, key]), ...check(item, [...path, key])]);
+	return Object.entries(value).flatMap(([key, item]) => [...checkKey$1(key, [...path, key]), ...check(item, [...path, key])]);
 }
-function checkKey(key, path) {
+function checkKey$1(key, path) {
 	if (key === "__proto__") return [{
 		code: "unsafe-key",
 		key,
@@ -34680,10 +34877,10 @@ async function loadSources(files, read, now) {
 		sources.set(file, source);
 		return source;
 	};
-	const fail = ({ reason }, name, location) => void failures.push({
-		code: `file-${reason}`,
-		name,
-		limit: MAX_LENGTH$2,
+	const fail = ({ reason, file }, path, location) => void failures.push({
+		reason,
+		path,
+		file: file ?? path,
 		location
 	});
 	const readIncluded = readOnce(read);
@@ -34749,18 +34946,17 @@ var init_load_sources = __esmMin((() => {
 	init_check_file();
 	init_raw_file();
 	init_source_rules();
-	init_limits();
 	init_text_schemas();
 	init_values();
 	init_parse_yaml();
 }));
 
 // src/kernel/read/unreadable-file.ts
-/** Returns the problem of a file that cannot be read, by its name. */
-function unreadableFile(name, reason) {
+/** Returns the problem of a file that cannot be read. */
+function unreadableFile(file, reason) {
 	const location = {
 		at: "file",
-		file: name
+		file
 	};
 	return reason === "too-large" ? {
 		code: "file-too-large",
@@ -34768,7 +34964,16 @@ function unreadableFile(name, reason) {
 		location
 	} : {
 		code: `file-${reason}`,
-		name,
+		name: null,
+		location
+	};
+}
+/** Returns the problem of a file that cannot be read, at the location that names it; at the file itself if there is none. */
+function failedRead({ reason, path, file }, location) {
+	const problem = unreadableFile(file, reason);
+	return location === null ? problem : {
+		...problem,
+		..."name" in problem && { name: path },
 		location
 	};
 }
@@ -34961,7 +35166,7 @@ async function loadRules(root, project, entries, access, now) {
 	return {
 		files: entries.map(({ rules }) => built.get(names.get(rules ?? "") ?? "") ?? null),
 		problems: [
-			...library.failures.map((failure) => failedRules(failure, locations)),
+			...library.failures.map((failure) => failedRead(failure, failure.location ?? locations.get(failure.path) ?? null)),
 			...library.sources.flatMap(({ problems }) => problems),
 			...[...built.values()].flatMap(({ problems }) => problems)
 		],
@@ -34969,21 +35174,6 @@ async function loadRules(root, project, entries, access, now) {
 			file,
 			text
 		}))
-	};
-}
-function failedRules({ code, name, limit, location: included }, locations) {
-	const location = included ?? locations.get(name) ?? {
-		at: "file",
-		file: name
-	};
-	return code === "file-too-large" ? {
-		code,
-		limit,
-		location
-	} : {
-		code,
-		name,
-		location
 	};
 }
 /** Returns the problems of a file of rules with its includes, besides those of each file. */
@@ -35004,7 +35194,7 @@ function rulesProblems({ main, sources, complete, problems }, now) {
 				location: asKey(locationOf(file, [key]))
 			}];
 		})),
-		...checkMerchant(context).filter(({ code }) => BETWEEN_RULES.has(code))
+		...checkMerchant$1(context).filter(({ code }) => BETWEEN_RULES.has(code))
 	];
 }
 function rulesOf({ main, sources, complete }, by) {
@@ -35111,7 +35301,7 @@ function capital(text) {
 	return text.charAt(0).toUpperCase() + text.slice(1);
 }
 /** Names the value at a path, as the subject of a sentence. */
-function subject(path) {
+function subject$1(path) {
 	const key = path.at(-1);
 	if (key === void 0) return "The file";
 	const list = path.at(-2);
@@ -35244,7 +35434,7 @@ var init_entry_messages = __esmMin((() => {
 			hint: "Keep the correct one."
 		}),
 		"duplicate-entry": ({ text, path }, first) => ({
-			message: `${subject(path)} has ${quote(text)} twice; the first is at ${first}.`,
+			message: `${subject$1(path)} has ${quote(text)} twice; the first is at ${first}.`,
 			hint: "Remove one of the two."
 		}),
 		"duplicate-role": ({ name }, first) => ({
@@ -35419,11 +35609,30 @@ var init_entry_messages = __esmMin((() => {
 	};
 }));
 
+// src/lib/base-url.ts
+/** Returns whether a host is this machine. */
+function isThisMachine(host) {
+	return host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
+}
+/** Returns how to correct a base URL without a scheme, with the API version at its end, or both. */
+function baseUrlHint(text) {
+	const base = text.replace(/\/v0\.1\/*$/, "");
+	const [, host] = /^(localhost|\[::1\]|[\w.-]+\.[\w-]+|[\w-]+(?=:\d))(?::\d+)?(?:\/[\w./-]*)?$/.exec(base) ?? [];
+	if (host === void 0) return base === text ? "For example: https://api.example.com" : "Remove /v0.1 at the end: rolecall adds the API version.";
+	const url = `${isThisMachine(host) ? "http" : "https"}://${base}`;
+	return base === text ? `Add the scheme: ${url}` : `Add the scheme, and remove /v0.1, which rolecall adds: ${url}`;
+}
+var init_base_url = __esmMin((() => {}));
+
 // src/kernel/messages/yaml-messages.ts
 var yaml_messages_exports = /* @__PURE__ */ __exportAll({
 	BEGINNING: () => BEGINNING,
 	YAML_MESSAGES: () => YAML_MESSAGES
 });
+/** Returns the beginning of a sentence about a file that cannot be read. */
+function subject(name) {
+	return name === null ? "This file" : quote(name);
+}
 var YAML_MESSAGES, BEGINNING, INDENTATION, SYNTAX_UNKNOWN, SYNTAX;
 var init_yaml_messages = __esmMin((() => {
 	init_text();
@@ -35434,23 +35643,23 @@ var init_yaml_messages = __esmMin((() => {
 			hint: "A merchant must have only one file: merge the two, or correct the merchant code."
 		}),
 		"file-missing": ({ name }) => ({
-			message: `There is no file ${quote(name)}.`,
+			message: name === null ? "There is no such file." : `There is no file ${quote(name)}.`,
 			hint: "Check the spelling. An included path is relative to the file that includes it."
 		}),
 		"file-not-a-file": ({ name }) => ({
-			message: `${quote(name)} is not a YAML file.`,
+			message: `${subject(name)} is not a YAML file.`,
 			hint: "Specify a single file that ends in .yaml or .yml, not a folder or a link to another kind of file."
 		}),
 		"file-not-utf8": ({ name }) => ({
-			message: `${quote(name)} is not UTF-8 text.`,
+			message: `${subject(name)} is not UTF-8 text.`,
 			hint: "Save it with UTF-8 encoding."
 		}),
 		"file-outside-root": ({ name }) => ({
-			message: `${quote(name)} is outside the project.`,
+			message: `${subject(name)} is outside the project.`,
 			hint: "Include only files in the project, after links are resolved: other files are not reviewed with it."
 		}),
 		"file-unreadable": ({ name }) => ({
-			message: `${quote(name)} cannot be read.`,
+			message: `${subject(name)} cannot be read.`,
 			hint: "Check its permissions."
 		}),
 		"link-not-read": ({ why }) => ({
@@ -35486,6 +35695,10 @@ var init_yaml_messages = __esmMin((() => {
 		"too-many-problems": ({ more }) => ({
 			message: more === 1 ? "One more problem is not shown." : `${grouped(more)} more problems are not shown.`,
 			hint: "Fix these first, then run again."
+		}),
+		"too-many-wrong-values": () => ({
+			message: "The file has too many wrong values to list.",
+			hint: "Check that this is the right file."
 		}),
 		"yaml-syntax": ({ kind }) => SYNTAX[kind] ?? SYNTAX_UNKNOWN,
 		"merge-conflict": ({ more }) => ({
@@ -35623,12 +35836,6 @@ function sizeOf(value) {
 function nothingNear(key, knownKeys) {
 	return key === "<<" ? "Merge keys are not supported: write the keys out." : `Known keys: ${knownKeys.join(", ")}.`;
 }
-/** Returns a hint for an invalid base URL. */
-function baseUrlHint(value) {
-	const text = String(value);
-	if (/^[\w.-]+(:\d+)?(\/[\w./-]*)?$/.test(text)) return `Add the scheme: https://${text}`;
-	return /\/v0\.1\/?$/.test(text) ? "Remove /v0.1 at the end: rolecall adds the API version." : "For example: https://api.example.com";
-}
 /** Returns a hint for a key without a value. */
 function waysOut(path, [kind]) {
 	const [section, , field] = path;
@@ -35638,7 +35845,12 @@ function waysOut(path, [kind]) {
 	if (key === "suspended") return "Write { until: 2027-03-01 }, or true for an indefinite suspension; remove the key for none.";
 	const bare = kind === "list" ? "[]" : kind === "mapping" ? "{}" : null;
 	if (path.length === 3 && (section === "roles" || section === "members") && field !== "managed" && bare !== null) return `Write ${bare} for none; remove the key to keep the live value.`;
-	return key === "description" ? "Write \"\" to clear it; remove the key to keep the live value." : "Add a value, or remove the key.";
+	return isClearable(path) ? "Write \"\" to clear it; remove the key to keep the live value." : "Add a value, or remove the key.";
+}
+/** Returns whether a path is that of a field of a role or member that the service can clear. */
+function isClearable([section, , ...keys]) {
+	const name = keys.filter((key) => key !== "managed").join();
+	return section === "roles" && CLEARABLE_OF_ROLES.includes(name) || section === "members" && CLEARABLE_OF_MEMBERS.includes(name);
 }
 /** Returns a hint on converting a value to the wanted kind, `null` if there is none. */
 function conversion(path, kinds, value) {
@@ -35709,8 +35921,11 @@ function untilHint(text) {
 		default: return "Write a date such as 2027-01-31, or a timestamp with a time zone, such as 2027-01-31T18:00:00Z.";
 	}
 }
-var SETS, INCLUDE_HINTS, GLOB_HINTS, FIRST_KEYS;
+var SETS, INCLUDE_HINTS, GLOB_HINTS, FIRST_KEYS, CLEARABLE_OF_ROLES, CLEARABLE_OF_MEMBERS;
 var init_shape_hints = __esmMin((() => {
+	init_field();
+	init_member();
+	init_role();
 	init_dates();
 	init_text_schemas();
 	init_yaml_messages();
@@ -35735,11 +35950,14 @@ var init_shape_hints = __esmMin((() => {
 		leavers: "email: ",
 		checks: "can: "
 	};
+	CLEARABLE_OF_ROLES = mapFields(ROLE_FIELDS, (name, { clearable }) => clearable ? name : void 0);
+	CLEARABLE_OF_MEMBERS = mapFields(MEMBER_FIELDS, (name, { clearable }) => clearable ? name : void 0);
 }));
 
 // src/kernel/messages/shape-messages.ts
 var SHAPE_MESSAGES;
 var init_shape_messages = __esmMin((() => {
+	init_base_url();
 	init_text();
 	init_limits();
 	init_text_schemas();
@@ -35755,27 +35973,27 @@ var init_shape_messages = __esmMin((() => {
 			hint: key === "merchant" ? `Add "merchant: ${EXAMPLES["merchant"]}" with your own code. If the file is meant to be included, list it under "include" in a merchant's file.` : `Add "${key}: ${EXAMPLES[key] ?? "…"}".`
 		}),
 		"null-value": ({ path, wanted }) => ({
-			message: `${subject(path)} has no value.`,
+			message: `${subject$1(path)} has no value.`,
 			hint: waysOut(path, wanted)
 		}),
 		"wrong-type": ({ path, wanted, got, value }) => ({
-			message: `${subject(path)} must be ${listText(wanted.map((kind) => KINDS[kind]), "or")}, not ${KINDS[got]}.`,
+			message: `${subject$1(path)} must be ${listText(wanted.map((kind) => KINDS[kind]), "or")}, not ${KINDS[got]}.`,
 			...optionalHint(conversion(path, wanted, value))
 		}),
 		"wrong-value": ({ path, allowed, value, near }) => ({
-			message: `${subject(path)} must be ${listText(allowed.map(asWritten), "or")}, not ${asWritten(value)}.`,
+			message: `${subject$1(path)} must be ${listText(allowed.map(asWritten), "or")}, not ${asWritten(value)}.`,
 			...optionalHint(allowed.some((choice) => typeof choice !== "string" && String(choice) === value) ? `Write it without quotes: ${value}.` : near === null ? null : didYouMean(near))
 		}),
 		"bad-base-url": formatMessages(({ value }) => ({
 			message: "\"base_url\" must be a plain http or https address, without user name, query, fragment or API version.",
-			hint: baseUrlHint(value)
+			hint: baseUrlHint(String(value))
 		})),
 		"bad-check-entry": formatMessages(({ value }) => ({
 			message: `${quote(value)} is neither an e-mail address nor a role.`,
 			hint: String(value).includes("@") ? addressIn(value) : `Write an address such as ada@example.com, or a role as ${quote(`role:${roleIn(value)}`)}.`
 		})),
 		"bad-count": formatMessages(({ path, value }) => ({
-			message: `${subject(path)} must be a whole number, 0 or more, not ${String(value)}.`,
+			message: `${subject$1(path)} must be a whole number, 0 or more, not ${String(value)}.`,
 			hint: "Write 0 for none."
 		})),
 		"bad-domain": formatMessages(({ value }) => ({
@@ -35787,7 +36005,7 @@ var init_shape_messages = __esmMin((() => {
 			hint: addressIn(value)
 		})),
 		"bad-env-name": formatMessages(({ path }) => ({
-			message: `${subject(path)} must be the name of an environment variable.`,
+			message: `${subject$1(path)} must be the name of an environment variable.`,
 			hint: `Use letters, digits and underscores, such as ${EXAMPLES[String(path.at(-1))] ?? "MY_VARIABLE"}; never the secret itself.`
 		})),
 		"bad-glob": formatMessages(({ value }) => ({
@@ -35799,7 +36017,7 @@ var init_shape_messages = __esmMin((() => {
 			hint: INCLUDE_HINTS[includeMistake(String(value)) ?? "ending"]
 		})),
 		"bad-limit": formatMessages(({ path, value }) => ({
-			message: `${subject(path)} must be a percentage such as 25%, or a whole number, not ${asWritten(value)}.`,
+			message: `${subject$1(path)} must be a percentage such as 25%, or a whole number, not ${asWritten(value)}.`,
 			hint: limitHint(value)
 		})),
 		"bad-member-id": formatMessages(({ value }) => ({
@@ -35815,7 +36033,7 @@ var init_shape_messages = __esmMin((() => {
 			hint: "Copy it from the plan, such as max-removals=5@35e43f876462: a guard, a value, and at least 12 characters of the plan's fingerprint."
 		})),
 		"bad-period": formatMessages(({ path, value }) => ({
-			message: `${subject(path)} must be a period such as 30d, not ${asWritten(value)}.`,
+			message: `${subject$1(path)} must be a period such as 30d, not ${asWritten(value)}.`,
 			hint: `Use a whole number of weeks (w), days (d) or hours (h)${path.at(-1) === "for" ? "; to always renew, write reinvite: true" : ""}.`
 		})),
 		"bad-role-id": formatMessages(({ value }) => ({
@@ -35823,15 +36041,15 @@ var init_shape_messages = __esmMin((() => {
 			hint: "An id begins with \"role_\". Remove the key to match the role by name."
 		})),
 		"bad-until": formatMessages(({ path, value }) => ({
-			message: `${subject(path)} must be a date, or a timestamp with a time zone, not ${quote(value)}.`,
+			message: `${subject$1(path)} must be a date, or a timestamp with a time zone, not ${quote(value)}.`,
 			hint: untilHint(String(value))
 		})),
 		"blank-text": formatMessages(({ path }) => ({
-			message: `${String(path.at(-1)).trim() === "" ? `A key of ${quote(path.at(-2))}` : subject(path)} is blank.`,
+			message: `${String(path.at(-1)).trim() === "" ? `A key of ${quote(path.at(-2))}` : subject$1(path)} is blank.`,
 			hint: typeof path.at(-1) === "number" ? "Add text, or remove the entry." : "Fill it in."
 		})),
 		"control-character": formatMessages(({ path }) => ({
-			message: `${subject(path)} contains a line break or an invisible control character.`,
+			message: `${subject$1(path)} contains a line break or an invisible control character.`,
 			hint: "Remove it: the text must be on one line."
 		})),
 		"no-globs": formatMessages(({ value }) => ({
@@ -35851,7 +36069,7 @@ var init_shape_messages = __esmMin((() => {
 			hint: "Include some of them from another included file."
 		})),
 		"too-many-metadata": formatMessages(({ path, value }) => ({
-			message: `${subject(path)} has ${Object.keys(Object(value)).length} properties; the service accepts at most ${64}.`,
+			message: `${subject$1(path)} has ${Object.keys(Object(value)).length} properties; the service accepts at most ${64}.`,
 			hint: "Remove some, or combine several into one property with a mapping."
 		})),
 		"too-many-permissions": formatMessages(({ value }) => ({
@@ -35863,7 +36081,7 @@ var init_shape_messages = __esmMin((() => {
 			hint: "A check must be one of: { can: …, only: […] }, { can: …, at_most: … }, { member: …, cannot: […] }. Write one entry for each."
 		}),
 		"unsafe-key": ({ key, path }) => ({
-			message: `${subject(path.slice(0, -1))} cannot have a key called ${quote(key)}.`,
+			message: `${subject$1(path.slice(0, -1))} cannot have a key called ${quote(key)}.`,
 			hint: "This name has a special meaning in many programs. Choose another."
 		}),
 		"merge-key": () => ({
@@ -35922,24 +36140,26 @@ function toDiagnostics(texts, problems, messages) {
 		};
 	})).toSorted(byPlace).filter((each, index, diagnostics) => !sameDiagnostic(each, diagnostics[index - 1]));
 }
-/** Converts findings to warnings, sorted by location; `texts` has the files by name. */
+/** Converts findings to warnings, sorted by location, and counts those of a file that are too many; `texts` has the files by name. */
 function findingDiagnostics(texts, findings) {
-	const maps = /* @__PURE__ */ new Map();
-	return findings.map(({ code, message, hint, location }) => {
-		const { file } = location;
-		const map = maps.get(file) ?? openFile(texts.get(file) ?? "", []);
-		maps.set(file, map);
-		const span = map.span(location);
-		const frame = map.empty ? {} : { frame: renderFrame(map.positions, span) };
-		return {
-			code,
-			severity: "warning",
-			message: clean(message),
-			hint: clean(hint),
-			file,
-			span,
-			...frame
-		};
+	return groupByKey$1(findings, ({ location }) => location.file).flatMap((ofFile) => {
+		const { file } = ofFile[0].location;
+		const map = openFile(texts.get(file) ?? "", []);
+		const shown = ofFile.slice(0, MAX_PROBLEMS).map(({ code, message, hint, location }) => {
+			const span = map.span(location);
+			const frame = map.empty ? {} : { frame: renderFrame(map.positions, span) };
+			return {
+				code,
+				severity: "warning",
+				message: clean(message),
+				hint: clean(hint),
+				file,
+				span,
+				...frame
+			};
+		});
+		const more = ofFile.length - shown.length;
+		return more === 0 ? shown : [...shown, ...toDiagnostics(texts, [tooMany(more, file)], YAML_MESSAGES)];
 	}).toSorted(byPlace);
 }
 /** Compares two neighbours, which are equal if an alias repeats a value. */
@@ -35999,7 +36219,10 @@ function clean(text) {
 function limit(problems, file) {
 	if (problems.length <= MAX_PROBLEMS) return problems;
 	const more = problems.length - MAX_PROBLEMS;
-	return [...problems.toSorted((a, b) => compare(severityOf(a), severityOf(b))).slice(0, MAX_PROBLEMS), {
+	return [...problems.toSorted((a, b) => compare(severityOf(a), severityOf(b))).slice(0, MAX_PROBLEMS), tooMany(more, file)];
+}
+function tooMany(more, file) {
+	return {
 		code: "too-many-problems",
 		more,
 		location: {
@@ -36008,7 +36231,7 @@ function limit(problems, file) {
 			start: 0,
 			end: 0
 		}
-	}];
+	};
 }
 /**
 * Returns the message of a problem, not yet escaped; `first` is the location of the first occurrence, `rule` that of the
@@ -36101,6 +36324,7 @@ var init_to_diagnostics = __esmMin((() => {
 	init_secrets();
 	init_locate();
 	init_message_phrases();
+	init_yaml_messages();
 	MAX_PROBLEMS = 1e3;
 	MAX_MESSAGE = 1e3;
 	LINES_BEFORE = 2;
@@ -36162,7 +36386,7 @@ async function loadMerchants(paths, read, { now, judge, wholeProject = false, se
 	const shared = unknownToAll(reports, wholeProject);
 	const mistaken = new Set(shared.flatMap(({ location, code }) => code === "unknown-role" ? location.file : []));
 	const allProblems = [
-		...library.failures.map(unreadable),
+		...library.failures.map((failure) => failedRead(failure, failure.location)),
 		...projects.flatMap(({ problems }) => problems),
 		...library.sources.flatMap((source) => ofProjects.has(source.file) ? [] : source.problems),
 		...assembled.flatMap((merchant) => merchant.problems.filter(({ code }) => code !== "unknown-shared-role")),
@@ -36176,8 +36400,8 @@ async function loadMerchants(paths, read, { now, judge, wholeProject = false, se
 		merchants: [...assembled.map(({ main: { file }, state, sources, bound }) => ({
 			file,
 			state: state === null || again.has(file) || [...sources.map((source) => source.file), ...bound].some((file) => mistaken.has(file)) ? null : withRolesElsewhere(state, elsewhere.get(file))
-		})), ...library.failures.flatMap(({ location, name }) => location === null ? [{
-			file: name,
+		})), ...library.failures.flatMap(({ location, file }) => location === null ? [{
+			file,
 			state: null
 		}] : [])],
 		diagnostics: problems.length === 0 ? [] : (await Promise.resolve().then(() => (init_describe_problems(), describe_problems_exports))).describeProblems(texts, problems),
@@ -36317,21 +36541,6 @@ function concerns(selected, assembled, ofProjects) {
 	const knownFiles = filesOf(assembled.filter((merchant) => codeOf(merchant) !== null));
 	return ({ via, location: { file } }) => via === void 0 && ofProjects.has(file) || (via === void 0 ? files.has(file) : mains.has(via)) || isMissing && !knownFiles.has(via ?? file);
 }
-function unreadable({ code, name, limit, location: included }) {
-	const location = included ?? {
-		at: "file",
-		file: name
-	};
-	return code === "file-too-large" ? {
-		code,
-		limit,
-		location
-	} : {
-		code,
-		name,
-		location
-	};
-}
 /** Removes duplicates of problems that several merchants have through the same file. */
 function withoutRepeats(problems) {
 	const seen = /* @__PURE__ */ new Set();
@@ -36350,6 +36559,7 @@ var init_load_merchants = __esmMin((() => {
 	init_duplicate_merchants();
 	init_load_project();
 	init_load_sources();
+	init_unreadable_file();
 }));
 
 // src/kernel/rules/judge-policies.ts
@@ -36408,7 +36618,7 @@ function violationsIn(rules, judged) {
 * existing violations that it leaves or improves are warnings.
 */
 function judgePlan(rules, after, { before, declared }) {
-	const findingData = [...unknownToPolicies(rules, after).map(({ finding }) => finding), ...unknownToChecks(rules.checks, after).map((data) => ({
+	const findingData = [...unknownToPolicies(rules, after).map(({ finding }) => finding), ...unknownToChecks(rules, after).map((data) => ({
 		code: "check-unknown",
 		...data
 	}))];
@@ -36672,29 +36882,30 @@ function defaultPath(cwd) {
 function sourceReader(cwd) {
 	return async (path, from) => {
 		const base = from === null ? cwd : dirname(resolve(cwd, from));
+		let file;
+		const failed = (reason) => ({
+			ok: false,
+			reason,
+			...file !== void 0 && { file }
+		});
 		try {
 			const absolute = resolve(base, path);
 			const real = realpathSync.native(absolute);
 			if (!(from === null ? !isLedAway(absolute, real, cwd) : isOfProject(projectRoot(base, cwd), real))) return failed("outside-root");
+			file = shownPath(real, cwd);
 			const info = statSync(real);
 			if (!info.isFile()) return failed("not-a-file");
 			if (info.size > MAX_BYTES$1) return failed("too-large");
 			const text = decodeUtf8(readFileSync$1(real));
 			return text === null ? failed("not-utf8") : {
 				ok: true,
-				file: shownPath(real, cwd),
+				file,
 				text
 			};
 		} catch (error) {
 			const { code } = error;
 			return failed(code === "ENOENT" || code === "ENOTDIR" ? "missing" : "unreadable");
 		}
-	};
-}
-function failed(reason) {
-	return {
-		ok: false,
-		reason
 	};
 }
 /** Decodes UTF-8; `null` for invalid bytes, which are an error rather than a replacement character. */
@@ -37484,12 +37695,13 @@ function openRecords(refs, { family, key }, sleep) {
 			if (added === null) return edits;
 			const number = Math.max(0, ...runNumbers(files, family)) + 1;
 			const folder = `${family}/${number}/`;
-			const { head, base, earlier, comment } = added;
+			const { head, base, earlier, comment, refused } = added;
 			const about = {
 				head,
 				base,
 				earlier,
-				comment
+				comment,
+				refused
 			};
 			edits.set(`${folder}${RUN}`, seal(about, placeOf$1(name, family, String(number)), key));
 			for (const [merchant, value] of added.merchants) edits.set(`${folder}${merchant}.json`, seal(value, placeOf$1(name, family, number, merchant, about), key));
@@ -37632,35 +37844,12 @@ var init_open_repository = __esmMin((() => {
 	init_action_error();
 }));
 
-// src/kernel/diff/ordered-state.ts
-/** Returns a live state with its lists in an order of their own, so that the service's order changes nothing in a plan. */
-function orderedState(live) {
-	return {
-		...live,
-		roles: sortedBy(live.roles, ({ id }) => id).map((role) => ({
-			...role,
-			permissions: sortedBy(role.permissions, (permission) => permission)
-		})),
-		members: sortedBy(live.members, ({ id }) => id).map((member) => {
-			const roles = sortedBy(member.roles, (role) => role);
-			return roles === member.roles ? member : {
-				...member,
-				roles
-			};
-		})
-	};
-}
-/** Returns items in the order of their texts: the same list if it has that order. */
-function sortedBy(items, textOf) {
-	return items.every((item, index) => index === 0 || byCodeUnit(textOf(items[index - 1] ?? item), textOf(item)) <= 0) ? items : [...items].sort(by(textOf));
-}
-var init_ordered_state = __esmMin((() => {
-	init_text();
-}));
-
 // src/kernel/diff/member-changes.ts
-/** Returns the change that invites or creates a member; `null` if its roles are not known. */
-function createMember(member, resolver, report, reason) {
+/**
+* Returns the change that invites or creates a member, with the ignored roles of the membership whose place it takes;
+* `null` if its roles are not known.
+*/
+function createMember(member, former, resolver, report, reason) {
 	const { email, roles, managed } = member;
 	if (roles === void 0) {
 		report({
@@ -37678,7 +37867,7 @@ function createMember(member, resolver, report, reason) {
 		passwordEnv: managed?.passwordEnv
 	}, newMemberValues({
 		...declaredValues(member),
-		roles: refs
+		roles: [...refs, ...ignoredRoles(former, resolver)]
 	}));
 	return withFingerprint({
 		resource: "member",
@@ -37737,14 +37926,14 @@ function reinviteMember(member, live, resolver, report, back) {
 		resumed: null
 	});
 }
-/** Returns the change that removes a live member. */
-function deleteMember(live, resolver, reason) {
+/** Returns the change that removes a live member, as it is or as an earlier change leaves it. */
+function deleteMember(live, resolver, reason, before = memberImageOf(live, resolver)) {
 	return withFingerprint({
 		resource: "member",
 		name: addressOf$1(live) ?? live.id,
 		kind: "delete",
 		id: live.id,
-		before: memberImageOf(live, resolver),
+		before,
 		after: null,
 		fields: [],
 		reason
@@ -37773,7 +37962,7 @@ function imagesOf$1(member, live, resolver, report) {
 	const declaredRoles = roles?.map(({ role }) => role);
 	const refs = declaredRoles ? resolver.resolve(email, declaredRoles, report) : live.roles.map(resolver.successorOf);
 	if (refs === null) return null;
-	const ignored = declaredRoles ? live.roles.filter(resolver.isIgnored).map(resolver.refOf) : [];
+	const ignored = declaredRoles ? ignoredRoles(live, resolver) : [];
 	const before = memberImageOf(live, resolver);
 	return {
 		before,
@@ -37782,6 +37971,9 @@ function imagesOf$1(member, live, resolver, report) {
 			roles: [...refs, ...ignored]
 		})
 	};
+}
+function ignoredRoles(live, resolver) {
+	return live?.roles.filter(resolver.isIgnored).map(resolver.refOf) ?? [];
 }
 /** Returns the image of a live member. */
 function memberImageOf(live, resolver) {
@@ -37846,28 +38038,34 @@ function planFormer(active, match, former, { roles }, report) {
 		waiting: []
 	};
 	const waiting = [];
+	const isOnlyDisabled = former.every(isDisabled);
+	const waits = !isOnlyDisabled || match.found === "one" && match.live.status === "pending";
 	return {
-		changes: former.map((live) => {
-			const removal = deleteMember(live, roles, "address-changed");
-			if (isMoved || !isAccepted(live) && live.status !== "unknown") return removal;
+		changes: former.flatMap((live) => {
+			const isKept = isAccepted(live) || live.status === "unknown" || isOnlyDisabled;
+			if (isMoved || !isKept) return [deleteMember(live, roles, "address-changed")];
 			const lacking = lackingIn(live, member, roles);
-			if (lacking.length > 0) report({
+			if (lacking.length > 0 && !isOnlyDisabled) report({
 				code: "member-former-differs",
 				name: addressOf$1(live) ?? live.id,
 				email: member.email,
 				lacking
 			});
 			const narrowed = updateMember(grantsOf(live, member, roles), live, roles, report, reasonOf$3(active));
-			if (narrowed !== null) return narrowed;
-			waiting.push({
+			const removal = deleteMember(live, roles, "address-changed", narrowed?.after ?? void 0);
+			if (waits) waiting.push({
 				change: removal,
 				role: null,
 				waitsFor: [member.email]
 			});
-			return removal;
+			return narrowed !== null ? [narrowed] : waits ? [removal] : [];
 		}),
 		waiting
 	};
+}
+/** Returns whether somebody has disabled a membership, which no plan enables. */
+function isDisabled({ status }) {
+	return status === "disabled";
 }
 function isAccepted({ status }) {
 	return status === "accepted";
@@ -37972,16 +38170,19 @@ function planDeclared(desired, { live, ignoredMembers }, context, report) {
 	const { results, unclaimed } = matchMembers(desired, current, (member, match) => {
 		const ownFormers = formers.get(member) ?? [];
 		const active = activeAt(member, context.now);
-		const [former] = match.found === "none" ? ownFormers : [];
-		const effective = former === void 0 ? active : {
+		const former = ownFormers.find((live) => !isDisabled(live));
+		const effective = match.found === "none" && former !== void 0 ? {
 			...active,
 			member: successorOf(active.member, former, context)
-		};
+		} : active;
 		const formerChanges = planFormer(effective, match, ownFormers, context, report);
 		waiting.push(...formerChanges.waiting);
+		const [disabled] = former === void 0 ? ownFormers : [];
 		return [...planMember(effective, match, {
 			...context,
-			...taken
+			...taken,
+			former,
+			disabled
 		}, report), ...formerChanges.changes];
 	});
 	return {
@@ -38048,16 +38249,16 @@ function planMember(active, match, context, report) {
 		});
 		return [];
 	}
-	const taken = takenAddress(active, match, context);
-	if (taken !== null) {
-		report(taken);
+	const obstacle = obstacleToInvitation(active, match, context);
+	if (obstacle !== null) {
+		report(obstacle);
 		return [];
 	}
 	if (match.found !== "many" && !(match.found === "pin-missing" && isPinWrong(active, match))) context.roles.resolve(name, active.laterRoles, context.reportLater);
 	switch (match.found) {
 		case "none":
 			if (isAway$1(active) || isMention(active.member, context.file)) return [];
-			return present(createMember(active.member, context.roles, report, reasonOf$3(active)));
+			return present(createMember(active.member, context.former, context.roles, report, reasonOf$3(active)));
 		case "pin-missing":
 			if (match.heir?.status === "pending") return planPinned(active, match.heir, context, report);
 			if (isPinWrong(active, match)) report({
@@ -38091,12 +38292,21 @@ function isPinWrong({ absent }, match) {
 function isAway$1({ absent, suspended }) {
 	return absent !== null || suspended;
 }
-/** Returns the reason why the service would refuse an invitation to an entry's address; `null` if none is sent. */
-function takenAddress(active, match, context) {
+/**
+* Returns the reason not to invite an entry's address: the service would refuse, or the invitation would enable somebody;
+* `null` if there is none, or nobody is invited.
+*/
+function obstacleToInvitation(active, match, context) {
 	if (isAway$1(active)) return null;
 	const name = active.member.email;
 	const key = name.toLowerCase();
 	if (!needsInvitation(name, match, context)) return null;
+	const { disabled } = context;
+	if (disabled !== void 0) return {
+		code: "member-former-disabled",
+		name,
+		previously: addressOf$1(disabled) ?? disabled.id
+	};
 	const pinned = context.pins.get(key);
 	if (pinned !== void 0) return {
 		code: "member-pinned-elsewhere",
@@ -38609,7 +38819,7 @@ function roleResolver(plan, { roles: live, ignoredRoles, ignoredLiveRoles }) {
 		...PREDEFINED_ROLES
 	])]);
 	const predefined = new Map(live.flatMap((role) => role.predefined ? [[role.name.toLowerCase(), role.id]] : []));
-	const suggest = (role) => predefined.get(role.toLowerCase()) ?? nearest(role);
+	const suggest = (role) => predefined.get(role.toLowerCase()) ?? nearest(role) ?? predefinedRole(role);
 	const ignoredNames = new Map(ignoredLiveRoles.map(({ id, name }) => [id, name]));
 	const refOf = (id) => ({
 		id,
@@ -38908,7 +39118,7 @@ function ignoredEntries({ roles = [], members = [], ignore }, scope, matches) {
 	const pinned = new Set(roles.flatMap(({ id }) => id ?? []));
 	const chains = renameChains(roles, new Set(scope.roles.flatMap(({ id, name }) => pinned.has(id) ? [] : [name])));
 	const isIgnoredRole = (name) => scope.ignoredRoles.has(name) && !names.has(name);
-	const addressesIn = (live) => new Set(live.flatMap(addressesOf$1).map((address) => address.toLowerCase()));
+	const addressesIn = (live) => new Set(live.flatMap(addressesOf).map((address) => address.toLowerCase()));
 	const ignoredIds = new Set(scope.ignoredMembers.map(({ id }) => id));
 	const ignoredAddresses = addressesIn(scope.ignoredMembers);
 	const addresses = addressesIn(ignoredAddresses.size === 0 ? [] : scope.members.filter(({ status }) => status !== "expired"));
@@ -39039,7 +39249,7 @@ function unknownMembersInRules({ checks, guards, sharedRuleNames = [], sync, mem
 	const addressesInRules = [.../* @__PURE__ */ new Set([...checked, ...guards.protect.members.filter(isLiteralGlob)])].filter((name) => !shared.has(name));
 	if (addressesInRules.length === 0) return [];
 	const liveMembers = [...live, ...ignoredMembers];
-	const addresses = [...liveMembers.flatMap(addressesOf$1), ...(members ?? []).map(({ email }) => email)];
+	const addresses = [...liveMembers.flatMap(addressesOf), ...(members ?? []).flatMap(addressesOfPerson)];
 	const lowerNames = new Set([...addresses, ...liveMembers.map(({ id }) => id)].map((name) => name.toLowerCase()));
 	const suggest = openSuggester([...new Set(addresses)]);
 	return addressesInRules.filter((name) => !lowerNames.has(name.toLowerCase())).map((name) => ({
@@ -39102,6 +39312,7 @@ var init_rule_roles = __esmMin((() => {
 	init_desired();
 	init_live();
 	init_scope();
+	init_person();
 	init_every_setting();
 	MAX_COMPARED = 1e8;
 }));
@@ -39109,7 +39320,7 @@ var init_rule_roles = __esmMin((() => {
 // src/kernel/plan/upcoming-dates.ts
 /** Returns what the dates of a file bring in times to come: the earliest first, then by address. */
 function upcomingDates({ members = [], leavers = [] }, now) {
-	const listed = new Set(leavers.length === 0 ? [] : members.flatMap(({ email, previously = [] }) => [email, ...previously].map((address) => address.toLowerCase())));
+	const listed = new Set(leavers.length === 0 ? [] : members.flatMap(addressesOfPerson));
 	const leaving = leavers.map(({ email, from: { starts, text } }) => {
 		return {
 			at: starts,
@@ -39132,6 +39343,10 @@ function upcomingDates({ members = [], leavers = [] }, now) {
 		}));
 	});
 	return [...leaving, ...ownDates].filter(({ at }) => at > now).sort((a, b) => a.at - b.at || by(({ email }) => email)(a, b));
+}
+/** Returns whether a date gives somebody access. */
+function bringsAccess({ what }) {
+	return what === "joins" || what === "begins" || what === "back";
 }
 /** Returns when the membership begins, with its first roles, and when more roles do. */
 function beginningsOf(member) {
@@ -39202,6 +39417,7 @@ function hasBeginnings({ from, suspended, roles = [] }) {
 var init_upcoming_dates = __esmMin((() => {
 	init_text();
 	init_active_member();
+	init_person();
 }));
 
 // src/kernel/plan/reviewed-state.ts
@@ -39318,7 +39534,7 @@ function createPermissionSets() {
 	const sets = [[]];
 	const indexes = /* @__PURE__ */ new Map([["", 0]]);
 	return {
-		indexOf: memoized$1((permissions) => {
+		indexOf: memoized((permissions) => {
 			const set = sortedSet(permissions);
 			const key = set.join("\n");
 			const index = indexes.get(key);
@@ -39341,10 +39557,9 @@ function personPermissions(access, escalation, isNamed = () => true) {
 	}
 	const grantedTo = granting(access);
 	const reachOf = reaching(access, escalation);
-	const allPermissions = sortedSet([...access.roles.values()].flatMap(({ permissions }) => permissions ?? []));
-	const reached = memoized$1((reach) => reach.anything === null ? allPermissions.filter((permission) => reach.stepsTo(permission) !== null) : ["*"]);
-	const texts = memoized$1(({ permissions, unknown }) => [...permissions, ...unknown.map(unknownPermissions)]);
-	const usable = (name) => (memberships.get(name) ?? []).filter(isActive$1);
+	const reached = memoized((reach) => reach.anything === null ? reach.permissions : ["*"]);
+	const texts = memoized(({ permissions, unknown }) => [...permissions, ...unknown.map(unknownPermissions)]);
+	const usable = (name) => (memberships.get(name) ?? []).filter(isActive);
 	return {
 		held: (name) => joined$2(usable(name).map((person) => texts(grantedTo(person)))),
 		reach: (name) => joined$2(usable(name).map((person) => reached(reachOf(person)))),
@@ -39362,14 +39577,6 @@ function personPermissions(access, escalation, isNamed = () => true) {
 function joined$2(lists) {
 	const [first = [], ...others] = lists;
 	return others.length === 0 ? first : lists.flat();
-}
-function memoized$1(compute) {
-	const cache = /* @__PURE__ */ new Map();
-	return (key) => {
-		const value = cache.get(key) ?? compute(key);
-		cache.set(key, value);
-		return value;
-	};
 }
 function reviewedPeople({ before, after, changes, deferred, desired }, members, sets) {
 	const waiting = new Set(members.flatMap((row) => row.deferred ? [row.name] : []));
@@ -39455,6 +39662,7 @@ function resourceKindOf({ what }) {
 }
 var NEW, EVERYTHING;
 var init_reviewed_state = __esmMin((() => {
+	init_memoized();
 	init_text();
 	init_field();
 	init_member();
@@ -39614,13 +39822,20 @@ var init_select = __esmMin((() => {
 // src/kernel/plan/withhold-removals.ts
 /** Leaves changes out, and has the guards defer removals: of an update, what else it takes and sets is for now. */
 function withholdRemovals({ scope, found, leaveOut, waiting, guards, enforced, ...holders }) {
+	const chosen = waiting.filter(({ change }) => !leaveOut.has(change.fingerprint));
+	const removalOf = new Map(chosen.flatMap(({ change }) => change.resource === "member" ? [[change.id, change]] : []));
+	const settledBy = (members) => chosen.length === 0 ? members : members.map((change) => removalOf.get(change.id) ?? change);
 	const withholding = (changes) => {
 		const before = accessBefore(scope, changes, { mergeReplacedRoles: true });
-		const after = accessAfter(before, changes, { mergeReplacedRoles: true });
+		const members = settledBy(changes.members);
+		const after = accessAfter(before, {
+			...changes,
+			members
+		}, { mergeReplacedRoles: true });
 		const removals = {
 			before,
 			after,
-			changes: changes.members,
+			changes: members,
 			...holders
 		};
 		return {
@@ -39636,8 +39851,8 @@ function withholdRemovals({ scope, found, leaveOut, waiting, guards, enforced, .
 	const current = leaveOut.size === 0 ? whole : withholding(withoutLeftOut(withParts(found, dividedBy(whole), leaveOut), leaveOut));
 	const divided = dividedBy(current, whole);
 	const { wanted } = current;
-	const kept = new Set(wanted.members.map(({ fingerprint }) => fingerprint));
-	const later = distinctDeferred([...waiting, ...[current, whole].flatMap(removalsIn).map((removal) => removal.deferred)]).filter(({ change }) => kept.has(change.fingerprint));
+	const kept = new Set([...wanted.members, ...settledBy(wanted.members)].map(({ fingerprint }) => fingerprint));
+	const later = distinctDeferred([...chosen, ...[current, whole].flatMap(removalsIn).map((removal) => removal.deferred)]).filter(({ change }) => kept.has(change.fingerprint));
 	const waits = new Set(later.map(({ change }) => change.fingerprint));
 	return {
 		...current,
@@ -39713,7 +39928,7 @@ var init_withhold_removals = __esmMin((() => {
 /** Computes the changes that turn the live state into the desired one; pure and deterministic. */
 function buildPlan(unordered) {
 	const input = orderedInput(unordered);
-	return judgeChanges(input, proposeChanges(input));
+	return planChanges(input, proposeChanges(input));
 }
 /** Returns the input with the live state in an order that does not depend on the service. */
 function orderedInput(input) {
@@ -39722,16 +39937,20 @@ function orderedInput(input) {
 		live: orderedState(input.live)
 	};
 }
-/** Returns a function that plans the same states without some changes, which are found only once. */
-function planParts(unordered) {
+/** Returns a function that judges the same changes, which are found only once, without some of them. */
+function planParts(unordered, judge) {
 	const input = orderedInput(unordered);
 	let proposed = null;
-	return (leaveOut) => {
+	return (without) => {
 		proposed ??= proposeChanges(input);
-		return judgeChanges({
-			...input,
-			leaveOut
-		}, proposed);
+		return judge(leavingOut(input, without), proposed);
+	};
+}
+/** Returns an input that leaves out more changes. */
+function leavingOut(input, without = /* @__PURE__ */ new Set()) {
+	return {
+		...input,
+		leaveOut: /* @__PURE__ */ new Set([...input.leaveOut ?? [], ...without])
 	};
 }
 /** Finds the changes of an input in order. */
@@ -39767,7 +39986,24 @@ function proposeChanges(input) {
 		byFile: true
 	};
 }
-/** Makes a plan of changes: their impact, the deferred ones, refusals and findings. */
+/** Makes a plan of changes. */
+function planChanges(input, proposed) {
+	const judged = judgeChanges(input, proposed);
+	const { before, after, changes, deferred, refusals, overridden, findings, ...summary } = judged;
+	return {
+		...summary,
+		reviewed: reviewedStateOf({
+			...input,
+			...judged
+		}),
+		changes,
+		deferred,
+		refusals,
+		...overridden && { overridden },
+		findings
+	};
+}
+/** Judges changes: their impact, the deferred ones, refusals and findings. */
 function judgeChanges(input, { scope, roles, members, byFile }) {
 	const { desired, live, service, now, matches, leaveOut = /* @__PURE__ */ new Set(), base } = input;
 	const { merchant } = desired;
@@ -39898,7 +40134,8 @@ function judgeChanges(input, { scope, roles, members, byFile }) {
 	};
 	const allChanges = [...sortChanges(changes.roles), ...sortChanges(changes.members)];
 	const fingerprint = planFingerprint(place, allChanges);
-	const isWhole = byFile && leaveOut.size === 0;
+	const isWhole = leaveOut.size === 0;
+	const overridesOf = ({ guards: { overrides = [] } }) => byFile ? overrides.filter((text) => isWhole || isBoundToPeople(text)) : [];
 	const asWritten = (refusals, enforcedBy) => byFile ? refusals : refusals.map((refusal) => refusalOfUndo(refusal, enforcedBy));
 	const enforced = sets.map(({ origin, rules }) => {
 		const { refusals: broken, findings, findingData: data } = judgedBy(rules, { callerId: null });
@@ -39909,7 +40146,7 @@ function judgeChanges(input, { scope, roles, members, byFile }) {
 		};
 		return {
 			origin,
-			...applyFileOverrides(refused, overridesOf$1(rules, isWhole)),
+			...applyFileOverrides(refused, overridesOf(rules)),
 			findings,
 			findingData: data
 		};
@@ -39931,11 +40168,12 @@ function judgeChanges(input, { scope, roles, members, byFile }) {
 	].flatMap((rules) => ambiguousInRules(rules, names, roles));
 	const byBase = baseRules === void 0 ? [] : refusalsOfBase(judgedBy(baseRules, live).refusals, ownRefusals);
 	const byEnforced = enforced.flatMap((ruleSet) => ruleSet.refusals);
+	const overridesInFile = overridesOf(ownSettings);
 	const { refusals, overridden, findingData } = applyFileOverrides({
 		fingerprint,
 		refusals: [...ownRefusals, ...byBase],
 		changes: allChanges
-	}, overridesOf$1(ownSettings, isWhole), byEnforced);
+	}, overridesInFile, byEnforced, overridesInFile.length > 0 && (!isWhole || upcomingDates(desired, now).some(bringsAccess)));
 	const allDeferred = [...held.deferred, ...deferred].sort(by(({ change }) => `${change.name} ${change.id}`));
 	const allOverridden = [...overridden, ...enforced.flatMap((ruleSet) => ruleSet.overridden.map((refusal) => refusalOfEnforced(ruleSet.origin, refusal)))];
 	return {
@@ -39947,15 +40185,8 @@ function judgeChanges(input, { scope, roles, members, byFile }) {
 			members: count$2(changes.members, members.unchanged + unchangedByChoice(proposed.members, wanted.members), byFile && desired.members === void 0 ? "all" : members.unlisted)
 		},
 		impact,
-		reviewed: reviewedStateOf({
-			...place,
-			now,
-			desired,
-			changes: allChanges,
-			deferred: allDeferred,
-			before,
-			after
-		}),
+		before,
+		after,
 		changes: allChanges,
 		deferred: allDeferred,
 		refusals: sortRefusals([...besidesEnforced(refusals, byEnforced), ...enforced.flatMap((ruleSet) => ruleSet.refusals.map((refusal) => refusalOfEnforced(ruleSet.origin, refusal)))]),
@@ -40003,10 +40234,6 @@ function judgeChanges(input, { scope, roles, members, byFile }) {
 /** Returns the roles that the file declares. */
 function declaredRoles({ declared, replaced }) {
 	return new Map([...replaced, ...[...declared].map(([name, id]) => [id ?? `new ${name}`, name])]);
-}
-/** Returns the overrides that count for a plan: none for a part of it. */
-function overridesOf$1({ guards: { overrides = [] } }, isWhole) {
-	return isWhole ? overrides : [];
 }
 /** Adds what rules say of the state after everything to what they say of the state while some changes wait. */
 function withLater(present, later) {
@@ -40130,6 +40357,7 @@ var init_build_plan = __esmMin((() => {
 	init_rule_roles();
 	init_reviewed_state();
 	init_select();
+	init_upcoming_dates();
 	init_withhold_removals();
 }));
 
@@ -40308,6 +40536,16 @@ var init_git_history = __esmMin((() => {
 	FETCH_TIMEOUT_MS = 12e4;
 }));
 
+// src/service/http/check-key.ts
+/** Throws RolecallError for a key that cannot be right; the error does not show it, as one of Node would. */
+function checkKey(key, keySource) {
+	if (/^(["']).*\1$/.test(key)) throw new RolecallError("key-malformed", `The key in ${keySource} is in quotes.`, { hint: "Set it again without quotes. In a file for docker --env-file, for example, quotes are part of the value." });
+	if (!/^[\x21-\x7e]+$/.test(key)) throw new RolecallError("key-malformed", `The key in ${keySource} is empty or contains invalid characters.`, { hint: "Set it again, without spaces, quotes or line breaks." });
+}
+var init_check_key = __esmMin((() => {
+	init_errors();
+}));
+
 // src/app/session/connection.ts
 /**
 * Resolves the base URL and key of a merchant from the option, the file and the environment. Messages never contain the
@@ -40341,7 +40579,7 @@ function keyIn(candidates, env, whose = "") {
 	const key = keySource && env[keySource]?.trim();
 	if (candidates.some(isKey)) throw new RolecallError("key-missing", "An API key was passed instead of the name of its variable.", { hint: "Set an environment variable to the key, and pass the name of the variable." });
 	if (!keySource || !key) throw new RolecallError("key-missing", `There is no API key${whose}.`, { hint: `Set the environment variable ${candidates.join(", or ")}.` });
-	if (!/^[\x21-\x7e]+$/.test(key)) throw new RolecallError("key-malformed", `The API key in ${keySource} contains invalid characters.`, { hint: "Copy it again, without spaces, quotes or line breaks." });
+	checkKey(key, keySource);
 	return {
 		key,
 		keySource
@@ -40386,7 +40624,7 @@ function proxyFor(service, env) {
 		proxy: null,
 		because: exempt
 	};
-	if (!secure && !isLoopback$1(new URL(proxy.origin).hostname)) return {
+	if (!secure && !isThisMachine(new URL(proxy.origin).hostname)) return {
 		proxy: null,
 		because: "the service is on this machine"
 	};
@@ -40439,9 +40677,6 @@ function covers(entry, host) {
 function bare(host) {
 	return host.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
 }
-function isLoopback$1(host) {
-	return host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
-}
 function orNull(make) {
 	try {
 		return make();
@@ -40453,8 +40688,10 @@ var DEFAULT_PORT;
 var init_connection = __esmMin((() => {
 	init_secrets();
 	init_text_schemas();
+	init_base_url();
 	init_text();
 	init_errors();
+	init_check_key();
 	DEFAULT_PORT = {
 		"http:": "1080",
 		"https:": "443"
@@ -40537,8 +40774,8 @@ function missingPermission(problem) {
 }
 /** Returns a text of the service for use in a message: one line, shortened, without unsafe characters. */
 function sanitizeLine(value) {
-	const clean = withoutUnsafe(value.slice(0, 10 * MAX_SHOWN$1));
-	return clean.length > MAX_SHOWN$1 ? `${clean.slice(0, MAX_SHOWN$1)}…` : clean;
+	const clean = withoutUnsafe(value.slice(0, 10 * MAX_SHOWN$2));
+	return clean.length > MAX_SHOWN$2 ? `${clean.slice(0, MAX_SHOWN$2)}…` : clean;
 }
 function objectIn(body) {
 	try {
@@ -40578,13 +40815,13 @@ function neededFor(operation, problem) {
 function isAboutOne(operation) {
 	return /^(?:retrieve|update|delete) /.test(operation);
 }
-var MAX_FIELD, MAX_EXTENSIONS, MAX_SHOWN$1, OTHER_DETAILS, STANDARD, REDIRECT, SERVER_ERROR, STATUS_MESSAGES, OPERATIONS;
+var MAX_FIELD, MAX_EXTENSIONS, MAX_SHOWN$2, OTHER_DETAILS, STANDARD, REDIRECT, SERVER_ERROR, STATUS_MESSAGES, OPERATIONS;
 var init_problem_details = __esmMin((() => {
 	init_escape();
 	init_json_text();
 	MAX_FIELD = 4e3;
 	MAX_EXTENSIONS = 10;
-	MAX_SHOWN$1 = 300;
+	MAX_SHOWN$2 = 300;
 	OTHER_DETAILS = [
 		"message",
 		"error_message",
@@ -40733,8 +40970,10 @@ function minuteOf(timestamp, now) {
 function lostFailure(lost, context) {
 	const { method, path, write, maybeApplied } = context;
 	const uncertain = write && (maybeApplied || lost.sent);
-	return new RolecallError(LOST_CODES[lost.kind], `${method} ${path} got no response: ${sanitizeLine(withoutSecrets(lost.message, context.secrets))}.`, {
-		hint: uncertain ? MAY_BE_DONE : "Check the base URL and the network, and that the service is up; then run the command again.",
+	const isTooLarge = lost.kind === "too-large";
+	const what = isTooLarge ? "returned" : "got no response:";
+	return new RolecallError(LOST_CODES[lost.kind], `${method} ${path} ${what} ${sanitizeLine(withoutSecrets(lost.message, context.secrets))}.`, {
+		hint: uncertain ? MAY_BE_DONE : isTooLarge ? "This does not match the API contract. Check the base URL; then ask the service's operators." : "Check the base URL and the network, and that the service is up; then run the command again.",
 		request: requestOf$1(context, uncertain ? { uncertain } : {}),
 		cause: lost
 	});
@@ -41096,20 +41335,15 @@ function segment$1(text) {
 /** Parses a base URL: HTTPS, or HTTP to a loopback address; without user, query and fragment. Throws RolecallError. */
 function checkBaseUrl(text) {
 	const url = URL.canParse(text) ? new URL(text) : null;
-	if (url === null || !["http:", "https:"].includes(url.protocol)) {
-		const isBare = /^[\w-]+(\.[\w-]+)+(:\d+)?(\/[\w./-]*)?$/.test(text);
-		throw new RolecallError("usage", "The base URL is not a valid http or https URL.", { hint: isBare ? `Add the scheme: https://${text}` : "For example: https://api.example.com" });
-	}
+	if (url === null || !["http:", "https:"].includes(url.protocol)) throw new RolecallError("usage", "The base URL is not a valid http or https URL.", { hint: baseUrlHint(text) });
 	if (/\/v0\.1\/?$/.test(url.pathname)) throw new RolecallError("usage", "The base URL must not end in /v0.1.", { hint: "Remove it: rolecall adds the API version." });
 	if (url.username || url.password || url.search || url.hash) throw new RolecallError("usage", "The base URL must not contain a user name, a query or a fragment.", { hint: "Set credentials in the environment, not in the URL." });
-	if (url.protocol === "http:" && !isLoopback(url.hostname)) throw new RolecallError("base-url-insecure", `${url.origin} would send the API key unencrypted.`, { hint: "Use https://; http:// is only allowed for this machine (127.0.0.1, localhost)." });
+	if (url.protocol === "http:" && !isThisMachine(url.hostname)) throw new RolecallError("base-url-insecure", `${url.origin} would send the API key unencrypted.`, { hint: "Use https://; http:// is only allowed for this machine (127.0.0.1, localhost)." });
 	return url;
-}
-function isLoopback(host) {
-	return host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
 }
 var MEMBERSHIPS_PATH;
 var init_paths = __esmMin((() => {
+	init_base_url();
 	init_errors();
 	MEMBERSHIPS_PATH = "/v0.1/memberships";
 }));
@@ -41912,8 +42146,9 @@ var init_transport = __esmMin((() => {
 			words: (host) => `${host} sent more or less than its Content-Length`
 		},
 		UND_ERR_HEADERS_OVERFLOW: {
+			kind: "too-large",
 			sent: true,
-			words: (host) => `${host} sent headers that are too large`
+			words: () => "headers that are too large"
 		},
 		EMFILE: {
 			sent: false,
@@ -41943,7 +42178,7 @@ var init_transport = __esmMin((() => {
 		UND_ERR_RES_EXCEEDED_MAX_SIZE: {
 			kind: "too-large",
 			sent: true,
-			words: (host) => `the response of ${host} is too large`
+			words: () => "a response that is too large"
 		}
 	};
 }));
@@ -42094,8 +42329,7 @@ var init_call = __esmMin((() => {
 /** Creates a client for one service and key. */
 function createClient(options) {
 	const { limiter, retry, now, sleep, random, emit, cancelled, key } = options;
-	if (!/^[\x21-\x7e]+$/.test(key)) throw new RolecallError("key-malformed", `The key in ${options.keySource} is empty or contains spaces.`, { hint: "Set it again, without quotes, spaces or line breaks." });
-	if (/^(["']).*\1$/.test(key)) throw new RolecallError("key-malformed", `The key in ${options.keySource} is in quotes.`, { hint: "Set it again without quotes. In a file for docker --env-file, for example, quotes are part of the value." });
+	checkKey(key, options.keySource);
 	/** Grows with each password that is sent: any later response may repeat it. */
 	const secrets = /* @__PURE__ */ new Set([key]);
 	const policyOf = (call) => call.retry?.(retry) ?? retry;
@@ -42317,6 +42551,7 @@ var GATEWAY_STATUSES, LATEST_ARRIVAL_MS, RECHECK_MAX_AGE_MS, REASONS;
 var init_client = __esmMin((() => {
 	init_errors();
 	init_call();
+	init_check_key();
 	init_request_errors();
 	init_retry();
 	GATEWAY_STATUSES = /* @__PURE__ */ new Set([
@@ -43398,11 +43633,8 @@ function openSessions(states, options, io) {
 /** Creates a function that opens sessions at open services. */
 function sessionOpener(services, options, io) {
 	const entryTime = entryTimes(io);
-	const { makePlan = buildPlan, roleIds = () => [] } = options;
-	const partsOf = (input) => makePlan === buildPlan ? planParts(input) : (leaveOut) => makePlan({
-		...input,
-		leaveOut
-	});
+	const { makePlan, roleIds = () => [] } = options;
+	const partsOf = (input, judge) => makePlan === void 0 ? planParts(input, judge) : (without) => makePlan(leavingOut(input, without));
 	const sessionOf = (state) => {
 		const connection = resolveConnection(state, options.baseUrl, io.env, options.baseUrlName);
 		const { reader, writer, lookup, findDenied } = services.of(connection);
@@ -43431,18 +43663,23 @@ function sessionOpener(services, options, io) {
 					leaveOut
 				};
 				const { desired } = input;
-				const later = withReviewedEnds(desired, desired.reviewedEnds && desired);
-				const planWithout = partsOf(input);
+				const later = {
+					...input,
+					desired: withReviewedEnds(desired, desired.reviewedEnds && desired)
+				};
+				const planWithout = partsOf(input, planChanges);
 				return {
 					live,
-					plan: planWithout(leaveOut),
-					planAt: (now, without = leaveOut) => makePlan({
-						...input,
-						desired: later,
-						now,
-						leaveOut: without
-					}),
-					planWithout: (more) => planWithout(/* @__PURE__ */ new Set([...leaveOut, ...more]))
+					plan: planWithout(),
+					planAt: (now) => partsOf({
+						...later,
+						now
+					}, planChanges)(),
+					judgeAt: (now) => partsOf({
+						...later,
+						now
+					}, judgeChanges),
+					planWithout
 				};
 			}
 		};
@@ -43508,13 +43745,15 @@ async function planSession(session, ended) {
 		};
 	}
 }
-/** Applies the overrides in files that are bound to all plans of the run. */
-function withRunOverrides(planned) {
-	const ready = plannedOnly(planned);
-	const plans = judgeRun(ready.map(({ plan, session }) => ({
+/**
+* Judges plans by the limits of a run, and applies the overrides in files that are bound to all its plans. With `runOf`, the
+* plans are of several runs.
+*/
+function withRunOverrides(planned, runOf = () => "") {
+	const plans = groupByKey$1(plannedOnly(planned), ({ plan }) => runOf(plan.merchant)).flatMap((run) => judgeRun(run.map(({ plan, session }) => ({
 		plan,
 		files: session.state
-	})));
+	}))));
 	const byMerchant = new Map(plans.map((plan) => [plan.merchant, plan]));
 	return planned.map((outcome) => outcome.status === "planned" ? {
 		...outcome,
@@ -43566,6 +43805,7 @@ function ruleLocations(states, sources) {
 		entries.set(file, fileEntries);
 		return fileEntries;
 	};
+	const grantsOf = memoized(indexesOfGrants);
 	const place = ({ file, path }) => {
 		const span = spans.get(file)?.(path);
 		return span ? `${file}:${span.line}:${span.column}` : null;
@@ -43592,7 +43832,13 @@ function ruleLocations(states, sources) {
 			const entryIn = (file) => entriesIn(file).get(name.toLowerCase()) ?? null;
 			const grantIn = (file) => {
 				const entry = entryIn(file);
-				return entry && role !== void 0 ? pathOfGrant(contents(file), entry, role) : null;
+				if (entry === null || role === void 0) return null;
+				const index = grantsOf(valueAt(contents(file), entry)).get(role);
+				return index === void 0 ? null : [
+					...entry,
+					"roles",
+					index
+				];
 			};
 			return firstPlace(files, grantIn) ?? firstPlace(files, entryIn);
 		}
@@ -43638,14 +43884,10 @@ function rulesBehind(refusal, state) {
 		files: refusal.rules === void 0 ? [origin.file, ...included] : []
 	};
 }
-/** Returns the path of a role's grant in a member's entry; `null` if there is none. */
-function pathOfGrant(value, entry, role) {
-	const index = listOf$1(fieldsOf(valueAt(value, entry))["roles"]).findIndex((grant) => (textOf$3(grant) ?? textOf$3(fieldsOf(grant)["role"])) === role);
-	return index < 0 ? null : [
-		...entry,
-		"roles",
-		index
-	];
+/** Returns the places of a member's first grant of each role in the list of its entry. */
+function indexesOfGrants(entry) {
+	const grants = listOf$1(fieldsOf(entry)["roles"]);
+	return new Map(grants.map((grant, index) => [textOf$3(grant) ?? textOf$3(fieldsOf(grant)["role"]), index]).reverse());
 }
 /** Returns the paths at which rules of a file first name roles and permissions, by what they name. */
 function pathsOfNames(value) {
@@ -43666,15 +43908,6 @@ function pathsOfNames(value) {
 	for (const key of RULES) visit(value[key], [key]);
 	return paths;
 }
-/** Returns a function that makes a value for each key once. */
-function memoized(make) {
-	const values = /* @__PURE__ */ new Map();
-	return (key) => {
-		const value = values.get(key) ?? make(key);
-		values.set(key, value);
-		return value;
-	};
-}
 var NAMING_CODES, RULES;
 var init_rule_locations = __esmMin((() => {
 	init_checks$2();
@@ -43683,6 +43916,7 @@ var init_rule_locations = __esmMin((() => {
 	init_fast_yaml();
 	init_locate();
 	init_to_value();
+	init_memoized();
 	init_find_places();
 	NAMING_CODES = /* @__PURE__ */ new Set([
 		"override-left-over",
@@ -43793,7 +44027,7 @@ function grantOf({ id, name }, { roles = [] }) {
 	return roles.find(({ role }) => role === name || role === id);
 }
 function entryOf$2({ id, name }, { members = [] }) {
-	return members.find((member) => member.id !== void 0 && member.id === id) ?? members.find(({ email }) => email.toLowerCase() === name.toLowerCase()) ?? members.find(({ previously = [] }) => previously.some((address) => address.toLowerCase() === name.toLowerCase()));
+	return members.find((member) => member.id !== void 0 && member.id === id) ?? members.find(({ email }) => email.toLowerCase() === name.toLowerCase()) ?? members.find((member) => addressesOfPerson(member).includes(name.toLowerCase()));
 }
 function leftSince(addresses, { leavers = [] }) {
 	const keys = new Set(addresses.map((address) => address?.toLowerCase()));
@@ -43803,6 +44037,8 @@ function leftSince(addresses, { leavers = [] }) {
 var init_due = __esmMin((() => {
 	init_fingerprint();
 	init_member();
+	init_overrides();
+	init_person();
 	init_build_plan();
 }));
 
@@ -43864,10 +44100,7 @@ function eventOf({ kind, resource, reason }, cause) {
 	}
 }
 function judgedLive({ desired, live }, plan, reverted) {
-	const scope = scopeOf(live, {
-		roles: [],
-		members: []
-	}, () => false);
+	const scope = wholeScope$1(live);
 	const planned = splitByResource(plan.changes);
 	const some = splitByResource(reverted);
 	const created = planned.roles.filter(({ kind }) => kind === "create");
@@ -43879,8 +44112,7 @@ function judgedLive({ desired, live }, plan, reverted) {
 	const access = accessBefore(scope, planned, { mergeReplacedRoles: true });
 	const waiting = splitByResource(plan.deferred.map(({ change }) => change));
 	const settled = accessAfter(access, waiting, { mergeReplacedRoles: true });
-	const [findLive, findPlanned] = [roleFinder(access, pinnedIds(desired)), roleFinder(accessAfter(access, planned, { mergeReplacedRoles: true }), pinnedIds(desired))];
-	const find = (role) => findPlanned(role) ?? findLive(role);
+	const find = liveRoleFinder(access, accessAfter(access, planned, { mergeReplacedRoles: true }), desired);
 	return {
 		impact: inverted$1(impactOf$1(apart, accessAfter(apart, base, { mergeReplacedRoles: false }), desired)),
 		violations: brokenRules(desired, {
@@ -44067,12 +44299,12 @@ var init_detect_drift = __esmMin((() => {
 var init_coverage_rules = __esmMin((() => {
 	init_base_rules();
 	init_every_rule();
+	init_rule_roles();
 }));
 
 // src/ask/coverage/judge-each.ts
 var init_judge_each = __esmMin((() => {
 	init_judge_rules();
-	init_rule_roles();
 	init_coverage_rules();
 }));
 
@@ -44106,7 +44338,8 @@ var init_style = __esmMin((() => {
 		yellow: plain$1,
 		cyan: plain$1,
 		inverse: plain$1,
-		columns: 80
+		columns: 80,
+		onTerminal: false
 	};
 	SIGNS$1 = {
 		create: "+",
@@ -45379,7 +45612,7 @@ var init_drift_view = __esmMin((() => {
 	TITLES$2 = {
 		"outside-git": "Changed outside git: the live state is newer",
 		"not-applied": "Merged, but not applied: the file is newer",
-		due: "Due by a date in the file: the next apply makes the change",
+		due: "Due by a date in the file, but not applied yet",
 		unknown: "Different; which side changed is unknown"
 	};
 	CAUSES$1 = [
@@ -45981,22 +46214,25 @@ function wrapList(items, width, separator = ", ") {
 function wrapText(text, width) {
 	return wrapList(text.split(" "), width, " ");
 }
-/** Breaks a text into lines of at most `columns` cells: the first follows `head`, which may be painted, the others `indent`. */
+/**
+* Breaks a text into lines of at most `columns` cells: the first follows `head`, which may be painted, the others `indent`.
+* A head that leaves no room for the first word has a line of its own.
+*/
 function hangingLines(text, columns, head, indent) {
 	const lines = [];
 	let line = head;
 	text.split(" ").forEach((word, index) => {
 		const longer = index === 0 ? `${line}${word}` : `${line} ${word}`;
-		if (index > 0 && cellWidth(longer) > columns) {
-			lines.push(line);
+		if ((index > 0 || cellWidth(indent) < cellWidth(head)) && cellWidth(longer) > columns) {
+			lines.push(line.trimEnd());
 			line = `${indent}${word}`;
 		} else line = longer;
 	});
 	return [...lines, line];
 }
-/** Breaks a text as `hangingLines` does on a terminal narrower than a file's lines; anywhere else the text stays whole. */
-function wrapIfNarrow(text, { columns }, head, indent) {
-	return columns < PLAIN.columns ? hangingLines(text, columns, head, indent) : [`${head}${text}`];
+/** Breaks a text as `hangingLines` does on a terminal; anywhere else the text stays whole. */
+function wrapOnTerminal(text, { columns, onTerminal }, head, indent) {
+	return onTerminal ? hangingLines(text, columns, head, indent) : [`${head}${text}`];
 }
 /** Returns the last line of a list that is cut, in a text that says at its end how to see all. */
 function cutText(count) {
@@ -46014,12 +46250,11 @@ function withCutNote(text, ofMany, style) {
 /** Indents lines; of many only the first. */
 function cutLines(lines, style) {
 	const more = lines.length - 10;
-	return [...lines.slice(0, 10).flatMap((line) => wrapIfNarrow(line, style, "    ", "      ")), ...more > 0 ? [`    ${cutText(more)}`] : []];
+	return [...lines.slice(0, 10).flatMap((line) => wrapOnTerminal(line, style, "    ", "      ")), ...more > 0 ? [`    ${cutText(more)}`] : []];
 }
 var CUT$1, ROWS_SHOWN$1;
 var init_wrap = __esmMin((() => {
 	init_text();
-	init_style();
 	CUT$1 = /\band\s+[\d,]+\s+(?:\p{L}+\s+)?more\b/u;
 	ROWS_SHOWN$1 = 10;
 }));
@@ -46075,12 +46310,19 @@ function table(rows, { columns }) {
 }
 /** Groups people of equal changes, in the order of the first of each. */
 function sameImpact(members) {
+	const numbers = /* @__PURE__ */ new Map();
+	const numberOf = memoized((list) => {
+		const text = list.join("\n");
+		const number = numbers.get(text) ?? numbers.size;
+		numbers.set(text, number);
+		return number;
+	});
 	return groupByKey$1(members, ({ gained, lost, unknownGained, unknownLost }) => [
 		gained,
 		lost,
 		unknownGained,
 		unknownLost
-	].map((list) => list.join("\n")).join("\n\n"));
+	].map(numberOf).join(" "));
 }
 function renderGroup(group, style, shown, origin) {
 	const [first] = group;
@@ -46103,6 +46345,7 @@ function labelled$1(label, items, style, paint) {
 var SUMS_SHOWN$1, GROUPS_SHOWN, NAMES_SHOWN$2, LONG_SUMS_SHOWN, LONG_GROUPS_SHOWN, WIDEST_NAME, LABEL_WIDTH$1, INDENT;
 var init_impact_text = __esmMin((() => {
 	init_escape();
+	init_memoized();
 	init_text();
 	init_risk_view();
 	init_wrap();
@@ -46463,8 +46706,12 @@ function renderRefusal({ rule, code, message, hint, override, place }, style) {
 }
 /** Formats the refusals of a plan, or the violations by live access. */
 function renderRefusals(refusals, style) {
-	const more = refusals.length - MAX_REFUSALS;
-	return [...refusals.slice(0, MAX_REFUSALS).flatMap((refusal) => renderRefusal(refusal, style)), ...more > 0 ? [`    ${style.dim(`${cutText(more)} (--format json shows all)`)}`] : []];
+	return cutToMost(refusals, (refusal) => renderRefusal(refusal, style), "    ", style);
+}
+/** Formats the first of many items. */
+function cutToMost(items, render, indent, style) {
+	const more = items.length - MAX_SHOWN$1;
+	return [...items.slice(0, MAX_SHOWN$1).flatMap(render), ...more > 0 ? [`${indent}${style.dim(`${cutText(more)} (--format json shows all)`)}`] : []];
 }
 function renderPlace(place, indent, style) {
 	if (place === null) return [];
@@ -46538,8 +46785,8 @@ function renderDetail(detail, style) {
 }
 /** Formats findings, errors first, after an empty line; empty if there are none. */
 function renderFindings({ errors, warnings }, style) {
-	const findings = [...errors, ...warnings];
-	return findings.length === 0 ? [] : ["", ...findings.flatMap((finding) => renderFinding(finding, style))];
+	const lines = cutToMost([...joinSame(errors), ...warnings], (finding) => renderFinding(finding, style), "  ", style);
+	return lines.length === 0 ? [] : ["", ...lines];
 }
 function renderFinding({ severity, message, hint, place }, style) {
 	const paint = severity === "error" ? style.red : style.yellow;
@@ -46551,7 +46798,7 @@ function renderFinding({ severity, message, hint, place }, style) {
 		...hint === null ? [] : renderHint(hint, "    ", style)
 	];
 }
-var LABEL_WIDTH, DETAIL_INDENT, NARROW_INDENT, RISKS_SHOWN$1, LONG_RISKS_SHOWN, LONG_DEFERRED_SHOWN, MAX_REFUSALS, IN_FILE, EQUAL_NAMES_SHOWN;
+var LABEL_WIDTH, DETAIL_INDENT, NARROW_INDENT, RISKS_SHOWN$1, LONG_RISKS_SHOWN, LONG_DEFERRED_SHOWN, MAX_SHOWN$1, IN_FILE, EQUAL_NAMES_SHOWN;
 var init_plan_text = __esmMin((() => {
 	init_escape();
 	init_text();
@@ -46570,8 +46817,8 @@ var init_plan_text = __esmMin((() => {
 	RISKS_SHOWN$1 = 12;
 	LONG_RISKS_SHOWN = 4;
 	LONG_DEFERRED_SHOWN = 10;
-	MAX_REFUSALS = 1e3;
-	IN_FILE = "To override in git, for this plan only, add under guards in the file:";
+	MAX_SHOWN$1 = 1e3;
+	IN_FILE = "To override in git, add under guards in the file:";
 	EQUAL_NAMES_SHOWN = 6;
 }));
 
@@ -47618,7 +47865,7 @@ function renderFailure(failure, style, times = 1, attempts = attemptsOf([failure
 	const problem = request?.problem;
 	const head = times > 1 ? `error, ${counted(times, "time")}` : "error";
 	const [first = "", ...more] = withoutDetail(message, problem).split("\n").map(oneLine);
-	const lines = [...wrapIfNarrow(first, style, `${style.red(head)}: `, "  "), ...more.flatMap((text) => wrapIfNarrow(text, style, "", "  "))];
+	const lines = [...wrapOnTerminal(first, style, `${style.red(head)}: `, "  "), ...more.flatMap((text) => wrapOnTerminal(text, style, "", "  "))];
 	if (problem) {
 		const fields = [
 			["type", problem.type],
@@ -47729,7 +47976,7 @@ function problems({ views, unplanned }, fleet) {
 		...place === null ? [] : [`    written at ${oneLine(place)}`],
 		...hint === null ? [] : hanging(oneLine(hint), "    → ", "      ")
 	];
-	const items = [...fleet.errors.map((group) => finding(messageAt(fleet, group).message, group.item)), ...fleet.own.flatMap(({ view: { merchant, errors } }) => errors.map((error) => finding(`${merchant}: ${error.message}`, error)))];
+	const items = [...fleet.errors.map((group) => finding(messageAt(fleet, group).message, group.item)), ...fleet.own.flatMap(({ view: { merchant, errors } }) => joinSame(errors).map((error) => finding(`${merchant}: ${error.message}`, error)))];
 	const count = unplanned.length + views.reduce((sum, { errors }) => sum + errors.length, 0);
 	return block(`❌ ${counted(count, "problem")} to fix before it can be applied`, [...unread, ...items]);
 }
@@ -47763,7 +48010,7 @@ function refusalItems(fleet) {
 			...commands.map((command) => `    → ${oneLine(command)}`),
 			...line === null ? [] : ["  or, in git, for this run only, under guards in a file that all of them include:", `    ${oneLine(line)}`]
 		]],
-		...fleet.own.flatMap(({ view: { merchant, refusals, overrides } }) => [...refusals.map((refusal) => refused(`${merchant}: ${refusal.rule} ${refusal.code}: ${refusal.message}`, refusal)), ...overrides === null ? [] : [[`  ${oneLine(merchant)}: to override in git, for this plan only, add under guards in the file:`, `    ${oneLine(overrides)}`]]])
+		...fleet.own.flatMap(({ view: { merchant, refusals, overrides } }) => [...refusals.map((refusal) => refused(`${merchant}: ${refusal.rule} ${refusal.code}: ${refusal.message}`, refusal)), ...overrides === null ? [] : [[`  ${oneLine(merchant)}: to override in git, add under guards in the file:`, `    ${oneLine(overrides)}`]]])
 	];
 }
 function riskBlock(fleet, risk) {
@@ -47818,6 +48065,7 @@ var init_review_sections = __esmMin((() => {
 	init_equal_text();
 	init_fleet_view();
 	init_names_text();
+	init_plan_view();
 	init_risk_view();
 	init_rules_view();
 	init_fit_review();
@@ -48078,7 +48326,8 @@ function styleFor(sink, io, color) {
 	const width = isTTY ? Math.min(columns || PLAIN.columns, MAX_COLUMNS$1) : PLAIN.columns;
 	return {
 		...color && wantsColor(io.env, isTTY) ? ansiFor(io.env) : PLAIN,
-		columns: width
+		columns: width,
+		onTerminal: isTTY
 	};
 }
 /** Wraps text in two escape sequences; `again` replaces an `end` inside the text, which would end this one too. */
@@ -48556,11 +48805,7 @@ function sameDeclared(change, past, now) {
 /** Returns the entry of a role or member. */
 function entryOf$1({ resource, name, id }, { roles = [], members = [] }) {
 	const isPinned = (entry) => id !== null && entry.id === id;
-	return resource === "role" ? roles.find((role) => role.name === name || isPinned(role)) : members.find((member) => addressesOf(member).includes(name.toLowerCase()) || isPinned(member));
-}
-/** Returns the addresses of an entry, current and previous, in lower case. */
-function addressesOf({ email, previously = [] }) {
-	return [email, ...previously].map((address) => address.toLowerCase());
+	return resource === "role" ? roles.find((role) => role.name === name || isPinned(role)) : members.find((member) => addressesOfPerson(member).includes(name.toLowerCase()) || isPinned(member));
 }
 /** Returns what a state declares of a role or member, as text; without an entry, what becomes of it. */
 function declaredOf(change, state) {
@@ -48578,7 +48823,7 @@ function declaredOf(change, state) {
 	});
 }
 function originsOf$1({ roles = [], members = [] }) {
-	return new Map([...roles.map(({ name, origin }) => [`role ${name}`, origin]), ...members.flatMap((member) => addressesOf(member).map((address) => [`member ${address}`, member.origin]))]);
+	return new Map([...roles.map(({ name, origin }) => [`role ${name}`, origin]), ...members.flatMap((member) => addressesOfPerson(member).map((address) => [`member ${address}`, member.origin]))]);
 }
 function keyOf$2({ resource, name }) {
 	return `${resource} ${resource === "member" ? name.toLowerCase() : name}`;
@@ -48587,6 +48832,7 @@ var NEVER;
 var init_drift_times = __esmMin((() => {
 	init_detect_drift();
 	init_build_plan();
+	init_person();
 	init_declared_history();
 	init_git_history();
 	NEVER = Number.NEGATIVE_INFINITY;
@@ -48990,6 +49236,7 @@ async function recordPlan(planned, plans, { store, seal }, records, forge) {
 	const name = recordOf(pull.number);
 	const runs = await records.runsOf(name);
 	const merchants = new Map(plans.map((plan) => [plan.merchant, sealed(recordable(plan), seal)]));
+	const refused = plans.filter(isRefusedByBase).map(({ merchant }) => merchant);
 	const head = pull.headSha;
 	const last = runs.findLast((run) => run.head === head && run.base === pull.baseRef);
 	const earlier = pull.reviews.map(({ id }) => id);
@@ -49006,6 +49253,7 @@ async function recordPlan(planned, plans, { store, seal }, records, forge) {
 		base: pull.baseRef,
 		earlier,
 		comment: planned.comment,
+		refused,
 		merchants
 	};
 	await store.editRuns(name, added, ({ number }) => kept.has(number) || !knownRuns.has(number));
@@ -49020,15 +49268,18 @@ async function recordPlan(planned, plans, { store, seal }, records, forge) {
 	};
 }
 /** Returns what of a plan may be approved: nothing that a rule of the base branch refuses, which an apply does not know. */
-function recordable({ reviewed, refusals }) {
-	if (refusals.every(({ by }) => by !== "base")) return reviewed;
+function recordable(plan) {
+	if (!isRefusedByBase(plan)) return plan.reviewed;
 	return {
-		...reviewed,
+		...plan.reviewed,
 		roles: [],
 		members: [],
 		people: [],
 		dates: []
 	};
+}
+function isRefusedByBase({ refusals }) {
+	return refusals.some(({ by }) => by === "base");
 }
 function isSame(run, merchants) {
 	if (run.merchants.size !== merchants.size) return false;
@@ -50064,7 +50315,7 @@ var init_event_registry = __esmMin((() => {
 					format: "1.",
 					run: RUN_FIELD,
 					merchant: MERCHANT,
-					environment: "`live` or `test`; `null` if the file has none.",
+					environment: "`live` or `test`; `null` if neither the file nor the key says.",
 					service: "Base URL of the service.",
 					fingerprint: "Fingerprint of the plan.",
 					changes: "Number of changes in the plan.",
@@ -51080,19 +51331,18 @@ function withoutPerson(text) {
 }
 function renderDiagnostic([diagnostic, ...repetitions], style) {
 	const { severity, code, message, frame, hint } = diagnostic;
-	const paint = severity === "error" ? style.red : style.yellow;
-	const head = `${style.bold(placeOf(diagnostic))}: ${paint(severity)}: `;
-	const lines = [...wrapIfNarrow(`${oneLine(message)} ${style.dim(`[${code}]`)}`, style, head, "  ")];
+	const text = `${(severity === "error" ? style.red : style.yellow)(severity)}: ${oneLine(message)} ${style.dim(`[${code}]`)}`;
+	const lines = [...wrapOnTerminal(text, style, `${style.bold(placeOf(diagnostic))}: `, "  ")];
 	if (frame !== void 0) lines.push(...frameLines(frame, style).map((line) => `  ${style.dim(line)}`));
-	if (repetitions.length > 0) lines.push(...wrapIfNarrow(alsoIn(repetitions), style, "  ", "    "));
-	if (hint !== void 0) lines.push(...wrapIfNarrow(oneLine(hint), style, `  ${style.cyan("→")} `, "    "));
+	if (repetitions.length > 0) lines.push(...wrapOnTerminal(alsoIn(repetitions), style, "  ", "    "));
+	if (hint !== void 0) lines.push(...wrapOnTerminal(oneLine(hint), style, `  ${style.cyan("→")} `, "    "));
 	return `${lines.join("\n")}\n`;
 }
-/** Returns the lines of a frame; on a narrow terminal cut around the carets, which stay below what they mark. */
-function frameLines(frame, { columns }) {
+/** Returns the lines of a frame; on a terminal cut to its width around the carets, which stay below what they mark. */
+function frameLines(frame, { columns, onTerminal }) {
 	const lines = frame.split("\n").map(oneLine);
 	const width = columns - FRAME_INDENT;
-	if (columns >= PLAIN.columns || lines.every((line) => cellWidth(line) <= width)) return lines;
+	if (!onTerminal || lines.every((line) => cellWidth(line) <= width)) return lines;
 	const [head = "", before = "", marks = ""] = lines.flatMap((line) => [.../^( +\| )( *)(\^+)$/.exec(line)?.slice(1) ?? []]);
 	const room = width - head.length - 2;
 	const from = before.length + marks.length <= room ? 0 : Math.max(0, before.length - Math.floor(room / 3));
@@ -51125,7 +51375,6 @@ var JOINED_FROM, ADDRESS, FRAME_INDENT, CUT, MOST_PLACES, PLACES_SHOWN;
 var init_diagnostics_text = __esmMin((() => {
 	init_escape();
 	init_text();
-	init_style();
 	init_wrap();
 	JOINED_FROM = 3;
 	ADDRESS = /[^\s"'(),<>[\]]+@[^\s"'(),<>[\]]+/g;
@@ -51509,7 +51758,7 @@ function looseningsOf(base, head, matches) {
 		...about("sync", looserSync(base.sync, head.sync)),
 		...about("ignore", newlyIgnored(base, head)),
 		...about("managed", noLongerManaged$1(base, head)),
-		...about("end dates", laterEnds(base, head)),
+		...about("end dates", laterEnds(base, head, context)),
 		...about("service", otherService(base, head))
 	];
 }
@@ -51627,7 +51876,7 @@ function unlisted(what, mode) {
 	return mode === "additive" ? [`${what} is no longer managed (unlisted, sync: additive)`] : [];
 }
 /** Returns the dates that give access for longer: no plan shows these before their time. */
-function laterEnds(base, head) {
+function laterEnds(base, head, { nameOf }) {
 	const members = byAddress(head.members);
 	const leavers = byAddress(head.leavers);
 	const leaving = (base.leavers ?? []).flatMap(({ email, from }) => {
@@ -51644,7 +51893,7 @@ function laterEnds(base, head) {
 			...later(`${email} is a member`, until, now.until),
 			...shorter(email, suspended, now.suspended),
 			...roles.flatMap(({ role, from: start, until: end }) => {
-				const grant = grants.get(role);
+				const grant = grants.get(nameOf(role));
 				const what = `${email} holds "${role}"`;
 				return grant === void 0 ? [] : [...earlier(what, start, grant.from), ...later(what, end, grant.until)];
 			})
@@ -51844,8 +52093,8 @@ async function compareFiles(context, read, comment) {
 		...planOutputs(plans),
 		...await publish(context, page, null, comment, changes)
 	};
-	if (fileErrors.length > 0) return failed$1("failed", "invalid-files", `The files have ${counted(fileErrors.length, "error")}.`, outputs);
-	if (loaded.diagnostics.some(({ refusal }) => refusal)) return failed$1("refused", "refused", "The files break their own policies or checks.", outputs);
+	if (fileErrors.length > 0) return failed("failed", "invalid-files", `The files have ${counted(fileErrors.length, "error")}.`, outputs);
+	if (loaded.diagnostics.some(({ refusal }) => refusal)) return failed("refused", "refused", "The files break their own policies or checks.", outputs);
 	return passed("compared", outputs);
 }
 /**
@@ -52077,7 +52326,7 @@ function renderApplyEvent(event, style) {
 		case "fields-emptied": {
 			const { merchant, change, fields } = event;
 			const text = `${oneLine(merchant)}  ${nameOf$2(change)}: the service cleared ${fields.join(" and ")}, which the update did not send. They are being restored; the rest of this run sends all fields of members.`;
-			return wrapIfNarrow(text, style, `${style.yellow("!")} `, "  ").join("\n");
+			return wrapOnTerminal(text, style, `${style.yellow("!")} `, "  ").join("\n");
 		}
 		case "change-ended": return outcomeLine(event.merchant, event.outcome, style);
 		case "apply-started":
@@ -52090,12 +52339,12 @@ function renderApplyEvent(event, style) {
 }
 function outcomeLine(merchant, outcome, style) {
 	const what = `${oneLine(merchant)}  ${nameOf$2(outcome.change)}`;
-	const marked = (mark, text) => wrapIfNarrow(`${what} ${text}`, style, `${mark} `, "  ").join("\n");
+	const marked = (mark, text) => wrapOnTerminal(`${what} ${text}`, style, `${mark} `, "  ").join("\n");
 	switch (outcome.status) {
 		case "done": return marked(style.green("✓"), `${doneWord(outcome)}${outcome.adopted ? ` (${adoptedText(isPassword(outcome.change))})` : ""}`);
 		case "stale": return marked(style.red("✗"), `stale: ${oneLine(outcome.failure.message)}`);
 		case "failed":
-			if (isInvitationLimited(outcome)) return wrapIfNarrow(oneLine(`${merchant}  ${outcome.failure.message}`), style, `${style.yellow("!")} `, "  ").join("\n");
+			if (isInvitationLimited(outcome)) return wrapOnTerminal(oneLine(`${merchant}  ${outcome.failure.message}`), style, `${style.yellow("!")} `, "  ").join("\n");
 			return marked(style.red("✗"), `failed: ${oneLine(outcome.failure.message)}`);
 		case "unknown": return marked(style.yellow("?"), `unknown: ${oneLine(outcome.failure.message)}`);
 		case "unfinished": return outcome.failure ? marked(style.red("✗"), `unfinished: ${oneLine(outcome.failure.message)}`) : null;
@@ -52121,7 +52370,7 @@ function renderPasswords(due, style) {
 	return affected.map(({ plan, passwords }) => {
 		return `${passwords.flatMap(({ name, passwordEnv }) => {
 			const text = `${oneLine(plan.merchant)}: the password of ${oneLine(name)} will be set from ${oneLine(passwordEnv)}.`;
-			return wrapIfNarrow(text, style, "", "  ");
+			return wrapOnTerminal(text, style, "", "  ");
 		}).join("\n")}\n\n`;
 	}).join("");
 }
@@ -52156,7 +52405,7 @@ function renderDoneChanges(ends, style) {
 	return [...[
 		...shown.map(({ row, at }) => `${DONE$1[row.kind]} ${doneText(row)}${at}`),
 		...passwords.length > kept ? [`set ${counted(passwords.length - kept, "password")}`] : [],
-		...kept > 0 ? [`kept ${counted(kept, "password")}, since the new one was used before`] : []
+		...kept > 0 ? [`kept ${counted(kept, "password")}: the new ${kept === 1 ? "one was" : "ones were"} used before`] : []
 	].flatMap((text) => hangingLines(oneLine(text), style.columns, `${style.green("✓")} `, "    ")), ...hidden > 0 ? [`  ${style.dim(cutText(hidden))}`] : []].map((line) => `${line}\n`).join("");
 }
 function doneText(row) {
@@ -52203,11 +52452,11 @@ var init_held_text = __esmMin((() => {
 
 // src/show/text/ending/next-step-text.ts
 /** Says what to do next, how to undo the run, and where its journals are. */
-function nextBlock({ applied, outcomes, leftOut, unapproved = [] }, skipped, isCut, style) {
+function nextBlock({ command, applied, outcomes, leftOut, unapproved = [] }, skipped, isCut, style) {
 	const complete = isComplete(outcomes);
 	const next = [
 		...applied === null ? [] : causeText(applied),
-		...complete ? [] : [isDoneButFor(unapproved, applied) ? SAVE_REST : howToGoOn$1(applied, skipped)],
+		...complete ? [] : [isDoneButFor(unapproved, applied) ? SAVE_REST : applied === null || applied.ends.length === 0 ? howToBegin(skipped, command) : howToGoOn$1(applied, skipped)],
 		...!complete && leftOut > 0 ? [`${counted(leftOut, "change")} left out; the next plan shows ${leftOut === 1 ? "it" : "them"} again.`] : []
 	];
 	const lines = next.length === 0 ? [] : wrapText(next.join(" "), style.columns);
@@ -52245,16 +52494,17 @@ function isDoneButFor(unapproved, applied) {
 	const outcomes = (applied?.ends ?? []).flatMap(({ result }) => result.outcomes);
 	return unapproved.length > 0 && outcomes.every(({ status }) => status === "done");
 }
-function howToGoOn$1(applied, skipped) {
-	const ends = applied?.ends ?? [];
+/** Returns how to begin again where no merchant was applied to. */
+function howToBegin(skipped, command) {
+	return `To continue, ${skipped.some(({ status }) => status === "refused") ? "correct the files, or override or approve the refused changes" : "fix the problems above"}, and ${command === "apply" ? "apply again" : "run the undo again"}.`;
+}
+function howToGoOn$1({ ends }, skipped) {
 	const outcomes = ends.flatMap(({ result }) => result.outcomes);
 	const writes = ends.reduce((sum, { result }) => sum + result.writes, 0);
 	const rotates = outcomes.length > 0 && outcomes.every(({ change }) => isPassword(change));
 	const plan = "run \"rolecall plan\"";
 	const unknown = outcomes.filter(({ status }) => status === "unknown").length;
 	const what = writes > unknown ? "Completed changes remain." : unknown > 0 ? "It is unknown whether anything was changed." : "Nothing was changed.";
-	const isRefused = skipped.some(({ status }) => status === "refused");
-	if (ends.length === 0) return isRefused ? "To continue, correct the files, or override or approve the refused changes, and apply again." : "To continue, fix the problems above, and apply again.";
 	if (rotates && skipped.length === 0 && outcomes.some(({ status }) => status !== "done")) return `${what} To continue, ${outcomes.some(({ status }) => status === "failed") ? "fix the problem, and " : ""}run the command again: passwords that are already set are kept.`;
 	if (unknown > 0) return `${what} To continue, ${plan} to see what remains, and apply again.`;
 	if (!ends.some(({ result, verification }) => result.journalFailure !== null || verification !== null || result.outcomes.some((outcome) => "failure" in outcome && outcome.failure)) && skipped.length === 0) return `${what} To continue, run the command again.`;
@@ -53566,6 +53816,10 @@ function reviewedChangeText({ kind, name, item, role }, value) {
 	if (kind === "role") return value === true ? `${who} would grant ${element}` : `${who} would no longer grant ${element}`;
 	return value === true ? `${who} would get the role ${role}` : `${who} would lose the role ${role}`;
 }
+/** Says that the files no longer list somebody whose creation was reviewed. */
+function notListedText(name) {
+	return `the files do not list ${name}`;
+}
 /** Says how an item is not as it was reviewed. */
 function deviationText({ kind, name, item, role }, reviewed) {
 	const who = nameText(kind, name);
@@ -53809,10 +54063,9 @@ function accountFor(reviews, merged, context) {
 	const fingerprintsOf = changeFinder(context);
 	const ofRoles = context.fresh.plan.changes.flatMap(({ resource, fingerprint }) => resource === "role" ? fingerprint : []);
 	const judgedGroups = groupedRows(merged.rows).map((rows) => {
-		const [{ review }] = rows;
-		const hasBase = reviews[review]?.state.hasBase === true;
+		const [{ review, row }] = rows;
 		const fingerprints = [...new Set(rows.flatMap((mergedRow) => fingerprintsOf(mergedRow.row.subject)))];
-		const judged = rows.flatMap((mergedRow) => ownItems(mergedRow.row, hasBase).map((item) => ({
+		const judged = rows.flatMap((mergedRow) => ownItems(mergedRow, reviews[review], merged).map((item) => ({
 			item,
 			row: mergedRow.row,
 			...judge(mergedRow, item)
@@ -53822,6 +54075,13 @@ function accountFor(reviews, merged, context) {
 			name,
 			fingerprints
 		}, context);
+		if (entry?.verdict === "ended" && fingerprints.length === 0 && context.live({
+			kind: "member",
+			key: row.subject.key
+		}) === null) return {
+			entry,
+			open: []
+		};
 		return {
 			entry,
 			open: rows.flatMap((mergedRow) => {
@@ -53880,14 +54140,19 @@ function groupedRows(mergedRows) {
 	}
 	return [...groups.values()];
 }
-/** Returns the items that a review changes: with a base, those that its files do. */
-function ownItems(row, hasBase) {
-	if (row.subject.kind === "leftover") return [EXISTS];
+/**
+* Returns the items that a review changes: with a base, those that its files do, and what it shows besides of a role or
+* membership where the files of another review say something else.
+*/
+function ownItems(mergedRow, review, merged) {
+	const { row } = mergedRow;
+	const { subject, base, after } = row;
+	if (subject.kind === "leftover") return [EXISTS];
 	const items = touchedItems(row).filter(({ field }) => field !== "reach");
-	if (!hasBase) return items;
-	const { base } = row;
-	if (base === void 0) return [];
-	return items.filter((item) => !isSameValue(itemValue(base, item), itemValue(row.after, item)));
+	if (review?.state.hasBase !== true) return items;
+	if (base !== void 0) return items.filter((item) => !isSameValue(itemValue(base, item), itemValue(after, item)));
+	if (subject.kind === "person") return [];
+	return review.lostAt === void 0 ? items.filter((item) => merged.isContradicted(mergedRow, item)) : items;
 }
 /** Returns a function that says what becomes of an item of a review. */
 function itemJudge(merged, context) {
@@ -53984,12 +54249,18 @@ function changeFinder(context) {
 		key
 	})) ?? [];
 }
-function reasonsOf(judged, fingerprints, { refused, named }) {
+function reasonsOf(judged, fingerprints, { refused, named, seal, fresh: { desired } }) {
 	const isRefused = judged.some(({ verdict }) => verdict === "refused");
 	const ownRefusals = refused.filter(({ change }) => fingerprints.includes(change.fingerprint));
 	if (isRefused && ownRefusals.length > 0) return [...new Set(ownRefusals.flatMap(({ reasons }) => reasons))];
 	const gone = judged.find(({ item, row }) => item.field === null && row.subject.kind !== "person");
-	return [...new Set((gone === void 0 ? judged : [gone]).map(({ row, item }) => deviationText(named(row.subject, item), itemValue(row.after, item))))];
+	return [...new Set((gone === void 0 ? judged : [gone]).map(({ row, item }) => {
+		const { kind, key } = row.subject;
+		const [namedItem, reviewed] = [named(row.subject, item), itemValue(row.after, item)];
+		const isMissing = kind === "member" && item === EXISTS && reviewed === true;
+		const isListed = desired.members?.some(({ email }) => seal(email.toLowerCase()) === key) === true;
+		return isMissing && !isListed && namedItem.name !== null ? notListedText(namedItem.name) : deviationText(namedItem, reviewed);
+	}))];
 }
 /** Returns the entries of the files that lead to something else than what was reviewed. */
 function originsOf(name, judged, { fresh: { desired, live }, seal, covered, endOf }) {
@@ -54325,7 +54596,7 @@ function freshContext(fresh, reviews, seal) {
 		reviewTimes: reviews.map(({ state }) => state.at),
 		named: ({ kind, key }, item) => ({
 			kind,
-			name: kind === "role" ? roleName(key) : nameOf(key),
+			name: kind === "role" ? roleName(key) : nameOf(key) ?? (seal === UNSEALED ? key : null),
 			item,
 			role: roleName(item.element ?? "")
 		}),
@@ -54357,6 +54628,7 @@ var init_fresh_context = __esmMin((() => {
 	init_end_state();
 	init_identities();
 	init_passed_dates();
+	init_seal();
 }));
 
 // src/kernel/approval/merged-reviews.ts
@@ -54378,6 +54650,11 @@ function mergeReviews(reviews, identitiesFor) {
 	}
 	return {
 		rows,
+		isContradicted: ({ review, row: { subject, after } }, item) => (bySubject.get(subjectText(subject)) ?? []).some(({ review: other, row: { base, after: declared } }) => {
+			if (other === review || base === void 0) return false;
+			const value = itemValue(declared, item);
+			return !isSameValue(itemValue(base, item), value) && !isSameValue(itemValue(after, item), value);
+		}),
 		decide: (subject, item) => {
 			const rowsOfSubject = bySubject.get(subjectText(subject)) ?? [];
 			const toucher = rowsOfSubject.findLast(({ row }) => touches(row, item));
@@ -54457,13 +54734,16 @@ function remaining(comparison, done) {
 	return reviews.flatMap((review, index) => {
 		const { name, state, lostAt = now } = review;
 		const own = needed.filter((open) => open.index === index);
-		const dates = state.dates.filter(({ at, name: who }) => at > now || isWaiting(who));
+		const lostRows = rowsAt(state, own.filter(({ isLost }) => isLost));
+		const openRows = rowsAt(state, own.filter(({ isLost }) => !isLost));
+		const kept = new Set([...openRows.members, ...openRows.people].map(({ name: who }) => who));
+		const dates = state.dates.filter(({ at, name: who }) => at > now || isWaiting(who) || kept.has(who));
 		const lost = {
-			...rowsAt(state, own.filter(({ isLost }) => isLost)),
+			...lostRows,
 			dates: lostDates.get(index) ?? []
 		};
 		const open = {
-			...rowsAt(state, own.filter(({ isLost }) => !isLost)),
+			...openRows,
 			dates
 		};
 		return [...hasContent(lost) ? [{
@@ -54561,20 +54841,7 @@ var init_compare_reviewed = __esmMin((() => {
 function judgeMerchant(fresh, reviews, seal, placeOf) {
 	const comparison = compareReviewed(reviews, fresh, seal);
 	const refused = new Set(comparison.refused.map(({ change }) => `${change.resource} ${change.name}`));
-	const dropped = comparison.account.flatMap((entry) => {
-		if (entry.verdict !== "dropped" || refused.has(`${entry.resource} ${entry.name}`)) return [];
-		const places = entry.origins.map(placeOf).join(", ");
-		const why = `${entry.reasons.length === 0 ? "the files no longer declare it" : entry.reasons.join("; ")}${places === "" ? "" : ` (${places})`}`;
-		const change = `${VERBS[entry.does]} ${entry.name ?? "somebody who is no longer live or listed"}`;
-		return [{
-			review: entry.review,
-			change,
-			why,
-			sentence: `${entry.review} was to ${change}, and was lost: ${why}.`,
-			file: entry.origins[0]?.file ?? null,
-			isKnown: reviews[entry.index]?.lostAt !== void 0
-		}];
-	});
+	const dropped = droppedChanges(comparison, reviews, placeOf).filter(({ entry: { resource, name } }) => !refused.has(`${resource} ${name}`));
 	const superseded = comparison.account.flatMap(({ review, verdict, does, name, by }) => verdict === "superseded" && does !== "permissions" && name !== null && by !== null ? [`${review} was to ${VERBS[does]} ${name}; ${by} has decided otherwise since.`] : []);
 	const lost = dropped.map(({ sentence }) => sentence);
 	const shown = new Set(comparison.account.flatMap(({ verdict, fingerprints }) => verdict === "refused" ? fingerprints : []));
@@ -54582,7 +54849,9 @@ function judgeMerchant(fresh, reviews, seal, placeOf) {
 		const why = reasons.length === 0 ? "" : `: ${reasons.join("; ")}`;
 		return `not approved: ${change.kind} ${change.resource} ${change.name}${why}.`;
 	};
-	const refusals = comparison.refused.map(sentenceOf);
+	const isLeft = ({ change }) => isRenewal(change) && !shown.has(change.fingerprint);
+	const refusals = comparison.refused.filter((refused) => !isLeft(refused)).map(sentenceOf);
+	const expired = comparison.refused.filter(isLeft).map(({ change }) => `the invitation of ${change.name} has expired; the next pull request that changes the merchant renews it.`);
 	const { at } = fresh.plan.reviewed;
 	const due = comparison.refused.filter(({ change }) => shown.has(change.fingerprint) || isDueInPart(change, fresh.desired, at));
 	return {
@@ -54593,11 +54862,33 @@ function judgeMerchant(fresh, reviews, seal, placeOf) {
 		rest: restOf(fresh, comparison),
 		refusals,
 		dueRefusals: due.map(sentenceOf),
-		superseded: [...new Set(superseded)],
+		remarks: [...new Set(superseded), ...expired],
 		dropped,
 		lost,
 		objections: [...refusals, ...lost]
 	};
+}
+/** Returns the reviewed changes that the files no longer make. */
+function droppedChanges({ account }, reviews, placeOf) {
+	return account.flatMap((entry) => {
+		if (entry.verdict !== "dropped") return [];
+		const places = entry.origins.map(placeOf).join(", ");
+		const why = `${entry.reasons.length === 0 ? "the files no longer declare it" : entry.reasons.join("; ")}${places === "" ? "" : ` (${places})`}`;
+		const change = `${VERBS[entry.does]} ${entry.name ?? "somebody who is no longer live or listed"}`;
+		return [{
+			entry,
+			review: entry.review,
+			change,
+			why,
+			sentence: `${entry.review} was to ${change}, and was lost: ${why}.`,
+			file: entry.origins[0]?.file ?? null,
+			isKnown: reviews[entry.index]?.lostAt !== void 0
+		}];
+	});
+}
+/** Returns whether a change only renews an expired invitation. */
+function isRenewal(change) {
+	return change.kind === "replace" && change.reason === "invitation-expired" && change.fields.length === 0;
 }
 function restOf({ plan, planWithout }, { covered, refused }) {
 	if (covered.changes.length === 0 || refused.length === 0) return refused.length === 0 ? covered : plan;
@@ -54705,10 +54996,11 @@ async function approvalSoFar({ event, github }, { seal }, records, looks, placeO
 			const { merchant } = look.plan;
 			const lost = lostReviews(records.states.get(merchant));
 			if (lost.length === 0) return [];
-			return judgeMerchant({
+			const comparison = compareReviewed(lost, {
 				...look,
 				desired: look.session.state
-			}, lost, seal, placeOf).lost.map((sentence) => `${merchant}: ${sentence}`);
+			}, seal);
+			return droppedChanges(comparison, lost, placeOf).map(({ sentence }) => `${merchant}: ${sentence}`);
 		});
 		const objections = /* @__PURE__ */ new Map();
 		for (const look of isApproved ? looks : []) {
@@ -54798,6 +55090,7 @@ function pullNames(reviews) {
 }
 var MAX_NAMED$3;
 var init_plan_approval = __esmMin((() => {
+	init_compare_reviewed();
 	init_escape();
 	init_text();
 	init_judge_merchant();
@@ -54815,10 +55108,10 @@ var init_plan_approval = __esmMin((() => {
 * Returns the days on which dates bring something, the earliest first, and judges the first of them as if everything due
 * until then were done.
 */
-function laterDays(dates, planAt) {
+function laterDays(dates, judgeAt) {
 	return daysOf(dates).map((day, index) => index < MAX_JUDGED ? {
 		...day,
-		refusals: refusalsOn(day.at, planAt)
+		refusals: refusalsOn(day.at, judgeAt)
 	} : day);
 }
 /** Groups dates by their moments, the earliest first, without judging them. */
@@ -54833,11 +55126,12 @@ function daysOf(dates) {
 * Returns the refusals that a day brings. Limits of how much changes at once count what this day adds; other rules judge
 * the state that it leads to.
 */
-function refusalsOn(time, planAt) {
-	const before = planAt(time - 1);
-	const whole = planAt(time);
+function refusalsOn(time, judgeAt) {
+	const before = judgeAt(time - 1)();
+	const judge = judgeAt(time);
+	const whole = judge();
 	const earlier = new Set(before.changes.map(({ fingerprint }) => fingerprint));
-	const added = earlier.size === 0 ? whole : planAt(time, earlier);
+	const added = earlier.size === 0 ? whole : judge(earlier);
 	const refusedBefore = new Set(before.refusals.map(keyOf));
 	return [...added.refusals.filter(isLimit), ...whole.refusals.filter((refusal) => !isLimit(refusal) && !refusedBefore.has(keyOf(refusal)))];
 }
@@ -54874,16 +55168,16 @@ function scopeText(planned, { states, valid, earlier }) {
 /** Returns the result of a plan, without its outputs. */
 function verdictOf$1({ inputs }, plans, unplanned, fileErrors) {
 	const findings = plans.flatMap((plan) => plan.findings.filter(({ severity }) => severity === "error"));
-	if (fileErrors > 0) return failed$1("failed", "invalid-files", `The files have ${counted(fileErrors, "error")}.`);
+	if (fileErrors > 0) return failed("failed", "invalid-files", `The files have ${counted(fileErrors, "error")}.`);
 	if (unplanned.length > 0) {
 		const reason = unplanned.every(({ failure }) => failure.code === "key-missing") ? "key-missing" : "service";
-		return failed$1("failed", reason, `${counted(unplanned.length, "merchant")} could not be planned.`);
+		return failed("failed", reason, `${counted(unplanned.length, "merchant")} could not be planned.`);
 	}
-	if (findings.length > 0) return failed$1("failed", "invalid-files", `${counted(findings.length, "problem")} to fix first.`);
+	if (findings.length > 0) return failed("failed", "invalid-files", `${counted(findings.length, "problem")} to fix first.`);
 	const refusals = plans.flatMap((plan) => plan.refusals);
-	if (refusals.length > 0) return failed$1("refused", "refused", `An apply would be refused, for ${counted(refusals.length, "reason")}.`);
+	if (refusals.length > 0) return failed("refused", "refused", `An apply would be refused, for ${counted(refusals.length, "reason")}.`);
 	if (plans.every(({ changes }) => changes.length === 0)) return passed("no-changes");
-	return inputs.failOn === "changes" ? failed$1("changes", "differences", "There are changes, and fail-on is changes.") : passed("changes");
+	return inputs.failOn === "changes" ? failed("changes", "differences", "There are changes, and fail-on is changes.") : passed("changes");
 }
 /** Returns the paragraphs about what a merge does, or whether the plan was approved before. */
 function afterPlan(context, states, looks, approval) {
@@ -54921,11 +55215,11 @@ function changesFiles(plans, states, base, now) {
 /** Announces the dates that are to come: what follows from them needs no approval of its own. */
 function announcedDates({ event, io, masked }, states, looks) {
 	if (event.pull === null) return [];
-	const planAtOf = new Map(looks.map(({ plan, planAt }) => [plan.merchant, planAt]));
+	const judgeAtOf = new Map(looks.map(({ plan, judgeAt }) => [plan.merchant, judgeAt]));
 	const text = datesText$1(states.flatMap((state) => {
 		const dates = upcomingDates(state, io.now());
-		const planAt = planAtOf.get(state.merchant);
-		return (planAt === void 0 ? daysOf(dates) : laterDays(dates, planAt)).map((day) => laterView(day, state.merchant));
+		const judgeAt = judgeAtOf.get(state.merchant);
+		return (judgeAt === void 0 ? daysOf(dates) : laterDays(dates, judgeAt)).map((day) => laterView(day, state.merchant));
 	}));
 	if (text === "") return [];
 	return [masked ? maskText(text) : text];
@@ -55091,7 +55385,7 @@ async function run$2(context, read, store, recorded) {
 	} catch (error) {
 		const failure = error instanceof ActionError ? error : new ActionError("bug", "rolecall failed because of a bug.");
 		await showFailure(failure, context, again ? NO_COMMENT : comment);
-		await setStatus(context, "plan", failed$1("failed", failure.reason, failure.message));
+		await setStatus(context, "plan", failed("failed", failure.reason, failure.message));
 		throw error;
 	}
 }
@@ -55176,7 +55470,7 @@ async function reviewed({ loaded, base, states, looks, unplanned, store }, conte
 		...await publish(context, page, plans, isApproved ? NO_COMMENT : comment, worth)
 	};
 	if (comment.isStale()) return {
-		...failed$1("failed", "github", STALE),
+		...failed("failed", "github", STALE),
 		outputs
 	};
 	const kept = store && await keepPlan(context, store, store.records, plans, comment.id());
@@ -55188,7 +55482,7 @@ async function reviewed({ loaded, base, states, looks, unplanned, store }, conte
 	return objection === null ? {
 		...verdict,
 		outputs
-	} : failed$1("refused", "not-approved", objection, outputs);
+	} : failed("refused", "not-approved", objection, outputs);
 }
 function overdueLines({ states }, store, now) {
 	const text = store && overdueText(states, store.records.states, now, store.seal);
@@ -57973,6 +58267,16 @@ var init_runs_folder = __esmMin((() => {
 }));
 
 // src/app/journal/read-journals.ts
+/** Formats a time as a run's id, sortable and a file name on every platform: `2026-11-21T13-05-00-123Z`. */
+function runIdAt(time) {
+	return new Date(time).toISOString().replaceAll(/[:.]/g, "-");
+}
+/** Returns the time in the name of a journal, in ms since the epoch; `null` for other names. */
+function timeOfRun(name) {
+	const [, hour, minute, second, rest] = TIME.exec(name) ?? [];
+	const time = Date.parse(`${hour}:${minute}:${second}.${rest}`);
+	return Number.isNaN(time) ? null : time;
+}
 /** Lists the journals, the newest first; empty without a folder. */
 async function listRuns(cwd) {
 	const { folder, names } = await journalNames(cwd);
@@ -58051,7 +58355,7 @@ async function readRun(stored, io, uid = OWN_UID) {
 		unreadable: `${stored.file}: ${why}`,
 		distrusted: true
 	});
-	if (stored.tracked === "yes") return distrusted("git tracks it, so it may not record an apply on this machine");
+	if (stored.tracked === "yes") return distrusted("git tracks it, so it may come from another machine");
 	if (stored.tracked === "unknown") return distrusted("git cannot tell whether it tracks the file: \"git status\" must work here");
 	const read = await readText(join(io.cwd, stored.file));
 	if ("text" in read && uid !== null && read.uid !== uid) return distrusted("it belongs to another user");
@@ -58118,7 +58422,7 @@ function runStatus(run, alive) {
 function unknownWrites({ writes }) {
 	return writes.filter(({ outcome }) => outcome === null || outcome.status === "unknown");
 }
-var run, EXTENSION, MAX_BYTES, NONE$3, collator;
+var run, EXTENSION, MAX_BYTES, TIME, NONE$3, collator;
 var init_read_journals = __esmMin((() => {
 	init_lost_state();
 	init_errors();
@@ -58129,6 +58433,7 @@ var init_read_journals = __esmMin((() => {
 	run = promisify(execFile);
 	EXTENSION = ".jsonl";
 	MAX_BYTES = 268435456;
+	TIME = /^(\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\d)-(\d{3}Z)/;
 	NONE$3 = /* @__PURE__ */ new Set();
 	collator = new Intl.Collator("en", { numeric: true });
 }));
@@ -58241,17 +58546,10 @@ function runStarted({ run, plan: { merchant, environment, service, fingerprint, 
 		undoes
 	};
 }
-/** Returns an unused run id: the current time, or the next free millisecond. */
+/** Returns an unused run id: the current time, but after those of all earlier runs, whose clock may have been ahead. */
 async function freeId(folder, now) {
-	const names = await readdir(folder);
-	for (let time = now;; time += 1) {
-		const id = timeOf(time);
-		if (!names.some((name) => name.startsWith(id))) return id;
-	}
-}
-/** Formats a time as a sortable file name for every platform: `2026-11-21T13-05-00-123Z`. */
-function timeOf(now) {
-	return new Date(now).toISOString().replaceAll(/[:.]/g, "-");
+	const latest = (await readdir(folder)).flatMap((name) => timeOfRun(name) ?? []).reduce((a, b) => Math.max(a, b), 0);
+	return runIdAt(latest < LAST_TIME ? Math.max(now, latest + 1) : now);
 }
 /** Creates the folder for the user alone, and keeps it out of git: a journal shows who may do what. */
 async function makeFolder(folder) {
@@ -58393,7 +58691,7 @@ function isPlain$1(address) {
 		hash
 	].every((part) => part === "");
 }
-var YIELD_MS, LOOK_MS, MAX_SAME_NAME, HINTS, LONGEST_ADDRESS;
+var YIELD_MS, LOOK_MS, LAST_TIME, MAX_SAME_NAME, HINTS, LONGEST_ADDRESS;
 var init_write_journal = __esmMin((() => {
 	init_errors();
 	init_atomic_write();
@@ -58404,6 +58702,7 @@ var init_write_journal = __esmMin((() => {
 	init_runs_folder();
 	YIELD_MS = 1e3;
 	LOOK_MS = 100;
+	LAST_TIME = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 	MAX_SAME_NAME = 1e3;
 	HINTS = {
 		EACCES: "Give yourself write permission there",
@@ -58524,7 +58823,7 @@ function neverApplied({ records, covered, merged }, states) {
 	});
 }
 /** Adds what is known of judged merchants, and which pull request made a reviewed change get lost. */
-async function lookedAt({ isDue }, { records, waiting }, judged, pullOf) {
+async function lookedAt({ isDue }, { records, merged, waiting }, judged, pullOf) {
 	const looked = [];
 	for (const one of judged) {
 		const state = records.states.get(one.merchant);
@@ -58546,16 +58845,25 @@ async function lookedAt({ isDue }, { records, waiting }, judged, pullOf) {
 		}
 		const { lost, blamed } = await lostChanges(waiting === null ? one.dropped : one.dropped.filter(({ isKnown }) => !isKnown), pullOf);
 		const refusals = [...state === null ? [INVALID_STATE] : [], ...one.refusals];
+		const why = one.refusals.length === 0 ? [] : refusedByBase(one.merchant, state, merged);
 		looked.push({
 			...one,
 			state,
 			blamed,
 			refusals,
 			lost,
-			objections: [...refusals, ...lost]
+			objections: [
+				...refusals,
+				...why,
+				...lost
+			]
 		});
 	}
 	return looked;
+}
+/** Says which merged pull requests are not approved because a rule of their base branch refused them. */
+function refusedByBase(merchant, state, merged) {
+	return unsettled(merchant, state, merged).flatMap(({ name, run }) => run?.refused.includes(merchant) ? [`A rule of the base branch refused the plan of ${name}, so that nothing of it is approved.`] : []);
 }
 async function lostChanges(dropped, pullOf) {
 	const lost = [];
@@ -58572,6 +58880,25 @@ async function lostChanges(dropped, pullOf) {
 		lost,
 		blamed: [...blamed]
 	};
+}
+/**
+* Returns a function that names the run which the limits of a run judge a merchant with. Merchants that a pull request has in
+* common are judged together, as its plan was; those with nothing but dates are, too. So what a pull request left undone
+* does not count against others.
+*/
+function reviewedRuns(judged) {
+	const joined = /* @__PURE__ */ new Map();
+	const runOf = (name) => {
+		const other = joined.get(name);
+		return other === void 0 ? name : runOf(other);
+	};
+	const firsts = /* @__PURE__ */ new Map();
+	for (const { merchant, reviews } of judged) {
+		const [first = "", ...others] = reviews.filter(hasRows).map(({ name }) => name);
+		firsts.set(merchant, first);
+		for (const other of others) if (runOf(other) !== runOf(first)) joined.set(runOf(other), runOf(first));
+	}
+	return (merchant) => runOf(firsts.get(merchant) ?? "");
 }
 /** Returns whether the reasons why a merchant is not as its files say are news: a later merge elsewhere did not cause them. */
 function failureReport({ sha, isPush }, { declared, merged, records }, merchant, reasons, seal) {
@@ -58616,7 +58943,7 @@ function staleWaiting(names) {
 }
 /** Returns the merchants with changes that nobody has reviewed, that can be made, and that no earlier run has reported. */
 function unreviewedIn(looked) {
-	return looked.filter(({ since, comparison, whole }) => since === null && comparison.refused.length > 0 && whole.findings.every(({ severity }) => severity !== "error"));
+	return looked.filter(({ since, comparison, refusals, whole }) => since === null && comparison.refused.length > 0 && refusals.length > 0 && whole.findings.every(({ severity }) => severity !== "error"));
 }
 /**
 * Records what nobody has reviewed, so that a job whose environment has reviewers can apply it. `approvals` are those of the
@@ -58629,6 +58956,7 @@ async function recordWaiting({ run, attempt }, { store, seal }, { head, base, ap
 		base,
 		earlier: approvals.map(environmentNumber),
 		comment: null,
+		refused: [],
 		merchants
 	};
 	await store.editRuns(`${WAITING$1}${run}-${attempt}`, added, () => false);
@@ -58927,7 +59255,7 @@ async function runApplyMerged(context) {
 			plans: [],
 			placeOf: () => null
 		});
-		if (isReported) await setStatus(context, "apply", failed$1("failed", failure.reason, failure.message));
+		if (isReported) await setStatus(context, "apply", failed("failed", failure.reason, failure.message));
 		throw error;
 	}
 }
@@ -58943,7 +59271,7 @@ async function stoppable(context, branch, store) {
 async function apply(context, branch, store, cancellation) {
 	const { inputs, io, log, github } = context;
 	const read = await loadFiles(inputs, io);
-	const loaded = await withoutEarlierErrors(read, read.valid ? null : await statesBefore(context));
+	const loaded = await withoutEarlierErrors(read, read.valid ? null : await filesAt(context, context.event.before));
 	const isBroken = loaded.diagnostics.some(isFileError);
 	const states = soundStates(read);
 	const keys = keysNamedBy(loaded.states, io.env);
@@ -58959,9 +59287,11 @@ async function apply(context, branch, store, cancellation) {
 	const { planned: whole, progress, close } = await planFiles(current, inputs, io, { signal: cancellation.cancelled });
 	try {
 		const placeOf = ruleLocations(loaded.states, loaded.sources);
-		const judged = await judge(context, plannedOnly(whole), records, store, placeTexts(loaded.sources));
+		const run = runOf(context);
+		const pullOf = lastPulls(context, mergedCommits(run, records));
+		const judged = await judge(run, plannedOnly(whole), records, store, placeTexts(loaded.sources), pullOf);
 		const byMerchant = new Map(judged.map((look) => [look.merchant, look]));
-		const planned = withRunOverrides(whole.map((plan) => coveredPart(plan, byMerchant)));
+		const planned = withRunOverrides(whole.map((plan) => coveredPart(plan, byMerchant)), reviewedRuns(judged));
 		const looks = plannedOnly(planned);
 		const plans = looks.map(({ plan }) => plan);
 		const overrides = parseOverrides(overridesIn(inputs.allow));
@@ -58976,14 +59306,13 @@ async function apply(context, branch, store, cancellation) {
 			...planOutputs(plans),
 			"plan-path": await context.saveFile(`rolecall-plan-${context.scope.id}.json`, plansJson(plans))
 		};
-		const run = runOf(context);
 		const unplanned = unplannedOf(planned);
 		const unread = new Map(unplanned.map(({ merchant }) => [merchant, failureReport(run, records, merchant, [UNREAD$1], store.seal)]));
 		const shown = [...isBroken ? [BROKEN_FILES, ...fileErrorLines(loaded.diagnostics)] : [], ...unplanned.flatMap((one) => unread.get(one.merchant)?.since === null ? unreadLines(one) : [])];
 		for (const line of shown) reporter.say(line);
 		const skipped = skippedMerchants(planned, overrides, /* @__PURE__ */ new Map());
 		const isWhole = loaded.valid && inputs.shard === null && inputs.merchants.length === 0;
-		const undeclared = isWhole ? undeclaredMerchants(run, records, store.seal) : [];
+		const undeclared = isWhole ? await withRemovers(context, undeclaredMerchants(run, records, store.seal), records, pullOf) : [];
 		const gone = run.isDue ? neverApplied(records, states) : undeclared.filter(isNews);
 		const env = passwordEnvironment(context, keys);
 		const { due, left, unready, unchanged } = divide(looks, skipped, { env });
@@ -58997,12 +59326,13 @@ async function apply(context, branch, store, cancellation) {
 		const expected = failing(withReports(run, records, judged, skipped, store.seal), unready);
 		const { objections, notes } = objectionsIn(expected, gone);
 		const known = quietIn(expected, unread);
-		const remaining = [...left.filter(({ merchant }) => !known.has(merchant)), ...gone.map(({ merchant, sentence }) => ({
+		const skippedLoudly = left.filter(({ merchant }) => !known.has(merchant));
+		const remaining = [...skippedLoudly, ...gone.map(({ merchant, sentence }) => ({
 			merchant,
 			status: "refused",
 			reasons: [sentence]
 		}))];
-		if (remaining.length > 0) reporter.skipped(remaining, due.length);
+		if (skippedLoudly.length > 0) reporter.skipped(skippedLoudly, due.length);
 		for (const note of notes) reporter.say(note);
 		const password = passwordsFor(due.map(({ plan }) => plan), [], env);
 		const newest = due.length === 0 ? newer : await readingApprovals(() => newerCommit(context, branch, current));
@@ -59095,9 +59425,9 @@ function resultOf(problem, report, outputs) {
 	const { result, reason } = report;
 	if (problem !== null) {
 		const text = [problem.message, problem.hint ?? ""].join(" ").trim();
-		return failed$1("failed", problem.reason, text, outputs);
+		return failed("failed", problem.reason, text, outputs);
 	}
-	return reason === null ? passed(result, outputs) : failed$1(result, reason, failureText(report), outputs);
+	return reason === null ? passed(result, outputs) : failed(result, reason, failureText(report), outputs);
 }
 /** Returns how a run ended; one without anything to do may have left that to a newer commit. */
 function endOf(context, how, superseded, coverage) {
@@ -59117,7 +59447,7 @@ function objectionsIn(reported, gone) {
 	const objected = loud.filter(({ objections }) => objections.length > 0);
 	return {
 		objections: new Map([...objected.map(({ merchant, objections }) => [merchant, objections]), ...gone.map(({ merchant, sentence }) => [merchant, [sentence]])]),
-		notes: [...gone.map(({ merchant, sentence }) => `${merchant}: ${sentence}`), ...loud.flatMap(({ merchant, objections, superseded }) => [...objections, ...superseded].map((one) => `${merchant}: ${one}`))]
+		notes: [...gone.map(({ merchant, sentence }) => `${merchant}: ${sentence}`), ...loud.flatMap(({ merchant, objections, remarks }) => [...objections, ...remarks].map((one) => `${merchant}: ${one}`))]
 	};
 }
 /** Returns the merchants whose failure an earlier run has reported, with a line about each. */
@@ -59142,8 +59472,7 @@ function madeBesides(outcome) {
 	}] : [];
 }
 /** Compares the plans of merchants with their reviews. */
-async function judge(context, looks, records, store, placeOf) {
-	const run = runOf(context);
+async function judge(run, looks, records, store, placeOf, pullOf) {
 	const judged = looks.map((look) => {
 		const { merchant } = look.plan;
 		const reviews = openReviews(records, merchant, run);
@@ -59152,9 +59481,28 @@ async function judge(context, looks, records, store, placeOf) {
 			desired: look.session.state
 		}, reviews, store.seal, placeOf);
 	});
-	const { merged, ofCommit } = records;
-	const states = new Map([...ofCommit.map((number) => [run.sha, number]), ...merged.map(({ pull }) => [pull.mergedAs ?? "", pull.number])]);
-	return lookedAt(run, records, judged, lastPulls(context, states));
+	return lookedAt(run, records, judged, pullOf);
+}
+/** Returns the merged pull requests by the commit that they became. */
+function mergedCommits({ sha }, { merged, ofCommit }) {
+	return new Map([...ofCommit.map((number) => [sha, number]), ...merged.map(({ pull }) => [pull.mergedAs ?? "", pull.number])]);
+}
+/** Adds the pull requests that removed the files of merchants, as far as they are known. */
+async function withRemovers(context, undeclared, { records }, pullOf) {
+	const named = [];
+	for (const one of undeclared) {
+		const { merchant, sentence, pulls } = one;
+		const file = (isNews(one) ? await filesAt(context, records.states.get(merchant)?.commit ?? null) : null)?.states.find((state) => state.merchant === merchant)?.origin.file;
+		const remover = file === void 0 ? null : await pullOf(file);
+		const isOther = remover !== null && !pulls.includes(remover);
+		const text = sentence.replace(/\.$/, `; #${remover} changed its file last.`);
+		named.push(isOther ? {
+			...one,
+			sentence: text,
+			pulls: [...pulls, remover]
+		} : one);
+	}
+	return named;
 }
 function runOf({ event, inputs }) {
 	return {
@@ -59270,11 +59618,11 @@ function divide(looks, skipped, io) {
 		}))
 	};
 }
-/** Returns the files of the branch before a push; `null` if they cannot be read, and for other events. */
-async function statesBefore({ event, statesAt }) {
-	if (event.before === null) return null;
+/** Returns the files of a commit; `null` if they cannot be read, or without a commit. */
+async function filesAt({ statesAt }, commit) {
+	if (commit === null) return null;
 	try {
-		return await statesAt(event.before);
+		return await statesAt(commit);
 	} catch (error) {
 		if (error instanceof ActionError) return null;
 		throw error;
@@ -60124,8 +60472,8 @@ function adjustEdits({ name, origin, adjusted }, shared, permissions, { main }) 
 function inOrderOf(written, texts) {
 	return [...written.filter((text) => texts.includes(text)), ...texts.filter((text) => !written.includes(text))];
 }
-function entriesOf({ email, previously = [] }, { all: files }) {
-	const keys = new Set([email, ...previously].map((address) => address.toLowerCase()));
+function entriesOf(member, { all: files }) {
+	const keys = new Set(addressesOfPerson(member));
 	return files.flatMap(({ members }) => members.filter(({ address }) => keys.has(address ?? "")));
 }
 function memberEdits({ member, fields }, files) {
@@ -60224,6 +60572,7 @@ function withDates({ from, until, ...grant }, isUnended, isBegun) {
 }
 var init_adoption_edits = __esmMin((() => {
 	init_member();
+	init_person();
 	init_values();
 	init_entry_texts();
 }));
@@ -60317,6 +60666,1283 @@ var init_find_unwritable = __esmMin((() => {
 	MAX_KEY_LENGTH = 128;
 }));
 
+// schemas/merchant.schema.json
+var merchant_schema_default = {
+	$schema: "http://json-schema.org/draft-07/schema#",
+	$id: "https://rolecall.invalid/schemas/merchant.schema.json",
+	type: "object",
+	properties: {
+		"version": {
+			"type": "number",
+			"const": 1,
+			"title": "Version",
+			"description": "The version of the format; always 1.",
+			"examples": [1]
+		},
+		"merchant": {
+			"title": "Merchant code",
+			"description": "The merchant account that this file describes. Absent only in included files.",
+			"examples": ["MC4F7K2P"],
+			"type": "string",
+			"pattern": "^[A-Za-z0-9_-]{1,64}$"
+		},
+		"environment": {
+			"title": "Environment",
+			"description": "live for a real merchant account, test for a sandbox. It must match the API key's prefix (sk_live_ or sk_test_). In an included file, it also applies to all files that include it; a file that sets its own must set the same value.",
+			"examples": ["live", "test"],
+			"type": "string",
+			"enum": ["live", "test"]
+		},
+		"api": {
+			"type": "object",
+			"properties": {
+				"base_url": {
+					"title": "Base URL",
+					"description": "The base URL of the service. --base-url takes precedence; without either, ROLECALL_BASE_URL is used.",
+					"examples": ["https://api.example.com"],
+					"type": "string",
+					"format": "uri"
+				},
+				"key_env": {
+					"title": "Variable with the API key",
+					"description": "The environment variable that holds this merchant's API key; never the key itself. If absent, ROLECALL_API_KEY_<MERCHANT>, else ROLECALL_API_KEY.",
+					"examples": ["RETAIL_API_KEY"],
+					"type": "string",
+					"pattern": "^[A-Za-z_][A-Za-z0-9_]*$"
+				}
+			},
+			"additionalProperties": false,
+			"title": "Service",
+			"description": "How to reach the service for this merchant.",
+			"examples": [{
+				"base_url": "https://api.example.com",
+				"key_env": "RETAIL_API_KEY"
+			}]
+		},
+		"include": {
+			"title": "Included files",
+			"description": "Files whose sections are added to this one's; at most 100. Paths are relative to this file and stay within the project.",
+			"default": [],
+			"examples": [["../shared/retail.yaml"]],
+			"maxItems": 100,
+			"type": "array",
+			"items": {
+				"type": "string",
+				"pattern": "^(?![/~])[^\\\\:*?]*\\.[yY][aA]?[mM][lL]$"
+			}
+		},
+		"sync": {
+			"type": "object",
+			"properties": {
+				"roles": {
+					"title": "Sync of roles",
+					"description": "authoritative: a live custom role that this file does not list is removed. additive: it is left alone.",
+					"default": "authoritative",
+					"examples": ["authoritative", "additive"],
+					"type": "string",
+					"enum": ["authoritative", "additive"]
+				},
+				"members": {
+					"title": "Sync of members",
+					"description": "authoritative: a live member that this file does not list is removed. additive: it is left alone.",
+					"default": "authoritative",
+					"examples": ["authoritative", "additive"],
+					"type": "string",
+					"enum": ["authoritative", "additive"]
+				},
+				"reinvite": {
+					"title": "Invite again",
+					"description": "Whether the expired invitation of a listed member is renewed: true, false, or for a period after the last commit that changed the entry, after which the plan only warns. Outside git, it is always renewed.",
+					"default": { "for": "30d" },
+					"examples": [{ "for": "30d" }],
+					"anyOf": [{ "type": "boolean" }, {
+						"type": "object",
+						"properties": { "for": {
+							"type": "string",
+							"pattern": "^[1-9][0-9]{0,4}[wdh]$",
+							"title": "Renewed for",
+							"description": "How long after the last commit that changed the entry an expired invitation is renewed, in weeks (w), days (d) or hours (h).",
+							"examples": ["30d"]
+						} },
+						"required": ["for"],
+						"additionalProperties": false,
+						"title": "Renewal period",
+						"description": "How long expired invitations of a listed member are renewed.",
+						"examples": [{ "for": "30d" }]
+					}]
+				},
+				"replace_roles": {
+					"title": "Replace roles",
+					"description": "Whether a role whose metadata changed may be replaced with a new one, to which its holders are moved. The service cannot change a role's metadata in place.",
+					"default": false,
+					"examples": [true],
+					"type": "boolean"
+				}
+			},
+			"additionalProperties": false,
+			"title": "Sync",
+			"description": "What happens to live roles and members that the file does not list.",
+			"examples": [{
+				"roles": "authoritative",
+				"members": "additive"
+			}]
+		},
+		"ignore": {
+			"type": "object",
+			"properties": {
+				"roles": {
+					"title": "Ignored roles",
+					"description": "Globs over the names and ids of live roles that no plan changes or removes.",
+					"default": [],
+					"examples": [["Legacy *"]],
+					"type": "array",
+					"items": {
+						"type": "string",
+						"allOf": [{
+							"type": "string",
+							"pattern": "\\S"
+						}, {
+							"type": "string",
+							"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+						}]
+					}
+				},
+				"members": {
+					"title": "Ignored members",
+					"description": "Globs over the e-mail addresses and ids of live members that no plan changes or removes. Quote them: an unquoted * is an alias in YAML.",
+					"default": [],
+					"examples": [["*@auditor.example"]],
+					"type": "array",
+					"items": {
+						"type": "string",
+						"allOf": [{
+							"type": "string",
+							"pattern": "\\S"
+						}, {
+							"type": "string",
+							"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+						}]
+					}
+				}
+			},
+			"additionalProperties": false,
+			"title": "Ignore",
+			"description": "Live roles and members that no plan changes or removes. Policies and checks still apply to them.",
+			"examples": [{
+				"roles": ["Legacy *"],
+				"members": ["*@auditor.example"]
+			}]
+		},
+		"guards": {
+			"type": "object",
+			"properties": {
+				"max_removals": {
+					"title": "Most removals",
+					"description": "Maximum number of roles, and of members, that one apply may remove or take access from: a count, or a percentage of the live ones such as 25%, which allows at least 3 (0% allows none).",
+					"default": "25%",
+					"examples": ["25%", 10],
+					"anyOf": [{
+						"type": "integer",
+						"minimum": 0
+					}, {
+						"type": "string",
+						"pattern": "^(?:100|[1-9]?[0-9])%$"
+					}]
+				},
+				"max_gains": {
+					"title": "Most gains",
+					"description": "How many people one apply may newly give what a key names: \"sensitive\" for all sensitive permissions, a permission or a pattern such as \"payouts_*\", or the name or id of a role. A count, or a share of the members such as 5%, which allows at least 10 (0% allows none); or { at_most: 5%, reach: true } to count also those who could newly give it to themselves. Unless it is listed, at most 10 people or 5%, whichever is more, may gain sensitive permissions, not counting new members in the merchant's own file, and at most 2 may become owners, and 2 administrators. {} turns these defaults off.",
+					"examples": [{
+						"sensitive": "5%",
+						"payouts_*": 2,
+						"role_admin": 1
+					}],
+					"type": "object",
+					"propertyNames": {
+						"type": "string",
+						"allOf": [{
+							"type": "string",
+							"pattern": "\\S"
+						}, {
+							"type": "string",
+							"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+						}]
+					},
+					"additionalProperties": { "anyOf": [{ "anyOf": [{
+						"type": "integer",
+						"minimum": 0
+					}, {
+						"type": "string",
+						"pattern": "^(?:100|[1-9]?[0-9])%$"
+					}] }, {
+						"type": "object",
+						"properties": {
+							"at_most": { "anyOf": [{
+								"type": "integer",
+								"minimum": 0
+							}, {
+								"type": "string",
+								"pattern": "^(?:100|[1-9]?[0-9])%$"
+							}] },
+							"reach": {
+								"type": "boolean",
+								"const": true
+							}
+						},
+						"required": ["at_most"],
+						"additionalProperties": false
+					}] }
+				},
+				"protect": {
+					"title": "Protected",
+					"description": "Roles and members that an apply must not change or remove.",
+					"examples": [{
+						"roles": ["Shift Lead"],
+						"members": ["owner@example.com"]
+					}],
+					"type": "object",
+					"properties": {
+						"roles": {
+							"title": "Protected roles",
+							"description": "Globs over the names and ids of roles.",
+							"default": [],
+							"examples": [["Shift Lead"]],
+							"type": "array",
+							"items": {
+								"type": "string",
+								"allOf": [{
+									"type": "string",
+									"pattern": "\\S"
+								}, {
+									"type": "string",
+									"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+								}]
+							}
+						},
+						"members": {
+							"title": "Protected members",
+							"description": "Globs over the e-mail addresses and ids of members.",
+							"default": [],
+							"examples": [["owner@example.com"]],
+							"type": "array",
+							"items": {
+								"type": "string",
+								"allOf": [{
+									"type": "string",
+									"pattern": "\\S"
+								}, {
+									"type": "string",
+									"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+								}]
+							}
+						}
+					},
+					"additionalProperties": false
+				},
+				"min_holders": {
+					"title": "Fewest holders",
+					"description": "Minimum number of accepted holders, by role name or id, counted with and without service accounts. The default for role_owner is 1; to turn it off, write role_owner: 0 or {}.",
+					"default": { "role_owner": 1 },
+					"examples": [{ "role_owner": 2 }],
+					"type": "object",
+					"propertyNames": {
+						"type": "string",
+						"allOf": [{
+							"type": "string",
+							"pattern": "\\S"
+						}, {
+							"type": "string",
+							"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+						}]
+					},
+					"additionalProperties": {
+						"type": "integer",
+						"minimum": 0
+					}
+				},
+				"overrides": {
+					"title": "Overrides",
+					"description": "Overrides of guards, as the plan prints them; the same as --allow, but reviewed in git. In a merchant's own file; for a whole run, in a file that all its merchants include; for enforced rules, in the rule file.",
+					"default": [],
+					"examples": [["max-removals=5@35e43f876462"]],
+					"type": "array",
+					"items": {
+						"type": "string",
+						"pattern": "^(?:max-removals=[0-9]+|max-gains=.+:[0-9a-f]{12}|protect=.+|min-holders=.+:[0-9]+|run-removals=[0-9]+|run-gains=.+:[0-9a-f]{12}|changed-addresses=[0-9]+|self-lockout=.+)@[0-9a-f]{12,32}$"
+					}
+				}
+			},
+			"additionalProperties": false,
+			"title": "Guards",
+			"description": "Limits on what an apply may change; an override is valid for one plan.",
+			"examples": [{
+				"max_removals": "25%",
+				"min_holders": { "role_owner": 2 }
+			}]
+		},
+		"policies": {
+			"type": "object",
+			"properties": {
+				"email_domains": {
+					"title": "Domains of addresses",
+					"description": "The allowed domains of members' addresses; \"*.example.com\", quoted, stands for every subdomain of example.com. If absent, any domain is allowed.",
+					"examples": [["example.com", "*.example.com"]],
+					"type": "array",
+					"items": {
+						"type": "string",
+						"pattern": "^(?=.{3,255}$)(?:\\*\\.)?(?:[\\p{L}\\p{N}](?:[\\p{L}\\p{M}\\p{N}-]*[\\p{L}\\p{M}\\p{N}])?\\.)+[\\p{L}\\p{M}\\p{N}-]{2,}$"
+					}
+				},
+				"separate": {
+					"title": "Separate roles",
+					"description": "Sets of roles; nobody may hold two roles of a set.",
+					"default": [],
+					"examples": [[["Approver", "Payer"]]],
+					"type": "array",
+					"items": {
+						"minItems": 2,
+						"type": "array",
+						"items": {
+							"type": "string",
+							"allOf": [{
+								"type": "string",
+								"pattern": "\\S"
+							}, {
+								"type": "string",
+								"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+							}]
+						}
+					}
+				},
+				"max_holders": {
+					"title": "Most holders",
+					"description": "Maximum number of holders, by role name or id.",
+					"default": {},
+					"examples": [{ "role_admin": 3 }],
+					"type": "object",
+					"propertyNames": {
+						"type": "string",
+						"allOf": [{
+							"type": "string",
+							"pattern": "\\S"
+						}, {
+							"type": "string",
+							"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+						}]
+					},
+					"additionalProperties": {
+						"type": "integer",
+						"minimum": 0
+					}
+				},
+				"require_until": {
+					"title": "End required",
+					"description": "Roles that must be granted with an end date: a list, or a limit for each role on the length of a new grant, in weeks (w), days (d) or hours (h), from now or from its beginning.",
+					"default": [],
+					"examples": [["Contractor"], {
+						"Contractor": "90d",
+						"role_admin": "4h"
+					}],
+					"anyOf": [{
+						"type": "array",
+						"items": {
+							"type": "string",
+							"allOf": [{
+								"type": "string",
+								"pattern": "\\S"
+							}, {
+								"type": "string",
+								"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+							}]
+						}
+					}, {
+						"type": "object",
+						"propertyNames": {
+							"type": "string",
+							"allOf": [{
+								"type": "string",
+								"pattern": "\\S"
+							}, {
+								"type": "string",
+								"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+							}]
+						},
+						"additionalProperties": {
+							"type": "string",
+							"pattern": "^[1-9][0-9]{0,4}[wdh]$"
+						}
+					}]
+				},
+				"require_mfa": {
+					"title": "MFA required",
+					"description": "Roles whose holders must have MFA on login. For a member who has not accepted yet, it is unknown.",
+					"default": [],
+					"examples": [["role_admin"]],
+					"type": "array",
+					"items": {
+						"type": "string",
+						"allOf": [{
+							"type": "string",
+							"pattern": "\\S"
+						}, {
+							"type": "string",
+							"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+						}]
+					}
+				},
+				"forbid_permissions": {
+					"title": "Forbidden permissions",
+					"description": "Permissions that no custom role may grant.",
+					"default": [],
+					"examples": [["payouts_edit"]],
+					"type": "array",
+					"items": {
+						"type": "string",
+						"allOf": [{
+							"type": "string",
+							"pattern": "\\S"
+						}, {
+							"type": "string",
+							"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+						}]
+					}
+				},
+				"escalation": {
+					"title": "Escalation permissions",
+					"description": "The permissions with which members can give themselves more access, for checks with reach: true.",
+					"examples": [{
+						"assign": ["members_update"],
+						"edit": ["roles_update"],
+						"create": []
+					}],
+					"type": "object",
+					"properties": {
+						"assign": {
+							"title": "Assign roles",
+							"description": "Permissions to give a role to a member.",
+							"default": ["members_create", "members_update"],
+							"examples": [["members_create"]],
+							"type": "array",
+							"items": {
+								"type": "string",
+								"allOf": [{
+									"type": "string",
+									"pattern": "\\S"
+								}, {
+									"type": "string",
+									"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+								}]
+							}
+						},
+						"edit": {
+							"title": "Edit roles",
+							"description": "Permissions to change what a custom role grants.",
+							"default": ["roles_update"],
+							"examples": [["roles_update"]],
+							"type": "array",
+							"items": {
+								"type": "string",
+								"allOf": [{
+									"type": "string",
+									"pattern": "\\S"
+								}, {
+									"type": "string",
+									"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+								}]
+							}
+						},
+						"create": {
+							"title": "Create roles",
+							"description": "Permissions to create a role.",
+							"default": ["roles_create"],
+							"examples": [["roles_create"]],
+							"type": "array",
+							"items": {
+								"type": "string",
+								"allOf": [{
+									"type": "string",
+									"pattern": "\\S"
+								}, {
+									"type": "string",
+									"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+								}]
+							}
+						}
+					},
+					"additionalProperties": false
+				}
+			},
+			"additionalProperties": false,
+			"title": "Policies",
+			"description": "Rules for the access to this merchant; an apply that would break one is refused.",
+			"examples": [{
+				"email_domains": ["example.com"],
+				"separate": [["Approver", "Payer"]]
+			}]
+		},
+		"checks": {
+			"title": "Checks",
+			"description": "Tests of the access after a plan; at most 1000. An apply that would break one is refused.",
+			"default": [],
+			"examples": [[{
+				"can": "payouts_view",
+				"at_most": 2
+			}]],
+			"maxItems": 1e3,
+			"type": "array",
+			"items": {
+				"anyOf": [
+					{
+						"type": "object",
+						"properties": {
+							"can": {
+								"type": "string",
+								"allOf": [{
+									"type": "string",
+									"pattern": "\\S"
+								}, {
+									"type": "string",
+									"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+								}],
+								"title": "Permission",
+								"description": "The permission to check.",
+								"examples": ["refunds_create"]
+							},
+							"only": {
+								"type": "array",
+								"items": {
+									"type": "string",
+									"pattern": "(?:^role:\\s*\\S)|(?:^(?:[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}]+|\"(?:[^\"\\\\\\p{Cc}\\p{Cf}\\p{Cs}]|\\\\[^\\p{Cc}\\p{Cf}\\p{Cs}])+\")@(?:[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}.]+\\.)+[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}.]{2,}$)"
+								},
+								"title": "Only these",
+								"description": "Who may have the permission: e-mail addresses, and roles as \"role:Name\". [] means nobody.",
+								"examples": [["ada@example.com", "role:Shift Lead"]]
+							},
+							"reach": {
+								"title": "Reach",
+								"description": "Whether to count permissions that people can give themselves by changing members and roles (policies.escalation). This assumes that the service lets members extend their own access.",
+								"default": false,
+								"examples": [true],
+								"type": "boolean"
+							}
+						},
+						"required": ["can", "only"],
+						"additionalProperties": false,
+						"title": "Only these can",
+						"description": "Limits the permission to those listed.",
+						"examples": [{
+							"can": "refunds_create",
+							"only": ["ada@example.com", "role:Shift Lead"]
+						}]
+					},
+					{
+						"type": "object",
+						"properties": {
+							"can": {
+								"type": "string",
+								"allOf": [{
+									"type": "string",
+									"pattern": "\\S"
+								}, {
+									"type": "string",
+									"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+								}],
+								"title": "Permission",
+								"description": "The permission to check.",
+								"examples": ["refunds_create"]
+							},
+							"at_most": {
+								"type": "integer",
+								"minimum": 0,
+								"title": "At most",
+								"description": "Maximum number of members with the permission.",
+								"examples": [2]
+							},
+							"reach": {
+								"title": "Reach",
+								"description": "Whether to count permissions that people can give themselves by changing members and roles (policies.escalation). This assumes that the service lets members extend their own access.",
+								"default": false,
+								"examples": [true],
+								"type": "boolean"
+							}
+						},
+						"required": ["can", "at_most"],
+						"additionalProperties": false,
+						"title": "At most this many can",
+						"description": "Limits how many members can have the permission.",
+						"examples": [{
+							"can": "payouts_view",
+							"at_most": 2
+						}]
+					},
+					{
+						"type": "object",
+						"properties": {
+							"member": {
+								"type": "string",
+								"pattern": "^(?:[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}]+|\"(?:[^\"\\\\\\p{Cc}\\p{Cf}\\p{Cs}]|\\\\[^\\p{Cc}\\p{Cf}\\p{Cs}])+\")@(?:[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}.]+\\.)+[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}.]{2,}$",
+								"title": "Member",
+								"description": "The e-mail address of the member to check.",
+								"examples": ["bob@example.com"]
+							},
+							"cannot": {
+								"type": "array",
+								"items": {
+									"type": "string",
+									"allOf": [{
+										"type": "string",
+										"pattern": "\\S"
+									}, {
+										"type": "string",
+										"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+									}]
+								},
+								"title": "Cannot",
+								"description": "Permissions that the member must not have.",
+								"examples": [["refunds_create"]]
+							},
+							"reach": {
+								"title": "Reach",
+								"description": "Whether to count permissions that people can give themselves by changing members and roles (policies.escalation). This assumes that the service lets members extend their own access.",
+								"default": false,
+								"examples": [true],
+								"type": "boolean"
+							}
+						},
+						"required": ["member", "cannot"],
+						"additionalProperties": false,
+						"title": "A member cannot",
+						"description": "Denies these permissions to the member.",
+						"examples": [{
+							"member": "bob@example.com",
+							"cannot": ["refunds_create"]
+						}]
+					}
+				],
+				"title": "Check",
+				"description": "A test of the access after a plan."
+			}
+		},
+		"roles": {
+			"title": "Roles",
+			"description": "The custom roles. If absent, roles are not managed; [] means no roles.",
+			"examples": [[{
+				"name": "Shift Lead",
+				"permissions": ["catalog_view"]
+			}]],
+			"type": "array",
+			"items": {
+				"type": "object",
+				"properties": {
+					"name": {
+						"type": "string",
+						"allOf": [{
+							"type": "string",
+							"pattern": "\\S"
+						}, {
+							"type": "string",
+							"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+						}],
+						"title": "Name",
+						"description": "The name of the role; members refer to it.",
+						"examples": ["Shift Lead"]
+					},
+					"description": {
+						"title": "Description",
+						"description": "What the role is for. If absent, the live description stays; \"\" clears it.",
+						"examples": ["Opens and closes the till"],
+						"type": "string"
+					},
+					"permissions": {
+						"title": "Permissions",
+						"description": "What holders of the role can do; at most 100. Required for a new role. If absent, the live permissions stay; [] removes all permissions.",
+						"examples": [["catalog_view", "refunds_create"]],
+						"maxItems": 100,
+						"type": "array",
+						"items": {
+							"type": "string",
+							"allOf": [{
+								"type": "string",
+								"pattern": "\\S"
+							}, {
+								"type": "string",
+								"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+							}]
+						}
+					},
+					"metadata": {
+						"title": "Metadata",
+						"description": "Your own properties; at most 64. If absent, the live ones stay. The service cannot change them in place: a change requires sync.replace_roles.",
+						"examples": [{ "owner": "retail-ops" }],
+						"type": "object",
+						"propertyNames": { "type": "string" },
+						"additionalProperties": {},
+						"maxProperties": 64
+					},
+					"adjust": {
+						"type": "object",
+						"properties": {
+							"add": {
+								"title": "Added permissions",
+								"description": "Permissions that the included role does not have.",
+								"examples": [["refunds_create"]],
+								"maxItems": 100,
+								"type": "array",
+								"items": {
+									"type": "string",
+									"allOf": [{
+										"type": "string",
+										"pattern": "\\S"
+									}, {
+										"type": "string",
+										"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+									}]
+								}
+							},
+							"remove": {
+								"title": "Removed permissions",
+								"description": "Permissions that the included role has.",
+								"examples": [["refunds_create"]],
+								"maxItems": 100,
+								"type": "array",
+								"items": {
+									"type": "string",
+									"allOf": [{
+										"type": "string",
+										"pattern": "\\S"
+									}, {
+										"type": "string",
+										"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+									}]
+								}
+							}
+						},
+						"additionalProperties": false,
+						"title": "Adjustment",
+						"description": "Changes the permissions of an included role for this merchant only. The entry can have no other key except name.",
+						"examples": [{
+							"add": ["refunds_create"],
+							"remove": ["catalog_edit"]
+						}]
+					},
+					"previously": {
+						"title": "Previous names",
+						"description": "The previous name of the role, or a list of them: renames the live role with that name instead of deleting it and creating another. A previous name can still be used to refer to the role. May stay in the file afterwards.",
+						"examples": ["Team Lead", ["Team Lead", "Shift Supervisor"]],
+						"anyOf": [{
+							"type": "string",
+							"allOf": [{
+								"type": "string",
+								"pattern": "\\S"
+							}, {
+								"type": "string",
+								"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+							}]
+						}, {
+							"type": "array",
+							"items": {
+								"type": "string",
+								"allOf": [{
+									"type": "string",
+									"pattern": "\\S"
+								}, {
+									"type": "string",
+									"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+								}]
+							}
+						}]
+					},
+					"id": {
+						"title": "Id",
+						"description": "Pins the entry to one live role, regardless of its name.",
+						"examples": ["role_7Kq2"],
+						"type": "string",
+						"pattern": "^role_[A-Za-z0-9_-]+$"
+					}
+				},
+				"required": ["name"],
+				"additionalProperties": false,
+				"title": "Role",
+				"description": "A custom role.",
+				"examples": [{
+					"name": "Shift Lead",
+					"permissions": ["catalog_view", "refunds_create"]
+				}]
+			}
+		},
+		"members": {
+			"title": "Members",
+			"description": "The members. If absent, members are not managed; [] means no members.",
+			"examples": [[{
+				"email": "ada@example.com",
+				"roles": ["Shift Lead"]
+			}]],
+			"type": "array",
+			"items": {
+				"type": "object",
+				"properties": {
+					"email": {
+						"type": "string",
+						"pattern": "^(?:[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}]+|\"(?:[^\"\\\\\\p{Cc}\\p{Cf}\\p{Cs}]|\\\\[^\\p{Cc}\\p{Cf}\\p{Cs}])+\")@(?:[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}.]+\\.)+[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}.]{2,}$",
+						"title": "E-mail address",
+						"description": "The address of the member, case-insensitive.",
+						"examples": ["ada@example.com"]
+					},
+					"roles": {
+						"title": "Roles",
+						"description": "The member's roles: names from this file, or ids such as those of predefined roles; { role, from, until } for a grant with a beginning or an end. Required for a new member. If absent, the live roles stay; [] removes all roles.",
+						"examples": [["Shift Lead", "role_employee"], [{
+							"role": "Shift Lead",
+							"until": "2027-01-31"
+						}]],
+						"type": "array",
+						"items": { "anyOf": [{
+							"type": "string",
+							"allOf": [{
+								"type": "string",
+								"pattern": "\\S"
+							}, {
+								"type": "string",
+								"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+							}]
+						}, {
+							"type": "object",
+							"properties": {
+								"role": {
+									"type": "string",
+									"allOf": [{
+										"type": "string",
+										"pattern": "\\S"
+									}, {
+										"type": "string",
+										"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+									}],
+									"title": "Role",
+									"description": "A role's name from this file, or an id such as that of a predefined role.",
+									"examples": ["Shift Lead", "role_employee"]
+								},
+								"from": {
+									"title": "Beginning of the grant",
+									"description": "When the grant begins: a date (the start of that day in UTC), or a timestamp with a time zone. Before that, the grant has no effect.",
+									"examples": ["2027-01-15", "2027-01-15T08:00:00+01:00"],
+									"type": "string",
+									"pattern": "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])([Tt]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?([Zz]|[+-]([01]\\d|2[0-3]):[0-5]\\d))?$"
+								},
+								"until": {
+									"title": "End of the grant",
+									"description": "When the grant ends: a date (its whole day in UTC is included), or a timestamp with a time zone. If absent, it has no end.",
+									"examples": ["2027-01-31", "2027-01-31T18:00:00+01:00"],
+									"type": "string",
+									"pattern": "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])([Tt]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?([Zz]|[+-]([01]\\d|2[0-3]):[0-5]\\d))?$"
+								}
+							},
+							"required": ["role"],
+							"additionalProperties": false,
+							"title": "Grant with dates",
+							"description": "A grant with a beginning or an end.",
+							"examples": [{
+								"role": "Shift Lead",
+								"until": "2027-01-31"
+							}]
+						}] }
+					},
+					"from": {
+						"title": "Beginning of the membership",
+						"description": "When the membership begins: a date (the start of that day in UTC), or a timestamp with a time zone. Before that, the person is not invited.",
+						"examples": ["2027-01-15", "2027-01-15T08:00:00+01:00"],
+						"type": "string",
+						"pattern": "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])([Tt]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?([Zz]|[+-]([01]\\d|2[0-3]):[0-5]\\d))?$"
+					},
+					"until": {
+						"title": "End of the membership",
+						"description": "When the membership ends: a date (its whole day in UTC is included), or a timestamp with a time zone. If absent, it has no end.",
+						"examples": ["2027-06-30", "2027-06-30T12:00:00Z"],
+						"type": "string",
+						"pattern": "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])([Tt]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?([Zz]|[+-]([01]\\d|2[0-3]):[0-5]\\d))?$"
+					},
+					"suspended": {
+						"title": "Suspended",
+						"description": "Keeps the membership, but without roles until the suspension ends: { until } for a period, true until further notice.",
+						"examples": [{ "until": "2027-03-01" }, true],
+						"anyOf": [{ "type": "boolean" }, {
+							"type": "object",
+							"properties": {
+								"from": {
+									"title": "First day",
+									"description": "When the suspension begins: a date (the start of that day in UTC), or a timestamp with a time zone. If absent, it has already begun.",
+									"examples": ["2027-02-01"],
+									"type": "string",
+									"pattern": "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])([Tt]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?([Zz]|[+-]([01]\\d|2[0-3]):[0-5]\\d))?$"
+								},
+								"until": {
+									"title": "Last day",
+									"description": "When the suspension ends: a date (its whole day in UTC is included), or a timestamp with a time zone. If absent, it lasts until further notice.",
+									"examples": ["2027-03-01"],
+									"type": "string",
+									"pattern": "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])([Tt]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?([Zz]|[+-]([01]\\d|2[0-3]):[0-5]\\d))?$"
+								}
+							},
+							"additionalProperties": false,
+							"title": "Suspension",
+							"description": "A period without roles.",
+							"examples": [{ "until": "2027-03-01" }]
+						}]
+					},
+					"metadata": {
+						"title": "Metadata",
+						"description": "Your own properties; at most 64, always replaced as a whole. If absent, the live ones stay; {} clears them.",
+						"examples": [{ "employee_id": "4711" }],
+						"type": "object",
+						"propertyNames": { "type": "string" },
+						"additionalProperties": {},
+						"maxProperties": 64
+					},
+					"managed": {
+						"type": "object",
+						"properties": {
+							"nickname": {
+								"title": "Nickname",
+								"description": "Display name of the user.",
+								"examples": ["Till 7"],
+								"type": "string",
+								"allOf": [{
+									"type": "string",
+									"pattern": "\\S"
+								}, {
+									"type": "string",
+									"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+								}]
+							},
+							"password_env": {
+								"type": "string",
+								"pattern": "^[A-Za-z_][A-Za-z0-9_]*$",
+								"title": "Variable with the password",
+								"description": "The environment variable that holds the first password, of at least 8 characters; never the password itself. Read only if the user is created, or for apply --rotate-password.",
+								"examples": ["TILL_7_PASSWORD"]
+							}
+						},
+						"required": ["password_env"],
+						"additionalProperties": false,
+						"title": "Managed user",
+						"description": "Makes the member a managed user, such as a till, which is created at once, without an invitation.",
+						"examples": [{
+							"nickname": "Till 7",
+							"password_env": "TILL_7_PASSWORD"
+						}]
+					},
+					"previously": {
+						"title": "Previous addresses",
+						"description": "The previous e-mail address of the person, or a list of them: the membership with that address stays until the one with the new address is accepted, and is then removed. May stay in the file afterwards.",
+						"examples": ["ada@old.example", ["ada@old.example", "lovelace@old.example"]],
+						"anyOf": [{
+							"type": "string",
+							"pattern": "^(?:[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}]+|\"(?:[^\"\\\\\\p{Cc}\\p{Cf}\\p{Cs}]|\\\\[^\\p{Cc}\\p{Cf}\\p{Cs}])+\")@(?:[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}.]+\\.)+[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}.]{2,}$"
+						}, {
+							"type": "array",
+							"items": {
+								"type": "string",
+								"pattern": "^(?:[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}]+|\"(?:[^\"\\\\\\p{Cc}\\p{Cf}\\p{Cs}]|\\\\[^\\p{Cc}\\p{Cf}\\p{Cs}])+\")@(?:[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}.]+\\.)+[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}.]{2,}$"
+							}
+						}]
+					},
+					"id": {
+						"title": "Id",
+						"description": "Pins the entry to one live member, if the e-mail address is ambiguous.",
+						"examples": ["mem_9aZ1"],
+						"type": "string",
+						"pattern": "^mem_[A-Za-z0-9_-]+$"
+					}
+				},
+				"required": ["email"],
+				"additionalProperties": false,
+				"title": "Member",
+				"description": "A person or managed user with access to the merchant account.",
+				"examples": [{
+					"email": "ada@example.com",
+					"roles": ["Shift Lead", "role_employee"]
+				}]
+			}
+		},
+		"leavers": {
+			"title": "Leavers",
+			"description": "People who leave. From then on, the address has no membership or invitation, whatever else any file declares, even under members or ignore. Guards apply. If an address has several entries, the earliest counts.",
+			"default": [],
+			"examples": [[{
+				"email": "karim@example.com",
+				"from": "2027-01-15"
+			}]],
+			"type": "array",
+			"items": {
+				"type": "object",
+				"properties": {
+					"email": {
+						"type": "string",
+						"pattern": "^(?![^\"]*\\*)(?:[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}]+|\"(?:[^\"\\\\\\p{Cc}\\p{Cf}\\p{Cs}]|\\\\[^\\p{Cc}\\p{Cf}\\p{Cs}])+\")@(?:[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}.]+\\.)+[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}.]{2,}$",
+						"title": "E-mail address",
+						"description": "The address of the person, case-insensitive.",
+						"examples": ["karim@example.com"]
+					},
+					"from": {
+						"type": "string",
+						"pattern": "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])([Tt]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?([Zz]|[+-]([01]\\d|2[0-3]):[0-5]\\d))?$",
+						"title": "From",
+						"description": "The first moment without access: a date (the start of that day in UTC), or a timestamp with a time zone.",
+						"examples": ["2027-01-15", "2027-01-14T18:00:00+01:00"]
+					}
+				},
+				"required": ["email", "from"],
+				"additionalProperties": false,
+				"title": "Leaver",
+				"description": "A person who leaves.",
+				"examples": [{
+					"email": "karim@example.com",
+					"from": "2027-01-15"
+				}]
+			}
+		}
+	},
+	required: ["version"],
+	additionalProperties: false,
+	title: "rolecall merchant file",
+	description: "The desired roles and members of one merchant account.",
+	examples: [{
+		"version": 1,
+		"merchant": "MC4F7K2P",
+		"roles": [],
+		"members": []
+	}],
+	dependencies: { "api": ["merchant"] }
+};
+
+// schemas/rolecall.schema.json
+var rolecall_schema_default = {
+	$schema: "http://json-schema.org/draft-07/schema#",
+	$id: "https://rolecall.invalid/schemas/rolecall.schema.json",
+	type: "object",
+	properties: {
+		"version": {
+			"type": "number",
+			"const": 1,
+			"title": "Version",
+			"description": "The version of the format; always 1.",
+			"examples": [1]
+		},
+		"enforce": {
+			"title": "Enforced rules",
+			"description": "Rules that apply to files whether or not they include them, and that no file can loosen.",
+			"default": [],
+			"examples": [[{
+				"files": ["access/franchise/**"],
+				"rules": "hq/policy.yaml"
+			}]],
+			"type": "array",
+			"items": {
+				"type": "object",
+				"properties": {
+					"files": {
+						"minItems": 1,
+						"maxItems": 100,
+						"type": "array",
+						"items": {
+							"type": "string",
+							"maxLength": 500,
+							"pattern": "^(?![!/~])[^\\\\]+$"
+						},
+						"title": "Files",
+						"description": "Globs over paths from the project's root: * within a folder, ** across folders; case is ignored. Each must match a file.",
+						"examples": [["access/franchise/**"]]
+					},
+					"rules": {
+						"title": "Rules",
+						"description": "The file with the rules for these files: guards, policies, checks, leavers, ignore, sync. Its path is relative to the project's root, and must not match any of the globs.",
+						"examples": ["hq/policy.yaml"],
+						"type": "string",
+						"pattern": "^(?![/~])[^\\\\:*?]*\\.[yY][aA]?[mM][lL]$"
+					},
+					"allow": {
+						"title": "Allowed sections",
+						"description": "The only sections that these files and their includes may have. version, merchant and environment are always allowed. If absent, any section is allowed.",
+						"examples": [[
+							"include",
+							"roles",
+							"members"
+						]],
+						"type": "array",
+						"items": {
+							"type": "string",
+							"enum": [
+								"api",
+								"include",
+								"sync",
+								"ignore",
+								"guards",
+								"policies",
+								"checks",
+								"roles",
+								"members",
+								"leavers"
+							]
+						}
+					}
+				},
+				"required": ["files"],
+				"additionalProperties": false,
+				"title": "Enforced rules",
+				"description": "Rules for some of the project's files. If several entries match a file, all of them apply.",
+				"examples": [{
+					"files": ["access/franchise/**"],
+					"rules": "hq/policy.yaml",
+					"allow": ["roles", "members"]
+				}]
+			}
+		},
+		"run": {
+			"title": "Limits of a run",
+			"description": "Limits over all merchants of a run, of two or more, besides the guards of each.",
+			"examples": [{
+				"max_removals": "5%",
+				"max_gains": { "sensitive": "5%" }
+			}],
+			"type": "object",
+			"properties": {
+				"max_removals": {
+					"title": "Most removals of a run",
+					"description": "How many members, over all merchants, one run may remove or take a role from: a count, or a share of the members such as 5%, which allows at least 20 (0% allows none).",
+					"default": "5%",
+					"examples": ["5%", 30],
+					"anyOf": [{
+						"type": "integer",
+						"minimum": 0
+					}, {
+						"type": "string",
+						"pattern": "^(?:100|[1-9]?[0-9])%$"
+					}]
+				},
+				"max_gains": {
+					"title": "Most gains of a run",
+					"description": "How many people, over all merchants, one run may newly give what a key names, as in guards.max_gains. A share of the members allows at least 20 (0% allows none).",
+					"default": { "sensitive": "5%" },
+					"examples": [{
+						"sensitive": "5%",
+						"payouts_edit": 3
+					}],
+					"type": "object",
+					"propertyNames": {
+						"type": "string",
+						"allOf": [{
+							"type": "string",
+							"pattern": "\\S"
+						}, {
+							"type": "string",
+							"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+						}]
+					},
+					"additionalProperties": { "anyOf": [{ "anyOf": [{
+						"type": "integer",
+						"minimum": 0
+					}, {
+						"type": "string",
+						"pattern": "^(?:100|[1-9]?[0-9])%$"
+					}] }, {
+						"type": "object",
+						"properties": {
+							"at_most": { "anyOf": [{
+								"type": "integer",
+								"minimum": 0
+							}, {
+								"type": "string",
+								"pattern": "^(?:100|[1-9]?[0-9])%$"
+							}] },
+							"reach": {
+								"type": "boolean",
+								"const": true
+							}
+						},
+						"required": ["at_most"],
+						"additionalProperties": false
+					}] }
+				}
+			},
+			"additionalProperties": false
+		},
+		"sensitive": {
+			"title": "Sensitive permissions",
+			"description": "Globs over the permissions that max_gains means by \"sensitive\" and that outputs point out as a risk; one with ! excludes what others match. The default matches control over access, keys, the account and money.",
+			"default": ["*{member,role,key,owner,merchant,payout,bank_account,refund}*", "!*[._:-]{view,read,readonly,list,get,export}"],
+			"examples": [[
+				"payouts_*",
+				"refunds_*",
+				"members_*",
+				"!*_view"
+			]],
+			"type": "array",
+			"items": {
+				"type": "string",
+				"allOf": [{
+					"type": "string",
+					"pattern": "\\S"
+				}, {
+					"type": "string",
+					"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+				}]
+			}
+		},
+		"permissions": {
+			"title": "Permissions",
+			"description": "Permissions that exist, although they look like a typing error: no live role has them, and another one has nearly the same name.",
+			"default": [],
+			"examples": [["tip_edit"]],
+			"type": "array",
+			"items": {
+				"type": "string",
+				"allOf": [{
+					"type": "string",
+					"pattern": "\\S"
+				}, {
+					"type": "string",
+					"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+				}]
+			}
+		},
+		"enforce_all": {
+			"title": "Require an entry for every file",
+			"description": "With true, a merchant's file that no glob of enforce matches is an error.",
+			"default": false,
+			"examples": [true],
+			"type": "boolean"
+		}
+	},
+	required: ["version"],
+	additionalProperties: false,
+	title: "rolecall project file",
+	description: "The rules that a project enforces on its files; rolecall.yaml at the project's root.",
+	examples: [{
+		"version": 1,
+		"enforce": [{
+			"files": ["access/franchise/**"],
+			"rules": "hq/policy.yaml"
+		}]
+	}]
+};
+
+// src/edit/format/json-schema-keys.ts
+/** Returns the keys that a JSON Schema knows at a path; of several forms, those of all. */
+function jsonSchemaKeys(path, schema) {
+	let forms = formsOf(schema);
+	for (const segment of path) forms = forms.flatMap((form) => formsOf(innerAt(fieldsOf(form), segment)));
+	return unique(forms.flatMap((form) => Object.keys(fieldsOf(fieldsOf(form)["properties"]))));
+}
+function innerAt(schema, segment) {
+	return typeof segment === "number" ? schema["items"] : fieldsOf(schema["properties"])[segment];
+}
+function formsOf(schema) {
+	const forms = fieldsOf(schema)["anyOf"];
+	return forms === void 0 ? [schema] : listOf$1(forms).flatMap(formsOf);
+}
+var init_json_schema_keys = __esmMin((() => {
+	init_values();
+}));
+
 // src/edit/format/print-document.ts
 var import_dist$3;
 var init_print_document = __esmMin((() => {
@@ -60329,23 +61955,21 @@ function canonicalKeys(path) {
 	if (path[0] === "members" && path.length === 2) return MEMBER_KEYS;
 	const shape = path.map((segment) => typeof segment === "number" ? 0 : segment);
 	const name = JSON.stringify(shape);
-	const keys = knownKeys.get(name) ?? unique([...keysAt(shape, merchantSchema), ...keysAt(shape, projectSchema)]);
+	const keys = knownKeys.get(name) ?? unique([...jsonSchemaKeys(shape, merchant_schema_default), ...jsonSchemaKeys(shape, rolecall_schema_default)]);
 	knownKeys.set(name, keys);
 	return keys;
 }
 var import_dist$2, MEMBER_KEYS, knownKeys;
 var init_sort_document = __esmMin((() => {
 	import_dist$2 = require_dist$1();
-	init_merchant_schema();
-	init_project_schema();
-	init_schema_keys();
 	init_values();
 	init_document();
+	init_json_schema_keys();
 	init_print_document();
 	MEMBER_KEYS = unique([
 		"email",
 		"managed",
-		...keysAt(["members", 0], merchantSchema)
+		...jsonSchemaKeys(["members", 0], merchant_schema_default)
 	]);
 	knownKeys = /* @__PURE__ */ new Map();
 }));
@@ -62133,7 +63757,7 @@ async function drift(context) {
 				...aboutFailures(masked ? failed.map(maskText) : failed)
 			],
 			after: [],
-			...failures.length > 0 && { verdict: "## ⛔ rolecall drift: not everything is as reviewed" }
+			...failures.length > 0 && { verdict: "## ⛔ rolecall drift: some access was not reviewed" }
 		};
 		const problems = [
 			...loaded.valid ? [] : [reasonsKey("files", fileErrorLines(loaded.diagnostics))],
@@ -62215,7 +63839,7 @@ async function completeHistory({ io, inputs, event, log }) {
 	else log.notice(`${SHALLOW_WARNING} In a workflow: fetch-depth: 0 for actions/checkout.`);
 }
 function verdictOf({ inputs }, drifts, failures, complete, valid) {
-	if (!complete) return failed$1("failed", valid ? "service" : "invalid-files", "Not every merchant could be read and compared.");
+	if (!complete) return failed("failed", valid ? "service" : "invalid-files", "Not every merchant could be read and compared.");
 	const differences = drifts.reduce((sum, { changes }) => sum + changes.length, 0);
 	const broken = drifts.reduce((sum, { violations }) => sum + violations.length, 0);
 	if (differences + broken + failures.length === 0) return passed("clean");
@@ -62224,7 +63848,7 @@ function verdictOf({ inputs }, drifts, failures, complete, valid) {
 		...broken > 0 ? [`${counted(broken, "rule")} broken by live access`] : [],
 		...failures.length > 0 ? [`${counted(failures.length, "merchant")} not as reviewed`] : []
 	];
-	return inputs.failOn === "error" ? passed("drift") : failed$1("drift", "differences", `${parts.join(", ")}, and fail-on is ${inputs.failOn}.`);
+	return inputs.failOn === "error" ? passed("drift") : failed("drift", "differences", `${parts.join(", ")}, and fail-on is ${inputs.failOn}.`);
 }
 /**
 * Renders the issue, or without a patch (`null`) the pull request that adopts; the longest parts are left out if they do
@@ -62417,8 +64041,8 @@ async function runValidate(context) {
 		rules: diagnosticTable()
 	});
 	const outputs = { "sarif-path": await context.saveFile("rolecall.sarif", sarif) };
-	if (!loaded.valid) return failed$1("invalid", "invalid-files", `The files have ${counted(errors.length, "error")}.`, outputs);
-	if (errors.length > 0) return failed$1("invalid", "refused", "The files break their own policies or checks.", outputs);
+	if (!loaded.valid) return failed("invalid", "invalid-files", `The files have ${counted(errors.length, "error")}.`, outputs);
+	if (errors.length > 0) return failed("invalid", "refused", "The files break their own policies or checks.", outputs);
 	return passed("valid", outputs);
 }
 var MAX_SHOWN;
@@ -66345,12 +67969,12 @@ async function ended(run, runner) {
 	} catch (error) {
 		if (error instanceof ActionError) {
 			const { reason, message, hint } = error;
-			return failed$1(reason === "refused" || reason === "not-approved" ? "refused" : "failed", reason, [message, ...hint === null ? [] : [hint]].join(" "));
+			return failed(reason === "refused" || reason === "not-approved" ? "refused" : "failed", reason, [message, ...hint === null ? [] : [hint]].join(" "));
 		}
-		if (error instanceof GithubError) return failed$1("failed", "github", `GitHub's API: ${error.message}`);
+		if (error instanceof GithubError) return failed("failed", "github", `GitHub's API: ${error.message}`);
 		const trace = error instanceof Error ? error.stack ?? error.message : String(error);
 		safeSink(runner).write(`${trace}\n`);
-		return failed$1("failed", "bug", "This is a bug in rolecall; please report it with the output above.");
+		return failed("failed", "bug", "This is a bug in rolecall; please report it with the output above.");
 	}
 }
 async function connect(inputs, event, io, runner) {

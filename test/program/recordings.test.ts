@@ -166,7 +166,7 @@ describe.each([80, 200])("on a terminal of %i columns", (columns) => {
     await session.see("Applying 6 changes");
     respond();
     const board = await session.see(
-      (screen) => /waiting \d+ s/.test(screen) && /role Cashier updated\n$/.test(screen),
+      (screen) => /waiting \d+ s/.test(screen) && /role Shift Lead created\n$/.test(screen),
     );
     await expect(steady(board)).toMatchFileSnapshot(golden("apply-429"));
     session.type("\u0003");

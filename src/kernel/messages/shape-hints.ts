@@ -1,6 +1,3 @@
-import { mapFields } from "../fields/field.ts";
-import { MEMBER_FIELDS } from "../fields/member.ts";
-import { ROLE_FIELDS } from "../fields/role.ts";
 import type { Kind, Path } from "../problems/problem.ts";
 import { daysInMonth, untilMistake } from "../values/dates.ts";
 import { PERIOD } from "../values/text-schemas.ts";
@@ -64,26 +61,10 @@ export function waysOut(path: Path, [kind]: readonly Kind[]): string {
   if (live && bare !== null) {
     return `Write ${bare} for none; remove the key to keep the live value.`;
   }
-  return isClearable(path)
+  return key === "description"
     ? 'Write "" to clear it; remove the key to keep the live value.'
     : "Add a value, or remove the key.";
 }
-
-/** Returns whether a path is that of a field of a role or member that the service can clear. */
-function isClearable([section, , ...keys]: Path): boolean {
-  const name = keys.filter((key) => key !== "managed").join();
-  return (
-    (section === "roles" && CLEARABLE_OF_ROLES.includes(name)) ||
-    (section === "members" && CLEARABLE_OF_MEMBERS.includes(name))
-  );
-}
-
-const CLEARABLE_OF_ROLES: readonly string[] = mapFields(ROLE_FIELDS, (name, { clearable }) =>
-  clearable ? name : undefined,
-);
-const CLEARABLE_OF_MEMBERS: readonly string[] = mapFields(MEMBER_FIELDS, (name, { clearable }) =>
-  clearable ? name : undefined,
-);
 
 /** Returns a hint on converting a value to the wanted kind, `null` if there is none. */
 export function conversion(path: Path, kinds: readonly Kind[], value: unknown): string | null {

@@ -35845,12 +35845,7 @@ function waysOut(path, [kind]) {
 	if (key === "suspended") return "Write { until: 2027-03-01 }, or true for an indefinite suspension; remove the key for none.";
 	const bare = kind === "list" ? "[]" : kind === "mapping" ? "{}" : null;
 	if (path.length === 3 && (section === "roles" || section === "members") && field !== "managed" && bare !== null) return `Write ${bare} for none; remove the key to keep the live value.`;
-	return isClearable(path) ? "Write \"\" to clear it; remove the key to keep the live value." : "Add a value, or remove the key.";
-}
-/** Returns whether a path is that of a field of a role or member that the service can clear. */
-function isClearable([section, , ...keys]) {
-	const name = keys.filter((key) => key !== "managed").join();
-	return section === "roles" && CLEARABLE_OF_ROLES.includes(name) || section === "members" && CLEARABLE_OF_MEMBERS.includes(name);
+	return key === "description" ? "Write \"\" to clear it; remove the key to keep the live value." : "Add a value, or remove the key.";
 }
 /** Returns a hint on converting a value to the wanted kind, `null` if there is none. */
 function conversion(path, kinds, value) {
@@ -35921,11 +35916,8 @@ function untilHint(text) {
 		default: return "Write a date such as 2027-01-31, or a timestamp with a time zone, such as 2027-01-31T18:00:00Z.";
 	}
 }
-var SETS, INCLUDE_HINTS, GLOB_HINTS, FIRST_KEYS, CLEARABLE_OF_ROLES, CLEARABLE_OF_MEMBERS;
+var SETS, INCLUDE_HINTS, GLOB_HINTS, FIRST_KEYS;
 var init_shape_hints = __esmMin((() => {
-	init_field();
-	init_member();
-	init_role();
 	init_dates();
 	init_text_schemas();
 	init_yaml_messages();
@@ -35950,8 +35942,6 @@ var init_shape_hints = __esmMin((() => {
 		leavers: "email: ",
 		checks: "can: "
 	};
-	CLEARABLE_OF_ROLES = mapFields(ROLE_FIELDS, (name, { clearable }) => clearable ? name : void 0);
-	CLEARABLE_OF_MEMBERS = mapFields(MEMBER_FIELDS, (name, { clearable }) => clearable ? name : void 0);
 }));
 
 // src/kernel/messages/shape-messages.ts

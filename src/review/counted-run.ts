@@ -36,7 +36,7 @@ export function countedRun<Reviewed>(
 /** Returns the approvals that stand at a time, oldest first: the latest opinion of each author who may push. */
 export function standingApprovals(reviews: readonly ForgeReview[], time: number): readonly ForgeReview[] {
   const opinions = reviews
-    .filter(({ opinion, mayPush, submittedAt }) => opinion !== "none" && mayPush && !(submittedAt > time))
+    .filter(({ mayPush, submittedAt }) => mayPush && !(submittedAt > time))
     .toSorted((a, b) => a.submittedAt - b.submittedAt);
   const latest = new Map(opinions.map((review) => [review.author, review]));
   return opinions.filter(

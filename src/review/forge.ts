@@ -3,7 +3,7 @@ export interface ForgeReview {
   readonly id: number;
   readonly author: string;
   /** As submitted, even if it was dismissed later. */
-  readonly opinion: "approved" | "rejected" | "none";
+  readonly opinion: "approved" | "rejected";
   /** In ms since the epoch, by the forge's clock. */
   readonly submittedAt: number;
   /** Time of the dismissal, in ms since the epoch; `null` if the review stands, NaN if that is unknown. */

@@ -63,7 +63,6 @@ describe("the plan that counts", () => {
     const later = (given: Partial<ForgeReview>) => pull([review(3), review(5, { author: "otto", ...given })]);
     expect(counted(later({}), runs)).toBe(2);
     expect(counted(later({ mayPush: false }), runs)).toBe(1);
-    expect(counted(later({ opinion: "none" }), runs)).toBe(1);
     expect(counted(later({ dismissedAt: 60 }), runs)).toBe(1);
     expect(counted(later({ dismissedAt: Number.NaN }), runs)).toBe(1);
     expect(counted(later({ dismissedAt: 1001 }), runs)).toBe(2);

@@ -11,7 +11,14 @@ import {
   proposalOf,
   pullOf,
 } from "../context/github-api.ts";
-import { type ForgePullData, forgePull, pullsQuery } from "./pull-query.ts";
+import {
+  type EarlierPage,
+  earlierPage,
+  type ForgePullData,
+  forgePull,
+  pullsQuery,
+  withEarlier,
+} from "./pull-query.ts";
 import { limitOf, type RefusedRequest, type RetryEffects, withRetries } from "./retry-request.ts";
 
 /** Connection settings of GitHub's API. */
@@ -60,6 +67,24 @@ export function connectGithub(
   const here = { owner, repo };
   const { rest } = octokit;
   const pages = { ...here, per_page: PER_PAGE };
+  const queriedPulls = async (
+    numbers: readonly number[],
+    before: EarlierPage = { reviews: null, dismissals: null },
+  ): Promise<readonly ForgePullData[]> => {
+    const { repository } = await octokit
+      .graphql<PullsResponse>(pullsQuery(numbers), { ...here, ...before })
+      .catch(withoutUnknown);
+    return Object.values(repository ?? {}).flatMap((pull) => pull ?? []);
+  };
+  const withAllOpinions = async (pull: ForgePullData): Promise<ForgePullData> => {
+    let whole = pull;
+    for (let before = earlierPage(whole); before !== null; before = earlierPage(whole)) {
+      const [earlier] = await queriedPulls([pull.number], before);
+      if (earlier === undefined) return whole;
+      whole = withEarlier(whole, earlier);
+    }
+    return whole;
+  };
   let viewer: Promise<string> | undefined;
   return {
     viewer: () => {
@@ -94,12 +119,7 @@ export function connectGithub(
       const pulls: ForgePull[] = [];
       for (let from = 0; from < numbers.length; from += MAX_PULLS) {
         const batch = numbers.slice(from, from + MAX_PULLS);
-        const { repository } = await octokit
-          .graphql<PullsResponse>(pullsQuery(batch), here)
-          .catch(withoutUnknown);
-        pulls.push(
-          ...Object.values(repository ?? {}).flatMap((pull) => (pull === null ? [] : forgePull(pull))),
-        );
+        for (const pull of await queriedPulls(batch)) pulls.push(forgePull(await withAllOpinions(pull)));
       }
       return pulls;
     },

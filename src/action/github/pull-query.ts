@@ -8,8 +8,14 @@ export interface ForgePullData {
   readonly baseRefName: string;
   readonly mergedAt: string | null;
   readonly mergeCommit: { readonly oid: string } | null;
-  readonly reviews: { readonly nodes: readonly ReviewData[] };
-  readonly timelineItems: { readonly nodes: readonly DismissalData[] };
+  readonly reviews: Page<ReviewData>;
+  readonly timelineItems: Page<DismissalData>;
+}
+
+/** The end of a list, or the part of it before a cursor. */
+interface Page<Node> {
+  readonly nodes: readonly Node[];
+  readonly pageInfo: { readonly hasPreviousPage: boolean; readonly startCursor: string | null };
 }
 
 interface ReviewData {
@@ -27,21 +33,51 @@ interface DismissalData {
   readonly review: { readonly databaseId: number } | null;
 }
 
-/** Returns a query for pull requests with their reviews, and who of the authors may push. */
+/**
+ * Returns a query for pull requests with their opinions, and who of the authors may push. Comments are none, of which anybody
+ * can submit any number.
+ */
 export function pullsQuery(numbers: readonly number[]): string {
   const pulls = numbers.map((number) => `p${number}: pullRequest(number: ${number}) { ...pull }`);
-  return `query ($owner: String!, $repo: String!) {
+  return `query ($owner: String!, $repo: String!, $reviews: String, $dismissals: String) {
   repository(owner: $owner, name: $repo) { ${pulls.join(" ")} }
 }
 fragment pull on PullRequest {
   number state headRefOid baseRefName mergedAt mergeCommit { oid }
-  reviews(last: 100) {
+  reviews(last: 100, before: $reviews, states: [APPROVED, CHANGES_REQUESTED, DISMISSED]) {
+    pageInfo { hasPreviousPage startCursor }
     nodes { databaseId author { login } state submittedAt authorCanPushToRepository commit { oid } }
   }
-  timelineItems(last: 100, itemTypes: [REVIEW_DISMISSED_EVENT]) {
+  timelineItems(last: 100, before: $dismissals, itemTypes: [REVIEW_DISMISSED_EVENT]) {
+    pageInfo { hasPreviousPage startCursor }
     nodes { ... on ReviewDismissedEvent { createdAt previousReviewState review { databaseId } } }
   }
 }`;
+}
+
+/** The variables that ask for what is before some cursors. */
+export type EarlierPage = Readonly<Record<"reviews" | "dismissals", string | null>>;
+
+/** Returns the variables that ask for what is before the lists of a pull request; `null` if nothing is. */
+export function earlierPage({
+  reviews: { pageInfo: reviews },
+  timelineItems: { pageInfo: dismissals },
+}: ForgePullData): EarlierPage | null {
+  if (!reviews.hasPreviousPage && !dismissals.hasPreviousPage) return null;
+  return { reviews: reviews.startCursor, dismissals: dismissals.startCursor };
+}
+
+/** Returns a pull request with its lists preceded by those of an earlier page. */
+export function withEarlier(data: ForgePullData, earlier: ForgePullData): ForgePullData {
+  const joined = <Node>(page: Page<Node>, before: Page<Node>): Page<Node> => ({
+    nodes: [...before.nodes, ...page.nodes],
+    pageInfo: before.pageInfo,
+  });
+  return {
+    ...data,
+    reviews: joined(data.reviews, earlier.reviews),
+    timelineItems: joined(data.timelineItems, earlier.timelineItems),
+  };
 }
 
 /** Converts a pull request from GitHub's form. */
@@ -69,7 +105,7 @@ function forgeReview(
   return {
     id: databaseId,
     author: author?.login ?? "",
-    opinion: opinion === "APPROVED" ? "approved" : opinion === "CHANGES_REQUESTED" ? "rejected" : "none",
+    opinion: opinion === "APPROVED" ? "approved" : "rejected",
     submittedAt: Date.parse(submittedAt ?? ""),
     dismissedAt: isDismissed ? Date.parse(dismissal?.createdAt ?? "") : null,
     commit: commit?.oid ?? null,

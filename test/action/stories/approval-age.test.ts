@@ -107,6 +107,20 @@ describe("an approval is as old as its review", () => {
     await refused(DAN_IS_NEW);
   });
 
+  test("more comments and opinions than GitHub lists at once hide no approval", async () => {
+    await story.review(pull, "APPROVED");
+    await inviteDan();
+    const crowd = [
+      ...Array.from({ length: 100 }, () => ({ state: "COMMENTED" }) as const),
+      ...Array.from({ length: 250 }, (_, at) => ({ state: "APPROVED", author: `m${at}` }) as const),
+    ];
+    for (const opinion of crowd) story.github.review(pull, { ...opinion, mayPush: false });
+    const again = await story.rerun(planned);
+    expect(again.outputs["failure-reason"]).toBe("not-approved");
+    await story.merge(pull);
+    await refused(DAN_IS_NEW);
+  });
+
   test("a review that is submitted or dismissed after the merge moves nothing", async () => {
     await story.review(pull, "APPROVED");
     await inviteDan();

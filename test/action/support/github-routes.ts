@@ -222,11 +222,13 @@ function short({ maxBody }: FakeGithub, body: unknown): string {
 }
 
 /** Answers the queries that the action makes: who it is, and pull requests. */
-export function graphql(fake: FakeGithub, { query }: Record<string, unknown>): object {
+export function graphql(fake: FakeGithub, { query, variables }: Record<string, unknown>): object {
   const asked = String(query);
   const numbers = [...asked.matchAll(/p(\d+): pullRequest/g)].map(([, number]) => Number(number));
   if (numbers.length > 0) {
-    const pulls = numbers.map((number) => [`p${number}`, queriedPull(number, fake)] as const);
+    const pulls = numbers.map(
+      (number) => [`p${number}`, queriedPull(number, fake, Object(variables))] as const,
+    );
     const errors = pulls.flatMap(([name, pull]) =>
       pull === null ? [{ type: "NOT_FOUND", message: name }] : [],
     );
@@ -235,8 +237,22 @@ export function graphql(fake: FakeGithub, { query }: Record<string, unknown>): o
   return { data: { viewer: { login: BOT } } };
 }
 
+/** The last hundred nodes before a cursor, which counts them from the first. */
+function lastPage(nodes: readonly object[], before: unknown): object {
+  const end = typeof before === "string" ? Number(before) : nodes.length;
+  const start = Math.max(end - 100, 0);
+  return {
+    nodes: nodes.slice(start, end),
+    pageInfo: { hasPreviousPage: start > 0, startCursor: end > start ? `${start}` : null },
+  };
+}
+
 /** A pull request with its reviews, as a query has it. */
-function queriedPull(number: number, { pulls, reviews, dismissals, now }: FakeGithub): object | null {
+function queriedPull(
+  number: number,
+  { pulls, reviews, dismissals, now }: FakeGithub,
+  before: Record<string, unknown>,
+): object | null {
   const pull = pulls.find((one) => one.number === number);
   if (pull === undefined) return null;
   const { merged, closed, head, base, mergedAt = timeText(now()) } = pull;
@@ -247,9 +263,9 @@ function queriedPull(number: number, { pulls, reviews, dismissals, now }: FakeGi
     baseRefName: base,
     mergedAt: merged === null ? null : mergedAt,
     mergeCommit: merged === null ? null : { oid: merged },
-    reviews: {
-      nodes: reviews
-        .filter((review) => review.pull === number)
+    reviews: lastPage(
+      reviews
+        .filter((review) => review.pull === number && review.state !== "COMMENTED")
         .map(({ id, author, state, submittedAt, mayPush, commit }) => ({
           databaseId: id,
           author: { login: author },
@@ -258,15 +274,17 @@ function queriedPull(number: number, { pulls, reviews, dismissals, now }: FakeGi
           authorCanPushToRepository: mayPush,
           commit: { oid: commit },
         })),
-    },
-    timelineItems: {
-      nodes: dismissals
+      before["reviews"],
+    ),
+    timelineItems: lastPage(
+      dismissals
         .filter((one) => one.pull === number)
         .map(({ review, state, at }) => ({
           createdAt: at,
           previousReviewState: state,
           review: { databaseId: review },
         })),
-    },
+      before["dismissals"],
+    ),
   };
 }

@@ -30,7 +30,6 @@ import {
 import { baseStates } from "../review/base-commit.ts";
 import { setStatus } from "../review/commit-status.ts";
 import { compareFiles } from "../review/compare-files.ts";
-import { plannedMerchants } from "../review/covered-merchants.ts";
 import { placeTexts } from "../review/entry-places.ts";
 import {
   keysNamedBy,
@@ -51,6 +50,7 @@ import {
   type PlanApproval,
 } from "../review/plan-approval.ts";
 import { afterPlan, changesFiles, scopeText, verdictOf } from "../review/plan-outcome.ts";
+import { plannedMerchants } from "../review/planned-merchants.ts";
 import {
   aboutFiles,
   aboutRun,

@@ -11,6 +11,7 @@ import { keyVariables } from "../../app/session/connection.ts";
 import type { Planned } from "../../app/session/session.ts";
 import { withBase } from "../../kernel/approval/with-base.ts";
 import { buildPlan, type PlanInput } from "../../kernel/plan/build-plan.ts";
+import { planEnded } from "../../kernel/plan/due.ts";
 import type { ProjectAccess } from "../../kernel/read/bound-files.ts";
 import { withReviewedEnds } from "../../kernel/read/reviewed-ends.ts";
 import { withoutThoseOfBase } from "../../kernel/rules/base-rules.ts";
@@ -149,6 +150,8 @@ async function keepInside(paths: readonly string[], cwd: string): Promise<void> 
 /** Planned merchants with their open connections. */
 export interface PlannedFiles {
   readonly planned: readonly Planned[];
+  /** Plans the same states at some of the merchants: only what takes access that has ended. */
+  planEnded(merchants: ReadonlySet<string>): readonly Planned[];
   /** Logs the progress. */
   readonly progress: ShownProgress;
   close(): Promise<void>;
@@ -170,11 +173,13 @@ export async function planFiles(
 ): Promise<PlannedFiles> {
   const { concurrency, baseUrl } = inputs;
   const rules = new Map(base.map((state) => [state.merchant, state]));
+  let onlyEnded: ReadonlySet<string> = new Set();
   const progress = logProgress({ color: false }, io);
   const options = {
     concurrency,
     emit: progress.live,
     makePlan: (input: PlanInput) => {
+      if (onlyEnded.has(input.desired.merchant)) return planEnded(input);
       const merchantRules = rules.get(input.desired.merchant);
       if (merchantRules === undefined) return buildPlan(input);
       const plan = buildPlan({ ...input, base: merchantRules });
@@ -197,7 +202,9 @@ export async function planFiles(
   );
   const { states: keyed, env } = withKeys(reviewed, inputs, io.env);
   // Commands that only read files do without the client of the service.
-  const { openSessions, planSessions, withRunOverrides } = await import("../../app/session/session.ts");
+  const { openSessions, plannedOnly, planSessions, withRunOverrides } = await import(
+    "../../app/session/session.ts"
+  );
   const sessions = openSessions(keyed, options, { ...io, env });
   const close = async (): Promise<void> => {
     await progress.rest();
@@ -213,7 +220,13 @@ export async function planFiles(
           : outcome,
       );
     await progress.rest();
-    return { planned, progress, close };
+    const planEndedAt = (merchants: ReadonlySet<string>): readonly Planned[] => {
+      onlyEnded = merchants;
+      return plannedOnly(planned).flatMap((outcome) =>
+        merchants.has(outcome.plan.merchant) ? { ...outcome, plan: outcome.planWithout(new Set()) } : [],
+      );
+    };
+    return { planned, planEnded: planEndedAt, progress, close };
   } catch (error) {
     await close();
     throw error;

@@ -169,22 +169,9 @@ export function planDue(unordered: PlanInput, ofRun: readonly Refusal[] = []): P
   const input = orderedInput(unordered);
   const proposed = proposeChanges(input);
   const due = planOfDue(proposed, input, false);
-  const giving = due.changes.filter(givesAccess);
   const refusals = [...due.refusals, ...ofRun];
-  const removals = refusals.length === 0 || giving.length === 0 ? null : planOfDue(proposed, input, true);
-  const isRefused = removals?.refusals.length === 0;
-  const plan = isRefused ? removals : due;
-  const because = refusals.map(({ message, override, rules }) => ({
-    message,
-    override:
-      rules === undefined && override !== null && isBoundToPeople(override)
-        ? `${override}@${due.fingerprint.slice(0, MIN_FINGERPRINT_LENGTH)}`
-        : null,
-  }));
-  const leftOut = [
-    ...proposed.members.changes.flatMap((change) => leftOutOf(change, input)),
-    ...(isRefused ? giving.map(({ name }) => ({ code: "due-left-out", name, because }) as const) : []),
-  ];
+  const plan = endedInstead(due, refusals, () => planOfDue(proposed, input, true)) ?? due;
+  const leftOut = proposed.members.changes.flatMap((change) => leftOutOf(change, input));
   // A role that nobody holds yet keeps no ended access.
   const later = proposed.members.laterFindingData.map(toFinding);
   const warnings = [
@@ -192,6 +179,33 @@ export function planDue(unordered: PlanInput, ofRun: readonly Refusal[] = []): P
     ...leftOut.map(toFinding),
   ];
   return warnings.length === 0 ? plan : { ...plan, findings: [...plan.findings, ...warnings] };
+}
+
+/** Plans only what takes access that has ended. */
+export function planEnded(unordered: PlanInput): Plan {
+  const input = orderedInput(unordered);
+  return planOfDue(proposeChanges(input), input, true);
+}
+
+/**
+ * Returns the plan of what takes ended access in place of one that is refused, with a warning for each change that gives
+ * access and is left out; `null` if the plan is not refused, or the other one is as well.
+ */
+export function endedInstead(refused: Plan, refusals: readonly Refusal[], ended: () => Plan): Plan | null {
+  if (refusals.length === 0) return null;
+  const plan = ended();
+  if (plan.refusals.length > 0) return null;
+  const because = refusals.map(({ message, override, rules }) => ({
+    message,
+    override:
+      rules === undefined && override !== null && isBoundToPeople(override)
+        ? `${override}@${refused.fingerprint.slice(0, MIN_FINGERPRINT_LENGTH)}`
+        : null,
+  }));
+  const leftOut = refused.changes
+    .filter(givesAccess)
+    .map(({ name }) => toFinding({ code: "due-left-out", name, because }));
+  return { ...plan, findings: [...plan.findings, ...leftOut] };
 }
 
 function planOfDue(proposed: ProposedChanges, input: PlanInput, onlyTaking: boolean): Plan {

@@ -51,7 +51,7 @@ const MISTAKES: readonly Mistake[] = [
   },
   {
     name: "what was merged a hundred commits ago is not looked at",
-    file: "action/review/apply-coverage.ts",
+    file: "action/apply/apply-coverage.ts",
     from: "  const covered = states.filter(isCovered);",
     to: `  const covered = [];
   for (const state of states) {

@@ -123,3 +123,54 @@ test("what the limits of a run refuse does not count against other pull requests
   await story.merge(last);
   expect((await story.apply()).outputs["result"]).toBe("applied");
 });
+
+/** Three people become editors on the day after the access of a fourth has ended. */
+const datedFile = (code: string, guards = ""): Readonly<Record<string, string>> => {
+  const [ended = "", ...others] = people(code);
+  const editors = others.map(
+    (email) => `  - { email: ${email}, roles: [Cashier, { role: Editor, from: 2026-11-04 }] }\n`,
+  );
+  return {
+    [`access/${code}.yaml`]: `version: 1
+merchant: ${code}
+${guards}roles:
+  - { name: Cashier, permissions: [catalog_view] }
+  - { name: Editor, permissions: [${EDIT}] }
+members:
+  - { email: ada@example.com, roles: [role_owner] }
+  - { email: ${ended}, roles: [Cashier], until: 2026-11-03 }
+${editors.join("")}`,
+  };
+};
+
+test.each([
+  { by: "a limit of the run", guards: "", merchants: ["MC1", "MC2"] },
+  {
+    by: "a rule of the merchant",
+    guards: "guards: { max_gains: { catalog_edit: 2 } }\n",
+    merchants: ["MC1"],
+  },
+])("$by that refuses what dates give keeps no ended access, and fails", async ({ guards, merchants }) => {
+  await openSmall();
+  for (const code of merchants) {
+    const pull = await story.openPull(datedFile(code));
+    await story.plan(pull);
+    await story.merge(pull);
+    expect((await story.apply()).outputs["result"]).toBe("applied");
+  }
+  if (guards !== "") {
+    const pull = await story.openPull(datedFile("MC1", guards));
+    await story.plan(pull);
+    await story.merge(pull);
+    await story.apply();
+  }
+  const before = (await story.writes()).length;
+  story.clock.advance(4 * 86_400_000);
+  const due = await story.due();
+  expect([due.code, due.outputs["result"]]).toEqual([1, "partial"]);
+  expect(due.log).toMatch(/newly (?:give 6 people|hold catalog_edit)/);
+  const writes = (await story.writes()).slice(before);
+  expect(writes.map((line) => line.split(" ")[0])).toEqual(merchants.map(() => "DELETE"));
+  expect((await story.due()).code).toBe(1);
+  expect((await story.writes()).slice(before)).toEqual(writes);
+});

@@ -9,8 +9,8 @@ import { type PlaceOf, planView } from "../../show/view/plan-view.ts";
 import type { ActionContext, ActionResult, ResultWord } from "../context/action-context.ts";
 import type { FailureReason } from "../context/action-error.ts";
 import { findComment } from "../github/pull-comment.ts";
-import { maskAddresses, maskText } from "./annotations.ts";
-import { aboutCommit, type ReviewPage, renderReviewPage } from "./publish-plan.ts";
+import { maskAddresses, maskText } from "../review/annotations.ts";
+import { aboutCommit, type ReviewPage, renderReviewPage } from "../review/publish-plan.ts";
 
 /** The outcome of an apply. */
 export interface ApplyEnd {
@@ -257,16 +257,19 @@ function fitting(lines: readonly string[], size: number): number {
   return last === -1 ? lines.length : last;
 }
 
-/** Wraps a reporter to capture its text for the comment and the job summary. */
-export function captureApplyLog(
-  reporter: ApplyReporter,
-  progress: Pick<ProgressDisplay, "applied">,
-): {
+/** A reporter whose text is captured. */
+export interface CapturedLog {
   readonly lines: () => readonly string[];
   /** Returns the fingerprints of the changes that were made, by merchant. */
   readonly done: () => ReadonlyMap<string, ReadonlySet<string>>;
   readonly reporter: ApplyReporter;
-} {
+}
+
+/** Wraps a reporter to capture its text for the comment and the job summary. */
+export function captureApplyLog(
+  reporter: ApplyReporter,
+  progress: Pick<ProgressDisplay, "applied">,
+): CapturedLog {
   const lines: string[] = [];
   const sink = {
     write: (text: string) => {

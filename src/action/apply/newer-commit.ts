@@ -1,33 +1,7 @@
-import type { CommitStates } from "../../app/project/commit-states.ts";
 import { changedMerchants } from "../../kernel/read/changed-merchants.ts";
-import { counted } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
-import { hasRows, type MerchantState } from "../../review/merchant-state.ts";
-import { inlineCode } from "../../show/markdown/markdown-blocks.ts";
 import type { ActionContext } from "../context/action-context.ts";
 import { ActionError } from "../context/action-error.ts";
-import type { Inputs } from "../context/inputs.ts";
-import { APPLY_ENDS, type ApplyEnd } from "./apply-page.ts";
-
-/**
- * Returns the merchants that a plan covers: those whose resolved state the base does not have. Those that an earlier apply
- * left undone are added if their own file was touched, even by a comment only: so that what is left can be reviewed.
- */
-export async function plannedMerchants(
-  { inputs }: Pick<ActionContext, "inputs">,
-  states: readonly DesiredState[],
-  base: CommitStates | null,
-  recordedStates: ReadonlyMap<string, MerchantState | null>,
-): Promise<readonly DesiredState[]> {
-  if (base === null || inputs.scope === "all") return states;
-  const changed = new Set(changedMerchants(states, base.states).map(({ merchant }) => merchant));
-  for (const { merchant, origin } of states) {
-    const state = recordedStates.get(merchant);
-    const isOpen = state === null || (state && (state.failure !== null || state.open.some(hasRows)));
-    if (isOpen && !changed.has(merchant) && !(await base.isSame(origin.file))) changed.add(merchant);
-  }
-  return states.filter(({ merchant }) => changed.has(merchant));
-}
 
 /** The part of an apply that a newer commit of the branch takes over. */
 export interface NewerCommit {
@@ -85,27 +59,4 @@ export function leftTo({ sha, merchants }: NewerCommit): readonly string[] {
   return [
     `${codes}: changed again by the newer commit ${sha.slice(0, 7)}, whose run applies both changes, or asks for approval again.`,
   ];
-}
-
-/** Returns the outcome of an apply that leaves everything to the run for a newer commit. */
-export function supersededEnd({ event }: ActionContext, { sha }: NewerCommit): ApplyEnd {
-  const url = `${event.serverUrl}/${event.owner}/${event.repo}/commit/${sha}/checks`;
-  const message = `A newer commit changes the same merchants: [the run for ${inlineCode(sha.slice(0, 7))}](${url}) applies both changes, or asks for approval again.`;
-  return { ...APPLY_ENDS.superseded, message };
-}
-
-/** Returns a sentence about the merchants that a run leaves alone; `null` if there are none. */
-export function coverageText(
-  covered: number,
-  total: number,
-  { command }: Pick<Inputs, "command">,
-): string | null {
-  if (covered === total) return null;
-  if (command === "due") {
-    return `${total - covered} of ${counted(total, "merchant")} left alone: the apply of what was merged there has not run yet.`;
-  }
-  const of = `of ${counted(total, "merchant")} changed since the last apply`;
-  return covered === 0
-    ? `None ${of}.`
-    : `${covered} ${of}, or have something left to do; the others are left alone.`;
 }

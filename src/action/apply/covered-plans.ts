@@ -1,0 +1,84 @@
+import { skippedMerchants } from "../../app/apply/approval.ts";
+import {
+  type Planned,
+  type PlannedMerchant,
+  plannedOnly,
+  withRunOverrides,
+} from "../../app/session/session.ts";
+import type { Comparison } from "../../kernel/approval/compare-reviewed.ts";
+import { endedInstead } from "../../kernel/plan/due.ts";
+import type { Override } from "../../kernel/rules/overrides.ts";
+import type { MerchantOutcome } from "../../model/apply.ts";
+import { type LookedMerchant, lookedAt, openReviews, reviewedRuns } from "../../review/apply-run.ts";
+import { type JudgedMerchant, judgeMerchant } from "../../review/judge-merchant.ts";
+import type { OpenStore } from "../../review/merchant-state.ts";
+import { placeTexts } from "../review/entry-places.ts";
+import type { PlannedFiles } from "../review/load-and-plan.ts";
+import type { MergedFiles } from "./merged-files.ts";
+
+/** The plans of a run beside their reviews. */
+export interface CoveredPlans {
+  readonly looked: readonly LookedMerchant[];
+  /** The parts that may be applied. */
+  readonly planned: readonly Planned[];
+  /** Outcomes of the merchants where nothing may be applied. */
+  readonly skipped: readonly MerchantOutcome[];
+  /** The refusals of the merchants where only ended access is taken, as outcomes. */
+  readonly limited: readonly MerchantOutcome[];
+}
+
+/** Compares plans with their reviews, and judges what these cover. */
+export async function coverPlans(
+  { run, records, loaded, pullOf }: MergedFiles,
+  { planned: whole, planEnded }: Pick<PlannedFiles, "planned" | "planEnded">,
+  { seal }: Pick<OpenStore, "seal">,
+  overrides: readonly Override[],
+): Promise<CoveredPlans> {
+  const placeOf = placeTexts(loaded.sources);
+  const compare = (look: PlannedMerchant): JudgedMerchant => {
+    const reviews = openReviews(records, look.plan.merchant, run);
+    return judgeMerchant({ ...look, desired: look.session.state }, reviews, seal, placeOf);
+  };
+  const judge = (parts: readonly Planned[]) => {
+    const planned = withRunOverrides(parts, reviewedRuns(looked));
+    return { planned, skipped: skippedMerchants(planned, overrides, new Map()) };
+  };
+  const looked = await lookedAt(run, records, plannedOnly(whole).map(compare), pullOf);
+  const comparisons = new Map(looked.map(({ merchant, comparison }) => [merchant, comparison]));
+  const judged = judge(whole.map((one) => coveredPart(one, comparisons)));
+  const refused = judged.skipped.filter(({ status }) => status === "refused");
+  if (!run.isDue || refused.length === 0 || overrides.length > 0) return { looked, ...judged, limited: [] };
+  // What dates give must not keep access that has ended.
+  const ended = new Map(
+    plannedOnly(planEnded(new Set(refused.map(({ merchant }) => merchant)))).map((look) => {
+      const { merchant } = look.plan;
+      return [merchant, coveredPart(look, new Map([[merchant, compare(look).comparison]]))] as const;
+    }),
+  );
+  const without = judge(judged.planned.map((one) => endedPart(one, ended)));
+  const limited = refused.filter(
+    ({ merchant }) => !without.skipped.some((outcome) => outcome.merchant === merchant),
+  );
+  return { looked, ...without, limited };
+}
+
+/** Returns the part of a plan that may be applied; its verification leaves out the rest. */
+function coveredPart<Outcome extends Planned>(
+  planned: Outcome,
+  comparisons: ReadonlyMap<string, Comparison>,
+): Outcome {
+  if (planned.status !== "planned") return planned;
+  const { session, plan } = planned;
+  const comparison = comparisons.get(plan.merchant);
+  if (comparison === undefined) return planned;
+  const { covered, leaveOut } = comparison;
+  return { ...planned, plan: covered, session: { ...session, plan: () => session.plan(leaveOut) } };
+}
+
+/** Returns what takes ended access in place of a part that is refused, if it takes any. */
+function endedPart(planned: Planned, ended: ReadonlyMap<string, PlannedMerchant>): Planned {
+  const other = planned.status === "planned" ? ended.get(planned.plan.merchant) : undefined;
+  if (planned.status !== "planned" || other === undefined || other.plan.changes.length === 0) return planned;
+  const plan = endedInstead(planned.plan, planned.plan.refusals, () => other.plan);
+  return plan === null ? planned : { ...other, plan };
+}

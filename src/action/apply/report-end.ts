@@ -1,0 +1,167 @@
+import { unplannedOf } from "../../app/show/show-plans.ts";
+import type { MerchantOutcome } from "../../model/apply.ts";
+import type { Plan } from "../../model/plan.ts";
+import type { ReportedMerchant } from "../../review/apply-run.ts";
+import { unreviewedIn } from "../../review/waiting-changes.ts";
+import { inlineCode } from "../../show/markdown/markdown-blocks.ts";
+import { type ActionContext, type ActionResult, failed, passed } from "../context/action-context.ts";
+import type { ActionError } from "../context/action-error.ts";
+import { failureReasonOf } from "../review/load-and-plan.ts";
+import type { CoveredRecords } from "./apply-coverage.ts";
+import type { ApplyDecision } from "./apply-decision.ts";
+import type { AppliedPlans } from "./apply-due.ts";
+import {
+  APPLY_ENDS,
+  type ApplyEnd,
+  type ApplyReport,
+  applyEnd,
+  failureText,
+  reportApply,
+  type ToldPull,
+} from "./apply-page.ts";
+import type { CoveredPlans } from "./covered-plans.ts";
+import type { MergedFiles } from "./merged-files.ts";
+import { leftTo, type NewerCommit } from "./newer-commit.ts";
+import type { EndRecord } from "./record-end.ts";
+import type { RunOutcomes } from "./run-outcomes.ts";
+import type { LoggedPlans } from "./show-covered.ts";
+
+/** The steps of a run. */
+export interface EndedRun {
+  readonly merged: MergedFiles;
+  readonly covered: CoveredPlans;
+  readonly decision: ApplyDecision;
+  readonly shown: LoggedPlans;
+  readonly ran: AppliedPlans;
+  readonly ended: RunOutcomes;
+  readonly record: EndRecord;
+}
+
+/** Reports the end of a run on its page and on pull requests, and returns its result. */
+export async function reportEnd(context: ActionContext, run: EndedRun): Promise<ActionResult> {
+  const { merged, decision, shown, ran, ended } = run;
+  const { loaded, records, gone } = merged;
+  const { outcomes, looked, quiet, earlier } = ended;
+  const { problem, waiting } = run.record;
+  const told = records.told.filter(
+    ({ number, merchants }) =>
+      records.ofCommit.includes(number) || merchants.some((merchant) => !quiet.has(merchant)),
+  );
+  const report: ApplyReport = {
+    ...endOf(context, run),
+    notes: [
+      ...decision.notes,
+      ...earlier,
+      ...(loaded.earlier === null ? [] : [loaded.earlier]),
+      ...howToGoOn(looked, told, waiting !== null),
+      ...leftTo(ran.superseded),
+    ],
+    lines: [...shown.lines, ...ran.lines()],
+    outcomes,
+    plans: shown.plans,
+    rest: waiting === null ? [] : unreviewedIn(looked).map(({ rest }) => rest),
+    placeOf: shown.placeOf,
+  };
+  const blamed = [...looked.map((one) => one.blamed), ...gone.map(({ pulls }) => pulls)].flat();
+  const outputs = {
+    ...shown.outputs,
+    ...(waiting !== null && { waiting }),
+    ...(await reportApply(context, toldPulls(told, blamed, outcomes), report)),
+  };
+  return resultOf(problem, report, outputs);
+}
+
+/** Returns how a run ended; one without anything to do may have left that to a newer commit. */
+function endOf(context: ActionContext, { merged, covered, decision, shown, ran, ended }: EndedRun): ApplyEnd {
+  const isRun = new Set(ran.outcomes.map(({ merchant }) => merchant));
+  const { outcomes, tooLate } = ended;
+  const end = applyEnd({
+    applied: outcomes.filter(({ merchant }) => isRun.has(merchant)),
+    left: outcomes.filter(({ merchant }) => !isRun.has(merchant)),
+    unapproved: new Map([
+      ...decision.objections,
+      ...tooLate.map((late) => [late.merchant, late.reasons] as const),
+    ]),
+    causes: new Map([
+      ...unplannedOf(covered.planned).map(
+        ({ merchant, failure }) => [merchant, failureReasonOf(failure)] as const,
+      ),
+      ...shown.plans.filter(hasProblem).map(({ merchant }) => [merchant, "invalid-files"] as const),
+      ...[...decision.unready].map((merchant) => [merchant, "key-missing"] as const),
+    ]),
+    isBroken: merged.isBroken,
+  });
+  if (end !== APPLY_ENDS.nothing) return end;
+  if (ran.superseded.merchants.size > 0) return supersededEnd(context, ran.superseded);
+  return { ...end, message: (shown.plans.length === 0 ? merged.coverage : null) ?? "" };
+}
+
+function hasProblem({ findings }: Plan): boolean {
+  return findings.some(({ severity }) => severity === "error");
+}
+
+function resultOf(
+  problem: ActionError | null,
+  report: ApplyReport,
+  outputs: ActionResult["outputs"],
+): ActionResult {
+  const { result, reason } = report;
+  if (problem !== null) {
+    const text = [problem.message, problem.hint ?? ""].join(" ").trim();
+    return failed("failed", problem.reason, text, outputs);
+  }
+  return reason === null ? passed(result, outputs) : failed(result, reason, failureText(report), outputs);
+}
+
+const WAITING = "Unreviewed changes wait: review them below, and approve the waiting job of this run.";
+
+const PROPOSE =
+  "Open a pull request that touches the merchant's file, even if only by a comment: its plan shows what is new.";
+
+/** Returns the outcome of an apply that leaves everything to the run for a newer commit. */
+function supersededEnd({ event }: ActionContext, { sha }: NewerCommit): ApplyEnd {
+  const url = `${event.serverUrl}/${event.owner}/${event.repo}/commit/${sha}/checks`;
+  const message = `A newer commit changes the same merchants: [the run for ${inlineCode(sha.slice(0, 7))}](${url}) applies both changes, or asks for approval again.`;
+  return { ...APPLY_ENDS.superseded, message };
+}
+
+/** Returns the pull requests to report on, those where something is wrong first. */
+function toldPulls(
+  told: CoveredRecords["told"],
+  blamedPulls: readonly number[],
+  outcomes: readonly MerchantOutcome[],
+): readonly ToldPull[] {
+  const openMerchants = new Set(
+    outcomes.flatMap(({ merchant, status }) =>
+      status === "applied" || status === "unchanged" ? [] : [merchant],
+    ),
+  );
+  const blamed = new Set(blamedPulls);
+  const rank = (pull: (typeof told)[number]): number =>
+    blamed.has(pull.number) || pull.merchants.some((merchant) => openMerchants.has(merchant)) ? 0 : 1;
+  const extra = [...blamed].filter((number) => !told.some((pull) => pull.number === number));
+  return [
+    ...told.toSorted((a, b) => rank(a) - rank(b)),
+    ...extra.map((number) => ({ number, comment: null })),
+  ];
+}
+
+/** Returns what to do about changes that nobody has approved, and about lost ones; empty without any. */
+function howToGoOn(
+  looked: readonly ReportedMerchant[],
+  told: CoveredRecords["told"],
+  isWaiting: boolean,
+): readonly string[] {
+  const loud = looked.filter(({ since }) => since === null);
+  const names = told.map(({ number }) => `#${number}`).join(", ");
+  const where = `No approved plan${names === "" ? "" : ` of ${names}`} shows it.`;
+  return [
+    ...(loud.some(({ refusals }) => refusals.length > 0)
+      ? [`${where} ${isWaiting ? WAITING : PROPOSE}`]
+      : []),
+    ...(loud.some(({ lost }) => lost.length > 0) ? [AGAIN] : []),
+  ];
+}
+
+const AGAIN =
+  "To make a lost change, propose it again in a new pull request. To leave it as it is, merge one that touches the merchant's file, even by a comment only; until then the nightly issue lists it.";

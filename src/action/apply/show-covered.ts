@@ -1,0 +1,70 @@
+import { type ApplyReporter, applyReporter } from "../../app/apply/reporter.ts";
+import { plannedOnly } from "../../app/session/session.ts";
+import { ruleLocations } from "../../app/show/rule-locations.ts";
+import { unplannedOf } from "../../app/show/show-plans.ts";
+import type { Override } from "../../kernel/rules/overrides.ts";
+import type { Plan } from "../../model/plan.ts";
+import { plansJson } from "../../show/machine/machine-formats.ts";
+import { PLAIN } from "../../show/style.ts";
+import { renderFailure } from "../../show/text/failure-text.ts";
+import type { PlaceOf } from "../../show/view/plan-view.ts";
+import type { ActionContext, ActionResult } from "../context/action-context.ts";
+import { annotate } from "../context/action-log.ts";
+import {
+  diagnosticAnnotations,
+  fileErrorLines,
+  maskedAnnotations,
+  planAnnotations,
+} from "../review/annotations.ts";
+import { planOutputs } from "../review/publish-plan.ts";
+import type { ApplyDecision } from "./apply-decision.ts";
+import type { CoveredPlans } from "./covered-plans.ts";
+import type { MergedFiles } from "./merged-files.ts";
+
+/** The plans as logged. */
+export interface LoggedPlans {
+  readonly reporter: ApplyReporter;
+  readonly placeOf: PlaceOf;
+  readonly plans: readonly Plan[];
+  /** Errors of files, and failures to read merchants. */
+  readonly lines: readonly string[];
+  readonly outputs: ActionResult["outputs"];
+}
+
+/** Logs the plans, and what is left as it is. */
+export async function showCovered(
+  context: ActionContext,
+  { loaded, isBroken }: MergedFiles,
+  { planned }: CoveredPlans,
+  { due, left, unread, notes }: ApplyDecision,
+  overrides: readonly Override[],
+): Promise<LoggedPlans> {
+  const { io, log, masked, scope } = context;
+  const plans = plannedOnly(planned).map(({ plan }) => plan);
+  const placeOf = ruleLocations(loaded.states, loaded.sources);
+  const annotations = [
+    ...diagnosticAnnotations(loaded.diagnostics),
+    ...planAnnotations(plans, loaded.states, loaded.sources, placeOf, overrides),
+  ];
+  annotate(masked ? maskedAnnotations(annotations) : annotations, log);
+  const reporter = applyReporter({ format: "text", color: false }, placeOf, io, overrides);
+  reporter.plans(plans);
+  const outputs = {
+    ...planOutputs(plans),
+    "plan-path": await context.saveFile(`rolecall-plan-${scope.id}.json`, plansJson(plans)),
+  };
+  const lines = [
+    ...(isBroken ? [BROKEN_FILES, ...fileErrorLines(loaded.diagnostics)] : []),
+    ...unplannedOf(planned).flatMap(({ merchant, failure }) =>
+      unread.get(merchant)?.since === null
+        ? [`${merchant} could not be read.`, ...renderFailure(failure, PLAIN).trimEnd().split("\n")]
+        : [],
+    ),
+  ];
+  for (const line of lines) reporter.say(line);
+  if (left.length > 0) reporter.skipped(left, due.length);
+  for (const note of notes) reporter.say(note);
+  return { reporter, placeOf, plans, lines, outputs };
+}
+
+const BROKEN_FILES = "Files have errors: their merchants are left as they are.";

@@ -232,6 +232,27 @@ describe("a file", () => {
     expect(processorTime() - before).toBeLessThan(20_000);
   });
 
+  test("with thousands of people who can assign themselves thousands of roles ends soon, and says why", async () => {
+    const count = 4000;
+    await shop.write(
+      "mc1.yaml",
+      `${HEAD}sync: { roles: additive, members: additive }\n${rolesWith(count, (n) => `p_${n}`)}  - { name: A, permissions: [members_update] }\n${members(count, (n) => `R${n}, A`)}`,
+    );
+    const before = processorTime();
+    for (const command of ["plan", "drift"]) {
+      expect(await told(command)).toEqual({
+        code: 1,
+        text: expect.stringContaining("could newly give themselves too many permissions to list"),
+      });
+    }
+    expect(processorTime() - before).toBeLessThan(10_000);
+    const asked = processorTime();
+    const { code, text } = await told("who", "can", "*");
+    expect(code).toBe(0);
+    expect(text).toContain("members_update: 4,000 people at MC1");
+    expect(processorTime() - asked).toBeLessThan(6000);
+  });
+
   test("with thousands of overrides, and of violations, is planned soon", async () => {
     const overrides = many(20_000, (n) => `max-removals=${n}@${(n + 0x100000000000).toString(16)}, `);
     const allowed = many(80, (n) => `"role:S${n}", `);

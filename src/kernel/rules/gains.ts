@@ -29,10 +29,9 @@ export function gainsOf(
   reach = false,
 ): ReadonlyMap<string, readonly string[]> {
   const reached = reach ? (impact.reach ?? []) : [];
-  const all = [
-    ...impact.permissions.map(({ permission }) => permission),
-    ...reached.flatMap(({ permissions }) => permissions),
-  ];
+  // Members share lists.
+  const lists = new Set(reached.map(({ permissions }) => permissions));
+  const all = [...impact.permissions.map(({ permission }) => permission), ...[...lists].flat()];
   const meant = new Set(what === SENSITIVE ? impact.sensitive : [...new Set(all)].filter(globsOf([what])));
   const meantOf = memoized((list: readonly string[]) => list.filter((permission) => meant.has(permission)));
   const formerly = new Map(

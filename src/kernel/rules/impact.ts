@@ -1,6 +1,7 @@
 import { memoized } from "../../lib/memoized.ts";
-import { by, byCodeUnit, groupByKey, sortedSet } from "../../lib/text.ts";
+import { by, byCodeUnit, counted, groupByKey, sortedSet } from "../../lib/text.ts";
 import type { DesiredMember, DesiredState, Escalation } from "../../model/desired.ts";
+import { RolecallError } from "../../model/errors.ts";
 import type { Impact, MemberImpact, RoleChange } from "../../model/plan.ts";
 import type { FindingData } from "../findings/findings.ts";
 import {
@@ -90,6 +91,21 @@ function formerlyHeld(
     .sort(by(({ name }) => name));
 }
 
+const NOTHING: readonly string[] = [];
+
+/** Far more than the members of a real account can reach. */
+const MAX_REACH = 5_000_000;
+
+function tooMuchReach(): RolecallError {
+  return new RolecallError(
+    "file-invalid",
+    `Too many members could newly give themselves too many permissions to list (more than ${counted(MAX_REACH, "entry", "entries")}).`,
+    {
+      hint: "Give fewer members the permissions to change members and roles, or make the change in several steps.",
+    },
+  );
+}
+
 function newReach(
   before: Access,
   after: Access,
@@ -99,18 +115,26 @@ function newReach(
   const [reached, reaches] = [reaching(before, escalation), reaching(after, escalation)];
   const [had, has] = [granting(before), granting(after)];
   const allPermissions = sortedSet([...after.roles.values()].flatMap(({ permissions }) => permissions ?? []));
-  const cache = new Map<string, readonly string[]>();
+  // Those who can assign roles share the list of what they reach.
+  const reachedSince = memoized((old: readonly string[]) =>
+    memoized((now: readonly string[]) => missing(now, old)),
+  );
+  let size = 0;
   const newlyReached = (former: PersonAccess | undefined, current: PersonAccess): readonly string[] => {
     const [old, now] = [had(former).permissions, has(current).permissions];
     // A member who gains nothing has no new way.
     if ([...now].every((permission) => old.has(permission))) return [];
-    const wasRaised = (permission: string): boolean =>
-      former !== undefined && isActive(former) && reached(former).includes(permission);
+    const formerReach = former !== undefined && isActive(former) ? reached(former) : null;
+    if (formerReach !== null && formerReach.anything !== null) return [];
     const { anything, permissions } = reaches(current);
-    return (anything === null ? permissions : allPermissions).filter(
-      (permission) => !now.has(permission) && !wasRaised(permission),
-    );
+    const inReach = anything === null ? permissions : allPermissions;
+    const since = reachedSince(formerReach?.permissions ?? NOTHING)(inReach);
+    const list = since.filter((permission) => !now.has(permission));
+    size += list.length;
+    if (size > MAX_REACH) throw tooMuchReach();
+    return list;
   };
+  const cache = new Map<string, readonly string[]>();
   return touched
     .flatMap(({ was, is }) => {
       if (is === undefined) return [];

@@ -1,3 +1,4 @@
+import { memoized } from "../../lib/memoized.ts";
 import { by, sortedSet } from "../../lib/text.ts";
 import { DEFAULT_ESCALATION, type Escalation } from "../../model/desired.ts";
 import type { ReachStep } from "../../model/plan.ts";
@@ -25,13 +26,12 @@ export function reaching(
 ): (person: Pick<PersonAccess, "roles">) => Reach {
   const ways = { ...DEFAULT_ESCALATION, ...escalation };
   const world = openWorld(access, ways);
-  const cache = new Map<string, Reach>();
-  return ({ roles }) => {
-    const key = JSON.stringify(roles);
-    const reach = cache.get(key) ?? reachOf(heldRoles(roles, access), world);
-    cache.set(key, reach);
-    return reach;
-  };
+  const waysFrom = memoized((start: Start) => followWays(start, world), JSON.stringify);
+  const reachOfRoles = memoized(
+    (roles: readonly string[]) => reachOf(heldRoles(roles, access), world, waysFrom),
+    JSON.stringify,
+  );
+  return ({ roles }) => reachOfRoles(roles);
 }
 
 /** The roles that can be assigned, and which of their permissions lead to others. */
@@ -39,7 +39,7 @@ interface World {
   readonly escalation: Escalation;
   readonly custom: readonly RoleAccess[];
   /** Permission that leads to others → names of the roles that grant it. */
-  readonly leading: ReadonlyMap<string, readonly string[]>;
+  readonly leading: ReadonlyMap<string, ReadonlySet<string>>;
   /** The permissions that roles grant, sorted. */
   readonly permissions: readonly string[];
   /** Returns the names of the roles that grant a permission. */
@@ -60,7 +60,7 @@ function openWorld({ roles, removed }: Access, escalation: Escalation): World {
   return {
     escalation,
     custom: allRoles.filter((role) => role.custom),
-    leading: new Map([...leads].map((permission) => [permission, [...(names.get(permission) ?? [])]])),
+    leading: new Map([...leads].map((permission) => [permission, names.get(permission) ?? NONE])),
     permissions: sortedSet(names.keys()),
     granting: (permission) => names.get(permission) ?? NONE,
   };
@@ -85,27 +85,45 @@ const ANYTHING = Symbol("anything");
 /** The shortest known steps by permission; only permissions that lead to others. */
 type Ways = Map<string | typeof ANYTHING, Steps>;
 
+/** What decides where somebody can get; thousands of members share a few. */
+interface Start {
+  /** Held permissions that lead to others. */
+  readonly leading: readonly string[];
+  /** The first custom role that is held. */
+  readonly customRole: string | null;
+}
+
+/** What can be reached from a start. */
+interface Followed {
+  /** The shortest way to assign roles. */
+  readonly assigning: Way | null;
+  readonly anything: Steps | null;
+}
+
 /** Follows the permissions that lead to others, until no step adds one or shortens a way. */
-function reachOf(held: readonly RoleAccess[], world: World): Reach {
-  const heldPermissions = new Set(held.flatMap(({ permissions }) => permissions ?? []));
-  const ways: Ways = new Map(
-    [...world.leading.keys()].flatMap((permission) =>
-      heldPermissions.has(permission) ? [[permission, []]] : [],
-    ),
-  );
+function followWays({ leading, customRole }: Start, world: World): Followed {
+  const ways: Ways = new Map(leading.map((permission) => [permission, []]));
   let assigning: Way | null = null;
   let isGrowing = true;
   while (isGrowing) {
     isGrowing = false;
     assigning = shortestWay(world.escalation.assign, ways);
-    for (const [permission, steps] of furtherWays(ways, held, world)) {
+    for (const [permission, steps] of furtherWays(ways, customRole, world)) {
       const best = ways.get(permission);
       if (best !== undefined && best.length <= steps.length) continue;
       ways.set(permission, steps);
       isGrowing = true;
     }
   }
-  const anything = ways.get(ANYTHING) ?? null;
+  return { assigning, anything: ways.get(ANYTHING) ?? null };
+}
+
+function reachOf(held: readonly RoleAccess[], world: World, waysFrom: (start: Start) => Followed): Reach {
+  const heldPermissions = new Set(held.flatMap(({ permissions }) => permissions ?? []));
+  const { assigning, anything } = waysFrom({
+    leading: [...world.leading.keys()].filter((permission) => heldPermissions.has(permission)),
+    customRole: held.find(({ custom }) => custom)?.name ?? null,
+  });
   const isAssigned = (permission: string): boolean =>
     assigning !== null && world.granting(permission).size > 0;
   const wayTo = (permission: string): Steps | null => {
@@ -130,18 +148,18 @@ function reachOf(held: readonly RoleAccess[], world: World): Reach {
 /** Yields where the permissions that can be reached lead, one step further. */
 function* furtherWays(
   ways: Ways,
-  held: readonly RoleAccess[],
+  customRole: string | null,
   { escalation: { assign, edit, create }, custom, leading }: World,
 ): Generator<readonly [permission: string | typeof ANYTHING, steps: Steps]> {
   const [assigning, editing, creating] = [assign, edit, create].map((some) => shortestWay(some, ways));
-  const customRole = held.find(({ custom }) => custom);
-  if (editing && customRole)
-    yield [ANYTHING, withStep(editing.steps, step("edit", editing, customRole.name))];
+  if (editing && customRole !== null)
+    yield [ANYTHING, withStep(editing.steps, step("edit", editing, customRole))];
   if (!assigning) return;
   for (const [permission, names] of leading) {
-    if (names.length > 0) yield [permission, shortestAssignment(assigning, new Set(names))];
+    if (names.size > 0) yield [permission, shortestAssignment(assigning, names)];
   }
-  const given = custom.find(({ name }) => editing?.steps.some(({ role }) => role === name)) ?? custom[0];
+  const given =
+    editing && (custom.find(({ name }) => editing.steps.some(({ role }) => role === name)) ?? custom[0]);
   if (editing && given) {
     const both = joined(editing.steps, assigning.steps);
     const assigned = withStep(both, step("assign", assigning, given.name));

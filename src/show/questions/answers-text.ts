@@ -1,5 +1,5 @@
 import { oneLine } from "../../lib/escape.ts";
-import { byCodeUnit, cellWidth, counted, shorten, sortedSet } from "../../lib/text.ts";
+import { byCodeUnit, cellWidth, counted, groupByKey, shorten, sortedSet } from "../../lib/text.ts";
 import type { HeldRole, UnknownAnswer } from "../../model/questions.ts";
 import type { Paint, Style } from "../style.ts";
 import { hangingLines, moreText, padTo, wrapList } from "../text/wrap.ts";
@@ -90,19 +90,20 @@ function permissionSections(
   answers: readonly LocatedAnswer[],
 ): readonly Section[] {
   // The answers of a role share its list: there are far fewer lists than answers.
-  const lists = [...new Set(answers.map((answer) => answer.permissions))];
+  const sharing = groupByKey([...answers.entries()], ([, answer]) => answer.permissions);
   const granting = new Map<string, number[]>();
-  for (const [index, list] of lists.entries()) {
+  for (const [index, [[, { permissions: list }]]] of sharing.entries()) {
     for (const permission of new Set(list)) {
       const indexes = granting.get(permission);
       if (indexes) indexes.push(index);
       else granting.set(permission, [index]);
     }
   }
-  const answersWith = (indexes: readonly number[]): readonly LocatedAnswer[] => {
-    const listsOfSection = new Set(indexes.map((index) => lists[index]));
-    return answers.filter((answer) => listsOfSection.has(answer.permissions));
-  };
+  const answersWith = (indexes: readonly number[]): readonly LocatedAnswer[] =>
+    indexes
+      .flatMap((index) => sharing[index] ?? [])
+      .sort(([position], [other]) => position - other)
+      .map(([, answer]) => answer);
   const sections = new Map<
     string,
     { readonly names: string[]; readonly answers: readonly LocatedAnswer[] }

@@ -269,4 +269,5 @@ export type UndoNoteCode =
   | "left"
   | "suspended"
   | "out-of-term"
-  | "not-sure";
+  | "not-sure"
+  | "maybe-cleared";

@@ -1,7 +1,6 @@
-import { unrestoredWrites } from "../kernel/diff/lost-state.ts";
 import { permanentName, temporaryName } from "../kernel/fields/temporary-name.ts";
 import type { PastRun, PastWrite } from "../model/apply.ts";
-import type { MemberField, RoleImage } from "../model/field-values.ts";
+import type { RoleImage } from "../model/field-values.ts";
 import type { MemberImage } from "../model/plan.ts";
 
 /** The net effect of a run's writes on one resource; `before` is `null` if it was created, `after` if it was removed. */
@@ -13,8 +12,6 @@ export interface Effect<Image> {
   readonly after: Image | null;
   /** Set for an expired invitation that was removed but not renewed. */
   readonly lost?: true;
-  /** Fields that the run did not change but the service may have emptied; absent if there are none. */
-  readonly maybeEmptied?: readonly MemberField[];
 }
 
 /** The replacement of a role, complete or not. */
@@ -47,7 +44,6 @@ export function netEffects({ writes }: Pick<PastRun, "writes">): NetEffects {
       intent.part === "create" && outcome?.status === "done" ? intent.fingerprint : [],
     ),
   );
-  const unrestored = new Map(unrestoredWrites({ writes }).map(({ write, fields }) => [write, fields]));
   for (const write of writes) {
     const { intent, outcome } = write;
     if (intent.part === "restore" && outcome?.status !== "done") {
@@ -60,7 +56,7 @@ export function netEffects({ writes }: Pick<PastRun, "writes">): NetEffects {
     if (image === null) continue;
     if (intent.resource === "role" && intent.kind === "replace") addReplaced(replaced, write);
     else if ("permissions" in image) addRole(roles, write);
-    else addMember(members, write, renewed, unrestored.get(write));
+    else addMember(members, write, renewed);
   }
   return { roles: [...roles.values()], replaced: [...replaced.values()], members: [...members.values()] };
 }
@@ -99,19 +95,12 @@ function addMember(
   effects: Map<string, Effect<MemberImage>>,
   { intent, outcome }: PastWrite,
   renewed: ReadonlySet<string>,
-  maybeEmptied: readonly MemberField[] | undefined,
 ): void {
   const { id, name, kind, part, fingerprint } = intent;
   const before = memberImage(intent.before);
   const after = memberImage(intent.after);
   if (kind !== "replace") {
-    add(effects, {
-      id: id ?? outcome?.id ?? null,
-      name,
-      before,
-      after,
-      ...(maybeEmptied && { maybeEmptied }),
-    });
+    add(effects, { id: id ?? outcome?.id ?? null, name, before, after });
     return;
   }
   // A renewal affects two memberships, unless the service reused the expired invitation's id.

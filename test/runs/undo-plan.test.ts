@@ -177,13 +177,13 @@ describe("undo", () => {
       return { ...undo(cut, service), unrestored: unrestoredMembers(cut) };
     }
 
-    test("restores a field that it did not send and that is empty now", async () => {
+    test("leaves a field alone that it did not send and that is empty now, and says so", async () => {
       const { plan, notes, unrestored } = await killed({ metadata: {} });
-      expect(unrestored).toMatchObject([{ name: "ben@example.com", fields: ["metadata"] }]);
-      expect(plan.changes).toMatchObject([
-        { after: { roles: [{ name: "Cashier" }], metadata: { desk: 1, team: "till" } } },
+      expect(unrestored).toMatchObject([
+        { name: "ben@example.com", fields: ["metadata"], before: { metadata: { desk: 1, team: "till" } } },
       ]);
-      expect(notes).toEqual([]);
+      expect(plan.changes).toMatchObject([{ after: { roles: [{ name: "Cashier" }], metadata: {} } }]);
+      expect(notes).toMatchObject([{ code: "maybe-cleared", name: "ben@example.com" }]);
     });
 
     test("leaves a field alone that is not empty, whoever changed it", async () => {
@@ -223,18 +223,23 @@ describe("undo", () => {
   });
 
   test.each([true, false])(
-    "of a renewal whose last answer was lost leaves one invitation, with what the expired one held (renewed: %s)",
+    "of a renewal whose last answer was lost leaves one invitation (renewed: %s)",
     async (did) => {
       const held = { roles: ["role_2"], metadata: { desk: 1 } };
       const is = live(IS.roles, [invited("mem_2", "ben@example.com", { status: "expired", ...held })]);
-      for (const metadata of [{ desk: 1 }, { desk: 2 }]) {
+      for (const desk of [1, 2]) {
         const service = modelService(is, "conflict");
-        const want = desired({ members: [member("ben@example.com", { roles: ["Clerk"], metadata })] });
+        const want = desired({
+          members: [member("ben@example.com", { roles: ["Clerk"], metadata: { desk } })],
+        });
         const run = await runOf(planOf(want, is), service, { at: 3, did });
         const back = undo(run, service);
-        expect(codes(back)).toEqual(["invited-again ben@example.com"]);
+        const renewed = desk === 1 ? [] : ["there-again ben@example.com"];
+        expect(codes(back)).toEqual(did ? renewed : ["invited-again ben@example.com"]);
         await runOf(back.plan, service);
-        expect(service.state().members).toMatchObject([{ status: "pending", ...held }]);
+        expect(service.state().members).toMatchObject([
+          { status: "pending", ...held, metadata: { desk: did ? desk : 1 } },
+        ]);
         expect(undo(run, service).plan.changes).toEqual([]);
       }
     },

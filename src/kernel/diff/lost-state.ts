@@ -1,10 +1,10 @@
-import type { PastRun, PastWrite } from "../../model/apply.ts";
+import type { ChangePart, PastRun, PastWrite } from "../../model/apply.ts";
 import type { MemberField } from "../../model/field-values.ts";
 import type { MemberImage } from "../../model/plan.ts";
 import { filledMemberFields, memberDiffs, memberValues } from "../fields/member.ts";
 
 /** A write after which the service may have emptied the fields that the write left out. */
-export interface UnrestoredWrite {
+interface UnrestoredWrite {
   readonly write: PastWrite;
   readonly fields: readonly MemberField[];
 }
@@ -13,7 +13,7 @@ export interface UnrestoredWrite {
  * Returns the writes of a run that may have left fields of a member empty: failed restores, and updates with an unknown
  * outcome, unless another update showed that the service keeps such fields.
  */
-export function unrestoredWrites({ writes }: Pick<PastRun, "writes">): readonly UnrestoredWrite[] {
+function unrestoredWrites({ writes }: Pick<PastRun, "writes">): readonly UnrestoredWrite[] {
   // After the first restore, the run sent all fields of a member.
   const restores = writes.filter(({ intent }) => intent.part === "restore");
   if (restores.length > 0) {
@@ -38,14 +38,22 @@ export interface UnrestoredMember {
   readonly id: string;
   readonly name: string;
   readonly fields: readonly MemberField[];
+  /** `restore` if the service is known to have emptied them. */
+  readonly part: ChangePart;
+  /** The member before the update. */
+  readonly before: MemberImage;
 }
 
 /** Returns the members whose fields a run may have left empty. */
 export function unrestoredMembers(past: Pick<PastRun, "run" | "writes">): readonly UnrestoredMember[] {
   const { run } = past.run;
-  return unrestoredWrites(past).flatMap(({ write: { intent }, fields }) =>
-    intent.id === null || fields.length === 0 ? [] : [{ run, id: intent.id, name: intent.name, fields }],
-  );
+  return unrestoredWrites(past).flatMap(({ write: { intent }, fields }) => {
+    const { id, name, part } = intent;
+    const [former, whole] = imagesOf(intent);
+    const before = part === "restore" ? whole : former;
+    if (id === null || before === null || fields.length === 0) return [];
+    return [{ run, id, name, fields, part, before }];
+  });
 }
 
 /** Returns the fields that an update left out although they were not empty. */

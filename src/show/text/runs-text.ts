@@ -20,7 +20,7 @@ export interface KnownRun {
   readonly past: PastRun;
   readonly status: RunStatus;
   /** Members whose fields the service may have emptied, and that are not restored for certain; absent: none. */
-  readonly unrestored?: readonly { readonly name: string; readonly fields: readonly string[] }[];
+  readonly unrestored?: readonly (LostInvitation & { readonly fields: readonly string[] })[];
   /** Expired invitations that were removed and not sent again; absent: none. */
   readonly lost?: readonly LostInvitation[];
   /** Number of writes that are told elsewhere; absent: none. */
@@ -367,17 +367,15 @@ function unsureText(unsure: readonly PastWrite[], status: RunStatus, style: Styl
 }
 
 /** Names fields that a plan does not show, since no file manages them. */
-function unrestoredText(
-  members: NonNullable<KnownRun["unrestored"]>,
-  { run, merchant }: PastRun["run"],
-): string {
+function unrestoredText(members: NonNullable<KnownRun["unrestored"]>, { merchant }: PastRun["run"]): string {
   const lines = members.map(
-    ({ name, fields }) => `    ${oneLine(name)} at ${oneLine(merchant)}: ${fields.join(", ")}\n`,
+    ({ name, fields, before }) =>
+      `    ${oneLine(`${name} at ${merchant}: ${fields.join(", ")}; before: ${heldText(before)}`)}\n`,
   );
   return [
     "\n  The service may have cleared fields that an update did not send:\n",
     ...lines,
-    `  → To restore what is still empty, run "rolecall undo ${oneLine(run)} -m ${oneLine(merchant)}", then apply again.\n`,
+    "  → Restore what is empty now at the service, or list it in the file and apply.\n",
   ].join("");
 }
 

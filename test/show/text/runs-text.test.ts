@@ -257,14 +257,15 @@ test("one run is shown with what is unknown first, why it stopped, and what was 
   expect(text).toContain("Deferred until others have accepted:\n    delete member di@example.com\n");
 });
 
-test("a run tells whose fields may be empty at which merchant, and what restores them", () => {
+test("a run tells whose fields may be empty at which merchant, and what they held", () => {
   const run = past({ end: null, writes: [write(1, "ada@example.com", null)] });
-  const unrestored = [{ name: "ada@example.com", fields: ["roles", "metadata"] }];
+  const before = { email: "ada@example.com", roles: [], metadata: { desk: 1 }, managed: null, status: null };
+  const unrestored = [{ name: "ada@example.com", fields: ["metadata"], before }];
   const text = renderRun(alone({ name: NAME, past: run, status: "interrupted", unrestored }), PLAIN);
   expect(text).toContain(
     "  The service may have cleared fields that an update did not send:\n" +
-      "    ada@example.com at MC1: roles, metadata\n" +
-      `  → To restore what is still empty, run "rolecall undo ${NAME} -m MC1", then apply again.\n`,
+      "    ada@example.com at MC1: metadata; before: metadata desk: 1\n" +
+      "  → Restore what is empty now at the service, or list it in the file and apply.\n",
   );
 });
 

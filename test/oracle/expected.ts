@@ -414,6 +414,7 @@ function planOwn(
 ): readonly Outlook[] {
   if (one.ended) return is === null ? [] : [go(is, one, work)];
   if (!isBarred(one, is, former, work)) return planPresent(inheriting(one, is, former, work), is, work);
+  for (const role of one.roles ?? []) resolve(role, work.wanted, work.world, work.roles, work.errors);
   return is === null ? [] : [{ ...stay(is, work), wanted: one }];
 }
 

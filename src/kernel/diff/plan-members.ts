@@ -221,13 +221,16 @@ function planMember(
     return [];
   }
   const obstacle = obstacleToInvitation(active, match, context);
-  if (obstacle !== null) {
-    report(obstacle);
-    return [];
-  }
+  if (obstacle !== null) report(obstacle);
+  const isDisabled = obstacle?.code === "member-former-disabled";
+  if (obstacle !== null && !isDisabled) return [];
   if (match.found !== "many" && !(match.found === "pin-missing" && isPinWrong(active, match))) {
     // Roles of later grants have to exist now: on that day the error would block every other change.
     context.roles.resolve(name, active.laterRoles, context.reportLater);
+  }
+  if (isDisabled) {
+    resolveRoles(active, context, report);
+    return [];
   }
   switch (match.found) {
     case "none":
@@ -253,6 +256,11 @@ function planMember(
     default:
       return match satisfies never;
   }
+}
+
+/** Reports the roles of an entry that cannot be resolved, although it changes nobody. */
+function resolveRoles({ member }: ActiveMember, { roles }: MemberContext, report: ReportFinding): void {
+  roles.resolve(member.email, member.roles?.map(({ role }) => role) ?? [], report);
 }
 
 /** Returns whether a missing pin is an error: an entry without a membership needs none, unless another member has its address. */
@@ -330,7 +338,10 @@ function planFound(
     const obstacle = obstacleToRenewal(name, context);
     if (obstacle === null) return present(reinviteMember(member, live, roles, report, active.back));
     report(obstacle);
-    if (obstacle.code === "member-not-accepted") return [];
+    if (obstacle.code === "member-not-accepted") {
+      resolveRoles(active, context, report);
+      return [];
+    }
   }
   const change = updateMember(member, live, roles, report, reasonOf(active));
   if (suspended && change !== null && !active.listsRoles) {

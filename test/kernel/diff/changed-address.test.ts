@@ -328,6 +328,17 @@ describe("a disabled member with a new address", () => {
     }
   });
 
+  test("is not invited, and a role of the entry that does not exist is an error all the same", () => {
+    const later = { role: "Old", from: from("2026-07-01") };
+    const made = plan({ roles: ["Cashier", "Gone", later] }, [disabled]);
+    expect(briefFindings(made)).toEqual([
+      `error member-role-unknown ${NEW}`,
+      `error member-role-unknown ${NEW}`,
+      `warning member-former-disabled ${NEW}`,
+    ]);
+    expect(brief(made)).toEqual([]);
+  });
+
   test("keeps the disabled membership until an invitation that was sent before is accepted", () => {
     const made = plan(entry, [disabled, invited("mem_2", NEW, { roles: ["role_1"] })]);
     expect(brief(made)).toEqual(took);

@@ -67,6 +67,14 @@ describe("an expired invitation", () => {
     expect([rows(old), briefFindings(old)]).toEqual([[], ["warning member-not-accepted ada@example.com"]]);
   });
 
+  test("reports after the period, too, that the entry has a role that does not exist", () => {
+    const entry = member("ada@example.com", { roles: ["Gone"] });
+    expect(briefFindings(plan(ONE, { entry, reinvite: MONTH, renewal: committed(30) }))).toEqual([
+      "error member-role-unknown ada@example.com",
+      "warning member-not-accepted ada@example.com",
+    ]);
+  });
+
   test("is always renewed where git does not know the entry", () => {
     expect(rows(plan(ONE, { reinvite: MONTH }))).toEqual(RENEWED);
   });

@@ -371,10 +371,8 @@ function removesTooMuch({ file }: Wanted, { changes, live, outlook, roles, final
       changes.has(`delete role ${id}`) || permissions.some((one) => rest !== undefined && !rest.includes(one))
     );
   });
-  // Several memberships of one address are one person's; without an address the entry tells whose one is.
-  const people = new Set(
-    members.map(({ before, wanted }) => before?.email?.toLowerCase() ?? wanted?.email ?? before?.id),
-  );
+  // Several memberships of one address are one person's.
+  const people = new Set(members.map(({ before }) => before?.email?.toLowerCase() ?? before?.id));
   return isOver(people.size, live.members.length) || isOver(fewer.length, live.roles.length);
 }
 

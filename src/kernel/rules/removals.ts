@@ -60,8 +60,8 @@ export function lossesOf(
   const takings = changes.members.flatMap((change) => {
     const addresses = [change.name];
     const taken = takenBy(change, replaced).filter((role) => !(reviewedEndOf(addresses, role) <= now));
-    // An entry may have the address of another membership than the one that it is pinned to.
-    const name = (change.before?.email ?? change.name).toLowerCase();
+    // An entry may have the address of another membership than the one that it is pinned to, which may have none.
+    const name = (change.before?.email ?? change.id ?? change.name).toLowerCase();
     return taken.length === 0
       ? []
       : [{ name, isEnded: taken.every((role) => endOf(addresses, role) <= now) }];

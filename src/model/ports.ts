@@ -73,6 +73,8 @@ export interface WriteOptions {
   readonly recheck?: Recheck | undefined;
   /** Runs once, when the write has a permit and before it is sent; if it throws, nothing is sent. */
   readonly beforeSending?: (() => Promise<void>) | undefined;
+  /** Completes a change that is begun: after a stop it is sent once, without waiting. */
+  readonly finishes?: true | undefined;
 }
 
 /** Writes to one merchant; each call throws RolecallError, with the request in it, when the service does not do it. */

@@ -118,7 +118,15 @@ function bodyOf<Values>(table: FieldTable<Values>, by: "post" | "put", values: S
 export interface Creation
   extends Pick<
     Call<unknown>,
-    "operation" | "path" | "body" | "secrets" | "address" | "holdBack" | "recheck" | "beforeSending"
+    | "operation"
+    | "path"
+    | "body"
+    | "secrets"
+    | "address"
+    | "holdBack"
+    | "recheck"
+    | "beforeSending"
+    | "finishes"
   > {
   /** The name in messages, such as `role "Cashier"`. */
   readonly what: string;

@@ -2,6 +2,8 @@ import { describe, expect, test } from "vitest";
 import { LostResponse } from "../../src/service/http/transport.ts";
 import { connectTo, failureOf, holding, json, problem, wireMembers } from "./support.ts";
 
+const ANN = { email: "ann@example.com", roles: [] };
+
 /** Stops the run as soon as the client has something to wait for. */
 function stoppedAtFirstWait(answer: () => Response) {
   const stop = new AbortController();
@@ -109,6 +111,28 @@ describe("a run that is stopped", () => {
     expect(failure).toMatchObject({ code: "service-failed", request: { status: 503, attempts: 1 } });
     expect(failure.request?.uncertain).toBeUndefined();
     expect(seen.map(({ method }) => method)).toEqual(["POST", "GET"]);
+  });
+
+  test.each([
+    ["nothing else is in flight", []],
+    ["the service has asked to wait", ["429"]],
+  ])("still sends once what completes a change that is begun, where %s", async (_, before) => {
+    const stop = new AbortController();
+    const { writer, seen, clock } = connectTo(
+      (one) => (one.method === "POST" ? problem(503) : problem(429, {}, { "retry-after": "100" })),
+      { signal: stop.signal },
+    );
+    const client = writer("MC1");
+    const waiting = before.map(() => failureOf(client.deleteRole("role_a")));
+    await new Promise(setImmediate);
+    const began = clock.now();
+    const late = before.length > 0 ? client.createMember(ANN, { finishes: true }) : null;
+    stop.abort();
+    await Promise.all(waiting);
+    const failure = await failureOf(late ?? client.createMember(ANN, { finishes: true }));
+    expect(failure).toMatchObject({ code: "service-failed", request: { attempts: 1 } });
+    expect(seen.filter(({ method }) => method === "POST")).toHaveLength(1);
+    expect(clock.now()).toBe(began);
   });
 
   test("finishes requests in flight, and can still read", async () => {

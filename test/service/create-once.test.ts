@@ -173,12 +173,30 @@ describe("a create whose response is lost", () => {
     }
   });
 
-  test("is a plain conflict if the retry is one and the lookup finds nothing", async () => {
+  test("has an unknown outcome if the retry is a conflict and the lookup finds nothing, as lists may lag", async () => {
     const { writer } = connectTo(
       shopWith((_shop, _seen, count) => (count === 1 ? problem(503) : problem(409, { detail: "No." }))),
     );
     const failure = await failureOf(writer("MC1").createRole(CASHIER));
-    expect(failure).toMatchObject({ code: "conflict", request: { status: 409, attempts: 2 } });
+    expect(failure).toMatchObject({
+      code: "conflict",
+      message: expect.stringContaining("its first response was lost"),
+      request: { status: 409, attempts: 2, uncertain: true },
+    });
+  });
+
+  test("is looked up if a retry after a 429 is a conflict, which stays one if nothing is found", async () => {
+    const limited = (finds: boolean) =>
+      connectTo(
+        shopWith((shop, _seen, count) => {
+          if (count === 1) return problem(429, {}, { "retry-after": "1" });
+          if (finds) shop.roles = [wireRole("role_1", CASHIER)];
+          return problem(409);
+        }),
+      ).writer("MC1");
+    expect(await limited(true).createRole(CASHIER)).toEqual({ id: "role_1", adopted: true });
+    const failure = await failureOf(limited(false).createRole(CASHIER));
+    expect(failure).toMatchObject({ code: "conflict", request: { attempts: 2 } });
     expect(failure.request).not.toHaveProperty("uncertain");
   });
 

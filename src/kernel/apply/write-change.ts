@@ -105,7 +105,9 @@ export function reinvitationWrites(
   const remove = removal("remove", change, (expired, options) =>
     context.writer.deleteMember(expired, options),
   );
-  return { invite, remove, again };
+  // What the expired invitation held is lost if the new one is not sent after its removal.
+  const finish: Write = { ...again, send: (options) => again.send({ ...options, finishes: true }) };
+  return { invite, remove, again: finish };
 }
 
 function roleWrite(change: RoleChange, part: Step["part"], writer: LiveWriter): Write {

@@ -29,6 +29,8 @@ export interface Call<T> {
   readonly recheck?: Recheck | undefined;
   /** Runs before a write is first sent, once it has its permit; if it throws, nothing is sent. */
   readonly beforeSending?: (() => Promise<void>) | undefined;
+  /** Completes a change that is begun: after a stop it is sent once, without waiting. */
+  readonly finishes?: true | undefined;
   /** The invited address: a 429 may concern that address alone. */
   readonly address?: string;
   /** Delays an invitation beside other work while its address is refused; absent: it waits like any request. */
@@ -112,7 +114,7 @@ function requestOf(
   call: Call<unknown>,
   { key, userAgent, cancelled }: Pick<AttemptOptions, "key" | "userAgent" | "cancelled">,
 ): TransportRequest {
-  const { method, path, body, signal, withinMs } = call;
+  const { method, path, body, signal, withinMs, finishes } = call;
   return {
     method,
     path,
@@ -124,7 +126,7 @@ function requestOf(
     },
     ...(body && { body: JSON.stringify(body) }),
     // An aborted write would have an unknown outcome.
-    ...(method === "GET" ? signal && { signal } : { notAfter: cancelled }),
+    ...(method === "GET" ? signal && { signal } : !finishes && { notAfter: cancelled }),
     ...(withinMs !== undefined && { withinMs }),
   };
 }

@@ -4,6 +4,7 @@ import { checkKey } from "./check-key.ts";
 import type { Limiter, Permit, RequestVerdict } from "./limiter.ts";
 import {
   changedConcurrently,
+  conflictOfRepeat,
   createNotApplied,
   notSent,
   outcomeUnknown,
@@ -61,7 +62,8 @@ export function createClient(options: ClientOptions): Client {
 
   /** Throws the last failure of a write that may not be sent any more, or that it was not sent. */
   const checkCancelled = (call: Call<unknown>, state: CallState): void => {
-    const isStopped = cancelled.aborted || state.heldBack?.holdBack.stop.aborted;
+    const isFinished = call.finishes !== true || state.attempts > 0;
+    const isStopped = (cancelled.aborted && isFinished) || state.heldBack?.holdBack.stop.aborted;
     if (isWrite(call) && isStopped) throw state.last ?? notSent(call);
   };
 
@@ -69,7 +71,14 @@ export function createClient(options: ClientOptions): Client {
     // A recheck must not get stale again at the end of the queue.
     const urgent = state.attempts > 0 || call.recheck !== undefined;
     const signal = isWrite(call) ? cancelled : call.signal;
-    return untilCancelled(call, limiter.acquire(urgent, signal, call.turn), cancelled, state.last);
+    const permit = untilCancelled(call, limiter.acquire(urgent, signal, call.turn), cancelled, state.last);
+    if (call.finishes !== true) return permit;
+    // After a stop it waits neither in line nor for the end of a pause.
+    return permit.catch((reason: unknown) => {
+      checkCancelled(call, state);
+      if (cancelled.aborted) return UNLIMITED;
+      throw reason;
+    });
   };
 
   /** Throws if the call has used up its time. */
@@ -195,6 +204,8 @@ export function createClient(options: ClientOptions): Client {
     if (recovered !== null) return recovered;
     // Without a response, or with a gateway's, the request may still arrive.
     const responded = status !== null && !GATEWAY_STATUSES.has(status);
+    // Lists may lag behind: the conflict may be with what the attempt before has created.
+    if (status === 409 && state.isResponseLost) throw conflictOfRepeat(error);
     const reason = responded && error.request?.uncertain ? createNotApplied(error) : error;
     await wait(call, { ...failed, error: reason }, state, responded ? 0 : LATEST_ARRIVAL_MS);
     return responded ? null : call.recover(error);
@@ -207,26 +218,28 @@ export function createClient(options: ClientOptions): Client {
         attempts: 0,
         began: now(),
         maybeApplied: false,
+        isResponseLost: false,
         recheckedAt: now(),
         rechecks: 0,
       };
       const once = isOnce(call);
-      // An attempt's response was lost.
-      let isResponseLost = false;
       for (;;) {
         const ended = await sendOnce(call, state);
         if (ended.ok) return ended.value;
         const { status, retryReason, error } = ended;
-        if (once && (error.request?.uncertain || (isResponseLost && status === 409))) {
+        if (once && (error.request?.uncertain || (state.attempts > 1 && status === 409))) {
           const recovered = await lookUpCreate(call, ended, state);
           if (recovered !== null) return recovered;
         } else await wait(call, ended, state, 0);
-        isResponseLost ||= retryReason?.kind === "uncertain";
-        state.maybeApplied = isResponseLost && !once;
+        state.isResponseLost ||= retryReason?.kind === "uncertain";
+        state.maybeApplied = state.isResponseLost && !once;
       }
     },
   };
 }
+
+/** The permit of a request outside the limit. */
+const UNLIMITED: Permit = { release: () => undefined };
 
 /** Statuses of gateways that had no response from the service. */
 const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 504, 520, 522, 524]);
@@ -246,6 +259,8 @@ interface CallState {
   began: number;
   /** An earlier attempt may have been applied. */
   maybeApplied: boolean;
+  /** The response of an attempt was lost. */
+  isResponseLost: boolean;
   /** Time of the last recheck. */
   recheckedAt: number;
   /** Number of rechecks for the next attempt. */

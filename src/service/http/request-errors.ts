@@ -233,6 +233,15 @@ export function createNotApplied(error: RolecallError): RolecallError {
   });
 }
 
+/** Returns the failure of a create whose response was lost, whose repeat conflicts, and that no lookup finds. */
+export function conflictOfRepeat(error: RolecallError): RolecallError {
+  return withErrorDetails(error, {
+    message: `${withFullStop(error.message)} The conflict may be with what the request itself has created before: its first response was lost.`,
+    hint: MAY_BE_DONE,
+    request: { ...(error.request ?? { method: "POST", path: "", attempts: 0 }), uncertain: true },
+  });
+}
+
 /** Returns the failure of a create that the service confirms but does not list. */
 export function createdNotListed(path: string, what: string): RolecallError {
   return new RolecallError(

@@ -123,6 +123,28 @@ describe("a new invitation in the place of an expired one", () => {
     ]);
   });
 
+  test("is still sent where the run is stopped once the expired one is removed", async () => {
+    const service = modelService(IS, "conflict");
+    const stop = new AbortController();
+    const writer: LiveWriter = beginning({
+      ...service.writer,
+      createMember: async (draft, options) => {
+        if (stop.signal.aborted && options?.finishes !== true) throw failing("network");
+        return service.writer.createMember(draft);
+      },
+      deleteMember: async (id) => {
+        await service.writer.deleteMember(id);
+        stop.abort();
+      },
+    });
+    const { outcomes } = await applyPlan(
+      planOf(WANT, IS),
+      applyPorts({ ...service, writer }, { stop: stop.signal }),
+    );
+    expect(outcomes).toMatchObject([{ status: "done" }]);
+    expect(service.state().members).toMatchObject([{ status: "pending", ...HELD }]);
+  });
+
   test("whose response is lost after the expired one was removed is unknown, and reports the removal", async () => {
     const { outcome } = await apply("conflict", { create: 2, error: failing("network", true) });
     expect(outcome).toMatchObject({ status: "unknown", removed: true });

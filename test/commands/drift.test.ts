@@ -283,3 +283,126 @@ ${gone}`;
     await rm(shop, { recursive: true });
   }
 });
+
+test("of one entry the parts that changed outside git are told, and adopted, apart from those that git changed", async () => {
+  const shop = await mkdtemp(join(tmpdir(), "rolecall-drift-"));
+  const at = (day: number) => `2026-02-${day}T12:00:00Z`;
+  const dated = (fields: string) => `{ ${fields}, created_at: "${at(10)}", updated_at: "${at(15)}" }`;
+  const seed = `merchants:
+  - code: MC0DEMO1
+    roles:
+      - ${dated("name: Till, id: role_t, permissions: [a, c]")}
+      - ${dated("name: Boss, id: role_b, permissions: [payouts_edit]")}
+      - ${dated("name: Aud, id: role_a, permissions: [a, c]")}
+    members:
+      - ${dated("email: owner@example.com, roles: [role_owner]")}
+      - ${dated("email: ann@example.com, roles: [role_t, role_b, role_employee]")}
+      - ${dated("email: ben@example.com, roles: [role_b, role_employee], metadata: { desk: 2, team: a }")}
+      - ${dated("email: eve@example.com, roles: [role_t, role_employee]")}
+keys:
+  - { key: sk_test_sandbox, owner: owner@example.com }
+`;
+  const file = (ann: string, ben: string, rest: string, till: string, added = "") => `version: 1
+merchant: MC0DEMO1
+roles:
+  - { name: Till, permissions: ${till} }
+  - { name: Boss, permissions: [payouts_edit] }
+${added === "" ? "  - { name: Aud, permissions: [a] }\n" : added}members:
+  - { email: owner@example.com, roles: [role_owner] }
+  - { email: ann@example.com, roles: ${ann} }
+  - { email: ben@example.com, ${ben} }
+  - { email: eve@example.com, ${rest} }
+`;
+  const commit = async (text: string, day: number): Promise<void> => {
+    await mkdir(join(shop, "access"), { recursive: true });
+    await writeFile(join(shop, "access/shop.yaml"), text);
+    const env = {
+      PATH: process.env["PATH"],
+      HOME: shop,
+      GIT_COMMITTER_DATE: at(day),
+      GIT_AUTHOR_DATE: at(day),
+    };
+    for (const args of [
+      ["init", "--quiet", "--initial-branch=main"],
+      ["add", "access"],
+      ["-c", "user.name=T", "-c", "user.email=t@example.com", "commit", "--quiet", "-m", "change"],
+    ]) {
+      execFileSync("git", args, { cwd: shop, env, stdio: "ignore" });
+    }
+  };
+  await writeFile(join(shop, "seed.yaml"), seed);
+  const eve = "roles: [Till]";
+  const ben = "roles: [Boss], metadata: { desk: 1, team: a }";
+  await commit(file("[Till, Boss]", ben, eve, "[a]"), 11);
+  // Before somebody else gave ann a role.
+  await commit(file("[Till]", ben, eve, "[a]"), 13);
+  // After somebody gave ben a role and a desk, eve a role, and Till a permission.
+  const later = 'roles: [New], metadata: { desk: 1, team: b, floor: "3" }';
+  const suspended = "roles: [Till], suspended: { from: 2026-02-17 }";
+  const added = `  - { name: New, permissions: [a] }
+  - { name: Audit, previously: Aud, permissions: [a] }
+`;
+  await commit(file("[Till]", later, suspended, "[a, b]", added), 17);
+  await commit(file("[Till], metadata: { note: x }", later, suspended, "[a, b]", added), 20);
+  const service = await startSandbox(["--seed", join(shop, "seed.yaml")]);
+  try {
+    const { stdout } = await rolecall(["drift", "--format", "json"], { cwd: shop, env: service.env });
+    const [drift] = JSON.parse(stdout).drifts;
+    const told = drift.plan.changes.map(
+      ({ name, fields }: { name: string; fields: readonly object[] }, index: number) =>
+        [drift.changes[index].cause, name, JSON.stringify(fields).replaceAll('"', "")].join(" "),
+    );
+    expect(told.toSorted()).toMatchInlineSnapshot(`
+      [
+        "due eve@example.com [{field:roles,added:[],removed:[{id:role_t,name:Till}]}]",
+        "not-applied Audit [{field:name,before:Aud,after:Audit}]",
+        "not-applied Till [{field:permissions,added:[b],removed:[]}]",
+        "not-applied ann@example.com [{field:metadata,before:{},after:{note:x}}]",
+        "not-applied ben@example.com [{field:roles,added:[{id:null,name:New}],removed:[{id:role_b,name:Boss}]},{field:metadata,before:{desk:2,team:a},after:{desk:2,floor:3,team:b}}]",
+        "outside-git Audit [{field:permissions,added:[],removed:[c]}]",
+        "outside-git Till [{field:permissions,added:[],removed:[c]}]",
+        "outside-git ann@example.com [{field:roles,added:[],removed:[{id:role_employee,name:Employee}]}]",
+        "outside-git ben@example.com [{field:roles,added:[],removed:[{id:role_employee,name:Employee}]},{field:metadata,before:{desk:2,team:a},after:{desk:1,team:a}}]",
+        "outside-git eve@example.com [{field:roles,added:[],removed:[{id:role_employee,name:Employee}]}]",
+        "unknown New []",
+        "unknown ann@example.com [{field:roles,added:[],removed:[{id:role_b,name:Boss}]}]",
+      ]
+    `);
+    const text = await rolecall(["drift"], { cwd: shop, env: service.env });
+    expect(text.stdout).toContain(`
+    ! 2 members gained sensitive permissions outside git
+      ben@example.com: refunds_create
+      eve@example.com: refunds_create
+    ! 1 member gained sensitive permissions (outside git, or not applied yet)
+      ann@example.com: payouts_edit, refunds_create
+`);
+    const pull = await rolecall(["pull", "--adopt-drift", "--check"], { cwd: shop, env: service.env });
+    expect(pull.stdout).toMatchInlineSnapshot(`
+      "--- a/access/shop.yaml
+      +++ b/access/shop.yaml
+      @@ -1,12 +1,14 @@
+       version: 1
+       merchant: MC0DEMO1
+       roles:
+      -  - { name: Till, permissions: [a, b] }
+      +  - { name: Till, permissions: [a, b, c] }
+         - { name: Boss, permissions: [payouts_edit] }
+         - { name: New, permissions: [a] }
+      -  - { name: Audit, previously: Aud, permissions: [a] }
+      +  - { name: Audit, previously: Aud, permissions: [a, c] }
+       members:
+         - { email: owner@example.com, roles: [role_owner] }
+      -  - { email: ann@example.com, roles: [Till], metadata: { note: x } }
+      -  - { email: ben@example.com, roles: [New], metadata: { desk: 1, team: b, floor: "3" } }
+      +  - { email: ann@example.com, roles: [Till, role_employee], metadata: { note: x } }
+      +  - email: ben@example.com
+      +    roles: [New, role_employee]
+      +    metadata: { desk: 2, team: b, floor: "3" }
+         - { email: eve@example.com, roles: [Till], suspended: { from: 2026-02-17 } }
+      "
+    `);
+  } finally {
+    await service.stop();
+    await rm(shop, { recursive: true });
+  }
+});

@@ -332,7 +332,7 @@ function adoptingPatches(
 ): readonly FilePatch[] {
   const wanted = planned.flatMap((plan, index) => {
     const drift = drifts[index];
-    return drift === undefined ? [] : [{ planned: plan, wants: ofDrift(drift, ["outside-git", "unknown"]) }];
+    return drift === undefined ? [] : ofDrift(plan, drift, ["outside-git", "unknown"]);
   });
   return adoptPlanned(wanted, project, now).patches;
 }

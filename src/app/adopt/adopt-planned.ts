@@ -2,6 +2,9 @@ import { adoptLive } from "../../edit/adopt/adopt-live.ts";
 import { adoptionEdits, type FileEdit } from "../../edit/adopt/adoption-edits.ts";
 import { findUnwritable } from "../../edit/adopt/find-unwritable.ts";
 import { editYaml } from "../../edit/yaml/edit-yaml.ts";
+import { type AnyImage, imageWithParts, updateParts } from "../../kernel/diff/change-parts.ts";
+import { liveMemberWith } from "../../kernel/fields/member.ts";
+import { liveRoleOf } from "../../kernel/fields/role.ts";
 import { type RawFile, toRawFile } from "../../kernel/schema/raw-file.ts";
 import { parseFast } from "../../kernel/yaml/fast-yaml.ts";
 import { parse } from "../../kernel/yaml/to-value.ts";
@@ -10,6 +13,7 @@ import { counted, grouped } from "../../lib/text.ts";
 import type { Adoption, EntryEdit, Unwritable } from "../../model/adoption.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { LiveMember, LiveState } from "../../model/live.ts";
+import type { Change } from "../../model/plan.ts";
 import type { Drift, DriftCause } from "../../model/reports.ts";
 import type { FilePatch } from "../../show/text/patch-text.ts";
 import { globMatcher, type PlannedMerchant } from "../session/session.ts";
@@ -229,24 +233,34 @@ export function ofMembers(emails: ReadonlySet<string>, { members }: LiveState): 
   };
 }
 
-/** Selects the edits for what happened at the service, of these causes. */
-export function ofDrift({ plan, changes }: Drift, causes: readonly DriftCause[]): WantsEdit {
-  const outside = plan.changes.filter((_, index) => {
+/** Returns what to adopt of a merchant for what happened at the service, of these causes. */
+export function ofDrift(
+  planned: PlannedMerchant,
+  { plan, changes }: Drift,
+  causes: readonly DriftCause[],
+): AdoptedMerchant {
+  const isOutside = (index: number): boolean => {
     const { event = null, cause = "unknown" } = changes[index] ?? {};
     return event !== null && causes.includes(cause);
-  });
+  };
+  const outside = plan.changes.filter((_, index) => isOutside(index));
+  const others = plan.changes.filter((_, index) => !isOutside(index));
   const ids = new Set(outside.flatMap(({ kind, id }) => (kind === "delete" ? (id ?? []) : [])));
   const names = new Set(
     outside.flatMap(({ kind, resource, name }) =>
       kind === "delete" ? [] : `${resource} ${name.toLowerCase()}`,
     ),
   );
-  return (edit) => {
+  const suspended = new Set(others.flatMap(({ reason, name }) => (reason === "suspended" ? name : [])));
+  const wants = (edit: EntryEdit): boolean => {
     switch (edit.kind) {
       case "update-role":
       case "remove-role":
         return names.has(`role ${edit.role.name.toLowerCase()}`);
       case "update-member":
+        // A role that a suspended member has got can only be declared together with the end of the suspension.
+        if (edit.fields.suspended === null && suspended.has(edit.member.email)) return false;
+        return names.has(`member ${edit.member.email.toLowerCase()}`);
       case "remove-member":
         return names.has(`member ${edit.member.email.toLowerCase()}`);
       case "stop-renewal":
@@ -255,6 +269,34 @@ export function ofDrift({ plan, changes }: Drift, causes: readonly DriftCause[])
         return ids.has(edit.id);
     }
   };
+  return { planned: { ...planned, live: liveAfter(planned.live, others) }, wants };
+}
+
+/** Returns a live state after new roles and updates of a plan, so that adopting it keeps what these bring. */
+function liveAfter(live: LiveState, changes: readonly Change[]): LiveState {
+  const images = new Map<string, AnyImage>();
+  for (const change of changes) {
+    if (change.kind !== "update") continue;
+    const { id, before, after } = change;
+    images.set(id, imageWithParts(images.get(id) ?? before, after, new Set(updateParts(change))));
+  }
+  const newId = (name: string): string => `new ${name}`;
+  const created = changes.flatMap((change) =>
+    change.resource === "role" && change.kind === "create"
+      ? liveRoleOf(change.after, newId(change.name))
+      : [],
+  );
+  const roles = live.roles.map((role) => {
+    const image = images.get(role.id);
+    return image && "permissions" in image ? liveRoleOf(image, role.id) : role;
+  });
+  const members = live.members.map((member) => {
+    const image = images.get(member.id);
+    return image && "roles" in image
+      ? liveMemberWith(member, image, ({ id, name }) => id ?? newId(name))
+      : member;
+  });
+  return { ...live, roles: [...roles, ...created], members };
 }
 
 /** Returns a note on the differences that are not adopted, because it is unknown which side changed. */

@@ -1,31 +1,33 @@
-import { COMMIT_PRECISION, type DriftTimes } from "../../ask/report/detect-drift.ts";
+import { COMMIT_PRECISION, type DriftTimes, differencesOf } from "../../ask/report/detect-drift.ts";
+import {
+  type AnyImage,
+  differingParts,
+  type UpdateChange,
+  updateParts,
+} from "../../kernel/diff/change-parts.ts";
 import { buildPlan, type PlanInput } from "../../kernel/plan/build-plan.ts";
 import { addressesOfPerson } from "../../kernel/values/person.ts";
 import type { DesiredMember, DesiredRole, DesiredState, Origin } from "../../model/desired.ts";
-import type { RoleRef } from "../../model/field-values.ts";
 import type { LiveState } from "../../model/live.ts";
-import type { Change, FieldDiff, Plan } from "../../model/plan.ts";
+import type { Change, Plan } from "../../model/plan.ts";
 import type { Io } from "../io/io.ts";
 import { type DeclaredHistory, openDeclaredHistory, type PastDeclaration } from "./declared-history.ts";
 import { knownTime, readHistories } from "./git-history.ts";
 
 /**
- * Reads when each side of a merchant's changes last changed: what the file declares of a role or member from git, and the
- * live one from the service. `changes` are those of the plan.
+ * Reads when each side of a merchant's differences last changed: what the file declares of a role or member from git, and the
+ * live one from the service. Of an update each part is asked for by itself.
  */
 export async function driftTimes(
   state: DesiredState,
   { live, matches }: Pick<PlanInput, "live" | "matches">,
-  { changes, refusals }: Pick<Plan, "changes" | "refusals">,
+  plan: Plan,
   io: Pick<Io, "cwd" | "now">,
 ): Promise<DriftTimes> {
   const times = liveTimesOf(live);
-  const refused = new Set(refusals.flatMap(({ name }) => name ?? []));
-  const roles = live.roles.filter(({ name }) => refused.has(name));
-  const moments = [
-    ...changes.flatMap((change) => momentBefore(times(change)) ?? []),
-    ...roles.flatMap(({ id }) => momentBefore(times({ kind: "update", id })) ?? []),
-  ];
+  const { changes } = differencesOf(plan, state, live);
+  const updates = changes.filter((change) => change.kind === "update");
+  const moments = changes.flatMap((change) => momentBefore(times(change)) ?? []);
   const history = await openDeclaredHistory(state, io.cwd);
   try {
     const past = new Map<number, PastDeclaration>();
@@ -33,23 +35,29 @@ export async function driftTimes(
       const declared = await history.at(moment);
       if (declared !== undefined) past.set(moment, declared);
     }
+    const imagesOf = pastImages(updates, { live, matches });
     const [files, declared] = await Promise.all([
       readHistories(state, io),
-      declaredBefore(changes, { state, live, matches, history }),
+      declaredBefore(updates, imagesOf, state, history),
     ]);
     const origins = originsOf(state);
     const newest = Math.max(...[...files.values()].map(({ file }) => file ?? Number.NaN));
     const unlisted = changes.filter((change) => past.size > 0 && !origins.has(keyOf(change)));
     const names = unlisted.map(({ name }) => name);
     const mentions = names.length === 0 ? new Map<string, number>() : await history.lastMentions(names);
+    const isDeclaredAsNow = (change: Change, before: PastDeclaration, moment: number): boolean => {
+      const image = change.kind === "update" && before.state && imagesOf(before.state, moment).get(change.id);
+      return change.kind === "update" && image
+        ? differingParts(image, change.after).every((part) => !updateParts(change).includes(part))
+        : sameDeclared(change, before.state, state);
+    };
     const fileTime = (change: Change, moment: number | null): number | null => {
       const before = past.get(moment ?? Number.NaN);
-      // Later commits declare the same for this role or member.
-      if (before && sameDeclared(change, before.state, state)) {
+      // Later commits declare the same.
+      if (before && moment !== null && isDeclaredAsNow(change, before, moment)) {
         const mentioned = mentions.get(change.name);
         // Declared since, but no longer.
-        if (mentioned !== undefined && moment !== null && mentioned > moment) return mentioned;
-        return before.committed ?? NEVER;
+        return mentioned !== undefined && mentioned > moment ? mentioned : (before.committed ?? NEVER);
       }
       const origin = origins.get(keyOf(change));
       // A removed entry has no lines, so the time of the merchant's files is used.
@@ -62,10 +70,12 @@ export async function driftTimes(
         const liveAt = times(change);
         const moment = momentBefore(liveAt);
         const fileAt = fileTime(change, moment);
-        const wasDeclared = declared.get(keyOf(change));
-        if (wasDeclared === undefined || fileAt === null || liveAt === null) return fileAt;
-        // A commit declared the live values once: they never followed the file since, or were changed back.
-        if (wasDeclared) return fileAt <= liveAt - COMMIT_PRECISION ? null : fileAt;
+        if (change.kind !== "update" || fileAt === null || liveAt === null) return fileAt;
+        const wasDeclared = declared.get(change.id);
+        if (wasDeclared === undefined) return fileAt;
+        // A commit declared the live value once: it never followed the file since, or was changed back.
+        if (updateParts(change).some((part) => wasDeclared.has(part)))
+          return fileAt <= liveAt - COMMIT_PRECISION ? null : fileAt;
         const before = past.get(moment ?? Number.NaN);
         const wasListed = before?.state && entryOf(change, before.state) !== undefined;
         // No commit declared what is live, so a later commit to the entry did not bring the difference.
@@ -89,77 +99,81 @@ function liveTimesOf({ roles, members }: LiveState): (change: Pick<Change, "id" 
   };
 }
 
-/** A merchant's state with its live state and its history. */
-interface Declarations extends Pick<PlanInput, "live" | "matches"> {
-  readonly state: DesiredState;
-  readonly history: DeclaredHistory;
+/** Returns what a state at a time declares of the updated roles and members that it lists, by id, over what is live. */
+type PastImages = (past: DesiredState, time: number) => ReadonlyMap<string, AnyImage>;
+
+/** Returns a function that plans past states for the roles and members of some updates. */
+function pastImages(
+  updates: readonly UpdateChange[],
+  { live, matches }: Pick<PlanInput, "live" | "matches">,
+): PastImages {
+  const ids = new Set(updates.map(({ id }) => id));
+  return (past, time) => {
+    const entries = new Set(updates.map((update) => entryOf(update, past)));
+    const desired = {
+      ...past,
+      ...(past.members && { members: past.members.filter((member) => entries.has(member)) }),
+    };
+    const some = { ...live, members: live.members.filter(({ id }) => ids.has(id)) };
+    const plan = buildPlan({ desired, live: some, service: "", now: time, matches });
+    const planned = [
+      ...differencesOf(plan, desired, some).changes,
+      ...plan.deferred.map(({ change }) => change),
+    ];
+    const byId = new Map(planned.map((change) => [change.id, change]));
+    const errors = new Set(plan.findings.flatMap(({ severity, name }) => (severity === "error" ? name : [])));
+    return new Map(
+      updates.flatMap((update): readonly (readonly [string, AnyImage])[] => {
+        const entry = entryOf(update, past);
+        const change = byId.get(update.id);
+        if (entry === undefined || errors.has(nameOf(entry))) return [];
+        if (change === undefined) return [[update.id, update.before]];
+        return change.kind === "update" ? [[update.id, change.after]] : [];
+      }),
+    );
+  };
 }
 
 /**
- * Returns for updates, by `keyOf`, whether a commit declared what is live where live and file differ; updates whose history
- * is not known to the end are missing.
+ * Returns for updates, by id, the parts of which a commit declared what is live; updates whose history is not known to the
+ * end are missing, unless a commit declared all of their parts.
  */
 async function declaredBefore(
-  changes: readonly Change[],
-  { state, live, matches, history }: Declarations,
-): Promise<ReadonlyMap<string, boolean>> {
-  const undecided = new Map(
-    changes.flatMap((change) => (change.kind === "update" ? [[keyOf(change), change] as const] : [])),
+  updates: readonly UpdateChange[],
+  imagesOf: PastImages,
+  state: DesiredState,
+  history: DeclaredHistory,
+): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const undecided = new Map<UpdateChange, ReadonlySet<string>>(
+    updates.map((update) => [update, new Set(updateParts(update))]),
   );
-  const answers = new Map<string, boolean>();
+  const answers = new Map<string, ReadonlySet<string>>();
   if (undecided.size === 0) return answers;
+  const answer = (update: UpdateChange, open: ReadonlySet<string>): void => {
+    answers.set(update.id, new Set(updateParts(update).filter((part) => !open.has(part))));
+  };
+  const decide = (update: UpdateChange, open: ReadonlySet<string>): void => {
+    undecided.set(update, open);
+    if (open.size > 0) return;
+    answer(update, open);
+    undecided.delete(update);
+  };
   const origins = originsOf(state);
-  const files = [...new Set([...undecided.keys()].flatMap((key) => origins.get(key)?.file ?? []))];
+  const files = [...new Set(updates.flatMap((update) => origins.get(keyOf(update))?.file ?? []))];
   for await (const { state: past, time } of history.commitsTo(files)) {
     if (past === undefined) return answers;
     if (past === null) continue;
-    const then = changesAt(past, [...undecided.values()], { live, now: time, matches });
-    for (const [key, change] of undecided) {
-      const other = then.get(key);
-      if (entryOf(change, past) === undefined || (other && sharesDifference(change, other))) continue;
-      answers.set(key, true);
-      undecided.delete(key);
+    const images = imagesOf(past, time);
+    for (const [update, open] of undecided) {
+      const image = images.get(update.id);
+      const differing = new Set(image === undefined ? open : differingParts(update.before, image));
+      const left = new Set([...open].filter((part) => differing.has(part)));
+      decide(update, left);
     }
     if (undecided.size === 0) break;
   }
-  for (const key of undecided.keys()) answers.set(key, false);
+  for (const [update, open] of undecided) answer(update, open);
   return answers;
-}
-
-/** Returns, by `keyOf`, the changes that a past state would have planned at the roles and members of some changes. */
-function changesAt(
-  past: DesiredState,
-  changes: readonly Change[],
-  { live, ...rest }: Pick<PlanInput, "live" | "now" | "matches">,
-): ReadonlyMap<string, Change> {
-  const ids = new Set(changes.map(({ id }) => id));
-  const entries = new Set(changes.map((change) => entryOf(change, past)));
-  const plan = buildPlan({
-    desired: {
-      ...past,
-      ...(past.members && { members: past.members.filter((member) => entries.has(member)) }),
-    },
-    live: { ...live, members: live.members.filter(({ id }) => ids.has(id)) },
-    service: "",
-    ...rest,
-  });
-  const allChanges = [...plan.changes, ...plan.deferred.map(({ change }) => change)];
-  return new Map(allChanges.map((change) => [keyOf(change), change]));
-}
-
-/** Returns whether two changes of one role or member begin at the same difference from what is live. */
-function sharesDifference(change: Change, other: Change): boolean {
-  if (other.kind !== "update") return true;
-  const parts = new Set(other.fields.flatMap(partsOf));
-  return change.fields.flatMap(partsOf).some((part) => parts.has(part));
-}
-
-/** Returns the parts of a field's difference as texts: each added and removed item of a list, or the field. */
-function partsOf(diff: FieldDiff): readonly string[] {
-  if (!("added" in diff)) return [diff.field];
-  const texts = (items: readonly (string | RoleRef)[], sign: string): readonly string[] =>
-    items.map((item) => `${diff.field} ${sign}${typeof item === "string" ? item : (item.id ?? item.name)}`);
-  return [...texts(diff.added, "+"), ...texts(diff.removed, "-")];
 }
 
 /** The time of what was never committed. */
@@ -180,12 +194,15 @@ function sameDeclared(change: Change, past: DesiredState | null, now: DesiredSta
 
 /** Returns the entry of a role or member. */
 function entryOf(
-  { resource, name, id }: Change,
+  { resource, name, id, before }: Change,
   { roles = [], members = [] }: DesiredState,
 ): DesiredRole | DesiredMember | undefined {
   const isPinned = (entry: { readonly id?: string }): boolean => id !== null && entry.id === id;
+  // Before a rename the entry had the live name.
+  const liveName = before !== null && "permissions" in before ? before.name : name;
   return resource === "role"
-    ? roles.find((role) => role.name === name || isPinned(role))
+    ? (roles.find((role) => role.name === name || isPinned(role)) ??
+        roles.find((role) => role.name === liveName))
     : members.find((member) => addressesOfPerson(member).includes(name.toLowerCase()) || isPinned(member));
 }
 
@@ -204,6 +221,10 @@ function declaredOf(change: Change, state: DesiredState): string {
     sync: state.sync[section],
     ignore: state.ignore[section],
   });
+}
+
+function nameOf(entry: DesiredRole | DesiredMember): string {
+  return "email" in entry ? entry.email : entry.name;
 }
 
 function originsOf({ roles = [], members = [] }: DesiredState): ReadonlyMap<string, Origin> {

@@ -1,3 +1,4 @@
+import { type UpdateChange, updateParts, withSomeParts } from "../../kernel/diff/change-parts.ts";
 import { hash, withFingerprint } from "../../kernel/diff/fingerprint.ts";
 import { declaredOver } from "../../kernel/diff/role-changes.ts";
 import { wholeScope } from "../../kernel/diff/scope.ts";
@@ -10,6 +11,7 @@ import { besidesEnforced, enforcedSets, refusalOfEnforced } from "../../kernel/r
 import type { Judged } from "../../kernel/rules/checks.ts";
 import { impactOf } from "../../kernel/rules/impact.ts";
 import { judgeLive } from "../../kernel/rules/judge-rules.ts";
+import { groupByKey } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { LiveState } from "../../model/live.ts";
 import type {
@@ -22,7 +24,7 @@ import type {
   Refusal,
   RoleChange,
 } from "../../model/plan.ts";
-import type { Drift, DriftCause, DriftEvent, DriftViolation } from "../../model/reports.ts";
+import type { Drift, DriftCause, DriftEvent, DriftedChange, DriftViolation } from "../../model/reports.ts";
 
 /**
  * The times at which what the file declares of a role or member, and the live one, last changed, in ms since the epoch;
@@ -39,27 +41,81 @@ export interface DriftInput {
   readonly live: LiveState;
 }
 
-/** Turns a plan into drift: the side of each change that moved last, the access gained by it, the broken rules. */
+/**
+ * Turns a plan into drift: the side of each change that moved last, the access gained by it, the broken rules. An update of
+ * which parts moved at different sides is one change for each of these.
+ */
 export function driftOf(input: DriftInput, planned: Plan, times: DriftTimes): Drift {
   const plan = differencesOf(planned, input.desired, input.live);
-  const changes = plan.changes.map((change) => {
-    const fileChangedAt = times.file(change);
-    const liveChangedAt = times.live(change);
-    const isDue = dueSince(change, input.desired, plan.reviewed.at) !== null;
-    const cause = isDue ? "due" : causeOf(change, fileChangedAt, liveChangedAt);
-    const { fingerprint } = change;
+  const divided = plan.changes.map((change) => dividedByCause(change, input, plan, times));
+  const changes = divided.flatMap(({ parts }) => parts);
+  const judged = judgedLive(
+    input,
+    plan,
+    divided.flatMap(({ reverted }) => reverted ?? []),
+  );
+  return {
+    plan: {
+      ...plan,
+      changes: changes.map(({ change }) => change),
+      findings: findingsOf(plan, judged.violations),
+    },
+    changes: changes.map(({ drifted }) => drifted),
+    ...judged,
+  };
+}
+
+/** A change, or the parts of one that have one cause. */
+interface CausedChange {
+  readonly change: Change;
+  readonly drifted: DriftedChange;
+}
+
+/** Divides a change by the causes of its parts; `reverted` is what of it surely happened, `null` if nothing. */
+function dividedByCause(
+  change: Change,
+  { desired }: DriftInput,
+  { reviewed }: Plan,
+  times: DriftTimes,
+): { readonly parts: readonly CausedChange[]; readonly reverted: Change | null } {
+  const causedBy = (part: Change): CausedChange => {
+    const [fileChangedAt, liveChangedAt] = [times.file(part), times.live(part)];
+    const isDue = dueSince(part, desired, reviewed.at) !== null;
+    const cause = isDue ? "due" : causeOf(part, fileChangedAt, liveChangedAt);
+    const event = eventOf(part, cause);
     const isKnown = fileChangedAt !== null && Number.isFinite(fileChangedAt);
-    return {
+    const { fingerprint } = part;
+    const drifted = {
       fingerprint,
       cause,
-      event: eventOf(change, cause),
+      event,
       fileChangedAt: isKnown ? fileChangedAt : null,
       liveChangedAt,
     };
-  });
-  const reverted = plan.changes.filter((_, index) => isMade(changes[index]?.event ?? null));
-  const judged = judgedLive(input, plan, reverted);
-  return { plan: { ...plan, findings: findingsOf(plan, judged.violations) }, changes, ...judged };
+    return { change: part, drifted };
+  };
+  if (change.kind !== "update") {
+    const part = causedBy(change);
+    return { parts: [part], reverted: isMade(part.drifted.event) ? change : null };
+  }
+  const caused = updateParts(change).map((part) => ({
+    part,
+    ...causedBy(withSomeParts(change, new Set([part]))).drifted,
+  }));
+  const some = (those: readonly { readonly part: string }[]): UpdateChange =>
+    those.length === caused.length ? change : withSomeParts(change, new Set(those.map(({ part }) => part)));
+  const made = caused.filter(({ event }) => isMade(event));
+  return {
+    parts: groupByKey(caused, ({ cause }) => cause).map((group) => {
+      const part = some(group);
+      const fileTimes = group.flatMap(({ fileChangedAt }) => fileChangedAt ?? []);
+      const fileChangedAt = fileTimes.length === 0 ? null : Math.max(...fileTimes);
+      const { cause, event, liveChangedAt } = group[0];
+      const { fingerprint } = part;
+      return { change: part, drifted: { fingerprint, cause, event, fileChangedAt, liveChangedAt } };
+    }),
+    reverted: made.length === 0 ? null : some(made),
+  };
 }
 
 /** Returns whether an event surely happened: nobody has lost anything by what was never applied. */
@@ -189,7 +245,7 @@ const FIXED_REFUSALS: ReadonlySet<string> = new Set([
  * Returns a plan as a list of differences: with the values of roles that the plan refuses to change and the members that it
  * cannot create, and without the moves of members to the successors of replaced roles.
  */
-function differencesOf(plan: Plan, desired: DesiredState, live: LiveState): Plan {
+export function differencesOf(plan: Plan, desired: DesiredState, live: LiveState): Plan {
   const refused = plan.refusals.flatMap(({ code, name }) => (FIXED_REFUSALS.has(code) ? (name ?? []) : []));
   const replaced = new Map(
     plan.changes.flatMap(({ resource, kind, id, name }) =>

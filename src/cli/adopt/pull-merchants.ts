@@ -24,9 +24,9 @@ import {
 import { driftsOf } from "../../app/show/show-plans.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
+import type { EntryEdit } from "../../model/adoption.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { LiveState } from "../../model/live.ts";
-import type { Drift } from "../../model/reports.ts";
 import { pullJson } from "../../show/machine/machine-formats.ts";
 import { renderUnread } from "../../show/text/failure-text.ts";
 import { type FilePatch, patchText, renderPatch } from "../../show/text/patch-text.ts";
@@ -153,7 +153,10 @@ async function patchesOf(
   const drifts = options.adoptDrift ? await driftsOf(existing, io) : [];
   const selected = existing.map((planned, index) => {
     const drift = drifts[index];
-    return { planned, wants: filterOf(options, planned.live, drift) };
+    const isWanted = filterOf(options, planned.live);
+    if (drift === undefined) return { planned, wants: isWanted };
+    const adopted = ofDrift(planned, drift, ["outside-git"]);
+    return { ...adopted, wants: (edit: EntryEdit) => isWanted(edit) && adopted.wants(edit) };
   });
   const { patches, conflicts, notes } = adoptPlanned(selected, targets, io.now());
   const isWhole = options.only === undefined && options.member.length === 0 && !options.adoptDrift;
@@ -170,15 +173,10 @@ async function patchesOf(
   };
 }
 
-function filterOf(
-  { only, member }: PullCommandOptions,
-  live: LiveState,
-  drift: Drift | undefined,
-): WantsEdit {
+function filterOf({ only, member }: PullCommandOptions, live: LiveState): WantsEdit {
   const filters = [
     ...(only === undefined ? [] : [inSection(only)]),
     ...(member.length === 0 ? [] : [ofMembers(new Set(member.map((email) => email.toLowerCase())), live)]),
-    ...(drift === undefined ? [] : [ofDrift(drift, ["outside-git"])]),
   ];
   return (edit) => filters.every((wants) => wants(edit));
 }

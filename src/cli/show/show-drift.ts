@@ -102,7 +102,7 @@ function printPatch(
 ): void {
   const drifted = plannedOnly(planned).flatMap((outcome, index) => {
     const drift = drifts[index];
-    return drift === undefined ? [] : [{ planned: outcome, wants: ofDrift(drift, ["outside-git"]) }];
+    return drift === undefined ? [] : ofDrift(outcome, drift, ["outside-git"]);
   });
   const { patches, conflicts } = adoptPlanned(drifted, project, io.now());
   for (const conflict of conflicts) io.stderr.write(`not adopted: ${oneLine(conflict)}\n`);

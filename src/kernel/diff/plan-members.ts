@@ -221,16 +221,14 @@ function planMember(
     return [];
   }
   const obstacle = obstacleToInvitation(active, match, context);
-  if (obstacle !== null) report(obstacle);
-  const isDisabled = obstacle?.code === "member-former-disabled";
-  if (obstacle !== null && !isDisabled) return [];
+  if (obstacle !== null) {
+    report(obstacle);
+    if (obstacle.code === "member-former-disabled") resolveRoles(active, context, report);
+    return [];
+  }
   if (match.found !== "many" && !(match.found === "pin-missing" && isPinWrong(active, match))) {
     // Roles of later grants have to exist now: on that day the error would block every other change.
     context.roles.resolve(name, active.laterRoles, context.reportLater);
-  }
-  if (isDisabled) {
-    resolveRoles(active, context, report);
-    return [];
   }
   switch (match.found) {
     case "none":
@@ -259,8 +257,17 @@ function planMember(
 }
 
 /** Reports the roles of an entry that cannot be resolved, although it changes nobody. */
-function resolveRoles({ member }: ActiveMember, { roles }: MemberContext, report: ReportFinding): void {
-  roles.resolve(member.email, member.roles?.map(({ role }) => role) ?? [], report);
+function resolveRoles(
+  { member, laterRoles }: ActiveMember,
+  { roles, reportLater }: MemberContext & LaterReport,
+  report: ReportFinding,
+): void {
+  roles.resolve(member.email, roleNames(member), report);
+  roles.resolve(member.email, laterRoles, reportLater);
+}
+
+function roleNames({ roles = [] }: DesiredMember): readonly string[] {
+  return roles.map(({ role }) => role);
 }
 
 /** Returns whether a missing pin is an error: an entry without a membership needs none, unless another member has its address. */
@@ -339,7 +346,7 @@ function planFound(
     if (obstacle === null) return present(reinviteMember(member, live, roles, report, active.back));
     report(obstacle);
     if (obstacle.code === "member-not-accepted") {
-      resolveRoles(active, context, report);
+      roles.resolve(name, roleNames(member), report);
       return [];
     }
   }

@@ -95,6 +95,35 @@ export function fieldDiffs<Values>(
   );
 }
 
+/** Returns the parts in which two images differ, by field. */
+export function changedParts<Values>(
+  table: FieldTable<Values>,
+  before: Values,
+  after: Values,
+): readonly string[] {
+  return mapFields(table, (name, { kind }) =>
+    kind.changedParts(before[name], after[name]).map((part) => partKey(name, part)),
+  ).flat();
+}
+
+/** Returns the first image with some parts of the second. */
+export function withParts<Values>(
+  table: FieldTable<Values>,
+  before: Values,
+  after: Values,
+  parts: ReadonlySet<string>,
+): Values {
+  return eachField<FieldTable<Values>, Values>(table, (name, { kind }) => {
+    const [from, to] = [before[name], after[name]];
+    const own = kind.changedParts(from, to).filter((part) => parts.has(partKey(name, part)));
+    return kind.withParts(from, to, new Set(own));
+  });
+}
+
+function partKey(name: PropertyKey, part: string): string {
+  return `${String(name)} ${part}`;
+}
+
 /** Returns whether two entries declare the same fields, with the same values. */
 export function isSameDeclared<Values>(
   table: FieldTable<Values>,

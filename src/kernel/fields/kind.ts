@@ -28,6 +28,10 @@ export interface FieldKind<Value, Name extends keyof KindValues = keyof KindValu
   normal(value: Value): Value;
   isSame(a: Value, b: Value): boolean;
   diff(before: Value, after: Value): DiffOf<Value>;
+  /** Returns the parts in which two values differ: the keys of items or properties, or one part for the whole. */
+  changedParts(before: Value, after: Value): readonly string[];
+  /** Returns the first value with some parts of the second. */
+  withParts(before: Value, after: Value, parts: ReadonlySet<string>): Value;
   /** Returns the difference in the other direction. */
   inverted(diff: DiffOf<Value>): DiffOf<Value>;
   /** Returns the lines that show a value of a new or removed resource. */
@@ -54,6 +58,16 @@ export function revertedWhole<Value>(isSame: (a: Value, b: Value) => boolean) {
     if (isSame(live, after)) return before;
     changedSince();
     return live;
+  };
+}
+
+/** Returns the functions for the parts of values that change as a whole. */
+export function undivided<Value>(
+  isSame: (a: Value, b: Value) => boolean,
+): Pick<FieldKind<Value>, "changedParts" | "withParts"> {
+  return {
+    changedParts: (before, after) => (isSame(before, after) ? [] : [""]),
+    withParts: (before, after, parts) => (parts.has("") ? after : before),
   };
 }
 

@@ -157,6 +157,26 @@ export function memberAsDeclared(member: DesiredMember, id: string, roleIds: rea
   };
 }
 
+/** Returns a live member with the values of an image; `idOf` returns the id of a role. */
+export function liveMemberWith(
+  live: LiveMember,
+  image: MemberImage,
+  idOf: (role: RoleRef) => string,
+): LiveMember {
+  const values = memberValues(image);
+  const roles = values.roles.map((role) => ({ id: idOf(role), name: role.name }));
+  return {
+    ...live,
+    ...heldValues<CommonValues>(COMMON_FIELDS, { ...values, roles }),
+    ...(live.user && {
+      user: {
+        ...live.user,
+        ...(isManaged(live) && heldValues<ManagedProperties>(MANAGED_FIELDS, values)),
+      },
+    }),
+  };
+}
+
 /** Identity of an image, besides its values. */
 export interface MemberIdentity extends Pick<MemberImage, "email" | "status"> {
   /** `undefined` unless the merchant manages the user. */

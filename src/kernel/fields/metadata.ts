@@ -10,6 +10,15 @@ export const metadataKind: FieldKind<Metadata, "metadata"> = {
   normal: (properties) => properties,
   isSame: (a, b) => a === b || isSameJson(a, b),
   diff: (before, after) => ({ before, after }),
+  changedParts: (before, after) =>
+    keysOf(before, after).filter((key) => !isSameJson(propertyOf(before, key), propertyOf(after, key))),
+  withParts: (before, after, parts) => {
+    const properties = keysOf(before, after).flatMap((key) => {
+      const value = propertyOf(parts.has(key) ? after : before, key);
+      return value === undefined ? [] : [[key, value] as const];
+    });
+    return Object.fromEntries(properties);
+  },
   inverted: ({ before, after }) => ({ before: after, after: before }),
   lines,
   changedLines: ({ before, after }) => {

@@ -114,6 +114,10 @@ export function isRoleField(name: string): name is keyof RoleImage {
 
 /** Returns a custom role at the service that is as its entry declares. */
 export function roleAsDeclared(role: DesiredRole, id: string): LiveRole {
-  const values = heldValues<RoleImage>(ROLE_FIELDS, roleImage(role));
-  return { ...values, id, predefined: false, updatedAt: "" };
+  return liveRoleOf(roleImage(role), id);
+}
+
+/** Returns a custom role at the service with an image. */
+export function liveRoleOf(image: RoleImage, id: string): LiveRole {
+  return { ...heldValues<RoleImage>(ROLE_FIELDS, image), id, predefined: false, updatedAt: "" };
 }

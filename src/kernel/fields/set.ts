@@ -58,6 +58,12 @@ function setOf<Item>({
     normal,
     isSame: (a, b) => without(a, b).length + without(b, a).length === 0,
     diff: (before, after) => ({ added: without(after, before), removed: without(before, after) }),
+    changedParts: (before, after) => [...without(after, before), ...without(before, after)].map(keyOf),
+    withParts: (before, after, parts) =>
+      normal([
+        ...before.filter((item) => !parts.has(keyOf(item))),
+        ...after.filter((item) => parts.has(keyOf(item))),
+      ]),
     inverted: ({ added, removed }) => ({ added: removed, removed: added }),
     lines: (items) => items.map(labelOf),
     changedLines: ({ added, removed }) => ({ removed: removed.map(labelOf), added: added.map(labelOf) }),

@@ -1,5 +1,5 @@
 import { quoted } from "../../lib/text.ts";
-import { differs, type FieldKind, revertedWhole } from "./kind.ts";
+import { differs, type FieldKind, revertedWhole, undivided } from "./kind.ts";
 
 type Text = string | null;
 
@@ -11,6 +11,7 @@ const text = {
   empty: null,
   normal: (value) => value,
   isSame,
+  ...undivided<Text>(isSame),
   diff: (before, after) => ({ before, after: after ?? "" }),
   inverted: ({ before, after }) => ({ before: after, after: before ?? "" }),
   lines,
@@ -39,6 +40,7 @@ export const nameKind: FieldKind<string, "name"> = {
   name: "name",
   empty: "",
   normal: (value) => value,
+  ...undivided<string>(isSame),
   diff: (before, after) => ({ before, after }),
   inverted: ({ before, after }) => ({ before: after, after: before }),
   lines: () => [],

@@ -9,7 +9,7 @@ import type { Plan } from "../../model/plan.ts";
 import { inlineCode } from "../../show/markdown/markdown-blocks.ts";
 import { datesText, type UnplannedView } from "../../show/markdown/review-sections.ts";
 import { type ActionContext, type ActionResult, failed, passed } from "../context/action-context.ts";
-import { maskText } from "./annotations.ts";
+import { maskAddresses } from "./annotations.ts";
 import type { LoadedFiles } from "./load-and-plan.ts";
 import { approvalText, type PlanApproval } from "./plan-approval.ts";
 
@@ -134,14 +134,12 @@ function announcedDates(
 ): readonly string[] {
   if (event.pull === null) return [];
   const judgeAtOf = new Map(looks.map(({ plan, judgeAt }) => [plan.merchant, judgeAt]));
-  const text = datesText(
-    states.flatMap((state) => {
-      const dates = upcomingDates(state, io.now());
-      const judgeAt = judgeAtOf.get(state.merchant);
-      const days = judgeAt === undefined ? daysOf(dates) : laterDays(dates, judgeAt);
-      return days.map((day) => laterView(day, state.merchant));
-    }),
-  );
-  if (text === "") return [];
-  return [masked ? maskText(text) : text];
+  const later = states.flatMap((state) => {
+    const dates = upcomingDates(state, io.now());
+    const judgeAt = judgeAtOf.get(state.merchant);
+    const days = judgeAt === undefined ? daysOf(dates) : laterDays(dates, judgeAt);
+    return days.map((day) => laterView(day, state.merchant));
+  });
+  const text = datesText(masked ? maskAddresses(later) : later);
+  return text === "" ? [] : [text];
 }

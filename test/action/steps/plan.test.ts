@@ -203,15 +203,16 @@ describe("plan", () => {
 
   test("in a public repository nobody's address is published, unless the workflow says so", async () => {
     repository.github.isPrivate = false;
-    await repository.propose(7, { [FILE]: WITH_ROLE.replace(/ {2}- \{ email: ben.*\n/, "") });
+    const dated = BASE.replace("[role_owner]", "[role_owner], suspended: { from: 2027-01-02 }");
+    await repository.propose(7, {
+      [FILE]: WITH_ROLE.replace(BASE, dated).replace(/ {2}- \{ email: ben.*\n/, ""),
+    });
     const end = await plan();
-    const published = [
-      end.log,
-      end.summary,
-      onlyComment(),
-      JSON.stringify(repository.github.statuses),
-    ].join();
-    expect(published).not.toContain("ben@example.com");
+    const published = unescaped(
+      [end.log, end.summary, onlyComment(), JSON.stringify(repository.github.statuses)].join(),
+    );
+    expect(published).not.toMatch(/(?:ben|ada)@example\.com/);
+    expect(published).toContain("a***@example.com</code> is suspended");
     expect(onlyComment()).toContain("- delete member b***@example.com");
     const open = await plan({ "mask-addresses": "off" });
     expect(open.log).toContain("::warning::This repository is public, and mask-addresses is off");

@@ -1,6 +1,7 @@
 import { declaredText } from "../../kernel/read/changed-merchants.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { ApplyRecords } from "../../review/apply-run.ts";
+import type { ForgePull } from "../../review/forge.ts";
 import {
   lookReason,
   type MergedReview,
@@ -26,6 +27,8 @@ export interface TellablePull {
 export interface CoveredRecords extends ApplyRecords {
   /** Those that its commit merged. */
   readonly ofCommit: readonly number[];
+  /** Those that are open. */
+  readonly open: readonly ForgePull[];
   readonly told: readonly TellablePull[];
 }
 
@@ -49,19 +52,31 @@ export async function readApplyRecords(
     if (typeof rest === "string") throw NOT_APPROVED[rest](inputs.environment);
     const { waiting, approved } = rest;
     const covered = states.filter(({ merchant }) => approved.has(merchant));
-    return { ...common, waiting, approved, covered, merged: [], abandoned: [], ofCommit: [], told: [] };
+    return {
+      ...common,
+      waiting,
+      approved,
+      covered,
+      merged: [],
+      abandoned: [],
+      ofCommit: [],
+      open: [],
+      told: [],
+    };
   }
   let reviews = await recordedReviews(records, github, branch);
   let mergedHere = reviews.merged
     .filter(({ pull }) => pull.mergedAs === event.sha)
     .map(({ pull }) => pull.number);
   if (mergedHere.length === 0 && event.name === "push") {
-    mergedHere = (await pullsMergedAs(event, branch, context, reviews.isAnyOpen)).map(({ number }) => number);
+    mergedHere = (await pullsMergedAs(event, branch, context, reviews.open.length > 0)).map(
+      ({ number }) => number,
+    );
     // GitHub may say that they are merged only by now.
     if (mergedHere.some((number) => records.names.includes(recordOf(number))))
       reviews = await recordedReviews(records, github, branch);
   }
-  const { merged, abandoned } = reviews;
+  const { merged, abandoned, open } = reviews;
   const reasonOf = ({ merchant }: DesiredState) =>
     lookReason(merchant, declared.get(merchant) ?? "", records.states.get(merchant), merged);
   const isCovered = (state: DesiredState): boolean => {
@@ -90,6 +105,7 @@ export async function readApplyRecords(
     approved: new Map(),
     waiting: null,
     ofCommit: mergedHere,
+    open: inputs.command === "due" ? [] : open,
     told: told.map((number) => {
       const review = merged.find(({ pull }) => pull.number === number);
       return {

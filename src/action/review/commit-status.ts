@@ -1,4 +1,5 @@
-import type { ActionContext, ActionResult } from "../context/action-context.ts";
+import type { ContradictedPlan } from "../../review/contradicted-plans.ts";
+import { type ActionContext, type ActionResult, runScope } from "../context/action-context.ts";
 import { GithubError } from "../context/github-api.ts";
 import { maskText } from "./annotations.ts";
 
@@ -12,18 +13,42 @@ const RESULTS = {
 
 /** Sets the status of a command on the commit of a run, which a branch can require; a fork's token may not. */
 export async function setStatus(
-  { event, scope, github, log, masked }: ActionContext,
+  context: ActionContext,
   command: "plan" | "apply",
   { result, reason, message }: Pick<ActionResult, "result" | "reason" | "message">,
 ): Promise<void> {
+  const { event, scope } = context;
   if (event.pull?.fork) return;
-  const sha = event.pull?.headSha ?? event.sha;
   const texts: Readonly<Record<string, string>> = RESULTS;
   const text = reason === null ? (texts[result] ?? result) : (message ?? reason);
+  await addStatus(context, event.pull?.headSha ?? event.sha, command, scope.title, {
+    state: reason === null ? "success" : "failure",
+    text,
+  });
+}
+
+/** Maximum number of pull requests that a run fails the plans of. */
+const MAX_FAILED = 10;
+
+/** Fails the status `plan` of open pull requests whose plans are no longer what a merge would lead to. */
+export async function failPlans(context: ActionContext, plans: readonly ContradictedPlan[]): Promise<void> {
+  const { title } = runScope({ ...context.inputs, shard: null }, undefined);
+  for (const { headSha, sentence } of plans.slice(0, MAX_FAILED)) {
+    const text = `Update the branch, to plan it again. ${sentence}`;
+    await addStatus(context, headSha, "plan", title, { state: "failure", text });
+  }
+}
+
+async function addStatus(
+  { event, github, log, masked }: ActionContext,
+  sha: string,
+  command: "plan" | "apply",
+  title: string,
+  { state, text }: { readonly state: "success" | "failure"; readonly text: string },
+): Promise<void> {
   const description = masked ? maskText(text) : text;
-  const context = `rolecall ${command}${scope.title === "" ? "" : `: ${scope.title}`}`.slice(0, 200);
+  const context = `rolecall ${command}${title === "" ? "" : `: ${title}`}`.slice(0, 200);
   try {
-    const state = reason === null ? "success" : "failure";
     await github.addStatus({ sha, state, context, description, url: event.runUrl });
   } catch (error) {
     if (!(error instanceof GithubError)) throw error;

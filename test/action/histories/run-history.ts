@@ -108,8 +108,8 @@ class History {
   #unaccounted: readonly Sight[] = [];
   /** What the files declared when an apply looked at a merchant last, and when that was. */
   readonly #looked = new Map<Merchant, { readonly declaration: string; readonly at: number }>();
-  /** What the files declared when an apply failed at a merchant: later ones only refer to its report. */
-  readonly #failed = new Map<Merchant, string>();
+  /** What the files declared, and what was merged, when an apply failed at a merchant: later ones only refer to its report. */
+  readonly #failed = new Map<Merchant, { readonly declaration: string; readonly sights: readonly Sight[] }>();
   #lastApply: Run | null = null;
   #waiting: { readonly sha: string } | null = null;
   /** The dropped dates that a run has reported. */
@@ -368,6 +368,7 @@ class History {
     const tip = this.#tip();
     const older = [...this.#commits.keys()].at(-2);
     const before = await readLive(this.#story);
+    const merged = this.#sights;
     await this.#prepare(mishap);
     const run =
       of === "again" && this.#lastApply !== null
@@ -382,7 +383,7 @@ class History {
     const files = this.#commits.get(run.event.sha) ?? this.#main;
     this.#expectNothingMore(before, after, files);
     for (const merchant of run.code === 0 || mishap === "unrecorded" ? [] : plannedIn(run)) {
-      this.#failed.set(merchant, declarationOf(files, merchant));
+      this.#failed.set(merchant, { declaration: declarationOf(files, merchant), sights: merged });
     }
     if (mishap === "unrecorded" || mishap === "unwritten" || this.#tip() !== tip) return;
     const isTip = run.event.sha === tip;
@@ -578,7 +579,10 @@ class History {
     const left = differences(situation.after, wanted);
     const owed = { sights: own, since: looked?.at ?? 0 };
     if (run.code === 0) {
-      const isTold = own.length === 0 && this.#failed.get(merchant) === declarationOf(this.#main, merchant);
+      const failed = this.#failed.get(merchant);
+      const isTold =
+        failed?.declaration === declarationOf(this.#main, merchant) &&
+        own.every((sight) => failed.sights.includes(sight));
       if (isNew && !isTold)
         this.#broken.push(...left.map(({ text }) => `not as the files at ${merchant}: ${text}`));
       this.#broken.push(...own.flatMap((sight) => forgottenChanges(sight, situation)));

@@ -167,7 +167,7 @@ function createWorld(options: SandboxOptions): { readonly world: World; save(): 
 
 function recordRequests(app: Hono<HonoEnv>, world: World): void {
   app.use(async (c, next) => {
-    const started = world.now();
+    const [time, started] = [world.now(), world.wallClock()];
     const trace: Trace = {
       number: world.requests.begin(),
       key: null,
@@ -189,7 +189,7 @@ function recordRequests(app: Hono<HonoEnv>, world: World): void {
       const url = new URL(c.req.url);
       const entry = {
         number: trace.number,
-        time: new Date(started).toISOString(),
+        time: new Date(time).toISOString(),
         method: c.req.method,
         operation: trace.operation,
         merchant: trace.merchant,
@@ -201,7 +201,8 @@ function recordRequests(app: Hono<HonoEnv>, world: World): void {
         status: responded ? c.res.status : null,
         key: trace.key,
         somebody_else: trace.throughControl,
-        ms: world.now() - started,
+        // A request may move the other clock.
+        ms: world.wallClock() - started,
         faults: trace.faults,
       };
       world.requests.end(entry);

@@ -44,6 +44,12 @@ export function liveReport({ live, desired, service, environment, plan }: LiveRe
   const declared = declaredMembers(desired);
   const leavingFrom = leaverFinder(desired);
   const created = new Map(changes.members.map((change) => [change.name.toLowerCase(), change]));
+  const changedRoles = new Map(
+    changes.roles.flatMap((change) => (change.id === null ? [] : [[change.id, change]])),
+  );
+  const createdRoles = new Map(
+    changes.roles.flatMap((change) => (change.id === null ? [[change.name, change]] : [])),
+  );
   const granted = [before, after].flatMap(({ roles }) =>
     [...roles.values()].flatMap(({ permissions }) => permissions ?? []),
   );
@@ -53,7 +59,14 @@ export function liveReport({ live, desired, service, environment, plan }: LiveRe
     service,
     sensitive: sortedSet(granted).filter(sensitiveIn(desired.projects)),
     roles: [...new Set([...before.roles.keys(), ...after.roles.keys()])]
-      .map((key) => roleOf(key, { before, after }, liveRoles.get(key), changes.roles))
+      .map((key) =>
+        roleOf(
+          key,
+          { before, after },
+          liveRoles.get(key),
+          (name) => changedRoles.get(key) ?? createdRoles.get(name),
+        ),
+      )
       .sort(byName),
     members: [...beforeAndAfter(before, after)]
       .map(({ was, is }): ReportedMember => {
@@ -95,14 +108,12 @@ function roleOf(
   key: string,
   { before, after }: { readonly before: Access; readonly after: Access },
   live: LiveRole | undefined,
-  changes: readonly RoleChange[],
+  changeOf: (name: string) => RoleChange | undefined,
 ): ReportedRole {
   const [roleBefore, roleAfter] = [before.roles.get(key), after.roles.get(key)];
   const role = roleAfter ?? roleBefore;
   const name = role?.name ?? key;
-  const change = changes.find(
-    (candidate) => candidate.id === key || (candidate.id === null && candidate.name === name),
-  );
+  const change = changeOf(name);
   const now = grants(roleAfter);
   return {
     key,

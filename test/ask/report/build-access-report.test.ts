@@ -15,6 +15,7 @@ import {
   role,
   until,
 } from "../../support/build.ts";
+import { processorTime } from "../../support/processor-time.ts";
 
 const SERVICE = { service: "https://service.example", environment: null };
 
@@ -93,6 +94,18 @@ test("a user of the merchant's own needs no invitation", () => {
       after: { status: "accepted" },
     },
   ]);
+});
+
+test("thousands of new roles are reported in time in proportion to them", () => {
+  const wanted = desired({
+    roles: Array.from({ length: 8000 }, (_, n) => role(`Role ${n}`, { description: `${n}` })),
+  });
+  const plan = planOf(wanted, live());
+  const start = processorTime();
+  const { roles } = liveReport({ live: live(), desired: wanted, plan, ...SERVICE });
+  expect(processorTime() - start).toBeLessThan(2000);
+  expect(roles).toHaveLength(8000);
+  expect(roles.every(({ name, description }) => name === `Role ${description}`)).toBe(true);
 });
 
 test("the report after a plan has as many members as the plan's counts say", () => {

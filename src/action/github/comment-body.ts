@@ -21,7 +21,7 @@ export function commentKind(body: string, marker: string): CommentKind {
 /** Renders the announcement that a commit is being planned. */
 export function planningBody(marker: string, sha: string, runUrl: string): string {
   const about = `Commit ${inlineCode(sha.slice(0, 7))} · [run](${runUrl})`;
-  const text = "If that run has ended, it was canceled, or GitHub refused its last edit: run it again.";
+  const text = "If that run has ended, it was cancelled, or GitHub refused its last edit: run it again.";
   return [`${marker}\n${PLANNING}`, "## ⏳ rolecall plan: planning…", about, text].join("\n\n");
 }
 

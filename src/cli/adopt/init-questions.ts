@@ -82,7 +82,7 @@ export function openInterview(
 
 function answered<T>(answer: T | null): T {
   if (answer !== null) return answer;
-  throw new RolecallError("confirmation-needed", "Canceled: nothing was written.");
+  throw new RolecallError("confirmation-needed", "Cancelled: nothing was written.");
 }
 
 /** Asks for the base URL. */

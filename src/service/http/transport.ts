@@ -175,7 +175,7 @@ function responseOf(
   return { whole, hasLeft: () => connection !== null, cut };
 }
 
-const CUT = new Error("the request was canceled");
+const CUT = new Error("the request was cancelled");
 
 /** Converts an error of a connection to `host`; `null` if it is a bug. */
 export function lostResponse(error: unknown, host: string): LostResponse | null {

@@ -374,8 +374,7 @@ function answering(answers: readonly (readonly [shown: string, keys: string])[])
     if (next === undefined || !screen.includes(next[0])) return;
     waiting.shift();
     screen = "";
-    // Behind the drawing, when the question listens.
-    setTimeout(() => stdin.write(next[1]), 0);
+    stdin.write(next[1]);
   };
   const drawn = new Writable({
     write(chunk, _, done) {

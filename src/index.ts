@@ -211,9 +211,8 @@ export interface ParsedMerchantFile {
 }
 
 /**
- * Reads one merchant's file; never throws for an invalid one. A file with includes is not read whole, and what its
- * project enforces is not known.
- * `now`, in ms since the epoch, decides which ends are past; without it, none is.
+ * Reads one merchant's file; never throws for an invalid one. Included files are not read, and the rules that its
+ * project enforces are not known. `now`, in ms since the epoch, determines which ends are past; without it, none are.
  */
 export function parseMerchantFile(
   file: string,

@@ -23,7 +23,7 @@ export interface OpenServiceOptions {
   readonly retryFor?: number;
   /** Maximum number of members, roles or memberships of an account; absent: 250,000. */
   readonly maxItems?: number;
-  /** Stops retries and further changes of an apply when it is aborted. */
+  /** Stops retries and further changes of an apply when aborted. */
   readonly signal?: AbortSignal;
   /** Called for each request, wait and change; see `EVENTS`. */
   readonly onEvent?: (event: LiveEvent | ApplyEvent) => void;
@@ -104,7 +104,7 @@ export function openService(options: OpenServiceOptions = {}): RemoteService {
 /**
  * Reads a merchant's roles and members from the service, completely or not at all.
  *
- * @throws RolecallError if there is no base URL or key, or if the service does not return a consistent answer.
+ * @throws RolecallError if there is no base URL or key, or if the service does not return a consistent state.
  */
 export async function readLive(service: RemoteService, merchant: DesiredState): Promise<LiveState> {
   return service.read(merchant);
@@ -122,8 +122,7 @@ export interface MerchantPlan {
 }
 
 /**
- * Reads a merchant's live state and plans as the command `plan` does for this merchant alone: `judgeRun` adds the limits of
- * a run of several.
+ * Reads a merchant's live state and plans as `rolecall plan` does for a single merchant; `judgeRun` adds the limits of a run with several merchants.
  *
  * @throws RolecallError as `readLive` does.
  */

@@ -131,7 +131,7 @@ interface OptionRule {
 }
 
 const DOCUMENT: OptionRule = {
-  what: "an object or a text",
+  what: "an object or text",
   fits: (value) => typeof value === "string" || (typeof value === "object" && value !== null),
 };
 

@@ -39,7 +39,7 @@ export type Outcome =
 
 export interface Removal {
   /**
-   * Set if the expired invitation in `change.before` is gone without a known new one; "unknown" if its removal may have
+   * Set if the expired invitation in `change.before` is gone and no new one is known; "unknown" if its removal may have
    * taken effect, and no new one was sent.
    */
   readonly removed?: true | "unknown";
@@ -140,7 +140,7 @@ export interface RunStarted {
   readonly undoes: string | null;
 }
 
-/** A write that is about to be sent, recorded before. */
+/** A write that is about to be sent, recorded before it is sent. */
 export interface WriteIntended {
   readonly type: "intent";
   /** Number of the write in its run, from 1. */
@@ -173,7 +173,7 @@ export interface WriteEnded {
   readonly id: string | null;
   readonly adopted: boolean;
   readonly failure: Failure | null;
-  /** Set if a recheck found it already applied, so that nothing was sent, or if a password was used before. */
+  /** Set if a recheck found it already applied, so that nothing was sent, or if the password was used before. */
   readonly already?: true;
 }
 

@@ -15,7 +15,7 @@ export interface RefusedChange {
 }
 
 /**
- * Outcome of a reviewed change: the covered plan makes it; it is so already; a later review decides otherwise; a date
+ * Outcome of a reviewed change: the covered plan makes it; it is already made; a later review decides otherwise; a date
  * that was reviewed has come since; it waits until others accept; it is refused together with something that nobody
  * reviewed; the files or the service no longer lead to it.
  */
@@ -26,7 +26,10 @@ export interface AccountEntry {
   /** The name of the review, and its index among the reviews. */
   readonly review: string;
   readonly index: number;
-  /** The row of the reviewed state; `people` is what somebody gains or loses through roles alone, `dates` what was to come later. */
+  /**
+   * The row of the reviewed state; `people` is what somebody gains or loses through roles alone, `dates` what was due
+   * later.
+   */
   readonly row: RowPlace;
   readonly resource: "role" | "member";
   /** `null` if nobody with that sealed name is live or listed. */

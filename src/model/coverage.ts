@@ -24,7 +24,7 @@ export interface JudgedRule {
   readonly unknownRoles: readonly string[];
 }
 
-/** The reason why no one or two changes break a rule. */
+/** The reason why neither one nor two changes break a rule. */
 export type Unbreakable =
   /** Nobody declares or holds the roles that it names. */
   | { readonly why: "role-unknown"; readonly roles: readonly string[] }
@@ -39,7 +39,7 @@ export type Unbreakable =
   /** A pattern that matches nothing. */
   | { readonly why: "unmatched" };
 
-/** A rule that no one or two changes break. */
+/** A rule that neither one nor two changes break. */
 export interface UnbrokenRule {
   readonly rule: ListedRule;
   readonly reason: Unbreakable;

@@ -115,15 +115,15 @@ export type Amount = { readonly percent: number } | { readonly count: number };
 /** The most removals of a merchant whose files set none. */
 export const DEFAULT_REMOVAL_LIMIT: Amount = { percent: 25 };
 
-/** The most people who newly hold something or, with `reach`, can give it to themselves. */
+/** The maximum number of people who may newly hold something or, with `reach`, could give it to themselves. */
 export type GainLimit = Amount & { readonly reach?: true };
 
 /** By `sensitive`, a permission or a pattern, or the id of a role. */
 export type GainLimits = Readonly<Record<string, GainLimit>>;
 
-/** Limits over all merchants of a run. */
+/** Limits across all merchants of a run. */
 export interface RunLimits {
-  /** The most members that are removed or lose a role. Absent: 5 %. */
+  /** The maximum number of members who may be removed or lose a role. Absent: 5 %. */
   readonly maxRemovals?: Amount;
   /** Absent: 5 % for sensitive permissions. */
   readonly maxGains?: GainLimits;
@@ -160,7 +160,7 @@ export interface Policies {
   readonly emailDomains?: readonly string[];
   /** Sets of roles; nobody may hold two roles of a set. */
   readonly separate: readonly (readonly string[])[];
-  /** Role → most holders. */
+  /** Role → maximum number of holders. */
   readonly maxHolders: Readonly<Record<string, number>>;
   /** Role that must be granted with an end date → longest time until the end of a new grant; `null` for any. */
   readonly requireUntil: Readonly<Record<string, Duration | null>>;
@@ -174,9 +174,9 @@ export interface Policies {
 
 /** The permissions with which members can give themselves more access. */
 export interface Escalation {
-  /** Give an existing role to somebody. */
+  /** Permissions for giving an existing role to somebody. */
   readonly assign: readonly string[];
-  /** Change what a custom role grants. */
+  /** Permissions for changing what a custom role grants. */
   readonly edit: readonly string[];
   /** Create a role. */
   readonly create: readonly string[];
@@ -255,8 +255,8 @@ export interface DesiredState extends Addressed {
   /** One entry for each address. Absent: none. */
   readonly leavers?: readonly Leaver[];
   /**
-   * Entries whose dates are reviewed, such as those of the base branch: what such a date ends is no removal for the limits,
-   * and an end that is new or earlier is one. Absent: no dates are known to be reviewed.
+   * Entries whose dates are reviewed, such as those of the base branch: for the limits, an end at such a date does not
+   * count as a removal, but an end that is new or earlier does. Absent: no dates are known to be reviewed.
    */
   readonly reviewedEnds?: Pick<DesiredState, "members" | "leavers">;
 }

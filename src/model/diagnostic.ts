@@ -19,7 +19,7 @@ export interface Diagnostic {
   /** Set if the file is valid but violates its own policies or checks. */
   readonly refusal?: true;
   readonly message: string;
-  /** Suggested next step, if the message does not say. */
+  /** Suggested next step, if the message does not name it. */
   readonly hint?: string;
   readonly file: string;
   /** Absent if the problem has no location in the text (a file that cannot be read). */

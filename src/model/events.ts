@@ -12,7 +12,10 @@ import type { Failure } from "./errors.ts";
 import type { MemberField } from "./field-values.ts";
 import type { Change, Deferred, Finding, Plan } from "./plan.ts";
 
-/** The importance of an event: text shows `debug` only with `--verbose`; JSON and journals hold every level. */
+/**
+ * The importance of an event: text shows `debug` events only with `--verbose`, if at all; JSON and journals do not
+ * depend on the level.
+ */
 export type EventLevel = "debug" | "info" | "warn" | "error";
 
 /** One kind of event: its level, its meaning, and the meaning of each field of its payload. */
@@ -42,7 +45,7 @@ export interface EventRegistry {
 /** A line of the JSON stream of `apply` and `undo`, without its time. */
 export type StreamEvent = ApplyEvent | ReportEvent;
 
-/** Events of the client; never with a header or a body. */
+/** Events of the client; they never contain a header or a body. */
 export type LiveEvent =
   | { readonly type: "request"; readonly method: string; readonly path: string; readonly attempt: number }
   | {

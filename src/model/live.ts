@@ -80,8 +80,8 @@ export interface LiveUser extends Held<ManagedProperties> {
   /** `null` if unknown. */
   readonly mfaOnLogin: boolean | null;
   /**
-   * `user`, `managed_user` (an operator of the merchant's own), `service_account`, `system_account`, or another word of
-   * the service: nothing is known of such a type.
+   * `user`, `managed_user` (an operator of the merchant's own), `service_account`, `system_account`, or another type of
+   * the service, about which nothing is known.
    */
   readonly type: string;
 }

@@ -23,8 +23,9 @@ export interface MemberImage extends MemberProperties {
 }
 
 /**
- * Why a change is planned: the file says so, or does not list it, or grants it only until a date that is past or from one
- * that is to come; the person has left, is suspended or is back; an invitation has expired; the service cannot change a field in place; an earlier run is taken back.
+ * Why a change is planned: the file says so, or does not list it, or grants it only until a date that is past or from
+ * one that is to come; the person has left, is suspended or is back; an invitation has expired; the service cannot
+ * change a field in place; an earlier run is undone.
  */
 export type Reason =
   | "declared"
@@ -86,7 +87,7 @@ export interface Delete<Image> extends ChangeBase {
 
 export type ChangeOf<Image> = Create<Image> | Update<Image> | Replace<Image> | Delete<Image>;
 
-/** A change of one custom role; `name` is the one it has, or will have when it is new. */
+/** A change of one custom role; `name` is its name, or for a new role the name that it will have. */
 export type RoleChange = { readonly resource: "role"; readonly name: string } & ChangeOf<RoleImage>;
 
 /** A change of one member; `name` is its e-mail address, else its id. */
@@ -136,7 +137,10 @@ export interface Impact {
   readonly roles: readonly { readonly name: string; readonly before: number; readonly after: number }[];
   /** Members who gain something, and the permissions that they could then give themselves. Absent: nobody. */
   readonly reach?: readonly { readonly name: string; readonly permissions: readonly string[] }[];
-  /** What members held under a previous address, or by an expired invitation that is renewed, with ids of roles. Absent: nobody. */
+  /**
+   * What members held under a previous address, or through an expired invitation that is renewed; roles are ids.
+   * Absent: nobody.
+   */
   readonly formerly?: readonly {
     readonly name: string;
     readonly roles: readonly string[];

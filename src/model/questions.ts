@@ -81,8 +81,8 @@ export interface AccessSuspension {
 }
 
 /**
- * The status of a held role: in the files `active`, `ends` at a time to come, `ended`, `not-begun` or `suspended`; live the
- * status of the membership.
+ * The status of a held role: in the files, `active`, `ends` (at a time to come), `ended`, `not-begun` or `suspended`;
+ * live, the status of the membership.
  */
 export type HoldingStatus = "active" | "ends" | "ended" | "not-begun" | "suspended" | MemberStatus;
 
@@ -94,7 +94,7 @@ export interface HeldRole {
   readonly from: From | null;
   /** The end of the grant or of the membership in the files, whichever is first; `null` if there is none. */
   readonly end: AccessEnd | null;
-  /** Says whether the grant is in effect, and why not. */
+  /** Whether the grant is in effect, and if not, why. */
   readonly status: HoldingStatus;
   /** Reason of a status `suspended`; else `null`. */
   readonly suspension: AccessSuspension | null;
@@ -134,7 +134,7 @@ export interface UnknownAnswer {
 
 /** The answers to a question. */
 export interface AccessAnswers {
-  /** Sorted by member and merchant; also grants that give no access. */
+  /** Sorted by member and merchant; includes grants that give no access. */
   readonly answers: readonly AccessAnswer[];
   /** Members who may belong to the answer. */
   readonly unknown: readonly UnknownAnswer[];

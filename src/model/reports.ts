@@ -4,7 +4,7 @@ import type { ManagedProperties } from "./field-values.ts";
 import type { MemberStatus } from "./live.ts";
 import type { Impact, Plan, Refusal } from "./plan.ts";
 
-/** The access at one merchant; with a plan also the access that results from it. */
+/** The access at one merchant; with a plan, also the access that results from it. */
 export interface AccessReport {
   readonly merchant: string;
   readonly environment: Environment | null;
@@ -16,7 +16,7 @@ export interface AccessReport {
   readonly sensitive: readonly string[];
 }
 
-/** A role and its permissions; without a plan `before` and `after` are the same object. */
+/** A role and its permissions; without a plan, `before` and `after` are the same object. */
 export interface ReportedRole {
   /** Unique among the roles of a report. */
   readonly key: string;
@@ -37,7 +37,7 @@ export interface ReportedHolding {
   readonly roles: readonly string[];
 }
 
-/** A member and its roles; without a plan `before` and `after` are the same object. */
+/** A member and its roles; without a plan, `before` and `after` are the same object. */
 export interface ReportedMember extends ManagedProperties {
   /** The address, else the id. */
   readonly name: string;
@@ -75,7 +75,7 @@ export interface RuleResult {
   readonly reasons: readonly string[];
 }
 
-/** A rule of a merchant with its results; without a plan `before` and `after` are the same object. */
+/** A rule of a merchant with its results; without a plan, `before` and `after` are the same object. */
 export interface ReportedRule {
   readonly rule: ListedRule;
   readonly before: RuleResult;

@@ -9,7 +9,10 @@ export interface Reviewed<Value> {
   readonly base?: Value;
 }
 
-/** The values of a role's or member's fields: JSON, where a list is a set of texts. Members' roles are ids, or `new` and a name. */
+/**
+ * The values of a role's or member's fields: JSON, in which a list is a set of texts. Members' roles are ids, or `new`
+ * and a name.
+ */
 export type FieldValues = Readonly<Record<string, JsonValue>>;
 
 /** A role or membership that a plan changes; its values are `null` while it does not exist. */
@@ -37,7 +40,7 @@ export interface ReviewedPerson {
   readonly deferred?: true;
 }
 
-/** A change that a date in the files brings after the review. */
+/** A change that a date in the files causes after the review. */
 export interface ReviewedDate {
   /** In ms since the epoch. */
   readonly at: number;
@@ -53,8 +56,8 @@ export interface ReviewedDate {
 }
 
 /**
- * The content of a plan of one merchant: the state before and after of each role and person that it touches, when it was made,
- * and what dates bring later.
+ * The content of a plan of one merchant: the state before and after of each role and person that it touches, when it
+ * was made, and what dates change later.
  */
 export interface ReviewedState {
   readonly merchant: string;

@@ -150,7 +150,7 @@ function refusedByBase(
 ): readonly string[] {
   return unsettled(merchant, state, merged).flatMap(({ name, run }) =>
     run?.refused.includes(merchant)
-      ? [`A rule of the base branch refused the plan of ${name}, so that nothing of it is approved.`]
+      ? [`A rule of the base branch refused the plan of ${name}, so nothing in it is approved.`]
       : [],
   );
 }

@@ -20,7 +20,7 @@ export interface OpenFailure {
 export const INVALID_STATE =
   "the record of its last apply does not have the signature of this secret: it counts as never applied.";
 
-const UNREAD = "it could not be read, so that what was merged since is not applied.";
+const UNREAD = "it could not be read, so what was merged since is not applied.";
 
 /** Returns a sentence about the reviewed changes of a merchant that no file declares any more; `null` if there are none. */
 export function undeclaredSentence(merchant: string, reviews: readonly Review[]): string | null {

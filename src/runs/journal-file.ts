@@ -62,7 +62,7 @@ class Reader {
     if (this.run === null && type !== "run") return "a journal must begin with a run";
     if (typeof type !== "string") return "type: expected string";
     if (!isLineType(type)) return null;
-    if (!isShallow(value)) return "it is nested too deep";
+    if (!isShallow(value)) return "it is nested too deeply";
     const read = LINES[type].safeParse(value);
     if (read.success) return this.#add(read.data);
     return invalidText(read.error.issues[0]);
@@ -86,7 +86,7 @@ class Reader {
         this.#intents.set(line.write, line);
         return null;
       case "outcome":
-        if (!this.#intents.has(line.write)) return `write ${line.write} ends, and never began`;
+        if (!this.#intents.has(line.write)) return `write ${line.write} ends, but never began`;
         this.#outcomes.set(line.write, line);
         return null;
       case "end":

@@ -272,7 +272,7 @@ export function refuseWebPages(c: SandboxContext, anyHost: boolean): void {
   const host = c.req.header("host");
   // A request without a Host header did not come through a socket, so not from a browser.
   if (anyHost || host === undefined || isLoopback(hostName(host))) return;
-  throw new ProblemError(403, "The sandbox answers on loopback host names only.");
+  throw new ProblemError(403, "The sandbox answers only on loopback host names.");
 }
 
 function emailOf(member: Member): string {

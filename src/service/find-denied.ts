@@ -27,7 +27,7 @@ export function createDenialFinder(openClient: (merchant: string) => Client): Fi
   const clientOf = (merchant: string): Client => ({
     async send(call) {
       const beforeSending = async (): Promise<void> => {
-        if (isSilent) throw notSent(call, "the service did not respond before");
+        if (isSilent) throw notSent(call, "the service did not respond to an earlier request");
       };
       try {
         return await openClient(merchant).send({ ...call, beforeSending });

@@ -85,7 +85,7 @@ export async function listAll<Item extends Listed>(
   if (firsts.size === 1 || isRepeating) {
     throw new RolecallError(
       "listing-unstable",
-      `${what} contradicts itself: its pages ${isCounted ? "do not fit its total_count" : "repeat entries"}.`,
+      `${what} contradicts itself: its pages ${isCounted ? "do not match its total_count" : "repeat entries"}.`,
       {
         hint: `All ${LISTINGS} attempts began with the same entries, so it is probably not being changed. Ask the service's operators.`,
       },

@@ -69,7 +69,7 @@ export function checkBaseUrl(text: string): URL {
     });
   }
   if (url.protocol === "http:" && !isThisMachine(url.hostname)) {
-    throw new RolecallError("base-url-insecure", `${url.origin} would send the API key unencrypted.`, {
+    throw new RolecallError("base-url-insecure", `The API key would be sent to ${url.origin} unencrypted.`, {
       hint: "Use https://; http:// is only allowed for this machine (127.0.0.1, localhost).",
     });
   }

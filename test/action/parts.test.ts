@@ -81,7 +81,7 @@ describe("masked addresses", () => {
     });
   });
 
-  test("let no address through in a rich plan", () => {
+  test("no address gets through in a rich plan", () => {
     const text = JSON.stringify(planView(maskAddresses(richPlan())));
     expect(text).not.toMatch(/[a-z]{2,}@[\w-]+\.[a-z]/);
   });
@@ -179,7 +179,7 @@ describe("inputs", () => {
     expect(() => readInputs(env)).toThrow(name);
   });
 
-  test("with passwords have a name and one password on each line; an error shows neither", () => {
+  test("passwords are given with a name, one per line; an error shows neither", () => {
     const read = (passwords: string) => readInputs({ INPUT_COMMAND: "apply", INPUT_PASSWORDS: passwords });
     expect([...read("TILL_1=a=b c==\r\n\n  _2=p\nTILL_1=a=b c==").passwords]).toEqual([
       ["TILL_1", "a=b c=="],

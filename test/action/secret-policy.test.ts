@@ -86,7 +86,7 @@ const contextOf = (name: string, baseUrl: string | null = null): ActionContext =
   return { event, inputs, github, git, statesAt } as unknown as ActionContext;
 };
 
-describe.each(EVENTS)("keys are sent nowhere else on %s", (name) => {
+describe.each(EVENTS)("keys are sent nowhere else: %s", (name) => {
   test.each(CASES)("%s", async (_, state, refused) => {
     const guarded = guardCredentials(contextOf(name), [state]).then(
       () => "",

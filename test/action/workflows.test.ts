@@ -79,7 +79,7 @@ describe.each(WORKFLOWS)("examples/github/%s", (name) => {
     expect(context.errors.getErrors().map(({ message }) => message)).toEqual([]);
   });
 
-  test("has every action pinned by commit, with its version", () => {
+  test("every action is pinned by commit, with its version", () => {
     const uses = content.split("\n").filter((line) => /^\s*(- )?uses:/.test(line));
     expect(uses.length).toBe(steps.filter((step) => step.uses).length);
     for (const line of uses)
@@ -98,7 +98,7 @@ describe.each(WORKFLOWS)("examples/github/%s", (name) => {
     }
   });
 
-  test("puts nothing that somebody types into a command", () => {
+  test("no input becomes part of a command", () => {
     for (const { run = "" } of steps) expect(run).not.toContain("${{");
   });
 

@@ -141,7 +141,7 @@ test.each([
   [{ now: "tomorrow" }, "now must be a time such as 2026-01-05T09:00:00Z."],
   [{ now: 5 }, "now must be a time such as 2026-01-05T09:00:00Z."],
   [{ log: true }, "log must be a function."],
-  [{ seed: 5 }, "seed must be an object or a text."],
+  [{ seed: 5 }, "seed must be an object or text."],
 ])("a wrong value of an option is an error: %o", (options, message) => {
   expect(() => create(options as never)).toThrow(new TypeError(message));
 });

@@ -495,12 +495,12 @@ function pageTests(path: string): void {
     await open.open(renderPage({ about: "declared", merchants, unplanned: [], fileErrors: 0, now: NOW }));
     const { page } = open;
     expect((await page.locator(".tiles").innerText()).replaceAll(/\s+/g, " ")).toContain(
-      "Administrators 1 Hold sensitive permissions 1 Without MFA not known from files Open invitations not known from files Expired invitations not known from files Ending within 30 days 0",
+      "Administrators 1 Hold sensitive permissions 1 Without MFA not known from the files Open invitations not known from the files Expired invitations not known from the files Ending within 30 days 0",
     );
-    expect(await page.getByRole("img", { name: "not known from files" }).count()).toBe(1);
+    expect(await page.getByRole("img", { name: "not known from the files" }).count()).toBe(1);
     await page.getByRole("tab", { name: "Invitations" }).click();
     expect(await page.getByRole("tabpanel", { name: "Invitations" }).innerText()).toContain(
-      "not known from files",
+      "not known from the files",
     );
     await page.getByRole("tab", { name: "Rules" }).click();
     expect(await page.getByRole("tabpanel", { name: "Rules" }).innerText()).toContain(
@@ -627,7 +627,7 @@ function pageTests(path: string): void {
     });
   });
 
-  describe("shows a name as a name", () => {
+  describe("a name is shown as text", () => {
     test.each(Object.entries(HOSTILE))("that %s", async (_, text) => {
       const { want, is } = hostileStates(text);
       await open.open(pageOf(want, is, planOf(want, is)));

@@ -125,7 +125,7 @@ members:
   - { email: h@example.com, roles: [Helper] }
 `;
 
-test("a role that is widened after the review, beside a reviewed change of another role, gives nobody more", async () => {
+test("a role that was widened after the review gives nobody more", async () => {
   const roles = "/v0.1/merchants/MC1/roles";
   const helper = { name: "Helper", permissions: ["catalog_view"] };
   const { id } = (await shop.control("POST", roles, helper)) as { readonly id: string };

@@ -55,7 +55,7 @@ async function at(listener: RequestListener, run: (url: string) => Promise<void>
 }
 
 describe("a secret", () => {
-  test("in a file is an error, which does not show it", async () => {
+  test("a secret in a file is an error that does not show it", async () => {
     const [key, password] = ["sk_live_0123456789abcdef", "hunter2-hunter2"];
     await shop.write(
       "mc1.yaml",
@@ -70,7 +70,7 @@ describe("a secret", () => {
     }
   });
 
-  test("follows no redirect, and is not sent unencrypted over a network", async () => {
+  test("a key follows no redirect, and is not sent unencrypted over a network", async () => {
     await shop.write("mc1.yaml", HEAD);
     const seen: unknown[] = [];
     await at(
@@ -96,7 +96,7 @@ describe("the service", () => {
   test.each([
     ["that answers with a page", { kind: "html" }],
     ["that asks to wait for a day", { kind: "status", status: 429, wait: 86_400 }],
-  ])("%s removes nobody", async (_, fault) => {
+  ])("no bad response removes anybody: %s", async (_, fault) => {
     await shop.write("mc1.yaml", `${HEAD}members:\n${OWNER}`);
     await inject({ ...fault, operation: "members.list" });
     const { code, text } = await told("apply", "--yes");
@@ -105,7 +105,7 @@ describe("the service", () => {
     expect(await shop.writes()).toEqual([]);
   });
 
-  test("that loses the response to a create is not sent it again", async () => {
+  test("a create whose response was lost is not sent again", async () => {
     await shop.write(
       "mc1.yaml",
       `${HEAD}sync: { members: additive }\nmembers:\n  - { email: new@example.com, roles: [role_employee] }\n`,
@@ -117,7 +117,7 @@ describe("the service", () => {
 });
 
 describe("a file", () => {
-  test("that is cut off removes nobody, and the guard prints the override", async () => {
+  test("a truncated file removes nobody, and the guard prints the override", async () => {
     await shop.write("mc1.yaml", `${HEAD}members:\n${OWNER}`);
     const { code, text } = await told("apply", "--yes");
     expect(code).toBe(3);
@@ -125,13 +125,13 @@ describe("a file", () => {
     expect(await shop.writes()).toEqual([]);
   });
 
-  test("that replaces the owner waits until the new one has accepted", async () => {
+  test("the old owner stays until the new one has accepted", async () => {
     await shop.write("mc1.yaml", `${HEAD}members:\n${OWNER.replace("ada", "new")}`);
     const { text } = await told("plan");
     expect(text).toContain("waits until new@example.com has accepted");
   });
 
-  test("that ignores somebody hides no violation, and neither does another case of a name", async () => {
+  test("neither ignoring somebody nor changing the case of a name hides a violation", async () => {
     const rules = "checks:\n  - { can: refunds_create, at_most: 0 }\n";
     await shop.write("mc1.yaml", `${HEAD}ignore: { members: [eve@example.com] }\n${rules}`);
     expect((await told("plan")).text).toMatch(/Existing violation: .*eve@example\.com/);
@@ -144,7 +144,7 @@ describe("a file", () => {
     expect(text).toContain("only in upper and lower case");
   });
 
-  test("that lets somebody give themselves more is shown as a risk", async () => {
+  test("a plan that lets somebody give themselves more shows this as a risk", async () => {
     await shop.write(
       "mc1.yaml",
       `${HEAD}sync: { roles: additive, members: additive }\nroles:\n  - { name: Helper, permissions: [members_update, payouts_edit_x] }\n  - { name: Paid, permissions: [payouts_edit] }\nmembers:\n  - { email: eve@example.com, roles: [Helper] }\n`,
@@ -193,14 +193,17 @@ describe("a file", () => {
       `${rolesWith(1, () => "p")}${members(1, () => many(100_000, () => "R0,"))}`,
     ],
   ];
-  test.each(greedy)("%s ends within seconds, and says why", async (_, expected, says, content) => {
-    await shop.write("mc1.yaml", `${HEAD}${content}`);
-    const before = processorTime();
-    const { code, text } = await told("validate");
-    expect(processorTime() - before).toBeLessThan(10_000);
-    expect(code).toBe(expected);
-    expect(text).toContain(says);
-  });
+  test.each(greedy)(
+    "a greedy file ends within seconds, and the error says why: %s",
+    async (_, expected, says, content) => {
+      await shop.write("mc1.yaml", `${HEAD}${content}`);
+      const before = processorTime();
+      const { code, text } = await told("validate");
+      expect(processorTime() - before).toBeLessThan(10_000);
+      expect(code).toBe(expected);
+      expect(text).toContain(says);
+    },
+  );
 
   test("with globs that take too long to match ends soon, and says why", async () => {
     const stars = "*a".repeat(100);
@@ -267,7 +270,7 @@ describe("a file", () => {
     expect(text).toContain("… and 49,000 more (--format json shows all)");
   });
 
-  test("cannot set a prototype", async () => {
+  test("a file cannot set a prototype", async () => {
     await shop.write(
       "mc1.yaml",
       `${HEAD}members:\n  - { email: ada@example.com, metadata: { __proto__: { polluted: 1 } } }\n`,
@@ -276,7 +279,7 @@ describe("a file", () => {
     expect(({} as { readonly polluted?: unknown }).polluted).toBeUndefined();
   });
 
-  test("of rules that cannot be read stops every merchant", async () => {
+  test("a rule file that cannot be read stops every merchant", async () => {
     await shop.write("mc1.yaml", HEAD);
     await shop.write("rolecall.yaml", "version: 1\nenforce:\n  - { files: [mc1.yaml], rules: gone.yaml }\n");
     const { code, text } = await told("plan");

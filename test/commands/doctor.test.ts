@@ -65,7 +65,7 @@ test("doctor shows on one screen that all is well, without the key, and changes 
   expect(shown).toBe(`This machine
   ✓ Node.js            VERSION
   ✓ Project            FOLDER, a git repository
-  ✓ Files              1 merchant; rolecall validate checks what they say
+  ✓ Files              1 merchant; rolecall validate checks their content
 
 Service URL
   ✓ Base URL           from ROLECALL_BASE_URL
@@ -158,7 +158,7 @@ describe("a key", () => {
   test("that does not reach a merchant is reported for that merchant; equal merchants are grouped", async () => {
     const { stdout, code } = await doctor([], { ROLECALL_API_KEY: "sk_test_one" }, "chain");
     expect(section(stdout, "2 merchants: MC1, MC3")).toContain(
-      "✗ Merchant           the service knows no such merchant",
+      "✗ Merchant           the service does not know this merchant",
     );
     expect(section(stdout, "Merchant MC2")).toContain("✓ delete a member");
     expect(code).toBe(1);
@@ -250,7 +250,7 @@ describe("the way to the service", () => {
       "✗ Base URL The base URL is not a valid http or https URL. It comes from ROLECALL_BASE_URL.",
     );
     const plain = await doctor(["--base-url", "http://service.test"]);
-    expect(plain.stdout).toContain("would send the API key unencrypted");
+    expect(flat(plain.stdout)).toContain("would be sent to http://service.test unencrypted");
     expect([closed.code, none.code, plain.code]).toEqual([1, 1, 1]);
   });
 

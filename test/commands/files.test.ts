@@ -31,7 +31,7 @@ describe("validate", () => {
     expect(code).toBe(1);
   });
 
-  test("includes nothing from outside the project, also through a link", async () => {
+  test("a file includes nothing from outside the project, not even through a link", async () => {
     await mkdir(join(cwd, "project/.git"), { recursive: true });
     await put("secret.yaml", "version: 1\nroles: [{ name: Secret }]\n");
     await symlink(join(cwd, "secret.yaml"), join(cwd, "project/link.yaml"));
@@ -42,7 +42,7 @@ describe("validate", () => {
     expect(code).toBe(1);
   });
 
-  test("shows nothing of a named file that is a link to outside the project", async () => {
+  test("nothing is shown of a named file that is a link to outside the project", async () => {
     await put("secret.txt", "PASSWORD=hunter2\n");
     await mkdir(join(cwd, "project/.git"), { recursive: true });
     await mkdir(join(cwd, "project/access"));
@@ -57,7 +57,7 @@ describe("validate", () => {
     }
   });
 
-  test("names the links in a folder that are broken or lead outside, whose merchants nobody manages", async () => {
+  test("links in a folder that are broken or lead outside are named", async () => {
     await mkdir(join(cwd, "project/.git"), { recursive: true });
     await mkdir(join(cwd, "project/access"));
     await put("outside.yaml", "version: 1\nmerchant: MC2\n");

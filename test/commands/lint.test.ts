@@ -91,7 +91,7 @@ describe("lint", () => {
     const { stdout } = await lint();
     expect(stdout.match(/warning: .*/g)).toEqual([
       "warning: A limit of 100% lets a plan remove everything. [idle-guard]",
-      'warning: 4 files declare "Lead" and 1 more role equally: access/A.yaml, access/B.yaml, access/C.yaml and 1 more file. [shareable-roles]',
+      'warning: 4 files declare "Lead" and 1 more role identically: access/A.yaml, access/B.yaml, access/C.yaml and 1 more file. [shareable-roles]',
       'warning: This member also holds "Lead", which grants everything that "Desk" does. [redundant-grant]',
     ]);
     expect(stdout).toContain("  Also at access/B.yaml:11:19, access/C.yaml:11:19, access/D.yaml:11:19.\n");
@@ -320,7 +320,7 @@ describe("lint --fix", () => {
       expect(await lint(...args, "--fix", "--check")).toMatchObject({
         code: 0,
         stderr: expect.stringContaining(
-          "shared/s.yaml:3 z@x.example: a file that may share it has errors.\n",
+          "shared/s.yaml:3 z@x.example: a file that may include it has errors.\n",
         ),
       });
       await rm(join(cwd, "other"), { recursive: true });

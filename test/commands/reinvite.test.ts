@@ -106,7 +106,7 @@ describe("an expired invitation that could not be renewed once it was removed", 
     expect(await members()).toMatchObject([{}, { invite: { email: "new@example.com" } }]);
   });
 
-  test("changes no plan, whoever wrote its journal, and is not read once git tracks it", async () => {
+  test("a journal changes no plan, whoever wrote it, and is not read once git tracks it", async () => {
     const planned = () => shop.run(["plan", "mc1.yaml", "--format", "json"]);
     const before = await planned();
     expect(before.stdout).not.toContain("role_manager");

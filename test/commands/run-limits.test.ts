@@ -17,7 +17,7 @@ const DANGEROUS = ["api_keys_create", "members_update", "payouts_edit"];
 const GAINS =
   "This run would newly give 360 people sensitive permissions (api_keys_create, members_update, payouts_edit) at 40 merchants; the limit of the run is 20.";
 const REMOVALS =
-  "This run would remove 120 members, or roles from them, at 40 merchants; the limit of the run is 22.";
+  "This run would remove 120 members, or take roles from them, at 40 merchants; the limit of the run is 22.";
 
 let shops: Shop;
 

@@ -136,7 +136,7 @@ describe("undo", () => {
     expect(allowed.code).toBe(0);
   });
 
-  test("without a file keeps the default guards, and sends no key to a service other than the run's", async () => {
+  test("an undo without a file keeps the default guards, and sends no key to a service other than the run's", async () => {
     await applied();
     const undo = await shop.run(["undo", "latest", "--dry-run"]);
     expect(undo.stderr).toBe("No file declares MC1: only the default guards apply.\n");
@@ -196,7 +196,7 @@ describe("runs", () => {
     expect(JSON.parse(json.stdout).runs).toHaveLength(1);
   });
 
-  test("marks a broken journal, and lists the others", async () => {
+  test("runs marks a broken journal, and lists the others", async () => {
     await applied();
     await writeFile(join(shop.folder, ".rolecall", "runs", "2027-01-01T00-00-00-000Z-MC1.jsonl"), "x\ny\n");
     const list = await shop.run(["runs"]);

@@ -330,7 +330,7 @@ members: [{ email: dora@example.com, roles: [A] }]
   expect(stdout).toContain("    suspended at  shared/away.yaml:3\n");
 });
 
-test("CSV has a row for each grant, and no cell that a spreadsheet takes for a formula", async () => {
+test("CSV has a row for each grant, and no cell that a spreadsheet treats as a formula", async () => {
   await put({
     "access/a.yaml":
       'version: 1\nmerchant: MCA\nroles: [{ name: \'=HYPERLINK("http://x.example","y")\', permissions: [a_b, c_d] }, { name: "Ru, \\"Chef\\"", permissions: [a_b] }]\nmembers:\n  - { email: +49@x.example, roles: [\'=HYPERLINK("http://x.example","y")\'] }\n  - { email: bob@x.example, roles: [{ role: "Ru, \\"Chef\\"", until: 2026-12-31 }] }\n',

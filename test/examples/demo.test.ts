@@ -60,7 +60,7 @@ describe("the demo, run without a terminal", () => {
     [code] = await once(demo.child, "close");
   }, 60_000);
 
-  test("succeeds, and never uses a service or key that is configured for real", async () => {
+  test("the demo succeeds, and never uses a service or key from the environment", async () => {
     expect(code).toBe(0);
   });
 

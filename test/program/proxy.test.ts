@@ -25,7 +25,7 @@ beforeAll(async () => {
   const port = Number(new URL(sandbox.url).port);
   const [key, cert] = await Promise.all(["key.pem", "cert.pem"].map((file) => readFile(join(TLS, file))));
   service = createServer({ key, cert } as object, (asked, answer) => {
-    // The sandbox answers on loopback host names only.
+    // The sandbox answers only on loopback host names.
     const headers = { ...asked.headers, host: "127.0.0.1" };
     const { method, url: path } = asked;
     const upstream = request({ host: "127.0.0.1", port, method, path, headers }, (response) => {
@@ -94,7 +94,7 @@ describe("behind a proxy", () => {
     expect(proxy.asked).toHaveLength(asked);
   });
 
-  test("wrong credentials end it at once, and are not shown", async () => {
+  test("wrong credentials of a proxy end the command at once, and are not shown", async () => {
     const { code, stderr } = await run({ HTTPS_PROXY: `http://ada:wr0ng@${proxy.host}` });
     expect(code).toBe(1);
     expect(stderr).toContain(`the proxy ${proxy.host} requires other credentials (407)`);

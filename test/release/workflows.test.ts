@@ -53,7 +53,7 @@ describe.each(readdirSync(FOLDER))(".github/workflows/%s", (name) => {
     ]);
   });
 
-  test("has every action pinned by commit, with its version", () => {
+  test("every action is pinned by commit, with its version", () => {
     const uses = content.split("\n").filter((line) => /^\s*(- )?uses:/.test(line));
     expect(uses.length).toBe(steps.filter((step) => step.uses).length);
     for (const line of uses) expect(line).toMatch(/uses: [\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);

@@ -104,7 +104,7 @@ describe("reports problems", () => {
     ["a journal must begin with a run", journalText([intent(1), runStarted()]), 1],
     ["a journal must have only one run", journalText([runStarted(), runStarted()]), 2],
     ["write 1 begins a second time", journalText([runStarted(), intent(1), intent(1)]), 3],
-    ["write 7 ends, and never began", journalText([runStarted(), outcome(7)]), 2],
+    ["write 7 ends, but never began", journalText([runStarted(), outcome(7)]), 2],
     ["write: the value is invalid", journalText([runStarted(), { ...intent(1), write: -1 }, END]), 2],
     [
       "its format is 2, and this version of rolecall knows format 1",
@@ -112,7 +112,7 @@ describe("reports problems", () => {
       1,
     ],
     [
-      "it is nested too deep",
+      "it is nested too deeply",
       `${journalText([runStarted()])}{"at":"","type":"end","x":${"[".repeat(5000)}${"]".repeat(5000)}}\n{}\n`,
       2,
     ],

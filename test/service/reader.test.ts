@@ -405,7 +405,7 @@ describe("a list that shifts while it is read", () => {
     const failure = await failureOf(reader.read("MC1", []));
     expect(failure).toMatchObject({ code: "listing-unstable" });
     expect(failure.message).toBe(
-      "The member list of MC1 contradicts itself: its pages do not fit its total_count.",
+      "The member list of MC1 contradicts itself: its pages do not match its total_count.",
     );
     expect(seen.filter(({ query }) => query.get("offset") === "0")).toHaveLength(3);
     expect(seen.length).toBeLessThan(250);
@@ -428,7 +428,7 @@ describe("a list that shifts while it is read", () => {
       return json({ items: wireMembers(25), total_count: total });
     });
     expect((await failureOf(reader.read("MC1", []))).message).toBe(
-      "The member list of MC1 contradicts itself: its pages do not fit its total_count.",
+      "The member list of MC1 contradicts itself: its pages do not match its total_count.",
     );
   });
 

@@ -164,4 +164,4 @@ function howToGoOn(
 }
 
 const AGAIN =
-  "To make a lost change, propose it again in a new pull request. To leave it as it is, merge one that touches the merchant's file, even by a comment only; until then the nightly issue lists it.";
+  "To make a lost change, propose it again in a new pull request. To leave it as it is, merge one that touches the merchant's file, even if only by a comment; until then, the nightly issue lists it.";

@@ -80,6 +80,6 @@ function madeBesides(outcome: MerchantOutcome): readonly MerchantOutcome[] {
 
 function undeclaredNote({ merchant, since }: UndeclaredMerchant): readonly string[] {
   return since === null
-    ? [`${merchant}: to leave it so, run the apply workflow by hand.`]
+    ? [`${merchant}: to keep it that way, run the apply workflow by hand.`]
     : [`${merchant}: no file declares it any longer, as reported for ${since.slice(0, 7)}.`];
 }

@@ -241,7 +241,7 @@ function renderIssue(
     const keepLive =
       adopt === null
         ? "merge this pull request, which adopts what changed outside git."
-        : `change the files in a pull request: \`rolecall pull\` does it${patched ? ", with the patch below" : ""}.`;
+        : `change the files in a pull request, with \`rolecall pull\`${patched ? " or the patch below" : ""}.`;
     const lines = [
       ...unread,
       ...(drifted.length === 0 || (causes.size === 1 && causes.has("due"))
@@ -257,7 +257,7 @@ function renderIssue(
         : []),
       ...(causes.has("due")
         ? [
-            `**What is due:** the nightly \`due\` run or the next apply of the merchant makes it${isRefused ? ", except what is refused above." : "; no review is needed."}`,
+            `**What is due:** the nightly \`due\` run or the next apply of the merchant does it${isRefused ? ", except for what is refused above." : "; no review is needed."}`,
           ]
         : []),
     ];

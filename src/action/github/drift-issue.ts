@@ -112,7 +112,7 @@ async function close(
   { github, scope, event }: ActionContext,
   issue: Issue | null,
   edit: Github["editIssue"],
-  text = "Every merchant was read, and nothing differs anymore.",
+  text = "Every merchant was read, and nothing differs any longer.",
 ): Promise<string | null> {
   if (issue === null || !issue.open) return null;
   // Forget the first-seen times, so that later differences count as new.

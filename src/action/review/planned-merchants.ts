@@ -6,7 +6,7 @@ import type { ActionContext } from "../context/action-context.ts";
 
 /**
  * Returns the merchants that a plan covers: those whose resolved state the base does not have. Those that an earlier apply
- * left undone are added if their own file was touched, even by a comment only: so that what is left can be reviewed.
+ * left undone are added if their own file was touched, even if only by a comment, so that what is left can be reviewed.
  */
 export async function plannedMerchants(
   { inputs }: Pick<ActionContext, "inputs">,

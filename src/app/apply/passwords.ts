@@ -85,7 +85,7 @@ function requireMatches(addresses: readonly string[], emails: readonly string[],
   const who = isComplete ? "no file lists" : "no file of a merchant that could be planned lists";
   throw new RolecallError("usage", `--rotate-password ${oneLine(stray)}: ${who} ${what} as managed.`, {
     hint: !isComplete
-      ? "Correct what keeps the other merchants from being planned first."
+      ? "First correct what prevents the other merchants from being planned."
       : isLiteralGlob(stray)
         ? 'Add "managed" with a "password_env" to the member in the file.'
         : "Check the pattern: it must match the whole address.",

@@ -243,7 +243,7 @@ async function openCommit(ref: string, folder: string): Promise<Repository & { r
   const repository = await openRepository(folder, "--changed-since");
   const revParse = ["rev-parse", "--verify", "--quiet", "--end-of-options", `${ref}^{commit}`];
   const commit = await repository.git(...revParse).catch((cause: unknown) => {
-    throw new RolecallError("usage", `--changed-since: git knows no commit ${oneLine(ref)}.`, {
+    throw new RolecallError("usage", `--changed-since: git does not know the commit ${oneLine(ref)}.`, {
       hint: repository.shallow
         ? "This clone is shallow: fetch older commits with git fetch --unshallow, or check out with fetch-depth: 0."
         : "Specify a commit, a tag or a branch. If it is only on the remote, fetch it first.",

@@ -22,8 +22,8 @@ import type {
 } from "../../model/questions.ts";
 
 /**
- * Returns the access that the files declare at a time, in ms since the epoch. It keeps the grants that have ended, which
- * give nothing.
+ * Returns the access that the files declare at a time, in ms since the epoch. Ended grants are included, but give no
+ * access.
  */
 export function declaredSnapshot(desired: DesiredState, now: number): AccessSnapshot {
   const { merchant, environment = null, roles = [], members = [], sync } = desired;

@@ -9,7 +9,7 @@ import type { ChangeVerdict, SingleChange } from "./judge-changes.ts";
 const MOST_PAIRED = 50;
 
 /**
- * Returns those of some rules, which hold, that no one or two changes break; strangers may get roles, too. Of rules that
+ * Returns those of some rules, which hold, that neither one nor two changes break; strangers may get roles, too. Of rules that
  * limit changes, only those whose patterns match nothing.
  */
 export function unbrokenRules(

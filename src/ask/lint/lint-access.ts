@@ -20,7 +20,7 @@ import {
 const RULES = {
   "contained-role": {
     find: containedRoles,
-    summary: "A role should not grant little more than another one.",
+    summary: "A role should not grant only slightly more than another one.",
   },
   "equal-roles": {
     find: equalRoles,
@@ -28,7 +28,7 @@ const RULES = {
   },
   "expiring-invitation": {
     find: expiringInvitations,
-    summary: "An invitation should not have expired, or expire within three days (with `--live`).",
+    summary: "An invitation should neither have expired nor expire within three days (with `--live`).",
   },
   "idle-check": { find: idleChecks, summary: "A check should be able to fail." },
   "idle-guard": { find: lintOfRules("idle-guard"), summary: "A guard should be able to refuse a plan." },
@@ -74,7 +74,7 @@ export interface LintRuleRow {
   readonly summary: string;
 }
 
-/** Returns the rules of `lint` by code, for the reference. */
+/** Returns the rules of `lint` by code, for reference documentation. */
 export function lintTable(): readonly LintRuleRow[] {
   return Object.entries(RULES).map(([code, { summary }]) => ({ code, severity: "warning", summary }));
 }

@@ -243,7 +243,7 @@ export function shareableRoles({ merchants }: LintContext): readonly LintFinding
     groups.set(key, group);
   }
   return [...groups.values()].map(({ names, first, codes, files }) => ({
-    message: `${counted(codes.length, "file")} declare ${names.length === 1 ? quoted(first.name) : `${quoted(first.name)} and ${counted(names.length - 1, "more role")}`} equally: ${firstFiles(files)}.`,
+    message: `${counted(codes.length, "file")} declare ${names.length === 1 ? quoted(first.name) : `${quoted(first.name)} and ${counted(names.length - 1, "more role")}`} identically: ${firstFiles(files)}.`,
     hint: `Declare ${names.length === 1 ? "it" : "these"} once, in a file that all of them include, so that a change takes one line.`,
     origin: first.origin,
     merchants: codes,

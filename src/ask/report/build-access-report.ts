@@ -172,8 +172,8 @@ function declaredEnds(member: DesiredMember): readonly ReportedEnd[] {
 }
 
 /**
- * Reports the declared roles and their holders; `now` in ms since the epoch. Those whose access has ended, and who are
- * in the files still, are members neither before nor after.
+ * Reports the declared roles and their holders; `now` in ms since the epoch. People whose access has ended, but who are
+ * still in the files, are members neither before nor after the plan.
  */
 export function declaredReport(desired: DesiredState, now: number): AccessReport {
   const { merchant, environment, roles, members } = declaredSnapshot(desired, now);

@@ -121,7 +121,7 @@ async function currentNames(
   };
 }
 
-const SHARER_ERRORS = "a file that may share it has errors";
+const SHARER_ERRORS = "a file that may include it has errors";
 
 function countEdits(drafts: readonly Draft[]): number {
   return drafts.reduce((sum, { edits }) => sum + edits.length, 0);
@@ -204,7 +204,7 @@ function otherPlans(merchants: readonly string[], how = "without it"): string {
   const codes = [...new Set(merchants)];
   const more = codes.length - MAX_NAMED;
   const rest = more > 0 ? ` and ${counted(more, "more merchant")}` : "";
-  return `${how}, the plan of ${codes.slice(0, MAX_NAMED).join(", ")}${rest} is another one`;
+  return `${how}, the plan of ${codes.slice(0, MAX_NAMED).join(", ")}${rest} would differ`;
 }
 
 /** Returns single edits to try together: those of different merchants' own files; each of a shared file by itself. */

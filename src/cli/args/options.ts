@@ -25,7 +25,7 @@ export const DIAGNOSTIC_FORMATS = ["text", "json", "github", "gitlab", "sarif", 
 
 /** Adds `--output`. */
 export function withOutputFileOption(command: Command): Command {
-  return command.option("-o, --output <file>", "write the result into this file instead of stdout");
+  return command.option("-o, --output <file>", "write the result to this file instead of stdout");
 }
 
 /** Adds `--format`, with these choices, and `--no-color`. */

@@ -162,7 +162,7 @@ export function withQuestionOptions(command: Command, formats?: readonly string[
 /** Warns of options of the service that were given without `--live`. */
 export function warnIfOffline(command: Command, live: boolean, write: (text: string) => void): void {
   if (live) return;
-  const offline = "without --live: no service is asked";
+  const offline = "without --live: no request is sent";
   warnWithoutEffect(
     command,
     { baseUrl: offline, concurrency: offline, retryFor: offline, maxItems: offline, progress: offline },

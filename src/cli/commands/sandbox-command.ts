@@ -44,7 +44,7 @@ export function sandboxCommand(io: Io, done: (code: ExitCode) => void): Command 
     )
     .option(
       "--rate-limit-burst <n>",
-      "capacity of the bucket (default: as much as --rate-limit)",
+      "capacity of the bucket (default: the value of --rate-limit)",
       wholeNumber(1, 1_000_000),
     )
     .addOption(
@@ -56,11 +56,11 @@ export function sandboxCommand(io: Io, done: (code: ExitCode) => void): Command 
       "add a random delay of up to this much to each response",
       wholeNumber(0, MAX_LATENCY_MS),
     )
-    .option("--strict", "refuse query parameters that an operation does not have")
+    .option("--strict", "reject query parameters that an operation does not have")
     .option("--faults <file>", "YAML or JSON file with fault rules")
     .option(
       "--fault-seed <n>",
-      "seed of everything random (default: the file's seed, or 1)",
+      "seed of all random choices (default: the file's seed, or 1)",
       wholeNumber(0, MAX_SEED),
     )
     .addHelpText("after", SANDBOX_HELP)
@@ -155,7 +155,7 @@ them, to every Nth, at most N times, or with a probability. Kinds, with fields:
   latency          a delay of ms, and up to jitter_ms more
   stall            no response for ms, then a broken connection; effect
   html             an HTML page instead of JSON: status, effect
-  content-type     the right body with the wrong content type: type
+  content-type     the correct body with the wrong content type: type
                    (text/plain), or null for none
   unassignable-roles  role_owner and role_admin cannot be assigned: 403
   expired-invitation  how a new invitation is answered if the address has an

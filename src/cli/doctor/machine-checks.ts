@@ -40,7 +40,7 @@ export async function readProject(paths: readonly string[], { cwd }: Pick<Io, "c
 }
 
 const NO_FILES = new RolecallError("no-files", "There is no folder access/ with files.", {
-  hint: "rolecall init writes files from what is live.",
+  hint: "rolecall init writes files from the live state.",
 });
 
 /** The checks that need no network. */
@@ -82,7 +82,7 @@ function checkRoot(cwd: string): Omit<HealthCheck, "name"> {
   if (existsSync(join(root, ".git"))) return { status: "ok", detail: `${root}, a git repository` };
   return {
     status: "unknown",
-    detail: `${root}, no git repository: drift cannot tell which side changed last`,
+    detail: `${root}, not a git repository: drift cannot tell which side changed last`,
   };
 }
 
@@ -95,7 +95,7 @@ function checkFiles({ merchants, errors, failure }: CheckedFiles): Omit<HealthCh
     };
   }
   const count = counted(merchants.length, "merchant");
-  if (errors === null) return { status: "ok", detail: `${count}; rolecall validate checks what they say` };
+  if (errors === null) return { status: "ok", detail: `${count}; rolecall validate checks their content` };
   return {
     status: "failed",
     detail: `${count}, ${counted(errors.count, "error")}, the first in ${errors.first}`,

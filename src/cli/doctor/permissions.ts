@@ -73,7 +73,7 @@ export function operationChecks(
       {
         name: "Merchant",
         status: "failed",
-        detail: "the service knows no such merchant, or the key does not reach it (404)",
+        detail: "the service does not know this merchant, or the key cannot access it (404)",
         next: `Check the merchant code, the base URL, and that the key in ${keySource} belongs to that merchant.`,
       },
     ];

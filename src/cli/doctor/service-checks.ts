@@ -168,7 +168,7 @@ const MAX_SKEW_MS = 60_000;
 
 function checkClock({ response, io }: Way): Step {
   const date = Date.parse(response?.header("date") ?? "");
-  if (Number.isNaN(date)) return { status: "unknown", detail: "the response has no Date" };
+  if (Number.isNaN(date)) return { status: "unknown", detail: "the response has no Date header" };
   const skew = io.now() - date;
   const seconds = Math.round(Math.abs(skew) / 1000);
   // The header has whole seconds.

@@ -108,7 +108,7 @@ export async function findRun(
     throw new RolecallError("run-unknown", `The ids of several runs begin with "${text}".`, {
       hint:
         names.length === 1
-          ? "They started together: also select a merchant with --merchant."
+          ? "They started at the same time: also select a merchant with --merchant."
           : `Use a longer part of the id: ${names.slice(0, MAX_NAMED).join(", ")}${names.length > MAX_NAMED ? " …" : ""}`,
     });
   }

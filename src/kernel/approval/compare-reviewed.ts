@@ -23,7 +23,7 @@ export interface Comparison {
   readonly account: readonly AccountEntry[];
   /** The rows of the reviews that later applies may need. */
   readonly open: readonly OpenRow[];
-  /** The reviews with the dates that are still to come, or whose changes are not made. */
+  /** The reviews with dates that are still to come, or with changes that are not made yet. */
   readonly reviews: readonly Review[];
   /** The dates of each review that were dropped, by its index. */
   readonly lostDates: ReadonlyMap<number, readonly ReviewedDate[]>;
@@ -32,9 +32,9 @@ export interface Comparison {
 }
 
 /**
- * Compares a plan that was made just now with the end states that were reviewed, in the order of their merges and sealed
- * with the same `seal`. The last review that touches an item decides; what none touches must stay as it was. Differences that
- * reviewed dates bring need no other review.
+ * Compares a plan that was made just now with the end states that were reviewed, in the order of their merges and
+ * sealed with the same `seal`. The last review that touches an item decides; an item that no review touches must stay
+ * as it was. Differences that follow from reviewed dates need no further review.
  */
 export function compareReviewed(
   given: readonly Review[],

@@ -21,7 +21,7 @@ const FINDINGS: Readonly<Record<FindingCode, Row>> = {
   "check-unknown": warning(
     "A role's permissions are unknown, so a check may overlook the members who hold it.",
   ),
-  "due-left-out": warning("`--only due` leaves out what a date gives a member."),
+  "due-left-out": warning("`--only due` leaves out access that a date would give a member."),
   "member-address-gap": warning(
     "An entry with a new address and a future `from`: the member loses access until that date.",
   ),
@@ -68,7 +68,7 @@ const FINDINGS: Readonly<Record<FindingCode, Row>> = {
     "`--rotate-password` leaves out disabled users, whom a new password would enable.",
   ),
   "permission-misspelt": error(
-    "A role has a permission that no live role has, and one typing error away is another one.",
+    "A role has a permission that no live role has, and that differs from another one by a single typing error.",
   ),
   "restored-violation": warning(
     "An undo restores access that breaks a policy or check. It is one of the risks.",
@@ -81,7 +81,7 @@ const FINDINGS: Readonly<Record<FindingCode, Row>> = {
     "A role would be created whose name differs from a live one only in case or Unicode form.",
   ),
   "role-name-taken": error("A live role that the plan leaves alone has the name of a declared one."),
-  "role-needs-permissions": error("A role would be created, and is declared without `permissions`."),
+  "role-needs-permissions": error("A role would be created, but is declared without `permissions`."),
   "role-not-retrieved": warning("The service does not return a role that the file names by its id."),
   "role-pin-missing": error("The role that an entry is pinned to does not exist."),
   "role-pin-predefined": error("A declared role is pinned to a predefined one, which cannot change."),

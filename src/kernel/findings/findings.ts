@@ -463,7 +463,7 @@ export function toFinding(data: FindingData): Finding {
       );
     case "due-left-out": {
       const { reason, hint } = leftOutTexts(data.because);
-      return warning("member", `What dates give ${name} is left out: ${reason}`, hint);
+      return warning("member", `Access that a date would give ${name} is left out: ${reason}`, hint);
     }
     case "member-address-gap":
       return warning(
@@ -481,7 +481,7 @@ export function toFinding(data: FindingData): Finding {
       return warning(
         "member",
         `${name} is not invited, since ${data.previously}, the previous address, is disabled at the service; plans do not enable members.`,
-        `To give access to ${name} all the same, remove "previously: ${data.previously}" from the entry; to remove the disabled membership, remove the entry.`,
+        `To give access to ${name} anyway, remove "previously: ${data.previously}" from the entry; to remove the disabled membership, remove the entry.`,
       );
     case "member-pin-left":
       return warning(
@@ -584,7 +584,7 @@ function leftOutTexts(because: Extract<FindingData, { code: "due-left-out" }>["b
   const overrides = because.flatMap(({ override }) => override ?? []);
   const wayOut =
     overrides.length === because.length
-      ? `If they are meant to, add to guards.overrides: ${overrides.join(", ")}.`
+      ? `If this is intended, add to guards.overrides: ${overrides.join(", ")}.`
       : "Change the files or the conflicting access.";
   return {
     reason: because.map(({ message }) => message).join(" "),

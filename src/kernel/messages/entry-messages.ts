@@ -278,14 +278,14 @@ export const PROJECT_MESSAGES: MessageTable<ProjectProblem["code"]> = {
     hint: "Rename it, or remove it.",
   }),
   "rules-section": ({ key }) => ({
-    message: `A file with enforced rules cannot have ${quote(key)}.`,
+    message: `A file under enforced rules cannot have ${quote(key)}.`,
     hint: `It may have ${listText(
       RULE_SECTIONS.map((section) => quote(section)),
       "and",
     )}, and include files that have them.`,
   }),
   "rules-in-reach": ({ name, glob }) => ({
-    message: `${quote(name)} is under its own rules: ${quote(glob)} matches it.`,
+    message: `${quote(name)} is subject to its own rules: ${quote(glob)} matches it.`,
     hint: "Anyone who can change those files could change the rules. Move the rules to a folder that no glob of this entry matches.",
   }),
   "glob-without-file": ({ glob }) => ({
@@ -300,18 +300,18 @@ export const PROJECT_MESSAGES: MessageTable<ProjectProblem["code"]> = {
     message: `This file must not have ${quote(key)}.`,
     hint: [
       allowed.length === 0
-        ? 'Nothing is allowed but "version", "merchant" and "environment".'
+        ? 'Only "version", "merchant" and "environment" are allowed.'
         : `Allowed here: ${allowed.join(", ")}.`,
       ...(rulesFile === null
         ? []
         : [
-            `A file that a merchant's file includes may have no other sections either. Move ${quote(key)} to ${rulesFile} if it is for all of them, or add it to "allow".`,
+            `A file that a merchant's file includes may have no other sections either. Move ${quote(key)} to ${rulesFile} if it is for all merchants, or add it to "allow".`,
           ]),
     ].join(" "),
   }),
   "enforced-setting": ({ path, value }) => ({
-    message: `${path.map(quote).reverse().join(" under ")} differs from the rules that hold for this file, which say ${JSON.stringify(value)}.`,
-    hint: "Remove it here: the rules hold without it.",
+    message: `${path.map(quote).reverse().join(" under ")} differs from the rules that apply to this file, which set it to ${JSON.stringify(value)}.`,
+    hint: "Remove it here: the rules apply without it.",
   }),
 };
 

@@ -154,7 +154,7 @@ export function lintOfFile(file: Readonly<Record<string, unknown>>, facts: LintF
   );
 }
 
-/** Returns all diagnostics by code, for the reference. */
+/** Returns all diagnostics by code, for reference documentation. */
 export function diagnosticTable(): readonly DiagnosticRule[] {
   const ofPolicies = POLICY_LIST.flatMap(([, { diagnostics = {} }]) =>
     Object.entries(diagnostics).map(([code, rule]) => ({ code, ...rule })),

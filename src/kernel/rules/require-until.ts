@@ -25,7 +25,7 @@ export const requireUntil = {
   ...requireUntilSetting,
   diagnostics: {
     "policy-require-until": refusalRule("These roles must be granted with an end date (`require_until`)."),
-    "policy-until-limit": warningRule("A new grant must not exceed its limit (`require_until`)."),
+    "policy-until-limit": warningRule("A new grant should not exceed its limit (`require_until`)."),
   },
   codes: ["require-until", "until-limit"],
   list: (ends) =>

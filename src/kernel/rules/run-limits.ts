@@ -133,7 +133,7 @@ function refusedRemovals(parts: readonly LimitedPlan[], allowed: number): Readon
       "run-removals",
       "member",
       null,
-      `This run would remove ${counted(people.size, "member")}, or roles from them, at ${counted(merchants, "merchant")}${laterText(losses)}; the limit of the run is ${allowed}.`,
+      `This run would remove ${counted(people.size, "member")}, or take roles from them, at ${counted(merchants, "merchant")}${laterText(losses)}; the limit of the run is ${allowed}.`,
       lossHint(
         losses,
         'Check the file that they share: the usual cause is a line that was left out. The limit is max_removals under "run" in rolecall.yaml.',

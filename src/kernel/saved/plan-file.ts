@@ -183,7 +183,7 @@ const impact = described(
       ),
       {
         description:
-          "What members held under a previous address, or by an expired invitation that is renewed, with ids of roles.",
+          "What members held under a previous address, or through an expired invitation that is renewed; roles are ids.",
       },
     ),
     sensitive: described(z.exactOptional(z.array(text)), {

@@ -104,7 +104,7 @@ export const reviewedStateSchema = described(
       }),
       dates: z.array(date),
       baseDates: described(z.exactOptional(z.array(date)), {
-        description: "Those of the base branch's files, if they are others.",
+        description: "Those of the base branch's files, if they differ.",
       }),
     })
     .check(z.refine((state) => indexesOf(state).every((index) => index < state.permissionSets.length))),

@@ -286,7 +286,7 @@ export const merchantSchema = described(
     leavers: optional(z.array(leaver), {
       title: "Leavers",
       description:
-        "People who leave. From then on, the address has no membership or invitation, whatever else any file declares, even under members or ignore. Guards apply. If an address has several entries, the earliest counts.",
+        "People who leave, and when. From then on, the address has no membership or invitation, whatever else any file declares, even under members or ignore. Guards apply. If an address has several entries, the earliest counts.",
       default: [],
       examples: [[{ email: "karim@example.com", from: "2027-01-15" }]],
     }),

@@ -72,37 +72,38 @@ export const projectSchema = described(
     run: optional(
       z.strictObject({
         max_removals: optional(amountSchema, {
-          title: "Most removals of a run",
+          title: "Maximum removals of a run",
           description:
-            "How many members, over all merchants, one run may remove or take a role from: a count, or a share of the members such as 5%, which allows at least 20 (0% allows none).",
+            "How many members, across all merchants, one run may remove or take a role from: a count, or a share of the members such as 5%, which allows at least 20 (0% allows none).",
           default: "5%",
           examples: ["5%", 30],
         }),
         max_gains: optional(gainLimitsSchema, {
-          title: "Most gains of a run",
+          title: "Maximum gains of a run",
           description:
-            "How many people, over all merchants, one run may newly give what a key names, as in guards.max_gains. A share of the members allows at least 20 (0% allows none).",
+            "How many people, across all merchants, may newly gain in one run what a key names, as in guards.max_gains. A share of the members allows at least 20 (0% allows none).",
           default: { sensitive: "5%" },
           examples: [{ sensitive: "5%", payouts_edit: 3 }],
         }),
       }),
       {
         title: "Limits of a run",
-        description: "Limits over all merchants of a run, of two or more, besides the guards of each.",
+        description:
+          "Limits across all merchants of a run with two or more merchants, in addition to the guards of each.",
         examples: [{ max_removals: "5%", max_gains: { sensitive: "5%" } }],
       },
     ),
     sensitive: optional(z.array(text()), {
       title: "Sensitive permissions",
       description:
-        'Globs over the permissions that max_gains means by "sensitive" and that outputs point out as a risk; one with ! excludes what others match. The default matches control over access, keys, the account and money.',
+        'Globs over the permissions that max_gains calls "sensitive" and that outputs report as risks; one with ! excludes what others match. The default matches control over access, keys, the account and money.',
       default: [...DEFAULT_SENSITIVE],
       examples: [["payouts_*", "refunds_*", "members_*", "!*_view"]],
     }),
     permissions: optional(z.array(text()), {
       title: "Permissions",
       description:
-        "Permissions that exist, although they look like a typing error: no live role has them, and another one has nearly the same name.",
+        "Permissions that exist although they look like typing errors: no live role has them, and another permission has nearly the same name.",
       default: [],
       examples: [["tip_edit"]],
     }),

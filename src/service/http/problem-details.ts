@@ -140,7 +140,7 @@ const STATUS_MESSAGES: Readonly<Record<number, StatusMessage>> = {
     code: "bad-request",
     title: "Bad Request",
     hint: () =>
-      "The service rejected the request as malformed. See the detail. If the file is right, report this as a bug in rolecall.",
+      "The service rejected the request as malformed. See the detail. If the file is correct, report this as a bug in rolecall.",
   },
   401: {
     code: "unauthorized",

@@ -307,7 +307,7 @@ function proxyFailure(error: unknown, host: string): LostResponse {
   const lost = lostResponse(error, `${host} (the proxy)`);
   return new LostResponse(
     lost?.kind ?? "network",
-    lost?.message ?? `${host} (the proxy) opened no tunnel`,
+    lost?.message ?? `${host} (the proxy) did not open a tunnel`,
     false,
     error,
   );

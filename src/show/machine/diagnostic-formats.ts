@@ -119,7 +119,7 @@ function descriptor({ code, severity, summary }: SarifRule): object {
   return {
     id: code,
     shortDescription: { text: plain(summary) },
-    help: { text: plain(`${summary} The rule ${code} is in the reference of the file language.`) },
+    help: { text: plain(`${summary} The reference of the file format describes the rule ${code}.`) },
     defaultConfiguration: { level: severity },
   };
 }

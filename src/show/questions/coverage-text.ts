@@ -310,9 +310,12 @@ function unbrokenLines({ merchants, placeOf }: CheckedView, style: Style): reado
   }
   if (joined.size === 0) return [];
   return [
-    ...hangingLines(`Rules that no one or two changes break: ${joined.size}`, style.columns, "", "  ").map(
-      style.bold,
-    ),
+    ...hangingLines(
+      `Rules that neither one nor two changes break: ${joined.size}`,
+      style.columns,
+      "",
+      "  ",
+    ).map(style.bold),
     ...[...joined.values()].flatMap(({ one, at }) => {
       const places = new Map(
         at

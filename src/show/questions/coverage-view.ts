@@ -67,7 +67,7 @@ function scalar(text: string): string {
   return PLAIN.test(text) ? text : safeJson(text).trim();
 }
 
-/** Returns why no one or two changes break a rule, as a sentence. */
+/** Returns why neither one nor two changes break a rule, as a sentence. */
 export function unbrokenText({ reason }: UnbrokenRule): string {
   switch (reason.why) {
     case "role-unknown":

@@ -74,7 +74,7 @@ describe("apply", () => {
     expect((await run("apply")).outputs["result"]).toBe("applied");
   });
 
-  test("a merge whose plan nobody saw is refused: of a fork, without a plan, or pushed past review", async () => {
+  test("a merge whose plan nobody saw is refused: from a fork, without a plan, or with a push after the review", async () => {
     await repository.propose(7, { [FILE]: WANTED });
     await repository.merge(7);
     const unseen = await run("apply");

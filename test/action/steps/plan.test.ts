@@ -201,7 +201,7 @@ describe("plan", () => {
     expect(comment.outputs["failure-reason"]).toBe("unsafe-event");
   });
 
-  test("in a public repository nobody's address is published, unless the workflow says so", async () => {
+  test("in a public repository, no address is published unless the workflow allows it", async () => {
     repository.github.isPrivate = false;
     const dated = BASE.replace("[role_owner]", "[role_owner], suspended: { from: 2027-01-02 }");
     await repository.propose(7, {

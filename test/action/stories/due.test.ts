@@ -233,7 +233,7 @@ test("an end that nobody reviewed takes effect neither at once nor by the daily 
   expect(await removals()).toEqual([]);
   await story.drift();
   expect(story.github.issues[0]?.body).toContain("which no review shows");
-  expect(story.github.issues[0]?.body).toContain("except what is refused above");
+  expect(story.github.issues[0]?.body).toContain("except for what is refused above");
   const other = await story.openPull({ "README.md": "Access.\n" });
   await story.plan(other);
   expect(story.comments(other)[0]).toContain("1 person whose access has ended is still live");

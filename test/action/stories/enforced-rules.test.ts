@@ -69,7 +69,7 @@ describe("a pull request does not escape the rules that its base branch enforces
     expect(await story.writes()).toEqual([]);
   });
 
-  test("with a merchant of its own, a moved file, and sections that are not allowed", async () => {
+  test("a franchisee cannot escape with its own merchant, a moved file, or sections that are not allowed", async () => {
     const added = await story.openPull({
       [PROJECT]: null,
       "access/franchise/mc2.yaml": fileOf("MC2", [EVIL], "ignore: { members: [x] }\n"),
@@ -104,7 +104,7 @@ test("a pull request that takes a leaver out of the rules shows it, with who com
   expect(comment(back)).toContain("! MC1: kim@example.com no longer leaves (leavers, from 2020-01-15)");
 });
 
-test("a pull request that changes the rules shows it, and after its merge they count", async () => {
+test("a pull request that changes the rules shows this, and the new rules count after its merge", async () => {
   const pull = await story.openPull({
     [PROJECT]: RULES.replace("[members]", "[ignore, members]"),
     [POLICY]: "version: 1\npolicies: { email_domains: [example.com, evil.example] }\n",

@@ -93,7 +93,7 @@ describe("what a role grants", () => {
     expect((await story.apply()).outputs["result"]).toBe("applied");
   });
 
-  test("is not given by a grant that was reviewed while the role granted less, though another role changes", async () => {
+  test("a grant that was reviewed when the role granted less does not give more", async () => {
     await merged({ [file("MC1")]: GRANTED });
     const helper = (await listed("roles")).find(({ name }) => name === "Helper");
     await story.behind("PATCH", `/v0.1/merchants/MC1/roles/${helper?.id}`, {
@@ -108,7 +108,7 @@ describe("what a role grants", () => {
     expect(status("rolecall apply")?.state).toBe("failure");
   });
 
-  test("is not given by two pull requests together, if neither review has shown it", async () => {
+  test("two pull requests together do not give a permission that neither review has shown", async () => {
     const one = await reviewed({
       [file("MC1")]: WITH_ROLES.replace(BOB, `${BOB}  - { email: hal@example.com, roles: [Helper] }\n`),
     });
@@ -143,7 +143,7 @@ describe("a reviewed removal", () => {
   const removal = { [file("MC1")]: text("MC1") };
   const listing = { [SHARED]: `version: 1\nmembers:\n${BOB}` };
 
-  test("that another pull request undoes unseen fails the run, which both pull requests report", async () => {
+  test("a reviewed removal that another pull request undoes unseen fails the run, and both pull requests report it", async () => {
     const first = await reviewed(removal);
     const second = await reviewed(listing);
     await story.merge(first);
@@ -569,7 +569,7 @@ describe("what nobody has reviewed", () => {
     expect((await story.apply()).code).toBe(0);
   });
 
-  test("is not applied by the approval of another environment, or of an earlier attempt", async () => {
+  test("an approval of another environment, or of an earlier attempt, applies nothing", async () => {
     await story.approve("unreviewed-access");
     await unreviewed();
     await story.approve("production");

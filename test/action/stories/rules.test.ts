@@ -47,7 +47,7 @@ function comment(pull: number): string {
 }
 
 describe("a pull request is judged by the rules of its base branch, too", () => {
-  test("a dropped guard lets nothing through in the same pull request, nor if it is merged all the same", async () => {
+  test("a dropped guard lets nothing through in the same pull request, even if it is merged anyway", async () => {
     const pull = await story.openPull({ [FILE]: fileOf([], LOOSE) });
     const run = await story.plan(pull);
     expect(run.code).toBe(1);
@@ -245,7 +245,7 @@ describe("what changes nothing at the service is told all the same", () => {
     expect(comment(pull)).not.toContain("ada@");
   });
 
-  test("however little room there is, and before anything that is folded", async () => {
+  test("looser rules are listed before anything that is folded, however little room there is", async () => {
     const shifts = Array.from(
       { length: 40 },
       (_, index) => `  - { name: Shift ${index}, permissions: [catalog_view] }`,

@@ -30,7 +30,7 @@ test.each([
     title: "three of ten members removed at each of 40 merchants",
     live: 10,
     files: cashierFiles(7),
-    said: "This run would remove 120 members, or roles from them, at 40 merchants; the limit of the run is 22.",
+    said: "This run would remove 120 members, or take roles from them, at 40 merchants; the limit of the run is 22.",
     lines: /overrides: \[run-removals=120@[0-9a-f]{12}\]/,
   },
 ])(

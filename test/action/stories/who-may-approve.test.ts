@@ -115,7 +115,7 @@ describe("who may approve", () => {
     expect((await repository.step({ command: "apply" }, { sha: await repository.merge(8) })).code).toBe(0);
   });
 
-  test("the secret is never printed, and nobody can check a guess of who is meant", async () => {
+  test("the secret is never printed, and nobody can check a guess at who is meant", async () => {
     const end = await plan({ "approval-secret": OTHER });
     expect(end.log.replace(`::add-mask::${OTHER}`, "")).not.toContain(OTHER);
     const git = (...args: readonly string[]): string =>

@@ -200,7 +200,7 @@ describe("a commit that cannot be compared with", () => {
   test("is named", async () => {
     await expect(failing("no-such-branch")).rejects.toMatchObject({
       code: "usage",
-      message: "--changed-since: git knows no commit no-such-branch.",
+      message: "--changed-since: git does not know the commit no-such-branch.",
     });
     await expect(failing(" ")).rejects.toMatchObject({
       message: "--changed-since needs a commit, but is empty.",

@@ -279,7 +279,7 @@ describe("what rules notice", () => {
     );
   });
 
-  test("names only rules that no one or two changes break", () => {
+  test("names only rules that neither one nor two changes break", () => {
     fc.assert(
       fc.property(states, (state) => {
         const { unbroken } = accessCoverage(openDeclared(state, NOW), state, { complete: false, matches });

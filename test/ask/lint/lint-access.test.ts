@@ -110,7 +110,7 @@ describe("roles", () => {
         ),
       });
     expect(found({ states: [own("MC1", "1.yaml", ["x"]), own("MC2", "2.yaml", ["x"])] })).toEqual([
-      'shareable-roles 1.yaml:roles.0 2 files declare "A" and 1 more role equally: 1.yaml, 2.yaml.',
+      'shareable-roles 1.yaml:roles.0 2 files declare "A" and 1 more role identically: 1.yaml, 2.yaml.',
     ]);
     expect(found({ states: [own("MC1", "1.yaml", ["x"]), own("MC2", "2.yaml", ["y"])] })).toEqual([]);
   });

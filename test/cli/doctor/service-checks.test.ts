@@ -105,6 +105,6 @@ test("a service without a Date header leaves the clock unknown", async () => {
   expect((await check({ ask: async () => answer(401) })).at(-1)).toEqual([
     "Clock",
     "unknown",
-    "the response has no Date",
+    "the response has no Date header",
   ]);
 });

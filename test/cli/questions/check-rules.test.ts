@@ -214,7 +214,7 @@ describe("check --coverage", () => {
     expect(stdout).toContain("0 of 16 single changes would go unnoticed");
   });
 
-  test("names rules that no one or two changes break", async () => {
+  test("names rules that neither one nor two changes break", async () => {
     await shop("MC0DEMO1", ["checks:", "  - { can: payouts_edit, at_most: 7 }"]);
     const json = await check("--coverage", "--format", "json");
     expect(JSON.parse(json.stdout).merchants[0].coverage.unbrokenRules).toMatchObject([
@@ -223,7 +223,7 @@ describe("check --coverage", () => {
     const { stdout } = await check("--coverage");
     expect(stdout).toContain(
       [
-        "Rules that no one or two changes break: 1",
+        "Rules that neither one nor two changes break: 1",
         "  can payouts_edit: at most 7 (access/mc0demo1.yaml:10)",
         "    The limit is 7, with 1 holder today; two changes make it 3.",
         "",

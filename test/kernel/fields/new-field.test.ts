@@ -259,7 +259,7 @@ test("roles are shared, and found to be equal, only if they have the field in co
     write(`equal/access/${code}.yaml`, `version: 1\nmerchant: ${code}\nroles:\n${roles}members:\n${OWNER}`);
   }
   const lint = await runIn("equal", "lint");
-  expect(lint.stdout).toContain('2 files declare "Usher" equally');
+  expect(lint.stdout).toContain('2 files declare "Usher" identically');
   expect(lint.stdout).not.toMatch(/Guide.*equally/);
 });
 

@@ -348,7 +348,7 @@ describe("gains and removals of a run", () => {
     const judged = run(plans);
     expect(judged.map(codes)).toEqual(plans.map(() => ["run-removals"]));
     expect(judged[0]?.refusals[0]?.message).toBe(
-      "This run would remove 120 members, or roles from them, at 40 merchants; the limit of the run is 20.",
+      "This run would remove 120 members, or take roles from them, at 40 merchants; the limit of the run is 20.",
     );
     expect(run(merchants(6, (index) => apart(index, 10, [], 7))).flatMap(codes)).toEqual([]);
     expect(run(plans.slice(0, 1)).flatMap(codes)).toEqual([]);

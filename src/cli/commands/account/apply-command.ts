@@ -64,8 +64,8 @@ Examples:
   rolecall apply access/shop.yaml       asks before it changes anything
   rolecall apply --interactive          lets you leave changes out
   rolecall apply --yes                  for pipelines: does not ask
-  rolecall apply --only due --yes       removes access whose end has passed,
-                                        and changes nothing else
+  rolecall apply --only due --yes       makes only changes that are due by dates
+                                        in the files
   rolecall apply --yes --format json    one event per line, for other programs
   rolecall apply --yes --approved plan.json
                                         only what was reviewed and saved

@@ -9,7 +9,7 @@ const CONCURRENCY = 8;
 /** Declares `doctor`. */
 export function doctorCommand(io: Io, done: (code: ExitCode) => void): Command {
   const command = new Command("doctor")
-    .summary("check machine, files, service, key and permissions; changes nothing")
+    .summary("check the machine, files, service, key and permissions; changes nothing")
     .description(
       "Checks this machine, the files, the connection to the service, the key and, for each merchant, every operation that plan, drift and apply need. Lists the permissions to grant and the next steps. Changes nothing.",
     )

@@ -28,7 +28,7 @@ Examples:
   rolecall drift                        every merchant below access/
   rolecall drift --format json          for other programs
   rolecall drift --format markdown      for a report or an issue
-  rolecall drift --format junit         a test report: differences fail
+  rolecall drift --format junit         a test report; differences are failures
   rolecall drift --patch | git apply --allow-empty
                                         adopts what was changed outside git,
                                         as rolecall pull --adopt-drift does

@@ -41,7 +41,7 @@ Examples:
   rolecall plan --format html -o plan.html
                                         a page with the access before and after
   rolecall plan --format junit -o plan.xml
-                                        a test report: refusals fail
+                                        a test report; refusals are failures
   rolecall plan --reinvite bob@example.com
                                         renews an expired invitation; give the
                                         same option to apply

@@ -38,8 +38,9 @@ Examples:
   rolecall pull --member ada@example.com
                                         adopts the access of one member
 
-Entries of an included file are changed there. If several merchants include the
-file and differ, it stays as it is, and the differences are listed.
+Entries of an included file are changed in that file. If several merchants
+include it and their live states differ, it stays as it is, and the differences
+are listed.
 
 Exits 0, 1 if a merchant could not be pulled completely or you did not confirm,
 or 2 with --check if there are differences.

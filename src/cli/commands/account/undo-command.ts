@@ -34,10 +34,10 @@ Examples:
 
 One apply is one run. Without --merchant, it is reverted at all its merchants,
 as a new run. Guards, policies and checks come from the merchants' files, if
-there are any, and refuse as they do for apply. The limits are shown first: a
-member whose accepted membership was removed is invited again and must accept
-again; recreated roles and members get new ids; the password of a managed user
-comes from the file's password_env.
+there are any, and refuse as they do for apply. What cannot be fully restored is
+shown first: a member whose accepted membership was removed is invited again and
+must accept again; recreated roles and members get new ids; the password of a
+managed user comes from the file's password_env.
 
 Change the file as well, or the next apply makes the reverted changes again. An
 undo keeps a journal, too, so it can be undone.

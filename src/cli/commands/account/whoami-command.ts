@@ -18,11 +18,11 @@ export function whoamiCommand(io: Io, done: (code: ExitCode) => void): Command {
     )
     .addOption(new Option("--status <status>", "only this status").choices(MEMBER_STATUSES))
     .option("--sandbox", "only test accounts")
-    .option("--no-sandbox", "no test accounts")
+    .option("--no-sandbox", "exclude test accounts")
     .option("--name <name>", "only resources of this name")
     .option("--parent <parent>", "only resources of this organization, or of none", parseParent)
     .addOption(
-      new Option("--role <id>", "only memberships with this role id; repeatable, any of them")
+      new Option("--role <id>", "only memberships with this role id; repeatable: any of them")
         .argParser((id: string, ids: readonly string[]) => [...ids, id])
         .default([], "all"),
     )

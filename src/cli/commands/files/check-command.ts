@@ -9,10 +9,10 @@ export function checkCommand(io: Io, done: (code: ExitCode) => void): Command {
   const command = new Command("check")
     .summary("test policies and checks, and find what no rule would refuse")
     .description(
-      "Tests which policies and checks hold, and with --coverage, which changes of access no check, policy or guard would refuse. Changes nothing.",
+      "Tests which policies and checks hold, and with --coverage, which changes to access no check, policy or guard would refuse. Changes nothing.",
     )
     .argument("[path...]", "files or folders (default: access/)")
-    .option("--coverage", "try every single change of access, and list those that no rule would refuse")
+    .option("--coverage", "try each single change to access, and list those that no rule would refuse")
     .option("--live", "judge the live state instead of the files")
     .addHelpText(
       "after",
@@ -29,7 +29,7 @@ takes each role from each member, and adds and removes each permission for each
 custom role, one change at a time. It lists the changes that no rule refuses,
 administrators first, but not those that only remove a violation. Suspensions in
 the files count as over, and future grants as begun. At the end, it lists the
-rules that no one or two of these changes break.
+rules that neither one nor two of these changes would break.
 
 Exits 0 if all policies and checks hold, 1 if a file is invalid or a merchant
 could not be read, or 3 if a policy or a check is broken. Unnoticed changes do

@@ -25,7 +25,7 @@ export function expiringCommand(io: Io, done: (code: ExitCode) => void): Command
       `
 Examples:
   rolecall expiring                     what ends within 30 days
-  rolecall expiring --within 7d --live  with invitations, at the service
+  rolecall expiring --within 7d --live  only live access, with invitations
   rolecall expiring --format json       for notifications
 
 Exits 0, even if nothing ends, or 1 if a file has an error or a merchant could

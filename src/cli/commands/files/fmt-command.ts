@@ -24,7 +24,7 @@ Examples:
                                         rolecall.yaml
   rolecall fmt access/shop.yaml         formats one
   rolecall fmt --sort                   sorts the entries of each group, too
-  rolecall fmt --check                  for a pipeline: is everything formatted?
+  rolecall fmt --check                  fails if a file is not formatted
 
 A file that is not valid YAML is left alone and its errors are printed; the exit
 code is 1. "rolecall validate" reports all other errors. A file of more than

@@ -27,8 +27,8 @@ export function lintCommand(io: Io, done: (code: ExitCode) => void): Command {
       `
 Examples:
   rolecall lint                         from the files alone, without the network
-  rolecall lint --live                  with what only the service knows
-  rolecall lint --verbose               also roles that another one contains
+  rolecall lint --live                  also what only the service knows
+  rolecall lint --verbose               also roles that another role contains
   rolecall lint --fix                   removes what has no effect, and writes the
                                         new name of a role wherever the files have
                                         the old one, after confirmation
@@ -36,16 +36,16 @@ Examples:
                                         for code scanning, as a required check
 
 Without --live, predefined roles and the roles of members without "roles" are
-unknown, and findings that depend on them are not reported. A shared file is
-judged by all merchants that include it, anywhere in the git repository (without
-one, below the working directory).
+unknown, and findings that depend on them are not reported. A finding about a
+shared file takes all merchants that include it into account, anywhere in the
+git repository (without one, below the working directory).
 
 --fix makes only changes that alter no plan: for each merchant that uses a
 changed file, the new files must lead to the same state as the old ones, whether
 the ended access is still live or already removed. It does not change a shared
-file if a file that may include it has errors. Comments, order and quotes stay.
-Run "rolecall apply" first: once an entry is removed, apply --only due does not
-end its live access.
+file if a file that may include it has errors. Comments, order and quotes are
+kept. Run "rolecall apply" first: once an entry is removed, apply --only due
+does not end its live access.
 
 Exits 0, 1 if a file has an error, a merchant could not be read or you did not
 confirm, or 2 with --strict if there are findings, or with --check if a file

@@ -42,8 +42,9 @@ Examples:
   rolecall list --using shared/group.yaml
                                         only merchants that this file affects
 
-A file that cannot be read, that declares no merchant, or that declares one of
-another file is an error; "rolecall validate" finds all other errors.
+A file that cannot be read, that declares no merchant, or that declares the
+merchant of another file is an error; "rolecall validate" finds all other
+errors.
 
 Exits 0, or 1 if there is such a file.
 `,

@@ -7,7 +7,7 @@ export function schemaCommand(io: Io, done: (code: ExitCode) => void): Command {
   return new Command("schema")
     .summary("print the JSON Schema of merchant files, rolecall.yaml or plans")
     .description(
-      "Prints the JSON Schema of merchant files or of rolecall.yaml, with which editors complete and explain the keys, or of saved plans, for programs that read them.",
+      "Prints a JSON Schema: of merchant files or rolecall.yaml, so that editors can complete and explain keys, or of saved plans, for programs that read them.",
     )
     .addArgument(
       new Argument("[kind]", "which schema: of a merchant's file, of rolecall.yaml, or of a saved plan")

@@ -10,7 +10,7 @@ export function validateCommand(io: Io, done: (code: ExitCode) => void): Command
     .summary("check the files, without the network")
     .description("Checks the files for everything that needs no network, and reports every problem at once.")
     .argument("[path...]", "files or folders (default: access/)")
-    .option("--as-of <day>", "check as of this day or moment", parseAsOf)
+    .option("--as-of <day>", "check as of this day or time", parseAsOf)
     .addHelpText(
       "after",
       `

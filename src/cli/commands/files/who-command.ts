@@ -20,7 +20,7 @@ Examples:
   rolecall who can refunds_create       who can refund, through which role
   rolecall who can 'payouts_*'          each permission that matches
   rolecall who has 'Shift Lead'         by name, previous name or id
-  rolecall who is ada@example.com       what she has at every merchant
+  rolecall who is ada@example.com       her roles at every merchant
   rolecall who is '*' --format csv -o access.csv
                                         all grants with their lines, as CSV
   rolecall who can refunds_create --live

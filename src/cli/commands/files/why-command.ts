@@ -25,7 +25,7 @@ Examples:
   rolecall why ada@example.com can refunds_create --live
                                         now, at the service
 
-To end a permission, remove every role that grants it: all of the listed lines.
+To end a permission, remove every role that grants it, that is, all of the listed lines.
 --at answers from git, as with rolecall who.
 
 Exits 0, even if the answer is that they cannot, or 1 if a file has an error or

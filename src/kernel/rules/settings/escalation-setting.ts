@@ -45,9 +45,21 @@ export const escalationSetting = {
   key: "escalation",
   schema: optional(
     z.strictObject({
-      assign: way("Assign roles", "Permissions to give a role to a member.", DEFAULT_ESCALATION.assign),
-      edit: way("Edit roles", "Permissions to change what a custom role grants.", DEFAULT_ESCALATION.edit),
-      create: way("Create roles", "Permissions to create a role.", DEFAULT_ESCALATION.create),
+      assign: way(
+        "Assign roles",
+        "Permissions that let their holders give roles to members.",
+        DEFAULT_ESCALATION.assign,
+      ),
+      edit: way(
+        "Edit roles",
+        "Permissions that let their holders change what a custom role grants.",
+        DEFAULT_ESCALATION.edit,
+      ),
+      create: way(
+        "Create roles",
+        "Permissions that let their holders create roles.",
+        DEFAULT_ESCALATION.create,
+      ),
     }),
     {
       title: "Escalation permissions",

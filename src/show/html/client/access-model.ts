@@ -65,7 +65,7 @@ export function mfaOf({ mfa, service }: PageMember): MfaState {
 }
 
 /** The text for what the files of a declared report do not say. */
-export const NOT_IN_FILES = "not known from files";
+export const NOT_IN_FILES = "not known from the files";
 
 /** Members that a report counts, and lists by themselves. */
 export interface MemberGroup {

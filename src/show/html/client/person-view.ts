@@ -158,7 +158,7 @@ export function personPanel({ at: memberships }: Person, view: PanelView): HTMLE
         text: () => "",
         show: ({ merchant, member }) => {
           const button = h("button", { type: "button", class: "open" }, "Why");
-          button.setAttribute("aria-label", `Why ${member.name} may do what at ${merchant.code}`);
+          button.setAttribute("aria-label", `What ${member.name} may do at ${merchant.code}, and why`);
           button.addEventListener("click", () => openMember(member, merchant, now));
           return [button];
         },

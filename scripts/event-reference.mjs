@@ -7,8 +7,8 @@ const TITLES = {
 };
 
 const INTRODUCTIONS = {
-  report: "In the JSON stream; in text, they are part of the output.",
-  apply: "In the JSON stream. The text log and the progress display read them too.",
+  report: "Part of the JSON stream; in text mode, their content is part of the output.",
+  apply: "Part of the JSON stream. The text log and the progress display use them, too.",
   journal: "In `.rolecall/runs/<run>-<merchant>.jsonl`. [Journals and undo](undo.md) explains their use.",
   service: "For the text log and the progress display on stderr only.",
 };

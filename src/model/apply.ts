@@ -78,8 +78,8 @@ export type StopCause =
   | { readonly by: "output"; readonly stream: "stdout" | "stderr" };
 
 /**
- * The result of an apply: `stopped` after a failure, a signal, or a journal that cannot be written; `incomplete` if only
- * invitations and passwords that were refused for one person, and what depends on them, are left.
+ * The result of an apply: `stopped` after a failure, a signal, or a journal that cannot be written; `incomplete` if
+ * only invitations and passwords that were refused for individual people, and what depends on them, remain.
  */
 export interface ApplyResult {
   readonly status: "done" | "incomplete" | "stopped";

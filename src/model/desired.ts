@@ -219,7 +219,7 @@ export interface EnforcedRules {
   readonly by?: "base";
 }
 
-/** The account of a file and the connection to its service, as far as the file sets it. */
+/** The account of a file and the connection to its service, as far as the file sets them. */
 export interface Addressed {
   readonly merchant: string;
   readonly environment?: Environment;

@@ -89,7 +89,7 @@ test("dates that give 40 people sensitive permissions keep no access that has en
   expect(left).toContain("2 to update");
   const all = spaced((await shops.run(["plan", "--only", "due"])).stdout);
   expect(all).toContain(
-    "What dates give c1@mc1.example.com is left out: This run would newly give 40 people",
+    "Access that a date would give c1@mc1.example.com is left out: This run would newly give 40 people",
   );
 });
 

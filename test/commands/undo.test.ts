@@ -196,7 +196,7 @@ describe("runs", () => {
     expect(JSON.parse(json.stdout).runs).toHaveLength(1);
   });
 
-  test("runs marks a broken journal, and lists the others", async () => {
+  test("a broken journal is marked as such, and the others are listed", async () => {
     await applied();
     await writeFile(join(shop.folder, ".rolecall", "runs", "2027-01-01T00-00-00-000Z-MC1.jsonl"), "x\ny\n");
     const list = await shop.run(["runs"]);

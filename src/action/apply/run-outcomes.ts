@@ -52,7 +52,7 @@ function lateOutcomes(
   { sha, merchants }: NewerCommit,
 ): readonly MerchantOutcome[] {
   if (waiting === null) return [];
-  const reason = `the approval came too late: ${sha.slice(0, 7)} changes it, and its run asks for approval again.`;
+  const reason = `the approval came too late: the newer commit ${sha.slice(0, 7)} changes the merchant, and its run asks for approval again.`;
   return [...merchants].map((merchant) => ({ merchant, status: "refused", reasons: [reason] }));
 }
 

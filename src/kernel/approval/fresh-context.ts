@@ -11,7 +11,7 @@ import type { Item, RowSubject } from "./rows.ts";
 import { type Seal, UNSEALED } from "./seal.ts";
 import type { NamedItem } from "./words.ts";
 
-/** A fresh plan, and functions that make others from the same states. */
+/** A fresh plan, and functions that make other plans from the same states. */
 export interface FreshPlan {
   readonly desired: DesiredState;
   readonly live: LiveState;

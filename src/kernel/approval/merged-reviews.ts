@@ -17,7 +17,7 @@ export interface Review {
   /** For example `#12`, or the name of a plan file. */
   readonly name: string;
   readonly state: ReviewedState;
-  /** Time when a run has reported these changes as lost, in ms since the epoch. Absent: none has. */
+  /** Time at which a run reported these changes as lost, in ms since the epoch. Absent: none has. */
   readonly lostAt?: number;
 }
 

@@ -3,7 +3,7 @@ import type { LiveMember, LiveRole, LiveState } from "../../model/live.ts";
 import { isTemporaryName, permanentName } from "../fields/temporary-name.ts";
 import { orderedState } from "./ordered-state.ts";
 
-/** A test of a text against a glob. */
+/** Tests a text against a glob. */
 export type GlobMatch = (glob: string, text: string) => boolean;
 
 /** The live state without what the file ignores. */

@@ -222,13 +222,13 @@ describe("what is due and left out is a warning", () => {
           "warning",
           "due-left-out",
           "bob@example.com",
-          "What dates give bob@example.com is left out: the file also changes something else for this member.",
+          "Access that a date would give bob@example.com is left out: the file also changes something else for this member.",
         ],
         [
           "warning",
           "due-left-out",
           "till@example.com",
-          "What dates give till@example.com is left out: a managed user needs a password.",
+          "Access that a date would give till@example.com is left out: a managed user needs a password.",
         ],
       ],
     ]);
@@ -247,7 +247,7 @@ describe("what is due and left out is a warning", () => {
           "warning",
           "due-left-out",
           "bob@example.com",
-          expect.stringMatching(/^What dates give bob@example\.com is left out: .*Cashier/),
+          expect.stringMatching(/^Access that a date would give bob@example\.com is left out: .*Cashier/),
         ],
       ],
     ]);

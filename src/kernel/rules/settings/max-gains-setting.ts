@@ -78,7 +78,7 @@ export const maxGainsSetting = {
   key: "max_gains",
   schema: optional(gainLimitsSchema, {
     title: "Most gains",
-    description: `How many people may newly gain, in one apply, what a key names: "sensitive" for all sensitive permissions, a permission or a pattern such as "payouts_*", or the name or id of a role. A count, or a share of the members such as 5%, which allows at least 10 (0% allows none); or { at_most: 5%, reach: true } to count also those who could newly give it to themselves. If "sensitive" is not listed, at most 10 people or 5%, whichever is more, may gain sensitive permissions, not counting new members in the merchant's own file, and at most 2 may become owners, and 2 administrators. {} turns these defaults off.`,
+    description: `Maximum number of people who may newly gain, in one apply, what a key names: "sensitive" for all sensitive permissions, a permission or a pattern such as "payouts_*", or the name or id of a role. A count, or a share of the members such as 5%, which allows at least 10 (0% allows none); or { at_most: 5%, reach: true } to count also those who could newly give it to themselves. If "sensitive" is not listed, at most 10 people or 5%, whichever is more, may gain sensitive permissions, not counting new members in the merchant's own file, and at most 2 may become owners, and 2 administrators. {} turns these defaults off.`,
     examples: [{ sensitive: "5%", "payouts_*": 2, role_admin: 1 }],
   }),
   kind: gainLimits,

@@ -250,7 +250,7 @@ test("init does not take the file of another merchant", async () => {
   await writeFile(join(cwd, "access/mc1.yaml"), "version: 1\nmerchant: MCX\n");
   const { code, stderr } = await init(["-m", "MC1", "-y", "-q"]);
   expect(code).toBe(1);
-  expect(stderr).toContain("access/mc1.yaml exists already, and is not overwritten.");
+  expect(stderr).toContain("access/mc1.yaml already exists, and is not overwritten.");
   expect(await filesHere()).toEqual(["access/mc1.yaml"]);
 });
 

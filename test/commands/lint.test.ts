@@ -228,7 +228,7 @@ describe("lint --fix", () => {
       code: 0,
       stderr: [
         "Not fixed, since plans could change:",
-        "  access/b.yaml:8 gone@example.com: without it, the plan of MCB is another one.",
+        "  access/b.yaml:8 gone@example.com: without it, the plan of MCB would differ.",
         'If ended access may still be live, run "rolecall apply" first: once its entry is',
         "  removed, apply --only due does not end it.",
         "",
@@ -289,7 +289,7 @@ describe("lint --fix", () => {
       code: 0,
       stdout: "",
       stderr:
-        "Not fixed, since plans could change:\n  group.yaml:4 left@a.example: without it, the plan of MCB is another one.\n",
+        "Not fixed, since plans could change:\n  group.yaml:4 left@a.example: without it, the plan of MCB would differ.\n",
     });
     // Of a merchant with errors, nothing can be proved.
     await put({ "access/b.yaml": "version: 1\nmerchant: MCB\ninclude: [../group.yaml]\nroles: 1\n" });
@@ -311,7 +311,7 @@ describe("lint --fix", () => {
         "other/.deep/b.yml":
           "version: 1\nmerchant: MCB\ninclude: [../../shared/more.yaml]\nsync: { members: additive }\n",
       });
-      const why = "  shared/s.yaml:3 z@x.example: without it, the plan of MCB is another one.\n";
+      const why = "  shared/s.yaml:3 z@x.example: without it, the plan of MCB would differ.\n";
       expect(await lint(...args, "--fix", "--check")).toMatchObject({
         code: 0,
         stderr: `Not fixed, since plans could change:\n${why}`,

@@ -162,7 +162,7 @@ export async function guardApplyBranch(
   if (branch !== null && (branch === main || inputs.allow.includes(`branch=${branch}`))) return branch;
   throw new ActionError(
     "wrong-branch",
-    `${ref || "This ref"} is not the default branch, ${main}; only that one is applied.`,
+    `${ref || "This ref"} is not the default branch, ${main}; only the default branch is applied.`,
     branch === null ? null : `To apply it, add branch=${branch} to the input allow.`,
   );
 }

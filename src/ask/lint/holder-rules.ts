@@ -20,7 +20,7 @@ export function soleHolders({ merchants, isSensitive }: LintContext): readonly L
       }
     }
     return [...alone].map(([name, permissions]) => ({
-      message: `Only ${name} can use ${firstOf(permissions.sort(byCodeUnit))}${merchant.live ? "" : ", by the files"}.`,
+      message: `Only ${name} can use ${firstOf(permissions.sort(byCodeUnit))}${merchant.live ? "" : ", according to the files"}.`,
       hint: "Grant them to a second member, so that work can continue if one is absent.",
       origin: originOf(name),
       merchants: [merchant.state.merchant],

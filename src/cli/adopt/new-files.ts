@@ -259,7 +259,7 @@ export function isRepositoryRoot(cwd: string): boolean {
 export async function writePatches(patches: readonly FilePatch[], io: Io): Promise<void> {
   for (const { file, before } of patches) {
     if (before === null && existsSync(resolve(io.cwd, file))) {
-      throw new RolecallError("file-unwritable", `${oneLine(file)} exists already, and is not overwritten.`, {
+      throw new RolecallError("file-unwritable", `${oneLine(file)} already exists, and is not overwritten.`, {
         hint: "Move it away, or update a merchant's file with rolecall pull.",
       });
     }

@@ -350,7 +350,7 @@ export function toFinding(data: FindingData): Finding {
     case "member-likely-renamed":
       return warning(
         "member",
-        `${name} would be invited, and ${data.previously} be removed: this is probably the same person, who would have no access until the invitation is accepted.`,
+        `${name} would be invited, and ${data.previously} would be removed: this is probably the same person, who would have no access until the invitation is accepted.`,
         `Write "previously: ${data.previously}" in the entry of ${name}, to keep the old membership until the new one is accepted. If the address has changed at the service instead, write "email: ${data.previously}".`,
       );
     case "member-same-user":

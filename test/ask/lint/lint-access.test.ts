@@ -184,7 +184,7 @@ describe("members", () => {
       ],
     });
     expect(found({ states: [one] })).toEqual([
-      "sole-holder shop.yaml:members.0 Only ada@x can use members_update, by the files.",
+      "sole-holder shop.yaml:members.0 Only ada@x can use members_update, according to the files.",
     ]);
     const two = desired({
       roles,

@@ -33,7 +33,7 @@ test("people whose addresses a new domain has changed share one warning", () => 
     names.map((name) => liveMember(`mem_${name}`, `${name}@old.example`)),
   );
   expect(planView(planOf(want, is)).warnings.map(({ message }) => message)).toEqual([
-    "ada@new.example would be invited, and ada@old.example be removed: this is probably the same person, who would have no access until the invitation is accepted. This also applies to 2 other members: bob@new.example, cy@new.example.",
+    "ada@new.example would be invited, and ada@old.example would be removed: this is probably the same person, who would have no access until the invitation is accepted. This also applies to 2 other members: bob@new.example, cy@new.example.",
   ]);
 });
 

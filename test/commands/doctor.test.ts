@@ -118,7 +118,7 @@ describe("a key", () => {
       "✗ create a role      roles_create, for apply: not permitted (403)",
     );
     expect(stdout).toContain(
-      "6 checks failed, 1 unknown.\n  → The key in ROLECALL_API_KEY is read-only. That is enough for plan and drift (",
+      "6 checks failed, 1 unknown.\n  → The key in ROLECALL_API_KEY is read-only. That is enough for plan and drift\n",
     );
     expect(stdout).toContain("? Accepted           yes, but not tied to a user");
     expect(code).toBe(1);

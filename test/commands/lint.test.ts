@@ -469,7 +469,7 @@ checks:
     expect(await lint("--fix", "--yes")).toMatchObject({
       code: 0,
       stderr:
-        "Not fixed, since plans could change:\n  shared/group.yaml previous names: with current ones, the plan of MCB is\n    another one.\n",
+        "Not fixed, since plans could change:\n  shared/group.yaml previous names: with current ones, the plan of MCB would\n    differ.\n",
     });
     expect(await sharedText("group.yaml")).toBe(group);
     expect(await get("a.yaml")).toContain("roles: [Shift Lead]");

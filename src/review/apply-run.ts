@@ -5,6 +5,7 @@ import type { DesiredState } from "../model/desired.ts";
 import type { JudgedMerchant } from "./judge-merchant.ts";
 import {
   hasRows,
+  isToCome,
   type MerchantState,
   type MergedReview,
   type ReviewRecords,
@@ -75,7 +76,7 @@ export function undeclaredMerchants(
   const known = new Set([...records.states.keys(), ...merged.flatMap(({ merchants }) => [...merchants])]);
   return [...known].flatMap((merchant): readonly UndeclaredMerchant[] => {
     if (declared.has(merchant)) return [];
-    const reviews = reviewsOf(merchant, records.states.get(merchant), merged).filter(hasRows);
+    const reviews = reviewsOf(merchant, records.states.get(merchant), merged).filter(isToCome);
     const sentence = undeclaredSentence(merchant, reviews);
     if (sentence === null) return [];
     const pulls = reviews.map(({ name }) => Number(name.slice(1))).filter(Number.isInteger);

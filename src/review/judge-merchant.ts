@@ -3,19 +3,15 @@ import type { FreshPlan } from "../kernel/approval/fresh-context.ts";
 import type { Review } from "../kernel/approval/merged-reviews.ts";
 import type { Seal } from "../kernel/approval/seal.ts";
 import { isDueInPart } from "../kernel/plan/due.ts";
-import { impactOn } from "../kernel/rules/impact.ts";
 import type { AccountEntry } from "../model/approval-account.ts";
-import type { Change, Plan } from "../model/plan.ts";
+import type { Change } from "../model/plan.ts";
 
 /** A merchant's fresh plan beside its reviews. */
 export interface JudgedMerchant {
   readonly merchant: string;
   readonly reviews: readonly Review[];
   readonly comparison: Comparison;
-  /** The fresh plan. */
-  readonly whole: Plan;
-  /** The part of it that nobody has reviewed; without changes if there is none. */
-  readonly rest: Plan;
+  readonly fresh: FreshPlan;
   /** Changes of the fresh plan that nobody has reviewed, a sentence each. */
   readonly refusals: readonly string[];
   /** Those of them that are due, or that a review has shown. */
@@ -95,8 +91,7 @@ export function judgeMerchant(
     merchant: fresh.plan.merchant,
     reviews,
     comparison,
-    whole: fresh.plan,
-    rest: restOf(fresh, comparison),
+    fresh,
     refusals,
     dueRefusals: due.map(sentenceOf),
     remarks: [...new Set(superseded), ...expired],
@@ -135,18 +130,6 @@ export function droppedChanges(
 /** Returns whether a change only renews an expired invitation. */
 function isRenewal(change: Change): boolean {
   return change.kind === "replace" && change.reason === "invitation-expired" && change.fields.length === 0;
-}
-
-function restOf({ plan, planWithout }: FreshPlan, { covered, refused }: Comparison): Plan {
-  if (covered.changes.length === 0 || refused.length === 0) return refused.length === 0 ? covered : plan;
-  const rest = planWithout(new Set(covered.changes.map(({ fingerprint }) => fingerprint)));
-  // A change that needs one of the others is shown with it.
-  if (rest.changes.length < refused.length) return plan;
-  // Together with the other changes, these may give more than alone.
-  const names = new Set(
-    [...rest.impact.members, ...refused.map(({ change }) => change)].map(({ name }) => name),
-  );
-  return { ...rest, impact: { ...impactOn(names, plan.impact), roles: rest.impact.roles } };
 }
 
 const VERBS = {

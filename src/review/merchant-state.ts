@@ -159,6 +159,11 @@ export function hasRows({ lostAt, state: { roles, members, people } }: Review): 
   return lostAt === undefined && roles.length + members.length + people.length > 0;
 }
 
+/** Returns whether a review holds changes or dates that files are still to make. */
+export function isToCome(review: Review): boolean {
+  return hasRows(review) || (review.lostAt === undefined && review.state.dates.length > 0);
+}
+
 /** Why a run looks at a merchant; `null` if it does not have to. */
 export type LookReason = "unknown" | "merged" | "changed" | "open" | "failed";
 

@@ -1,5 +1,8 @@
 import type { Review } from "../kernel/approval/merged-reviews.ts";
+import { restPlan } from "../kernel/approval/rest-plan.ts";
 import { sealed } from "../kernel/approval/seal.ts";
+import type { GlobMatch } from "../kernel/diff/scope.ts";
+import type { Plan } from "../model/plan.ts";
 import type { ReportedMerchant } from "./apply-run.ts";
 import type { OpenStore, ReviewRecords } from "./merchant-state.ts";
 
@@ -27,12 +30,24 @@ export function staleWaiting(names: readonly string[]): readonly string[] {
 /** Returns the merchants with changes that nobody has reviewed, that can be made, and that no earlier run has reported. */
 export function unreviewedIn(looked: readonly ReportedMerchant[]): readonly ReportedMerchant[] {
   return looked.filter(
-    ({ since, comparison, refusals, whole }) =>
+    ({ since, comparison, refusals, fresh }) =>
       since === null &&
       comparison.refused.length > 0 &&
       refusals.length > 0 &&
-      whole.findings.every(({ severity }) => severity !== "error"),
+      fresh.plan.findings.every(({ severity }) => severity !== "error"),
   );
+}
+
+/** Returns the plan of what waits at a merchant once the changes with these fingerprints are made. */
+export function waitingPlan(
+  { fresh, comparison }: ReportedMerchant,
+  done: ReadonlySet<string>,
+  matches: GlobMatch,
+): Plan {
+  const { covered, refused } = comparison;
+  const made = covered.changes.filter(({ fingerprint }) => done.has(fingerprint));
+  const rest = refused.map(({ change }) => change);
+  return restPlan(fresh, made, rest, matches);
 }
 
 /**
@@ -50,7 +65,7 @@ export async function recordWaiting(
   waiting: readonly ReportedMerchant[],
 ): Promise<string> {
   const merchants = new Map(
-    waiting.map(({ merchant, whole }) => [merchant, sealed(whole.reviewed, seal)] as const),
+    waiting.map(({ merchant, fresh }) => [merchant, sealed(fresh.plan.reviewed, seal)] as const),
   );
   const added = {
     head,

@@ -1,8 +1,9 @@
+import { globMatcher } from "../../app/session/session.ts";
 import { unplannedOf } from "../../app/show/show-plans.ts";
 import type { MerchantOutcome } from "../../model/apply.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { ReportedMerchant } from "../../review/apply-run.ts";
-import { unreviewedIn } from "../../review/waiting-changes.ts";
+import { unreviewedIn, waitingPlan } from "../../review/waiting-changes.ts";
 import { inlineCode } from "../../show/markdown/markdown-blocks.ts";
 import { type ActionContext, type ActionResult, failed, passed } from "../context/action-context.ts";
 import type { ActionError } from "../context/action-error.ts";
@@ -47,6 +48,9 @@ export async function reportEnd(context: ActionContext, run: EndedRun): Promise<
     ({ number, merchants }) =>
       records.ofCommit.includes(number) || merchants.some((merchant) => !quiet.has(merchant)),
   );
+  const done = ran.done();
+  const waitsAt = (one: ReportedMerchant): Plan =>
+    waitingPlan(one, done.get(one.merchant) ?? new Set(), globMatcher());
   const report: ApplyReport = {
     ...endOf(context, run),
     notes: [
@@ -59,7 +63,7 @@ export async function reportEnd(context: ActionContext, run: EndedRun): Promise<
     lines: [...shown.lines, ...ran.lines()],
     outcomes,
     plans: shown.plans,
-    rest: waiting === null ? [] : unreviewedIn(looked).map(({ rest }) => rest),
+    rest: waiting === null ? [] : unreviewedIn(looked).map(waitsAt),
     placeOf: shown.placeOf,
   };
   const blamed = [...looked.map((one) => one.blamed), ...gone.map(({ pulls }) => pulls)].flat();

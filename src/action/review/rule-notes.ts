@@ -2,7 +2,9 @@ import { type CommitStates, inRepository } from "../../app/project/commit-states
 import { isInShard } from "../../app/project/shard.ts";
 import { globMatcher } from "../../app/session/session.ts";
 import { ruleNotesOf } from "../../app/show/compare-rules.ts";
+import { upcomingDates } from "../../kernel/plan/upcoming-dates.ts";
 import { PROJECT_FILE } from "../../kernel/schema/project-file.ts";
+import { counted } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Plan } from "../../model/plan.ts";
 import { groupRuleNotes, type RuleLine, type RuleNote } from "../../show/view/rules-view.ts";
@@ -22,7 +24,7 @@ export interface ComparedRules {
 /** Returns what a review has to know about the rules of a pull request: what its base branch does not allow. */
 export async function ruleNotes(
   { loaded, base, plans }: ComparedRules,
-  { inputs, masked, event }: Pick<ActionContext, "inputs" | "masked" | "event">,
+  { inputs, masked, event, io }: Pick<ActionContext, "inputs" | "masked" | "event" | "io">,
 ): Promise<readonly RuleLine[]> {
   if (base === null) return [BASE_UNKNOWN];
   const notes = ruleNotesOf(loaded.states, base.states, plans, globMatcher());
@@ -37,7 +39,7 @@ export async function ruleNotes(
   );
   const changed = await changedRules(loaded, base, event.workspace);
   const lines = groupRuleNotes([
-    ...gone.map(noLongerManaged),
+    ...gone.map((state) => noLongerManaged(state, io.now())),
     ...base.invalid.map(notCompared),
     ...hidden.map(inSubmodule),
     ...notes,
@@ -92,11 +94,14 @@ function inSubmodule({ merchant }: DesiredState): RuleNote {
   };
 }
 
-function noLongerManaged({ merchant }: DesiredState): RuleNote {
+function noLongerManaged(state: DesiredState, now: number): RuleNote {
+  const { length } = upcomingDates(state, now);
+  const dates =
+    length === 0 ? "" : `, and ${counted(length, "date")} to come no longer count${length === 1 ? "s" : ""}`;
   return {
-    merchant,
+    merchant: state.merchant,
     kind: "loosened",
     topic: "managed",
-    text: "no longer managed, because no file declares it; the live state stays as it is",
+    text: `no longer managed, because no file declares it; the live state stays as it is${dates}`,
   };
 }

@@ -160,20 +160,6 @@ function touchedBy(before: Access, after: Access): readonly BeforeAndAfter[] {
   return touched;
 }
 
-/** Returns the part of an impact that is of some members. */
-export function impactOn(names: ReadonlySet<string>, impact: Impact): Impact {
-  const members = impact.members.filter(({ name }) => names.has(name));
-  const reach = (impact.reach ?? []).filter(({ name }) => names.has(name));
-  const { roles, sensitive } = impact;
-  return {
-    members,
-    permissions: permissionSums(members),
-    roles,
-    ...(reach.length > 0 && { reach }),
-    ...(sensitive && { sensitive }),
-  };
-}
-
 function memberImpacts(before: Access, after: Access, touched: readonly BeforeAndAfter[]): MemberImpact[] {
   const had = granting(before);
   const has = granting(after);

@@ -137,6 +137,30 @@ describe("what a role grants", () => {
     expect(waits.split("<details")[0]).toMatch(/payouts&#95;edit<\/code> \| <code>hal/);
     expect(waits.split("<details")[0]).not.toContain("bob");
   });
+
+  test("is not among what waits, where the run has given it", async () => {
+    const wide = ["catalog_view", "refunds_create"] as const;
+    const both = roles(["Cashier", ...wide], ["Helper", "catalog_view", "payouts_edit"]);
+    const holder = (...held: readonly string[]): string =>
+      BOB.replace("[role_employee]", `[role_employee, ${held.join(", ")}]`);
+    await merged({
+      [file("MC1")]: text(
+        "MC1",
+        holder("Cashier"),
+        roles(["Cashier", "catalog_view"], ["Helper", "catalog_view", "payouts_edit"]),
+      ),
+    });
+    expect((await story.apply()).code).toBe(0);
+    await merged({ [file("MC1")]: text("MC1", holder("Cashier"), both) });
+    await story.pushToMain({ [file("MC1")]: text("MC1", holder("Cashier", "Helper"), both) });
+    const run = await story.apply();
+    expect(run.outputs["result"]).toBe("partial");
+    const [, waits = ""] = run.summary.split("### Waits for approval");
+    const [access = ""] = waits.split("```text");
+    expect(access).toMatch(/1 member gains sensitive permissions/);
+    expect(access).toContain("payouts&#95;edit");
+    expect(access).not.toMatch(/refunds|update role/);
+  });
 });
 
 describe("a reviewed removal", () => {
@@ -362,6 +386,24 @@ test("a plan that a merge contradicts fails its status before it is merged, unti
 
 describe("an end date", () => {
   const ENDING = text("MC1", BOB.replace("] }", "], until: 2026-11-03 }"));
+
+  test("is not forgotten with the file of its merchant", async () => {
+    const dated = await merged({ [file("MC1")]: ENDING });
+    expect((await story.apply()).code).toBe(0);
+    const pull = await story.openPull({ [file("MC1")]: null });
+    await story.plan(pull);
+    expect(story.comments(pull)[0]).toMatch(/as it is, and 1 date to\s+!\s+come no longer counts/);
+    await story.merge(pull);
+    const run = await story.apply();
+    expect(run.outputs["failure-reason"]).toBe("not-approved");
+    expect(run.log).toContain(`#${dated} was to change MC1, and was lost: no file declares it any longer`);
+    story.clock.advance(4 * DAY);
+    await story.due();
+    await story.drift();
+    expect(issueText()).toContain(`#${dated} was to change MC1, and was lost`);
+    expect((await story.run({ command: "apply" })).code).toBe(1);
+    expect((await story.drift()).outputs["result"]).toBe("clean");
+  });
 
   test("is enforced by the nightly run, whatever was applied elsewhere since", async () => {
     await merged({ [file("MC1")]: ENDING });

@@ -3,6 +3,7 @@ import type { RoleRef } from "../../model/field-values.ts";
 import type {
   Change,
   FieldDiff,
+  Finding,
   MemberChange,
   MemberImage,
   Plan,
@@ -12,6 +13,7 @@ import type {
 import { withFingerprint } from "../diff/fingerprint.ts";
 import { memberDiffs, withValues } from "../fields/member.ts";
 import { type FindingData, toFinding } from "../findings/findings.ts";
+import { toExistingViolation } from "../findings/refusals.ts";
 import { isBoundToPeople, MIN_FINGERPRINT_LENGTH } from "../rules/overrides.ts";
 import { addressesOfPerson } from "../values/person.ts";
 import {
@@ -161,64 +163,91 @@ function leftSince(
 
 /**
  * Plans only the changes that are due: everything else is left out. Of a change that does more, what takes ended access is
- * made alone. If a rule, or a limit of the run (`ofRun`), refuses the changes together, what gives access is left out too
- * where that helps: it must not keep access that has ended. What is due and left out is a warning. A removal that is due and
- * deferred is left out as well, but stays listed as deferred, so that nobody takes it for done.
+ * made alone. If a rule, a limit of the run (`ofRun`) or an error stops the changes together, what gives access is left out
+ * too where that helps: nothing else must keep access that has ended. What is due and left out is a warning. A removal that
+ * is due and deferred is left out as well, but stays listed as deferred, so that nobody takes it for done.
  */
 export function planDue(unordered: PlanInput, ofRun: readonly Refusal[] = []): Plan {
   const input = orderedInput(unordered);
   const proposed = proposeChanges(input);
   const due = planOfDue(proposed, input, false);
   const refusals = [...due.refusals, ...ofRun];
-  const plan = endedInstead(due, refusals, () => planOfDue(proposed, input, true)) ?? due;
+  const plan = endedInstead(due, refusals, () => planTakings(proposed, input)) ?? due;
   const leftOut = proposed.members.changes.flatMap((change) => leftOutOf(change, input));
   // A role that nobody holds yet keeps no ended access.
   const later = proposed.members.laterFindingData.map(toFinding);
-  const warnings = [
-    ...later.map((finding) => ({ ...finding, severity: "warning" }) as const),
-    ...leftOut.map(toFinding),
-  ];
+  const warnings = [...later.map(asWarning), ...leftOut.map(toFinding)];
   return warnings.length === 0 ? plan : { ...plan, findings: [...plan.findings, ...warnings] };
 }
 
 /** Plans only what takes access that has ended. */
 export function planEnded(unordered: PlanInput): Plan {
   const input = orderedInput(unordered);
-  return planOfDue(proposeChanges(input), input, true);
+  return planTakings(proposeChanges(input), input);
 }
 
 /**
- * Returns the plan of what takes ended access in place of one that is refused, with a warning for each change that gives
- * access and is left out; `null` if the plan is not refused, or the other one is as well.
+ * Returns the plan of what takes ended access in place of one that is refused or has errors, with a warning for each change
+ * that gives access and is left out; `null` if nothing stops the plan, or the other one is stopped as well.
  */
-export function endedInstead(refused: Plan, refusals: readonly Refusal[], ended: () => Plan): Plan | null {
-  if (refusals.length === 0) return null;
+export function endedInstead(stopped: Plan, refusals: readonly Refusal[], ended: () => Plan): Plan | null {
+  const errors = errorsIn(stopped);
+  if (refusals.length + errors.length === 0) return null;
   const plan = ended();
-  if (plan.refusals.length > 0) return null;
-  const because = refusals.map(({ message, override, rules }) => ({
-    message,
-    override:
-      rules === undefined && override !== null && isBoundToPeople(override)
-        ? `${override}@${refused.fingerprint.slice(0, MIN_FINGERPRINT_LENGTH)}`
-        : null,
-  }));
-  const leftOut = refused.changes
+  // An error stays one where nothing can be taken.
+  if (plan.refusals.length > 0 || errorsIn(plan).length > 0) return null;
+  if (errors.length > 0 && plan.changes.length === 0) return null;
+  const reasons = [
+    ...errors.map(({ message }) => ({ message, override: null })),
+    ...refusals.map(({ message, override, rules }) => ({
+      message,
+      override:
+        rules === undefined && override !== null && isBoundToPeople(override)
+          ? `${override}@${stopped.fingerprint.slice(0, MIN_FINGERPRINT_LENGTH)}`
+          : null,
+    })),
+  ];
+  const leftOut = stopped.changes
     .filter(givesAccess)
-    .map(({ name }) => toFinding({ code: "due-left-out", name, because }));
+    .map(({ name }) => toFinding({ code: "due-left-out", name, because: reasons }));
   return { ...plan, findings: [...plan.findings, ...leftOut] };
 }
 
+function errorsIn({ findings }: Plan): readonly Finding[] {
+  return findings.filter(({ severity }) => severity === "error");
+}
+
+function asWarning(finding: Finding): Finding {
+  return { ...finding, severity: "warning" };
+}
+
+/** Plans what takes ended access. Whatever else is wrong at the merchant is a warning, also the rules that this cannot break. */
+function planTakings(proposed: ProposedChanges, input: PlanInput): Plan {
+  const plan = planOfDue(proposed, input, true);
+  const others = plan.refusals.filter(({ code }) => !OF_REMOVALS.has(code));
+  return {
+    ...plan,
+    refusals: plan.refusals.filter(({ code }) => OF_REMOVALS.has(code)),
+    findings: [...plan.findings.map(asWarning), ...others.map(toExistingViolation)],
+  };
+}
+
+/** Codes of the guards that judge who loses something. */
+const OF_REMOVALS: ReadonlySet<string> = new Set(["max-removals", "min-holders", "protect", "self-lockout"]);
+
 function planOfDue(proposed: ProposedChanges, input: PlanInput, onlyTaking: boolean): Plan {
   const { desired, leaveOut = [] } = input;
-  const isDue = (change: Change): boolean =>
-    dueSince(change, desired, input.now) !== null && !(onlyTaking && givesAccess(change));
-  const changes = proposed.members.changes.map((change) =>
-    isDue(change) ? change : (endedPart(change, input) ?? change),
-  );
+  const duePart = (change: MemberChange): MemberChange | null =>
+    dueSince(change, desired, input.now) !== null && !(onlyTaking && givesAccess(change))
+      ? change
+      : endedPart(change, input);
+  const dueParts = proposed.members.changes.map(duePart);
+  const isDue = new Set(dueParts.flatMap((change) => change?.fingerprint ?? []));
+  const changes = proposed.members.changes.map((change, index) => dueParts[index] ?? change);
   const parts = { ...proposed, members: { ...proposed.members, changes, laterFindingData: [] } };
   const whole = planChanges(input, parts);
   const otherChanges = [
-    ...whole.changes.filter((change) => !isDue(change)),
+    ...whole.changes.filter(({ fingerprint }) => !isDue.has(fingerprint)),
     ...whole.deferred.map(({ change }) => change),
   ];
   const out = new Set([...leaveOut, ...otherChanges.map(({ fingerprint }) => fingerprint)]);
@@ -234,8 +263,10 @@ function planOfDue(proposed: ProposedChanges, input: PlanInput, onlyTaking: bool
 function endedPart(change: MemberChange, { desired, now }: PlanInput): MemberChange | null {
   const member = entryOf(change, desired);
   if (change.kind !== "update" || member === undefined) return null;
+  // Who is suspended holds nothing, also none of the roles that no file lists.
+  const isSuspended = change.reason === "suspended" && (member.suspended?.from?.starts ?? now + 1) <= now;
   const isEnded = (ref: RoleRef): boolean =>
-    (endOf(ref, change.reason, member) ?? Number.POSITIVE_INFINITY) <= now;
+    isSuspended || (endOf(ref, change.reason, member) ?? Number.POSITIVE_INFINITY) <= now;
   const removed = change.fields.flatMap((diff) =>
     diff.field === "roles" ? diff.removed.filter(isEnded) : [],
   );

@@ -351,6 +351,103 @@ describe("a role that does not exist and is granted later", () => {
   });
 });
 
+describe("access that has ended is taken", () => {
+  const ended = member("ada@example.com", {
+    roles: ["Lead", { role: "Cashier", until: until("2026-06-14") }],
+  });
+  const kept = member("bob@example.com", { roles: ["Cashier"] });
+  const gone = ["update member ada@example.com", "delete member left@example.com"];
+  const left = liveMember("mem_3", "left@example.com", { roles: ["role_2"] });
+  const held = { ...is, members: [...is.members, left] };
+  const bob = held.members.map((one) => (one.id === "mem_2" ? { ...one, roles: ["role_1", "role_2"] } : one));
+
+  test.each<[string, Parameters<typeof desired>[0], Partial<typeof held>]>([
+    [
+      "another member is granted a role that does not exist",
+      { members: [ended, member("bob@example.com", { roles: ["Cashier", "role_ghost"] })] },
+      {},
+    ],
+    [
+      "a declared role may stand for two",
+      { roles: [...roles, role("Other")], members: [ended, kept] },
+      { roles: [...held.roles, liveRole("role_3", "Other"), liveRole("role_4", "Other")] },
+    ],
+    [
+      "an entry stands for two members",
+      { members: [ended, kept, member("dup@example.com")] },
+      {
+        members: [
+          ...held.members,
+          ...["mem_4", "mem_5"].map((id) => liveMember(id, "dup@example.com", { roles: [] })),
+        ],
+      },
+    ],
+    ["another member is pinned to nobody", { members: [ended, { ...kept, id: "mem_gone" }] }, {}],
+    [
+      "metadata of a role cannot be changed in place",
+      { roles: [role("Cashier"), role("Lead", { metadata: { a: 1 } })], members: [ended, kept] },
+      {},
+    ],
+    [
+      "a guard names a role that does not exist",
+      { members: [ended, kept], guards: { ...desired().guards, protect: { roles: ["Ghost"], members: [] } } },
+      {},
+    ],
+    [
+      "somebody else breaks a policy, as before",
+      {
+        members: [ended, member("bob@example.com", { roles: ["Cashier", "Lead"] })],
+        policies: { ...NO_POLICIES, separate: [["Cashier", "Lead"]] },
+      },
+      {
+        members: [
+          ...held.members.filter(({ id }) => id !== "mem_2"),
+          ...bob.filter(({ id }) => id === "mem_2"),
+        ],
+      },
+    ],
+  ])("where %s, which is a warning", (_, state, changed) => {
+    const want = desired({ roles, leavers: [leaver("left@example.com", "2026-06-01")], ...state });
+    const due = planDue({ desired: want, live: { ...held, ...changed }, service, now: NOW, matches });
+    expect([brief(due), due.refusals]).toEqual([gone, []]);
+    expect(due.findings.length).toBeGreaterThan(0);
+    expect(due.findings.filter(({ severity }) => severity === "error")).toEqual([]);
+  });
+
+  test("unless a guard refuses it, and errors stay errors where nothing has ended", () => {
+    const guards = { ...desired().guards, protect: { roles: [], members: ["left@example.com"] } };
+    const want = desired({
+      roles,
+      leavers: [leaver("left@example.com", "2026-06-01")],
+      members: [kept],
+      guards,
+    });
+    const input = { live: held, service, now: NOW, matches };
+    expect(planDue({ ...input, desired: want }).refusals).toMatchObject([{ code: "protect" }]);
+    const wrong = desired({ roles, members: [member("bob@example.com", { roles: ["role_ghost"] })] });
+    expect(briefFindings(planDue({ ...input, desired: wrong }))).toContain(
+      "error member-role-unknown bob@example.com",
+    );
+  });
+
+  test("from a suspended member whole, also the roles that the entry does not list", () => {
+    for (const listed of [["Cashier"], []]) {
+      const entry = {
+        ...member("ada@example.com", { roles: listed }),
+        suspended: { from: from("2026-06-14") },
+      };
+      const due = planDue({
+        desired: desired({ roles, members: [entry, kept] }),
+        live: is,
+        service,
+        now: NOW,
+        matches,
+      });
+      expect(due.changes).toMatchObject([{ name: "ada@example.com", after: { roles: [] } }]);
+    }
+  });
+});
+
 describe("a plan of what is due", () => {
   test("takes all access that has ended, whatever else is to change", () => {
     fc.assert(

@@ -24,25 +24,11 @@ export interface JudgedRule {
   readonly unknownRoles: readonly string[];
 }
 
-/** The reason why neither one nor two changes break a rule. */
-export type Unbreakable =
-  /** Nobody declares or holds the roles that it names. */
-  | { readonly why: "role-unknown"; readonly roles: readonly string[] }
-  /** The check allows every role that grants the permission or could. */
-  | { readonly why: "all-allowed" }
-  /** No role grants the permission, or could. */
-  | { readonly why: "ungranted" }
-  /** There are `now` holders, and at most `reached` after two changes. */
-  | { readonly why: "far"; readonly now: number; readonly reached: number; readonly limit: number }
-  /** The limit is as large as what there is. */
-  | { readonly why: "no-limit" }
-  /** A pattern that matches nothing. */
-  | { readonly why: "unmatched" };
-
-/** A rule that neither one nor two changes break. */
-export interface UnbrokenRule {
+/** A rule that refuses none of the changes. */
+export interface IdleRule {
   readonly rule: ListedRule;
-  readonly reason: Unbreakable;
+  /** The number of people whom it limits, with the limit; `null` if it limits everyone alone. */
+  readonly count: { readonly people: number; readonly limit: number } | null;
 }
 
 /** A rule that would notice changes, from today's holders. */
@@ -81,7 +67,8 @@ export interface RuleCoverage {
   /** The number of changes that change what anybody can do, and of those that no rule notices. */
   readonly changes: number;
   readonly unnoticed: number;
-  readonly unbroken: readonly UnbrokenRule[];
+  /** The rules for what people hold that hold, and refuse none of the changes. */
+  readonly idle: readonly IdleRule[];
   /** The number of the merchant's rules. */
   readonly rules: number;
 }

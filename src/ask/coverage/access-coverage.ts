@@ -1,21 +1,18 @@
-import type { PersonAccess } from "../../kernel/rules/access.ts";
 import type { Judged } from "../../kernel/rules/checks.ts";
 import { sensitiveIn } from "../../kernel/rules/settings/sensitive.ts";
-import { memoized } from "../../lib/memoized.ts";
 import { byCodeUnit } from "../../lib/text.ts";
 import type { RuleCoverage, SuggestedRule, UnnoticedGroup } from "../../model/coverage.ts";
 import type { DesiredState } from "../../model/desired.ts";
-import { changeEffects } from "./change-effects.ts";
 import { ruleSets } from "./coverage-rules.ts";
 import { type CoverageOptions, type CoverageWorld, coverageWorld, type WorldRole } from "./coverage-world.ts";
-import { changeJudge, type SingleChange } from "./judge-changes.ts";
-import { judgeSet } from "./judge-each.ts";
-import { unbrokenRules } from "./unbroken-rules.ts";
+import { guardJudge } from "./judge-guards.ts";
+import { type ChangeJudge, type ChangeVerdict, ruleJudge } from "./judge-rule.ts";
 
 /**
  * Returns which single changes of an access no rule of a merchant notices: every role given to or taken from every member
  * and one stranger, every permission given to or taken from every custom role. Changes after which everybody can do what
- * he could before are left out, and those that only take away what breaks a rule. Nobody knows whose key a later run has, so that no `self-lockout` counts.
+ * he could before are left out, and those that only take away what breaks a rule. Nobody knows whose key a later run has, so
+ * that no `self-lockout` counts. Throws `TooMuchWork` for an access that takes minutes.
  */
 export function accessCoverage(
   judged: Judged,
@@ -25,62 +22,70 @@ export function accessCoverage(
   const sets = ruleSets(desired);
   const rules = sets.flatMap(({ each }) => each);
   const world = coverageWorld(judged, desired, rules, options);
-  const { matches } = options;
-  const judges = sets.map((set) => ({ set, judge: changeJudge(world, set, desired, matches) }));
-  const isUnnoticed = (change: SingleChange, isTaken: boolean): boolean | null => {
-    const verdicts = judges.map(({ judge }) => judge([change]));
-    if (verdicts.some(({ isRefused }) => isRefused())) return false;
-    return isTaken && verdicts.some(({ mends }) => mends) ? null : true;
+  const { people, roles, permissions, ways, work } = world;
+  const ofAccess = rules
+    .filter(({ isOfAccess }) => isOfAccess)
+    .map((rule) => ({ rule, judge: ruleJudge(rule, world) }));
+  const judges: readonly ChangeJudge[] = [
+    ...ofAccess.map(({ judge }) => judge),
+    ...sets.map((set) => guardJudge(set, world, desired, options.matches)),
+  ];
+  const refusing = new Set<ChangeJudge>();
+  const isUnnoticed = (
+    isTaken: boolean,
+    verdictOf: (judge: ChangeJudge) => ChangeVerdict,
+  ): boolean | null => {
+    work(judges.length / 4);
+    let [isRefused, mends] = [false, false];
+    for (const judge of judges) {
+      const verdict = verdictOf(judge);
+      if (verdict.isRefused) {
+        refusing.add(judge);
+        isRefused = true;
+      }
+      mends ||= verdict.mends;
+    }
+    return isRefused ? false : isTaken && mends ? null : true;
   };
-  // Members who are alike are one case.
-  const verdictOf = memoized((person: PersonAccess) =>
-    memoized((role: WorldRole) => ({
-      isUnnoticed: isUnnoticed({ person, role }, person.roles.includes(role.key)),
-    })),
-  );
-  const isUnnoticedGrant = (person: number, role: WorldRole): boolean | null => {
-    const like = world.people[person]?.like;
-    return like === undefined ? null : verdictOf(like)(role).isUnnoticed;
+  const isUnnoticedGrant = (person: number, roleIndex: number): boolean | null => {
+    const role = roles[roleIndex];
+    const isTaken = people[person]?.held.has(roleIndex) === true;
+    if (role?.known && !isDecisive(person, role.grants, Number(isTaken))) return null;
+    return isUnnoticed(isTaken, (judge) => judge.grant(person, roleIndex));
   };
-  const isUnnoticedEdit = (index: number, permission: string): boolean | null => {
-    const role = world.roles[index];
-    if (role === undefined) return null;
-    return isUnnoticed({ role, permission }, role.access?.permissions?.includes(permission) ?? false);
+  const isDecisive = (person: number, granted: Iterable<number>, by: number): boolean => {
+    for (const permission of granted) if (ways(person, permission) === by) return true;
+    return false;
   };
-  const effects = changeEffects(world);
+  const isUnnoticedEdit = (roleIndex: number, permission: number): boolean | null => {
+    const { grants, holders = [] } = roles[roleIndex] ?? {};
+    const isTaken = grants?.has(permission) === true;
+    if (!holders.some((person) => ways(person, permission) === Number(isTaken))) return null;
+    return isUnnoticed(isTaken, (judge) => judge.edit(roleIndex, permission));
+  };
   const groups = [
-    ...world.roles.flatMap((role, index) =>
+    ...roles.flatMap((_, role) =>
       [true, false].map((isHeld) =>
-        grantGroup(index, isHeld, world, (person) =>
-          effects.grant(person, index) ? isUnnoticedGrant(person, role) : null,
-        ),
+        grantGroup(role, isHeld, world, (person) => isUnnoticedGrant(person, role)),
       ),
     ),
-    ...world.permissions.map((name, permission) =>
-      givenGroup(permission, world, (role) =>
-        effects.edit(role, permission) ? isUnnoticedEdit(role, name) : null,
-      ),
+    ...permissions.map((_, permission) =>
+      givenGroup(permission, world, (role) => isUnnoticedEdit(role, permission)),
     ),
-    ...world.roles.map((_, role) =>
-      takenGroup(role, world, (permission) =>
-        effects.edit(role, permission) ? isUnnoticedEdit(role, world.permissions[permission] ?? "") : null,
-      ),
-    ),
+    ...roles.map((_, role) => takenGroup(role, world, (permission) => isUnnoticedEdit(role, permission))),
   ];
   const isSensitive = sensitiveIn(desired.projects);
   const unnoticed = groups
     .filter(({ subjects, toAnybody }) => subjects.length > 0 || toAnybody)
     .map((group) => ({ ...group, sensitive: permissionsOf(group).some(isSensitive) }));
   const sizeOf = ({ subjects, toAnybody }: Group): number => subjects.length + (toAnybody ? 1 : 0);
+  const isIdle = ({ rule, judge }: (typeof ofAccess)[number]): boolean =>
+    !(rule.isDefault || judge.isBroken || refusing.has(judge) || judge.refusesNewPerson());
   return {
     groups: unnoticed,
     changes: groups.reduce((sum, group) => sum + group.of, 0),
     unnoticed: unnoticed.reduce((sum, group) => sum + sizeOf(group), 0),
-    unbroken: judges.flatMap(({ set, judge }) => {
-      const violationsOf = judgeSet(judged, set, "live");
-      const holding = set.each.filter((rule) => !rule.isDefault && (violationsOf(rule) ?? []).length === 0);
-      return unbrokenRules(holding, world, judge, matches);
-    }),
+    idle: ofAccess.filter(isIdle).map(({ rule, judge }) => ({ rule: rule.listed, count: judge.count })),
     rules: rules.filter(({ isDefault }) => !isDefault).length,
   };
 }

@@ -1,7 +1,8 @@
 import { enforcedSets, ownRules } from "../../kernel/rules/base-rules.ts";
 import { checkText } from "../../kernel/rules/checks.ts";
-import { listRules, type RuleItem } from "../../kernel/rules/every-rule.ts";
+import { type GuardItem, listRules } from "../../kernel/rules/every-rule.ts";
 import { rolesInCheck } from "../../kernel/rules/rule-roles.ts";
+import { NO_POLICIES } from "../../kernel/rules/settings/every-setting.ts";
 import type { SettingName } from "../../kernel/rules/settings/setting-kinds.ts";
 import type { ListedRule } from "../../model/coverage.ts";
 import { type Check, DEFAULT_ESCALATION, type DesiredState, type Policies } from "../../model/desired.ts";
@@ -13,14 +14,18 @@ export type CoverageRule = {
   readonly violated: Check | string | null;
   /** The roles, permissions and patterns that the rule names. */
   readonly names: readonly RuleName[];
+  /** The rules of a merchant that has only this one. */
+  readonly alone: Rules;
   /** True for a rule that no file sets. */
   readonly isDefault: boolean;
-  /** True if it limits what changes, not who has what. */
-  readonly limitsChanges: boolean;
-} & (RuleItem | { readonly kind: "check"; readonly check: Check });
+  /** True if it judges what people hold, not who they are or what changes. */
+  readonly isOfAccess: boolean;
+} & ({ readonly kind: "check"; readonly check: Check } | { readonly kind: "policy" } | GuardItem);
 
 /** A name in a rule. */
 export type RuleName = Pick<SettingName, "what" | "text">;
+
+type Rules = Pick<DesiredState, "guards" | "policies" | "checks">;
 
 /** The rules of a merchant's own files, or of a file that the project enforces, together and each by itself. */
 export interface RuleSet {
@@ -41,34 +46,37 @@ export function ruleSets(desired: DesiredState): readonly RuleSet[] {
   ];
 }
 
-type Sections = Pick<DesiredState, "guards" | "policies" | "checks">;
-
 function rulesOfSet(
-  rules: Sections,
+  { checks, policies, guards }: Rules,
   // A set of rules beside others has no defaults of some guards.
-  written: Pick<Sections, "guards">,
+  written: Pick<Rules, "guards">,
   enforcedBy: string | null,
 ): readonly CoverageRule[] {
-  const ofChecks = rules.checks.map((check): CoverageRule => {
+  const { escalation } = policies;
+  const ways = escalation && { escalation };
+  const none = { guards: { protect: { roles: [], members: [] } }, policies: { ...NO_POLICIES, ...ways } };
+  const ofChecks = checks.map((check): CoverageRule => {
     const listed = { section: "checks", text: checkText(check), origin: check.origin } as const;
     return {
       listed: { ...listed, keys: [], entry: null, enforcedBy },
       violated: check,
-      names: namesInCheck(check, rules.policies),
+      names: namesInCheck(check, policies),
+      alone: { ...none, checks: [check] },
       isDefault: false,
-      limitsChanges: false,
+      isOfAccess: true,
       kind: "check",
       check,
     };
   });
   return [
     ...ofChecks,
-    ...listRules(rules, written.guards).map(
-      ({ section, key, entry: { text, keys, entry, violated, item }, ...facts }): CoverageRule => ({
+    ...listRules({ guards, policies }, written.guards).map(
+      ({ section, key, entry: { text, keys, entry, violated }, item, alone, ...facts }): CoverageRule => ({
         listed: { section, text, origin: null, keys: [section, key, ...keys], entry, enforcedBy },
         violated,
+        alone: { ...alone, checks: [] },
         ...facts,
-        ...item,
+        ...(item ?? { kind: "policy" }),
       }),
     ),
   ];

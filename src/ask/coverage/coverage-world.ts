@@ -1,17 +1,15 @@
 import { type GlobMatch, matchesAny } from "../../kernel/diff/scope.ts";
 import type { Access, PersonAccess, RoleAccess } from "../../kernel/rules/access.ts";
-import type { Judged } from "../../kernel/rules/checks.ts";
+import { countWork, type Judged } from "../../kernel/rules/checks.ts";
 import { ADMINISTRATORS } from "../../kernel/rules/gains.ts";
 import { openDeclared } from "../../kernel/rules/judge-rules.ts";
 import { entriesByAddress, openAddresses } from "../../kernel/values/person.ts";
-import { groupByKey } from "../../lib/text.ts";
+import { isLiteralGlob } from "../../lib/glob.ts";
 import type { DesiredMember, DesiredState } from "../../model/desired.ts";
-import type { CoverageRule } from "./coverage-rules.ts";
+import type { CoverageRule, RuleName } from "./coverage-rules.ts";
 
 /** The access that is judged, and the functions that judge it. */
 export interface CoverageOptions {
-  /** True if there are no roles and members beside those of the access. */
-  readonly complete: boolean;
   /** The keys of roles that a plan reads only once they are granted; absent: none. */
   readonly unread?: ReadonlySet<string>;
   readonly matches: GlobMatch;
@@ -27,8 +25,6 @@ export interface WorldRole {
   /** True if a plan can change its permissions. */
   readonly editable: boolean;
   readonly custom: boolean;
-  /** True if a plan reads it only once it is granted. */
-  readonly unread: boolean;
   readonly grants: ReadonlySet<number>;
   readonly holders: readonly number[];
   readonly access: RoleAccess | undefined;
@@ -38,14 +34,7 @@ export interface WorldRole {
 export interface WorldPerson {
   readonly access: PersonAccess;
   readonly held: ReadonlySet<number>;
-  /** The first member to whom all rules apply alike; the stranger for itself. */
-  readonly like: PersonAccess;
-}
-
-/** A member that stands for so many who are alike. */
-export interface Crowd {
-  readonly person: PersonAccess;
-  readonly size: number;
+  readonly entry: DesiredMember | undefined;
 }
 
 /** An access whose single changes are judged, by indexes. */
@@ -57,12 +46,14 @@ export interface CoverageWorld {
   readonly permissions: readonly string[];
   /** The roles that a plan reads, and the members. */
   readonly access: Access;
-  /** The members, of those who are alike two by themselves and the others by a third one. */
-  readonly crowd: readonly Crowd[];
   /** Finds the key of a role by its name or id in a rule. */
   readonly find: (nameOrId: string) => string | undefined;
-  /** False if there may be roles and members that the access does not list. */
-  readonly complete: boolean;
+  /** Returns the indexes of the patterns that match a member. */
+  readonly patternsOf: (names: readonly RuleName[]) => (person: PersonAccess) => readonly number[];
+  /** Returns by how many of a member's roles it has a permission. */
+  readonly ways: (person: number, permission: number) => number;
+  /** Subtracts steps of work from what is left; throws `TooMuchWork` if nothing is. */
+  readonly work: (steps: number) => void;
 }
 
 /**
@@ -89,17 +80,19 @@ export const STRANGER: PersonAccess = {
   mfa: null,
 };
 
+/** The steps of work for one merchant: some seconds, and more than those of 10,000 members with 100 roles and 30 rules. */
+const MAX_STEPS = 40_000_000;
+
 /** Indexes an access with the permissions that the rules name. */
 export function coverageWorld(
   { access, find }: Judged,
   { members = [] }: Pick<DesiredState, "members">,
   rules: readonly CoverageRule[],
-  { complete, unread = new Set(), matches }: CoverageOptions,
+  { unread = new Set(), matches }: CoverageOptions,
 ): CoverageWorld {
   const { people: knownPeople, roles, removed } = access;
-  const people = [...knownPeople, STRANGER];
   const keys = new Set([...roles.keys()].filter((key) => !removed.has(key)));
-  for (const { roles: held } of people) for (const key of held) if (!removed.has(key)) keys.add(key);
+  for (const { roles: held } of knownPeople) for (const key of held) if (!removed.has(key)) keys.add(key);
   const ids = new Set([...roles.values()].map(({ id }) => id));
   for (const id of ADMINISTRATORS) if (!ids.has(id)) keys.add(id);
   const index = new Map([...keys].map((key, position) => [key, position]));
@@ -110,84 +103,87 @@ export function coverageWorld(
     ]),
   ];
   const permissionIndex = new Map(permissions.map((permission, position) => [permission, position]));
-  const holders = new Map<number, number[]>([...index.values()].map((position) => [position, []]));
-  const held = people.map((person) => new Set(person.roles.flatMap((key) => index.get(key) ?? [])));
-  held.forEach((heldRoles, person) => {
-    for (const role of heldRoles) holders.get(role)?.push(person);
+  const entryOf = openEntries(members);
+  const people = [...knownPeople, STRANGER].map((person) => ({
+    access: person,
+    held: new Set(person.roles.flatMap((key) => index.get(key) ?? [])),
+    entry: entryOf(person),
+  }));
+  const budget = { steps: MAX_STEPS };
+  const work = (steps: number): void => countWork({ budget }, steps);
+  work(people.length * (keys.size + permissions.length) + keys.size * permissions.length);
+  const holders = [...keys].map((): number[] => []);
+  people.forEach(({ held }, person) => {
+    for (const role of held) holders[role]?.push(person);
   });
-  const likeness = openLikeness(members, rules, matches);
-  const alike = [...groupByKey(knownPeople, likeness)];
-  const firstAlike = new Map(alike.flatMap((group) => group.map((person) => [person, group[0]] as const)));
+  const worldRoles = [...index].map(([key, position]): WorldRole => {
+    const role = roles.get(key);
+    const isKnown = role !== undefined && role.permissions !== null;
+    return {
+      key,
+      name: role?.name ?? key,
+      id: role?.id ?? (key.startsWith("role_") ? key : null),
+      known: isKnown,
+      editable: isKnown && role.custom,
+      custom: role?.custom ?? false,
+      grants: new Set((role?.permissions ?? []).flatMap((name) => permissionIndex.get(name) ?? [])),
+      holders: holders[position] ?? [],
+      access: role,
+    };
+  });
   return {
-    roles: [...index].map(([key, position]): WorldRole => {
-      const role = roles.get(key);
-      const isKnown = role !== undefined && role.permissions !== null;
-      return {
-        key,
-        name: role?.name ?? key,
-        id: role?.id ?? (key.startsWith("role_") ? key : null),
-        known: isKnown,
-        editable: isKnown && role.custom,
-        custom: role?.custom ?? false,
-        unread: unread.has(key),
-        grants: new Set(
-          (role?.permissions ?? []).flatMap((permission) => permissionIndex.get(permission) ?? []),
-        ),
-        holders: holders.get(position) ?? [],
-        access: role,
-      };
-    }),
-    people: people.map((person, position) => ({
-      access: person,
-      held: held[position] ?? new Set(),
-      like: firstAlike.get(person) ?? person,
-    })),
+    roles: worldRoles,
+    people,
     permissions,
     access: { ...access, roles: new Map([...roles].filter(([key]) => !unread.has(key))) },
-    crowd: alike.flatMap(([first, second, ...others]) => [
-      { person: first, size: 1 },
-      ...(second === undefined ? [] : [{ person: second, size: 1 }]),
-      ...(others[0] === undefined ? [] : [{ person: others[0], size: others.length }]),
-    ]),
     find: (nameOrId) => find(nameOrId) ?? (keys.has(nameOrId) ? nameOrId : undefined),
-    complete,
+    patternsOf: openPatterns(members, matches),
+    ways: countWays(people, worldRoles, permissions.length),
+    work,
   };
 }
 
-/** Returns a function that gives the same text for members to whom all rules apply alike. */
-function openLikeness(
-  members: readonly DesiredMember[],
-  rules: readonly CoverageRule[],
-  matches: GlobMatch,
-): (person: PersonAccess) => string {
-  const entries = new Map(
-    members.flatMap((member) => (member.id === undefined ? [] : [[member.id, member] as const])),
-  );
+function openEntries(members: readonly DesiredMember[]): (person: PersonAccess) => DesiredMember | undefined {
+  const pinned = new Map(members.flatMap((entry) => (entry.id === undefined ? [] : [[entry.id, entry]])));
   const byAddress = entriesByAddress(members);
+  return ({ id, name, email }) => pinned.get(id ?? "") ?? byAddress.get((email ?? name).toLowerCase());
+}
+
+/** Returns a function that finds which patterns match a member, by one of the addresses of the person. */
+function openPatterns(members: readonly DesiredMember[], matches: GlobMatch): CoverageWorld["patternsOf"] {
   const addressesOf = openAddresses(members);
-  const named = [
-    ...new Set(
-      rules.flatMap(({ names }) =>
-        names.flatMap(({ what, text }) => (what === "member-pattern" ? [text, ...addressesOf(text)] : [])),
-      ),
-    ),
-  ];
-  return ({ id, name, email, status, roles, serviceAccount, ignored, mfa }) => {
-    const { until, roles: grants = [] } =
-      entries.get(id ?? "") ?? byAddress.get((email ?? name).toLowerCase()) ?? {};
-    const ends = grants.flatMap((grant) =>
-      grant.until === undefined ? [] : [[grant.role, grant.until.text]],
-    );
-    const names = [id ?? name, name];
-    return JSON.stringify([
-      [...roles].sort(),
-      status,
-      serviceAccount,
-      ignored,
-      mfa,
-      until?.text,
-      ends.sort(),
-      named.filter((text) => matchesAny([text], names, matches)),
-    ]);
+  return (names) => {
+    const literal = new Map<string, number[]>();
+    const globs: (readonly [glob: string, index: number])[] = [];
+    names.forEach(({ what, text }, index) => {
+      if (what !== "member-pattern") return;
+      if (!isLiteralGlob(text)) globs.push([text, index]);
+      for (const name of [text.toLowerCase(), ...addressesOf(text)]) {
+        literal.set(name, [...(literal.get(name) ?? []), index]);
+      }
+    });
+    return ({ id, name }) => [
+      ...new Set([
+        ...[id ?? name, name].flatMap((text) => literal.get(text.toLowerCase()) ?? []),
+        ...globs.flatMap(([glob, index]) => (matchesAny([glob], [id ?? name, name], matches) ? index : [])),
+      ]),
+    ];
   };
+}
+
+function countWays(
+  people: readonly WorldPerson[],
+  roles: readonly WorldRole[],
+  width: number,
+): CoverageWorld["ways"] {
+  const counts = new Uint16Array(people.length * width);
+  people.forEach(({ held }, person) => {
+    for (const role of held) {
+      for (const permission of roles[role]?.grants ?? []) {
+        const cell = person * width + permission;
+        counts[cell] = (counts[cell] ?? 0) + 1;
+      }
+    }
+  });
+  return (person, permission) => counts[person * width + permission] ?? 0;
 }

@@ -9,7 +9,7 @@ import { showPlans } from "../../app/show/show-plans.ts";
 import { accessCoverage } from "../../ask/coverage/access-coverage.ts";
 import { openLasting } from "../../ask/coverage/coverage-world.ts";
 import { judgeEach } from "../../ask/coverage/judge-each.ts";
-import { scopeOf } from "../../kernel/diff/scope.ts";
+import { type GlobMatch, scopeOf } from "../../kernel/diff/scope.ts";
 import { namedRoleIds } from "../../kernel/plan/build-plan.ts";
 import {
   type Access,
@@ -18,9 +18,11 @@ import {
   liveRoleFinder,
   splitByResource,
 } from "../../kernel/rules/access.ts";
-import type { Judged } from "../../kernel/rules/checks.ts";
+import { type Judged, TooMuchWork } from "../../kernel/rules/checks.ts";
 import { ADMINISTRATORS } from "../../kernel/rules/gains.ts";
 import { openDeclared } from "../../kernel/rules/judge-rules.ts";
+import { oneLine } from "../../lib/escape.ts";
+import type { RuleCoverage } from "../../model/coverage.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { FailureJson } from "../../model/events.ts";
 import type { Plan } from "../../model/plan.ts";
@@ -37,17 +39,19 @@ export type CheckOptions = Omit<SnapshotOptions, "at"> & {
   readonly coverage?: true;
 };
 
-/** The access of merchants, to be judged by their rules. */
+/** The access of a merchant, to be judged by its rules. */
+interface JudgedMerchant {
+  readonly state: DesiredState;
+  readonly judged: Judged;
+  /** The access that changes are made to. */
+  readonly changed: Judged;
+  /** The keys of roles that a plan reads only once they are granted. */
+  readonly unread: ReadonlySet<string>;
+}
+
+/** The access of all merchants. */
 interface JudgedMerchants {
-  readonly all: readonly {
-    readonly state: DesiredState;
-    readonly judged: Judged;
-    /** The access that changes are made to. */
-    readonly changed: Judged;
-    /** The keys of roles that a plan reads only once they are granted. */
-    readonly unread: ReadonlySet<string>;
-    readonly complete: boolean;
-  }[];
+  readonly all: readonly JudgedMerchant[];
   readonly sources: readonly { readonly file: string; readonly text: string }[];
   readonly failures: readonly FailureJson[];
 }
@@ -60,14 +64,23 @@ export async function checkRules(paths: readonly string[], options: CheckOptions
     failures,
   } = await (options.live ? judgeLiveMerchants : judgeDeclaredMerchants)(paths, options, io);
   const matches = globMatcher();
+  const covered = judged.map((one) => (options.coverage ? coverageOf(one, matches) : null));
+  const tooLarge = judged.flatMap(({ state }, index) =>
+    covered[index] === "too-large" ? tooLargeFailure(state) : [],
+  );
+  for (const { message, hint } of tooLarge) io.stderr.write(`${message} ${hint}\n`);
+  const allFailures = [...failures, ...tooLarge];
   const view: CheckedView = {
     source: options.live ? "live" : "declared",
-    merchants: judged.map(({ state, judged, changed, unread, complete }) => ({
-      merchant: state.merchant,
-      file: state.origin.file,
-      judged: judgeEach(judged, state),
-      coverage: options.coverage ? accessCoverage(changed, state, { complete, unread, matches }) : null,
-    })),
+    merchants: judged.map(({ state, judged }, index) => {
+      const coverage = covered[index] ?? null;
+      return {
+        merchant: state.merchant,
+        file: state.origin.file,
+        judged: judgeEach(judged, state),
+        coverage: coverage === "too-large" ? null : coverage,
+      };
+    }),
     placeOf: listedRuleFinder(
       judged.map(({ state }) => state),
       sources,
@@ -76,15 +89,33 @@ export async function checkRules(paths: readonly string[], options: CheckOptions
   const { sink, end } = outputTo(options.output, io);
   sink.write(
     options.format === "json"
-      ? checkedJson(view, failures)
+      ? checkedJson(view, allFailures)
       : renderChecked(view, styleFor(sink, io, options.color), options.verbose === true),
   );
   await end();
-  if (failures.length > 0) return ExitCode.failed;
+  if (allFailures.length > 0) return ExitCode.failed;
   const isBroken = view.merchants.some(({ judged }) =>
     judged.some(({ violations }) => violations.length > 0),
   );
   return isBroken ? ExitCode.refused : ExitCode.ok;
+}
+
+function coverageOf(
+  { state, changed, unread }: JudgedMerchant,
+  matches: GlobMatch,
+): RuleCoverage | "too-large" {
+  try {
+    return accessCoverage(changed, state, { unread, matches });
+  } catch (error) {
+    if (error instanceof TooMuchWork) return "too-large";
+    throw error;
+  }
+}
+
+function tooLargeFailure({ merchant, origin }: DesiredState): FailureJson {
+  const message = `${oneLine(merchant)} has too many members, roles and rules to try every change.`;
+  const hint = "Try a part of the files, or read the rules with lint.";
+  return { merchant, file: origin.file, line: null, column: null, code: "coverage-too-large", message, hint };
 }
 
 async function judgeDeclaredMerchants(
@@ -100,7 +131,7 @@ async function judgeDeclaredMerchants(
   return {
     all: states.map((state) => {
       const judged = openDeclared(state, now);
-      return { state, judged, changed: openLasting(state, now), unread: new Set(), complete: false };
+      return { state, judged, changed: openLasting(state, now), unread: new Set() };
     }),
     sources: loaded.sources,
     failures: loaded.diagnostics.filter(isFileError).map(diagnosticFailure),
@@ -137,7 +168,7 @@ async function judgeLiveMerchants(
       const unread = new Set(ADMINISTRATORS.filter((id) => !read.has(id)));
       const roles = new Map([...access.roles].filter(([key]) => !unread.has(key)));
       const judged = judgedOf({ ...access, roles }, plan, state);
-      return { state, judged, changed: judgedOf(access, plan, state), unread, complete: true };
+      return { state, judged, changed: judgedOf(access, plan, state), unread };
     });
     return { all: judged, sources: project.sources, failures };
   } finally {

@@ -34,7 +34,6 @@ export function countsOfChecks(rules: Rules, judged: Judged): readonly HolderCou
   if (limits.length === 0) return [];
   const context = contextOf(judged, rules);
   return limits.map((check) => ({
-    text: checkText(check),
     holders: holdersOfLimit(check, context),
     limit: check.atMost,
     bound: "most",
@@ -237,7 +236,7 @@ export interface Budget {
 export class TooMuchWork extends Error {}
 
 /** Subtracts steps of work from the budget; throws `TooMuchWork` if it is used up. */
-export function countWork({ budget }: Judged, steps: number): void {
+export function countWork({ budget }: Pick<Judged, "budget">, steps: number): void {
   if (budget === undefined) return;
   budget.steps -= steps;
   if (budget.steps < 0) throw new TooMuchWork();
@@ -245,8 +244,6 @@ export function countWork({ budget }: Judged, steps: number): void {
 
 /** The people whom a rule limits together. */
 export interface HolderCount {
-  /** The rule, as reports list it. */
-  readonly text: string;
   readonly holders: readonly PersonAccess[];
   readonly limit: number;
   readonly bound: "most" | "fewest";

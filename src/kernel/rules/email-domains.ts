@@ -17,6 +17,7 @@ export const emailDomains = {
     ),
   },
   codes: ["email-domains"],
+  ofAddresses: true,
   list: (domains) =>
     domains === undefined
       ? []
@@ -26,7 +27,7 @@ export const emailDomains = {
             keys: [],
             entry: null,
             violated: KEY,
-            item: { kind: "email-domains", domains },
+            alone: domains,
           } as const,
         ],
   counts: () => [],

@@ -20,7 +20,7 @@ import { requireMfa } from "./require-mfa.ts";
 import { requireUntil } from "./require-until.ts";
 import type { Guard, LintFacts, LintOfRule, LooserContext, Policy, RuleEntry, RuleModule } from "./rule.ts";
 import { separate } from "./separate.ts";
-import { type GuardName, itemsInFile, type RuleSettings } from "./settings/every-setting.ts";
+import { type GuardName, itemsInFile, NO_POLICIES, type RuleSettings } from "./settings/every-setting.ts";
 import type { SettingName } from "./settings/setting-kinds.ts";
 
 /** The policies, by their names in a state: everything that deals with policies loops over these. */
@@ -39,20 +39,18 @@ const GUARDS = { maxRemovals, maxGains, protect, minHolders } as const satisfies
   readonly [Name in GuardName]-?: Guard<GuardSettings[Name]>;
 };
 
-type Table = typeof POLICIES & typeof GUARDS;
-
-/** The data to judge a single rule. */
-export type RuleItem = ReturnType<Table[keyof Table]["list"]>[number]["item"];
+/** The data of a single rule of a guard. */
+export type GuardItem = ReturnType<(typeof GUARDS)[GuardName]["list"]>[number]["item"];
 
 /** A policy with its value in a state; one that is not set has the value for none. */
 interface SetPolicy {
-  readonly policy: Policy<unknown, RuleItem>;
+  readonly policy: Policy<unknown>;
   readonly value: unknown;
 }
 
 interface SetGuard {
   readonly name: GuardName;
-  readonly guard: Guard<unknown, RuleItem>;
+  readonly guard: Guard<unknown, GuardItem>;
   readonly value: unknown;
 }
 
@@ -64,7 +62,7 @@ const POLICY_LIST = Object.entries(POLICIES) as unknown as readonly (readonly [
 const GUARD_LIST = Object.entries(GUARDS) as unknown as readonly (readonly [GuardName, SetGuard["guard"]])[];
 
 /** All rules, in the order of reports. */
-const RULES: readonly RuleModule<unknown, RuleItem>[] = [...POLICY_LIST, ...GUARD_LIST].map(
+const RULES: readonly RuleModule<unknown, GuardItem>[] = [...POLICY_LIST, ...GUARD_LIST].map(
   ([, rule]) => rule,
 );
 
@@ -82,13 +80,17 @@ export function guardsIn(guards: GuardSettings): readonly SetGuard[] {
 interface ListedEntry {
   readonly section: "guards" | "policies";
   readonly key: string;
-  readonly entry: RuleEntry<RuleItem>;
+  readonly entry: RuleEntry<unknown>;
+  /** The data of a guard's rule. */
+  readonly item?: GuardItem;
   /** The roles, permissions and patterns that the rule names. */
   readonly names: readonly SettingName[];
+  /** The settings with this rule only. */
+  readonly alone: RuleSettings;
   /** True for a rule that no file sets. */
   readonly isDefault: boolean;
-  /** True if it limits what changes, not who has what. */
-  readonly limitsChanges: boolean;
+  /** True if it judges what people hold, not who they are or what changes. */
+  readonly isOfAccess: boolean;
 }
 
 /** Lists each rule of guards and policies; `written` are the guards without defaults. */
@@ -96,32 +98,36 @@ export function listRules(
   { guards, policies }: RuleSettings,
   written: GuardSettings,
 ): readonly ListedEntry[] {
-  const of = (
-    rule: RuleModule<unknown, RuleItem>,
-    value: unknown,
-    written: unknown,
-  ): readonly ListedEntry[] =>
-    rule.list(value, written).map((entry) => ({
-      section: rule.section,
-      key: rule.key,
-      entry,
-      names: rule.kind.names(writtenAlone(entry, value)),
-      isDefault: isDefault(entry.item),
-      limitsChanges: rule.section === "guards" && rule.report === undefined,
-    }));
   return [
-    ...policiesIn(policies).flatMap(({ policy, value }) => of(policy, value, value)),
-    ...guardsIn(guards).flatMap(({ name, guard, value }) => of(guard, value, written[name])),
+    ...POLICY_LIST.flatMap(([name, policy]) =>
+      policy.list(policies[name], policies[name]).map((entry) => ({
+        ...listed(policy, entry),
+        alone: { guards: NO_GUARDS, policies: { ...NO_POLICIES, [name]: entry.alone } },
+        isDefault: false,
+        isOfAccess: policy.ofAddresses !== true,
+      })),
+    ),
+    ...GUARD_LIST.flatMap(([name, guard]) =>
+      guard.list(guards[name], written[name]).map((entry) => ({
+        ...listed(guard, entry),
+        item: entry.item,
+        alone: { guards: { ...NO_GUARDS, [name]: entry.alone }, policies: NO_POLICIES },
+        isDefault: isDefault(entry.item),
+        isOfAccess: guard.report !== undefined,
+      })),
+    ),
   ];
 }
 
-/** Returns the part of a setting that is one rule, as a file has it. */
-function writtenAlone({ keys, entry }: RuleEntry<RuleItem>, value: unknown): unknown {
-  const inner = entry !== null ? [entry] : keys.length === 0 ? value : null;
-  return keys.reduceRight((part: unknown, key) => ({ [key]: part }), inner);
+function listed({ section, key, kind }: RuleModule<unknown, GuardItem>, entry: RuleEntry<unknown>) {
+  return { section, key, entry, names: kind.names(entry.alone) };
 }
 
-function isDefault(item: RuleItem): boolean {
+const NO_GUARDS: GuardSettings = Object.fromEntries(
+  GUARD_LIST.map(([name, { off }]) => [name, off]),
+) as unknown as GuardSettings;
+
+function isDefault(item: GuardItem): boolean {
   return "written" in item && !item.written;
 }
 
@@ -189,9 +195,9 @@ export function isCause(
   const guard = guardAt(listed);
   if (guard === undefined || !guard.codes.includes(refusal.code)) return false;
   const itemsOfGuard = items.filter(
-    (candidate): candidate is CauseItem & RuleItem => guardAt(candidate.listed) === guard,
+    (candidate): candidate is CauseItem & GuardItem => guardAt(candidate.listed) === guard,
   );
-  return guard.causes(item as RuleItem, refusal, { matches, items: itemsOfGuard });
+  return guard.causes(item as GuardItem, refusal, { matches, items: itemsOfGuard });
 }
 
 /** The item of a listed rule: for a guard, one that the guard itself listed. */
@@ -211,7 +217,7 @@ export function resultOfGuard(
   judged: Judged,
   isDeclared: boolean,
 ): RuleResult | null | undefined {
-  return guardAt(listed)?.report?.(item as RuleItem, judged, isDeclared);
+  return guardAt(listed)?.report?.(item as GuardItem, judged, isDeclared);
 }
 
 /** Returns whether guards have a rule that a refusal of a guard is by, and not only its default. */
@@ -243,7 +249,7 @@ export function decides(
 }
 
 /** Returns the guard with a refusal's code; `undefined` if no file sets it. */
-function guardOfCode(code: string): Guard<unknown, RuleItem> | undefined {
+function guardOfCode(code: string): Guard<unknown, GuardItem> | undefined {
   return GUARD_LIST.map(([, guard]) => guard).find(({ codes }) => codes.includes(code));
 }
 

@@ -24,7 +24,7 @@ export const forbidPermissions = {
             keys: [],
             entry: null,
             violated: KEY,
-            item: { kind: "forbid", permissions },
+            alone: permissions,
           } as const,
         ],
   counts: () => [],

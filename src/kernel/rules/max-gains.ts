@@ -30,7 +30,8 @@ export const maxGains = {
       keys: [what],
       entry: null,
       violated: null,
-      item: { kind: "max-gains", what } as const,
+      alone: { [what]: limit },
+      item: { kind: "max-gains", what, reach: limit.reach === true } as const,
     })),
   counts: () => [],
   looser: (before, after) => looserGains(effective(before), effective(after), LEAST),
@@ -67,7 +68,10 @@ export const maxGains = {
     });
   },
   causes: ({ what }, { override }) => override?.startsWith(`max-gains=${what}:`) === true,
-} as const satisfies Guard<GainLimits | undefined, { readonly kind: "max-gains"; readonly what: string }>;
+} as const satisfies Guard<
+  GainLimits | undefined,
+  { readonly kind: "max-gains"; readonly what: string; readonly reach: boolean }
+>;
 
 /** Returns what is looser in some limits, of which shares allow at least so many. */
 export function looserGains(before: GainLimits, after: GainLimits, least: number): readonly string[] {

@@ -20,11 +20,10 @@ export const maxHolders = {
       keys: [role],
       entry: null,
       violated: `max-holders ${role}`,
-      item: { kind: "max-holders", role, max } as const,
+      alone: { [role]: max },
     })),
   counts: (limits, context) =>
     Object.entries(limits).map(([role, max]) => ({
-      text: limitText(role, max),
       holders: holdersBy(role, context.counted, context),
       limit: max,
       bound: "most",

@@ -30,6 +30,7 @@ export const maxRemovals = {
             keys: [],
             entry: null,
             violated: null,
+            alone: limit,
             item: { kind: "max-removals", limit },
           } as const,
         ],

@@ -34,19 +34,23 @@ export const minHolders = {
       keys: [role],
       entry: null,
       violated: null,
+      alone: { [role]: min },
       item: { kind: "min-holders", role, min, written: isWritten } as const,
     }));
   },
   counts: (settings, context) =>
-    Object.entries(settings ?? {}).map(([role, min]) => ({
-      text: minimumText(role, min),
+    Object.entries(settings ?? {}).flatMap(([role, min]) => {
       // In the files alone, everybody counts as accepted.
-      holders: holdersBy(role, context.index, context).filter(
+      const holders = holdersBy(role, context.index, context).filter(
         (person) => isAccepted(person) || person.status === "invited",
-      ),
-      limit: min,
-      bound: "fewest",
-    })),
+      );
+      // Nobody can log in as a service account, so the minimum applies both without and with them.
+      return [holders.filter(isPerson), holders].map((counted) => ({
+        holders: counted,
+        limit: min,
+        bound: "fewest" as const,
+      }));
+    }),
   looser(before, after) {
     const needed = minimumsOf(after);
     return Object.entries(minimumsOf(before)).flatMap(([role, min]) => {

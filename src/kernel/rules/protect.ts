@@ -25,6 +25,7 @@ export const protect = {
       keys: ["roles"],
       entry: glob,
       violated: null,
+      alone: { roles: [glob], members: [] },
       item: { kind: "protect-role", glob } as const,
     })),
     ...members.map((glob) => ({
@@ -32,6 +33,7 @@ export const protect = {
       keys: ["members"],
       entry: glob,
       violated: null,
+      alone: { roles: [], members: [glob] },
       item: { kind: "protect-member", glob } as const,
     })),
   ],
@@ -45,7 +47,6 @@ export const protect = {
     }),
   refuse(globs, { files: { members: entries = [] }, scope, changes: due, deferred, matches, enforcedBy }) {
     if (globs.roles.length + globs.members.length === 0) return [];
-    const addresses = new Map(scope.members.map((member) => [member.id, addressesOf(member)]));
     const pinned = new Map(
       entries.flatMap(({ id, email }) => (id === undefined ? [] : [[id, email] as const])),
     );
@@ -59,6 +60,9 @@ export const protect = {
       ...changes.roles.filter(({ kind }) => kind !== "create"),
       ...changes.members.filter((change) => change.kind !== "create" && !movesAlong(change, replaced)),
     ];
+    const ids = new Set(touched.map(({ id }) => id));
+    const members = scope.members.filter(({ id }) => ids.has(id));
+    const addresses = new Map(members.map((member) => [member.id, addressesOf(member)]));
     // Of an update, a part may wait.
     const distinct = new Map(touched.map((change) => [`${change.resource} ${change.id}`, change]));
     return [...distinct.values()].flatMap((change) => {

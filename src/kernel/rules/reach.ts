@@ -25,10 +25,11 @@ export function reaching(
   escalation: Partial<Escalation> = {},
 ): (person: Pick<PersonAccess, "roles">) => Reach {
   const ways = { ...DEFAULT_ESCALATION, ...escalation };
-  const world = openWorld(access, ways);
-  const waysFrom = memoized((start: Start) => followWays(start, world), JSON.stringify);
+  // Who asks nobody's reach needs no index.
+  const worldOf = memoized((_: null) => openWorld(access, ways));
+  const waysFrom = memoized((start: Start) => followWays(start, worldOf(null)), JSON.stringify);
   const reachOfRoles = memoized(
-    (roles: readonly string[]) => reachOf(heldRoles(roles, access), world, waysFrom),
+    (roles: readonly string[]) => reachOf(heldRoles(roles, access), worldOf(null), waysFrom),
     JSON.stringify,
   );
   return ({ roles }) => reachOfRoles(roles);
@@ -74,7 +75,10 @@ function heldRoles(keys: readonly string[], { roles, removed }: Access): readonl
 
 /** Returns roles in an order that does not depend on the service's. */
 function sorted(roles: readonly RoleAccess[]): readonly RoleAccess[] {
-  return [...roles].sort(by(({ name, id }) => JSON.stringify([name, id])));
+  return roles
+    .map((role) => [JSON.stringify([role.name, role.id]), role] as const)
+    .sort(by(([key]) => key))
+    .map(([, role]) => role);
 }
 
 type Steps = readonly ReachStep[];

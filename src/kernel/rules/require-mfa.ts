@@ -14,7 +14,7 @@ export const requireMfa = {
       keys: [],
       entry: role,
       violated: keyOf(role),
-      item: { kind: "require-mfa", role } as const,
+      alone: [role],
     })),
   counts: () => [],
   looser: (before, after) =>

@@ -29,12 +29,12 @@ export const requireUntil = {
   },
   codes: ["require-until", "until-limit"],
   list: (ends) =>
-    Object.keys(ends).map((role) => ({
+    Object.entries(ends).map(([role, longest]) => ({
       text: `require_until: ${role}`,
       keys: [],
       entry: role,
       violated: keyOf(role),
-      item: { kind: "require-until", role } as const,
+      alone: { [role]: longest },
     })),
   counts: () => [],
   looser: (before, after) => [

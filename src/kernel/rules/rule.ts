@@ -13,7 +13,7 @@ import type { AccessIndex, HolderCount, Judged, Violation } from "./checks.ts";
 import type { GuardSetting, NameOf, PolicySetting } from "./settings/setting-kinds.ts";
 
 /** A rule within a setting, as reports list it. */
-export interface RuleEntry<Item> {
+export interface RuleEntry<Value> {
   /** In one line, such as `max_holders role_admin: 3`. */
   readonly text: string;
   /** The keys below the setting that lead to the rule. */
@@ -22,17 +22,20 @@ export interface RuleEntry<Item> {
   readonly entry: ListedRule["entry"];
   /** The key of its violations; `null` if no access violates it by itself. */
   readonly violated: string | null;
-  /** The data to judge this rule alone. */
-  readonly item: Item;
+  /** The setting with this rule only. */
+  readonly alone: NonNullable<Value>;
 }
 
 /** The part that policies and guards share. */
-interface Judge<Value, Item> {
+interface Judge<Value, Entry> {
   /** The codes of its refusals. */
   readonly codes: readonly string[];
   /** Lists the rules of a setting; `written` is what the files set, without defaults. */
-  list(value: Value, written: Value): readonly RuleEntry<Item>[];
-  /** Counts the people in an access whom the setting limits; empty if it judges each member or role, or changes. */
+  list(value: Value, written: Value): readonly Entry[];
+  /**
+   * Counts the people in an access whom the setting limits, as many times for each access; empty if it judges each member
+   * or role, or changes.
+   */
   counts(value: Value, context: PolicyContext): readonly HolderCount[];
   /** Returns what is looser in one setting than in another, in words. */
   looser(before: Value, after: Value, context: LooserContext): readonly string[];
@@ -41,7 +44,7 @@ interface Judge<Value, Item> {
 }
 
 /** A rule of either kind. */
-export type RuleModule<Value, Item = unknown> = Policy<Value, Item> | Guard<Value, Item>;
+export type RuleModule<Value, Item = unknown> = Policy<Value> | Guard<Value, Item>;
 
 /** Facts about the merchants that a setting applies to. */
 export interface LintFacts {
@@ -83,10 +86,15 @@ export interface PolicyContext extends Judged, EnforcedBy {
   readonly members: NonNullable<DesiredState["members"]>;
 }
 
-/** A rule for the access that results from a plan. */
-export interface Policy<Value, Item = unknown> extends PolicySetting<Value>, Judge<Value, Item> {
+/**
+ * A rule for the access that results from a plan. It judges by what its setting names, as far as people hold it, and by what
+ * else is known of them; one that names nothing, by everything.
+ */
+export interface Policy<Value> extends PolicySetting<Value>, Judge<Value, RuleEntry<Value>> {
   /** The meanings of its diagnostics, by code. Absent: files alone do not violate it. */
   readonly diagnostics?: Readonly<Record<`policy-${string}`, DiagnosticKind>>;
+  /** True if it judges addresses, whatever people hold. */
+  readonly ofAddresses?: true;
   /** Returns whether there is nothing to judge. */
   isOff(value: Value): boolean;
   judge(value: Value, context: PolicyContext): readonly Violation[];
@@ -187,7 +195,9 @@ export interface Withheld {
 }
 
 /** A limit to what an apply may do. */
-export interface Guard<Value, Item = unknown> extends GuardSetting<Value>, Judge<Value, Item> {
+export interface Guard<Value, Item = unknown>
+  extends GuardSetting<Value>,
+    Judge<Value, RuleEntry<Value> & { readonly item: Item }> {
   /** The setting that limits nothing, for rules beside others that set the guard. */
   readonly off: NonNullable<Value>;
   /** Hints about refusals of an undo, whose changes come from a run instead of the file, by code. */

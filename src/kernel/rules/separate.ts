@@ -20,7 +20,7 @@ export const separate = {
       keys: [],
       entry: roles,
       violated: keyOf(roles),
-      item: { kind: "separate", roles } as const,
+      alone: [roles],
     })),
   counts: () => [],
   /** Returns the pairs of a set that no other set has, in one line if none is left. */

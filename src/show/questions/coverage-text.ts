@@ -1,6 +1,6 @@
 import { oneLine } from "../../lib/escape.ts";
 import { counted, grouped, sortedSet } from "../../lib/text.ts";
-import type { JudgedRule, UnbrokenRule, UnnoticedGroup } from "../../model/coverage.ts";
+import type { IdleRule, JudgedRule, UnnoticedGroup } from "../../model/coverage.ts";
 import type { Style } from "../style.ts";
 import { hangingLines, moreText } from "../text/wrap.ts";
 import { type FilePlace, textOfPlace } from "./answer-formats.ts";
@@ -12,7 +12,6 @@ import {
   type Sensitivity,
   sensitivityOf,
   suggestionYaml,
-  unbrokenText,
 } from "./coverage-view.ts";
 
 /** Renders what the rules say of the access, and what they would not notice if that was asked for. */
@@ -20,7 +19,7 @@ export function renderChecked(view: CheckedView, style: Style, verbose: boolean)
   const isCovered = view.merchants.some(({ coverage }) => coverage !== null);
   const blocks = [
     rulesLines(view, style, { verbose, isCovered }),
-    ...(isCovered ? [...unnoticedBlocks(view, style, verbose), unbrokenLines(view, style)] : []),
+    ...(isCovered ? [...unnoticedBlocks(view, style, verbose), idleLines(view, style)] : []),
   ];
   return `${blocks
     .filter((lines) => lines.length > 0)
@@ -293,45 +292,33 @@ function listText(names: readonly string[]): string {
   return names.length > MOST_NAMES ? "" : ` (${names.map(oneLine).join(", ")})`;
 }
 
-function unbrokenLines({ merchants, placeOf }: CheckedView, style: Style): readonly string[] {
-  const joined = new Map<string, { readonly one: UnbrokenRule; readonly at: string[] }>();
+function idleLines({ merchants, placeOf }: CheckedView, style: Style): readonly string[] {
+  const joined = new Map<string, { readonly idle: IdleRule; readonly at: string[] }>();
   for (const { merchant, coverage } of merchants) {
-    for (const unbroken of coverage?.unbroken ?? []) {
-      const key = JSON.stringify([
-        unbroken.rule.text,
-        unbroken.rule.enforcedBy,
-        unbroken.rule.origin?.file,
-        unbrokenText(unbroken),
-      ]);
-      const entry = joined.get(key) ?? { one: unbroken, at: [] };
+    for (const idle of coverage?.idle ?? []) {
+      const { text, enforcedBy, origin } = idle.rule;
+      const key = JSON.stringify([text, enforcedBy, origin?.file, idle.count]);
+      const entry = joined.get(key) ?? { idle, at: [] };
       joined.set(key, entry);
       entry.at.push(merchant);
     }
   }
   if (joined.size === 0) return [];
   return [
-    ...hangingLines(
-      `Rules that neither one nor two changes break: ${joined.size}`,
-      style.columns,
-      "",
-      "  ",
-    ).map(style.bold),
-    ...[...joined.values()].flatMap(({ one, at }) => {
+    style.bold(`Rules that refuse none of these changes: ${joined.size}`),
+    ...[...joined.values()].flatMap(({ idle: { rule, count }, at }) => {
       const places = new Map(
-        at
-          .map((merchant) => placeOf(merchant, one.rule))
-          .map((place) => [place && textOfPlace(place), place]),
+        at.map((merchant) => placeOf(merchant, rule)).map((place) => [place && textOfPlace(place), place]),
       );
       const [place = null] = places.size === 1 ? places.values() : [];
       const where =
         merchants.length === 1
-          ? ""
-          : at.length === 1
-            ? ` At ${oneLine(at[0] ?? "")}.`
-            : ` At ${counted(at.length, "merchant")}.`;
+          ? []
+          : [`at ${at.length === 1 ? oneLine(at[0] ?? "") : counted(at.length, "merchant")}`];
+      const facts = [...(count === null ? [] : [`${counted(count.people, "holder")} today`]), ...where];
       return [
-        ...ruleLines(one.rule, place, "", style),
-        ...hangingLines(`${oneLine(unbrokenText(one))}${where}`, style.columns, "    ", "      "),
+        ...ruleLines(rule, place, "", style),
+        ...(facts.length === 0 ? [] : hangingLines(facts.join(", "), style.columns, "    ", "      ")),
       ];
     }),
   ];

@@ -1,11 +1,4 @@
-import { counted } from "../../lib/text.ts";
-import type {
-  JudgedRule,
-  RuleCoverage,
-  SuggestedRule,
-  UnbrokenRule,
-  UnnoticedGroup,
-} from "../../model/coverage.ts";
+import type { JudgedRule, RuleCoverage, SuggestedRule, UnnoticedGroup } from "../../model/coverage.ts";
 import type { FailureJson } from "../../model/events.ts";
 import { safeJson } from "../machine/machine-formats.ts";
 import { isAdministrator } from "../view/risk-view.ts";
@@ -67,26 +60,6 @@ function scalar(text: string): string {
   return PLAIN.test(text) ? text : safeJson(text).trim();
 }
 
-/** Returns why neither one nor two changes break a rule, as a sentence. */
-export function unbrokenText({ reason }: UnbrokenRule): string {
-  switch (reason.why) {
-    case "role-unknown":
-      return `No role is named ${reason.roles.join(" or ")}.`;
-    case "all-allowed":
-      return "It allows every role that grants or could grant the permission.";
-    case "ungranted":
-      return "No role grants or could grant it.";
-    case "far":
-      return `The limit is ${reason.limit}, with ${counted(reason.now, "holder")} today; two changes make it ${reason.reached}.`;
-    case "no-limit":
-      return "The limit cannot be exceeded.";
-    case "unmatched":
-      return "It matches nothing.";
-    default:
-      return reason satisfies never;
-  }
-}
-
 /** Returns what rules say as JSON. */
 export function checkedJson(
   { source, merchants, placeOf }: CheckedView,
@@ -125,10 +98,10 @@ export function checkedJson(
               suggestion: suggestionYaml(suggestion),
             };
           }),
-          unbrokenRules: coverage.unbroken.map((unbroken) => ({
-            ...ruleJson(merchant, unbroken.rule),
-            reason: unbroken.reason,
-            message: unbrokenText(unbroken),
+          idleRules: coverage.idle.map(({ rule, count }) => ({
+            ...ruleJson(merchant, rule),
+            holders: count?.people ?? null,
+            limit: count?.limit ?? null,
           })),
         },
       })),

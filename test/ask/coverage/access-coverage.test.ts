@@ -210,7 +210,7 @@ function isMending(state: DesiredState, before: Access, after: Access): boolean 
 }
 
 const unnoticedChanges = (state: DesiredState): ReadonlySet<string> => {
-  const { groups } = accessCoverage(openDeclared(state, NOW), state, { complete: false, matches });
+  const { groups } = accessCoverage(openDeclared(state, NOW), state, { matches });
   return new Set(
     groups.flatMap(({ change, role, permission, subjects, toAnybody }) => {
       const name = role?.name ?? "";
@@ -279,35 +279,33 @@ describe("what rules notice", () => {
     );
   });
 
-  test("names only rules that neither one nor two changes break", () => {
+  test("names the rules that refuse none of the changes", () => {
     fc.assert(
       fc.property(states, (state) => {
-        const { unbroken } = accessCoverage(openDeclared(state, NOW), state, { complete: false, matches });
-        const found = new Set(unbroken.map(({ rule }) => rule.text));
-        for (const { text, state: alone, isExact } of rulesAlone(state)) {
-          const breaks = canBreak(alone, permissionsOf(state));
-          if (isExact) expect([text, found.has(text)]).toEqual([text, !breaks]);
-          else if (breaks) expect(found).not.toContain(text);
+        const { idle } = accessCoverage(openDeclared(state, NOW), state, { matches });
+        const found = new Set(idle.map(({ rule }) => rule.text));
+        for (const { text, state: alone } of rulesAlone(state)) {
+          expect([text, found.has(text)]).toEqual([text, !canBreak(alone, permissionsOf(state))]);
         }
       }),
-      { numRuns: runs(25) },
+      { numRuns: runs(100) },
     );
   });
 
-  test("takes under 10 seconds for 2,000 members, 15 roles and 60 permissions", () => {
+  test("takes under 10 seconds for 2,000 members, 100 roles and 100 permissions", () => {
     const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, at) => at);
     const [sample] = fc.sample(states, { seed: 1, numRuns: 1 });
     const state: DesiredState = {
       ...sample,
       merchant: "MC1",
-      roles: numbers(15).map((at) => ({
+      roles: numbers(100).map((at) => ({
         name: `R${at}`,
-        permissions: numbers(60).flatMap((one) => ((one * at + one * 7 + at) % 101 < 30 ? [`p${one}`] : [])),
+        permissions: numbers(100).flatMap((one) => ((one * at + one * 7 + at) % 101 < 30 ? [`p${one}`] : [])),
         origin: ORIGIN,
       })),
       members: numbers(2000).map((at) => ({
         email: `m${at}@x.example`,
-        roles: numbers(5).map((one) => ({ role: `R${(at * (one + 3) + one) % 15}` })),
+        roles: numbers(5).map((one) => ({ role: `R${(at * (one + 3) + one) % 100}` })),
         origin: ORIGIN,
       })),
       checks: numbers(10).map(
@@ -321,8 +319,8 @@ describe("what rules notice", () => {
       ),
     } as DesiredState;
     const begin = processorTime();
-    const { changes } = accessCoverage(openDeclared(state, NOW), state, { complete: false, matches });
-    expect(changes).toBeGreaterThan(15_000);
+    const { changes } = accessCoverage(openDeclared(state, NOW), state, { matches });
+    expect(changes).toBeGreaterThan(150_000);
     expect(processorTime() - begin).toBeLessThan(10_000);
   });
 
@@ -338,9 +336,9 @@ describe("what rules notice", () => {
           })),
         };
         const judged = openDeclared(state, NOW);
-        const { groups } = accessCoverage(judged, state, { complete: false, matches });
+        const { groups } = accessCoverage(judged, state, { matches });
         const better = groups.reduce((known, { suggestion }) => withRule(known, suggestion), state);
-        const after = accessCoverage(judged, better, { complete: false, matches });
+        const after = accessCoverage(judged, better, { matches });
         expect(after.groups).toEqual([]);
         expect(after.unnoticed).toBe(0);
       }),
@@ -349,19 +347,18 @@ describe("what rules notice", () => {
   });
 });
 
-/** Returns whether one or two changes break the only rule of a state, or it is broken. */
+/** Returns whether a change breaks the only rule of a state, or it is broken. */
 function canBreak(state: DesiredState, permissions: readonly string[]): boolean {
   const { access } = openDeclared(state, NOW);
-  const strangers = ["one new", "another new", "new@x.example"];
-  const breaks = (after: Access): boolean => isNoticed(state, access, after, []);
+  const newPeople = ["somebody else", "new@x.example", ...PEOPLE];
   return (
     violationsIn(state, judgedOf(access)).length > 0 ||
-    changesOf(access, strangers, permissions).some((first) => {
-      const once = changed(access, first);
-      return (
-        breaks(once) ||
-        changesOf(once, strangers, permissions).some((second) => breaks(changed(once, second)))
-      );
+    changesOf(access, [STRANGER.name, ...newPeople], permissions).some((change) => {
+      const after = changed(access, change);
+      const isTried =
+        abilities(after) !== abilities(access) ||
+        (change.what === "grant" && access.people.every(({ name }) => name !== change.person));
+      return isTried && isNoticed(state, access, after, []);
     })
   );
 }
@@ -389,9 +386,7 @@ function withRule(state: DesiredState, rule: SuggestedRule): DesiredState {
 }
 
 /** Returns states with one rule each. */
-function rulesAlone(
-  state: DesiredState,
-): readonly { readonly text: string; readonly state: DesiredState; readonly isExact: boolean }[] {
+function rulesAlone(state: DesiredState): readonly { readonly text: string; readonly state: DesiredState }[] {
   const none: DesiredState = {
     ...state,
     checks: [],
@@ -403,28 +398,23 @@ function rulesAlone(
     ...state.checks.map((check) => ({
       text: checkText(check),
       state: { ...none, checks: [check] },
-      isExact: check.reach !== true,
     })),
     ...separate.map((roles) => ({
       text: `separate: ${roles.join(", ")}`,
       state: { ...none, policies: { ...none.policies, separate: [roles] } },
-      isExact: true,
     })),
     ...Object.entries(maxHolders).map(([role, max]) => ({
       text: `max_holders ${role}: ${max}`,
       state: { ...none, policies: { ...none.policies, maxHolders: { [role]: max } } },
-      isExact: true,
     })),
     ...Object.keys(requireUntil).map((role) => ({
       text: `require_until: ${role}`,
       state: { ...none, policies: { ...none.policies, requireUntil: { [role]: null } } },
-      isExact: true,
     })),
     ...Object.entries(state.guards.minHolders ?? {}).map(([role, min]) => ({
       text: `min_holders ${role}: ${min}`,
       // Another minimum, so that no default joins it.
       state: { ...none, guards: { ...none.guards, minHolders: { role_owner: 0, [role]: min } } },
-      isExact: true,
     })),
   ];
 }

@@ -214,21 +214,39 @@ describe("check --coverage", () => {
     expect(stdout).toContain("0 of 16 single changes would go unnoticed");
   });
 
-  test("names rules that neither one nor two changes break", async () => {
+  test("names rules that refuse none of the changes", async () => {
     await shop("MC0DEMO1", ["checks:", "  - { can: payouts_edit, at_most: 7 }"]);
     const json = await check("--coverage", "--format", "json");
-    expect(JSON.parse(json.stdout).merchants[0].coverage.unbrokenRules).toMatchObject([
-      { text: "can payouts_edit: at most 7", reason: { why: "far", now: 1, reached: 3, limit: 7 } },
+    expect(JSON.parse(json.stdout).merchants[0].coverage.idleRules).toMatchObject([
+      { text: "can payouts_edit: at most 7", holders: 1, limit: 7 },
     ]);
     const { stdout } = await check("--coverage");
     expect(stdout).toContain(
       [
-        "Rules that neither one nor two changes break: 1",
+        "Rules that refuse none of these changes: 1",
         "  can payouts_edit: at most 7 (access/mc0demo1.yaml:10)",
-        "    The limit is 7, with 1 holder today; two changes make it 3.",
+        "    1 holder today",
         "",
       ].join("\n"),
     );
+  });
+
+  test("says of a merchant that is too large just that, soon", async () => {
+    const numbers = Array.from({ length: 6000 }, (_, index) => index);
+    const roles = numbers.map((index) => `  - { name: R${index}, permissions: [p${index}] }\n`);
+    const members = numbers.map((index) => `  - { email: m${index}@x.example, roles: [R${index}] }\n`);
+    await writeFile(
+      join(folder, "access", "mc1.yaml"),
+      `version: 1\nmerchant: MC1\nroles:\n${roles.join("")}members:\n${members.join("")}`,
+    );
+    await shop("MC2", RULES);
+    const { code, stdout, stderr } = await check("--coverage");
+    expect(code).toBe(1);
+    expect(stderr).toContain("MC1 has too many members, roles and rules to try every change.");
+    expect(stdout).toContain("13 of 16 single changes would go unnoticed.");
+    const { merchants, failures } = JSON.parse((await check("--coverage", "--format", "json")).stdout);
+    expect(merchants[0].coverage).toBeNull();
+    expect(failures).toMatchObject([{ merchant: "MC1", code: "coverage-too-large" }]);
   });
 
   test("judges what is live, where the permissions of all roles are known", async () => {

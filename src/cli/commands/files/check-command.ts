@@ -29,7 +29,7 @@ takes each role from each member, and adds and removes each permission for each
 custom role, one change at a time. It lists the changes that no rule refuses,
 administrators first, but not those that only remove a violation. Suspensions in
 the files count as over, and future grants as begun. At the end, it lists the
-rules that neither one nor two of these changes would break.
+rules that refuse none of these changes.
 
 Exits 0 if all policies and checks hold, 1 if a file is invalid or a merchant
 could not be read, or 3 if a policy or a check is broken. Unnoticed changes do

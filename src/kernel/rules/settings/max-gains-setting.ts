@@ -57,10 +57,9 @@ const gainLimits: SettingKind<GainLimits | undefined> = {
   readable: (written) => written,
   names: (written) =>
     Object.keys(fieldsOf(written)).flatMap((what) => {
-      if (what === SENSITIVE || !isLiteralGlob(what)) return [];
-      return [
-        { what: isPermission(what) ? "permission" : "role", text: what, path: [what], at: "key" } as const,
-      ];
+      if (what === SENSITIVE) return [];
+      const meant = !isLiteralGlob(what) ? "permission-pattern" : isPermission(what) ? "permission" : "role";
+      return [{ what: meant, text: what, path: [what], at: "key" } as const];
     }),
   lists: () => [],
   keys: (written) => Object.keys(fieldsOf(written)),

@@ -1,4 +1,4 @@
-// A bulk edit: gives the role in the second argument to all who hold that in the first; comments stay.
+// A bulk edit: gives the role in the second argument to everybody who holds the role in the first, and keeps comments.
 import { readFileSync, writeFileSync } from "node:fs";
 import { editYaml, loadMerchants } from "rolecall";
 

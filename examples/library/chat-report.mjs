@@ -1,4 +1,4 @@
-// A report to a chat: posts who can edit payouts, at every merchant, to the webhook CHAT_WEBHOOK_URL.
+// A report for a chat: posts who can edit payouts, at every merchant, to the webhook in CHAT_WEBHOOK_URL.
 import { globMatcher, liveSnapshot, loadMerchants, openService, readLive, whoCan } from "rolecall";
 
 const service = openService();

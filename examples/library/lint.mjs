@@ -1,4 +1,4 @@
-// A linter of one's own: every person needs an employee_id. Arguments: files and folders.
+// Your own linter: every person needs an employee_id. Arguments: files and folders.
 import { loadMerchants, renderDiagnostics } from "rolecall";
 
 const { merchants, diagnostics } = await loadMerchants(process.argv.slice(2));

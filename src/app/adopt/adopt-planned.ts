@@ -186,7 +186,7 @@ function settleShared(
   }
   const texts = [...conflicts.values()].map(({ one: { file, about }, agreeing }) => {
     const disagreeing = [...(including.get(file) ?? [])].filter((code) => !agreeing.has(code));
-    return `${someOf([...agreeing])}: ${about} stays as it is: ${file} is shared with ${someOf(disagreeing)}, where it would change as well. To adopt it, move it to the merchants' own files, and pull again.`;
+    return `${someOf([...agreeing])}: ${about} stays as it is: ${file} is shared with ${someOf(disagreeing)}, where the change would apply as well. To adopt it, move it to the merchants' own files, and pull again.`;
   });
   return { edits, conflicts: [...new Set(texts)] };
 }

@@ -25,7 +25,7 @@ const index = z.int().check(z.nonnegative());
 const values = described(z.nullable(z.record(text, reviewedJsonSchema)), {
   id: "fieldValues",
   description:
-    "The values of a role's or member's fields, with lists as sets; null while it does not exist. Members' roles are ids, or “new” and the name of a role that the plan creates.",
+    "The values of a role's or member's fields, with lists as sets; null while it does not exist. Members' roles are ids, or \"new\" and the name of a role that the plan creates.",
 });
 
 const resource = described(

@@ -38,9 +38,9 @@ Examples:
   rolecall pull --member ada@example.com
                                         adopts the access of one member
 
-Entries of an included file are changed in that file. If several merchants
-include it and their live states differ, it stays as it is, and the differences
-are listed.
+An included file is changed only if every merchant that includes it needs the
+same change. Otherwise, a role's permissions are adjusted in the merchant's own
+file, and other differences are listed.
 
 Exits 0, 1 if a merchant could not be pulled completely or you did not confirm,
 or 2 with --check if there are differences.

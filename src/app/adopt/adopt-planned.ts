@@ -6,12 +6,13 @@ import { type AnyImage, imageWithParts, updateParts } from "../../kernel/diff/ch
 import { liveMemberWith } from "../../kernel/fields/member.ts";
 import { liveRoleOf } from "../../kernel/fields/role.ts";
 import { type RawFile, toRawFile } from "../../kernel/schema/raw-file.ts";
+import { addressesOfPerson } from "../../kernel/values/person.ts";
 import { parseFast } from "../../kernel/yaml/fast-yaml.ts";
 import { parse } from "../../kernel/yaml/to-value.ts";
 import { canonicalJson } from "../../lib/json-text.ts";
 import { counted, grouped } from "../../lib/text.ts";
 import type { Adoption, EntryEdit, Unwritable } from "../../model/adoption.ts";
-import type { DesiredState } from "../../model/desired.ts";
+import type { DesiredMember, DesiredState } from "../../model/desired.ts";
 import type { LiveMember, LiveState } from "../../model/live.ts";
 import type { Change } from "../../model/plan.ts";
 import type { Drift, DriftCause } from "../../model/reports.ts";
@@ -251,6 +252,8 @@ export function ofDrift(
       kind === "delete" ? [] : `${resource} ${name.toLowerCase()}`,
     ),
   );
+  const isNamed = (member: DesiredMember): boolean =>
+    addressesOfPerson(member).some((address) => names.has(`member ${address}`));
   const suspended = new Set(others.flatMap(({ reason, name }) => (reason === "suspended" ? name : [])));
   const wants = (edit: EntryEdit): boolean => {
     switch (edit.kind) {
@@ -260,9 +263,9 @@ export function ofDrift(
       case "update-member":
         // A role that a suspended member has got can only be declared together with the end of the suspension.
         if (edit.fields.suspended === null && suspended.has(edit.member.email)) return false;
-        return names.has(`member ${edit.member.email.toLowerCase()}`);
+        return isNamed(edit.member);
       case "remove-member":
-        return names.has(`member ${edit.member.email.toLowerCase()}`);
+        return isNamed(edit.member);
       case "stop-renewal":
         return false;
       default:

@@ -1,5 +1,5 @@
 import { activeAt, hasBegun, isMention, isPast, isSuspended } from "../../kernel/diff/active-member.ts";
-import { formerMembers } from "../../kernel/diff/former-members.ts";
+import { type FormerMembers, formerMembers } from "../../kernel/diff/former-members.ts";
 import { addressKeysOf, isExpired, type Match, matchMembers } from "../../kernel/diff/match.ts";
 import type { RoleResolver } from "../../kernel/diff/resolve.ts";
 import { samePeople } from "../../kernel/diff/same-people.ts";
@@ -60,15 +60,15 @@ export function adoptMembers(declared: readonly DesiredMember[], input: MemberAd
   const { live, unwritable, wants } = input;
   const isShared = sharedAddresses([...live, ...input.ignoredLive]);
   const declaredMatches = matchDeclared(declared, isShared, input);
-  const { matched, gone, leftovers, former } = withNewAddresses(declaredMatches, isShared, input);
-  const listed = new Set([...matched.values(), ...leftovers, ...former]);
+  const { matched, gone, leftovers, formers } = withNewAddresses(declaredMatches, isShared, input);
+  const listed = new Set([...matched.values(), ...leftovers, ...[...formers.values()].flat()]);
   const unlisted = live.filter((member) => !listed.has(member));
   const { adds, ignores, mentions } = divideUnlisted(unlisted, matched, isShared, input);
   const emails = newEmails(matched, input);
   const updates = [...matched].flatMap(([member, entry]): readonly EntryEdit[] => {
     const fields = memberUpdate(
       member,
-      entry,
+      withFormerRoles(entry, formers.get(member) ?? []),
       { isShared: isShared(entry), email: emails.get(member) },
       input,
     );
@@ -141,15 +141,23 @@ function matchDeclared(
   return { matched, gone, leftovers };
 }
 
+/** Adds the roles of memberships of previous addresses, which are the ones that give access until the new one is accepted. */
+function withFormerRoles(live: LiveMember, formers: readonly LiveMember[]): LiveMember {
+  const inForce = formers.filter(({ status }) => status === "accepted");
+  if (live.status === "accepted" || inForce.length === 0) return live;
+  return { ...live, roles: [...new Set([live, ...inForce].flatMap(({ roles }) => roles))] };
+}
+
 /** Adds the entries without a member whose person is probably live under another address, and leaves out former members. */
 function withNewAddresses(
   { matched, gone, leftovers }: Matched,
   isShared: (member: LiveMember) => boolean,
   { live, ignored }: MemberAdoption,
-): Matched & { readonly former: readonly LiveMember[] } {
+): Matched & { readonly formers: FormerMembers } {
   const claimed = new Set([...matched.values(), ...leftovers]);
   const unlisted = live.filter((member) => !claimed.has(member));
-  const former = [...formerMembers([...matched.keys()], unlisted).values()].flat();
+  const formers = formerMembers([...matched.keys()], unlisted);
+  const former = [...formers.values()].flat();
   const people = unlisted.flatMap((member) => {
     const address = addressOf(member);
     const isPerson = isServiceAccount(member) === false && !isExpired(member) && !isShared(member);
@@ -169,7 +177,7 @@ function withNewAddresses(
     matched: new Map([...matched, ...pairs.map(({ from, to }) => [to.entry, from.member] as const)]),
     gone: gone.filter((entry) => !paired.has(entry)),
     leftovers,
-    former,
+    formers,
   };
 }
 

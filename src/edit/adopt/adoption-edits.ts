@@ -1,6 +1,6 @@
 import { entryPath, isMemberField } from "../../kernel/fields/member.ts";
 import type { Path } from "../../kernel/problems/problem.ts";
-import type { RawFile, RawMember } from "../../kernel/schema/raw-file.ts";
+import { type RawFile, type RawMember, renamedRoles } from "../../kernel/schema/raw-file.ts";
 import { addressesOfPerson } from "../../kernel/values/person.ts";
 import { fieldsOf, kindOf, listOf, omitUndefined, textOf, valueAt } from "../../kernel/values/values.ts";
 import type { Adoption, EntryEdit, GrantUpdate, MemberEntryUpdate } from "../../model/adoption.ts";
@@ -218,7 +218,8 @@ function memberEdits(
   changeFields(entries, fields, change);
   const fresh = {
     ...pinEntries(entries, ownEntries, fields.id, change),
-    ...(fields.grants !== undefined && grantEdits(fields.grants, entries, ownEntries, change)),
+    ...(fields.grants !== undefined &&
+      grantEdits(withPreviousNames(fields.grants, files), entries, ownEntries, change)),
   };
   if (Object.keys(fresh).length === 0) return edits;
   return [...edits, append("members", { email: fields.email ?? email, ...fresh }, null, email, files)];
@@ -276,6 +277,28 @@ function grantEdits(
   if (taker === undefined) return { roles: grants.add };
   change(taker, ["roles"], grants.add);
   return {};
+}
+
+/** Adds the previous names of declared roles, by which a file may grant them, too. */
+function withPreviousNames(grants: GrantUpdate, { all }: MerchantFiles): GrantUpdate {
+  const renamed = [...renamedRoles(all.flatMap(({ roles }) => roles))];
+  if (renamed.length === 0) return grants;
+  const { remove, unend, begin, rename } = grants;
+  const words = (names: readonly string[]): readonly string[] => [
+    ...names,
+    ...renamed.flatMap(([former, name]) => (names.includes(name) ? former : [])),
+  ];
+  const formerNames = renamed.flatMap(([former, name]) => {
+    const word = rename.get(name);
+    return word === undefined ? [] : [[former, word] as const];
+  });
+  return {
+    ...grants,
+    remove: words(remove),
+    unend: words(unend),
+    begin: words(begin),
+    rename: new Map([...rename, ...formerNames]),
+  };
 }
 
 function keptGrants(

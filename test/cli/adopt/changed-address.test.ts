@@ -5,6 +5,7 @@ import { openShop, type Shop } from "../../support/shop.ts";
 
 const SEED = `merchants:
   - code: MC1
+    roles: [{ name: Paid, permissions: [payouts_edit] }]
     members:
       - { email: owner@example.com, roles: [role_owner] }
       - { email: lovelace@new.example, roles: [role_employee], metadata: { badge: "7" } }
@@ -59,6 +60,12 @@ test("pull says that a plan has changes although no entry needs any, as while a 
   const roles = ["role_employee", "role_manager"];
   await shop.control("PUT", `/v0.1/merchants/MC1/members/${items[0]?.id}`, { roles });
   expect((await shop.run(["plan"])).stdout).toContain("Plan: 1 to update");
+  // Until the new address is accepted, the person has what the old one holds.
+  expect((await shop.run(["pull", "--yes"])).code).toBe(0);
+  expect(await readFile(join(shop.folder, "access/mc1.yaml"), "utf8")).toContain(
+    "{ email: cy@new.example, previously: cy@old.example, roles: [role_employee, role_manager] }",
+  );
+  expect((await shop.run(["plan"])).stdout).toContain("~ update cy@new.example");
   const pull = await shop.run(["pull", "--check"]);
   expect(pull.stderr).toContain("MC1: no entry needs to change, but the next plan has 1 change.\n");
   expect(pull.stdout).toBe("There is nothing to change.\n");
@@ -97,4 +104,15 @@ test("a new address is invited, and the old membership goes once it is accepted"
   expect((await shop.run(["apply", "access/mc1.yaml", "--yes"])).code).toBe(0);
   expect(await members()).not.toContain("cy@old.example accepted");
   expect((await shop.run(["plan", "access/mc1.yaml", "--detailed-exitcode"])).code).toBe(0);
+});
+
+test("pull removes a grant that somebody took away, also where the file names the role as it was called before", async () => {
+  const roles = "roles: [{ name: Payouts, previously: Paid, permissions: [payouts_edit] }]";
+  const bob = (names: string) => `{ email: bob@new.example, roles: [${names}] }`;
+  await shop.write(
+    "access/mc1.yaml",
+    `version: 1\nmerchant: MC1\n${roles}\nmembers:\n  - ${bob("role_employee, Paid")}\n`,
+  );
+  await shop.run(["pull", "--member", "bob@new.example", "--yes"]);
+  expect(await readFile(join(shop.folder, "access/mc1.yaml"), "utf8")).toContain(bob("role_employee"));
 });

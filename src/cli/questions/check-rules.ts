@@ -114,7 +114,7 @@ function coverageOf(
 
 function tooLargeFailure({ merchant, origin }: DesiredState): FailureJson {
   const message = `${oneLine(merchant)} has too many members, roles and rules to try every change.`;
-  const hint = "Try a part of the files, or read the rules with lint.";
+  const hint = 'Check fewer files at a time, or find rules without effect with "rolecall lint".';
   return { merchant, file: origin.file, line: null, column: null, code: "coverage-too-large", message, hint };
 }
 

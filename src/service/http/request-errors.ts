@@ -236,7 +236,7 @@ export function createNotApplied(error: RolecallError): RolecallError {
 /** Returns the failure of a create whose response was lost, whose repeat conflicts, and that no lookup finds. */
 export function conflictOfRepeat(error: RolecallError): RolecallError {
   return withErrorDetails(error, {
-    message: `${withFullStop(error.message)} The conflict may be with what the request itself has created before: its first response was lost.`,
+    message: `${withFullStop(error.message)} The conflict may be with what an earlier attempt of this request created: its response was lost.`,
     hint: MAY_BE_DONE,
     request: { ...(error.request ?? { method: "POST", path: "", attempts: 0 }), uncertain: true },
   });

@@ -1,4 +1,5 @@
 import { memoized } from "../../lib/memoized.ts";
+import { sortedSet } from "../../lib/text.ts";
 import type { RoleRef } from "../../model/field-values.ts";
 import type { MemberChange, Plan } from "../../model/plan.ts";
 import { globsOf, SENSITIVE } from "./settings/sensitive.ts";
@@ -39,8 +40,11 @@ export function gainsOf(
   );
   const people = new Map<string, readonly string[]>();
   const add = (name: string, items: readonly string[]): void => {
-    const gained = items.filter((item) => !formerly.get(name)?.has(item));
-    if (gained.length > 0) people.set(name, [...new Set([...(people.get(name) ?? []), ...gained])].sort());
+    const [had, others] = [formerly.get(name), people.get(name)];
+    const gained = had === undefined ? items : items.filter((item) => !had.has(item));
+    // Lists stay shared.
+    if (gained.length > 0)
+      people.set(name, others === undefined ? gained : sortedSet([...others, ...gained]));
   };
   for (const { name, gained } of impact.members) add(name, meantOf(gained));
   for (const { name, permissions } of reached) add(name, meantOf(permissions));

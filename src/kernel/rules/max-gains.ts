@@ -1,3 +1,4 @@
+import { memoized } from "../../lib/memoized.ts";
 import { counted } from "../../lib/text.ts";
 import type { GainLimit, GainLimits } from "../../model/desired.ts";
 import type { Refusal } from "../../model/plan.ts";
@@ -41,9 +42,13 @@ export const maxGains = {
     return Object.entries(effective(limits)).flatMap(([what, limit]): readonly Refusal[] => {
       const isDefault = what === SENSITIVE && limit === DEFAULTS[what];
       const hired = isDefault ? permissionsOfHires(guarded) : NOBODY;
+      // People with the same roles share the lists.
+      const countingOf = memoized((items: readonly string[]) =>
+        memoized((granted: ReadonlySet<string> | undefined) => items.filter((item) => !granted?.has(item))),
+      );
       const gained = [...gainsOf(what, { impact, members: changes.members }, limit.reach)].flatMap(
         ([name, items]) => {
-          const counting = items.filter((item) => !hired.get(name)?.has(item));
+          const counting = countingOf(items)(hired.get(name));
           return counting.length === 0 ? [] : [[name, counting] as const];
         },
       );
@@ -145,9 +150,13 @@ function permissionsOfHires({
   if (hires.size === 0) return NOBODY;
   const permissionsOf = (key: string): readonly string[] =>
     (before.roles.get(key) ?? after.roles.get(key))?.permissions ?? [];
+  const grantedBy = memoized(
+    (roles: readonly string[]): ReadonlySet<string> => new Set(roles.flatMap(permissionsOf)),
+    JSON.stringify,
+  );
   return new Map(
     after.people.flatMap(({ id, name, roles }) =>
-      id === null && hires.has(name) ? [[name, new Set(roles.flatMap(permissionsOf))] as const] : [],
+      id === null && hires.has(name) ? [[name, grantedBy(roles)] as const] : [],
     ),
   );
 }

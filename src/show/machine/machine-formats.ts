@@ -1,5 +1,5 @@
 import type { Diagnostic } from "../../model/diagnostic.ts";
-import type { Failure } from "../../model/errors.ts";
+import { type Failure, RolecallError } from "../../model/errors.ts";
 import type { FailureJson, StreamEvent } from "../../model/events.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { HealthReport, OffboardedPerson, SoleAccess, UnreadMerchant } from "../../model/reports.ts";
@@ -22,13 +22,37 @@ export function diagnosticFailure({ code, message, hint, file, span }: Diagnosti
 /** Matches controls beyond ASCII, line separators, and marks that are invisible or change the direction of text. */
 const UNSAFE = /(?![\u200c\u200d])[\u007f-\u009f\p{Cf}\u2028\u2029]/gu;
 
-/** Returns JSON that is safe to print to a terminal. */
+/** Far more than other programs read at once, and less than the longest text there can be. */
+const MAX_JSON = 200_000_000;
+
+/** Returns JSON that is safe to print to a terminal; throws RolecallError if it would be too large. */
 export function safeJson(value: unknown, replacer: null = null, indent = 0): string {
+  if (jsonSize(value) > MAX_JSON) {
+    throw new RolecallError("too-many-items", `The JSON would have more than ${MAX_JSON / 1_000_000} MB.`, {
+      hint: "Use another format, or select fewer merchants with --merchant.",
+    });
+  }
   return JSON.stringify(value, replacer, indent).replaceAll(
     UNSAFE,
     // A character beyond the basic plane takes two escapes.
     (mark) => mark.replaceAll(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
   );
+}
+
+/** Returns about how long a value is as JSON; measures what is shared once. */
+function jsonSize(value: unknown): number {
+  const sizes = new Map<object, number>();
+  const sizeOf = (part: unknown): number => {
+    if (typeof part === "string") return part.length + 2;
+    if (typeof part !== "object" || part === null) return 5;
+    const known = sizes.get(part);
+    if (known !== undefined) return known;
+    let size = 2;
+    for (const [key, item] of Object.entries(part)) size += key.length + sizeOf(item);
+    sizes.set(part, size);
+    return size;
+  };
+  return sizeOf(value);
 }
 
 /** Returns the plans of all merchants as JSON, with the failures of the others. */

@@ -147,10 +147,8 @@ function sectionLines(
         ? "no role"
         : counted(held, "role")
       : counted(people, "person", "people");
-  const allRows = (verbose ? answers.map((answer) => [answer]) : grouped(answers)).map((group) =>
-    rowOf(group, now),
-  );
-  const rows = verbose ? allRows : allRows.slice(0, MAX_ROWS);
+  const groups = verbose ? answers.map((answer) => [answer]) : grouped(answers);
+  const rows = (verbose ? groups : groups.slice(0, MAX_ROWS)).map((group) => rowOf(group, now));
   const isNeeded: Readonly<Record<Column, boolean>> = {
     member: question.kind !== "is",
     role: question.kind !== "has",
@@ -163,7 +161,7 @@ function sectionLines(
   return [
     ...hangingLines(`${oneLine(title)}: ${count} ${where}`, style.columns, "", "  ").map(style.bold),
     ...table(columns, rows, style),
-    ...(allRows.length > rows.length ? [style.dim(`  ${moreText(allRows.length - rows.length)}`)] : []),
+    ...(groups.length > rows.length ? [style.dim(`  ${moreText(groups.length - rows.length)}`)] : []),
     ...(question.kind === "is" ? permissionLines(answers, style) : []),
   ];
 }

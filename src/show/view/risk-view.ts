@@ -1,4 +1,5 @@
 import { ADMINISTRATORS, newRoles } from "../../kernel/rules/gains.ts";
+import { memoized } from "../../lib/memoized.ts";
 import { counted } from "../../lib/text.ts";
 import type { Change, Finding, MemberChange, Plan } from "../../model/plan.ts";
 import { rowOf } from "./change-view.ts";
@@ -36,8 +37,9 @@ export function risksOf(plan: Pick<Plan, "changes" | "impact" | "findings">): re
   );
   const administratorNames = new Set(administrators.map(({ name }) => name));
   const known = new Set(plan.impact.sensitive);
-  const sensitiveOf = (permissions: readonly string[]): string =>
-    permissions.filter((permission) => known.has(permission)).join(", ");
+  const sensitiveOf = memoized((permissions: readonly string[]) =>
+    permissions.filter((permission) => known.has(permission)).join(", "),
+  );
   const sensitive = plan.impact.members
     .filter(({ name }) => !administratorNames.has(name))
     .map(({ name, gained }) => ({ name, what: sensitiveOf(gained) }))

@@ -18,3 +18,11 @@ test.each([
 test("scripts and emoji stay readable", () => {
   expect(safeJson("می‌خواهم 👩‍💻 ü")).toBe('"می‌خواهم 👩‍💻 ü"');
 });
+
+test("JSON that nothing could read is an error, found before it is made", () => {
+  const permissions = Array.from({ length: 10_000 }, (_, n) => `a permission with the number ${n}`);
+  const members = Array.from({ length: 10_000 }, (_, n) => ({ name: `u${n}@example.com`, permissions }));
+  expect(() => safeJson({ members }, null, 2)).toThrow(
+    expect.objectContaining({ code: "too-many-items", message: "The JSON would have more than 200 MB." }),
+  );
+});

@@ -118,7 +118,7 @@ export const DEFAULT_REMOVAL_LIMIT: Amount = { percent: 25 };
 /** The maximum number of people who may newly hold something or, with `reach`, could give it to themselves. */
 export type GainLimit = Amount & { readonly reach?: true };
 
-/** By `sensitive`, a permission or a pattern, or the id of a role. */
+/** By `sensitive`, a permission or a pattern, or the name or id of a role. */
 export type GainLimits = Readonly<Record<string, GainLimit>>;
 
 /** Limits across all merchants of a run. */

@@ -15,7 +15,6 @@ import { planEnded } from "../../kernel/plan/due.ts";
 import type { ProjectAccess } from "../../kernel/read/bound-files.ts";
 import { withReviewedEnds } from "../../kernel/read/reviewed-ends.ts";
 import { withoutThoseOfBase } from "../../kernel/rules/base-rules.ts";
-import { withLimitsOfBase } from "../../kernel/rules/run-limits.ts";
 import { counted } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
@@ -212,13 +211,7 @@ export async function planFiles(
   };
   try {
     progress.reading(keyed.map(({ merchant }) => merchant));
-    const planned = withRunOverrides(await planSessions(sessions, progress.read))
-      .map(withKeyHint)
-      .map((outcome) =>
-        outcome.status === "planned"
-          ? { ...outcome, plan: withLimitsOfBase(outcome.plan, outcome.session.state) }
-          : outcome,
-      );
+    const planned = withRunOverrides(await planSessions(sessions, progress.read)).map(withKeyHint);
     await progress.rest();
     const planEndedAt = (merchants: ReadonlySet<string>): readonly Planned[] => {
       onlyEnded = merchants;

@@ -226,6 +226,17 @@ function stepText({ does, by, role }: ReachStep): string {
   }
 }
 
+/** Returns a refusal as one by the rules of a base branch. */
+export function refusalOfBase(refusal: Refusal): Refusal {
+  const override = refusal.override === null ? "" : ", or override it for this plan";
+  return {
+    ...refusal,
+    message: `${refusal.message} This is a rule of the base branch, which this pull request loosens.`,
+    hint: `Loosen the rule first, in a separate pull request${override}.`,
+    by: "base",
+  };
+}
+
 /** The hint of a limit to the changes of an undo. */
 export const PARTIAL_UNDO = "Check that this is the right run. To revert only a part of it, use --merchant.";
 

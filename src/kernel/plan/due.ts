@@ -14,6 +14,7 @@ import { withFingerprint } from "../diff/fingerprint.ts";
 import { memberDiffs, withValues } from "../fields/member.ts";
 import { type FindingData, toFinding } from "../findings/findings.ts";
 import { toExistingViolation } from "../findings/refusals.ts";
+import { isOfLoss } from "../rules/every-rule.ts";
 import { isBoundToPeople, MIN_FINGERPRINT_LENGTH } from "../rules/overrides.ts";
 import { addressesOfPerson } from "../values/person.ts";
 import {
@@ -224,16 +225,13 @@ function asWarning(finding: Finding): Finding {
 /** Plans what takes ended access. Whatever else is wrong at the merchant is a warning, also the rules that this cannot break. */
 function planTakings(proposed: ProposedChanges, input: PlanInput): Plan {
   const plan = planOfDue(proposed, input, true);
-  const others = plan.refusals.filter(({ code }) => !OF_REMOVALS.has(code));
+  const others = plan.refusals.filter((refusal) => !isOfLoss(refusal));
   return {
     ...plan,
-    refusals: plan.refusals.filter(({ code }) => OF_REMOVALS.has(code)),
+    refusals: plan.refusals.filter(isOfLoss),
     findings: [...plan.findings.map(asWarning), ...others.map(toExistingViolation)],
   };
 }
-
-/** Codes of the guards that judge who loses something. */
-const OF_REMOVALS: ReadonlySet<string> = new Set(["max-removals", "min-holders", "protect", "self-lockout"]);
 
 function planOfDue(proposed: ProposedChanges, input: PlanInput, onlyTaking: boolean): Plan {
   const { desired, leaveOut = [] } = input;

@@ -1,5 +1,6 @@
 import { groupByKey } from "../../lib/text.ts";
 import type { Plan, Refusal } from "../../model/plan.ts";
+import { overrideKind } from "../rules/settings/every-setting.ts";
 import type { UpcomingDate } from "./upcoming-dates.ts";
 
 /** Effects of the dates in a merchant's files at one upcoming moment, and why an apply would be refused then. */
@@ -53,7 +54,7 @@ function refusalsOn(time: number, judgeAt: JudgeAt): readonly Refusal[] {
 }
 
 function isLimit({ rule, code }: Refusal): boolean {
-  return rule === "guard" && code.startsWith("max-");
+  return rule === "guard" && overrideKind(code)?.limit !== undefined;
 }
 
 function keyOf({ rule, code, name, check }: Refusal): string {

@@ -1,6 +1,7 @@
 import { canonicalJson } from "../../lib/json-text.ts";
 import type { Check, DesiredState, EnforcedBy, EnforcedRules } from "../../model/desired.ts";
 import type { Finding, Refusal } from "../../model/plan.ts";
+import { refusalOfBase } from "../findings/refusals.ts";
 import { withoutDefaults } from "./every-rule.ts";
 import { currentNameIn } from "./renamed-roles.ts";
 import { renamedRules } from "./settings/every-setting.ts";
@@ -126,15 +127,4 @@ function keyOf(problem: Refusal | Finding): string {
   const { code, resource, name, message } = problem;
   if ("severity" in problem) return JSON.stringify([code, resource, name, message]);
   return JSON.stringify([problem.rule, code, resource, name, problem.override ?? message]);
-}
-
-/** Returns a refusal as one by the rules of a base branch. */
-export function refusalOfBase(refusal: Refusal): Refusal {
-  const override = refusal.override === null ? "" : ", or override it for this plan";
-  return {
-    ...refusal,
-    message: `${refusal.message} This is a rule of the base branch, which this pull request loosens.`,
-    hint: `Loosen the rule first, in a separate pull request${override}.`,
-    by: "base",
-  };
 }

@@ -253,6 +253,11 @@ function guardOfCode(code: string): Guard<unknown, GuardItem> | undefined {
   return GUARD_LIST.map(([, guard]) => guard).find(({ codes }) => codes.includes(code));
 }
 
+/** Returns whether a refusal is by a guard that judges who loses something. */
+export function isOfLoss({ code }: Refusal): boolean {
+  return code === "self-lockout" || guardOfCode(code)?.keepsAccess === true;
+}
+
 /** Returns the refusal of an undo's plan, whose changes do not come from the file. */
 export function refusalOfUndo(refusal: Refusal, enforcedBy: string | undefined): Refusal {
   const { code, hint } = refusal;

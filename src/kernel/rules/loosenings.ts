@@ -8,6 +8,7 @@ import type {
   Until,
 } from "../../model/desired.ts";
 import type { GlobMatch } from "../diff/scope.ts";
+import { pinnedIds } from "./access.ts";
 import { withRulesOf } from "./base-rules.ts";
 import { looserGuards, looserPolicies } from "./every-rule.ts";
 import { matchedBy } from "./protect.ts";
@@ -222,6 +223,9 @@ function unlisted(what: string, mode: SyncOptions["roles"]): readonly string[] {
 function laterEnds(base: DesiredState, head: DesiredState, { nameOf }: LooserContext): readonly string[] {
   const members = byAddress(head.members);
   const leavers = byAddress(head.leavers);
+  // One branch may name a role by its id, and the other by its name.
+  const [idsBefore, ids] = [pinnedIds(base), pinnedIds(head)];
+  const nowCalled = (role: string): string => ids.get(role) ?? nameOf(idsBefore.get(role) ?? role);
   const leaving = (base.leavers ?? []).flatMap(({ email, from }) => {
     const now = leavers.get(email.toLowerCase())?.from;
     if (now !== undefined && now.starts <= from.starts) return [];
@@ -234,13 +238,13 @@ function laterEnds(base: DesiredState, head: DesiredState, { nameOf }: LooserCon
   const ending = (base.members ?? []).flatMap(({ email, from, until, suspended, roles = [] }) => {
     const now = members.get(email.toLowerCase());
     if (now === undefined) return [];
-    const grants = new Map((now.roles ?? []).map((grant) => [grant.role, grant]));
+    const grants = new Map((now.roles ?? []).map((grant) => [ids.get(grant.role) ?? grant.role, grant]));
     return [
       ...earlier(`${email} is a member`, from, now.from),
       ...later(`${email} is a member`, until, now.until),
       ...shorter(email, suspended, now.suspended),
       ...roles.flatMap(({ role, from: start, until: end }) => {
-        const grant = grants.get(nameOf(role));
+        const grant = grants.get(nowCalled(role));
         const what = `${email} holds "${role}"`;
         return grant === undefined
           ? []

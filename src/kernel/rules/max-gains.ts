@@ -3,12 +3,12 @@ import { counted } from "../../lib/text.ts";
 import type { GainLimit, GainLimits } from "../../model/desired.ts";
 import type { Refusal } from "../../model/plan.ts";
 import { hash } from "../diff/fingerprint.ts";
-import { guardRefusal, list, PARTIAL_UNDO } from "../findings/refusals.ts";
+import { guardRefusal, list, PARTIAL_UNDO, refusalOfBase } from "../findings/refusals.ts";
 import { ADMINISTRATORS, gainsOf } from "./gains.ts";
 import type { Guard, Guarded } from "./rule.ts";
 import { allowedOf, amountText, isMore } from "./settings/amount.ts";
 import { maxGainsSetting } from "./settings/max-gains-setting.ts";
-import { SENSITIVE } from "./settings/sensitive.ts";
+import { SENSITIVE, sensitiveIn } from "./settings/sensitive.ts";
 
 /** Number of people that a share above 0 % always allows. */
 const LEAST = 10;
@@ -38,6 +38,8 @@ export const maxGains = {
   looser: (before, after) => looserGains(effective(before), effective(after), LEAST),
   refuse(limits, guarded) {
     const { impact, changes, files, merchant, scope } = guarded;
+    const projects = files.projects ?? [];
+    const isSensitive = sensitiveIn(projects.filter(({ by }) => by === undefined));
     if (files.members === undefined) return [];
     return Object.entries(effective(limits)).flatMap(([what, limit]): readonly Refusal[] => {
       const isDefault = what === SENSITIVE && limit === DEFAULTS[what];
@@ -56,20 +58,21 @@ export const maxGains = {
       if (gained.length <= allowed) return [];
       const items = [...new Set(gained.flatMap(([, permissions]) => permissions))].sort();
       const names = list(gained.map(([name]) => name));
-      return [
-        guardRefusal(
+      // What is sensitive only to the project of the base branch, this pull request makes ordinary.
+      const own = gained.filter(([, permissions]) => what !== SENSITIVE || permissions.some(isSensitive));
+      const refusal = guardRefusal(
+        "max-gains",
+        "member",
+        null,
+        `${counted(gained.length, "member")} would newly hold${limit.reach ? " or reach" : ""} ${gainText(what, items)}; the limit is ${allowed}: ${names}.`,
+        "Check that all of them are meant to: the usual cause is a line in a role or a file that many share.",
+        gainOverride(
           "max-gains",
-          "member",
-          null,
-          `${counted(gained.length, "member")} would newly hold${limit.reach ? " or reach" : ""} ${gainText(what, items)}; the limit is ${allowed}: ${names}.`,
-          "Check that all of them are meant to: the usual cause is a line in a role or a file that many share.",
-          gainOverride(
-            "max-gains",
-            what,
-            gained.map(([name, permissions]) => [name, permissions.map((item) => `${merchant} ${item}`)]),
-          ),
+          what,
+          gained.map(([name, permissions]) => [name, permissions.map((item) => `${merchant} ${item}`)]),
         ),
-      ];
+      );
+      return [own.length > allowed ? refusal : refusalOfBase(refusal)];
     });
   },
   causes: ({ what }, { override }) => override?.startsWith(`max-gains=${what}:`) === true,

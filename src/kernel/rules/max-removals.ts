@@ -19,6 +19,7 @@ const COMPLETE_HINT =
 export const maxRemovals = {
   ...maxRemovalsSetting,
   codes: ["max-removals"],
+  keepsAccess: true,
   off: { percent: 100 },
   undoHints: { "max-removals": () => PARTIAL_UNDO },
   list: (_, limit) =>

@@ -22,6 +22,7 @@ type Minimums = Readonly<Record<string, number>>;
 export const minHolders = {
   ...minHoldersSetting,
   codes: ["min-holders", "min-holders-wait"],
+  keepsAccess: true,
   off: {},
   list(settings) {
     const written = Object.entries(settings ?? {}).map(([role, min]) => [role, min, true] as const);

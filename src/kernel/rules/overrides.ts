@@ -4,6 +4,7 @@ import { runFingerprint } from "../diff/fingerprint.ts";
 import { type FindingData, toFinding } from "../findings/findings.ts";
 import { sortRefusals } from "../findings/refusals.ts";
 import { limitRun } from "./run-limits.ts";
+import { overrideKind } from "./settings/every-setting.ts";
 
 /** A person's decision to override one refusal of one plan, or equal ones of all plans of a run. */
 export interface Override {
@@ -161,7 +162,15 @@ export function judgeRun(all: readonly PlanInRun[]): readonly Plan[] {
 
 /** Returns whether an override, with its fingerprint or without, is for people and what they gain, whatever the plan. */
 export function isBoundToPeople(override: string): boolean {
-  return /^(?:max|run)-gains=.+:[0-9a-f]{12}(?:@|$)/.test(override);
+  const { code, kind } = partsOf(override);
+  if (kind?.limit?.boundTo !== "people") return false;
+  return new RegExp(`^${code}=${kind.value}(?:@|$)`).test(override);
+}
+
+function partsOf(override: string) {
+  const separator = override.indexOf("=");
+  const code = override.slice(0, separator);
+  return { code, value: override.slice(separator + 1), kind: overrideKind(code) };
 }
 
 /** Returns whether an override is for a plan: one that names people and what they gain is, whatever else the plan changes. */
@@ -180,14 +189,15 @@ function isForPlan(
  */
 function covers(given: string, needed: string): boolean {
   if (given === needed) return true;
-  const [, gained] = /^run-gains=(.+):[0-9a-f]{12}$/.exec(given) ?? [];
-  if (gained !== undefined) return needed.startsWith(`max-gains=${gained}:`);
-  const [guard, count] = needed.split("=");
-  const [givenGuard, givenCount = ""] = given.split("=");
-  return (
-    (guard === "max-removals" || guard === "run-removals") &&
-    givenGuard === guard &&
-    /^\d+$/.test(givenCount) &&
-    Number(givenCount) >= Number(count)
-  );
+  const { code, value, kind } = partsOf(given);
+  const other = partsOf(needed);
+  const whole = new RegExp(`^${kind?.value}$`);
+  if (kind === undefined || !whole.test(value)) return false;
+  if (kind.alsoFor === other.code) return nameOf(value) === nameOf(other.value);
+  return code === other.code && kind.limit?.boundTo === "count" && Number(value) >= Number(other.value);
+}
+
+/** Returns what people gain, of the value of an override for people. */
+function nameOf(value: string): string {
+  return value.slice(0, value.lastIndexOf(":"));
 }

@@ -14,6 +14,7 @@ import { protectSetting } from "./settings/protect-setting.ts";
 export const protect = {
   ...protectSetting,
   codes: ["protect"],
+  keepsAccess: true,
   off: { roles: [], members: [] },
   undoHints: {
     protect: (file) =>

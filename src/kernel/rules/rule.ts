@@ -149,8 +149,8 @@ export interface DeclaredViolation {
 
 /** The input of guards. */
 export interface Guarded extends EnforcedBy {
-  /** The declared members and their dates: `protect` also matches a pinned member by the address in its entry. */
-  readonly files: Pick<DesiredState, "members" | "leavers" | "reviewedEnds">;
+  /** The declared members and their dates, and the project: `protect` also matches a pinned member by the address in its entry. */
+  readonly files: Pick<DesiredState, "members" | "leavers" | "reviewedEnds" | "projects">;
   /** In ms since the epoch. */
   readonly now: number;
   /** The merchant's own file. */
@@ -198,6 +198,8 @@ export interface Withheld {
 export interface Guard<Value, Item = unknown>
   extends GuardSetting<Value>,
     Judge<Value, RuleEntry<Value> & { readonly item: Item }> {
+  /** True if it judges who loses something. */
+  readonly keepsAccess?: true;
   /** The setting that limits nothing, for rules beside others that set the guard. */
   readonly off: NonNullable<Value>;
   /** Hints about refusals of an undo, whose changes come from a run instead of the file, by code. */

@@ -2,15 +2,14 @@ import { counted, groupByKey } from "../../lib/text.ts";
 import type { Amount, DesiredState, ProjectSettings, RunLimits } from "../../model/desired.ts";
 import type { Plan, Refusal } from "../../model/plan.ts";
 import { isPast } from "../diff/active-member.ts";
-import { guardRefusal, sortRefusals } from "../findings/refusals.ts";
+import { guardRefusal, refusalOfBase, sortRefusals } from "../findings/refusals.ts";
 import { splitByResource } from "./access.ts";
-import { refusalOfBase } from "./base-rules.ts";
 import { lossByNewAddress } from "./changed-addresses.ts";
 import { gainsOf } from "./gains.ts";
 import { gainOverride, gainText, looserGains } from "./max-gains.ts";
 import { joinLosses, type Losses, laterText, losing, lossesOf, lossHint } from "./removals.ts";
 import { allowedOf, amountText, isMore } from "./settings/amount.ts";
-import { DEFAULT_SENSITIVE, SENSITIVE } from "./settings/sensitive.ts";
+import { DEFAULT_SENSITIVE, SENSITIVE, sensitiveIn } from "./settings/sensitive.ts";
 
 type Limits = Required<RunLimits>;
 
@@ -29,17 +28,57 @@ interface LimitedPlan {
   readonly files: Pick<DesiredState, "projects" | "members" | "leavers" | "reviewedEnds">;
 }
 
-/** Refuses plans that together remove or give too much; a run of one merchant has the limits of the merchant. */
+/**
+ * Refuses plans that together remove or give too much; a run of one merchant has the limits of the merchant. What only the
+ * project of the base branch limits, the pull request loosens.
+ */
 export function limitRun(run: readonly LimitedPlan[]): readonly Plan[] {
   const parts = run.map(({ plan, files }) => ({ plan: unlimited(plan), files }));
   const plans = parts.map(({ plan }) => plan);
   if (plans.length < 2) return plans;
   const projects = run.flatMap(({ files }) => files.projects ?? []);
-  const all = (projects.length === 0 ? [{}] : projects).map((project) => ({
+  const refused = refusedBy(parts, projects);
+  const own = projects.filter(({ by }) => by === undefined);
+  const byOwn =
+    own.length === projects.length
+      ? refused
+      : refusedBy(
+          parts.map((part) => asSeenBy(own, part)),
+          own,
+        );
+  return plans.map((plan) => {
+    const refusals = [...refused].flatMap(([limit, { refusal, of }]) =>
+      of.has(plan.merchant) ? (byOwn.has(limit) ? refusal : refusalOfBase(refusal)) : [],
+    );
+    return refusals.length === 0
+      ? plan
+      : { ...plan, refusals: sortRefusals([...plan.refusals, ...refusals]) };
+  });
+}
+
+/** Returns a plan with what is sensitive to some projects. */
+function asSeenBy(projects: readonly ProjectSettings[], { plan, files }: LimitedPlan): LimitedPlan {
+  const { impact } = plan;
+  const sensitive = impact.sensitive?.filter(sensitiveIn(projects)) ?? [];
+  return { plan: { ...plan, impact: { ...impact, sensitive } }, files };
+}
+
+/** A refusal, with the merchants that it is of. */
+interface RefusedRun {
+  readonly refusal: Refusal;
+  readonly of: ReadonlySet<string>;
+}
+
+/** Returns the refusals by the strictest limits of some projects, by what they limit. */
+function refusedBy(
+  parts: readonly LimitedPlan[],
+  projects: readonly ProjectSettings[],
+): ReadonlyMap<string, RefusedRun> {
+  const all = (projects.length === 0 ? [{}] : projects).map(({ run }: ProjectSettings) => ({
     ...DEFAULT_LIMITS,
-    ...project.run,
+    ...run,
   }));
-  const members = plans.reduce((sum, { summary }) => sum + liveMembers(summary.members), 0);
+  const members = parts.reduce((sum, { plan }) => sum + liveMembers(plan.summary.members), 0);
   // Which of a count and a share is stricter depends on the number of members.
   const allowedBy = (limits: readonly Amount[]): number =>
     Math.min(...limits.map((limit) => allowedOf(limit, members, LEAST)));
@@ -48,32 +87,15 @@ export function limitRun(run: readonly LimitedPlan[]): readonly Plan[] {
     ([what]) => what,
   );
   const refused = [
-    refusedRemovals(parts, allowedBy(all.map(({ maxRemovals }) => maxRemovals))),
+    ["removals", refusedRemovals(parts, allowedBy(all.map(({ maxRemovals }) => maxRemovals)))] as const,
     ...gains.map((entries) => {
       const limits = entries.map(([, limit]) => limit);
       const [[what]] = entries;
       const reach = limits.some((limit) => limit.reach === true);
-      return refusedGains(parts, what, reach, allowedBy(limits));
+      return [`gains ${what}`, refusedGains(parts, what, reach, allowedBy(limits))] as const;
     }),
   ];
-  return plans.map((plan) => {
-    const refusals = refused.flatMap((refusals) => refusals.get(plan) ?? []);
-    return refusals.length === 0
-      ? plan
-      : { ...plan, refusals: sortRefusals([...plan.refusals, ...refusals]) };
-  });
-}
-
-/** Marks the refusals by limits that the project of a pull request loosens: those are of the base branch's project. */
-export function withLimitsOfBase(plan: Plan, { projects = [] }: Pick<DesiredState, "projects">): Plan {
-  const [own = {}, base] = [undefined, "base"].map((by) => projects.find((project) => project.by === by));
-  if (base === undefined || looserProject(base, own).length === 0) return plan;
-  const refusals = plan.refusals.map((refusal) =>
-    refusal.by === undefined && (isOfRun(refusal) || refusal.code === "max-gains")
-      ? refusalOfBase(refusal)
-      : refusal,
-  );
-  return { ...plan, refusals };
+  return new Map(refused.flatMap(([limit, one]) => (one === null ? [] : [[limit, one] as const])));
 }
 
 function isOfRun({ code }: Refusal): boolean {
@@ -125,9 +147,9 @@ interface Affected {
   readonly merchants: number;
 }
 
-function refusedRemovals(parts: readonly LimitedPlan[], allowed: number): ReadonlyMap<Plan, Refusal> {
+function refusedRemovals(parts: readonly LimitedPlan[], allowed: number): RefusedRun | null {
   const removedBy = (part: LimitedPlan) => [...losing(lossesIn(part))].map((name) => [name, []] as const);
-  return refusedBy(parts, allowed, removedBy, ({ people, merchants }) => {
+  return refusedIfMore(parts, allowed, removedBy, ({ people, merchants }) => {
     const losses = joinLosses(parts.map(lossesIn));
     return guardRefusal(
       "run-removals",
@@ -162,10 +184,10 @@ function refusedGains(
   what: string,
   reach: boolean,
   allowed: number,
-): ReadonlyMap<Plan, Refusal> {
+): RefusedRun | null {
   const gainedBy = ({ plan: { impact, changes }, files }: LimitedPlan) =>
     files.members === undefined ? [] : gainsOf(what, { impact, ...splitByResource(changes) }, reach);
-  return refusedBy(parts, allowed, gainedBy, ({ people, items, merchants }) =>
+  return refusedIfMore(parts, allowed, gainedBy, ({ people, items, merchants }) =>
     guardRefusal(
       "run-gains",
       "member",
@@ -177,26 +199,25 @@ function refusedGains(
   );
 }
 
-/** Returns the refusal of each plan that affects somebody, if all of them together affect more people than allowed. */
-function refusedBy(
+/** Returns the refusal of the plans that affect somebody, if all of them together affect more people than allowed. */
+function refusedIfMore(
   parts: readonly LimitedPlan[],
   allowed: number,
   affectedBy: (part: LimitedPlan) => Iterable<readonly [name: string, items: readonly string[]]>,
   refusalOf: (affected: Affected) => Refusal,
-): ReadonlyMap<Plan, Refusal> {
+): RefusedRun | null {
   const people = new Map<string, readonly string[]>();
   const items = new Set<string>();
-  const refused = parts.flatMap((part) => {
-    const { plan } = part;
+  const of = parts.flatMap((part) => {
+    const { merchant } = part.plan;
     const names = [...affectedBy(part)];
     for (const [name, own] of names) {
       const key = name.toLowerCase();
-      people.set(key, [...(people.get(key) ?? []), ...own.map((item) => `${plan.merchant} ${item}`)]);
+      people.set(key, [...(people.get(key) ?? []), ...own.map((item) => `${merchant} ${item}`)]);
       for (const item of own) items.add(item);
     }
-    return names.length === 0 ? [] : [plan];
+    return names.length === 0 ? [] : [merchant];
   });
-  if (people.size <= allowed) return new Map();
-  const refusal = refusalOf({ people, items: [...items].sort(), merchants: refused.length });
-  return new Map(refused.map((plan) => [plan, refusal]));
+  if (people.size <= allowed) return null;
+  return { refusal: refusalOf({ people, items: [...items].sort(), merchants: of.length }), of: new Set(of) };
 }

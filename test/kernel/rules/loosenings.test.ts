@@ -191,6 +191,11 @@ test.each<readonly [base: string, head: string, texts: readonly string[]]>([
     "roles:\n  - { name: Cashier, previously: Payer, permissions: [] }\nmembers:\n  - { email: a@example.com, roles: [Cashier] }",
     ['a@example.com holds "Payer" until 2099-01-31 → without end'],
   ],
+  [
+    "roles:\n  - { name: Payer, id: role_pay1, permissions: [] }\nmembers:\n  - { email: a@example.com, roles: [{ role: Payer, until: 2099-01-31 }] }",
+    "roles:\n  - { name: Payer, id: role_pay1, permissions: [] }\nmembers:\n  - { email: a@example.com, roles: [role_pay1] }",
+    ['a@example.com holds "Payer" until 2099-01-31 → without end'],
+  ],
   // Where the requests go.
   [
     "environment: live\napi: { base_url: https://api.example.com }",

@@ -61,6 +61,17 @@ describe("gains at a merchant", () => {
     expect(codes(planned(shop(300, ["payouts_edit"], { members: [] })))).toEqual(["max-removals"]);
   });
 
+  test("what only the base branch counts as sensitive is refused as a rule that the branch loosens", () => {
+    const refusedBy = (own: readonly string[]) =>
+      planned(
+        shop(11, ["payouts_edit", "orders_refund"], {
+          projects: [{ sensitive: own, run: { maxRemovals: { percent: 100 } } }, { by: "base" }],
+        }),
+      ).refusals.map(({ by }) => by ?? "own");
+    expect(refusedBy(["members_*"])).toEqual(["base"]);
+    expect(refusedBy(["orders_*"])).toEqual(["own"]);
+  });
+
   test("new entries of the merchant's own file count for administrators only, those of a shared file do", () => {
     const hires = (origin: object) => ({
       is: live([liveRole("role_1", "Cashier", { permissions: ["payouts_edit"] })], []),
@@ -312,11 +323,13 @@ describe("gains and removals of a run", () => {
           ];
           return { plan, files: { guards: NO_GUARDS, members: [], projects } };
         }),
-      ).flatMap(codes);
-    const refused = plans.map(() => "run-gains");
-    expect(reviewed({ count: 360 })).toEqual(refused);
-    expect(reviewed({ percent: 100 }, { count: 359 })).toEqual(refused);
-    expect(reviewed({ count: 359 }, { percent: 100 })).toEqual(refused);
+      ).flatMap(({ refusals }) => refusals.map(({ code, by }) => `${code} ${by ?? "own"}`));
+    const refusedBy = (who: string) => plans.map(() => `run-gains ${who}`);
+    expect(reviewed({ count: 360 })).toEqual(refusedBy("base"));
+    expect(reviewed({ percent: 100 }, { count: 359 })).toEqual(refusedBy("base"));
+    expect(reviewed({ count: 359 }, { percent: 100 })).toEqual(refusedBy("own"));
+    // What the branch refuses as well is no rule that it loosens.
+    expect(reviewed({ count: 359 }, { count: 20 })).toEqual(refusedBy("own"));
     expect(reviewed({ count: 360 }, { percent: 100 })).toEqual([]);
     // Merchants without managed members are exempt.
     expect(judgeRun(plans.map((plan) => ({ plan, files: { guards: NO_GUARDS } }))).flatMap(codes)).toEqual(

@@ -262,3 +262,58 @@ test("report, check, lint and coverage loop over the rule", async () => {
   write("access/mc1.yaml", FILE.replace("max_roles: 1", "max_roles: 99"));
   expect((await run("lint")).stdout).toContain("Nobody holds so many roles.");
 });
+
+test("what is live is judged by drift, and an apply is allowed what the guard refuses", async () => {
+  write("access/mc1.yaml", FILE.replace("max_roles: 1", "max_roles: 0"));
+  const drift = await run("drift");
+  expect(drift.code).toBe(2);
+  expect(drift.stdout).toContain("ada@example.com would hold too many roles.");
+
+  write("access/mc1.yaml", BROKEN.replace("max_roles: 1", "max_roles: 2"));
+  const refused = await run("apply", "--yes");
+  expect(refused.code).toBe(3);
+  const [, override = ""] =
+    /--allow (max-changed=1@[0-9a-f]{12,})/.exec(refused.stdout + refused.stderr) ?? [];
+  expect(override).not.toBe("");
+  expect((await run("apply", "--yes", "--allow", override)).code).toBe(0);
+  expect((await run("drift")).code).toBe(0);
+});
+
+test("a rule that is taken out of the tables is unknown, and all else works", async () => {
+  const without = mkdtempSync(join(tmpdir(), "rolecall-no-rule-"));
+  try {
+    copySources(without);
+    const folder = join(without, "src/kernel/rules");
+    for (const [table, name] of [
+      ["settings/every-setting.ts", "requireMfa"],
+      ["every-rule.ts", "requireMfa"],
+    ] as const) {
+      const lines = readFileSync(join(folder, table), "utf8").split("\n");
+      writeFileSync(join(folder, table), lines.filter((line) => !line.includes(name)).join("\n"));
+    }
+    rmSync(join(folder, "require-mfa.ts"));
+    rmSync(join(folder, "settings/require-mfa-setting.ts"));
+    const fewer = await importCopy(without);
+    const runFewer = async (...args: readonly string[]): Promise<Ended> => {
+      const { io, written } = realIo({ cwd: work, env: sandbox.env, waitFactor: 0 });
+      return { code: await fewer(args, io), ...written };
+    };
+    const own = FILE.replace(/policies:.*max_changed: 0\n/s, "");
+    const withMfa = `${own}policies: { require_mfa: [role_owner] }\n`;
+    write("access/mc1.yaml", withMfa);
+    expect((await runFewer("validate")).stdout).toContain('unknown key "require_mfa"');
+    expect((await runFewer("schema")).stdout).not.toContain("require_mfa");
+    write("access/mc1.yaml", `${own}policies: { max_holders: { role_owner: 1 } }\n`);
+    for (const [command, code] of [
+      [["validate"], 0],
+      [["plan"], 0],
+      [["check", "--coverage"], 0],
+      [["lint"], 0],
+      [["report", "--output", "fewer.html"], 0],
+    ] as const) {
+      expect([command, (await runFewer(...command)).code]).toEqual([command, code]);
+    }
+  } finally {
+    rmSync(without, { recursive: true, force: true });
+  }
+});

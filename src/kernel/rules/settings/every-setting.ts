@@ -15,8 +15,11 @@ import { requireUntilSetting } from "./require-until-setting.ts";
 import { separateSetting } from "./separate-setting.ts";
 import {
   asSet,
+  COUNT_OVERRIDE,
   type GuardSetting,
   type NameOf,
+  type OverrideKind,
+  PEOPLE_OVERRIDE,
   type PolicySetting,
   type RuleSetting,
   type SettingLimit,
@@ -175,22 +178,23 @@ export function limitsInFile(file: Readonly<Record<string, unknown>>): readonly 
   return itemsInFile(SETTINGS, file, ({ kind }, written) => kind.limits(written));
 }
 
-/** The values of overrides, by the code of a refusal that no file sets. */
-const OTHER_OVERRIDES = {
-  "run-removals": "[0-9]+",
-  "run-gains": ".+:[0-9a-f]{12}",
-  "changed-addresses": "[0-9]+",
-  "self-lockout": ".+",
-};
+/** The overrides of refusals, by code; first those that no merchant's file sets. */
+const OVERRIDES: ReadonlyMap<string, OverrideKind> = new Map([
+  ["run-removals", COUNT_OVERRIDE],
+  ["run-gains", { ...PEOPLE_OVERRIDE, alsoFor: "max-gains" }],
+  ["changed-addresses", { value: "[0-9]+" }],
+  ["self-lockout", { value: ".+" }],
+  ...Object.values(GUARD_SETTINGS).flatMap(({ overrides }) => Object.entries<OverrideKind>(overrides)),
+]);
+
+/** Returns how refusals with a code are overridden; `undefined` if they are not. */
+export function overrideKind(code: string): OverrideKind | undefined {
+  return OVERRIDES.get(code);
+}
 
 /** An override of a refusal, for the plan whose fingerprint begins as it ends. */
 export const OVERRIDE = new RegExp(
-  `^(?:${[
-    ...Object.values(GUARD_SETTINGS).flatMap(({ overrides }) => Object.entries(overrides)),
-    ...Object.entries(OTHER_OVERRIDES),
-  ]
-    .map(([code, value]) => `${code}=${value}`)
-    .join("|")})@[0-9a-f]{12,32}$`,
+  `^(?:${[...OVERRIDES].map(([code, { value }]) => `${code}=${value}`).join("|")})@[0-9a-f]{12,32}$`,
 );
 
 /** Returns whether a file may have an override, given without the plan that it is for. */

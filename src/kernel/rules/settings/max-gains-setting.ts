@@ -5,7 +5,7 @@ import { optional, ROLE_ID, text } from "../../values/text-schemas.ts";
 import { fieldsOf } from "../../values/values.ts";
 import { amountLimit, amountSchema, leastAmount, parseAmount } from "./amount.ts";
 import { SENSITIVE } from "./sensitive.ts";
-import type { GuardSetting, SettingKind } from "./setting-kinds.ts";
+import { type GuardSetting, PEOPLE_OVERRIDE, type SettingKind } from "./setting-kinds.ts";
 
 /** Limits to gains, by what is gained. */
 export const gainLimitsSchema = z.record(
@@ -81,5 +81,5 @@ export const maxGainsSetting = {
     examples: [{ sensitive: "5%", "payouts_*": 2, role_admin: 1 }],
   }),
   kind: gainLimits,
-  overrides: { "max-gains": ".+:[0-9a-f]{12}" },
+  overrides: { "max-gains": PEOPLE_OVERRIDE },
 } as const satisfies GuardSetting<GainLimits | undefined>;

@@ -1,7 +1,7 @@
 import { type Amount, DEFAULT_REMOVAL_LIMIT } from "../../../model/desired.ts";
 import { optional } from "../../values/text-schemas.ts";
 import { amountLimit, amountSchema, leastOf } from "./amount.ts";
-import type { GuardSetting, SettingKind } from "./setting-kinds.ts";
+import { COUNT_OVERRIDE, type GuardSetting, type SettingKind } from "./setting-kinds.ts";
 
 const removalLimit: SettingKind<Amount | undefined> = {
   combine: leastOf,
@@ -25,5 +25,5 @@ export const maxRemovalsSetting = {
     examples: ["25%", 10],
   }),
   kind: removalLimit,
-  overrides: { "max-removals": "[0-9]+" },
+  overrides: { "max-removals": COUNT_OVERRIDE },
 } as const satisfies GuardSetting<Amount | undefined>;

@@ -14,5 +14,5 @@ export const minHoldersSetting = {
     examples: [{ role_owner: 2 }],
   }),
   kind: fewestByRole,
-  overrides: { "min-holders": ".+:[0-9]+" },
+  overrides: { "min-holders": { value: ".+:[0-9]+" } },
 } as const satisfies GuardSetting<GuardSettings["minHolders"]>;

@@ -20,5 +20,5 @@ export const protectSetting = {
     },
   ),
   kind: patternLists,
-  overrides: { protect: ".+" },
+  overrides: { protect: { value: ".+" } },
 } as const satisfies GuardSetting<IgnorePatterns>;

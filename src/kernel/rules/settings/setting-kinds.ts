@@ -75,9 +75,28 @@ export interface PolicySetting<Value> extends RuleSetting<Value> {
 /** A guard as files set it. */
 export interface GuardSetting<Value> extends RuleSetting<Value> {
   readonly section: "guards";
-  /** Patterns of the values of its overrides, by code. */
-  readonly overrides: Readonly<Record<string, string>>;
+  /** Its overrides, by the code of a refusal. */
+  readonly overrides: Readonly<Record<string, OverrideKind>>;
 }
+
+/** The overrides of the refusals with a code. */
+export interface OverrideKind {
+  /** The pattern of their values. */
+  readonly value: string;
+  /** Set for a limit to how many people lose or gain something; absent for other refusals. */
+  readonly limit?: {
+    /** An override for a count is for every smaller one, too; one for people is for what they gain, whatever the plan. */
+    readonly boundTo: "count" | "people";
+  };
+  /** The code of the refusals that an override with the same name is for as well. */
+  readonly alsoFor?: string;
+}
+
+/** The overrides of a limit that name the number of people. */
+export const COUNT_OVERRIDE: OverrideKind = { value: "[0-9]+", limit: { boundTo: "count" } };
+
+/** The overrides of a limit that name what people gain, and a hash of the people. */
+export const PEOPLE_OVERRIDE: OverrideKind = { value: ".+:[0-9a-f]{12}", limit: { boundTo: "people" } };
 
 const none = () => [];
 

@@ -60,7 +60,7 @@ export const maxChangedSetting = {
   key: "max_changed",
   schema: optional(count(), { title: "Most changed", description: "Most members that one apply may change.", examples: [3] }),
   kind: ${KIND},
-  overrides: { "max-changed": "[0-9]+" },
+  overrides: { "max-changed": { value: "[0-9]+" } },
 };
 `;
 
@@ -301,7 +301,7 @@ test("a rule that is taken out of the tables is unknown, and all else works", as
     const own = FILE.replace(/policies:.*max_changed: 0\n/s, "");
     const withMfa = `${own}policies: { require_mfa: [role_owner] }\n`;
     write("access/mc1.yaml", withMfa);
-    expect((await runFewer("validate")).stdout).toContain('unknown key "require_mfa"');
+    expect((await runFewer("validate")).stdout).toContain('"policies" has no key "require_mfa".');
     expect((await runFewer("schema")).stdout).not.toContain("require_mfa");
     write("access/mc1.yaml", `${own}policies: { max_holders: { role_owner: 1 } }\n`);
     for (const [command, code] of [

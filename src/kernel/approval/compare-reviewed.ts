@@ -59,7 +59,8 @@ export function compareReviewed(
   }
   const refused = refusedChanges(fresh.plan, covered, elsewhere, refusals);
   const { account, open } = accountFor(reviews, merged, { ...context, covered, refused, elsewhere });
-  const dropped = droppedDates(counted, refused, context);
+  const dropped = droppedDates(counted, covered, context);
+  const refusedNames = new Set(refused.map(({ change }) => change.name.toLowerCase()));
   const lostDates = new Map<number, readonly ReviewedDate[]>();
   for (const { index, row } of dropped) {
     const date = counted[index]?.state.dates[row.index];
@@ -69,7 +70,8 @@ export function compareReviewed(
     covered,
     leaveOut,
     refused,
-    account: [...account, ...dropped],
+    // A refused change of the person tells enough.
+    account: [...account, ...dropped.filter(({ name }) => !refusedNames.has((name ?? "").toLowerCase()))],
     lostDates,
     open,
     reviews: withOpenDates(reviews, context),

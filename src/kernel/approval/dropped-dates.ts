@@ -1,5 +1,6 @@
-import type { AccountEntry, RefusedChange } from "../../model/approval-account.ts";
+import type { AccountEntry } from "../../model/approval-account.ts";
 import type { DesiredState } from "../../model/desired.ts";
+import type { Plan } from "../../model/plan.ts";
 import type { ReviewedDate, ReviewedState } from "../../model/reviewed.ts";
 import type { Fresh } from "./fresh-context.ts";
 import type { Review } from "./merged-reviews.ts";
@@ -11,15 +12,18 @@ import { declaredDates, singleDates } from "./passed-dates.ts";
  */
 export function droppedDates(
   reviews: readonly Review[],
-  refused: readonly RefusedChange[],
-  { fresh: { desired }, seal, live, nameOf }: Fresh,
+  covered: Plan,
+  { fresh: { desired, plan }, seal, endOf, nameOf }: Fresh,
 ): readonly AccountEntry[] {
   if (reviews.every(({ state }) => state.dates.length === 0)) return [];
   const declared = textsOf(declaredDates(desired, Number.NEGATIVE_INFINITY, seal));
-  const changed = new Set(refused.map(({ change }) => seal(change.name.toLowerCase())));
   const originsIn = (entries: DesiredState["members"] | DesiredState["leavers"] = []) =>
     new Map(entries.map(({ email, origin }) => [seal(email.toLowerCase()), origin] as const));
   const [leaving, listed] = [originsIn(desired.leavers), originsIn(desired.members)];
+  const ends = [endOf(plan), endOf(covered)];
+  const coming = new Set(declaredDates(desired, plan.reviewed.at, seal).map(({ name }) => name));
+  const isAbsent = (name: string): boolean =>
+    !coming.has(name) && ends.every((end) => end({ kind: "member", key: name }) === null);
   const removed = reviews.map(({ state }) => removedTexts(state));
   return reviews.flatMap(({ name: review, state }, index) => {
     const isDecidedLater = (time: number, texts: readonly string[]): boolean =>
@@ -30,14 +34,8 @@ export function droppedDates(
     return ownDates(state).flatMap((date): readonly AccountEntry[] => {
       const { at, name, what } = date;
       const texts = singleDates(date).map(({ text }) => text);
-      const isGone = TAKES.has(what) && live({ kind: "member", key: name }) === null;
-      if (
-        isDecidedLater(at, texts) ||
-        isGone ||
-        changed.has(name) ||
-        texts.every((text) => declared.has(text))
-      )
-        return [];
+      const isGone = TAKES.has(what) && isAbsent(name);
+      if (isDecidedLater(at, texts) || isGone || texts.every((text) => declared.has(text))) return [];
       const origin = leaving.get(name) ?? (what === "leaves" ? undefined : listed.get(name));
       return [
         {

@@ -23,6 +23,9 @@ export interface PassedDates {
 interface SingleDate {
   readonly at: number;
   readonly name: string;
+  /** Its person, kind and role. */
+  readonly effect: string;
+  /** The same with its time. */
   readonly text: string;
 }
 
@@ -36,9 +39,12 @@ export function passedDates(
   const past = datesIn(desired, Number.NEGATIVE_INFINITY, seal)
     .filter(({ at }) => at <= now)
     .flatMap(singleDates);
+  // Once both have passed, the date of a file leads to what another one of a review does.
   const seen = new Map(
     (past.length === 0 ? [] : reviews).flatMap((state) =>
-      state.dates.flatMap((date) => singleDates(date).map(({ text }) => [text, { date, state }] as const)),
+      state.dates
+        .filter(({ at }) => at <= now)
+        .flatMap((date) => singleDates(date).map(({ effect }) => [effect, { date, state }] as const)),
     ),
   );
   const byName = new Map(groupByKey(past, ({ name }) => name).map((dates) => [dates[0].name, dates]));
@@ -54,15 +60,15 @@ export function passedDates(
     datesOf(name).filter(({ at }) => at > time);
   return {
     momentsBefore: (name) =>
-      [...new Set(datesOf(name).flatMap(({ at, text }) => (seen.has(text) ? [at - 1] : [])))].sort(
+      [...new Set(datesOf(name).flatMap(({ at, effect }) => (seen.has(effect) ? [at - 1] : [])))].sort(
         (a, b) => b - a,
       ),
     areReviewed: (name, time) => {
       const dates = since(name, time);
-      return dates.length > 0 && dates.every(({ text }) => seen.has(text));
+      return dates.length > 0 && dates.every(({ effect }) => seen.has(effect));
     },
     brought: (name, time) => {
-      const shown = since(name, time).flatMap(({ text }) => seen.get(text) ?? []);
+      const shown = since(name, time).flatMap(({ effect }) => seen.get(effect) ?? []);
       const of = (field: "brings" | "reach"): ReadonlySet<string> =>
         new Set(shown.flatMap(({ date, state }) => state.permissionSets[date[field]] ?? []));
       return { held: of("brings"), reach: of("reach") };
@@ -76,7 +82,10 @@ type DateOfReview = Pick<ReviewedDate, "at" | "name" | "what" | "roles">;
 /** Returns the dates of single roles that a date joins. */
 export function singleDates({ at, name, what, roles }: DateOfReview): readonly SingleDate[] {
   const parts = roles.length === 0 ? [""] : roles;
-  return parts.map((role) => ({ at, name, text: JSON.stringify([at, name, what, role]) }));
+  return parts.map((role) => {
+    const effect = JSON.stringify([name, what, role]);
+    return { at, name, effect, text: `${at} ${effect}` };
+  });
 }
 
 /** Returns the dates of a review that files still have. */

@@ -296,6 +296,38 @@ describe("a reviewed end", () => {
     expect(await removals()).toHaveLength(1);
   });
 
+  test("of somebody who has yet to join is lost aloud", async () => {
+    const joining = starting(WITH_ROLE).replace("from: 2026-11-04", "from: 2026-11-04, until: 2026-11-08");
+    const pull = await merged(joining);
+    await story.pushToMain({ [FILE]: joining.replace("until: 2026-11-08", "until: 2027-11-08") });
+    const run = await story.apply();
+    expect(run.outputs["failure-reason"]).toBe("not-approved");
+    expect(run.log).toContain(`#${pull} was to remove cleo@example.com, and was lost`);
+  });
+
+  test("of somebody whom the same apply adds is lost aloud", async () => {
+    const joining = `${BASE}  - { email: cleo@example.com, roles: [role_employee], until: 2026-11-08 }\n`;
+    const pull = await merged(joining, false);
+    await story.pushToMain({ [FILE]: joining.replace("until: 2026-11-08", "until: 2027-11-08") });
+    const run = await story.apply();
+    expect(run.log).toContain(`#${pull} was to remove cleo@example.com, and was lost`);
+  });
+
+  test.each([
+    ["earlier", "2026-11-03", "2026-11-08", [0, 1]],
+    ["later", "2026-11-08", "2026-11-03", [0, 1]],
+  ])("that a push makes %s takes effect once both days have passed", async (_, pushed, reviewed, made) => {
+    await merged(ENDING.replace("2026-11-03", reviewed));
+    await story.pushToMain({ [FILE]: ENDING.replace("2026-11-03", pushed) });
+    await story.apply();
+    for (const count of made) {
+      story.clock.advance(3 * DAY);
+      await due();
+      expect(await removals()).toHaveLength(count);
+      story.clock.advance(3 * DAY);
+    }
+  });
+
   test("of a membership takes effect whatever roles somebody has given outside git", async () => {
     await merged(ENDING);
     const { items } = (await story.behind("GET", "/v0.1/merchants/MC1/members")) as {

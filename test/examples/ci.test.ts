@@ -43,7 +43,7 @@ test.each(["gitlab/.gitlab-ci.yml", "azure/azure-pipelines.yml"])(
 );
 
 test.each(["gitlab/.gitlab-ci.yml", "azure/azure-pipelines.yml"])(
-  "examples/%s installs an exact version, and plans and applies only what changed",
+  "examples/%s installs an exact version, plans and applies only what changed, and makes what is due",
   (path) => {
     const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
     const scripts = scriptsIn(parse(readFileSync(join(ROOT, "examples", path), "utf8")));
@@ -51,7 +51,8 @@ test.each(["gitlab/.gitlab-ci.yml", "azure/azure-pipelines.yml"])(
     expect(new Set(installs)).toEqual(new Set([`npm install --global rolecall@${version}`]));
     const calls = scripts.filter((line) => /^rolecall (plan|apply) /.test(line));
     expect(calls.length).toBeGreaterThan(2);
-    for (const call of calls) expect(call).toContain("--changed-since ");
+    for (const call of calls) expect(call).toMatch(/ --changed-since |^rolecall apply --yes --only due /);
+    expect(calls.filter((call) => call.includes(" --only due "))).toHaveLength(1);
   },
 );
 

@@ -223,7 +223,7 @@ async function reviewed(
   return objection === null ? { ...verdict, outputs } : failed("refused", "not-approved", objection, outputs);
 }
 
-const STALE = "The comment still shows an earlier plan, because it could not be updated. Run it again.";
+const STALE = "The comment does not show this plan, because it could not be written. Run it again.";
 
 function overdueLines({ states }: LoadedFiles, store: ReadStore | null, now: number): readonly string[] {
   const text = store && overdueText(states, store.records.states, now, store.seal);

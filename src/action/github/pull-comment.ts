@@ -9,7 +9,7 @@ export interface PullComment {
   id(): number | null;
   /** Returns whether it warns that its plan is not what was approved. */
   isWarning(): boolean;
-  /** Returns whether the last text for it could not be written: it still shows an earlier one. */
+  /** Returns whether it lacks the last text for it, or shows an earlier one; not if this run may not write comments at all. */
   isStale(): boolean;
   /** Announces in an existing comment that a commit is being planned. */
   planning(sha: string, runUrl: string): Promise<void>;
@@ -56,21 +56,33 @@ export const NO_COMMENT: PullComment = {
 export async function findComment(place: CommentPlace): Promise<PullComment> {
   const { github, scope } = place;
   const marker = markerOf("plan", scope);
-  const listed = await tolerate(place, "The comment could not be searched for", async () => {
+  let comment: Comment | null = null;
+  let isStale = false;
+  const attempt = async <T>(what: string, work: () => Promise<T>): Promise<T | null> => {
+    try {
+      const result = await work();
+      isStale = false;
+      return result;
+    } catch (error) {
+      if (!(error instanceof GithubError)) throw error;
+      place.log[error.isForbidden ? "notice" : "warning"](refusalText(what, error));
+      isStale = comment !== null || place.recorded !== null || !error.isForbidden;
+      return null;
+    }
+  };
+  const listed = await attempt("The comment could not be searched for", async () => {
     const recorded = await recordedComment(place, marker);
     return recorded === null ? listOwn(place, marker) : [recorded];
   });
-  if (listed === null) return NO_COMMENT;
-  let comment = listed[0] ?? null;
+  if (listed === null) return { ...NO_COMMENT, isStale: () => isStale };
+  comment = listed[0] ?? null;
   const bodyNow = async (): Promise<string | null> =>
     comment && ((await github.comment(comment.id).catch(() => null))?.body ?? comment.body);
-  let isStale = false;
   const write = (
     bodyOf: (size: number) => string,
     { worth, isSure }: { readonly worth: boolean; readonly isSure: boolean },
   ): Promise<string | null> =>
-    tolerate(place, "The comment could not be written", async () => {
-      isStale = comment !== null;
+    attempt("The comment could not be written", async () => {
       if (comment === null && !worth) return null;
       // GitHub's list may lack a comment that was written a moment ago.
       if (!isSure) comment ??= (await listOwn(place, marker))[0] ?? null;
@@ -80,7 +92,6 @@ export async function findComment(place: CommentPlace): Promise<PullComment> {
         const { id } = comment;
         await shortened(bodyOf, (body) => github.editComment(id, body));
       }
-      isStale = false;
       // One that cannot be deleted is found again by the next run.
       for (const other of listed.slice(1)) await github.deleteComment(other.id).catch(() => undefined);
       return comment.url;
@@ -93,7 +104,7 @@ export async function findComment(place: CommentPlace): Promise<PullComment> {
       if (comment === null) return;
       const { id } = comment;
       const body = planningBody(marker, sha, runUrl);
-      await tolerate(place, "The comment could not be written", () => github.editComment(id, body));
+      await attempt("The comment could not be written", () => github.editComment(id, body));
     },
     show: async (render, { worth, closed }) => {
       if (closed) {
@@ -115,21 +126,13 @@ export async function findComment(place: CommentPlace): Promise<PullComment> {
   };
 }
 
-/** Logs a refusal of GitHub's, and returns null. */
-async function tolerate<T>({ log }: CommentPlace, what: string, work: () => Promise<T>): Promise<T | null> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof GithubError)) throw error;
-    if (error.isForbidden && /\block(ed)?\b/i.test(error.message)) {
-      log.notice(`${what}: the pull request is locked. The job summary has everything.`);
-    } else if (error.isForbidden) {
-      log.notice(
-        `${what}: this run has no permission to write to the pull request, like every run for a fork. The job summary has everything.`,
-      );
-    } else log.warning(`${what}: ${error.because("pull-requests: write")}. The job summary has everything.`);
-    return null;
-  }
+/** Says why GitHub refused something. */
+function refusalText(what: string, error: GithubError): string {
+  const all = "The job summary has everything.";
+  if (!error.isForbidden) return `${what}: ${error.because("pull-requests: write")}. ${all}`;
+  return /\block(ed)?\b/i.test(error.message)
+    ? `${what}: the pull request is locked. ${all}`
+    : `${what}: this run has no permission to write to the pull request, like every run for a fork. ${all}`;
 }
 
 /** Returns the comments with a marker that the token's owner wrote, oldest first. */

@@ -65,15 +65,15 @@ const MISTAKES: readonly Mistake[] = [
     name: "a date that nobody has reviewed is trusted",
     file: "kernel/approval/passed-dates.ts",
     from: "  const byName = new Map(groupByKey(past,",
-    to: `  for (const { text } of past) if (!seen.has(text)) seen.set(text, undefined);
+    to: `  for (const { effect } of past) if (!seen.has(effect)) seen.set(effect, undefined);
   const byName = new Map(groupByKey(past,`,
     foundBy: 11,
   },
   {
     name: "a reviewed date that the files lose is nobody's loss",
     file: "kernel/approval/compare-reviewed.ts",
-    from: "const dropped = droppedDates(counted, refused, context);",
-    to: "const dropped = droppedDates([], refused, context);",
+    from: "const dropped = droppedDates(counted, covered, context);",
+    to: "const dropped = droppedDates([], covered, context);",
     foundBy: 57,
   },
 ];

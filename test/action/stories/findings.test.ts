@@ -471,6 +471,22 @@ test("a plan that its comment cannot show is not recorded", async () => {
   expect(await story.recordedPlans(pull)).toBe(2);
 });
 
+test.each([
+  { method: "GET", path: /comments/, status: 500 },
+  { method: "GET", path: /comments/, status: 403 },
+  { method: "POST", path: /comments/, status: 500 },
+])("a plan whose comment cannot be found or written is not recorded: $method, $status", async (refusal) => {
+  const pull = await story.openPull({ [file("MC1")]: text("MC1") });
+  const isFirst = refusal.method === "POST";
+  if (!isFirst) await story.plan(pull);
+  await inviteDan("MC1");
+  story.github.refusals.push({ ...refusal, message: "Something went wrong.", times: 30 });
+  const again = await story.plan(pull);
+  expect(again.outputs["failure-reason"]).toBe("github");
+  expect(status("rolecall plan")?.state).toBe("failure");
+  expect(await story.recordedPlans(pull)).toBe(isFirst ? 0 : 1);
+});
+
 test("a review of before its plan fails the status, until somebody approves again", async () => {
   const pull = await story.openPull({ [file("MC1")]: text("MC1") });
   await story.review(pull, "APPROVED");
@@ -591,7 +607,7 @@ describe("what nobody has reviewed", () => {
     });
     const end = await story.applyApproved("unreviewed-access", sha);
     expect(end.outputs).toMatchObject({ result: "refused", "failure-reason": "not-approved" });
-    expect(end.log).toContain(`the approval came too late: ${tip()} changes it`);
+    expect(end.log).toContain(`the approval came too late: the newer commit ${tip()} changes`);
     expect(await addresses()).toContain("dan@example.com");
   });
 

@@ -271,7 +271,14 @@ test("init writes workflows and code owners on request, unless they exist", asyn
     "schemas/merchant.schema.json",
   ]);
   expect(await read(".github/workflows/rolecall-plan.yml")).toBe("mine\n");
-  const owned = ["/access/", "/shared/", "/rolecall.yaml", "/.github/"];
+  const owned = [
+    "/access/",
+    "/shared/",
+    "/rolecall.yaml",
+    "/.github/",
+    "/package.json",
+    "/package-lock.json",
+  ];
   expect(await read(".github/CODEOWNERS")).toBe(owned.map((path) => `${path} @acme/access\n`).join(""));
 });
 
@@ -296,6 +303,8 @@ test("init gives the project's rules to the code owners too", async () => {
     "/hq/more/limits.yaml",
     "/hq/policy.yaml",
     "/.github/",
+    "/package.json",
+    "/package-lock.json",
     "",
   ]);
 });

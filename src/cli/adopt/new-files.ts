@@ -208,6 +208,9 @@ function packageFolder(): string {
 /** The paths of files of code owners, in GitHub's order of precedence. */
 const OWNERS_FILES = [".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS"];
 
+/** What decides which code runs with the keys: workflows and installed packages. */
+const TOOLS = ["/.github/", "/package.json", "/package-lock.json"];
+
 /** Returns a file of code owners, if there is none yet. */
 async function ownersFile(root: string, owner: string, cwd: string): Promise<readonly FilePatch[]> {
   if (!/^@[\w./-]+$|^[^\s@]+@[^\s@]+$/.test(owner)) {
@@ -220,7 +223,7 @@ async function ownersFile(root: string, owner: string, cwd: string): Promise<rea
   const rules = (await enforcedPaths(resolve(cwd, root))).filter(
     (path) => !folders.some((folder) => path.startsWith(folder)),
   );
-  const paths = [...folders, `/${PROJECT_FILE}`, ...rules, "/.github/"];
+  const paths = [...folders, `/${PROJECT_FILE}`, ...rules, ...TOOLS];
   const after = paths.map((path) => `${path} ${owner}\n`).join("");
   return [{ file: join(root, ".github/CODEOWNERS"), before: null, after }];
 }

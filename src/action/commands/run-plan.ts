@@ -13,6 +13,7 @@ import { PLAIN } from "../../show/style.ts";
 import { renderFailure } from "../../show/text/failure-text.ts";
 import { renderRules } from "../../show/text/plan-text.ts";
 import { renderPlans } from "../../show/text/plans-text.ts";
+import { withLaterRisks } from "../../show/view/date-lines.ts";
 import { planView } from "../../show/view/plan-view.ts";
 import { type ActionContext, type ActionResult, failed, markerOf } from "../context/action-context.ts";
 import { ActionError } from "../context/action-error.ts";
@@ -49,7 +50,7 @@ import {
   objectionLines,
   type PlanApproval,
 } from "../review/plan-approval.ts";
-import { afterPlan, changesFiles, scopeText, verdictOf } from "../review/plan-outcome.ts";
+import { afterPlan, announcedDates, changesFiles, scopeText, verdictOf } from "../review/plan-outcome.ts";
 import { plannedMerchants } from "../review/planned-merchants.ts";
 import {
   aboutFiles,
@@ -165,7 +166,8 @@ async function reviewed(
   const plans = looks.map((look) => look.plan);
   const diagnostics = diagnosticAnnotations(loaded.diagnostics);
   const placeOf = ruleLocations(loaded.states, loaded.sources);
-  const views = plans.map((plan) => planView(plan, placeOf));
+  const later = announcedDates(context, states, looks);
+  const views = plans.map((plan) => withLaterRisks(planView(plan, placeOf), later));
   io.stdout.write(renderPlans(views, PLAIN, "normal", { run: runFingerprint(plans) }));
   const overdue = overdueLines(loaded, store, github.now());
   const scope = scopeText(states.length, loaded);
@@ -180,7 +182,7 @@ async function reviewed(
   io.stdout.write(renderRules(rules, PLAIN));
   const review: ReviewInput = {
     command: "plan",
-    views: publishable(context, plans).map((plan) => planView(plan, placeOf)),
+    views: publishable(context, plans).map((plan) => withLaterRisks(planView(plan, placeOf), later)),
     unplanned: context.masked ? maskAddresses(unplanned) : unplanned,
     fileErrors: fileErrors.length,
     rules,
@@ -203,7 +205,7 @@ async function reviewed(
       ...linesBlock(context, "Lost before, and no longer reported once this is merged", settled),
       ...aboutFiles(context, loaded.diagnostics),
     ],
-    after: afterPlan(context, states, looks, approval),
+    after: afterPlan(context, looks, later, approval),
   };
   const worth =
     rules.length > 0 ||

@@ -8,6 +8,7 @@ import type { DesiredState } from "../../model/desired.ts";
 import type { Plan } from "../../model/plan.ts";
 import { inlineCode } from "../../show/markdown/markdown-blocks.ts";
 import { datesText, type UnplannedView } from "../../show/markdown/review-sections.ts";
+import type { LaterView } from "../../show/view/date-lines.ts";
 import { type ActionContext, type ActionResult, failed, passed } from "../context/action-context.ts";
 import { maskAddresses } from "./annotations.ts";
 import type { LoadedFiles } from "./load-and-plan.ts";
@@ -68,8 +69,8 @@ export function verdictOf(
 /** Returns the paragraphs about what a merge does, or whether the plan was approved before. */
 export function afterPlan(
   context: ActionContext,
-  states: readonly DesiredState[],
   looks: readonly PlanResult[],
+  later: readonly LaterView[],
   approval: PlanApproval | null,
 ): readonly string[] {
   const { group } = context.event;
@@ -78,7 +79,8 @@ export function afterPlan(
     return [approvalText(context, approval)];
   }
   const plans = looks.map(({ plan }) => plan);
-  return [...onMerge(context, plans), ...announcedDates(context, states, looks)];
+  const dates = datesText(later);
+  return [...onMerge(context, plans), ...(dates === "" ? [] : [dates])];
 }
 
 /** Returns the paragraph about what a merge does. */
@@ -126,12 +128,12 @@ export function changesFiles(
   return isDated || plans.some(({ reviewed: { roles, members } }) => roles.length + members.length > 0);
 }
 
-/** Announces the dates that are to come: what follows from them needs no approval of its own. */
-function announcedDates(
+/** Returns the dates of a pull request that are to come: what follows from them needs no approval of its own. */
+export function announcedDates(
   { event, io, masked }: ActionContext,
   states: readonly DesiredState[],
   looks: readonly PlanResult[],
-): readonly string[] {
+): readonly LaterView[] {
   if (event.pull === null) return [];
   const judgeAtOf = new Map(looks.map(({ plan, judgeAt }) => [plan.merchant, judgeAt]));
   const later = states.flatMap((state) => {
@@ -140,6 +142,5 @@ function announcedDates(
     const days = judgeAt === undefined ? daysOf(dates) : laterDays(dates, judgeAt);
     return days.map((day) => laterView(day, state.merchant));
   });
-  const text = datesText(masked ? maskAddresses(later) : later);
-  return text === "" ? [] : [text];
+  return masked ? maskAddresses(later) : later;
 }

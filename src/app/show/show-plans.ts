@@ -16,7 +16,7 @@ import type { UnmanagedMerchant, UnplannedView } from "../../show/markdown/revie
 import { renderFailure, renderUnread } from "../../show/text/failure-text.ts";
 import { renderDates, renderRules } from "../../show/text/plan-text.ts";
 import { renderPlans } from "../../show/text/plans-text.ts";
-import type { LaterView } from "../../show/view/date-lines.ts";
+import { type LaterView, withLaterRisks } from "../../show/view/date-lines.ts";
 import { type PlaceOf, type PlanCommand, planView } from "../../show/view/plan-view.ts";
 import type { RuleLine } from "../../show/view/rules-view.ts";
 import { writeAtomically } from "../io/atomic-write.ts";
@@ -103,7 +103,7 @@ export function plansPrinter(
   io: Io,
 ): PrintPlans {
   return (plans, unplanned) => {
-    const views = plans.map((plan) => planView(plan, placeOf, [], command));
+    const views = plans.map((plan) => withLaterRisks(planView(plan, placeOf, [], command), later));
     const run = runFingerprint(plans);
     switch (options.format) {
       case "json":

@@ -22,7 +22,7 @@ import { soonDates } from "../../kernel/plan/upcoming-dates.ts";
 import type { Plan } from "../../model/plan.ts";
 import { isEmptyPlan, renderEmptyPlans } from "../../show/text/plan-text.ts";
 import { renderPlans } from "../../show/text/plans-text.ts";
-import type { LaterView } from "../../show/view/date-lines.ts";
+import { type LaterView, withLaterRisks } from "../../show/view/date-lines.ts";
 import { planView } from "../../show/view/plan-view.ts";
 import type { RuleLine } from "../../show/view/rules-view.ts";
 import { openProgress } from "../progress/open-progress.ts";
@@ -178,7 +178,7 @@ async function pagePrinter(
     const run = runFingerprint(plans);
     const merchants = plannedOnly(planned).map((outcome) => ({
       report: reportOf(outcome, true),
-      view: planView(outcome.plan, placeOf),
+      view: withLaterRisks(planView(outcome.plan, placeOf), later),
       rules: rulesOf(outcome, placeOfRule, { planned: true, now }),
     }));
     sink.write(renderPage({ about: "plan", merchants, unplanned, fileErrors, now, run, origin, later }));

@@ -61,11 +61,12 @@ export function plansJson(
   failures: readonly FailureJson[] = [],
   later: readonly LaterView[] = [],
 ): string {
-  const days = later.map(({ merchant, moment, dates, refusals }) => ({
+  const days = later.map(({ merchant, moment, dates, refusals, gains }) => ({
     merchant,
     at: moment,
     dates: dates.map(({ text, email, what, roles }) => ({ date: text, member: email, what, roles })),
     refusals: refusals.map(({ rule, code, message }) => ({ rule, code, message })),
+    gains: gains.map(({ name, gained }) => ({ member: name, gained })),
   }));
   return `${safeJson({ format: 1, plans, failures, ...(days.length > 0 && { later: days }) }, null, 2)}\n`;
 }

@@ -1,5 +1,6 @@
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
+import type { PlanView } from "./plan-view.ts";
 
 /** An upcoming effect of a date in the files. */
 interface DateView {
@@ -21,6 +22,24 @@ export interface LaterView {
   readonly dates: readonly DateView[];
   /** Why an apply at that time would be refused. */
   readonly refusals: readonly { readonly rule: string; readonly code: string; readonly message: string }[];
+  /** Who becomes an administrator or gains sensitive permissions. */
+  readonly gains: readonly { readonly name: string; readonly gained: readonly string[] }[];
+}
+
+/** Adds what dates give people later to the risks of a merchant's plan. */
+export function withLaterRisks(view: PlanView, later: readonly LaterView[]): PlanView {
+  const items = later
+    .filter(({ merchant }) => merchant === view.merchant)
+    .flatMap(({ dates, gains }) => {
+      const [first] = dates;
+      const when = first === undefined ? "" : ` ${whenOf(first)}`;
+      return gains.map(
+        ({ name, gained }) =>
+          ({ name, what: `${gained.join(", ") || "access"}${when}`, resource: "member" }) as const,
+      );
+    });
+  const risks = items.length === 0 ? [] : [{ kind: "dates", items, origin: "plan" } as const];
+  return { ...view, risks: [...view.risks, ...risks] };
 }
 
 /** The title of the lines about dates to come. */

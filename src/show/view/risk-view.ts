@@ -5,9 +5,19 @@ import type { Change, Finding, MemberChange, Plan } from "../../model/plan.ts";
 import { rowOf } from "./change-view.ts";
 
 /** The kinds of risks, the most serious first. */
-export const RISK_KINDS = ["administrators", "sensitive", "reach", "violations", "removals"] as const;
+export const RISK_KINDS = [
+  "administrators",
+  "sensitive",
+  "reach",
+  "violations",
+  "removals",
+  "dates",
+] as const;
 
-/** The subject of a risk: administrators, sensitive permissions gained or within reach, rules that an undo breaks, removals. */
+/**
+ * The subject of a risk: administrators, sensitive permissions gained or within reach, rules that an undo breaks, removals,
+ * gains on later dates.
+ */
 export type RiskKind = (typeof RISK_KINDS)[number];
 
 /** One risk, with the role or member concerned; texts are raw. */
@@ -107,6 +117,8 @@ export function riskTitle(kind: RiskKind, items: readonly RiskItem[], origin: Ch
       const text = what.filter((part) => part !== "").join(" and ");
       return `${text} ${isSingle ? verb("is", "was") : verb("are", "were")} removed${originSuffix(origin)}`;
     }
+    case "dates":
+      return `${counted(members, "member")} ${isSingle ? "gains" : "gain"} sensitive permissions on ${isSingle ? "a later date" : "later dates"}`;
     default:
       return kind satisfies never;
   }

@@ -417,6 +417,29 @@ test("who joins, is suspended and comes back, and who leaves, on the days that w
   expect((await story.drift()).outputs["result"]).toBe("clean");
 });
 
+test("who gains sensitive permissions on a later date is a risk of the pull request that causes it", async () => {
+  const comment = (pull: number): string => story.comments(pull)[0] ?? "";
+  const withHelper = (permissions: string, ben: string): string =>
+    `${BASE.replace("[role_employee] }", `[Helper]${ben} }`)}roles:\n  - { name: Helper, permissions: [${permissions}] }\n`;
+  const away = ", suspended: { until: 2026-11-05 }";
+  expect(comment(await merged(withHelper("catalog_view", away)))).not.toContain("later date");
+
+  const wider = await merged(withHelper("catalog_view, payouts_edit", away));
+  expect(comment(wider)).toContain("## ⚠️ rolecall plan: changes with risks\n");
+  expect(comment(wider)).toContain("1 member gains sensitive permissions on a later date");
+  expect(comment(wider)).toContain("member ben@example.com: payouts_edit after 2026-11-05");
+
+  const admin = "  - { email: new@example.com, roles: [role_admin], from: 2026-11-04 }\n";
+  const text = withHelper("catalog_view, payouts_edit", away).replace("roles:\n", `${admin}roles:\n`);
+  const later = await merged(text);
+  expect(comment(later)).toContain("## ⚠️ rolecall plan: no changes, with risks\n");
+  expect(comment(later)).toContain("member new@example.com: role_admin on 2026-11-04");
+  expect(comment(later)).not.toContain("payouts_edit");
+
+  const other = await merged(`# A remark\n${text}`);
+  expect(comment(other)).not.toContain("risks");
+});
+
 test("access that has begun, and that somebody took outside git, is drift, and is not given again", async () => {
   await merged(`${BASE}  - { email: new@example.com, roles: [role_employee], from: 2026-11-04 }\n`);
   story.clock.advance(2 * DAY);

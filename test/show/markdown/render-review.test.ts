@@ -354,6 +354,7 @@ const WORDS = {
   reach: /reach/,
   violations: /broken again/,
   removals: /removed/,
+  dates: /later date/,
 };
 const anyPlans = fc.array(fc.tuple(desiredStates, liveStates), { maxLength: 5 });
 

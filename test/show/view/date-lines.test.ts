@@ -7,6 +7,7 @@ const day = (merchant: string): LaterView => ({
   moment: "2026-11-24T00:00:00.000Z",
   dates: [{ text: "2026-11-24", email: "ada@example.com", what: "suspended", roles: [] }],
   refusals: [],
+  gains: [],
 });
 
 test("what a date brings at one merchant, and at several", () => {

@@ -117,6 +117,7 @@ const RISK_MESSAGES: Readonly<Record<RiskKind, (item: RiskItem) => string>> = {
   violations: ({ what }) => what,
   removals: ({ what, resource }) =>
     `${resource === "role" ? "The role" : "The membership"} is removed${what === "" ? "" : `: ${what}`}.`,
+  dates: ({ what }) => `Gains ${what}.`,
 };
 
 function riskGroups(plans: readonly Plan[]): readonly IssueGroup[] {

@@ -1,9 +1,9 @@
 /** The listeners of each source of events. */
 const TITLES = {
-  report: "Around an apply",
-  apply: "Of an apply at one merchant",
+  report: "Before and after an apply",
+  apply: "Apply of one merchant",
   journal: "Lines of a journal",
-  service: "Of the service's client",
+  service: "Requests to the service",
 };
 
 const INTRODUCTIONS = {

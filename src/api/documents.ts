@@ -107,7 +107,7 @@ export interface ExpiringPeriod {
 
 const PERIOD_MS = 30 * 24 * 3_600_000;
 
-/** Returns the ends of access in a period, as `rolecall expiring` does: the earliest first. */
+/** Returns the end dates of access in a period, as `rolecall expiring` does, earliest first. */
 export function expiringAccess(
   snapshots: readonly AccessSnapshot[],
   { now = libraryIo({}).now(), last = now + PERIOD_MS }: ExpiringPeriod = {},

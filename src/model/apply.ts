@@ -83,7 +83,7 @@ export type StopCause =
  */
 export interface ApplyResult {
   readonly status: "done" | "incomplete" | "stopped";
-  /** One for each planned change, in the plan's order, then one for each new password. */
+  /** One outcome for each planned change, in the plan's order, then one for each new password. */
   readonly outcomes: readonly Outcome[];
   /** Number of writes that the service applied, or may have applied. */
   readonly writes: number;
@@ -113,7 +113,7 @@ export type JournalLine = JournalEntry & { readonly at: string };
 /** An entry of a journal, without its time. */
 export type JournalEntry = RunStarted | WriteIntended | WriteEnded | RunEnded | RunVerified;
 
-/** The first line: who applies what, where, and from which commit. */
+/** The first line of a journal: who applies what, where, and from which commit. */
 export interface RunStarted {
   readonly type: "run";
   readonly format: 1;
@@ -177,7 +177,7 @@ export interface WriteEnded {
   readonly already?: true;
 }
 
-/** The end of an apply; without this line, it was interrupted. */
+/** The end of an apply in a journal. If this line is missing, the apply was interrupted. */
 export interface RunEnded {
   readonly type: "end";
   /** `incomplete`: only changes that were refused for one person, and those that depend on them, remain. */

@@ -118,14 +118,14 @@ export const DEFAULT_REMOVAL_LIMIT: Amount = { percent: 25 };
 /** The maximum number of people who may newly hold something or, with `reach`, could give it to themselves. */
 export type GainLimit = Amount & { readonly reach?: true };
 
-/** By `sensitive`, a permission or a pattern, or the name or id of a role. */
+/** Limits on gains. The keys are `sensitive`, a permission, a pattern over permissions, or the name or id of a role. */
 export type GainLimits = Readonly<Record<string, GainLimit>>;
 
 /** Limits across all merchants of a run. */
 export interface RunLimits {
-  /** The maximum number of members who may be removed or lose a role. Absent: 5 %. */
+  /** The maximum number of members who may be removed or lose a role. Absent: 5%. */
   readonly maxRemovals?: Amount;
-  /** Absent: 5 % for sensitive permissions. */
+  /** Absent: 5% for sensitive permissions. */
   readonly maxGains?: GainLimits;
 }
 
@@ -219,7 +219,7 @@ export interface EnforcedRules {
   readonly by?: "base";
 }
 
-/** The account of a file and the connection to its service, as far as the file sets them. */
+/** The merchant that a file is for, and the connection settings that the file contains. */
 export interface Addressed {
   readonly merchant: string;
   readonly environment?: Environment;

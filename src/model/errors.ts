@@ -41,7 +41,7 @@ export type ErrorCode =
   | "not-restored"
   | "run-unknown";
 
-/** A Problem of the service (RFC 9457); every field but `type` may be missing. */
+/** Problem details that the service returned (RFC 9457); every field except `type` may be missing. */
 export interface ProblemDetails {
   readonly type: string;
   readonly title?: string;

@@ -207,7 +207,7 @@ export const EVENTS: EventRegistry = {
     },
     summary: {
       level: "info",
-      doc: "The last line: how the run ended.",
+      doc: "The last line of the stream: how the run ended.",
       fields: {
         status: "`done`, `failed`, `refused` or `partial`.",
         exitCode: "The exit code.",
@@ -222,7 +222,7 @@ export const EVENTS: EventRegistry = {
   journal: {
     run: {
       level: "info",
-      doc: "The first line: who applies what, where, and from which commit.",
+      doc: "The first line of a journal: who applies what, where, and from which commit.",
       fields: {
         format: "1.",
         run: RUN_FIELD,
@@ -260,7 +260,7 @@ export const EVENTS: EventRegistry = {
     },
     outcome: {
       level: "info",
-      doc: "A write ended; without this line, its outcome is unknown.",
+      doc: "A write ended. If this line is missing, the outcome of the write is unknown.",
       fields: {
         write: "Number of the write.",
         status: "`done`, `failed`, `unknown`, `stale` or `not-sent`.",
@@ -273,7 +273,7 @@ export const EVENTS: EventRegistry = {
     },
     end: {
       level: "info",
-      doc: "The apply ended; without this line, it was interrupted.",
+      doc: "The apply ended. If this line is missing, the apply was interrupted.",
       fields: {
         status: "`done`, `incomplete` or `stopped`.",
         cause: "Why the apply stopped; `null` if it did not.",

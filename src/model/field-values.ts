@@ -15,7 +15,7 @@ export interface RoleImage {
   readonly metadata: Metadata;
 }
 
-/** The fields of every member except roles; each has an entry in `MEMBER_FIELDS`. */
+/** The fields that every member has, except roles; each has an entry in `MEMBER_FIELDS`. */
 export interface MemberProperties {
   readonly metadata: Metadata;
 }

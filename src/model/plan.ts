@@ -45,7 +45,7 @@ export type FieldDiff = NamedDiff<RoleImage & MemberValues>;
 
 export interface ChangeBase {
   readonly reason: Reason;
-  /** Hash of the change, without times and order: equal changes have equal fingerprints. */
+  /** Hash of the change, without times and order: identical changes have the same fingerprint. */
   readonly fingerprint: string;
 }
 
@@ -125,7 +125,7 @@ export interface ReachStep {
 
 /** The effect of a plan on people. */
 export interface Impact {
-  /** Only affected members, sorted by name. */
+  /** The affected members, sorted by name. */
   readonly members: readonly MemberImpact[];
   /** Number of members who gain and lose each permission, by permission. */
   readonly permissions: readonly {

@@ -65,7 +65,7 @@ export interface SnapshotMember {
 export interface AccessEnd {
   /** For `grant` and `membership`, the last day with access, or a time; for `leaver`, the first day or time without access. */
   readonly by: "grant" | "membership" | "leaver";
-  /** As written in the file. */
+  /** The text, as written in the file. */
   readonly text: string;
   /** The first moment without access, in ms since the epoch. */
   readonly ends: number;

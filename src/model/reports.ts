@@ -56,7 +56,7 @@ export interface ReportedMember extends ManagedProperties {
 export interface ReportedEnd {
   /** The role's name; `null` for the whole membership. */
   readonly role: string | null;
-  /** As written in the file. */
+  /** The text, as written in the file. */
   readonly text: string;
   /** The first moment without access, in ms since the epoch. */
   readonly ends: number;

@@ -75,6 +75,6 @@ export interface ReviewedState {
   /** Everybody whose membership or permissions change. */
   readonly people: readonly ReviewedPerson[];
   readonly dates: readonly ReviewedDate[];
-  /** Those of the base branch's files; absent if they are the same, or if there is no base. */
+  /** The dates in the base branch's files; absent if they are the same, or if there is no base. */
   readonly baseDates?: readonly ReviewedDate[];
 }

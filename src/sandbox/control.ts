@@ -267,7 +267,7 @@ export function refuseWebPages(c: SandboxContext, anyHost: boolean): void {
   // Browsers send it also where they send no Origin: with links, images and forms that only read.
   const site = c.req.header("sec-fetch-site") ?? "none";
   if (c.req.header("origin") !== undefined || site === "cross-site" || site === "same-site") {
-    throw new ProblemError(403, "The sandbox does not answer web pages.");
+    throw new ProblemError(403, "The sandbox does not answer requests from web pages.");
   }
   const host = c.req.header("host");
   // A request without a Host header did not come through a socket, so not from a browser.

@@ -35,7 +35,7 @@ export function checkSize(what: string, items: number, maxItems: number): void {
     "too-many-items",
     `${what} has more than ${grouped(maxItems)} entries, so it was not read completely.`,
     {
-      hint: "If the account is that large, raise --max-items. Otherwise, the service returns an endless list: ask its operators.",
+      hint: "If the account is that large, raise --max-items. Otherwise, the service returns an endless list: contact its operators.",
     },
   );
 }
@@ -87,7 +87,7 @@ export async function listAll<Item extends Listed>(
       "listing-unstable",
       `${what} contradicts itself: its pages ${isCounted ? "do not match its total_count" : "repeat entries"}.`,
       {
-        hint: `All ${LISTINGS} attempts began with the same entries, so it is probably not being changed. Ask the service's operators.`,
+        hint: `All ${LISTINGS} attempts began with the same entries, so it is probably not being changed. Contact the service's operators.`,
       },
     );
   }

@@ -30,7 +30,7 @@ function path(merchant: string, collection: string, id?: string): string {
   }
   if (id !== undefined && isUnsafe(id)) {
     throw new RolecallError("bad-response", `The id "${id}" cannot be used in a request.`, {
-      hint: "If it is in no file, it came from the service: ask its operators.",
+      hint: "If it is in no file, it came from the service: contact its operators.",
     });
   }
   const whole = ["v0.1", "merchants", merchant, collection, ...(id === undefined ? [] : [id])];

@@ -70,7 +70,7 @@ test("doctor shows on one screen that all is well, without the key, and changes 
 Service URL
   ✓ Base URL           from ROLECALL_BASE_URL
   ✓ Proxy              none
-  ✓ DNS                127.0.0.1 is an address
+  ✓ DNS                127.0.0.1 is an IP address
   ✓ Connection         TCP, without TLS; N ms
   ✓ Response           asks for a key (401); N ms
   ✓ Clock              the same as the service's

@@ -32,7 +32,7 @@ beforeEach(async () => {
 
 afterEach(() => shops.stop());
 
-test("one override covers equal refusals at all merchants, and no other set of plans", async () => {
+test("one override covers identical refusals at all merchants, and no other set of plans", async () => {
   const plan = await shops.run(["plan"]);
   expect(plan.code).toBe(3);
   expect(plan.stdout.match(/guard max-removals/g)).toHaveLength(1);

@@ -401,7 +401,7 @@ describe("web pages", () => {
     "/v0.1/none",
   ];
 
-  test.each(routes)("neither web pages nor foreign host names get an answer: %s", async (path) => {
+  test.each(routes)("neither a web page nor a foreign host name gets an answer: %s", async (path) => {
     const { call } = start();
     const ask = (headers: Record<string, string>) => call("GET", path, { headers });
     expect((await ask({ origin: "http://evil.example" })).status).toBe(403);

@@ -153,8 +153,8 @@ export async function guardApplyBranch(
   if (pull !== null || UNSAFE.has(name)) {
     throw new ActionError(
       "unsafe-event",
-      `The event ${name} cannot apply: only merged changes are applied.`,
-      "Run apply on a push to the default branch, or by workflow_dispatch.",
+      `An apply cannot run on the event ${name}: only merged changes are applied.`,
+      "Run apply on a push to the default branch, or on workflow_dispatch.",
     );
   }
   const main = await defaultBranch(event, github);

@@ -65,7 +65,7 @@ export function declaredSnapshot(desired: DesiredState, now: number): AccessSnap
   };
 }
 
-/** Returns the access of a live state, whose ends and locations come from the files. */
+/** Returns the access in a live state, with the end dates and locations from the files. */
 export function liveSnapshot(
   live: LiveState,
   desired: DesiredState,

@@ -46,7 +46,7 @@ const RULES = {
   },
   "shareable-roles": {
     find: shareableRoles,
-    summary: "Roles that are equal at several merchants should be in one shared file.",
+    summary: "Roles that are identical at several merchants should be in one shared file.",
   },
   "sole-holder": {
     find: soleHolders,

@@ -100,7 +100,7 @@ async function loadAll(codes: readonly string[], io: Io): Promise<Loaded> {
     if (!(error instanceof RolecallError) || error.code !== "no-files") throw error;
     if (codes.length > 0) return NOTHING;
     throw new RolecallError("no-files", error.message, {
-      hint: '"rolecall init" creates the files of all merchants that the key can access, and "rolecall pull CODE" that of one merchant.',
+      hint: '"rolecall init" creates the files of the merchants that you select, and "rolecall pull CODE" creates the file of one merchant.',
     });
   }
 }

@@ -149,7 +149,7 @@ Faults, for --faults and PUT /_sandbox/faults (the same seed repeats them):
     - { kind: reset-after, probability: 0.05 }
 A rule applies to every request, or to those of one operation: to the nth of
 them, to every Nth, at most N times, or with a probability. Kinds, with fields:
-  status           a Problem: status, effect (before or after the write takes
+  status           an error: status, effect (before or after the write takes
                    effect), detail, wait (seconds, for Retry-After),
                    retry_after (seconds, date or none)
   latency          a delay of ms, and up to jitter_ms more

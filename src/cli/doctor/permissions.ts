@@ -92,7 +92,7 @@ export function operationChecks(
       const unclear = { name: operation, detail: `${detail}: ${reason}` };
       // Without the lists there is no plan, whatever the reason.
       return operation === "list roles" || operation === "list members"
-        ? { ...unclear, status: "failed", next: "Try again later, or ask the service's operators." }
+        ? { ...unclear, status: "failed", next: "Try again later, or contact the service's operators." }
         : { ...unclear, status: "unknown" };
     }),
   ];

@@ -96,7 +96,7 @@ function checkProxy({ url, io }: Way): Step {
 async function checkName({ url, proxy, network }: Way): Promise<Step> {
   const host = (proxy ? new URL(proxy.origin) : url).hostname.replace(/^\[(.*)\]$/, "$1");
   const whose = proxy ? `the proxy's name ${host}` : host;
-  if (isIP(host) !== 0) return { status: "ok", detail: `${host} is an address` };
+  if (isIP(host) !== 0) return { status: "ok", detail: `${host} is an IP address` };
   try {
     const [first = "", ...more] = await network.lookup(host);
     return {
@@ -144,7 +144,7 @@ async function checkResponse({ url, proxy, network, io }: Way): Promise<Step> {
     const ms = Math.round(io.monotonic() - began);
     return { ...judgeResponse(response, ms), response };
   } catch (error) {
-    return lost(error, "Check proxies and gateways in between, or ask the service's operators.");
+    return lost(error, "Check proxies and gateways in between, or contact the service's operators.");
   }
 }
 

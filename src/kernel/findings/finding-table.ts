@@ -21,7 +21,7 @@ const FINDINGS: Readonly<Record<FindingCode, Row>> = {
   "check-unknown": warning(
     "A role's permissions are unknown, so a check may overlook the members who hold it.",
   ),
-  "due-left-out": warning("`--only due` leaves out access that a date would give a member."),
+  "due-left-out": warning("`--only due` could not grant access that begins on a date, and left it out."),
   "member-address-gap": warning(
     "An entry with a new address and a future `from`: the member loses access until that date.",
   ),
@@ -80,7 +80,7 @@ const FINDINGS: Readonly<Record<FindingCode, Row>> = {
   "role-name-case": error(
     "A role would be created whose name differs from a live one only in case or Unicode form.",
   ),
-  "role-name-taken": error("A live role that the plan leaves alone has the name of a declared one."),
+  "role-name-taken": error("A live role that the plan leaves alone has the same name as a declared one."),
   "role-needs-permissions": error("A role would be created, but is declared without `permissions`."),
   "role-not-retrieved": warning("The service does not return a role that the file names by its id."),
   "role-pin-missing": error("The role that an entry is pinned to does not exist."),

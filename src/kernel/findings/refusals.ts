@@ -94,7 +94,7 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan", enforcedBy?:
         code,
         "member",
         null,
-        `${data.people} members would be removed and, probably the same people, invited under new addresses: they would have no access until they accept.`,
+        `${data.people} members would be removed, and as many new addresses invited, probably of the same people, who would have no access until they accept.`,
         `Add the previous address to each entry, such as "previously: ${data.previously}" for ${data.name}: the old membership then stays until the new one is accepted.`,
         `changed-addresses=${data.people}`,
       );
@@ -164,7 +164,7 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan", enforcedBy?:
         "role",
         name,
         `Role "${name}" must be replaced to change its ${fieldNames(fixed)}, but the file refers to it by ${id}, which would no longer exist.`,
-        `Refer to the role as "${name}" instead of its id in grants, guards, policies and checks: ${id}.`,
+        `In grants, guards, policies and checks, refer to the role as "${name}" instead of ${id}.`,
         null,
       );
     }

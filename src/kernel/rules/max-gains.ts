@@ -10,7 +10,7 @@ import { allowedOf, amountText, isMore } from "./settings/amount.ts";
 import { maxGainsSetting } from "./settings/max-gains-setting.ts";
 import { SENSITIVE, sensitiveIn } from "./settings/sensitive.ts";
 
-/** Number of people that a share above 0 % always allows. */
+/** Number of people that a share above 0% always allows. */
 const LEAST = 10;
 
 /** The limits of files that do not list these: of who gains otherwise than by a new entry, and of new administrators. */

@@ -7,7 +7,7 @@ import type { Guard } from "./rule.ts";
 import { allowedOf, amountText, isMore } from "./settings/amount.ts";
 import { maxRemovalsSetting } from "./settings/max-removals-setting.ts";
 
-/** The number that a share above 0 % always allows. */
+/** The number that a share above 0% always allows. */
 export const ALWAYS_ALLOWED = 3;
 
 const COMPLETE_HINT =

@@ -88,7 +88,7 @@ const base = {
     { description: "Reason for the change." },
   ),
   fingerprint: described(text, {
-    description: "Hash of the change; equal changes have equal fingerprints.",
+    description: "Hash of the change; identical changes have the same fingerprint.",
   }),
 };
 

@@ -32,7 +32,8 @@ const renewalPeriod = described(
   }),
   {
     title: "Renewal period",
-    description: "How long expired invitations of a listed member are renewed.",
+    description:
+      "For how long after the entry's last change expired invitations of a listed member are renewed.",
     examples: [{ for: "30d" }],
   },
 );
@@ -182,7 +183,7 @@ const cannot = described(
   }),
   {
     title: "A member cannot",
-    description: "Denies these permissions to the member.",
+    description: "Lists permissions that the member must not have.",
     examples: [{ member: "bob@example.com", cannot: ["refunds_create"] }],
   },
 );

@@ -105,7 +105,7 @@ function parentFilter(query: MembershipQuery): MembershipFilter {
     throw new ProblemError(400, "resource.parent.id and resource.parent.type must be given together.");
   }
   if (isNone(id) !== isNone(type)) {
-    throw new ProblemError(400, "resource.parent.id and resource.parent.type must be null together.");
+    throw new ProblemError(400, "resource.parent.id and resource.parent.type must both be null, or neither.");
   }
   if (isNone(id)) return ({ account }) => account.parent === undefined;
   return ({ account }) => account.parent?.id === id && account.parent.type === type;

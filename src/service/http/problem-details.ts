@@ -110,7 +110,7 @@ export function statusMessage(status: number): StatusMessage {
     code: "unexpected-status",
     title: "",
     hint: () =>
-      "This status is not part of the API contract. Check the base URL; then ask the service's operators.",
+      "This status is not part of the API contract. Check the base URL; then contact the service's operators.",
   };
 }
 
@@ -140,7 +140,7 @@ const STATUS_MESSAGES: Readonly<Record<number, StatusMessage>> = {
     code: "bad-request",
     title: "Bad Request",
     hint: () =>
-      "The service rejected the request as malformed. See the detail. If the file is correct, report this as a bug in rolecall.",
+      "The service rejected the request as malformed. See the detail. If the file is valid, report this as a bug in rolecall.",
   },
   401: {
     code: "unauthorized",

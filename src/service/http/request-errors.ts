@@ -94,7 +94,7 @@ export function lostFailure(lost: LostResponse, context: RequestContext): Roleca
       hint: uncertain
         ? MAY_BE_DONE
         : isTooLarge
-          ? "This does not match the API contract. Check the base URL; then ask the service's operators."
+          ? "This does not match the API contract. Check the base URL; then contact the service's operators."
           : "Check the base URL and the network, and that the service is up; then run the command again.",
       request: requestOf(context, uncertain ? { uncertain } : {}),
       cause: lost,
@@ -127,7 +127,7 @@ export function badResponse(
   return new RolecallError("bad-response", `${method} ${path} returned ${response.status}, but ${what}.`, {
     hint: html
       ? NOT_THE_SERVICE
-      : `The response (${clean(type)}) does not match the API contract. Check the base URL; then ask the service's operators.`,
+      : `The response (${clean(type)}) does not match the API contract. Check the base URL; then contact the service's operators.`,
     request: requestOf(context, { status: response.status, ...(write && { uncertain: true }) }),
   });
 }

@@ -163,7 +163,7 @@ function isCompared({ kind, resource }: RowView): (detail: DetailView) => boolea
 const DANGEROUS = 0;
 const HARMLESS = 1;
 
-/** Ranks what cannot be undone, or gives power over access or money, first. */
+/** Ranks what cannot be undone, or gives control over access or money, first. */
 export function dangerRank(row: RowView): number {
   if (row.kind === "delete" || row.kind === "replace") return DANGEROUS;
   const isAdministrator = row.details.some(

@@ -29,7 +29,7 @@ export function groupRuleNotes(notes: readonly RuleNote[]): readonly RuleLine[] 
 
 const NAMES_SHOWN = 5;
 
-/** "MC1: at most 25 % → 100 % may be removed", or "3 merchants: … (MC1, MC2, MC3)". */
+/** "MC1: at most 25% → 100% may be removed", or "3 merchants: … (MC1, MC2, MC3)". */
 function ruleLineText({ text, merchants }: RuleLine): string {
   const [only = "", ...more] = merchants;
   return more.length === 0 ? `${only}: ${text}` : `${merchantsText(merchants)}: ${text}`;

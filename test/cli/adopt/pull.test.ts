@@ -86,7 +86,9 @@ afterAll(() => shop.stop());
 test("without any file it says how there would be some", async () => {
   const { code, stderr } = await shop.run(["pull", "--check"]);
   expect(code).toBe(1);
-  expect(stderr.replaceAll(/\s+/g, " ")).toContain('and "rolecall pull CODE" that of one merchant.');
+  expect(stderr.replaceAll(/\s+/g, " ")).toContain(
+    'and "rolecall pull CODE" creates the file of one merchant.',
+  );
 });
 
 test("without a terminal it shows the patch, and says what to do", async () => {

@@ -117,7 +117,7 @@ test.each<[code: ErrorCode, says: string]>([
   ["unauthorized", HINT],
   [
     "request-failed",
-    "Fix what the detail describes; if it is unclear, ask the service's operators about this instance.",
+    "Fix what the detail describes; if it is unclear, contact the service's operators about this instance.",
   ],
   ["forbidden", HINT],
   [

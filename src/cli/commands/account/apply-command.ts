@@ -96,9 +96,9 @@ others are still applied. With --on-error stop, nothing is changed if any
 merchant has a problem, and the first failure stops the apply at all merchants.
 If a file has an error, nothing is changed in either case.
 
-Exits 0 if everything is done, 1 if nothing was changed, 3 if the apply was
-refused, or 4 if it was done only in part: only at some merchants, or changes
-remain.
+Exits 0 if everything is done, even if there was nothing to do; 1 if it failed
+or was cancelled before the first change; 3 if it was refused; or 4 if it was
+done only in part: at some merchants only, or with changes remaining.
 `,
     )
     .action(async (paths: readonly string[], options: ApplyCommandOptions) => {

@@ -23,7 +23,7 @@ export function initCommand(io: Io, done: (code: ExitCode) => void): Command {
         "authoritative: remove what a file does not list; additive: leave it alone",
       ).choices(["authoritative", "additive"]),
     )
-    .option("--share-roles", "write equal roles of several merchants into one shared file")
+    .option("--share-roles", "write identical roles of several merchants to one shared file")
     .option("--workflows", "write workflows for GitHub Actions")
     .option("--codeowners <owner>", "owner who must review the files, such as @org/team (.github/CODEOWNERS)")
     .option("-y, --yes", "do not ask; write the files")
@@ -43,7 +43,8 @@ Writes access/<code>.yaml for each merchant, schemas/merchant.schema.json for
 editors, and a line for .gitignore. Run it again to add merchants; to update a
 merchant's file, run rolecall pull.
 
-Exits 0, or 1 if a merchant could not be read or nothing was written.
+Exits 0 if the files are written, or 1 if a merchant could not be read or
+nothing was written.
 `,
     )
     .action(async (options: InitCommandOptions) => {

@@ -56,8 +56,8 @@ affects.
 The API key comes from the environment: the variable that the file names in
 api.key_env, else ROLECALL_API_KEY_<MERCHANT>, else ROLECALL_API_KEY.
 
-Exits 0 (even if there are changes), 1 if it failed, 2 with --detailed-exitcode
-if there are changes, or 3 if a guard, a policy or a check would refuse the
+Exits 0, even if there are changes; 1 if it failed; 2 if there are changes (with
+--detailed-exitcode); or 3 if a guard, a policy or a check would refuse the
 apply.
 `,
     )

@@ -32,7 +32,8 @@ The page loads nothing from the network, and can be printed. End dates come from
 the files, since the service does not store them. With --declared, the page says
 what the files do not contain: MFA, and who has accepted an invitation.
 
-Exits 0, or 1 if a file has an error or a merchant could not be read.
+Exits 0 if the page is complete, or 1 if a file has an error or a merchant could
+not be read.
 `,
     )
     .action(async (paths: readonly string[], options: ReportCommandOptions, command: Command) => {

@@ -30,9 +30,9 @@ Examples:
 One apply is one run, even for many merchants. Its journals, one for each
 merchant, are in .rolecall/runs in the project root. Each write is recorded
 before it is sent, so that after a crash the journal shows which writes have no
-known outcome. If a run has more than 60 writes, equal ones share a line.
+known outcome. If a run has more than 60 writes, identical ones share a line.
 
-Exits 0, or 1 if the run cannot be found or read.
+Exits 0 if the runs are shown, or 1 if the run cannot be found or read.
 `,
     )
     .action(async (run: string | undefined, options: RunsCommandOptions, command: Command) => {

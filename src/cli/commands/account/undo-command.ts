@@ -42,8 +42,9 @@ managed user comes from the file's password_env.
 Change the file as well, or the next apply makes the reverted changes again. An
 undo keeps a journal, too, so it can be undone.
 
-Exits 0 if everything is done, 1 if nothing was changed, 3 if the undo was
-refused, or 4 if it stopped part-way or changes remain.
+Exits 0 if everything is done, even if there was nothing to do; 1 if it failed
+or was cancelled before the first change; 3 if it was refused; or 4 if it
+stopped part-way or changes remain.
 `,
     )
     .action(async (run: string, paths: readonly string[], options: UndoCommandOptions, command: Command) => {

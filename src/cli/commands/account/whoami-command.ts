@@ -22,9 +22,9 @@ export function whoamiCommand(io: Io, done: (code: ExitCode) => void): Command {
     .option("--name <name>", "only resources of this name")
     .option("--parent <parent>", "only resources of this organization, or of none", parseParent)
     .addOption(
-      new Option("--role <id>", "only memberships with this role id; repeatable: any of them")
+      new Option("--role <id>", "only memberships with one of these role ids; repeatable")
         .argParser((id: string, ids: readonly string[]) => [...ids, id])
-        .default([], "all"),
+        .default([], "all memberships"),
     )
     .option("--key-env <name>", "only the key in this environment variable")
     .addHelpText(
@@ -43,8 +43,8 @@ The keys are those that the files use, and the one in ROLECALL_API_KEY. The
 service filters the list. To name a parent of another type, write TYPE:ID. A key
 that is not tied to a user has no memberships.
 
-Exits 0, or 1 if the merchant of a file is unknown or memberships could not be
-read.
+Exits 0 if all memberships are listed, or 1 if the merchant of a file is unknown
+or memberships could not be read.
 `,
     )
     .action(async (paths: readonly string[], options: WhoamiCommandOptions) => {

@@ -9,7 +9,7 @@ export function lintCommand(io: Io, done: (code: ExitCode) => void): Command {
   const command = new Command("lint")
     .summary("find what is valid but unwise in the files")
     .description(
-      "Finds what is valid but unwise in the files: equal roles, grants that add nothing, rules that cannot fail. Also shows the warnings of validate. Changes nothing at the service.",
+      "Finds what is valid but unwise in the files: identical roles, grants that add nothing, rules that cannot fail. Also shows the warnings of validate. Changes nothing at the service.",
     )
     .argument("[path...]", "files or folders (default: access/)")
     .option("--live", "also check the live state: invitations, MFA, patterns that match nothing")
@@ -47,9 +47,9 @@ file if a file that may include it has errors. Comments, order and quotes are
 kept. Run "rolecall apply" first: once an entry is removed, apply --only due
 does not end its live access.
 
-Exits 0, 1 if a file has an error, a merchant could not be read or you did not
-confirm, or 2 with --strict if there are findings, or with --check if a file
-would change.
+Exits 0 if it is done; 1 if a file has an error, a merchant could not be read or
+you did not confirm; or 2 if there are findings (with --strict) or a file would
+change (with --check).
 `,
     )
     .action(async (paths: readonly string[], options: LintCommandOptions, command: Command) => {

@@ -46,7 +46,7 @@ A file that cannot be read, that declares no merchant, or that declares the
 merchant of another file is an error; "rolecall validate" finds all other
 errors.
 
-Exits 0, or 1 if there is such a file.
+Exits 0 if there is no such file, otherwise 1.
 `,
     )
     .action(async (paths: readonly string[], options: ListCommandOptions, command: Command) => {

@@ -26,8 +26,8 @@ Examples:
 Rules that rolecall.yaml enforces on a file always apply, whichever paths you
 pass.
 
-Exits 0, 1 if a file has an error, or 3 if a file breaks a policy or a check.
-Warnings do not change the exit code.
+Exits 0 if the files are valid, 1 if a file has an error, or 3 if a file breaks
+a policy or a check. Warnings do not change the exit code.
 `,
     )
     .action(async (paths: readonly string[], options: ValidateCommandOptions) => {

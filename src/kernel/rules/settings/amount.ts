@@ -20,7 +20,7 @@ export function amountText(amount: Amount): string {
   return "count" in amount ? String(amount.count) : `${amount.percent}%`;
 }
 
-/** Returns the number that an amount allows of so many; a share above 0 % allows at least `least`. */
+/** Returns the number that an amount allows of so many; a share above 0% allows at least `least`. */
 export function allowedOf(amount: Amount, total: number, least: number): number {
   if ("count" in amount) return amount.count;
   return amount.percent === 0 ? 0 : Math.max(Math.floor((total * amount.percent) / 100), least);

@@ -107,7 +107,10 @@ export function fleetFront(data: PageData, view: PanelView): HTMLElement {
     h(
       "div",
       { class: "filters" },
-      search({ state, key: "search", label: "Search merchants", onChange: update }, "Part of a code"),
+      search(
+        { state, key: "search", label: "Search merchants", onChange: update },
+        "Part of a merchant code",
+      ),
     ),
     table.element,
     h(

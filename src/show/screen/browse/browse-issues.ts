@@ -112,7 +112,7 @@ function findingIssues(findings: readonly Finding[], severity: Finding["severity
 
 const RISK_MESSAGES: Readonly<Record<RiskKind, (item: RiskItem) => string>> = {
   administrators: ({ what }) => `Becomes an administrator: ${what}.`,
-  sensitive: ({ what }) => `Gains ${what}: power over access, keys, the account or payouts.`,
+  sensitive: ({ what }) => `Gains ${what}: control over access, keys, the account or money.`,
   reach: ({ what }) => `Could gain ${what} on their own, by changing roles or members.`,
   violations: ({ what }) => what,
   removals: ({ what, resource }) =>

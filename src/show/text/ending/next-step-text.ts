@@ -147,7 +147,7 @@ const NEXT_STEPS: Readonly<Record<ErrorCode, string | typeof HINT | null>> = {
     "Correct the file as the detail says; if the file is correct, report this as a bug in rolecall.",
   unauthorized: HINT,
   "request-failed":
-    "Fix what the detail describes; if it is unclear, ask the service's operators about this instance.",
+    "Fix what the detail describes; if it is unclear, contact the service's operators about this instance.",
   forbidden: HINT,
   "not-found":
     "It may have been removed in the meantime; otherwise check the merchant code, the base URL and the key.",

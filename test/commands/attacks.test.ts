@@ -235,7 +235,7 @@ describe("a file", () => {
     expect(processorTime() - before).toBeLessThan(20_000);
   });
 
-  test("with thousands of people who can assign themselves thousands of roles ends soon, and says why", async () => {
+  test("a file whose people can give themselves thousands of roles ends soon, and the error says why", async () => {
     const count = 4000;
     await shop.write(
       "mc1.yaml",

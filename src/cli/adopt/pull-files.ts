@@ -175,7 +175,7 @@ export async function checkPatched(
     const style = styleFor(io.stderr, io, options.color);
     const command = `rolecall pull${codes.map((code) => ` ${code}`).join("")}`;
     const next = isPart(options)
-      ? `The parts that are left out do not fit those that are pulled. Pull both with "${command}", or change the files first.`
+      ? `The parts that are left out do not match those that are pulled. Pull both with "${command}", or change the files first.`
       : "Correct these errors by hand first, then pull again.";
     const lines = [
       `The files would have ${counted(errors.length, "error")}, so nothing is written.`,

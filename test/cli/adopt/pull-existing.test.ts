@@ -244,7 +244,7 @@ test("what is pulled, but does not fit what is left out, is refused with the way
   const { code, stderr } = await shop.run(["pull", "MC0B", "--only", "roles", "--yes"]);
   expect(code).toBe(1);
   expect(stderr.replaceAll(/\s+/g, " ")).toContain(
-    'so nothing is written. → The parts that are left out do not fit those that are pulled. Pull both with "rolecall pull MC0B", or change the files first.',
+    'so nothing is written. → The parts that are left out do not match those that are pulled. Pull both with "rolecall pull MC0B", or change the files first.',
   );
   expect(await read("access/b.yaml")).toBe(held);
   expect((await shop.run(["pull", "MC0B", "--yes"])).code).toBe(0);

@@ -171,7 +171,7 @@ function unfold(state: BrowseState, scene: BrowseScene): BrowseState {
   if (row.open !== null) return state;
   if (row.type === "node") return { ...withCursor(state, row.key), focus: "detail" };
   const [change] = row.changes;
-  if (change === undefined) return { ...state, note: "This does not concern a single change." };
+  if (change === undefined) return { ...state, note: "This is not tied to a single change." };
   const node = [...scene.model.nodes.values()].find(
     (candidate) => candidate.type === "change" && candidate.change.id === change.id,
   );

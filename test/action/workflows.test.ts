@@ -21,6 +21,9 @@ interface WorkflowStep {
 
 interface Job {
   readonly permissions?: object;
+  readonly concurrency?: object;
+  readonly needs?: string;
+  readonly if?: string;
   readonly steps: readonly WorkflowStep[];
   readonly "timeout-minutes"?: number;
 }
@@ -116,6 +119,22 @@ describe.each(WORKFLOWS)("examples/github/%s", (name) => {
       if (!isGiven) expect(readInputs(env).command).toBe(inputs["command"]);
     }
   });
+});
+
+test("the callers of the reusable workflow run when and beside what the examples do", () => {
+  const callers = blocksOf("yml").filter(({ text }) => text.includes("/rolecall-reusable.yml@"));
+  const shown = new Map(callers.map(({ text }) => [parse(text).name, parse(text)]));
+  const example = (name: string) => parse(read(`examples/github/rolecall-${name}.yml`));
+  const [plan, apply] = [example("plan"), example("apply")];
+  expect(shown.get(plan.name)).toMatchObject({ on: plan.on, concurrency: plan.concurrency });
+  const { description: _, ...scope } = apply.on.workflow_dispatch.inputs.scope;
+  expect(shown.get(apply.name).on).toEqual({ ...apply.on, workflow_dispatch: { inputs: { scope } } });
+  for (const { name, jobs } of [plan, apply]) {
+    for (const [job, { permissions, concurrency, needs, if: condition }] of Object.entries<Job>(jobs)) {
+      const own = { permissions, concurrency, needs, if: condition };
+      expect(shown.get(name).jobs[job]).toMatchObject(JSON.parse(JSON.stringify(own)));
+    }
+  }
 });
 
 test("the workflows that the pages show keep to GitHub's own schema", () => {

@@ -33,16 +33,19 @@ export function countedRun<Reviewed>(
   return { run: newest, at: pull.mergedAt, approvals };
 }
 
-/** Returns the approvals that stand at a time, oldest first: the latest opinion of each author who may push. */
+/** Returns the approvals that stand at a time, oldest first. */
 export function standingApprovals(reviews: readonly ForgeReview[], time: number): readonly ForgeReview[] {
+  return standingReviews(reviews, time).filter(({ opinion }) => opinion === "approved");
+}
+
+/** Returns the reviews that stand at a time, oldest first: the latest opinion of each author who may push. */
+export function standingReviews(reviews: readonly ForgeReview[], time: number): readonly ForgeReview[] {
   const opinions = reviews
     .filter(({ mayPush, submittedAt }) => mayPush && !(submittedAt > time))
     .toSorted((a, b) => a.submittedAt - b.submittedAt);
   const latest = new Map(opinions.map((review) => [review.author, review]));
   return opinions.filter(
     (review) =>
-      latest.get(review.author) === review &&
-      review.opinion === "approved" &&
-      (review.dismissedAt === null || review.dismissedAt > time),
+      latest.get(review.author) === review && (review.dismissedAt === null || review.dismissedAt > time),
   );
 }

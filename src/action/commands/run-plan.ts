@@ -65,42 +65,22 @@ import { guardCredentials, guardPlanEvent } from "../review/secret-policy.ts";
 
 /** Runs `plan`: shows the changes on the pull request and records them for the apply after the merge. */
 export async function runPlan(context: ActionContext): Promise<ActionResult> {
-  const read = await withActionErrors(() => loadFiles(context.inputs, context.io));
-  const { pull, group } = context.event;
-  if (pull === null && group === null) return runWithout(context, read);
-  // Runs for forks have neither keys nor secrets.
-  if (lacksKeys(read.states, context.inputs, context.io.env)) return runWithout(context, read);
-  return withActionErrors(async () => {
-    const openStore = openReviewStore(context);
-    const records = await openStore.store.read();
-    const runs = pull === null ? [] : await records.runsOf(recordOf(pull.number));
-    return run(context, read, { ...openStore, records }, runs.at(-1)?.comment ?? null);
-  });
-}
-
-/** The records of a run, as they were read. */
-interface ReadStore extends OpenStore {
-  readonly records: ReviewRecords;
-}
-
-const runWithout = (context: ActionContext, read: LoadedFiles): Promise<ActionResult> =>
-  run(context, read, null, null);
-
-async function run(
-  context: ActionContext,
-  read: LoadedFiles,
-  store: ReadStore | null,
-  recorded: number | null,
-): Promise<ActionResult> {
-  const { github, log, scope } = context;
+  const { github, log, scope, inputs, io } = context;
   const { pull, runUrl } = context.event;
-  const comment = pull ? await findComment({ github, log, scope, pull: pull.number, recorded }) : NO_COMMENT;
   const again = isReview(context.event);
-  if (pull && !again && (await pullHead(context, false)) === "newest") {
-    await comment.planning(pull.headSha, runUrl);
-  }
+  let comment = NO_COMMENT;
   try {
-    const result = await withActionErrors(() => plan(context, read, store, comment));
+    const result = await withActionErrors(async () => {
+      const read = await loadFiles(inputs, io);
+      const store = await readStore(context, read);
+      const runs = pull === null ? [] : ((await store?.records.runsOf(recordOf(pull.number))) ?? []);
+      const recorded = runs.at(-1)?.comment ?? null;
+      if (pull) comment = await findComment({ github, log, scope, pull: pull.number, recorded });
+      if (pull && !again && (await pullHead(context, false)) === "newest") {
+        await comment.planning(pull.headSha, runUrl);
+      }
+      return plan(context, read, store, comment);
+    });
     await setStatus(context, "plan", result);
     return result;
   } catch (error) {
@@ -111,6 +91,20 @@ async function run(
     await setStatus(context, "plan", failed("failed", failure.reason, failure.message));
     throw error;
   }
+}
+
+/** The records of a run, as they were read. */
+interface ReadStore extends OpenStore {
+  readonly records: ReviewRecords;
+}
+
+/** Reads the records; `null` for runs that make none, such as those for forks, which have neither keys nor secrets. */
+async function readStore(context: ActionContext, { states }: LoadedFiles): Promise<ReadStore | null> {
+  const { pull, group } = context.event;
+  if (pull === null && group === null) return null;
+  if (lacksKeys(states, context.inputs, context.io.env)) return null;
+  const openStore = openReviewStore(context);
+  return { ...openStore, records: await openStore.store.read() };
 }
 
 async function plan(
@@ -236,13 +230,15 @@ function isObjected(approval: PlanApproval | null): boolean {
   return approval !== null && (approval.isEarly || approval.objections.size > 0);
 }
 
-/** Returns why a plan that somebody has approved is not what was approved; `null` if it is, or if nobody has. */
+/** Returns why a plan must not be merged as it is: somebody rejects it, or it is not what somebody has approved. */
 function objectionTo(
   approval: PlanApproval | null,
   kept: RecordedPlan | null,
   event: ActionContext["event"],
 ): string | null {
   if (approval === null) return null;
+  if (approval.isRejected)
+    return "A review requests changes. Its author can approve the plan, or somebody can dismiss the review.";
   const before = approval.own.flatMap(({ approvals }) => approvals.map(({ id }) => id));
   const isLate = kept?.outcome === "recorded" && kept.approvals.some((id) => !before.includes(id));
   if (approval.isEarly || isLate) return `Approved before this plan was ready. ${howToApprove(event)}`;

@@ -122,7 +122,8 @@ export class GithubError extends Error {
   because(...permissions: readonly string[]): string {
     if (this.limit !== null) return this.limit;
     if (this.isForbidden) return `this requires ${named(permissions)}`;
-    return `GitHub returned ${this.status || "no response"}`;
+    if (this.status === 0) return "GitHub returned no response";
+    return this.status < 300 ? "GitHub's response could not be read" : `GitHub returned ${this.status}`;
   }
 
   /** Suggests a next step after the refusal of a request that requires permissions. */

@@ -52,7 +52,8 @@ export function connectGithub(
     // Every PATCH sends the whole new value, so that a second one changes nothing. Of equal statuses the last counts.
     const repeatable = /^(GET|PATCH)$/.test(options.method) || /\/graphql$|\/statuses\//.test(options.url);
     try {
-      const response = await withRetries(async () => request(options), refusalOf, repeatable, effects);
+      const send = async () => readable(await request(options));
+      const response = await withRetries(send, refusalOf, repeatable, effects);
       const date = Date.parse(String(response.headers.date));
       if (!Number.isNaN(date)) forgeTime = Math.max(date, forgeTime ?? date);
       return response;
@@ -247,6 +248,15 @@ function refusalOf(error: unknown): RefusedRequest | null {
   if (!(error instanceof Error) || !("status" in error) || typeof error.status !== "number") return null;
   const response = "response" in error ? (error.response as { headers?: RefusedRequest["headers"] }) : {};
   return { status: error.status, headers: response?.headers ?? {}, message: error.message };
+}
+
+/** Rejects a response that announces JSON and has none, such as one that was cut off: Octokit returns its text. */
+function readable<
+  Response extends { readonly status: number; readonly headers: object; readonly data: unknown },
+>(response: Response): Response {
+  const { status, headers, data } = response;
+  if (typeof data !== "string" || !/json/i.test(String(Object(headers)["content-type"]))) return response;
+  throw Object.assign(new Error("the response could not be read"), { status });
 }
 
 function messageOf(error: unknown): string {

@@ -1,4 +1,4 @@
-/** The part of an error response that determines the delay of a retry. */
+/** The part of an error response, or of an unreadable one, that determines the delay of a retry. */
 export interface RefusedRequest {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | number | undefined>>;
@@ -21,7 +21,7 @@ const SECONDARY_WAIT_MS = 60_000;
 const FAILURE_WAIT_MS = 1_000;
 
 /**
- * Retries a request after rate limits, and a repeatable one after server errors, within a limited number of attempts and
+ * Retries a request after rate limits, and a repeatable one after server errors and unreadable responses, within a limited number of attempts and
  * a limited time. `refusalOf` extracts the response from an error of `send`.
  */
 export async function withRetries<T>(
@@ -48,6 +48,7 @@ export async function withRetries<T>(
 
 function waitingText(status: number, ms: number): string {
   const seconds = `${(ms / 1000).toFixed(0)} s`;
+  if (status < 300) return `GitHub's response could not be read; the request is retried in ${seconds}.`;
   if (status < 500) return `GitHub asks to wait ${seconds} (${status}).`;
   return `GitHub returned ${status}; the request is retried in ${seconds}.`;
 }
@@ -83,5 +84,5 @@ function waitFor(
     if (SECONDARY_LIMIT.test(message)) return SECONDARY_WAIT_MS * 2 ** (attempt - 1);
     return status === 429 ? SECONDARY_WAIT_MS : null;
   }
-  return status >= 500 && repeatable ? FAILURE_WAIT_MS * 2 ** (attempt - 1) : null;
+  return (status >= 500 || status < 300) && repeatable ? FAILURE_WAIT_MS * 2 ** (attempt - 1) : null;
 }

@@ -23,6 +23,7 @@ import { PLAIN } from "../../show/style.ts";
 import { renderDiagnostics } from "../../show/text/diagnostics-text.ts";
 import { GitError } from "../../store/git-refs.ts";
 import { ActionError, type FailureReason } from "../context/action-error.ts";
+import { GithubError } from "../context/github-api.ts";
 import type { Inputs } from "../context/inputs.ts";
 import { storeError } from "../context/open-repository.ts";
 
@@ -272,15 +273,21 @@ function withKeys(
   return { states: keyed, env: { ...env, ...general, ...variables } };
 }
 
-/** Converts a RolecallError of an operation to an ActionError. */
+/** Converts the expected errors of an operation to ActionErrors. */
 export async function withActionErrors<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {
     if (error instanceof GitError) throw storeError(error);
+    if (error instanceof GithubError) throw githubFailure(error);
     if (!(error instanceof RolecallError)) throw error;
     throw new ActionError(failureReasonOf(error), error.message, error.hint ?? null);
   }
+}
+
+function githubFailure(error: GithubError): ActionError {
+  const hint = error.isForbidden ? "Check the permissions of the job." : error.advice();
+  return new ActionError("github", `GitHub's API: ${error.message}.`, hint);
 }
 
 /** Maps an error code to the output `failure-reason`. */

@@ -3,6 +3,7 @@ import { compareReviewed } from "../../kernel/approval/compare-reviewed.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
 import type { Plan } from "../../model/plan.ts";
+import { standingReviews } from "../../review/counted-run.ts";
 import type { ForgePull } from "../../review/forge.ts";
 import { droppedChanges, judgeMerchant, type PlaceOfEntry } from "../../review/judge-merchant.ts";
 import {
@@ -34,6 +35,8 @@ export interface PlanApproval {
   readonly settled: readonly string[];
   /** True if the approvals came before any plan of their commit. */
   readonly isEarly: boolean;
+  /** True if somebody requests changes of the pull request. */
+  readonly isRejected: boolean;
 }
 
 /** Returns whether the event is a review of a pull request. */
@@ -80,14 +83,19 @@ export async function approvalSoFar(
       const sentences = [...judged.refusals, ...gone];
       if (sentences.length > 0) objections.set(merchant, sentences);
     }
-    const isEarly =
-      isApproved && pull !== null && own.every(({ run }) => run === null) && looks.some(hasReviewed);
-    return { own, merged, objections, settled, isEarly };
+    const isReviewable = pull !== null && looks.some(hasReviewed);
+    const isEarly = isApproved && isReviewable && own.every(({ run }) => run === null);
+    const isRejected = isReviewable && own.some((review) => hasRejection(review, github.now()));
+    return { own, merged, objections, settled, isEarly, isRejected };
   });
 }
 
 function hasReviewed({ plan: { reviewed } }: PlannedMerchant): boolean {
   return reviewed.roles.length + reviewed.members.length + reviewed.people.length + reviewed.dates.length > 0;
+}
+
+function hasRejection({ pull: { reviews } }: MergedReview, now: number): boolean {
+  return standingReviews(reviews, now).some(({ opinion }) => opinion === "rejected");
 }
 
 async function openReview(

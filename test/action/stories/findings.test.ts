@@ -505,6 +505,52 @@ test("a review of before its plan fails the status, until somebody approves agai
   expect((await story.apply()).outputs["result"]).toBe("applied");
 });
 
+test("a review that requests changes keeps the status red, until its author approves or it is dismissed", async () => {
+  const pull = await story.openPull({ [file("MC1")]: text("MC1") });
+  const judged = async (state: "APPROVED" | "CHANGES_REQUESTED", author = "rita") => {
+    await story.review(pull, state, author, author === "rita");
+    const { outputs } = await story.plan(pull, {}, { event: story.reviewEvent(pull) });
+    return [outputs["failure-reason"], status("rolecall plan")?.state];
+  };
+  await story.plan(pull);
+  expect(await judged("CHANGES_REQUESTED", "reader")).toEqual(["", "success"]);
+  expect(await judged("APPROVED")).toEqual(["", "success"]);
+  await inviteDan("MC1");
+  expect((await story.plan(pull)).outputs["failure-reason"]).toBe("not-approved");
+  expect(await judged("CHANGES_REQUESTED")).toEqual(["not-approved", "failure"]);
+  expect(status("rolecall plan")?.description).toContain("A review requests changes.");
+  expect(await judged("APPROVED")).toEqual(["", "success"]);
+});
+
+test.each([
+  { what: "graphql", method: "POST", path: /graphql/ },
+  { what: "the pull request", method: "GET", path: /pulls\/\d+$/ },
+  { what: "the comments", method: "GET", path: /comments/ },
+])("a response that is cut off is no bug, and asked for again: $what", async (refusal) => {
+  const pull = await story.openPull({ [file("MC1")]: text("MC1") });
+  const cut = { ...refusal, status: 200, cut: true, times: 1 };
+  story.github.refusals.push(cut);
+  expect((await story.plan(pull)).outputs["failure-reason"]).toBe("");
+  expect(cut.times).toBe(0);
+
+  story.github.refusals.push({ ...cut, times: 99 });
+  const failed = await story.plan(pull);
+  expect(failed.outputs["failure-reason"]).not.toBe("bug");
+  expect(failed.log).toMatch(/could not be read/);
+  expect(failed.log).not.toMatch(/bug|^ +at /m);
+});
+
+test.each([500, 200])("a plan that fails before it has read anything sets its status: %s", async (code) => {
+  const pull = await story.openPull({ [file("MC1")]: text("MC1") });
+  await story.plan(pull);
+  story.github.refusals.push({ method: "POST", path: /graphql/, status: code, cut: code === 200, times: 99 });
+  const failed = await story.plan(pull);
+  expect(failed.outputs["failure-reason"]).toBe("github");
+  expect(failed.log).toContain("Run it again.");
+  expect(status("rolecall plan")).toMatchObject({ state: "failure" });
+  expect(status("rolecall plan")?.description).not.toContain("bug");
+});
+
 test("a review of a pull request without access needs no plan", async () => {
   const pull = await story.openPull({ "README.md": "Access as code.\n" });
   await story.review(pull, "APPROVED");

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import { Answer, type Route, timeText } from "./github-answers.ts";
+import { Answer, CUT_OFF, type Route, timeText } from "./github-answers.ts";
 import { type GitStore, gitStore, type KeepObject } from "./github-git.ts";
 import { githubRoutes, graphql } from "./github-routes.ts";
 
@@ -89,6 +89,8 @@ export interface Refusal {
   readonly message?: string;
   /** Whether it is done all the same, and only its answer is lost. */
   readonly done?: boolean;
+  /** Whether the answer is cut off. */
+  readonly cut?: boolean;
   times: number;
 }
 
@@ -243,7 +245,8 @@ export async function startGithub(keep: KeepObject, clock?: { now(): number }): 
     if (refusal === undefined) return regular(method, pathname, searchParams, body);
     refusal.times -= 1;
     if (refusal.done) regular(method, pathname, searchParams, body);
-    return new Answer(refusal.status, { message: refusal.message ?? "refused" }, refusal.headers);
+    const message = refusal.message ?? "refused";
+    return new Answer(refusal.status, refusal.cut ? CUT_OFF : { message }, refusal.headers);
   };
 
   const regular = (

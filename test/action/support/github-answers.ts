@@ -80,6 +80,9 @@ export function commitJson({ sha, tree, parents, message, at }: GitCommit): obje
   };
 }
 
+/** The body of an answer that is cut off. */
+export const CUT_OFF = Symbol("cut off");
+
 /** What is answered; thrown where a handler cannot go on. */
 export class Answer extends Error {
   readonly status: number;
@@ -95,7 +98,7 @@ export class Answer extends Error {
 
   send(response: ServerResponse): void {
     response.writeHead(this.status, { "content-type": "application/json; charset=utf-8", ...this.headers });
-    response.end(JSON.stringify(this.body));
+    response.end(this.body === CUT_OFF ? "{" : JSON.stringify(this.body));
   }
 }
 

@@ -1,6 +1,5 @@
 import type { PlanResult } from "../../app/session/session.ts";
-import { laterView } from "../../app/show/show-plans.ts";
-import { daysOf, laterDays } from "../../kernel/plan/later.ts";
+import { laterViews } from "../../app/show/show-plans.ts";
 import { upcomingDates } from "../../kernel/plan/upcoming-dates.ts";
 import { canonicalJson } from "../../lib/json-text.ts";
 import { counted } from "../../lib/text.ts";
@@ -136,11 +135,7 @@ export function announcedDates(
 ): readonly LaterView[] {
   if (event.pull === null) return [];
   const judgeAtOf = new Map(looks.map(({ plan, judgeAt }) => [plan.merchant, judgeAt]));
-  const later = states.flatMap((state) => {
-    const dates = upcomingDates(state, io.now());
-    const judgeAt = judgeAtOf.get(state.merchant);
-    const days = judgeAt === undefined ? daysOf(dates) : laterDays(dates, judgeAt);
-    return days.map((day) => laterView(day, state.merchant));
-  });
+  const run = states.map((state) => ({ state, judgeAt: judgeAtOf.get(state.merchant) }));
+  const later = laterViews(run, (state) => upcomingDates(state, io.now()));
   return masked ? maskAddresses(later) : later;
 }

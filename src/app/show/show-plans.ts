@@ -3,7 +3,10 @@ import { liveReport } from "../../ask/report/build-access-report.ts";
 import { type DriftTimes, driftOf } from "../../ask/report/detect-drift.ts";
 import { liveRuleResults } from "../../ask/report/rule-results.ts";
 import { runFingerprint } from "../../kernel/diff/fingerprint.ts";
-import type { LaterDay } from "../../kernel/plan/later.ts";
+import { type JudgeAt, laterDays } from "../../kernel/plan/later.ts";
+import type { UpcomingDate } from "../../kernel/plan/upcoming-dates.ts";
+import { withReviewedEnds } from "../../kernel/read/reviewed-ends.ts";
+import type { DesiredState } from "../../model/desired.ts";
 import type { RolecallError } from "../../model/errors.ts";
 import type { FailureJson } from "../../model/events.ts";
 import type { Plan } from "../../model/plan.ts";
@@ -89,9 +92,24 @@ export interface Printing {
   readonly command?: PlanCommand;
 }
 
-/** Returns what dates bring at a merchant, for printing. */
-export function laterView(day: LaterDay, merchant: string): LaterView {
-  return { ...day, merchant, moment: new Date(day.at).toISOString() };
+/** Returns what dates bring at the merchants of a run, for printing. */
+export function laterViews(
+  run: readonly { readonly state: DesiredState; readonly judgeAt: JudgeAt | undefined }[],
+  datesOf: (state: DesiredState) => readonly UpcomingDate[],
+): readonly LaterView[] {
+  const merchants = run.map(({ state, judgeAt }) => ({
+    dates: datesOf(state),
+    judgeAt,
+    // By then the dates are reviewed.
+    files: withReviewedEnds(state, state.reviewedEnds && state),
+  }));
+  return laterDays(merchants).flatMap((days, index) =>
+    days.map((day) => ({
+      ...day,
+      merchant: run[index]?.state.merchant ?? "",
+      moment: new Date(day.at).toISOString(),
+    })),
+  );
 }
 
 /** Prints plans, and the merchants without one. */
@@ -126,7 +144,7 @@ export function plansPrinter(
           }),
         );
         if (options.quiet) return;
-        sink.write(renderDates(later, styleFor(sink, io, options.color)));
+        sink.write(renderDates(later, styleFor(sink, io, options.color), verbosityOf(options)));
         return sink.write(renderRules(rules, styleFor(sink, io, options.color)));
       default:
         return options.format satisfies never;

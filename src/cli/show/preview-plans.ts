@@ -6,7 +6,7 @@ import { type PlannedMerchants, planMerchants } from "../../app/plan/plan-mercha
 import type { DocumentOptions, OutputOptions, ServiceOptions } from "../../app/project/command-options.ts";
 import { globMatcher, plannedOnly } from "../../app/session/session.ts";
 import {
-  laterView,
+  laterViews,
   type PlanFormat,
   type Printing,
   type PrintPlans,
@@ -17,7 +17,6 @@ import {
   showPlans,
 } from "../../app/show/show-plans.ts";
 import { runFingerprint } from "../../kernel/diff/fingerprint.ts";
-import { laterDays } from "../../kernel/plan/later.ts";
 import { soonDates } from "../../kernel/plan/upcoming-dates.ts";
 import type { Plan } from "../../model/plan.ts";
 import { isEmptyPlan, renderEmptyPlans } from "../../show/text/plan-text.ts";
@@ -145,9 +144,8 @@ async function looserRules({ planned, project }: PlannedMerchants): Promise<read
 
 /** Returns what the dates in the files bring soon. */
 function laterOf({ planned }: PlannedMerchants, now: number): readonly LaterView[] {
-  return plannedOnly(planned).flatMap(({ session: { state }, judgeAt }) =>
-    laterDays(soonDates(state, now), judgeAt).map((day) => laterView(day, state.merchant)),
-  );
+  const run = plannedOnly(planned).map(({ session: { state }, judgeAt }) => ({ state, judgeAt }));
+  return laterViews(run, (state) => soonDates(state, now));
 }
 
 async function printerFor(

@@ -1,6 +1,7 @@
 import { groupByKey } from "../../lib/text.ts";
 import type { Plan, Refusal } from "../../model/plan.ts";
 import { ADMINISTRATORS, gainsOf } from "../rules/gains.ts";
+import { limitRun, type RunFiles, type RunPlan } from "../rules/run-limits.ts";
 import { overrideKind } from "../rules/settings/every-setting.ts";
 import { SENSITIVE } from "../rules/settings/sensitive.ts";
 import { bringsAccess, type UpcomingDate } from "./upcoming-dates.ts";
@@ -24,43 +25,78 @@ interface DatedGain {
 }
 
 /** The part of a plan that a day is judged by. */
-type JudgedPlan = Pick<Plan, "changes" | "refusals" | "impact"> & Partial<Pick<Plan, "reviewed">>;
+type JudgedPlan = Omit<RunPlan, "reviewed"> & Partial<Pick<Plan, "reviewed">>;
 
 /** Judges the same states as of another time, without the changes of these fingerprints. */
 export type JudgeAt = (now: number) => (without?: ReadonlySet<string>) => JudgedPlan;
 
-/** Number of moments that are judged; each takes up to three judgements. */
+/** The dates of a merchant's files, and how to judge what they bring. */
+export interface DatedMerchant {
+  readonly dates: readonly UpcomingDate[];
+  /** Absent if the merchant has no plan. */
+  readonly judgeAt?: JudgeAt | undefined;
+  readonly files: RunFiles;
+}
+
+/** Number of moments of a merchant that are judged; each takes up to three judgements. */
 const MAX_JUDGED = 10;
 
 /** Number of moments judged because they bring access. */
 const MAX_BRINGING = 50;
 
 /**
- * Returns the days on which dates bring something, the earliest first, and judges the first of them as if everything due
- * until then were done.
+ * Returns for each merchant of a run the days on which dates bring something, the earliest first. Judges the first of them
+ * as if everything due until then were done, also by the limits of the run.
  */
-export function laterDays(dates: readonly UpcomingDate[], judgeAt: JudgeAt): readonly LaterDay[] {
-  const days = daysOf(dates);
-  const bringing = days.filter((day) => day.dates.some(bringsAccess));
-  const judged = new Set([...days.slice(0, MAX_JUDGED), ...bringing.slice(0, MAX_BRINGING)]);
-  return days.map((day) =>
-    judged.has(day) ? { ...day, ...judgeDay(day.at, judgeAt) } : { ...day, gains: possibleGains(day.dates) },
+export function laterDays(merchants: readonly DatedMerchant[]): readonly (readonly LaterDay[])[] {
+  const judged = merchants.map((merchant) => daysOf(merchant.dates, merchant));
+  const parts = judged.flat().flatMap(({ day, part }) => (part === null ? [] : { at: day.at, part }));
+  const ofRun = new Map<string, readonly Refusal[]>();
+  for (const day of groupByKey(parts, ({ at }) => at)) {
+    for (const { merchant, refusals } of limitRun(day.map(({ part }) => part)))
+      ofRun.set(`${day[0].at} ${merchant}`, refusals);
+  }
+  return judged.map((days) =>
+    days.map(({ day, part }) => {
+      const refusals = ofRun.get(`${day.at} ${part?.plan.merchant}`) ?? [];
+      return refusals.length === 0 ? day : { ...day, refusals: [...day.refusals, ...refusals] };
+    }),
   );
 }
 
-/** Groups dates by their moments, the earliest first, without judging them. */
-export function daysOf(dates: readonly UpcomingDate[]): readonly LaterDay[] {
-  const days = groupByKey(dates, ({ at }) => String(at));
-  return days
+/** A day of one merchant; `part` is what it adds, `null` if it is not judged. */
+interface JudgedDay {
+  readonly day: LaterDay;
+  readonly part: { readonly plan: RunPlan; readonly files: RunFiles } | null;
+}
+
+/** Groups dates by their moments, the earliest first, and judges some of these. */
+function daysOf(
+  dates: readonly UpcomingDate[],
+  { judgeAt, files }: Pick<DatedMerchant, "judgeAt" | "files">,
+): readonly JudgedDay[] {
+  const days = groupByKey(dates, ({ at }) => String(at))
     .map((datesOfDay) => ({ at: datesOfDay[0].at, dates: datesOfDay, refusals: [], gains: [] }))
     .sort((a, b) => a.at - b.at);
+  if (judgeAt === undefined) return days.map((day) => ({ day, part: null }));
+  const bringing = days.filter((day) => day.dates.some(bringsAccess));
+  const judged = new Set([...days.slice(0, MAX_JUDGED), ...bringing.slice(0, MAX_BRINGING)]);
+  return days.map((day) => {
+    if (!judged.has(day)) return { day: { ...day, gains: possibleGains(day.dates) }, part: null };
+    const { added, ...found } = judgeDay(day.at, judgeAt);
+    const plan = { ...added, refusals: [], reviewed: { at: day.at } };
+    return { day: { ...day, ...found }, part: { plan, files } };
+  });
 }
 
 /**
- * Returns the refusals and gains that a day brings. Limits of how much changes at once count what this day adds; other rules
+ * Returns what a day adds, and its refusals and gains. Limits of how much changes at once count what this day adds; other rules
  * judge the state that it leads to.
  */
-function judgeDay(time: number, judgeAt: JudgeAt): Pick<LaterDay, "refusals" | "gains"> {
+function judgeDay(
+  time: number,
+  judgeAt: JudgeAt,
+): Pick<LaterDay, "refusals" | "gains"> & { readonly added: JudgedPlan } {
   const before = judgeAt(time - 1)();
   const judge = judgeAt(time);
   const whole = judge();
@@ -71,7 +107,7 @@ function judgeDay(time: number, judgeAt: JudgeAt): Pick<LaterDay, "refusals" | "
     ...added.refusals.filter(isLimit),
     ...whole.refusals.filter((refusal) => !isLimit(refusal) && !refusedBefore.has(keyOf(refusal))),
   ];
-  return { refusals, gains: newGains(before, whole) };
+  return { added, refusals, gains: newGains(before, whole) };
 }
 
 function newGains(before: JudgedPlan, { reviewed, ...plan }: JudgedPlan): readonly DatedGain[] {

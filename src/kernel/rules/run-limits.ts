@@ -22,17 +22,28 @@ const DEFAULT_LIMITS: Limits = {
 /** Number of people that a share of a run always allows. */
 const LEAST = 20;
 
+/** The part of a merchant's files that the limits of a run depend on. */
+export type RunFiles = Pick<DesiredState, "projects" | "members" | "leavers" | "reviewedEnds">;
+
+/** The part of a plan that the limits of a run depend on. */
+export type RunPlan = Pick<
+  Plan,
+  "merchant" | "changes" | "refusals" | "overridden" | "impact" | "summary"
+> & {
+  readonly reviewed: Pick<Plan["reviewed"], "at">;
+};
+
 /** A plan of a run, with the state that it is made from. */
-interface LimitedPlan {
-  readonly plan: Plan;
-  readonly files: Pick<DesiredState, "projects" | "members" | "leavers" | "reviewedEnds">;
+interface LimitedPlan<P extends RunPlan = RunPlan> {
+  readonly plan: P;
+  readonly files: RunFiles;
 }
 
 /**
  * Refuses plans that together remove or give too much; a run of one merchant has the limits of the merchant. What only the
  * project of the base branch limits, the pull request loosens.
  */
-export function limitRun(run: readonly LimitedPlan[]): readonly Plan[] {
+export function limitRun<P extends RunPlan>(run: readonly LimitedPlan<P>[]): readonly P[] {
   const parts = run.map(({ plan, files }) => ({ plan: unlimited(plan), files }));
   const plans = parts.map(({ plan }) => plan);
   if (plans.length < 2) return plans;
@@ -126,7 +137,7 @@ export function looserProject(former: ProjectSettings, current: ProjectSettings)
 }
 
 /** Returns a plan without the refusals of another run. */
-function unlimited(plan: Plan): Plan {
+function unlimited<P extends RunPlan>(plan: P): P {
   const others = (refusals: readonly Refusal[]): readonly Refusal[] =>
     refusals.filter((refusal) => !isOfRun(refusal));
   const { refusals, overridden } = plan;

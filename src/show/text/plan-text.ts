@@ -107,10 +107,16 @@ const LONG_DEFERRED_SHOWN = 10;
 const DATES_SHOWN = 10;
 
 /** Formats what the dates in the files bring soon; empty if there is nothing. */
-export function renderDates(later: readonly LaterView[], style: Style): string {
-  const { lines, more, refused } = dateLines(later, DATES_SHOWN, oneLine);
+export function renderDates(
+  later: readonly LaterView[],
+  style: Style,
+  verbosity: Verbosity = "normal",
+): string {
+  const max = verbosity === "verbose" ? Number.POSITIVE_INFINITY : DATES_SHOWN;
+  const { lines, more, refused } = dateLines(later, max, oneLine);
   if (lines.length === 0) return "";
-  const texts = [...lines, ...(more > 0 ? [`and ${counted(more, "more date")}`] : [])];
+  const rest = more > 0 ? [`and ${counted(more, "more date")}; --verbose shows all`] : [];
+  const texts = [...lines, ...rest];
   const wrapped = [
     ...texts.flatMap((text) => hangingLines(text, style.columns, "  ", "    ")),
     ...refused.flatMap((text) => hangingLines(text, style.columns, `  ${style.red("✗")} `, "    ")),

@@ -1,5 +1,5 @@
 import { oneLine } from "../../lib/escape.ts";
-import { counted } from "../../lib/text.ts";
+import { counted, groupByKey, grouped } from "../../lib/text.ts";
 import type { PlanView } from "./plan-view.ts";
 
 /** An upcoming effect of a date in the files. */
@@ -62,7 +62,10 @@ export interface DateLines {
   readonly refused: readonly string[];
 }
 
-/** Returns the lines about dates to come, at most `max` of each kind. Names are written by `nameOf`. */
+/**
+ * Returns the lines about dates to come, at most `max` of each kind; with an infinite `max`, a line for each. Names are
+ * written by `nameOf`.
+ */
 export function dateLines(
   days: readonly LaterView[],
   max: number,
@@ -81,12 +84,28 @@ export function dateLines(
     ({ refusals }) => refusals,
     ({ code, message }) => `${code} ${message}`,
   );
+  const equal = groupByKey(shown, ({ item: { email: _, ...what }, day }) => JSON.stringify([day.at, what]));
+  const isFolded = ({ length }: Together): boolean => length > MAX_ALONE && Number.isFinite(max);
+  const folded = equal.flatMap((groups): readonly Together[] =>
+    isFolded(groups) ? [groups] : groups.map((group) => [group]),
+  );
   return {
-    lines: shown.slice(0, max).map((group) => dateLine(group, nameOf)),
-    more: Math.max(shown.length - max, 0),
+    lines: folded
+      .slice(0, max)
+      .map((groups) => (groups.length === 1 ? dateLine(groups[0], nameOf) : foldedLine(groups, nameOf))),
+    more: folded.slice(max).flat().length,
     refused: refused.slice(0, max).map((group) => refusedLine(group, nameOf)),
   };
 }
+
+/** People for whom a date does the same. */
+type Together = readonly [Group<DateView>, ...Group<DateView>[]];
+
+/** Number of people with equal effects of a date who have a line each. */
+const MAX_ALONE = 3;
+
+/** Number of people who are named in the line of all. */
+const MAX_NAMED = 3;
 
 function groupDays<Item>(
   days: readonly LaterView[],
@@ -126,6 +145,38 @@ function refusedLine(
   const [first] = day.dates;
   const when = first === undefined ? "" : `${whenOf(first)}: `;
   return `${when}${whereOf(merchants, nameOf)} would be refused by ${rule} ${code}: ${nameOf(message)}`;
+}
+
+/** Returns the line of several people for whom a date does the same. */
+function foldedLine(groups: Together, nameOf: (name: string) => string): string {
+  const [{ item }] = groups;
+  const where = whereOf(new Set(groups.flatMap(({ merchants }) => [...merchants])), nameOf);
+  const named = groups.slice(0, MAX_NAMED).map((group) => nameOf(group.item.email));
+  const rest = groups.length - named.length;
+  const people = `${named.join(", ")}${rest > 0 ? ` and ${grouped(rest)} more` : ""}`;
+  return `${whenOf(item)}: ${grouped(groups.length)} people ${togetherText(item, where, nameOf)}: ${people}`;
+}
+
+function togetherText({ what, roles }: DateView, where: string, nameOf: (name: string) => string): string {
+  const names = roles.map(nameOf).join(", ");
+  switch (what) {
+    case "leaves":
+      return `leave ${where}`;
+    case "leaves-unlisted":
+      return "leave, if they are members: no file lists the addresses";
+    case "ends":
+      return `lose ${names || "the membership"} at ${where}`;
+    case "joins":
+      return `join ${where}${names && ` with ${names}`}`;
+    case "begins":
+      return `gain ${names} at ${where}`;
+    case "suspended":
+      return `are suspended at ${where}`;
+    case "back":
+      return `are back at ${where}`;
+    default:
+      return what satisfies never;
+  }
 }
 
 function dateLine({ item, merchants }: Group<DateView>, nameOf: (name: string) => string): string {

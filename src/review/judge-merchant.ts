@@ -57,9 +57,9 @@ export function judgeMerchant(
   const comparison = compareReviewed(reviews, fresh, seal);
   const refused = new Set(comparison.refused.map(({ change }) => `${change.resource} ${change.name}`));
   const dropped = droppedChanges(comparison, reviews, placeOf).filter(
-    ({ entry: { resource, name } }) =>
+    ({ entry: { resource, name, row } }) =>
       // The refusals say it already.
-      !refused.has(`${resource} ${name}`),
+      row.list === "dates" || !refused.has(`${resource} ${name}`),
   );
   const superseded = comparison.account.flatMap(({ review, verdict, does, name, by }) =>
     verdict === "superseded" && does !== "permissions" && name !== null && by !== null

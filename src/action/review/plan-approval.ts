@@ -2,6 +2,8 @@ import type { PlannedMerchant } from "../../app/session/session.ts";
 import { compareReviewed } from "../../kernel/approval/compare-reviewed.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
+import type { AccountEntry } from "../../model/approval-account.ts";
+import type { DesiredState } from "../../model/desired.ts";
 import type { Plan } from "../../model/plan.ts";
 import { standingReviews } from "../../review/counted-run.ts";
 import type { ForgePull } from "../../review/forge.ts";
@@ -67,7 +69,11 @@ export async function approvalSoFar(
       const lost = lostReviews(records.states.get(merchant));
       if (lost.length === 0) return [];
       const comparison = compareReviewed(lost, { ...look, desired: look.session.state }, seal);
-      return droppedChanges(comparison, lost, placeOf).map(({ sentence }) => `${merchant}: ${sentence}`);
+      const sentences = [
+        ...droppedChanges(comparison, lost, placeOf).map(({ sentence }) => sentence),
+        ...comparison.account.flatMap((entry) => renamedText(entry, look.session.state)),
+      ];
+      return sentences.map((sentence) => `${merchant}: ${sentence}`);
     });
     const objections = new Map<string, readonly string[]>();
     for (const look of isApproved ? looks : []) {
@@ -88,6 +94,17 @@ export async function approvalSoFar(
     const isRejected = isReviewable && own.some((review) => hasRejection(review, github.now()));
     return { own, merged, objections, settled, isEarly, isRejected };
   });
+}
+
+/** Says that somebody whose reviewed removal was lost goes on under a new address; empty if not so. */
+function renamedText(
+  { review, does, verdict, name }: AccountEntry,
+  { members = [] }: DesiredState,
+): readonly string[] {
+  if (does !== "remove" || verdict === "dropped" || name === null) return [];
+  return members
+    .filter(({ previously = [] }) => previously.some((former) => former.toLowerCase() === name.toLowerCase()))
+    .map(({ email }) => `${review} was to remove ${name}, and was lost: ${name} goes on as ${email}.`);
 }
 
 function hasReviewed({ plan: { reviewed } }: PlannedMerchant): boolean {

@@ -4,7 +4,7 @@ import type { Plan } from "../../model/plan.ts";
 import type { ReviewedDate, ReviewedState } from "../../model/reviewed.ts";
 import { dependenciesOf, leftOutWith } from "../plan/select.ts";
 import { accountFor, type OpenRow } from "./account.ts";
-import { droppedDates } from "./dropped-dates.ts";
+import { droppedDates, givenWithoutEnd } from "./dropped-dates.ts";
 import { findUnseen } from "./find-unseen.ts";
 import { type Fresh, type FreshPlan, freshContext } from "./fresh-context.ts";
 import { mergeReviews, type Review } from "./merged-reviews.ts";
@@ -50,8 +50,13 @@ export function compareReviewed(
   const deferred = fresh.plan.deferred.map(({ change }) => change.fingerprint);
   const leaveOut = new Set<string>();
   let covered = fresh.plan;
+  let dropped: readonly AccountEntry[];
+  const endless = new Set<string>();
   for (;;) {
-    const unseen = findUnseen(covered, merged, context);
+    dropped = droppedDates(counted, covered, context);
+    const unended = givenWithoutEnd(covered, dropped, merged, { reviews: counted, seal });
+    for (const fingerprint of unended.keys()) endless.add(fingerprint);
+    const unseen = new Map([...unended, ...findUnseen(covered, merged, context)]);
     if (unseen.size === 0) break;
     for (const [fingerprint, reasons] of unseen) refusals.set(fingerprint, reasons);
     for (const fingerprint of [...unseen.keys(), ...deferred]) leaveOut.add(fingerprint);
@@ -59,8 +64,10 @@ export function compareReviewed(
   }
   const refused = refusedChanges(fresh.plan, covered, elsewhere, refusals);
   const { account, open } = accountFor(reviews, merged, { ...context, covered, refused, elsewhere });
-  const dropped = droppedDates(counted, covered, context);
-  const refusedNames = new Set(refused.map(({ change }) => change.name.toLowerCase()));
+  // Another refusal of the person tells enough.
+  const refusedNames = new Set(
+    refused.flatMap(({ change }) => (endless.has(change.fingerprint) ? [] : change.name.toLowerCase())),
+  );
   const lostDates = new Map<number, readonly ReviewedDate[]>();
   for (const { index, row } of dropped) {
     const date = counted[index]?.state.dates[row.index];
@@ -70,7 +77,6 @@ export function compareReviewed(
     covered,
     leaveOut,
     refused,
-    // A refused change of the person tells enough.
     account: [...account, ...dropped.filter(({ name }) => !refusedNames.has((name ?? "").toLowerCase()))],
     lostDates,
     open,

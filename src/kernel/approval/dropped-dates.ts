@@ -1,10 +1,11 @@
 import type { AccountEntry } from "../../model/approval-account.ts";
 import type { DesiredState } from "../../model/desired.ts";
-import type { Plan } from "../../model/plan.ts";
+import type { MemberChange, Plan } from "../../model/plan.ts";
 import type { ReviewedDate, ReviewedState } from "../../model/reviewed.ts";
 import type { Fresh } from "./fresh-context.ts";
-import type { Review } from "./merged-reviews.ts";
+import type { MergedReviews, Review } from "./merged-reviews.ts";
 import { declaredDates, singleDates } from "./passed-dates.ts";
+import type { Seal } from "./seal.ts";
 
 /**
  * Returns an entry for each date that a review added to the files, and that is gone from them without another review:
@@ -78,4 +79,43 @@ function removedTexts({ dates, baseDates = [] }: ReviewedState): ReadonlySet<str
 
 function textsOf(dates: readonly Parameters<typeof singleDates>[0][]): ReadonlySet<string> {
   return new Set(dates.flatMap((date) => singleDates(date).map(({ text }) => text)));
+}
+
+/**
+ * Returns the changes that give access for longer than it was reviewed, by fingerprint: the files have lost its end, and no
+ * later review shows the person.
+ */
+export function givenWithoutEnd(
+  { changes }: Plan,
+  dropped: readonly AccountEntry[],
+  { rows }: MergedReviews,
+  { reviews, seal }: { readonly reviews: readonly Review[]; readonly seal: Seal },
+): ReadonlyMap<string, readonly string[]> {
+  const ends = dropped.flatMap(({ index, row }) => {
+    const date = reviews[index]?.state.dates[row.index];
+    return date?.what === "ends" || date?.what === "leaves" ? { index, ...date } : [];
+  });
+  return new Map(
+    changes.flatMap((change) => {
+      if (change.resource === "role") return [];
+      const key = seal(change.name.toLowerCase());
+      const isShownAfter = (index: number): boolean =>
+        rows.some(({ review, row: { subject } }) => review > index && subject.key === key);
+      const end = ends.find(
+        ({ index, name, roles }) =>
+          name === key &&
+          !isShownAfter(index) &&
+          givenRoles(change).some((role) => roles.length === 0 || roles.includes(role)),
+      );
+      const name = end && reviews[end.index]?.name;
+      return name === undefined
+        ? []
+        : [[change.fingerprint, [`the end that ${name} showed is no longer in the files`]] as const];
+    }),
+  );
+}
+
+function givenRoles(change: MemberChange): readonly string[] {
+  if (change.kind === "create") return change.after.roles.map(({ name }) => name);
+  return change.fields.flatMap((diff) => (diff.field === "roles" ? diff.added.map(({ name }) => name) : []));
 }

@@ -262,12 +262,17 @@ export interface DateOf {
   /** In ms since the epoch. */
   readonly at: number;
   readonly text: string;
+  /** The same without its time. */
+  readonly effect: string;
 }
 
 /** Returns all dates that the files have for a merchant, past ones too. */
 export function datesIn(files: AccessFiles, merchant: Merchant): readonly DateOf[] {
   return membersIn(files, merchant).flatMap(({ person, grants, until }) => {
-    const date = (at: number, what: string): DateOf => ({ person, at, text: `${person} ${what} ${at}` });
+    const date = (at: number, what: string): DateOf => {
+      const effect = `${person} ${what}`;
+      return { person, at, effect, text: `${effect} ${at}` };
+    };
     return [
       ...(until === null ? [] : [date(endsAt(until), "leaves")]),
       ...grants.flatMap((grant) => [

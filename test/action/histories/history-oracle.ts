@@ -71,7 +71,9 @@ function isReviewed(fact: Fact, situation: Situation): boolean {
   if (decider !== undefined && decider.after.has(text) === is) return true;
   const shower = decider ?? sights.findLast((one) => showsPerson(one, fact));
   if (shower !== undefined && shower.after.has(text) === is) return true;
-  return isBroughtByDates(fact, { merchant, files, now, sights }, shower?.after.has(text) ?? !is);
+  return isBroughtByDates(fact, { merchant, files, now, sights }, shower?.after.has(text) ?? !is, {
+    mayDiffer: true,
+  });
 }
 
 /** What is to be made of what was reviewed. */
@@ -86,21 +88,35 @@ export interface Owed {
 export function isOwed(fact: Fact, situation: Situation, { sights, since }: Owed): boolean {
   const is = !situation.before.has(fact.text);
   const decider = situation.sights.findLast((one) => decides(one, fact));
+  // What was reviewed for a time only is not given without its end.
+  const isEndless = droppedDates(situation, Number.NEGATIVE_INFINITY).some(
+    ({ person, text }) => person === fact.person && !text.includes(" gets "),
+  );
+  if (is && isEndless) return false;
   if (decider !== undefined && sights.includes(decider) && decider.after.has(fact.text) === is) return true;
-  return isBroughtByDates(fact, situation, !is, since);
+  return isBroughtByDates(fact, situation, !is, { time: since });
 }
 
-/** Returns whether reviewed dates alone lead from an expected value of a fact to the one that the files declare by now. */
+/**
+ * Returns whether reviewed dates alone lead from an expected value of a fact to the one that the files declare by now. With
+ * `mayDiffer`, reviewed dates that have passed may be others than those of the files.
+ */
 function isBroughtByDates(
   { text, person }: Fact,
   { merchant, files, now, sights }: Pick<Situation, "merchant" | "files" | "now" | "sights">,
   expected: boolean,
-  time = Number.NEGATIVE_INFINITY,
+  {
+    time = Number.NEGATIVE_INFINITY,
+    mayDiffer = false,
+  }: { readonly time?: number; readonly mayDiffer?: boolean } = {},
 ): boolean {
   const past = datesIn(files, merchant).filter((one) => one.person === person && one.at <= now);
+  const keyOf = ({ effect, text }: DateOf): string => (mayDiffer ? effect : text);
   const shown = new Set(
     sights.flatMap((sight) =>
-      datesIn(sight.files, merchant).flatMap((date) => (date.at > sight.at ? date.text : [])),
+      datesIn(sight.files, merchant).flatMap((date) =>
+        date.at > sight.at && date.at <= now ? keyOf(date) : [],
+      ),
     ),
   );
   const is = declaredAt(files, merchant, now).has(text);
@@ -108,7 +124,7 @@ function isBroughtByDates(
     if (moment <= time) return false;
     const since = past.filter(({ at }) => at >= moment);
     const was = declaredAt(files, merchant, moment - 1).has(text);
-    return was === expected && is !== was && since.every((date) => shown.has(date.text));
+    return was === expected && is !== was && since.every((date) => shown.has(keyOf(date)));
   });
 }
 
@@ -146,7 +162,7 @@ export function forgottenChanges(
  * review.
  */
 export function droppedDates(
-  { merchant, after, files, sights }: Omit<Situation, "before" | "now">,
+  { merchant, after, files, now, sights }: Omit<Situation, "before">,
   since: number,
 ): readonly DateOf[] {
   const declared = textsOfDates(files, merchant);
@@ -164,7 +180,10 @@ export function droppedDates(
       const isEnded = datesIn(files, merchant).some(
         (date) => date.person === person && date.at <= at && date.text.includes(" leaves "),
       );
-      const isGone = !text.includes(" gets ") && !after.has(memberFact(person));
+      const isComing =
+        declaredAt(files, merchant, now).has(memberFact(person)) ||
+        datesIn(files, merchant).some((date) => date.person === person && date.at > now);
+      const isGone = !text.includes(" gets ") && !after.has(memberFact(person)) && !isComing;
       return sight.at < at && !declared.has(text) && !isDecided && !isEnded && !isGone;
     });
   });

@@ -122,6 +122,22 @@ test("an end that passes between the review and the apply needs no second review
   expect(await story.writes()).toHaveLength(2);
 });
 
+test("a role and a membership that end on the same day are removed together", async () => {
+  const nested = WITH_ROLE.replace(
+    "ben@example.com, roles: [role_employee] }",
+    "ben@example.com, roles: [role_employee, { role: Cashier, until: 2026-11-03 }], until: 2026-11-03 }",
+  );
+  await merged(nested);
+  story.clock.advance(2 * DAY);
+  expect((await due()).outputs["result"]).toBe("applied");
+  expect(await removals()).toHaveLength(1);
+  expect((await story.drift()).outputs["result"]).toBe("clean");
+  // Nothing of it is left for the next night, nor once the file forgets it.
+  expect((await due()).outputs["result"]).toBe("no-changes");
+  await story.pushToMain({ [FILE]: nested.replace(/^.*ben@.*\n/m, "") });
+  expect((await story.apply()).outputs["result"]).toBe("no-changes");
+});
+
 test("an end that had passed when it was merged is no matter of time alone", async () => {
   await merged(WITH_ROLE);
   await story.pushToMain({
@@ -296,22 +312,32 @@ describe("a reviewed end", () => {
     expect(await removals()).toHaveLength(1);
   });
 
-  test("of somebody who has yet to join is lost aloud", async () => {
-    const joining = starting(WITH_ROLE).replace("from: 2026-11-04", "from: 2026-11-04, until: 2026-11-08");
-    const pull = await merged(joining);
-    await story.pushToMain({ [FILE]: joining.replace("until: 2026-11-08", "until: 2027-11-08") });
-    const run = await story.apply();
-    expect(run.outputs["failure-reason"]).toBe("not-approved");
-    expect(run.log).toContain(`#${pull} was to remove cleo@example.com, and was lost`);
-  });
-
-  test("of somebody whom the same apply adds is lost aloud", async () => {
-    const joining = `${BASE}  - { email: cleo@example.com, roles: [role_employee], until: 2026-11-08 }\n`;
-    const pull = await merged(joining, false);
-    await story.pushToMain({ [FILE]: joining.replace("until: 2026-11-08", "until: 2027-11-08") });
-    const run = await story.apply();
-    expect(run.log).toContain(`#${pull} was to remove cleo@example.com, and was lost`);
-  });
+  test.each([
+    ["before the day", true],
+    ["with the same apply", false],
+  ])(
+    "that a push takes from somebody who joins %s is lost aloud, and nothing is given without it",
+    async (_, later) => {
+      const from = later ? "from: 2026-11-04, " : "";
+      const joining = (until: string): string =>
+        `${BASE}  - { email: cleo@example.com, roles: [role_employee], ${from}until: ${until} }\n`;
+      const pull = await merged(joining("2026-11-08"), later);
+      await story.pushToMain({ [FILE]: joining("2027-11-08") });
+      const run = await story.apply();
+      expect(run.outputs["failure-reason"]).toBe("not-approved");
+      expect(run.log).toContain(`#${pull} was to remove cleo@example.com, and was lost`);
+      if (later) story.clock.advance(3 * DAY);
+      const end = later ? await due() : run;
+      expect(end.outputs["failure-reason"]).toBe("not-approved");
+      expect(end.log.replaceAll(/\s+/g, " ")).toContain(
+        `create member cleo@example.com: the end that #${pull} showed is no longer in the files`,
+      );
+      expect(await invitations()).toEqual([]);
+      const again = await merged(joining("2027-11-08").replace(BASE, `${BASE}  # until next year\n`));
+      expect(story.comments(again)[0]).toContain("cleo");
+      expect(await invitations()).toHaveLength(1);
+    },
+  );
 
   test.each([
     ["earlier", "2026-11-03", "2026-11-08", [0, 1]],

@@ -226,6 +226,17 @@ describe("a reviewed removal", () => {
     );
   });
 
+  test("that was lost is named in a plan that only gives the person a new address", async () => {
+    const pulls = [await reviewed(removal), await reviewed(listing)];
+    for (const pull of pulls) await story.merge(pull);
+    expect((await story.apply()).code).toBe(1);
+    const renamed = BOB.replace("bob@example.com", "bob@new.example, previously: bob@example.com");
+    const pull = await reviewed({ [SHARED]: `version: 1\nmembers:\n${renamed}` });
+    expect(story.comments(pull)[0]).toContain(
+      `MC1: #${pulls[0]} was to remove bob@example.com, and was lost: bob@example.com goes on as bob@new.example.`,
+    );
+  });
+
   test("that was lost is not settled by a plan that was made before", async () => {
     const zoe = "  - { email: zoe@example.com, roles: [role_employee] }\n";
     const pulls = [await reviewed(removal), await reviewed(listing)];

@@ -62,11 +62,21 @@ function showsPerson(sight: Sight, { person }: Fact): boolean {
 /** Returns whether a change of a fact is what the last reviewer saw, or what reviewed dates bring. */
 function isReviewed(fact: Fact, situation: Situation): boolean {
   const { merchant, before, after, files, now, sights } = situation;
-  const { text, existence } = fact;
+  const { text, existence, person } = fact;
   const is = !before.has(text);
   // A reviewed end takes all that the person has by then.
   const isEnd = before.has(existence) && !after.has(existence) && text !== existence;
   if (isEnd && isReviewed({ ...fact, text: existence }, situation)) return true;
+  // So does that of a role, whatever else gave it before.
+  const permission = PERMISSIONS.find((one) => text.endsWith(` may ${one}`));
+  if (!is && person !== null && permission !== undefined) {
+    const givers = ROLES.filter((role) =>
+      [hasFact(person, role), grantsFact(role, permission)].every((one) => before.has(one)),
+    ).map((role) => hasFact(person, role));
+    const isTaken = (giver: string): boolean =>
+      !after.has(giver) && isReviewed({ ...fact, text: giver }, situation);
+    if (givers.length > 0 && givers.every(isTaken)) return true;
+  }
   const decider = sights.findLast((one) => decides(one, fact));
   if (decider !== undefined && decider.after.has(text) === is) return true;
   const shower = decider ?? sights.findLast((one) => showsPerson(one, fact));

@@ -54,10 +54,15 @@ export function liveRuleResults({
     now,
     isDeclared: false,
   } as const;
+  const isGuard = ({ rule }: Refusal): boolean => rule === "guard";
+  const guards = {
+    refusals: plan.refusals.filter(isGuard),
+    overridden: (plan.overridden ?? []).filter(isGuard),
+  };
   return sets.flatMap((set) => {
     const [resultBefore, resultAfter] = [resultsOf(set, isLive), resultsOf(set, planned)];
     return set.each.flatMap((rule): readonly ReportedRule[] => {
-      const [old, next] = [resultBefore(rule), refused(rule, plan, { set, matches }) ?? resultAfter(rule)];
+      const [old, next] = [resultBefore(rule), refused(rule, guards, { set, matches }) ?? resultAfter(rule)];
       if (old === null && next === null) return [];
       const result = next ?? old ?? NOT_JUDGED;
       const passed = result.status === "not-judged" ? PASSED : result;
@@ -129,16 +134,15 @@ function resultsOf(set: RuleSet, { judged, tense, now, isDeclared }: JudgedAcces
   };
 }
 
-/** Returns the result of a guard that refuses a plan; `null` if it does not. */
+/** Returns the result of a guard that refuses a plan, of all refusals by guards; `null` if it does not. */
 function refused(
   rule: CoverageRule,
-  { refusals, overridden = [] }: Plan,
+  { refusals, overridden }: Required<Pick<Plan, "refusals" | "overridden">>,
   { set, matches }: { readonly set: RuleSet; readonly matches: GlobMatch },
 ): RuleResult | null {
   const { enforcedBy } = rule.listed;
   const isOf = (refusal: Refusal): boolean =>
     (refusal.rules ?? null) === enforcedBy &&
-    refusal.rule === "guard" &&
     isCause(rule.listed, rule, refusal, { matches, items: set.each });
   const messages = (someRefusals: readonly Refusal[]): readonly string[] =>
     someRefusals.filter(isOf).map(({ message }) => message);

@@ -54,7 +54,7 @@ test("it is committed again only if something else changed, and closed when noth
   await story.pushToMain({ [FILE]: story.files(proposal().head)[FILE] ?? "" });
   await drift();
   expect(proposal().closed).toBe(true);
-  expect(story.github.comments.at(-1)?.body).toContain("nothing differs anymore");
+  expect(story.github.comments.at(-1)?.body).toContain("nothing differs any longer");
 });
 
 test("closed by hand, it stays closed until something else changes", async () => {

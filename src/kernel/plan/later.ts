@@ -83,9 +83,12 @@ function daysOf(
   const judged = new Set([...days.slice(0, MAX_JUDGED), ...bringing.slice(0, MAX_BRINGING)]);
   return days.map((day) => {
     if (!judged.has(day)) return { day: { ...day, gains: possibleGains(day.dates) }, part: null };
-    const { added, ...found } = judgeDay(day.at, judgeAt);
+    const { added, refusals, gains } = judgeDay(day.at, judgeAt);
     const plan = { ...added, refusals: [], reviewed: { at: day.at } };
-    return { day: { ...day, ...found }, part: { plan, files } };
+    // Others gain something by dates that are not asked for.
+    const emails = new Set(day.dates.map(({ email }) => email.toLowerCase()));
+    const own = gains.filter(({ name }) => emails.has(name.toLowerCase()));
+    return { day: { ...day, refusals, gains: own }, part: { plan, files } };
   });
 }
 

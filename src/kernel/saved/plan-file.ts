@@ -316,6 +316,12 @@ export const planFileSchema = described(
             refusals: described(z.array(z.strictObject({ rule: text, code: text, message: text })), {
               description: "Why an apply at that time would be refused.",
             }),
+            gains: described(
+              z.exactOptional(z.array(z.strictObject({ member: text, gained: z.array(text) }))),
+              {
+                description: "Who becomes an administrator or gains sensitive permissions then.",
+              },
+            ),
           }),
         ),
       ),

@@ -38,9 +38,9 @@ that the keys can access. It lists other files of the project that name them. If
 a plan will not remove an address, because the files leave unlisted members
 alone, list it under "leavers", which removes it from every merchant.
 
-Exits 0 if it is done, 1 if it failed or you did not confirm, or 2 if a file
-would change (with --check). If a merchant cannot be read, the command says what
-is not known, writes nothing and exits 1; with --declared, it does not read
+Exits 0 on success, 1 if it failed or you did not confirm, or 2 if a file would
+change (with --check). If a merchant cannot be read, the command says what is
+not known, writes nothing and exits 1; with --declared, it does not read
 merchants.
 `,
     )

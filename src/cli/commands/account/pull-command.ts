@@ -42,7 +42,7 @@ An included file is changed only if every merchant that includes it needs the
 same change. Otherwise, a role's permissions are adjusted in the merchant's own
 file, and other differences are listed.
 
-Exits 0 if it is done, 1 if a merchant could not be pulled completely or you did
+Exits 0 on success, 1 if a merchant could not be pulled completely or you did
 not confirm, or 2 if there are differences (with --check).
 `,
     )

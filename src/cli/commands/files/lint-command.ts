@@ -47,7 +47,7 @@ file if a file that may include it has errors. Comments, order and quotes are
 kept. Run "rolecall apply" first: once an entry is removed, apply --only due
 does not end its live access.
 
-Exits 0 if it is done; 1 if a file has an error, a merchant could not be read or
+Exits 0 on success; 1 if a file has an error, a merchant could not be read or
 you did not confirm; or 2 if there are findings (with --strict) or a file would
 change (with --check).
 `,

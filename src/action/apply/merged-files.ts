@@ -67,7 +67,9 @@ export async function readMerged(
   const run = { sha: event.sha, isDue: inputs.command === "due", isPush: event.name === "push" };
   const records = await readingApprovals(() => readApplyRecords(context, branch, store, states, isBroken));
   const { covered } = records;
-  const coverage = coverageText(covered.length, states.length, inputs);
+  // What an apply is to look at first is told by itself.
+  const unapplied = run.isDue ? neverApplied(records, states) : [];
+  const coverage = coverageText(covered.length, states.length - unapplied.length, inputs);
   if (coverage !== null && loaded.valid) log.info(coverage);
   const newer = await readingApprovals(() => newerCommit(context, branch, covered));
   const current = covered.filter(({ merchant }) => !newer.merchants.has(merchant));
@@ -75,7 +77,7 @@ export async function readMerged(
   const undeclared = isWhole
     ? await withRemovers(context, undeclaredMerchants(run, records, store.seal), records, pullOf)
     : [];
-  const gone = run.isDue ? neverApplied(records, states) : undeclared.filter(({ since }) => since === null);
+  const gone = run.isDue ? unapplied : undeclared.filter(({ since }) => since === null);
   return {
     branch,
     run,

@@ -485,4 +485,5 @@ test("without a record of an apply the daily run fails, and says what to do", as
   const run = await due();
   expect(run.outputs["failure-reason"]).toBe("not-approved");
   expect(run.log).toContain("MC1: left alone: no apply of it is recorded: run the apply workflow by hand");
+  expect(run.log).not.toContain("has not run yet");
 });

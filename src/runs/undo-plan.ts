@@ -54,6 +54,7 @@ export function undoPlan(run: PastRun, input: PlanInput): Undo {
         unlisted: 0,
         findingData: [],
         laterFindingData: [],
+        unresolved: [],
         waiting: [],
       },
     });

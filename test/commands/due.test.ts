@@ -67,6 +67,38 @@ test("apply --only due removes access whose end has passed, and changes nothing 
   expect(rest.stdout).toContain("Plan: 1 to create, 1 to delete");
 });
 
+test("apply --only due takes what has ended beside an error, and exits 3 if a rule keeps any of it", async () => {
+  const shop = await startSandbox(["--seed", join(cwd, "seed.yaml")]);
+  const runAt = (...args: readonly string[]) => rolecall(args, { cwd, env: shop.env });
+  try {
+    const write = (guards: string) =>
+      writeFile(
+        join(cwd, "wrong.yaml"),
+        FILE.replace("new@example.com, roles: [", "new@example.com, roles: [role_ghost, ") + guards,
+      );
+    await write("guards: { protect: { members: [gone@example.com] } }\n");
+    const plan = await runAt("plan", "wrong.yaml", "--only", "due");
+    expect([plan.code, (await runAt("plan", "wrong.yaml")).code]).toEqual([3, 1]);
+    const kept = "Access of gone@example.com that has ended is kept: The member gone@example.com is";
+    expect(plan.stdout.replaceAll(/\s+/g, " ")).toContain(kept);
+    const applied = await runAt("apply", "wrong.yaml", "--only", "due", "--yes");
+    expect(applied.code).toBe(3);
+    expect(applied.stdout).toContain("temp@example.com updated");
+    expect(applied.stderr).toContain("Apply incomplete at MC1: 1 change done.");
+    expect(applied.stderr.replaceAll(/\s+/g, " ")).toContain(`refused at MC1: ${kept} protected`);
+    expect(applied.stderr.replaceAll(/\s+/g, " ")).toContain(
+      "Completed changes remain. To take the rest, correct the files or the conflicting access, and apply again.",
+    );
+    const again = await runAt("apply", "wrong.yaml", "--only", "due", "--yes");
+    expect([again.code, again.stderr]).toEqual([3, expect.stringContaining("nothing was changed")]);
+    await write("");
+    const rest = await runAt("apply", "wrong.yaml", "--only", "due", "--yes");
+    expect([rest.code, rest.stdout]).toEqual([0, expect.stringContaining("gone@example.com deleted")]);
+  } finally {
+    await shop.stop();
+  }
+});
+
 test("--only due and --reinvite cannot be combined", async () => {
   const { code, stderr } = await run("apply", "--only", "due", "--reinvite", "ada@example.com");
   expect(stderr).toContain("cannot be used with option '--reinvite <email>'");

@@ -46,9 +46,10 @@ export async function coverPlans(
   const looked = await lookedAt(run, records, plannedOnly(whole).map(compare), pullOf);
   const comparisons = new Map(looked.map(({ merchant, comparison }) => [merchant, comparison]));
   const judged = judge(whole.map((one) => coveredPart(one, comparisons)));
-  const refused = judged.skipped.filter(({ status }) => status === "refused");
+  const hasPlan = new Set(plannedOnly(whole).map(({ plan }) => plan.merchant));
+  const refused = judged.skipped.filter(({ merchant }) => hasPlan.has(merchant));
   if (!run.isDue || refused.length === 0 || overrides.length > 0) return { looked, ...judged, limited: [] };
-  // What dates give must not keep access that has ended.
+  // Neither what dates give nor what is wrong elsewhere may keep access that has ended.
   const ended = new Map(
     plannedOnly(planEnded(new Set(refused.map(({ merchant }) => merchant)))).map((look) => {
       const { merchant } = look.plan;
@@ -79,6 +80,5 @@ function coveredPart<Outcome extends Planned>(
 function endedPart(planned: Planned, ended: ReadonlyMap<string, PlannedMerchant>): Planned {
   const other = planned.status === "planned" ? ended.get(planned.plan.merchant) : undefined;
   if (planned.status !== "planned" || other === undefined || other.plan.changes.length === 0) return planned;
-  const plan = endedInstead(planned.plan, planned.plan.refusals, () => other.plan);
-  return plan === null ? planned : { ...other, plan };
+  return { ...other, plan: endedInstead(planned.plan, planned.plan.refusals, other.plan) };
 }

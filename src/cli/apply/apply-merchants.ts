@@ -33,6 +33,7 @@ import {
 import { placeFinder } from "../../app/show/find-places.ts";
 import { printFailure, showPlans } from "../../app/show/show-plans.ts";
 import type { Comparison } from "../../kernel/approval/compare-reviewed.ts";
+import { keptAccess } from "../../kernel/plan/due.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { by, counted, sortNaturally } from "../../lib/text.ts";
 import type { MerchantOutcome, OnError } from "../../model/apply.ts";
@@ -234,7 +235,7 @@ async function reviewAndApply(
     reporter.skipped(refused, 0);
     return { code: applyExitCode(refused), outcomes: refused, leftOut };
   }
-  const unapproved = unapprovedOutcomes(parts, refused);
+  const unapproved = [...unapprovedOutcomes(parts, refused), ...keptOutcomes(results)];
   const { due, unready, unchanged } = divide(selection, refused, options, io);
   for (const { merchant, error } of unready) {
     reporter.failed([failureJson(merchant, error.failure)]);
@@ -404,6 +405,14 @@ function unapprovedOutcomes(
   return parts.flatMap(({ merchant, refusals, dropped }): readonly MerchantOutcome[] => {
     const reasons = [...refusals, ...dropped].map(oneLine);
     return reasons.length === 0 || out.has(merchant) ? [] : [{ merchant, status: "refused", reasons }];
+  });
+}
+
+/** Returns the merchants where a run of what is due keeps access that has ended. */
+function keptOutcomes(results: readonly PlanResult[]): readonly MerchantOutcome[] {
+  return results.flatMap(({ plan }): readonly MerchantOutcome[] => {
+    const reasons = keptAccess(plan).map(oneLine);
+    return reasons.length === 0 ? [] : [{ merchant: plan.merchant, status: "refused", reasons }];
   });
 }
 

@@ -17,6 +17,7 @@ import {
   showPlans,
 } from "../../app/show/show-plans.ts";
 import { runFingerprint } from "../../kernel/diff/fingerprint.ts";
+import { keptAccess } from "../../kernel/plan/due.ts";
 import { soonDates } from "../../kernel/plan/upcoming-dates.ts";
 import type { Plan } from "../../model/plan.ts";
 import { isEmptyPlan, renderEmptyPlans } from "../../show/text/plan-text.ts";
@@ -119,7 +120,8 @@ export async function previewNewFiles(
 function exitCodeOf(plans: readonly Plan[], complete: boolean): ExitCode {
   const blocked = plans.some((plan) => plan.findings.some(({ severity }) => severity === "error"));
   if (!complete || blocked) return ExitCode.failed;
-  return plans.some(({ refusals }) => refusals.length > 0) ? ExitCode.refused : ExitCode.ok;
+  const isRefused = plans.some((plan) => plan.refusals.length > 0 || keptAccess(plan).length > 0);
+  return isRefused ? ExitCode.refused : ExitCode.ok;
 }
 
 /** Returns another stream for the plans if stdout takes the saved ones. */

@@ -20,6 +20,8 @@ export interface MemberPlan {
   readonly findingData: readonly FindingData[];
   /** Findings about roles that members are to hold at a later time. */
   readonly laterFindingData: readonly FindingData[];
+  /** Updates that errors prevent, without the roles that cannot be resolved: only what they take may be made. */
+  readonly unresolved: readonly MemberChange[];
   /** Removals that wait until somebody has accepted under a new address: of `changes`, or of members whom these change. */
   readonly waiting: readonly Deferred[];
 }
@@ -61,6 +63,7 @@ export function planMembers(
 ): MemberPlan {
   const findingData: FindingData[] = [];
   const laterFindingData: FindingData[] = [];
+  const unresolved: MemberChange[] = [];
   const report: ReportFinding = (finding) => void findingData.push(finding);
   const reportLater: ReportFinding = (finding) => void laterFindingData.push(finding);
   const { leaving, live: staying, entries = [], pinned } = divideLeavers(desired, live, context.left);
@@ -69,7 +72,12 @@ export function planMembers(
     changes: declared,
     waiting,
     unclaimed,
-  } = planDeclared(entries, { live: staying, ignoredMembers }, { ...context, reportLater }, report);
+  } = planDeclared(
+    entries,
+    { live: staying, ignoredMembers },
+    { ...context, reportLater, unresolved },
+    report,
+  );
   const removals = [
     ...leaving.map((member) => deleteMember(member, context.roles, "left")),
     ...(desired ? planUnlisted(unclaimed, context, report) : []),
@@ -91,6 +99,7 @@ export function planMembers(
     unlisted,
     findingData,
     laterFindingData,
+    unresolved,
     waiting,
   };
 }
@@ -142,9 +151,10 @@ function successorOf(
 /** The live members to which entries are pinned, by the live address. */
 type Pins = ReadonlyMap<string, { readonly id: string; readonly by: string }>;
 
-/** Receives the findings about roles that members are to hold later. */
+/** Receives the findings about roles that members are to hold later, and the updates of members with unknown roles. */
 interface LaterReport {
   readonly reportLater: ReportFinding;
+  readonly unresolved: MemberChange[];
 }
 
 /** Addresses, in lower case, to which the service sends no invitation. */
@@ -306,7 +316,7 @@ function obstacleToInvitation(
 function planPinned(
   active: ActiveMember,
   live: LiveMember,
-  context: MemberContext,
+  context: MemberContext & LaterReport,
   report: ReportFinding,
 ): readonly MemberChange[] {
   const { email: name, id } = active.member;
@@ -322,7 +332,7 @@ function needsInvitation(name: string, match: Match<LiveMember>, context: Member
 function planFound(
   active: ActiveMember,
   live: LiveMember,
-  context: MemberContext,
+  context: MemberContext & LaterReport,
   report: ReportFinding,
 ): readonly MemberChange[] {
   const { member, absent, suspended } = active;
@@ -351,12 +361,32 @@ function planFound(
     }
   }
   const change = updateMember(member, live, roles, report, reasonOf(active));
+  context.unresolved.push(...unresolvedUpdate(active, live, roles, change));
   if (suspended && change !== null && !active.listsRoles) {
     const lost = change.fields.flatMap((diff) => (diff.field === "roles" ? diff.removed : []));
     if (lost.length > 0) report({ code: "member-roles-lost", name, roles: lost.map((role) => role.name) });
   }
   return present(change);
 }
+
+/** Returns the update of a member some of whose roles cannot be resolved, without these; empty if one is planned, or they all can be. */
+function unresolvedUpdate(
+  active: ActiveMember,
+  live: LiveMember,
+  resolver: RoleResolver,
+  planned: MemberChange | null,
+): readonly MemberChange[] {
+  const { email, roles = [] } = active.member;
+  if (planned !== null) return NOTHING;
+  const resolved = roles.filter(({ role }) => resolver.resolve(email, [role], unreported) !== null);
+  if (resolved.length === roles.length) return NOTHING;
+  return present(
+    updateMember({ ...active.member, roles: resolved }, live, resolver, unreported, reasonOf(active)),
+  );
+}
+
+/** The update that is planned reports it. */
+const unreported: ReportFinding = () => undefined;
 
 /** Returns the reason not to renew an expired invitation; `null` if it is renewed. */
 function obstacleToRenewal(

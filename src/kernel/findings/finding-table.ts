@@ -21,6 +21,9 @@ const FINDINGS: Readonly<Record<FindingCode, Row>> = {
   "check-unknown": warning(
     "A role's permissions are unknown, so a check may overlook the members who hold it.",
   ),
+  "due-kept": warning(
+    "`--only due` keeps access that has ended: a rule refuses to take it, or its entry is ambiguous.",
+  ),
   "due-left-out": warning("`--only due` could not grant access that begins on a date, and left it out."),
   "member-address-gap": warning(
     "An entry with a new address and a future `from`: the member loses access until that date.",

@@ -115,6 +115,12 @@ export type FindingData =
         /** Each refusal, with its override for these people, if it has one. */
         | readonly { readonly message: string; readonly override: string | null }[];
     }
+  | {
+      readonly code: "due-kept";
+      readonly name: string;
+      /** The refusals, or the error. */
+      readonly because: readonly { readonly message: string; readonly hint: string }[];
+    }
   | { readonly code: "member-address-gap"; readonly name: string; readonly previously: string }
   | { readonly code: "member-former-disabled"; readonly name: string; readonly previously: string }
   | {
@@ -465,6 +471,12 @@ export function toFinding(data: FindingData): Finding {
       const { reason, hint } = leftOutTexts(data.because);
       return warning("member", `Access that a date would give ${name} is left out: ${reason}`, hint);
     }
+    case "due-kept":
+      return warning(
+        "member",
+        `Access of ${name} that has ended is kept: ${data.because.map(({ message }) => message).join(" ")}`,
+        [...new Set(data.because.map(({ hint }) => hint))].join(" "),
+      );
     case "member-address-gap":
       return warning(
         "member",

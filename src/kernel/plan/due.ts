@@ -1,3 +1,4 @@
+import { by } from "../../lib/text.ts";
 import type { DesiredMember, Grant } from "../../model/desired.ts";
 import type { RoleRef } from "../../model/field-values.ts";
 import type {
@@ -10,7 +11,9 @@ import type {
   Reason,
   Refusal,
 } from "../../model/plan.ts";
+import { activeAt, reasonOf } from "../diff/active-member.ts";
 import { withFingerprint } from "../diff/fingerprint.ts";
+import { addressKeysOf } from "../diff/match.ts";
 import { memberDiffs, withValues } from "../fields/member.ts";
 import { type FindingData, toFinding } from "../findings/findings.ts";
 import { toExistingViolation } from "../findings/refusals.ts";
@@ -90,7 +93,7 @@ function endOfMembership(member: DesiredMember): number {
   return Math.min(member.until?.ends ?? Number.POSITIVE_INFINITY, last);
 }
 
-function endsOfGrants({ roles = [] }: DesiredMember): readonly number[] {
+function endsOfGrants({ roles = [] }: Pick<DesiredMember, "roles">): readonly number[] {
   return roles.map((grant) => grant.until?.ends ?? Number.POSITIVE_INFINITY);
 }
 
@@ -131,18 +134,27 @@ function updateTimes(
     );
     return starts.length === 0 ? [undefined] : starts;
   });
-  return [...added, ...diff.removed.map((ref) => endOf(ref, reason, member))];
+  // A suspension also takes a role that nobody has declared, but no date has given it.
+  const isForeign = (ref: RoleRef): boolean =>
+    member.roles !== undefined && grantOf(ref, member) === undefined;
+  return [...added, ...diff.removed.map((ref) => (isForeign(ref) ? undefined : endOf(ref, reason, member)))];
 }
 
-/** Returns when a role that is removed has ended. A declared one is removed only after its end, or while it is suspended. */
+/** Returns when a role that is removed has ended: with all its grants, or whatever role it is by a suspension. */
 function endOf(ref: RoleRef, reason: Reason, member: DesiredMember): number | undefined {
-  const grant = grantOf(ref, member);
-  const isDeclared = grant !== undefined || member.roles === undefined;
-  return reason === "suspended" && isDeclared ? member.suspended?.from?.starts : grant?.until?.ends;
+  const suspended = reason === "suspended" ? member.suspended?.from?.starts : undefined;
+  if (suspended !== undefined) return suspended;
+  const grants = grantsOf(ref, member);
+  return grants.length === 0 ? undefined : Math.max(...endsOfGrants({ roles: grants }));
 }
 
-function grantOf({ id, name }: RoleRef, { roles = [] }: DesiredMember): Grant | undefined {
-  return roles.find(({ role }) => role === name || role === id);
+function grantOf(ref: RoleRef, member: DesiredMember): Grant | undefined {
+  return grantsOf(ref, member)[0];
+}
+
+/** Returns the grants of a role: two if an entry grants it by its name and by its id. */
+function grantsOf({ id, name }: RoleRef, { roles = [] }: DesiredMember): readonly Grant[] {
+  return roles.filter(({ role }) => role === name || role === id);
 }
 
 function entryOf({ id, name }: MemberChange, { members = [] }: TimedState): DesiredMember | undefined {
@@ -163,127 +175,251 @@ function leftSince(
 }
 
 /**
- * Plans only the changes that are due: everything else is left out. Of a change that does more, what takes ended access is
- * made alone. If a rule, a limit of the run (`ofRun`) or an error stops the changes together, what gives access is left out
- * too where that helps: nothing else must keep access that has ended. What is due and left out is a warning. A removal that
- * is due and deferred is left out as well, but stays listed as deferred, so that nobody takes it for done.
+ * Plans only the changes that are due: everything else is left out. All access that has ended is taken, whatever is wrong
+ * elsewhere: errors are warnings, and of a change that does more, what takes ended access is made alone. A rule that
+ * refuses one of these keeps this one back, and no other. What gives access is left out if a rule, or a limit of the run
+ * (`ofRun`), refuses anything. A removal that is due and deferred is left out as well, but stays listed as deferred, so that
+ * nobody takes it for done.
  */
 export function planDue(unordered: PlanInput, ofRun: readonly Refusal[] = []): Plan {
   const input = orderedInput(unordered);
   const proposed = proposeChanges(input);
-  const due = planOfDue(proposed, input, false);
-  const refusals = [...due.refusals, ...ofRun];
-  const plan = endedInstead(due, refusals, () => planTakings(proposed, input)) ?? due;
+  const ended = endedAccess(proposed, input);
+  const giving = proposed.members.changes.filter(
+    (change) => givesAccess(change) && dueSince(change, input.desired, input.now) !== null,
+  );
   const leftOut = proposed.members.changes.flatMap((change) => leftOutOf(change, input));
-  // A role that nobody holds yet keeps no ended access.
-  const later = proposed.members.laterFindingData.map(toFinding);
-  const warnings = [...later.map(asWarning), ...leftOut.map(toFinding)];
-  return warnings.length === 0 ? plan : { ...plan, findings: [...plan.findings, ...warnings] };
+  const plan = withGiven(ended, giving, proposed, input, ofRun);
+  return reported(plan, [...proposed.members.laterFindingData, ...leftOut, ...ended.kept]);
 }
 
-/** Plans only what takes access that has ended. */
+/** Plans only what takes access that has ended. No rule refuses the plan: what a rule keeps is a warning. */
 export function planEnded(unordered: PlanInput): Plan {
   const input = orderedInput(unordered);
-  return planTakings(proposeChanges(input), input);
+  const { plan, kept } = endedAccess(proposeChanges(input), input);
+  return reported(plan, kept);
+}
+
+/** Returns why a plan of what is due keeps access that has ended; empty if it keeps none. */
+export function keptAccess({ findings }: Pick<Plan, "findings">): readonly string[] {
+  return findings.flatMap(({ code, message }) => (code === "due-kept" ? message : []));
 }
 
 /**
- * Returns the plan of what takes ended access in place of one that is refused or has errors, with a warning for each change
- * that gives access and is left out; `null` if nothing stops the plan, or the other one is stopped as well.
+ * Returns the plan of what takes ended access in place of one that is refused or has errors, with a warning for each
+ * change that gives access and is left out.
  */
-export function endedInstead(stopped: Plan, refusals: readonly Refusal[], ended: () => Plan): Plan | null {
-  const errors = errorsIn(stopped);
-  if (refusals.length + errors.length === 0) return null;
-  const plan = ended();
-  // An error stays one where nothing can be taken.
-  if (plan.refusals.length > 0 || errorsIn(plan).length > 0) return null;
-  if (errors.length > 0 && plan.changes.length === 0) return null;
-  const reasons = [
-    ...errors.map(({ message }) => ({ message, override: null })),
+export function endedInstead(refused: Plan, refusals: readonly Refusal[], ended: Plan): Plan {
+  const because = [
     ...refusals.map(({ message, override, rules }) => ({
       message,
       override:
         rules === undefined && override !== null && isBoundToPeople(override)
-          ? `${override}@${stopped.fingerprint.slice(0, MIN_FINGERPRINT_LENGTH)}`
+          ? `${override}@${refused.fingerprint.slice(0, MIN_FINGERPRINT_LENGTH)}`
           : null,
     })),
+    ...refused.findings.filter(isRoleError).map(({ message }) => ({ message, override: null })),
   ];
-  const leftOut = stopped.changes
+  const leftOut = refused.changes
     .filter(givesAccess)
-    .map(({ name }) => toFinding({ code: "due-left-out", name, because: reasons }));
-  return { ...plan, findings: [...plan.findings, ...leftOut] };
+    .map(({ name }): FindingData => ({ code: "due-left-out", name, because }));
+  return reported(ended, leftOut);
 }
 
-function errorsIn({ findings }: Plan): readonly Finding[] {
-  return findings.filter(({ severity }) => severity === "error");
+/** Returns whether an error is about a role: rules may not be judged correctly. Others concern a member alone. */
+function isRoleError({ severity, resource }: Finding): boolean {
+  return severity === "error" && resource === "role";
+}
+
+/** Adds findings to a plan, whose errors are warnings: they concern nothing that it changes. */
+function reported(plan: Plan, data: readonly FindingData[]): Plan {
+  return { ...plan, findings: [...plan.findings, ...data.map(toFinding)].map(asWarning) };
 }
 
 function asWarning(finding: Finding): Finding {
   return { ...finding, severity: "warning" };
 }
 
-/** Plans what takes ended access. Whatever else is wrong at the merchant is a warning, also the rules that this cannot break. */
-function planTakings(proposed: ProposedChanges, input: PlanInput): Plan {
-  const plan = planOfDue(proposed, input, true);
+/** The plan of what takes ended access, the changes that it was made of, and what is kept. */
+interface EndedAccess {
+  readonly plan: Plan;
+  readonly taking: readonly MemberChange[];
+  readonly kept: readonly FindingData[];
+}
+
+/** Takes all ended access but what a rule refuses to take. */
+function endedAccess(proposed: ProposedChanges, input: PlanInput): EndedAccess {
+  const { desired, leaveOut, now } = input;
+  const candidates = [...proposed.members.changes, ...proposed.members.unresolved].flatMap((change) => {
+    const isEnded = !givesAccess(change) && dueSince(change, desired, now) !== null;
+    const part = isEnded ? change : endedPart(change, input);
+    return part === null || leaveOut?.has(part.fingerprint) ? [] : part;
+  });
+  const kept: FindingData[] = [];
+  let taking: readonly MemberChange[] = [];
+  let plan: Plan | null = null;
+  const take = (more: readonly MemberChange[]): readonly Refusal[] => {
+    const ids = new Set(more.map(({ id }) => id));
+    const together = [...taking.filter(({ id }) => !ids.has(id)), ...more];
+    const tried = planTakings(together, proposed, input);
+    if (tried.refusals.length > 0) return tried.refusals;
+    taking = together;
+    plan = tried;
+    return [];
+  };
+  // Halves find the few that are refused without a plan for each.
+  const takeAll = (changes: readonly MemberChange[]): void => {
+    const refusals = take(changes);
+    const [change, ...others] = changes;
+    if (refusals.length === 0 || change === undefined) return;
+    if (others.length > 0) {
+      const half = Math.ceil(changes.length / 2);
+      takeAll(changes.slice(0, half));
+      takeAll(changes.slice(half));
+      return;
+    }
+    kept.push({ code: "due-kept", name: change.name, because: refusals });
+    let own = new Set<string | null>();
+    for (const { id } of removedBy(change)) {
+      const roles = new Set([...own, id]);
+      const part = takingOnly(change, ({ id: other }) => roles.has(other));
+      if (part !== null && part.fingerprint !== change.fingerprint && take([part]).length === 0) own = roles;
+    }
+  };
+  takeAll(candidates.toSorted(by(takingOrder)));
+  const unmatched = unmatchedAccess(proposed, input);
+  return {
+    plan: plan ?? planTakings([], proposed, input),
+    taking,
+    kept: [...kept, ...unmatched],
+  };
+}
+
+/**
+ * Returns the key by which changes are sorted that take access: if a role has to keep a holder, this is rather somebody who
+ * stays, and nobody waits for an invitation that is taken as well.
+ */
+function takingOrder({ kind, reason, before, name, id }: MemberChange): string {
+  const rank = before?.status !== "accepted" ? 0 : reason === "left" ? 1 : kind === "delete" ? 2 : 3;
+  return `${rank} ${name} ${id}`;
+}
+
+/** Adds the changes that give access, unless anything refuses them or may not be judged correctly. */
+function withGiven(
+  { plan, taking }: EndedAccess,
+  giving: readonly MemberChange[],
+  proposed: ProposedChanges,
+  input: PlanInput,
+  ofRun: readonly Refusal[],
+): Plan {
+  if (giving.length === 0) return plan;
+  const ids = new Set(giving.map(({ id }) => id));
+  const taken = taking.filter(({ id }) => !ids.has(id));
+  const due = planSelected([...taken, ...giving], proposed, input);
+  const refusals = [...due.refusals, ...ofRun];
+  return refusals.length === 0 && !due.findings.some(isRoleError) ? due : endedInstead(due, refusals, plan);
+}
+
+/** Plans some of the changes that take ended access. Rules that these cannot break, as before, are warnings. */
+function planTakings(selected: readonly MemberChange[], proposed: ProposedChanges, input: PlanInput): Plan {
+  const plan = planSelected(selected, proposed, input);
   const others = plan.refusals.filter((refusal) => !isOfLoss(refusal));
   return {
     ...plan,
     refusals: plan.refusals.filter(isOfLoss),
-    findings: [...plan.findings.map(asWarning), ...others.map(toExistingViolation)],
+    findings: [...plan.findings, ...others.map(toExistingViolation)],
   };
 }
 
-function planOfDue(proposed: ProposedChanges, input: PlanInput, onlyTaking: boolean): Plan {
-  const { desired, leaveOut = [] } = input;
-  const duePart = (change: MemberChange): MemberChange | null =>
-    dueSince(change, desired, input.now) !== null && !(onlyTaking && givesAccess(change))
-      ? change
-      : endedPart(change, input);
-  const dueParts = proposed.members.changes.map(duePart);
-  const isDue = new Set(dueParts.flatMap((change) => change?.fingerprint ?? []));
-  const changes = proposed.members.changes.map((change, index) => dueParts[index] ?? change);
-  const parts = { ...proposed, members: { ...proposed.members, changes, laterFindingData: [] } };
+/** Plans some of the changes of members, and leaves out all others. */
+function planSelected(selected: readonly MemberChange[], proposed: ProposedChanges, input: PlanInput): Plan {
+  const { desired, leaveOut = [], now } = input;
+  const { changes: all, unchanged } = proposed.members;
+  const byKey = new Map(selected.map((change) => [keyOf(change), change]));
+  const found = new Set(all.map(keyOf));
+  const added = selected.filter((change) => !found.has(keyOf(change)));
+  const parts: ProposedChanges = {
+    ...proposed,
+    members: {
+      ...proposed.members,
+      changes: [...all.map((change) => byKey.get(keyOf(change)) ?? change), ...added],
+      unchanged: unchanged - added.length,
+      laterFindingData: [],
+    },
+  };
+  const isSelected = (change: Change): boolean =>
+    change.resource === "member" &&
+    byKey.has(keyOf(change)) &&
+    (dueSince(change, desired, now) !== null || endedPart(change, input)?.fingerprint === change.fingerprint);
   const whole = planChanges(input, parts);
   const otherChanges = [
-    ...whole.changes.filter(({ fingerprint }) => !isDue.has(fingerprint)),
+    ...whole.changes.filter((change) => !isSelected(change)),
     ...whole.deferred.map(({ change }) => change),
   ];
   const out = new Set([...leaveOut, ...otherChanges.map(({ fingerprint }) => fingerprint)]);
   const plan = otherChanges.length === 0 ? whole : planChanges({ ...input, leaveOut: out }, parts);
   const listed = new Set(plan.deferred.map(({ change }) => change.fingerprint));
   const waiting = whole.deferred.filter(
-    ({ change }) => !listed.has(change.fingerprint) && dueSince(change, desired, input.now) !== null,
+    ({ change }) => !listed.has(change.fingerprint) && isSelected(change),
   );
   return waiting.length === 0 ? plan : { ...plan, deferred: [...plan.deferred, ...waiting] };
+}
+
+function keyOf({ id, name }: MemberChange): string {
+  return id ?? name;
+}
+
+/** Reports the entries with ended access of which it is not clear to whom they belong. */
+function unmatchedAccess(
+  { members, scope }: ProposedChanges,
+  { desired, now }: PlanInput,
+): readonly FindingData[] {
+  const names = new Map(scope.roles.map(({ id, name }) => [id, name]));
+  return members.findingData.flatMap((data): readonly FindingData[] => {
+    if (data.code !== "member-ambiguous" && data.code !== "member-pin-missing") return [];
+    const { name } = data;
+    const entry = desired.members?.find(({ email }) => email === name);
+    const people = scope.members.filter((member) => addressKeysOf(member).includes(name.toLowerCase()));
+    if (entry === undefined) return [];
+    const active = activeAt(entry, now);
+    const isEnded = (id: string): boolean =>
+      (endOf({ id, name: names.get(id) ?? id }, reasonOf(active), entry) ?? Number.POSITIVE_INFINITY) <= now;
+    const keeps = active.absent === "ended" || people.some(({ roles }) => roles.some(isEnded));
+    const { message, hint } = toFinding(data);
+    return keeps ? [{ code: "due-kept", name, because: [{ message, hint: hint ?? "" }] }] : [];
+  });
 }
 
 /** Returns the part of an update that takes ended access and nothing else; `null` if there is none. */
 function endedPart(change: MemberChange, { desired, now }: PlanInput): MemberChange | null {
   const member = entryOf(change, desired);
-  if (change.kind !== "update" || member === undefined) return null;
-  // Who is suspended holds nothing, also none of the roles that no file lists.
-  const isSuspended = change.reason === "suspended" && (member.suspended?.from?.starts ?? now + 1) <= now;
-  const isEnded = (ref: RoleRef): boolean =>
-    isSuspended || (endOf(ref, change.reason, member) ?? Number.POSITIVE_INFINITY) <= now;
-  const removed = change.fields.flatMap((diff) =>
-    diff.field === "roles" ? diff.removed.filter(isEnded) : [],
+  if (member === undefined) return null;
+  return takingOnly(change, (ref) => (endOf(ref, change.reason, member) ?? Number.POSITIVE_INFINITY) <= now);
+}
+
+/** Returns the part of an update that only takes some of the roles that it takes; `null` if it takes none of them. */
+function takingOnly(change: MemberChange, isTaken: (ref: RoleRef) => boolean): MemberChange | null {
+  const removed = new Set(
+    removedBy(change)
+      .filter(isTaken)
+      .map(({ id }) => id),
   );
-  if (removed.length === 0) return null;
+  if (change.kind !== "update" || removed.size === 0) return null;
   const { before } = change;
-  const after = withValues(before, {
-    roles: before.roles.filter((ref) => !removed.some(({ id }) => id === ref.id)),
-  });
+  const after = withValues(before, { roles: before.roles.filter(({ id }) => !removed.has(id)) });
   return withFingerprint<MemberChange>({ ...change, after, fields: memberDiffs(before, after) });
+}
+
+function removedBy({ fields }: MemberChange): readonly RoleRef[] {
+  return fields.flatMap((diff) => (diff.field === "roles" ? diff.removed : []));
 }
 
 /** Reports what dates bring and a change has together with something else. */
 function leftOutOf(change: MemberChange, input: PlanInput): readonly FindingData[] {
   const { desired, now } = input;
-  const ended = endedPart(change, input)?.fields.flatMap((diff) =>
-    diff.field === "roles" ? diff.removed : [],
-  );
+  const part = endedPart(change, input);
   const times = pastTimesOf(change, desired, now);
-  const dated = times.filter((time) => time !== undefined).length - (ended?.length ?? 0);
+  const dated = times.filter((time) => time !== undefined).length - (part ? removedBy(part).length : 0);
   if (dated <= 0 || !times.includes(undefined)) return [];
   const because = change.kind === "create" && change.after.managed !== null ? "password" : "mixed";
   return [{ code: "due-left-out", name: change.name, because }];

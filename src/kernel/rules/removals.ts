@@ -160,11 +160,8 @@ function endsIn(
   const end = until?.ends ?? never;
   const names = role === null ? [null] : [role.name, ...(role.id === null ? [] : [role.id])];
   const grantEnds = names.flatMap((name) => lastEnds.get(name) ?? []);
-  if (role !== null && roles !== undefined && grantEnds.length === 0) return [];
   const isOver = suspended === undefined || isPast(suspended.until, now);
-  return [
-    end,
-    ...(grantEnds.length === 0 ? [] : [Math.max(...grantEnds)]),
-    ...(role === null || isOver ? [] : [suspended.from?.starts ?? Number.NEGATIVE_INFINITY]),
-  ];
+  const suspension = role === null || isOver ? [] : [suspended.from?.starts ?? Number.NEGATIVE_INFINITY];
+  if (role !== null && roles !== undefined && grantEnds.length === 0) return suspension;
+  return [end, ...(grantEnds.length === 0 ? [] : [Math.max(...grantEnds)]), ...suspension];
 }

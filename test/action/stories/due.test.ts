@@ -63,6 +63,22 @@ test("an end counts as a removal in the review of its date, and not on its day",
   expect(await removals()).toHaveLength(1);
 });
 
+test("an end takes effect whatever is wrong elsewhere, which fails the run all the same", async () => {
+  const file = `${ENDING}${WITH_ROLE.slice(BASE.length)}`;
+  await merged(file);
+  const path = "/v0.1/merchants/MC1/roles";
+  const { items } = (await story.behind("GET", path)) as {
+    readonly items: readonly { readonly id: string }[];
+  };
+  await merged(file.replace("name: Cashier,", `name: Cashier, id: ${items[0]?.id},`));
+  await story.behind("DELETE", `${path}/${items[0]?.id}`, {});
+  story.clock.advance(2 * DAY);
+  const run = await due();
+  expect(await removals()).toHaveLength(1);
+  expect(run.log).toContain(`is pinned to ${items[0]?.id}, which does not exist`);
+  expect(run.outputs["failure-reason"]).not.toBe("");
+});
+
 /** Cleo gets the role two days after the story begins. */
 const starting = (text: string): string =>
   text.replace(

@@ -2,8 +2,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isSuspended } from "../../../src/kernel/diff/active-member.ts";
 import { buildPlan } from "../../../src/kernel/plan/build-plan.ts";
-import { dueSince, planDue } from "../../../src/kernel/plan/due.ts";
+import { dueSince, keptAccess, planDue, planEnded } from "../../../src/kernel/plan/due.ts";
 import { upcomingDates } from "../../../src/kernel/plan/upcoming-dates.ts";
+import { withReviewedEnds } from "../../../src/kernel/read/reviewed-ends.ts";
 import type { DesiredState, Grant } from "../../../src/model/desired.ts";
 import type { Change } from "../../../src/model/plan.ts";
 import { desiredStates, liveStates, mirror } from "../../support/arbitrary.ts";
@@ -36,6 +37,11 @@ const is = live(
   ],
 );
 const roles = [role("Cashier"), role("Lead")];
+/** A state whose dates have been reviewed. */
+const reviewed = (rest: Parameters<typeof desired>[0]): DesiredState => {
+  const state = desired(rest);
+  return withReviewedEnds(state, state);
+};
 const NO_RULES = { policies: NO_POLICIES, guards: desired().guards };
 const EXPIRED = { status: "expired", roles: ["role_1"] } as const;
 
@@ -333,6 +339,187 @@ describe("a limit on gains refuses what dates give", () => {
   });
 });
 
+describe("nothing that is wrong elsewhere keeps access that has ended", () => {
+  const ended = until("2026-06-14");
+  const holders = ["cleo@example.com", "dan@example.com", "eve@example.com", "gil@example.com"];
+  const found = live(
+    [liveRole("role_1", "Cashier"), liveRole("role_2", "Lead"), liveRole("role_3", "Boss")],
+    [
+      liveMember("mem_1", "ada@example.com", { roles: ["role_1", "role_3"] }),
+      ...holders.map((email, at) => liveMember(`mem_${at + 2}`, email, { roles: ["role_1", "role_2"] })),
+    ],
+  );
+  const ada = (rest: Parameters<typeof member>[1] = {}) =>
+    member("ada@example.com", { roles: ["Cashier", "Boss"], ...rest });
+  const gil = (rest: Parameters<typeof member>[1] = {}) =>
+    member("gil@example.com", { roles: ["Cashier", { role: "Lead", until: ended }], ...rest });
+  const members = [
+    ada(),
+    member("cleo@example.com", { roles: ["Cashier", "Lead"], until: ended }),
+    member("dan@example.com", { roles: [{ role: "Lead", until: ended }] }),
+    gil(),
+  ];
+  const declared = [role("Cashier"), role("Lead"), role("Boss")];
+  const input = (rest: Parameters<typeof desired>[0], state = found) => ({
+    desired: reviewed({
+      roles: declared,
+      members,
+      leavers: [leaver("eve@example.com", "2026-06-01")],
+      ...rest,
+    }),
+    live: state,
+    service,
+    now: NOW,
+    matches,
+  });
+  const all = [
+    "delete member cleo@example.com",
+    "delete member dan@example.com",
+    "delete member eve@example.com",
+    "update member gil@example.com",
+  ];
+  const guards = desired().guards;
+  const twin = { ...found, roles: [...found.roles, liveRole("role_4", "Cashier")] };
+  const others = members.slice(1);
+  const cases: readonly (readonly [string, Parameters<typeof desired>[0], typeof found, boolean])[] = [
+    [
+      "a grant of an unknown role",
+      { members: [ada({ roles: ["Cashier", "Ghost"] }), ...others] },
+      found,
+      true,
+    ],
+    [
+      "an unknown role of somebody whose other grant has ended",
+      {
+        members: [
+          ...members.slice(0, 3),
+          gil({ roles: ["Cashier", "Ghost", { role: "Lead", until: ended }] }),
+        ],
+      },
+      found,
+      true,
+    ],
+    ["two live roles of one name", {}, twin, true],
+    [
+      "a pin to a deleted role",
+      { roles: [role("Cashier", { id: "role_9" }), ...declared.slice(1)] },
+      found,
+      true,
+    ],
+    ["a pin to a deleted member", { members: [ada({ id: "mem_9" }), ...others] }, found, true],
+    [
+      "a rule that names an unknown role",
+      { guards: { ...guards, minHolders: { role_ghost: 1 } } },
+      found,
+      true,
+    ],
+    [
+      "metadata that cannot be changed",
+      { roles: [role("Cashier", { metadata: { a: "1" } }), ...declared.slice(1)] },
+      found,
+      false,
+    ],
+    [
+      "a policy that is broken live and in the files",
+      { policies: { ...NO_POLICIES, separate: [["Cashier", "Boss"]] } },
+      found,
+      false,
+    ],
+    [
+      "protection from a change that is not due",
+      {
+        members: [ada({ roles: ["Boss"] }), ...others],
+        guards: { ...guards, protect: { roles: [], members: ["ada@example.com"] } },
+      },
+      found,
+      false,
+    ],
+  ];
+
+  test.each(cases)("%s", (_, rest, state, isError) => {
+    const whole = buildPlan(input(rest, state));
+    const errors = whole.findings.filter(({ severity }) => severity === "error");
+    expect(isError ? errors : whole.refusals).not.toEqual([]);
+    for (const plan of [planDue(input(rest, state)), planEnded(input(rest, state))]) {
+      expect(brief(plan)).toEqual(all);
+      expect(plan.changes.at(-1)).toMatchObject({ fields: [{ removed: [{ id: "role_2" }] }] });
+      expect(plan.refusals).toEqual([]);
+      expect(keptAccess(plan)).toEqual([]);
+      expect(plan.findings.map(({ severity, message }) => [severity, message])).toEqual(
+        expect.arrayContaining(errors.map(({ message }) => ["warning", message])),
+      );
+    }
+  });
+
+  test("and a rule that refuses one removal keeps that one alone, with its reason", () => {
+    const protect = { roles: [], members: ["eve@example.com"] };
+    const plan = planDue(input({ guards: { ...guards, protect } }));
+    expect(brief(plan)).toEqual(all.filter((text) => !text.includes("eve@")));
+    expect(plan.refusals).toEqual([]);
+    expect(keptAccess(plan)).toEqual([
+      "Access of eve@example.com that has ended is kept: The member eve@example.com is protected, and this plan would delete it.",
+    ]);
+  });
+
+  test("and a minimum of holders keeps as many as it needs, of somebody who loses more that role alone", () => {
+    const both = gil({
+      roles: [
+        { role: "Cashier", until: ended },
+        { role: "Lead", until: ended },
+        { role: "Boss", from: from("2027-01-01") },
+      ],
+      until: until("2027-06-30"),
+    });
+    const suspended = gil({ roles: ["Cashier", "Lead"], suspended: { from: from("2026-06-14") } });
+    const rest = { guards: { ...guards, minHolders: { Lead: 1 } } };
+    const plan = planDue(input({ ...rest, members: [...members.slice(0, 3), suspended] }));
+    expect(brief(plan)).toEqual(all);
+    expect(plan.changes.at(-1)).toMatchObject({ fields: [{ removed: [{ id: "role_1" }] }] });
+    expect(keptAccess(plan)).toEqual([expect.stringMatching(/^Access of gil@example\.com .*"Lead"/)]);
+    const gap = planDue(input({ ...rest, members: [...members.slice(0, 3), both] }));
+    expect(brief(gap)).toEqual(all.slice(0, 3));
+  });
+
+  test("but nothing is taken from people of whom it is not clear whether it is theirs", () => {
+    const other = liveMember("mem_8", "CLEO@example.com", { roles: ["role_2"] });
+    const plan = planDue(input({}, { ...found, members: [...found.members, other] }));
+    expect(brief(plan)).toEqual(all.slice(1));
+    expect(keptAccess(plan)).toEqual([expect.stringMatching(/^Access of cleo@example\.com .*mem_2.*mem_8/)]);
+    const byId = gil({ roles: ["Cashier", { role: "role_4", until: ended }] });
+    const held = found.members.map((one) => (one.id === "mem_5" ? { ...one, roles: ["role_4"] } : one));
+    const ambiguous = planDue(input({ members: [...members.slice(0, 3), byId] }, { ...twin, members: held }));
+    expect(brief(ambiguous)).toEqual(all.slice(0, 3));
+  });
+
+  test("what dates give is left out if a role is in error, and given in spite of an error at another member", () => {
+    const begun = { role: "Boss", from: from("2026-06-14") };
+    const joins = member("new@example.com", { roles: ["Boss"], from: from("2026-06-14") });
+    const given = { members: [...members, joins] };
+    expect(brief(planDue(input(given)))).toContain("create member new@example.com");
+    const unknown = { members: [ada({ roles: ["Ghost", begun] }), ...others, joins] };
+    expect(brief(planDue(input(unknown)))).toContain("create member new@example.com");
+    const wrong = planDue(input({ ...given, guards: { ...guards, minHolders: { role_ghost: 1 } } }));
+    expect(brief(wrong)).toEqual(all);
+    expect(briefFindings(wrong)).toContain("warning due-left-out new@example.com");
+  });
+});
+
+test("a suspension takes all roles, also those that no file lists", () => {
+  const want = desired({
+    roles,
+    members: [
+      member("ada@example.com", { roles: ["Cashier"], suspended: { from: from("2026-06-14") } }),
+      member("bob@example.com", { roles: [], suspended: { from: from("2026-06-14") } }),
+    ],
+  });
+  const due = planDue({ desired: want, live: is, service, now: NOW, matches });
+  expect(due.changes).toMatchObject([
+    { id: "mem_1", after: { roles: [] } },
+    { id: "mem_2", after: { roles: [] } },
+  ]);
+  expect([due.refusals, due.findings]).toEqual([[], []]);
+});
+
 describe("a role that does not exist and is granted later", () => {
   const want = desired({
     sync: { ...SYNC, roles: "additive" },
@@ -414,22 +601,6 @@ describe("access that has ended is taken", () => {
     expect(due.findings.filter(({ severity }) => severity === "error")).toEqual([]);
   });
 
-  test("unless a guard refuses it, and errors stay errors where nothing has ended", () => {
-    const guards = { ...desired().guards, protect: { roles: [], members: ["left@example.com"] } };
-    const want = desired({
-      roles,
-      leavers: [leaver("left@example.com", "2026-06-01")],
-      members: [kept],
-      guards,
-    });
-    const input = { live: held, service, now: NOW, matches };
-    expect(planDue({ ...input, desired: want }).refusals).toMatchObject([{ code: "protect" }]);
-    const wrong = desired({ roles, members: [member("bob@example.com", { roles: ["role_ghost"] })] });
-    expect(briefFindings(planDue({ ...input, desired: wrong }))).toContain(
-      "error member-role-unknown bob@example.com",
-    );
-  });
-
   test("from a suspended member whole, also the roles that the entry does not list", () => {
     for (const listed of [["Cashier"], []]) {
       const entry = {
@@ -467,6 +638,8 @@ describe("a plan of what is due", () => {
             ({ id, name }) =>
               ended.some(({ role: one }) => one === name || one === id) && removed(change).includes(id),
           );
+          // Only the default minimum of owners keeps anything.
+          if (keptAccess(due).some((why) => why.includes(`of ${change.name} `))) continue;
           expect(own === undefined ? [] : removed(own)).toEqual(
             expect.arrayContaining(taken.map(({ id }) => id)),
           );
@@ -502,12 +675,17 @@ describe("a plan of what is due", () => {
   test("is the whole plan where only time has passed", () => {
     fc.assert(
       fc.property(liveStates, ends, (found, days) => {
-        const want = withEnds(mirror(found), days);
+        const state = withEnds(mirror(found), days);
+        const want = withReviewedEnds(state, state);
         const before = buildPlan({ desired: want, live: found, service, now: 0, matches });
         fc.pre(before.changes.length + before.deferred.length === 0);
         const input = { desired: want, live: found, service, now: NOW, matches };
         const [due, all] = [planDue(input), buildPlan(input)];
-        expect(due.changes).toEqual(all.changes);
+        if (all.refusals.length === 0) expect(due.changes).toEqual(all.changes);
+        expect(due.refusals).toEqual([]);
+        const kept = due.findings.filter(({ code }) => code === "due-kept").map(({ name }) => name);
+        const names = due.changes.map(({ name }) => name);
+        expect(new Set([...names, ...kept])).toEqual(new Set(all.changes.map(({ name }) => name)));
       }),
     );
   });

@@ -26,7 +26,7 @@ export function nextBlock(
       ? []
       : [
           isDoneButFor(unapproved, applied)
-            ? SAVE_REST
+            ? restText(applied)
             : applied === null || applied.ends.length === 0
               ? howToBegin(skipped, command)
               : howToGoOn(applied, skipped),
@@ -90,6 +90,16 @@ function causeText({ cause, ends }: Pick<AppliedRun, "cause" | "ends">): readonl
 
 const SAVE_REST =
   'Completed changes remain. To continue, save the remaining changes with "rolecall plan --out", get that plan approved, and apply it.';
+
+const CORRECT_REST =
+  "Completed changes remain. To take the rest, correct the files or the conflicting access, and apply again.";
+
+/** Returns how to make the rest: what a rule keeps, or what is not approved. */
+function restText(applied: AppliedRun | null): string {
+  const plans = (applied?.ends ?? []).map(({ plan }) => plan);
+  const isKept = plans.some(({ findings }) => findings.some(({ code }) => code === "due-kept"));
+  return isKept ? CORRECT_REST : SAVE_REST;
+}
 
 function isDoneButFor(unapproved: readonly MerchantOutcome[], applied: AppliedRun | null): boolean {
   const outcomes = (applied?.ends ?? []).flatMap(({ result }) => result.outcomes);

@@ -26,7 +26,7 @@ export interface From {
   readonly starts: number;
 }
 
-/** A person who leaves: from then on, the address has no access, whatever else the files declare. */
+/** A person who leaves: from `from` on, the address has no access, whatever else the files declare. */
 export interface Leaver {
   readonly email: string;
   readonly from: From;

@@ -1,7 +1,7 @@
 import type { Environment, From, Origin, Until } from "./desired.ts";
 import type { MemberStatus } from "./live.ts";
 
-/** The access at one merchant at one time, with the locations of everything in the files, to answer questions from. */
+/** The access at one merchant at a given time, with the locations of everything in the files, to answer questions from. */
 export interface AccessSnapshot {
   /** The code of the merchant. */
   readonly merchant: string;

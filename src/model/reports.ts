@@ -29,7 +29,7 @@ export interface ReportedRole {
   readonly after: { readonly permissions: readonly string[] | null } | null;
 }
 
-/** The roles of a member at one time. */
+/** The roles of a member at a given time. */
 export interface ReportedHolding {
   /** `invited`: by the plan; `declared`: in a file, and not looked up. */
   readonly status: MemberStatus | "invited" | "declared";

@@ -87,7 +87,7 @@ test("apply --only due takes what has ended beside an error, and exits 3 if a ru
     expect(applied.stderr).toContain("Apply incomplete at MC1: 1 change done.");
     expect(applied.stderr.replaceAll(/\s+/g, " ")).toContain(`refused at MC1: ${kept} protected`);
     expect(applied.stderr.replaceAll(/\s+/g, " ")).toContain(
-      "Completed changes remain. To take the rest, correct the files or the conflicting access, and apply again.",
+      "Completed changes remain. To remove the rest, correct the files or the conflicting access, and apply again.",
     );
     const again = await runAt("apply", "wrong.yaml", "--only", "due", "--yes");
     expect([again.code, again.stderr]).toEqual([3, expect.stringContaining("nothing was changed")]);

@@ -180,7 +180,7 @@ describe("a create whose response is lost", () => {
     const failure = await failureOf(writer("MC1").createRole(CASHIER));
     expect(failure).toMatchObject({
       code: "conflict",
-      message: expect.stringContaining("its first response was lost"),
+      message: expect.stringContaining("an earlier attempt of this request created: its response was lost"),
       request: { status: 409, attempts: 2, uncertain: true },
     });
   });

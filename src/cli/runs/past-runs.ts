@@ -184,7 +184,7 @@ export async function showPastRun(text: string, options: RunsCommandOptions, io:
   const [first] = run.journals;
   if (run.status === null && first && "unreadable" in first) {
     throw new RolecallError("file-invalid", `This journal cannot be read: ${first.unreadable}.`, {
-      hint: "Plans do not need journals: they are made from the live state.",
+      hint: "Only undo needs journals: plans are made from the files and the live state.",
     });
   }
   if (options.format === "json") io.stdout.write(runsJson([run]));

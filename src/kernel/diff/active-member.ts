@@ -3,7 +3,7 @@ import type { LiveMember } from "../../model/live.ts";
 import type { Reason } from "../../model/plan.ts";
 import { addressKeysOf } from "./match.ts";
 
-/** A declared member at one time: with the grants that have begun and not ended, and with none while suspended. */
+/** A declared member at a given time: with the grants that have begun and not ended, and with none while suspended. */
 export interface ActiveMember {
   readonly member: DesiredMember;
   /** Why there is no membership: it or all its grants have ended, or have not begun; `null` if there is one. */

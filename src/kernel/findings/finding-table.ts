@@ -3,7 +3,7 @@ import type { FindingData } from "./findings.ts";
 /** The code of a finding of a plan. */
 type FindingCode = FindingData["code"] | "restored-violation";
 
-/** A line of the table of all findings of a plan. */
+/** A code of a plan's findings, and its meaning. */
 export interface FindingRule {
   readonly code: string;
   readonly severity: "error" | "warning" | "error or warning";
@@ -22,7 +22,7 @@ const FINDINGS: Readonly<Record<FindingCode, Row>> = {
     "A role's permissions are unknown, so a check may overlook the members who hold it.",
   ),
   "due-kept": warning(
-    "`--only due` keeps access that has ended: a rule refuses to take it, or its entry is ambiguous.",
+    "`--only due` keeps access that has ended: a rule refuses to remove it, or its entry is ambiguous.",
   ),
   "due-left-out": warning("`--only due` could not grant access that begins on a date, and left it out."),
   "member-address-gap": warning(

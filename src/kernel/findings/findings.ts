@@ -532,7 +532,7 @@ export function toFinding(data: FindingData): Finding {
       return warning(
         "member",
         `${name} would newly hold "${data.role}", which the service may refuse to assign through its API.`,
-        "If it does, assign the role at the service; the next plan then has no changes.",
+        "If it refuses, assign the role at the service; the next plan then no longer contains this change.",
       );
     case "member-role-ignored":
       return error(

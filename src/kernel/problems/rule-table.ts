@@ -9,7 +9,7 @@ export interface Rule {
   readonly summary: string;
 }
 
-/** A line of the table of all diagnostics. */
+/** A code of a diagnostic, and its meaning. */
 export interface DiagnosticRule extends Rule {
   readonly code: string;
 }
@@ -136,7 +136,7 @@ const RULES: Readonly<Record<Exclude<Code, `policy-${string}`>, Rule>> = {
   "unknown-protected-role": warningRule("A protected role should be declared."),
   "unknown-role": error("A reference to a role must be a declared name or an id."),
   "unknown-shared-role": warningRule(
-    "A role that a shared rule names should be declared by a merchant that includes the rule, among the given files.",
+    "A role that a shared rule names should be declared by at least one of the given merchants that include the rule.",
   ),
   "unsafe-key": error("A key must not be `__proto__`."),
   "until-after-membership": warningRule("A grant should not end after its membership."),

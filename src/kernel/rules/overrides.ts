@@ -105,7 +105,7 @@ export interface PlanInRun {
 
 /**
  * Judges the plans of a run together, in their order, and applies the overrides in files that are bound to the whole run.
- * As for one plan, only the file of an enforced rule overrides its refusals.
+ * As with a single plan, only the file that contains an enforced rule can override its refusals.
  */
 export function judgeRun(all: readonly PlanInRun[]): readonly Plan[] {
   const run = runFingerprint(all.map(({ plan }) => plan));

@@ -46,7 +46,7 @@ export const sync = described(
     reinvite: optional(z.union([z.boolean(), renewalPeriod]), {
       title: "Invite again",
       description:
-        "Whether the expired invitation of a listed member is renewed: true, false, or for a period after the last commit that changed the entry, after which the plan only warns. Outside git, it is always renewed.",
+        "Whether the expired invitation of a listed member is renewed: true, false, or for a period after the last commit that changed the entry, after which the plan only warns. Outside git, a period never ends.",
       default: { for: "30d" },
       examples: [{ for: "30d" }],
     }),

@@ -92,7 +92,7 @@ const SAVE_REST =
   'Completed changes remain. To continue, save the remaining changes with "rolecall plan --out", get that plan approved, and apply it.';
 
 const CORRECT_REST =
-  "Completed changes remain. To take the rest, correct the files or the conflicting access, and apply again.";
+  "Completed changes remain. To remove the rest, correct the files or the conflicting access, and apply again.";
 
 /** Returns how to make the rest: what a rule keeps, or what is not approved. */
 function restText(applied: AppliedRun | null): string {

@@ -532,7 +532,7 @@ export function toFinding(data: FindingData): Finding {
       return warning(
         "member",
         `${name} would newly hold "${data.role}", which the service may refuse to assign through its API.`,
-        "If it refuses, assign the role at the service; the next plan then no longer contains this change.",
+        "If it refuses, assign the role at the service; the next plan then omits this change.",
       );
     case "member-role-ignored":
       return error(

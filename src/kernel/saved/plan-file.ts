@@ -211,7 +211,8 @@ const refusal = described(
         "The part of an --allow argument or guards.overrides entry before @ and the plan's fingerprint.",
     }),
     by: described(z.exactOptional(z.literal("base")), {
-      description: "Present if the refusal comes only from a rule of the base branch that the pull request loosens.",
+      description:
+        "Present if the refusal comes only from a rule of the base branch that the pull request loosens.",
     }),
     rules: described(z.exactOptional(text), {
       description: "The rule file, if the project enforces the rule on the merchant's file.",

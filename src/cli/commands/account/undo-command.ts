@@ -27,7 +27,7 @@ export function undoCommand(io: Io, done: (code: ExitCode) => void): Command {
       "after",
       `
 Examples:
-  rolecall undo latest --dry-run        shows the plan and what cannot be restored
+  rolecall undo latest --dry-run        shows the plan and its limits
   rolecall undo latest                  asks before it changes anything
   rolecall undo latest -m MC4F7K2P      the latest run of one merchant
   rolecall undo 2026-11-21T13-05 --yes  for pipelines: does not ask

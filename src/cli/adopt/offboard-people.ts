@@ -29,6 +29,7 @@ import {
 } from "../../ask/report/offboarded-person.ts";
 import { offboardFrom } from "../../edit/yaml/offboard-edits.ts";
 import { buildPlan } from "../../kernel/plan/build-plan.ts";
+import { withOtherAddresses } from "../../kernel/values/person.ts";
 import { EMAIL } from "../../kernel/values/text-schemas.ts";
 import { fieldsOf, textOf } from "../../kernel/values/values.ts";
 import { parseFast } from "../../kernel/yaml/fast-yaml.ts";
@@ -63,8 +64,8 @@ export async function offboardPeople(
   options: OffboardCommandOptions,
   io: Io,
 ): Promise<ExitCode> {
-  const { addresses, paths } = readWords(words, options, io);
-  const targets = await loadTargets(paths, addresses, options, io);
+  const { addresses: asked, paths } = readWords(words, options, io);
+  const { addresses, ...targets } = await loadTargets(paths, asked, options, io);
   const unloaded = targets.valid ? [] : checkUnloaded(targets, addresses, io);
   const findings = findIn(targets, addresses);
   const elsewhere = findElsewhere(targets, addresses, io);
@@ -122,7 +123,7 @@ export async function offboardPeople(
     io.stdout.write(offboardJson({ people, sole, files, plans: concerned, withoutFile, failures }));
   } else {
     const style = styleFor(io.stdout, io, options.color);
-    const asked = {
+    const answered = {
       merchants: merchants.length + read.withoutFile.read.length,
       notAsked: read.withoutFile.unread.map(({ merchant, error: { code, message } }) => ({
         merchant,
@@ -130,7 +131,7 @@ export async function offboardPeople(
         reason: failures.some((failure) => failure.code === code) ? null : message,
       })),
     };
-    io.stdout.write(renderOffboarding({ people, sole, asked }, style, options.quiet === true));
+    io.stdout.write(renderOffboarding({ people, sole, asked: answered }, style, options.quiet === true));
     if (concerned.length > 0) {
       io.stdout.write(
         `${renderPlans(
@@ -175,18 +176,32 @@ function readWords(
   return { addresses: new Set(emails.map((email) => email.toLowerCase())), paths };
 }
 
+interface Targets extends Pick<PullTargets, "states" | "all" | "sources" | "diagnostics" | "valid"> {
+  /** All addresses of the people, in lower case. */
+  readonly addresses: ReadonlySet<string>;
+}
+
 /**
  * Loads the files of the project or, with paths, the files below these and what they include; then also the other
- * merchants that include a file that is changed.
+ * merchants that include a file that is changed. Adds the other addresses of the same people.
  */
 async function loadTargets(
   paths: readonly string[],
-  addresses: ReadonlySet<string>,
+  asked: ReadonlySet<string>,
   options: OffboardCommandOptions,
   io: Io,
-): Promise<Pick<PullTargets, "states" | "all" | "sources" | "diagnostics" | "valid">> {
-  if (paths.length === 0) return loadPullTargets([], options, io);
+): Promise<Targets> {
+  const addressesIn = (states: readonly DesiredState[]): ReadonlySet<string> =>
+    withOtherAddresses(
+      asked,
+      states.flatMap(({ members = [] }) => members),
+    );
+  if (paths.length === 0) {
+    const targets = await loadPullTargets([], options, io);
+    return { ...targets, addresses: addressesIn(targets.all) };
+  }
   const loaded = await loadWithSharers(paths, { merchants: [], cwd: io.cwd, now: io.now() });
+  const addresses = addressesIn(loaded.all);
   const filesOf = ({ origin, included = [] }: DesiredState): readonly string[] => [origin.file, ...included];
   const files = new Set(loaded.states.flatMap(filesOf));
   const sources = loaded.sources.filter(({ file }) => files.has(file));
@@ -198,7 +213,7 @@ async function loadTargets(
   const states = allStates.filter(
     (state) => loaded.states.includes(state) || filesOf(state).some((file) => changed.has(file)),
   );
-  return { states, all: allStates, sources, diagnostics, valid: !diagnostics.some(isFileError) };
+  return { states, all: allStates, sources, diagnostics, addresses, valid: !diagnostics.some(isFileError) };
 }
 
 /**

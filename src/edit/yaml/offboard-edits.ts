@@ -6,21 +6,25 @@ import { type EditedYaml, editYaml, type YamlEdit } from "./edit-yaml.ts";
 /** A file without somebody: what is left of its text, and who was in it. */
 export interface OffboardedFile {
   readonly edited: EditedYaml;
-  /** The addresses in lower case that were members of the file. */
+  /** The current and previous addresses, in lower case, of those who were members of the file. */
   readonly members: ReadonlySet<string>;
 }
 
 /**
- * Removes people from a file: as members, and from the guards and checks that name them. `addresses` are in lower case;
- * returns `null` if the file does not name any of them there.
+ * Removes people from a file: as members, also by a previous address, and from the guards and checks that name them.
+ * `addresses` are in lower case; returns `null` if the file does not name any of them there.
  */
 export function offboardFrom(text: string, addresses: ReadonlySet<string>): OffboardedFile | null {
   const { value } = parseFast(text) ?? parse(text);
   const { members, guards, checks } = fieldsOf(value);
   const leaving = (text: unknown): boolean => addresses.has(textOf(text)?.toLowerCase() ?? "");
-  const entries = listOf(members).map((entry) => fieldsOf(entry)["email"]);
+  const people = listOf(members).map((entry) => {
+    const { email, previously } = fieldsOf(entry);
+    return [email, previously].flat();
+  });
+  const isLeaver = (person: readonly unknown[]): boolean => person.some(leaving);
   const edits = [
-    ...removals(["members"], entries, leaving),
+    ...removals(["members"], people, isLeaver),
     ...removals(
       ["guards", "protect", "members"],
       listOf(fieldsOf(fieldsOf(guards)["protect"])["members"]),
@@ -37,14 +41,19 @@ export function offboardFrom(text: string, addresses: ReadonlySet<string>): Offb
   if (edits.length === 0) return null;
   return {
     edited: editYaml(text, edits),
-    members: new Set(entries.flatMap((email) => (leaving(email) ? String(email).toLowerCase() : []))),
+    members: new Set(
+      people
+        .filter(isLeaver)
+        .flat()
+        .flatMap((address) => textOf(address)?.toLowerCase() ?? []),
+    ),
   };
 }
 
-function removals(
+function removals<Item>(
   path: readonly (string | number)[],
-  items: readonly unknown[],
-  isRemoved: (item: unknown) => boolean,
+  items: readonly Item[],
+  isRemoved: (item: Item) => boolean,
 ): readonly YamlEdit[] {
   return items.flatMap((item, index) => (isRemoved(item) ? { kind: "remove", path: [...path, index] } : []));
 }

@@ -18,6 +18,18 @@ export function entriesByAddress(members: readonly DesiredMember[] = []): Readon
   return entries;
 }
 
+/** Returns addresses, in lower case, with all others of the same people; one list may continue where another ends. */
+export function withOtherAddresses(
+  addresses: ReadonlySet<string>,
+  members: readonly DesiredMember[],
+): ReadonlySet<string> {
+  const people = members.filter(({ previously }) => previously !== undefined).map(addressesOfPerson);
+  const found = new Set(addresses);
+  const related = people.filter((person) => person.some((address) => found.has(address)));
+  for (const address of related.flat()) found.add(address);
+  return found.size === addresses.size ? addresses : withOtherAddresses(found, members);
+}
+
 /** Returns a function that gives the addresses of a person, in lower case, by one of them. */
 export function openAddresses(
   members: readonly DesiredMember[] = [],

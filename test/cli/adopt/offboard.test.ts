@@ -66,6 +66,29 @@ describe("offboard", () => {
     expect(stdout).toContain("- delete karim.benali@example.com (not in the file)");
   });
 
+  test("takes somebody out under every address, by any of them", async () => {
+    const file = "access/station-road.yaml";
+    const before = await text(file);
+    const moving = `${before}  - { email: New@example.com, previously: [oldest@example.com, Karim.Benali@example.com], roles: [] }\n`;
+    const shop = SHOP.replace("[shared.yaml]", "[]").replace("ada@", "newest@");
+    await mkdir(join(folder, "other"));
+    await writeFile(join(folder, "other/c.yaml"), shop.replace(", roles", ", previously: new@example.com$&"));
+    await writeFile(join(folder, file), moving);
+    for (const address of ["KARIM.benali@example.com", "new@example.com", "oldest@example.com"]) {
+      const { stdout } = await run(address, "--check");
+      expect(stdout).toContain(`karim.benali@example.com  in ${file}; live at MC9Q3T8X\n`);
+      expect(stdout).toContain(`new@example.com  in ${file}; live at 0 of 2 merchants\n`);
+      expect(stdout).toContain("- delete karim.benali@example.com (not in the file)");
+    }
+    const { stdout } = await run("new@example.com", "--check", "--declared");
+    expect(stdout.replaceAll(/\s+/g, " ")).toContain("Also listed in other/c.yaml, which was not searched.");
+    expect((await run("karim.benali@example.com", "access", "other", "--declared", "--yes")).code).toBe(0);
+    expect(await text(file)).toBe(before);
+    expect(await text("other/c.yaml")).toBe(
+      shop.replace("[{ email: newest@example.com, roles: [Payer] }]", "[]"),
+    );
+  });
+
   test("says where the next plan leaves them, because unlisted members are left alone", async () => {
     const file = "access/station-road.yaml";
     const own = (await text(file)).replace(/^sync:$/m, "sync:\n  members: additive");

@@ -358,10 +358,21 @@ function planMembers({ wanted, world, ...rest }: Work): readonly Outlook[] {
   ];
 }
 
-function planStaying(work: Work): readonly Outlook[] {
-  const { wanted, world, roles, errors } = work;
-  const isHidden = ({ id, email }: WorldMember): boolean => isIgnoredMember(wanted, id, email);
+function planStaying(given: Work): readonly Outlook[] {
+  const { world, roles, errors } = given;
+  const isHidden = ({ id, email }: WorldMember): boolean => isIgnoredMember(given.wanted, id, email);
   const seen = world.members.filter((one) => !isHidden(one));
+  // An id does not keep the membership that somebody is to leave.
+  const members = given.wanted.members?.map((one) => {
+    const address = seen
+      .find(({ id, status }) => id === one.id && status !== "expired")
+      ?.email?.toLowerCase();
+    if (address === undefined || address === one.email || !one.previously.includes(address)) return one;
+    if (!one.ended) errors.add("member-pin-former");
+    return { ...one, id: null };
+  });
+  const wanted = { ...given.wanted, members: members ?? null };
+  const work = { ...given, wanted };
   const hidden = world.members.filter(isHidden);
   const pinned = new Set(wanted.members?.flatMap(({ id }) => id ?? []));
   const formersOf = ({ previously }: WantedMember): readonly WorldMember[] =>

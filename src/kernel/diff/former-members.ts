@@ -4,8 +4,8 @@ import type { RoleRef } from "../../model/field-values.ts";
 import type { LiveMember } from "../../model/live.ts";
 import type { Deferred, MemberChange } from "../../model/plan.ts";
 import { undeclaredFields } from "../fields/member.ts";
-import { type ActiveMember, reasonOf } from "./active-member.ts";
-import { addressKeysOf, type Match } from "./match.ts";
+import { type ActiveMember, activeAt, reasonOf } from "./active-member.ts";
+import { addressKeysOf, isExpired, type Match } from "./match.ts";
 import { deleteMember, updateMember } from "./member-changes.ts";
 import type { ReportFinding, RoleResolver } from "./resolve.ts";
 import { addressOf } from "./scope.ts";
@@ -14,6 +14,31 @@ import { addressOf } from "./scope.ts";
 export type FormerMembers = ReadonlyMap<DesiredMember, readonly LiveMember[]>;
 
 const NOBODY: FormerMembers = new Map();
+
+/**
+ * Returns entries without the pins to memberships of previous addresses, which are to be left; reports those of entries
+ * with access. A pinned invitation that has expired is renewed to the new address.
+ */
+export function withoutFormerPins(
+  entries: readonly DesiredMember[],
+  live: readonly LiveMember[],
+  now: number,
+  report: ReportFinding,
+): readonly DesiredMember[] {
+  if (!entries.some(({ id, previously }) => id !== undefined && previously !== undefined)) return entries;
+  const byId = new Map(live.map((member) => [member.id, member]));
+  return entries.map((entry) => {
+    const { id = "", ...unpinned } = entry;
+    const { email: name, previously: formers = [] } = entry;
+    const pinned = byId.get(id);
+    const keys = pinned === undefined || isExpired(pinned) ? [] : addressKeysOf(pinned);
+    if (keys.includes(name.toLowerCase())) return entry;
+    const previously = formers.find((address) => keys.includes(address.toLowerCase()));
+    if (previously === undefined) return entry;
+    if (activeAt(entry, now).absent === null) report({ code: "member-pin-former", name, id, previously });
+    return unpinned;
+  });
+}
 
 /** Finds the live members of previous addresses. */
 export function formerMembers(entries: readonly DesiredMember[], live: readonly LiveMember[]): FormerMembers {

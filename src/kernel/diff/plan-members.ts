@@ -5,7 +5,13 @@ import { inheriting, isManaged } from "../fields/member.ts";
 import type { FindingData } from "../findings/findings.ts";
 import { parseFrom } from "../values/dates.ts";
 import { type ActiveMember, activeAt, divideLeavers, isMention, reasonOf } from "./active-member.ts";
-import { type FormerChanges, formerMembers, isDisabled, planFormer } from "./former-members.ts";
+import {
+  type FormerChanges,
+  formerMembers,
+  isDisabled,
+  planFormer,
+  withoutFormerPins,
+} from "./former-members.ts";
 import { addressKeysOf, isExpired, type Match, matchMembers } from "./match.ts";
 import { createMember, deleteMember, moveMember, reinviteMember, updateMember } from "./member-changes.ts";
 import type { ReportFinding, RoleResolver } from "./resolve.ts";
@@ -73,7 +79,7 @@ export function planMembers(
     waiting,
     unclaimed,
   } = planDeclared(
-    entries,
+    withoutFormerPins(entries, staying, context.now, report),
     { live: staying, ignoredMembers },
     { ...context, reportLater, unresolved },
     report,

@@ -46,6 +46,7 @@ const FINDINGS: Readonly<Record<FindingCode, Row>> = {
   "member-not-accepted": warning("An expired invitation is older than the period of `sync.reinvite`."),
   "member-not-managed": warning("A member with `managed` is an ordinary user at the service."),
   "member-overdue": warning("The service lists an invitation as pending although its expiry has passed."),
+  "member-pin-former": error("An entry is pinned to the membership of its previous address."),
   "member-pin-left": warning("An entry is pinned to a member whose address is under `leavers`."),
   "member-pin-missing": error("The member that an entry is pinned to does not exist."),
   "member-pin-other": warning("An entry is pinned to a member with another address."),

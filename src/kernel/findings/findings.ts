@@ -104,6 +104,12 @@ export type FindingData =
       readonly address: string;
     }
   | { readonly code: "member-roles-lost"; readonly name: string; readonly roles: readonly string[] }
+  | {
+      readonly code: "member-pin-former";
+      readonly name: string;
+      readonly id: string;
+      readonly previously: string;
+    }
   | { readonly code: "member-pin-left"; readonly name: string; readonly id: string }
   | {
       readonly code: "due-left-out";
@@ -494,6 +500,12 @@ export function toFinding(data: FindingData): Finding {
         "member",
         `${name} is not invited, since ${data.previously}, the previous address, is disabled at the service; plans do not enable members.`,
         `To give access to ${name} anyway, remove "previously: ${data.previously}" from the entry; to remove the disabled membership, remove the entry.`,
+      );
+    case "member-pin-former":
+      return error(
+        "member",
+        `The entry of ${name} is pinned to ${data.id}, the membership of the previous address ${data.previously}.`,
+        `To move the person to ${name}, remove the id. To keep that membership, write "email: ${data.previously}", and remove "previously".`,
       );
     case "member-pin-left":
       return warning(

@@ -165,6 +165,27 @@ describe("an entry with a previous address", () => {
     expect(brief(made)).toEqual([`create member ${NEW}`, `delete member ${OLD}`]);
   });
 
+  test("must not have the id of the old membership, and removes nobody for it", () => {
+    const accepted = liveMember("mem_2", NEW, { roles: ["role_1"] });
+    for (const members of [[ada()], [ada(), accepted]]) {
+      const made = plan({ id: "mem_1", roles: ["Cashier"] }, members);
+      const moved = plan({ roles: ["Cashier"] }, members);
+      expect(briefFindings(made)).toEqual([`error member-pin-former ${NEW}`]);
+      expect(made.changes).toEqual(moved.changes);
+      expect(waits(made)).toEqual(waits(moved));
+    }
+    const other = liveMember("mem_2", NEW, { roles: ["role_1"] });
+    expect(briefFindings(plan({ id: "mem_2", roles: ["Cashier"] }, [ada(), other]))).toEqual([]);
+  });
+
+  test("that ends removes both memberships, also with the id of the old one", () => {
+    const both = [ada(), liveMember("mem_2", NEW, { roles: ["role_1"] })];
+    const ended = plan({ id: "mem_1", roles: ["Cashier"], until: until("2026-01-31") }, both);
+    expect(briefFindings(ended)).toEqual([]);
+    expect(brief(ended).toSorted()).toEqual([`delete member ${NEW}`, `delete member ${OLD}`]);
+    expect(ended.changes.every(({ reason }) => reason === "access-ended")).toBe(true);
+  });
+
   test("of somebody who leaves removes both memberships, also under additive", () => {
     const rest = { leavers: GONE, sync: { ...SYNC, members: "additive" } } as const;
     const made = plan({ roles: ["Cashier"] }, [ada(), invited("mem_2", NEW)], rest);

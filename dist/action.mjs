@@ -12585,7 +12585,7 @@ function oneLine(text) {
 /** Returns a text as one line that is safe behind something else on a line that nothing breaks. */
 function unbrokenLine(text) {
 	if (PLAIN_TEXT.test(text) && !text.includes("##")) return text;
-	return text.replace(UNSAFE$2, (character) => JOINER.test(character) ? character : readable(character)).replaceAll(LOGGING_COMMAND, "#\\#");
+	return text.replace(UNSAFE$2, (character) => JOINER.test(character) ? character : readable$1(character)).replaceAll(LOGGING_COMMAND, "#\\#");
 }
 /**
 * Returns a whole line, without line breaks in it, so that GitHub takes it for no workflow command: those begin a line,
@@ -12607,7 +12607,7 @@ function escapeText(text) {
 function withoutUnsafe(text) {
 	return text.replaceAll(UNSAFE$2, " ").replaceAll(/\s+/g, " ").trim();
 }
-function readable(character) {
+function readable$1(character) {
 	if (character === "\n") return "\\n";
 	if (character === "	") return "\\t";
 	if (character === "\r") return "\\r";
@@ -12883,7 +12883,8 @@ var init_github_api = __esmMin((() => {
 		because(...permissions) {
 			if (this.limit !== null) return this.limit;
 			if (this.isForbidden) return `this requires ${named(permissions)}`;
-			return `GitHub returned ${this.status || "no response"}`;
+			if (this.status === 0) return "GitHub returned no response";
+			return this.status < 300 ? "GitHub's response could not be read" : `GitHub returned ${this.status}`;
 		}
 		/** Suggests a next step after the refusal of a request that requires permissions. */
 		advice(...permissions) {
@@ -13245,6 +13246,21 @@ function fieldDiffs(table, before, after) {
 		...kind.diff(before[name], after[name])
 	});
 }
+/** Returns the parts in which two images differ, by field. */
+function changedParts(table, before, after) {
+	return mapFields(table, (name, { kind }) => kind.changedParts(before[name], after[name]).map((part) => partKey(name, part))).flat();
+}
+/** Returns the first image with some parts of the second. */
+function withParts$1(table, before, after, parts) {
+	return eachField(table, (name, { kind }) => {
+		const [from, to] = [before[name], after[name]];
+		const own = kind.changedParts(from, to).filter((part) => parts.has(partKey(name, part)));
+		return kind.withParts(from, to, new Set(own));
+	});
+}
+function partKey(name, part) {
+	return `${String(name)} ${part}`;
+}
 /** Returns the values of some fields. */
 function pickFields(table, values, names) {
 	return eachField(table, (name) => names.has(name) ? values[name] : void 0);
@@ -13284,6 +13300,13 @@ function revertedWhole(isSame) {
 		if (isSame(live, after)) return before;
 		changedSince();
 		return live;
+	};
+}
+/** Returns the functions for the parts of values that change as a whole. */
+function undivided(isSame) {
+	return {
+		changedParts: (before, after) => isSame(before, after) ? [] : [""],
+		withParts: (before, after, parts) => parts.has("") ? after : before
 	};
 }
 /** Describes a live value that is not as planned. */
@@ -13334,6 +13357,14 @@ var init_metadata = __esmMin((() => {
 			before,
 			after
 		}),
+		changedParts: (before, after) => keysOf$2(before, after).filter((key) => !isSameJson(propertyOf(before, key), propertyOf(after, key))),
+		withParts: (before, after, parts) => {
+			const properties = keysOf$2(before, after).flatMap((key) => {
+				const value = propertyOf(parts.has(key) ? after : before, key);
+				return value === void 0 ? [] : [[key, value]];
+			});
+			return Object.fromEntries(properties);
+		},
 		inverted: ({ before, after }) => ({
 			before: after,
 			after: before
@@ -13395,6 +13426,8 @@ function setOf$1({ keyOf, nameOf, labelOf }) {
 			added: without(after, before),
 			removed: without(before, after)
 		}),
+		changedParts: (before, after) => [...without(after, before), ...without(before, after)].map(keyOf),
+		withParts: (before, after, parts) => normal([...before.filter((item) => !parts.has(keyOf(item))), ...after.filter((item) => parts.has(keyOf(item)))]),
 		inverted: ({ added, removed }) => ({
 			added: removed,
 			removed: added
@@ -13448,6 +13481,7 @@ var init_text_fields = __esmMin((() => {
 		empty: null,
 		normal: (value) => value,
 		isSame: isSame$2,
+		...undivided(isSame$2),
 		diff: (before, after) => ({
 			before,
 			after: after ?? ""
@@ -13480,6 +13514,7 @@ var init_text_fields = __esmMin((() => {
 		name: "name",
 		empty: "",
 		normal: (value) => value,
+		...undivided(isSame$2),
 		diff: (before, after) => ({
 			before,
 			after
@@ -13583,6 +13618,25 @@ function memberAsDeclared(member, id, roleIds) {
 			...user
 		},
 		updatedAt: ""
+	};
+}
+/** Returns a live member with the values of an image; `idOf` returns the id of a role. */
+function liveMemberWith(live, image, idOf) {
+	const values = memberValues$1(image);
+	const roles = values.roles.map((role) => ({
+		id: idOf(role),
+		name: role.name
+	}));
+	return {
+		...live,
+		...heldValues(COMMON_FIELDS, {
+			...values,
+			roles
+		}),
+		...live.user && { user: {
+			...live.user,
+			...isManaged(live) && heldValues(MANAGED_FIELDS, values)
+		} }
 	};
 }
 /** Returns the image of a member. */
@@ -13721,8 +13775,12 @@ function isRoleField(name) {
 }
 /** Returns a custom role at the service that is as its entry declares. */
 function roleAsDeclared(role, id) {
+	return liveRoleOf(roleImage$3(role), id);
+}
+/** Returns a custom role at the service with an image. */
+function liveRoleOf(image, id) {
 	return {
-		...heldValues(ROLE_FIELDS, roleImage$3(role)),
+		...heldValues(ROLE_FIELDS, image),
 		id,
 		predefined: false,
 		updatedAt: ""
@@ -13888,7 +13946,7 @@ function toRefusal(data, tense = "plan", enforcedBy) {
 		override: null
 	});
 	switch (data.code) {
-		case "changed-addresses": return guardRefusal(code, "member", null, `${data.people} members would be removed and, probably the same people, invited under new addresses: they would have no access until they accept.`, `Add the previous address to each entry, such as "previously: ${data.previously}" for ${data.name}: the old membership then stays until the new one is accepted.`, `changed-addresses=${data.people}`);
+		case "changed-addresses": return guardRefusal(code, "member", null, `${data.people} members would be removed, and as many new addresses invited, probably of the same people, who would have no access until they accept.`, `Add the previous address to each entry, such as "previously: ${data.previously}" for ${data.name}: the old membership then stays until the new one is accepted.`, `changed-addresses=${data.people}`);
 		case "password-enables": return guardRefusal(code, "member", data.name, `${data.name} is disabled, and a new password would enable this user.`, "Omit the address to keep the user disabled.", `password-enables=${data.name}`);
 		case "self-lockout": {
 			const { name, removed, lost } = data;
@@ -13910,7 +13968,7 @@ function toRefusal(data, tense = "plan", enforcedBy) {
 		}
 		case "role-replace-named": {
 			const { name, id, fixed } = data;
-			return guardRefusal(code, "role", name, `Role "${name}" must be replaced to change its ${fieldNames(fixed)}, but the file refers to it by ${id}, which would no longer exist.`, `Refer to the role as "${name}" instead of its id in grants, guards, policies and checks: ${id}.`, null);
+			return guardRefusal(code, "role", name, `Role "${name}" must be replaced to change its ${fieldNames(fixed)}, but the file refers to it by ${id}, which would no longer exist.`, `In grants, guards, policies and checks, refer to the role as "${name}" instead of ${id}.`, null);
 		}
 		case "role-still-held": {
 			const { name, holders } = data;
@@ -13944,6 +14002,16 @@ function stepText({ does, by, role }) {
 		case "create": return `${by}: creates a role`;
 		default: return does;
 	}
+}
+/** Returns a refusal as one by the rules of a base branch. */
+function refusalOfBase(refusal) {
+	const override = refusal.override === null ? "" : ", or override it for this plan";
+	return {
+		...refusal,
+		message: `${refusal.message} This is a rule of the base branch, which this pull request loosens.`,
+		hint: `Loosen the rule first, in a separate pull request${override}.`,
+		by: "base"
+	};
 }
 function fieldNames(fixed) {
 	return list(Object.keys(fixed), " and ");
@@ -14061,7 +14129,7 @@ function toFinding(data) {
 		case "permission-misspelt": return error("role", `The role "${name}" has the permission "${data.permission}", which no live role has.`, `Did you mean "${data.near}"? If both exist, list "${data.permission}" under "permissions" in rolecall.yaml.`);
 		case "rule-permission-unknown": return warning("role", `A guard, policy or check names the permission "${name}", which no role has.`, `Did you mean "${data.near}"?`);
 		case "override-left-over": return data.why === "enforced" ? warning("member", `The override ${name} in the file has no effect: the rule is enforced, and can only be overridden in its own file.`, "Move it to guards.overrides in the rule file.") : warning("member", `The override ${name} in the file has no effect: ${LEFT_OVER[data.why]}.`, "Remove it from guards.overrides.");
-		case "member-likely-renamed": return warning("member", `${name} would be invited, and ${data.previously} be removed: this is probably the same person, who would have no access until the invitation is accepted.`, `Write "previously: ${data.previously}" in the entry of ${name}, to keep the old membership until the new one is accepted. If the address has changed at the service instead, write "email: ${data.previously}".`);
+		case "member-likely-renamed": return warning("member", `${name} would be invited, and ${data.previously} would be removed: this is probably the same person, who would have no access until the invitation is accepted.`, `Write "previously: ${data.previously}" in the entry of ${name}, to keep the old membership until the new one is accepted. If the address has changed at the service instead, write "email: ${data.previously}".`);
 		case "member-same-user": return warning("member", `${data.previously} would be removed, but has the same user as ${name}: this is probably the same person.`, `Write "previously: ${data.previously}" in the entry of ${name}: this then counts as a removal only if ${name} holds less.`);
 		case "role-likely-renamed": return warning("role", `"${name}" would be created and "${data.previously}" removed, with the same permissions or holders.`, `If this is a rename, add "previously: ${data.previously}" to the new role.`);
 		case "role-few-holders": return warning("role", `The role "${name}" has ${acceptedHolders(data.holders)}; it needs ${data.min}.`, "This plan does not make it worse. Grant the role to somebody else, or wait until invited members have accepted.");
@@ -14082,11 +14150,13 @@ function toFinding(data) {
 		case "member-roles-lost": return warning("member", `${name} is suspended, and no file lists the roles (${list(data.roles)}), so they will not return.`, `List them under "roles:" of the member.`);
 		case "due-left-out": {
 			const { reason, hint } = leftOutTexts(data.because);
-			return warning("member", `What dates give ${name} is left out: ${reason}`, hint);
+			return warning("member", `Access that a date would give ${name} is left out: ${reason}`, hint);
 		}
+		case "due-kept": return warning("member", `Access of ${name} that has ended is kept: ${data.because.map(({ message }) => message).join(" ")}`, [...new Set(data.because.map(({ hint }) => hint))].join(" "));
 		case "member-address-gap": return warning("member", `${data.previously} is removed now, since the access of ${name}, the new address, has not begun.`, "To keep the old membership until the new one is accepted, remove \"from\" from the entry.");
 		case "member-former-differs": return warning("member", `The membership of ${name} differs from the entry of ${data.email}, the new address: ${list(data.lacking)}.`, "It is left as it is, and removed once the invitation to the new address is accepted.");
-		case "member-former-disabled": return warning("member", `${name} is not invited, since ${data.previously}, the previous address, is disabled at the service; plans do not enable members.`, `To give access to ${name} all the same, remove "previously: ${data.previously}" from the entry; to remove the disabled membership, remove the entry.`);
+		case "member-former-disabled": return warning("member", `${name} is not invited, since ${data.previously}, the previous address, is disabled at the service; plans do not enable members.`, `To give access to ${name} anyway, remove "previously: ${data.previously}" from the entry; to remove the disabled membership, remove the entry.`);
+		case "member-pin-former": return error("member", `The entry of ${name} is pinned to ${data.id}, the membership of the previous address ${data.previously}.`, `To move the person to ${name}, remove the id. To keep that membership, write "email: ${data.previously}", and remove "previously".`);
 		case "member-pin-left": return warning("member", `The entry of ${name} is pinned to ${data.id}, which has an address under "leavers:", so the entry has no effect.`, "If these are different people, remove the id; otherwise remove the entry.");
 		case "member-pinned-elsewhere": return error("member", `${name} is the address of ${data.id}, which the entry of ${data.by} is pinned to.`, "The service accepts an address only once. Remove the id from that entry, or remove one of the two.");
 		case "member-ignored": return error("member", `${name} is declared, but "ignore.members" excludes that address, or its live member, from every plan.`, "Remove the entry, or the pattern.");
@@ -14097,7 +14167,7 @@ function toFinding(data) {
 			const who = data.groups.map(({ held, members }) => `${held} (${list(members)})`);
 			return warning("member", `${what} ignored: ${list(who, "; ")}.`, IGNORED_HINT);
 		}
-		case "member-role-unassignable": return warning("member", `${name} would newly hold "${data.role}", which the service may refuse to assign through its API.`, "If it does, assign the role at the service; the next plan then has no changes.");
+		case "member-role-unassignable": return warning("member", `${name} would newly hold "${data.role}", which the service may refuse to assign through its API.`, "If it refuses, assign the role at the service; the next plan then omits this change.");
 		case "member-role-ignored": return error("member", `The file grants "${data.role}" to ${name}, but "ignore.roles" excludes that role from every plan.`, "Remove the role from the member, or from the ignored patterns.");
 		case "member-status-unknown": return warning("member", `The status of ${name} at the service is unknown.`, null);
 		case "member-expired": return warning("member", `The invitation of ${name} has expired, and no new one is sent.`, `Remove "sync.reinvite: false", or send one with --reinvite ${name}.`);
@@ -14118,7 +14188,7 @@ function leftOutTexts(because) {
 		hint: "Run \"rolecall apply\" with the password in the environment."
 	};
 	const overrides = because.flatMap(({ override }) => override ?? []);
-	const wayOut = overrides.length === because.length ? `If they are meant to, add to guards.overrides: ${overrides.join(", ")}.` : "Change the files or the conflicting access.";
+	const wayOut = overrides.length === because.length ? `If this is intended, add to guards.overrides: ${overrides.join(", ")}.` : "Change the files or the conflicting access.";
 	return {
 		reason: because.map(({ message }) => message).join(" "),
 		hint: `Access is still removed. ${wayOut}`
@@ -14653,7 +14723,7 @@ function isActive({ status }) {
 function granting({ roles, removed }, counts = isActive) {
 	const grantedByRoles = /* @__PURE__ */ new Map();
 	return (person) => {
-		if (person === void 0 || !counts(person)) return NOTHING$5;
+		if (person === void 0 || !counts(person)) return NOTHING$6;
 		const key = JSON.stringify(person.roles);
 		const granted = grantedByRoles.get(key) ?? grantedBy$1(person.roles, roles, removed);
 		grantedByRoles.set(key, granted);
@@ -14715,7 +14785,7 @@ function hasRepeats(roles) {
 * file declares, else the one that is not hidden, else a custom one; the order of the roles does not matter. A declared
 * role is known by its name in the file as well, which it may still have to be given.
 */
-function roleNames({ roles }, declared) {
+function roleNames$1({ roles }, declared) {
 	const rank = (key, { custom, hidden }) => declared.has(key) ? 3 : custom ? hidden ? 1 : 2 : 0;
 	const ids = /* @__PURE__ */ new Map();
 	const keysByName = /* @__PURE__ */ new Map();
@@ -14742,7 +14812,7 @@ function roleNames({ roles }, declared) {
 }
 /** Returns a function that finds a role's key by the name or id in a file; `undefined` if no role or several have the name. */
 function roleFinder(access, declared) {
-	return roleNames(access, declared).find;
+	return roleNames$1(access, declared).find;
 }
 /**
 * Returns a function that finds a role's key in a live access by its name after the changes that the files lead to, else by
@@ -14757,246 +14827,55 @@ function liveRoleFinder(before, after, desired) {
 function pinnedIds({ roles = [] }) {
 	return new Map(roles.flatMap(({ id, name }) => id === void 0 ? [] : [[id, name]]));
 }
-var NOTHING$5, NO_SUCCESSORS;
+var NOTHING$6, NO_SUCCESSORS;
 var init_access = __esmMin((() => {
 	init_text();
 	init_scope();
-	NOTHING$5 = {
+	NOTHING$6 = {
 		permissions: /* @__PURE__ */ new Set(),
 		unknown: []
 	};
 	NO_SUCCESSORS = /* @__PURE__ */ new Map();
 }));
 
-// src/kernel/problems/rule-table.ts
-/** Returns the rule of a problem. */
-function ruleOf({ code, severity }) {
-	if (!isOfPolicy(code)) return RULES$4[code];
-	return severity === "warning" ? warningRule("") : refusalRule("");
-}
-function isOfPolicy(code) {
-	return code.startsWith("policy-");
-}
-/** Returns the severity of a problem. */
-function severityOf(problem) {
-	return ruleOf(problem).severity;
-}
-/** Returns whether a problem makes its file unusable; a broken policy or check does not. */
-function isError(problem) {
-	const rule = ruleOf(problem);
-	return rule.severity === "error" && rule.refusal !== true;
-}
-/** Returns the diagnostics that no policy makes, by code. */
-function fixedDiagnostics() {
-	return Object.entries(RULES$4).map(([code, rule]) => ({
-		code,
-		...rule
+// src/kernel/diff/same-people.ts
+/**
+* Pairs people who are probably the same: with the same metadata, or the same local part in another domain, if that is
+* unique on both sides.
+*/
+function samePeople(gone, come) {
+	const pairs = /* @__PURE__ */ new Map();
+	for (const keyOf of [metadataKey, localPart]) {
+		const taken = new Set(pairs.values());
+		const [olds, news] = [uniqueBy(gone.filter((person) => !taken.has(person)), keyOf), uniqueBy(come.filter((person) => !pairs.has(person)), keyOf)];
+		for (const [key, to] of news) {
+			const from = olds.get(key);
+			if (from !== void 0) pairs.set(to, from);
+		}
+	}
+	return [...pairs].map(([to, from]) => ({
+		from,
+		to
 	}));
 }
-var error, warningRule, refusalRule, RULES$4;
-var init_rule_table = __esmMin((() => {
-	error = (summary) => ({
-		severity: "error",
-		summary
-	});
-	warningRule = (summary) => ({
-		severity: "warning",
-		summary
-	});
-	refusalRule = (summary) => ({
-		severity: "error",
-		refusal: true,
-		summary
-	});
-	RULES$4 = {
-		"adjust-form": error("An adjustment must have only `name` and `adjust`, with `add` or `remove`."),
-		"adjust-included": error("A role must be adjusted in a merchant's own file, not in an included one."),
-		"adjust-no-effect": error("An adjustment must add permissions that the role lacks, and remove permissions that it has."),
-		"adjust-unknown-role": error("An adjusted role must be declared in an included file."),
-		"adjust-unmanaged": error("An adjusted role must have `permissions`."),
-		"bad-base-url": error("`base_url` must be an http or https URL without credentials, query or fragment."),
-		"bad-check-entry": error("`only` must list e-mail addresses, or roles as `role:Name`."),
-		"bad-count": error("A number of holders or members must be a whole number, 0 or more."),
-		"bad-domain": error("`email_domains` must list domains such as `example.com` or `*.example.com`."),
-		"bad-email": error("An e-mail address must have one @ and a domain."),
-		"bad-env-name": error("A key that ends in `_env` must name an environment variable, not contain the secret itself."),
-		"bad-glob": error("`files` must list globs over paths in the project, without `..`, backslashes or a leading `!`."),
-		"bad-include": error("`include` must list relative paths of YAML files, with `/` as separator."),
-		"bad-member-id": error("The id of a member must begin with `mem_`."),
-		"bad-merchant": error("A merchant code must have 1 to 64 letters, digits, hyphens and underscores."),
-		"bad-number": error("JSON must be able to represent a number in metadata exactly."),
-		"bad-override": error("`overrides` must list overrides such as `max-removals=5@35e43f876462`."),
-		"bad-period": error("A period must be a number of weeks, days or hours, such as `30d`."),
-		"bad-limit": error("A limit such as `max_removals` must be a percentage such as `25%`, or a count."),
-		"bad-role-id": error("The id of a role must begin with `role_`."),
-		"bad-until": error("`until` and `from` must be valid dates, or timestamps with a time zone."),
-		"blank-text": error("Required text must not be blank."),
-		"check-at-most": refusalRule("No more members may have a permission than a check allows."),
-		"check-cannot": refusalRule("A member must not have a permission that a check forbids."),
-		"check-form": error("A check must have one of the three forms."),
-		"check-only": refusalRule("Only members that a check allows may have a permission."),
-		"conflicting-grant": error("A member's grant of a role must have the same end date in every file."),
-		"conflicting-member": error("Several files must agree on a member; only roles are combined."),
-		"conflicting-setting": error("Several files must agree on a setting."),
-		"control-character": error("Names and other short texts must be on one line, without control characters."),
-		"duplicate-entry": warningRule("A list should contain each entry once."),
-		"duplicate-include": warningRule("A file should be included once."),
-		"duplicate-key": error("A mapping must have each key only once."),
-		"duplicate-member": error("A member must be listed only once in a file; addresses are case-insensitive."),
-		"duplicate-member-id": error("Two members must not be pinned to the same id."),
-		"duplicate-member-role": warningRule("A member should list each role once."),
-		"duplicate-merchant": error("A merchant must have only one file."),
-		"duplicate-permission": warningRule("A role should list each permission once."),
-		"previous-address": error("The previous address of a member must not be another member's current or previous address."),
-		"duplicate-previously": error("Two roles must not have the same previous name."),
-		"duplicate-role": error("A role must be declared only once across all files."),
-		"duplicate-role-id": error("Two roles must not be pinned to the same id."),
-		"enforced-setting": error("A file must agree with `sync` and `ignore` of the rules that are enforced on it."),
-		"file-empty": error("A file must not be empty."),
-		"from-after-until": error("`from` must be before `until`."),
-		"sandbox-seed": error("A merchant's file must not be a seed of the sandbox."),
-		"file-missing": error("A file that you pass or include must exist."),
-		"file-not-a-file": error("An include must be a single YAML file."),
-		"file-not-enforced": error("With `enforce_all`, an entry of `enforce` must match every merchant's file."),
-		"file-not-utf8": error("A file must be UTF-8 text."),
-		"file-outside-root": error("An included file must be inside the project, after links are resolved."),
-		"file-too-large": error("A file must not be too large."),
-		"file-too-long": error("A file must not have too many YAML tokens."),
-		"file-unreadable": error("A file must be readable."),
-		"glob-without-file": error("A glob of `enforce` must match a file."),
-		"holders-contradiction": error("`min_holders` of a role must not exceed its `max_holders`."),
-		"ignored-entry": error("Roles and members that `ignore` matches must not be declared, and such roles not be granted."),
-		"include-cycle": error("Files must not include one another in a cycle."),
-		"include-identity": error("An included file must not have `api`."),
-		"include-merchant": error("An included file must not have a merchant code."),
-		"include-not-read": error("A file with includes must be loaded together with them."),
-		"leaver-listed": warningRule("A person who has left (`leavers`) should not be listed."),
-		"link-not-read": warningRule("A link in a folder should lead to a YAML file in the project."),
-		"literal-key": error("A file must not contain an API key."),
-		"looser-setting": error("A merchant's file must not loosen the `max_removals`, `min_holders`, `max_holders`, `require_until` or `escalation` that it includes."),
-		"merge-conflict": error("A file must not contain an unresolved merge conflict."),
-		"merge-key": error("Metadata must not have a merge key (`<<`). Elsewhere, `<<` is an `unknown-key`."),
-		"missing-key": error("Required keys must be present."),
-		"no-globs": error("An entry of `enforce` must have at least one glob, and not too many."),
-		"null-value": error("A key must have a value; write `[]`, `{}` or `\"\"` for an empty one."),
-		"number-form": warningRule("A number in metadata should be in canonical form, unlike `007` and `1e3`."),
-		"previous-role-name": warningRule("References to a renamed role should use its new name."),
-		"previously-declared": error("A previous name must not be the name of another role, unless that role was renamed, too."),
-		"project-file-name": error("The project's file must be named `rolecall.yaml`."),
-		"rare-permission": warningRule("A permission that is used once should not be similar to a frequent one."),
-		"rules-in-reach": error("A rule file must not be under its own rules."),
-		"rules-section": error("A rule file must have no sections other than `guards`, `policies`, `checks`, `leavers`, `ignore` and `sync`."),
-		"section-not-allowed": error("A file must not have a section that the project does not allow."),
-		"role-name-like-id": warningRule("A role's name should not look like an id."),
-		"too-few-roles": error("A set under `separate` must have at least two roles."),
-		"too-many-checks": error("A file must not have too many checks."),
-		"too-many-includes": error("A file must not have too many includes."),
-		"too-many-metadata": error("Metadata must not have more properties than the service accepts."),
-		"too-many-permissions": error("A role must not have more permissions than the service accepts."),
-		"service-limit": warningRule("A member should not exceed the known limits of the service."),
-		"too-many-problems": warningRule("A file has more problems than are shown."),
-		"too-many-wrong-values": error("A file must not have more wrong values than can be listed."),
-		"too-much-to-judge": error("Policies and checks must not take too long to evaluate."),
-		"unassignable-role": warningRule("A grant of `role_owner` or `role_admin` should not begin later or return after a suspension: the service may refuse to assign it through its API."),
-		"unheld-role": warningRule("If all members are declared, every role should have a holder."),
-		"unknown-key": error("A mapping must have only known keys."),
-		"unknown-member": warningRule("A check should name declared members."),
-		"unknown-protected-role": warningRule("A protected role should be declared."),
-		"unknown-role": error("A reference to a role must be a declared name or an id."),
-		"unknown-shared-role": warningRule("A role that a shared rule names should be declared by a merchant that includes the rule, among the given files."),
-		"unsafe-key": error("A key must not be `__proto__`."),
-		"until-after-membership": warningRule("A grant should not end after its membership."),
-		"until-past": warningRule("`until` should be in the future."),
-		"wrong-type": error("A value must have the right type: text, number, true or false, list or mapping."),
-		"wrong-value": error("A value must be one of the allowed values."),
-		"yaml-alias": error("An alias must refer to an earlier anchor; text that begins with `*` must be quoted."),
-		"yaml-alias-limit": error("Aliases must not expand a file excessively."),
-		"yaml-control": error("A file must not contain control characters."),
-		"yaml-documents": error("A file must have only one YAML document."),
-		"yaml-key": error("The keys of a mapping must be text."),
-		"yaml-line-end": error("Lines must end in LF or CRLF, not in CR alone."),
-		"yaml-syntax": error("A file must be valid YAML."),
-		"yaml-tag": error("A file must not have YAML tags."),
-		"yaml-too-deep": error("Lists and mappings must not be nested too deeply."),
-		"yaml-word": warningRule("An unquoted `yes`, `no`, `on` or `off` in metadata is text; only `true` and `false` are booleans.")
-	};
-}));
-
-// src/kernel/values/values.ts
-/** Returns the YAML kind of a plain value. */
-function kindOf$3(value) {
-	if (Array.isArray(value)) return "list";
-	if (value === null) return "null";
-	const type = typeof value;
-	if (type === "number" || type === "boolean") return type;
-	return type === "string" ? "text" : "mapping";
+function metadataKey({ metadata }) {
+	return Object.keys(metadata).length === 0 ? null : canonicalJson(metadata);
 }
-/** Returns the value at a path, undefined if there is none. */
-function valueAt(root, path) {
-	return path.reduce((value, segment) => typeof value === "object" && value !== null && Object.hasOwn(value, segment) ? value[segment] : void 0, root);
+function localPart({ address }) {
+	const separator = address.lastIndexOf("@");
+	return separator <= 0 ? null : address.slice(0, separator).toLowerCase();
 }
-/** Returns a mapping, or an empty one for any other value. */
-function fieldsOf(value) {
-	return kindOf$3(value) === "mapping" && value !== void 0 ? value : {};
-}
-/** Returns a list, or an empty one for any other value. */
-function listOf$1(value) {
-	return Array.isArray(value) ? value : [];
-}
-/** Concatenates lists without copying a single one. */
-function joinLists(lists) {
-	const [first = [], ...otherLists] = lists;
-	return otherLists.length === 0 ? first : lists.flat();
-}
-/** Returns text that is not blank, else null. */
-function textOf$3(value) {
-	return typeof value === "string" && value.trim() !== "" ? value : null;
-}
-/** Returns a whole number of 0 or more, else null. */
-function countOf(value) {
-	return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
-}
-/** Compares two plain values, ignoring the order of keys. */
-function sameValue(a, b) {
-	if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, index) => sameValue(item, b[index]));
-	if (kindOf$3(a) === "mapping" && kindOf$3(b) === "mapping" && a !== void 0 && b !== void 0) {
-		const [left, right] = [fieldsOf(a), fieldsOf(b)];
-		const keys = Object.keys(left);
-		return keys.length === Object.keys(right).length && keys.every((key) => Object.hasOwn(right, key) && sameValue(left[key], right[key]));
-	}
-	return Object.is(a, b);
-}
-/** Returns every item whose text has occurred before; items without a text are skipped. */
-function repeats(items, textOf) {
-	const seen = /* @__PURE__ */ new Map();
-	const repeats = [];
+function uniqueBy(items, keyOf) {
+	const single = /* @__PURE__ */ new Map();
 	for (const item of items) {
-		const text = textOf(item);
-		if (typeof text !== "string") continue;
-		const first = seen.get(text);
-		if (first === void 0) seen.set(text, item);
-		else repeats.push({
-			text,
-			item,
-			first
-		});
+		const key = keyOf(item);
+		if (key !== null) single.set(key, single.has(key) ? null : item);
 	}
-	return repeats;
+	return new Map([...single].flatMap(([key, item]) => item === null ? [] : [[key, item]]));
 }
-/** Returns the record without its undefined fields. */
-function omitUndefined(record) {
-	const there = {};
-	for (const key of Object.keys(record)) {
-		const value = record[key];
-		if (value !== void 0) there[key] = value;
-	}
-	return there;
-}
-/** Returns the texts without duplicates. */
-function unique(items) {
-	return [...new Set(items)];
-}
-var init_values = __esmMin((() => {}));
+var init_same_people = __esmMin((() => {
+	init_json_text();
+}));
 
 // src/kernel/values/person.ts
 /** Returns the addresses of an entry's person in lower case: the current one, then the previous ones. */
@@ -15021,416 +14900,337 @@ function openAddresses(members = []) {
 }
 var init_person = __esmMin((() => {}));
 
-// src/model/desired.ts
-var DEFAULT_REMOVAL_LIMIT, DEFAULT_ESCALATION;
-var init_desired = __esmMin((() => {
-	DEFAULT_REMOVAL_LIMIT = { percent: 25 };
-	DEFAULT_ESCALATION = {
-		assign: ["members_create", "members_update"],
-		edit: ["roles_update"],
-		create: ["roles_create"]
-	};
-}));
-
-// src/kernel/rules/reach.ts
-/**
-* Creates a function that finds what a member can reach; members with the same roles share one answer. Only the permissions
-* that lead to others are followed; what they lead to is looked up when it is asked for.
-*/
-function reaching(access, escalation = {}) {
-	const world = openWorld(access, {
-		...DEFAULT_ESCALATION,
-		...escalation
-	});
-	const cache = /* @__PURE__ */ new Map();
-	return ({ roles }) => {
-		const key = JSON.stringify(roles);
-		const reach = cache.get(key) ?? reachOf$1(heldRoles$1(roles, access), world);
-		cache.set(key, reach);
-		return reach;
-	};
+// src/kernel/rules/changed-addresses.ts
+/** Finds people whom a plan removes and invites under another address. */
+function changedAddresses(changes) {
+	const gone = changes.flatMap((change) => change.kind === "delete" && change.reason === "unlisted" && change.before.status === "accepted" ? [{
+		address: change.name,
+		metadata: change.before.metadata
+	}] : []);
+	if (gone.length === 0) return [];
+	const come = changes.flatMap((change) => change.kind === "create" ? [{
+		address: change.name,
+		metadata: change.after.metadata
+	}] : []);
+	return samePeople(gone, come).map(({ from, to }) => ({
+		code: "member-likely-renamed",
+		name: to.address,
+		previously: from.address
+	}));
 }
-function openWorld({ roles, removed }, escalation) {
-	const allRoles = sorted([...roles].flatMap(([key, role]) => removed.has(key) ? [] : [role]));
-	const names = /* @__PURE__ */ new Map();
-	for (const { name, permissions } of allRoles) for (const permission of permissions ?? []) {
-		const cached = names.get(permission);
-		if (cached === void 0) names.set(permission, /* @__PURE__ */ new Set([name]));
-		else cached.add(name);
-	}
-	const leads = /* @__PURE__ */ new Set([
-		...escalation.assign,
-		...escalation.edit,
-		...escalation.create
-	]);
-	return {
-		escalation,
-		custom: allRoles.filter((role) => role.custom),
-		leading: new Map([...leads].map((permission) => [permission, [...names.get(permission) ?? []]])),
-		permissions: sortedSet(names.keys()),
-		granting: (permission) => names.get(permission) ?? NONE$5
-	};
-}
-function heldRoles$1(keys, { roles, removed }) {
-	return sorted(keys.flatMap((key) => removed.has(key) ? [] : roles.get(key) ?? []));
-}
-/** Returns roles in an order that does not depend on the service's. */
-function sorted(roles) {
-	return [...roles].sort(by(({ name, id }) => JSON.stringify([name, id])));
-}
-/** Follows the permissions that lead to others, until no step adds one or shortens a way. */
-function reachOf$1(held, world) {
-	const heldPermissions = new Set(held.flatMap(({ permissions }) => permissions ?? []));
-	const ways = new Map([...world.leading.keys()].flatMap((permission) => heldPermissions.has(permission) ? [[permission, []]] : []));
-	let assigning = null;
-	let isGrowing = true;
-	while (isGrowing) {
-		isGrowing = false;
-		assigning = shortestWay(world.escalation.assign, ways);
-		for (const [permission, steps] of furtherWays(ways, held, world)) {
-			const best = ways.get(permission);
-			if (best !== void 0 && best.length <= steps.length) continue;
-			ways.set(permission, steps);
-			isGrowing = true;
-		}
-	}
-	const anything = ways.get(ANYTHING) ?? null;
-	const isAssigned = (permission) => assigning !== null && world.granting(permission).size > 0;
-	const wayTo = (permission) => {
-		if (heldPermissions.has(permission)) return [];
-		const roles = world.granting(permission);
-		if (assigning === null || roles.size === 0) return null;
-		return shortestAssignment(assigning, roles);
-	};
-	return {
-		anything,
-		get permissions() {
-			return assigning === null ? sortedSet(heldPermissions) : world.permissions;
-		},
-		includes: (permission) => heldPermissions.has(permission) || anything !== null || isAssigned(permission),
-		stepsTo: (permission) => {
-			const way = wayTo(permission);
-			return way === null || anything !== null && anything.length < way.length ? anything : way;
-		}
-	};
-}
-/** Yields where the permissions that can be reached lead, one step further. */
-function* furtherWays(ways, held, { escalation: { assign, edit, create }, custom, leading }) {
-	const [assigning, editing, creating] = [
-		assign,
-		edit,
-		create
-	].map((some) => shortestWay(some, ways));
-	const customRole = held.find(({ custom }) => custom);
-	if (editing && customRole) yield [ANYTHING, withStep(editing.steps, step("edit", editing, customRole.name))];
-	if (!assigning) return;
-	for (const [permission, names] of leading) if (names.length > 0) yield [permission, shortestAssignment(assigning, new Set(names))];
-	const given = custom.find(({ name }) => editing?.steps.some(({ role }) => role === name)) ?? custom[0];
-	if (editing && given) {
-		const assigned = withStep(joined$4(editing.steps, assigning.steps), step("assign", assigning, given.name));
-		yield [ANYTHING, withStep(assigned, step("edit", editing, given.name))];
-	}
-	if (creating) {
-		const made = withStep(joined$4(creating.steps, assigning.steps), step("create", creating, null));
-		yield [ANYTHING, withStep(made, step("assign", assigning, null))];
-	}
-}
-/** Returns the steps that assign the first of some roles, or one that they assign already. */
-function shortestAssignment(assigning, names) {
-	const isDone = assigning.steps.some(({ does, role }) => does === "assign" && names.has(role ?? ""));
-	const [first = ""] = names;
-	return isDone ? assigning.steps : withStep(assigning.steps, step("assign", assigning, first));
-}
-function step(does, { permission }, role) {
-	return {
-		does,
-		by: permission,
-		role
-	};
-}
-function shortestWay(permissions, ways) {
-	let best = null;
-	for (const permission of permissions) {
-		const steps = ways.get(permission);
-		if (steps !== void 0 && (best === null || steps.length < best.steps.length)) best = {
-			permission,
-			steps
-		};
-	}
-	return best;
-}
-function withStep(steps, step) {
-	return joined$4(steps, [step]);
-}
-/** Joins steps; one that both have is taken once. */
-function joined$4(steps, other) {
-	const isSame = (a, b) => a.does === b.does && a.role === b.role;
-	return [...steps, ...other.filter((step) => !steps.some((ownStep) => isSame(ownStep, step)))];
-}
-var NONE$5, ANYTHING;
-var init_reach = __esmMin((() => {
-	init_text();
-	init_desired();
-	NONE$5 = /* @__PURE__ */ new Set();
-	ANYTHING = Symbol("anything");
-}));
-
-// src/kernel/rules/checks.ts
-/** Returns the violations of the file's checks in an access; members count whatever their status. */
-function checkViolations(rules, judged) {
-	const { checks, enforcedBy } = rules;
-	if (checks.length === 0) return [];
-	const context = contextOf$1(judged, rules);
-	return checks.flatMap((check) => {
-		const text = checkText(check);
-		return violationsOf(check, context).map(({ data, subject, extent }) => ({
-			rule: `check ${text} ${subject === null ? "" : extent.join()}`,
-			subject,
-			extent,
-			check,
-			...data.code === "check-only" && { only: data },
-			refusal: (tense) => ({
-				...toRefusal(data, tense, enforcedBy),
-				check: text
-			}),
-			breaches: () => [breachOfCheck(check, data, enforcedBy)]
-		}));
-	});
-}
-/** Returns a violated check as a problem of the files. */
-function breachOfCheck({ origin }, data, enforcedBy) {
-	const { message, hint } = toRefusal(data, "plan", enforcedBy);
-	const subject = data.code === "check-cannot" ? {
-		kind: "cannot",
-		origin,
-		permission: data.permission
-	} : {
-		kind: "check",
-		origin,
-		key: data.code === "check-only" ? "only" : "at_most"
-	};
-	return {
-		code: data.code,
-		subject,
-		message,
-		hint
-	};
-}
-/** Returns the distinct roles of unknown permissions, because of which checks may be wrong. */
-function unknownToChecks(rules, judged) {
-	return [...unknownToEach(rules, judged).values()].flat();
-}
-/** Returns the distinct roles of unknown permissions, because of which each check may be wrong. */
-function unknownToEach(rules, judged) {
-	const { checks } = rules;
-	if (checks.length === 0) return /* @__PURE__ */ new Map();
-	const context = contextOf$1(judged, rules);
-	const { granted, index } = context;
-	const unknownTo = (check) => permissionsOf$1(check).flatMap((permission) => {
-		return [...new Set(subjectsOf(check, index.people, context).flatMap((person) => granted(person).permissions.has(permission) ? [] : granted(person).unknown))].sort().map((name) => ({
+/** Finds people whom a plan removes while another membership of the same user stays. */
+function sameUsers(changes, live) {
+	const removed = new Set(changes.flatMap(({ kind, reason, id }) => kind === "delete" && reason === "unlisted" ? id ?? [] : []));
+	if (removed.size === 0) return [];
+	const staying = new Map(live.flatMap((member) => {
+		const address = addressOf$1(member);
+		return member.user === void 0 || address === null || removed.has(member.id) ? [] : [[member.user.id, address]];
+	}));
+	return live.flatMap((member) => {
+		const [name, previously] = [staying.get(member.user?.id ?? ""), addressOf$1(member)];
+		return removed.has(member.id) && name !== void 0 && previously !== null ? [{
+			code: "member-same-user",
 			name,
-			permission
-		}));
-	});
-	return new Map(checks.map((check) => [check, unknownTo(check)]));
-}
-function contextOf$1(judged, { policies: { escalation }, members }) {
-	const { access, settled } = judged;
-	const reach = reaching(access, escalation);
-	const reachSettled = settled === access ? reach : reaching(settled, escalation);
-	const index = indexAccess(access);
-	const counted = settled === access ? index : indexAccess(settled);
-	const granted = granting(access, () => true);
-	return {
-		...judged,
-		granted,
-		reach,
-		reachSettled,
-		index,
-		counted,
-		addressesOf: openAddresses(members)
-	};
-}
-function permissionsOf$1(check) {
-	return check.kind === "cannot" ? check.cannot : [check.can];
-}
-/** Returns the people who break a check, of those with its permission. */
-function subjectsOf(check, people, { index, find, addressesOf }) {
-	switch (check.kind) {
-		case "only": {
-			const roles = new Set(check.only.flatMap((entry) => entry.startsWith("role:") ? find(entry.slice(5)) ?? [] : []));
-			const allowed = new Set(check.only.flatMap(addressesOf));
-			return people.filter(({ email, roles: held }) => !allowed.has(email?.toLowerCase() ?? "") && !held.some((role) => roles.has(role)));
-		}
-		case "at-most": return people;
-		case "cannot": return addressesOf(check.member).flatMap((address) => index.byAddress.get(address) ?? []);
-		default: return check;
-	}
-}
-function violationsOf(check, context) {
-	const { granted, reach, index } = context;
-	if (check.kind === "at-most") {
-		const { can, atMost } = check;
-		const holders = holdersOfLimit(check, context);
-		if (holders.length <= atMost) return [];
-		countWork(context, holders.length * 5);
-		return [{
-			data: {
-				code: "check-at-most",
-				permission: can,
-				most: atMost,
-				holders: holders.map(({ name }) => name),
-				...check.reach && { reach: true }
-			},
-			subject: null,
-			extent: holders.map(({ id, name }) => id ?? name.toLowerCase())
-		}];
-	}
-	const code = check.kind === "only" ? "check-only" : "check-cannot";
-	const people = check.kind !== "only" ? [] : check.reach ? index.people : peopleWith(index, check.can);
-	countWork(context, people.length);
-	return subjectsOf(check, people, context).flatMap((person) => {
-		const reachable = check.reach ? reach(person) : null;
-		const held = granted(person).permissions;
-		const has = permissionsOf$1(check).filter((permission) => reachable === null ? held.has(permission) : reachable.includes(permission));
-		countWork(context, has.length * (50 + person.roles.length));
-		return has.map((permission) => {
-			const through = rolesGranting(permission, person, context);
-			const steps = reachable?.stepsTo(permission) ?? [];
-			return {
-				data: {
-					code,
-					name: person.name,
-					permission,
-					through,
-					...steps.length > 0 && { steps }
-				},
-				subject: subjectOf$1(person),
-				extent: [permission]
-			};
-		});
+			previously
+		}] : [];
 	});
 }
-/** Returns the people who have the permission of a limit, or with `reach` can reach it. */
-function holdersOfLimit({ can, reach }, context) {
-	const { counted, reachSettled } = context;
-	if (!reach) return peopleWith(counted, can);
-	countWork(context, counted.people.length);
-	return counted.people.filter((person) => reachSettled(person).includes(can));
-}
-/** Returns the names of a member's roles that grant a permission. */
-function rolesGranting(permission, person, { access: { roles }, index }) {
-	const granting = index.granting.get(permission);
-	return person.roles.flatMap((key) => granting?.has(key) ? roles.get(key)?.name ?? [] : []).sort();
-}
-/** Returns a check in one line, in a fixed order of keys, to serve as its name. */
-function checkText(check) {
-	const reach = check.reach ? " reach" : "";
-	switch (check.kind) {
-		case "only": return `can${reach} ${check.can}: only ${sortedSet(check.only).join(", ") || "nobody"}`;
-		case "at-most": return `can${reach} ${check.can}: at most ${check.atMost}`;
-		case "cannot": return `${check.member} cannot${reach} ${sortedSet(check.cannot).join(", ")}`;
-		default: return check;
-	}
-}
-/** Subtracts steps of work from the budget; throws `TooMuchWork` if it is used up. */
-function countWork({ budget }, steps) {
-	if (budget === void 0) return;
-	budget.steps -= steps;
-	if (budget.steps < 0) throw new TooMuchWork();
-}
-/** Returns the holders of a role, by its name or id. */
-function holdersBy(role, { holders }, judged) {
-	const key = judged.find(role);
-	const people = (key === void 0 ? void 0 : holders.get(key)) ?? [];
-	countWork(judged, 1 + people.length);
-	return people;
-}
-/** Returns a member as the subject of a violation. */
-function subjectOf$1({ id, email }) {
-	return {
-		id,
-		name: email
+/** Returns a test whether the removal of an old membership takes a role that the new one does not hold, by id or name. */
+function lossByNewAddress(entries, rolesOf) {
+	const entryOf = entriesByAddress(entries);
+	return ({ name, before }) => {
+		const entry = entryOf.get(name.toLowerCase());
+		const held = new Set(entry === void 0 ? [] : rolesOf(entry));
+		return before?.roles.some(({ id, name: role }) => id !== null && !held.has(id) && !held.has(role)) ?? false;
 	};
 }
-/** Indexes an access, so that a rule visits only the members that it concerns. */
-function indexAccess({ roles, people: unsorted }) {
-	const people = [...unsorted].sort(by(({ name }) => name));
-	const holders = /* @__PURE__ */ new Map();
-	const byAddress = /* @__PURE__ */ new Map();
-	for (const person of people) {
-		if (person.email !== null) add$1(byAddress, person.email.toLowerCase(), person);
-		for (const role of person.roles) add$1(holders, role, person);
-	}
-	const granting = /* @__PURE__ */ new Map();
-	for (const [key, { permissions }] of roles) for (const permission of permissions ?? []) {
-		const cached = granting.get(permission);
-		if (cached === void 0) granting.set(permission, /* @__PURE__ */ new Set([key]));
-		else cached.add(key);
-	}
-	return {
-		people,
-		holders,
-		byAddress,
-		granting,
-		answers: /* @__PURE__ */ new Map()
-	};
-}
-/** Returns the members with a permission through any role; cached for several checks of one permission. */
-function peopleWith({ holders, granting, answers }, permission) {
-	const cached = answers.get(permission);
-	if (cached !== void 0) return cached;
-	const [first = [], ...otherHolders] = [...granting.get(permission) ?? []].map((role) => holders.get(role) ?? []);
-	const people = otherHolders.length === 0 ? first : [...new Set([first, ...otherHolders].flat())].sort(by(({ name }) => name));
-	answers.set(permission, people);
-	return people;
-}
-function add$1(lists, key, item) {
-	const list = lists.get(key);
-	if (list === void 0) lists.set(key, [item]);
-	else list.push(item);
-}
-var STEPS_OF_HOLDER, STEPS_OF_VIOLATION, TooMuchWork;
-var init_checks$2 = __esmMin((() => {
-	init_text();
-	init_refusals();
+var init_changed_addresses = __esmMin((() => {
+	init_same_people();
+	init_scope();
 	init_person();
-	init_access();
-	init_reach();
-	STEPS_OF_HOLDER = 5;
-	STEPS_OF_VIOLATION = 50;
-	TooMuchWork = class extends Error {};
 }));
 
-// src/kernel/rules/rule.ts
-/** Returns the refusal of a policy. */
-function policyRefusal(code, resource, name, message, hint) {
-	return {
-		rule: "policy",
-		code,
-		resource,
-		name,
-		check: null,
-		message,
-		hint,
-		override: null
+// src/lib/memoized.ts
+/** Returns a function that makes a value for each key once; keys are compared by what `keyOf` returns. */
+function memoized(make, keyOf = (key) => key) {
+	const values = /* @__PURE__ */ new Map();
+	return (key) => {
+		const id = keyOf(key);
+		if (!values.has(id)) values.set(id, make(key));
+		return values.get(id);
 	};
 }
-/** Returns a refusal in the future tense as a problem of the files. */
-function breachOf(code, key, subject, { message, hint }) {
-	return {
-		code,
-		subject,
-		message,
-		hint,
-		...key !== null && { rule: ["policies", key] }
+var init_memoized = __esmMin((() => {}));
+
+// src/lib/glob.ts
+/** Returns whether a glob matches only its own text, ignoring case. */
+function isLiteralGlob(glob) {
+	return !/[*?[{\\]/.test(glob);
+}
+/**
+* Returns whether a glob certainly matches a text, ignoring case; false for a glob with more than words and `*`.
+*/
+function matchesSimpleGlob(glob, text) {
+	if (!/^[\p{L}\p{N} _.@*'&,-]+$/u.test(glob) || glob.includes("**") || text.startsWith(".")) return false;
+	return compileGlob(glob.toLowerCase())(text.toLowerCase());
+}
+/** Creates a function that matches globs, each compiled once; throws the error of `tooMuch` after too many steps. */
+function boundedMatcher(compile, tooMuch) {
+	const matchers = /* @__PURE__ */ new Map();
+	let stepsLeft = MAX_STEPS$1;
+	const spend = (steps) => {
+		stepsLeft -= steps;
+		if (stepsLeft < 0) throw tooMuch();
+	};
+	return (glob, text) => {
+		const matcher = matchers.get(glob) ?? compile(glob, spend);
+		matchers.set(glob, matcher);
+		spend(STEPS_OF_MATCH);
+		return matcher(text);
 	};
 }
-/** Returns the items of a list that another one lacks, in words. */
-function missingFrom(before, after, text) {
-	return before.filter((item) => !after.includes(item)).map(text);
+/**
+* Compiles a glob over names: `*` is any text, `?` any character, `[a-z]` one of some, `[!a-z]` none of them, `{a,b}`
+* either, and a backslash takes the next character as it is. It takes time in proportion to the lengths of both, which
+* a regular expression does not.
+*/
+function compileGlob(glob, spend = () => void 0) {
+	const [, head, tail] = /^([^*?[{\\]*)\*([^*?[{\\]*)$/.exec(glob) ?? [];
+	if (head !== void 0 && tail !== void 0) {
+		const least = head.length + tail.length;
+		return (text) => text.length >= least && text.startsWith(head) && text.endsWith(tail);
+	}
+	if (isLiteralGlob(glob) || glob.length > MAX_LENGTH$1) return (text) => text === glob;
+	const run = runnerOf(programOf([...glob], false), spend);
+	return (text) => text === glob || run(text);
 }
-var init_rule = __esmMin((() => {}));
+/**
+* Compiles a glob over paths, ignoring case: `*`, `?` and `[…]` stay within a folder, `**` does not, and between slashes
+* it also stands for no folder.
+*/
+function compilePathGlob(glob, spend = () => void 0) {
+	const parts = glob.toLowerCase().split("/");
+	const lower = parts.filter((part, index) => part !== "**" || parts[index + 1] !== "**").join("/");
+	const run = runnerOf(lower.length > MAX_LENGTH$1 ? [] : programOf([...lower], true), spend);
+	return (path) => {
+		const text = path.toLowerCase();
+		return text === lower || run(text);
+	};
+}
+/** Compiles a glob, as characters, to instructions; their end is a match. */
+function programOf(glob, isPath) {
+	const program = [];
+	const closing = closingBraces(glob);
+	const inFolder = (matches) => (character) => matches(character) && !(isPath && character === "/");
+	const literal = (literalCharacter) => void program.push({ matches: (character) => character === literalCharacter });
+	const anyText = (matches) => {
+		const start = program.length;
+		program.push({ also: start + 3 }, { matches }, { goto: start });
+	};
+	/** Compiles the characters from one place to another. */
+	function part(from, to) {
+		for (let index = from; index < to; index += 1) {
+			const character = glob[index];
+			if (character === "*") index = stars(index);
+			else if (character === "?") program.push({ matches: inFolder(() => true) });
+			else if (character === "[") index = characterClass(index);
+			else if (character === "{" && closing.has(index)) index = alternatives(index);
+			else if (character === "\\" && index + 1 < to) literal(glob[++index]);
+			else literal(character);
+		}
+	}
+	function stars(from) {
+		let end = from;
+		while (glob[end + 1] === "*") end += 1;
+		const crosses = isPath && end > from;
+		if (!(crosses && glob[end + 1] === "/" && /[/{,]/.test(glob[from - 1] ?? "/"))) {
+			anyText(crosses ? () => true : inFolder(() => true));
+			return end;
+		}
+		program.push({ also: program.length + 5 });
+		anyText(() => true);
+		literal("/");
+		return end + 1;
+	}
+	function characterClass(from) {
+		const isNegated = glob[from + 1] === "!" || glob[from + 1] === "^";
+		const { ranges, end } = rangesFrom(glob, from + (isNegated ? 2 : 1));
+		if (end >= glob.length) {
+			literal("[");
+			return from;
+		}
+		const isIn = (character) => ranges.some(([low, high]) => low <= character && character <= high);
+		program.push({ matches: inFolder((character) => isIn(character) !== isNegated) });
+		return end;
+	}
+	function alternatives(from) {
+		const { commas, end } = closing.get(from) ?? {
+			commas: [],
+			end: from
+		};
+		const exits = [];
+		const starts = [from, ...commas];
+		for (const [index, start] of starts.entries()) {
+			const next = commas[index];
+			const fork = program.length;
+			if (next !== void 0) program.push({ also: 0 });
+			part(start + 1, next ?? end);
+			if (next === void 0) break;
+			exits.push(program.length);
+			program.push({ goto: 0 });
+			program[fork] = { also: program.length };
+		}
+		for (const exit of exits) program[exit] = { goto: program.length };
+		return end;
+	}
+	part(0, glob.length);
+	return program;
+}
+/** Reads the characters and ranges of a class, up to its closing bracket; a bracket at the start is one of them. */
+function rangesFrom(glob, start) {
+	const ranges = [];
+	let index = start;
+	while (index < glob.length && (glob[index] !== "]" || index === start)) {
+		if (glob[index] === "\\") index += 1;
+		const low = glob[index] ?? "";
+		const high = glob[index + 1] === "-" ? glob[index + 2] : void 0;
+		const isRange = high !== void 0 && high !== "]";
+		ranges.push([low, isRange ? high : low]);
+		index += isRange ? 3 : 1;
+	}
+	return {
+		ranges,
+		end: index
+	};
+}
+/** Finds the braces that are closed and hold a comma, by where they open. */
+function closingBraces(glob) {
+	const closed = /* @__PURE__ */ new Map();
+	const openBraces = [];
+	for (let index = 0; index < glob.length; index += 1) {
+		const character = glob[index];
+		if (character === "\\") index += 1;
+		else if (character === "{") openBraces.push({
+			start: index,
+			commas: []
+		});
+		else if (character === ",") openBraces.at(-1)?.commas.push(index);
+		else if (character === "}") {
+			const braces = openBraces.pop();
+			if (braces && braces.commas.length > 0) closed.set(braces.start, {
+				commas: braces.commas,
+				end: index
+			});
+		}
+	}
+	return closed;
+}
+/** Returns a function that runs all ways through a program side by side, so that none is gone twice. */
+function runnerOf(program, spend) {
+	const reachedIn = new Int32Array(program.length + 1);
+	const reach = (places, address, step) => {
+		if (reachedIn[address] === step) return;
+		reachedIn[address] = step;
+		const instruction = program[address];
+		if (instruction === void 0 || "matches" in instruction) places.push(address);
+		else if ("goto" in instruction) reach(places, instruction.goto, step);
+		else {
+			reach(places, address + 1, step);
+			reach(places, instruction.also, step);
+		}
+	};
+	return (text) => {
+		reachedIn.fill(0);
+		let step = 1;
+		let steps = 0;
+		let current = [];
+		reach(current, 0, step);
+		for (const character of text) {
+			step += 1;
+			steps += current.length;
+			const next = [];
+			for (const address of current) {
+				const instruction = program[address];
+				if (instruction && "matches" in instruction && instruction.matches(character)) reach(next, address + 1, step);
+			}
+			current = next;
+			if (next.length === 0) break;
+		}
+		spend(steps);
+		return current.includes(program.length);
+	};
+}
+var MAX_STEPS$1, STEPS_OF_MATCH, MAX_LENGTH$1;
+var init_glob = __esmMin((() => {
+	MAX_STEPS$1 = 1e8;
+	STEPS_OF_MATCH = 5;
+	MAX_LENGTH$1 = 1e3;
+}));
+
+// src/kernel/rules/settings/sensitive.ts
+/** Returns a test whether a permission is sensitive to one of the projects, or by default. */
+function sensitiveIn(projects = []) {
+	const tests = (projects.length === 0 ? [DEFAULT_SENSITIVE] : projects.map(listOf$1)).map((list) => ({
+		includes: globsOf(list.filter((glob) => !glob.startsWith("!"))),
+		excludes: globsOf(list.flatMap((glob) => glob.startsWith("!") ? [glob.slice(1)] : []))
+	}));
+	return (permission) => tests.some(({ includes, excludes }) => includes(permission) && !excludes(permission));
+}
+function listOf$1({ sensitive = DEFAULT_SENSITIVE }) {
+	return sensitive;
+}
+/** Returns a test whether one of some globs matches a text, ignoring case. */
+function globsOf(globs) {
+	const compiled = globs.map((glob) => compileGlob(glob.toLowerCase()));
+	return (text) => compiled.some((matches) => matches(text.toLowerCase()));
+}
+var SENSITIVE, DEFAULT_SENSITIVE;
+var init_sensitive = __esmMin((() => {
+	init_glob();
+	SENSITIVE = "sensitive";
+	DEFAULT_SENSITIVE = ["*{member,role,key,owner,merchant,payout,bank_account,refund}*", "!*[._:-]{view,read,readonly,list,get,export}"];
+}));
+
+// src/kernel/rules/gains.ts
+/** Returns the roles that a change gives a member. */
+function newRoles(change) {
+	if (change.kind === "create") return change.after.roles;
+	return change.fields.flatMap((diff) => diff.field === "roles" ? diff.added : []);
+}
+/**
+* Returns the people who newly hold what a limit names, or with `reach` can reach it, each with the permissions or the role:
+* all sensitive permissions, those that a pattern matches, or the role of a name or id. A permission or role that a person held
+* under a previous address, or by an expired invitation, is not new.
+*/
+function gainsOf(what, { impact, members }, reach = false) {
+	const reached = reach ? impact.reach ?? [] : [];
+	const lists = new Set(reached.map(({ permissions }) => permissions));
+	const all = [...impact.permissions.map(({ permission }) => permission), ...[...lists].flat()];
+	const meant = new Set(what === "sensitive" ? impact.sensitive : [...new Set(all)].filter(globsOf([what])));
+	const meantOf = memoized((list) => list.filter((permission) => meant.has(permission)));
+	const formerly = new Map(impact.formerly?.map(({ name, roles, permissions }) => [name, /* @__PURE__ */ new Set([...roles, ...permissions])]));
+	const people = /* @__PURE__ */ new Map();
+	const add = (name, items) => {
+		const [had, others] = [formerly.get(name), people.get(name)];
+		const gained = had === void 0 ? items : items.filter((item) => !had.has(item));
+		if (gained.length > 0) people.set(name, others === void 0 ? gained : sortedSet([...others, ...gained]));
+	};
+	for (const { name, gained } of impact.members) add(name, meantOf(gained));
+	for (const { name, permissions } of reached) add(name, meantOf(permissions));
+	for (const change of members) {
+		const before = new Set(change.before?.roles.map(({ name }) => name));
+		const isNew = ({ id, name }) => (id === what || name === what && !before.has(name)) && !formerly.get(change.name)?.has(id ?? "");
+		if (newRoles(change).some(isNew)) add(change.name, [what]);
+	}
+	return people;
+}
+var ADMINISTRATORS;
+var init_gains = __esmMin((() => {
+	init_memoized();
+	init_text();
+	init_sensitive();
+	ADMINISTRATORS = ["role_owner", "role_admin"];
+}));
 
 // node_modules/zod/v4/core/util.js
 function getEnumValues(entries) {
@@ -16058,7 +15858,7 @@ var init_regexes = __esmMin((() => {
 
 // node_modules/zod/v4/core/checks.js
 var $ZodCheck, _whenHasLength, numericOriginMap, $ZodCheckGreaterThan, $ZodCheckNumberFormat, $ZodCheckMaxLength, $ZodCheckMinLength, $ZodCheckStringFormat, $ZodCheckRegex;
-var init_checks$1 = __esmMin((() => {
+var init_checks$2 = __esmMin((() => {
 	init_core$1();
 	init_util();
 	$ZodCheck = /*@__PURE__*/ $constructor("$ZodCheck", (inst, def) => {
@@ -16476,7 +16276,7 @@ function handleRefineResult(result, payload, input, inst) {
 }
 var $ZodType, toStandardResult, $ZodString, $ZodStringFormat, URL_BAD_FORMAT, URL_UNPARSEABLE, asciiTabOrNewline, $ZodURL, $ZodNumber, $ZodNumberFormat, $ZodBoolean, $ZodNull, $ZodUnknown, $ZodNever, arraySize, $ZodArray, NO_SYMBOL_KEYS, $ZodObject, $ZodUnion, $ZodDiscriminatedUnion, $ZodRecord, $ZodEnum, $ZodLiteral, $ZodOptional, $ZodExactOptional, $ZodNullable, $ZodDefault, $ZodCatch, $ZodLazy, $ZodCustom;
 var init_schemas$1 = __esmMin((() => {
-	init_checks$1();
+	init_checks$2();
 	init_core$1();
 	init_regexes();
 	init_util();
@@ -17403,7 +17203,7 @@ function _refine(Class, fn, _params) {
 	});
 }
 var init_api = __esmMin((() => {
-	init_checks$1();
+	init_checks$2();
 	init_util();
 }));
 
@@ -17417,7 +17217,7 @@ var init_core = __esmMin((() => {
 	init_errors$1();
 	init_schemas$1();
 	init_memoizer();
-	init_checks$1();
+	init_checks$2();
 	init_versions();
 	init_util();
 	init_regexes();
@@ -17751,7 +17551,7 @@ var init_schemas = __esmMin((() => {
 }));
 
 // node_modules/zod/v4/mini/checks.js
-var init_checks = __esmMin((() => {
+var init_checks$1 = __esmMin((() => {
 	init_core();
 }));
 
@@ -17760,7 +17560,7 @@ var init_external = __esmMin((() => {
 	init_core();
 	init_parse();
 	init_schemas();
-	init_checks();
+	init_checks$1();
 	init_schemas$1();
 	init_util();
 	init_schemas();
@@ -17838,6 +17638,138 @@ var init_text_schemas = __esmMin((() => {
 	ADDRESS$3 = String.raw`(?:${PART$1}]+|${QUOTED})@(?:${PART$1}.]+\.)+${PART$1}.]{2,}$`;
 	EMAIL = new RegExp(`^${ADDRESS$3}`, "u");
 	ONE_EMAIL = new RegExp(String.raw`^(?![^"]*\*)${ADDRESS$3}`, "u");
+}));
+
+// src/kernel/values/values.ts
+/** Returns the YAML kind of a plain value. */
+function kindOf$3(value) {
+	if (Array.isArray(value)) return "list";
+	if (value === null) return "null";
+	const type = typeof value;
+	if (type === "number" || type === "boolean") return type;
+	return type === "string" ? "text" : "mapping";
+}
+/** Returns the value at a path, undefined if there is none. */
+function valueAt(root, path) {
+	return path.reduce((value, segment) => typeof value === "object" && value !== null && Object.hasOwn(value, segment) ? value[segment] : void 0, root);
+}
+/** Returns a mapping, or an empty one for any other value. */
+function fieldsOf(value) {
+	return kindOf$3(value) === "mapping" && value !== void 0 ? value : {};
+}
+/** Returns a list, or an empty one for any other value. */
+function listOf(value) {
+	return Array.isArray(value) ? value : [];
+}
+/** Concatenates lists without copying a single one. */
+function joinLists(lists) {
+	const [first = [], ...otherLists] = lists;
+	return otherLists.length === 0 ? first : lists.flat();
+}
+/** Returns text that is not blank, else null. */
+function textOf$3(value) {
+	return typeof value === "string" && value.trim() !== "" ? value : null;
+}
+/** Returns a whole number of 0 or more, else null. */
+function countOf(value) {
+	return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
+}
+/** Compares two plain values, ignoring the order of keys. */
+function sameValue(a, b) {
+	if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, index) => sameValue(item, b[index]));
+	if (kindOf$3(a) === "mapping" && kindOf$3(b) === "mapping" && a !== void 0 && b !== void 0) {
+		const [left, right] = [fieldsOf(a), fieldsOf(b)];
+		const keys = Object.keys(left);
+		return keys.length === Object.keys(right).length && keys.every((key) => Object.hasOwn(right, key) && sameValue(left[key], right[key]));
+	}
+	return Object.is(a, b);
+}
+/** Returns every item whose text has occurred before; items without a text are skipped. */
+function repeats(items, textOf) {
+	const seen = /* @__PURE__ */ new Map();
+	const repeats = [];
+	for (const item of items) {
+		const text = textOf(item);
+		if (typeof text !== "string") continue;
+		const first = seen.get(text);
+		if (first === void 0) seen.set(text, item);
+		else repeats.push({
+			text,
+			item,
+			first
+		});
+	}
+	return repeats;
+}
+/** Returns the record without its undefined fields. */
+function omitUndefined(record) {
+	const there = {};
+	for (const key of Object.keys(record)) {
+		const value = record[key];
+		if (value !== void 0) there[key] = value;
+	}
+	return there;
+}
+/** Returns the texts without duplicates. */
+function unique(items) {
+	return [...new Set(items)];
+}
+var init_values = __esmMin((() => {}));
+
+// src/kernel/rules/settings/amount.ts
+/** Parses a count or a share; `null` for anything else. */
+function parseAmount(written) {
+	const number = countOf(written);
+	if (number !== null) return { count: number };
+	const percent = typeof written === "string" ? Number.parseInt(written, 10) : NaN;
+	return Number.isNaN(percent) ? null : { percent };
+}
+/** Returns an amount as files have it. */
+function amountText(amount) {
+	return "count" in amount ? String(amount.count) : `${amount.percent}%`;
+}
+/** Returns the number that an amount allows of so many; a share above 0% allows at least `least`. */
+function allowedOf(amount, total, least) {
+	if ("count" in amount) return amount.count;
+	return amount.percent === 0 ? 0 : Math.max(Math.floor(total * amount.percent / 100), least);
+}
+/** Returns whether an amount may allow more than another, for some total. */
+function isMore(before, after, least) {
+	if ("percent" in before && "percent" in after) return after.percent > before.percent;
+	if ("count" in before && "count" in after) return after.count > before.count;
+	if ("percent" in before) return before.percent < 100 && "count" in after && after.count > (before.percent === 0 ? 0 : least);
+	return "percent" in after && after.percent > 0;
+}
+/** Returns the least of several counts, or of several shares; `undefined` of none. */
+function leastOf(written) {
+	return leastAmount(written.flatMap((value) => parseAmount(value) ?? []));
+}
+/** Returns the least of several counts, or of several shares; validation rejects a mixture. */
+function leastAmount(amounts) {
+	return amounts.toSorted((a, b) => numberOf(a) - numberOf(b))[0];
+}
+function numberOf(amount) {
+	return "count" in amount ? amount.count : amount.percent;
+}
+/** Returns the amount at a path of a setting as a limit, of which less is stricter. */
+function amountLimit(path, role, written) {
+	const amount = parseAmount(written);
+	if (amount === null) return [];
+	return [{
+		path,
+		role,
+		unit: "count" in amount ? "count" : "share",
+		value: written,
+		strictness: -numberOf(amount),
+		stricter: "less"
+	}];
+}
+var amountSchema;
+var init_amount = __esmMin((() => {
+	init_mini();
+	init_text_schemas();
+	init_values();
+	amountSchema = union([count$3("bad-limit"), matching(SHARE, "bad-limit")]);
 }));
 
 // src/kernel/values/dates.ts
@@ -17938,10 +17870,10 @@ function distinct$2(items) {
 	return [...new Set(items)];
 }
 function texts$2(written) {
-	return listOf$1(written).filter((item) => textOf$3(item) !== null);
+	return listOf(written).filter((item) => textOf$3(item) !== null);
 }
 function listed(what, written) {
-	return listOf$1(written).flatMap((text, index) => typeof text === "string" && text.trim() !== "" ? [{
+	return listOf(written).flatMap((text, index) => typeof text === "string" && text.trim() !== "" ? [{
 		what,
 		text,
 		path: [index],
@@ -18016,13 +17948,21 @@ function shorter$1(a, b) {
 	if (a === null || b === null) return a ?? b;
 	return a.ms < b.ms ? a : b;
 }
-var HOLDERS, none, allowList, roleSets, STRANGE_KEYS, mostByRole, fewest, fewestByRole, periodsByRole, patternLists;
+var HOLDERS, COUNT_OVERRIDE, PEOPLE_OVERRIDE, none, allowList, roleSets, STRANGE_KEYS, mostByRole, fewest, fewestByRole, periodsByRole, patternLists;
 var init_setting_kinds = __esmMin((() => {
 	init_json_text();
 	init_text();
 	init_dates();
 	init_values();
 	HOLDERS = "holders";
+	COUNT_OVERRIDE = {
+		value: "[0-9]+",
+		limit: { boundTo: "count" }
+	};
+	PEOPLE_OVERRIDE = {
+		value: ".+:[0-9a-f]{12}",
+		limit: { boundTo: "people" }
+	};
 	none = () => [];
 	allowList = {
 		combine: (written) => written.length === 0 ? void 0 : distinct$2(written.flatMap(texts$2)),
@@ -18035,15 +17975,15 @@ var init_setting_kinds = __esmMin((() => {
 		limits: none
 	};
 	roleSets = {
-		combine: (written) => written.flatMap((sets) => listOf$1(sets).map(texts$2)),
+		combine: (written) => written.flatMap((sets) => listOf(sets).map(texts$2)),
 		renamed: (value, nameOf) => value.map((roles) => distinct$2(roles.map(nameOf))),
 		meaning: (value) => asSet(value.map(asSet)),
-		readable: (written) => listOf$1(written).map((roles) => texts$2(listOf$1(roles))),
-		names: (written) => listOf$1(written).flatMap((roles, index) => listed("role", roles).map((name) => ({
+		readable: (written) => listOf(written).map((roles) => texts$2(listOf(roles))),
+		names: (written) => listOf(written).flatMap((roles, index) => listed("role", roles).map((name) => ({
 			...name,
 			path: [index, ...name.path]
 		}))),
-		lists: (written) => listOf$1(written).map((_, index) => [index]),
+		lists: (written) => listOf(written).map((_, index) => [index]),
 		keys: none,
 		limits: none
 	};
@@ -18096,593 +18036,6 @@ var init_setting_kinds = __esmMin((() => {
 	};
 }));
 
-// src/kernel/rules/settings/email-domains-setting.ts
-var emailDomainsSetting;
-var init_email_domains_setting = __esmMin((() => {
-	init_mini();
-	init_text_schemas();
-	init_setting_kinds();
-	emailDomainsSetting = {
-		section: "policies",
-		key: "email_domains",
-		schema: optional(array(matching(DOMAIN, "bad-domain")), {
-			title: "Domains of addresses",
-			description: "The allowed domains of members' addresses; \"*.example.com\", quoted, stands for every subdomain of example.com. If absent, any domain is allowed.",
-			examples: [["example.com", "*.example.com"]]
-		}),
-		kind: allowList
-	};
-}));
-
-// src/kernel/rules/email-domains.ts
-/** Returns a test of an address against the allowed domains. */
-function domainTest(domains) {
-	const lower = domains.map((domain) => domain.toLowerCase());
-	const whole = new Set(lower.filter((domain) => !domain.startsWith("*.")));
-	const parents = new Set(lower.filter((domain) => domain.startsWith("*.")).map((domain) => domain.slice(2)));
-	return (email) => {
-		const domain = email.slice(email.lastIndexOf("@") + 1).toLowerCase();
-		const labels = domain.slice(0, MAX_DOMAIN).split(".");
-		return whole.has(domain) || labels.some((_, index) => index > 0 && parents.has(labels.slice(index).join(".")));
-	};
-}
-var KEY$2, emailDomains, MAX_DOMAIN;
-var init_email_domains = __esmMin((() => {
-	init_text();
-	init_refusals();
-	init_rule_table();
-	init_values();
-	init_checks$2();
-	init_rule();
-	init_email_domains_setting();
-	KEY$2 = "email-domains";
-	emailDomains = {
-		...emailDomainsSetting,
-		diagnostics: { "policy-email-domain": refusalRule("Members' addresses must be in the allowed domains (`email_domains`).") },
-		codes: ["email-domains"],
-		list: (domains) => domains === void 0 ? [] : [{
-			text: `email_domains: ${domains.join(", ") || "none"}`,
-			keys: [],
-			entry: null,
-			violated: KEY$2,
-			item: {
-				kind: "email-domains",
-				domains
-			}
-		}],
-		counts: () => [],
-		looser(before, after) {
-			if (before === void 0) return [];
-			if (after === void 0) return ["addresses may be in any domain"];
-			const isAllowed = domainTest(before);
-			const lowerDomains = new Set(before.map((domain) => domain.toLowerCase()));
-			return after.filter((domain) => {
-				const lower = domain.toLowerCase();
-				return !lowerDomains.has(lower) && !isAllowed(`@${lower.replace(/^\*\./, "any.")}`);
-			}).map((domain) => `addresses may be in ${domain}`);
-		},
-		lint(written, { addresses, isLive }) {
-			if (addresses === null) return [];
-			const used = addresses.map((address) => address.toLowerCase().replace(/^.*@/s, ""));
-			return listOf$1(written).flatMap((entry, index) => {
-				const allowed = textOf$3(entry);
-				if (allowed === null) return [];
-				const domain = allowed.toLowerCase();
-				if (used.some((memberDomain) => domain.startsWith("*.") ? memberDomain.endsWith(domain.slice(1)) : memberDomain === domain)) return [];
-				return [{
-					code: "unused-domain",
-					path: [index],
-					message: `No member${isLive ? "" : " of the files"} has an address of ${quoted(allowed)}, which is allowed.`,
-					hint: "Remove it from the list, so that nobody is invited there by mistake."
-				}];
-			});
-		},
-		isOff: (domains) => domains === void 0,
-		judge(domains, { index, enforcedBy }) {
-			if (domains === void 0) return [];
-			const isAllowed = domainTest(domains);
-			return index.people.filter(({ email }) => email !== null && !isAllowed(email)).map((person) => {
-				const { name } = person;
-				const refusal = policyRefusal(KEY$2, "member", name, `The address ${name} is in none of the allowed domains: ${list(domains) || "there are none"}.`, `Use another address, or ${ruleAdvice("add the domain to policies.email_domains", enforcedBy)}.`);
-				return {
-					rule: KEY$2,
-					subject: subjectOf$1(person),
-					extent: [],
-					check: null,
-					refusal: () => refusal,
-					breaches: () => [breachOf("policy-email-domain", "email_domains", {
-						kind: "member",
-						email: name
-					}, refusal)]
-				};
-			});
-		}
-	};
-	MAX_DOMAIN = 253;
-}));
-
-// src/kernel/rules/settings/escalation-setting.ts
-function perWay(list) {
-	return omitUndefined({
-		assign: list("assign"),
-		edit: list("edit"),
-		create: list("create")
-	});
-}
-var permissions$2, ways, way, escalationSetting;
-var init_escalation_setting = __esmMin((() => {
-	init_mini();
-	init_desired();
-	init_text_schemas();
-	init_values();
-	init_setting_kinds();
-	permissions$2 = textList("permission");
-	ways = {
-		combine: (written) => written.length === 0 ? void 0 : perWay((key) => {
-			const given = written.flatMap((value) => Array.isArray(fieldsOf(value)[key]) ? [fieldsOf(value)[key]] : []);
-			return given.length === 0 ? void 0 : permissions$2.combine(given);
-		}),
-		renamed: (value) => value,
-		meaning: (value) => value && perWay((key) => value[key] && asSet(value[key])),
-		readable: (written) => perWay((key) => Array.isArray(fieldsOf(written)[key]) ? permissions$2.combine([fieldsOf(written)[key]]) : void 0),
-		names: (written) => Object.entries(fieldsOf(written)).flatMap(([key, list]) => permissions$2.names(list).map((name) => ({
-			...name,
-			path: [key, ...name.path]
-		}))),
-		lists: () => [],
-		keys: () => [],
-		limits: () => []
-	};
-	way = (title, description, common) => optional(array(text$2()), {
-		title,
-		description,
-		default: [...common],
-		examples: [common.slice(0, 1)]
-	});
-	escalationSetting = {
-		section: "policies",
-		key: "escalation",
-		schema: optional(strictObject({
-			assign: way("Assign roles", "Permissions to give a role to a member.", DEFAULT_ESCALATION.assign),
-			edit: way("Edit roles", "Permissions to change what a custom role grants.", DEFAULT_ESCALATION.edit),
-			create: way("Create roles", "Permissions to create a role.", DEFAULT_ESCALATION.create)
-		}), {
-			title: "Escalation permissions",
-			description: "The permissions with which members can give themselves more access, for checks with reach: true.",
-			examples: [{
-				assign: ["members_update"],
-				edit: ["roles_update"],
-				create: []
-			}]
-		}),
-		kind: ways
-	};
-}));
-
-// src/kernel/rules/escalation.ts
-var WAYS, escalation;
-var init_escalation = __esmMin((() => {
-	init_desired();
-	init_rule();
-	init_escalation_setting();
-	WAYS = [
-		["assign", "assign roles"],
-		["edit", "change roles"],
-		["create", "create roles"]
-	];
-	escalation = {
-		...escalationSetting,
-		codes: [],
-		list: () => [],
-		counts: () => [],
-		looser: (before, after) => WAYS.flatMap(([key, does]) => missingFrom(before?.[key] ?? DEFAULT_ESCALATION[key], after?.[key] ?? DEFAULT_ESCALATION[key], (permission) => `checks no longer count that ${permission} lets somebody ${does}`)),
-		isOff: () => true,
-		judge: () => []
-	};
-}));
-
-// src/kernel/rules/settings/forbid-permissions-setting.ts
-var forbidPermissionsSetting;
-var init_forbid_permissions_setting = __esmMin((() => {
-	init_text_schemas();
-	init_setting_kinds();
-	forbidPermissionsSetting = {
-		section: "policies",
-		key: "forbid_permissions",
-		schema: texts$3("Forbidden permissions", "Permissions that no custom role may grant.", [["payouts_edit"]]),
-		kind: textList("permission")
-	};
-}));
-
-// src/kernel/rules/forbid-permissions.ts
-function refusalOf$3(name, permissions, isPlan, enforcedBy) {
-	return policyRefusal(KEY$1, "role", name, `The role "${name}" ${isPlan ? "would grant" : "grants"} ${list(permissions)}, which no custom role may grant.`, `Remove it from the role, or ${ruleAdvice("from policies.forbid_permissions", enforcedBy)}.`);
-}
-var KEY$1, forbidPermissions;
-var init_forbid_permissions = __esmMin((() => {
-	init_refusals();
-	init_rule_table();
-	init_rule();
-	init_forbid_permissions_setting();
-	KEY$1 = "forbid-permissions";
-	forbidPermissions = {
-		...forbidPermissionsSetting,
-		diagnostics: { "policy-forbidden-permission": refusalRule("Custom roles must not grant a forbidden permission (`forbid_permissions`).") },
-		codes: ["forbid-permissions"],
-		list: (permissions) => permissions.length === 0 ? [] : [{
-			text: `forbid_permissions: ${permissions.join(", ")}`,
-			keys: [],
-			entry: null,
-			violated: KEY$1,
-			item: {
-				kind: "forbid",
-				permissions
-			}
-		}],
-		counts: () => [],
-		looser: (before, after) => missingFrom(before, after, (permission) => `custom roles may grant ${permission}`),
-		isOff: (permissions) => permissions.length === 0,
-		judge(permissions, { access, enforcedBy }) {
-			if (permissions.length === 0) return [];
-			const forbidden = new Set(permissions);
-			return [...access.roles].flatMap(([key, { id, custom, name, permissions: grantedPermissions }]) => {
-				const granted = custom ? (grantedPermissions ?? []).filter((permission) => forbidden.has(permission)) : [];
-				if (granted.length === 0) return [];
-				return [{
-					rule: KEY$1,
-					subject: {
-						id: id === null ? null : key,
-						name
-					},
-					extent: granted,
-					check: null,
-					refusal: (tense) => refusalOf$3(name, granted, tense === "plan", enforcedBy),
-					breaches: () => granted.map((permission) => breachOf("policy-forbidden-permission", "forbid_permissions", {
-						kind: "permission",
-						role: name,
-						permission
-					}, refusalOf$3(name, [permission], true, enforcedBy)))
-				}];
-			});
-		}
-	};
-}));
-
-// src/lib/memoized.ts
-/** Returns a function that makes a value for each key once; keys are compared by what `keyOf` returns. */
-function memoized(make, keyOf = (key) => key) {
-	const values = /* @__PURE__ */ new Map();
-	return (key) => {
-		const id = keyOf(key);
-		if (!values.has(id)) values.set(id, make(key));
-		return values.get(id);
-	};
-}
-var init_memoized = __esmMin((() => {}));
-
-// src/lib/glob.ts
-/** Returns whether a glob matches only its own text, ignoring case. */
-function isLiteralGlob(glob) {
-	return !/[*?[{\\]/.test(glob);
-}
-/**
-* Returns whether a glob certainly matches a text, ignoring case; false for a glob with more than words and `*`.
-*/
-function matchesSimpleGlob(glob, text) {
-	if (!/^[\p{L}\p{N} _.@*'&,-]+$/u.test(glob) || glob.includes("**") || text.startsWith(".")) return false;
-	return compileGlob(glob.toLowerCase())(text.toLowerCase());
-}
-/** Creates a function that matches globs, each compiled once; throws the error of `tooMuch` after too many steps. */
-function boundedMatcher(compile, tooMuch) {
-	const matchers = /* @__PURE__ */ new Map();
-	let stepsLeft = MAX_STEPS$1;
-	const spend = (steps) => {
-		stepsLeft -= steps;
-		if (stepsLeft < 0) throw tooMuch();
-	};
-	return (glob, text) => {
-		const matcher = matchers.get(glob) ?? compile(glob, spend);
-		matchers.set(glob, matcher);
-		spend(STEPS_OF_MATCH);
-		return matcher(text);
-	};
-}
-/**
-* Compiles a glob over names: `*` is any text, `?` any character, `[a-z]` one of some, `[!a-z]` none of them, `{a,b}`
-* either, and a backslash takes the next character as it is. It takes time in proportion to the lengths of both, which
-* a regular expression does not.
-*/
-function compileGlob(glob, spend = () => void 0) {
-	const [, head, tail] = /^([^*?[{\\]*)\*([^*?[{\\]*)$/.exec(glob) ?? [];
-	if (head !== void 0 && tail !== void 0) {
-		const least = head.length + tail.length;
-		return (text) => text.length >= least && text.startsWith(head) && text.endsWith(tail);
-	}
-	if (isLiteralGlob(glob) || glob.length > MAX_LENGTH$1) return (text) => text === glob;
-	const run = runnerOf(programOf([...glob], false), spend);
-	return (text) => text === glob || run(text);
-}
-/**
-* Compiles a glob over paths, ignoring case: `*`, `?` and `[…]` stay within a folder, `**` does not, and between slashes
-* it also stands for no folder.
-*/
-function compilePathGlob(glob, spend = () => void 0) {
-	const parts = glob.toLowerCase().split("/");
-	const lower = parts.filter((part, index) => part !== "**" || parts[index + 1] !== "**").join("/");
-	const run = runnerOf(lower.length > MAX_LENGTH$1 ? [] : programOf([...lower], true), spend);
-	return (path) => {
-		const text = path.toLowerCase();
-		return text === lower || run(text);
-	};
-}
-/** Compiles a glob, as characters, to instructions; their end is a match. */
-function programOf(glob, isPath) {
-	const program = [];
-	const closing = closingBraces(glob);
-	const inFolder = (matches) => (character) => matches(character) && !(isPath && character === "/");
-	const literal = (literalCharacter) => void program.push({ matches: (character) => character === literalCharacter });
-	const anyText = (matches) => {
-		const start = program.length;
-		program.push({ also: start + 3 }, { matches }, { goto: start });
-	};
-	/** Compiles the characters from one place to another. */
-	function part(from, to) {
-		for (let index = from; index < to; index += 1) {
-			const character = glob[index];
-			if (character === "*") index = stars(index);
-			else if (character === "?") program.push({ matches: inFolder(() => true) });
-			else if (character === "[") index = characterClass(index);
-			else if (character === "{" && closing.has(index)) index = alternatives(index);
-			else if (character === "\\" && index + 1 < to) literal(glob[++index]);
-			else literal(character);
-		}
-	}
-	function stars(from) {
-		let end = from;
-		while (glob[end + 1] === "*") end += 1;
-		const crosses = isPath && end > from;
-		if (!(crosses && glob[end + 1] === "/" && /[/{,]/.test(glob[from - 1] ?? "/"))) {
-			anyText(crosses ? () => true : inFolder(() => true));
-			return end;
-		}
-		program.push({ also: program.length + 5 });
-		anyText(() => true);
-		literal("/");
-		return end + 1;
-	}
-	function characterClass(from) {
-		const isNegated = glob[from + 1] === "!" || glob[from + 1] === "^";
-		const { ranges, end } = rangesFrom(glob, from + (isNegated ? 2 : 1));
-		if (end >= glob.length) {
-			literal("[");
-			return from;
-		}
-		const isIn = (character) => ranges.some(([low, high]) => low <= character && character <= high);
-		program.push({ matches: inFolder((character) => isIn(character) !== isNegated) });
-		return end;
-	}
-	function alternatives(from) {
-		const { commas, end } = closing.get(from) ?? {
-			commas: [],
-			end: from
-		};
-		const exits = [];
-		const starts = [from, ...commas];
-		for (const [index, start] of starts.entries()) {
-			const next = commas[index];
-			const fork = program.length;
-			if (next !== void 0) program.push({ also: 0 });
-			part(start + 1, next ?? end);
-			if (next === void 0) break;
-			exits.push(program.length);
-			program.push({ goto: 0 });
-			program[fork] = { also: program.length };
-		}
-		for (const exit of exits) program[exit] = { goto: program.length };
-		return end;
-	}
-	part(0, glob.length);
-	return program;
-}
-/** Reads the characters and ranges of a class, up to its closing bracket; a bracket at the start is one of them. */
-function rangesFrom(glob, start) {
-	const ranges = [];
-	let index = start;
-	while (index < glob.length && (glob[index] !== "]" || index === start)) {
-		if (glob[index] === "\\") index += 1;
-		const low = glob[index] ?? "";
-		const high = glob[index + 1] === "-" ? glob[index + 2] : void 0;
-		const isRange = high !== void 0 && high !== "]";
-		ranges.push([low, isRange ? high : low]);
-		index += isRange ? 3 : 1;
-	}
-	return {
-		ranges,
-		end: index
-	};
-}
-/** Finds the braces that are closed and hold a comma, by where they open. */
-function closingBraces(glob) {
-	const closed = /* @__PURE__ */ new Map();
-	const openBraces = [];
-	for (let index = 0; index < glob.length; index += 1) {
-		const character = glob[index];
-		if (character === "\\") index += 1;
-		else if (character === "{") openBraces.push({
-			start: index,
-			commas: []
-		});
-		else if (character === ",") openBraces.at(-1)?.commas.push(index);
-		else if (character === "}") {
-			const braces = openBraces.pop();
-			if (braces && braces.commas.length > 0) closed.set(braces.start, {
-				commas: braces.commas,
-				end: index
-			});
-		}
-	}
-	return closed;
-}
-/** Returns a function that runs all ways through a program side by side, so that none is gone twice. */
-function runnerOf(program, spend) {
-	const reachedIn = new Int32Array(program.length + 1);
-	const reach = (places, address, step) => {
-		if (reachedIn[address] === step) return;
-		reachedIn[address] = step;
-		const instruction = program[address];
-		if (instruction === void 0 || "matches" in instruction) places.push(address);
-		else if ("goto" in instruction) reach(places, instruction.goto, step);
-		else {
-			reach(places, address + 1, step);
-			reach(places, instruction.also, step);
-		}
-	};
-	return (text) => {
-		reachedIn.fill(0);
-		let step = 1;
-		let steps = 0;
-		let current = [];
-		reach(current, 0, step);
-		for (const character of text) {
-			step += 1;
-			steps += current.length;
-			const next = [];
-			for (const address of current) {
-				const instruction = program[address];
-				if (instruction && "matches" in instruction && instruction.matches(character)) reach(next, address + 1, step);
-			}
-			current = next;
-			if (next.length === 0) break;
-		}
-		spend(steps);
-		return current.includes(program.length);
-	};
-}
-var MAX_STEPS$1, STEPS_OF_MATCH, MAX_LENGTH$1;
-var init_glob = __esmMin((() => {
-	MAX_STEPS$1 = 1e8;
-	STEPS_OF_MATCH = 5;
-	MAX_LENGTH$1 = 1e3;
-}));
-
-// src/kernel/rules/settings/sensitive.ts
-/** Returns a test whether a permission is sensitive to one of the projects, or by default. */
-function sensitiveIn(projects = []) {
-	const tests = (projects.length === 0 ? [DEFAULT_SENSITIVE] : projects.map(listOf)).map((list) => ({
-		includes: globsOf(list.filter((glob) => !glob.startsWith("!"))),
-		excludes: globsOf(list.flatMap((glob) => glob.startsWith("!") ? [glob.slice(1)] : []))
-	}));
-	return (permission) => tests.some(({ includes, excludes }) => includes(permission) && !excludes(permission));
-}
-function listOf({ sensitive = DEFAULT_SENSITIVE }) {
-	return sensitive;
-}
-/** Returns a test whether one of some globs matches a text, ignoring case. */
-function globsOf(globs) {
-	const compiled = globs.map((glob) => compileGlob(glob.toLowerCase()));
-	return (text) => compiled.some((matches) => matches(text.toLowerCase()));
-}
-var SENSITIVE, DEFAULT_SENSITIVE;
-var init_sensitive = __esmMin((() => {
-	init_glob();
-	SENSITIVE = "sensitive";
-	DEFAULT_SENSITIVE = ["*{member,role,key,owner,merchant,payout,bank_account,refund}*", "!*[._:-]{view,read,readonly,list,get,export}"];
-}));
-
-// src/kernel/rules/gains.ts
-/** Returns the roles that a change gives a member. */
-function newRoles(change) {
-	if (change.kind === "create") return change.after.roles;
-	return change.fields.flatMap((diff) => diff.field === "roles" ? diff.added : []);
-}
-/**
-* Returns the people who newly hold what a limit names, or with `reach` can reach it, each with the permissions or the role:
-* all sensitive permissions, those that a pattern matches, or the role of a name or id. A permission or role that a person held
-* under a previous address, or by an expired invitation, is not new.
-*/
-function gainsOf(what, { impact, members }, reach = false) {
-	const reached = reach ? impact.reach ?? [] : [];
-	const all = [...impact.permissions.map(({ permission }) => permission), ...reached.flatMap(({ permissions }) => permissions)];
-	const meant = new Set(what === "sensitive" ? impact.sensitive : [...new Set(all)].filter(globsOf([what])));
-	const meantOf = memoized((list) => list.filter((permission) => meant.has(permission)));
-	const formerly = new Map(impact.formerly?.map(({ name, roles, permissions }) => [name, /* @__PURE__ */ new Set([...roles, ...permissions])]));
-	const people = /* @__PURE__ */ new Map();
-	const add = (name, items) => {
-		const gained = items.filter((item) => !formerly.get(name)?.has(item));
-		if (gained.length > 0) people.set(name, [.../* @__PURE__ */ new Set([...people.get(name) ?? [], ...gained])].sort());
-	};
-	for (const { name, gained } of impact.members) add(name, meantOf(gained));
-	for (const { name, permissions } of reached) add(name, meantOf(permissions));
-	for (const change of members) {
-		const before = new Set(change.before?.roles.map(({ name }) => name));
-		const isNew = ({ id, name }) => (id === what || name === what && !before.has(name)) && !formerly.get(change.name)?.has(id ?? "");
-		if (newRoles(change).some(isNew)) add(change.name, [what]);
-	}
-	return people;
-}
-var ADMINISTRATORS;
-var init_gains = __esmMin((() => {
-	init_memoized();
-	init_sensitive();
-	ADMINISTRATORS = ["role_owner", "role_admin"];
-}));
-
-// src/kernel/rules/settings/amount.ts
-/** Parses a count or a share; `null` for anything else. */
-function parseAmount(written) {
-	const number = countOf(written);
-	if (number !== null) return { count: number };
-	const percent = typeof written === "string" ? Number.parseInt(written, 10) : NaN;
-	return Number.isNaN(percent) ? null : { percent };
-}
-/** Returns an amount as files have it. */
-function amountText(amount) {
-	return "count" in amount ? String(amount.count) : `${amount.percent}%`;
-}
-/** Returns the number that an amount allows of so many; a share above 0 % allows at least `least`. */
-function allowedOf(amount, total, least) {
-	if ("count" in amount) return amount.count;
-	return amount.percent === 0 ? 0 : Math.max(Math.floor(total * amount.percent / 100), least);
-}
-/** Returns whether an amount may allow more than another, for some total. */
-function isMore(before, after, least) {
-	if ("percent" in before && "percent" in after) return after.percent > before.percent;
-	if ("count" in before && "count" in after) return after.count > before.count;
-	if ("percent" in before) return before.percent < 100 && "count" in after && after.count > (before.percent === 0 ? 0 : least);
-	return "percent" in after && after.percent > 0;
-}
-/** Returns the least of several counts, or of several shares; `undefined` of none. */
-function leastOf(written) {
-	return leastAmount(written.flatMap((value) => parseAmount(value) ?? []));
-}
-/** Returns the least of several counts, or of several shares; validation rejects a mixture. */
-function leastAmount(amounts) {
-	return amounts.toSorted((a, b) => numberOf(a) - numberOf(b))[0];
-}
-function numberOf(amount) {
-	return "count" in amount ? amount.count : amount.percent;
-}
-/** Returns the amount at a path of a setting as a limit, of which less is stricter. */
-function amountLimit(path, role, written) {
-	const amount = parseAmount(written);
-	if (amount === null) return [];
-	return [{
-		path,
-		role,
-		unit: "count" in amount ? "count" : "share",
-		value: written,
-		strictness: -numberOf(amount),
-		stricter: "less"
-	}];
-}
-var amountSchema;
-var init_amount = __esmMin((() => {
-	init_mini();
-	init_text_schemas();
-	init_values();
-	amountSchema = union([count$3("bad-limit"), matching(SHARE, "bad-limit")]);
-}));
-
 // src/kernel/rules/settings/max-gains-setting.ts
 /** Combines limits: of several the strictest counts; `undefined` of none. */
 function strictestGains(settings) {
@@ -18721,6 +18074,7 @@ var init_max_gains_setting = __esmMin((() => {
 	init_values();
 	init_amount();
 	init_sensitive();
+	init_setting_kinds();
 	gainLimitsSchema = record(text$2(), union([amountSchema, strictObject({
 		at_most: amountSchema,
 		reach: optional$1(literal(true))
@@ -18731,9 +18085,9 @@ var init_max_gains_setting = __esmMin((() => {
 		meaning: (value) => value,
 		readable: (written) => written,
 		names: (written) => Object.keys(fieldsOf(written)).flatMap((what) => {
-			if (what === "sensitive" || !isLiteralGlob(what)) return [];
+			if (what === "sensitive") return [];
 			return [{
-				what: isPermission(what) ? "permission" : "role",
+				what: !isLiteralGlob(what) ? "permission-pattern" : isPermission(what) ? "permission" : "role",
 				text: what,
 				path: [what],
 				at: "key"
@@ -18751,7 +18105,7 @@ var init_max_gains_setting = __esmMin((() => {
 		key: "max_gains",
 		schema: optional(gainLimitsSchema, {
 			title: "Most gains",
-			description: `How many people one apply may newly give what a key names: "sensitive" for all sensitive permissions, a permission or a pattern such as "payouts_*", or the name or id of a role. A count, or a share of the members such as 5%, which allows at least 10 (0% allows none); or { at_most: 5%, reach: true } to count also those who could newly give it to themselves. Unless it is listed, at most 10 people or 5%, whichever is more, may gain sensitive permissions, not counting new members in the merchant's own file, and at most 2 may become owners, and 2 administrators. {} turns these defaults off.`,
+			description: `Maximum number of people who may newly gain, in one apply, what a key names: "sensitive" for all sensitive permissions, a permission or a pattern such as "payouts_*", or the name or id of a role. A count, or a share of the members such as 5%, which allows at least 10 (0% allows none); or { at_most: 5%, reach: true } to count also those who could newly give it to themselves. If "sensitive" is not listed, at most 10 people or 5%, whichever is more, may gain sensitive permissions, not counting new members in the merchant's own file, and at most 2 may become owners, and 2 administrators. {} turns these defaults off.`,
 			examples: [{
 				sensitive: "5%",
 				"payouts_*": 2,
@@ -18759,7 +18113,7 @@ var init_max_gains_setting = __esmMin((() => {
 			}]
 		}),
 		kind: gainLimits,
-		overrides: { "max-gains": ".+:[0-9a-f]{12}" }
+		overrides: { "max-gains": PEOPLE_OVERRIDE }
 	};
 }));
 
@@ -18805,10 +18159,12 @@ function permissionsOfHires({ files: { members = [] }, file, changes, impact, be
 	const hires = new Set(changes.members.flatMap(({ kind, reason, name }) => kind === "create" && reason !== "undone" && !hasMoved.has(name) && !shared.has(name.toLowerCase()) ? [name] : []));
 	if (hires.size === 0) return NOBODY$1;
 	const permissionsOf = (key) => (before.roles.get(key) ?? after.roles.get(key))?.permissions ?? [];
-	return new Map(after.people.flatMap(({ id, name, roles }) => id === null && hires.has(name) ? [[name, new Set(roles.flatMap(permissionsOf))]] : []));
+	const grantedBy = memoized((roles) => new Set(roles.flatMap(permissionsOf)), JSON.stringify);
+	return new Map(after.people.flatMap(({ id, name, roles }) => id === null && hires.has(name) ? [[name, grantedBy(roles)]] : []));
 }
 var LEAST$1, DEFAULTS$1, maxGains, NOBODY$1;
 var init_max_gains = __esmMin((() => {
+	init_memoized();
 	init_text();
 	init_fingerprint();
 	init_refusals();
@@ -18831,219 +18187,42 @@ var init_max_gains = __esmMin((() => {
 			keys: [what],
 			entry: null,
 			violated: null,
+			alone: { [what]: limit },
 			item: {
 				kind: "max-gains",
-				what
+				what,
+				reach: limit.reach === true
 			}
 		})),
 		counts: () => [],
 		looser: (before, after) => looserGains(effective(before), effective(after), LEAST$1),
 		refuse(limits, guarded) {
 			const { impact, changes, files, merchant, scope } = guarded;
+			const projects = files.projects ?? [];
+			const isSensitive = sensitiveIn(projects.filter(({ by }) => by === void 0));
 			if (files.members === void 0) return [];
 			return Object.entries(effective(limits)).flatMap(([what, limit]) => {
 				const hired = what === "sensitive" && limit === DEFAULTS$1[what] ? permissionsOfHires(guarded) : NOBODY$1;
+				const countingOf = memoized((items) => memoized((granted) => items.filter((item) => !granted?.has(item))));
 				const gained = [...gainsOf(what, {
 					impact,
 					members: changes.members
 				}, limit.reach)].flatMap(([name, items]) => {
-					const counting = items.filter((item) => !hired.get(name)?.has(item));
+					const counting = countingOf(items)(hired.get(name));
 					return counting.length === 0 ? [] : [[name, counting]];
 				});
 				const allowed = allowedOf(limit, scope.members.length, LEAST$1);
 				if (gained.length <= allowed) return [];
 				const items = [...new Set(gained.flatMap(([, permissions]) => permissions))].sort();
 				const names = list(gained.map(([name]) => name));
-				return [guardRefusal("max-gains", "member", null, `${counted(gained.length, "member")} would newly hold${limit.reach ? " or reach" : ""} ${gainText(what, items)}; the limit is ${allowed}: ${names}.`, "Check that all of them are meant to: the usual cause is a line in a role or a file that many share.", gainOverride("max-gains", what, gained.map(([name, permissions]) => [name, permissions.map((item) => `${merchant} ${item}`)])))];
+				const own = gained.filter(([, permissions]) => what !== "sensitive" || permissions.some(isSensitive));
+				const refusal = guardRefusal("max-gains", "member", null, `${counted(gained.length, "member")} would newly hold${limit.reach ? " or reach" : ""} ${gainText(what, items)}; the limit is ${allowed}: ${names}.`, "Check that all of them are meant to: the usual cause is a line in a role or a file that many share.", gainOverride("max-gains", what, gained.map(([name, permissions]) => [name, permissions.map((item) => `${merchant} ${item}`)])));
+				return [own.length > allowed ? refusal : refusalOfBase(refusal)];
 			});
 		},
 		causes: ({ what }, { override }) => override?.startsWith(`max-gains=${what}:`) === true
 	};
 	NOBODY$1 = /* @__PURE__ */ new Map();
-}));
-
-// src/kernel/rules/settings/max-holders-setting.ts
-var maxHoldersSetting;
-var init_max_holders_setting = __esmMin((() => {
-	init_mini();
-	init_text_schemas();
-	init_setting_kinds();
-	maxHoldersSetting = {
-		section: "policies",
-		key: "max_holders",
-		schema: optional(record(text$2(), count$3()), {
-			title: "Most holders",
-			description: "Maximum number of holders, by role name or id.",
-			default: {},
-			examples: [{ role_admin: 3 }]
-		}),
-		kind: mostByRole
-	};
-}));
-
-// src/kernel/rules/max-holders.ts
-function limitText$1(role, max) {
-	return `max_holders ${role}: ${max}`;
-}
-var maxHolders;
-var init_max_holders = __esmMin((() => {
-	init_text();
-	init_refusals();
-	init_rule_table();
-	init_values();
-	init_checks$2();
-	init_rule();
-	init_max_holders_setting();
-	maxHolders = {
-		...maxHoldersSetting,
-		diagnostics: { "policy-max-holders": refusalRule("A role must not have more holders than allowed (`max_holders`).") },
-		codes: ["max-holders"],
-		list: (limits) => Object.entries(limits).map(([role, max]) => ({
-			text: limitText$1(role, max),
-			keys: [role],
-			entry: null,
-			violated: `max-holders ${role}`,
-			item: {
-				kind: "max-holders",
-				role,
-				max
-			}
-		})),
-		counts: (limits, context) => Object.entries(limits).map(([role, max]) => ({
-			text: limitText$1(role, max),
-			holders: holdersBy(role, context.counted, context),
-			limit: max,
-			bound: "most"
-		})),
-		looser: (before, after) => Object.entries(before).flatMap(([role, max]) => {
-			const now = after[role];
-			if (now !== void 0 && now <= max) return [];
-			return [`"${role}" may have ${max} → ${now ?? "any number of"} holders`];
-		}),
-		lint: (written, { most }) => Object.entries(fieldsOf(written)).flatMap(([role, value]) => {
-			const max = countOf(value);
-			if (most === null || max === null || max < most.members) return [];
-			return [{
-				code: "idle-policy",
-				path: [role],
-				message: `At most ${max} may hold ${quoted(role)}, and ${most.text}.`,
-				hint: "Set the limit to the intended number of holders."
-			}];
-		}),
-		isOff: (limits) => Object.keys(limits).length === 0,
-		judge: (limits, context) => Object.entries(limits).flatMap(([role, max]) => {
-			const holders = holdersBy(role, context.counted, context);
-			if (holders.length <= max) return [];
-			countWork(context, holders.length * 5);
-			const names = holders.map(({ name }) => name);
-			const refusal = (isPlan) => policyRefusal("max-holders", "role", role, `The role "${role}" ${isPlan ? "would have" : "has"} ${counted(names.length, "holder")} (${list(names)}); the limit is ${max}.`, `Remove it from a holder, or ${ruleAdvice("raise policies.max_holders", context.enforcedBy)}.`);
-			return [{
-				rule: `max-holders ${role}`,
-				subject: null,
-				extent: holders.map(({ id, name }) => id ?? name.toLowerCase()),
-				check: null,
-				refusal: (tense) => refusal(tense === "plan"),
-				breaches: () => {
-					const [email = ""] = names.slice(max);
-					const subject = {
-						kind: "grant",
-						email,
-						role: context.find(role) ?? role
-					};
-					return [breachOf("policy-max-holders", "max_holders", subject, refusal(true))];
-				}
-			}];
-		})
-	};
-}));
-
-// src/kernel/diff/same-people.ts
-/**
-* Pairs people who are probably the same: with the same metadata, or the same local part in another domain, if that is
-* unique on both sides.
-*/
-function samePeople(gone, come) {
-	const pairs = /* @__PURE__ */ new Map();
-	for (const keyOf of [metadataKey, localPart]) {
-		const taken = new Set(pairs.values());
-		const [olds, news] = [uniqueBy(gone.filter((person) => !taken.has(person)), keyOf), uniqueBy(come.filter((person) => !pairs.has(person)), keyOf)];
-		for (const [key, to] of news) {
-			const from = olds.get(key);
-			if (from !== void 0) pairs.set(to, from);
-		}
-	}
-	return [...pairs].map(([to, from]) => ({
-		from,
-		to
-	}));
-}
-function metadataKey({ metadata }) {
-	return Object.keys(metadata).length === 0 ? null : canonicalJson(metadata);
-}
-function localPart({ address }) {
-	const separator = address.lastIndexOf("@");
-	return separator <= 0 ? null : address.slice(0, separator).toLowerCase();
-}
-function uniqueBy(items, keyOf) {
-	const single = /* @__PURE__ */ new Map();
-	for (const item of items) {
-		const key = keyOf(item);
-		if (key !== null) single.set(key, single.has(key) ? null : item);
-	}
-	return new Map([...single].flatMap(([key, item]) => item === null ? [] : [[key, item]]));
-}
-var init_same_people = __esmMin((() => {
-	init_json_text();
-}));
-
-// src/kernel/rules/changed-addresses.ts
-/** Finds people whom a plan removes and invites under another address. */
-function changedAddresses(changes) {
-	const gone = changes.flatMap((change) => change.kind === "delete" && change.reason === "unlisted" && change.before.status === "accepted" ? [{
-		address: change.name,
-		metadata: change.before.metadata
-	}] : []);
-	if (gone.length === 0) return [];
-	const come = changes.flatMap((change) => change.kind === "create" ? [{
-		address: change.name,
-		metadata: change.after.metadata
-	}] : []);
-	return samePeople(gone, come).map(({ from, to }) => ({
-		code: "member-likely-renamed",
-		name: to.address,
-		previously: from.address
-	}));
-}
-/** Finds people whom a plan removes while another membership of the same user stays. */
-function sameUsers(changes, live) {
-	const removed = new Set(changes.flatMap(({ kind, reason, id }) => kind === "delete" && reason === "unlisted" ? id ?? [] : []));
-	if (removed.size === 0) return [];
-	const staying = new Map(live.flatMap((member) => {
-		const address = addressOf$1(member);
-		return member.user === void 0 || address === null || removed.has(member.id) ? [] : [[member.user.id, address]];
-	}));
-	return live.flatMap((member) => {
-		const [name, previously] = [staying.get(member.user?.id ?? ""), addressOf$1(member)];
-		return removed.has(member.id) && name !== void 0 && previously !== null ? [{
-			code: "member-same-user",
-			name,
-			previously
-		}] : [];
-	});
-}
-/** Returns a test whether the removal of an old membership takes a role that the new one does not hold, by id or name. */
-function lossByNewAddress(entries, rolesOf) {
-	const entryOf = entriesByAddress(entries);
-	return ({ name, before }) => {
-		const entry = entryOf.get(name.toLowerCase());
-		const held = new Set(entry === void 0 ? [] : rolesOf(entry));
-		return before?.roles.some(({ id, name: role }) => id !== null && !held.has(id) && !held.has(role)) ?? false;
-	};
-}
-var init_changed_addresses = __esmMin((() => {
-	init_same_people();
-	init_scope();
-	init_person();
 }));
 
 // src/kernel/rules/removals.ts
@@ -19073,7 +18252,7 @@ function lossesOf(changes, files, now) {
 	const takings = changes.members.flatMap((change) => {
 		const addresses = [change.name];
 		const taken = takenBy(change, replaced).filter((role) => !(reviewedEndOf(addresses, role) <= now));
-		const name = (change.before?.email ?? change.name).toLowerCase();
+		const name = (change.before?.email ?? change.id ?? change.name).toLowerCase();
 		return taken.length === 0 ? [] : [{
 			name,
 			isEnded: taken.every((role) => endOf(addresses, role) <= now)
@@ -19143,12 +18322,13 @@ function endsIn({ until, suspended, roles }, lastEnds, role, now) {
 	const never = Number.POSITIVE_INFINITY;
 	const end = until?.ends ?? never;
 	const grantEnds = (role === null ? [null] : [role.name, ...role.id === null ? [] : [role.id]]).flatMap((name) => lastEnds.get(name) ?? []);
-	if (role !== null && roles !== void 0 && grantEnds.length === 0) return [];
 	const isOver = suspended === void 0 || isPast(suspended.until, now);
+	const suspension = role === null || isOver ? [] : [suspended.from?.starts ?? Number.NEGATIVE_INFINITY];
+	if (role !== null && roles !== void 0 && grantEnds.length === 0) return suspension;
 	return [
 		end,
 		...grantEnds.length === 0 ? [] : [Math.max(...grantEnds)],
-		...role === null || isOver ? [] : [suspended.from?.starts ?? Number.NEGATIVE_INFINITY]
+		...suspension
 	];
 }
 var init_removals = __esmMin((() => {
@@ -19157,12 +18337,290 @@ var init_removals = __esmMin((() => {
 	init_person();
 }));
 
+// src/kernel/rules/run-limits.ts
+/**
+* Refuses plans that together remove or give too much; a run of one merchant has the limits of the merchant. What only the
+* project of the base branch limits, the pull request loosens.
+*/
+function limitRun(run) {
+	const parts = run.map(({ plan, files }) => ({
+		plan: unlimited(plan),
+		files
+	}));
+	const plans = parts.map(({ plan }) => plan);
+	if (plans.length < 2) return plans;
+	const projects = run.flatMap(({ files }) => files.projects ?? []);
+	const refused = refusedBy(parts, projects);
+	const own = projects.filter(({ by }) => by === void 0);
+	const byOwn = own.length === projects.length ? refused : refusedBy(parts.map((part) => asSeenBy(own, part)), own);
+	return plans.map((plan) => {
+		const refusals = [...refused].flatMap(([limit, { refusal, of }]) => of.has(plan.merchant) ? byOwn.has(limit) ? refusal : refusalOfBase(refusal) : []);
+		return refusals.length === 0 ? plan : {
+			...plan,
+			refusals: sortRefusals([...plan.refusals, ...refusals])
+		};
+	});
+}
+/** Returns a plan with what is sensitive to some projects. */
+function asSeenBy(projects, { plan, files }) {
+	const { impact } = plan;
+	const sensitive = impact.sensitive?.filter(sensitiveIn(projects)) ?? [];
+	return {
+		plan: {
+			...plan,
+			impact: {
+				...impact,
+				sensitive
+			}
+		},
+		files
+	};
+}
+/** Returns the refusals by the strictest limits of some projects, by what they limit. */
+function refusedBy(parts, projects) {
+	const all = (projects.length === 0 ? [{}] : projects).map(({ run }) => ({
+		...DEFAULT_LIMITS,
+		...run
+	}));
+	const members = parts.reduce((sum, { plan }) => sum + liveMembers(plan.summary.members), 0);
+	const allowedBy = (limits) => Math.min(...limits.map((limit) => allowedOf(limit, members, LEAST)));
+	const gains = groupByKey$1(all.flatMap(({ maxGains }) => Object.entries(maxGains)), ([what]) => what);
+	const refused = [["removals", refusedRemovals(parts, allowedBy(all.map(({ maxRemovals }) => maxRemovals)))], ...gains.map((entries) => {
+		const limits = entries.map(([, limit]) => limit);
+		const [[what]] = entries;
+		const reach = limits.some((limit) => limit.reach === true);
+		return [`gains ${what}`, refusedGains(parts, what, reach, allowedBy(limits))];
+	})];
+	return new Map(refused.flatMap(([limit, one]) => one === null ? [] : [[limit, one]]));
+}
+function isOfRun({ code }) {
+	return code === "run-removals" || code === "run-gains";
+}
+/** Returns what is looser in the settings of a project, in words. */
+function looserProject(former, current) {
+	const [before, now] = [former, current].map(({ run }) => ({
+		...DEFAULT_LIMITS,
+		...run
+	}));
+	const [sensitive, still] = [former, current].map((project) => project.sensitive ?? DEFAULT_SENSITIVE);
+	const ordinary = [...sensitive.filter((glob) => !glob.startsWith("!") && !still.includes(glob)), ...still.flatMap((glob) => glob.startsWith("!") && !sensitive.includes(glob) ? [glob.slice(1)] : [])];
+	return [
+		...isMore(before.maxRemovals, now.maxRemovals, LEAST) ? [`at most ${amountText(before.maxRemovals)} → ${amountText(now.maxRemovals)} may be removed in a run`] : [],
+		...looserGains(before.maxGains, now.maxGains, LEAST).map((text) => `${text} in a run`),
+		...ordinary.map((glob) => `permissions that match ${glob} are no longer sensitive`)
+	];
+}
+/** Returns a plan without the refusals of another run. */
+function unlimited(plan) {
+	const others = (refusals) => refusals.filter((refusal) => !isOfRun(refusal));
+	const { refusals, overridden } = plan;
+	if (![...refusals, ...overridden ?? []].some(isOfRun)) return plan;
+	return {
+		...plan,
+		refusals: others(refusals),
+		...overridden && { overridden: others(overridden) }
+	};
+}
+function liveMembers({ create: _, unmanaged = 0, ...live }) {
+	return live.update + live.replace + live.delete + live.unchanged + unmanaged;
+}
+function refusedRemovals(parts, allowed) {
+	const removedBy = (part) => [...losing(lossesIn(part))].map((name) => [name, []]);
+	return refusedIfMore(parts, allowed, removedBy, ({ people, merchants }) => {
+		const losses = joinLosses(parts.map(lossesIn));
+		return guardRefusal("run-removals", "member", null, `This run would remove ${counted(people.size, "member")}, or take roles from them, at ${counted(merchants, "merchant")}${laterText(losses)}; the limit of the run is ${allowed}.`, lossHint(losses, "Check the file that they share: the usual cause is a line that was left out. The limit is max_removals under \"run\" in rolecall.yaml."), `run-removals=${people.size}`);
+	});
+}
+/** Returns the people who lose access by a plan; expired invitations, and old addresses with the same roles, are none. */
+function lossesIn({ plan: { changes, reviewed }, files }) {
+	const { roles, members } = splitByResource(changes);
+	const isLoss = lossByNewAddress(files.members ?? [], ({ roles: grants = [] }) => grants.flatMap(({ role, until }) => isPast(until, reviewed.at) ? [] : role));
+	const access = members.filter((change) => {
+		const { kind, reason } = change;
+		if (kind !== "delete") return true;
+		return reason === "address-changed" ? isLoss(change) : reason !== "invitation-expired";
+	});
+	return lossesOf({
+		roles,
+		members: access
+	}, files, reviewed.at);
+}
+function refusedGains(parts, what, reach, allowed) {
+	const gainedBy = ({ plan: { impact, changes }, files }) => files.members === void 0 ? [] : gainsOf(what, {
+		impact,
+		...splitByResource(changes)
+	}, reach);
+	return refusedIfMore(parts, allowed, gainedBy, ({ people, items, merchants }) => guardRefusal("run-gains", "member", null, `This run would newly give ${counted(people.size, "person", "people")} ${reach ? "or let them reach " : ""}${gainText(what, items)} at ${counted(merchants, "merchant")}; the limit of the run is ${allowed}.`, "Check the role or the file that they share. The limit is max_gains under \"run\" in rolecall.yaml.", gainOverride("run-gains", what, people)));
+}
+/** Returns the refusal of the plans that affect somebody, if all of them together affect more people than allowed. */
+function refusedIfMore(parts, allowed, affectedBy, refusalOf) {
+	const people = /* @__PURE__ */ new Map();
+	const items = /* @__PURE__ */ new Set();
+	const of = parts.flatMap((part) => {
+		const { merchant } = part.plan;
+		const names = [...affectedBy(part)];
+		for (const [name, own] of names) {
+			const key = name.toLowerCase();
+			people.set(key, [...people.get(key) ?? [], ...own.map((item) => `${merchant} ${item}`)]);
+			for (const item of own) items.add(item);
+		}
+		return names.length === 0 ? [] : [merchant];
+	});
+	if (people.size <= allowed) return null;
+	return {
+		refusal: refusalOf({
+			people,
+			items: [...items].sort(),
+			merchants: of.length
+		}),
+		of: new Set(of)
+	};
+}
+var DEFAULT_LIMITS, LEAST;
+var init_run_limits = __esmMin((() => {
+	init_text();
+	init_active_member();
+	init_refusals();
+	init_access();
+	init_changed_addresses();
+	init_gains();
+	init_max_gains();
+	init_removals();
+	init_amount();
+	init_sensitive();
+	DEFAULT_LIMITS = {
+		maxRemovals: { percent: 5 },
+		maxGains: { [SENSITIVE]: { percent: 5 } }
+	};
+	LEAST = 20;
+}));
+
+// src/kernel/rules/settings/email-domains-setting.ts
+var emailDomainsSetting;
+var init_email_domains_setting = __esmMin((() => {
+	init_mini();
+	init_text_schemas();
+	init_setting_kinds();
+	emailDomainsSetting = {
+		section: "policies",
+		key: "email_domains",
+		schema: optional(array(matching(DOMAIN, "bad-domain")), {
+			title: "Domains of addresses",
+			description: "The allowed domains of members' addresses; \"*.example.com\", quoted, stands for every subdomain of example.com. If absent, any domain is allowed.",
+			examples: [["example.com", "*.example.com"]]
+		}),
+		kind: allowList
+	};
+}));
+
+// src/model/desired.ts
+var DEFAULT_REMOVAL_LIMIT, DEFAULT_ESCALATION;
+var init_desired = __esmMin((() => {
+	DEFAULT_REMOVAL_LIMIT = { percent: 25 };
+	DEFAULT_ESCALATION = {
+		assign: ["members_create", "members_update"],
+		edit: ["roles_update"],
+		create: ["roles_create"]
+	};
+}));
+
+// src/kernel/rules/settings/escalation-setting.ts
+function perWay(list) {
+	return omitUndefined({
+		assign: list("assign"),
+		edit: list("edit"),
+		create: list("create")
+	});
+}
+var permissions$2, ways, way, escalationSetting;
+var init_escalation_setting = __esmMin((() => {
+	init_mini();
+	init_desired();
+	init_text_schemas();
+	init_values();
+	init_setting_kinds();
+	permissions$2 = textList("permission");
+	ways = {
+		combine: (written) => written.length === 0 ? void 0 : perWay((key) => {
+			const given = written.flatMap((value) => Array.isArray(fieldsOf(value)[key]) ? [fieldsOf(value)[key]] : []);
+			return given.length === 0 ? void 0 : permissions$2.combine(given);
+		}),
+		renamed: (value) => value,
+		meaning: (value) => value && perWay((key) => value[key] && asSet(value[key])),
+		readable: (written) => perWay((key) => Array.isArray(fieldsOf(written)[key]) ? permissions$2.combine([fieldsOf(written)[key]]) : void 0),
+		names: (written) => Object.entries(fieldsOf(written)).flatMap(([key, list]) => permissions$2.names(list).map((name) => ({
+			...name,
+			path: [key, ...name.path]
+		}))),
+		lists: () => [],
+		keys: () => [],
+		limits: () => []
+	};
+	way = (title, description, common) => optional(array(text$2()), {
+		title,
+		description,
+		default: [...common],
+		examples: [common.slice(0, 1)]
+	});
+	escalationSetting = {
+		section: "policies",
+		key: "escalation",
+		schema: optional(strictObject({
+			assign: way("Assign roles", "Permissions that let their holders give roles to members.", DEFAULT_ESCALATION.assign),
+			edit: way("Edit roles", "Permissions that let their holders change what a custom role grants.", DEFAULT_ESCALATION.edit),
+			create: way("Create roles", "Permissions that let their holders create roles.", DEFAULT_ESCALATION.create)
+		}), {
+			title: "Escalation permissions",
+			description: "The permissions with which members can give themselves more access, for checks with reach: true.",
+			examples: [{
+				assign: ["members_update"],
+				edit: ["roles_update"],
+				create: []
+			}]
+		}),
+		kind: ways
+	};
+}));
+
+// src/kernel/rules/settings/forbid-permissions-setting.ts
+var forbidPermissionsSetting;
+var init_forbid_permissions_setting = __esmMin((() => {
+	init_text_schemas();
+	init_setting_kinds();
+	forbidPermissionsSetting = {
+		section: "policies",
+		key: "forbid_permissions",
+		schema: texts$3("Forbidden permissions", "Permissions that no custom role may grant.", [["payouts_edit"]]),
+		kind: textList("permission")
+	};
+}));
+
+// src/kernel/rules/settings/max-holders-setting.ts
+var maxHoldersSetting;
+var init_max_holders_setting = __esmMin((() => {
+	init_mini();
+	init_text_schemas();
+	init_setting_kinds();
+	maxHoldersSetting = {
+		section: "policies",
+		key: "max_holders",
+		schema: optional(record(text$2(), count$3()), {
+			title: "Most holders",
+			description: "Maximum number of holders, by role name or id.",
+			default: {},
+			examples: [{ role_admin: 3 }]
+		}),
+		kind: mostByRole
+	};
+}));
+
 // src/kernel/rules/settings/max-removals-setting.ts
 var removalLimit, maxRemovalsSetting;
 var init_max_removals_setting = __esmMin((() => {
 	init_desired();
 	init_text_schemas();
 	init_amount();
+	init_setting_kinds();
 	removalLimit = {
 		combine: leastOf,
 		renamed: (value) => value,
@@ -19183,309 +18641,8 @@ var init_max_removals_setting = __esmMin((() => {
 			examples: ["25%", 10]
 		}),
 		kind: removalLimit,
-		overrides: { "max-removals": "[0-9]+" }
+		overrides: { "max-removals": COUNT_OVERRIDE }
 	};
-}));
-
-// src/kernel/rules/max-removals.ts
-/** Returns how many removals a limit allows of so many that are live. */
-function allowedRemovals(limit, live) {
-	return allowedOf(limit, live, 3);
-}
-var ALWAYS_ALLOWED, COMPLETE_HINT, maxRemovals;
-var init_max_removals = __esmMin((() => {
-	init_desired();
-	init_refusals();
-	init_values();
-	init_changed_addresses();
-	init_removals();
-	init_amount();
-	init_max_removals_setting();
-	ALWAYS_ALLOWED = 3;
-	COMPLETE_HINT = "Check that the file is complete. To write the live state to the file, run \"rolecall pull\".";
-	maxRemovals = {
-		...maxRemovalsSetting,
-		codes: ["max-removals"],
-		off: { percent: 100 },
-		undoHints: { "max-removals": () => PARTIAL_UNDO },
-		list: (_, limit) => limit === void 0 ? [] : [{
-			text: `max_removals: ${amountText(limit)}`,
-			keys: [],
-			entry: null,
-			violated: null,
-			item: {
-				kind: "max-removals",
-				limit
-			}
-		}],
-		counts: () => [],
-		looser: (before = DEFAULT_REMOVAL_LIMIT, after = DEFAULT_REMOVAL_LIMIT) => isMore(before, after, 3) ? [`at most ${amountText(before)} → ${amountText(after)} may be removed`] : [],
-		refuse(limit = DEFAULT_REMOVAL_LIMIT, { files, now, scope, changes, after }) {
-			const accepted = new Map(after.people.flatMap(({ status, email, roles }) => status === "accepted" && email ? [[email.toLowerCase(), roles]] : []));
-			const isLoss = lossByNewAddress(files.members ?? [], ({ email }) => accepted.get(email.toLowerCase()) ?? []);
-			const losses = lossesOf({
-				roles: changes.roles,
-				members: changes.members.filter((change) => change.reason !== "address-changed" || isLoss(change))
-			}, files, now);
-			const judge = (resource, removals, live, hint) => {
-				const allowed = allowedRemovals(limit, live);
-				if (removals <= allowed) return [];
-				const later = resource === "member" ? laterText(losses) : "";
-				return [guardRefusal("max-removals", resource, null, `${removals} of ${live} ${resource}s would be removed or lose something${later}; the limit is ${allowed}.`, hint, `max-removals=${removals}`)];
-			};
-			const roles = changes.roles.filter(takesPermissions).length;
-			const liveRoles = scope.roles.filter(({ predefined }) => !predefined).length;
-			return [...judge("role", roles, liveRoles, COMPLETE_HINT), ...judge("member", losing(losses).size, scope.members.length, lossHint(losses, COMPLETE_HINT))];
-		},
-		causes: () => true,
-		lint(written) {
-			const text = textOf$3(written) ?? "";
-			const [, percent] = /^(\d+)\s*%$/.exec(text) ?? [];
-			if (percent === void 0 || Number(percent) < 100) return [];
-			return [{
-				code: "idle-guard",
-				path: [],
-				message: `A limit of ${text} lets a plan remove everything.`,
-				hint: "Set a percentage such as 25%, and override a single plan that must remove more."
-			}];
-		}
-	};
-}));
-
-// src/model/live.ts
-/** Returns the id of the predefined role with a name, in any case; `null` if there is none. */
-function predefinedRole(name) {
-	return PREDEFINED_ROLES.find((id) => id === `role_${name.toLowerCase()}`) ?? null;
-}
-/** Returns whether a reference to a role looks like an id, as `role_owner` does. */
-function isLikeRoleId(role) {
-	return role.startsWith("role_");
-}
-var MEMBER_STATUSES, PREDEFINED_ROLES, UNASSIGNABLE_ROLES;
-var init_live = __esmMin((() => {
-	MEMBER_STATUSES = [
-		"accepted",
-		"pending",
-		"expired",
-		"disabled",
-		"unknown"
-	];
-	PREDEFINED_ROLES = [
-		"role_owner",
-		"role_admin",
-		"role_manager",
-		"role_employee",
-		"role_accountant",
-		"role_cashier"
-	];
-	UNASSIGNABLE_ROLES = ["role_owner", "role_admin"];
-}));
-
-// src/kernel/rules/impact.ts
-/**
-* Returns the permissions that members gain and lose between two states of access, and those that members who
-* gain some could give themselves from then on.
-*/
-function impactOf$1(before, after, { policies: { escalation }, projects, members: entries = [] }) {
-	const touched = touchedBy(before, after);
-	const members = memberImpacts(before, after, touched).sort((a, b) => byCodeUnit(a.name, b.name) || byCodeUnit(JSON.stringify(a), JSON.stringify(b)));
-	const reach = newReach(before, after, touched, escalation);
-	const changedRoles = [...rolesThatDiffer(before, after)].flatMap((key) => [...before.roles.get(key)?.permissions ?? [], ...after.roles.get(key)?.permissions ?? []]);
-	const shown = [.../* @__PURE__ */ new Set([...members.flatMap(({ gained, lost }) => [gained, lost]), ...reach.map(({ permissions }) => permissions)]), changedRoles].flat();
-	const sensitive = sortedSet(shown).filter(sensitiveIn(projects));
-	const formerly = formerlyHeld(before, touched, entries);
-	return {
-		members,
-		permissions: permissionSums(members),
-		roles: roleSums(before, after, touched),
-		...reach.length > 0 && { reach },
-		...formerly.length > 0 && { formerly },
-		...sensitive.length > 0 && { sensitive }
-	};
-}
-/** Returns what people held under a previous address, unless disabled, or by an expired invitation that is renewed. */
-function formerlyHeld(before, touched, entries) {
-	const had = granting(before, ({ status }) => status !== "disabled");
-	const newAddresses = new Map(entries.flatMap(({ email, previously = [] }) => previously.map((address) => [address.toLowerCase(), email.toLowerCase()])));
-	const movedTo = /* @__PURE__ */ new Map();
-	for (const former of newAddresses.size === 0 ? [] : before.people) {
-		const address = newAddresses.get(former.email?.toLowerCase() ?? "");
-		if (address === void 0) continue;
-		const formers = movedTo.get(address);
-		if (formers) formers.push(former);
-		else movedTo.set(address, [former]);
-	}
-	return touched.flatMap(({ was, is }) => {
-		if (is === void 0 || !isActive(is)) return [];
-		const formers = [...was?.status === "expired" ? [was] : [], ...movedTo.get(is.email?.toLowerCase() ?? "") ?? []];
-		const roles = sortedSet(formers.flatMap((former) => former.status === "disabled" ? [] : former.roles));
-		const permissions = sortedSet(formers.flatMap((former) => [...had(former).permissions]));
-		return formers.length === 0 ? [] : [{
-			name: is.name,
-			roles,
-			permissions
-		}];
-	}).sort(by(({ name }) => name));
-}
-function newReach(before, after, touched, escalation) {
-	const [reached, reaches] = [reaching(before, escalation), reaching(after, escalation)];
-	const [had, has] = [granting(before), granting(after)];
-	const allPermissions = sortedSet([...after.roles.values()].flatMap(({ permissions }) => permissions ?? []));
-	const cache = /* @__PURE__ */ new Map();
-	const newlyReached = (former, current) => {
-		const [old, now] = [had(former).permissions, has(current).permissions];
-		if ([...now].every((permission) => old.has(permission))) return [];
-		const wasRaised = (permission) => former !== void 0 && isActive(former) && reached(former).includes(permission);
-		const { anything, permissions } = reaches(current);
-		return (anything === null ? permissions : allPermissions).filter((permission) => !now.has(permission) && !wasRaised(permission));
-	};
-	return touched.flatMap(({ was, is }) => {
-		if (is === void 0) return [];
-		const key = JSON.stringify([was !== void 0 && isActive(was) ? was.roles : null, is.roles]);
-		const permissions = cache.get(key) ?? newlyReached(was, is);
-		cache.set(key, permissions);
-		return permissions.length === 0 ? [] : [{
-			name: is.name,
-			permissions
-		}];
-	}).sort(by(({ name }) => name));
-}
-/**
-* Returns the members whose permissions may differ: all except those with the same roles, which grant the same.
-*/
-function touchedBy(before, after) {
-	const other = rolesThatDiffer(before, after);
-	const touched = [];
-	if (before.people === after.people && other.size === 0) return touched;
-	for (const person of beforeAndAfter(before, after)) {
-		const { was, is } = person;
-		if (was !== is || other.size > 0 && was?.roles.some((role) => other.has(role))) touched.push(person);
-	}
-	return touched;
-}
-/** Returns the part of an impact that is of some members. */
-function impactOn(names, impact) {
-	const members = impact.members.filter(({ name }) => names.has(name));
-	const reach = (impact.reach ?? []).filter(({ name }) => names.has(name));
-	const { roles, sensitive } = impact;
-	return {
-		members,
-		permissions: permissionSums(members),
-		roles,
-		...reach.length > 0 && { reach },
-		...sensitive && { sensitive }
-	};
-}
-function memberImpacts(before, after, touched) {
-	const had = granting(before);
-	const has = granting(after);
-	const differenceFrom = memoized((old) => memoized((now) => ({
-		gained: missing(now.permissions, old.permissions),
-		lost: missing(old.permissions, now.permissions),
-		unknownGained: missing(now.unknown, old.unknown),
-		unknownLost: missing(old.unknown, now.unknown)
-	})));
-	const impacts = [];
-	for (const { was, is } of touched) {
-		const difference = differenceFrom(had(was))(has(is));
-		if (Object.values(difference).some((list) => list.length > 0)) impacts.push({
-			name: is?.name ?? was?.name ?? "",
-			...difference
-		});
-	}
-	return impacts;
-}
-/** Returns the roles whose permissions may differ, or that exist only before or after. */
-function rolesThatDiffer(before, after) {
-	const keys = [...before.roles.keys(), ...after.roles.keys()];
-	return new Set(keys.filter((key) => {
-		const [roleBefore, roleAfter] = [before.roles.get(key), after.roles.get(key)];
-		return roleBefore === void 0 || roleAfter === void 0 || roleBefore.permissions !== roleAfter.permissions;
-	}));
-}
-function missing(from, among) {
-	const amongSet = among instanceof Set ? among : new Set(among);
-	return [...from].filter((item) => !amongSet.has(item)).sort(byCodeUnit);
-}
-function permissionSums(members) {
-	const sums = /* @__PURE__ */ new Map();
-	for (const what of ["gained", "lost"]) for (const [{ [what]: list }, ...more] of groupByKey$1(members, (member) => member[what])) for (const permission of list) {
-		const sum = sums.get(permission) ?? {
-			gained: 0,
-			lost: 0
-		};
-		sum[what] += 1 + more.length;
-		sums.set(permission, sum);
-	}
-	return [...sums].map(([permission, sum]) => ({
-		permission,
-		...sum
-	})).sort(by(({ permission }) => permission));
-}
-function roleSums(before, after, touched) {
-	const more = /* @__PURE__ */ new Map();
-	for (const { was, is } of touched) {
-		countRoles(was, -1, more);
-		countRoles(is, 1, more, after.removed);
-	}
-	const other = new Map([...more].filter(([, sum]) => sum !== 0));
-	if (other.size === 0) return [];
-	const had = /* @__PURE__ */ new Map();
-	for (const person of before.people) countRoles(person, 1, had);
-	return [...other].map(([key, sum]) => ({
-		name: (after.roles.get(key) ?? before.roles.get(key))?.name ?? key,
-		before: had.get(key) ?? 0,
-		after: (had.get(key) ?? 0) + sum
-	})).sort(by((sum) => `${sum.name} ${sum.before} ${sum.after}`));
-}
-function countRoles(person, by, counts, removed = NONE$4) {
-	if (person === void 0 || !isActive(person)) return;
-	for (const key of person.roles) if (!removed.has(key)) counts.set(key, (counts.get(key) ?? 0) + by);
-}
-/** Returns the holders of a role, sorted by name. */
-function holdersOf$1({ people }, roleKey) {
-	return people.filter(({ roles }) => roles.includes(roleKey)).sort(by(({ name }) => name));
-}
-/**
-* Finds pairs of a removed and a created role with the same permissions or holders, which are likely renames.
-*/
-function detectRenames(changes, before, after) {
-	const gone = changes.flatMap((change) => change.kind === "delete" ? [change] : []);
-	const come = changes.flatMap((change) => change.kind === "create" ? [change] : []);
-	if (gone.length === 0) return [];
-	const [hadBefore, hasAfter] = [holderNames(before), holderNames(after)];
-	return come.flatMap((created) => {
-		const holders = hasAfter(`new ${created.name}`);
-		const [twin, ...otherTwins] = gone.filter((removed) => same(removed.before.permissions, created.after.permissions) || same(hadBefore(removed.id), holders));
-		if (twin === void 0 || otherTwins.length > 0) return [];
-		return [{
-			code: "role-likely-renamed",
-			name: created.name,
-			previously: twin.name
-		}];
-	});
-}
-/** Returns a lookup of the names of a role's holders, sorted. */
-function holderNames({ people }) {
-	const holders = /* @__PURE__ */ new Map();
-	for (const { name, roles } of [...people].sort(by(({ name }) => name))) for (const key of roles) {
-		const names = holders.get(key);
-		if (names) names.push(name);
-		else holders.set(key, [name]);
-	}
-	return (key) => holders.get(key) ?? [];
-}
-function same(a, b) {
-	return a.length > 0 && a.length === b.length && a.every((item, index) => item === b[index]);
-}
-var NONE$4;
-var init_impact = __esmMin((() => {
-	init_memoized();
-	init_text();
-	init_access();
-	init_reach();
-	init_sensitive();
-	NONE$4 = /* @__PURE__ */ new Set();
 }));
 
 // src/kernel/rules/settings/min-holders-setting.ts
@@ -19504,234 +18661,7 @@ var init_min_holders_setting = __esmMin((() => {
 			examples: [{ role_owner: 2 }]
 		}),
 		kind: fewestByRole,
-		overrides: { "min-holders": ".+:[0-9]+" }
-	};
-}));
-
-// src/kernel/rules/min-holders.ts
-function minimumText(role, min) {
-	return `min_holders ${role}: ${min}`;
-}
-/** Returns the minimum of each role, predefined ones by id, with the default for owners where it applies. */
-function minimumsOf(settings) {
-	const numbers = /* @__PURE__ */ new Map();
-	for (const [role, min] of Object.entries(settings ?? {})) {
-		const key = PREDEFINED_ROLES.find((id) => id === `role_${role.toLowerCase()}`) ?? role;
-		numbers.set(key, Math.max(min, numbers.get(key) ?? 0));
-	}
-	return settings !== void 0 && numbers.size === 0 ? {} : {
-		...DEFAULT_MINIMUMS,
-		...Object.fromEntries(numbers)
-	};
-}
-/**
-* Keeps enough accepted holders of each role. A removal is deferred if open invitations would make up for it, and
-* refused otherwise. A role that already has too few holders and loses none is only reported.
-*/
-function keepHolders(settings, { before, after, changes, declared, callerId }) {
-	const [findBefore, findAfter] = [roleFinder(before, declared), roleFinder(after, declared)];
-	const findKeys = (role) => {
-		const keys = [findBefore(role), findAfter(role)].flatMap((key) => key ?? []);
-		return keys.length > 0 ? [...new Set(keys)] : isHeld$1(before, role) ? [role] : [];
-	};
-	const cache = /* @__PURE__ */ new Map();
-	const keysOf = (role) => {
-		const keys = cache.get(role) ?? findKeys(role);
-		cache.set(role, keys);
-		return keys;
-	};
-	const results = rulesOf$1(settings, keysOf).flatMap(([role, min]) => {
-		const isWritten = Object.hasOwn(settings ?? {}, role);
-		return keysOf(role).map((key) => guardRole({
-			role,
-			key,
-			min,
-			isWritten,
-			before,
-			after,
-			changes,
-			callerId
-		}));
-	});
-	return {
-		deferred: results.flatMap(({ deferred }) => deferred).sort(by((withheld) => withheld.deferred.change.name)),
-		refusals: results.flatMap(({ refusals }) => refusals),
-		findingData: results.flatMap(({ findingData }) => findingData)
-	};
-}
-/** Returns the rules, with the default for owners unless the file sets it, or sets `{}`. */
-function rulesOf$1(settings, keysOf) {
-	const entries = Object.entries(settings ?? {});
-	const owners = keysOf(OWNER);
-	const defaults = entries.every(([role]) => !keysOf(role).some((key) => owners.includes(key))) && (settings === void 0 || entries.length > 0) ? [[OWNER, OWNERS]] : [];
-	return [...entries, ...defaults].sort(by(([role]) => role));
-}
-/**
-* Checks one role. Nobody can log in as a service account, so the minimum applies both without and with them.
-*/
-function guardRole(rule) {
-	const judged = [judgeRole(rule, isPerson), judgeRole(rule, () => true)];
-	return judged.find(({ refusals }) => refusals.length > 0) ?? judged.find(({ deferred }) => deferred.length > 0) ?? judged.find(({ findingData }) => findingData.length > 0) ?? NOTHING$4;
-}
-function judgeRole({ role, key, min, isWritten, before, after, changes, callerId }, counts) {
-	const accepted = holdersOf$1(before, key).filter(isAccepted$1);
-	const had = accepted.filter(counts);
-	const holders = holdersOf$1(after, key).filter(counts);
-	const has = holders.filter(isAccepted$1);
-	const pending = holders.filter(({ status }) => status === "pending" || status === "invited");
-	const name = before.roles.get(key)?.name ?? role;
-	if (has.length >= had.length) {
-		const wasShort = had.length > 0 || isWritten && before.roles.has(key);
-		return has.length < min && wasShort ? {
-			...NOTHING$4,
-			findingData: [{
-				code: "role-few-holders",
-				name,
-				holders: has.length,
-				min
-			}]
-		} : NOTHING$4;
-	}
-	const needed = Math.min(min, had.length);
-	if (has.length >= needed) return NOTHING$4;
-	const losing = removalsOf(had, has, changes).toSorted(by(({ id }) => id === callerId ? "0" : "1"));
-	const short = needed - has.length;
-	if (has.length + pending.length < needed || losing.length < short) return {
-		...NOTHING$4,
-		refusals: [refusalOf$2(role, name, {
-			before: had.length,
-			after: has.length,
-			min,
-			uncounted: accepted.length - had.length
-		})]
-	};
-	const waitsFor = pending.map((person) => person.name);
-	return {
-		...NOTHING$4,
-		deferred: losing.slice(0, short).map((change) => ({
-			deferred: {
-				change,
-				role: name,
-				waitsFor
-			},
-			key,
-			refusal: (isChained) => waitRefusal(name, change.name, isChained)
-		}))
-	};
-}
-function refusalOf$2(role, name, { before, after, min, uncounted }) {
-	const kept = before === 1 ? "lose its only accepted holder" : `keep ${after === 0 ? "none" : after} of its ${before} accepted holders`;
-	return guardRefusal("min-holders", "role", name, `The role "${name}" would ${kept}${uncounted === 0 ? "" : ", service accounts not counted"}; it needs ${min}.`, "Grant the role to somebody else first, and wait until they have accepted.", `min-holders=${role}:${after}`);
-}
-function isHeld$1({ people }, roleId) {
-	return people.some(({ roles }) => roles.includes(roleId));
-}
-function isPerson({ serviceAccount }) {
-	return serviceAccount === false;
-}
-function isAccepted$1({ status }) {
-	return status === "accepted";
-}
-/** Returns the changes that remove the role from an active holder, sorted by name. */
-function removalsOf(had, has, changes) {
-	const kept = new Set(has.map(({ id }) => id));
-	const lost = new Set(had.filter(({ id }) => !kept.has(id)).map(({ id }) => id));
-	return changes.filter(({ id }) => id !== null && lost.has(id)).sort(by(({ name }) => name));
-}
-/** Returns the refusal of a removal that cannot be deferred, for a reason besides an open invitation if it is chained. */
-function waitRefusal(role, member, isChained) {
-	return guardRefusal("min-holders-wait", "role", role, `Without ${member}, "${role}" would have too few holders${isChained ? ", and this removal would depend on another deferred removal" : " until somebody who is invited has accepted"}.`, "Make the change in two steps: first grant the roles, then remove them when everybody has accepted.", null);
-}
-var OWNER, OWNERS, DEFAULT_MINIMUMS, minHolders, NOTHING$4;
-var init_min_holders = __esmMin((() => {
-	init_text();
-	init_live();
-	init_refusals();
-	init_values();
-	init_access();
-	init_checks$2();
-	init_impact();
-	init_min_holders_setting();
-	OWNER = "role_owner";
-	OWNERS = 1;
-	DEFAULT_MINIMUMS = { [OWNER]: OWNERS };
-	minHolders = {
-		...minHoldersSetting,
-		codes: ["min-holders", "min-holders-wait"],
-		off: {},
-		list(settings) {
-			const written = Object.entries(settings ?? {}).map(([role, min]) => [
-				role,
-				min,
-				true
-			]);
-			const isOff = settings !== void 0 && written.length === 0;
-			const defaults = Object.entries(isOff ? {} : DEFAULT_MINIMUMS).flatMap(([role, min]) => Object.hasOwn(settings ?? {}, role) ? [] : [[
-				role,
-				min,
-				false
-			]]);
-			return [...written, ...defaults].map(([role, min, isWritten]) => ({
-				text: minimumText(role, min),
-				keys: [role],
-				entry: null,
-				violated: null,
-				item: {
-					kind: "min-holders",
-					role,
-					min,
-					written: isWritten
-				}
-			}));
-		},
-		counts: (settings, context) => Object.entries(settings ?? {}).map(([role, min]) => ({
-			text: minimumText(role, min),
-			holders: holdersBy(role, context.index, context).filter((person) => isAccepted$1(person) || person.status === "invited"),
-			limit: min,
-			bound: "fewest"
-		})),
-		looser(before, after) {
-			const needed = minimumsOf(after);
-			return Object.entries(minimumsOf(before)).flatMap(([role, min]) => {
-				const now = needed[role] ?? 0;
-				return now < min ? [`"${role}" keeps at least ${min} → ${now} accepted holders`] : [];
-			});
-		},
-		withhold: keepHolders,
-		causes: ({ role }, { name, override }) => override === null ? name === role : override.startsWith(`min-holders=${role}:`),
-		/** Counts the people who have accepted a role; nobody logs in as a service account. */
-		report({ role, min, written }, { access, find }, isDeclared) {
-			if (isDeclared) return written ? {
-				status: "unknown",
-				reasons: [`Not known from the files: who has accepted "${role}".`]
-			} : null;
-			const key = find(role);
-			const people = key === void 0 ? [] : holdersOf$1(access, key).filter((person) => isAccepted$1(person) && isPerson(person));
-			if (key === void 0 || people.length === 0 && !written) return written ? {
-				status: "unknown",
-				reasons: [`No role is named ${role}.`]
-			} : null;
-			if (people.length >= min) return {
-				status: "passed",
-				reasons: []
-			};
-			const names = people.length === 0 ? "" : ` (${list(people.map(({ name }) => name))})`;
-			return {
-				status: "failed",
-				reasons: [`${`"${access.roles.get(key)?.name ?? role}" has ${counted(people.length, "accepted holder")}${names}`}; it needs ${min}.`]
-			};
-		},
-		lint: (written) => Object.entries(fieldsOf(written)).flatMap(([role, min]) => countOf(min) === 0 ? [{
-			code: "idle-guard",
-			path: [role],
-			message: `A minimum of 0 has no effect on ${quoted(role)}.`,
-			hint: "Set 1 or more, or remove the line."
-		}] : [])
-	};
-	NOTHING$4 = {
-		deferred: [],
-		refusals: [],
-		findingData: []
+		overrides: { "min-holders": { value: ".+:[0-9]+" } }
 	};
 }));
 
@@ -19756,120 +18686,7 @@ var init_protect_setting = __esmMin((() => {
 			}]
 		}),
 		kind: patternLists,
-		overrides: { protect: ".+" }
-	};
-}));
-
-// src/kernel/rules/protect.ts
-/** Returns what `lint` says about a pattern that matches nothing. */
-function unmatchedPattern(text, key) {
-	return {
-		message: `${quoted(text)} matches no ${key.slice(0, -1)}, live or declared.`,
-		hint: "Check the spelling, or remove the pattern if nothing will match it."
-	};
-}
-/** Returns whether a member only moves from replaced roles to their successors. */
-function movesAlong(change, replaced) {
-	return change.kind === "update" && !takesRoles(change, replaced) && change.fields.every((diff) => diff.field === "roles" && diff.added.length === diff.removed.length);
-}
-function nameIn(image) {
-	if (image === null) return null;
-	return "permissions" in image ? image.name : image.email;
-}
-function isCovered(name, globs, matches) {
-	const lower = name.toLowerCase();
-	return globs.some((glob) => glob.toLowerCase() === lower || isLiteralGlob(name) && matches(glob.toLowerCase(), lower));
-}
-/** "the role "Shift Lead" is", or "members that match "*@example.com" are". */
-function matchedBy(key, name) {
-	const written = key === "roles" ? `"${name}"` : name;
-	return isLiteralGlob(name) ? `the ${key.slice(0, -1)} ${written} is` : `${key} that match "${name}" are`;
-}
-var protect;
-var init_protect = __esmMin((() => {
-	init_glob();
-	init_text();
-	init_scope();
-	init_refusals();
-	init_person();
-	init_values();
-	init_removals();
-	init_protect_setting();
-	protect = {
-		...protectSetting,
-		codes: ["protect"],
-		off: {
-			roles: [],
-			members: []
-		},
-		undoHints: { protect: (file) => file === void 0 ? "Remove the entry from guards.protect." : `Ask those who own ${file}.` },
-		list: ({ roles, members }) => [...roles.map((glob) => ({
-			text: `protect role ${glob}`,
-			keys: ["roles"],
-			entry: glob,
-			violated: null,
-			item: {
-				kind: "protect-role",
-				glob
-			}
-		})), ...members.map((glob) => ({
-			text: `protect ${glob}`,
-			keys: ["members"],
-			entry: glob,
-			violated: null,
-			item: {
-				kind: "protect-member",
-				glob
-			}
-		}))],
-		counts: () => [],
-		looser: (before, after, { matches, nameOf }) => ["roles", "members"].flatMap((key) => {
-			return (key === "roles" ? [...new Set(before.roles.map(nameOf))] : before.members).filter((name) => !isCovered(name, after[key], matches)).map((name) => `${matchedBy(key, name)} no longer protected`);
-		}),
-		refuse(globs, { files: { members: entries = [] }, scope, changes: due, deferred, matches, enforcedBy }) {
-			if (globs.roles.length + globs.members.length === 0) return [];
-			const addresses = new Map(scope.members.map((member) => [member.id, addressesOf(member)]));
-			const pinned = new Map(entries.flatMap(({ id, email }) => id === void 0 ? [] : [[id, email]]));
-			const changes = {
-				roles: [...due.roles, ...deferred.roles],
-				members: [...due.members, ...deferred.members]
-			};
-			const replaced = replacedBy(changes);
-			const personOf = openAddresses(entries);
-			const touched = [...changes.roles.filter(({ kind }) => kind !== "create"), ...changes.members.filter((change) => change.kind !== "create" && !movesAlong(change, replaced))];
-			return [...new Map(touched.map((change) => [`${change.resource} ${change.id}`, change])).values()].flatMap((change) => {
-				const { resource, name, kind, id, before } = change;
-				const [isRole, key] = [resource === "role", id ?? ""];
-				const ofPerson = change.reason === "address-changed" ? [] : personOf(name);
-				const otherNames = isRole ? [] : [
-					...addresses.get(key) ?? [],
-					pinned.get(key) ?? name,
-					...ofPerson
-				];
-				const names = [
-					id ?? name,
-					name,
-					nameIn(before) ?? name,
-					...otherNames
-				];
-				if (!matchesAny(isRole ? globs.roles : globs.members, names, matches)) return [];
-				return [guardRefusal("protect", resource, name, `The ${resource} ${isRole ? `"${name}"` : name} is protected, and this plan would ${kind} it.`, `Revert the change in the file, or ${ruleAdvice("remove the entry from guards.protect", enforcedBy)}.`, `protect=${name}`)];
-			});
-		},
-		causes({ kind, glob }, { resource, name }, { matches, items }) {
-			if (resource !== (kind === "protect-role" ? "role" : "member")) return false;
-			const names = (pattern) => matchesAny([pattern], [name ?? ""], matches);
-			return names(glob) || !items.some((other) => other.kind === kind && names(other.glob));
-		},
-		lint: (written, { roles, members, matches }) => ["roles", "members"].flatMap((key) => listOf$1(fieldsOf(written)[key]).flatMap((entry, index) => {
-			const [text, names] = [textOf$3(entry), key === "roles" ? roles : members];
-			if (text === null || names === null || matchesAny([text], names, matches)) return [];
-			return [{
-				code: "unmatched-pattern",
-				path: [key, index],
-				...unmatchedPattern(text, key)
-			}];
-		}))
+		overrides: { protect: { value: ".+" } }
 	};
 }));
 
@@ -19884,86 +18701,6 @@ var init_require_mfa_setting = __esmMin((() => {
 		schema: texts$3("MFA required", "Roles whose holders must have MFA on login. For a member who has not accepted yet, it is unknown.", [["role_admin"]]),
 		kind: textList("role")
 	};
-}));
-
-// src/kernel/rules/require-mfa.ts
-function keyOf$10(role) {
-	return `require-mfa ${role}`;
-}
-/** Returns the holders of roles that require MFA, without service accounts: nobody logs in as one. */
-function holdersOf(roles, context) {
-	return roles.flatMap((role) => holdersBy(role, context.index, context).filter(({ serviceAccount }) => !serviceAccount).map((person) => ({
-		role,
-		person
-	})));
-}
-var requireMfa, UNACCEPTED;
-var init_require_mfa = __esmMin((() => {
-	init_text();
-	init_checks$2();
-	init_rule();
-	init_require_mfa_setting();
-	requireMfa = {
-		...requireMfaSetting,
-		codes: ["require-mfa"],
-		list: (roles) => roles.map((role) => ({
-			text: `require_mfa: ${role}`,
-			keys: [],
-			entry: role,
-			violated: keyOf$10(role),
-			item: {
-				kind: "require-mfa",
-				role
-			}
-		})),
-		counts: () => [],
-		looser: (before, after) => missingFrom(before, after, (role) => `"${role}" no longer requires MFA on login`),
-		isOff: (roles) => roles.length === 0,
-		judge: (roles, context) => holdersOf(roles, context).filter(({ person }) => person.mfa === false).map(({ role, person }) => ({
-			rule: keyOf$10(role),
-			subject: subjectOf$1(person),
-			extent: [],
-			check: null,
-			refusal: (tense) => policyRefusal("require-mfa", "member", person.name, `${person.name} ${tense === "plan" ? "would hold" : "holds"} "${role}" without MFA on login.`, "Ask them to turn on MFA, or remove the role."),
-			breaches: () => []
-		})),
-		unknown: (roles, context) => holdersOf(roles, context).filter(({ person }) => person.mfa === null).map(({ role, person: { name, status } }) => ({
-			finding: {
-				code: "member-mfa-unknown",
-				name,
-				role,
-				invited: UNACCEPTED.has(status)
-			},
-			rule: keyOf$10(role),
-			live: `MFA of ${name} is not known.`,
-			inFiles: (times) => `Not known from the files: MFA of ${counted(times, "holder")} of "${role}".`
-		}))
-	};
-	UNACCEPTED = /* @__PURE__ */ new Set([
-		"invited",
-		"pending",
-		"expired"
-	]);
-}));
-
-// src/kernel/rules/renamed-roles.ts
-/** Returns a lookup of the name that a role of the base branch has in the head branch. */
-function currentNameIn(head, base) {
-	const current = currentNames$1(base.roles ?? [], head.roles ?? []);
-	return (role) => current.get(role) ?? role;
-}
-function currentNames$1(base, head) {
-	const kept = new Set(head.map(({ name }) => name));
-	const pinned = new Map(head.flatMap(({ id, name }) => id === void 0 ? [] : [[id, name]]));
-	const renamed = new Map(head.flatMap(({ name, previously = [] }) => previously.filter((former) => !isLikeRoleId(former)).map((former) => [former, name])));
-	const names = base.flatMap(({ id, name }) => {
-		const now = pinned.get(id ?? "") ?? (kept.has(name) ? void 0 : renamed.get(name));
-		return now === void 0 || now === name ? [] : [[name, now]];
-	});
-	return new Map([...[...renamed].filter(([name]) => !kept.has(name)), ...names]);
-}
-var init_renamed_roles = __esmMin((() => {
-	init_live();
 }));
 
 // src/kernel/rules/settings/require-until-setting.ts
@@ -19988,174 +18725,6 @@ var init_require_until_setting = __esmMin((() => {
 	};
 }));
 
-// src/kernel/rules/require-until.ts
-function judgeEnds() {
-	return {
-		violations: longGrants,
-		compare: compareGrants
-	};
-}
-function keyOf$9(role) {
-	return `require-until ${role}`;
-}
-/** Returns the grants that last longer than the policy allows: from their beginning, else from now. */
-function longGrants(ends, { desired, find, now }) {
-	const limits = Object.entries(ends).flatMap(([role, limit]) => limit === null ? [] : [[role, limit]]);
-	if (limits.length === 0) return [];
-	const keyOfRole = (role) => find(role) ?? role;
-	const gone = leftAt(desired.leavers, now);
-	const staying = (desired.members ?? []).filter(({ email }) => !gone.has(email.toLowerCase()));
-	return limits.flatMap(([role, limit]) => staying.flatMap((member) => {
-		const key = keyOfRole(role);
-		const grant = member.roles?.find((declaredGrant) => keyOfRole(declaredGrant.role) === key);
-		const end = grant && endOf$4(grant.until, member.until);
-		if (grant === void 0 || end === void 0 || end.ends <= now) return [];
-		const start = startOf(grant.from, member.from);
-		const latest = (start?.starts ?? now) + limit.ms;
-		if (lastMoment(end, limit) <= latest) return [];
-		const { email } = member;
-		const from = start?.text ?? null;
-		const since = from === null ? "" : `from ${from} `;
-		const refusal = (tense) => policyRefusal("until-limit", "member", email, `${email} ${tense === "plan" ? "would hold" : "holds"} "${role}" ${since}until ${end.text}; the limit is ${limit.text}.`, `Set an end date within ${limit.text} ${from === null ? "from now" : `of ${from}`}.`);
-		const breach = {
-			...breachOf("policy-until-limit", "require_until", {
-				kind: "grant",
-				email,
-				role: key
-			}, refusal("plan")),
-			severity: "warning"
-		};
-		return [{
-			rule: keyOf$9(role),
-			refusal,
-			breach,
-			member,
-			end,
-			role: grant.role,
-			key
-		}];
-	}));
-}
-/** Refuses new grants, and later ends of existing ones, that last longer than allowed; warns of the others. */
-function compareGrants(ends, declared, { before, base }) {
-	const grants = longGrants(ends, declared);
-	if (grants.length === 0) return {
-		refusals: [],
-		findings: []
-	};
-	const people = new Map(before.people.flatMap((person) => [person.id, person.email?.toLowerCase()].flatMap((name) => name ? [[name, person]] : [])));
-	const nameOf = base === void 0 ? void 0 : currentNameIn(declared.desired, base);
-	const isExisting = (grant) => {
-		const { member } = grant;
-		const former = base?.members?.find(({ email }) => email.toLowerCase() === member.email.toLowerCase());
-		const same = former?.roles?.find(({ role }) => nameOf?.(role) === grant.role);
-		if (former !== void 0 && same !== void 0) return (endOf$4(same.until, former.until)?.ends ?? Number.POSITIVE_INFINITY) >= grant.end.ends;
-		const person = people.get(member.id ?? "") ?? people.get(member.email.toLowerCase());
-		return person !== void 0 && isHeld(person, grant);
-	};
-	return {
-		refusals: grants.flatMap((grant) => isExisting(grant) ? [] : [grant.refusal("plan")]),
-		findings: grants.flatMap((grant) => isExisting(grant) ? [toExistingViolation(grant.refusal("live"))] : [])
-	};
-}
-/** Returns whether a grant is live; who was suspended gets back what was granted before. */
-function isHeld({ roles }, { key, member }) {
-	return roles.includes(key) || member.suspended !== void 0;
-}
-/** Returns the moment that counts for a limit: in days, the last day of an end that is a date is not divided. */
-function lastMoment({ text: end, ends }, limit) {
-	return isDate(end) && !isInHours(limit) ? ends - DAY$1 : ends;
-}
-function isInHours({ text: period }) {
-	return period.endsWith("h");
-}
-function isDate(end) {
-	return !/t/i.test(end);
-}
-function endOf$4(grant, membership) {
-	if (grant === void 0 || membership === void 0) return grant ?? membership;
-	return grant.ends <= membership.ends ? grant : membership;
-}
-function startOf(grant, membership) {
-	if (grant === void 0 || membership === void 0) return grant ?? membership;
-	return grant.starts >= membership.starts ? grant : membership;
-}
-var requireUntil, HINTS$1, DAY$1;
-var init_require_until = __esmMin((() => {
-	init_active_member();
-	init_refusals();
-	init_rule_table();
-	init_checks$2();
-	init_renamed_roles();
-	init_rule();
-	init_require_until_setting();
-	requireUntil = {
-		...requireUntilSetting,
-		diagnostics: {
-			"policy-require-until": refusalRule("These roles must be granted with an end date (`require_until`)."),
-			"policy-until-limit": warningRule("A new grant must not exceed its limit (`require_until`).")
-		},
-		codes: ["require-until", "until-limit"],
-		list: (ends) => Object.keys(ends).map((role) => ({
-			text: `require_until: ${role}`,
-			keys: [],
-			entry: role,
-			violated: keyOf$9(role),
-			item: {
-				kind: "require-until",
-				role
-			}
-		})),
-		counts: () => [],
-		looser: (before, after) => [...Object.keys(before).flatMap((role) => Object.hasOwn(after, role) ? [] : [`"${role}" may be granted without an end date`]), ...Object.entries(before).flatMap(([role, longest]) => {
-			const now = after[role];
-			if (longest === null || now === void 0 || now !== null && now.ms <= longest.ms) return [];
-			return [`"${role}" may be granted for ${longest.text} → ${now?.text ?? "any time with an end"}`];
-		})],
-		isOff: (ends) => Object.keys(ends).length === 0,
-		judge(ends, context) {
-			const { find, index, members } = context;
-			const roles = Object.keys(ends);
-			if (roles.length === 0) return [];
-			const declared = new Map(members.flatMap((member) => [member.email.toLowerCase(), member.id ?? []].flat().map((key) => [key, member])));
-			return roles.flatMap((role) => {
-				const key = find(role);
-				if (key === void 0) return [];
-				return holdersBy(role, index, context).flatMap((person) => {
-					const { id, name, email } = person;
-					const member = declared.get(id ?? "") ?? declared.get((email ?? name).toLowerCase());
-					countWork(context, 50 + (member?.roles?.length ?? 0));
-					const grant = member?.roles?.find((declaredGrant) => find(declaredGrant.role) === key);
-					if (grant?.until || member?.until) return [];
-					const hint = HINTS$1[grant !== void 0 ? "grant" : member !== void 0 ? "member" : "nothing"](role);
-					const refusal = (tense) => policyRefusal("require-until", "member", name, `${name} ${tense === "plan" ? "would hold" : "holds"} "${role}" without an end date.`, hint);
-					return [{
-						rule: keyOf$9(role),
-						subject: subjectOf$1(person),
-						extent: [],
-						check: null,
-						refusal,
-						breaches: () => {
-							return [breachOf("policy-require-until", "require_until", {
-								kind: "grant",
-								email: name,
-								role: key
-							}, refusal("plan"))];
-						}
-					}];
-				});
-			});
-		},
-		declared: judgeEnds()
-	};
-	HINTS$1 = {
-		grant: (role) => `Write { role: ${role}, until: 2027-01-31 }.`,
-		member: (role) => `Add "until:" to the member, or write { role: ${role}, until: 2027-01-31 } among its roles.`,
-		nothing: () => "The file does not list the member: list it with an end date."
-	};
-	DAY$1 = 864e5;
-}));
-
 // src/kernel/rules/settings/separate-setting.ts
 var separateSetting;
 var init_separate_setting = __esmMin((() => {
@@ -20172,87 +18741,6 @@ var init_separate_setting = __esmMin((() => {
 			examples: [[["Approver", "Payer"]]]
 		}),
 		kind: roleSets
-	};
-}));
-
-// src/kernel/rules/separate.ts
-/** Leaves out sets that are written twice: they are one rule. */
-function distinct$1(sets) {
-	return [...new Map(sets.map((roles) => [keyOf$8(roles), roles])).values()];
-}
-function keyOf$8(roles) {
-	return `separate ${JSON.stringify(roles)}`;
-}
-function refusalOf$1(name, roles, isPlan) {
-	const together = list(roles.map((role) => `"${role}"`), " and ");
-	return policyRefusal("separate", "member", name, `${name} ${isPlan ? "would hold" : "holds"} ${together} together.`, "policies.separate allows only one of these roles: remove the others.");
-}
-var separate;
-var init_separate = __esmMin((() => {
-	init_text();
-	init_refusals();
-	init_rule_table();
-	init_checks$2();
-	init_rule();
-	init_separate_setting();
-	separate = {
-		...separateSetting,
-		diagnostics: { "policy-separate": refusalRule("Nobody may hold two roles that must be separate (`separate`).") },
-		codes: ["separate"],
-		list: (sets) => distinct$1(sets).map((roles) => ({
-			text: `separate: ${roles.join(", ")}`,
-			keys: [],
-			entry: roles,
-			violated: keyOf$8(roles),
-			item: {
-				kind: "separate",
-				roles
-			}
-		})),
-		counts: () => [],
-		/** Returns the pairs of a set that no other set has, in one line if none is left. */
-		looser: (before, after) => before.flatMap((roles) => {
-			const pairs = roles.flatMap((first, index) => roles.slice(index + 1).map((other) => [first, other]));
-			const free = pairs.filter(([a, b]) => !after.some((set) => set.includes(a) && set.includes(b)));
-			const together = (names) => `${names.map((name) => `"${name}"`).join(" and ")} may be held together`;
-			return free.length === pairs.length ? pairs.length === 0 ? [] : [together(roles)] : free.map(together);
-		}),
-		isOff: (sets) => sets.length === 0,
-		judge(sets, context) {
-			const { index, find } = context;
-			return distinct$1(sets).flatMap((roles) => {
-				const rule = keyOf$8(roles);
-				const names = new Map(roles.map((role) => [find(role), role]).sort(by(([, role]) => role)));
-				const held = /* @__PURE__ */ new Map();
-				for (const name of names.values()) for (const person of holdersBy(name, index, context)) {
-					const rolesOfPerson = held.get(person);
-					if (rolesOfPerson === void 0) held.set(person, [name]);
-					else rolesOfPerson.push(name);
-				}
-				const broken = [...held].filter(([, together]) => together.length > 1);
-				countWork(context, broken.length * 50);
-				return broken.sort(by(([{ name }]) => name)).map(([person, together]) => {
-					const refusal = (tense) => refusalOf$1(person.name, together, tense === "plan");
-					return {
-						rule,
-						subject: subjectOf$1(person),
-						extent: together,
-						check: null,
-						refusal,
-						breaches() {
-							const [first = "", role = ""] = person.roles.filter((key) => names.has(key));
-							const subject = {
-								kind: "grant",
-								email: person.name,
-								role,
-								beside: first
-							};
-							return [breachOf("policy-separate", "separate", subject, refusal("plan"))];
-						}
-					};
-				});
-			});
-		}
 	};
 }));
 
@@ -20339,11 +18827,15 @@ function keysInFile(file) {
 function limitsInFile(file) {
 	return itemsInFile(SETTINGS$2, file, ({ kind }, written) => kind.limits(written));
 }
+/** Returns how refusals with a code are overridden; `undefined` if they are not. */
+function overrideKind(code) {
+	return OVERRIDES.get(code);
+}
 /** Returns whether a file may have an override, given without the plan that it is for. */
 function isFileOverride(what) {
 	return OVERRIDE.test(`${what}@${"0".repeat(12)}`);
 }
-var POLICY_SETTINGS, GUARD_SETTINGS, POLICY_LIST$1, GUARD_LIST$1, policySchemas, guardSchemas, NO_POLICIES, SETTINGS$2, OTHER_OVERRIDES, OVERRIDE;
+var POLICY_SETTINGS, GUARD_SETTINGS, POLICY_LIST$1, GUARD_LIST$1, policySchemas, guardSchemas, NO_POLICIES, SETTINGS$2, OVERRIDES, OVERRIDE;
 var init_every_setting = __esmMin((() => {
 	init_values();
 	init_email_domains_setting();
@@ -20379,423 +18871,17 @@ var init_every_setting = __esmMin((() => {
 	guardSchemas = schemasOf(GUARD_SETTINGS);
 	NO_POLICIES = combinedPolicies([], (role) => role);
 	SETTINGS$2 = [...POLICY_LIST$1, ...GUARD_LIST$1].map(([, setting]) => setting);
-	OTHER_OVERRIDES = {
-		"run-removals": "[0-9]+",
-		"run-gains": ".+:[0-9a-f]{12}",
-		"changed-addresses": "[0-9]+",
-		"self-lockout": ".+"
-	};
-	OVERRIDE = new RegExp(`^(?:${[...Object.values(GUARD_SETTINGS).flatMap(({ overrides }) => Object.entries(overrides)), ...Object.entries(OTHER_OVERRIDES)].map(([code, value]) => `${code}=${value}`).join("|")})@[0-9a-f]{12,32}$`);
-}));
-
-// src/kernel/rules/every-rule.ts
-/** Returns all policies of a state. */
-function policiesIn(policies) {
-	return POLICY_LIST.map(([name, policy]) => ({
-		policy,
-		value: policies[name]
-	}));
-}
-/** Returns all guards of a state. */
-function guardsIn(guards) {
-	return GUARD_LIST.map(([name, guard]) => ({
-		name,
-		guard,
-		value: guards[name]
-	}));
-}
-function isDefault(item) {
-	return "written" in item && !item.written;
-}
-/** Returns what is looser in some guards than in others, in words. */
-function looserGuards(before, after, context) {
-	return guardsIn(before).flatMap(({ name, guard, value }) => guard.looser(value, after[name], context));
-}
-/** Returns what is looser in some policies than in others, in words. */
-function looserPolicies(before, after, context) {
-	return POLICY_LIST.flatMap(([name, policy]) => policy.looser(before[name], after[name], context));
-}
-/** Returns the guards with those that none of some rules set switched off. */
-function withoutDefaults(guards, isOff) {
-	const off = guardsIn(guards).flatMap(({ name, guard, value }) => value === void 0 && isOff(name) ? [[name, guard.off]] : []);
-	return {
-		...guards,
-		...Object.fromEntries(off)
-	};
-}
-/** Returns all diagnostics by code, for the reference. */
-function diagnosticTable() {
-	const ofPolicies = POLICY_LIST.flatMap(([, { diagnostics = {} }]) => Object.entries(diagnostics).map(([code, rule]) => ({
-		code,
-		...rule
-	})));
-	return [...fixedDiagnostics(), ...ofPolicies].toSorted((a, b) => a.code < b.code ? -1 : 1);
-}
-/** Returns the keys in a file that lead to the rule with a refusal's code; `undefined` if no file sets it. */
-function pathOfCode(code) {
-	const rule = BY_CODE.get(code);
-	return rule && [rule.section, rule.key];
-}
-/** Returns whether guards have a rule that a refusal of a guard is by, and not only its default. */
-function isSet(refusal, guards) {
-	const set = guardsIn(guards).find(({ guard }) => guard.codes.includes(refusal.code));
-	if (set === void 0) return true;
-	const { guard, value } = set;
-	const items = guard.list(value, value).map(({ item }) => item);
-	const context = {
-		matches: () => false,
-		items
-	};
-	return value !== void 0 && items.some((item) => !isDefault(item) && guard.causes(item, refusal, context));
-}
-/** Returns whether a file sets the rule that a refusal is by as it holds for the merchant, where files can differ. */
-function decides({ code }, guards, file) {
-	const set = guardsIn(guards).find(({ guard }) => guard.codes.includes(code));
-	if (set === void 0) return true;
-	const { section, key, kind } = set.guard;
-	const written = fieldsOf(file[section])[key];
-	if (kind.limits(written).every(({ role }) => role !== null)) return written !== void 0;
-	return isSameJson(kind.combine([written]), set.value);
-}
-/** Returns the guard with a refusal's code; `undefined` if no file sets it. */
-function guardOfCode(code) {
-	return GUARD_LIST.map(([, guard]) => guard).find(({ codes }) => codes.includes(code));
-}
-/** Returns the refusal of an undo's plan, whose changes do not come from the file. */
-function refusalOfUndo(refusal, enforcedBy) {
-	const { code, hint } = refusal;
-	return {
-		...refusal,
-		hint: guardOfCode(code)?.undoHints?.[code]?.(enforcedBy) ?? UNDO_HINTS[code] ?? hint
-	};
-}
-var POLICIES, GUARDS, POLICY_LIST, GUARD_LIST, RULES$3, BY_CODE;
-var init_every_rule = __esmMin((() => {
-	init_json_text();
-	init_refusals();
-	init_rule_table();
-	init_values();
-	init_email_domains();
-	init_escalation();
-	init_forbid_permissions();
-	init_max_gains();
-	init_max_holders();
-	init_max_removals();
-	init_min_holders();
-	init_protect();
-	init_require_mfa();
-	init_require_until();
-	init_separate();
-	init_every_setting();
-	POLICIES = {
-		emailDomains,
-		separate,
-		maxHolders,
-		requireUntil,
-		requireMfa,
-		forbidPermissions,
-		escalation
-	};
-	GUARDS = {
-		maxRemovals,
-		maxGains,
-		protect,
-		minHolders
-	};
-	POLICY_LIST = Object.entries(POLICIES);
-	GUARD_LIST = Object.entries(GUARDS);
-	RULES$3 = [...POLICY_LIST, ...GUARD_LIST].map(([, rule]) => rule);
-	BY_CODE = new Map(RULES$3.flatMap((rule) => rule.codes.map((code) => [code, rule])));
-}));
-
-// src/kernel/rules/base-rules.ts
-/**
-* Returns the enforced rules to judge by, each apart; those of the base branch that the head branch has as well are left
-* out. The default guards hold unless some of the rules set them.
-*/
-function enforcedSets(desired, base) {
-	const former = (base?.enforced ?? []).map((rules) => ({
-		...rules,
-		by: "base"
-	}));
-	const given = [...desired.enforced ?? [], ...former];
-	const distinct = /* @__PURE__ */ new Map();
-	for (const rules of [...given.filter(({ by }) => by === void 0), ...given]) {
-		const meaning = meaningOf(rules);
-		distinct.set(meaning, distinct.get(meaning) ?? rules);
-	}
-	const sets = [...distinct.values()];
-	return sets.map((origin, index) => {
-		const { policies, checks } = origin;
-		const guards = withoutDefaults(origin.guards, (name) => index > 0 || sets.some((rules) => rules.guards[name] !== void 0));
-		const [enforcedBy] = origin.files;
-		return {
-			origin,
-			rules: {
-				...withRulesOf({
-					guards,
-					policies,
-					checks
-				}, desired),
-				enforcedBy
-			}
-		};
-	});
-}
-function meaningOf({ guards, policies, checks }) {
-	return canonicalJson([
-		guards,
-		policies,
-		checks.map(({ origin: _, ...check }) => check)
+	OVERRIDES = new Map([
+		["run-removals", COUNT_OVERRIDE],
+		["run-gains", {
+			...PEOPLE_OVERRIDE,
+			alsoFor: "max-gains"
+		}],
+		["changed-addresses", { value: "[0-9]+" }],
+		["self-lockout", { value: ".+" }],
+		...Object.values(GUARD_SETTINGS).flatMap(({ overrides }) => Object.entries(overrides))
 	]);
-}
-/**
-* Returns a file's own rules beside enforced ones: only what is written. The defaults are part of the enforced rules, so
-* that the file cannot loosen them.
-*/
-function ownRules(desired, enforced) {
-	if (enforced.length === 0) return desired;
-	return {
-		...desired,
-		guards: withoutDefaults(desired.guards, () => true)
-	};
-}
-/** Returns a desired state with the rules of its base branch, in which renamed roles have their current names. */
-function withRulesOf(base, head) {
-	const nameOf = currentNameIn(head, base);
-	return {
-		...head,
-		...renamedRules(base, nameOf),
-		checks: base.checks.map((check) => withCurrentNames$1(check, nameOf))
-	};
-}
-function withCurrentNames$1(check, nameOf) {
-	if (check.kind !== "only") return check;
-	const holders = check.only.map((holder) => holder.startsWith("role:") ? `role:${nameOf(holder.slice(5))}` : holder);
-	return {
-		...check,
-		only: [...new Set(holders)]
-	};
-}
-/** Returns a refusal as one by enforced rules. */
-function refusalOfEnforced({ files: [file], by }, refusal) {
-	return {
-		...refusal,
-		message: ofRules(refusal.message, file, by),
-		rules: file,
-		...by && { by }
-	};
-}
-/** Returns an existing violation as one of enforced rules. */
-function findingOfEnforced({ files: [file], by }, finding) {
-	return {
-		...finding,
-		message: ofRules(finding.message, file, by),
-		rules: file
-	};
-}
-function ofRules(message, file, by) {
-	return `${message} Enforced by ${file}${by === "base" ? " of the base branch" : ""}.`;
-}
-/** Returns the items of a file's own rules that no enforced rule has as well. */
-function besidesEnforced(ownItems, enforced) {
-	if (enforced.length === 0) return ownItems;
-	const enforcedKeys = new Set(enforced.map(keyOf$7));
-	return ownItems.filter((item) => !enforcedKeys.has(keyOf$7(item)));
-}
-/** Returns the refusals that only the base branch's rules have, with what to do about them. */
-function refusalsOfBase(byBase, ownRefusals) {
-	const ownKeys = new Set(ownRefusals.map(keyOf$7));
-	return byBase.filter((refusal) => !ownKeys.has(keyOf$7(refusal))).map(refusalOfBase);
-}
-/**
-* Returns the refusals of a plan without those that the base branch's rules add for people and roles whom they refuse in the
-* base branch's own files as well: this pull request neither brings them nor can avoid them.
-*/
-function withoutThoseOfBase(refusals, ofBase) {
-	const subjectOf = ({ rule, code, resource, name }) => JSON.stringify([
-		rule,
-		code,
-		resource,
-		name
-	]);
-	const subjects = new Set(ofBase.map(subjectOf));
-	return refusals.filter((refusal) => refusal.by !== "base" || refusal.name === null || !subjects.has(subjectOf(refusal)));
-}
-/** Equal refusals of two branches may state different limits; then they have the same override. */
-function keyOf$7(problem) {
-	const { code, resource, name, message } = problem;
-	if ("severity" in problem) return JSON.stringify([
-		code,
-		resource,
-		name,
-		message
-	]);
-	return JSON.stringify([
-		problem.rule,
-		code,
-		resource,
-		name,
-		problem.override ?? message
-	]);
-}
-/** Returns a refusal as one by the rules of a base branch. */
-function refusalOfBase(refusal) {
-	const override = refusal.override === null ? "" : ", or override it for this plan";
-	return {
-		...refusal,
-		message: `${refusal.message} This is a rule of the base branch, which this pull request loosens.`,
-		hint: `Loosen the rule first, in a separate pull request${override}.`,
-		by: "base"
-	};
-}
-var init_base_rules = __esmMin((() => {
-	init_json_text();
-	init_every_rule();
-	init_renamed_roles();
-	init_every_setting();
-}));
-
-// src/kernel/rules/run-limits.ts
-/** Refuses plans that together remove or give too much; a run of one merchant has the limits of the merchant. */
-function limitRun(run) {
-	const parts = run.map(({ plan, files }) => ({
-		plan: unlimited(plan),
-		files
-	}));
-	const plans = parts.map(({ plan }) => plan);
-	if (plans.length < 2) return plans;
-	const projects = run.flatMap(({ files }) => files.projects ?? []);
-	const all = (projects.length === 0 ? [{}] : projects).map((project) => ({
-		...DEFAULT_LIMITS,
-		...project.run
-	}));
-	const members = plans.reduce((sum, { summary }) => sum + liveMembers(summary.members), 0);
-	const allowedBy = (limits) => Math.min(...limits.map((limit) => allowedOf(limit, members, LEAST)));
-	const gains = groupByKey$1(all.flatMap(({ maxGains }) => Object.entries(maxGains)), ([what]) => what);
-	const refused = [refusedRemovals(parts, allowedBy(all.map(({ maxRemovals }) => maxRemovals))), ...gains.map((entries) => {
-		const limits = entries.map(([, limit]) => limit);
-		const [[what]] = entries;
-		const reach = limits.some((limit) => limit.reach === true);
-		return refusedGains(parts, what, reach, allowedBy(limits));
-	})];
-	return plans.map((plan) => {
-		const refusals = refused.flatMap((refusals) => refusals.get(plan) ?? []);
-		return refusals.length === 0 ? plan : {
-			...plan,
-			refusals: sortRefusals([...plan.refusals, ...refusals])
-		};
-	});
-}
-/** Marks the refusals by limits that the project of a pull request loosens: those are of the base branch's project. */
-function withLimitsOfBase(plan, { projects = [] }) {
-	const [own = {}, base] = [void 0, "base"].map((by) => projects.find((project) => project.by === by));
-	if (base === void 0 || looserProject(base, own).length === 0) return plan;
-	const refusals = plan.refusals.map((refusal) => refusal.by === void 0 && (isOfRun(refusal) || refusal.code === "max-gains") ? refusalOfBase(refusal) : refusal);
-	return {
-		...plan,
-		refusals
-	};
-}
-function isOfRun({ code }) {
-	return code === "run-removals" || code === "run-gains";
-}
-/** Returns what is looser in the settings of a project, in words. */
-function looserProject(former, current) {
-	const [before, now] = [former, current].map(({ run }) => ({
-		...DEFAULT_LIMITS,
-		...run
-	}));
-	const [sensitive, still] = [former, current].map((project) => project.sensitive ?? DEFAULT_SENSITIVE);
-	const ordinary = [...sensitive.filter((glob) => !glob.startsWith("!") && !still.includes(glob)), ...still.flatMap((glob) => glob.startsWith("!") && !sensitive.includes(glob) ? [glob.slice(1)] : [])];
-	return [
-		...isMore(before.maxRemovals, now.maxRemovals, LEAST) ? [`at most ${amountText(before.maxRemovals)} → ${amountText(now.maxRemovals)} may be removed in a run`] : [],
-		...looserGains(before.maxGains, now.maxGains, LEAST).map((text) => `${text} in a run`),
-		...ordinary.map((glob) => `permissions that match ${glob} are no longer sensitive`)
-	];
-}
-/** Returns a plan without the refusals of another run. */
-function unlimited(plan) {
-	const others = (refusals) => refusals.filter((refusal) => !isOfRun(refusal));
-	const { refusals, overridden } = plan;
-	if (![...refusals, ...overridden ?? []].some(isOfRun)) return plan;
-	return {
-		...plan,
-		refusals: others(refusals),
-		...overridden && { overridden: others(overridden) }
-	};
-}
-function liveMembers({ create: _, unmanaged = 0, ...live }) {
-	return live.update + live.replace + live.delete + live.unchanged + unmanaged;
-}
-function refusedRemovals(parts, allowed) {
-	const removedBy = (part) => [...losing(lossesIn(part))].map((name) => [name, []]);
-	return refusedBy(parts, allowed, removedBy, ({ people, merchants }) => {
-		const losses = joinLosses(parts.map(lossesIn));
-		return guardRefusal("run-removals", "member", null, `This run would remove ${counted(people.size, "member")}, or roles from them, at ${counted(merchants, "merchant")}${laterText(losses)}; the limit of the run is ${allowed}.`, lossHint(losses, "Check the file that they share: the usual cause is a line that was left out. The limit is max_removals under \"run\" in rolecall.yaml."), `run-removals=${people.size}`);
-	});
-}
-/** Returns the people who lose access by a plan; expired invitations, and old addresses with the same roles, are none. */
-function lossesIn({ plan: { changes, reviewed }, files }) {
-	const { roles, members } = splitByResource(changes);
-	const isLoss = lossByNewAddress(files.members ?? [], ({ roles: grants = [] }) => grants.flatMap(({ role, until }) => isPast(until, reviewed.at) ? [] : role));
-	const access = members.filter((change) => {
-		const { kind, reason } = change;
-		if (kind !== "delete") return true;
-		return reason === "address-changed" ? isLoss(change) : reason !== "invitation-expired";
-	});
-	return lossesOf({
-		roles,
-		members: access
-	}, files, reviewed.at);
-}
-function refusedGains(parts, what, reach, allowed) {
-	const gainedBy = ({ plan: { impact, changes }, files }) => files.members === void 0 ? [] : gainsOf(what, {
-		impact,
-		...splitByResource(changes)
-	}, reach);
-	return refusedBy(parts, allowed, gainedBy, ({ people, items, merchants }) => guardRefusal("run-gains", "member", null, `This run would newly give ${counted(people.size, "person", "people")} ${reach ? "or let them reach " : ""}${gainText(what, items)} at ${counted(merchants, "merchant")}; the limit of the run is ${allowed}.`, "Check the role or the file that they share. The limit is max_gains under \"run\" in rolecall.yaml.", gainOverride("run-gains", what, people)));
-}
-/** Returns the refusal of each plan that affects somebody, if all of them together affect more people than allowed. */
-function refusedBy(parts, allowed, affectedBy, refusalOf) {
-	const people = /* @__PURE__ */ new Map();
-	const items = /* @__PURE__ */ new Set();
-	const refused = parts.flatMap((part) => {
-		const { plan } = part;
-		const names = [...affectedBy(part)];
-		for (const [name, own] of names) {
-			const key = name.toLowerCase();
-			people.set(key, [...people.get(key) ?? [], ...own.map((item) => `${plan.merchant} ${item}`)]);
-			for (const item of own) items.add(item);
-		}
-		return names.length === 0 ? [] : [plan];
-	});
-	if (people.size <= allowed) return /* @__PURE__ */ new Map();
-	const refusal = refusalOf({
-		people,
-		items: [...items].sort(),
-		merchants: refused.length
-	});
-	return new Map(refused.map((plan) => [plan, refusal]));
-}
-var DEFAULT_LIMITS, LEAST;
-var init_run_limits = __esmMin((() => {
-	init_text();
-	init_active_member();
-	init_refusals();
-	init_access();
-	init_base_rules();
-	init_changed_addresses();
-	init_gains();
-	init_max_gains();
-	init_removals();
-	init_amount();
-	init_sensitive();
-	DEFAULT_LIMITS = {
-		maxRemovals: { percent: 5 },
-		maxGains: { [SENSITIVE]: { percent: 5 } }
-	};
-	LEAST = 20;
+	OVERRIDE = new RegExp(`^(?:${[...OVERRIDES].map(([code, { value }]) => `${code}=${value}`).join("|")})@[0-9a-f]{12,32}$`);
 }));
 
 // src/kernel/rules/overrides.ts
@@ -20857,12 +18943,12 @@ function applyOverrides(plan, overrides, run = plan.fingerprint) {
 }
 /**
 * Judges the plans of a run together, in their order, and applies the overrides in files that are bound to the whole run.
-* As for one plan, only the file of an enforced rule overrides its refusals.
+* As with a single plan, only the file that contains an enforced rule can override its refusals.
 */
 function judgeRun(all) {
 	const run = runFingerprint(all.map(({ plan }) => plan));
 	const found = limitRun(all).map((plan, index) => {
-		const { guards = NO_GUARDS, enforced = [] } = all[index]?.files ?? {};
+		const { guards = NO_GUARDS$1, enforced = [] } = all[index]?.files ?? {};
 		const ofRun = [{
 			rules: void 0,
 			guards
@@ -20905,7 +18991,18 @@ function judgeRun(all) {
 }
 /** Returns whether an override, with its fingerprint or without, is for people and what they gain, whatever the plan. */
 function isBoundToPeople(override) {
-	return /^(?:max|run)-gains=.+:[0-9a-f]{12}(?:@|$)/.test(override);
+	const { code, kind } = partsOf$5(override);
+	if (kind?.limit?.boundTo !== "people") return false;
+	return new RegExp(`^${code}=${kind.value}(?:@|$)`).test(override);
+}
+function partsOf$5(override) {
+	const separator = override.indexOf("=");
+	const code = override.slice(0, separator);
+	return {
+		code,
+		value: override.slice(separator + 1),
+		kind: overrideKind(code)
+	};
 }
 /** Returns whether an override is for a plan: one that names people and what they gain is, whatever else the plan changes. */
 function isForPlan({ what, fingerprint }, plan, run) {
@@ -20918,20 +19015,26 @@ function isForPlan({ what, fingerprint }, plan, run) {
 */
 function covers$1(given, needed) {
 	if (given === needed) return true;
-	const [, gained] = /^run-gains=(.+):[0-9a-f]{12}$/.exec(given) ?? [];
-	if (gained !== void 0) return needed.startsWith(`max-gains=${gained}:`);
-	const [guard, count] = needed.split("=");
-	const [givenGuard, givenCount = ""] = given.split("=");
-	return (guard === "max-removals" || guard === "run-removals") && givenGuard === guard && /^\d+$/.test(givenCount) && Number(givenCount) >= Number(count);
+	const { code, value, kind } = partsOf$5(given);
+	const other = partsOf$5(needed);
+	const whole = new RegExp(`^${kind?.value}$`);
+	if (kind === void 0 || !whole.test(value)) return false;
+	if (kind.alsoFor === other.code) return nameOf$5(value) === nameOf$5(other.value);
+	return code === other.code && kind.limit?.boundTo === "count" && Number(value) >= Number(other.value);
 }
-var MIN_FINGERPRINT_LENGTH, NO_GUARDS;
+/** Returns what people gain, of the value of an override for people. */
+function nameOf$5(value) {
+	return value.slice(0, value.lastIndexOf(":"));
+}
+var MIN_FINGERPRINT_LENGTH, NO_GUARDS$1;
 var init_overrides = __esmMin((() => {
 	init_fingerprint();
 	init_findings();
 	init_refusals();
 	init_run_limits();
+	init_every_setting();
 	MIN_FINGERPRINT_LENGTH = 12;
-	NO_GUARDS = { protect: {
+	NO_GUARDS$1 = { protect: {
 		roles: [],
 		members: []
 	} };
@@ -30432,7 +28535,7 @@ function endOfList(text, begin, flush) {
 	return line.exec(text)?.index ?? text.length;
 }
 /** Divides a text into parts of about `size` UTF-16 units; null if it is not plain and must be read as a whole. */
-function partsOf$5(text, size) {
+function partsOf$4(text, size) {
 	const chunks = parseChunks(text, size);
 	if (chunks === null || mergeChunks(chunks) === null) return null;
 	const parts = [];
@@ -30440,7 +28543,7 @@ function partsOf$5(text, size) {
 	for (const chunk of chunks) {
 		const added = parts.length > 0 ? 9 : 0;
 		const from = parts.at(-1)?.to ?? 0;
-		const to = from + listOf$1(fieldsOf(chunk.value)["members"]).length;
+		const to = from + listOf(fieldsOf(chunk.value)["members"]).length;
 		parts.push({
 			text: chunk.text,
 			shift: start - added,
@@ -30552,7 +28655,7 @@ function createLocator(text, size = PART) {
 	};
 	const inParts = (path, at) => {
 		if (text.length <= size) return void 0;
-		if (parts === void 0) parts = partsOf$5(text, size);
+		if (parts === void 0) parts = partsOf$4(text, size);
 		const partsOfPath = parts && pathsIn(parts, path);
 		if (!partsOfPath) return void 0;
 		for (const { part, path: inside } of partsOfPath) {
@@ -30872,15 +28975,198 @@ var init_project_file = __esmMin((() => {
 	PROJECT_FILE = "rolecall.yaml";
 }));
 
+// src/kernel/problems/rule-table.ts
+/** Returns the rule of a problem. */
+function ruleOf({ code, severity }) {
+	if (!isOfPolicy(code)) return RULES$4[code];
+	return severity === "warning" ? warningRule("") : refusalRule("");
+}
+function isOfPolicy(code) {
+	return code.startsWith("policy-");
+}
+/** Returns the severity of a problem. */
+function severityOf(problem) {
+	return ruleOf(problem).severity;
+}
+/** Returns whether a problem makes its file unusable; a broken policy or check does not. */
+function isError(problem) {
+	const rule = ruleOf(problem);
+	return rule.severity === "error" && rule.refusal !== true;
+}
+/** Returns the diagnostics that no policy makes, by code. */
+function fixedDiagnostics() {
+	return Object.entries(RULES$4).map(([code, rule]) => ({
+		code,
+		...rule
+	}));
+}
+var error, warningRule, refusalRule, RULES$4;
+var init_rule_table = __esmMin((() => {
+	error = (summary) => ({
+		severity: "error",
+		summary
+	});
+	warningRule = (summary) => ({
+		severity: "warning",
+		summary
+	});
+	refusalRule = (summary) => ({
+		severity: "error",
+		refusal: true,
+		summary
+	});
+	RULES$4 = {
+		"adjust-form": error("An adjustment must have only `name` and `adjust`, with `add` or `remove`."),
+		"adjust-included": error("A role must be adjusted in a merchant's own file, not in an included one."),
+		"adjust-no-effect": error("An adjustment must add permissions that the role lacks, and remove permissions that it has."),
+		"adjust-unknown-role": error("An adjusted role must be declared in an included file."),
+		"adjust-unmanaged": error("An adjusted role must have `permissions`."),
+		"bad-base-url": error("`base_url` must be an http or https URL without credentials, query or fragment."),
+		"bad-check-entry": error("`only` must list e-mail addresses, or roles as `role:Name`."),
+		"bad-count": error("A number of holders or members must be a whole number, 0 or more."),
+		"bad-domain": error("`email_domains` must list domains such as `example.com` or `*.example.com`."),
+		"bad-email": error("An e-mail address must have one @ and a domain."),
+		"bad-env-name": error("A key that ends in `_env` must name an environment variable, not contain the secret itself."),
+		"bad-glob": error("`files` must list globs over paths in the project, without `..`, backslashes or a leading `!`."),
+		"bad-include": error("`include` must list relative paths of YAML files, with `/` as separator."),
+		"bad-member-id": error("The id of a member must begin with `mem_`."),
+		"bad-merchant": error("A merchant code must have 1 to 64 letters, digits, hyphens and underscores."),
+		"bad-number": error("JSON must be able to represent a number in metadata exactly."),
+		"bad-override": error("`overrides` must list overrides such as `max-removals=5@35e43f876462`."),
+		"bad-period": error("A period must be a number of weeks, days or hours, such as `30d`."),
+		"bad-limit": error("A limit such as `max_removals` must be a percentage such as `25%`, or a count."),
+		"bad-role-id": error("The id of a role must begin with `role_`."),
+		"bad-until": error("`until` and `from` must be valid dates, or timestamps with a time zone."),
+		"blank-text": error("Required text must not be blank."),
+		"check-at-most": refusalRule("No more members may have a permission than a check allows."),
+		"check-cannot": refusalRule("A member must not have a permission that a check forbids."),
+		"check-form": error("A check must have one of the three forms."),
+		"check-only": refusalRule("Only members that a check allows may have a permission."),
+		"conflicting-grant": error("A member's grant of a role must have the same end date in every file."),
+		"conflicting-member": error("Several files must agree on a member; only roles are combined."),
+		"conflicting-setting": error("Several files must agree on a setting."),
+		"control-character": error("Names and other short texts must be on one line, without control characters."),
+		"duplicate-entry": warningRule("A list should contain each entry only once."),
+		"duplicate-include": warningRule("A file should be included only once."),
+		"duplicate-key": error("A mapping must have each key only once."),
+		"duplicate-member": error("A member must be listed only once in a file; addresses are case-insensitive."),
+		"duplicate-member-id": error("Two members must not be pinned to the same id."),
+		"duplicate-member-role": warningRule("A member should list each role only once."),
+		"duplicate-merchant": error("A merchant must have only one file."),
+		"duplicate-permission": warningRule("A role should list each permission only once."),
+		"previous-address": error("The previous address of a member must not be another member's current or previous address."),
+		"duplicate-previously": error("Two roles must not have the same previous name."),
+		"duplicate-role": error("A role must be declared only once across all files."),
+		"duplicate-role-id": error("Two roles must not be pinned to the same id."),
+		"enforced-setting": error("A file must agree with the `sync` and `ignore` of the rules that are enforced on it."),
+		"file-empty": error("A file must not be empty."),
+		"from-after-until": error("`from` must be before `until`."),
+		"sandbox-seed": error("A merchant's file must not be a seed of the sandbox."),
+		"file-missing": error("A file that you pass or include must exist."),
+		"file-not-a-file": error("An include must be a single YAML file."),
+		"file-not-enforced": error("With `enforce_all`, an entry of `enforce` must match every merchant's file."),
+		"file-not-utf8": error("A file must be UTF-8 text."),
+		"file-outside-root": error("An included file must be inside the project, after links are resolved."),
+		"file-too-large": error("A file must not be too large."),
+		"file-too-long": error("A file must not have too many YAML tokens."),
+		"file-unreadable": error("A file must be readable."),
+		"glob-without-file": error("A glob of `enforce` must match a file."),
+		"holders-contradiction": error("`min_holders` of a role must not exceed its `max_holders`."),
+		"ignored-entry": error("Roles and members that `ignore` matches must not be declared, and such roles must not be granted."),
+		"include-cycle": error("Files must not include one another in a cycle."),
+		"include-identity": error("An included file must not have `api`."),
+		"include-merchant": error("An included file must not have a merchant code."),
+		"include-not-read": error("A file with includes must be loaded together with them."),
+		"leaver-listed": warningRule("A person who has left (`leavers`) should not be listed."),
+		"link-not-read": warningRule("A link in a folder should lead to a YAML file in the project."),
+		"literal-key": error("A file must not contain an API key."),
+		"looser-setting": error("A merchant's file must not loosen the `max_removals`, `min_holders`, `max_holders`, `require_until` or `escalation` that it includes."),
+		"merge-conflict": error("A file must not contain an unresolved merge conflict."),
+		"merge-key": error("Metadata must not have a merge key (`<<`). Elsewhere, `<<` is an `unknown-key`."),
+		"missing-key": error("Required keys must be present."),
+		"no-globs": error("An entry of `enforce` must have at least one glob, and not too many."),
+		"null-value": error("A key must have a value; write `[]`, `{}` or `\"\"` for an empty one."),
+		"number-form": warningRule("A number in metadata should be in canonical form, unlike `007` and `1e3`."),
+		"previous-role-name": warningRule("References to a renamed role should use its new name."),
+		"previously-declared": error("A previous name must not be the name of another role, unless that role was renamed, too."),
+		"project-file-name": error("The project's file must be named `rolecall.yaml`."),
+		"rare-permission": warningRule("A permission that is used once should not be similar to a frequent one."),
+		"rules-in-reach": error("A rule file must not be subject to its own rules."),
+		"rules-section": error("A rule file must have no sections other than `guards`, `policies`, `checks`, `leavers`, `ignore` and `sync`."),
+		"section-not-allowed": error("A file must not have a section that the project does not allow."),
+		"role-name-like-id": warningRule("A role's name should not look like an id."),
+		"too-few-roles": error("A set under `separate` must have at least two roles."),
+		"too-many-checks": error("A file must not have too many checks."),
+		"too-many-includes": error("A file must not have too many includes."),
+		"too-many-metadata": error("Metadata must not have more properties than the service accepts."),
+		"too-many-permissions": error("A role must not have more permissions than the service accepts."),
+		"service-limit": warningRule("A member should not exceed the known limits of the service."),
+		"too-many-problems": warningRule("A file has more problems than are shown."),
+		"too-many-wrong-values": error("A file must not have more wrong values than can be listed."),
+		"too-much-to-judge": error("Policies and checks must not take too long to evaluate."),
+		"unassignable-role": warningRule("A grant of `role_owner` or `role_admin` should not begin later or return after a suspension: the service may refuse to assign it through its API."),
+		"unheld-role": warningRule("If all members are declared, every role should have a holder."),
+		"unknown-key": error("A mapping must have only known keys."),
+		"unknown-member": warningRule("A check should name declared members."),
+		"unknown-protected-role": warningRule("A protected role should be declared."),
+		"unknown-role": error("A reference to a role must be a declared name or an id."),
+		"unknown-shared-role": warningRule("A role that a shared rule names should be declared by at least one of the given merchants that include the rule."),
+		"unsafe-key": error("A key must not be `__proto__`."),
+		"until-after-membership": warningRule("A grant should not end after its membership."),
+		"until-past": warningRule("`until` should be in the future."),
+		"wrong-type": error("A value must have the right type: text, number, true or false, list or mapping."),
+		"wrong-value": error("A value must be one of the allowed values."),
+		"yaml-alias": error("An alias must refer to an earlier anchor; text that begins with `*` must be quoted."),
+		"yaml-alias-limit": error("Aliases must not expand a file excessively."),
+		"yaml-control": error("A file must not contain control characters."),
+		"yaml-documents": error("A file must have only one YAML document."),
+		"yaml-key": error("The keys of a mapping must be text."),
+		"yaml-line-end": error("Lines must end in LF or CRLF, not in CR alone."),
+		"yaml-syntax": error("A file must be valid YAML."),
+		"yaml-tag": error("A file must not have YAML tags."),
+		"yaml-too-deep": error("Lists and mappings must not be nested too deeply."),
+		"yaml-word": warningRule("An unquoted `yes`, `no`, `on` or `off` in metadata is text; only `true` and `false` are booleans.")
+	};
+}));
+
+// src/model/live.ts
+/** Returns the id of the predefined role with a name, in any case; `null` if there is none. */
+function predefinedRole(name) {
+	return PREDEFINED_ROLES.find((id) => id === `role_${name.toLowerCase()}`) ?? null;
+}
+/** Returns whether a reference to a role looks like an id, as `role_owner` does. */
+function isLikeRoleId(role) {
+	return role.startsWith("role_");
+}
+var MEMBER_STATUSES, PREDEFINED_ROLES, UNASSIGNABLE_ROLES;
+var init_live = __esmMin((() => {
+	MEMBER_STATUSES = [
+		"accepted",
+		"pending",
+		"expired",
+		"disabled",
+		"unknown"
+	];
+	PREDEFINED_ROLES = [
+		"role_owner",
+		"role_admin",
+		"role_manager",
+		"role_employee",
+		"role_accountant",
+		"role_cashier"
+	];
+	UNASSIGNABLE_ROLES = ["role_owner", "role_admin"];
+}));
+
 // src/kernel/schema/raw-file.ts
 /** Converts a plain value, skipping what is unreadable. */
 function toRawFile(file, value) {
 	const fields = fieldsOf(value);
-	const roles = listOf$1(fields["roles"]).map((entry, index) => ({
+	const roles = listOf(fields["roles"]).map((entry, index) => ({
 		index,
 		role: fieldsOf(entry)
 	}));
-	const members = listOf$1(fields["members"]).map(fieldsOf);
+	const members = listOf(fields["members"]).map(fieldsOf);
 	const grantsOf = grantReader();
 	const isAdjustment = ({ role }) => Object.hasOwn(role, "adjust");
 	return {
@@ -30889,7 +29175,7 @@ function toRawFile(file, value) {
 		roles: roles.filter((entry) => !isAdjustment(entry)).map(({ index, role }) => rawRole(file, index, role)),
 		adjustments: roles.filter(isAdjustment).map(({ index, role }) => rawAdjustment(file, index, role)),
 		members: members.map((member, index) => rawMember(file, index, member, grantsOf(member["roles"], index))),
-		leavers: listOf$1(fields["leavers"]).map((entry, index) => rawLeaver(file, index, fieldsOf(entry)))
+		leavers: listOf(fields["leavers"]).map((entry, index) => rawLeaver(file, index, fieldsOf(entry)))
 	};
 }
 /** Returns the location of a value in a file. */
@@ -30929,7 +29215,7 @@ function rawRole(file, index, fields) {
 		name: textOf$3(fields["name"]),
 		id: textOf$3(fields["id"]),
 		previously: [fields["previously"]].flat().flatMap((name) => textOf$3(name) ?? []),
-		permissions: listOf$1(fields["permissions"]),
+		permissions: listOf(fields["permissions"]),
 		fields
 	};
 }
@@ -30939,8 +29225,8 @@ function rawAdjustment(file, index, fields) {
 		file,
 		path: ["roles", index],
 		name: textOf$3(fields["name"]),
-		add: listOf$1(add),
-		remove: listOf$1(remove),
+		add: listOf(add),
+		remove: listOf(remove),
 		fields
 	};
 }
@@ -30981,7 +29267,7 @@ function rawLeaver(file, index, fields) {
 function grantReader() {
 	const grantsByList = /* @__PURE__ */ new Map();
 	return (roles, member) => {
-		const list = listOf$1(roles);
+		const list = listOf(roles);
 		const read = () => list.map((value, index) => rawGrant(value, index, member)).filter((grant) => grant !== null);
 		if (!list.every((value) => typeof value === "string")) return read();
 		const names = JSON.stringify(list);
@@ -31218,13 +29504,13 @@ function soundAdjustments(merchant) {
 	return [...repeats(ownAdjustments, currentName).map(({ text, item, first }) => ({
 		code: "duplicate-role",
 		name: text,
-		location: nameOf$3(item),
-		first: nameOf$3(first)
+		location: nameOf$4(item),
+		first: nameOf$4(first)
 	})), ...complete ? adjustments.flatMap((adjustment) => problemsOf(adjustment, merchant)) : []];
 }
 function problemsOf(adjustment, { main, roles }) {
 	const { name, file } = adjustment;
-	const location = nameOf$3(adjustment);
+	const location = nameOf$4(adjustment);
 	if (name === null) return [];
 	if (file !== main) return [{
 		code: "adjust-included",
@@ -31300,7 +29586,7 @@ function adjustedPermissions(permissions, { add = [], remove = [] }) {
 	const removed = new Set(remove);
 	return [.../* @__PURE__ */ new Set([...permissions, ...add])].filter((permission) => !removed.has(permission));
 }
-function nameOf$3({ file, path }) {
+function nameOf$4({ file, path }) {
 	return locationOf(file, [...path, "name"]);
 }
 /** Requires that a merchant's own file is no looser than what it includes; of included files, the strictest counts. */
@@ -31383,7 +29669,7 @@ function looserEscalation({ main, rawFiles }) {
 }
 /** Returns the default of a list of permissions, at the first check of what somebody can reach. */
 function defaultBeside({ file, fields }, key) {
-	const index = listOf$1(fields["checks"]).findIndex((check) => fieldsOf(check)["reach"] === true);
+	const index = listOf(fields["checks"]).findIndex((check) => fieldsOf(check)["reach"] === true);
 	return index < 0 ? [] : [{
 		list: DEFAULT_ESCALATION[key],
 		location: locationOf(file, [
@@ -31593,7 +29879,7 @@ function openPlaces(view) {
 		permissionSites: lazily(() => sitesByTwo(permissionLists(view, current))),
 		cannotSites: memoized(({ file, path }) => {
 			const raw = view.rawFiles.find((rawFile) => rawFile.file === file);
-			return sitesByTwo(listOf$1(valueAt(raw?.fields, [...path, "cannot"])).map((item, index) => [
+			return sitesByTwo(listOf(valueAt(raw?.fields, [...path, "cannot"])).map((item, index) => [
 				"",
 				item,
 				locationOf(file, [
@@ -31682,7 +29968,7 @@ function readableContent({ file, fields, roles, adjustments, members, leavers })
 			version: 1,
 			merchant: "-",
 			policies: readablePolicies(fields["policies"]),
-			checks: listOf$1(fields["checks"]).map((check) => readableCheck(fieldsOf(check))),
+			checks: listOf(fields["checks"]).map((check) => readableCheck(fieldsOf(check))),
 			roles: [...roles.flatMap(({ name, id, previously, permissions }) => name === null ? [] : [{
 				name,
 				...id !== null && { id },
@@ -31721,7 +30007,7 @@ function readableCheck(fields) {
 	};
 	return {
 		member: textOf$3(fields["member"]) ?? "",
-		cannot: texts$1(listOf$1(cannot)),
+		cannot: texts$1(listOf(cannot)),
 		...reach
 	};
 }
@@ -31841,7 +30127,7 @@ var init_setting_schemas = __esmMin((() => {
 		examples: ["30d"]
 	}) }), {
 		title: "Renewal period",
-		description: "How long expired invitations of a listed member are renewed.",
+		description: "For how long after the entry's last change expired invitations of a listed member are renewed.",
 		examples: [{ for: "30d" }]
 	});
 	sync = described(strictObject({
@@ -31849,7 +30135,7 @@ var init_setting_schemas = __esmMin((() => {
 		members: syncMode("members", "a live member that this file does not list"),
 		reinvite: optional(union([boolean(), renewalPeriod]), {
 			title: "Invite again",
-			description: "Whether the expired invitation of a listed member is renewed: true, false, or for a period after the last commit that changed the entry, after which the plan only warns. Outside git, it is always renewed.",
+			description: "Whether the expired invitation of a listed member is renewed: true, false, or for a period after the last commit that changed the entry, after which the plan only warns. Outside git, a period never ends.",
 			default: { for: "30d" },
 			examples: [{ for: "30d" }]
 		}),
@@ -31960,7 +30246,7 @@ var init_setting_schemas = __esmMin((() => {
 		reach: reach()
 	}), {
 		title: "A member cannot",
-		description: "Denies these permissions to the member.",
+		description: "Lists permissions that the member must not have.",
 		examples: [{
 			member: "bob@example.com",
 			cannot: ["refunds_create"]
@@ -32209,7 +30495,7 @@ var init_merchant_schema = __esmMin((() => {
 		}),
 		leavers: optional(array(leaver), {
 			title: "Leavers",
-			description: "People who leave. From then on, the address has no membership or invitation, whatever else any file declares, even under members or ignore. Guards apply. If an address has several entries, the earliest counts.",
+			description: "People who leave, and when. From then on, the address has no membership or invitation, whatever else any file declares, even under members or ignore. Guards apply. If an address has several entries, the earliest counts.",
 			default: [],
 			examples: [[{
 				email: "karim@example.com",
@@ -32358,7 +30644,7 @@ function isWhole$2(section, rawFiles, files) {
 }
 /** Returns the entries of a list below two keys, in all files, with their locations. */
 function entriesAt({ rawFiles }, section, key) {
-	return rawFiles.flatMap(({ file, fields }) => listOf$1(fieldsOf(fields[section])[key]).map((value, index) => ({
+	return rawFiles.flatMap(({ file, fields }) => listOf(fieldsOf(fields[section])[key]).map((value, index) => ({
 		value,
 		location: locationOf(file, [
 			section,
@@ -32737,13 +31023,13 @@ function assignableGrants({ members, now }) {
 }
 /** Returns the texts of a list of a file. */
 function textsAt({ file, fields }, path) {
-	return listOf$1(valueAt(fields, path)).flatMap((value, index) => typeof value === "string" ? [{
+	return listOf(valueAt(fields, path)).flatMap((value, index) => typeof value === "string" ? [{
 		text: value,
 		location: locationOf(file, [...path, index])
 	}] : []);
 }
 function checkHolders({ file, fields }) {
-	return listOf$1(fields["checks"]).flatMap((check, index) => listOf$1(fieldsOf(check)["only"]).flatMap((holder, position) => typeof holder === "string" ? [{
+	return listOf(fields["checks"]).flatMap((check, index) => listOf(fieldsOf(check)["only"]).flatMap((holder, position) => typeof holder === "string" ? [{
 		text: holder,
 		location: locationOf(file, [
 			"checks",
@@ -32754,7 +31040,7 @@ function checkHolders({ file, fields }) {
 	}] : []));
 }
 function checkedMembers({ file, fields }) {
-	return listOf$1(fields["checks"]).flatMap((check, index) => {
+	return listOf(fields["checks"]).flatMap((check, index) => {
 		const member = textOf$3(fieldsOf(check)["member"]);
 		return member === null ? [] : [{
 			text: member,
@@ -32767,7 +31053,7 @@ function checkedMembers({ file, fields }) {
 	});
 }
 /** Warns of roles without a holder, if all members and their roles are declared. */
-function heldRoles(merchant) {
+function heldRoles$1(merchant) {
 	const { membersComplete, roles, members, main, referencedRoles } = merchant;
 	const declaredNames = new Set(roles.flatMap(({ name, id, previously }) => [
 		name,
@@ -32848,9 +31134,9 @@ function addedPermissions({ file, path, add }, isWanted) {
 }
 function namedPermissions(raw) {
 	const { file, fields } = raw;
-	const checked = listOf$1(fields["checks"]).flatMap((check, index) => {
+	const checked = listOf(fields["checks"]).flatMap((check, index) => {
 		const { can, cannot } = fieldsOf(check);
-		const listed = listOf$1(cannot).flatMap((permission, position) => typeof permission === "string" ? [{
+		const listed = listOf(cannot).flatMap((permission, position) => typeof permission === "string" ? [{
 			text: permission,
 			location: locationOf(file, [
 				"checks",
@@ -32896,7 +31182,7 @@ var init_references = __esmMin((() => {
 // src/kernel/validate/merchant-rules.ts
 /** Returns the problems between the files of one merchant, without violations of policies and checks. */
 function checkMerchant$1(merchant) {
-	return RULES$2.flatMap((rule) => rule(merchant));
+	return RULES$3.flatMap((rule) => rule(merchant));
 }
 /** Requires that files agree on a member, except for its roles, which are combined. */
 function agreeingMembers({ members, rawFiles }) {
@@ -33051,7 +31337,7 @@ function possibleHolders({ rawFiles, roles }) {
 function settingsOf$1({ fields }) {
 	return SETTINGS$1.filter((path) => valueAt(fields, path) !== void 0);
 }
-var RULES$2, AGREED, SETTINGS$1;
+var RULES$3, AGREED, SETTINGS$1;
 var init_merchant_rules = __esmMin((() => {
 	init_member();
 	init_every_setting();
@@ -33063,7 +31349,7 @@ var init_merchant_rules = __esmMin((() => {
 	init_adjustments();
 	init_identity();
 	init_references();
-	RULES$2 = [
+	RULES$3 = [
 		noDuplicateRoles,
 		noDuplicateMembers,
 		noIgnoredEntries,
@@ -33081,7 +31367,7 @@ var init_merchant_rules = __esmMin((() => {
 		knownMembers,
 		assignableGrants,
 		noLeavers,
-		heldRoles,
+		heldRoles$1,
 		usualPermissions,
 		possibleHolders
 	];
@@ -33171,14 +31457,14 @@ var init_project_schema = __esmMin((() => {
 		}),
 		run: optional(strictObject({
 			max_removals: optional(amountSchema, {
-				title: "Most removals of a run",
-				description: "How many members, over all merchants, one run may remove or take a role from: a count, or a share of the members such as 5%, which allows at least 20 (0% allows none).",
+				title: "Maximum removals of a run",
+				description: "Maximum number of members, across all merchants, that one run may remove or take a role from: a count, or a share of the members such as 5%, which allows at least 20 (0% allows none).",
 				default: "5%",
 				examples: ["5%", 30]
 			}),
 			max_gains: optional(gainLimitsSchema, {
-				title: "Most gains of a run",
-				description: "How many people, over all merchants, one run may newly give what a key names, as in guards.max_gains. A share of the members allows at least 20 (0% allows none).",
+				title: "Maximum gains of a run",
+				description: "Maximum number of people, across all merchants, who may newly gain in one run what a key names, as in guards.max_gains. A share of the members allows at least 20 (0% allows none).",
 				default: { sensitive: "5%" },
 				examples: [{
 					sensitive: "5%",
@@ -33187,7 +31473,7 @@ var init_project_schema = __esmMin((() => {
 			})
 		}), {
 			title: "Limits of a run",
-			description: "Limits over all merchants of a run, of two or more, besides the guards of each.",
+			description: "Limits across all merchants of a run with two or more merchants, in addition to the guards of each.",
 			examples: [{
 				max_removals: "5%",
 				max_gains: { sensitive: "5%" }
@@ -33195,7 +31481,7 @@ var init_project_schema = __esmMin((() => {
 		}),
 		sensitive: optional(array(text$2()), {
 			title: "Sensitive permissions",
-			description: "Globs over the permissions that max_gains means by \"sensitive\" and that outputs point out as a risk; one with ! excludes what others match. The default matches control over access, keys, the account and money.",
+			description: "Globs over the permissions that max_gains calls \"sensitive\" and that outputs report as risks; one with ! excludes what others match. The default matches control over access, keys, the account and money.",
 			default: [...DEFAULT_SENSITIVE],
 			examples: [[
 				"payouts_*",
@@ -33206,7 +31492,7 @@ var init_project_schema = __esmMin((() => {
 		}),
 		permissions: optional(array(text$2()), {
 			title: "Permissions",
-			description: "Permissions that exist, although they look like a typing error: no live role has them, and another one has nearly the same name.",
+			description: "Permissions that exist although they look like typing errors: no live role has them, and another permission has nearly the same name.",
 			default: [],
 			examples: [["tip_edit"]]
 		}),
@@ -33274,7 +31560,7 @@ function allowedSections$1({ main, rawFiles }, { entries }) {
 			key,
 			allowed,
 			rulesFile: file === main ? null : rulesFile,
-			location: keyOf$6(file, [key]),
+			location: keyOf$11(file, [key]),
 			rule
 		}] : []));
 	});
@@ -33305,7 +31591,7 @@ function settingAt({ file, fields }, path) {
 /** Returns whether a setting is the enforced one; patterns may be some of the enforced ones. */
 function agrees(value, enforced) {
 	if (!Array.isArray(value)) return sameValue(value, enforced);
-	return value.every((item) => listOf$1(enforced).includes(item));
+	return value.every((item) => listOf(enforced).includes(item));
 }
 /** Requires that the roles which enforced rules name are known; another merchant under them may have them. */
 function knownNames(merchant, files) {
@@ -33343,9 +31629,9 @@ function isOfAll({ kind }) {
 function ruleLocation({ rule = [], subject }, rawFiles) {
 	if ("origin" in subject) return locationOf(subject.origin.file, subject.origin.path);
 	const raw = rawFiles.find(({ fields }) => valueAt(fields, rule) !== void 0);
-	return raw === void 0 ? null : keyOf$6(raw.file, rule);
+	return raw === void 0 ? null : keyOf$11(raw.file, rule);
 }
-function keyOf$6(file, path) {
+function keyOf$11(file, path) {
 	return {
 		...locationOf(file, path),
 		at: "key"
@@ -33544,7 +31830,7 @@ function normalise(main, validFiles, enforcements) {
 	if (merchant === void 0) return null;
 	const { sync, ignore, guards, policies, checks, roles, members: _members, leavers: _leavers, ...rest } = sections;
 	const { base_url: baseUrl, key_env: keyEnv, ...restOfApi } = api;
-	const included = joined$3(validFiles, ({ file, content }) => content.roles?.flatMap((role, index) => role.adjust === void 0 ? [normaliseRole(role, {
+	const included = joined$4(validFiles, ({ file, content }) => content.roles?.flatMap((role, index) => role.adjust === void 0 ? [normaliseRole(role, {
 		file,
 		path: ["roles", index]
 	})] : []));
@@ -33631,7 +31917,7 @@ function previousNames(previously) {
 }
 /** Combines members by address: roles add up across files, and all other fields agree. */
 function normaliseMembers(validFiles) {
-	const entries = joined$3(validFiles, ({ file, content }) => content.members?.map((member, index) => normaliseMember(member, {
+	const entries = joined$4(validFiles, ({ file, content }) => content.members?.map((member, index) => normaliseMember(member, {
 		file,
 		path: ["members", index]
 	})));
@@ -33757,7 +32043,7 @@ function asUntil(text) {
 	return text === void 0 ? void 0 : parseUntil(text) ?? void 0;
 }
 /** Concatenates a list of all files; `undefined` if no file has it. */
-function joined$3(validFiles, pick) {
+function joined$4(validFiles, pick) {
 	const lists = validFiles.flatMap((each) => {
 		const list = pick(each);
 		return list === void 0 ? [] : [list];
@@ -33854,14 +32140,14 @@ var init_in_file = __esmMin((() => {}));
 // src/kernel/problems/secrets.ts
 /** Finds all literal API keys in a text. */
 function findKeys(text) {
-	return Array.from(text.matchAll(KEY), (match) => ({
+	return Array.from(text.matchAll(KEY$2), (match) => ({
 		start: match.index,
 		end: match.index + match[0].length
 	}));
 }
 /** Masks the API keys in a text, except for their prefixes. */
 function maskKeys(text) {
-	return text.replace(KEY, "$1****");
+	return text.replace(KEY$2, "$1****");
 }
 /** Masks ranges with asterisks, keeping length and lines, so that positions stay valid. */
 function maskRanges(text, stretches) {
@@ -33914,9 +32200,9 @@ function spelled(at, path) {
 		hidden: location
 	};
 }
-var KEY;
+var KEY$2;
 var init_secrets = __esmMin((() => {
-	KEY = new RegExp(`(${/sk_(?:live|test)_(?=(?<![A-Za-z0-9]sk_(?:live|test)_)[\w-]|[A-Za-z0-9]{16})/.source}|${/(?<=[A-Za-z0-9]_)sk_(?=(?=[A-Za-z]*\d)[A-Za-z0-9]{16})/.source})[^\\s"'\`,;\\]})>]*`, "gi");
+	KEY$2 = new RegExp(`(${/sk_(?:live|test)_(?=(?<![A-Za-z0-9]sk_(?:live|test)_)[\w-]|[A-Za-z0-9]{16})/.source}|${/(?<=[A-Za-z0-9]_)sk_(?=(?=[A-Za-z]*\d)[A-Za-z0-9]{16})/.source})[^\\s"'\`,;\\]})>]*`, "gi");
 }));
 
 // src/kernel/schema/synonyms.ts
@@ -34349,7 +32635,7 @@ function textPlace(start, end) {
 }
 function convert(node, position, converter) {
 	if ((0, import_dist$4.isAlias)(node)) return convertAlias(node.source, node, converter);
-	if (!(0, import_dist$4.isScalar)(node) && !(0, import_dist$4.isMap)(node) && !(0, import_dist$4.isSeq)(node)) return NOTHING$3;
+	if (!(0, import_dist$4.isScalar)(node) && !(0, import_dist$4.isMap)(node) && !(0, import_dist$4.isSeq)(node)) return NOTHING$5;
 	const { anchor } = node;
 	if (anchor !== void 0) converter.anchors.set(anchor, null);
 	const converted = (0, import_dist$4.isScalar)(node) ? convertScalar(node, position, converter) : convertCollection(node, position, converter);
@@ -34380,7 +32666,7 @@ function convertCollection(node, position, converter) {
 			code: "yaml-too-deep",
 			limit: 64
 		}, converter);
-		return NOTHING$3;
+		return NOTHING$5;
 	}
 	return (0, import_dist$4.isMap)(node) ? convertMap(node, position, converter) : convertSeq(node, position, converter);
 }
@@ -34440,7 +32726,7 @@ function convertAlias(name, node, converter) {
 			name,
 			circular: target === null
 		}, converter);
-		return NOTHING$3;
+		return NOTHING$5;
 	}
 	converter.aliased += target.size;
 	if (converter.aliased > 1e5) {
@@ -34448,7 +32734,7 @@ function convertAlias(name, node, converter) {
 			code: "yaml-alias-limit",
 			limit: MAX_ALIASED
 		}, converter);
-		return NOTHING$3;
+		return NOTHING$5;
 	}
 	return target;
 }
@@ -34474,13 +32760,13 @@ function setOwn(target, key, value) {
 	});
 	else target[key] = value;
 }
-var import_dist$4, NOTHING$3, LOSSY_NUMBER, OLD_BOOLEAN;
+var import_dist$4, NOTHING$5, LOSSY_NUMBER, OLD_BOOLEAN;
 var init_to_value = __esmMin((() => {
 	import_dist$4 = require_dist$1();
 	init_limits();
 	init_document();
 	init_fast_yaml();
-	NOTHING$3 = {
+	NOTHING$5 = {
 		value: null,
 		size: 1
 	};
@@ -34526,7 +32812,7 @@ var init_bound_files = __esmMin((() => {
 // src/kernel/validate/source-rules.ts
 /** Returns the problems of one file that the schema does not see and that no other file influences. */
 function checkSource(raw, now) {
-	return RULES$1.flatMap((rule) => rule(raw, now));
+	return RULES$2.flatMap((rule) => rule(raw, now));
 }
 /** Requires that ends are in the future and after their beginnings, and that no grant outlives its membership. */
 function soundDates({ members }, now) {
@@ -34688,7 +32974,7 @@ function noRepeatedEntries({ fields, roles, adjustments, leavers }) {
 	const lists = [
 		...LISTS,
 		...listsInFile(fields),
-		...listOf$1(fields["checks"]).flatMap((_, index) => [[
+		...listOf(fields["checks"]).flatMap((_, index) => [[
 			"checks",
 			index,
 			"only"
@@ -34717,7 +33003,7 @@ function noRepeatedEntries({ fields, roles, adjustments, leavers }) {
 		]
 	}])];
 	return [
-		...repeatsIn(listOf$1(fields["include"]), ["include"]).map(({ text, ...places }) => ({
+		...repeatsIn(listOf(fields["include"]), ["include"]).map(({ text, ...places }) => ({
 			code: "duplicate-include",
 			name: text,
 			...places
@@ -34734,7 +33020,7 @@ function noRepeatedEntries({ fields, roles, adjustments, leavers }) {
 			permission: text,
 			...places
 		}))),
-		...[...lists, ...roles.map(({ path }) => [...path, "previously"])].flatMap((path) => repeatsIn(listOf$1(valueAt(fields, path)), path).map(({ text, ...places }) => ({
+		...[...lists, ...roles.map(({ path }) => [...path, "previously"])].flatMap((path) => repeatsIn(listOf(valueAt(fields, path)), path).map(({ text, ...places }) => ({
 			code: "duplicate-entry",
 			text,
 			path,
@@ -34773,7 +33059,7 @@ function value(path) {
 		path
 	};
 }
-var RULES$1, LISTS;
+var RULES$2, LISTS;
 var init_source_rules = __esmMin((() => {
 	init_field();
 	init_member();
@@ -34783,7 +33069,7 @@ var init_source_rules = __esmMin((() => {
 	init_values();
 	init_adjustments();
 	init_identity();
-	RULES$1 = [
+	RULES$2 = [
 		noRepeatedEntries,
 		noRepeatedGrants,
 		clearRoleNames,
@@ -34854,7 +33140,7 @@ function located(file, problems) {
 /** Returns each valid path once; the schema reports the invalid ones. */
 function includesOf({ file, fields }) {
 	const seen = /* @__PURE__ */ new Set();
-	return listOf$1(fields["include"]).flatMap((path, index) => {
+	return listOf(fields["include"]).flatMap((path, index) => {
 		if (typeof path !== "string" || seen.has(path) || includeMistake(path) !== null) return [];
 		seen.add(path);
 		return [{
@@ -35156,7 +33442,7 @@ async function loadRules(root, project, entries, access, now) {
 	const built = new Map(library.roots.map((source) => {
 		const graph = resolveIncludes(source, library.resolve);
 		const problems = rulesProblems(graph, now);
-		const rules = [...problems, ...graph.sources.flatMap((source) => source.problems)].some(isError) ? null : rulesOf(graph, access.by);
+		const rules = [...problems, ...graph.sources.flatMap((source) => source.problems)].some(isError) ? null : rulesOf$1(graph, access.by);
 		return [source.file, {
 			problems,
 			rules,
@@ -35197,7 +33483,7 @@ function rulesProblems({ main, sources, complete, problems }, now) {
 		...checkMerchant$1(context).filter(({ code }) => BETWEEN_RULES.has(code))
 	];
 }
-function rulesOf({ main, sources, complete }, by) {
+function rulesOf$1({ main, sources, complete }, by) {
 	const contents = sources.flatMap(({ file, content }) => content === null ? [] : [{
 		file,
 		content
@@ -35359,7 +33645,7 @@ function unknownRoleHint(near) {
 function settingText(value) {
 	return Array.isArray(value) ? `[${value.map(String).join(", ")}]` : String(value);
 }
-var ENTRY_MESSAGES, PAST, MAX_NAMED$8, MAX_CHAIN, PREVIOUSLY, POLICY_MESSAGES, PROJECT_MESSAGES;
+var ENTRY_MESSAGES, PAST, MAX_NAMED$9, MAX_CHAIN, PREVIOUSLY, POLICY_MESSAGES, PROJECT_MESSAGES;
 var init_entry_messages = __esmMin((() => {
 	init_text();
 	init_project_schema();
@@ -35487,12 +33773,12 @@ var init_entry_messages = __esmMin((() => {
 			hint: "Reduce it: the service will probably reject it."
 		}),
 		"unheld-role": ({ names }) => {
-			const [first = "", ...otherNames] = names.slice(0, MAX_NAMED$8).map((name) => quote(name));
+			const [first = "", ...otherNames] = names.slice(0, MAX_NAMED$9).map((name) => quote(name));
 			return otherNames.length === 0 ? {
 				message: `Nobody holds the role ${first}.`,
 				hint: "Grant it to someone, or remove it."
 			} : {
-				message: `Nobody holds ${names.length} roles of this file: ${[first, ...otherNames].join(", ")}${names.length > MAX_NAMED$8 ? `, and ${names.length - MAX_NAMED$8} more` : ""}.`,
+				message: `Nobody holds ${names.length} roles of this file: ${[first, ...otherNames].join(", ")}${names.length > MAX_NAMED$9 ? `, and ${names.length - MAX_NAMED$9} more` : ""}.`,
 				hint: "Grant them to someone, or remove them."
 			};
 		},
@@ -35548,7 +33834,7 @@ var init_entry_messages = __esmMin((() => {
 			hint: "Remove \"suspended\" once an apply has restored the roles, or set a future end date."
 		})
 	};
-	MAX_NAMED$8 = 5;
+	MAX_NAMED$9 = 5;
 	MAX_CHAIN = 6;
 	PREVIOUSLY = {
 		own: (name) => ({
@@ -35583,11 +33869,11 @@ var init_entry_messages = __esmMin((() => {
 			hint: "Rename it, or remove it."
 		}),
 		"rules-section": ({ key }) => ({
-			message: `A file with enforced rules cannot have ${quote(key)}.`,
+			message: `A file under enforced rules cannot have ${quote(key)}.`,
 			hint: `It may have ${listText(RULE_SECTIONS.map((section) => quote(section)), "and")}, and include files that have them.`
 		}),
 		"rules-in-reach": ({ name, glob }) => ({
-			message: `${quote(name)} is under its own rules: ${quote(glob)} matches it.`,
+			message: `${quote(name)} is subject to its own rules: ${quote(glob)} matches it.`,
 			hint: "Anyone who can change those files could change the rules. Move the rules to a folder that no glob of this entry matches."
 		}),
 		"glob-without-file": ({ glob }) => ({
@@ -35600,11 +33886,11 @@ var init_entry_messages = __esmMin((() => {
 		}),
 		"section-not-allowed": ({ key, allowed, rulesFile }) => ({
 			message: `This file must not have ${quote(key)}.`,
-			hint: [allowed.length === 0 ? "Nothing is allowed but \"version\", \"merchant\" and \"environment\"." : `Allowed here: ${allowed.join(", ")}.`, ...rulesFile === null ? [] : [`A file that a merchant's file includes may have no other sections either. Move ${quote(key)} to ${rulesFile} if it is for all of them, or add it to "allow".`]].join(" ")
+			hint: [allowed.length === 0 ? "Only \"version\", \"merchant\" and \"environment\" are allowed." : `Allowed here: ${allowed.join(", ")}.`, ...rulesFile === null ? [] : [`A file that a merchant's file includes may have no other sections either. Move ${quote(key)} to ${rulesFile} if it is for all merchants, or add it to "allow".`]].join(" ")
 		}),
 		"enforced-setting": ({ path, value }) => ({
-			message: `${path.map(quote).reverse().join(" under ")} differs from the rules that hold for this file, which say ${JSON.stringify(value)}.`,
-			hint: "Remove it here: the rules hold without it."
+			message: `${path.map(quote).reverse().join(" under ")} differs from the rules that apply to this file, which set it to ${JSON.stringify(value)}.`,
+			hint: "Remove it here: the rules apply without it."
 		})
 	};
 }));
@@ -36552,6 +34838,1745 @@ var init_load_merchants = __esmMin((() => {
 	init_unreadable_file();
 }));
 
+// src/kernel/rules/reach.ts
+/**
+* Creates a function that finds what a member can reach; members with the same roles share one answer. Only the permissions
+* that lead to others are followed; what they lead to is looked up when it is asked for.
+*/
+function reaching(access, escalation = {}) {
+	const ways = {
+		...DEFAULT_ESCALATION,
+		...escalation
+	};
+	const worldOf = memoized((_) => openWorld(access, ways));
+	const waysFrom = memoized((start) => followWays(start, worldOf(null)), JSON.stringify);
+	const reachOfRoles = memoized((roles) => reachOf$1(heldRoles(roles, access), worldOf(null), waysFrom), JSON.stringify);
+	return ({ roles }) => reachOfRoles(roles);
+}
+function openWorld({ roles, removed }, escalation) {
+	const allRoles = sorted([...roles].flatMap(([key, role]) => removed.has(key) ? [] : [role]));
+	const names = /* @__PURE__ */ new Map();
+	for (const { name, permissions } of allRoles) for (const permission of permissions ?? []) {
+		const cached = names.get(permission);
+		if (cached === void 0) names.set(permission, /* @__PURE__ */ new Set([name]));
+		else cached.add(name);
+	}
+	const leads = /* @__PURE__ */ new Set([
+		...escalation.assign,
+		...escalation.edit,
+		...escalation.create
+	]);
+	return {
+		escalation,
+		custom: allRoles.filter((role) => role.custom),
+		leading: new Map([...leads].map((permission) => [permission, names.get(permission) ?? NONE$5])),
+		permissions: sortedSet(names.keys()),
+		granting: (permission) => names.get(permission) ?? NONE$5
+	};
+}
+function heldRoles(keys, { roles, removed }) {
+	return sorted(keys.flatMap((key) => removed.has(key) ? [] : roles.get(key) ?? []));
+}
+/** Returns roles in an order that does not depend on the service's. */
+function sorted(roles) {
+	return roles.map((role) => [JSON.stringify([role.name, role.id]), role]).sort(by(([key]) => key)).map(([, role]) => role);
+}
+/** Follows the permissions that lead to others, until no step adds one or shortens a way. */
+function followWays({ leading, customRole }, world) {
+	const ways = new Map(leading.map((permission) => [permission, []]));
+	let assigning = null;
+	let isGrowing = true;
+	while (isGrowing) {
+		isGrowing = false;
+		assigning = shortestWay(world.escalation.assign, ways);
+		for (const [permission, steps] of furtherWays(ways, customRole, world)) {
+			const best = ways.get(permission);
+			if (best !== void 0 && best.length <= steps.length) continue;
+			ways.set(permission, steps);
+			isGrowing = true;
+		}
+	}
+	return {
+		assigning,
+		anything: ways.get(ANYTHING) ?? null
+	};
+}
+function reachOf$1(held, world, waysFrom) {
+	const heldPermissions = new Set(held.flatMap(({ permissions }) => permissions ?? []));
+	const { assigning, anything } = waysFrom({
+		leading: [...world.leading.keys()].filter((permission) => heldPermissions.has(permission)),
+		customRole: held.find(({ custom }) => custom)?.name ?? null
+	});
+	const isAssigned = (permission) => assigning !== null && world.granting(permission).size > 0;
+	const wayTo = (permission) => {
+		if (heldPermissions.has(permission)) return [];
+		const roles = world.granting(permission);
+		if (assigning === null || roles.size === 0) return null;
+		return shortestAssignment(assigning, roles);
+	};
+	return {
+		anything,
+		get permissions() {
+			return assigning === null ? sortedSet(heldPermissions) : world.permissions;
+		},
+		includes: (permission) => heldPermissions.has(permission) || anything !== null || isAssigned(permission),
+		stepsTo: (permission) => {
+			const way = wayTo(permission);
+			return way === null || anything !== null && anything.length < way.length ? anything : way;
+		}
+	};
+}
+/** Yields where the permissions that can be reached lead, one step further. */
+function* furtherWays(ways, customRole, { escalation: { assign, edit, create }, custom, leading }) {
+	const [assigning, editing, creating] = [
+		assign,
+		edit,
+		create
+	].map((some) => shortestWay(some, ways));
+	if (editing && customRole !== null) yield [ANYTHING, withStep(editing.steps, step("edit", editing, customRole))];
+	if (!assigning) return;
+	for (const [permission, names] of leading) if (names.size > 0) yield [permission, shortestAssignment(assigning, names)];
+	const given = editing && (custom.find(({ name }) => editing.steps.some(({ role }) => role === name)) ?? custom[0]);
+	if (editing && given) {
+		const assigned = withStep(joined$3(editing.steps, assigning.steps), step("assign", assigning, given.name));
+		yield [ANYTHING, withStep(assigned, step("edit", editing, given.name))];
+	}
+	if (creating) {
+		const made = withStep(joined$3(creating.steps, assigning.steps), step("create", creating, null));
+		yield [ANYTHING, withStep(made, step("assign", assigning, null))];
+	}
+}
+/** Returns the steps that assign the first of some roles, or one that they assign already. */
+function shortestAssignment(assigning, names) {
+	const isDone = assigning.steps.some(({ does, role }) => does === "assign" && names.has(role ?? ""));
+	const [first = ""] = names;
+	return isDone ? assigning.steps : withStep(assigning.steps, step("assign", assigning, first));
+}
+function step(does, { permission }, role) {
+	return {
+		does,
+		by: permission,
+		role
+	};
+}
+function shortestWay(permissions, ways) {
+	let best = null;
+	for (const permission of permissions) {
+		const steps = ways.get(permission);
+		if (steps !== void 0 && (best === null || steps.length < best.steps.length)) best = {
+			permission,
+			steps
+		};
+	}
+	return best;
+}
+function withStep(steps, step) {
+	return joined$3(steps, [step]);
+}
+/** Joins steps; one that both have is taken once. */
+function joined$3(steps, other) {
+	const isSame = (a, b) => a.does === b.does && a.role === b.role;
+	return [...steps, ...other.filter((step) => !steps.some((ownStep) => isSame(ownStep, step)))];
+}
+var NONE$5, ANYTHING;
+var init_reach = __esmMin((() => {
+	init_memoized();
+	init_text();
+	init_desired();
+	NONE$5 = /* @__PURE__ */ new Set();
+	ANYTHING = Symbol("anything");
+}));
+
+// src/kernel/rules/checks.ts
+/** Returns the violations of the file's checks in an access; members count whatever their status. */
+function checkViolations(rules, judged) {
+	const { checks, enforcedBy } = rules;
+	if (checks.length === 0) return [];
+	const context = contextOf$1(judged, rules);
+	return checks.flatMap((check) => {
+		const text = checkText(check);
+		return violationsOf(check, context).map(({ data, subject, extent }) => ({
+			rule: `check ${text} ${subject === null ? "" : extent.join()}`,
+			subject,
+			extent,
+			check,
+			...data.code === "check-only" && { only: data },
+			refusal: (tense) => ({
+				...toRefusal(data, tense, enforcedBy),
+				check: text
+			}),
+			breaches: () => [breachOfCheck(check, data, enforcedBy)]
+		}));
+	});
+}
+/** Returns a violated check as a problem of the files. */
+function breachOfCheck({ origin }, data, enforcedBy) {
+	const { message, hint } = toRefusal(data, "plan", enforcedBy);
+	const subject = data.code === "check-cannot" ? {
+		kind: "cannot",
+		origin,
+		permission: data.permission
+	} : {
+		kind: "check",
+		origin,
+		key: data.code === "check-only" ? "only" : "at_most"
+	};
+	return {
+		code: data.code,
+		subject,
+		message,
+		hint
+	};
+}
+/** Returns the distinct roles of unknown permissions, because of which checks may be wrong. */
+function unknownToChecks(rules, judged) {
+	return [...unknownToEach(rules, judged).values()].flat();
+}
+/** Returns the distinct roles of unknown permissions, because of which each check may be wrong. */
+function unknownToEach(rules, judged) {
+	const { checks } = rules;
+	if (checks.length === 0) return /* @__PURE__ */ new Map();
+	const context = contextOf$1(judged, rules);
+	const { granted, index } = context;
+	const unknownTo = (check) => permissionsOf$1(check).flatMap((permission) => {
+		return [...new Set(subjectsOf(check, index.people, context).flatMap((person) => granted(person).permissions.has(permission) ? [] : granted(person).unknown))].sort().map((name) => ({
+			name,
+			permission
+		}));
+	});
+	return new Map(checks.map((check) => [check, unknownTo(check)]));
+}
+function contextOf$1(judged, { policies: { escalation }, members }) {
+	const { access, settled } = judged;
+	const reach = reaching(access, escalation);
+	const reachSettled = settled === access ? reach : reaching(settled, escalation);
+	const index = indexAccess(access);
+	const counted = settled === access ? index : indexAccess(settled);
+	const granted = granting(access, () => true);
+	return {
+		...judged,
+		granted,
+		reach,
+		reachSettled,
+		index,
+		counted,
+		addressesOf: openAddresses(members)
+	};
+}
+function permissionsOf$1(check) {
+	return check.kind === "cannot" ? check.cannot : [check.can];
+}
+/** Returns the people who break a check, of those with its permission. */
+function subjectsOf(check, people, { index, find, addressesOf }) {
+	switch (check.kind) {
+		case "only": {
+			const roles = new Set(check.only.flatMap((entry) => entry.startsWith("role:") ? find(entry.slice(5)) ?? [] : []));
+			const allowed = new Set(check.only.flatMap(addressesOf));
+			return people.filter(({ email, roles: held }) => !allowed.has(email?.toLowerCase() ?? "") && !held.some((role) => roles.has(role)));
+		}
+		case "at-most": return people;
+		case "cannot": return addressesOf(check.member).flatMap((address) => index.byAddress.get(address) ?? []);
+		default: return check;
+	}
+}
+function violationsOf(check, context) {
+	const { granted, reach, index } = context;
+	if (check.kind === "at-most") {
+		const { can, atMost } = check;
+		const holders = holdersOfLimit(check, context);
+		if (holders.length <= atMost) return [];
+		countWork(context, holders.length * 5);
+		return [{
+			data: {
+				code: "check-at-most",
+				permission: can,
+				most: atMost,
+				holders: holders.map(({ name }) => name),
+				...check.reach && { reach: true }
+			},
+			subject: null,
+			extent: holders.map(({ id, name }) => id ?? name.toLowerCase())
+		}];
+	}
+	const code = check.kind === "only" ? "check-only" : "check-cannot";
+	const people = check.kind !== "only" ? [] : check.reach ? index.people : peopleWith(index, check.can);
+	countWork(context, people.length);
+	return subjectsOf(check, people, context).flatMap((person) => {
+		const reachable = check.reach ? reach(person) : null;
+		const held = granted(person).permissions;
+		const has = permissionsOf$1(check).filter((permission) => reachable === null ? held.has(permission) : reachable.includes(permission));
+		countWork(context, has.length * (50 + person.roles.length));
+		return has.map((permission) => {
+			const through = rolesGranting(permission, person, context);
+			const steps = reachable?.stepsTo(permission) ?? [];
+			return {
+				data: {
+					code,
+					name: person.name,
+					permission,
+					through,
+					...steps.length > 0 && { steps }
+				},
+				subject: subjectOf$1(person),
+				extent: [permission]
+			};
+		});
+	});
+}
+/** Returns the people who have the permission of a limit, or with `reach` can reach it. */
+function holdersOfLimit({ can, reach }, context) {
+	const { counted, reachSettled } = context;
+	if (!reach) return peopleWith(counted, can);
+	countWork(context, counted.people.length);
+	return counted.people.filter((person) => reachSettled(person).includes(can));
+}
+/** Returns the names of a member's roles that grant a permission. */
+function rolesGranting(permission, person, { access: { roles }, index }) {
+	const granting = index.granting.get(permission);
+	return person.roles.flatMap((key) => granting?.has(key) ? roles.get(key)?.name ?? [] : []).sort();
+}
+/** Returns a check in one line, in a fixed order of keys, to serve as its name. */
+function checkText(check) {
+	const reach = check.reach ? " reach" : "";
+	switch (check.kind) {
+		case "only": return `can${reach} ${check.can}: only ${sortedSet(check.only).join(", ") || "nobody"}`;
+		case "at-most": return `can${reach} ${check.can}: at most ${check.atMost}`;
+		case "cannot": return `${check.member} cannot${reach} ${sortedSet(check.cannot).join(", ")}`;
+		default: return check;
+	}
+}
+/** Subtracts steps of work from the budget; throws `TooMuchWork` if it is used up. */
+function countWork({ budget }, steps) {
+	if (budget === void 0) return;
+	budget.steps -= steps;
+	if (budget.steps < 0) throw new TooMuchWork();
+}
+/** Returns the holders of a role, by its name or id. */
+function holdersBy(role, { holders }, judged) {
+	const key = judged.find(role);
+	const people = (key === void 0 ? void 0 : holders.get(key)) ?? [];
+	countWork(judged, 1 + people.length);
+	return people;
+}
+/** Returns a member as the subject of a violation. */
+function subjectOf$1({ id, email }) {
+	return {
+		id,
+		name: email
+	};
+}
+/** Indexes an access, so that a rule visits only the members that it concerns. */
+function indexAccess({ roles, people: unsorted }) {
+	const people = [...unsorted].sort(by(({ name }) => name));
+	const holders = /* @__PURE__ */ new Map();
+	const byAddress = /* @__PURE__ */ new Map();
+	for (const person of people) {
+		if (person.email !== null) add$1(byAddress, person.email.toLowerCase(), person);
+		for (const role of person.roles) add$1(holders, role, person);
+	}
+	const granting = /* @__PURE__ */ new Map();
+	for (const [key, { permissions }] of roles) for (const permission of permissions ?? []) {
+		const cached = granting.get(permission);
+		if (cached === void 0) granting.set(permission, /* @__PURE__ */ new Set([key]));
+		else cached.add(key);
+	}
+	return {
+		people,
+		holders,
+		byAddress,
+		granting,
+		answers: /* @__PURE__ */ new Map()
+	};
+}
+/** Returns the members with a permission through any role; cached for several checks of one permission. */
+function peopleWith({ holders, granting, answers }, permission) {
+	const cached = answers.get(permission);
+	if (cached !== void 0) return cached;
+	const [first = [], ...otherHolders] = [...granting.get(permission) ?? []].map((role) => holders.get(role) ?? []);
+	const people = otherHolders.length === 0 ? first : [...new Set([first, ...otherHolders].flat())].sort(by(({ name }) => name));
+	answers.set(permission, people);
+	return people;
+}
+function add$1(lists, key, item) {
+	const list = lists.get(key);
+	if (list === void 0) lists.set(key, [item]);
+	else list.push(item);
+}
+var STEPS_OF_HOLDER, STEPS_OF_VIOLATION, TooMuchWork;
+var init_checks = __esmMin((() => {
+	init_text();
+	init_refusals();
+	init_person();
+	init_access();
+	init_reach();
+	STEPS_OF_HOLDER = 5;
+	STEPS_OF_VIOLATION = 50;
+	TooMuchWork = class extends Error {};
+}));
+
+// src/kernel/rules/rule.ts
+/** Returns the refusal of a policy. */
+function policyRefusal(code, resource, name, message, hint) {
+	return {
+		rule: "policy",
+		code,
+		resource,
+		name,
+		check: null,
+		message,
+		hint,
+		override: null
+	};
+}
+/** Returns a refusal in the future tense as a problem of the files. */
+function breachOf(code, key, subject, { message, hint }) {
+	return {
+		code,
+		subject,
+		message,
+		hint,
+		...key !== null && { rule: ["policies", key] }
+	};
+}
+/** Returns the items of a list that another one lacks, in words. */
+function missingFrom(before, after, text) {
+	return before.filter((item) => !after.includes(item)).map(text);
+}
+var init_rule = __esmMin((() => {}));
+
+// src/kernel/rules/email-domains.ts
+/** Returns a test of an address against the allowed domains. */
+function domainTest(domains) {
+	const lower = domains.map((domain) => domain.toLowerCase());
+	const whole = new Set(lower.filter((domain) => !domain.startsWith("*.")));
+	const parents = new Set(lower.filter((domain) => domain.startsWith("*.")).map((domain) => domain.slice(2)));
+	return (email) => {
+		const domain = email.slice(email.lastIndexOf("@") + 1).toLowerCase();
+		const labels = domain.slice(0, MAX_DOMAIN).split(".");
+		return whole.has(domain) || labels.some((_, index) => index > 0 && parents.has(labels.slice(index).join(".")));
+	};
+}
+var KEY$1, emailDomains, MAX_DOMAIN;
+var init_email_domains = __esmMin((() => {
+	init_text();
+	init_refusals();
+	init_rule_table();
+	init_values();
+	init_checks();
+	init_rule();
+	init_email_domains_setting();
+	KEY$1 = "email-domains";
+	emailDomains = {
+		...emailDomainsSetting,
+		diagnostics: { "policy-email-domain": refusalRule("Members' addresses must be in the allowed domains (`email_domains`).") },
+		codes: ["email-domains"],
+		ofAddresses: true,
+		list: (domains) => domains === void 0 ? [] : [{
+			text: `email_domains: ${domains.join(", ") || "none"}`,
+			keys: [],
+			entry: null,
+			violated: KEY$1,
+			alone: domains
+		}],
+		counts: () => [],
+		looser(before, after) {
+			if (before === void 0) return [];
+			if (after === void 0) return ["addresses may be in any domain"];
+			const isAllowed = domainTest(before);
+			const lowerDomains = new Set(before.map((domain) => domain.toLowerCase()));
+			return after.filter((domain) => {
+				const lower = domain.toLowerCase();
+				return !lowerDomains.has(lower) && !isAllowed(`@${lower.replace(/^\*\./, "any.")}`);
+			}).map((domain) => `addresses may be in ${domain}`);
+		},
+		lint(written, { addresses, isLive }) {
+			if (addresses === null) return [];
+			const used = addresses.map((address) => address.toLowerCase().replace(/^.*@/s, ""));
+			return listOf(written).flatMap((entry, index) => {
+				const allowed = textOf$3(entry);
+				if (allowed === null) return [];
+				const domain = allowed.toLowerCase();
+				if (used.some((memberDomain) => domain.startsWith("*.") ? memberDomain.endsWith(domain.slice(1)) : memberDomain === domain)) return [];
+				return [{
+					code: "unused-domain",
+					path: [index],
+					message: `No member${isLive ? "" : " of the files"} has an address of ${quoted(allowed)}, which is allowed.`,
+					hint: "Remove it from the list, so that nobody is invited there by mistake."
+				}];
+			});
+		},
+		isOff: (domains) => domains === void 0,
+		judge(domains, { index, enforcedBy }) {
+			if (domains === void 0) return [];
+			const isAllowed = domainTest(domains);
+			return index.people.filter(({ email }) => email !== null && !isAllowed(email)).map((person) => {
+				const { name } = person;
+				const refusal = policyRefusal(KEY$1, "member", name, `The address ${name} is in none of the allowed domains: ${list(domains) || "there are none"}.`, `Use another address, or ${ruleAdvice("add the domain to policies.email_domains", enforcedBy)}.`);
+				return {
+					rule: KEY$1,
+					subject: subjectOf$1(person),
+					extent: [],
+					check: null,
+					refusal: () => refusal,
+					breaches: () => [breachOf("policy-email-domain", "email_domains", {
+						kind: "member",
+						email: name
+					}, refusal)]
+				};
+			});
+		}
+	};
+	MAX_DOMAIN = 253;
+}));
+
+// src/kernel/rules/escalation.ts
+var WAYS, escalation;
+var init_escalation = __esmMin((() => {
+	init_desired();
+	init_rule();
+	init_escalation_setting();
+	WAYS = [
+		["assign", "assign roles"],
+		["edit", "change roles"],
+		["create", "create roles"]
+	];
+	escalation = {
+		...escalationSetting,
+		codes: [],
+		list: () => [],
+		counts: () => [],
+		looser: (before, after) => WAYS.flatMap(([key, does]) => missingFrom(before?.[key] ?? DEFAULT_ESCALATION[key], after?.[key] ?? DEFAULT_ESCALATION[key], (permission) => `checks no longer count that ${permission} lets somebody ${does}`)),
+		isOff: () => true,
+		judge: () => []
+	};
+}));
+
+// src/kernel/rules/forbid-permissions.ts
+function refusalOf$3(name, permissions, isPlan, enforcedBy) {
+	return policyRefusal(KEY, "role", name, `The role "${name}" ${isPlan ? "would grant" : "grants"} ${list(permissions)}, which no custom role may grant.`, `Remove it from the role, or ${ruleAdvice("from policies.forbid_permissions", enforcedBy)}.`);
+}
+var KEY, forbidPermissions;
+var init_forbid_permissions = __esmMin((() => {
+	init_refusals();
+	init_rule_table();
+	init_rule();
+	init_forbid_permissions_setting();
+	KEY = "forbid-permissions";
+	forbidPermissions = {
+		...forbidPermissionsSetting,
+		diagnostics: { "policy-forbidden-permission": refusalRule("Custom roles must not grant a forbidden permission (`forbid_permissions`).") },
+		codes: ["forbid-permissions"],
+		list: (permissions) => permissions.length === 0 ? [] : [{
+			text: `forbid_permissions: ${permissions.join(", ")}`,
+			keys: [],
+			entry: null,
+			violated: KEY,
+			alone: permissions
+		}],
+		counts: () => [],
+		looser: (before, after) => missingFrom(before, after, (permission) => `custom roles may grant ${permission}`),
+		isOff: (permissions) => permissions.length === 0,
+		judge(permissions, { access, enforcedBy }) {
+			if (permissions.length === 0) return [];
+			const forbidden = new Set(permissions);
+			return [...access.roles].flatMap(([key, { id, custom, name, permissions: grantedPermissions }]) => {
+				const granted = custom ? (grantedPermissions ?? []).filter((permission) => forbidden.has(permission)) : [];
+				if (granted.length === 0) return [];
+				return [{
+					rule: KEY,
+					subject: {
+						id: id === null ? null : key,
+						name
+					},
+					extent: granted,
+					check: null,
+					refusal: (tense) => refusalOf$3(name, granted, tense === "plan", enforcedBy),
+					breaches: () => granted.map((permission) => breachOf("policy-forbidden-permission", "forbid_permissions", {
+						kind: "permission",
+						role: name,
+						permission
+					}, refusalOf$3(name, [permission], true, enforcedBy)))
+				}];
+			});
+		}
+	};
+}));
+
+// src/kernel/rules/max-holders.ts
+function limitText$1(role, max) {
+	return `max_holders ${role}: ${max}`;
+}
+var maxHolders;
+var init_max_holders = __esmMin((() => {
+	init_text();
+	init_refusals();
+	init_rule_table();
+	init_values();
+	init_checks();
+	init_rule();
+	init_max_holders_setting();
+	maxHolders = {
+		...maxHoldersSetting,
+		diagnostics: { "policy-max-holders": refusalRule("A role must not have more holders than allowed (`max_holders`).") },
+		codes: ["max-holders"],
+		list: (limits) => Object.entries(limits).map(([role, max]) => ({
+			text: limitText$1(role, max),
+			keys: [role],
+			entry: null,
+			violated: `max-holders ${role}`,
+			alone: { [role]: max }
+		})),
+		counts: (limits, context) => Object.entries(limits).map(([role, max]) => ({
+			holders: holdersBy(role, context.counted, context),
+			limit: max,
+			bound: "most"
+		})),
+		looser: (before, after) => Object.entries(before).flatMap(([role, max]) => {
+			const now = after[role];
+			if (now !== void 0 && now <= max) return [];
+			return [`"${role}" may have ${max} → ${now ?? "any number of"} holders`];
+		}),
+		lint: (written, { most }) => Object.entries(fieldsOf(written)).flatMap(([role, value]) => {
+			const max = countOf(value);
+			if (most === null || max === null || max < most.members) return [];
+			return [{
+				code: "idle-policy",
+				path: [role],
+				message: `At most ${max} may hold ${quoted(role)}, and ${most.text}.`,
+				hint: "Set the limit to the intended number of holders."
+			}];
+		}),
+		isOff: (limits) => Object.keys(limits).length === 0,
+		judge: (limits, context) => Object.entries(limits).flatMap(([role, max]) => {
+			const holders = holdersBy(role, context.counted, context);
+			if (holders.length <= max) return [];
+			countWork(context, holders.length * 5);
+			const names = holders.map(({ name }) => name);
+			const refusal = (isPlan) => policyRefusal("max-holders", "role", role, `The role "${role}" ${isPlan ? "would have" : "has"} ${counted(names.length, "holder")} (${list(names)}); the limit is ${max}.`, `Remove it from a holder, or ${ruleAdvice("raise policies.max_holders", context.enforcedBy)}.`);
+			return [{
+				rule: `max-holders ${role}`,
+				subject: null,
+				extent: holders.map(({ id, name }) => id ?? name.toLowerCase()),
+				check: null,
+				refusal: (tense) => refusal(tense === "plan"),
+				breaches: () => {
+					const [email = ""] = names.slice(max);
+					const subject = {
+						kind: "grant",
+						email,
+						role: context.find(role) ?? role
+					};
+					return [breachOf("policy-max-holders", "max_holders", subject, refusal(true))];
+				}
+			}];
+		})
+	};
+}));
+
+// src/kernel/rules/max-removals.ts
+/** Returns how many removals a limit allows of so many that are live. */
+function allowedRemovals(limit, live) {
+	return allowedOf(limit, live, 3);
+}
+var ALWAYS_ALLOWED, COMPLETE_HINT, maxRemovals;
+var init_max_removals = __esmMin((() => {
+	init_desired();
+	init_refusals();
+	init_values();
+	init_changed_addresses();
+	init_removals();
+	init_amount();
+	init_max_removals_setting();
+	ALWAYS_ALLOWED = 3;
+	COMPLETE_HINT = "Check that the file is complete. To write the live state to the file, run \"rolecall pull\".";
+	maxRemovals = {
+		...maxRemovalsSetting,
+		codes: ["max-removals"],
+		keepsAccess: true,
+		off: { percent: 100 },
+		undoHints: { "max-removals": () => PARTIAL_UNDO },
+		list: (_, limit) => limit === void 0 ? [] : [{
+			text: `max_removals: ${amountText(limit)}`,
+			keys: [],
+			entry: null,
+			violated: null,
+			alone: limit,
+			item: {
+				kind: "max-removals",
+				limit
+			}
+		}],
+		counts: () => [],
+		looser: (before = DEFAULT_REMOVAL_LIMIT, after = DEFAULT_REMOVAL_LIMIT) => isMore(before, after, 3) ? [`at most ${amountText(before)} → ${amountText(after)} may be removed`] : [],
+		refuse(limit = DEFAULT_REMOVAL_LIMIT, { files, now, scope, changes, after }) {
+			const accepted = new Map(after.people.flatMap(({ status, email, roles }) => status === "accepted" && email ? [[email.toLowerCase(), roles]] : []));
+			const isLoss = lossByNewAddress(files.members ?? [], ({ email }) => accepted.get(email.toLowerCase()) ?? []);
+			const losses = lossesOf({
+				roles: changes.roles,
+				members: changes.members.filter((change) => change.reason !== "address-changed" || isLoss(change))
+			}, files, now);
+			const judge = (resource, removals, live, hint) => {
+				const allowed = allowedRemovals(limit, live);
+				if (removals <= allowed) return [];
+				const later = resource === "member" ? laterText(losses) : "";
+				return [guardRefusal("max-removals", resource, null, `${removals} of ${live} ${resource}s would be removed or lose something${later}; the limit is ${allowed}.`, hint, `max-removals=${removals}`)];
+			};
+			const roles = changes.roles.filter(takesPermissions).length;
+			const liveRoles = scope.roles.filter(({ predefined }) => !predefined).length;
+			return [...judge("role", roles, liveRoles, COMPLETE_HINT), ...judge("member", losing(losses).size, scope.members.length, lossHint(losses, COMPLETE_HINT))];
+		},
+		causes: () => true,
+		lint(written) {
+			const text = textOf$3(written) ?? "";
+			const [, percent] = /^(\d+)\s*%$/.exec(text) ?? [];
+			if (percent === void 0 || Number(percent) < 100) return [];
+			return [{
+				code: "idle-guard",
+				path: [],
+				message: `A limit of ${text} lets a plan remove everything.`,
+				hint: "Set a percentage such as 25%, and override a single plan that must remove more."
+			}];
+		}
+	};
+}));
+
+// src/model/errors.ts
+var RolecallError;
+var init_errors = __esmMin((() => {
+	RolecallError = class extends Error {
+		code;
+		hint;
+		request;
+		retryAt;
+		constructor(code, message, details = {}) {
+			super(message, details.cause === void 0 ? {} : { cause: details.cause });
+			this.name = "RolecallError";
+			this.code = code;
+			this.hint = details.hint;
+			this.request = details.request;
+			this.retryAt = details.retryAt;
+		}
+		/** Returns the failure as data. */
+		get failure() {
+			const { code, message, hint, request, retryAt } = this;
+			return {
+				code,
+				message,
+				...hint !== void 0 && { hint },
+				...request && { request },
+				...retryAt !== void 0 && { retryAt }
+			};
+		}
+	};
+}));
+
+// src/kernel/rules/impact.ts
+/**
+* Returns the permissions that members gain and lose between two states of access, and those that members who
+* gain some could give themselves from then on.
+*/
+function impactOf$1(before, after, { policies: { escalation }, projects, members: entries = [] }) {
+	const touched = touchedBy(before, after);
+	const members = memberImpacts(before, after, touched).sort((a, b) => byCodeUnit(a.name, b.name) || byCodeUnit(JSON.stringify(a), JSON.stringify(b)));
+	const reach = newReach(before, after, touched, escalation);
+	const changedRoles = [...rolesThatDiffer(before, after)].flatMap((key) => [...before.roles.get(key)?.permissions ?? [], ...after.roles.get(key)?.permissions ?? []]);
+	const shown = [.../* @__PURE__ */ new Set([...members.flatMap(({ gained, lost }) => [gained, lost]), ...reach.map(({ permissions }) => permissions)]), changedRoles].flat();
+	const sensitive = sortedSet(shown).filter(sensitiveIn(projects));
+	const formerly = formerlyHeld(before, touched, entries);
+	return {
+		members,
+		permissions: permissionSums(members),
+		roles: roleSums(before, after, touched),
+		...reach.length > 0 && { reach },
+		...formerly.length > 0 && { formerly },
+		...sensitive.length > 0 && { sensitive }
+	};
+}
+/** Returns what people held under a previous address, unless disabled, or by an expired invitation that is renewed. */
+function formerlyHeld(before, touched, entries) {
+	const had = granting(before, ({ status }) => status !== "disabled");
+	const newAddresses = new Map(entries.flatMap(({ email, previously = [] }) => previously.map((address) => [address.toLowerCase(), email.toLowerCase()])));
+	const movedTo = /* @__PURE__ */ new Map();
+	for (const former of newAddresses.size === 0 ? [] : before.people) {
+		const address = newAddresses.get(former.email?.toLowerCase() ?? "");
+		if (address === void 0) continue;
+		const formers = movedTo.get(address);
+		if (formers) formers.push(former);
+		else movedTo.set(address, [former]);
+	}
+	return touched.flatMap(({ was, is }) => {
+		if (is === void 0 || !isActive(is)) return [];
+		const formers = [...was?.status === "expired" ? [was] : [], ...movedTo.get(is.email?.toLowerCase() ?? "") ?? []];
+		const roles = sortedSet(formers.flatMap((former) => former.status === "disabled" ? [] : former.roles));
+		const permissions = sortedSet(formers.flatMap((former) => [...had(former).permissions]));
+		return formers.length === 0 ? [] : [{
+			name: is.name,
+			roles,
+			permissions
+		}];
+	}).sort(by(({ name }) => name));
+}
+function tooMuchReach() {
+	return new RolecallError("file-invalid", `Too many members could newly give themselves too many permissions to list (more than ${counted(MAX_REACH, "entry", "entries")}).`, { hint: "Give fewer members the permissions to change members and roles, or make the change in several steps." });
+}
+function newReach(before, after, touched, escalation) {
+	const [reached, reaches] = [reaching(before, escalation), reaching(after, escalation)];
+	const [had, has] = [granting(before), granting(after)];
+	const allPermissions = sortedSet([...after.roles.values()].flatMap(({ permissions }) => permissions ?? []));
+	const reachedSince = memoized((old) => memoized((now) => missing(now, old)));
+	let size = 0;
+	const newlyReached = (former, current) => {
+		const [old, now] = [had(former).permissions, has(current).permissions];
+		if ([...now].every((permission) => old.has(permission))) return [];
+		const formerReach = former !== void 0 && isActive(former) ? reached(former) : null;
+		if (formerReach !== null && formerReach.anything !== null) return [];
+		const { anything, permissions } = reaches(current);
+		const inReach = anything === null ? permissions : allPermissions;
+		const list = reachedSince(formerReach?.permissions ?? NOTHING$4)(inReach).filter((permission) => !now.has(permission));
+		size += list.length;
+		if (size > MAX_REACH) throw tooMuchReach();
+		return list;
+	};
+	const cache = /* @__PURE__ */ new Map();
+	return touched.flatMap(({ was, is }) => {
+		if (is === void 0) return [];
+		const key = JSON.stringify([was !== void 0 && isActive(was) ? was.roles : null, is.roles]);
+		const permissions = cache.get(key) ?? newlyReached(was, is);
+		cache.set(key, permissions);
+		return permissions.length === 0 ? [] : [{
+			name: is.name,
+			permissions
+		}];
+	}).sort(by(({ name }) => name));
+}
+/**
+* Returns the members whose permissions may differ: all except those with the same roles, which grant the same.
+*/
+function touchedBy(before, after) {
+	const other = rolesThatDiffer(before, after);
+	const touched = [];
+	if (before.people === after.people && other.size === 0) return touched;
+	for (const person of beforeAndAfter(before, after)) {
+		const { was, is } = person;
+		if (was !== is || other.size > 0 && was?.roles.some((role) => other.has(role))) touched.push(person);
+	}
+	return touched;
+}
+function memberImpacts(before, after, touched) {
+	const had = granting(before);
+	const has = granting(after);
+	const differenceFrom = memoized((old) => memoized((now) => ({
+		gained: missing(now.permissions, old.permissions),
+		lost: missing(old.permissions, now.permissions),
+		unknownGained: missing(now.unknown, old.unknown),
+		unknownLost: missing(old.unknown, now.unknown)
+	})));
+	const impacts = [];
+	for (const { was, is } of touched) {
+		const difference = differenceFrom(had(was))(has(is));
+		if (Object.values(difference).some((list) => list.length > 0)) impacts.push({
+			name: is?.name ?? was?.name ?? "",
+			...difference
+		});
+	}
+	return impacts;
+}
+/** Returns the roles whose permissions may differ, or that exist only before or after. */
+function rolesThatDiffer(before, after) {
+	const keys = [...before.roles.keys(), ...after.roles.keys()];
+	return new Set(keys.filter((key) => {
+		const [roleBefore, roleAfter] = [before.roles.get(key), after.roles.get(key)];
+		return roleBefore === void 0 || roleAfter === void 0 || roleBefore.permissions !== roleAfter.permissions;
+	}));
+}
+function missing(from, among) {
+	const amongSet = among instanceof Set ? among : new Set(among);
+	return [...from].filter((item) => !amongSet.has(item)).sort(byCodeUnit);
+}
+function permissionSums(members) {
+	const sums = /* @__PURE__ */ new Map();
+	for (const what of ["gained", "lost"]) for (const [{ [what]: list }, ...more] of groupByKey$1(members, (member) => member[what])) for (const permission of list) {
+		const sum = sums.get(permission) ?? {
+			gained: 0,
+			lost: 0
+		};
+		sum[what] += 1 + more.length;
+		sums.set(permission, sum);
+	}
+	return [...sums].map(([permission, sum]) => ({
+		permission,
+		...sum
+	})).sort(by(({ permission }) => permission));
+}
+function roleSums(before, after, touched) {
+	const more = /* @__PURE__ */ new Map();
+	for (const { was, is } of touched) {
+		countRoles(was, -1, more);
+		countRoles(is, 1, more, after.removed);
+	}
+	const other = new Map([...more].filter(([, sum]) => sum !== 0));
+	if (other.size === 0) return [];
+	const had = /* @__PURE__ */ new Map();
+	for (const person of before.people) countRoles(person, 1, had);
+	return [...other].map(([key, sum]) => ({
+		name: (after.roles.get(key) ?? before.roles.get(key))?.name ?? key,
+		before: had.get(key) ?? 0,
+		after: (had.get(key) ?? 0) + sum
+	})).sort(by((sum) => `${sum.name} ${sum.before} ${sum.after}`));
+}
+function countRoles(person, by, counts, removed = NONE$4) {
+	if (person === void 0 || !isActive(person)) return;
+	for (const key of person.roles) if (!removed.has(key)) counts.set(key, (counts.get(key) ?? 0) + by);
+}
+/** Returns the holders of a role, sorted by name. */
+function holdersOf$1({ people }, roleKey) {
+	return people.filter(({ roles }) => roles.includes(roleKey)).sort(by(({ name }) => name));
+}
+/**
+* Finds pairs of a removed and a created role with the same permissions or holders, which are likely renames.
+*/
+function detectRenames(changes, before, after) {
+	const gone = changes.flatMap((change) => change.kind === "delete" ? [change] : []);
+	const come = changes.flatMap((change) => change.kind === "create" ? [change] : []);
+	if (gone.length === 0) return [];
+	const [hadBefore, hasAfter] = [holderNames(before), holderNames(after)];
+	return come.flatMap((created) => {
+		const holders = hasAfter(`new ${created.name}`);
+		const [twin, ...otherTwins] = gone.filter((removed) => same(removed.before.permissions, created.after.permissions) || same(hadBefore(removed.id), holders));
+		if (twin === void 0 || otherTwins.length > 0) return [];
+		return [{
+			code: "role-likely-renamed",
+			name: created.name,
+			previously: twin.name
+		}];
+	});
+}
+/** Returns a lookup of the names of a role's holders, sorted. */
+function holderNames({ people }) {
+	const holders = /* @__PURE__ */ new Map();
+	for (const { name, roles } of [...people].sort(by(({ name }) => name))) for (const key of roles) {
+		const names = holders.get(key);
+		if (names) names.push(name);
+		else holders.set(key, [name]);
+	}
+	return (key) => holders.get(key) ?? [];
+}
+function same(a, b) {
+	return a.length > 0 && a.length === b.length && a.every((item, index) => item === b[index]);
+}
+var NOTHING$4, MAX_REACH, NONE$4;
+var init_impact = __esmMin((() => {
+	init_memoized();
+	init_text();
+	init_errors();
+	init_access();
+	init_reach();
+	init_sensitive();
+	NOTHING$4 = [];
+	MAX_REACH = 5e6;
+	NONE$4 = /* @__PURE__ */ new Set();
+}));
+
+// src/kernel/rules/min-holders.ts
+function minimumText(role, min) {
+	return `min_holders ${role}: ${min}`;
+}
+/** Returns the minimum of each role, predefined ones by id, with the default for owners where it applies. */
+function minimumsOf(settings) {
+	const numbers = /* @__PURE__ */ new Map();
+	for (const [role, min] of Object.entries(settings ?? {})) {
+		const key = PREDEFINED_ROLES.find((id) => id === `role_${role.toLowerCase()}`) ?? role;
+		numbers.set(key, Math.max(min, numbers.get(key) ?? 0));
+	}
+	return settings !== void 0 && numbers.size === 0 ? {} : {
+		...DEFAULT_MINIMUMS,
+		...Object.fromEntries(numbers)
+	};
+}
+/**
+* Keeps enough accepted holders of each role. A removal is deferred if open invitations would make up for it, and
+* refused otherwise. A role that already has too few holders and loses none is only reported.
+*/
+function keepHolders(settings, { before, after, changes, declared, callerId }) {
+	const [findBefore, findAfter] = [roleFinder(before, declared), roleFinder(after, declared)];
+	const findKeys = (role) => {
+		const keys = [findBefore(role), findAfter(role)].flatMap((key) => key ?? []);
+		return keys.length > 0 ? [...new Set(keys)] : isHeld$1(before, role) ? [role] : [];
+	};
+	const cache = /* @__PURE__ */ new Map();
+	const keysOf = (role) => {
+		const keys = cache.get(role) ?? findKeys(role);
+		cache.set(role, keys);
+		return keys;
+	};
+	const results = rulesOf(settings, keysOf).flatMap(([role, min]) => {
+		const isWritten = Object.hasOwn(settings ?? {}, role);
+		return keysOf(role).map((key) => guardRole({
+			role,
+			key,
+			min,
+			isWritten,
+			before,
+			after,
+			changes,
+			callerId
+		}));
+	});
+	return {
+		deferred: results.flatMap(({ deferred }) => deferred).sort(by((withheld) => withheld.deferred.change.name)),
+		refusals: results.flatMap(({ refusals }) => refusals),
+		findingData: results.flatMap(({ findingData }) => findingData)
+	};
+}
+/** Returns the rules, with the default for owners unless the file sets it, or sets `{}`. */
+function rulesOf(settings, keysOf) {
+	const entries = Object.entries(settings ?? {});
+	const owners = keysOf(OWNER);
+	const defaults = entries.every(([role]) => !keysOf(role).some((key) => owners.includes(key))) && (settings === void 0 || entries.length > 0) ? [[OWNER, OWNERS]] : [];
+	return [...entries, ...defaults].sort(by(([role]) => role));
+}
+/**
+* Checks one role. Nobody can log in as a service account, so the minimum applies both without and with them.
+*/
+function guardRole(rule) {
+	const judged = [judgeRole(rule, isPerson), judgeRole(rule, () => true)];
+	return judged.find(({ refusals }) => refusals.length > 0) ?? judged.find(({ deferred }) => deferred.length > 0) ?? judged.find(({ findingData }) => findingData.length > 0) ?? NOTHING$3;
+}
+function judgeRole({ role, key, min, isWritten, before, after, changes, callerId }, counts) {
+	const accepted = holdersOf$1(before, key).filter(isAccepted$1);
+	const had = accepted.filter(counts);
+	const holders = holdersOf$1(after, key).filter(counts);
+	const has = holders.filter(isAccepted$1);
+	const pending = holders.filter(({ status }) => status === "pending" || status === "invited");
+	const name = before.roles.get(key)?.name ?? role;
+	if (has.length >= had.length) {
+		const wasShort = had.length > 0 || isWritten && before.roles.has(key);
+		return has.length < min && wasShort ? {
+			...NOTHING$3,
+			findingData: [{
+				code: "role-few-holders",
+				name,
+				holders: has.length,
+				min
+			}]
+		} : NOTHING$3;
+	}
+	const needed = Math.min(min, had.length);
+	if (has.length >= needed) return NOTHING$3;
+	const losing = removalsOf(had, has, changes).toSorted(by(({ id }) => id === callerId ? "0" : "1"));
+	const short = needed - has.length;
+	if (has.length + pending.length < needed || losing.length < short) return {
+		...NOTHING$3,
+		refusals: [refusalOf$2(role, name, {
+			before: had.length,
+			after: has.length,
+			min,
+			uncounted: accepted.length - had.length
+		})]
+	};
+	const waitsFor = pending.map((person) => person.name);
+	return {
+		...NOTHING$3,
+		deferred: losing.slice(0, short).map((change) => ({
+			deferred: {
+				change,
+				role: name,
+				waitsFor
+			},
+			key,
+			refusal: (isChained) => waitRefusal(name, change.name, isChained)
+		}))
+	};
+}
+function refusalOf$2(role, name, { before, after, min, uncounted }) {
+	const kept = before === 1 ? "lose its only accepted holder" : `keep ${after === 0 ? "none" : after} of its ${before} accepted holders`;
+	return guardRefusal("min-holders", "role", name, `The role "${name}" would ${kept}${uncounted === 0 ? "" : ", service accounts not counted"}; it needs ${min}.`, "Grant the role to somebody else first, and wait until they have accepted.", `min-holders=${role}:${after}`);
+}
+function isHeld$1({ people }, roleId) {
+	return people.some(({ roles }) => roles.includes(roleId));
+}
+function isPerson({ serviceAccount }) {
+	return serviceAccount === false;
+}
+function isAccepted$1({ status }) {
+	return status === "accepted";
+}
+/** Returns the changes that remove the role from an active holder, sorted by name. */
+function removalsOf(had, has, changes) {
+	const kept = new Set(has.map(({ id }) => id));
+	const lost = new Set(had.filter(({ id }) => !kept.has(id)).map(({ id }) => id));
+	return changes.filter(({ id }) => id !== null && lost.has(id)).sort(by(({ name }) => name));
+}
+/** Returns the refusal of a removal that cannot be deferred, for a reason besides an open invitation if it is chained. */
+function waitRefusal(role, member, isChained) {
+	return guardRefusal("min-holders-wait", "role", role, `Without ${member}, "${role}" would have too few holders${isChained ? ", and this removal would depend on another deferred removal" : " until somebody who is invited has accepted"}.`, "Make the change in two steps: first grant the roles, then remove them when everybody has accepted.", null);
+}
+var OWNER, OWNERS, DEFAULT_MINIMUMS, minHolders, NOTHING$3;
+var init_min_holders = __esmMin((() => {
+	init_text();
+	init_live();
+	init_refusals();
+	init_values();
+	init_access();
+	init_checks();
+	init_impact();
+	init_min_holders_setting();
+	OWNER = "role_owner";
+	OWNERS = 1;
+	DEFAULT_MINIMUMS = { [OWNER]: OWNERS };
+	minHolders = {
+		...minHoldersSetting,
+		codes: ["min-holders", "min-holders-wait"],
+		keepsAccess: true,
+		off: {},
+		list(settings) {
+			const written = Object.entries(settings ?? {}).map(([role, min]) => [
+				role,
+				min,
+				true
+			]);
+			const isOff = settings !== void 0 && written.length === 0;
+			const defaults = Object.entries(isOff ? {} : DEFAULT_MINIMUMS).flatMap(([role, min]) => Object.hasOwn(settings ?? {}, role) ? [] : [[
+				role,
+				min,
+				false
+			]]);
+			return [...written, ...defaults].map(([role, min, isWritten]) => ({
+				text: minimumText(role, min),
+				keys: [role],
+				entry: null,
+				violated: null,
+				alone: { [role]: min },
+				item: {
+					kind: "min-holders",
+					role,
+					min,
+					written: isWritten
+				}
+			}));
+		},
+		counts: (settings, context) => Object.entries(settings ?? {}).flatMap(([role, min]) => {
+			const holders = holdersBy(role, context.index, context).filter((person) => isAccepted$1(person) || person.status === "invited");
+			return [holders.filter(isPerson), holders].map((counted) => ({
+				holders: counted,
+				limit: min,
+				bound: "fewest"
+			}));
+		}),
+		looser(before, after) {
+			const needed = minimumsOf(after);
+			return Object.entries(minimumsOf(before)).flatMap(([role, min]) => {
+				const now = needed[role] ?? 0;
+				return now < min ? [`"${role}" keeps at least ${min} → ${now} accepted holders`] : [];
+			});
+		},
+		withhold: keepHolders,
+		causes: ({ role }, { name, override }) => override === null ? name === role : override.startsWith(`min-holders=${role}:`),
+		/** Counts the people who have accepted a role; nobody logs in as a service account. */
+		report({ role, min, written }, { access, find }, isDeclared) {
+			if (isDeclared) return written ? {
+				status: "unknown",
+				reasons: [`Not known from the files: who has accepted "${role}".`]
+			} : null;
+			const key = find(role);
+			const people = key === void 0 ? [] : holdersOf$1(access, key).filter((person) => isAccepted$1(person) && isPerson(person));
+			if (key === void 0 || people.length === 0 && !written) return written ? {
+				status: "unknown",
+				reasons: [`No role is named ${role}.`]
+			} : null;
+			if (people.length >= min) return {
+				status: "passed",
+				reasons: []
+			};
+			const names = people.length === 0 ? "" : ` (${list(people.map(({ name }) => name))})`;
+			return {
+				status: "failed",
+				reasons: [`${`"${access.roles.get(key)?.name ?? role}" has ${counted(people.length, "accepted holder")}${names}`}; it needs ${min}.`]
+			};
+		},
+		lint: (written) => Object.entries(fieldsOf(written)).flatMap(([role, min]) => countOf(min) === 0 ? [{
+			code: "idle-guard",
+			path: [role],
+			message: `A minimum of 0 has no effect on ${quoted(role)}.`,
+			hint: "Set 1 or more, or remove the line."
+		}] : [])
+	};
+	NOTHING$3 = {
+		deferred: [],
+		refusals: [],
+		findingData: []
+	};
+}));
+
+// src/kernel/rules/protect.ts
+/** Returns what `lint` says about a pattern that matches nothing. */
+function unmatchedPattern(text, key) {
+	return {
+		message: `${quoted(text)} matches no ${key.slice(0, -1)}, live or declared.`,
+		hint: "Check the spelling, or remove the pattern if nothing will match it."
+	};
+}
+/** Returns whether a member only moves from replaced roles to their successors. */
+function movesAlong(change, replaced) {
+	return change.kind === "update" && !takesRoles(change, replaced) && change.fields.every((diff) => diff.field === "roles" && diff.added.length === diff.removed.length);
+}
+function nameIn(image) {
+	if (image === null) return null;
+	return "permissions" in image ? image.name : image.email;
+}
+function isCovered(name, globs, matches) {
+	const lower = name.toLowerCase();
+	return globs.some((glob) => glob.toLowerCase() === lower || isLiteralGlob(name) && matches(glob.toLowerCase(), lower));
+}
+/** "the role "Shift Lead" is", or "members that match "*@example.com" are". */
+function matchedBy(key, name) {
+	const written = key === "roles" ? `"${name}"` : name;
+	return isLiteralGlob(name) ? `the ${key.slice(0, -1)} ${written} is` : `${key} that match "${name}" are`;
+}
+var protect;
+var init_protect = __esmMin((() => {
+	init_glob();
+	init_text();
+	init_scope();
+	init_refusals();
+	init_person();
+	init_values();
+	init_removals();
+	init_protect_setting();
+	protect = {
+		...protectSetting,
+		codes: ["protect"],
+		keepsAccess: true,
+		off: {
+			roles: [],
+			members: []
+		},
+		undoHints: { protect: (file) => file === void 0 ? "Remove the entry from guards.protect." : `Ask those who own ${file}.` },
+		list: ({ roles, members }) => [...roles.map((glob) => ({
+			text: `protect role ${glob}`,
+			keys: ["roles"],
+			entry: glob,
+			violated: null,
+			alone: {
+				roles: [glob],
+				members: []
+			},
+			item: {
+				kind: "protect-role",
+				glob
+			}
+		})), ...members.map((glob) => ({
+			text: `protect ${glob}`,
+			keys: ["members"],
+			entry: glob,
+			violated: null,
+			alone: {
+				roles: [],
+				members: [glob]
+			},
+			item: {
+				kind: "protect-member",
+				glob
+			}
+		}))],
+		counts: () => [],
+		looser: (before, after, { matches, nameOf }) => ["roles", "members"].flatMap((key) => {
+			return (key === "roles" ? [...new Set(before.roles.map(nameOf))] : before.members).filter((name) => !isCovered(name, after[key], matches)).map((name) => `${matchedBy(key, name)} no longer protected`);
+		}),
+		refuse(globs, { files: { members: entries = [] }, scope, changes: due, deferred, matches, enforcedBy }) {
+			if (globs.roles.length + globs.members.length === 0) return [];
+			const pinned = new Map(entries.flatMap(({ id, email }) => id === void 0 ? [] : [[id, email]]));
+			const changes = {
+				roles: [...due.roles, ...deferred.roles],
+				members: [...due.members, ...deferred.members]
+			};
+			const replaced = replacedBy(changes);
+			const personOf = openAddresses(entries);
+			const touched = [...changes.roles.filter(({ kind }) => kind !== "create"), ...changes.members.filter((change) => change.kind !== "create" && !movesAlong(change, replaced))];
+			const ids = new Set(touched.map(({ id }) => id));
+			const members = scope.members.filter(({ id }) => ids.has(id));
+			const addresses = new Map(members.map((member) => [member.id, addressesOf(member)]));
+			return [...new Map(touched.map((change) => [`${change.resource} ${change.id}`, change])).values()].flatMap((change) => {
+				const { resource, name, kind, id, before } = change;
+				const [isRole, key] = [resource === "role", id ?? ""];
+				const ofPerson = change.reason === "address-changed" ? [] : personOf(name);
+				const otherNames = isRole ? [] : [
+					...addresses.get(key) ?? [],
+					pinned.get(key) ?? name,
+					...ofPerson
+				];
+				const names = [
+					id ?? name,
+					name,
+					nameIn(before) ?? name,
+					...otherNames
+				];
+				if (!matchesAny(isRole ? globs.roles : globs.members, names, matches)) return [];
+				return [guardRefusal("protect", resource, name, `The ${resource} ${isRole ? `"${name}"` : name} is protected, and this plan would ${kind} it.`, `Revert the change in the file, or ${ruleAdvice("remove the entry from guards.protect", enforcedBy)}.`, `protect=${name}`)];
+			});
+		},
+		causes({ kind, glob }, { resource, name }, { matches, items }) {
+			if (resource !== (kind === "protect-role" ? "role" : "member")) return false;
+			const names = (pattern) => matchesAny([pattern], [name ?? ""], matches);
+			return names(glob) || !items.some((other) => other.kind === kind && names(other.glob));
+		},
+		lint: (written, { roles, members, matches }) => ["roles", "members"].flatMap((key) => listOf(fieldsOf(written)[key]).flatMap((entry, index) => {
+			const [text, names] = [textOf$3(entry), key === "roles" ? roles : members];
+			if (text === null || names === null || matchesAny([text], names, matches)) return [];
+			return [{
+				code: "unmatched-pattern",
+				path: [key, index],
+				...unmatchedPattern(text, key)
+			}];
+		}))
+	};
+}));
+
+// src/kernel/rules/require-mfa.ts
+function keyOf$10(role) {
+	return `require-mfa ${role}`;
+}
+/** Returns the holders of roles that require MFA, without service accounts: nobody logs in as one. */
+function holdersOf(roles, context) {
+	return roles.flatMap((role) => holdersBy(role, context.index, context).filter(({ serviceAccount }) => !serviceAccount).map((person) => ({
+		role,
+		person
+	})));
+}
+var requireMfa, UNACCEPTED;
+var init_require_mfa = __esmMin((() => {
+	init_text();
+	init_checks();
+	init_rule();
+	init_require_mfa_setting();
+	requireMfa = {
+		...requireMfaSetting,
+		codes: ["require-mfa"],
+		list: (roles) => roles.map((role) => ({
+			text: `require_mfa: ${role}`,
+			keys: [],
+			entry: role,
+			violated: keyOf$10(role),
+			alone: [role]
+		})),
+		counts: () => [],
+		looser: (before, after) => missingFrom(before, after, (role) => `"${role}" no longer requires MFA on login`),
+		isOff: (roles) => roles.length === 0,
+		judge: (roles, context) => holdersOf(roles, context).filter(({ person }) => person.mfa === false).map(({ role, person }) => ({
+			rule: keyOf$10(role),
+			subject: subjectOf$1(person),
+			extent: [],
+			check: null,
+			refusal: (tense) => policyRefusal("require-mfa", "member", person.name, `${person.name} ${tense === "plan" ? "would hold" : "holds"} "${role}" without MFA on login.`, "Ask them to turn on MFA, or remove the role."),
+			breaches: () => []
+		})),
+		unknown: (roles, context) => holdersOf(roles, context).filter(({ person }) => person.mfa === null).map(({ role, person: { name, status } }) => ({
+			finding: {
+				code: "member-mfa-unknown",
+				name,
+				role,
+				invited: UNACCEPTED.has(status)
+			},
+			rule: keyOf$10(role),
+			live: `MFA of ${name} is not known.`,
+			inFiles: (times) => `Not known from the files: MFA of ${counted(times, "holder")} of "${role}".`
+		}))
+	};
+	UNACCEPTED = /* @__PURE__ */ new Set([
+		"invited",
+		"pending",
+		"expired"
+	]);
+}));
+
+// src/kernel/rules/renamed-roles.ts
+/** Returns a lookup of the name that a role of the base branch has in the head branch. */
+function currentNameIn(head, base) {
+	const current = currentNames$1(base.roles ?? [], head.roles ?? []);
+	return (role) => current.get(role) ?? role;
+}
+function currentNames$1(base, head) {
+	const kept = new Set(head.map(({ name }) => name));
+	const pinned = new Map(head.flatMap(({ id, name }) => id === void 0 ? [] : [[id, name]]));
+	const renamed = new Map(head.flatMap(({ name, previously = [] }) => previously.filter((former) => !isLikeRoleId(former)).map((former) => [former, name])));
+	const names = base.flatMap(({ id, name }) => {
+		const now = pinned.get(id ?? "") ?? (kept.has(name) ? void 0 : renamed.get(name));
+		return now === void 0 || now === name ? [] : [[name, now]];
+	});
+	return new Map([...[...renamed].filter(([name]) => !kept.has(name)), ...names]);
+}
+var init_renamed_roles = __esmMin((() => {
+	init_live();
+}));
+
+// src/kernel/rules/require-until.ts
+function judgeEnds() {
+	return {
+		violations: longGrants,
+		compare: compareGrants
+	};
+}
+function keyOf$9(role) {
+	return `require-until ${role}`;
+}
+/** Returns the grants that last longer than the policy allows: from their beginning, else from now. */
+function longGrants(ends, { desired, find, now }) {
+	const limits = Object.entries(ends).flatMap(([role, limit]) => limit === null ? [] : [[role, limit]]);
+	if (limits.length === 0) return [];
+	const keyOfRole = (role) => find(role) ?? role;
+	const gone = leftAt(desired.leavers, now);
+	const staying = (desired.members ?? []).filter(({ email }) => !gone.has(email.toLowerCase()));
+	return limits.flatMap(([role, limit]) => staying.flatMap((member) => {
+		const key = keyOfRole(role);
+		const grant = member.roles?.find((declaredGrant) => keyOfRole(declaredGrant.role) === key);
+		const end = grant && endOf$4(grant.until, member.until);
+		if (grant === void 0 || end === void 0 || end.ends <= now) return [];
+		const start = startOf(grant.from, member.from);
+		const latest = (start?.starts ?? now) + limit.ms;
+		if (lastMoment(end, limit) <= latest) return [];
+		const { email } = member;
+		const from = start?.text ?? null;
+		const since = from === null ? "" : `from ${from} `;
+		const refusal = (tense) => policyRefusal("until-limit", "member", email, `${email} ${tense === "plan" ? "would hold" : "holds"} "${role}" ${since}until ${end.text}; the limit is ${limit.text}.`, `Set an end date within ${limit.text} ${from === null ? "from now" : `of ${from}`}.`);
+		const breach = {
+			...breachOf("policy-until-limit", "require_until", {
+				kind: "grant",
+				email,
+				role: key
+			}, refusal("plan")),
+			severity: "warning"
+		};
+		return [{
+			rule: keyOf$9(role),
+			refusal,
+			breach,
+			member,
+			end,
+			role: grant.role,
+			key
+		}];
+	}));
+}
+/** Refuses new grants, and later ends of existing ones, that last longer than allowed; warns of the others. */
+function compareGrants(ends, declared, { before, base }) {
+	const grants = longGrants(ends, declared);
+	if (grants.length === 0) return {
+		refusals: [],
+		findings: []
+	};
+	const people = new Map(before.people.flatMap((person) => [person.id, person.email?.toLowerCase()].flatMap((name) => name ? [[name, person]] : [])));
+	const nameOf = base === void 0 ? void 0 : currentNameIn(declared.desired, base);
+	const isExisting = (grant) => {
+		const { member } = grant;
+		const former = base?.members?.find(({ email }) => email.toLowerCase() === member.email.toLowerCase());
+		const same = former?.roles?.find(({ role }) => nameOf?.(role) === grant.role);
+		if (former !== void 0 && same !== void 0) return (endOf$4(same.until, former.until)?.ends ?? Number.POSITIVE_INFINITY) >= grant.end.ends;
+		const person = people.get(member.id ?? "") ?? people.get(member.email.toLowerCase());
+		return person !== void 0 && isHeld(person, grant);
+	};
+	return {
+		refusals: grants.flatMap((grant) => isExisting(grant) ? [] : [grant.refusal("plan")]),
+		findings: grants.flatMap((grant) => isExisting(grant) ? [toExistingViolation(grant.refusal("live"))] : [])
+	};
+}
+/** Returns whether a grant is live; who was suspended gets back what was granted before. */
+function isHeld({ roles }, { key, member }) {
+	return roles.includes(key) || member.suspended !== void 0;
+}
+/** Returns the moment that counts for a limit: in days, the last day of an end that is a date is not divided. */
+function lastMoment({ text: end, ends }, limit) {
+	return isDate(end) && !isInHours(limit) ? ends - DAY$1 : ends;
+}
+function isInHours({ text: period }) {
+	return period.endsWith("h");
+}
+function isDate(end) {
+	return !/t/i.test(end);
+}
+function endOf$4(grant, membership) {
+	if (grant === void 0 || membership === void 0) return grant ?? membership;
+	return grant.ends <= membership.ends ? grant : membership;
+}
+function startOf(grant, membership) {
+	if (grant === void 0 || membership === void 0) return grant ?? membership;
+	return grant.starts >= membership.starts ? grant : membership;
+}
+var requireUntil, HINTS$1, DAY$1;
+var init_require_until = __esmMin((() => {
+	init_active_member();
+	init_refusals();
+	init_rule_table();
+	init_checks();
+	init_renamed_roles();
+	init_rule();
+	init_require_until_setting();
+	requireUntil = {
+		...requireUntilSetting,
+		diagnostics: {
+			"policy-require-until": refusalRule("These roles must be granted with an end date (`require_until`)."),
+			"policy-until-limit": warningRule("A new grant should not exceed its limit (`require_until`).")
+		},
+		codes: ["require-until", "until-limit"],
+		list: (ends) => Object.entries(ends).map(([role, longest]) => ({
+			text: `require_until: ${role}`,
+			keys: [],
+			entry: role,
+			violated: keyOf$9(role),
+			alone: { [role]: longest }
+		})),
+		counts: () => [],
+		looser: (before, after) => [...Object.keys(before).flatMap((role) => Object.hasOwn(after, role) ? [] : [`"${role}" may be granted without an end date`]), ...Object.entries(before).flatMap(([role, longest]) => {
+			const now = after[role];
+			if (longest === null || now === void 0 || now !== null && now.ms <= longest.ms) return [];
+			return [`"${role}" may be granted for ${longest.text} → ${now?.text ?? "any time with an end"}`];
+		})],
+		isOff: (ends) => Object.keys(ends).length === 0,
+		judge(ends, context) {
+			const { find, index, members } = context;
+			const roles = Object.keys(ends);
+			if (roles.length === 0) return [];
+			const declared = new Map(members.flatMap((member) => [member.email.toLowerCase(), member.id ?? []].flat().map((key) => [key, member])));
+			return roles.flatMap((role) => {
+				const key = find(role);
+				if (key === void 0) return [];
+				return holdersBy(role, index, context).flatMap((person) => {
+					const { id, name, email } = person;
+					const member = declared.get(id ?? "") ?? declared.get((email ?? name).toLowerCase());
+					countWork(context, 50 + (member?.roles?.length ?? 0));
+					const grant = member?.roles?.find((declaredGrant) => find(declaredGrant.role) === key);
+					if (grant?.until || member?.until) return [];
+					const hint = HINTS$1[grant !== void 0 ? "grant" : member !== void 0 ? "member" : "nothing"](role);
+					const refusal = (tense) => policyRefusal("require-until", "member", name, `${name} ${tense === "plan" ? "would hold" : "holds"} "${role}" without an end date.`, hint);
+					return [{
+						rule: keyOf$9(role),
+						subject: subjectOf$1(person),
+						extent: [],
+						check: null,
+						refusal,
+						breaches: () => {
+							return [breachOf("policy-require-until", "require_until", {
+								kind: "grant",
+								email: name,
+								role: key
+							}, refusal("plan"))];
+						}
+					}];
+				});
+			});
+		},
+		declared: judgeEnds()
+	};
+	HINTS$1 = {
+		grant: (role) => `Write { role: ${role}, until: 2027-01-31 }.`,
+		member: (role) => `Add "until:" to the member, or write { role: ${role}, until: 2027-01-31 } among its roles.`,
+		nothing: () => "The file does not list the member: list it with an end date."
+	};
+	DAY$1 = 864e5;
+}));
+
+// src/kernel/rules/separate.ts
+/** Leaves out sets that are written twice: they are one rule. */
+function distinct$1(sets) {
+	return [...new Map(sets.map((roles) => [keyOf$8(roles), roles])).values()];
+}
+function keyOf$8(roles) {
+	return `separate ${JSON.stringify(roles)}`;
+}
+function refusalOf$1(name, roles, isPlan) {
+	const together = list(roles.map((role) => `"${role}"`), " and ");
+	return policyRefusal("separate", "member", name, `${name} ${isPlan ? "would hold" : "holds"} ${together} together.`, "policies.separate allows only one of these roles: remove the others.");
+}
+var separate;
+var init_separate = __esmMin((() => {
+	init_text();
+	init_refusals();
+	init_rule_table();
+	init_checks();
+	init_rule();
+	init_separate_setting();
+	separate = {
+		...separateSetting,
+		diagnostics: { "policy-separate": refusalRule("Nobody may hold two roles that must be separate (`separate`).") },
+		codes: ["separate"],
+		list: (sets) => distinct$1(sets).map((roles) => ({
+			text: `separate: ${roles.join(", ")}`,
+			keys: [],
+			entry: roles,
+			violated: keyOf$8(roles),
+			alone: [roles]
+		})),
+		counts: () => [],
+		/** Returns the pairs of a set that no other set has, in one line if none is left. */
+		looser: (before, after) => before.flatMap((roles) => {
+			const pairs = roles.flatMap((first, index) => roles.slice(index + 1).map((other) => [first, other]));
+			const free = pairs.filter(([a, b]) => !after.some((set) => set.includes(a) && set.includes(b)));
+			const together = (names) => `${names.map((name) => `"${name}"`).join(" and ")} may be held together`;
+			return free.length === pairs.length ? pairs.length === 0 ? [] : [together(roles)] : free.map(together);
+		}),
+		isOff: (sets) => sets.length === 0,
+		judge(sets, context) {
+			const { index, find } = context;
+			return distinct$1(sets).flatMap((roles) => {
+				const rule = keyOf$8(roles);
+				const names = new Map(roles.map((role) => [find(role), role]).sort(by(([, role]) => role)));
+				const held = /* @__PURE__ */ new Map();
+				for (const name of names.values()) for (const person of holdersBy(name, index, context)) {
+					const rolesOfPerson = held.get(person);
+					if (rolesOfPerson === void 0) held.set(person, [name]);
+					else rolesOfPerson.push(name);
+				}
+				const broken = [...held].filter(([, together]) => together.length > 1);
+				countWork(context, broken.length * 50);
+				return broken.sort(by(([{ name }]) => name)).map(([person, together]) => {
+					const refusal = (tense) => refusalOf$1(person.name, together, tense === "plan");
+					return {
+						rule,
+						subject: subjectOf$1(person),
+						extent: together,
+						check: null,
+						refusal,
+						breaches() {
+							const [first = "", role = ""] = person.roles.filter((key) => names.has(key));
+							const subject = {
+								kind: "grant",
+								email: person.name,
+								role,
+								beside: first
+							};
+							return [breachOf("policy-separate", "separate", subject, refusal("plan"))];
+						}
+					};
+				});
+			});
+		}
+	};
+}));
+
+// src/kernel/rules/every-rule.ts
+/** Returns all policies of a state. */
+function policiesIn(policies) {
+	return POLICY_LIST.map(([name, policy]) => ({
+		policy,
+		value: policies[name]
+	}));
+}
+/** Returns all guards of a state. */
+function guardsIn(guards) {
+	return GUARD_LIST.map(([name, guard]) => ({
+		name,
+		guard,
+		value: guards[name]
+	}));
+}
+function isDefault(item) {
+	return "written" in item && !item.written;
+}
+/** Returns what is looser in some guards than in others, in words. */
+function looserGuards(before, after, context) {
+	return guardsIn(before).flatMap(({ name, guard, value }) => guard.looser(value, after[name], context));
+}
+/** Returns what is looser in some policies than in others, in words. */
+function looserPolicies(before, after, context) {
+	return POLICY_LIST.flatMap(([name, policy]) => policy.looser(before[name], after[name], context));
+}
+/** Returns the guards with those that none of some rules set switched off. */
+function withoutDefaults(guards, isOff) {
+	const off = guardsIn(guards).flatMap(({ name, guard, value }) => value === void 0 && isOff(name) ? [[name, guard.off]] : []);
+	return {
+		...guards,
+		...Object.fromEntries(off)
+	};
+}
+/** Returns all diagnostics by code, for reference documentation. */
+function diagnosticTable() {
+	const ofPolicies = POLICY_LIST.flatMap(([, { diagnostics = {} }]) => Object.entries(diagnostics).map(([code, rule]) => ({
+		code,
+		...rule
+	})));
+	return [...fixedDiagnostics(), ...ofPolicies].toSorted((a, b) => a.code < b.code ? -1 : 1);
+}
+/** Returns the keys in a file that lead to the rule with a refusal's code; `undefined` if no file sets it. */
+function pathOfCode(code) {
+	const rule = BY_CODE.get(code);
+	return rule && [rule.section, rule.key];
+}
+/** Returns whether guards have a rule that a refusal of a guard is by, and not only its default. */
+function isSet(refusal, guards) {
+	const set = guardsIn(guards).find(({ guard }) => guard.codes.includes(refusal.code));
+	if (set === void 0) return true;
+	const { guard, value } = set;
+	const items = guard.list(value, value).map(({ item }) => item);
+	const context = {
+		matches: () => false,
+		items
+	};
+	return value !== void 0 && items.some((item) => !isDefault(item) && guard.causes(item, refusal, context));
+}
+/** Returns whether a file sets the rule that a refusal is by as it holds for the merchant, where files can differ. */
+function decides({ code }, guards, file) {
+	const set = guardsIn(guards).find(({ guard }) => guard.codes.includes(code));
+	if (set === void 0) return true;
+	const { section, key, kind } = set.guard;
+	const written = fieldsOf(file[section])[key];
+	if (kind.limits(written).every(({ role }) => role !== null)) return written !== void 0;
+	return isSameJson(kind.combine([written]), set.value);
+}
+/** Returns the guard with a refusal's code; `undefined` if no file sets it. */
+function guardOfCode(code) {
+	return GUARD_LIST.map(([, guard]) => guard).find(({ codes }) => codes.includes(code));
+}
+/** Returns whether a refusal is by a guard that judges who loses something. */
+function isOfLoss({ code }) {
+	return code === "self-lockout" || guardOfCode(code)?.keepsAccess === true;
+}
+/** Returns the refusal of an undo's plan, whose changes do not come from the file. */
+function refusalOfUndo(refusal, enforcedBy) {
+	const { code, hint } = refusal;
+	return {
+		...refusal,
+		hint: guardOfCode(code)?.undoHints?.[code]?.(enforcedBy) ?? UNDO_HINTS[code] ?? hint
+	};
+}
+var POLICIES, GUARDS, POLICY_LIST, GUARD_LIST, RULES$1, NO_GUARDS, BY_CODE;
+var init_every_rule = __esmMin((() => {
+	init_json_text();
+	init_refusals();
+	init_rule_table();
+	init_values();
+	init_email_domains();
+	init_escalation();
+	init_forbid_permissions();
+	init_max_gains();
+	init_max_holders();
+	init_max_removals();
+	init_min_holders();
+	init_protect();
+	init_require_mfa();
+	init_require_until();
+	init_separate();
+	init_every_setting();
+	POLICIES = {
+		emailDomains,
+		separate,
+		maxHolders,
+		requireUntil,
+		requireMfa,
+		forbidPermissions,
+		escalation
+	};
+	GUARDS = {
+		maxRemovals,
+		maxGains,
+		protect,
+		minHolders
+	};
+	POLICY_LIST = Object.entries(POLICIES);
+	GUARD_LIST = Object.entries(GUARDS);
+	RULES$1 = [...POLICY_LIST, ...GUARD_LIST].map(([, rule]) => rule);
+	NO_GUARDS = Object.fromEntries(GUARD_LIST.map(([name, { off }]) => [name, off]));
+	BY_CODE = new Map(RULES$1.flatMap((rule) => rule.codes.map((code) => [code, rule])));
+}));
+
 // src/kernel/rules/judge-policies.ts
 /** Returns whether no policy is set. */
 function hasNoPolicies({ policies }) {
@@ -36594,7 +36619,7 @@ function judgeDeclarations({ policies }, declared, former) {
 	};
 }
 var init_judge_policies = __esmMin((() => {
-	init_checks$2();
+	init_checks();
 	init_every_rule();
 }));
 
@@ -36625,7 +36650,7 @@ function judgePlan(rules, after, { before, declared }) {
 	}));
 	const ownViolations = byKey$1(declared());
 	const existing = (violation) => {
-		const old = violationsBefore.get(keyOf$5(violation));
+		const old = violationsBefore.get(keyOf$7(violation));
 		const isOwn = keysOf(violation).some((key) => ownViolations.has(key));
 		return old !== void 0 && !isOwn && isNoWorse(violation, old) ? old : null;
 	};
@@ -36662,7 +36687,7 @@ function byKey$1(violations) {
 	return byKey;
 }
 /** Returns the key of a violation by its subject's id, else by its name: entries that are not live have no id. */
-function keyOf$5(violation) {
+function keyOf$7(violation) {
 	return keysOf(violation)[0] ?? "";
 }
 function keysOf({ rule, subject }) {
@@ -36781,39 +36806,9 @@ var init_judge_rules = __esmMin((() => {
 	init_active_member();
 	init_refusals();
 	init_access();
-	init_checks$2();
+	init_checks();
 	init_judge_policies();
 	MAX_STEPS = 2e7;
-}));
-
-// src/model/errors.ts
-var RolecallError;
-var init_errors = __esmMin((() => {
-	RolecallError = class extends Error {
-		code;
-		hint;
-		request;
-		retryAt;
-		constructor(code, message, details = {}) {
-			super(message, details.cause === void 0 ? {} : { cause: details.cause });
-			this.name = "RolecallError";
-			this.code = code;
-			this.hint = details.hint;
-			this.request = details.request;
-			this.retryAt = details.retryAt;
-		}
-		/** Returns the failure as data. */
-		get failure() {
-			const { code, message, hint, request, retryAt } = this;
-			return {
-				code,
-				message,
-				...hint !== void 0 && { hint },
-				...request && { request },
-				...retryAt !== void 0 && { retryAt }
-			};
-		}
-	};
 }));
 
 // src/app/project/project-root.ts
@@ -37981,6 +37976,30 @@ var init_member_changes = __esmMin((() => {
 }));
 
 // src/kernel/diff/former-members.ts
+/**
+* Returns entries without the pins to memberships of previous addresses, which are to be left; reports those of entries
+* with access. A pinned invitation that has expired is renewed to the new address.
+*/
+function withoutFormerPins(entries, live, now, report) {
+	if (!entries.some(({ id, previously }) => id !== void 0 && previously !== void 0)) return entries;
+	const byId = new Map(live.map((member) => [member.id, member]));
+	return entries.map((entry) => {
+		const { id = "", ...unpinned } = entry;
+		const { email: name, previously: formers = [] } = entry;
+		const pinned = byId.get(id);
+		const keys = pinned === void 0 || isExpired(pinned) ? [] : addressKeysOf(pinned);
+		if (keys.includes(name.toLowerCase())) return entry;
+		const previously = formers.find((address) => keys.includes(address.toLowerCase()));
+		if (previously === void 0) return entry;
+		if (activeAt(entry, now).absent === null) report({
+			code: "member-pin-former",
+			name,
+			id,
+			previously
+		});
+		return unpinned;
+	});
+}
 /** Finds the live members of previous addresses. */
 function formerMembers(entries, live) {
 	const renamed = entries.filter(({ previously }) => previously !== void 0);
@@ -38041,7 +38060,7 @@ function planFormer(active, match, former, { roles }, report) {
 				email: member.email,
 				lacking
 			});
-			const narrowed = updateMember(grantsOf(live, member, roles), live, roles, report, reasonOf$3(active));
+			const narrowed = updateMember(grantsOf$1(live, member, roles), live, roles, report, reasonOf$3(active));
 			const removal = deleteMember(live, roles, "address-changed", narrowed?.after ?? void 0);
 			if (waits) waiting.push({
 				change: removal,
@@ -38062,26 +38081,26 @@ function isAccepted({ status }) {
 }
 /** Returns what an entry declares and the membership of its previous address does not have: roles, and other fields. */
 function lackingIn(live, member, roles) {
-	const held = new Set(live.roles.map((id) => keyOf$4(roles.successorOf(id))));
-	const isHeld = (role) => (roles.resolve("", [role], () => void 0) ?? []).every((ref) => held.has(keyOf$4(ref)));
+	const held = new Set(live.roles.map((id) => keyOf$6(roles.successorOf(id))));
+	const isHeld = (role) => (roles.resolve("", [role], () => void 0) ?? []).every((ref) => held.has(keyOf$6(ref)));
 	return [...(member.roles?.filter(({ role }) => !isHeld(role)) ?? []).map(({ role }) => JSON.stringify(role)), ...undeclaredFields(live, member).map((field) => `its ${field}`)];
 }
 /** Returns an entry for a former member with those of its roles that the entry of the new address grants. */
-function grantsOf(live, { email, origin, roles: grants }, roles) {
+function grantsOf$1(live, { email, origin, roles: grants }, roles) {
 	const bare = {
 		email: addressOf$1(live) ?? email,
 		origin
 	};
 	const granted = grants && roles.resolve(email, grants.map(({ role }) => role), () => void 0);
 	if (!granted) return bare;
-	const kept = new Set(granted.map(keyOf$4));
+	const kept = new Set(granted.map(keyOf$6));
 	return {
 		...bare,
-		roles: live.roles.filter((id) => kept.has(keyOf$4(roles.successorOf(id)))).map((role) => ({ role }))
+		roles: live.roles.filter((id) => kept.has(keyOf$6(roles.successorOf(id)))).map((role) => ({ role }))
 	};
 }
 /** Identifies a role, also one that replaces another and does not exist yet. */
-function keyOf$4({ id, name }) {
+function keyOf$6({ id, name }) {
 	return id ?? `new ${name}`;
 }
 var NOBODY, UNCHANGED$1;
@@ -38104,6 +38123,7 @@ var init_former_members = __esmMin((() => {
 function planMembers(desired, { members: live, ignoredMembers }, context) {
 	const findingData = [];
 	const laterFindingData = [];
+	const unresolved = [];
 	const report = (finding) => void findingData.push(finding);
 	const reportLater = (finding) => void laterFindingData.push(finding);
 	const { leaving, live: staying, entries = [], pinned } = divideLeavers(desired, live, context.left);
@@ -38112,12 +38132,13 @@ function planMembers(desired, { members: live, ignoredMembers }, context) {
 		name,
 		id
 	});
-	const { changes: declared, waiting, unclaimed } = planDeclared(entries, {
+	const { changes: declared, waiting, unclaimed } = planDeclared(withoutFormerPins(entries, staying, context.now, report), {
 		live: staying,
 		ignoredMembers
 	}, {
 		...context,
-		reportLater
+		reportLater,
+		unresolved
 	}, report);
 	const removals = [...leaving.map((member) => deleteMember(member, context.roles, "left")), ...desired ? planUnlisted(unclaimed, context, report) : []];
 	const moves = planMoves(live, [...declared, ...removals], context.roles);
@@ -38144,6 +38165,7 @@ function planMembers(desired, { members: live, ignoredMembers }, context) {
 		unlisted,
 		findingData,
 		laterFindingData,
+		unresolved,
 		waiting
 	};
 }
@@ -38242,6 +38264,7 @@ function planMember(active, match, context, report) {
 	const obstacle = obstacleToInvitation(active, match, context);
 	if (obstacle !== null) {
 		report(obstacle);
+		if (obstacle.code === "member-former-disabled") resolveRoles(active, context, report);
 		return [];
 	}
 	if (match.found !== "many" && !(match.found === "pin-missing" && isPinWrong(active, match))) context.roles.resolve(name, active.laterRoles, context.reportLater);
@@ -38273,6 +38296,14 @@ function planMember(active, match, context, report) {
 		}
 		default: return match;
 	}
+}
+/** Reports the roles of an entry that cannot be resolved, although it changes nobody. */
+function resolveRoles({ member, laterRoles }, { roles, reportLater }, report) {
+	roles.resolve(member.email, roleNames(member), report);
+	roles.resolve(member.email, laterRoles, reportLater);
+}
+function roleNames({ roles = [] }) {
+	return roles.map(({ role }) => role);
 }
 /** Returns whether a missing pin is an error: an entry without a membership needs none, unless another member has its address. */
 function isPinWrong({ absent }, match) {
@@ -38353,9 +38384,13 @@ function planFound$1(active, live, context, report) {
 		const obstacle = obstacleToRenewal(name, context);
 		if (obstacle === null) return present(reinviteMember(member, live, roles, report, active.back));
 		report(obstacle);
-		if (obstacle.code === "member-not-accepted") return [];
+		if (obstacle.code === "member-not-accepted") {
+			roles.resolve(name, roleNames(member), report);
+			return [];
+		}
 	}
 	const change = updateMember(member, live, roles, report, reasonOf$3(active));
+	context.unresolved.push(...unresolvedUpdate(active, live, roles, change));
 	if (suspended && change !== null && !active.listsRoles) {
 		const lost = change.fields.flatMap((diff) => diff.field === "roles" ? diff.removed : []);
 		if (lost.length > 0) report({
@@ -38365,6 +38400,17 @@ function planFound$1(active, live, context, report) {
 		});
 	}
 	return present(change);
+}
+/** Returns the update of a member some of whose roles cannot be resolved, without these; empty if one is planned, or they all can be. */
+function unresolvedUpdate(active, live, resolver, planned) {
+	const { email, roles = [] } = active.member;
+	if (planned !== null) return NOTHING$2;
+	const resolved = roles.filter(({ role }) => resolver.resolve(email, [role], unreported) !== null);
+	if (resolved.length === roles.length) return NOTHING$2;
+	return present(updateMember({
+		...active.member,
+		roles: resolved
+	}, live, resolver, unreported, reasonOf$3(active)));
 }
 /** Returns the reason not to renew an expired invitation; `null` if it is renewed. */
 function obstacleToRenewal(name, { sync: { reinvite }, renewal: { asked, committed }, now }) {
@@ -38386,7 +38432,7 @@ function obstacleToRenewal(name, { sync: { reinvite }, renewal: { asked, committ
 function present(change) {
 	return change ? [change] : NOTHING$2;
 }
-var NOTHING$2;
+var unreported, NOTHING$2;
 var init_plan_members = __esmMin((() => {
 	init_member();
 	init_dates();
@@ -38395,6 +38441,7 @@ var init_plan_members = __esmMin((() => {
 	init_match();
 	init_member_changes();
 	init_scope();
+	unreported = () => void 0;
 	NOTHING$2 = [];
 }));
 
@@ -38892,6 +38939,145 @@ var init_resolve = __esmMin((() => {
 	init_suggest();
 	init_text();
 	init_live();
+}));
+
+// src/kernel/rules/base-rules.ts
+/**
+* Returns the enforced rules to judge by, each apart; those of the base branch that the head branch has as well are left
+* out. The default guards hold unless some of the rules set them.
+*/
+function enforcedSets(desired, base) {
+	const former = (base?.enforced ?? []).map((rules) => ({
+		...rules,
+		by: "base"
+	}));
+	const given = [...desired.enforced ?? [], ...former];
+	const distinct = /* @__PURE__ */ new Map();
+	for (const rules of [...given.filter(({ by }) => by === void 0), ...given]) {
+		const meaning = meaningOf(rules);
+		distinct.set(meaning, distinct.get(meaning) ?? rules);
+	}
+	const sets = [...distinct.values()];
+	return sets.map((origin, index) => {
+		const { policies, checks } = origin;
+		const guards = withoutDefaults(origin.guards, (name) => index > 0 || sets.some((rules) => rules.guards[name] !== void 0));
+		const [enforcedBy] = origin.files;
+		return {
+			origin,
+			rules: {
+				...withRulesOf({
+					guards,
+					policies,
+					checks
+				}, desired),
+				enforcedBy
+			}
+		};
+	});
+}
+function meaningOf({ guards, policies, checks }) {
+	return canonicalJson([
+		guards,
+		policies,
+		checks.map(({ origin: _, ...check }) => check)
+	]);
+}
+/**
+* Returns a file's own rules beside enforced ones: only what is written. The defaults are part of the enforced rules, so
+* that the file cannot loosen them.
+*/
+function ownRules(desired, enforced) {
+	if (enforced.length === 0) return desired;
+	return {
+		...desired,
+		guards: withoutDefaults(desired.guards, () => true)
+	};
+}
+/** Returns a desired state with the rules of its base branch, in which renamed roles have their current names. */
+function withRulesOf(base, head) {
+	const nameOf = currentNameIn(head, base);
+	return {
+		...head,
+		...renamedRules(base, nameOf),
+		checks: base.checks.map((check) => withCurrentNames$1(check, nameOf))
+	};
+}
+function withCurrentNames$1(check, nameOf) {
+	if (check.kind !== "only") return check;
+	const holders = check.only.map((holder) => holder.startsWith("role:") ? `role:${nameOf(holder.slice(5))}` : holder);
+	return {
+		...check,
+		only: [...new Set(holders)]
+	};
+}
+/** Returns a refusal as one by enforced rules. */
+function refusalOfEnforced({ files: [file], by }, refusal) {
+	return {
+		...refusal,
+		message: ofRules(refusal.message, file, by),
+		rules: file,
+		...by && { by }
+	};
+}
+/** Returns an existing violation as one of enforced rules. */
+function findingOfEnforced({ files: [file], by }, finding) {
+	return {
+		...finding,
+		message: ofRules(finding.message, file, by),
+		rules: file
+	};
+}
+function ofRules(message, file, by) {
+	return `${message} Enforced by ${file}${by === "base" ? " of the base branch" : ""}.`;
+}
+/** Returns the items of a file's own rules that no enforced rule has as well. */
+function besidesEnforced(ownItems, enforced) {
+	if (enforced.length === 0) return ownItems;
+	const enforcedKeys = new Set(enforced.map(keyOf$5));
+	return ownItems.filter((item) => !enforcedKeys.has(keyOf$5(item)));
+}
+/** Returns the refusals that only the base branch's rules have, with what to do about them. */
+function refusalsOfBase(byBase, ownRefusals) {
+	const ownKeys = new Set(ownRefusals.map(keyOf$5));
+	return byBase.filter((refusal) => !ownKeys.has(keyOf$5(refusal))).map(refusalOfBase);
+}
+/**
+* Returns the refusals of a plan without those that the base branch's rules add for people and roles whom they refuse in the
+* base branch's own files as well: this pull request neither brings them nor can avoid them.
+*/
+function withoutThoseOfBase(refusals, ofBase) {
+	const subjectOf = ({ rule, code, resource, name }) => JSON.stringify([
+		rule,
+		code,
+		resource,
+		name
+	]);
+	const subjects = new Set(ofBase.map(subjectOf));
+	return refusals.filter((refusal) => refusal.by !== "base" || refusal.name === null || !subjects.has(subjectOf(refusal)));
+}
+/** Equal refusals of two branches may state different limits; then they have the same override. */
+function keyOf$5(problem) {
+	const { code, resource, name, message } = problem;
+	if ("severity" in problem) return JSON.stringify([
+		code,
+		resource,
+		name,
+		message
+	]);
+	return JSON.stringify([
+		problem.rule,
+		code,
+		resource,
+		name,
+		problem.override ?? message
+	]);
+}
+var init_base_rules = __esmMin((() => {
+	init_json_text();
+	init_refusals();
+	init_every_rule();
+	init_renamed_roles();
+	init_every_setting();
 }));
 
 // src/kernel/rules/guards.ts
@@ -39836,7 +40022,7 @@ function withholdRemovals({ scope, found, leaveOut, waiting, guards, enforced, .
 			withheldByEnforced: enforced.map((settings) => withheldBy(settings, removals))
 		};
 	};
-	const dividedBy = (...parts) => divide$1(parts.flatMap(removalsIn), holders.callerId);
+	const dividedBy = (...parts) => divide(parts.flatMap(removalsIn), holders.callerId);
 	const whole = withholding(found);
 	const current = leaveOut.size === 0 ? whole : withholding(withoutLeftOut(withParts(found, dividedBy(whole), leaveOut), leaveOut));
 	const divided = dividedBy(current, whole);
@@ -39857,11 +40043,11 @@ function removalsIn({ withheld, withheldByEnforced }) {
 	return [withheld, ...withheldByEnforced].flatMap(({ deferred }) => deferred);
 }
 /** Divides the updates that wait. The caller's stays whole: what it loses, it may need to remove the others. */
-function divide$1(withheld, callerId) {
+function divide(withheld, callerId) {
 	const roles = /* @__PURE__ */ new Map();
 	for (const { deferred: { change }, key } of withheld) if (change.resource === "member" && change.id !== callerId) roles.set(change, (roles.get(change) ?? /* @__PURE__ */ new Set()).add(key));
 	return new Map([...roles].flatMap(([change, keys]) => {
-		const parts = partsOf$4(change, keys);
+		const parts = partsOf$3(change, keys);
 		return parts === null ? [] : [[change.fingerprint, parts]];
 	}));
 }
@@ -39869,7 +40055,7 @@ function divide$1(withheld, callerId) {
 * Divides an update at the removal of some roles; `null` if nothing else is left of it. What it grants waits too: beside a
 * role that stays, it might break a rule. So does a move to the successor of a role.
 */
-function partsOf$4(change, waiting) {
+function partsOf$3(change, waiting) {
 	if (change.kind !== "update") return null;
 	const { before, after } = change;
 	const [ids, names] = [new Set(after.roles.map(({ id }) => id)), new Set(after.roles.map(({ name }) => name))];
@@ -40054,7 +40240,7 @@ function judgeChanges(input, { scope, roles, members, byFile }) {
 		matches
 	};
 	const remaining = apart ? accessAfter(joined, changes, { mergeReplacedRoles: true }) : after;
-	const names = roleNames(remaining, declared);
+	const names = roleNames$1(remaining, declared);
 	const { find } = names;
 	const judge = (rules, findRole = find) => {
 		const compared = {
@@ -40402,7 +40588,7 @@ var init_map_concurrent = __esmMin((() => {}));
 async function gitTimes(file, cwd, now) {
 	const path = resolve(cwd, file);
 	const git = async (...args) => {
-		const { stdout } = await run$4("git", args, {
+		const { stdout } = await run$3("git", args, {
 			cwd: dirname(path),
 			maxBuffer: MAX_OUTPUT$2
 		});
@@ -40429,7 +40615,7 @@ async function gitTimes(file, cwd, now) {
 /** Returns whether a folder belongs to a clone without its older commits. */
 async function isShallow$1(cwd) {
 	try {
-		const { stdout } = await run$4("git", ["rev-parse", "--is-shallow-repository"], { cwd });
+		const { stdout } = await run$3("git", ["rev-parse", "--is-shallow-repository"], { cwd });
 		return stdout.trim() === "true";
 	} catch {
 		return false;
@@ -40448,7 +40634,7 @@ async function deepen({ cwd, env }, { serverUrl, token }) {
 	};
 	for (const credentials of token === "" ? [{}] : [{}, header]) {
 		if (!await isShallow$1(cwd)) break;
-		await run$4("git", [
+		await run$3("git", [
 			"fetch",
 			"--quiet",
 			"--unshallow"
@@ -40514,9 +40700,9 @@ async function readHistories(state, io) {
 function knownTime(time) {
 	return time === void 0 || !Number.isFinite(time) ? null : time;
 }
-var run$4, MAX_OUTPUT$2, UNKNOWN$1, SHALLOW_WARNING, FETCH_TIMEOUT_MS;
+var run$3, MAX_OUTPUT$2, UNKNOWN$1, SHALLOW_WARNING, FETCH_TIMEOUT_MS;
 var init_git_history = __esmMin((() => {
-	run$4 = promisify(execFile);
+	run$3 = promisify(execFile);
 	MAX_OUTPUT$2 = 268435456;
 	UNKNOWN$1 = {
 		lines: () => null,
@@ -40793,7 +40979,7 @@ function statusMessage(status) {
 	return {
 		code: "unexpected-status",
 		title: "",
-		hint: () => "This status is not part of the API contract. Check the base URL; then ask the service's operators."
+		hint: () => "This status is not part of the API contract. Check the base URL; then contact the service's operators."
 	};
 }
 /** Returns the permission that a Problem names, else the documented one; scopes are alternatives, so all are listed. */
@@ -40839,7 +41025,7 @@ var init_problem_details = __esmMin((() => {
 		400: {
 			code: "bad-request",
 			title: "Bad Request",
-			hint: () => "The service rejected the request as malformed. See the detail. If the file is right, report this as a bug in rolecall."
+			hint: () => "The service rejected the request as malformed. See the detail. If the file is valid, report this as a bug in rolecall."
 		},
 		401: {
 			code: "unauthorized",
@@ -40963,7 +41149,7 @@ function lostFailure(lost, context) {
 	const isTooLarge = lost.kind === "too-large";
 	const what = isTooLarge ? "returned" : "got no response:";
 	return new RolecallError(LOST_CODES[lost.kind], `${method} ${path} ${what} ${sanitizeLine(withoutSecrets(lost.message, context.secrets))}.`, {
-		hint: uncertain ? MAY_BE_DONE : isTooLarge ? "This does not match the API contract. Check the base URL; then ask the service's operators." : "Check the base URL and the network, and that the service is up; then run the command again.",
+		hint: uncertain ? MAY_BE_DONE : isTooLarge ? "This does not match the API contract. Check the base URL; then contact the service's operators." : "Check the base URL and the network, and that the service is up; then run the command again.",
 		request: requestOf$1(context, uncertain ? { uncertain } : {}),
 		cause: lost
 	});
@@ -40987,7 +41173,7 @@ function badResponse(response, context, reason) {
 	const clean = (text) => sanitizeLine(withoutSecrets(text, secrets));
 	const what = html ? "with an HTML page instead of JSON" : clean(reason);
 	return new RolecallError("bad-response", `${method} ${path} returned ${response.status}, but ${what}.`, {
-		hint: html ? NOT_THE_SERVICE : `The response (${clean(type)}) does not match the API contract. Check the base URL; then ask the service's operators.`,
+		hint: html ? NOT_THE_SERVICE : `The response (${clean(type)}) does not match the API contract. Check the base URL; then contact the service's operators.`,
 		request: requestOf$1(context, {
 			status: response.status,
 			...write && { uncertain: true }
@@ -41076,6 +41262,21 @@ function createNotApplied(error) {
 	return withErrorDetails(error, {
 		hint: "A lookup shows that it was not created. Try again later.",
 		request
+	});
+}
+/** Returns the failure of a create whose response was lost, whose repeat conflicts, and that no lookup finds. */
+function conflictOfRepeat(error) {
+	return withErrorDetails(error, {
+		message: `${withFullStop(error.message)} The conflict may be with what an earlier attempt of this request created: its response was lost.`,
+		hint: MAY_BE_DONE,
+		request: {
+			...error.request ?? {
+				method: "POST",
+				path: "",
+				attempts: 0
+			},
+			uncertain: true
+		}
 	});
 }
 /** Returns the failure of a create that the service confirms but does not list. */
@@ -41303,7 +41504,7 @@ function query(parameters) {
 }
 function path(merchant, collection, id) {
 	if (isUnsafe(merchant)) throw new RolecallError("usage", `"${merchant}" is not a valid merchant code.`, { hint: "Correct it in the file." });
-	if (id !== void 0 && isUnsafe(id)) throw new RolecallError("bad-response", `The id "${id}" cannot be used in a request.`, { hint: "If it is in no file, it came from the service: ask its operators." });
+	if (id !== void 0 && isUnsafe(id)) throw new RolecallError("bad-response", `The id "${id}" cannot be used in a request.`, { hint: "If it is in no file, it came from the service: contact its operators." });
 	return `/${[
 		"v0.1",
 		"merchants",
@@ -41328,7 +41529,7 @@ function checkBaseUrl(text) {
 	if (url === null || !["http:", "https:"].includes(url.protocol)) throw new RolecallError("usage", "The base URL is not a valid http or https URL.", { hint: baseUrlHint(text) });
 	if (/\/v0\.1\/?$/.test(url.pathname)) throw new RolecallError("usage", "The base URL must not end in /v0.1.", { hint: "Remove it: rolecall adds the API version." });
 	if (url.username || url.password || url.search || url.hash) throw new RolecallError("usage", "The base URL must not contain a user name, a query or a fragment.", { hint: "Set credentials in the environment, not in the URL." });
-	if (url.protocol === "http:" && !isThisMachine(url.hostname)) throw new RolecallError("base-url-insecure", `${url.origin} would send the API key unencrypted.`, { hint: "Use https://; http:// is only allowed for this machine (127.0.0.1, localhost)." });
+	if (url.protocol === "http:" && !isThisMachine(url.hostname)) throw new RolecallError("base-url-insecure", `The API key would be sent to ${url.origin} unencrypted.`, { hint: "Use https://; http:// is only allowed for this machine (127.0.0.1, localhost)." });
 	return url;
 }
 var MEMBERSHIPS_PATH;
@@ -41595,7 +41796,7 @@ function createDenialFinder(openClient) {
 	let isSilent = false;
 	const clientOf = (merchant) => ({ async send(call) {
 		const beforeSending = async () => {
-			if (isSilent) throw notSent(call, "the service did not respond before");
+			if (isSilent) throw notSent(call, "the service did not respond to an earlier request");
 		};
 		try {
 			return await openClient(merchant).send({
@@ -41647,7 +41848,7 @@ var init_find_denied = __esmMin((() => {
 /** Throws RolecallError if a list has, or claims to have, more items than permitted: it may never end. */
 function checkSize(what, items, maxItems) {
 	if (items <= maxItems) return;
-	throw new RolecallError("too-many-items", `${what} has more than ${grouped(maxItems)} entries, so it was not read completely.`, { hint: "If the account is that large, raise --max-items. Otherwise, the service returns an endless list: ask its operators." });
+	throw new RolecallError("too-many-items", `${what} has more than ${grouped(maxItems)} entries, so it was not read completely.`, { hint: "If the account is that large, raise --max-items. Otherwise, the service returns an endless list: contact its operators." });
 }
 /**
 * Lists all items consistently: starts over if the list changes meanwhile, and throws after three times. `what` names
@@ -41675,7 +41876,7 @@ async function listAll(what, readPage, { maxItems, expected = 0, progress = () =
 		if (items !== null) return items;
 	}
 	const isRepeating = firstIds.size === 1 && repeats.pages >= LISTINGS;
-	if (firsts.size === 1 || isRepeating) throw new RolecallError("listing-unstable", `${what} contradicts itself: its pages ${isCounted ? "do not fit its total_count" : "repeat entries"}.`, { hint: `All ${LISTINGS} attempts began with the same entries, so it is probably not being changed. Ask the service's operators.` });
+	if (firsts.size === 1 || isRepeating) throw new RolecallError("listing-unstable", `${what} contradicts itself: its pages ${isCounted ? "do not match its total_count" : "repeat entries"}.`, { hint: `All ${LISTINGS} attempts began with the same entries, so it is probably not being changed. Contact the service's operators.` });
 	throw new RolecallError("listing-unstable", `${what} changed each of the ${LISTINGS} times it was read.`, { hint: "It is probably being changed right now. Run the command again later." });
 }
 /** Requests a few expected pages together with the first, which saves a round trip. */
@@ -42086,7 +42287,7 @@ function createTunnel(target, { origin, authorization }, timeoutMs) {
 /** Returns the error of a failed connection to the proxy: the request itself was not sent. */
 function proxyFailure(error, host) {
 	const lost = lostResponse(error, `${host} (the proxy)`);
-	return new LostResponse(lost?.kind ?? "network", lost?.message ?? `${host} (the proxy) opened no tunnel`, false, error);
+	return new LostResponse(lost?.kind ?? "network", lost?.message ?? `${host} (the proxy) did not open a tunnel`, false, error);
 }
 function refusedTunnel(status, host, path) {
 	if (status >= 500) return new LostResponse("network", `the proxy ${host} cannot reach ${path} (${status})`, false);
@@ -42114,7 +42315,7 @@ var init_transport = __esmMin((() => {
 		wholeTimeoutMs: 12e4,
 		maxBodyBytes: 16777216
 	};
-	CUT$2 = /* @__PURE__ */ new Error("the request was canceled");
+	CUT$2 = /* @__PURE__ */ new Error("the request was cancelled");
 	MISUSE = /^(?:UND_ERR_(?:INVALID_ARG|INVALID_RETURN_VALUE|NOT_SUPPORTED|REQ_CONTENT_LENGTH_MISMATCH)|ERR_INVALID_.*)$/;
 	UNTRUSTED = /^(?:CERT_|ERR_TLS_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA)/;
 	NOT_TLS = {
@@ -42224,7 +42425,7 @@ async function attempt$1(call, state, options, onResponse) {
 	}
 }
 function requestOf(call, { key, userAgent, cancelled }) {
-	const { method, path, body, signal, withinMs } = call;
+	const { method, path, body, signal, withinMs, finishes } = call;
 	return {
 		method,
 		path,
@@ -42235,7 +42436,7 @@ function requestOf(call, { key, userAgent, cancelled }) {
 			...body && { "content-type": "application/json" }
 		},
 		...body && { body: JSON.stringify(body) },
-		...method === "GET" ? signal && { signal } : { notAfter: cancelled },
+		...method === "GET" ? signal && { signal } : !finishes && { notAfter: cancelled },
 		...withinMs !== void 0 && { withinMs }
 	};
 }
@@ -42338,13 +42539,20 @@ function createClient(options) {
 	};
 	/** Throws the last failure of a write that may not be sent any more, or that it was not sent. */
 	const checkCancelled = (call, state) => {
-		const isStopped = cancelled.aborted || state.heldBack?.holdBack.stop.aborted;
+		const isFinished = call.finishes !== true || state.attempts > 0;
+		const isStopped = cancelled.aborted && isFinished || state.heldBack?.holdBack.stop.aborted;
 		if (isWrite(call) && isStopped) throw state.last ?? notSent(call);
 	};
 	const acquire = (call, state) => {
 		const urgent = state.attempts > 0 || call.recheck !== void 0;
 		const signal = isWrite(call) ? cancelled : call.signal;
-		return untilCancelled(call, limiter.acquire(urgent, signal, call.turn), cancelled, state.last);
+		const permit = untilCancelled(call, limiter.acquire(urgent, signal, call.turn), cancelled, state.last);
+		if (call.finishes !== true) return permit;
+		return permit.catch((reason) => {
+			checkCancelled(call, state);
+			if (cancelled.aborted) return UNLIMITED;
+			throw reason;
+		});
 	};
 	/** Throws if the call has used up its time. */
 	const checkTime = (call, state, error) => {
@@ -42464,6 +42672,7 @@ function createClient(options) {
 		const recovered = await call.recover(error);
 		if (recovered !== null) return recovered;
 		const responded = status !== null && !GATEWAY_STATUSES.has(status);
+		if (status === 409 && state.isResponseLost) throw conflictOfRepeat(error);
 		const reason = responded && error.request?.uncertain ? createNotApplied(error) : error;
 		await wait(call, {
 			...failed,
@@ -42477,21 +42686,21 @@ function createClient(options) {
 			attempts: 0,
 			began: now(),
 			maybeApplied: false,
+			isResponseLost: false,
 			recheckedAt: now(),
 			rechecks: 0
 		};
 		const once = isOnce(call);
-		let isResponseLost = false;
 		for (;;) {
 			const ended = await sendOnce(call, state);
 			if (ended.ok) return ended.value;
 			const { status, retryReason, error } = ended;
-			if (once && (error.request?.uncertain || isResponseLost && status === 409)) {
+			if (once && (error.request?.uncertain || state.attempts > 1 && status === 409)) {
 				const recovered = await lookUpCreate(call, ended, state);
 				if (recovered !== null) return recovered;
 			} else await wait(call, ended, state, 0);
-			isResponseLost ||= retryReason?.kind === "uncertain";
-			state.maybeApplied = isResponseLost && !once;
+			state.isResponseLost ||= retryReason?.kind === "uncertain";
+			state.maybeApplied = state.isResponseLost && !once;
 		}
 	} };
 }
@@ -42537,13 +42746,14 @@ function isWrite({ method }) {
 function isOnce(call) {
 	return call.method === "POST";
 }
-var GATEWAY_STATUSES, LATEST_ARRIVAL_MS, RECHECK_MAX_AGE_MS, REASONS;
+var UNLIMITED, GATEWAY_STATUSES, LATEST_ARRIVAL_MS, RECHECK_MAX_AGE_MS, REASONS;
 var init_client = __esmMin((() => {
 	init_errors();
 	init_call();
 	init_check_key();
 	init_request_errors();
 	init_retry();
+	UNLIMITED = { release: () => void 0 };
 	GATEWAY_STATUSES = /* @__PURE__ */ new Set([
 		502,
 		504,
@@ -43388,7 +43598,7 @@ async function createOnce(client, creation) {
 }
 /** Finds a custom role by its exact name. */
 async function findRole(client, merchant, draft) {
-	return bestMatch((await listRoles(client, merchant)).filter(({ name, predefined }) => name === draft.name && !predefined), (role) => isRole$1(role, draft));
+	return bestMatch((await listRoles(client, merchant)).filter(({ name, predefined }) => name === draft.name && !predefined), (role) => isRole$2(role, draft));
 }
 /** Finds a member by its exact address, except expired invitations, which cannot be new. */
 async function findMember(client, merchant, draft) {
@@ -43403,7 +43613,7 @@ function bestMatch(candidates, isSame) {
 		same: same !== void 0
 	};
 }
-function isRole$1(role, draft) {
+function isRole$2(role, draft) {
 	return isAsDrafted(ROLE_FIELDS, draft, roleImage$3(role));
 }
 function isMember(live, { managed, roles, ...draft }) {
@@ -43850,7 +44060,7 @@ function ruleLocations(states, sources) {
 }
 /** Returns the paths of the members' entries in a file by address, in lower case. */
 function entriesOf$2(value) {
-	return new Map(listOf$1(value["members"]).flatMap((entry, index) => {
+	return new Map(listOf(value["members"]).flatMap((entry, index) => {
 		const email = textOf$3(fieldsOf(entry)["email"]);
 		return email === null ? [] : [[email.toLowerCase(), ["members", index]]];
 	}));
@@ -43876,7 +44086,7 @@ function rulesBehind(refusal, state) {
 }
 /** Returns the places of a member's first grant of each role in the list of its entry. */
 function indexesOfGrants(entry) {
-	const grants = listOf$1(fieldsOf(entry)["roles"]);
+	const grants = listOf(fieldsOf(entry)["roles"]);
 	return new Map(grants.map((grant, index) => [textOf$3(grant) ?? textOf$3(fieldsOf(grant)["role"]), index]).reverse());
 }
 /** Returns the paths at which rules of a file first name roles and permissions, by what they name. */
@@ -43900,7 +44110,7 @@ function pathsOfNames(value) {
 }
 var NAMING_CODES, RULES;
 var init_rule_locations = __esmMin((() => {
-	init_checks$2();
+	init_checks();
 	init_every_rule();
 	init_values();
 	init_fast_yaml();
@@ -43925,6 +44135,50 @@ var init_rule_locations = __esmMin((() => {
 // src/ask/report/build-access-report.ts
 var init_build_access_report = __esmMin((() => {
 	init_member();
+}));
+
+// src/kernel/diff/change-parts.ts
+/** Returns the parts of an update: items of lists, properties of metadata, and other fields as a whole. */
+function updateParts({ before, after }) {
+	return differingParts(before, after);
+}
+/** Returns the parts in which two images of a role, or of a member, differ. */
+function differingParts(a, b) {
+	if (isRole$1(a)) return isRole$1(b) ? changedParts(ROLE_FIELDS, a, b) : [];
+	return isRole$1(b) ? [] : changedParts(MEMBER_FIELDS, memberValues$1(a), memberValues$1(b));
+}
+function imageWithParts(image, other, parts) {
+	if (isRole$1(image)) return isRole$1(other) ? withParts$1(ROLE_FIELDS, image, other, parts) : image;
+	if (isRole$1(other)) return image;
+	return withValues(image, withParts$1(MEMBER_FIELDS, memberValues$1(image), memberValues$1(other), parts));
+}
+/** Returns an update with some of its parts only. */
+function withSomeParts(update, parts) {
+	if (update.resource === "role") {
+		const after = imageWithParts(update.before, update.after, parts);
+		const fields = roleDiffs(update.before, after);
+		return withFingerprint({
+			...update,
+			after,
+			fields
+		});
+	}
+	const after = imageWithParts(update.before, update.after, parts);
+	const fields = memberDiffs(update.before, after);
+	return withFingerprint({
+		...update,
+		after,
+		fields
+	});
+}
+function isRole$1(image) {
+	return "permissions" in image;
+}
+var init_change_parts = __esmMin((() => {
+	init_field();
+	init_member();
+	init_role();
+	init_fingerprint();
 }));
 
 // src/kernel/plan/due.ts
@@ -43998,23 +44252,30 @@ function backTimes(reason, { suspended }) {
 function updateTimes(diff, reason, member) {
 	if (diff.field !== "roles") return [void 0];
 	const { from } = member;
-	return [...diff.added.flatMap((ref) => {
+	const added = diff.added.flatMap((ref) => {
 		const starts = [
 			from?.starts,
 			grantOf(ref, member)?.from?.starts,
 			...backTimes(reason, member)
 		].filter((time) => time !== void 0);
 		return starts.length === 0 ? [void 0] : starts;
-	}), ...diff.removed.map((ref) => endOf$3(ref, reason, member))];
+	});
+	const isForeign = (ref) => member.roles !== void 0 && grantOf(ref, member) === void 0;
+	return [...added, ...diff.removed.map((ref) => isForeign(ref) ? void 0 : endOf$3(ref, reason, member))];
 }
-/** Returns when a role that is removed has ended. A declared one is removed only after its end, or while it is suspended. */
+/** Returns when a role that is removed has ended: with all its grants, or whatever role it is by a suspension. */
 function endOf$3(ref, reason, member) {
-	const grant = grantOf(ref, member);
-	const isDeclared = grant !== void 0 || member.roles === void 0;
-	return reason === "suspended" && isDeclared ? member.suspended?.from?.starts : grant?.until?.ends;
+	const suspended = reason === "suspended" ? member.suspended?.from?.starts : void 0;
+	if (suspended !== void 0) return suspended;
+	const grants = grantsOf(ref, member);
+	return grants.length === 0 ? void 0 : Math.max(...endsOfGrants({ roles: grants }));
 }
-function grantOf({ id, name }, { roles = [] }) {
-	return roles.find(({ role }) => role === name || role === id);
+function grantOf(ref, member) {
+	return grantsOf(ref, member)[0];
+}
+/** Returns the grants of a role: two if an entry grants it by its name and by its id. */
+function grantsOf({ id, name }, { roles = [] }) {
+	return roles.filter(({ role }) => role === name || role === id);
 }
 function entryOf$2({ id, name }, { members = [] }) {
 	return members.find((member) => member.id !== void 0 && member.id === id) ?? members.find(({ email }) => email.toLowerCase() === name.toLowerCase()) ?? members.find((member) => addressesOfPerson(member).includes(name.toLowerCase()));
@@ -44024,40 +44285,282 @@ function leftSince(addresses, { leavers = [] }) {
 	const times = leavers.flatMap(({ email, from }) => keys.has(email.toLowerCase()) ? from.starts : []);
 	return times.length === 0 ? void 0 : Math.min(...times);
 }
+/** Plans only what takes access that has ended. No rule refuses the plan: what a rule keeps is a warning. */
+function planEnded(unordered) {
+	const input = orderedInput(unordered);
+	const { plan, kept } = endedAccess(proposeChanges(input), input);
+	return reported(plan, kept);
+}
+/**
+* Returns the plan of what takes ended access in place of one that is refused or has errors, with a warning for each
+* change that gives access and is left out.
+*/
+function endedInstead(refused, refusals, ended) {
+	const because = [...refusals.map(({ message, override, rules }) => ({
+		message,
+		override: rules === void 0 && override !== null && isBoundToPeople(override) ? `${override}@${refused.fingerprint.slice(0, 12)}` : null
+	})), ...refused.findings.filter(isRoleError).map(({ message }) => ({
+		message,
+		override: null
+	}))];
+	return reported(ended, refused.changes.filter(givesAccess).map(({ name }) => ({
+		code: "due-left-out",
+		name,
+		because
+	})));
+}
+/** Returns whether an error is about a role: rules may not be judged correctly. Others concern a member alone. */
+function isRoleError({ severity, resource }) {
+	return severity === "error" && resource === "role";
+}
+/** Adds findings to a plan, whose errors are warnings: they concern nothing that it changes. */
+function reported(plan, data) {
+	return {
+		...plan,
+		findings: [...plan.findings, ...data.map(toFinding)].map(asWarning)
+	};
+}
+function asWarning(finding) {
+	return {
+		...finding,
+		severity: "warning"
+	};
+}
+/** Takes all ended access but what a rule refuses to take. */
+function endedAccess(proposed, input) {
+	const { desired, leaveOut, now } = input;
+	const candidates = [...proposed.members.changes, ...proposed.members.unresolved].flatMap((change) => {
+		const part = !givesAccess(change) && dueSince(change, desired, now) !== null ? change : endedPart$1(change, input);
+		return part === null || leaveOut?.has(part.fingerprint) ? [] : part;
+	});
+	const kept = [];
+	let taking = [];
+	let plan = null;
+	const take = (more) => {
+		const ids = new Set(more.map(({ id }) => id));
+		const together = [...taking.filter(({ id }) => !ids.has(id)), ...more];
+		const tried = planTakings(together, proposed, input);
+		if (tried.refusals.length > 0) return tried.refusals;
+		taking = together;
+		plan = tried;
+		return [];
+	};
+	const takeAll = (changes) => {
+		const refusals = take(changes);
+		const [change, ...others] = changes;
+		if (refusals.length === 0 || change === void 0) return;
+		if (others.length > 0) {
+			const half = Math.ceil(changes.length / 2);
+			takeAll(changes.slice(0, half));
+			takeAll(changes.slice(half));
+			return;
+		}
+		kept.push({
+			code: "due-kept",
+			name: change.name,
+			because: refusals
+		});
+		let own = /* @__PURE__ */ new Set();
+		for (const { id } of removedBy(change)) {
+			const roles = /* @__PURE__ */ new Set([...own, id]);
+			const part = takingOnly(change, ({ id: other }) => roles.has(other));
+			if (part !== null && part.fingerprint !== change.fingerprint && take([part]).length === 0) own = roles;
+		}
+	};
+	takeAll(candidates.toSorted(by(takingOrder)));
+	const unmatched = unmatchedAccess(proposed, input);
+	return {
+		plan: plan ?? planTakings([], proposed, input),
+		taking,
+		kept: [...kept, ...unmatched]
+	};
+}
+/**
+* Returns the key by which changes are sorted that take access: if a role has to keep a holder, this is rather somebody who
+* stays, and nobody waits for an invitation that is taken as well.
+*/
+function takingOrder({ kind, reason, before, name, id }) {
+	return `${before?.status !== "accepted" ? 0 : reason === "left" ? 1 : kind === "delete" ? 2 : 3} ${name} ${id}`;
+}
+/** Plans some of the changes that take ended access. Rules that these cannot break, as before, are warnings. */
+function planTakings(selected, proposed, input) {
+	const plan = planSelected(selected, proposed, input);
+	const others = plan.refusals.filter((refusal) => !isOfLoss(refusal));
+	return {
+		...plan,
+		refusals: plan.refusals.filter(isOfLoss),
+		findings: [...plan.findings, ...others.map(toExistingViolation)]
+	};
+}
+/** Plans some of the changes of members, and leaves out all others. */
+function planSelected(selected, proposed, input) {
+	const { desired, leaveOut = [], now } = input;
+	const { changes: all, unchanged } = proposed.members;
+	const byKey = new Map(selected.map((change) => [keyOf$4(change), change]));
+	const found = new Set(all.map(keyOf$4));
+	const added = selected.filter((change) => !found.has(keyOf$4(change)));
+	const parts = {
+		...proposed,
+		members: {
+			...proposed.members,
+			changes: [...all.map((change) => byKey.get(keyOf$4(change)) ?? change), ...added],
+			unchanged: unchanged - added.length,
+			laterFindingData: []
+		}
+	};
+	const isSelected = (change) => change.resource === "member" && byKey.has(keyOf$4(change)) && (dueSince(change, desired, now) !== null || endedPart$1(change, input)?.fingerprint === change.fingerprint);
+	const whole = planChanges(input, parts);
+	const otherChanges = [...whole.changes.filter((change) => !isSelected(change)), ...whole.deferred.map(({ change }) => change)];
+	const out = /* @__PURE__ */ new Set([...leaveOut, ...otherChanges.map(({ fingerprint }) => fingerprint)]);
+	const plan = otherChanges.length === 0 ? whole : planChanges({
+		...input,
+		leaveOut: out
+	}, parts);
+	const listed = new Set(plan.deferred.map(({ change }) => change.fingerprint));
+	const waiting = whole.deferred.filter(({ change }) => !listed.has(change.fingerprint) && isSelected(change));
+	return waiting.length === 0 ? plan : {
+		...plan,
+		deferred: [...plan.deferred, ...waiting]
+	};
+}
+function keyOf$4({ id, name }) {
+	return id ?? name;
+}
+/** Reports the entries with ended access of which it is not clear to whom they belong. */
+function unmatchedAccess({ members, scope }, { desired, now }) {
+	const names = new Map(scope.roles.map(({ id, name }) => [id, name]));
+	return members.findingData.flatMap((data) => {
+		if (data.code !== "member-ambiguous" && data.code !== "member-pin-missing") return [];
+		const { name } = data;
+		const entry = desired.members?.find(({ email }) => email === name);
+		const people = scope.members.filter((member) => addressKeysOf(member).includes(name.toLowerCase()));
+		if (entry === void 0) return [];
+		const active = activeAt(entry, now);
+		const isEnded = (id) => (endOf$3({
+			id,
+			name: names.get(id) ?? id
+		}, reasonOf$3(active), entry) ?? Number.POSITIVE_INFINITY) <= now;
+		const keeps = active.absent === "ended" || people.some(({ roles }) => roles.some(isEnded));
+		const { message, hint } = toFinding(data);
+		return keeps ? [{
+			code: "due-kept",
+			name,
+			because: [{
+				message,
+				hint: hint ?? ""
+			}]
+		}] : [];
+	});
+}
+/** Returns the part of an update that takes ended access and nothing else; `null` if there is none. */
+function endedPart$1(change, { desired, now }) {
+	const member = entryOf$2(change, desired);
+	if (member === void 0) return null;
+	return takingOnly(change, (ref) => (endOf$3(ref, change.reason, member) ?? Number.POSITIVE_INFINITY) <= now);
+}
+/** Returns the part of an update that only takes some of the roles that it takes; `null` if it takes none of them. */
+function takingOnly(change, isTaken) {
+	const removed = new Set(removedBy(change).filter(isTaken).map(({ id }) => id));
+	if (change.kind !== "update" || removed.size === 0) return null;
+	const { before } = change;
+	const after = withValues(before, { roles: before.roles.filter(({ id }) => !removed.has(id)) });
+	return withFingerprint({
+		...change,
+		after,
+		fields: memberDiffs(before, after)
+	});
+}
+function removedBy({ fields }) {
+	return fields.flatMap((diff) => diff.field === "roles" ? diff.removed : []);
+}
+function givesAccess({ kind, fields }) {
+	return kind === "create" || kind === "replace" || fields.some((diff) => diff.field === "roles" && diff.added.length > 0);
+}
 var init_due = __esmMin((() => {
+	init_text();
+	init_active_member();
 	init_fingerprint();
+	init_match();
 	init_member();
+	init_findings();
+	init_refusals();
+	init_every_rule();
 	init_overrides();
 	init_person();
 	init_build_plan();
 }));
 
 // src/ask/report/detect-drift.ts
-/** Turns a plan into drift: the side of each change that moved last, the access gained by it, the broken rules. */
+/**
+* Turns a plan into drift: the side of each change that moved last, the access gained by it, the broken rules. An update of
+* which parts moved at different sides is one change for each of these.
+*/
 function driftOf(input, planned, times) {
 	const plan = differencesOf(planned, input.desired, input.live);
-	const changes = plan.changes.map((change) => {
-		const fileChangedAt = times.file(change);
-		const liveChangedAt = times.live(change);
-		const cause = dueSince(change, input.desired, plan.reviewed.at) !== null ? "due" : causeOf(change, fileChangedAt, liveChangedAt);
-		const { fingerprint } = change;
-		const isKnown = fileChangedAt !== null && Number.isFinite(fileChangedAt);
-		return {
-			fingerprint,
-			cause,
-			event: eventOf(change, cause),
-			fileChangedAt: isKnown ? fileChangedAt : null,
-			liveChangedAt
-		};
-	});
-	const judged = judgedLive(input, plan, plan.changes.filter((_, index) => isMade$1(changes[index]?.event ?? null)));
+	const divided = plan.changes.map((change) => dividedByCause(change, input, plan, times));
+	const changes = divided.flatMap(({ parts }) => parts);
+	const judged = judgedLive(input, plan, divided.flatMap(({ reverted }) => reverted ?? []));
 	return {
 		plan: {
 			...plan,
+			changes: changes.map(({ change }) => change),
 			findings: findingsOf(plan, judged.violations)
 		},
-		changes,
+		changes: changes.map(({ drifted }) => drifted),
 		...judged
+	};
+}
+/** Divides a change by the causes of its parts; `reverted` is what of it surely happened, `null` if nothing. */
+function dividedByCause(change, { desired }, { reviewed }, times) {
+	const causedBy = (part) => {
+		const [fileChangedAt, liveChangedAt] = [times.file(part), times.live(part)];
+		const cause = dueSince(part, desired, reviewed.at) !== null ? "due" : causeOf(part, fileChangedAt, liveChangedAt);
+		const event = eventOf(part, cause);
+		const isKnown = fileChangedAt !== null && Number.isFinite(fileChangedAt);
+		const { fingerprint } = part;
+		return {
+			change: part,
+			drifted: {
+				fingerprint,
+				cause,
+				event,
+				fileChangedAt: isKnown ? fileChangedAt : null,
+				liveChangedAt
+			}
+		};
+	};
+	if (change.kind !== "update") {
+		const part = causedBy(change);
+		return {
+			parts: [part],
+			reverted: isMade$1(part.drifted.event) ? change : null
+		};
+	}
+	const caused = updateParts(change).map((part) => ({
+		part,
+		...causedBy(withSomeParts(change, /* @__PURE__ */ new Set([part]))).drifted
+	}));
+	const some = (those) => those.length === caused.length ? change : withSomeParts(change, new Set(those.map(({ part }) => part)));
+	const made = caused.filter(({ event }) => isMade$1(event));
+	return {
+		parts: groupByKey$1(caused, ({ cause }) => cause).map((group) => {
+			const part = some(group);
+			const fileTimes = group.flatMap(({ fileChangedAt }) => fileChangedAt ?? []);
+			const fileChangedAt = fileTimes.length === 0 ? null : Math.max(...fileTimes);
+			const { cause, event, liveChangedAt } = group[0];
+			const { fingerprint } = part;
+			return {
+				change: part,
+				drifted: {
+					fingerprint,
+					cause,
+					event,
+					fileChangedAt,
+					liveChangedAt
+				}
+			};
+		}),
+		reverted: made.length === 0 ? null : some(made)
 	};
 }
 /** Returns whether an event surely happened: nobody has lost anything by what was never applied. */
@@ -44260,6 +44763,7 @@ function withoutMoves(change, replaced) {
 }
 var COMMIT_PRECISION, NOBODY_CHANGED, FIXED_REFUSALS;
 var init_detect_drift = __esmMin((() => {
+	init_change_parts();
 	init_fingerprint();
 	init_role_changes();
 	init_scope();
@@ -44271,6 +44775,7 @@ var init_detect_drift = __esmMin((() => {
 	init_base_rules();
 	init_impact();
 	init_judge_rules();
+	init_text();
 	COMMIT_PRECISION = 1e3;
 	NOBODY_CHANGED = /* @__PURE__ */ new Set([
 		"access-ended",
@@ -44290,6 +44795,7 @@ var init_coverage_rules = __esmMin((() => {
 	init_base_rules();
 	init_every_rule();
 	init_rule_roles();
+	init_every_setting();
 }));
 
 // src/ask/coverage/judge-each.ts
@@ -44305,6 +44811,136 @@ var init_rule_results = __esmMin((() => {
 	init_judge_rules();
 	init_coverage_rules();
 	init_judge_each();
+}));
+
+// src/kernel/plan/later.ts
+/**
+* Returns for each merchant of a run the days on which dates bring something, the earliest first. Judges the first of them
+* as if everything due until then were done, also by the limits of the run.
+*/
+function laterDays(merchants) {
+	const judged = merchants.map((merchant) => daysOf(merchant.dates, merchant));
+	const parts = judged.flat().flatMap(({ day, part }) => part === null ? [] : {
+		at: day.at,
+		part
+	});
+	const ofRun = /* @__PURE__ */ new Map();
+	for (const day of groupByKey$1(parts, ({ at }) => at)) for (const { merchant, refusals } of limitRun(day.map(({ part }) => part))) ofRun.set(`${day[0].at} ${merchant}`, refusals);
+	return judged.map((days) => days.map(({ day, part }) => {
+		const refusals = ofRun.get(`${day.at} ${part?.plan.merchant}`) ?? [];
+		return refusals.length === 0 ? day : {
+			...day,
+			refusals: [...day.refusals, ...refusals]
+		};
+	}));
+}
+/** Groups dates by their moments, the earliest first, and judges some of these. */
+function daysOf(dates, { judgeAt, files }) {
+	const days = groupByKey$1(dates, ({ at }) => String(at)).map((datesOfDay) => ({
+		at: datesOfDay[0].at,
+		dates: datesOfDay,
+		refusals: [],
+		gains: []
+	})).sort((a, b) => a.at - b.at);
+	if (judgeAt === void 0) return days.map((day) => ({
+		day,
+		part: null
+	}));
+	const bringing = days.filter((day) => day.dates.some(bringsAccess));
+	const judged = /* @__PURE__ */ new Set([...days.slice(0, MAX_JUDGED), ...bringing.slice(0, MAX_BRINGING)]);
+	return days.map((day) => {
+		if (!judged.has(day)) return {
+			day: {
+				...day,
+				gains: possibleGains(day.dates)
+			},
+			part: null
+		};
+		const { added, refusals, gains } = judgeDay(day.at, judgeAt);
+		const plan = {
+			...added,
+			refusals: [],
+			reviewed: { at: day.at }
+		};
+		const emails = new Set(day.dates.map(({ email }) => email.toLowerCase()));
+		const own = gains.filter(({ name }) => emails.has(name.toLowerCase()));
+		return {
+			day: {
+				...day,
+				refusals,
+				gains: own
+			},
+			part: {
+				plan,
+				files
+			}
+		};
+	});
+}
+/**
+* Returns what a day adds, and its refusals and gains. Limits of how much changes at once count what this day adds; other rules
+* judge the state that it leads to.
+*/
+function judgeDay(time, judgeAt) {
+	const before = judgeAt(time - 1)();
+	const judge = judgeAt(time);
+	const whole = judge();
+	const earlier = new Set(before.changes.map(({ fingerprint }) => fingerprint));
+	const added = earlier.size === 0 ? whole : judge(earlier);
+	const refusedBefore = new Set(before.refusals.map(keyOf$3));
+	return {
+		added,
+		refusals: [...added.refusals.filter(isLimit), ...whole.refusals.filter((refusal) => !isLimit(refusal) && !refusedBefore.has(keyOf$3(refusal)))],
+		gains: newGains(before, whole)
+	};
+}
+function newGains(before, { reviewed, ...plan }) {
+	const earlier = riskyGains(before);
+	const changed = reviewed?.hasBase === true ? new Set(reviewed.people.flatMap(({ name, held, reach }) => held.base === void 0 && reach.base === void 0 ? [] : [name])) : null;
+	return [...riskyGains(plan)].flatMap(([name, items]) => {
+		const gained = items.filter((item) => !earlier.get(name)?.includes(item));
+		const isChanged = changed === null || changed.has(name.toLowerCase());
+		return gained.length > 0 && isChanged ? [{
+			name,
+			gained
+		}] : [];
+	});
+}
+/** Returns the risky gains of a plan by name: the permissions of administrators go without saying. */
+function riskyGains({ changes, impact }) {
+	const plan = {
+		impact,
+		members: changes.flatMap((change) => change.resource === "member" ? [change] : [])
+	};
+	return new Map([...gainsOf(SENSITIVE, plan, true), ...ADMINISTRATORS.flatMap((role) => [...gainsOf(role, plan)])]);
+}
+function possibleGains(dates) {
+	return dates.filter(bringsAccess).map(({ email, roles }) => ({
+		name: email,
+		gained: roles
+	}));
+}
+function isLimit({ rule, code }) {
+	return rule === "guard" && overrideKind(code)?.limit !== void 0;
+}
+function keyOf$3({ rule, code, name, check }) {
+	return JSON.stringify([
+		rule,
+		code,
+		name,
+		check
+	]);
+}
+var MAX_JUDGED, MAX_BRINGING;
+var init_later = __esmMin((() => {
+	init_text();
+	init_gains();
+	init_run_limits();
+	init_every_setting();
+	init_sensitive();
+	init_upcoming_dates();
+	MAX_JUDGED = 10;
+	MAX_BRINGING = 50;
 }));
 
 // src/show/style.ts
@@ -45154,7 +45790,7 @@ function risksOf(plan) {
 	const administrators = plan.changes.flatMap((change) => change.resource === "member" ? administratorOf(change) : []);
 	const administratorNames = new Set(administrators.map(({ name }) => name));
 	const known = new Set(plan.impact.sensitive);
-	const sensitiveOf = (permissions) => permissions.filter((permission) => known.has(permission)).join(", ");
+	const sensitiveOf = memoized((permissions) => permissions.filter((permission) => known.has(permission)).join(", "));
 	const sensitive = plan.impact.members.filter(({ name }) => !administratorNames.has(name)).map(({ name, gained }) => ({
 		name,
 		what: sensitiveOf(gained)
@@ -45243,6 +45879,7 @@ function riskTitle(kind, items, origin = "plan") {
 		case "reach": return `${counted(members, "member")} can newly reach sensitive permissions${originSuffix(origin)}`;
 		case "violations": return `${counted(items.length, "rule")} ${isSingle ? "is" : "are"} broken again`;
 		case "removals": return `${[members > 0 ? counted(members, "member") : "", roles > 0 ? counted(roles, "role") : ""].filter((part) => part !== "").join(" and ")} ${isSingle ? verb("is", "was") : verb("are", "were")} removed${originSuffix(origin)}`;
+		case "dates": return `${counted(members, "member")} ${isSingle ? "gains" : "gain"} sensitive permissions on ${isSingle ? "a later date" : "later dates"}`;
 		default: return kind;
 	}
 }
@@ -45258,6 +45895,7 @@ function originSuffix(origin) {
 var RISK_KINDS;
 var init_risk_view = __esmMin((() => {
 	init_gains();
+	init_memoized();
 	init_text();
 	init_change_view();
 	RISK_KINDS = [
@@ -45265,7 +45903,8 @@ var init_risk_view = __esmMin((() => {
 		"sensitive",
 		"reach",
 		"violations",
-		"removals"
+		"removals",
+		"dates"
 	];
 }));
 
@@ -45719,7 +46358,7 @@ function isCompared({ kind, resource }) {
 	const isWhole = resource === "member" && (kind === "create" || kind === "delete");
 	return ({ label }) => !isWhole || !PERSONAL_FIELDS.has(label);
 }
-/** Ranks what cannot be undone, or gives power over access or money, first. */
+/** Ranks what cannot be undone, or gives control over access or money, first. */
 function dangerRank(row) {
 	if (row.kind === "delete" || row.kind === "replace") return DANGEROUS;
 	const isAdministrator = row.details.some(({ label, added, plain }) => label === "roles" && [...added, ...plain].some((role) => ADMINISTRATOR.test(role)));
@@ -46350,19 +46989,46 @@ var init_impact_text = __esmMin((() => {
 }));
 
 // src/show/view/date-lines.ts
-/** Returns the lines about dates to come, at most `max` of each kind. Names are written by `nameOf`. */
+/** Adds what dates give people later to the risks of a merchant's plan. */
+function withLaterRisks(view, later) {
+	const items = later.filter(({ merchant }) => merchant === view.merchant).flatMap(({ dates, gains }) => {
+		const [first] = dates;
+		const when = first === void 0 ? "" : ` ${whenOf(first)}`;
+		return gains.map(({ name, gained }) => ({
+			name,
+			what: `${gained.join(", ") || "access"}${when}`,
+			resource: "member"
+		}));
+	});
+	const risks = items.length === 0 ? [] : [{
+		kind: "dates",
+		items,
+		origin: "plan"
+	}];
+	return {
+		...view,
+		risks: [...view.risks, ...risks]
+	};
+}
+/**
+* Returns the lines about dates to come, at most `max` of each kind; with an infinite `max`, a line for each. Names are
+* written by `nameOf`.
+*/
 function dateLines(days, max, nameOf) {
 	const sorted = days.toSorted((a, b) => a.at - b.at);
-	const groups = groupDays(sorted, ({ dates }) => dates, keyOf$3);
-	const keys = new Set(groups.map(({ item, day }) => `${day.at} ${keyOf$3(item)}`));
-	const shown = groups.filter(({ item, day }) => item.what !== "leaves-unlisted" || !keys.has(`${day.at} ${keyOf$3({
+	const groups = groupDays(sorted, ({ dates }) => dates, keyOf$2);
+	const keys = new Set(groups.map(({ item, day }) => `${day.at} ${keyOf$2(item)}`));
+	const shown = groups.filter(({ item, day }) => item.what !== "leaves-unlisted" || !keys.has(`${day.at} ${keyOf$2({
 		...item,
 		what: "leaves"
 	})}`));
 	const refused = groupDays(sorted, ({ refusals }) => refusals, ({ code, message }) => `${code} ${message}`);
+	const equal = groupByKey$1(shown, ({ item: { email: _, ...what }, day }) => JSON.stringify([day.at, what]));
+	const isFolded = ({ length }) => length > MAX_ALONE && Number.isFinite(max);
+	const folded = equal.flatMap((groups) => isFolded(groups) ? [groups] : groups.map((group) => [group]));
 	return {
-		lines: shown.slice(0, max).map((group) => dateLine(group, nameOf)),
-		more: Math.max(shown.length - max, 0),
+		lines: folded.slice(0, max).map((groups) => groups.length === 1 ? dateLine(groups[0], nameOf) : foldedLine(groups, nameOf)),
+		more: folded.slice(max).flat().length,
 		refused: refused.slice(0, max).map((group) => refusedLine(group, nameOf))
 	};
 }
@@ -46380,7 +47046,7 @@ function groupDays(days, itemsOf, identify) {
 	}
 	return [...groups.values()];
 }
-function keyOf$3({ email, what, roles }) {
+function keyOf$2({ email, what, roles }) {
 	return JSON.stringify([
 		email.toLowerCase(),
 		what,
@@ -46399,6 +47065,28 @@ function refusedLine({ item: { rule, code, message }, day, merchants }, nameOf) 
 	const [first] = day.dates;
 	return `${first === void 0 ? "" : `${whenOf(first)}: `}${whereOf(merchants, nameOf)} would be refused by ${rule} ${code}: ${nameOf(message)}`;
 }
+/** Returns the line of several people for whom a date does the same. */
+function foldedLine(groups, nameOf) {
+	const [{ item }] = groups;
+	const where = whereOf(new Set(groups.flatMap(({ merchants }) => [...merchants])), nameOf);
+	const named = groups.slice(0, MAX_NAMED$8).map((group) => nameOf(group.item.email));
+	const rest = groups.length - named.length;
+	const people = `${named.join(", ")}${rest > 0 ? ` and ${grouped(rest)} more` : ""}`;
+	return `${whenOf(item)}: ${grouped(groups.length)} people ${togetherText(item, where, nameOf)}: ${people}`;
+}
+function togetherText({ what, roles }, where, nameOf) {
+	const names = roles.map(nameOf).join(", ");
+	switch (what) {
+		case "leaves": return `leave ${where}`;
+		case "leaves-unlisted": return "leave, if they are members: no file lists the addresses";
+		case "ends": return `lose ${names || "the membership"} at ${where}`;
+		case "joins": return `join ${where}${names && ` with ${names}`}`;
+		case "begins": return `gain ${names} at ${where}`;
+		case "suspended": return `are suspended at ${where}`;
+		case "back": return `are back at ${where}`;
+		default: return what;
+	}
+}
 function dateLine({ item, merchants }, nameOf) {
 	const { email, what, roles } = item;
 	const when = `${whenOf(item)}:`;
@@ -46416,11 +47104,13 @@ function dateLine({ item, merchants }, nameOf) {
 		default: return what;
 	}
 }
-var LATER_TITLE;
+var LATER_TITLE, MAX_ALONE, MAX_NAMED$8;
 var init_date_lines = __esmMin((() => {
 	init_escape();
 	init_text();
 	LATER_TITLE = "Later, by dates in the files";
+	MAX_ALONE = 3;
+	MAX_NAMED$8 = 3;
 }));
 
 // src/show/view/equal-text.ts
@@ -46526,7 +47216,7 @@ function groupRuleNotes(notes) {
 	}
 	return [...lines.values()];
 }
-/** "MC1: at most 25 % → 100 % may be removed", or "3 merchants: … (MC1, MC2, MC3)". */
+/** "MC1: at most 25% → 100% may be removed", or "3 merchants: … (MC1, MC2, MC3)". */
 function ruleLineText({ text, merchants }) {
 	const [only = "", ...more] = merchants;
 	return more.length === 0 ? `${only}: ${text}` : `${merchantsText(merchants)}: ${text}`;
@@ -47173,13 +47863,29 @@ function failureJson(merchant, { code, message, hint }) {
 		hint: hint ?? null
 	};
 }
-/** Returns JSON that is safe to print to a terminal. */
+/** Returns JSON that is safe to print to a terminal; throws RolecallError if it would be too large. */
 function safeJson(value, replacer = null, indent = 0) {
+	if (jsonSize(value) > MAX_JSON) throw new RolecallError("too-many-items", `The JSON would have more than ${MAX_JSON / 1e6} MB.`, { hint: "Use another format, or select fewer merchants with --merchant." });
 	return JSON.stringify(value, replacer, indent).replaceAll(UNSAFE$1, (mark) => mark.replaceAll(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`));
+}
+/** Returns about how long a value is as JSON; measures what is shared once. */
+function jsonSize(value) {
+	const sizes = /* @__PURE__ */ new Map();
+	const sizeOf = (part) => {
+		if (typeof part === "string") return part.length + 2;
+		if (typeof part !== "object" || part === null) return 5;
+		const known = sizes.get(part);
+		if (known !== void 0) return known;
+		let size = 2;
+		for (const [key, item] of Object.entries(part)) size += key.length + sizeOf(item);
+		sizes.set(part, size);
+		return size;
+	};
+	return sizeOf(value);
 }
 /** Returns the plans of all merchants as JSON, with the failures of the others. */
 function plansJson(plans, failures = [], later = []) {
-	const days = later.map(({ merchant, moment, dates, refusals }) => ({
+	const days = later.map(({ merchant, moment, dates, refusals, gains }) => ({
 		merchant,
 		at: moment,
 		dates: dates.map(({ text, email, what, roles }) => ({
@@ -47192,6 +47898,10 @@ function plansJson(plans, failures = [], later = []) {
 			rule,
 			code,
 			message
+		})),
+		gains: gains.map(({ name, gained }) => ({
+			member: name,
+			gained
 		}))
 	}));
 	return `${safeJson({
@@ -47218,9 +47928,11 @@ function eventJson(event, time) {
 		...rest
 	})}\n`;
 }
-var UNSAFE$1;
+var UNSAFE$1, MAX_JSON;
 var init_machine_formats = __esmMin((() => {
+	init_errors();
 	UNSAFE$1 = /(?![\u200c\u200d])[\u007f-\u009f\p{Cf}\u2028\u2029]/gu;
+	MAX_JSON = 2e8;
 }));
 
 // src/show/markdown/markdown-blocks.ts
@@ -48393,7 +49105,7 @@ async function openRepository(folder, option) {
 function gitIn(cwd, option) {
 	return async (...args) => {
 		try {
-			return (await run$3("git", args, {
+			return (await run$2("git", args, {
 				cwd,
 				maxBuffer: MAX_OUTPUT$1
 			})).stdout;
@@ -48510,12 +49222,12 @@ function parseAnswer(output) {
 		end
 	};
 }
-var run$3, MAX_OUTPUT$1;
+var run$2, MAX_OUTPUT$1;
 var init_git_objects = __esmMin((() => {
 	init_escape();
 	init_errors();
 	init_find_files();
-	run$3 = promisify(execFile);
+	run$2 = promisify(execFile);
 	MAX_OUTPUT$1 = 268435456;
 }));
 
@@ -48654,17 +49366,14 @@ var init_declared_history = __esmMin((() => {
 
 // src/app/project/drift-times.ts
 /**
-* Reads when each side of a merchant's changes last changed: what the file declares of a role or member from git, and the
-* live one from the service. `changes` are those of the plan.
+* Reads when each side of a merchant's differences last changed: what the file declares of a role or member from git, and the
+* live one from the service. Of an update each part is asked for by itself.
 */
-async function driftTimes(state, { live, matches }, { changes, refusals }, io) {
+async function driftTimes(state, { live, matches }, plan, io) {
 	const times = liveTimesOf(live);
-	const refused = new Set(refusals.flatMap(({ name }) => name ?? []));
-	const roles = live.roles.filter(({ name }) => refused.has(name));
-	const moments = [...changes.flatMap((change) => momentBefore(times(change)) ?? []), ...roles.flatMap(({ id }) => momentBefore(times({
-		kind: "update",
-		id
-	})) ?? [])];
+	const { changes } = differencesOf(plan, state, live);
+	const updates = changes.filter((change) => change.kind === "update");
+	const moments = changes.flatMap((change) => momentBefore(times(change)) ?? []);
 	const history = await openDeclaredHistory(state, io.cwd);
 	try {
 		const past = /* @__PURE__ */ new Map();
@@ -48672,24 +49381,26 @@ async function driftTimes(state, { live, matches }, { changes, refusals }, io) {
 			const declared = await history.at(moment);
 			if (declared !== void 0) past.set(moment, declared);
 		}
-		const [files, declared] = await Promise.all([readHistories(state, io), declaredBefore(changes, {
-			state,
+		const imagesOf = pastImages(updates, {
 			live,
-			matches,
-			history
-		})]);
+			matches
+		});
+		const [files, declared] = await Promise.all([readHistories(state, io), declaredBefore(updates, imagesOf, state, history)]);
 		const origins = originsOf$1(state);
 		const newest = Math.max(...[...files.values()].map(({ file }) => file ?? NaN));
-		const names = changes.filter((change) => past.size > 0 && !origins.has(keyOf$2(change))).map(({ name }) => name);
+		const names = changes.filter((change) => past.size > 0 && !origins.has(keyOf$1(change))).map(({ name }) => name);
 		const mentions = names.length === 0 ? /* @__PURE__ */ new Map() : await history.lastMentions(names);
+		const isDeclaredAsNow = (change, before, moment) => {
+			const image = change.kind === "update" && before.state && imagesOf(before.state, moment).get(change.id);
+			return change.kind === "update" && image ? differingParts(image, change.after).every((part) => !updateParts(change).includes(part)) : sameDeclared(change, before.state, state);
+		};
 		const fileTime = (change, moment) => {
 			const before = past.get(moment ?? NaN);
-			if (before && sameDeclared(change, before.state, state)) {
+			if (before && moment !== null && isDeclaredAsNow(change, before, moment)) {
 				const mentioned = mentions.get(change.name);
-				if (mentioned !== void 0 && moment !== null && mentioned > moment) return mentioned;
-				return before.committed ?? NEVER;
+				return mentioned !== void 0 && mentioned > moment ? mentioned : before.committed ?? NEVER;
 			}
-			const origin = origins.get(keyOf$2(change));
+			const origin = origins.get(keyOf$1(change));
 			if (origin === void 0) return knownTime(newest);
 			return files.get(origin.file)?.entry(origin) ?? null;
 		};
@@ -48699,9 +49410,10 @@ async function driftTimes(state, { live, matches }, { changes, refusals }, io) {
 				const liveAt = times(change);
 				const moment = momentBefore(liveAt);
 				const fileAt = fileTime(change, moment);
-				const wasDeclared = declared.get(keyOf$2(change));
-				if (wasDeclared === void 0 || fileAt === null || liveAt === null) return fileAt;
-				if (wasDeclared) return fileAt <= liveAt - 1e3 ? null : fileAt;
+				if (change.kind !== "update" || fileAt === null || liveAt === null) return fileAt;
+				const wasDeclared = declared.get(change.id);
+				if (wasDeclared === void 0) return fileAt;
+				if (updateParts(change).some((part) => wasDeclared.has(part))) return fileAt <= liveAt - 1e3 ? null : fileAt;
 				const before = past.get(moment ?? NaN);
 				return before?.state && entryOf$1(change, before.state) !== void 0 ? before.committed ?? NEVER : fileAt;
 			}
@@ -48721,65 +49433,70 @@ function liveTimesOf({ roles, members }) {
 		return knownTime(Date.parse(kind === "delete" ? createdAt ?? updatedAt : updatedAt));
 	};
 }
-/**
-* Returns for updates, by `keyOf`, whether a commit declared what is live where live and file differ; updates whose history
-* is not known to the end are missing.
-*/
-async function declaredBefore(changes, { state, live, matches, history }) {
-	const undecided = new Map(changes.flatMap((change) => change.kind === "update" ? [[keyOf$2(change), change]] : []));
-	const answers = /* @__PURE__ */ new Map();
-	if (undecided.size === 0) return answers;
-	const origins = originsOf$1(state);
-	const files = [...new Set([...undecided.keys()].flatMap((key) => origins.get(key)?.file ?? []))];
-	for await (const { state: past, time } of history.commitsTo(files)) {
-		if (past === void 0) return answers;
-		if (past === null) continue;
-		const then = changesAt(past, [...undecided.values()], {
-			live,
+/** Returns a function that plans past states for the roles and members of some updates. */
+function pastImages(updates, { live, matches }) {
+	const ids = new Set(updates.map(({ id }) => id));
+	return (past, time) => {
+		const entries = new Set(updates.map((update) => entryOf$1(update, past)));
+		const desired = {
+			...past,
+			...past.members && { members: past.members.filter((member) => entries.has(member)) }
+		};
+		const some = {
+			...live,
+			members: live.members.filter(({ id }) => ids.has(id))
+		};
+		const plan = buildPlan({
+			desired,
+			live: some,
+			service: "",
 			now: time,
 			matches
 		});
-		for (const [key, change] of undecided) {
-			const other = then.get(key);
-			if (entryOf$1(change, past) === void 0 || other && sharesDifference(change, other)) continue;
-			answers.set(key, true);
-			undecided.delete(key);
+		const planned = [...differencesOf(plan, desired, some).changes, ...plan.deferred.map(({ change }) => change)];
+		const byId = new Map(planned.map((change) => [change.id, change]));
+		const errors = new Set(plan.findings.flatMap(({ severity, name }) => severity === "error" ? name : []));
+		return new Map(updates.flatMap((update) => {
+			const entry = entryOf$1(update, past);
+			const change = byId.get(update.id);
+			if (entry === void 0 || errors.has(nameOf$3(entry))) return [];
+			if (change === void 0) return [[update.id, update.before]];
+			return change.kind === "update" ? [[update.id, change.after]] : [];
+		}));
+	};
+}
+/**
+* Returns for updates, by id, the parts of which a commit declared what is live; updates whose history is not known to the
+* end are missing, unless a commit declared all of their parts.
+*/
+async function declaredBefore(updates, imagesOf, state, history) {
+	const undecided = new Map(updates.map((update) => [update, new Set(updateParts(update))]));
+	const answers = /* @__PURE__ */ new Map();
+	if (undecided.size === 0) return answers;
+	const answer = (update, open) => {
+		answers.set(update.id, new Set(updateParts(update).filter((part) => !open.has(part))));
+	};
+	const decide = (update, open) => {
+		undecided.set(update, open);
+		if (open.size > 0) return;
+		answer(update, open);
+		undecided.delete(update);
+	};
+	const origins = originsOf$1(state);
+	const files = [...new Set(updates.flatMap((update) => origins.get(keyOf$1(update))?.file ?? []))];
+	for await (const { state: past, time } of history.commitsTo(files)) {
+		if (past === void 0) return answers;
+		if (past === null) continue;
+		const images = imagesOf(past, time);
+		for (const [update, open] of undecided) {
+			const image = images.get(update.id);
+			const differing = new Set(image === void 0 ? open : differingParts(update.before, image));
+			decide(update, new Set([...open].filter((part) => differing.has(part))));
 		}
 		if (undecided.size === 0) break;
 	}
-	for (const key of undecided.keys()) answers.set(key, false);
+	for (const [update, open] of undecided) answer(update, open);
 	return answers;
-}
-/** Returns, by `keyOf`, the changes that a past state would have planned at the roles and members of some changes. */
-function changesAt(past, changes, { live, ...rest }) {
-	const ids = new Set(changes.map(({ id }) => id));
-	const entries = new Set(changes.map((change) => entryOf$1(change, past)));
-	const plan = buildPlan({
-		desired: {
-			...past,
-			...past.members && { members: past.members.filter((member) => entries.has(member)) }
-		},
-		live: {
-			...live,
-			members: live.members.filter(({ id }) => ids.has(id))
-		},
-		service: "",
-		...rest
-	});
-	const allChanges = [...plan.changes, ...plan.deferred.map(({ change }) => change)];
-	return new Map(allChanges.map((change) => [keyOf$2(change), change]));
-}
-/** Returns whether two changes of one role or member begin at the same difference from what is live. */
-function sharesDifference(change, other) {
-	if (other.kind !== "update") return true;
-	const parts = new Set(other.fields.flatMap(partsOf$3));
-	return change.fields.flatMap(partsOf$3).some((part) => parts.has(part));
-}
-/** Returns the parts of a field's difference as texts: each added and removed item of a list, or the field. */
-function partsOf$3(diff) {
-	if (!("added" in diff)) return [diff.field];
-	const texts = (items, sign) => items.map((item) => `${diff.field} ${sign}${typeof item === "string" ? item : item.id ?? item.name}`);
-	return [...texts(diff.added, "+"), ...texts(diff.removed, "-")];
 }
 /** Returns the last moment before a change that a commit can be told from it. */
 function momentBefore(time) {
@@ -48793,9 +49510,10 @@ function sameDeclared(change, past, now) {
 	return earlier === other;
 }
 /** Returns the entry of a role or member. */
-function entryOf$1({ resource, name, id }, { roles = [], members = [] }) {
+function entryOf$1({ resource, name, id, before }, { roles = [], members = [] }) {
 	const isPinned = (entry) => id !== null && entry.id === id;
-	return resource === "role" ? roles.find((role) => role.name === name || isPinned(role)) : members.find((member) => addressesOfPerson(member).includes(name.toLowerCase()) || isPinned(member));
+	const liveName = before !== null && "permissions" in before ? before.name : name;
+	return resource === "role" ? roles.find((role) => role.name === name || isPinned(role)) ?? roles.find((role) => role.name === liveName) : members.find((member) => addressesOfPerson(member).includes(name.toLowerCase()) || isPinned(member));
 }
 /** Returns what a state declares of a role or member, as text; without an entry, what becomes of it. */
 function declaredOf(change, state) {
@@ -48812,15 +49530,19 @@ function declaredOf(change, state) {
 		ignore: state.ignore[section]
 	});
 }
+function nameOf$3(entry) {
+	return "email" in entry ? entry.email : entry.name;
+}
 function originsOf$1({ roles = [], members = [] }) {
 	return new Map([...roles.map(({ name, origin }) => [`role ${name}`, origin]), ...members.flatMap((member) => addressesOfPerson(member).map((address) => [`member ${address}`, member.origin]))]);
 }
-function keyOf$2({ resource, name }) {
+function keyOf$1({ resource, name }) {
 	return `${resource} ${resource === "member" ? name.toLowerCase() : name}`;
 }
 var NEVER;
 var init_drift_times = __esmMin((() => {
 	init_detect_drift();
+	init_change_parts();
 	init_build_plan();
 	init_person();
 	init_declared_history();
@@ -48836,13 +49558,18 @@ function unplannedOf(planned) {
 		failure: outcome.error.failure
 	}]);
 }
-/** Returns what dates bring at a merchant, for printing. */
-function laterView(day, merchant) {
-	return {
+/** Returns what dates bring at the merchants of a run, for printing. */
+function laterViews(run, datesOf) {
+	const merchants = run.map(({ state, judgeAt }) => ({
+		dates: datesOf(state),
+		judgeAt,
+		files: withReviewedEnds(state, state.reviewedEnds && state)
+	}));
+	return laterDays(merchants).flatMap((days, index) => days.map((day) => ({
 		...day,
-		merchant,
+		merchant: run[index]?.state.merchant ?? "",
 		moment: new Date(day.at).toISOString()
-	};
+	})));
 }
 /** Returns the drift of the planned merchants. */
 async function driftsOf(planned, io) {
@@ -48865,6 +49592,8 @@ var init_show_plans = __esmMin((() => {
 	init_detect_drift();
 	init_rule_results();
 	init_fingerprint();
+	init_later();
+	init_reviewed_ends();
 	init_junit_report();
 	init_render_review();
 	init_plan_text();
@@ -48916,7 +49645,7 @@ var init_reviewed_file = __esmMin((() => {
 	index = int().check(_nonnegative());
 	values = described(nullable(record(text$1, reviewedJsonSchema)), {
 		id: "fieldValues",
-		description: "The values of a role's or member's fields, with lists as sets; null while it does not exist. Members' roles are ids, or “new” and the name of a role that the plan creates."
+		description: "The values of a role's or member's fields, with lists as sets; null while it does not exist. Members' roles are ids, or \"new\" and the name of a role that the plan creates."
 	});
 	resource$2 = described(strictObject({
 		id: nullable(text$1),
@@ -48976,7 +49705,7 @@ var init_reviewed_file = __esmMin((() => {
 		members: array(resource$2),
 		people: described(array(person$1), { description: "Everybody whose membership or permissions change." }),
 		dates: array(date),
-		baseDates: described(exactOptional(array(date)), { description: "Those of the base branch's files, if they are others." })
+		baseDates: described(exactOptional(array(date)), { description: "Those of the base branch's files, if they differ." })
 	}).check(refine((state) => indexesOf(state).every((index) => index < state.permissionSets.length))), {
 		id: "reviewed",
 		description: "The end states that a review of the plan approves."
@@ -49012,11 +49741,15 @@ function countedRun(pull, runs, now) {
 		approvals
 	};
 }
-/** Returns the approvals that stand at a time, oldest first: the latest opinion of each author who may push. */
+/** Returns the approvals that stand at a time, oldest first. */
 function standingApprovals(reviews, time) {
-	const opinions = reviews.filter(({ opinion, mayPush, submittedAt }) => opinion !== "none" && mayPush && !(submittedAt > time)).toSorted((a, b) => a.submittedAt - b.submittedAt);
+	return standingReviews(reviews, time).filter(({ opinion }) => opinion === "approved");
+}
+/** Returns the reviews that stand at a time, oldest first: the latest opinion of each author who may push. */
+function standingReviews(reviews, time) {
+	const opinions = reviews.filter(({ mayPush, submittedAt }) => mayPush && !(submittedAt > time)).toSorted((a, b) => a.submittedAt - b.submittedAt);
 	const latest = new Map(opinions.map((review) => [review.author, review]));
-	return opinions.filter((review) => latest.get(review.author) === review && review.opinion === "approved" && (review.dismissedAt === null || review.dismissedAt > time));
+	return opinions.filter((review) => latest.get(review.author) === review && (review.dismissedAt === null || review.dismissedAt > time));
 }
 var init_counted_run = __esmMin((() => {}));
 
@@ -49034,7 +49767,7 @@ async function recordedReviews(records, forge, branch) {
 	const needed = new Set(merged.flatMap(({ pull, isReadable }) => isReadable ? pull.number : []));
 	return {
 		merged: merged.sort((a, b) => a.pull.mergedAt - b.pull.mergedAt || a.pull.number - b.pull.number),
-		isAnyOpen: pulls.some(({ status }) => status === "open"),
+		open: pulls.filter(({ status, baseRef }) => status === "open" && baseRef === branch),
 		abandoned: pulls.flatMap(({ status, number, mergedAt }) => {
 			const isPast = status === "merged" && !needed.has(number) && mergedAt < forge.now() - KEPT_FOR;
 			return status === "closed" || isPast ? recordOf(number) : [];
@@ -49083,6 +49816,10 @@ function lostReviews(state) {
 /** Returns whether a review holds more than dates to come, and what was lost. */
 function hasRows({ lostAt, state: { roles, members, people } }) {
 	return lostAt === void 0 && roles.length + members.length + people.length > 0;
+}
+/** Returns whether a review holds changes or dates that files are still to make. */
+function isToCome(review) {
+	return hasRows(review) || review.lostAt === void 0 && review.state.dates.length > 0;
 }
 /** Returns why an apply has to look at a merchant, whatever the distance to its last one. */
 function lookReason(merchant, declared, state, merged) {
@@ -49332,7 +50069,7 @@ function planningBody(marker, sha, runUrl) {
 		`${marker}\n${PLANNING}`,
 		"## ⏳ rolecall plan: planning…",
 		about,
-		"If that run has ended, it was canceled, or GitHub refused its last edit: run it again."
+		"If that run has ended, it was cancelled, or GitHub refused its last edit: run it again."
 	].join("\n\n");
 }
 /**
@@ -49461,16 +50198,31 @@ var init_comment_body = __esmMin((() => {
 async function findComment(place) {
 	const { github, scope } = place;
 	const marker = markerOf("plan", scope);
-	const listed = await tolerate(place, "The comment could not be searched for", async () => {
+	let comment = null;
+	let isStale = false;
+	const attempt = async (what, work) => {
+		try {
+			const result = await work();
+			isStale = false;
+			return result;
+		} catch (error) {
+			if (!(error instanceof GithubError)) throw error;
+			place.log[error.isForbidden ? "notice" : "warning"](refusalText(what, error));
+			isStale = comment !== null || place.recorded !== null || !error.isForbidden;
+			return null;
+		}
+	};
+	const listed = await attempt("The comment could not be searched for", async () => {
 		const recorded = await recordedComment(place, marker);
 		return recorded === null ? listOwn(place, marker) : [recorded];
 	});
-	if (listed === null) return NO_COMMENT;
-	let comment = listed[0] ?? null;
+	if (listed === null) return {
+		...NO_COMMENT,
+		isStale: () => isStale
+	};
+	comment = listed[0] ?? null;
 	const bodyNow = async () => comment && ((await github.comment(comment.id).catch(() => null))?.body ?? comment.body);
-	let isStale = false;
-	const write = (bodyOf, { worth, isSure }) => tolerate(place, "The comment could not be written", async () => {
-		isStale = comment !== null;
+	const write = (bodyOf, { worth, isSure }) => attempt("The comment could not be written", async () => {
 		if (comment === null && !worth) return null;
 		if (!isSure) comment ??= (await listOwn(place, marker))[0] ?? null;
 		if (comment === null) comment = await shortened(bodyOf, (body) => create(place, marker, body));
@@ -49478,7 +50230,6 @@ async function findComment(place) {
 			const { id } = comment;
 			await shortened(bodyOf, (body) => github.editComment(id, body));
 		}
-		isStale = false;
 		for (const other of listed.slice(1)) await github.deleteComment(other.id).catch(() => void 0);
 		return comment.url;
 	});
@@ -49490,7 +50241,7 @@ async function findComment(place) {
 			if (comment === null) return;
 			const { id } = comment;
 			const body = planningBody(marker, sha, runUrl);
-			await tolerate(place, "The comment could not be written", () => github.editComment(id, body));
+			await attempt("The comment could not be written", () => github.editComment(id, body));
 		},
 		show: async (render, { worth, closed }) => {
 			if (closed) {
@@ -49514,17 +50265,11 @@ async function findComment(place) {
 		}
 	};
 }
-/** Logs a refusal of GitHub's, and returns null. */
-async function tolerate({ log }, what, work) {
-	try {
-		return await work();
-	} catch (error) {
-		if (!(error instanceof GithubError)) throw error;
-		if (error.isForbidden && /\block(ed)?\b/i.test(error.message)) log.notice(`${what}: the pull request is locked. The job summary has everything.`);
-		else if (error.isForbidden) log.notice(`${what}: this run has no permission to write to the pull request, like every run for a fork. The job summary has everything.`);
-		else log.warning(`${what}: ${error.because("pull-requests: write")}. The job summary has everything.`);
-		return null;
-	}
+/** Says why GitHub refused something. */
+function refusalText(what, error) {
+	const all = "The job summary has everything.";
+	if (!error.isForbidden) return `${what}: ${error.because("pull-requests: write")}. ${all}`;
+	return /\block(ed)?\b/i.test(error.message) ? `${what}: the pull request is locked. ${all}` : `${what}: this run has no permission to write to the pull request, like every run for a fork. ${all}`;
 }
 /** Returns the comments with a marker that the token's owner wrote, oldest first. */
 async function listOwn({ github, pull }, marker) {
@@ -49596,14 +50341,30 @@ var init_base_commit = __esmMin((() => {
 
 // src/action/review/commit-status.ts
 /** Sets the status of a command on the commit of a run, which a branch can require; a fork's token may not. */
-async function setStatus({ event, scope, github, log, masked }, command, { result, reason, message }) {
+async function setStatus(context, command, { result, reason, message }) {
+	const { event, scope } = context;
 	if (event.pull?.fork) return;
-	const sha = event.pull?.headSha ?? event.sha;
 	const text = reason === null ? RESULTS[result] ?? result : message ?? reason;
+	await addStatus(context, event.pull?.headSha ?? event.sha, command, scope.title, {
+		state: reason === null ? "success" : "failure",
+		text
+	});
+}
+/** Fails the status `plan` of open pull requests whose plans are no longer what a merge would lead to. */
+async function failPlans(context, plans) {
+	const { title } = runScope({
+		...context.inputs,
+		shard: null
+	}, void 0);
+	for (const { headSha, sentence } of plans.slice(0, MAX_FAILED)) await addStatus(context, headSha, "plan", title, {
+		state: "failure",
+		text: `Update the branch, to plan it again. ${sentence}`
+	});
+}
+async function addStatus({ event, github, log, masked }, sha, command, title, { state, text }) {
 	const description = masked ? maskText(text) : text;
-	const context = `rolecall ${command}${scope.title === "" ? "" : `: ${scope.title}`}`.slice(0, 200);
+	const context = `rolecall ${command}${title === "" ? "" : `: ${title}`}`.slice(0, 200);
 	try {
-		const state = reason === null ? "success" : "failure";
 		await github.addStatus({
 			sha,
 			state,
@@ -49616,8 +50377,9 @@ async function setStatus({ event, scope, github, log, masked }, command, { resul
 		log.warning(`The status of the commit could not be set: ${error.because("statuses: write")}.`);
 	}
 }
-var RESULTS;
+var RESULTS, MAX_FAILED;
 var init_commit_status = __esmMin((() => {
+	init_action_context();
 	init_github_api();
 	init_annotations();
 	RESULTS = {
@@ -49627,6 +50389,7 @@ var init_commit_status = __esmMin((() => {
 		compared: "Only the files were compared; without an API key there is nothing to approve",
 		superseded: "Left to a newer commit"
 	};
+	MAX_FAILED = 10;
 }));
 
 // src/show/view/wait-text.ts
@@ -50286,7 +51049,7 @@ var init_event_registry = __esmMin((() => {
 			},
 			summary: {
 				level: "info",
-				doc: "The last line: how the run ended.",
+				doc: "The last line of the stream: how the run ended.",
 				fields: {
 					status: "`done`, `failed`, `refused` or `partial`.",
 					exitCode: "The exit code.",
@@ -50300,7 +51063,7 @@ var init_event_registry = __esmMin((() => {
 		journal: {
 			run: {
 				level: "info",
-				doc: "The first line: who applies what, where, and from which commit.",
+				doc: "The first line of a journal: who applies what, where, and from which commit.",
 				fields: {
 					format: "1.",
 					run: RUN_FIELD,
@@ -50338,7 +51101,7 @@ var init_event_registry = __esmMin((() => {
 			},
 			outcome: {
 				level: "info",
-				doc: "A write ended; without this line, its outcome is unknown.",
+				doc: "A write ended. If this line is missing, the outcome of the write is unknown.",
 				fields: {
 					write: "Number of the write.",
 					status: "`done`, `failed`, `unknown`, `stale` or `not-sent`.",
@@ -50350,7 +51113,7 @@ var init_event_registry = __esmMin((() => {
 			},
 			end: {
 				level: "info",
-				doc: "The apply ended; without this line, it was interrupted.",
+				doc: "The apply ended. If this line is missing, the apply was interrupted.",
 				fields: {
 					status: "`done`, `incomplete` or `stopped`.",
 					cause: "Why the apply stopped; `null` if it did not.",
@@ -50580,7 +51343,7 @@ function openIndex(cwd) {
 			problems: located
 		};
 		const { roles, members, ...rest } = fieldsOf(value);
-		const includes = listOf$1(rest["include"]).flatMap((include) => typeof include === "string" ? realPath(resolve(dirname(path), include)) : []);
+		const includes = listOf(rest["include"]).flatMap((include) => typeof include === "string" ? realPath(resolve(dirname(path), include)) : []);
 		const entries = {
 			...roles !== void 0 && { roles: [] },
 			...members !== void 0 && { members: [] }
@@ -50652,12 +51415,12 @@ async function entriesOf$1(root, access) {
 	const read = (await access.namesIn(root)).includes("rolecall.yaml") ? await access.readIn(root, PROJECT_FILE) : null;
 	if (!read?.ok) return [];
 	const { value } = await parseYaml(read.text);
-	const entries = listOf$1(fieldsOf(value)["enforce"]).flatMap((entry) => {
+	const entries = listOf(fieldsOf(value)["enforce"]).flatMap((entry) => {
 		const { rules, files } = fieldsOf(entry);
 		const path = textOf$3(rules);
 		return path === null ? [] : [{
 			rules: path,
-			globs: listOf$1(files).flatMap((glob) => textOf$3(glob) ?? [])
+			globs: listOf(files).flatMap((glob) => textOf$3(glob) ?? [])
 		}];
 	});
 	return Promise.all(entries.map(async ({ rules, globs }) => ({
@@ -50909,7 +51672,7 @@ async function comparison({ files, before, tree, inRoot, read, project, index, c
 			const then = await read(formerPath, null);
 			if (!then.ok || !await isSameYaml(text, then.text)) return null;
 		}
-		const written = listOf$1(fields?.["include"]).filter((include) => typeof include === "string");
+		const written = listOf(fields?.["include"]).filter((include) => typeof include === "string");
 		return includes.map((include, index) => [include, tree.links ? posix.join(posix.dirname(formerPath), written[index] ?? "") : inRoot(include)]);
 	};
 	const isSame = async (...pair) => {
@@ -50957,7 +51720,7 @@ async function openCommit(ref, folder) {
 		`${ref}^{commit}`
 	];
 	const commit = await repository.git(...revParse).catch((cause) => {
-		throw new RolecallError("usage", `--changed-since: git knows no commit ${oneLine(ref)}.`, {
+		throw new RolecallError("usage", `--changed-since: git does not know the commit ${oneLine(ref)}.`, {
 			hint: repository.shallow ? "This clone is shallow: fetch older commits with git fetch --unshallow, or check out with fetch-depth: 0." : "Specify a commit, a tag or a branch. If it is only on the remote, fetch it first.",
 			cause
 		});
@@ -51219,10 +51982,10 @@ function moved({ before, after }, indexOf) {
 	};
 }
 function joined(head, base) {
-	const baseRows = new Map(base.map((row) => [keyOf$1(row), row]));
-	const headKeys = new Set(head.map(keyOf$1));
+	const baseRows = new Map(base.map((row) => [keyOf(row), row]));
+	const headKeys = new Set(head.map(keyOf));
 	return [...head.map((row) => {
-		const other = baseRows.get(keyOf$1(row));
+		const other = baseRows.get(keyOf(row));
 		if (other === void 0) return {
 			...row,
 			base: row.before
@@ -51231,7 +51994,7 @@ function joined(head, base) {
 			...row,
 			base: other.after
 		};
-	}), ...base.filter((row) => !headKeys.has(keyOf$1(row))).map(({ id, name, before, after }) => ({
+	}), ...base.filter((row) => !headKeys.has(keyOf(row))).map(({ id, name, before, after }) => ({
 		id,
 		name,
 		before,
@@ -51239,7 +52002,7 @@ function joined(head, base) {
 		base: after
 	}))];
 }
-function keyOf$1({ id, name }) {
+function keyOf({ id, name }) {
 	return id ?? `new ${name}`;
 }
 function textOf$1(value) {
@@ -51462,11 +52225,13 @@ async function keepInside(paths, cwd) {
 async function planFiles(states, inputs, io, { signal, base = [] } = {}) {
 	const { concurrency, baseUrl } = inputs;
 	const rules = new Map(base.map((state) => [state.merchant, state]));
+	let onlyEnded = /* @__PURE__ */ new Set();
 	const progress = logProgress({ color: false }, io);
 	const options = {
 		concurrency,
 		emit: progress.live,
 		makePlan: (input) => {
+			if (onlyEnded.has(input.desired.merchant)) return planEnded(input);
 			const merchantRules = rules.get(input.desired.merchant);
 			if (merchantRules === void 0) return buildPlan(input);
 			const plan = buildPlan({
@@ -51493,7 +52258,7 @@ async function planFiles(states, inputs, io, { signal, base = [] } = {}) {
 		...signal && { signal }
 	};
 	const { states: keyed, env } = withKeys(states.map((state) => withReviewedEnds(state, inputs.command === "plan" ? rules.get(state.merchant) : state)), inputs, io.env);
-	const { openSessions, planSessions, withRunOverrides } = await Promise.resolve().then(() => (init_session(), session_exports));
+	const { openSessions, plannedOnly, planSessions, withRunOverrides } = await Promise.resolve().then(() => (init_session(), session_exports));
 	const sessions = openSessions(keyed, options, {
 		...io,
 		env
@@ -51504,13 +52269,18 @@ async function planFiles(states, inputs, io, { signal, base = [] } = {}) {
 	};
 	try {
 		progress.reading(keyed.map(({ merchant }) => merchant));
-		const planned = withRunOverrides(await planSessions(sessions, progress.read)).map(withKeyHint).map((outcome) => outcome.status === "planned" ? {
-			...outcome,
-			plan: withLimitsOfBase(outcome.plan, outcome.session.state)
-		} : outcome);
+		const planned = withRunOverrides(await planSessions(sessions, progress.read)).map(withKeyHint);
 		await progress.rest();
+		const planEndedAt = (merchants) => {
+			onlyEnded = merchants;
+			return plannedOnly(planned).flatMap((outcome) => merchants.has(outcome.plan.merchant) ? {
+				...outcome,
+				plan: outcome.planWithout(/* @__PURE__ */ new Set())
+			} : []);
+		};
 		return {
 			planned,
+			planEnded: planEndedAt,
 			progress,
 			close
 		};
@@ -51570,15 +52340,20 @@ function withKeys(states, { apiKey, apiKeys }, env) {
 		}
 	};
 }
-/** Converts a RolecallError of an operation to an ActionError. */
+/** Converts the expected errors of an operation to ActionErrors. */
 async function withActionErrors(run) {
 	try {
 		return await run();
 	} catch (error) {
 		if (error instanceof GitError) throw storeError(error);
+		if (error instanceof GithubError) throw githubFailure(error);
 		if (!(error instanceof RolecallError)) throw error;
 		throw new ActionError(failureReasonOf(error), error.message, error.hint ?? null);
 	}
+}
+function githubFailure(error) {
+	const hint = error.isForbidden ? "Check the permissions of the job." : error.advice();
+	return new ActionError("github", `GitHub's API: ${error.message}.`, hint);
 }
 /** Maps an error code to the output `failure-reason`. */
 function failureReasonOf({ code }) {
@@ -51608,15 +52383,16 @@ var init_load_and_plan = __esmMin((() => {
 	init_connection();
 	init_with_base();
 	init_build_plan();
+	init_due();
 	init_reviewed_ends();
 	init_base_rules();
-	init_run_limits();
 	init_text();
 	init_errors();
 	init_style();
 	init_diagnostics_text();
 	init_git_refs();
 	init_action_error();
+	init_github_api();
 	init_open_repository();
 	MAX_NAMED$6 = 5;
 }));
@@ -51869,6 +52645,8 @@ function unlisted(what, mode) {
 function laterEnds(base, head, { nameOf }) {
 	const members = byAddress(head.members);
 	const leavers = byAddress(head.leavers);
+	const [idsBefore, ids] = [pinnedIds(base), pinnedIds(head)];
+	const nowCalled = (role) => ids.get(role) ?? nameOf(idsBefore.get(role) ?? role);
 	const leaving = (base.leavers ?? []).flatMap(({ email, from }) => {
 		const now = leavers.get(email.toLowerCase())?.from;
 		if (now !== void 0 && now.starts <= from.starts) return [];
@@ -51877,13 +52655,13 @@ function laterEnds(base, head, { nameOf }) {
 	const ending = (base.members ?? []).flatMap(({ email, from, until, suspended, roles = [] }) => {
 		const now = members.get(email.toLowerCase());
 		if (now === void 0) return [];
-		const grants = new Map((now.roles ?? []).map((grant) => [grant.role, grant]));
+		const grants = new Map((now.roles ?? []).map((grant) => [ids.get(grant.role) ?? grant.role, grant]));
 		return [
 			...earlier(`${email} is a member`, from, now.from),
 			...later(`${email} is a member`, until, now.until),
 			...shorter(email, suspended, now.suspended),
 			...roles.flatMap(({ role, from: start, until: end }) => {
-				const grant = grants.get(nameOf(role));
+				const grant = grants.get(nowCalled(role));
 				const what = `${email} holds "${role}"`;
 				return grant === void 0 ? [] : [...earlier(what, start, grant.from), ...later(what, end, grant.until)];
 			})
@@ -51924,6 +52702,7 @@ function otherService(base, head) {
 	];
 }
 var init_loosenings = __esmMin((() => {
+	init_access();
 	init_base_rules();
 	init_every_rule();
 	init_protect();
@@ -51971,7 +52750,7 @@ var init_compare_rules = __esmMin((() => {
 
 // src/action/review/rule-notes.ts
 /** Returns what a review has to know about the rules of a pull request: what its base branch does not allow. */
-async function ruleNotes({ loaded, base, plans }, { inputs, masked, event }) {
+async function ruleNotes({ loaded, base, plans }, { inputs, masked, event, io }) {
 	if (base === null) return [BASE_UNKNOWN];
 	const notes = ruleNotesOf(loaded.states, base.states, plans, globMatcher());
 	const head = new Set(loaded.states.map(({ merchant }) => merchant));
@@ -51980,7 +52759,7 @@ async function ruleNotes({ loaded, base, plans }, { inputs, masked, event }) {
 	const hidden = loaded.states.filter(({ origin }) => base.submodules.some((path) => origin.file.startsWith(`${path}/`)));
 	const changed = await changedRules(loaded, base, event.workspace);
 	const lines = groupRuleNotes([
-		...gone.map(noLongerManaged),
+		...gone.map((state) => noLongerManaged(state, io.now())),
 		...base.invalid.map(notCompared),
 		...hidden.map(inSubmodule),
 		...notes,
@@ -52020,12 +52799,14 @@ function inSubmodule({ merchant }) {
 		text: "is in a submodule, so its rules on the base branch are not known"
 	};
 }
-function noLongerManaged({ merchant }) {
+function noLongerManaged(state, now) {
+	const { length } = upcomingDates(state, now);
+	const dates = length === 0 ? "" : `, and ${counted(length, "date")} to come no longer count${length === 1 ? "s" : ""}`;
 	return {
-		merchant,
+		merchant: state.merchant,
 		kind: "loosened",
 		topic: "managed",
-		text: "no longer managed, because no file declares it; the live state stays as it is"
+		text: `no longer managed, because no file declares it; the live state stays as it is${dates}`
 	};
 }
 var BASE_UNKNOWN;
@@ -52034,7 +52815,9 @@ var init_rule_notes = __esmMin((() => {
 	init_shard();
 	init_session();
 	init_compare_rules();
+	init_upcoming_dates();
 	init_project_file();
+	init_text();
 	init_rules_view();
 	init_annotations();
 	BASE_UNKNOWN = {
@@ -52178,1334 +52961,6 @@ var init_compare_files = __esmMin((() => {
 	init_load_and_plan();
 	init_publish_plan();
 	init_rule_notes();
-}));
-
-// src/kernel/read/changed-merchants.ts
-/**
-* Compares the resolved desired states of two versions of the files; returns the merchants that differ, sorted by code.
-* Ignores in which file and where an entry is written, and the order of lists that mean a set.
-*/
-function changedMerchants(head, base) {
-	const before = new Map(base.map((state) => [state.merchant, state]));
-	const after = new Set(head.map(({ merchant }) => merchant));
-	const changed = head.flatMap((state) => {
-		const { merchant } = state;
-		const stateBefore = before.get(merchant);
-		if (stateBefore === void 0) return [{
-			merchant,
-			change: "added"
-		}];
-		return declaredText(stateBefore) === declaredText(state) ? [] : [{
-			merchant,
-			change: "changed"
-		}];
-	});
-	const removed = [...before.keys()].filter((merchant) => !after.has(merchant));
-	return [...changed, ...removed.map((merchant) => ({
-		merchant,
-		change: "removed"
-	}))].sort((a, b) => byCodeUnit(a.merchant, b.merchant));
-}
-/** Returns the canonical text of what a state means: equal for files that mean the same. */
-function declaredText({ sync, ignore, guards, policies, checks, roles, members, leavers = [], enforced = [], allowed: _allowed, projects: _projects, sharedRuleNames = [], rolesElsewhere: _rolesElsewhere, included: _included, reviewedEnds: _reviewedEnds, origin: _origin, ...address }) {
-	const { merchant, environment, baseUrl, keyEnv, ...rest } = address;
-	return canonicalJson([
-		[
-			merchant,
-			environment,
-			baseUrl,
-			keyEnv
-		],
-		syncMeaning(sync),
-		patternsMeaning(ignore),
-		rulesMeaning({
-			guards,
-			policies
-		}),
-		asSet(checks.map(checkMeaning)),
-		asSet(enforced.flatMap((rules) => rules.by ? [] : [enforcedMeaning(rules)])),
-		asSet(sharedRuleNames),
-		roles && asSet(roles.map(roleMeaning)),
-		members && asSet(members.map(memberMeaning)),
-		asSet(leavers.map(({ email, from }) => [email.toLowerCase(), from.starts]))
-	]);
-}
-function enforcedMeaning({ guards, policies, checks, files: _files, by: _by, ...rest }) {
-	return [rulesMeaning({
-		guards,
-		policies
-	}), asSet(checks.map(checkMeaning))];
-}
-function syncMeaning({ reinvite, ...rest }) {
-	return {
-		...rest,
-		reinvite: typeof reinvite === "boolean" ? reinvite : reinvite.ms
-	};
-}
-function patternsMeaning({ roles, members, ...rest }) {
-	return [asSet(roles), asSet(members)];
-}
-function checkMeaning(check) {
-	switch (check.kind) {
-		case "only": return [
-			check.kind,
-			check.can,
-			asSet(check.only)
-		];
-		case "at-most": return [
-			check.kind,
-			check.can,
-			check.atMost
-		];
-		case "cannot": return [
-			check.kind,
-			check.member,
-			asSet(check.cannot)
-		];
-		default: return check;
-	}
-}
-function roleMeaning({ origin: _origin, adjusted: _adjusted, ...role }) {
-	const { previously, permissions } = role;
-	return {
-		...role,
-		previously: previously && asSet(previously),
-		permissions: permissions && asSet(permissions)
-	};
-}
-function memberMeaning({ origin: _origin, setAt: _setAt, ...member }) {
-	const { roles, previously, from, until, suspended } = member;
-	return {
-		...member,
-		previously: previously && asSet(previously.map((address) => address.toLowerCase())),
-		roles: roles && asSet(roles.map(grantMeaning)),
-		from: from?.starts,
-		until: endOf$2(until),
-		suspended: suspended && [suspended.from?.starts, endOf$2(suspended.until)]
-	};
-}
-function grantMeaning({ role, from, until, origins: _origins, ...rest }) {
-	return [
-		role,
-		from?.starts,
-		endOf$2(until)
-	];
-}
-/** Returns the first moment without access: several texts can mean one. */
-function endOf$2(until) {
-	return until?.ends;
-}
-var init_changed_merchants = __esmMin((() => {
-	init_json_text();
-	init_text();
-	init_every_setting();
-	init_setting_kinds();
-}));
-
-// src/show/text/adopted-text.ts
-/** Returns the evidence that a write with a lost response took effect. */
-function adoptedText(isPassword) {
-	return isPassword ? "response lost; the retry was refused because the password was reused" : "response lost; found in place";
-}
-var init_adopted_text = __esmMin((() => {}));
-
-// src/show/text/apply-text.ts
-/** Formats an event for a log; `null` for events that a log omits. */
-function renderApplyEvent(event, style) {
-	switch (event.type) {
-		case "fields-emptied": {
-			const { merchant, change, fields } = event;
-			const text = `${oneLine(merchant)}  ${nameOf$2(change)}: the service cleared ${fields.join(" and ")}, which the update did not send. They are being restored; the rest of this run sends all fields of members.`;
-			return wrapOnTerminal(text, style, `${style.yellow("!")} `, "  ").join("\n");
-		}
-		case "change-ended": return outcomeLine(event.merchant, event.outcome, style);
-		case "apply-started":
-		case "phase-started":
-		case "change-started": return null;
-		case "apply-stopped":
-		case "apply-ended": return null;
-		default: return event;
-	}
-}
-function outcomeLine(merchant, outcome, style) {
-	const what = `${oneLine(merchant)}  ${nameOf$2(outcome.change)}`;
-	const marked = (mark, text) => wrapOnTerminal(`${what} ${text}`, style, `${mark} `, "  ").join("\n");
-	switch (outcome.status) {
-		case "done": return marked(style.green("✓"), `${doneWord(outcome)}${outcome.adopted ? ` (${adoptedText(isPassword(outcome.change))})` : ""}`);
-		case "stale": return marked(style.red("✗"), `stale: ${oneLine(outcome.failure.message)}`);
-		case "failed":
-			if (isInvitationLimited(outcome)) return wrapOnTerminal(oneLine(`${merchant}  ${outcome.failure.message}`), style, `${style.yellow("!")} `, "  ").join("\n");
-			return marked(style.red("✗"), `failed: ${oneLine(outcome.failure.message)}`);
-		case "unknown": return marked(style.yellow("?"), `unknown: ${oneLine(outcome.failure.message)}`);
-		case "unfinished": return outcome.failure ? marked(style.red("✗"), `unfinished: ${oneLine(outcome.failure.message)}`) : null;
-		case "not-started": return null;
-		default: return outcome;
-	}
-}
-function doneWord({ change, already }) {
-	if (isPassword(change) && already) return `kept the password: the one in ${oneLine(change.passwordEnv)} was used before`;
-	if (isPassword(change)) return `password set from ${oneLine(change.passwordEnv)}`;
-	return (already ? WAS_SO : DONE$1)[change.kind];
-}
-/** Formats the passwords that an apply will set: one line each, or one for all if they are many. */
-function renderPasswords(due, style) {
-	const affected = due.filter(({ passwords }) => passwords.length > 0);
-	const names = affected.flatMap(({ passwords }) => passwords.map(({ name }) => oneLine(name)));
-	if (names.length > MAX_PASSWORD_LINES) {
-		const [first, ...furtherMerchants] = affected;
-		const where = furtherMerchants.length > 0 ? counted(affected.length, "merchant") : oneLine(first?.plan.merchant ?? "");
-		const text = `The passwords of ${grouped(names.length)} managed users at ${where} will be set: ${namesText(names, MAX_NAMED$5)}.`;
-		return `${hangingLines(text, style.columns, "", "  ").join("\n")}\n\n`;
-	}
-	return affected.map(({ plan, passwords }) => {
-		return `${passwords.flatMap(({ name, passwordEnv }) => {
-			const text = `${oneLine(plan.merchant)}: the password of ${oneLine(name)} will be set from ${oneLine(passwordEnv)}.`;
-			return wrapOnTerminal(text, style, "", "  ");
-		}).join("\n")}\n\n`;
-	}).join("");
-}
-function nameOf$2(change) {
-	return `${change.resource} ${oneLine(change.name)}`;
-}
-/**
-* Formats what a large apply has done: equal changes are one line, as in its plan. Changes that are not done are not in it.
-*/
-function renderDoneChanges(ends, style) {
-	const isDone = ({ status }) => status === "done";
-	const changes = ends.map(({ plan, result }) => {
-		const done = result.outcomes.filter(isDone).map(({ change }) => change);
-		return {
-			...plan,
-			changes: done.filter((change) => !isPassword(change))
-		};
-	});
-	const { groups, own } = fleetView(changes.map((plan) => planView(plan)));
-	const several = ends.length > 1;
-	const rows = [...equalGroups({ groups }).flatMap((group) => group.rows.map((row) => ({
-		row,
-		at: ""
-	}))), ...own.flatMap(({ view }) => view.groups.flatMap((group) => group.rows.map((row) => ({
-		row,
-		at: several ? ` at ${oneLine(view.merchant)}` : ""
-	}))))];
-	const shown = rows.slice(0, DONE_SHOWN);
-	const hidden = rows.slice(DONE_SHOWN).reduce((sum, { row }) => sum + (row.equal?.changes ?? 1), 0);
-	const passwords = ends.flatMap(({ result }) => result.outcomes).flatMap((outcome) => outcome.status === "done" && isPassword(outcome.change) ? [outcome] : []);
-	const kept = passwords.filter(({ already }) => already).length;
-	return [...[
-		...shown.map(({ row, at }) => `${DONE$1[row.kind]} ${doneText(row)}${at}`),
-		...passwords.length > kept ? [`set ${counted(passwords.length - kept, "password")}`] : [],
-		...kept > 0 ? [`kept ${counted(kept, "password")}: the new ${kept === 1 ? "one was" : "ones were"} used before`] : []
-	].flatMap((text) => hangingLines(oneLine(text), style.columns, `${style.green("✓")} `, "    ")), ...hidden > 0 ? [`  ${style.dim(cutText(hidden))}`] : []].map((line) => `${line}\n`).join("");
-}
-function doneText(row) {
-	if (row.equal === void 0) return `${row.resource} ${row.name}`;
-	return equalText(row, row.equal).title;
-}
-var DONE$1, WAS_SO, MAX_PASSWORD_LINES, MAX_NAMED$5, DONE_SHOWN;
-var init_apply_text = __esmMin((() => {
-	init_escape();
-	init_text();
-	init_ending_view();
-	init_equal_text();
-	init_fleet_view();
-	init_names_text();
-	init_plan_view();
-	init_adopted_text();
-	init_wrap();
-	DONE$1 = {
-		create: "created",
-		update: "updated",
-		replace: "replaced",
-		delete: "deleted"
-	};
-	WAS_SO = {
-		create: "already existed",
-		update: "was already up to date",
-		replace: "was already replaced",
-		delete: "was already gone"
-	};
-	MAX_PASSWORD_LINES = 10;
-	MAX_NAMED$5 = 3;
-	DONE_SHOWN = 20;
-}));
-
-// src/show/view/held-text.ts
-/** Describes what a member holds: its roles, and each other field that has a value. */
-function heldText(image) {
-	return shownValues(MEMBER_FIELDS, memberValues$1(image)).map(({ label, plain }) => `${label} ${plain.join(", ")}`).join("; ") || "nothing";
-}
-var init_held_text = __esmMin((() => {
-	init_member();
-	init_show();
-}));
-
-// src/show/text/ending/next-step-text.ts
-/** Says what to do next, how to undo the run, and where its journals are. */
-function nextBlock({ command, applied, outcomes, leftOut, unapproved = [] }, skipped, isCut, style) {
-	const complete = isComplete(outcomes);
-	const next = [
-		...applied === null ? [] : causeText(applied),
-		...complete ? [] : [isDoneButFor(unapproved, applied) ? SAVE_REST : applied === null || applied.ends.length === 0 ? howToBegin(skipped, command) : howToGoOn$1(applied, skipped)],
-		...!complete && leftOut > 0 ? [`${counted(leftOut, "change")} left out; the next plan shows ${leftOut === 1 ? "it" : "them"} again.`] : []
-	];
-	const lines = next.length === 0 ? [] : wrapText(next.join(" "), style.columns);
-	if (applied !== null && applied.journals.length > 0) return [...lines, ...recordLines(applied, isCut, complete ? "  " : "", style)];
-	return isCut ? [...lines, "Lists are cut: use --format json to see everything."] : lines;
-}
-function recordLines({ run, journals, ends }, isCut, indent, style) {
-	const revertible = ends.some(({ result: { outcomes, writes } }) => writes > 0 && outcomes.some(({ status, change }) => status !== "not-started" && !isPassword(change)));
-	return [
-		...isCut ? hangingLines(`rolecall runs ${oneLine(run)}`, style.columns, `${indent}To see all: `, `${indent}  `) : [],
-		...revertible ? hangingLines(`rolecall undo ${oneLine(run)}`, style.columns, `${indent}To undo it: `, `${indent}  `) : [],
-		`${indent}${renderJournals(run, journals)}`
-	];
-}
-/** Returns the paths of a run's journals in one line. */
-function renderJournals(run, files) {
-	const [first = "", ...more] = files;
-	if (more.length === 0) return `journal: ${oneLine(first)}`;
-	const folder = first.slice(0, Math.max(first.lastIndexOf("/"), first.lastIndexOf("\\")) + 1);
-	return `journals: ${oneLine(`${folder}${run}-*.jsonl`)} (${counted(files.length, "merchant")})`;
-}
-/** Returns the cause of a stop at merchants without failures of their own. */
-function causeText({ cause, ends }) {
-	if (cause === null) return [];
-	switch (cause.by) {
-		case "merchant":
-			if (ends.length === 1) return [];
-			return [`The failure at ${oneLine(cause.merchant)} stopped the run at every merchant.`];
-		case "signal": return [`The run was stopped by ${cause.signal}.`];
-		case "output": return [`The run was stopped because ${cause.stream} could not be written to.`];
-		default: return cause;
-	}
-}
-function isDoneButFor(unapproved, applied) {
-	const outcomes = (applied?.ends ?? []).flatMap(({ result }) => result.outcomes);
-	return unapproved.length > 0 && outcomes.every(({ status }) => status === "done");
-}
-/** Returns how to begin again where no merchant was applied to. */
-function howToBegin(skipped, command) {
-	return `To continue, ${skipped.some(({ status }) => status === "refused") ? "correct the files, or override or approve the refused changes" : "fix the problems above"}, and ${command === "apply" ? "apply again" : "run the undo again"}.`;
-}
-function howToGoOn$1({ ends }, skipped) {
-	const outcomes = ends.flatMap(({ result }) => result.outcomes);
-	const writes = ends.reduce((sum, { result }) => sum + result.writes, 0);
-	const rotates = outcomes.length > 0 && outcomes.every(({ change }) => isPassword(change));
-	const plan = "run \"rolecall plan\"";
-	const unknown = outcomes.filter(({ status }) => status === "unknown").length;
-	const what = writes > unknown ? "Completed changes remain." : unknown > 0 ? "It is unknown whether anything was changed." : "Nothing was changed.";
-	if (rotates && skipped.length === 0 && outcomes.some(({ status }) => status !== "done")) return `${what} To continue, ${outcomes.some(({ status }) => status === "failed") ? "fix the problem, and " : ""}run the command again: passwords that are already set are kept.`;
-	if (unknown > 0) return `${what} To continue, ${plan} to see what remains, and apply again.`;
-	if (!ends.some(({ result, verification }) => result.journalFailure !== null || verification !== null || result.outcomes.some((outcome) => "failure" in outcome && outcome.failure)) && skipped.length === 0) return `${what} To continue, run the command again.`;
-	if (skipped.length === 0 && outcomes.every(({ status }) => status === "done")) return `${what} Run "rolecall plan" to see whether changes remain.`;
-	return `${what} To continue, ${skipped.length > 0 || outcomes.some((outcome) => outcome.status === "failed" && !isInvitationLimited(outcome)) ? "fix the problem, then " : ""}${plan} to see what ${writes > 0 ? "remains" : "would change"}, and apply again.`;
-}
-/** Returns what to do about a change that was not done; `null` if there is nothing to say. */
-function nextStepFor(status, { code, hint }) {
-	if (status === "unknown") return "The change may have taken effect: the next plan shows whether it has.";
-	const step = NEXT_STEPS[code];
-	return step === HINT || step === null ? hint ?? null : step;
-}
-var SAVE_REST, HINT, NEXT_STEPS;
-var init_next_step_text = __esmMin((() => {
-	init_escape();
-	init_text();
-	init_ending_view();
-	init_wrap();
-	SAVE_REST = "Completed changes remain. To continue, save the remaining changes with \"rolecall plan --out\", get that plan approved, and apply it.";
-	HINT = Symbol("hint");
-	NEXT_STEPS = {
-		"bad-request": "Correct the file as the detail says; if the file is correct, report this as a bug in rolecall.",
-		unauthorized: HINT,
-		"request-failed": "Fix what the detail describes; if it is unclear, ask the service's operators about this instance.",
-		forbidden: HINT,
-		"not-found": "It may have been removed in the meantime; otherwise check the merchant code, the base URL and the key.",
-		conflict: "This conflicts with the current live state: find out what has changed, and correct the file or the account.",
-		unprocessable: "The service rejected the request as invalid: correct the file as the detail says.",
-		"dependency-failed": "A dependency of the service has failed: try again later.",
-		"rate-limited": HINT,
-		"invitation-limited": HINT,
-		"service-failed": "The service has an internal error: try again later.",
-		"unexpected-status": HINT,
-		network: "Check the network and the base URL, and that the service is up.",
-		timeout: "Check the network and the base URL, and that the service is up.",
-		"bad-response": HINT,
-		"listing-unstable": "Somebody is changing this account right now: try again later.",
-		"too-many-items": HINT,
-		stale: "Check that the file is still what you want.",
-		"journal-unwritable": HINT,
-		"not-restored": HINT,
-		usage: HINT,
-		"file-unreadable": null,
-		"file-unwritable": null,
-		"file-invalid": null,
-		"no-files": null,
-		"base-url-missing": null,
-		"base-url-insecure": null,
-		"key-missing": null,
-		"key-malformed": null,
-		"key-environment": null,
-		"account-environment": HINT,
-		"apply-running": HINT,
-		"password-missing": null,
-		"confirmation-needed": null,
-		"override-stray": null,
-		"port-taken": null,
-		"run-unknown": null
-	};
-}));
-
-// src/show/text/ending/causes-text.ts
-/** Returns a paragraph for each cause: the changes that it hit, and the failure in full. */
-function causeBlocks({ run, ends }, style) {
-	const causes = endingCauses(ends);
-	const several = ends.length > 1;
-	const shown = causes.slice(0, CAUSES_SHOWN).map((cause) => causeLines(cause, run, several, style));
-	const more = causes.length - shown.length;
-	return more > 0 ? [...shown, [`… and ${counted(more, "more cause")}`]] : shown;
-}
-function causeLines({ status, failure, hits, times, attempts }, run, several, style) {
-	const { hint: _, ...rest } = failure;
-	const [first] = hits;
-	const limited = first !== void 0 && isInvitationLimited(first.outcome);
-	const isAboutPasswords = hits.length > 0 && hits.every(({ outcome }) => isPassword(outcome.change));
-	const hint = status === "unknown" && isAboutPasswords ? "The password may have been set: run the rotation again." : nextStepFor(status, failure);
-	const message = limited ? "The service refuses some invitations for now (429)." : failure.message;
-	const paint = limited || status === "unknown" ? style.yellow : style.red;
-	return [
-		...limited ? [...titleLines("refused for now", hits, several, paint, style, false), ...cutLines(hits.map(({ outcome }) => oneLine("failure" in outcome ? outcome.failure?.message ?? "" : "")), style)] : hits.length === 0 ? [] : titleLines(TITLES[status], hits, several, paint, style),
-		...lostLines(hits, run, style),
-		...renderFailure({
-			...rest,
-			message,
-			...hint !== null && { hint }
-		}, style, times, attempts).trimEnd().split("\n")
-	];
-}
-/** Returns the title of changes with one outcome: one change by name, several counted and named below. */
-function titleLines(title, hits, several, paint, style, isNamed = true) {
-	const [first] = hits;
-	if (first === void 0) return [];
-	const head = `${paint(title)}: `;
-	const merchants = [...new Set(hits.map(({ merchant }) => oneLine(merchant)))];
-	if (hits.length === 1 && isNamed) {
-		const place = several ? ` at ${merchants.join("")}` : "";
-		return hangingLines(`${changeName(first.outcome.change)}${place}`, style.columns, head, "  ");
-	}
-	const place = !several ? "" : merchants.length === 1 ? ` at ${merchants.join("")}` : ` at ${counted(merchants.length, "merchant")} (${namesText(merchants)})`;
-	return [...hangingLines(`${counted(hits.length, "change")}${place}`, style.columns, head, "  "), ...isNamed ? nameLines(hits, merchants.length > 1, style) : []];
-}
-/** Names the first changes, those of one kind together: "update members a, b and 229 more", "update role A at 54 merchants". */
-function nameLines(hits, several, style) {
-	return groupByKey$1(hits.map(({ merchant, outcome: { change } }) => ({
-		merchant,
-		change
-	})), ({ change }) => `${isPassword(change)} ${change.kind} ${change.resource}`).flatMap((group) => {
-		const [{ change: first }] = group;
-		if (group.length === 1) return hangingLines(changeName(first), style.columns, "    ", "  ");
-		const verb = isPassword(first) ? "set the passwords of" : first.kind;
-		const names = groupByKey$1(group, ({ change }) => change.name).map((same) => {
-			const name = oneLine(same[0].change.name);
-			return several && same.length > 1 ? `${name} at ${counted(same.length, "merchant")}` : name;
-		});
-		return hangingLines(namesText(names, NAMES_SHOWN), style.columns, `    ${verb} ${first.resource}${names.length > 1 ? "s" : ""} `, "      ");
-	});
-}
-function changeName(change) {
-	if (isPassword(change)) return `set the password of ${change.resource} ${oneLine(change.name)}`;
-	return oneLine(summaryOf$1(change));
-}
-/** Lists the access of removed invitations without a known successor, and how to send it again. */
-function lostLines(hits, run, style) {
-	const lost = hits.flatMap(({ outcome }) => lostText(outcome) ?? []);
-	if (lost.length === 0) return [];
-	return [...cutLines(lost, style), ...hangingLines(`"rolecall undo ${oneLine(run)}" invites them with all of this; "rolecall apply" invites them with what the files list.`, style.columns, "    → ", "      ")];
-}
-/** Describes a removed invitation without a known successor, with what it held. */
-function lostText(outcome) {
-	const { change, status } = outcome;
-	if (!("removed" in outcome) || change.resource !== "member" || change.before === null) return null;
-	const fate = outcome.removed === "unknown" ? "It is unknown whether the expired invitation was deleted; no new one was sent." : `The expired invitation was deleted, and ${status === "unknown" ? "it is unknown whether a new one was sent" : "no new one was sent"}.`;
-	return `${oneLine(change.name)}: ${fate} It held: ${oneLine(heldText(change.before))}.`;
-}
-/** Names the changes that are left without a failure of their own, and those that the journal misses. */
-function restBlocks({ run, ends }, style) {
-	const several = ends.length > 1;
-	const entries = ends.flatMap(({ plan: { merchant }, result }) => result.outcomes.map((outcome) => ({
-		merchant,
-		outcome
-	})));
-	const lost = ends.flatMap(({ plan: { merchant }, result: { outcomes, unrecorded } }) => outcomes.flatMap(({ status, change }) => unrecorded.includes(change) ? [`${changeName(change)}${several ? ` at ${oneLine(merchant)}` : ""}: ${status.replace("-", " ")}`] : []));
-	const of = (status) => entries.filter(({ outcome }) => outcome.status === status && !("failure" in outcome && outcome.failure));
-	const unfinished = of("unfinished");
-	const waits = ends.some(({ result }) => result.status === "incomplete") ? " (their holders have not been invited yet)" : "";
-	return [
-		[...titleLines(TITLES.unfinished, unfinished, several, style.yellow, style), ...lostLines(unfinished, run, style)],
-		titleLines(`${TITLES["not-started"]}${waits}`, of("not-started"), several, style.bold, style),
-		lost.length === 0 ? [] : [`${style.yellow("not recorded")} (the outcome is not in the journal):`, ...cutLines(lost, style)]
-	];
-}
-var CAUSES_SHOWN, NAMES_SHOWN, TITLES;
-var init_causes_text = __esmMin((() => {
-	init_escape();
-	init_text();
-	init_ending_view();
-	init_held_text();
-	init_names_text();
-	init_failure_text();
-	init_wrap();
-	init_next_step_text();
-	CAUSES_SHOWN = 8;
-	NAMES_SHOWN = 8;
-	TITLES = {
-		done: "done",
-		failed: "failed",
-		stale: "stale (changed since it was planned; left as it is)",
-		unknown: "unknown (may have taken effect)",
-		unfinished: "unfinished (the next run continues it)",
-		"not-started": "not started"
-	};
-}));
-
-// src/show/text/ending/ending-text.ts
-/**
-* Formats how an apply ended, as the last lines of a run: what was done, what was not and why, what to do next, and how
-* to undo it. A cause that several changes or merchants share is told once.
-*/
-function renderEnding(ending, style) {
-	const ends = (ending.applied?.ends ?? []).toSorted((a, b) => naturally(a.plan.merchant, b.plan.merchant));
-	const begun = new Set(ends.map(({ plan }) => plan.merchant));
-	const lacking = [...ending.outcomes.filter(({ merchant, status }) => !begun.has(merchant) && (status === "failed" || status === "refused")).toSorted((a, b) => naturally(a.merchant, b.merchant)), ...ending.unapproved ?? []];
-	const told = [
-		headBlock(ending, style),
-		...ending.applied === null ? [] : endedBlocks({
-			...ending.applied,
-			ends
-		}, style),
-		...verificationBlocks(ends, style),
-		...skippedBlocks(lacking, begun.size > 0, style, ending.refusals)
-	];
-	const isCut = ending.isCutAbove === true || hasCutList(told.flat().join("\n"));
-	const blocks = [...told, nextBlock(ending, lacking, isCut, style)].filter((lines) => lines.length > 0);
-	const [before, between] = isComplete(ending.outcomes) ? ["", "\n"] : ["\n", "\n\n"];
-	return `${before}${blocks.map((lines) => lines.join("\n")).join(between)}\n`;
-}
-function endedBlocks(applied, style) {
-	return [...causeBlocks(applied, style), ...restBlocks(applied, style)];
-}
-function headBlock({ command, applied, outcomes, leftOut }, style) {
-	const verb = command === "apply" ? "Apply" : "Undo";
-	if (applied === null) return headline(`${verb} ${outcomes.some(({ status }) => status === "refused") ? "refused" : "failed"} at ${placeText(outcomes.flatMap((outcome) => outcome.status === "unchanged" ? [] : outcome.merchant))}:`, "nothing was changed.", style.red("✗"), style);
-	const { ends, cause } = applied;
-	const applyOutcomes = ends.flatMap(({ result }) => result.outcomes);
-	if (isComplete(outcomes)) {
-		const where = placeText(ends.map(({ plan }) => plan.merchant));
-		const text = `${sumsText(applyOutcomes)}.${verifiedText(ends, leftOut)}`;
-		return [...headline(`${verb} complete at ${where}:`, text, style.green("✓"), style), ...openLines(ends, style)];
-	}
-	const where = placeText(outcomes.map(({ merchant }) => merchant));
-	const stopped = ends.filter(({ result }) => result.status === "stopped").length;
-	return [...headline(`${verb} ${stopped === ends.length || stopped > 0 && cause !== null ? "stopped" : "incomplete"} at ${where}:`, `${sumsText(applyOutcomes)}.`, style.red("✗"), style), ...outcomes.length === 1 ? [] : hangingLines(merchantsSum(outcomes, ends), style.columns, "  ", "  ")];
-}
-function headline(head, text, mark, style) {
-	const [first = "", ...rest] = wrapText(`${head} ${text}`, style.columns - 2);
-	return [`${mark} ${first.startsWith(head) ? `${style.bold(head)}${first.slice(head.length)}` : style.bold(first)}`, ...rest.map((line) => `  ${line}`)];
-}
-function placeText(merchants) {
-	return merchants.length === 1 ? oneLine(merchants.join("")) : counted(merchants.length, "merchant");
-}
-/** "Merchants: 58 applied, 1 partly applied, 1 refused." */
-function merchantsSum(outcomes, ends) {
-	const idle = ends.filter(({ result }) => result.outcomes.every(({ status }) => status === "not-started"));
-	const notStarted = new Set(idle.map(({ plan }) => plan.merchant));
-	const unverified = new Set(ends.filter(({ result, verification }) => result.status === "done" && verification?.status !== "verified").map(({ plan }) => plan.merchant));
-	const words = outcomes.map(({ merchant, status }) => {
-		if (unverified.has(merchant)) return NOT_VERIFIED;
-		return status === "failed" && notStarted.has(merchant) ? "not started" : MERCHANT_STATUS[status];
-	});
-	const { applied, ...otherStatuses } = MERCHANT_STATUS;
-	return `Merchants: ${[
-		applied,
-		NOT_VERIFIED,
-		...Object.values(otherStatuses),
-		"not started"
-	].flatMap((word) => {
-		const count = words.filter((status) => status === word).length;
-		return count === 0 ? [] : [`${grouped(count)} ${word}`];
-	}).join(words.includes(NOT_VERIFIED) ? "; " : ", ")}.`;
-}
-/** "2 changes done, 1 failed, 3 not started". */
-function sumsText(outcomes) {
-	const kept = outcomes.filter((outcome) => outcome.status === "done" && outcome.already && isPassword(outcome.change)).length;
-	const count = (status) => outcomes.filter((outcome) => outcome.status === status).length - (status === "done" ? kept : 0);
-	const half = outcomes.some((outcome) => outcome.status === "unfinished" || "removed" in outcome);
-	const rest = [
-		"failed",
-		"stale",
-		"unknown",
-		"unfinished",
-		"not-started"
-	].flatMap((status) => count(status) === 0 ? [] : [`${grouped(count(status))} ${status.replace("-", " ")}`]);
-	return [
-		...count("done") === 0 && half ? [] : [`${counted(count("done"), "change")} done`],
-		...kept === 0 ? [] : [`${counted(kept, "password")} kept`],
-		...rest
-	].join(", ");
-}
-function isVerified(end) {
-	return end.verification?.status === "verified";
-}
-/** Returns the sentence about what remains after a complete apply; empty if nothing was verified. */
-function verifiedText(ends, leftOut) {
-	const verified = ends.filter(isVerified).map(({ verification }) => verification);
-	if (verified.length === 0) return "";
-	const sum = (countOf) => verified.reduce((total, end) => total + countOf(end), 0);
-	const remaining = [
-		[sum(({ plan }) => plan.deferred.length), "deferred"],
-		[sum(({ plan }) => remainingChanges(plan).notCreated.length), "that cannot be created"],
-		[leftOut, "left out (the next plan shows them again)"]
-	].flatMap(([count, what]) => count === 0 ? [] : [`${grouped(count)} ${what}`]);
-	return ` Verified: no changes remain${remaining.length === 0 ? "" : ` except ${remaining.join(" and ")}`}.`;
-}
-/** Names what a complete apply leaves open: deferred changes, and members who cannot be created. */
-function openLines(ends, style) {
-	const several = ends.length > 1;
-	const lines = ends.filter(isVerified).flatMap(({ plan: { merchant }, verification: { plan } }) => {
-		const prefix = several ? `${oneLine(merchant)}  ` : "";
-		return [...plan.deferred.map((deferred) => `${prefix}${deferredText(deferred)}`), ...remainingChanges(plan).notCreated.map((name) => `${prefix}member ${oneLine(name)}: not created, since the file declares no roles for it`)];
-	});
-	return cutLines(lines, style);
-}
-function deferredText({ change, role, waitsFor }) {
-	if (waitsFor.length === 0) return `${oneLine(summaryOf$1(change))}: the next apply makes it`;
-	const who = waitsFor.map(oneLine).join(" or ");
-	return `${oneLine(summaryOf$1(change))}: waits until ${who} has accepted${role === null ? "" : `, so that "${oneLine(role)}" keeps enough holders`}`;
-}
-/** Says at which merchants the verification found something, or could not be made. */
-function verificationBlocks(ends, style) {
-	const verified = ends.filter(isVerified).map(({ plan: { merchant }, verification }) => ({
-		...verification,
-		merchant
-	}));
-	const remain = verified.map(({ merchant, plan }) => ({
-		merchant,
-		lines: remainLines(plan)
-	})).filter(({ lines }) => lines.length > 0);
-	const unread = ends.flatMap(({ plan: { merchant }, verification }) => verification?.status === "unverified" ? [{
-		merchant,
-		why: verification.why
-	}] : []);
-	const unrecorded = verified.flatMap(({ merchant, unrecorded: text }) => text === null ? [] : [{
-		merchant,
-		text
-	}]);
-	const codes = (group) => oneLine(namesText(group.map(({ merchant }) => merchant)));
-	return [
-		...groupByKey$1(remain, ({ lines }) => lines.join("\n")).map((group) => {
-			const [{ lines }] = group;
-			const errors = lines.filter((line) => line.startsWith(ERROR)).length;
-			const text = `the verification found ${[...lines.length > errors ? [counted(lines.length - errors, "remaining change")] : [], ...errors > 0 ? [counted(errors, "problem")] : []].join(" and ")}; somebody else may have made changes in the meantime:`;
-			return [...hangingLines(text, style.columns, `${style.red("✗")} ${codes(group)}: `, "  "), ...cutLines(lines, style)];
-		}),
-		...groupByKey$1(unread, ({ merchant, why }) => typeof why === "string" ? why : why.message.replaceAll(merchant, "")).map((group) => {
-			const [{ why }] = group;
-			const text = typeof why === "string" ? uncapital(oneLine(why)) : "it could not be read again.";
-			return [...hangingLines(`${NOT_VERIFIED}: ${text}`, style.columns, `${style.yellow("?")} ${codes(group)}: `, "  "), ...typeof why === "string" ? [] : renderFailure(why, style, group.length).trimEnd().split("\n")];
-		}),
-		...groupByKey$1(unrecorded, ({ text }) => text).map((group) => hangingLines(oneLine(group[0].text), style.columns, `${style.yellow("!")} ${codes(group)}: `, "  "))
-	];
-}
-function uncapital(text) {
-	return `${text.slice(0, 1).toLowerCase()}${text.slice(1)}`;
-}
-function remainLines(plan) {
-	const { left: remaining, errors } = remainingChanges(plan);
-	return [...remaining.map((change) => {
-		const fields = change.fields.map(({ field }) => field);
-		return `${oneLine(summaryOf$1(change))}${fields.length > 0 ? `: ${fields.join(", ")}` : ""}`;
-	}), ...errors.map(({ message }) => `${ERROR}${oneLine(message)}`)];
-}
-/** Says why merchants were not begun, equal reasons once, and what overrides the refusals. */
-function skippedBlocks(skipped, several, style, { rules, overrides } = {
-	rules: /* @__PURE__ */ new Map(),
-	overrides: []
-}) {
-	const reasons = skipped.flatMap(({ merchant, status, reasons: merchantReasons }) => merchantReasons.map((reason) => ({
-		merchant,
-		status,
-		reason
-	})));
-	const isMerchantShown = several || skipped.length > 1;
-	const groups = groupByKey$1(reasons, ({ merchant, status, reason }) => `${status} ${reason.replaceAll(merchant, "…")}`);
-	const shown = groups.slice(0, 10).map((group) => {
-		const [{ status, reason, merchant }] = group;
-		const said = group.length > 1 ? reason.replaceAll(merchant, "…") : reason;
-		const rule = rules.get(reason);
-		const text = rule === void 0 ? said : `${rule}: ${said}`;
-		const codes = namesText(group.map((skip) => oneLine(skip.merchant)));
-		const where = isMerchantShown ? ` at ${group.length > 1 ? `${counted(group.length, "merchant")} (${codes})` : codes}` : "";
-		return hangingLines(`${where}: ${text}`, style.columns, style.red(status), "  ");
-	});
-	const more = groups.length - shown.length;
-	if (more > 0) shown.push([`… and ${counted(more, "more reason")}`]);
-	const commands = overrides.slice(0, 10).flatMap((override) => renderOverride(override, style).map((line) => line.slice(OVERRIDE_INDENT)));
-	if (overrides.length > 10) commands.push(`  ${cutText(overrides.length - 10)}`);
-	const last = groups.findLastIndex(([{ reason }]) => rules.has(reason));
-	if (last >= 0) shown.splice(Math.min(last, shown.length - 1) + 1, 0, commands);
-	return shown.length === 0 ? [] : [shown.flat()];
-}
-var MERCHANT_STATUS, NOT_VERIFIED, ERROR, OVERRIDE_INDENT;
-var init_ending_text = __esmMin((() => {
-	init_escape();
-	init_text();
-	init_ending_view();
-	init_names_text();
-	init_failure_text();
-	init_plan_text();
-	init_wrap();
-	init_causes_text();
-	init_next_step_text();
-	MERCHANT_STATUS = {
-		applied: "applied",
-		unchanged: "without changes",
-		partial: "partly applied",
-		refused: "refused",
-		failed: "failed"
-	};
-	NOT_VERIFIED = "applied, not verified";
-	ERROR = "error: ";
-	OVERRIDE_INDENT = 4;
-}));
-
-// src/show/text/runs-text.ts
-var init_runs_text = __esmMin((() => {
-	init_held_text();
-}));
-
-// src/show/text/run-notes-text.ts
-/** Returns the first names of a list, and how many more there are. */
-function namesOf(names) {
-	const more = names.length - MOST_NAMED;
-	const shown = names.slice(0, MOST_NAMED).map(oneLine).join(", ");
-	return more > 0 ? `${shown}, and ${grouped(more)} more` : shown;
-}
-var MOST_NAMED;
-var init_run_notes_text = __esmMin((() => {
-	init_escape();
-	init_text();
-	init_runs_text();
-	MOST_NAMED = 5;
-}));
-
-// src/app/apply/reporter.ts
-/** Creates a reporter of text, or of one JSON event per line; data goes to stdout, the rest to stderr. */
-function applyReporter(options, placeOf, io, overrides = [], command = "apply") {
-	const viewsOf = (plans, run) => plans.map((plan) => planView(plan, placeOf, applyOverrides(plan, overrides, run).overridden, command));
-	const show = (plans, style) => {
-		const run = runFingerprint(plans);
-		return renderPlans(viewsOf(plans, run), style, verbosityOf(options), {
-			run,
-			command
-		});
-	};
-	const refusalsIn = (plans, outcomes) => {
-		const refused = outcomes.flatMap(({ merchant, status }) => status === "refused" ? merchant : []);
-		const run = runFingerprint(plans);
-		return endingRefusals(fleetView(viewsOf(plans, run), {
-			run,
-			command
-		}), new Set(refused));
-	};
-	const say = (text) => io.stderr.write(`${text}\n`);
-	const printEnding = ({ outcomes, leftOut, unapproved = [] }, applied, { plans, isOk, isCutAbove = false }) => {
-		if (outcomes.every(({ status }) => status === "unchanged")) return;
-		const sink = isOk ? io.stdout : io.stderr;
-		const style = styleFor(sink, io, options.color);
-		const refusals = outcomes.some(({ status }) => status === "refused") && { refusals: refusalsIn(plans, outcomes) };
-		sink.write(renderEnding({
-			command,
-			applied,
-			outcomes,
-			leftOut,
-			unapproved,
-			isCutAbove,
-			...refusals
-		}, style));
-	};
-	return options.format === "json" ? jsonReporter(io, printEnding, say) : textReporter(options, show, printEnding, io, say);
-}
-function jsonReporter(io, printEnding, say) {
-	const line = (event) => io.stdout.write(eventJson(event, new Date(io.now()).toISOString()));
-	let run = null;
-	let planned = [];
-	return {
-		plans: (plans) => {
-			planned = plans;
-			for (const plan of plans) line({
-				type: "planned",
-				merchant: plan.merchant,
-				plan
-			});
-		},
-		failed: (failures) => {
-			for (const failure of failures) line({
-				type: "failed",
-				...failure
-			});
-		},
-		compared: (comparisons) => {
-			for (const { covered, refused, account } of comparisons) {
-				const { merchant } = covered;
-				line({
-					type: "compared",
-					merchant,
-					refused,
-					account
-				});
-			}
-		},
-		skipped: (skipped, rest) => {
-			const refused = skipped.filter(({ status }) => status === "refused");
-			if (refused.length > 0) {
-				const merchants = refused.map(({ merchant }) => merchant);
-				line({
-					type: "refused",
-					merchants,
-					reasons: refused.flatMap(reasonLines)
-				});
-			}
-			saySkipped(skipped, rest, say);
-		},
-		ended: (end, exitCode) => {
-			if (exitCode !== ExitCode.ok) printEnding(end, run, {
-				plans: planned,
-				isOk: false
-			});
-			line({
-				...summaryOf(run?.ends ?? [], exitCode),
-				results: end.outcomes
-			});
-		},
-		event: line,
-		passwords: (due) => {
-			for (const { plan, passwords } of due) for (const { name, passwordEnv } of passwords) line({
-				type: "password-planned",
-				merchant: plan.merchant,
-				name,
-				passwordEnv
-			});
-		},
-		verified: (merchant, verification) => {
-			if (verification.status === "unverified") {
-				const { why } = verification;
-				const said = typeof why === "string" ? { message: why } : {
-					message: why.message,
-					failure: why
-				};
-				line({
-					type: "unverified",
-					merchant,
-					...said
-				});
-				return;
-			}
-			const { plan, leftOut, refused } = verification;
-			const { left: remaining, errors, notCreated } = remainingChanges(plan);
-			const { deferred } = plan;
-			line({
-				type: "verified",
-				merchant,
-				remaining,
-				errors,
-				notCreated,
-				deferred,
-				leftOut,
-				refused
-			});
-		},
-		applied: (applied) => {
-			run = applied;
-			if (applied.journals.length > 0) line({
-				type: "journals",
-				run: applied.run,
-				files: applied.journals
-			});
-		},
-		say
-	};
-}
-/** Prints why merchants are refused if others go on; failures have been printed before. */
-function saySkipped(skipped, rest, say) {
-	if (rest === 0) return;
-	const refused = skipped.filter(({ status }) => status === "refused");
-	for (const reason of reasonTexts(refused)) say(reason);
-	const names = namesOf(skipped.map(({ merchant }) => merchant));
-	say(`${refused.length === skipped.length ? "Refused: nothing" : "Nothing"} is changed at ${names}; the apply continues at ${counted(rest, "other merchant")}.`);
-}
-/** Returns the reasons with their merchants; equal ones of several merchants are one. */
-function reasonTexts(refused) {
-	const groups = /* @__PURE__ */ new Map();
-	for (const { merchant, reasons } of refused) for (const reason of reasons) groups.set(reason, [...groups.get(reason) ?? [], merchant]);
-	const isEqual = (reason) => (groups.get(reason) ?? []).length >= 3;
-	return [...[...groups].flatMap(([reason, merchants]) => isEqual(reason) ? [`${counted(merchants.length, "merchant")} (${oneLine(namesText(merchants))}): ${reason}`] : []), ...refused.flatMap((refusal) => reasonLines({
-		...refusal,
-		reasons: refusal.reasons.filter((reason) => !isEqual(reason))
-	}))];
-}
-function reasonLines({ merchant, reasons }) {
-	return reasons.map((reason) => `${oneLine(merchant)}: ${reason}`);
-}
-/** Returns the totals over all merchants' outcomes. */
-function summaryOf(ends, exitCode) {
-	const outcomes = ends.flatMap(({ result }) => result.outcomes);
-	const sum = (status) => outcomes.filter((outcome) => outcome.status === status).length;
-	return {
-		type: "summary",
-		status: STATUSES$1[exitCode],
-		exitCode,
-		merchants: ends.length,
-		writes: ends.reduce((sum, { result }) => sum + result.writes, 0),
-		changes: {
-			done: sum("done"),
-			failed: sum("failed"),
-			stale: sum("stale"),
-			unknown: sum("unknown"),
-			unfinished: sum("unfinished"),
-			"not-started": sum("not-started")
-		}
-	};
-}
-function textReporter(options, show, printEnding, io, say) {
-	const style = styleFor(io.stdout, io, options.color);
-	let changes = 0;
-	let failures = 0;
-	let run = null;
-	let planned = [];
-	const isLong = () => options.verbose !== true && changes > MAX_LINES$1;
-	return {
-		plans: (plans) => {
-			planned = plans;
-			changes = plans.reduce((sum, plan) => sum + plan.changes.length, 0);
-			if (plans.length > 0) io.stdout.write(`${show(plans, style)}\n`);
-		},
-		event: (event) => {
-			if (options.quiet) return;
-			if (isLong()) {
-				if (isDone(event)) return;
-				if (event.type === "change-ended") failures += 1;
-				if (failures > MAX_FAILURES) return;
-			}
-			const line = renderApplyEvent(event, style);
-			if (line !== null) io.stdout.write(`${line}\n`);
-		},
-		passwords: (due) => io.stdout.write(renderPasswords(due, style)),
-		verified: () => void 0,
-		applied: (applied) => {
-			run = applied;
-		},
-		failed: () => void 0,
-		compared: () => void 0,
-		skipped: (skipped, rest) => saySkipped(skipped, rest, say),
-		ended: (end, exitCode) => {
-			const done = run !== null && isLong() && !options.quiet ? renderDoneChanges(run.ends, style) : "";
-			if (done !== "") io.stdout.write(done);
-			printEnding(end, run, {
-				plans: planned,
-				isOk: exitCode === ExitCode.ok,
-				isCutAbove: hasCutList(done)
-			});
-		},
-		say
-	};
-}
-function isDone(event) {
-	return event.type === "change-ended" && event.outcome.status === "done" && !event.outcome.adopted;
-}
-var STATUSES$1, MAX_LINES$1, MAX_FAILURES;
-var init_reporter = __esmMin((() => {
-	init_fingerprint();
-	init_overrides();
-	init_escape();
-	init_text();
-	init_machine_formats();
-	init_apply_text();
-	init_ending_text();
-	init_plans_text();
-	init_run_notes_text();
-	init_wrap();
-	init_ending_view();
-	init_equal_changes();
-	init_fleet_view();
-	init_names_text();
-	init_plan_view();
-	init_io();
-	init_terminal();
-	STATUSES$1 = {
-		[ExitCode.ok]: "done",
-		[ExitCode.failed]: "failed",
-		[ExitCode.differences]: "done",
-		[ExitCode.refused]: "refused",
-		[ExitCode.partial]: "partial",
-		[ExitCode.bug]: "failed"
-	};
-	MAX_LINES$1 = 60;
-	MAX_FAILURES = 10;
-}));
-
-// src/action/review/apply-page.ts
-/** Returns whether a merchant is not as its file says after an apply. */
-function isOpen({ status }) {
-	return status !== "applied" && status !== "unchanged";
-}
-/** Returns the outcome over all merchants. */
-function applyEnd({ applied, left, unapproved, causes, isBroken }) {
-	const openOutcomes = [...applied, ...left].filter(isOpen);
-	const changed = applied.filter(({ status }) => status === "applied" || status === "partial");
-	if (isBroken && (openOutcomes.length === 0 || changed.length > 0)) return changed.length > 0 ? {
-		...APPLY_ENDS.partial,
-		message: "Not everything was applied, because files have errors."
-	} : APPLY_ENDS.invalid;
-	if (openOutcomes.length === 0) return changed.length > 0 ? APPLY_ENDS.applied : APPLY_ENDS.nothing;
-	const isRefused = openOutcomes.every(({ merchant }) => unapproved.has(merchant));
-	if (changed.length > 0) {
-		if (isRefused) return {
-			...APPLY_ENDS.partial,
-			message: "Not everything is as reviewed."
-		};
-		if (!openOutcomes.some(({ merchant }) => unapproved.has(merchant))) return APPLY_ENDS.partial;
-		const message = "Not everything was applied, and not everything is as reviewed. Another run only continues the reviewed changes.";
-		return {
-			...APPLY_ENDS.partial,
-			message
-		};
-	}
-	const refused = left.filter(({ status }) => status === "refused");
-	if (refused.length === 0) {
-		const [reason = "service", ...others] = new Set(openOutcomes.map(({ merchant }) => causes.get(merchant)));
-		const isSame = others.length === 0;
-		return applied.length > 0 ? APPLY_ENDS.stopped : {
-			...APPLY_ENDS.failed,
-			reason: isSame ? reason : "service"
-		};
-	}
-	return refused.every(({ merchant }) => unapproved.has(merchant)) ? APPLY_ENDS.unapproved : APPLY_ENDS.refused;
-}
-/** Returns why an apply failed, in one line. */
-function failureText({ message, outcomes, lines }) {
-	const [firstOpen, ...otherOpen] = outcomes.filter(isOpen);
-	if (firstOpen === void 0) return `${lines[0] ?? ""} ${message}`.trim();
-	return `${message}${firstOpen.reasons.length === 0 ? "" : ` ${firstOpen.merchant}: ${firstOpen.reasons[0]}`}${otherOpen.length === 0 ? "" : ` (and ${counted(otherOpen.length, "more merchant")})`}`;
-}
-/** Returns a table of the outcomes, with what is left to do first; empty if there is nothing to tell apart. */
-function outcomeTable({ outcomes, notes = [] }, size, masked) {
-	const openOutcomes = outcomes.filter(isOpen);
-	if (outcomes.length < 2 && openOutcomes.length === 0) return "";
-	const done = outcomes.filter((outcome) => !isOpen(outcome));
-	const rows = [...openOutcomes, ...done.length > MAX_DONE ? [] : done].map(({ merchant, status, reasons }) => {
-		const other = reasons.filter((reason) => !notes.includes(`${merchant}: ${reason}`));
-		const why = other.map((reason) => inlineCode(masked ? maskText(reason) : reason));
-		if (other.length < reasons.length) why.push("see below");
-		return `| ${inlineCode(merchant)} | ${STATUS_WORDS[status]} | ${why.join(", ")} |`;
-	});
-	for (const status of done.length > MAX_DONE ? ["applied", "unchanged"] : []) {
-		const count = done.filter((outcome) => outcome.status === status).length;
-		if (count > 0) rows.push(`| ${counted(count, "merchant")} | ${STATUS_WORDS[status]} |  |`);
-	}
-	const shown = rows.slice(0, fitting(rows, size));
-	const more = rows.length - shown.length;
-	const rest = more === 0 ? "" : `\n\nand ${counted(more, "merchant")} more`;
-	return `${[
-		"| Merchant | Result | Why |",
-		"|---|---|---|",
-		...shown
-	].join("\n")}${rest}`;
-}
-/** Publishes the outcome of an apply in the job summary and on the merged pull requests, that of its commit first. */
-async function reportApply(context, pulls, report) {
-	const { event, github, inputs, log, scope, masked } = context;
-	const shownPlans = (plans) => masked ? plans.map(maskAddresses) : plans;
-	const plans = shownPlans(report.plans.filter(({ changes, findings }) => changes.length + findings.length > 0));
-	const rest = shownPlans(report.rest ?? []);
-	const shownLines = (lines) => lines.filter((line) => line !== "").map((line) => masked ? maskText(line) : line);
-	const lines = shownLines(report.lines);
-	const notes = shownLines(report.notes ?? []).flatMap((note) => wrapText(note, NOTE_COLUMNS));
-	const pageOf = (shown) => ({
-		marker: "",
-		review: {
-			command: "plan",
-			views: shown.map((plan) => planView(plan, report.placeOf)),
-			unplanned: [],
-			fileErrors: 0
-		},
-		about: [],
-		after: []
-	});
-	const head = [
-		`## ${report.verdict.replace("rolecall apply", `rolecall ${inputs.command}`)}`,
-		aboutCommit(event.sha, event.runUrl, scope.title),
-		report.message
-	];
-	const render = (size) => {
-		const half = Math.floor(size / 4);
-		const table = outcomeTable(report, half, masked);
-		const kept = lines.slice(0, fitting(lines, half));
-		const more = lines.length - kept.length;
-		const shown = more === 0 ? kept : [...kept, `and ${counted(more, "line")} more`];
-		const next = notes.length === 0 ? "" : fenced("text", notes);
-		const log = shown.length === 0 ? "" : fenced("text", shown);
-		const done = shown.length > MAX_LOG_LINES ? folded("What was done", [log]) : log;
-		const plan = plans.length === 0 ? "" : folded("The plan", [renderReviewPage(pageOf(plans), half)]);
-		const [, ...waits] = rest.length === 0 ? [] : renderReviewPage(pageOf(rest), half).split("\n\n");
-		const waiting = waits.length === 0 ? "" : ["### Waits for approval", ...waits].join("\n\n");
-		return [
-			...head,
-			table,
-			next,
-			waiting,
-			done,
-			plan
-		].filter((part) => part !== "").join("\n\n");
-	};
-	await context.appendSummary(`${render(SUMMARY_SIZE)}\n`);
-	const worth = report.result !== "no-changes";
-	const urls = [];
-	for (const { number, comment: recorded } of pulls.slice(0, MAX_TOLD)) {
-		const comment = await findComment({
-			github,
-			log,
-			scope,
-			pull: number,
-			recorded
-		});
-		urls.push(await comment.showApplied(render, worth));
-	}
-	const url = urls.find((candidate) => candidate !== null);
-	return url === void 0 ? {} : { "comment-url": url };
-}
-function fitting(lines, size) {
-	let room = size;
-	const last = lines.findIndex((line) => {
-		room -= line.length + 1;
-		return room < 0;
-	});
-	return last === -1 ? lines.length : last;
-}
-/** Wraps a reporter to capture its text for the comment and the job summary. */
-function captureApplyLog(reporter, progress) {
-	const lines = [];
-	const sink = {
-		write: (text) => {
-			lines.push(...text.trimEnd().split("\n"));
-		},
-		isTTY: false,
-		columns: void 0
-	};
-	const io = {
-		stdout: sink,
-		stderr: sink,
-		env: {}
-	};
-	let begun = /* @__PURE__ */ new Set();
-	const done = /* @__PURE__ */ new Map();
-	const copy = applyReporter({
-		format: "text",
-		color: false
-	}, () => null, io);
-	return {
-		lines: () => lines,
-		done: () => done,
-		reporter: {
-			...reporter,
-			event: (event) => {
-				reporter.event(event);
-				progress.applied(event);
-				copy.event(event);
-			},
-			applied: (run) => {
-				reporter.applied(run);
-				begun = new Set(run.ends.map(({ plan }) => plan.merchant));
-				for (const { plan, result } of run.ends) {
-					const made = result.outcomes.filter(({ status }) => status === "done");
-					done.set(plan.merchant, new Set(made.map(({ change }) => change.fingerprint)));
-				}
-				copy.applied({
-					...run,
-					journals: []
-				});
-			},
-			ended: (end, exitCode) => {
-				reporter.ended(end, exitCode);
-				const outcomes = end.outcomes.filter(({ merchant }) => begun.has(merchant));
-				if (outcomes.length > 0) copy.ended({
-					...end,
-					outcomes
-				}, exitCode);
-			}
-		}
-	};
-}
-var NOTHING_CHANGED, APPLY_ENDS, SUMMARY_SIZE, STATUS_WORDS, MAX_DONE, MAX_LOG_LINES, NOTE_COLUMNS, MAX_TOLD;
-var init_apply_page = __esmMin((() => {
-	init_reporter();
-	init_text();
-	init_markdown_blocks();
-	init_wrap();
-	init_plan_view();
-	init_pull_comment();
-	init_annotations();
-	init_publish_plan();
-	NOTHING_CHANGED = "Nothing was changed.";
-	APPLY_ENDS = {
-		applied: {
-			verdict: "✅ rolecall apply: applied",
-			result: "applied",
-			reason: null,
-			message: ""
-		},
-		nothing: {
-			verdict: "✅ rolecall apply: nothing to do",
-			result: "no-changes",
-			reason: null,
-			message: ""
-		},
-		superseded: {
-			verdict: "⏭️ rolecall apply: left to a newer commit",
-			result: "superseded",
-			reason: null,
-			message: ""
-		},
-		partial: {
-			verdict: "❌ rolecall apply: partly applied",
-			result: "partial",
-			reason: "partial",
-			message: "Not everything was applied. Run it again to continue."
-		},
-		stopped: {
-			verdict: "❌ rolecall apply: stopped before anything was changed",
-			result: "failed",
-			reason: "service",
-			message: NOTHING_CHANGED
-		},
-		refused: {
-			verdict: "⛔ rolecall apply: refused",
-			result: "refused",
-			reason: "refused",
-			message: NOTHING_CHANGED
-		},
-		unapproved: {
-			verdict: "⛔ rolecall apply: refused, because not everything is as reviewed",
-			result: "refused",
-			reason: "not-approved",
-			message: NOTHING_CHANGED
-		},
-		invalid: {
-			verdict: "❌ rolecall apply: failed",
-			result: "failed",
-			reason: "invalid-files",
-			message: NOTHING_CHANGED
-		},
-		failed: {
-			verdict: "❌ rolecall apply: failed",
-			result: "failed",
-			reason: "service",
-			message: NOTHING_CHANGED
-		}
-	};
-	SUMMARY_SIZE = 45e4;
-	STATUS_WORDS = {
-		applied: "applied",
-		unchanged: "nothing to do",
-		partial: "**partly applied**",
-		refused: "**refused**",
-		failed: "**failed**"
-	};
-	MAX_DONE = 10;
-	MAX_LOG_LINES = 12;
-	NOTE_COLUMNS = 100;
-	MAX_TOLD = 3;
-}));
-
-// src/action/review/covered-merchants.ts
-/**
-* Returns the merchants that a plan covers: those whose resolved state the base does not have. Those that an earlier apply
-* left undone are added if their own file was touched, even by a comment only: so that what is left can be reviewed.
-*/
-async function plannedMerchants({ inputs }, states, base, recordedStates) {
-	if (base === null || inputs.scope === "all") return states;
-	const changed = new Set(changedMerchants(states, base.states).map(({ merchant }) => merchant));
-	for (const { merchant, origin } of states) {
-		const state = recordedStates.get(merchant);
-		if ((state === null || state && (state.failure !== null || state.open.some(hasRows))) && !changed.has(merchant) && !await base.isSame(origin.file)) changed.add(merchant);
-	}
-	return states.filter(({ merchant }) => changed.has(merchant));
-}
-/**
-* Returns which of the given merchants a newer commit of the branch changes, with what they include; none at the tip.
-* Rejects a commit that is not on the branch.
-*/
-async function newerCommit(context, branch, states) {
-	const { sha } = context.event;
-	const tip = await tipAfter(context, branch);
-	if (tip === sha || states.length === 0) return {
-		sha: tip,
-		merchants: /* @__PURE__ */ new Set()
-	};
-	const merchants = changedMerchants((await context.statesAt(tip)).states, states).flatMap(({ merchant, change }) => change === "added" ? [] : [merchant]);
-	return {
-		sha: tip,
-		merchants: new Set(merchants)
-	};
-}
-/** Returns the tip of a branch, which must contain the commit of the run. */
-async function tipAfter({ event, github, io }, branch) {
-	for (const wait of [...LAG_WAITS_MS$1, null]) {
-		const tip = await github.branchTip(branch);
-		if (tip === event.sha) return tip;
-		const { status } = await github.compare(event.sha, tip);
-		if (status === "ahead") return tip;
-		if (status === "diverged" || wait === null) break;
-		await io.sleep(wait);
-	}
-	throw new ActionError("stale-commit", `${event.sha.slice(0, 7)} is not on ${branch} any longer.`, "The branch was reset: run the workflow for its tip.");
-}
-/** Returns a sentence about the merchants that are left to the run for a newer commit; empty if none are. */
-function leftTo({ sha, merchants }) {
-	if (merchants.size === 0) return [];
-	const shown = [...merchants].slice(0, MAX_NAMED$4);
-	const rest = merchants.size - shown.length;
-	return [`${[...shown, ...rest > 0 ? [`${rest} more`] : []].join(", ")}: changed again by the newer commit ${sha.slice(0, 7)}, whose run applies both changes, or asks for approval again.`];
-}
-/** Returns the outcome of an apply that leaves everything to the run for a newer commit. */
-function supersededEnd({ event }, { sha }) {
-	const url = `${event.serverUrl}/${event.owner}/${event.repo}/commit/${sha}/checks`;
-	const message = `A newer commit changes the same merchants: [the run for ${inlineCode(sha.slice(0, 7))}](${url}) applies both changes, or asks for approval again.`;
-	return {
-		...APPLY_ENDS.superseded,
-		message
-	};
-}
-/** Returns a sentence about the merchants that a run leaves alone; `null` if there are none. */
-function coverageText(covered, total, { command }) {
-	if (covered === total) return null;
-	if (command === "due") return `${total - covered} of ${counted(total, "merchant")} left alone: the apply of what was merged there has not run yet.`;
-	const of = `of ${counted(total, "merchant")} changed since the last apply`;
-	return covered === 0 ? `None ${of}.` : `${covered} ${of}, or have something left to do; the others are left alone.`;
-}
-var LAG_WAITS_MS$1, MAX_NAMED$4;
-var init_covered_merchants = __esmMin((() => {
-	init_changed_merchants();
-	init_text();
-	init_merchant_state();
-	init_markdown_blocks();
-	init_action_error();
-	init_apply_page();
-	LAG_WAITS_MS$1 = [
-		1e3,
-		2e3,
-		4e3
-	];
-	MAX_NAMED$4 = 10;
 }));
 
 // src/kernel/approval/rows.ts
@@ -54326,7 +53781,7 @@ var init_account = __esmMin((() => {
 /** Compares the dates in files that are past with those that reviews showed. */
 function passedDates(reviews, desired, now, seal) {
 	const past = datesIn(desired, Number.NEGATIVE_INFINITY, seal).filter(({ at }) => at <= now).flatMap(singleDates);
-	const seen = new Map((past.length === 0 ? [] : reviews).flatMap((state) => state.dates.flatMap((date) => singleDates(date).map(({ text }) => [text, {
+	const seen = new Map((past.length === 0 ? [] : reviews).flatMap((state) => state.dates.filter(({ at }) => at <= now).flatMap((date) => singleDates(date).map(({ effect }) => [effect, {
 		date,
 		state
 	}]))));
@@ -54335,13 +53790,13 @@ function passedDates(reviews, desired, now, seal) {
 	const datesOf = (name) => byName.get(name) ?? byName.get(newNames.get(name) ?? name) ?? [];
 	const since = (name, time) => datesOf(name).filter(({ at }) => at > time);
 	return {
-		momentsBefore: (name) => [...new Set(datesOf(name).flatMap(({ at, text }) => seen.has(text) ? [at - 1] : []))].sort((a, b) => b - a),
+		momentsBefore: (name) => [...new Set(datesOf(name).flatMap(({ at, effect }) => seen.has(effect) ? [at - 1] : []))].sort((a, b) => b - a),
 		areReviewed: (name, time) => {
 			const dates = since(name, time);
-			return dates.length > 0 && dates.every(({ text }) => seen.has(text));
+			return dates.length > 0 && dates.every(({ effect }) => seen.has(effect));
 		},
 		brought: (name, time) => {
-			const shown = since(name, time).flatMap(({ text }) => seen.get(text) ?? []);
+			const shown = since(name, time).flatMap(({ effect }) => seen.get(effect) ?? []);
 			const of = (field) => new Set(shown.flatMap(({ date, state }) => state.permissionSets[date[field]] ?? []));
 			return {
 				held: of("brings"),
@@ -54352,16 +53807,19 @@ function passedDates(reviews, desired, now, seal) {
 }
 /** Returns the dates of single roles that a date joins. */
 function singleDates({ at, name, what, roles }) {
-	return (roles.length === 0 ? [""] : roles).map((role) => ({
-		at,
-		name,
-		text: JSON.stringify([
-			at,
+	return (roles.length === 0 ? [""] : roles).map((role) => {
+		const effect = JSON.stringify([
 			name,
 			what,
 			role
-		])
-	}));
+		]);
+		return {
+			at,
+			name,
+			effect,
+			text: `${at} ${effect}`
+		};
+	});
 }
 /** Returns the dates of a review that files still have. */
 function datesStillToCome(dates, declared) {
@@ -54438,23 +53896,25 @@ var init_passed_dates = __esmMin((() => {
 * Returns an entry for each date that a review added to the files, and that is gone from them without another review:
 * somebody keeps access that was to end, or does not get what was to begin.
 */
-function droppedDates(reviews, refused, { fresh: { desired }, seal, live, nameOf }) {
+function droppedDates(reviews, covered, { fresh: { desired, plan }, seal, endOf, nameOf }) {
 	if (reviews.every(({ state }) => state.dates.length === 0)) return [];
 	const declared = textsOf(declaredDates(desired, Number.NEGATIVE_INFINITY, seal));
-	const changed = new Set(refused.map(({ change }) => seal(change.name.toLowerCase())));
 	const originsIn = (entries = []) => new Map(entries.map(({ email, origin }) => [seal(email.toLowerCase()), origin]));
 	const [leaving, listed] = [originsIn(desired.leavers), originsIn(desired.members)];
+	const ends = [endOf(plan), endOf(covered)];
+	const coming = new Set(declaredDates(desired, plan.reviewed.at, seal).map(({ name }) => name));
+	const isAbsent = (name) => !coming.has(name) && ends.every((end) => end({
+		kind: "member",
+		key: name
+	}) === null);
 	const removed = reviews.map(({ state }) => removedTexts(state));
 	return reviews.flatMap(({ name: review, state }, index) => {
 		const isDecidedLater = (time, texts) => reviews.some((other, place) => place > index && (other.state.at >= time || texts.every((text) => removed[place]?.has(text))));
 		return ownDates(state).flatMap((date) => {
 			const { at, name, what } = date;
 			const texts = singleDates(date).map(({ text }) => text);
-			const isGone = TAKES.has(what) && live({
-				kind: "member",
-				key: name
-			}) === null;
-			if (isDecidedLater(at, texts) || isGone || changed.has(name) || texts.every((text) => declared.has(text))) return [];
+			const isGone = TAKES.has(what) && isAbsent(name);
+			if (isDecidedLater(at, texts) || isGone || texts.every((text) => declared.has(text))) return [];
 			const origin = leaving.get(name) ?? (what === "leaves" ? void 0 : listed.get(name));
 			return [{
 				review,
@@ -54492,6 +53952,31 @@ function removedTexts({ dates, baseDates = [] }) {
 }
 function textsOf(dates) {
 	return new Set(dates.flatMap((date) => singleDates(date).map(({ text }) => text)));
+}
+/**
+* Returns the changes that give access for longer than it was reviewed, by fingerprint: the files have lost its end, and no
+* later review shows the person.
+*/
+function givenWithoutEnd({ changes }, dropped, { rows }, { reviews, seal }) {
+	const ends = dropped.flatMap(({ index, row }) => {
+		const date = reviews[index]?.state.dates[row.index];
+		return date?.what === "ends" || date?.what === "leaves" ? {
+			index,
+			...date
+		} : [];
+	});
+	return new Map(changes.flatMap((change) => {
+		if (change.resource === "role") return [];
+		const key = seal(change.name.toLowerCase());
+		const isShownAfter = (index) => rows.some(({ review, row: { subject } }) => review > index && subject.key === key);
+		const end = ends.find(({ index, name, roles }) => name === key && !isShownAfter(index) && givenRoles(change).some((role) => roles.length === 0 || roles.includes(role)));
+		const name = end && reviews[end.index]?.name;
+		return name === void 0 ? [] : [[change.fingerprint, [`the end that ${name} showed is no longer in the files`]]];
+	}));
+}
+function givenRoles(change) {
+	if (change.kind === "create") return change.after.roles.map(({ name }) => name);
+	return change.fields.flatMap((diff) => diff.field === "roles" ? diff.added.map(({ name }) => name) : []);
 }
 var TAKES;
 var init_dropped_dates = __esmMin((() => {
@@ -54667,9 +54152,9 @@ var init_merged_reviews = __esmMin((() => {
 
 // src/kernel/approval/compare-reviewed.ts
 /**
-* Compares a plan that was made just now with the end states that were reviewed, in the order of their merges and sealed
-* with the same `seal`. The last review that touches an item decides; what none touches must stay as it was. Differences that
-* reviewed dates bring need no other review.
+* Compares a plan that was made just now with the end states that were reviewed, in the order of their merges and
+* sealed with the same `seal`. The last review that touches an item decides; an item that no review touches must stay
+* as it was. Differences that follow from reviewed dates need no further review.
 */
 function compareReviewed(given, fresh, seal = UNSEALED) {
 	const reviews = withCurrentNames(given, fresh.desired, seal);
@@ -54681,8 +54166,16 @@ function compareReviewed(given, fresh, seal = UNSEALED) {
 	const deferred = fresh.plan.deferred.map(({ change }) => change.fingerprint);
 	const leaveOut = /* @__PURE__ */ new Set();
 	let covered = fresh.plan;
+	let dropped;
+	const endless = /* @__PURE__ */ new Set();
 	for (;;) {
-		const unseen = findUnseen(covered, merged, context);
+		dropped = droppedDates(counted, covered, context);
+		const unended = givenWithoutEnd(covered, dropped, merged, {
+			reviews: counted,
+			seal
+		});
+		for (const fingerprint of unended.keys()) endless.add(fingerprint);
+		const unseen = new Map([...unended, ...findUnseen(covered, merged, context)]);
 		if (unseen.size === 0) break;
 		for (const [fingerprint, reasons] of unseen) refusals.set(fingerprint, reasons);
 		for (const fingerprint of [...unseen.keys(), ...deferred]) leaveOut.add(fingerprint);
@@ -54695,7 +54188,7 @@ function compareReviewed(given, fresh, seal = UNSEALED) {
 		refused,
 		elsewhere
 	});
-	const dropped = droppedDates(counted, refused, context);
+	const refusedNames = new Set(refused.flatMap(({ change }) => endless.has(change.fingerprint) ? [] : change.name.toLowerCase()));
 	const lostDates = /* @__PURE__ */ new Map();
 	for (const { index, row } of dropped) {
 		const date = counted[index]?.state.dates[row.index];
@@ -54705,7 +54198,7 @@ function compareReviewed(given, fresh, seal = UNSEALED) {
 		covered,
 		leaveOut,
 		refused,
-		account: [...account, ...dropped],
+		account: [...account, ...dropped.filter(({ name }) => !refusedNames.has((name ?? "").toLowerCase()))],
 		lostDates,
 		open,
 		reviews: withOpenDates(reviews, context),
@@ -54831,7 +54324,7 @@ var init_compare_reviewed = __esmMin((() => {
 function judgeMerchant(fresh, reviews, seal, placeOf) {
 	const comparison = compareReviewed(reviews, fresh, seal);
 	const refused = new Set(comparison.refused.map(({ change }) => `${change.resource} ${change.name}`));
-	const dropped = droppedChanges(comparison, reviews, placeOf).filter(({ entry: { resource, name } }) => !refused.has(`${resource} ${name}`));
+	const dropped = droppedChanges(comparison, reviews, placeOf).filter(({ entry: { resource, name, row } }) => row.list === "dates" || !refused.has(`${resource} ${name}`));
 	const superseded = comparison.account.flatMap(({ review, verdict, does, name, by }) => verdict === "superseded" && does !== "permissions" && name !== null && by !== null ? [`${review} was to ${VERBS[does]} ${name}; ${by} has decided otherwise since.`] : []);
 	const lost = dropped.map(({ sentence }) => sentence);
 	const shown = new Set(comparison.account.flatMap(({ verdict, fingerprints }) => verdict === "refused" ? fingerprints : []));
@@ -54848,8 +54341,7 @@ function judgeMerchant(fresh, reviews, seal, placeOf) {
 		merchant: fresh.plan.merchant,
 		reviews,
 		comparison,
-		whole: fresh.plan,
-		rest: restOf(fresh, comparison),
+		fresh,
 		refusals,
 		dueRefusals: due.map(sentenceOf),
 		remarks: [...new Set(superseded), ...expired],
@@ -54880,24 +54372,10 @@ function droppedChanges({ account }, reviews, placeOf) {
 function isRenewal(change) {
 	return change.kind === "replace" && change.reason === "invitation-expired" && change.fields.length === 0;
 }
-function restOf({ plan, planWithout }, { covered, refused }) {
-	if (covered.changes.length === 0 || refused.length === 0) return refused.length === 0 ? covered : plan;
-	const rest = planWithout(new Set(covered.changes.map(({ fingerprint }) => fingerprint)));
-	if (rest.changes.length < refused.length) return plan;
-	const names = new Set([...rest.impact.members, ...refused.map(({ change }) => change)].map(({ name }) => name));
-	return {
-		...rest,
-		impact: {
-			...impactOn(names, plan.impact),
-			roles: rest.impact.roles
-		}
-	};
-}
 var VERBS;
 var init_judge_merchant = __esmMin((() => {
 	init_compare_reviewed();
 	init_due();
-	init_impact();
 	VERBS = {
 		create: "add",
 		update: "change",
@@ -54912,7 +54390,7 @@ var init_judge_merchant = __esmMin((() => {
 * if that may be the merge of a recorded pull request.
 */
 async function pullsMergedAs({ sha: commit }, branch, { github, io }, mayBeMerge) {
-	for (const wait of [...mayBeMerge ? LAG_WAITS_MS : [], null]) {
+	for (const wait of [...mayBeMerge ? LAG_WAITS_MS$1 : [], null]) {
 		const merged = await mergedPulls(commit, branch, github);
 		const merges = merged.filter(({ mergedAs }) => mergedAs === commit);
 		if (merges.length > 0) return merges;
@@ -54957,11 +54435,11 @@ async function readingApprovals(ask) {
 		throw new ActionError("github", `The approvals could not be read from GitHub: ${error.message}.`, error.advice("contents: read", "pull-requests: read"));
 	}
 }
-var LAG_WAITS_MS;
+var LAG_WAITS_MS$1;
 var init_merged_pulls = __esmMin((() => {
 	init_action_error();
 	init_github_api();
-	LAG_WAITS_MS = [
+	LAG_WAITS_MS$1 = [
 		2e3,
 		8e3,
 		2e4
@@ -54990,7 +54468,7 @@ async function approvalSoFar({ event, github }, { seal }, records, looks, placeO
 				...look,
 				desired: look.session.state
 			}, seal);
-			return droppedChanges(comparison, lost, placeOf).map(({ sentence }) => `${merchant}: ${sentence}`);
+			return [...droppedChanges(comparison, lost, placeOf).map(({ sentence }) => sentence), ...comparison.account.flatMap((entry) => renamedText(entry, look.session.state))].map((sentence) => `${merchant}: ${sentence}`);
 		});
 		const objections = /* @__PURE__ */ new Map();
 		for (const look of isApproved ? looks : []) {
@@ -55005,17 +54483,27 @@ async function approvalSoFar({ event, github }, { seal }, records, looks, placeO
 			const sentences = [...judged.refusals, ...gone];
 			if (sentences.length > 0) objections.set(merchant, sentences);
 		}
+		const isReviewable = pull !== null && looks.some(hasReviewed);
 		return {
 			own,
 			merged,
 			objections,
 			settled,
-			isEarly: isApproved && pull !== null && own.every(({ run }) => run === null) && looks.some(hasReviewed)
+			isEarly: isApproved && isReviewable && own.every(({ run }) => run === null),
+			isRejected: isReviewable && own.some((review) => hasRejection(review, github.now()))
 		};
 	});
 }
+/** Says that somebody whose reviewed removal was lost goes on under a new address; empty if not so. */
+function renamedText({ review, does, verdict, name }, { members = [] }) {
+	if (does !== "remove" || verdict === "dropped" || name === null) return [];
+	return members.filter(({ previously = [] }) => previously.some((former) => former.toLowerCase() === name.toLowerCase())).map(({ email }) => `${review} was to remove ${name}, and was lost: ${name} goes on as ${email}.`);
+}
 function hasReviewed({ plan: { reviewed } }) {
 	return reviewed.roles.length + reviewed.members.length + reviewed.people.length + reviewed.dates.length > 0;
+}
+function hasRejection({ pull: { reviews } }, now) {
+	return standingReviews(reviews, now).some(({ opinion }) => opinion === "rejected");
 }
 async function openReview(number, github, records) {
 	const pulls = await github.pulls([number]);
@@ -55062,7 +54550,7 @@ function changedRemarks(approval, { group }) {
 	if (last === void 0 || objections.size === 0 && !isEarly) return [];
 	const when = new Date(last.submittedAt).toISOString().slice(0, 16).replace("T", " ");
 	if (isEarly) return [`> [!WARNING]\n> **Approved before this plan was ready**, at ${when} UTC: nobody has approved this plan. Submit an approving review again.`];
-	const shownMerchants = [...objections.keys()].slice(0, MAX_NAMED$3).map(inlineCode);
+	const shownMerchants = [...objections.keys()].slice(0, MAX_NAMED$5).map(inlineCode);
 	const more = objections.size - shownMerchants.length;
 	return [`> [!WARNING]\n> **Changed since it was approved**, at ${when} UTC: the plan of ${[...shownMerchants, ...more > 0 ? [counted(more, "more merchant")] : []].join(", ")}. The plan has changed since, or did not exist yet. After a merge, only what was approved is applied. To approve this plan, submit an approving review again.`];
 }
@@ -55078,11 +54566,12 @@ function howToApprove({ group }) {
 function pullNames(reviews) {
 	return reviews.map(({ pull }) => pull.number).sort((a, b) => a - b).map((number) => `#${number}`).join(", ");
 }
-var MAX_NAMED$3;
+var MAX_NAMED$5;
 var init_plan_approval = __esmMin((() => {
 	init_compare_reviewed();
 	init_escape();
 	init_text();
+	init_counted_run();
 	init_judge_merchant();
 	init_merchant_state();
 	init_recorded_plan();
@@ -55090,56 +54579,7 @@ var init_plan_approval = __esmMin((() => {
 	init_action_error();
 	init_merged_pulls();
 	init_annotations();
-	MAX_NAMED$3 = 10;
-}));
-
-// src/kernel/plan/later.ts
-/**
-* Returns the days on which dates bring something, the earliest first, and judges the first of them as if everything due
-* until then were done.
-*/
-function laterDays(dates, judgeAt) {
-	return daysOf(dates).map((day, index) => index < MAX_JUDGED ? {
-		...day,
-		refusals: refusalsOn(day.at, judgeAt)
-	} : day);
-}
-/** Groups dates by their moments, the earliest first, without judging them. */
-function daysOf(dates) {
-	return groupByKey$1(dates, ({ at }) => String(at)).map((datesOfDay) => ({
-		at: datesOfDay[0].at,
-		dates: datesOfDay,
-		refusals: []
-	})).sort((a, b) => a.at - b.at);
-}
-/**
-* Returns the refusals that a day brings. Limits of how much changes at once count what this day adds; other rules judge
-* the state that it leads to.
-*/
-function refusalsOn(time, judgeAt) {
-	const before = judgeAt(time - 1)();
-	const judge = judgeAt(time);
-	const whole = judge();
-	const earlier = new Set(before.changes.map(({ fingerprint }) => fingerprint));
-	const added = earlier.size === 0 ? whole : judge(earlier);
-	const refusedBefore = new Set(before.refusals.map(keyOf));
-	return [...added.refusals.filter(isLimit), ...whole.refusals.filter((refusal) => !isLimit(refusal) && !refusedBefore.has(keyOf(refusal)))];
-}
-function isLimit({ rule, code }) {
-	return rule === "guard" && code.startsWith("max-");
-}
-function keyOf({ rule, code, name, check }) {
-	return JSON.stringify([
-		rule,
-		code,
-		name,
-		check
-	]);
-}
-var MAX_JUDGED;
-var init_later = __esmMin((() => {
-	init_text();
-	MAX_JUDGED = 10;
+	MAX_NAMED$5 = 10;
 }));
 
 // src/action/review/plan-outcome.ts
@@ -55170,11 +54610,13 @@ function verdictOf$1({ inputs }, plans, unplanned, fileErrors) {
 	return inputs.failOn === "changes" ? failed("changes", "differences", "There are changes, and fail-on is changes.") : passed("changes");
 }
 /** Returns the paragraphs about what a merge does, or whether the plan was approved before. */
-function afterPlan(context, states, looks, approval) {
+function afterPlan(context, looks, later, approval) {
 	const { group } = context.event;
 	if (group === null && approval?.own.some(({ pull }) => pull.status !== "open")) return [];
 	if (approval !== null && (group !== null || approval.objections.size > 0)) return [approvalText(context, approval)];
-	return [...onMerge(context, looks.map(({ plan }) => plan)), ...announcedDates(context, states, looks)];
+	const plans = looks.map(({ plan }) => plan);
+	const dates = datesText$1(later);
+	return [...onMerge(context, plans), ...dates === "" ? [] : [dates]];
 }
 /** Returns the paragraph about what a merge does. */
 function onMerge({ event }, plans) {
@@ -55193,7 +54635,7 @@ function changesIn(plans) {
 	return plans.reduce((sum, { changes }) => sum + changes.length, 0);
 }
 function namedMerchants(plans) {
-	if (plans.length > MAX_NAMED$2) return counted(plans.length, "merchant");
+	if (plans.length > MAX_NAMED$4) return counted(plans.length, "merchant");
 	return plans.map(({ merchant }) => inlineCode(merchant)).join(", ");
 }
 /** Returns whether a plan shows dates that the base does not have, or changes only the files: a review has to see that. */
@@ -55202,22 +54644,20 @@ function changesFiles(plans, states, base, now) {
 	const before = datesOf(base);
 	return [...datesOf(states)].some(([merchant, dates]) => (before.get(merchant) ?? "[]") !== dates) || plans.some(({ reviewed: { roles, members } }) => roles.length + members.length > 0);
 }
-/** Announces the dates that are to come: what follows from them needs no approval of its own. */
+/** Returns the dates of a pull request that are to come: what follows from them needs no approval of its own. */
 function announcedDates({ event, io, masked }, states, looks) {
 	if (event.pull === null) return [];
 	const judgeAtOf = new Map(looks.map(({ plan, judgeAt }) => [plan.merchant, judgeAt]));
-	const text = datesText$1(states.flatMap((state) => {
-		const dates = upcomingDates(state, io.now());
-		const judgeAt = judgeAtOf.get(state.merchant);
-		return (judgeAt === void 0 ? daysOf(dates) : laterDays(dates, judgeAt)).map((day) => laterView(day, state.merchant));
+	const run = states.map((state) => ({
+		state,
+		judgeAt: judgeAtOf.get(state.merchant)
 	}));
-	if (text === "") return [];
-	return [masked ? maskText(text) : text];
+	const later = laterViews(run, (state) => upcomingDates(state, io.now()));
+	return masked ? maskAddresses(later) : later;
 }
-var MAX_NAMED$2;
+var MAX_NAMED$4;
 var init_plan_outcome = __esmMin((() => {
 	init_show_plans();
-	init_later();
 	init_upcoming_dates();
 	init_json_text();
 	init_text();
@@ -55226,7 +54666,148 @@ var init_plan_outcome = __esmMin((() => {
 	init_action_context();
 	init_annotations();
 	init_plan_approval();
-	MAX_NAMED$2 = 3;
+	MAX_NAMED$4 = 3;
+}));
+
+// src/kernel/read/changed-merchants.ts
+/**
+* Compares the resolved desired states of two versions of the files; returns the merchants that differ, sorted by code.
+* Ignores in which file and where an entry is written, and the order of lists that mean a set.
+*/
+function changedMerchants(head, base) {
+	const before = new Map(base.map((state) => [state.merchant, state]));
+	const after = new Set(head.map(({ merchant }) => merchant));
+	const changed = head.flatMap((state) => {
+		const { merchant } = state;
+		const stateBefore = before.get(merchant);
+		if (stateBefore === void 0) return [{
+			merchant,
+			change: "added"
+		}];
+		return declaredText(stateBefore) === declaredText(state) ? [] : [{
+			merchant,
+			change: "changed"
+		}];
+	});
+	const removed = [...before.keys()].filter((merchant) => !after.has(merchant));
+	return [...changed, ...removed.map((merchant) => ({
+		merchant,
+		change: "removed"
+	}))].sort((a, b) => byCodeUnit(a.merchant, b.merchant));
+}
+/** Returns the canonical text of what a state means: equal for files that mean the same. */
+function declaredText({ sync, ignore, guards, policies, checks, roles, members, leavers = [], enforced = [], allowed: _allowed, projects: _projects, sharedRuleNames = [], rolesElsewhere: _rolesElsewhere, included: _included, reviewedEnds: _reviewedEnds, origin: _origin, ...address }) {
+	const { merchant, environment, baseUrl, keyEnv, ...rest } = address;
+	return canonicalJson([
+		[
+			merchant,
+			environment,
+			baseUrl,
+			keyEnv
+		],
+		syncMeaning(sync),
+		patternsMeaning(ignore),
+		rulesMeaning({
+			guards,
+			policies
+		}),
+		asSet(checks.map(checkMeaning)),
+		asSet(enforced.flatMap((rules) => rules.by ? [] : [enforcedMeaning(rules)])),
+		asSet(sharedRuleNames),
+		roles && asSet(roles.map(roleMeaning)),
+		members && asSet(members.map(memberMeaning)),
+		asSet(leavers.map(({ email, from }) => [email.toLowerCase(), from.starts]))
+	]);
+}
+function enforcedMeaning({ guards, policies, checks, files: _files, by: _by, ...rest }) {
+	return [rulesMeaning({
+		guards,
+		policies
+	}), asSet(checks.map(checkMeaning))];
+}
+function syncMeaning({ reinvite, ...rest }) {
+	return {
+		...rest,
+		reinvite: typeof reinvite === "boolean" ? reinvite : reinvite.ms
+	};
+}
+function patternsMeaning({ roles, members, ...rest }) {
+	return [asSet(roles), asSet(members)];
+}
+function checkMeaning(check) {
+	switch (check.kind) {
+		case "only": return [
+			check.kind,
+			check.can,
+			asSet(check.only)
+		];
+		case "at-most": return [
+			check.kind,
+			check.can,
+			check.atMost
+		];
+		case "cannot": return [
+			check.kind,
+			check.member,
+			asSet(check.cannot)
+		];
+		default: return check;
+	}
+}
+function roleMeaning({ origin: _origin, adjusted: _adjusted, ...role }) {
+	const { previously, permissions } = role;
+	return {
+		...role,
+		previously: previously && asSet(previously),
+		permissions: permissions && asSet(permissions)
+	};
+}
+function memberMeaning({ origin: _origin, setAt: _setAt, ...member }) {
+	const { roles, previously, from, until, suspended } = member;
+	return {
+		...member,
+		previously: previously && asSet(previously.map((address) => address.toLowerCase())),
+		roles: roles && asSet(roles.map(grantMeaning)),
+		from: from?.starts,
+		until: endOf$2(until),
+		suspended: suspended && [suspended.from?.starts, endOf$2(suspended.until)]
+	};
+}
+function grantMeaning({ role, from, until, origins: _origins, ...rest }) {
+	return [
+		role,
+		from?.starts,
+		endOf$2(until)
+	];
+}
+/** Returns the first moment without access: several texts can mean one. */
+function endOf$2(until) {
+	return until?.ends;
+}
+var init_changed_merchants = __esmMin((() => {
+	init_json_text();
+	init_text();
+	init_every_setting();
+	init_setting_kinds();
+}));
+
+// src/action/review/planned-merchants.ts
+/**
+* Returns the merchants that a plan covers: those whose resolved state the base does not have. Those that an earlier apply
+* left undone are added if their own file was touched, even if only by a comment, so that what is left can be reviewed.
+*/
+async function plannedMerchants({ inputs }, states, base, recordedStates) {
+	if (base === null || inputs.scope === "all") return states;
+	const changed = new Set(changedMerchants(states, base.states).map(({ merchant }) => merchant));
+	for (const { merchant, origin } of states) {
+		const state = recordedStates.get(merchant);
+		if ((state === null || state && (state.failure !== null || state.open.some(hasRows))) && !changed.has(merchant) && !await base.isSame(origin.file)) changed.add(merchant);
+	}
+	return states.filter(({ merchant }) => changed.has(merchant));
+}
+var init_planned_merchants = __esmMin((() => {
+	init_changed_merchants();
+	init_merchant_state();
 }));
 
 // src/action/review/secret-policy.ts
@@ -55244,7 +54825,7 @@ async function guardCredentials(context, states) {
 	const { states: trusted } = await context.statesAt(await trustedCommit(context));
 	const codes = untrustedCredentials(states, trusted, given).map(({ merchant }) => merchant);
 	if (codes.length === 0) return;
-	const secrets = [...codes.slice(0, MAX_NAMED$1), ...codes.length > MAX_NAMED$1 ? [`${codes.length - MAX_NAMED$1} more`] : []].join(", ");
+	const secrets = [...codes.slice(0, MAX_NAMED$3), ...codes.length > MAX_NAMED$3 ? [`${codes.length - MAX_NAMED$3} more`] : []].join(", ");
 	throw new ActionError("unsafe-access", event.pull === null ? `The files of this run use a different API key from those of ${event.group?.baseRef ?? "the default branch"}, or send it to a different service, for ${secrets}. No request was sent.` : `This pull request changes which API key is used, or where it is sent, for ${secrets}. No request was sent.`, "Merge api.base_url and api.key_env in a separate pull request first, or set the inputs base-url and api-keys.");
 }
 /**
@@ -55315,21 +54896,21 @@ function guardDriftEvent(event) {
 /** Returns the branch of an apply; rejects any but the default branch, unless `allow` names it. */
 async function guardApplyBranch({ event, inputs }, github) {
 	const { name, pull, ref } = event;
-	if (pull !== null || UNSAFE.has(name)) throw new ActionError("unsafe-event", `The event ${name} cannot apply: only merged changes are applied.`, "Run apply on a push to the default branch, or by workflow_dispatch.");
+	if (pull !== null || UNSAFE.has(name)) throw new ActionError("unsafe-event", `An apply cannot run on the event ${name}: only merged changes are applied.`, "Run apply on a push to the default branch, or on workflow_dispatch.");
 	const main = await defaultBranch(event, github);
 	const branch = ref.startsWith("refs/heads/") ? ref.slice(11) : null;
 	if (branch !== null && (branch === main || inputs.allow.includes(`branch=${branch}`))) return branch;
-	throw new ActionError("wrong-branch", `${ref || "This ref"} is not the default branch, ${main}; only that one is applied.`, branch === null ? null : `To apply it, add branch=${branch} to the input allow.`);
+	throw new ActionError("wrong-branch", `${ref || "This ref"} is not the default branch, ${main}; only the default branch is applied.`, branch === null ? null : `To apply it, add branch=${branch} to the input allow.`);
 }
 /** Returns the overrides in `allow`, without the action's own branch. */
 function overridesIn(allow) {
 	return allow.filter((override) => !override.startsWith("branch=") || override.includes("@"));
 }
-var MAX_NAMED$1, UNSAFE;
+var MAX_NAMED$3, UNSAFE;
 var init_secret_policy = __esmMin((() => {
 	init_action_error();
 	init_base_commit();
-	MAX_NAMED$1 = 10;
+	MAX_NAMED$3 = 10;
 	UNSAFE = /* @__PURE__ */ new Set([
 		"workflow_run",
 		"issue_comment",
@@ -55342,34 +54923,25 @@ var init_secret_policy = __esmMin((() => {
 var run_plan_exports = /* @__PURE__ */ __exportAll({ runPlan: () => runPlan });
 /** Runs `plan`: shows the changes on the pull request and records them for the apply after the merge. */
 async function runPlan(context) {
-	const read = await withActionErrors(() => loadFiles(context.inputs, context.io));
-	const { pull, group } = context.event;
-	if (pull === null && group === null) return runWithout(context, read);
-	if (lacksKeys(read.states, context.inputs, context.io.env)) return runWithout(context, read);
-	return withActionErrors(async () => {
-		const openStore = openReviewStore(context);
-		const records = await openStore.store.read();
-		const runs = pull === null ? [] : await records.runsOf(recordOf(pull.number));
-		return run$2(context, read, {
-			...openStore,
-			records
-		}, runs.at(-1)?.comment ?? null);
-	});
-}
-async function run$2(context, read, store, recorded) {
-	const { github, log, scope } = context;
+	const { github, log, scope, inputs, io } = context;
 	const { pull, runUrl } = context.event;
-	const comment = pull ? await findComment({
-		github,
-		log,
-		scope,
-		pull: pull.number,
-		recorded
-	}) : NO_COMMENT;
 	const again = isReview(context.event);
-	if (pull && !again && await pullHead(context, false) === "newest") await comment.planning(pull.headSha, runUrl);
+	let comment = NO_COMMENT;
 	try {
-		const result = await withActionErrors(() => plan(context, read, store, comment));
+		const result = await withActionErrors(async () => {
+			const read = await loadFiles(inputs, io);
+			const store = await readStore(context, read);
+			const recorded = (pull === null ? [] : await store?.records.runsOf(recordOf(pull.number)) ?? []).at(-1)?.comment ?? null;
+			if (pull) comment = await findComment({
+				github,
+				log,
+				scope,
+				pull: pull.number,
+				recorded
+			});
+			if (pull && !again && await pullHead(context, false) === "newest") await comment.planning(pull.headSha, runUrl);
+			return plan(context, read, store, comment);
+		});
 		await setStatus(context, "plan", result);
 		return result;
 	} catch (error) {
@@ -55378,6 +54950,17 @@ async function run$2(context, read, store, recorded) {
 		await setStatus(context, "plan", failed("failed", failure.reason, failure.message));
 		throw error;
 	}
+}
+/** Reads the records; `null` for runs that make none, such as those for forks, which have neither keys nor secrets. */
+async function readStore(context, { states }) {
+	const { pull, group } = context.event;
+	if (pull === null && group === null) return null;
+	if (lacksKeys(states, context.inputs, context.io.env)) return null;
+	const openStore = openReviewStore(context);
+	return {
+		...openStore,
+		records: await openStore.store.read()
+	};
 }
 async function plan(context, read, store, comment) {
 	const { inputs, io, event, log } = context;
@@ -55412,7 +54995,8 @@ async function reviewed({ loaded, base, states, looks, unplanned, store }, conte
 	const plans = looks.map((look) => look.plan);
 	const diagnostics = diagnosticAnnotations(loaded.diagnostics);
 	const placeOf = ruleLocations(loaded.states, loaded.sources);
-	const views = plans.map((plan) => planView(plan, placeOf));
+	const later = announcedDates(context, states, looks);
+	const views = plans.map((plan) => withLaterRisks(planView(plan, placeOf), later));
 	io.stdout.write(renderPlans(views, PLAIN, "normal", { run: runFingerprint(plans) }));
 	const overdue = overdueLines(loaded, store, github.now());
 	const scope = scopeText(states.length, loaded);
@@ -55429,7 +55013,7 @@ async function reviewed({ loaded, base, states, looks, unplanned, store }, conte
 	io.stdout.write(renderRules(rules, PLAIN));
 	const review = {
 		command: "plan",
-		views: publishable(context, plans).map((plan) => planView(plan, placeOf)),
+		views: publishable(context, plans).map((plan) => withLaterRisks(planView(plan, placeOf), later)),
 		unplanned: context.masked ? maskAddresses(unplanned) : unplanned,
 		fileErrors: fileErrors.length,
 		rules,
@@ -55451,7 +55035,7 @@ async function reviewed({ loaded, base, states, looks, unplanned, store }, conte
 			...linesBlock(context, "Lost before, and no longer reported once this is merged", settled),
 			...aboutFiles(context, loaded.diagnostics)
 		],
-		after: afterPlan(context, states, looks, approval)
+		after: afterPlan(context, looks, later, approval)
 	};
 	const worth = rules.length > 0 || overdue.length + settled.length > 0 || base !== null && changesFiles(plans, states, base.states, io.now());
 	const isApproved = isReview(event) && !isObjected(approval) && !comment.isWarning();
@@ -55481,9 +55065,10 @@ function overdueLines({ states }, store, now) {
 function isObjected(approval) {
 	return approval !== null && (approval.isEarly || approval.objections.size > 0);
 }
-/** Returns why a plan that somebody has approved is not what was approved; `null` if it is, or if nobody has. */
+/** Returns why a plan must not be merged as it is: somebody rejects it, or it is not what somebody has approved. */
 function objectionTo(approval, kept, event) {
 	if (approval === null) return null;
+	if (approval.isRejected) return "A review requests changes. Its author can approve the plan, or somebody can dismiss the review.";
 	const before = approval.own.flatMap(({ approvals }) => approvals.map(({ id }) => id));
 	const isLate = kept?.outcome === "recorded" && kept.approvals.some((id) => !before.includes(id));
 	if (approval.isEarly || isLate) return `Approved before this plan was ready. ${howToApprove(event)}`;
@@ -55493,7 +55078,7 @@ function objectionTo(approval, kept, event) {
 /** Returns a section of lines; empty without any. */
 function linesBlock({ masked }, title, lines) {
 	if (lines.length === 0) return [];
-	const shown = lines.slice(0, MAX_LINES).map((line) => masked ? maskText(line) : line);
+	const shown = lines.slice(0, MAX_LINES$1).map((line) => masked ? maskText(line) : line);
 	const more = lines.length - shown.length;
 	return [`### ${title}\n\n${fenced("text", [...shown, ...more > 0 ? [`and ${more} more`] : []])}`];
 }
@@ -55518,7 +55103,7 @@ async function showFailure(error, context, comment) {
 		closed: head === "closed"
 	});
 }
-var runWithout, STALE, MAX_LINES;
+var STALE, MAX_LINES$1;
 var init_run_plan = __esmMin((() => {
 	init_session();
 	init_rule_locations();
@@ -55532,6 +55117,7 @@ var init_run_plan = __esmMin((() => {
 	init_failure_text();
 	init_plan_text();
 	init_plans_text();
+	init_date_lines();
 	init_plan_view();
 	init_action_context();
 	init_action_error();
@@ -55541,17 +55127,16 @@ var init_run_plan = __esmMin((() => {
 	init_base_commit();
 	init_commit_status();
 	init_compare_files();
-	init_covered_merchants();
 	init_entry_places();
 	init_load_and_plan();
 	init_plan_approval();
 	init_plan_outcome();
+	init_planned_merchants();
 	init_publish_plan();
 	init_rule_notes();
 	init_secret_policy();
-	runWithout = (context, read) => run$2(context, read, null, null);
-	STALE = "The comment still shows an earlier plan, because it could not be updated. Run it again.";
-	MAX_LINES = 20;
+	STALE = "The comment does not show this plan, because it could not be written. Run it again.";
+	MAX_LINES$1 = 20;
 }));
 
 // src/kernel/plan/edited-plan.ts
@@ -55710,7 +55295,7 @@ var init_plan_file = __esmMin((() => {
 			"immutable-field",
 			"undone"
 		]), { description: "Reason for the change." }),
-		fingerprint: described(text, { description: "Hash of the change; equal changes have equal fingerprints." })
+		fingerprint: described(text, { description: "Hash of the change; identical changes have the same fingerprint." })
 	};
 	change = described(union([changesOf("role", roleImage$2), changesOf("member", memberImage$2)]), {
 		id: "change",
@@ -55754,7 +55339,7 @@ var init_plan_file = __esmMin((() => {
 			name: text,
 			roles: array(text),
 			permissions: array(text)
-		}))), { description: "What members held under a previous address, or by an expired invitation that is renewed, with ids of roles." }),
+		}))), { description: "What members held under a previous address, or through an expired invitation that is renewed; roles are ids." }),
 		sensitive: described(exactOptional(array(text)), { description: "The sensitive ones among the permissions of members above and of changed roles." })
 	}), {
 		id: "impact",
@@ -55774,7 +55359,7 @@ var init_plan_file = __esmMin((() => {
 		message: text,
 		hint: text,
 		override: described(nullable(text), { description: "The part of an --allow argument or guards.overrides entry before @ and the plan's fingerprint." }),
-		by: described(exactOptional(literal("base")), { description: "Present if only the base branch's rules, which the pull request loosens, refuse." }),
+		by: described(exactOptional(literal("base")), { description: "Present if the refusal comes only from a rule of the base branch that the pull request loosens." }),
 		rules: described(exactOptional(text), { description: "The rule file, if the project enforces the rule on the merchant's file." })
 	}), {
 		id: "refusal",
@@ -55852,7 +55437,11 @@ var init_plan_file = __esmMin((() => {
 				rule: text,
 				code: text,
 				message: text
-			})), { description: "Why an apply at that time would be refused." })
+			})), { description: "Why an apply at that time would be refused." }),
+			gains: described(exactOptional(array(strictObject({
+				member: text,
+				gained: array(text)
+			}))), { description: "Who becomes an administrator or gains sensitive permissions then." })
 		}))), { description: "What dates in the files will change soon." })
 	}), {
 		title: "rolecall plan",
@@ -55991,6 +55580,58 @@ var init_cancellation = __esmMin((() => {
 	init_io();
 }));
 
+// src/kernel/approval/contradicted.ts
+/** Returns the roles and people of which a review shows something else than the files of other reviews say since. */
+function contradictedNames(review, others, fresh, seal) {
+	const reviews = [review, ...others];
+	const context = freshContext(fresh, reviews, seal);
+	const merged = mergeReviews(reviews, context.identitiesFor);
+	return merged.rows.filter((one) => one.review === 0 && (one.row.subject.kind === "role" || one.row.subject.kind === "member") && touchedItems(one.row).some((item) => merged.isContradicted(one, item))).flatMap(({ row }) => context.named(row.subject, EXISTS).name ?? []);
+}
+var init_contradicted = __esmMin((() => {
+	init_fresh_context();
+	init_merged_reviews();
+	init_rows();
+}));
+
+// src/review/contradicted-plans.ts
+/** Returns the open pull requests whose plans show something else than those that were merged after them, and not applied yet. */
+async function contradictedPlans(looks, { records, merged }, open, forge, seal) {
+	const found = [];
+	for (const pull of open) {
+		const review = await reviewOf({
+			...pull,
+			status: "merged",
+			mergedAt: forge.now()
+		}, records, forge);
+		const sentences = looks.flatMap((fresh) => contradictionsAt(fresh, review, {
+			records,
+			merged
+		}, seal));
+		if (sentences.length > 0) found.push({
+			headSha: pull.headSha,
+			sentence: sentences.join(" ")
+		});
+	}
+	return found;
+}
+function contradictionsAt(fresh, review, { records, merged }, seal) {
+	const { merchant } = fresh.plan;
+	const [own] = reviewsOf(merchant, void 0, [review]);
+	const plannedAt = review.run?.merchants.get(merchant)?.at;
+	if (own === void 0 || plannedAt === void 0) return [];
+	const later = unsettled(merchant, records.states.get(merchant), merged).filter(({ pull }) => pull.mergedAt > plannedAt);
+	const others = reviewsOf(merchant, void 0, later);
+	const names = others.length === 0 ? [] : contradictedNames(own, others, fresh, seal);
+	if (names.length === 0) return [];
+	return [`${merchant}: ${listText(others.map(({ name }) => name))}, merged since, decides otherwise about ${listText([...new Set(names)])}.`];
+}
+var init_contradicted_plans = __esmMin((() => {
+	init_contradicted();
+	init_text();
+	init_merchant_state();
+}));
+
 // src/kernel/plan/plan-rotation.ts
 var init_plan_rotation = __esmMin((() => {
 	init_fingerprint();
@@ -56022,8 +55663,8 @@ function passwordsFor(plans, rotations, env) {
 	return (variable) => env[variable] ?? "";
 }
 function firstOf(names) {
-	const more = names.length - MAX_NAMED;
-	return `${names.slice(0, MAX_NAMED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+	const more = names.length - MAX_NAMED$2;
+	return `${names.slice(0, MAX_NAMED$2).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 function purpose(creates, rotates) {
 	if (!rotates) return "First passwords of managed users come";
@@ -56049,14 +55690,307 @@ function withoutPasswords(due, io) {
 		}
 	});
 }
-var SHORTEST_PASSWORD, MAX_NAMED;
+var SHORTEST_PASSWORD, MAX_NAMED$2;
 var init_passwords = __esmMin((() => {
 	init_plan_rotation();
 	init_errors();
 	init_connection();
 	init_session();
 	SHORTEST_PASSWORD = 8;
-	MAX_NAMED = 10;
+	MAX_NAMED$2 = 10;
+}));
+
+// src/review/open-failures.ts
+/** Returns a sentence about the reviewed changes of a merchant that no file declares any more; `null` if there are none. */
+function undeclaredSentence(merchant, reviews) {
+	if (reviews.length === 0) return null;
+	const names = [...new Set(reviews.map(({ name }) => name))];
+	const were = names.length === 1 ? "was" : "were";
+	return `${listText(names)} ${were} to change ${merchant}, and ${were} lost: no file declares it any longer.`;
+}
+/** Returns the failures at merchants that no file declares any more. */
+function undeclaredFailures(declared, states) {
+	return [...states].flatMap(([merchant, state]) => {
+		if (declared.has(merchant) || !state?.failure) return [];
+		const sentence = undeclaredSentence(merchant, state.open);
+		const { commit, pulls } = state.failure;
+		return sentence === null ? [] : [{
+			merchant,
+			commit,
+			pulls,
+			reasons: [sentence]
+		}];
+	});
+}
+/** Returns the failures of earlier applies that fresh plans still show, and what was lost. */
+function openFailures(fresh, states, seal, placeOf) {
+	return fresh.flatMap((freshPlan) => {
+		const { merchant } = freshPlan.plan;
+		const state = states.get(merchant);
+		if (state === null) return [{
+			merchant,
+			commit: null,
+			pulls: [],
+			reasons: [INVALID_STATE]
+		}];
+		if (!state?.failure) return [];
+		const { commit, pulls, isUnread } = state.failure;
+		if (isUnread) return [{
+			merchant,
+			commit,
+			pulls,
+			reasons: [UNREAD$2]
+		}];
+		const { comparison, objections } = judgeMerchant(freshPlan, state.open, seal, placeOf);
+		const guarded = comparison.covered.refusals.map(({ rule, code, message }) => `${rule} ${code}: ${message}`);
+		const reasons = [.../* @__PURE__ */ new Set([...guarded, ...objections])];
+		return reasons.length === 0 ? [] : [{
+			merchant,
+			commit,
+			pulls,
+			reasons
+		}];
+	});
+}
+var INVALID_STATE, UNREAD$2;
+var init_open_failures = __esmMin((() => {
+	init_text();
+	init_judge_merchant();
+	INVALID_STATE = "the record of its last apply does not have the signature of this secret: it counts as never applied.";
+	UNREAD$2 = "it could not be read, so what was merged since is not applied.";
+}));
+
+// src/review/apply-run.ts
+/** Returns the reviews that a run compares a merchant's plan with. */
+function openReviews({ records, merged, approved, waiting }, merchant, { isDue }) {
+	const state = records.states.get(merchant);
+	const rest = approved.get(merchant);
+	if (waiting !== null) return [...state?.open ?? [], ...rest === void 0 ? [] : [rest]];
+	return reviewsOf(merchant, state, isDue ? [] : merged);
+}
+/** Returns the merchants with reviewed changes that no apply has made, and that no file declares any more. */
+function undeclaredMerchants(run, applyRecords, seal) {
+	const { records, merged, declared, waiting } = applyRecords;
+	if (run.isDue || waiting !== null) return [];
+	return [.../* @__PURE__ */ new Set([...records.states.keys(), ...merged.flatMap(({ merchants }) => [...merchants])])].flatMap((merchant) => {
+		if (declared.has(merchant)) return [];
+		const reviews = reviewsOf(merchant, records.states.get(merchant), merged).filter(isToCome);
+		const sentence = undeclaredSentence(merchant, reviews);
+		if (sentence === null) return [];
+		const pulls = reviews.map(({ name }) => Number(name.slice(1))).filter(Number.isInteger);
+		const report = failureReport(run, applyRecords, merchant, [sentence], seal);
+		return [{
+			merchant,
+			sentence,
+			pulls: [...new Set(pulls)],
+			reviews,
+			...report
+		}];
+	});
+}
+/** Returns the merchants that a nightly run leaves to an apply, other than that of a merge. */
+function neverApplied({ records, covered, merged }, states) {
+	const looked = new Set(covered.map(({ merchant }) => merchant));
+	return states.flatMap(({ merchant }) => {
+		if (looked.has(merchant)) return [];
+		const state = records.states.get(merchant);
+		const isNew = state === void 0 && unsettled(merchant, state, merged).length > 0;
+		const why = state === null ? INVALID_STATE : state === void 0 ? "no apply of it is recorded: run the apply workflow by hand, with the scope all." : state.failure && `the apply of ${state.failure.commit.slice(0, 7)} failed there.`;
+		return isNew || why === null ? [] : [{
+			merchant,
+			sentence: `left alone: ${why}`,
+			pulls: []
+		}];
+	});
+}
+/** Adds what is known of judged merchants, and which pull request made a reviewed change get lost. */
+async function lookedAt({ isDue }, { records, merged, waiting }, judged, pullOf) {
+	const looked = [];
+	for (const one of judged) {
+		const state = records.states.get(one.merchant);
+		if (isDue) {
+			const { dueRefusals } = one;
+			const due = {
+				dropped: [],
+				lost: [],
+				refusals: dueRefusals,
+				objections: dueRefusals
+			};
+			looked.push({
+				...one,
+				...due,
+				state,
+				blamed: []
+			});
+			continue;
+		}
+		const { lost, blamed } = await lostChanges(waiting === null ? one.dropped : one.dropped.filter(({ isKnown }) => !isKnown), pullOf);
+		const refusals = [...state === null ? [INVALID_STATE] : [], ...one.refusals];
+		const why = one.refusals.length === 0 ? [] : refusedByBase(one.merchant, state, merged);
+		looked.push({
+			...one,
+			state,
+			blamed,
+			refusals,
+			lost,
+			objections: [
+				...refusals,
+				...why,
+				...lost
+			]
+		});
+	}
+	return looked;
+}
+/** Says which merged pull requests are not approved because a rule of their base branch refused them. */
+function refusedByBase(merchant, state, merged) {
+	return unsettled(merchant, state, merged).flatMap(({ name, run }) => run?.refused.includes(merchant) ? [`A rule of the base branch refused the plan of ${name}, so nothing in it is approved.`] : []);
+}
+async function lostChanges(dropped, pullOf) {
+	const lost = [];
+	const blamed = /* @__PURE__ */ new Set();
+	for (const { review, sentence, file, isKnown } of dropped) {
+		const own = Number(review.slice(1));
+		const other = file === null || isKnown ? null : await pullOf(file);
+		if (Number.isInteger(own)) blamed.add(own);
+		if (other !== null) blamed.add(other);
+		const isOther = other !== null && other !== own;
+		lost.push(isOther ? sentence.replace(/\.$/, `; #${other} changed that file last.`) : sentence);
+	}
+	return {
+		lost,
+		blamed: [...blamed]
+	};
+}
+/**
+* Returns a function that names the run which the limits of a run judge a merchant with. Merchants that a pull request has in
+* common are judged together, as its plan was; those with nothing but dates are, too. So what a pull request left undone
+* does not count against others.
+*/
+function reviewedRuns(judged) {
+	const joined = /* @__PURE__ */ new Map();
+	const runOf = (name) => {
+		const other = joined.get(name);
+		return other === void 0 ? name : runOf(other);
+	};
+	const firsts = /* @__PURE__ */ new Map();
+	for (const { merchant, reviews } of judged) {
+		const [first = "", ...others] = reviews.filter(hasRows).map(({ name }) => name);
+		firsts.set(merchant, first);
+		for (const other of others) if (runOf(other) !== runOf(first)) joined.set(runOf(other), runOf(first));
+	}
+	return (merchant) => runOf(firsts.get(merchant) ?? "");
+}
+/** Returns whether the reasons why a merchant is not as its files say are news: a later merge elsewhere did not cause them. */
+function failureReport({ sha, isPush }, { declared, merged, records }, merchant, reasons, seal) {
+	if (reasons.length === 0) return {
+		digest: "",
+		since: null
+	};
+	const state = records.states.get(merchant);
+	const digest = seal([declared.get(merchant) ?? "", ...reasons].join("\n"));
+	const failure = state?.failure;
+	return {
+		digest,
+		since: isPush && failure?.digest === digest && failure.commit !== sha && unsettled(merchant, state, merged).every(({ pull }) => failure.pulls.includes(pull.number)) ? failure.commit : null
+	};
+}
+/** Adds what a run has to report of merchants: the objections to their changes, and why they cannot be applied. */
+function withReports(run, records, looked, skipped, seal) {
+	return looked.map((one) => {
+		const outcome = skipped.find(({ merchant }) => merchant === one.merchant);
+		const lost = one.dropped.map(({ review, change }) => `${review} ${change}`);
+		const reasons = [
+			...one.refusals,
+			...lost,
+			...outcome?.reasons ?? []
+		];
+		return {
+			...one,
+			...failureReport(run, records, one.merchant, reasons, seal)
+		};
+	});
+}
+var init_apply_run = __esmMin((() => {
+	init_merchant_state();
+	init_open_failures();
+}));
+
+// src/action/apply/apply-decision.ts
+/** Decides which merchants to apply. */
+function decideApply(context, merged, { looked: judged, planned, skipped, limited }, { seal }) {
+	const { run, records, keys, gone } = merged;
+	const env = passwordEnvironment(context, keys);
+	const out = new Set(skipped.map(({ merchant }) => merchant));
+	const open = plannedOnly(planned).filter(({ plan }) => !out.has(plan.merchant));
+	const changing = open.filter(({ plan }) => plan.changes.length > 0);
+	const missing = withoutPasswords(changing.map(({ plan }) => ({
+		plan,
+		passwords: []
+	})), { env });
+	const unready = new Set(missing.map(({ merchant }) => merchant));
+	const due = changing.filter(({ plan }) => !unready.has(plan.merchant));
+	const unread = new Map(unplannedOf(planned).map(({ merchant }) => [merchant, failureReport(run, records, merchant, [UNREAD$1], seal)]));
+	const refusals = new Map(limited.map(({ merchant, reasons }) => [merchant, reasons]));
+	const looked = withUnmade(withReports(run, records, judged, [...skipped, ...limited], seal).map((one) => ({
+		...one,
+		objections: [...one.objections, ...refusals.get(one.merchant) ?? []]
+	})), unready, merged, seal);
+	const known = quietIn(looked, unread);
+	const leftOutcomes = [...skipped, ...missing.map(failedOutcome)];
+	return {
+		...objectionsIn(looked, gone),
+		due,
+		unready,
+		unchanged: open.flatMap(({ plan: { merchant, changes } }) => changes.length === 0 ? {
+			merchant,
+			status: "unchanged",
+			reasons: []
+		} : []),
+		left: leftOutcomes.filter(({ merchant }) => !known.has(merchant)),
+		looked,
+		unread,
+		password: passwordsFor(due.map(({ plan }) => plan), [], env)
+	};
+}
+/** Adds to what is reported of merchants that their changes were not made. */
+function withUnmade(looked, merchants, { run, records }, seal) {
+	return looked.map((one) => merchants.has(one.merchant) ? {
+		...one,
+		...failureReport(run, records, one.merchant, [one.digest, UNMADE], seal)
+	} : one);
+}
+function objectionsIn(reported, gone) {
+	const loud = reported.filter(({ since }) => since === null);
+	const objected = loud.filter(({ objections }) => objections.length > 0);
+	return {
+		objections: new Map([...objected.map(({ merchant, objections }) => [merchant, objections]), ...gone.map(({ merchant, sentence }) => [merchant, [sentence]])]),
+		notes: [...gone.map(({ merchant, sentence }) => `${merchant}: ${sentence}`), ...loud.flatMap(({ merchant, objections, remarks }) => [...objections, ...remarks].map((one) => `${merchant}: ${one}`))]
+	};
+}
+/** Returns the merchants whose failure an earlier run has reported, with a line about each. */
+function quietIn(looked, unread) {
+	const all = [...looked.map((one) => [
+		one.merchant,
+		one,
+		"differs from its files"
+	]), ...[...unread].map(([merchant, one]) => [
+		merchant,
+		one,
+		"could not be read"
+	])];
+	return new Map(all.flatMap(([merchant, { since }, what]) => since === null ? [] : [[merchant, `${merchant}: ${what}, as reported for ${since.slice(0, 7)}.`]]));
+}
+var UNREAD$1, UNMADE;
+var init_apply_decision = __esmMin((() => {
+	init_approval();
+	init_passwords();
+	init_session();
+	init_show_plans();
+	init_apply_run();
+	init_secret_policy();
+	UNREAD$1 = "unread";
+	UNMADE = "unmade";
 }));
 
 // src/kernel/apply/update-member.ts
@@ -56287,7 +56221,13 @@ function reinvitationWrites(change, context) {
 			})
 		},
 		remove: removal("remove", change, (expired, options) => context.writer.deleteMember(expired, options)),
-		again
+		again: {
+			...again,
+			send: (options) => again.send({
+				...options,
+				finishes: true
+			})
+		}
 	};
 }
 function roleWrite(change, part, writer) {
@@ -56479,8 +56419,8 @@ async function checkPrecondition({ change }, write, context, maybeApplied) {
 		before,
 		after: isRole(after) ? null : after
 	}, change, write, context, maybeApplied);
-	if (differences === "gone") return isDoneIfGone(change) || maybeApplied && after === null ? DONE : stale(change, "no longer exists");
-	if (differences === "done") return DONE;
+	if (differences === "gone") return isDoneIfGone(change) || maybeApplied && after === null ? DONE$1 : stale(change, "no longer exists");
+	if (differences === "done") return DONE$1;
 	if (differences.length === 0) return member ? {
 		...PLANNED,
 		found: member
@@ -56570,7 +56510,7 @@ function addressDifference(planned, { user, invite }) {
 	const addresses = [user?.email, invite?.email].flatMap((email) => email ?? []);
 	return (planned === null ? addresses.length === 0 : addresses.some((email) => email.toLowerCase() === planned.toLowerCase())) ? [] : [differs("address", planned ?? "none", addresses[0] ?? "none")];
 }
-var PLANNED, DONE;
+var PLANNED, DONE$1;
 var init_precondition = __esmMin((() => {
 	init_text();
 	init_field();
@@ -56581,7 +56521,7 @@ var init_precondition = __esmMin((() => {
 	init_update_member();
 	init_write_change();
 	PLANNED = { status: "planned" };
-	DONE = { status: "done" };
+	DONE$1 = { status: "done" };
 }));
 
 // src/kernel/apply/send-recorded.ts
@@ -57390,6 +57330,127 @@ var init_status_changes = __esmMin((() => {
 	init_findings();
 }));
 
+// src/show/text/ending/next-step-text.ts
+/** Says what to do next, how to undo the run, and where its journals are. */
+function nextBlock({ command, applied, outcomes, leftOut, unapproved = [] }, skipped, isCut, style) {
+	const complete = isComplete(outcomes);
+	const next = [
+		...applied === null ? [] : causeText(applied),
+		...complete ? [] : [isDoneButFor(unapproved, applied) ? restText(applied) : applied === null || applied.ends.length === 0 ? howToBegin(skipped, command) : howToGoOn$1(applied, skipped)],
+		...!complete && leftOut > 0 ? [`${counted(leftOut, "change")} left out; the next plan shows ${leftOut === 1 ? "it" : "them"} again.`] : []
+	];
+	const lines = next.length === 0 ? [] : wrapText(next.join(" "), style.columns);
+	if (applied !== null && applied.journals.length > 0) return [...lines, ...recordLines(applied, isCut, complete ? "  " : "", style)];
+	return isCut ? [...lines, "Lists are cut: use --format json to see everything."] : lines;
+}
+function recordLines({ run, journals, ends }, isCut, indent, style) {
+	const revertible = ends.some(({ result: { outcomes, writes } }) => writes > 0 && outcomes.some(({ status, change }) => status !== "not-started" && !isPassword(change)));
+	return [
+		...isCut ? hangingLines(`rolecall runs ${oneLine(run)}`, style.columns, `${indent}To see all: `, `${indent}  `) : [],
+		...revertible ? hangingLines(`rolecall undo ${oneLine(run)}`, style.columns, `${indent}To undo it: `, `${indent}  `) : [],
+		`${indent}${renderJournals(run, journals)}`
+	];
+}
+/** Returns the paths of a run's journals in one line. */
+function renderJournals(run, files) {
+	const [first = "", ...more] = files;
+	if (more.length === 0) return `journal: ${oneLine(first)}`;
+	const folder = first.slice(0, Math.max(first.lastIndexOf("/"), first.lastIndexOf("\\")) + 1);
+	return `journals: ${oneLine(`${folder}${run}-*.jsonl`)} (${counted(files.length, "merchant")})`;
+}
+/** Returns the cause of a stop at merchants without failures of their own. */
+function causeText({ cause, ends }) {
+	if (cause === null) return [];
+	switch (cause.by) {
+		case "merchant":
+			if (ends.length === 1) return [];
+			return [`The failure at ${oneLine(cause.merchant)} stopped the run at every merchant.`];
+		case "signal": return [`The run was stopped by ${cause.signal}.`];
+		case "output": return [`The run was stopped because ${cause.stream} could not be written to.`];
+		default: return cause;
+	}
+}
+/** Returns how to make the rest: what a rule keeps, or what is not approved. */
+function restText(applied) {
+	return (applied?.ends ?? []).map(({ plan }) => plan).some(({ findings }) => findings.some(({ code }) => code === "due-kept")) ? CORRECT_REST : SAVE_REST;
+}
+function isDoneButFor(unapproved, applied) {
+	const outcomes = (applied?.ends ?? []).flatMap(({ result }) => result.outcomes);
+	return unapproved.length > 0 && outcomes.every(({ status }) => status === "done");
+}
+/** Returns how to begin again where no merchant was applied to. */
+function howToBegin(skipped, command) {
+	return `To continue, ${skipped.some(({ status }) => status === "refused") ? "correct the files, or override or approve the refused changes" : "fix the problems above"}, and ${command === "apply" ? "apply again" : "run the undo again"}.`;
+}
+function howToGoOn$1({ ends }, skipped) {
+	const outcomes = ends.flatMap(({ result }) => result.outcomes);
+	const writes = ends.reduce((sum, { result }) => sum + result.writes, 0);
+	const rotates = outcomes.length > 0 && outcomes.every(({ change }) => isPassword(change));
+	const plan = "run \"rolecall plan\"";
+	const unknown = outcomes.filter(({ status }) => status === "unknown").length;
+	const what = writes > unknown ? "Completed changes remain." : unknown > 0 ? "It is unknown whether anything was changed." : "Nothing was changed.";
+	if (rotates && skipped.length === 0 && outcomes.some(({ status }) => status !== "done")) return `${what} To continue, ${outcomes.some(({ status }) => status === "failed") ? "fix the problem, and " : ""}run the command again: passwords that are already set are kept.`;
+	if (unknown > 0) return `${what} To continue, ${plan} to see what remains, and apply again.`;
+	if (!ends.some(({ result, verification }) => result.journalFailure !== null || verification !== null || result.outcomes.some((outcome) => "failure" in outcome && outcome.failure)) && skipped.length === 0) return `${what} To continue, run the command again.`;
+	if (skipped.length === 0 && outcomes.every(({ status }) => status === "done")) return `${what} Run "rolecall plan" to see whether changes remain.`;
+	return `${what} To continue, ${skipped.length > 0 || outcomes.some((outcome) => outcome.status === "failed" && !isInvitationLimited(outcome)) ? "fix the problem, then " : ""}${plan} to see what ${writes > 0 ? "remains" : "would change"}, and apply again.`;
+}
+/** Returns what to do about a change that was not done; `null` if there is nothing to say. */
+function nextStepFor(status, { code, hint }) {
+	if (status === "unknown") return "The change may have taken effect: the next plan shows whether it has.";
+	const step = NEXT_STEPS[code];
+	return step === HINT || step === null ? hint ?? null : step;
+}
+var SAVE_REST, CORRECT_REST, HINT, NEXT_STEPS;
+var init_next_step_text = __esmMin((() => {
+	init_escape();
+	init_text();
+	init_ending_view();
+	init_wrap();
+	SAVE_REST = "Completed changes remain. To continue, save the remaining changes with \"rolecall plan --out\", get that plan approved, and apply it.";
+	CORRECT_REST = "Completed changes remain. To remove the rest, correct the files or the conflicting access, and apply again.";
+	HINT = Symbol("hint");
+	NEXT_STEPS = {
+		"bad-request": "Correct the file as the detail says; if the file is correct, report this as a bug in rolecall.",
+		unauthorized: HINT,
+		"request-failed": "Fix what the detail describes; if it is unclear, contact the service's operators about this instance.",
+		forbidden: HINT,
+		"not-found": "It may have been removed in the meantime; otherwise check the merchant code, the base URL and the key.",
+		conflict: "This conflicts with the current live state: find out what has changed, and correct the file or the account.",
+		unprocessable: "The service rejected the request as invalid: correct the file as the detail says.",
+		"dependency-failed": "A dependency of the service has failed: try again later.",
+		"rate-limited": HINT,
+		"invitation-limited": HINT,
+		"service-failed": "The service has an internal error: try again later.",
+		"unexpected-status": HINT,
+		network: "Check the network and the base URL, and that the service is up.",
+		timeout: "Check the network and the base URL, and that the service is up.",
+		"bad-response": HINT,
+		"listing-unstable": "Somebody is changing this account right now: try again later.",
+		"too-many-items": HINT,
+		stale: "Check that the file is still what you want.",
+		"journal-unwritable": HINT,
+		"not-restored": HINT,
+		usage: HINT,
+		"file-unreadable": null,
+		"file-unwritable": null,
+		"file-invalid": null,
+		"no-files": null,
+		"base-url-missing": null,
+		"base-url-insecure": null,
+		"key-missing": null,
+		"key-malformed": null,
+		"key-environment": null,
+		"account-environment": HINT,
+		"apply-running": HINT,
+		"password-missing": null,
+		"confirmation-needed": null,
+		"override-stray": null,
+		"port-taken": null,
+		"run-unknown": null
+	};
+}));
+
 // src/app/apply/check-permissions.ts
 /** Finds the merchants whose key lacks permissions for its plan, before anything is changed. */
 async function checkPermissions(due, recheck) {
@@ -57790,12 +57851,20 @@ function unrestoredWrites({ writes }) {
 /** Returns the members whose fields a run may have left empty. */
 function unrestoredMembers(past) {
 	const { run } = past.run;
-	return unrestoredWrites(past).flatMap(({ write: { intent }, fields }) => intent.id === null || fields.length === 0 ? [] : [{
-		run,
-		id: intent.id,
-		name: intent.name,
-		fields
-	}]);
+	return unrestoredWrites(past).flatMap(({ write: { intent }, fields }) => {
+		const { id, name, part } = intent;
+		const [former, whole] = imagesOf(intent);
+		const before = part === "restore" ? whole : former;
+		if (id === null || before === null || fields.length === 0) return [];
+		return [{
+			run,
+			id,
+			name,
+			fields,
+			part,
+			before
+		}];
+	});
 }
 /** Returns the fields that an update left out although they were not empty. */
 function omittedFields({ intent }) {
@@ -57899,7 +57968,7 @@ var init_journal_file = __esmMin((() => {
 			if (this.run === null && type !== "run") return "a journal must begin with a run";
 			if (typeof type !== "string") return "type: expected string";
 			if (!isLineType(type)) return null;
-			if (!isShallow(value)) return "it is nested too deep";
+			if (!isShallow(value)) return "it is nested too deeply";
 			const read = LINES[type].safeParse(value);
 			if (read.success) return this.#add(read.data);
 			return invalidText(read.error.issues[0]);
@@ -57921,7 +57990,7 @@ var init_journal_file = __esmMin((() => {
 					this.#intents.set(line.write, line);
 					return null;
 				case "outcome":
-					if (!this.#intents.has(line.write)) return `write ${line.write} ends, and never began`;
+					if (!this.#intents.has(line.write)) return `write ${line.write} ends, but never began`;
 					this.#outcomes.set(line.write, line);
 					return null;
 				case "end":
@@ -58076,7 +58145,6 @@ function netEffects({ writes }) {
 	const members = /* @__PURE__ */ new Map();
 	const replaced = /* @__PURE__ */ new Map();
 	const renewed = new Set(writes.flatMap(({ intent, outcome }) => intent.part === "create" && outcome?.status === "done" ? intent.fingerprint : []));
-	const unrestored = new Map(unrestoredWrites({ writes }).map(({ write, fields }) => [write, fields]));
 	for (const write of writes) {
 		const { intent, outcome } = write;
 		if (intent.part === "restore" && outcome?.status !== "done") {
@@ -58089,7 +58157,7 @@ function netEffects({ writes }) {
 		if (image === null) continue;
 		if (intent.resource === "role" && intent.kind === "replace") addReplaced(replaced, write);
 		else if ("permissions" in image) addRole$1(roles, write);
-		else addMember$1(members, write, renewed, unrestored.get(write));
+		else addMember$1(members, write, renewed);
 	}
 	return {
 		roles: [...roles.values()],
@@ -58123,7 +58191,7 @@ function addRole$1(effects, { intent, outcome }) {
 		after
 	});
 }
-function addMember$1(effects, { intent, outcome }, renewed, maybeEmptied) {
+function addMember$1(effects, { intent, outcome }, renewed) {
 	const { id, name, kind, part, fingerprint } = intent;
 	const before = memberImage(intent.before);
 	const after = memberImage(intent.after);
@@ -58132,8 +58200,7 @@ function addMember$1(effects, { intent, outcome }, renewed, maybeEmptied) {
 			id: id ?? outcome?.id ?? null,
 			name,
 			before,
-			after,
-			...maybeEmptied && { maybeEmptied }
+			after
 		});
 		return;
 	}
@@ -58181,7 +58248,6 @@ function memberImage(image) {
 }
 var NOTHING_REPLACED;
 var init_net_effects = __esmMin((() => {
-	init_lost_state();
 	init_temporary_name();
 	NOTHING_REPLACED = {
 		id: null,
@@ -58287,7 +58353,7 @@ async function listRuns(cwd) {
 	}).sort((a, b) => isLater(a.name, b.name) ? -1 : 1);
 }
 /** Returns the part of a journal's name that stands for a merchant. */
-function nameOf$1(merchant) {
+function nameOf$2(merchant) {
 	return merchant.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 64);
 }
 /** Returns the folder of the journals, and the names of their files. */
@@ -58435,7 +58501,7 @@ var init_read_journals = __esmMin((() => {
 */
 async function runningApply({ merchant, service }, io, ownName) {
 	const { folder, names } = await journalNames(io.cwd);
-	const suffix = `Z-${nameOf$1(merchant)}`;
+	const suffix = `Z-${nameOf$2(merchant)}`;
 	const journals = names.map((file) => file.slice(0, -EXTENSION.length)).filter((name) => name !== ownName && [name, name.replace(/-\d+$/, "")].some((each) => each.endsWith(suffix))).sort().toReversed();
 	for (const name of journals) {
 		const journal = await readRun({
@@ -58483,7 +58549,7 @@ function fileJournals(io, options = { undoes: null }) {
 			await makeFolder(folder);
 			id ??= freeId(folder, io.now());
 			const run = await id;
-			const { path, file } = await createFile(folder, `${run}-${nameOf$1(plan.merchant)}`, options.create ?? createOnDisk);
+			const { path, file } = await createFile(folder, `${run}-${nameOf$2(plan.merchant)}`, options.create ?? createOnDisk);
 			const journal = {
 				...appendTo(file, shown(path), io.now),
 				run
@@ -58709,220 +58775,1260 @@ var init_write_journal = __esmMin((() => {
 	LONGEST_ADDRESS = 500;
 }));
 
-// src/review/open-failures.ts
-/** Returns a sentence about the reviewed changes of a merchant that no file declares any more; `null` if there are none. */
-function undeclaredSentence(merchant, reviews) {
-	if (reviews.length === 0) return null;
-	const names = [...new Set(reviews.map(({ name }) => name))];
-	const were = names.length === 1 ? "was" : "were";
-	return `${listText(names)} ${were} to change ${merchant}, and ${were} lost: no file declares it any longer.`;
+// src/show/text/adopted-text.ts
+/** Returns the evidence that a write with a lost response took effect. */
+function adoptedText(isPassword) {
+	return isPassword ? "response lost; the retry was refused because the password was reused" : "response lost; found in place";
 }
-/** Returns the failures at merchants that no file declares any more. */
-function undeclaredFailures(declared, states) {
-	return [...states].flatMap(([merchant, state]) => {
-		if (declared.has(merchant) || !state?.failure) return [];
-		const sentence = undeclaredSentence(merchant, state.open);
-		const { commit, pulls } = state.failure;
-		return sentence === null ? [] : [{
-			merchant,
-			commit,
-			pulls,
-			reasons: [sentence]
-		}];
-	});
-}
-/** Returns the failures of earlier applies that fresh plans still show, and what was lost. */
-function openFailures(fresh, states, seal, placeOf) {
-	return fresh.flatMap((freshPlan) => {
-		const { merchant } = freshPlan.plan;
-		const state = states.get(merchant);
-		if (state === null) return [{
-			merchant,
-			commit: null,
-			pulls: [],
-			reasons: [INVALID_STATE]
-		}];
-		if (!state?.failure) return [];
-		const { commit, pulls, isUnread } = state.failure;
-		if (isUnread) return [{
-			merchant,
-			commit,
-			pulls,
-			reasons: [UNREAD$2]
-		}];
-		const { comparison, objections } = judgeMerchant(freshPlan, state.open, seal, placeOf);
-		const guarded = comparison.covered.refusals.map(({ rule, code, message }) => `${rule} ${code}: ${message}`);
-		const reasons = [.../* @__PURE__ */ new Set([...guarded, ...objections])];
-		return reasons.length === 0 ? [] : [{
-			merchant,
-			commit,
-			pulls,
-			reasons
-		}];
-	});
-}
-var INVALID_STATE, UNREAD$2;
-var init_open_failures = __esmMin((() => {
-	init_text();
-	init_judge_merchant();
-	INVALID_STATE = "the record of its last apply does not have the signature of this secret: it counts as never applied.";
-	UNREAD$2 = "it could not be read, so that what was merged since is not applied.";
-}));
+var init_adopted_text = __esmMin((() => {}));
 
-// src/review/apply-run.ts
-/** Returns the reviews that a run compares a merchant's plan with. */
-function openReviews({ records, merged, approved, waiting }, merchant, { isDue }) {
-	const state = records.states.get(merchant);
-	const rest = approved.get(merchant);
-	if (waiting !== null) return [...state?.open ?? [], ...rest === void 0 ? [] : [rest]];
-	return reviewsOf(merchant, state, isDue ? [] : merged);
-}
-/** Returns the merchants with reviewed changes that no apply has made, and that no file declares any more. */
-function undeclaredMerchants(run, applyRecords, seal) {
-	const { records, merged, declared, waiting } = applyRecords;
-	if (run.isDue || waiting !== null) return [];
-	return [.../* @__PURE__ */ new Set([...records.states.keys(), ...merged.flatMap(({ merchants }) => [...merchants])])].flatMap((merchant) => {
-		if (declared.has(merchant)) return [];
-		const reviews = reviewsOf(merchant, records.states.get(merchant), merged).filter(hasRows);
-		const sentence = undeclaredSentence(merchant, reviews);
-		if (sentence === null) return [];
-		const pulls = reviews.map(({ name }) => Number(name.slice(1))).filter(Number.isInteger);
-		const report = failureReport(run, applyRecords, merchant, [sentence], seal);
-		return [{
-			merchant,
-			sentence,
-			pulls: [...new Set(pulls)],
-			reviews,
-			...report
-		}];
-	});
-}
-/** Returns the merchants that a nightly run leaves to an apply, other than that of a merge. */
-function neverApplied({ records, covered, merged }, states) {
-	const looked = new Set(covered.map(({ merchant }) => merchant));
-	return states.flatMap(({ merchant }) => {
-		if (looked.has(merchant)) return [];
-		const state = records.states.get(merchant);
-		const isNew = state === void 0 && unsettled(merchant, state, merged).length > 0;
-		const why = state === null ? INVALID_STATE : state === void 0 ? "no apply of it is recorded: run the apply workflow by hand, with the scope all." : state.failure && `the apply of ${state.failure.commit.slice(0, 7)} failed there.`;
-		return isNew || why === null ? [] : [{
-			merchant,
-			sentence: `left alone: ${why}`,
-			pulls: []
-		}];
-	});
-}
-/** Adds what is known of judged merchants, and which pull request made a reviewed change get lost. */
-async function lookedAt({ isDue }, { records, merged, waiting }, judged, pullOf) {
-	const looked = [];
-	for (const one of judged) {
-		const state = records.states.get(one.merchant);
-		if (isDue) {
-			const { dueRefusals } = one;
-			const due = {
-				dropped: [],
-				lost: [],
-				refusals: dueRefusals,
-				objections: dueRefusals
-			};
-			looked.push({
-				...one,
-				...due,
-				state,
-				blamed: []
-			});
-			continue;
+// src/show/text/apply-text.ts
+/** Formats an event for a log; `null` for events that a log omits. */
+function renderApplyEvent(event, style) {
+	switch (event.type) {
+		case "fields-emptied": {
+			const { merchant, change, fields } = event;
+			const text = `${oneLine(merchant)}  ${nameOf$1(change)}: the service cleared ${fields.join(" and ")}, which the update did not send. They are being restored; the rest of this run sends all fields of members.`;
+			return wrapOnTerminal(text, style, `${style.yellow("!")} `, "  ").join("\n");
 		}
-		const { lost, blamed } = await lostChanges(waiting === null ? one.dropped : one.dropped.filter(({ isKnown }) => !isKnown), pullOf);
-		const refusals = [...state === null ? [INVALID_STATE] : [], ...one.refusals];
-		const why = one.refusals.length === 0 ? [] : refusedByBase(one.merchant, state, merged);
-		looked.push({
-			...one,
-			state,
-			blamed,
-			refusals,
-			lost,
-			objections: [
-				...refusals,
-				...why,
-				...lost
-			]
-		});
+		case "change-ended": return outcomeLine(event.merchant, event.outcome, style);
+		case "apply-started":
+		case "phase-started":
+		case "change-started": return null;
+		case "apply-stopped":
+		case "apply-ended": return null;
+		default: return event;
 	}
-	return looked;
 }
-/** Says which merged pull requests are not approved because a rule of their base branch refused them. */
-function refusedByBase(merchant, state, merged) {
-	return unsettled(merchant, state, merged).flatMap(({ name, run }) => run?.refused.includes(merchant) ? [`A rule of the base branch refused the plan of ${name}, so that nothing of it is approved.`] : []);
-}
-async function lostChanges(dropped, pullOf) {
-	const lost = [];
-	const blamed = /* @__PURE__ */ new Set();
-	for (const { review, sentence, file, isKnown } of dropped) {
-		const own = Number(review.slice(1));
-		const other = file === null || isKnown ? null : await pullOf(file);
-		if (Number.isInteger(own)) blamed.add(own);
-		if (other !== null) blamed.add(other);
-		const isOther = other !== null && other !== own;
-		lost.push(isOther ? sentence.replace(/\.$/, `; #${other} changed that file last.`) : sentence);
+function outcomeLine(merchant, outcome, style) {
+	const what = `${oneLine(merchant)}  ${nameOf$1(outcome.change)}`;
+	const marked = (mark, text) => wrapOnTerminal(`${what} ${text}`, style, `${mark} `, "  ").join("\n");
+	switch (outcome.status) {
+		case "done": return marked(style.green("✓"), `${doneWord(outcome)}${outcome.adopted ? ` (${adoptedText(isPassword(outcome.change))})` : ""}`);
+		case "stale": return marked(style.red("✗"), `stale: ${oneLine(outcome.failure.message)}`);
+		case "failed":
+			if (isInvitationLimited(outcome)) return wrapOnTerminal(oneLine(`${merchant}  ${outcome.failure.message}`), style, `${style.yellow("!")} `, "  ").join("\n");
+			return marked(style.red("✗"), `failed: ${oneLine(outcome.failure.message)}`);
+		case "unknown": return marked(style.yellow("?"), `unknown: ${oneLine(outcome.failure.message)}`);
+		case "unfinished": return outcome.failure ? marked(style.red("✗"), `unfinished: ${oneLine(outcome.failure.message)}`) : null;
+		case "not-started": return null;
+		default: return outcome;
 	}
-	return {
-		lost,
-		blamed: [...blamed]
-	};
+}
+function doneWord({ change, already }) {
+	if (isPassword(change) && already) return `kept the password: the one in ${oneLine(change.passwordEnv)} was used before`;
+	if (isPassword(change)) return `password set from ${oneLine(change.passwordEnv)}`;
+	return (already ? WAS_SO : DONE)[change.kind];
+}
+/** Formats the passwords that an apply will set: one line each, or one for all if they are many. */
+function renderPasswords(due, style) {
+	const affected = due.filter(({ passwords }) => passwords.length > 0);
+	const names = affected.flatMap(({ passwords }) => passwords.map(({ name }) => oneLine(name)));
+	if (names.length > MAX_PASSWORD_LINES) {
+		const [first, ...furtherMerchants] = affected;
+		const where = furtherMerchants.length > 0 ? counted(affected.length, "merchant") : oneLine(first?.plan.merchant ?? "");
+		const text = `The passwords of ${grouped(names.length)} managed users at ${where} will be set: ${namesText(names, MAX_NAMED$1)}.`;
+		return `${hangingLines(text, style.columns, "", "  ").join("\n")}\n\n`;
+	}
+	return affected.map(({ plan, passwords }) => {
+		return `${passwords.flatMap(({ name, passwordEnv }) => {
+			const text = `${oneLine(plan.merchant)}: the password of ${oneLine(name)} will be set from ${oneLine(passwordEnv)}.`;
+			return wrapOnTerminal(text, style, "", "  ");
+		}).join("\n")}\n\n`;
+	}).join("");
+}
+function nameOf$1(change) {
+	return `${change.resource} ${oneLine(change.name)}`;
 }
 /**
-* Returns a function that names the run which the limits of a run judge a merchant with. Merchants that a pull request has in
-* common are judged together, as its plan was; those with nothing but dates are, too. So what a pull request left undone
-* does not count against others.
+* Formats what a large apply has done: equal changes are one line, as in its plan. Changes that are not done are not in it.
 */
-function reviewedRuns(judged) {
-	const joined = /* @__PURE__ */ new Map();
-	const runOf = (name) => {
-		const other = joined.get(name);
-		return other === void 0 ? name : runOf(other);
-	};
-	const firsts = /* @__PURE__ */ new Map();
-	for (const { merchant, reviews } of judged) {
-		const [first = "", ...others] = reviews.filter(hasRows).map(({ name }) => name);
-		firsts.set(merchant, first);
-		for (const other of others) if (runOf(other) !== runOf(first)) joined.set(runOf(other), runOf(first));
-	}
-	return (merchant) => runOf(firsts.get(merchant) ?? "");
-}
-/** Returns whether the reasons why a merchant is not as its files say are news: a later merge elsewhere did not cause them. */
-function failureReport({ sha, isPush }, { declared, merged, records }, merchant, reasons, seal) {
-	if (reasons.length === 0) return {
-		digest: "",
-		since: null
-	};
-	const state = records.states.get(merchant);
-	const digest = seal([declared.get(merchant) ?? "", ...reasons].join("\n"));
-	const failure = state?.failure;
-	return {
-		digest,
-		since: isPush && failure?.digest === digest && failure.commit !== sha && unsettled(merchant, state, merged).every(({ pull }) => failure.pulls.includes(pull.number)) ? failure.commit : null
-	};
-}
-/** Adds what a run has to report of merchants: the objections to their changes, and why they cannot be applied. */
-function withReports(run, records, looked, skipped, seal) {
-	return looked.map((one) => {
-		const outcome = skipped.find(({ merchant }) => merchant === one.merchant);
-		const lost = one.dropped.map(({ review, change }) => `${review} ${change}`);
-		const reasons = [
-			...one.refusals,
-			...lost,
-			...outcome?.reasons ?? []
-		];
+function renderDoneChanges(ends, style) {
+	const isDone = ({ status }) => status === "done";
+	const changes = ends.map(({ plan, result }) => {
+		const done = result.outcomes.filter(isDone).map(({ change }) => change);
 		return {
-			...one,
-			...failureReport(run, records, one.merchant, reasons, seal)
+			...plan,
+			changes: done.filter((change) => !isPassword(change))
 		};
 	});
+	const { groups, own } = fleetView(changes.map((plan) => planView(plan)));
+	const several = ends.length > 1;
+	const rows = [...equalGroups({ groups }).flatMap((group) => group.rows.map((row) => ({
+		row,
+		at: ""
+	}))), ...own.flatMap(({ view }) => view.groups.flatMap((group) => group.rows.map((row) => ({
+		row,
+		at: several ? ` at ${oneLine(view.merchant)}` : ""
+	}))))];
+	const shown = rows.slice(0, DONE_SHOWN);
+	const hidden = rows.slice(DONE_SHOWN).reduce((sum, { row }) => sum + (row.equal?.changes ?? 1), 0);
+	const passwords = ends.flatMap(({ result }) => result.outcomes).flatMap((outcome) => outcome.status === "done" && isPassword(outcome.change) ? [outcome] : []);
+	const kept = passwords.filter(({ already }) => already).length;
+	return [...[
+		...shown.map(({ row, at }) => `${DONE[row.kind]} ${doneText(row)}${at}`),
+		...passwords.length > kept ? [`set ${counted(passwords.length - kept, "password")}`] : [],
+		...kept > 0 ? [`kept ${counted(kept, "password")}: the new ${kept === 1 ? "one was" : "ones were"} used before`] : []
+	].flatMap((text) => hangingLines(oneLine(text), style.columns, `${style.green("✓")} `, "    ")), ...hidden > 0 ? [`  ${style.dim(cutText(hidden))}`] : []].map((line) => `${line}\n`).join("");
 }
-var init_apply_run = __esmMin((() => {
-	init_merchant_state();
-	init_open_failures();
+function doneText(row) {
+	if (row.equal === void 0) return `${row.resource} ${row.name}`;
+	return equalText(row, row.equal).title;
+}
+var DONE, WAS_SO, MAX_PASSWORD_LINES, MAX_NAMED$1, DONE_SHOWN;
+var init_apply_text = __esmMin((() => {
+	init_escape();
+	init_text();
+	init_ending_view();
+	init_equal_text();
+	init_fleet_view();
+	init_names_text();
+	init_plan_view();
+	init_adopted_text();
+	init_wrap();
+	DONE = {
+		create: "created",
+		update: "updated",
+		replace: "replaced",
+		delete: "deleted"
+	};
+	WAS_SO = {
+		create: "already existed",
+		update: "was already up to date",
+		replace: "was already replaced",
+		delete: "was already gone"
+	};
+	MAX_PASSWORD_LINES = 10;
+	MAX_NAMED$1 = 3;
+	DONE_SHOWN = 20;
+}));
+
+// src/show/view/held-text.ts
+/** Describes what a member holds: its roles, and each other field that has a value. */
+function heldText(image) {
+	return shownValues(MEMBER_FIELDS, memberValues$1(image)).map(({ label, plain }) => `${label} ${plain.join(", ")}`).join("; ") || "nothing";
+}
+var init_held_text = __esmMin((() => {
+	init_member();
+	init_show();
+}));
+
+// src/show/text/ending/causes-text.ts
+/** Returns a paragraph for each cause: the changes that it hit, and the failure in full. */
+function causeBlocks({ run, ends }, style) {
+	const causes = endingCauses(ends);
+	const several = ends.length > 1;
+	const shown = causes.slice(0, CAUSES_SHOWN).map((cause) => causeLines(cause, run, several, style));
+	const more = causes.length - shown.length;
+	return more > 0 ? [...shown, [`… and ${counted(more, "more cause")}`]] : shown;
+}
+function causeLines({ status, failure, hits, times, attempts }, run, several, style) {
+	const { hint: _, ...rest } = failure;
+	const [first] = hits;
+	const limited = first !== void 0 && isInvitationLimited(first.outcome);
+	const isAboutPasswords = hits.length > 0 && hits.every(({ outcome }) => isPassword(outcome.change));
+	const hint = status === "unknown" && isAboutPasswords ? "The password may have been set: run the rotation again." : nextStepFor(status, failure);
+	const message = limited ? "The service refuses some invitations for now (429)." : failure.message;
+	const paint = limited || status === "unknown" ? style.yellow : style.red;
+	return [
+		...limited ? [...titleLines("refused for now", hits, several, paint, style, false), ...cutLines(hits.map(({ outcome }) => oneLine("failure" in outcome ? outcome.failure?.message ?? "" : "")), style)] : hits.length === 0 ? [] : titleLines(TITLES[status], hits, several, paint, style),
+		...lostLines(hits, run, style),
+		...renderFailure({
+			...rest,
+			message,
+			...hint !== null && { hint }
+		}, style, times, attempts).trimEnd().split("\n")
+	];
+}
+/** Returns the title of changes with one outcome: one change by name, several counted and named below. */
+function titleLines(title, hits, several, paint, style, isNamed = true) {
+	const [first] = hits;
+	if (first === void 0) return [];
+	const head = `${paint(title)}: `;
+	const merchants = [...new Set(hits.map(({ merchant }) => oneLine(merchant)))];
+	if (hits.length === 1 && isNamed) {
+		const place = several ? ` at ${merchants.join("")}` : "";
+		return hangingLines(`${changeName(first.outcome.change)}${place}`, style.columns, head, "  ");
+	}
+	const place = !several ? "" : merchants.length === 1 ? ` at ${merchants.join("")}` : ` at ${counted(merchants.length, "merchant")} (${namesText(merchants)})`;
+	return [...hangingLines(`${counted(hits.length, "change")}${place}`, style.columns, head, "  "), ...isNamed ? nameLines(hits, merchants.length > 1, style) : []];
+}
+/** Names the first changes, those of one kind together: "update members a, b and 229 more", "update role A at 54 merchants". */
+function nameLines(hits, several, style) {
+	return groupByKey$1(hits.map(({ merchant, outcome: { change } }) => ({
+		merchant,
+		change
+	})), ({ change }) => `${isPassword(change)} ${change.kind} ${change.resource}`).flatMap((group) => {
+		const [{ change: first }] = group;
+		if (group.length === 1) return hangingLines(changeName(first), style.columns, "    ", "  ");
+		const verb = isPassword(first) ? "set the passwords of" : first.kind;
+		const names = groupByKey$1(group, ({ change }) => change.name).map((same) => {
+			const name = oneLine(same[0].change.name);
+			return several && same.length > 1 ? `${name} at ${counted(same.length, "merchant")}` : name;
+		});
+		return hangingLines(namesText(names, NAMES_SHOWN), style.columns, `    ${verb} ${first.resource}${names.length > 1 ? "s" : ""} `, "      ");
+	});
+}
+function changeName(change) {
+	if (isPassword(change)) return `set the password of ${change.resource} ${oneLine(change.name)}`;
+	return oneLine(summaryOf$1(change));
+}
+/** Lists the access of removed invitations without a known successor, and how to send it again. */
+function lostLines(hits, run, style) {
+	const lost = hits.flatMap(({ outcome }) => lostText(outcome) ?? []);
+	if (lost.length === 0) return [];
+	return [...cutLines(lost, style), ...hangingLines(`"rolecall undo ${oneLine(run)}" invites them with all of this; "rolecall apply" invites them with what the files list.`, style.columns, "    → ", "      ")];
+}
+/** Describes a removed invitation without a known successor, with what it held. */
+function lostText(outcome) {
+	const { change, status } = outcome;
+	if (!("removed" in outcome) || change.resource !== "member" || change.before === null) return null;
+	const fate = outcome.removed === "unknown" ? "It is unknown whether the expired invitation was deleted; no new one was sent." : `The expired invitation was deleted, and ${status === "unknown" ? "it is unknown whether a new one was sent" : "no new one was sent"}.`;
+	return `${oneLine(change.name)}: ${fate} It held: ${oneLine(heldText(change.before))}.`;
+}
+/** Names the changes that are left without a failure of their own, and those that the journal misses. */
+function restBlocks({ run, ends }, style) {
+	const several = ends.length > 1;
+	const entries = ends.flatMap(({ plan: { merchant }, result }) => result.outcomes.map((outcome) => ({
+		merchant,
+		outcome
+	})));
+	const lost = ends.flatMap(({ plan: { merchant }, result: { outcomes, unrecorded } }) => outcomes.flatMap(({ status, change }) => unrecorded.includes(change) ? [`${changeName(change)}${several ? ` at ${oneLine(merchant)}` : ""}: ${status.replace("-", " ")}`] : []));
+	const of = (status) => entries.filter(({ outcome }) => outcome.status === status && !("failure" in outcome && outcome.failure));
+	const unfinished = of("unfinished");
+	const waits = ends.some(({ result }) => result.status === "incomplete") ? " (their holders have not been invited yet)" : "";
+	return [
+		[...titleLines(TITLES.unfinished, unfinished, several, style.yellow, style), ...lostLines(unfinished, run, style)],
+		titleLines(`${TITLES["not-started"]}${waits}`, of("not-started"), several, style.bold, style),
+		lost.length === 0 ? [] : [`${style.yellow("not recorded")} (the outcome is not in the journal):`, ...cutLines(lost, style)]
+	];
+}
+var CAUSES_SHOWN, NAMES_SHOWN, TITLES;
+var init_causes_text = __esmMin((() => {
+	init_escape();
+	init_text();
+	init_ending_view();
+	init_held_text();
+	init_names_text();
+	init_failure_text();
+	init_wrap();
+	init_next_step_text();
+	CAUSES_SHOWN = 8;
+	NAMES_SHOWN = 8;
+	TITLES = {
+		done: "done",
+		failed: "failed",
+		stale: "stale (changed since it was planned; left as it is)",
+		unknown: "unknown (may have taken effect)",
+		unfinished: "unfinished (the next run continues it)",
+		"not-started": "not started"
+	};
+}));
+
+// src/show/text/ending/ending-text.ts
+/**
+* Formats how an apply ended, as the last lines of a run: what was done, what was not and why, what to do next, and how
+* to undo it. A cause that several changes or merchants share is told once.
+*/
+function renderEnding(ending, style) {
+	const ends = (ending.applied?.ends ?? []).toSorted((a, b) => naturally(a.plan.merchant, b.plan.merchant));
+	const begun = new Set(ends.map(({ plan }) => plan.merchant));
+	const lacking = [...ending.outcomes.filter(({ merchant, status }) => !begun.has(merchant) && (status === "failed" || status === "refused")).toSorted((a, b) => naturally(a.merchant, b.merchant)), ...ending.unapproved ?? []];
+	const told = [
+		headBlock(ending, style),
+		...ending.applied === null ? [] : endedBlocks({
+			...ending.applied,
+			ends
+		}, style),
+		...verificationBlocks(ends, style),
+		...skippedBlocks(lacking, begun.size > 0, style, ending.refusals)
+	];
+	const isCut = ending.isCutAbove === true || hasCutList(told.flat().join("\n"));
+	const blocks = [...told, nextBlock(ending, lacking, isCut, style)].filter((lines) => lines.length > 0);
+	const [before, between] = isComplete(ending.outcomes) ? ["", "\n"] : ["\n", "\n\n"];
+	return `${before}${blocks.map((lines) => lines.join("\n")).join(between)}\n`;
+}
+function endedBlocks(applied, style) {
+	return [...causeBlocks(applied, style), ...restBlocks(applied, style)];
+}
+function headBlock({ command, applied, outcomes, leftOut }, style) {
+	const verb = command === "apply" ? "Apply" : "Undo";
+	if (applied === null) return headline(`${verb} ${outcomes.some(({ status }) => status === "refused") ? "refused" : "failed"} at ${placeText(outcomes.flatMap((outcome) => outcome.status === "unchanged" ? [] : outcome.merchant))}:`, "nothing was changed.", style.red("✗"), style);
+	const { ends, cause } = applied;
+	const applyOutcomes = ends.flatMap(({ result }) => result.outcomes);
+	if (isComplete(outcomes)) {
+		const where = placeText(ends.map(({ plan }) => plan.merchant));
+		const text = `${sumsText(applyOutcomes)}.${verifiedText(ends, leftOut)}`;
+		return [...headline(`${verb} complete at ${where}:`, text, style.green("✓"), style), ...openLines(ends, style)];
+	}
+	const where = placeText(outcomes.map(({ merchant }) => merchant));
+	const stopped = ends.filter(({ result }) => result.status === "stopped").length;
+	return [...headline(`${verb} ${stopped === ends.length || stopped > 0 && cause !== null ? "stopped" : "incomplete"} at ${where}:`, `${sumsText(applyOutcomes)}.`, style.red("✗"), style), ...outcomes.length === 1 ? [] : hangingLines(merchantsSum(outcomes, ends), style.columns, "  ", "  ")];
+}
+function headline(head, text, mark, style) {
+	const [first = "", ...rest] = wrapText(`${head} ${text}`, style.columns - 2);
+	return [`${mark} ${first.startsWith(head) ? `${style.bold(head)}${first.slice(head.length)}` : style.bold(first)}`, ...rest.map((line) => `  ${line}`)];
+}
+function placeText(merchants) {
+	return merchants.length === 1 ? oneLine(merchants.join("")) : counted(merchants.length, "merchant");
+}
+/** "Merchants: 58 applied, 1 partly applied, 1 refused." */
+function merchantsSum(outcomes, ends) {
+	const idle = ends.filter(({ result }) => result.outcomes.every(({ status }) => status === "not-started"));
+	const notStarted = new Set(idle.map(({ plan }) => plan.merchant));
+	const unverified = new Set(ends.filter(({ result, verification }) => result.status === "done" && verification?.status !== "verified").map(({ plan }) => plan.merchant));
+	const words = outcomes.map(({ merchant, status }) => {
+		if (unverified.has(merchant)) return NOT_VERIFIED;
+		return status === "failed" && notStarted.has(merchant) ? "not started" : MERCHANT_STATUS[status];
+	});
+	const { applied, ...otherStatuses } = MERCHANT_STATUS;
+	return `Merchants: ${[
+		applied,
+		NOT_VERIFIED,
+		...Object.values(otherStatuses),
+		"not started"
+	].flatMap((word) => {
+		const count = words.filter((status) => status === word).length;
+		return count === 0 ? [] : [`${grouped(count)} ${word}`];
+	}).join(words.includes(NOT_VERIFIED) ? "; " : ", ")}.`;
+}
+/** "2 changes done, 1 failed, 3 not started". */
+function sumsText(outcomes) {
+	const kept = outcomes.filter((outcome) => outcome.status === "done" && outcome.already && isPassword(outcome.change)).length;
+	const count = (status) => outcomes.filter((outcome) => outcome.status === status).length - (status === "done" ? kept : 0);
+	const half = outcomes.some((outcome) => outcome.status === "unfinished" || "removed" in outcome);
+	const rest = [
+		"failed",
+		"stale",
+		"unknown",
+		"unfinished",
+		"not-started"
+	].flatMap((status) => count(status) === 0 ? [] : [`${grouped(count(status))} ${status.replace("-", " ")}`]);
+	return [
+		...count("done") === 0 && half ? [] : [`${counted(count("done"), "change")} done`],
+		...kept === 0 ? [] : [`${counted(kept, "password")} kept`],
+		...rest
+	].join(", ");
+}
+function isVerified(end) {
+	return end.verification?.status === "verified";
+}
+/** Returns the sentence about what remains after a complete apply; empty if nothing was verified. */
+function verifiedText(ends, leftOut) {
+	const verified = ends.filter(isVerified).map(({ verification }) => verification);
+	if (verified.length === 0) return "";
+	const sum = (countOf) => verified.reduce((total, end) => total + countOf(end), 0);
+	const remaining = [
+		[sum(({ plan }) => plan.deferred.length), "deferred"],
+		[sum(({ plan }) => remainingChanges(plan).notCreated.length), "that cannot be created"],
+		[leftOut, "left out (the next plan shows them again)"]
+	].flatMap(([count, what]) => count === 0 ? [] : [`${grouped(count)} ${what}`]);
+	return ` Verified: no changes remain${remaining.length === 0 ? "" : ` except ${remaining.join(" and ")}`}.`;
+}
+/** Names what a complete apply leaves open: deferred changes, and members who cannot be created. */
+function openLines(ends, style) {
+	const several = ends.length > 1;
+	const lines = ends.filter(isVerified).flatMap(({ plan: { merchant }, verification: { plan } }) => {
+		const prefix = several ? `${oneLine(merchant)}  ` : "";
+		return [...plan.deferred.map((deferred) => `${prefix}${deferredText(deferred)}`), ...remainingChanges(plan).notCreated.map((name) => `${prefix}member ${oneLine(name)}: not created, since the file declares no roles for it`)];
+	});
+	return cutLines(lines, style);
+}
+function deferredText({ change, role, waitsFor }) {
+	if (waitsFor.length === 0) return `${oneLine(summaryOf$1(change))}: the next apply makes it`;
+	const who = waitsFor.map(oneLine).join(" or ");
+	return `${oneLine(summaryOf$1(change))}: waits until ${who} has accepted${role === null ? "" : `, so that "${oneLine(role)}" keeps enough holders`}`;
+}
+/** Says at which merchants the verification found something, or could not be made. */
+function verificationBlocks(ends, style) {
+	const verified = ends.filter(isVerified).map(({ plan: { merchant }, verification }) => ({
+		...verification,
+		merchant
+	}));
+	const remain = verified.map(({ merchant, plan }) => ({
+		merchant,
+		lines: remainLines(plan)
+	})).filter(({ lines }) => lines.length > 0);
+	const unread = ends.flatMap(({ plan: { merchant }, verification }) => verification?.status === "unverified" ? [{
+		merchant,
+		why: verification.why
+	}] : []);
+	const unrecorded = verified.flatMap(({ merchant, unrecorded: text }) => text === null ? [] : [{
+		merchant,
+		text
+	}]);
+	const codes = (group) => oneLine(namesText(group.map(({ merchant }) => merchant)));
+	return [
+		...groupByKey$1(remain, ({ lines }) => lines.join("\n")).map((group) => {
+			const [{ lines }] = group;
+			const errors = lines.filter((line) => line.startsWith(ERROR)).length;
+			const text = `the verification found ${[...lines.length > errors ? [counted(lines.length - errors, "remaining change")] : [], ...errors > 0 ? [counted(errors, "problem")] : []].join(" and ")}; somebody else may have made changes in the meantime:`;
+			return [...hangingLines(text, style.columns, `${style.red("✗")} ${codes(group)}: `, "  "), ...cutLines(lines, style)];
+		}),
+		...groupByKey$1(unread, ({ merchant, why }) => typeof why === "string" ? why : why.message.replaceAll(merchant, "")).map((group) => {
+			const [{ why }] = group;
+			const text = typeof why === "string" ? uncapital(oneLine(why)) : "it could not be read again.";
+			return [...hangingLines(`${NOT_VERIFIED}: ${text}`, style.columns, `${style.yellow("?")} ${codes(group)}: `, "  "), ...typeof why === "string" ? [] : renderFailure(why, style, group.length).trimEnd().split("\n")];
+		}),
+		...groupByKey$1(unrecorded, ({ text }) => text).map((group) => hangingLines(oneLine(group[0].text), style.columns, `${style.yellow("!")} ${codes(group)}: `, "  "))
+	];
+}
+function uncapital(text) {
+	return `${text.slice(0, 1).toLowerCase()}${text.slice(1)}`;
+}
+function remainLines(plan) {
+	const { left: remaining, errors } = remainingChanges(plan);
+	return [...remaining.map((change) => {
+		const fields = change.fields.map(({ field }) => field);
+		return `${oneLine(summaryOf$1(change))}${fields.length > 0 ? `: ${fields.join(", ")}` : ""}`;
+	}), ...errors.map(({ message }) => `${ERROR}${oneLine(message)}`)];
+}
+/** Says why merchants were not begun, equal reasons once, and what overrides the refusals. */
+function skippedBlocks(skipped, several, style, { rules, overrides } = {
+	rules: /* @__PURE__ */ new Map(),
+	overrides: []
+}) {
+	const reasons = skipped.flatMap(({ merchant, status, reasons: merchantReasons }) => merchantReasons.map((reason) => ({
+		merchant,
+		status,
+		reason
+	})));
+	const isMerchantShown = several || skipped.length > 1;
+	const groups = groupByKey$1(reasons, ({ merchant, status, reason }) => `${status} ${reason.replaceAll(merchant, "…")}`);
+	const shown = groups.slice(0, 10).map((group) => {
+		const [{ status, reason, merchant }] = group;
+		const said = group.length > 1 ? reason.replaceAll(merchant, "…") : reason;
+		const rule = rules.get(reason);
+		const text = rule === void 0 ? said : `${rule}: ${said}`;
+		const codes = namesText(group.map((skip) => oneLine(skip.merchant)));
+		const where = isMerchantShown ? ` at ${group.length > 1 ? `${counted(group.length, "merchant")} (${codes})` : codes}` : "";
+		return hangingLines(`${where}: ${text}`, style.columns, style.red(status), "  ");
+	});
+	const more = groups.length - shown.length;
+	if (more > 0) shown.push([`… and ${counted(more, "more reason")}`]);
+	const commands = overrides.slice(0, 10).flatMap((override) => renderOverride(override, style).map((line) => line.slice(OVERRIDE_INDENT)));
+	if (overrides.length > 10) commands.push(`  ${cutText(overrides.length - 10)}`);
+	const last = groups.findLastIndex(([{ reason }]) => rules.has(reason));
+	if (last >= 0) shown.splice(Math.min(last, shown.length - 1) + 1, 0, commands);
+	return shown.length === 0 ? [] : [shown.flat()];
+}
+var MERCHANT_STATUS, NOT_VERIFIED, ERROR, OVERRIDE_INDENT;
+var init_ending_text = __esmMin((() => {
+	init_escape();
+	init_text();
+	init_ending_view();
+	init_names_text();
+	init_failure_text();
+	init_plan_text();
+	init_wrap();
+	init_causes_text();
+	init_next_step_text();
+	MERCHANT_STATUS = {
+		applied: "applied",
+		unchanged: "without changes",
+		partial: "partly applied",
+		refused: "refused",
+		failed: "failed"
+	};
+	NOT_VERIFIED = "applied, not verified";
+	ERROR = "error: ";
+	OVERRIDE_INDENT = 4;
+}));
+
+// src/show/text/runs-text.ts
+var init_runs_text = __esmMin((() => {
+	init_held_text();
+}));
+
+// src/show/text/run-notes-text.ts
+/** Returns the first names of a list, and how many more there are. */
+function namesOf(names) {
+	const more = names.length - MOST_NAMED;
+	const shown = names.slice(0, MOST_NAMED).map(oneLine).join(", ");
+	return more > 0 ? `${shown}, and ${grouped(more)} more` : shown;
+}
+var MOST_NAMED;
+var init_run_notes_text = __esmMin((() => {
+	init_escape();
+	init_text();
+	init_runs_text();
+	MOST_NAMED = 5;
+}));
+
+// src/app/apply/reporter.ts
+/** Creates a reporter of text, or of one JSON event per line; data goes to stdout, the rest to stderr. */
+function applyReporter(options, placeOf, io, overrides = [], command = "apply") {
+	const viewsOf = (plans, run) => plans.map((plan) => planView(plan, placeOf, applyOverrides(plan, overrides, run).overridden, command));
+	const show = (plans, style) => {
+		const run = runFingerprint(plans);
+		return renderPlans(viewsOf(plans, run), style, verbosityOf(options), {
+			run,
+			command
+		});
+	};
+	const refusalsIn = (plans, outcomes) => {
+		const refused = outcomes.flatMap(({ merchant, status }) => status === "refused" ? merchant : []);
+		const run = runFingerprint(plans);
+		return endingRefusals(fleetView(viewsOf(plans, run), {
+			run,
+			command
+		}), new Set(refused));
+	};
+	const say = (text) => io.stderr.write(`${text}\n`);
+	const printEnding = ({ outcomes, leftOut, unapproved = [] }, applied, { plans, isOk, isCutAbove = false }) => {
+		if (outcomes.every(({ status }) => status === "unchanged")) return;
+		const sink = isOk ? io.stdout : io.stderr;
+		const style = styleFor(sink, io, options.color);
+		const refusals = outcomes.some(({ status }) => status === "refused") && { refusals: refusalsIn(plans, outcomes) };
+		sink.write(renderEnding({
+			command,
+			applied,
+			outcomes,
+			leftOut,
+			unapproved,
+			isCutAbove,
+			...refusals
+		}, style));
+	};
+	return options.format === "json" ? jsonReporter(io, printEnding, say) : textReporter(options, show, printEnding, io, say);
+}
+function jsonReporter(io, printEnding, say) {
+	const line = (event) => io.stdout.write(eventJson(event, new Date(io.now()).toISOString()));
+	let run = null;
+	let planned = [];
+	return {
+		plans: (plans) => {
+			planned = plans;
+			for (const plan of plans) line({
+				type: "planned",
+				merchant: plan.merchant,
+				plan
+			});
+		},
+		failed: (failures) => {
+			for (const failure of failures) line({
+				type: "failed",
+				...failure
+			});
+		},
+		compared: (comparisons) => {
+			for (const { covered, refused, account } of comparisons) {
+				const { merchant } = covered;
+				line({
+					type: "compared",
+					merchant,
+					refused,
+					account
+				});
+			}
+		},
+		skipped: (skipped, rest) => {
+			const refused = skipped.filter(({ status }) => status === "refused");
+			if (refused.length > 0) {
+				const merchants = refused.map(({ merchant }) => merchant);
+				line({
+					type: "refused",
+					merchants,
+					reasons: refused.flatMap(reasonLines)
+				});
+			}
+			saySkipped(skipped, rest, say);
+		},
+		ended: (end, exitCode) => {
+			if (exitCode !== ExitCode.ok) printEnding(end, run, {
+				plans: planned,
+				isOk: false
+			});
+			line({
+				...summaryOf(run?.ends ?? [], exitCode),
+				results: end.outcomes
+			});
+		},
+		event: line,
+		passwords: (due) => {
+			for (const { plan, passwords } of due) for (const { name, passwordEnv } of passwords) line({
+				type: "password-planned",
+				merchant: plan.merchant,
+				name,
+				passwordEnv
+			});
+		},
+		verified: (merchant, verification) => {
+			if (verification.status === "unverified") {
+				const { why } = verification;
+				const said = typeof why === "string" ? { message: why } : {
+					message: why.message,
+					failure: why
+				};
+				line({
+					type: "unverified",
+					merchant,
+					...said
+				});
+				return;
+			}
+			const { plan, leftOut, refused } = verification;
+			const { left: remaining, errors, notCreated } = remainingChanges(plan);
+			const { deferred } = plan;
+			line({
+				type: "verified",
+				merchant,
+				remaining,
+				errors,
+				notCreated,
+				deferred,
+				leftOut,
+				refused
+			});
+		},
+		applied: (applied) => {
+			run = applied;
+			if (applied.journals.length > 0) line({
+				type: "journals",
+				run: applied.run,
+				files: applied.journals
+			});
+		},
+		say
+	};
+}
+/** Prints why merchants are refused if others go on; failures have been printed before. */
+function saySkipped(skipped, rest, say) {
+	if (rest === 0) return;
+	const refused = skipped.filter(({ status }) => status === "refused");
+	for (const reason of reasonTexts(refused)) say(reason);
+	const names = namesOf(skipped.map(({ merchant }) => merchant));
+	say(`${refused.length === skipped.length ? "Refused: nothing" : "Nothing"} is changed at ${names}; the apply continues at ${counted(rest, "other merchant")}.`);
+}
+/** Returns the reasons with their merchants; equal ones of several merchants are one. */
+function reasonTexts(refused) {
+	const groups = /* @__PURE__ */ new Map();
+	for (const { merchant, reasons } of refused) for (const reason of reasons) groups.set(reason, [...groups.get(reason) ?? [], merchant]);
+	const isEqual = (reason) => (groups.get(reason) ?? []).length >= 3;
+	return [...[...groups].flatMap(([reason, merchants]) => isEqual(reason) ? [`${counted(merchants.length, "merchant")} (${oneLine(namesText(merchants))}): ${reason}`] : []), ...refused.flatMap((refusal) => reasonLines({
+		...refusal,
+		reasons: refusal.reasons.filter((reason) => !isEqual(reason))
+	}))];
+}
+function reasonLines({ merchant, reasons }) {
+	return reasons.map((reason) => `${oneLine(merchant)}: ${reason}`);
+}
+/** Returns the totals over all merchants' outcomes. */
+function summaryOf(ends, exitCode) {
+	const outcomes = ends.flatMap(({ result }) => result.outcomes);
+	const sum = (status) => outcomes.filter((outcome) => outcome.status === status).length;
+	return {
+		type: "summary",
+		status: STATUSES$1[exitCode],
+		exitCode,
+		merchants: ends.length,
+		writes: ends.reduce((sum, { result }) => sum + result.writes, 0),
+		changes: {
+			done: sum("done"),
+			failed: sum("failed"),
+			stale: sum("stale"),
+			unknown: sum("unknown"),
+			unfinished: sum("unfinished"),
+			"not-started": sum("not-started")
+		}
+	};
+}
+function textReporter(options, show, printEnding, io, say) {
+	const style = styleFor(io.stdout, io, options.color);
+	let changes = 0;
+	let failures = 0;
+	let run = null;
+	let planned = [];
+	const isLong = () => options.verbose !== true && changes > MAX_LINES;
+	return {
+		plans: (plans) => {
+			planned = plans;
+			changes = plans.reduce((sum, plan) => sum + plan.changes.length, 0);
+			if (plans.length > 0) io.stdout.write(`${show(plans, style)}\n`);
+		},
+		event: (event) => {
+			if (options.quiet) return;
+			if (isLong()) {
+				if (isDone(event)) return;
+				if (event.type === "change-ended") failures += 1;
+				if (failures > MAX_FAILURES) return;
+			}
+			const line = renderApplyEvent(event, style);
+			if (line !== null) io.stdout.write(`${line}\n`);
+		},
+		passwords: (due) => io.stdout.write(renderPasswords(due, style)),
+		verified: () => void 0,
+		applied: (applied) => {
+			run = applied;
+		},
+		failed: () => void 0,
+		compared: () => void 0,
+		skipped: (skipped, rest) => saySkipped(skipped, rest, say),
+		ended: (end, exitCode) => {
+			const done = run !== null && isLong() && !options.quiet ? renderDoneChanges(run.ends, style) : "";
+			if (done !== "") io.stdout.write(done);
+			printEnding(end, run, {
+				plans: planned,
+				isOk: exitCode === ExitCode.ok,
+				isCutAbove: hasCutList(done)
+			});
+		},
+		say
+	};
+}
+function isDone(event) {
+	return event.type === "change-ended" && event.outcome.status === "done" && !event.outcome.adopted;
+}
+var STATUSES$1, MAX_LINES, MAX_FAILURES;
+var init_reporter = __esmMin((() => {
+	init_fingerprint();
+	init_overrides();
+	init_escape();
+	init_text();
+	init_machine_formats();
+	init_apply_text();
+	init_ending_text();
+	init_plans_text();
+	init_run_notes_text();
+	init_wrap();
+	init_ending_view();
+	init_equal_changes();
+	init_fleet_view();
+	init_names_text();
+	init_plan_view();
+	init_io();
+	init_terminal();
+	STATUSES$1 = {
+		[ExitCode.ok]: "done",
+		[ExitCode.failed]: "failed",
+		[ExitCode.differences]: "done",
+		[ExitCode.refused]: "refused",
+		[ExitCode.partial]: "partial",
+		[ExitCode.bug]: "failed"
+	};
+	MAX_LINES = 60;
+	MAX_FAILURES = 10;
+}));
+
+// src/action/apply/apply-page.ts
+/** Returns whether a merchant is not as its file says after an apply. */
+function isOpen({ status }) {
+	return status !== "applied" && status !== "unchanged";
+}
+/** Returns the outcome over all merchants. */
+function applyEnd({ applied, left, unapproved, causes, isBroken }) {
+	const openOutcomes = [...applied, ...left].filter(isOpen);
+	const changed = applied.filter(({ status }) => status === "applied" || status === "partial");
+	if (isBroken && (openOutcomes.length === 0 || changed.length > 0)) return changed.length > 0 ? {
+		...APPLY_ENDS.partial,
+		message: "Not everything was applied, because files have errors."
+	} : APPLY_ENDS.invalid;
+	if (openOutcomes.length === 0) return changed.length > 0 ? APPLY_ENDS.applied : APPLY_ENDS.nothing;
+	const isRefused = openOutcomes.every(({ merchant }) => unapproved.has(merchant));
+	if (changed.length > 0) {
+		if (isRefused) return {
+			...APPLY_ENDS.partial,
+			message: "Not everything is as reviewed."
+		};
+		if (!openOutcomes.some(({ merchant }) => unapproved.has(merchant))) return APPLY_ENDS.partial;
+		const message = "Not everything was applied, and not everything is as reviewed. Another run only continues the reviewed changes.";
+		return {
+			...APPLY_ENDS.partial,
+			message
+		};
+	}
+	const refused = left.filter(({ status }) => status === "refused");
+	if (refused.length === 0) {
+		const [reason = "service", ...others] = new Set(openOutcomes.map(({ merchant }) => causes.get(merchant)));
+		const isSame = others.length === 0;
+		return applied.length > 0 ? APPLY_ENDS.stopped : {
+			...APPLY_ENDS.failed,
+			reason: isSame ? reason : "service"
+		};
+	}
+	return refused.every(({ merchant }) => unapproved.has(merchant)) ? APPLY_ENDS.unapproved : APPLY_ENDS.refused;
+}
+/** Returns why an apply failed, in one line. */
+function failureText({ message, outcomes, lines }) {
+	const [firstOpen, ...otherOpen] = outcomes.filter(isOpen);
+	if (firstOpen === void 0) return `${lines[0] ?? ""} ${message}`.trim();
+	return `${message}${firstOpen.reasons.length === 0 ? "" : ` ${firstOpen.merchant}: ${firstOpen.reasons[0]}`}${otherOpen.length === 0 ? "" : ` (and ${counted(otherOpen.length, "more merchant")})`}`;
+}
+/** Returns a table of the outcomes, with what is left to do first; empty if there is nothing to tell apart. */
+function outcomeTable({ outcomes, notes = [] }, size, masked) {
+	const openOutcomes = outcomes.filter(isOpen);
+	if (outcomes.length < 2 && openOutcomes.length === 0) return "";
+	const done = outcomes.filter((outcome) => !isOpen(outcome));
+	const rows = [...openOutcomes, ...done.length > MAX_DONE ? [] : done].map(({ merchant, status, reasons }) => {
+		const other = reasons.filter((reason) => !notes.includes(`${merchant}: ${reason}`));
+		const why = other.map((reason) => inlineCode(masked ? maskText(reason) : reason));
+		if (other.length < reasons.length) why.push("see below");
+		return `| ${inlineCode(merchant)} | ${STATUS_WORDS[status]} | ${why.join(", ")} |`;
+	});
+	for (const status of done.length > MAX_DONE ? ["applied", "unchanged"] : []) {
+		const count = done.filter((outcome) => outcome.status === status).length;
+		if (count > 0) rows.push(`| ${counted(count, "merchant")} | ${STATUS_WORDS[status]} |  |`);
+	}
+	const shown = rows.slice(0, fitting(rows, size));
+	const more = rows.length - shown.length;
+	const rest = more === 0 ? "" : `\n\nand ${counted(more, "merchant")} more`;
+	return `${[
+		"| Merchant | Result | Why |",
+		"|---|---|---|",
+		...shown
+	].join("\n")}${rest}`;
+}
+/** Publishes the outcome of an apply in the job summary and on the merged pull requests, that of its commit first. */
+async function reportApply(context, pulls, report) {
+	const { event, github, inputs, log, scope, masked } = context;
+	const shownPlans = (plans) => masked ? plans.map(maskAddresses) : plans;
+	const plans = shownPlans(report.plans.filter(({ changes, findings }) => changes.length + findings.length > 0));
+	const rest = shownPlans(report.rest ?? []);
+	const shownLines = (lines) => lines.filter((line) => line !== "").map((line) => masked ? maskText(line) : line);
+	const lines = shownLines(report.lines);
+	const notes = shownLines(report.notes ?? []).flatMap((note) => wrapText(note, NOTE_COLUMNS));
+	const pageOf = (shown) => ({
+		marker: "",
+		review: {
+			command: "plan",
+			views: shown.map((plan) => planView(plan, report.placeOf)),
+			unplanned: [],
+			fileErrors: 0
+		},
+		about: [],
+		after: []
+	});
+	const head = [
+		`## ${report.verdict.replace("rolecall apply", `rolecall ${inputs.command}`)}`,
+		aboutCommit(event.sha, event.runUrl, scope.title),
+		report.message
+	];
+	const render = (size) => {
+		const half = Math.floor(size / 4);
+		const table = outcomeTable(report, half, masked);
+		const kept = lines.slice(0, fitting(lines, half));
+		const more = lines.length - kept.length;
+		const shown = more === 0 ? kept : [...kept, `and ${counted(more, "line")} more`];
+		const next = notes.length === 0 ? "" : fenced("text", notes);
+		const log = shown.length === 0 ? "" : fenced("text", shown);
+		const done = shown.length > MAX_LOG_LINES ? folded("What was done", [log]) : log;
+		const plan = plans.length === 0 ? "" : folded("The plan", [renderReviewPage(pageOf(plans), half)]);
+		const [, ...waits] = rest.length === 0 ? [] : renderReviewPage(pageOf(rest), half).split("\n\n");
+		const waiting = waits.length === 0 ? "" : ["### Waits for approval", ...waits].join("\n\n");
+		return [
+			...head,
+			table,
+			next,
+			waiting,
+			done,
+			plan
+		].filter((part) => part !== "").join("\n\n");
+	};
+	await context.appendSummary(`${render(SUMMARY_SIZE)}\n`);
+	const worth = report.result !== "no-changes";
+	const urls = [];
+	for (const { number, comment: recorded } of pulls.slice(0, MAX_TOLD)) {
+		const comment = await findComment({
+			github,
+			log,
+			scope,
+			pull: number,
+			recorded
+		});
+		urls.push(await comment.showApplied(render, worth));
+	}
+	const url = urls.find((candidate) => candidate !== null);
+	return url === void 0 ? {} : { "comment-url": url };
+}
+function fitting(lines, size) {
+	let room = size;
+	const last = lines.findIndex((line) => {
+		room -= line.length + 1;
+		return room < 0;
+	});
+	return last === -1 ? lines.length : last;
+}
+/** Wraps a reporter to capture its text for the comment and the job summary. */
+function captureApplyLog(reporter, progress) {
+	const lines = [];
+	const sink = {
+		write: (text) => {
+			lines.push(...text.trimEnd().split("\n"));
+		},
+		isTTY: false,
+		columns: void 0
+	};
+	const io = {
+		stdout: sink,
+		stderr: sink,
+		env: {}
+	};
+	let begun = /* @__PURE__ */ new Set();
+	const done = /* @__PURE__ */ new Map();
+	const copy = applyReporter({
+		format: "text",
+		color: false
+	}, () => null, io);
+	return {
+		lines: () => lines,
+		done: () => done,
+		reporter: {
+			...reporter,
+			event: (event) => {
+				reporter.event(event);
+				progress.applied(event);
+				copy.event(event);
+			},
+			applied: (run) => {
+				reporter.applied(run);
+				begun = new Set(run.ends.map(({ plan }) => plan.merchant));
+				for (const { plan, result } of run.ends) {
+					const made = result.outcomes.filter(({ status }) => status === "done");
+					done.set(plan.merchant, new Set(made.map(({ change }) => change.fingerprint)));
+				}
+				copy.applied({
+					...run,
+					journals: []
+				});
+			},
+			ended: (end, exitCode) => {
+				reporter.ended(end, exitCode);
+				const outcomes = end.outcomes.filter(({ merchant }) => begun.has(merchant));
+				if (outcomes.length > 0) copy.ended({
+					...end,
+					outcomes
+				}, exitCode);
+			}
+		}
+	};
+}
+var NOTHING_CHANGED, APPLY_ENDS, SUMMARY_SIZE, STATUS_WORDS, MAX_DONE, MAX_LOG_LINES, NOTE_COLUMNS, MAX_TOLD;
+var init_apply_page = __esmMin((() => {
+	init_reporter();
+	init_text();
+	init_markdown_blocks();
+	init_wrap();
+	init_plan_view();
+	init_pull_comment();
+	init_annotations();
+	init_publish_plan();
+	NOTHING_CHANGED = "Nothing was changed.";
+	APPLY_ENDS = {
+		applied: {
+			verdict: "✅ rolecall apply: applied",
+			result: "applied",
+			reason: null,
+			message: ""
+		},
+		nothing: {
+			verdict: "✅ rolecall apply: nothing to do",
+			result: "no-changes",
+			reason: null,
+			message: ""
+		},
+		superseded: {
+			verdict: "⏭️ rolecall apply: left to a newer commit",
+			result: "superseded",
+			reason: null,
+			message: ""
+		},
+		partial: {
+			verdict: "❌ rolecall apply: partly applied",
+			result: "partial",
+			reason: "partial",
+			message: "Not everything was applied. Run it again to continue."
+		},
+		stopped: {
+			verdict: "❌ rolecall apply: stopped before anything was changed",
+			result: "failed",
+			reason: "service",
+			message: NOTHING_CHANGED
+		},
+		refused: {
+			verdict: "⛔ rolecall apply: refused",
+			result: "refused",
+			reason: "refused",
+			message: NOTHING_CHANGED
+		},
+		unapproved: {
+			verdict: "⛔ rolecall apply: refused, because not everything is as reviewed",
+			result: "refused",
+			reason: "not-approved",
+			message: NOTHING_CHANGED
+		},
+		invalid: {
+			verdict: "❌ rolecall apply: failed",
+			result: "failed",
+			reason: "invalid-files",
+			message: NOTHING_CHANGED
+		},
+		failed: {
+			verdict: "❌ rolecall apply: failed",
+			result: "failed",
+			reason: "service",
+			message: NOTHING_CHANGED
+		}
+	};
+	SUMMARY_SIZE = 45e4;
+	STATUS_WORDS = {
+		applied: "applied",
+		unchanged: "nothing to do",
+		partial: "**partly applied**",
+		refused: "**refused**",
+		failed: "**failed**"
+	};
+	MAX_DONE = 10;
+	MAX_LOG_LINES = 12;
+	NOTE_COLUMNS = 100;
+	MAX_TOLD = 3;
+}));
+
+// src/action/apply/newer-commit.ts
+/**
+* Returns which of the given merchants a newer commit of the branch changes, with what they include; none at the tip.
+* Rejects a commit that is not on the branch.
+*/
+async function newerCommit(context, branch, states) {
+	const { sha } = context.event;
+	const tip = await tipAfter(context, branch);
+	if (tip === sha || states.length === 0) return {
+		sha: tip,
+		merchants: /* @__PURE__ */ new Set()
+	};
+	const merchants = changedMerchants((await context.statesAt(tip)).states, states).flatMap(({ merchant, change }) => change === "added" ? [] : [merchant]);
+	return {
+		sha: tip,
+		merchants: new Set(merchants)
+	};
+}
+/** Returns the tip of a branch, which must contain the commit of the run. */
+async function tipAfter({ event, github, io }, branch) {
+	for (const wait of [...LAG_WAITS_MS, null]) {
+		const tip = await github.branchTip(branch);
+		if (tip === event.sha) return tip;
+		const { status } = await github.compare(event.sha, tip);
+		if (status === "ahead") return tip;
+		if (status === "diverged" || wait === null) break;
+		await io.sleep(wait);
+	}
+	throw new ActionError("stale-commit", `${event.sha.slice(0, 7)} is not on ${branch} any longer.`, "The branch was reset: run the workflow for its tip.");
+}
+/** Returns a sentence about the merchants that are left to the run for a newer commit; empty if none are. */
+function leftTo({ sha, merchants }) {
+	if (merchants.size === 0) return [];
+	const shown = [...merchants].slice(0, MAX_NAMED);
+	const rest = merchants.size - shown.length;
+	return [`${[...shown, ...rest > 0 ? [`${rest} more`] : []].join(", ")}: changed again by the newer commit ${sha.slice(0, 7)}, whose run applies both changes, or asks for approval again.`];
+}
+var LAG_WAITS_MS, MAX_NAMED;
+var init_newer_commit = __esmMin((() => {
+	init_changed_merchants();
+	init_action_error();
+	LAG_WAITS_MS = [
+		1e3,
+		2e3,
+		4e3
+	];
+	MAX_NAMED = 10;
+}));
+
+// src/action/apply/apply-due.ts
+/** Applies the plans of merchants that no newer commit changes. */
+async function applyDue(context, { branch, newer, current }, { due, password }, { reporter, progress, cancellation }) {
+	const { inputs, io, log } = context;
+	const newest = due.length === 0 ? newer : await readingApprovals(() => newerCommit(context, branch, current));
+	const superseded = {
+		...newest,
+		merchants: /* @__PURE__ */ new Set([...newer.merchants, ...newest.merchants])
+	};
+	const ready = due.filter(({ plan }) => !superseded.merchants.has(plan.merchant));
+	for (const line of leftTo(superseded)) log.notice(line);
+	const captured = captureApplyLog(reporter, progress);
+	progress.applying(ready.map(({ plan }) => plan));
+	const options = {
+		password,
+		concurrency: inputs.concurrency,
+		recheck: true,
+		onError: "continue",
+		cancellation,
+		openJournal: fileJournals(io),
+		sleep: io.sleep
+	};
+	const outcomes = ready.length === 0 ? [] : await runApply(ready, options, captured.reporter);
+	return {
+		...captured,
+		outcomes,
+		superseded
+	};
+}
+var init_apply_due = __esmMin((() => {
+	init_run_apply();
+	init_write_journal();
+	init_merged_pulls();
+	init_apply_page();
+	init_newer_commit();
+}));
+
+// src/action/apply/covered-plans.ts
+/** Compares plans with their reviews, and judges what these cover. */
+async function coverPlans({ run, records, loaded, pullOf }, { planned: whole, planEnded }, { seal }, overrides) {
+	const placeOf = placeTexts(loaded.sources);
+	const compare = (look) => {
+		const reviews = openReviews(records, look.plan.merchant, run);
+		return judgeMerchant({
+			...look,
+			desired: look.session.state
+		}, reviews, seal, placeOf);
+	};
+	const judge = (parts) => {
+		const planned = withRunOverrides(parts, reviewedRuns(looked));
+		return {
+			planned,
+			skipped: skippedMerchants(planned, overrides, /* @__PURE__ */ new Map())
+		};
+	};
+	const looked = await lookedAt(run, records, plannedOnly(whole).map(compare), pullOf);
+	const comparisons = new Map(looked.map(({ merchant, comparison }) => [merchant, comparison]));
+	const judged = judge(whole.map((one) => coveredPart(one, comparisons)));
+	const hasPlan = new Set(plannedOnly(whole).map(({ plan }) => plan.merchant));
+	const refused = judged.skipped.filter(({ merchant }) => hasPlan.has(merchant));
+	if (!run.isDue || refused.length === 0 || overrides.length > 0) return {
+		looked,
+		...judged,
+		limited: []
+	};
+	const ended = new Map(plannedOnly(planEnded(new Set(refused.map(({ merchant }) => merchant)))).map((look) => {
+		const { merchant } = look.plan;
+		return [merchant, coveredPart(look, /* @__PURE__ */ new Map([[merchant, compare(look).comparison]]))];
+	}));
+	const without = judge(judged.planned.map((one) => endedPart(one, ended)));
+	const limited = refused.filter(({ merchant }) => !without.skipped.some((outcome) => outcome.merchant === merchant));
+	return {
+		looked,
+		...without,
+		limited
+	};
+}
+/** Returns the part of a plan that may be applied; its verification leaves out the rest. */
+function coveredPart(planned, comparisons) {
+	if (planned.status !== "planned") return planned;
+	const { session, plan } = planned;
+	const comparison = comparisons.get(plan.merchant);
+	if (comparison === void 0) return planned;
+	const { covered, leaveOut } = comparison;
+	return {
+		...planned,
+		plan: covered,
+		session: {
+			...session,
+			plan: () => session.plan(leaveOut)
+		}
+	};
+}
+/** Returns what takes ended access in place of a part that is refused, if it takes any. */
+function endedPart(planned, ended) {
+	const other = planned.status === "planned" ? ended.get(planned.plan.merchant) : void 0;
+	if (planned.status !== "planned" || other === void 0 || other.plan.changes.length === 0) return planned;
+	return {
+		...other,
+		plan: endedInstead(planned.plan, planned.plan.refusals, other.plan)
+	};
+}
+var init_covered_plans = __esmMin((() => {
+	init_approval();
+	init_session();
+	init_due();
+	init_apply_run();
+	init_judge_merchant();
+	init_entry_places();
+}));
+
+// src/action/github/last-pull.ts
+/**
+* Returns a function that finds the pull request that changed a file last; `null` if it is not known. GitHub is asked for
+* one commit only. `known` are pull requests by the commit that they became.
+*/
+function lastPulls({ event, github, git }, known) {
+	let asked = null;
+	return async (file) => {
+		const commit = await git.lastCommitOf(file, event.sha);
+		if (commit === null) return null;
+		const mergedPull = known.get(commit);
+		if (mergedPull !== void 0) return mergedPull;
+		if (commit === event.sha) return null;
+		asked ??= {
+			commit,
+			pull: pullOfCommit(commit, github)
+		};
+		return asked.commit === commit ? asked.pull : null;
+	};
+}
+async function pullOfCommit(commit, github) {
+	try {
+		const pulls = await github.pullsWith(commit);
+		return pulls.find(({ mergedAs }) => mergedAs === commit)?.number ?? pulls[0]?.number ?? null;
+	} catch (error) {
+		if (!(error instanceof GithubError)) throw error;
+		return null;
+	}
+}
+var init_last_pull = __esmMin((() => {
+	init_github_api();
+}));
+
+// src/kernel/approval/rest-plan.ts
+/** Returns the plan of some changes of a fresh one, with what they give and take once others are made. */
+function restPlan({ plan, live, desired }, made, rest, matches) {
+	const scope = scopeOf(live, desired.ignore, matches, leftAt(desired.leavers, plan.reviewed.at));
+	const changes = splitByResource(made);
+	const before = withIds(accessAfter(accessBefore(scope, changes, APART), changes, APART));
+	const after = accessAfter(before, splitByResource(rest), APART);
+	const names = new Set(rest.map(({ name }) => name));
+	return {
+		...plan,
+		fingerprint: planFingerprint(plan, rest),
+		summary: {
+			roles: restCounts(plan.summary.roles, plan.changes, rest, "role"),
+			members: restCounts(plan.summary.members, plan.changes, rest, "member")
+		},
+		impact: impactOf$1(before, after, desired),
+		changes: rest,
+		deferred: [],
+		findings: plan.findings.filter(({ name }) => name === null || names.has(name))
+	};
+}
+/** Gives ids to people who were added, as they are no additions any more. */
+function withIds(access) {
+	return {
+		...access,
+		people: access.people.map((one) => ({
+			...one,
+			id: one.id ?? `new ${one.name}`
+		}))
+	};
+}
+function restCounts(counts, all, rest, resource) {
+	const ofResource = rest.filter((change) => change.resource === resource);
+	const countOf = (kind) => ofResource.filter((change) => change.kind === kind).length;
+	const others = all.filter((change) => change.resource === resource && change.kind !== "delete");
+	const kept = ofResource.filter(({ kind }) => kind !== "delete").length;
+	return {
+		...counts,
+		create: countOf("create"),
+		update: countOf("update"),
+		replace: countOf("replace"),
+		delete: countOf("delete"),
+		unchanged: counts.unchanged + others.length - kept
+	};
+}
+var APART;
+var init_rest_plan = __esmMin((() => {
+	init_active_member();
+	init_fingerprint();
+	init_scope();
+	init_access();
+	init_impact();
+	APART = { mergeReplacedRoles: false };
 }));
 
 // src/review/waiting-changes.ts
@@ -58933,14 +60039,21 @@ function staleWaiting(names) {
 }
 /** Returns the merchants with changes that nobody has reviewed, that can be made, and that no earlier run has reported. */
 function unreviewedIn(looked) {
-	return looked.filter(({ since, comparison, refusals, whole }) => since === null && comparison.refused.length > 0 && refusals.length > 0 && whole.findings.every(({ severity }) => severity !== "error"));
+	return looked.filter(({ since, comparison, refusals, fresh }) => since === null && comparison.refused.length > 0 && refusals.length > 0 && fresh.plan.findings.every(({ severity }) => severity !== "error"));
+}
+/** Returns the plan of what waits at a merchant once the changes with these fingerprints are made. */
+function waitingPlan({ fresh, comparison }, done, matches) {
+	const { covered, refused } = comparison;
+	const made = covered.changes.filter(({ fingerprint }) => done.has(fingerprint));
+	const rest = refused.map(({ change }) => change);
+	return restPlan(fresh, made, rest, matches);
 }
 /**
 * Records what nobody has reviewed, so that a job whose environment has reviewers can apply it. `approvals` are those of the
 * run so far, which are of nothing that it shows. Returns the name that starts that job.
 */
 async function recordWaiting({ run, attempt }, { store, seal }, { head, base, approvals }, waiting) {
-	const merchants = new Map(waiting.map(({ merchant, whole }) => [merchant, sealed(whole.reviewed, seal)]));
+	const merchants = new Map(waiting.map(({ merchant, fresh }) => [merchant, sealed(fresh.plan.reviewed, seal)]));
 	const added = {
 		head,
 		base,
@@ -58979,9 +60092,182 @@ function environmentNumber(name) {
 }
 var WAITING$1, MAX_WAITING;
 var init_waiting_changes = __esmMin((() => {
+	init_rest_plan();
 	init_seal();
 	WAITING$1 = "waiting/";
 	MAX_WAITING = 30;
+}));
+
+// src/action/apply/apply-coverage.ts
+/**
+* Reads what was merged and not applied yet, and which merchants a run has to look at, however long ago the last apply was.
+* `isBroken` if errors in files keep it from looking at more.
+*/
+async function readApplyRecords(context, branch, openStore, states, isBroken) {
+	const { inputs, event, github } = context;
+	const records = await openStore.store.read();
+	const declared = new Map(states.map((state) => [state.merchant, openStore.seal(declaredText(state))]));
+	const common = {
+		records,
+		declared
+	};
+	if (inputs.environment !== "") {
+		const rest = await approvedRest(event, records, inputs.environment, await github.approvals());
+		if (typeof rest === "string") throw NOT_APPROVED[rest](inputs.environment);
+		const { waiting, approved } = rest;
+		const covered = states.filter(({ merchant }) => approved.has(merchant));
+		return {
+			...common,
+			waiting,
+			approved,
+			covered,
+			merged: [],
+			abandoned: [],
+			ofCommit: [],
+			open: [],
+			told: []
+		};
+	}
+	let reviews = await recordedReviews(records, github, branch);
+	let mergedHere = reviews.merged.filter(({ pull }) => pull.mergedAs === event.sha).map(({ pull }) => pull.number);
+	if (mergedHere.length === 0 && event.name === "push") {
+		mergedHere = (await pullsMergedAs(event, branch, context, reviews.open.length > 0)).map(({ number }) => number);
+		if (mergedHere.some((number) => records.names.includes(recordOf(number)))) reviews = await recordedReviews(records, github, branch);
+	}
+	const { merged, abandoned, open } = reviews;
+	const reasonOf = ({ merchant }) => lookReason(merchant, declared.get(merchant) ?? "", records.states.get(merchant), merged);
+	const isCovered = (state) => {
+		const reason = reasonOf(state);
+		if (inputs.command === "due") return reason === null || reason === "open" || reason === "failed";
+		return reason !== null || inputs.scope === "all";
+	};
+	const covered = states.filter(isCovered);
+	const codes = new Set(covered.map(({ merchant }) => merchant));
+	const newIn = ({ pull, merchants }) => [...merchants].filter((merchant) => (codes.has(merchant) || isBroken && !declared.has(merchant)) && !records.states.get(merchant)?.settled.includes(recordOf(pull.number)));
+	const fresh = merged.filter((review) => newIn(review).length > 0);
+	const ofCommit = event.name === "push" ? mergedHere : [];
+	const told = inputs.command === "due" ? [] : [.../* @__PURE__ */ new Set([...ofCommit, ...fresh.map(({ pull }) => pull.number)])];
+	return {
+		...common,
+		merged,
+		abandoned,
+		covered,
+		approved: /* @__PURE__ */ new Map(),
+		waiting: null,
+		ofCommit: mergedHere,
+		open: inputs.command === "due" ? [] : open,
+		told: told.map((number) => {
+			const review = merged.find(({ pull }) => pull.number === number);
+			return {
+				number,
+				comment: review?.run?.comment ?? null,
+				merchants: review === void 0 ? [] : newIn(review)
+			};
+		})
+	};
+}
+var NOT_APPROVED;
+var init_apply_coverage = __esmMin((() => {
+	init_changed_merchants();
+	init_merchant_state();
+	init_waiting_changes();
+	init_action_error();
+	init_merged_pulls();
+	NOT_APPROVED = {
+		none: () => new ActionError("not-approved", "No job of this run has changes that wait for approval."),
+		unapproved: (environment) => new ActionError("not-approved", `Nobody has approved this run for the environment ${environment}.`, "Add required reviewers to the environment, and run all jobs again.")
+	};
+}));
+
+// src/action/apply/merged-files.ts
+/** Reads the files of the run's commit, the records, and which merchants the run covers. */
+async function readMerged(context, branch, store) {
+	const { inputs, event, io, log } = context;
+	const read = await loadFiles(inputs, io);
+	const loaded = await withoutEarlierErrors(read, read.valid ? null : await filesAt(context, event.before));
+	const isBroken = loaded.diagnostics.some(isFileError);
+	const isWhole = loaded.valid && inputs.shard === null && inputs.merchants.length === 0;
+	const states = soundStates(read);
+	const keys = keysNamedBy(loaded.states, io.env);
+	keys.forEach(context.maskSecret);
+	const run = {
+		sha: event.sha,
+		isDue: inputs.command === "due",
+		isPush: event.name === "push"
+	};
+	const records = await readingApprovals(() => readApplyRecords(context, branch, store, states, isBroken));
+	const { covered } = records;
+	const unapplied = run.isDue ? neverApplied(records, states) : [];
+	const coverage = coverageText(covered.length, states.length - unapplied.length, inputs);
+	if (coverage !== null && loaded.valid) log.info(coverage);
+	const newer = await readingApprovals(() => newerCommit(context, branch, covered));
+	const current = covered.filter(({ merchant }) => !newer.merchants.has(merchant));
+	const pullOf = lastPulls(context, mergedCommits(run, records));
+	const undeclared = isWhole ? await withRemovers(context, undeclaredMerchants(run, records, store.seal), records, pullOf) : [];
+	return {
+		branch,
+		run,
+		loaded,
+		isBroken,
+		isWhole,
+		keys,
+		records,
+		coverage,
+		newer,
+		current,
+		undeclared,
+		gone: run.isDue ? unapplied : undeclared.filter(({ since }) => since === null),
+		pullOf
+	};
+}
+/** Returns the merged pull requests by the commit that they became. */
+function mergedCommits({ sha }, { merged, ofCommit }) {
+	return new Map([...ofCommit.map((number) => [sha, number]), ...merged.map(({ pull }) => [pull.mergedAs ?? "", pull.number])]);
+}
+/** Adds the pull requests that removed the files of merchants, as far as they are known. */
+async function withRemovers(context, undeclared, { records }, pullOf) {
+	const named = [];
+	for (const one of undeclared) {
+		const { merchant, sentence, pulls, since } = one;
+		const file = (since === null ? await filesAt(context, records.states.get(merchant)?.commit ?? null) : null)?.states.find((state) => state.merchant === merchant)?.origin.file;
+		const remover = file === void 0 ? null : await pullOf(file);
+		const isOther = remover !== null && !pulls.includes(remover);
+		const text = sentence.replace(/\.$/, `; #${remover} changed its file last.`);
+		named.push(isOther ? {
+			...one,
+			sentence: text,
+			pulls: [...pulls, remover]
+		} : one);
+	}
+	return named;
+}
+/** Returns the files of a commit; `null` if they cannot be read, or without a commit. */
+async function filesAt({ statesAt }, commit) {
+	if (commit === null) return null;
+	try {
+		return await statesAt(commit);
+	} catch (error) {
+		if (error instanceof ActionError) return null;
+		throw error;
+	}
+}
+/** Returns a sentence about the merchants that a run leaves alone; `null` if there are none. */
+function coverageText(covered, total, { command }) {
+	if (covered === total) return null;
+	if (command === "due") return `${total - covered} of ${counted(total, "merchant")} left alone: the apply of what was merged there has not run yet.`;
+	const of = `of ${counted(total, "merchant")} changed since the last apply`;
+	return covered === 0 ? `None ${of}.` : `${covered} ${of}, or have something left to do; the others are left alone.`;
+}
+var init_merged_files = __esmMin((() => {
+	init_file_errors();
+	init_text();
+	init_apply_run();
+	init_action_error();
+	init_last_pull();
+	init_merged_pulls();
+	init_load_and_plan();
+	init_apply_coverage();
+	init_newer_commit();
 }));
 
 // src/review/record-apply.ts
@@ -59110,116 +60396,257 @@ var init_record_apply = __esmMin((() => {
 	init_waiting_changes();
 }));
 
-// src/action/github/last-pull.ts
-/**
-* Returns a function that finds the pull request that changed a file last; `null` if it is not known. GitHub is asked for
-* one commit only. `known` are pull requests by the commit that they became.
-*/
-function lastPulls({ event, github, git }, known) {
-	let asked = null;
-	return async (file) => {
-		const commit = await git.lastCommitOf(file, event.sha);
-		if (commit === null) return null;
-		const mergedPull = known.get(commit);
-		if (mergedPull !== void 0) return mergedPull;
-		if (commit === event.sha) return null;
-		asked ??= {
-			commit,
-			pull: pullOfCommit(commit, github)
-		};
-		return asked.commit === commit ? asked.pull : null;
-	};
-}
-async function pullOfCommit(commit, github) {
+// src/action/apply/record-end.ts
+/** Records how a run has ended, and what waits for approval. */
+async function recordEnd(context, store, { run, branch, records }, end) {
 	try {
-		const pulls = await github.pullsWith(commit);
-		return pulls.find(({ mergedAs }) => mergedAs === commit)?.number ?? pulls[0]?.number ?? null;
+		await recordApply(run, store, records, end);
+		return {
+			problem: null,
+			waiting: await leaveWaiting(context, store, branch, end.looked)
+		};
+	} catch (error) {
+		if (!(error instanceof GitError)) throw error;
+		return {
+			problem: storeError(error),
+			waiting: null
+		};
+	}
+}
+/** Records what waits for approval; returns the output that starts its job, or `null` if nothing waits. */
+async function leaveWaiting({ event, inputs, github, log }, store, branch, looked) {
+	const waiting = unreviewedIn(looked);
+	if (inputs.command === "due" || inputs.environment !== "" || waiting.length === 0) return null;
+	try {
+		const approvals = await github.approvals();
+		return await recordWaiting(event, store, {
+			head: event.sha,
+			base: branch,
+			approvals
+		}, waiting);
 	} catch (error) {
 		if (!(error instanceof GithubError)) throw error;
+		log.notice(`Nothing can wait for approval: ${error.because("actions: read")}.`);
 		return null;
 	}
 }
-var init_last_pull = __esmMin((() => {
+var init_record_end = __esmMin((() => {
+	init_record_apply();
+	init_waiting_changes();
+	init_git_refs();
 	init_github_api();
+	init_open_repository();
 }));
 
-// src/action/review/apply-coverage.ts
-/**
-* Reads what was merged and not applied yet, and which merchants a run has to look at, however long ago the last apply was.
-* `isBroken` if errors in files keep it from looking at more.
-*/
-async function readApplyRecords(context, branch, openStore, states, isBroken) {
-	const { inputs, event, github } = context;
-	const records = await openStore.store.read();
-	const declared = new Map(states.map((state) => [state.merchant, openStore.seal(declaredText(state))]));
-	const common = {
-		records,
-		declared
+// src/action/apply/report-end.ts
+/** Reports the end of a run on its page and on pull requests, and returns its result. */
+async function reportEnd(context, run) {
+	const { merged, decision, shown, ran, ended } = run;
+	const { loaded, records, gone } = merged;
+	const { outcomes, looked, quiet, earlier } = ended;
+	const { problem, waiting } = run.record;
+	const told = records.told.filter(({ number, merchants }) => records.ofCommit.includes(number) || merchants.some((merchant) => !quiet.has(merchant)));
+	const done = ran.done();
+	const waitsAt = (one) => waitingPlan(one, done.get(one.merchant) ?? /* @__PURE__ */ new Set(), globMatcher());
+	const report = {
+		...endOf(context, run),
+		notes: [
+			...decision.notes,
+			...earlier,
+			...loaded.earlier === null ? [] : [loaded.earlier],
+			...howToGoOn(looked, told, waiting !== null),
+			...leftTo(ran.superseded)
+		],
+		lines: [...shown.lines, ...ran.lines()],
+		outcomes,
+		plans: shown.plans,
+		rest: waiting === null ? [] : unreviewedIn(looked).map(waitsAt),
+		placeOf: shown.placeOf
 	};
-	if (inputs.environment !== "") {
-		const rest = await approvedRest(event, records, inputs.environment, await github.approvals());
-		if (typeof rest === "string") throw NOT_APPROVED[rest](inputs.environment);
-		const { waiting, approved } = rest;
-		const covered = states.filter(({ merchant }) => approved.has(merchant));
-		return {
-			...common,
-			waiting,
-			approved,
-			covered,
-			merged: [],
-			abandoned: [],
-			ofCommit: [],
-			told: []
-		};
-	}
-	let reviews = await recordedReviews(records, github, branch);
-	let mergedHere = reviews.merged.filter(({ pull }) => pull.mergedAs === event.sha).map(({ pull }) => pull.number);
-	if (mergedHere.length === 0 && event.name === "push") {
-		mergedHere = (await pullsMergedAs(event, branch, context, reviews.isAnyOpen)).map(({ number }) => number);
-		if (mergedHere.some((number) => records.names.includes(recordOf(number)))) reviews = await recordedReviews(records, github, branch);
-	}
-	const { merged, abandoned } = reviews;
-	const reasonOf = ({ merchant }) => lookReason(merchant, declared.get(merchant) ?? "", records.states.get(merchant), merged);
-	const isCovered = (state) => {
-		const reason = reasonOf(state);
-		if (inputs.command === "due") return reason === null || reason === "open" || reason === "failed";
-		return reason !== null || inputs.scope === "all";
-	};
-	const covered = states.filter(isCovered);
-	const codes = new Set(covered.map(({ merchant }) => merchant));
-	const newIn = ({ pull, merchants }) => [...merchants].filter((merchant) => (codes.has(merchant) || isBroken && !declared.has(merchant)) && !records.states.get(merchant)?.settled.includes(recordOf(pull.number)));
-	const fresh = merged.filter((review) => newIn(review).length > 0);
-	const ofCommit = event.name === "push" ? mergedHere : [];
-	const told = inputs.command === "due" ? [] : [.../* @__PURE__ */ new Set([...ofCommit, ...fresh.map(({ pull }) => pull.number)])];
+	const blamed = [...looked.map((one) => one.blamed), ...gone.map(({ pulls }) => pulls)].flat();
+	return resultOf(problem, report, {
+		...shown.outputs,
+		...waiting !== null && { waiting },
+		...await reportApply(context, toldPulls(told, blamed, outcomes), report)
+	});
+}
+/** Returns how a run ended; one without anything to do may have left that to a newer commit. */
+function endOf(context, { merged, covered, decision, shown, ran, ended }) {
+	const isRun = new Set(ran.outcomes.map(({ merchant }) => merchant));
+	const { outcomes, tooLate } = ended;
+	const end = applyEnd({
+		applied: outcomes.filter(({ merchant }) => isRun.has(merchant)),
+		left: outcomes.filter(({ merchant }) => !isRun.has(merchant)),
+		unapproved: new Map([...decision.objections, ...tooLate.map((late) => [late.merchant, late.reasons])]),
+		causes: new Map([
+			...unplannedOf(covered.planned).map(({ merchant, failure }) => [merchant, failureReasonOf(failure)]),
+			...shown.plans.filter(hasProblem).map(({ merchant }) => [merchant, "invalid-files"]),
+			...[...decision.unready].map((merchant) => [merchant, "key-missing"])
+		]),
+		isBroken: merged.isBroken
+	});
+	if (end !== APPLY_ENDS.nothing) return end;
+	if (ran.superseded.merchants.size > 0) return supersededEnd(context, ran.superseded);
 	return {
-		...common,
-		merged,
-		abandoned,
-		covered,
-		approved: /* @__PURE__ */ new Map(),
-		waiting: null,
-		ofCommit: mergedHere,
-		told: told.map((number) => {
-			const review = merged.find(({ pull }) => pull.number === number);
-			return {
-				number,
-				comment: review?.run?.comment ?? null,
-				merchants: review === void 0 ? [] : newIn(review)
-			};
-		})
+		...end,
+		message: (shown.plans.length === 0 ? merged.coverage : null) ?? ""
 	};
 }
-var NOT_APPROVED;
-var init_apply_coverage = __esmMin((() => {
-	init_changed_merchants();
-	init_merchant_state();
-	init_waiting_changes();
-	init_action_error();
-	init_merged_pulls();
-	NOT_APPROVED = {
-		none: () => new ActionError("not-approved", "No job of this run has changes that wait for approval."),
-		unapproved: (environment) => new ActionError("not-approved", `Nobody has approved this run for the environment ${environment}.`, "Add required reviewers to the environment, and run all jobs again.")
+function hasProblem({ findings }) {
+	return findings.some(({ severity }) => severity === "error");
+}
+function resultOf(problem, report, outputs) {
+	const { result, reason } = report;
+	if (problem !== null) {
+		const text = [problem.message, problem.hint ?? ""].join(" ").trim();
+		return failed("failed", problem.reason, text, outputs);
+	}
+	return reason === null ? passed(result, outputs) : failed(result, reason, failureText(report), outputs);
+}
+/** Returns the outcome of an apply that leaves everything to the run for a newer commit. */
+function supersededEnd({ event }, { sha }) {
+	const url = `${event.serverUrl}/${event.owner}/${event.repo}/commit/${sha}/checks`;
+	const message = `A newer commit changes the same merchants: [the run for ${inlineCode(sha.slice(0, 7))}](${url}) applies both changes, or asks for approval again.`;
+	return {
+		...APPLY_ENDS.superseded,
+		message
 	};
+}
+/** Returns the pull requests to report on, those where something is wrong first. */
+function toldPulls(told, blamedPulls, outcomes) {
+	const openMerchants = new Set(outcomes.flatMap(({ merchant, status }) => status === "applied" || status === "unchanged" ? [] : [merchant]));
+	const blamed = new Set(blamedPulls);
+	const rank = (pull) => blamed.has(pull.number) || pull.merchants.some((merchant) => openMerchants.has(merchant)) ? 0 : 1;
+	const extra = [...blamed].filter((number) => !told.some((pull) => pull.number === number));
+	return [...told.toSorted((a, b) => rank(a) - rank(b)), ...extra.map((number) => ({
+		number,
+		comment: null
+	}))];
+}
+/** Returns what to do about changes that nobody has approved, and about lost ones; empty without any. */
+function howToGoOn(looked, told, isWaiting) {
+	const loud = looked.filter(({ since }) => since === null);
+	const names = told.map(({ number }) => `#${number}`).join(", ");
+	const where = `No approved plan${names === "" ? "" : ` of ${names}`} shows it.`;
+	return [...loud.some(({ refusals }) => refusals.length > 0) ? [`${where} ${isWaiting ? WAITING : PROPOSE}`] : [], ...loud.some(({ lost }) => lost.length > 0) ? [AGAIN] : []];
+}
+var WAITING, PROPOSE, AGAIN;
+var init_report_end = __esmMin((() => {
+	init_session();
+	init_show_plans();
+	init_waiting_changes();
+	init_markdown_blocks();
+	init_action_context();
+	init_load_and_plan();
+	init_apply_page();
+	init_newer_commit();
+	WAITING = "Unreviewed changes wait: review them below, and approve the waiting job of this run.";
+	PROPOSE = "Open a pull request that touches the merchant's file, even if only by a comment: its plan shows what is new.";
+	AGAIN = "To make a lost change, propose it again in a new pull request. To leave it as it is, merge one that touches the merchant's file, even if only by a comment; until then, the nightly issue lists it.";
+}));
+
+// src/action/apply/run-outcomes.ts
+/** Joins the outcomes of what was applied with those of what was left. */
+function runOutcomes(merged, decision, ran, superseded, { seal }) {
+	const tooLate = lateOutcomes(merged, superseded);
+	const isHere = ({ merchant }) => !superseded.merchants.has(merchant);
+	const unmade = new Set(ran.flatMap(({ merchant, status }) => status === "applied" ? [] : merchant));
+	const looked = withUnmade(decision.looked, unmade, merged, seal).filter(isHere);
+	const quiet = quietIn(looked, decision.unread);
+	return {
+		outcomes: [...ran, ...decision.unchanged].map((outcome) => withObjections(outcome, decision.objections)).concat(decision.left, goneOutcomes(merged.gone)).filter(isHere).concat(tooLate).flatMap((outcome) => quiet.has(outcome.merchant) ? madeBesides(outcome) : outcome).sort(by(({ merchant }) => merchant)),
+		tooLate,
+		looked,
+		quiet,
+		earlier: [...quiet.values(), ...merged.undeclared.flatMap(undeclaredNote)]
+	};
+}
+/** Returns the outcomes of merchants whose approved changes a newer commit has overtaken. */
+function lateOutcomes({ records: { waiting } }, { sha, merchants }) {
+	if (waiting === null) return [];
+	const reason = `the approval came too late: the newer commit ${sha.slice(0, 7)} changes the merchant, and its run asks for approval again.`;
+	return [...merchants].map((merchant) => ({
+		merchant,
+		status: "refused",
+		reasons: [reason]
+	}));
+}
+function goneOutcomes(gone) {
+	return gone.map(({ merchant, sentence }) => ({
+		merchant,
+		status: "refused",
+		reasons: [sentence]
+	}));
+}
+/** Returns the outcome of a merchant where something was not approved. */
+function withObjections(outcome, objections) {
+	const sentences = objections.get(outcome.merchant);
+	if (sentences === void 0) return outcome;
+	const status = outcome.status === "unchanged" ? "refused" : outcome.status === "applied" ? "partial" : outcome.status;
+	return {
+		...outcome,
+		status,
+		reasons: [...outcome.reasons, ...sentences]
+	};
+}
+/** Returns the outcome of a merchant whose failure is reported elsewhere: what was made there all the same. */
+function madeBesides(outcome) {
+	return outcome.status === "applied" || outcome.status === "partial" ? [{
+		...outcome,
+		status: "applied",
+		reasons: []
+	}] : [];
+}
+function undeclaredNote({ merchant, since }) {
+	return since === null ? [`${merchant}: to keep it that way, run the apply workflow by hand.`] : [`${merchant}: no file declares it any longer, as reported for ${since.slice(0, 7)}.`];
+}
+var init_run_outcomes = __esmMin((() => {
+	init_text();
+	init_apply_decision();
+}));
+
+// src/action/apply/show-covered.ts
+/** Logs the plans, and what is left as it is. */
+async function showCovered(context, { loaded, isBroken }, { planned }, { due, left, unread, notes }, overrides) {
+	const { io, log, masked, scope } = context;
+	const plans = plannedOnly(planned).map(({ plan }) => plan);
+	const placeOf = ruleLocations(loaded.states, loaded.sources);
+	const annotations = [...diagnosticAnnotations(loaded.diagnostics), ...planAnnotations(plans, loaded.states, loaded.sources, placeOf, overrides)];
+	annotate(masked ? maskedAnnotations(annotations) : annotations, log);
+	const reporter = applyReporter({
+		format: "text",
+		color: false
+	}, placeOf, io, overrides);
+	reporter.plans(plans);
+	const outputs = {
+		...planOutputs(plans),
+		"plan-path": await context.saveFile(`rolecall-plan-${scope.id}.json`, plansJson(plans))
+	};
+	const lines = [...isBroken ? [BROKEN_FILES, ...fileErrorLines(loaded.diagnostics)] : [], ...unplannedOf(planned).flatMap(({ merchant, failure }) => unread.get(merchant)?.since === null ? [`${merchant} could not be read.`, ...renderFailure(failure, PLAIN).trimEnd().split("\n")] : [])];
+	for (const line of lines) reporter.say(line);
+	if (left.length > 0) reporter.skipped(left, due.length);
+	for (const note of notes) reporter.say(note);
+	return {
+		reporter,
+		placeOf,
+		plans,
+		lines,
+		outputs
+	};
+}
+var BROKEN_FILES;
+var init_show_covered = __esmMin((() => {
+	init_reporter();
+	init_session();
+	init_rule_locations();
+	init_show_plans();
+	init_machine_formats();
+	init_style();
+	init_failure_text();
+	init_action_log();
+	init_annotations();
+	init_publish_plan();
+	BROKEN_FILES = "Files have errors: their merchants are left as they are.";
 }));
 
 // src/action/commands/run-apply-merged.ts
@@ -59258,410 +60685,84 @@ async function stoppable(context, branch, store) {
 		cancellation.close();
 	}
 }
+/** Reads what was merged, decides what of it may be applied, applies that, records it and reports. */
 async function apply(context, branch, store, cancellation) {
-	const { inputs, io, log, github } = context;
-	const read = await loadFiles(inputs, io);
-	const loaded = await withoutEarlierErrors(read, read.valid ? null : await filesAt(context, context.event.before));
-	const isBroken = loaded.diagnostics.some(isFileError);
-	const states = soundStates(read);
-	const keys = keysNamedBy(loaded.states, io.env);
-	keys.forEach(context.maskSecret);
-	const records = await readingApprovals(() => readApplyRecords(context, branch, store, states, isBroken));
-	const { covered, told } = records;
-	const coverage = coverageText(covered.length, states.length, inputs);
-	if (coverage !== null && loaded.valid) log.info(coverage);
-	const newer = await readingApprovals(() => newerCommit(context, branch, covered));
-	const current = covered.filter(({ merchant }) => !newer.merchants.has(merchant));
-	await guardCredentials(context, current);
+	const { inputs, io, github } = context;
+	const merged = await readMerged(context, branch, store);
+	await guardCredentials(context, merged.current);
 	const plannedAt = github.now();
-	const { planned: whole, progress, close } = await planFiles(current, inputs, io, { signal: cancellation.cancelled });
+	const files = await planFiles(merged.current, inputs, io, { signal: cancellation.cancelled });
 	try {
-		const placeOf = ruleLocations(loaded.states, loaded.sources);
-		const run = runOf(context);
-		const pullOf = lastPulls(context, mergedCommits(run, records));
-		const judged = await judge(run, plannedOnly(whole), records, store, placeTexts(loaded.sources), pullOf);
-		const byMerchant = new Map(judged.map((look) => [look.merchant, look]));
-		const planned = withRunOverrides(whole.map((plan) => coveredPart(plan, byMerchant)), reviewedRuns(judged));
-		const looks = plannedOnly(planned);
-		const plans = looks.map(({ plan }) => plan);
 		const overrides = parseOverrides(overridesIn(inputs.allow));
-		const annotations = [...diagnosticAnnotations(loaded.diagnostics), ...planAnnotations(plans, loaded.states, loaded.sources, placeOf, overrides)];
-		annotate(context.masked ? maskedAnnotations(annotations) : annotations, log);
-		const reporter = applyReporter({
-			format: "text",
-			color: false
-		}, placeOf, io, overrides);
-		reporter.plans(plans);
-		const outputs = {
-			...planOutputs(plans),
-			"plan-path": await context.saveFile(`rolecall-plan-${context.scope.id}.json`, plansJson(plans))
-		};
-		const unplanned = unplannedOf(planned);
-		const unread = new Map(unplanned.map(({ merchant }) => [merchant, failureReport(run, records, merchant, [UNREAD$1], store.seal)]));
-		const shown = [...isBroken ? [BROKEN_FILES, ...fileErrorLines(loaded.diagnostics)] : [], ...unplanned.flatMap((one) => unread.get(one.merchant)?.since === null ? unreadLines(one) : [])];
-		for (const line of shown) reporter.say(line);
-		const skipped = skippedMerchants(planned, overrides, /* @__PURE__ */ new Map());
-		const isWhole = loaded.valid && inputs.shard === null && inputs.merchants.length === 0;
-		const undeclared = isWhole ? await withRemovers(context, undeclaredMerchants(run, records, store.seal), records, pullOf) : [];
-		const gone = run.isDue ? neverApplied(records, states) : undeclared.filter(isNews);
-		const env = passwordEnvironment(context, keys);
-		const { due, left, unready, unchanged } = divide(looks, skipped, { env });
-		const failing = (before, merchants) => before.map((one) => {
-			if (!merchants.has(one.merchant)) return one;
-			return {
-				...one,
-				...failureReport(run, records, one.merchant, [one.digest, UNMADE], store.seal)
-			};
+		const covered = await coverPlans(merged, files, store, overrides);
+		const decision = decideApply(context, merged, covered, store);
+		const shown = await showCovered(context, merged, covered, decision, overrides);
+		const ran = await applyDue(context, merged, decision, {
+			...shown,
+			...files,
+			cancellation
 		});
-		const expected = failing(withReports(run, records, judged, skipped, store.seal), unready);
-		const { objections, notes } = objectionsIn(expected, gone);
-		const known = quietIn(expected, unread);
-		const skippedLoudly = left.filter(({ merchant }) => !known.has(merchant));
-		const remaining = [...skippedLoudly, ...gone.map(({ merchant, sentence }) => ({
-			merchant,
-			status: "refused",
-			reasons: [sentence]
-		}))];
-		if (skippedLoudly.length > 0) reporter.skipped(skippedLoudly, due.length);
-		for (const note of notes) reporter.say(note);
-		const password = passwordsFor(due.map(({ plan }) => plan), [], env);
-		const newest = due.length === 0 ? newer : await readingApprovals(() => newerCommit(context, branch, current));
-		const superseded = {
-			...newest,
-			merchants: /* @__PURE__ */ new Set([...newer.merchants, ...newest.merchants])
-		};
-		const ready = due.filter(({ plan }) => !superseded.merchants.has(plan.merchant));
-		for (const line of leftTo(superseded)) log.notice(line);
-		const captured = captureApplyLog(reporter, progress);
-		progress.applying(ready.map(({ plan }) => plan));
-		const options = {
-			password,
-			concurrency: inputs.concurrency,
-			recheck: true,
-			onError: "continue",
-			cancellation,
-			openJournal: fileJournals(io),
-			sleep: io.sleep
-		};
-		const ran = ready.length === 0 ? [] : await runApply(ready, options, captured.reporter);
-		const tooLate = lateOutcomes(records, superseded);
-		const isHere = ({ merchant }) => !superseded.merchants.has(merchant);
-		const looked = failing(expected, new Set(ran.flatMap(({ merchant, status }) => status === "applied" ? [] : merchant))).filter(isHere);
-		const quiet = quietIn(looked, unread);
-		const isRun = new Set(ran.map(({ merchant }) => merchant));
-		const outcomes = [...ran, ...unchanged].map((outcome) => withObjections(outcome, objections)).concat(remaining).filter(isHere).concat(tooLate).flatMap((outcome) => quiet.has(outcome.merchant) ? madeBesides(outcome) : outcome).sort(by(({ merchant }) => merchant));
-		captured.reporter.ended({
-			outcomes,
+		const ended = runOutcomes(merged, decision, ran.outcomes, ran.superseded, store);
+		ran.reporter.ended({
+			outcomes: ended.outcomes,
 			leftOut: 0
-		}, applyExitCode(outcomes));
-		const earlier = [...quiet.values(), ...undeclared.flatMap(undeclaredNote)];
-		for (const note of earlier) reporter.say(note);
-		const { problem, waiting } = await recorded(context, store, branch, records, {
+		}, applyExitCode(ended.outcomes));
+		for (const note of ended.earlier) shown.reporter.say(note);
+		const { undeclared, isWhole } = merged;
+		const { unread } = decision;
+		const end = {
 			plannedAt,
-			looked,
+			looked: ended.looked,
 			unread,
 			undeclared,
-			done: captured.done(),
+			done: ran.done(),
 			isWhole
-		});
-		const toTell = told.filter(({ number, merchants }) => records.ofCommit.includes(number) || merchants.some((merchant) => !quiet.has(merchant)));
-		const next = howToGoOn(looked, toTell, waiting !== null);
-		const ended = endOf(context, applyEnd({
-			applied: outcomes.filter(({ merchant }) => isRun.has(merchant)),
-			left: outcomes.filter(({ merchant }) => !isRun.has(merchant)),
-			unapproved: new Map([...objections, ...tooLate.map((late) => [late.merchant, late.reasons])]),
-			causes: new Map([
-				...unplanned.map(({ merchant, failure }) => [merchant, failureReasonOf(failure)]),
-				...looks.filter(hasProblem).map(({ plan }) => [plan.merchant, "invalid-files"]),
-				...[...unready].map((merchant) => [merchant, "key-missing"])
-			]),
-			isBroken
-		}), superseded, plans.length === 0 ? coverage : null);
-		const remarks = [
-			...notes,
-			...earlier,
-			...loaded.earlier === null ? [] : [loaded.earlier],
-			...next,
-			...leftTo(superseded)
-		];
-		const report = {
-			...ended,
-			notes: remarks,
-			lines: [...shown, ...captured.lines()],
-			outcomes,
-			plans,
-			rest: waiting === null ? [] : unreviewedIn(looked).map(({ rest }) => rest),
-			placeOf
 		};
-		return resultOf(problem, report, {
-			...outputs,
-			...waiting !== null && { waiting },
-			...await reportApply(context, toldPulls(toTell, [...looked.map(({ blamed }) => blamed), ...gone.map(({ pulls }) => pulls)].flat(), outcomes), report)
+		const record = await recordEnd(context, store, merged, end);
+		await failPlans(context, await contradictedBy(merged, files, github, store));
+		return await reportEnd(context, {
+			merged,
+			covered,
+			decision,
+			shown,
+			ran,
+			ended,
+			record
 		});
 	} finally {
-		await close();
+		await files.close();
 	}
 }
-function unreadLines({ merchant, failure }) {
-	return [`${merchant} could not be read.`, ...renderFailure(failure, PLAIN).trimEnd().split("\n")];
-}
-function isNews({ since }) {
-	return since === null;
-}
-function undeclaredNote({ merchant, since }) {
-	return since === null ? [`${merchant}: to leave it so, run the apply workflow by hand.`] : [`${merchant}: no file declares it any longer, as reported for ${since.slice(0, 7)}.`];
-}
-function resultOf(problem, report, outputs) {
-	const { result, reason } = report;
-	if (problem !== null) {
-		const text = [problem.message, problem.hint ?? ""].join(" ").trim();
-		return failed("failed", problem.reason, text, outputs);
-	}
-	return reason === null ? passed(result, outputs) : failed(result, reason, failureText(report), outputs);
-}
-/** Returns how a run ended; one without anything to do may have left that to a newer commit. */
-function endOf(context, how, superseded, coverage) {
-	if (how !== APPLY_ENDS.nothing) return how;
-	if (superseded.merchants.size > 0) return supersededEnd(context, superseded);
-	return {
-		...how,
-		message: coverage ?? ""
-	};
-}
-function hasProblem({ plan }) {
-	return plan.findings.some(({ severity }) => severity === "error");
-}
-/** Returns what a run has to report of merchants that are not as reviewed. */
-function objectionsIn(reported, gone) {
-	const loud = reported.filter(isNews);
-	const objected = loud.filter(({ objections }) => objections.length > 0);
-	return {
-		objections: new Map([...objected.map(({ merchant, objections }) => [merchant, objections]), ...gone.map(({ merchant, sentence }) => [merchant, [sentence]])]),
-		notes: [...gone.map(({ merchant, sentence }) => `${merchant}: ${sentence}`), ...loud.flatMap(({ merchant, objections, remarks }) => [...objections, ...remarks].map((one) => `${merchant}: ${one}`))]
-	};
-}
-/** Returns the merchants whose failure an earlier run has reported, with a line about each. */
-function quietIn(looked, unread) {
-	const all = [...looked.map((one) => [
-		one.merchant,
-		one,
-		"differs from its files"
-	]), ...[...unread].map(([merchant, one]) => [
-		merchant,
-		one,
-		"could not be read"
-	])];
-	return new Map(all.flatMap(([merchant, { since }, what]) => since === null ? [] : [[merchant, `${merchant}: ${what}, as reported for ${since.slice(0, 7)}.`]]));
-}
-/** Returns the outcome of a merchant whose failure is reported elsewhere: what was made there all the same. */
-function madeBesides(outcome) {
-	return outcome.status === "applied" || outcome.status === "partial" ? [{
-		...outcome,
-		status: "applied",
-		reasons: []
-	}] : [];
-}
-/** Compares the plans of merchants with their reviews. */
-async function judge(run, looks, records, store, placeOf, pullOf) {
-	const judged = looks.map((look) => {
-		const { merchant } = look.plan;
-		const reviews = openReviews(records, merchant, run);
-		return judgeMerchant({
-			...look,
-			desired: look.session.state
-		}, reviews, store.seal, placeOf);
-	});
-	return lookedAt(run, records, judged, pullOf);
-}
-/** Returns the merged pull requests by the commit that they became. */
-function mergedCommits({ sha }, { merged, ofCommit }) {
-	return new Map([...ofCommit.map((number) => [sha, number]), ...merged.map(({ pull }) => [pull.mergedAs ?? "", pull.number])]);
-}
-/** Adds the pull requests that removed the files of merchants, as far as they are known. */
-async function withRemovers(context, undeclared, { records }, pullOf) {
-	const named = [];
-	for (const one of undeclared) {
-		const { merchant, sentence, pulls } = one;
-		const file = (isNews(one) ? await filesAt(context, records.states.get(merchant)?.commit ?? null) : null)?.states.find((state) => state.merchant === merchant)?.origin.file;
-		const remover = file === void 0 ? null : await pullOf(file);
-		const isOther = remover !== null && !pulls.includes(remover);
-		const text = sentence.replace(/\.$/, `; #${remover} changed its file last.`);
-		named.push(isOther ? {
-			...one,
-			sentence: text,
-			pulls: [...pulls, remover]
-		} : one);
-	}
-	return named;
-}
-function runOf({ event, inputs }) {
-	return {
-		sha: event.sha,
-		isDue: inputs.command === "due",
-		isPush: event.name === "push"
-	};
-}
-/** Returns the outcomes of merchants whose approved changes a newer commit has overtaken. */
-function lateOutcomes({ waiting }, { sha, merchants }) {
-	if (waiting === null) return [];
-	const reason = `the approval came too late: ${sha.slice(0, 7)} changes it, and its run asks for approval again.`;
-	return [...merchants].map((merchant) => ({
-		merchant,
-		status: "refused",
-		reasons: [reason]
+/** Returns the open pull requests that what was merged contradicts. */
+function contradictedBy({ records }, { planned }, github, { seal }) {
+	const looks = plannedOnly(planned).map((look) => ({
+		...look,
+		desired: look.session.state
 	}));
+	return contradictedPlans(looks, records, records.open, github, seal);
 }
-/** Returns the part of a plan that may be applied; its verification leaves out the rest. */
-function coveredPart(planned, judged) {
-	const look = planned.status === "planned" ? judged.get(planned.plan.merchant) : void 0;
-	if (planned.status !== "planned" || look === void 0) return planned;
-	const { covered, leaveOut } = look.comparison;
-	const { session } = planned;
-	return {
-		...planned,
-		plan: covered,
-		session: {
-			...session,
-			plan: () => session.plan(leaveOut)
-		}
-	};
-}
-/** Records how a run has ended, and what waits for approval. */
-async function recorded(context, store, branch, records, end) {
-	try {
-		await recordApply(runOf(context), store, records, end);
-		return {
-			problem: null,
-			waiting: await leaveWaiting(context, store, branch, end.looked)
-		};
-	} catch (error) {
-		if (!(error instanceof GitError)) throw error;
-		return {
-			problem: storeError(error),
-			waiting: null
-		};
-	}
-}
-/** Records what waits for approval; returns the output that starts its job, or `null` if nothing waits. */
-async function leaveWaiting({ event, inputs, github, log }, store, branch, looked) {
-	const waiting = unreviewedIn(looked);
-	if (inputs.command === "due" || inputs.environment !== "" || waiting.length === 0) return null;
-	try {
-		const approvals = await github.approvals();
-		return await recordWaiting(event, store, {
-			head: event.sha,
-			base: branch,
-			approvals
-		}, waiting);
-	} catch (error) {
-		if (!(error instanceof GithubError)) throw error;
-		log.notice(`Nothing can wait for approval: ${error.because("actions: read")}.`);
-		return null;
-	}
-}
-/** Returns the outcome of a merchant where something was not approved. */
-function withObjections(outcome, objections) {
-	const sentences = objections.get(outcome.merchant);
-	if (sentences === void 0) return outcome;
-	const status = outcome.status === "unchanged" ? "refused" : outcome.status === "applied" ? "partial" : outcome.status;
-	return {
-		...outcome,
-		status,
-		reasons: [...outcome.reasons, ...sentences]
-	};
-}
-/** Returns the pull requests to report on, those where something is wrong first. */
-function toldPulls(told, blamedPulls, outcomes) {
-	const openMerchants = new Set(outcomes.flatMap(({ merchant, status }) => status === "applied" || status === "unchanged" ? [] : [merchant]));
-	const blamed = new Set(blamedPulls);
-	const rank = (pull) => blamed.has(pull.number) || pull.merchants.some((merchant) => openMerchants.has(merchant)) ? 0 : 1;
-	const extra = [...blamed].filter((number) => !told.some((pull) => pull.number === number));
-	return [...told.toSorted((a, b) => rank(a) - rank(b)), ...extra.map((number) => ({
-		number,
-		comment: null
-	}))];
-}
-/** Returns what to do about changes that nobody has approved, and about lost ones; empty without any. */
-function howToGoOn(looked, told, isWaiting) {
-	const loud = looked.filter(isNews);
-	const names = told.map(({ number }) => `#${number}`).join(", ");
-	const where = `No approved plan${names === "" ? "" : ` of ${names}`} shows it.`;
-	return [...loud.some(({ refusals }) => refusals.length > 0) ? [`${where} ${isWaiting ? WAITING : PROPOSE}`] : [], ...loud.some(({ lost }) => lost.length > 0) ? [AGAIN] : []];
-}
-function divide(looks, skipped, io) {
-	const out = new Set(skipped.map(({ merchant }) => merchant));
-	const openLooks = looks.filter(({ plan }) => !out.has(plan.merchant));
-	const due = openLooks.filter(({ plan }) => plan.changes.length > 0);
-	const missing = withoutPasswords(due.map(({ plan }) => ({
-		plan,
-		passwords: []
-	})), io);
-	const unready = new Set(missing.map(({ merchant }) => merchant));
-	return {
-		due: due.filter(({ plan }) => !unready.has(plan.merchant)),
-		left: [...skipped, ...missing.map(failedOutcome)],
-		unready,
-		unchanged: openLooks.filter(({ plan }) => plan.changes.length === 0).map(({ plan: { merchant } }) => ({
-			merchant,
-			status: "unchanged",
-			reasons: []
-		}))
-	};
-}
-/** Returns the files of a commit; `null` if they cannot be read, or without a commit. */
-async function filesAt({ statesAt }, commit) {
-	if (commit === null) return null;
-	try {
-		return await statesAt(commit);
-	} catch (error) {
-		if (error instanceof ActionError) return null;
-		throw error;
-	}
-}
-var UNREAD$1, UNMADE, BROKEN_FILES, WAITING, PROPOSE, AGAIN;
 var init_run_apply_merged = __esmMin((() => {
 	init_approval();
 	init_cancellation();
-	init_passwords();
-	init_reporter();
-	init_run_apply();
 	init_io();
-	init_write_journal();
-	init_file_errors();
 	init_session();
-	init_rule_locations();
-	init_show_plans();
-	init_text();
-	init_apply_run();
-	init_judge_merchant();
-	init_record_apply();
-	init_waiting_changes();
-	init_machine_formats();
-	init_style();
-	init_failure_text();
-	init_git_refs();
+	init_contradicted_plans();
+	init_apply_decision();
+	init_apply_due();
+	init_apply_page();
+	init_covered_plans();
+	init_merged_files();
+	init_record_end();
+	init_report_end();
+	init_run_outcomes();
+	init_show_covered();
 	init_action_context();
 	init_action_error();
-	init_action_log();
-	init_github_api();
 	init_open_repository();
-	init_last_pull();
 	init_merged_pulls();
-	init_annotations();
-	init_apply_coverage();
-	init_apply_page();
 	init_commit_status();
-	init_covered_merchants();
-	init_entry_places();
 	init_load_and_plan();
-	init_publish_plan();
 	init_secret_policy();
-	UNREAD$1 = "unread";
-	UNMADE = "unmade";
-	BROKEN_FILES = "Files have errors: their merchants are left as they are.";
-	WAITING = "Unreviewed changes wait: review them below, and approve the waiting job of this run.";
-	PROPOSE = "Open a pull request that touches the merchant's file, even if only by a comment: its plan shows what is new.";
-	AGAIN = "To make a lost change, propose it again in a new pull request. To leave it as it is, merge one that touches the merchant's file, even by a comment only; until then the nightly issue lists it.";
 }));
 
 // src/edit/adopt/entry-values.ts
@@ -59686,17 +60787,17 @@ var init_entry_values = __esmMin((() => {
 function adoptMembers(declared, input) {
 	const { live, unwritable, wants } = input;
 	const isShared = sharedAddresses([...live, ...input.ignoredLive]);
-	const { matched, gone, leftovers, former } = withNewAddresses(matchDeclared$1(declared, isShared, input), isShared, input);
+	const { matched, gone, leftovers, formers } = withNewAddresses(matchDeclared$1(declared, isShared, input), isShared, input);
 	const listed = /* @__PURE__ */ new Set([
 		...matched.values(),
 		...leftovers,
-		...former
+		...[...formers.values()].flat()
 	]);
 	const { adds, ignores, mentions } = divideUnlisted(live.filter((member) => !listed.has(member)), matched, isShared, input);
 	const emails = newEmails(matched, input);
 	const edits = [
 		...[...matched].flatMap(([member, entry]) => {
-			const fields = memberUpdate(member, entry, {
+			const fields = memberUpdate(member, withFormerRoles(entry, formers.get(member) ?? []), {
 				isShared: isShared(entry),
 				email: emails.get(member)
 			}, input);
@@ -59760,11 +60861,21 @@ function matchDeclared$1(declared, isShared, { live, now, file, ignored, unwrita
 		leftovers
 	};
 }
+/** Adds the roles of memberships of previous addresses, which are the ones that give access until the new one is accepted. */
+function withFormerRoles(live, formers) {
+	const inForce = formers.filter(({ status }) => status === "accepted");
+	if (live.status === "accepted" || inForce.length === 0) return live;
+	return {
+		...live,
+		roles: [...new Set([live, ...inForce].flatMap(({ roles }) => roles))]
+	};
+}
 /** Adds the entries without a member whose person is probably live under another address, and leaves out former members. */
 function withNewAddresses({ matched, gone, leftovers }, isShared, { live, ignored }) {
 	const claimed = /* @__PURE__ */ new Set([...matched.values(), ...leftovers]);
 	const unlisted = live.filter((member) => !claimed.has(member));
-	const former = [...formerMembers([...matched.keys()], unlisted).values()].flat();
+	const formers = formerMembers([...matched.keys()], unlisted);
+	const former = [...formers.values()].flat();
 	const people = unlisted.flatMap((member) => {
 		const address = addressOf$1(member);
 		const isPerson = isServiceAccount(member) === false && !isExpired(member) && !isShared(member);
@@ -59789,7 +60900,7 @@ function withNewAddresses({ matched, gone, leftovers }, isShared, { live, ignore
 		matched: new Map([...matched, ...pairs.map(({ from, to }) => [to.entry, from.member])]),
 		gone: gone.filter((entry) => !paired.has(entry)),
 		leftovers,
-		former
+		formers
 	};
 }
 /** Returns the live member that stands best for an entry that matches several, or is pinned to none. */
@@ -60409,7 +61520,7 @@ function roleEdits({ role, fields }, files) {
 	const otherEdits = Object.entries(rest).flatMap(([key, value]) => setOrRemove(raw, origin, key, value, about));
 	const renamedAdjustment = adjusted !== void 0 && fields.name !== void 0 ? setOrRemove(files.main, adjusted, "name", fields.name, about) : [];
 	if (permissions === void 0) return [...otherEdits, ...renamedAdjustment];
-	const written = listOf$1(valueAt(raw?.fields, [...origin.path, "permissions"]));
+	const written = listOf(valueAt(raw?.fields, [...origin.path, "permissions"]));
 	const adjustments = adjustEdits(role, written, permissions, files);
 	if (adjusted !== void 0) return [
 		...otherEdits,
@@ -60494,7 +61605,7 @@ function memberEdits({ member, fields }, files) {
 	changeFields(entries, fields, change);
 	const fresh = {
 		...pinEntries(entries, ownEntries, fields.id, change),
-		...fields.grants !== void 0 && grantEdits(fields.grants, entries, ownEntries, change)
+		...fields.grants !== void 0 && grantEdits(withPreviousNames(fields.grants, files), entries, ownEntries, change)
 	};
 	if (Object.keys(fresh).length === 0) return edits;
 	return [...edits, append("members", {
@@ -60522,7 +61633,7 @@ function grantEdits(grants, entries, ownEntries, change) {
 	const granting = entries.filter(({ fields }) => Object.hasOwn(fields, "roles"));
 	const taker = ownEntries.findLast((entry) => granting.includes(entry)) ?? ownEntries.at(-1);
 	for (const entry of granting) {
-		const written = listOf$1(entry.fields["roles"]);
+		const written = listOf(entry.fields["roles"]);
 		const kept = keptGrants(written, grants);
 		const newGrants = entry === taker ? [...kept, ...grants.add] : kept;
 		if (newGrants.length === written.length && newGrants.every((item, index) => item === written[index])) continue;
@@ -60533,6 +61644,24 @@ function grantEdits(grants, entries, ownEntries, change) {
 	if (taker === void 0) return { roles: grants.add };
 	change(taker, ["roles"], grants.add);
 	return {};
+}
+/** Adds the previous names of declared roles, by which a file may grant them, too. */
+function withPreviousNames(grants, { all }) {
+	const renamed = [...renamedRoles(all.flatMap(({ roles }) => roles))];
+	if (renamed.length === 0) return grants;
+	const { remove, unend, begin, rename } = grants;
+	const words = (names) => [...names, ...renamed.flatMap(([former, name]) => names.includes(name) ? former : [])];
+	const formerNames = renamed.flatMap(([former, name]) => {
+		const word = rename.get(name);
+		return word === void 0 ? [] : [[former, word]];
+	});
+	return {
+		...grants,
+		remove: words(remove),
+		unend: words(unend),
+		begin: words(begin),
+		rename: new Map([...rename, ...formerNames])
+	};
 }
 function keptGrants(written, { remove, unend, begin, rename }) {
 	const seen = /* @__PURE__ */ new Set();
@@ -60562,6 +61691,7 @@ function withDates({ from, until, ...grant }, isUnended, isBegun) {
 }
 var init_adoption_edits = __esmMin((() => {
 	init_member();
+	init_raw_file();
 	init_person();
 	init_values();
 	init_entry_texts();
@@ -60742,7 +61872,7 @@ var merchant_schema_default = {
 				},
 				"reinvite": {
 					"title": "Invite again",
-					"description": "Whether the expired invitation of a listed member is renewed: true, false, or for a period after the last commit that changed the entry, after which the plan only warns. Outside git, it is always renewed.",
+					"description": "Whether the expired invitation of a listed member is renewed: true, false, or for a period after the last commit that changed the entry, after which the plan only warns. Outside git, a period never ends.",
 					"default": { "for": "30d" },
 					"examples": [{ "for": "30d" }],
 					"anyOf": [{ "type": "boolean" }, {
@@ -60757,7 +61887,7 @@ var merchant_schema_default = {
 						"required": ["for"],
 						"additionalProperties": false,
 						"title": "Renewal period",
-						"description": "How long expired invitations of a listed member are renewed.",
+						"description": "For how long after the entry's last change expired invitations of a listed member are renewed.",
 						"examples": [{ "for": "30d" }]
 					}]
 				},
@@ -60841,7 +61971,7 @@ var merchant_schema_default = {
 				},
 				"max_gains": {
 					"title": "Most gains",
-					"description": "How many people one apply may newly give what a key names: \"sensitive\" for all sensitive permissions, a permission or a pattern such as \"payouts_*\", or the name or id of a role. A count, or a share of the members such as 5%, which allows at least 10 (0% allows none); or { at_most: 5%, reach: true } to count also those who could newly give it to themselves. Unless it is listed, at most 10 people or 5%, whichever is more, may gain sensitive permissions, not counting new members in the merchant's own file, and at most 2 may become owners, and 2 administrators. {} turns these defaults off.",
+					"description": "Maximum number of people who may newly gain, in one apply, what a key names: \"sensitive\" for all sensitive permissions, a permission or a pattern such as \"payouts_*\", or the name or id of a role. A count, or a share of the members such as 5%, which allows at least 10 (0% allows none); or { at_most: 5%, reach: true } to count also those who could newly give it to themselves. If \"sensitive\" is not listed, at most 10 people or 5%, whichever is more, may gain sensitive permissions, not counting new members in the merchant's own file, and at most 2 may become owners, and 2 administrators. {} turns these defaults off.",
 					"examples": [{
 						"sensitive": "5%",
 						"payouts_*": 2,
@@ -60958,7 +62088,7 @@ var merchant_schema_default = {
 					"type": "array",
 					"items": {
 						"type": "string",
-						"pattern": "^(?:max-removals=[0-9]+|max-gains=.+:[0-9a-f]{12}|protect=.+|min-holders=.+:[0-9]+|run-removals=[0-9]+|run-gains=.+:[0-9a-f]{12}|changed-addresses=[0-9]+|self-lockout=.+)@[0-9a-f]{12,32}$"
+						"pattern": "^(?:run-removals=[0-9]+|run-gains=.+:[0-9a-f]{12}|changed-addresses=[0-9]+|self-lockout=.+|max-removals=[0-9]+|max-gains=.+:[0-9a-f]{12}|protect=.+|min-holders=.+:[0-9]+)@[0-9a-f]{12,32}$"
 					}
 				}
 			},
@@ -61109,7 +62239,7 @@ var merchant_schema_default = {
 					"properties": {
 						"assign": {
 							"title": "Assign roles",
-							"description": "Permissions to give a role to a member.",
+							"description": "Permissions that let their holders give roles to members.",
 							"default": ["members_create", "members_update"],
 							"examples": [["members_create"]],
 							"type": "array",
@@ -61126,7 +62256,7 @@ var merchant_schema_default = {
 						},
 						"edit": {
 							"title": "Edit roles",
-							"description": "Permissions to change what a custom role grants.",
+							"description": "Permissions that let their holders change what a custom role grants.",
 							"default": ["roles_update"],
 							"examples": [["roles_update"]],
 							"type": "array",
@@ -61143,7 +62273,7 @@ var merchant_schema_default = {
 						},
 						"create": {
 							"title": "Create roles",
-							"description": "Permissions to create a role.",
+							"description": "Permissions that let their holders create roles.",
 							"default": ["roles_create"],
 							"examples": [["roles_create"]],
 							"type": "array",
@@ -61302,7 +62432,7 @@ var merchant_schema_default = {
 						"required": ["member", "cannot"],
 						"additionalProperties": false,
 						"title": "A member cannot",
-						"description": "Denies these permissions to the member.",
+						"description": "Lists permissions that the member must not have.",
 						"examples": [{
 							"member": "bob@example.com",
 							"cannot": ["refunds_create"]
@@ -61655,7 +62785,7 @@ var merchant_schema_default = {
 		},
 		"leavers": {
 			"title": "Leavers",
-			"description": "People who leave. From then on, the address has no membership or invitation, whatever else any file declares, even under members or ignore. Guards apply. If an address has several entries, the earliest counts.",
+			"description": "People who leave, and when. From then on, the address has no membership or invitation, whatever else any file declares, even under members or ignore. Guards apply. If an address has several entries, the earliest counts.",
 			"default": [],
 			"examples": [[{
 				"email": "karim@example.com",
@@ -61788,7 +62918,7 @@ var rolecall_schema_default = {
 		},
 		"run": {
 			"title": "Limits of a run",
-			"description": "Limits over all merchants of a run, of two or more, besides the guards of each.",
+			"description": "Limits across all merchants of a run with two or more merchants, in addition to the guards of each.",
 			"examples": [{
 				"max_removals": "5%",
 				"max_gains": { "sensitive": "5%" }
@@ -61796,8 +62926,8 @@ var rolecall_schema_default = {
 			"type": "object",
 			"properties": {
 				"max_removals": {
-					"title": "Most removals of a run",
-					"description": "How many members, over all merchants, one run may remove or take a role from: a count, or a share of the members such as 5%, which allows at least 20 (0% allows none).",
+					"title": "Maximum removals of a run",
+					"description": "Maximum number of members, across all merchants, that one run may remove or take a role from: a count, or a share of the members such as 5%, which allows at least 20 (0% allows none).",
 					"default": "5%",
 					"examples": ["5%", 30],
 					"anyOf": [{
@@ -61809,8 +62939,8 @@ var rolecall_schema_default = {
 					}]
 				},
 				"max_gains": {
-					"title": "Most gains of a run",
-					"description": "How many people, over all merchants, one run may newly give what a key names, as in guards.max_gains. A share of the members allows at least 20 (0% allows none).",
+					"title": "Maximum gains of a run",
+					"description": "Maximum number of people, across all merchants, who may newly gain in one run what a key names, as in guards.max_gains. A share of the members allows at least 20 (0% allows none).",
 					"default": { "sensitive": "5%" },
 					"examples": [{
 						"sensitive": "5%",
@@ -61857,7 +62987,7 @@ var rolecall_schema_default = {
 		},
 		"sensitive": {
 			"title": "Sensitive permissions",
-			"description": "Globs over the permissions that max_gains means by \"sensitive\" and that outputs point out as a risk; one with ! excludes what others match. The default matches control over access, keys, the account and money.",
+			"description": "Globs over the permissions that max_gains calls \"sensitive\" and that outputs report as risks; one with ! excludes what others match. The default matches control over access, keys, the account and money.",
 			"default": ["*{member,role,key,owner,merchant,payout,bank_account,refund}*", "!*[._:-]{view,read,readonly,list,get,export}"],
 			"examples": [[
 				"payouts_*",
@@ -61879,7 +63009,7 @@ var rolecall_schema_default = {
 		},
 		"permissions": {
 			"title": "Permissions",
-			"description": "Permissions that exist, although they look like a typing error: no live role has them, and another one has nearly the same name.",
+			"description": "Permissions that exist although they look like typing errors: no live role has them, and another permission has nearly the same name.",
 			"default": [],
 			"examples": [["tip_edit"]],
 			"type": "array",
@@ -61927,7 +63057,7 @@ function innerAt(schema, segment) {
 }
 function formsOf(schema) {
 	const forms = fieldsOf(schema)["anyOf"];
-	return forms === void 0 ? [schema] : listOf$1(forms).flatMap(formsOf);
+	return forms === void 0 ? [schema] : listOf(forms).flatMap(formsOf);
 }
 var init_json_schema_keys = __esmMin((() => {
 	init_values();
@@ -62479,12 +63609,12 @@ function blockScalarRange({ offset, props, source }) {
 function blockEntries(block, value) {
 	const items = block.items;
 	const isSeq = block.type === "block-seq";
-	return items.filter(({ start, key, sep, value: inner }) => isSeq ? inner !== void 0 || start.some(({ type }) => type === "seq-item-ind") : key || sep || inner).map((item, index) => isSeq ? itemOf(item, listOf$1(value)[index]) : pairOf(item, value));
+	return items.filter(({ start, key, sep, value: inner }) => isSeq ? inner !== void 0 || start.some(({ type }) => type === "seq-item-ind") : key || sep || inner).map((item, index) => isSeq ? itemOf(item, listOf(value)[index]) : pairOf(item, value));
 }
 function flowEntries(token, isMap, value) {
 	return token.items.filter(({ key, sep, value: inner }) => key || sep || inner).map((item, index) => {
 		if (isMap) return pairOf(item, value);
-		if (!item.sep) return itemOf(item, listOf$1(value)[index]);
+		if (!item.sep) return itemOf(item, listOf(value)[index]);
 		const { start, end, slot } = pairOf(item, {});
 		return {
 			key: null,
@@ -62493,7 +63623,7 @@ function flowEntries(token, isMap, value) {
 			end,
 			colon: true,
 			node: makeNode("opaque", start, end, {
-				value: listOf$1(value)[index],
+				value: listOf(value)[index],
 				flow: true
 			})
 		};
@@ -62833,7 +63963,7 @@ function listChange(node, value, path) {
 	const changed = /* @__PURE__ */ new Map();
 	const removed = /* @__PURE__ */ new Set();
 	const added = /* @__PURE__ */ new Map();
-	const before = listOf$1(node.value);
+	const before = listOf(node.value);
 	for (const { same, from, count, items } of alignLists(before, value)) {
 		for (let index = 0; index < count; index++) {
 			const [inner, target] = [node.entries[from + index]?.node, items[index]];
@@ -63028,7 +64158,7 @@ function spliceFlowValue(splices, place, change, style) {
 	}
 	splices.deletions.push(...flowSplices.deletions);
 	splices.insertions.push(...flowSplices.insertions);
-	if (node.kind === "seq") updateNote(splices, entry, listOf$1(change.value), print);
+	if (node.kind === "seq") updateNote(splices, entry, listOf(change.value), print);
 }
 /** Fills an empty list or mapping, as if it had not been there. */
 function fillEmpty(splices, place, change, style) {
@@ -63060,7 +64190,7 @@ function unfold(splices, place, change, style) {
 /** Updates the comment behind a list in brackets if it says what its items are called. */
 function updateNote(splices, { node }, items, style) {
 	const { text } = splices;
-	const [before, after] = [noteOn(listOf$1(node.value), style), noteOn(items, style)];
+	const [before, after] = [noteOn(listOf(node.value), style), noteOn(items, style)];
 	const rest = restOfLine(text, node.end);
 	if (before === null ? rest.trim() !== "" : rest.trim() !== `# ${before}`) return;
 	if (before === after) return;
@@ -63269,7 +64399,7 @@ function applied(value, tree, path) {
 	if (tree.set !== void 0) return tree.set;
 	if (tree.children.size === 0 && tree.added.length === 0) return value;
 	const isAbsent = value === void 0 || value === null;
-	if (Array.isArray(value) || isAbsent && tree.added.length > 0) return appliedToList(listOf$1(value), tree, path);
+	if (Array.isArray(value) || isAbsent && tree.added.length > 0) return appliedToList(listOf(value), tree, path);
 	if (tree.added.length > 0 || !isAbsent && typeof value !== "object") throw new EditRefused("missing", path);
 	const fields = new Map(Object.entries(value ?? {}));
 	for (const [key, child] of tree.children) {
@@ -63469,7 +64599,7 @@ function settleShared(wantedEdits, including) {
 	}
 	const texts = [...conflicts.values()].map(({ one: { file, about }, agreeing }) => {
 		const disagreeing = [...including.get(file) ?? []].filter((code) => !agreeing.has(code));
-		return `${someOf([...agreeing])}: ${about} stays as it is: ${file} is shared with ${someOf(disagreeing)}, where it would change as well. To adopt it, move it to the merchants' own files, and pull again.`;
+		return `${someOf([...agreeing])}: ${about} stays as it is: ${file} is shared with ${someOf(disagreeing)}, where the change would apply as well. To adopt it, move it to the merchants' own files, and pull again.`;
 	});
 	return {
 		edits,
@@ -63481,23 +64611,60 @@ function someOf(codes) {
 	if (codes.length <= 4) return codes.join(", ");
 	return `${codes.slice(0, 3).join(", ")} and ${counted(codes.length - 3, "merchant")} more`;
 }
-/** Selects the edits for what happened at the service, of these causes. */
-function ofDrift({ plan, changes }, causes) {
-	const outside = plan.changes.filter((_, index) => {
+/** Returns what to adopt of a merchant for what happened at the service, of these causes. */
+function ofDrift(planned, { plan, changes }, causes) {
+	const isOutside = (index) => {
 		const { event = null, cause = "unknown" } = changes[index] ?? {};
 		return event !== null && causes.includes(cause);
-	});
+	};
+	const outside = plan.changes.filter((_, index) => isOutside(index));
+	const others = plan.changes.filter((_, index) => !isOutside(index));
 	const ids = new Set(outside.flatMap(({ kind, id }) => kind === "delete" ? id ?? [] : []));
 	const names = new Set(outside.flatMap(({ kind, resource, name }) => kind === "delete" ? [] : `${resource} ${name.toLowerCase()}`));
-	return (edit) => {
+	const isNamed = (member) => addressesOfPerson(member).some((address) => names.has(`member ${address}`));
+	const suspended = new Set(others.flatMap(({ reason, name }) => reason === "suspended" ? name : []));
+	const wants = (edit) => {
 		switch (edit.kind) {
 			case "update-role":
 			case "remove-role": return names.has(`role ${edit.role.name.toLowerCase()}`);
 			case "update-member":
-			case "remove-member": return names.has(`member ${edit.member.email.toLowerCase()}`);
+				if (edit.fields.suspended === null && suspended.has(edit.member.email)) return false;
+				return isNamed(edit.member);
+			case "remove-member": return isNamed(edit.member);
 			case "stop-renewal": return false;
 			default: return ids.has(edit.id);
 		}
+	};
+	return {
+		planned: {
+			...planned,
+			live: liveAfter(planned.live, others)
+		},
+		wants
+	};
+}
+/** Returns a live state after new roles and updates of a plan, so that adopting it keeps what these bring. */
+function liveAfter(live, changes) {
+	const images = /* @__PURE__ */ new Map();
+	for (const change of changes) {
+		if (change.kind !== "update") continue;
+		const { id, before, after } = change;
+		images.set(id, imageWithParts(images.get(id) ?? before, after, new Set(updateParts(change))));
+	}
+	const newId = (name) => `new ${name}`;
+	const created = changes.flatMap((change) => change.resource === "role" && change.kind === "create" ? liveRoleOf(change.after, newId(change.name)) : []);
+	const roles = live.roles.map((role) => {
+		const image = images.get(role.id);
+		return image && "permissions" in image ? liveRoleOf(image, role.id) : role;
+	});
+	const members = live.members.map((member) => {
+		const image = images.get(member.id);
+		return image && "roles" in image ? liveMemberWith(member, image, ({ id, name }) => id ?? newId(name)) : member;
+	});
+	return {
+		...live,
+		roles: [...roles, ...created],
+		members
 	};
 }
 var init_adopt_planned = __esmMin((() => {
@@ -63505,7 +64672,11 @@ var init_adopt_planned = __esmMin((() => {
 	init_adoption_edits();
 	init_find_unwritable();
 	init_edit_yaml();
+	init_change_parts();
+	init_member();
+	init_role();
 	init_raw_file();
+	init_person();
 	init_fast_yaml();
 	init_to_value();
 	init_json_text();
@@ -63616,7 +64787,7 @@ async function ownIssue({ github, scope }) {
 	const [author, issues] = [await github.viewer(), await github.issues(LABEL)];
 	return issues.filter((issue) => issue.author === author && issue.body.startsWith(marker)).toSorted((a, b) => Number(b.open) - Number(a.open) || b.number - a.number)[0] ?? null;
 }
-async function close({ github, scope, event }, issue, edit, text = "Every merchant was read, and nothing differs anymore.") {
+async function close({ github, scope, event }, issue, edit, text = "Every merchant was read, and nothing differs any longer.") {
 	if (issue === null || !issue.open) return null;
 	const body = [
 		markerOf("drift", scope),
@@ -63852,12 +65023,12 @@ function renderIssue(page, { drifts, adopt, complete }, seen, size) {
 	const unread = complete ? [] : [UNREAD];
 	const ways = (long) => {
 		const patched = long && adopt !== null && adopt !== "";
-		const keepLive = adopt === null ? "merge this pull request, which adopts what changed outside git." : `change the files in a pull request: \`rolecall pull\` does it${patched ? ", with the patch below" : ""}.`;
+		const keepLive = adopt === null ? "merge this pull request, which adopts what changed outside git." : `change the files in a pull request, with \`rolecall pull\`${patched ? " or the patch below" : ""}.`;
 		const lines = [
 			...unread,
 			...drifted.length === 0 || causes.size === 1 && causes.has("due") ? [] : [`**Keep the live state:** ${keepLive}`, "**Keep the files:** run the apply workflow by hand with the scope `all`, and approve what waits. This reverts the differences."],
 			...isRefused ? ["**What an apply refused or lost:** propose the intended state in a new pull request, or run the apply workflow by hand and approve what waits. To leave a lost change as it is, merge a pull request that touches the merchant's file."] : [],
-			...causes.has("due") ? [`**What is due:** the nightly \`due\` run or the next apply of the merchant makes it${isRefused ? ", except what is refused above." : "; no review is needed."}`] : []
+			...causes.has("due") ? [`**What is due:** the nightly \`due\` run or the next apply of the merchant does it${isRefused ? ", except for what is refused above." : "; no review is needed."}`] : []
 		];
 		return [
 			"### What to do",
@@ -63904,10 +65075,7 @@ function withoutMissing(drift) {
 function adoptingPatches(planned, drifts, project, now) {
 	const wanted = planned.flatMap((plan, index) => {
 		const drift = drifts[index];
-		return drift === void 0 ? [] : [{
-			planned: plan,
-			wants: ofDrift(drift, ["outside-git", "unknown"])
-		}];
+		return drift === void 0 ? [] : ofDrift(plan, drift, ["outside-git", "unknown"]);
 	});
 	return adoptPlanned(wanted, project, now).patches;
 }
@@ -63971,7 +65139,7 @@ function descriptor({ code, severity, summary }) {
 	return {
 		id: code,
 		shortDescription: { text: plain(summary) },
-		help: { text: plain(`${summary} The rule ${code} is in the reference of the file language.`) },
+		help: { text: plain(`${summary} The reference of the file format describes the rule ${code}.`) },
 		defaultConfiguration: { level: severity }
 	};
 }
@@ -67492,20 +68660,45 @@ var init_utils = __esmMin((() => {
 }));
 
 // src/action/github/pull-query.ts
-/** Returns a query for pull requests with their reviews, and who of the authors may push. */
+/**
+* Returns a query for pull requests with their opinions, and who of the authors may push. Comments are none, of which anybody
+* can submit any number.
+*/
 function pullsQuery(numbers) {
-	return `query ($owner: String!, $repo: String!) {
+	return `query ($owner: String!, $repo: String!, $reviews: String, $dismissals: String) {
   repository(owner: $owner, name: $repo) { ${numbers.map((number) => `p${number}: pullRequest(number: ${number}) { ...pull }`).join(" ")} }
 }
 fragment pull on PullRequest {
   number state headRefOid baseRefName mergedAt mergeCommit { oid }
-  reviews(last: 100) {
+  reviews(last: 100, before: $reviews, states: [APPROVED, CHANGES_REQUESTED, DISMISSED]) {
+    pageInfo { hasPreviousPage startCursor }
     nodes { databaseId author { login } state submittedAt authorCanPushToRepository commit { oid } }
   }
-  timelineItems(last: 100, itemTypes: [REVIEW_DISMISSED_EVENT]) {
+  timelineItems(last: 100, before: $dismissals, itemTypes: [REVIEW_DISMISSED_EVENT]) {
+    pageInfo { hasPreviousPage startCursor }
     nodes { ... on ReviewDismissedEvent { createdAt previousReviewState review { databaseId } } }
   }
 }`;
+}
+/** Returns the variables that ask for what is before the lists of a pull request; `null` if nothing is. */
+function earlierPage({ reviews: { pageInfo: reviews }, timelineItems: { pageInfo: dismissals } }) {
+	if (!reviews.hasPreviousPage && !dismissals.hasPreviousPage) return null;
+	return {
+		reviews: reviews.startCursor,
+		dismissals: dismissals.startCursor
+	};
+}
+/** Returns a pull request with its lists preceded by those of an earlier page. */
+function withEarlier(data, earlier) {
+	const joined = (page, before) => ({
+		nodes: [...before.nodes, ...page.nodes],
+		pageInfo: before.pageInfo
+	});
+	return {
+		...data,
+		reviews: joined(data.reviews, earlier.reviews),
+		timelineItems: joined(data.timelineItems, earlier.timelineItems)
+	};
 }
 /** Converts a pull request from GitHub's form. */
 function forgePull(data) {
@@ -67526,7 +68719,7 @@ function forgeReview({ databaseId, author, state, submittedAt, authorCanPushToRe
 	return {
 		id: databaseId,
 		author: author?.login ?? "",
-		opinion: opinion === "APPROVED" ? "approved" : opinion === "CHANGES_REQUESTED" ? "rejected" : "none",
+		opinion: opinion === "APPROVED" ? "approved" : "rejected",
 		submittedAt: Date.parse(submittedAt ?? ""),
 		dismissedAt: isDismissed ? Date.parse(dismissal?.createdAt ?? "") : null,
 		commit: commit?.oid ?? null,
@@ -67544,7 +68737,7 @@ var init_pull_query = __esmMin((() => {
 
 // src/action/github/retry-request.ts
 /**
-* Retries a request after rate limits, and a repeatable one after server errors, within a limited number of attempts and
+* Retries a request after rate limits, and a repeatable one after server errors and unreadable responses, within a limited number of attempts and
 * a limited time. `refusalOf` extracts the response from an error of `send`.
 */
 async function withRetries(send, refusalOf, repeatable, effects) {
@@ -67563,6 +68756,7 @@ async function withRetries(send, refusalOf, repeatable, effects) {
 }
 function waitingText(status, ms) {
 	const seconds = `${(ms / 1e3).toFixed(0)} s`;
+	if (status < 300) return `GitHub's response could not be read; the request is retried in ${seconds}.`;
 	if (status < 500) return `GitHub asks to wait ${seconds} (${status}).`;
 	return `GitHub returned ${status}; the request is retried in ${seconds}.`;
 }
@@ -67584,7 +68778,7 @@ function waitFor({ status, headers, message }, repeatable, attempt, now) {
 		if (SECONDARY_LIMIT.test(message)) return SECONDARY_WAIT_MS * 2 ** (attempt - 1);
 		return status === 429 ? SECONDARY_WAIT_MS : null;
 	}
-	return status >= 500 && repeatable ? FAILURE_WAIT_MS * 2 ** (attempt - 1) : null;
+	return (status >= 500 || status < 300) && repeatable ? FAILURE_WAIT_MS * 2 ** (attempt - 1) : null;
 }
 var MAX_ATTEMPTS, MAX_WAIT_MS, MAX_TOTAL_WAIT_MS, SECONDARY_WAIT_MS, FAILURE_WAIT_MS, SECONDARY_LIMIT;
 var init_retry_request = __esmMin((() => {
@@ -67609,7 +68803,8 @@ function connectGithub({ token, apiUrl, owner, repo, run }, effects) {
 	octokit.hook.wrap("request", async (request, options) => {
 		const repeatable = /^(GET|PATCH)$/.test(options.method) || /\/graphql$|\/statuses\//.test(options.url);
 		try {
-			const response = await withRetries(async () => request(options), refusalOf, repeatable, effects);
+			const send = async () => readable(await request(options));
+			const response = await withRetries(send, refusalOf, repeatable, effects);
 			const date = Date.parse(String(response.headers.date));
 			if (!Number.isNaN(date)) forgeTime = Math.max(date, forgeTime ?? date);
 			return response;
@@ -67629,6 +68824,25 @@ function connectGithub({ token, apiUrl, owner, repo, run }, effects) {
 	const pages = {
 		...here,
 		per_page: PER_PAGE
+	};
+	const queriedPulls = async (numbers, before = {
+		reviews: null,
+		dismissals: null
+	}) => {
+		const { repository } = await octokit.graphql(pullsQuery(numbers), {
+			...here,
+			...before
+		}).catch(withoutUnknown);
+		return Object.values(repository ?? {}).flatMap((pull) => pull ?? []);
+	};
+	const withAllOpinions = async (pull) => {
+		let whole = pull;
+		for (let before = earlierPage(whole); before !== null; before = earlierPage(whole)) {
+			const [earlier] = await queriedPulls([pull.number], before);
+			if (earlier === void 0) return whole;
+			whole = withEarlier(whole, earlier);
+		}
+		return whole;
 	};
 	let viewer;
 	return {
@@ -67678,8 +68892,7 @@ function connectGithub({ token, apiUrl, owner, repo, run }, effects) {
 			const pulls = [];
 			for (let from = 0; from < numbers.length; from += MAX_PULLS) {
 				const batch = numbers.slice(from, from + MAX_PULLS);
-				const { repository } = await octokit.graphql(pullsQuery(batch), here).catch(withoutUnknown);
-				pulls.push(...Object.values(repository ?? {}).flatMap((pull) => pull === null ? [] : forgePull(pull)));
+				for (const pull of await queriedPulls(batch)) pulls.push(forgePull(await withAllOpinions(pull)));
 			}
 			return pulls;
 		},
@@ -67844,6 +69057,12 @@ function refusalOf(error) {
 		headers: response?.headers ?? {},
 		message: error.message
 	};
+}
+/** Rejects a response that announces JSON and has none, such as one that was cut off: Octokit returns its text. */
+function readable(response) {
+	const { status, headers, data } = response;
+	if (typeof data !== "string" || !/json/i.test(String(Object(headers)["content-type"]))) return response;
+	throw Object.assign(/* @__PURE__ */ new Error("the response could not be read"), { status });
 }
 function messageOf(error) {
 	return error instanceof Error ? error.message : String(error);

@@ -87,6 +87,13 @@ describe("who, of one merchant's file", () => {
     expect(stdout).toMatch(/^Shift Lead: 2 people at MCA\n/);
   });
 
+  test("is and why find a member by a previous address", async () => {
+    await put({ "access/a.yaml": SHOP.replace("email: bob@", "previously: Old@example.com\n    $&") });
+    expect((await who("is", "old@example.com")).stdout).toMatch(/^bob@example\.com: 1 role at MCA\n/);
+    const why = await rolecall(["why", "old@example.com", "can", "refunds_create"], { cwd, now });
+    expect(why.stdout).toMatch(/^bob@example\.com can refunds_create/);
+  });
+
   test("is shows everything of a member, also what has ended", async () => {
     expect((await who("is", "cy@example.com")).stdout).toMatchInlineSnapshot(`
       "cy@example.com: 2 roles at MCA

@@ -45,6 +45,7 @@ export function declaredSnapshot(desired: DesiredState, now: number): AccessSnap
         return {
           name: email,
           email,
+          previousAddresses: member.previously ?? [],
           id,
           status: "declared",
           rolesKnown: !isWithoutRoles(member),
@@ -105,6 +106,7 @@ export function liveSnapshot(
         return {
           name,
           email,
+          previousAddresses: entry?.previously ?? [],
           id,
           // Only a plan invites.
           status: status === "invited" ? "unknown" : status,

@@ -229,13 +229,16 @@ function byMemberAndMerchant(
   );
 }
 
-/** Returns a matcher of members by their address, id or a glob. */
+/** Returns a matcher of members by their address, a previous address, an id or a glob. */
 function memberMatcher(
   pattern: string,
   matches: GlobMatch,
-): (member: Pick<SnapshotMember, "name" | "id">) => boolean {
+): (member: Pick<SnapshotMember, "name" | "id" | "previousAddresses">) => boolean {
   const isMeant = nameMatcher(pattern, matches);
-  return ({ name, id }) => isMeant(name) || (id !== null && isMeant(id));
+  return ({ name, id, previousAddresses }) =>
+    isMeant(name) ||
+    (id !== null && isMeant(id)) ||
+    (isLiteralGlob(pattern) && previousAddresses.some(isMeant));
 }
 
 /** Returns a matcher of names by their text or a glob, ignoring case; matching is remembered, as names repeat. */

@@ -1,3 +1,4 @@
+import type { Failure } from "./errors.ts";
 import type { Held, ManagedProperties, MemberProperties, RoleImage } from "./field-values.ts";
 
 /** The status of a membership; `unknown` also for values that the contract does not name. */
@@ -123,4 +124,6 @@ export interface LiveState {
   readonly callerUnknown?: true;
   /** True for a test account; absent if the service does not say. */
   readonly sandbox?: boolean;
+  /** Why the service could not be asked whether it is a test account; absent if it answered. */
+  readonly sandboxFailure?: Failure;
 }

@@ -1,5 +1,4 @@
 import type { Membership } from "../model/live.ts";
-import { type CurrentMember, createCurrentMemberFinder } from "./current-member.ts";
 import { listMemberships, type MembershipFilter } from "./memberships.ts";
 import { type ConnectOptions, type OpenClient, openClient } from "./open-client.ts";
 
@@ -7,16 +6,13 @@ import { type ConnectOptions, type OpenClient, openClient } from "./open-client.
 export interface KeyUser {
   /** Lists all memberships of the key's user that a filter selects; `quick` gives up within seconds. Throws RolecallError. */
   memberships(filter?: MembershipFilter, quick?: boolean): Promise<readonly Membership[]>;
-  /** Finds the caller's membership of a merchant; never throws RolecallError. */
-  currentMember(merchant: string): Promise<CurrentMember>;
   close(): Promise<void>;
 }
 
 /** Returns what a client tells of the user of its key. */
-export function keyUserOf({ client, maxItems, emit, close }: OpenClient): KeyUser {
+export function keyUserOf({ client, maxItems, close }: OpenClient): KeyUser {
   return {
     memberships: (filter, quick) => listMemberships(client, maxItems, filter, quick),
-    currentMember: createCurrentMemberFinder(client, maxItems, emit),
     close,
   };
 }

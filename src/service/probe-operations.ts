@@ -1,4 +1,5 @@
 import type { OperationVerdict } from "../model/reports.ts";
+import { createCurrentMemberFinder, type FindCurrentMember } from "./current-member.ts";
 import type { Client } from "./http/client.ts";
 import type { Operation } from "./http/problem-details.ts";
 import { type KeyUser, keyUserOf } from "./key-user.ts";
@@ -18,6 +19,8 @@ import {
 export interface Probe extends KeyUser {
   /** Finds out which operations the key may use at a merchant, without changing anything. */
   probe(merchant: string, operations: ReadonlySet<Operation>): Promise<ProbedMerchant>;
+  /** Gives up within seconds; never throws RolecallError. */
+  readonly findCurrentMember: FindCurrentMember;
 }
 
 /** Connects to a service to probe a key; nothing is sent yet. Throws RolecallError for an invalid base URL. */
@@ -26,6 +29,7 @@ export function connectProbe(options: ConnectOptions): Probe {
   return {
     ...keyUserOf(opened),
     probe: (merchant, operations) => probeOperations(opened.client, merchant, operations),
+    findCurrentMember: createCurrentMemberFinder(opened.client, opened.maxItems, opened.emit, true),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { LiveMember } from "../model/live.ts";
 import type { LiveLookup, LiveReader, LiveWriter } from "../model/ports.ts";
+import { createCurrentMemberFinder, type FindCurrentMember } from "./current-member.ts";
 import { createDenialFinder, type FindDenied } from "./find-denied.ts";
 import type { Client } from "./http/client.ts";
 import { type KeyUser, keyUserOf } from "./key-user.ts";
@@ -15,6 +16,8 @@ export interface Service extends KeyUser {
   /** Lists the members of a merchant whose address begins with a text; absent: all. Throws RolecallError. */
   members(merchant: string, email?: string): Promise<readonly LiveMember[]>;
   readonly findDenied: FindDenied;
+  /** Waits for the answer like every read; never throws RolecallError. */
+  readonly findCurrentMember: FindCurrentMember;
 }
 
 /** Connects to a service with a key; nothing is sent yet. Throws RolecallError for an invalid base URL. */
@@ -22,15 +25,16 @@ export function connect(options: ConnectOptions): Service {
   const opened = openClient(options);
   const { client, maxItems, emit } = opened;
   const clientOf = clientsInTurn(client);
-  const user = keyUserOf(opened);
+  const findCurrentMember = createCurrentMemberFinder(client, maxItems, emit);
   return {
-    ...user,
-    reader: createReader(clientOf, user.currentMember, maxItems, emit),
+    ...keyUserOf(opened),
+    reader: createReader(clientOf, findCurrentMember, maxItems, emit),
     lookup: (merchant) => createLookup(clientOf(merchant), merchant),
     writer: (merchant) => createWriter(clientOf(merchant), merchant),
     members: (merchant, email) =>
       listMembers(clientOf(merchant), merchant, { maxItems, ...(email !== undefined && { email }) }),
     findDenied: createDenialFinder(clientOf),
+    findCurrentMember,
   };
 }
 

@@ -276,7 +276,7 @@ describe("the way to the service", () => {
     server.close();
     expect(stdout).toContain("✗ list roles");
     expect(stdout).toContain("? delete a member    members_delete, for apply: not tried");
-    expect(stdout).toContain("2 checks failed, 9 unknown.\n  → Try again later");
+    expect(stdout).toContain("2 checks failed, 10 unknown.\n  → Try again later");
     expect(code).toBe(1);
   });
 

@@ -109,3 +109,43 @@ test.each([
   expect(stdout).toContain("eve@example.com");
   expect(code).toBe(0);
 });
+
+describe("a service that does not answer at once", () => {
+  const LIST = { kind: "status", status: 503, operation: "memberships.list" };
+
+  test("is asked again, like for every read", async () => {
+    await open(LIVE_ACCOUNT, "environment: test");
+    await shop.control("POST", "/faults", { ...LIST, times: 4 });
+    const { code, stderr } = await shop.run(["apply", "mc1.yaml", "--yes"], { TILL: "long enough" }, 0.01);
+    expect(stderr).toContain('MC1 is declared "environment: test", but at the service it is a live account.');
+    expect(code).toBe(1);
+    expect(await shop.writes()).toEqual([]);
+  });
+
+  test("is named by a plan, and stops an apply before its first write", async () => {
+    await open(LIVE_ACCOUNT, "environment: test");
+    await shop.control("POST", "/faults", LIST);
+    const plan = await shop.run(["plan", "mc1.yaml"], {}, 0.01);
+    expect(plan.stdout.replaceAll(/\s+/g, " ")).toContain(
+      "The service did not answer whether this is a test account, as the file or the key says.",
+    );
+    expect(plan.code).toBe(0);
+    const { code, stderr } = await shop.run(["apply", "mc1.yaml", "--yes"], {}, 0.01);
+    const said = stderr.replaceAll(/\s+/g, " ");
+    expect(said).toContain(
+      'MC1 is declared "environment: test", which could not be compared with the account at the service: GET /v0.1/memberships',
+    );
+    expect(said).toContain(
+      'Run the command again later; without "environment" in the file, this is not required.',
+    );
+    expect(code).toBe(1);
+    expect(await shop.writes()).toEqual([]);
+  });
+
+  test("does not stop an apply if the file declares no environment", async () => {
+    await open(LIVE_ACCOUNT, "");
+    await shop.control("POST", "/faults", LIST);
+    expect((await shop.run(["apply", "mc1.yaml", "--yes"], {}, 0.01)).code).toBe(0);
+    expect(await shop.writes()).toHaveLength(1);
+  });
+});

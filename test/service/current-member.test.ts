@@ -82,13 +82,7 @@ describe("the member that the key belongs to", () => {
   test.each<[string, number, Handler]>([
     ["says no", 1, () => problem(403, { detail: "The API key does not belong to a user." })],
     ["does not know the question", 3, () => problem(404)],
-    ["gives a web page", 1, () => page()],
-    ["gives something else", 1, () => json({ items: [{}] })],
-    ["fails", 3, () => problem(503)],
-    ["is busy", 3, () => problem(429)],
-    ["is busy for long", 1, () => problem(429, {}, { "retry-after": "60" })],
-    ["gives half an answer", 3, () => new Response('{"items": [')],
-    ["shifts its list", 3, () => json({ items: [], total_count: 9 })],
+    ["does not implement it", 3, () => problem(501)],
   ])("stays unknown if the service %s, which is reported once and soon", async (_, attempts, memberships) => {
     const { state, asked, told, clock, reader } = await readWith(memberships);
     expect(state).toEqual({ merchant: "MC1", callerId: null, callerUnknown: true, roles: [], members: [] });
@@ -96,6 +90,35 @@ describe("the member that the key belongs to", () => {
     expect(asked).toHaveLength(attempts);
     expect(told).toHaveLength(1);
     expect(clock.slept.reduce((sum, ms) => sum + ms, 0)).toBeLessThan(2000);
+  });
+
+  test.each<[string, number, Handler]>([
+    ["gives a web page", 1, () => page()],
+    ["gives something else", 1, () => json({ items: [{}] })],
+    ["does not accept the key", 1, () => problem(401)],
+    ["fails", 10, () => problem(503)],
+    ["is busy", 20, () => problem(429)],
+    ["is busy for long", 1, () => problem(429, {}, { "retry-after": "601" })],
+    ["gives half an answer", 10, () => new Response('{"items": [')],
+    ["shifts its list", 3, () => json({ items: [], total_count: 9 })],
+  ])("is no answer if the service %s, which is asked like every read", async (_, attempts, memberships) => {
+    const { state, asked, told, reader } = await readWith(memberships);
+    expect(state).toMatchObject({ callerId: null, callerUnknown: true, members: [] });
+    expect(state.sandboxFailure?.message).toContain("memberships");
+    expect((await reader.read("MC2", [])).sandboxFailure).toEqual(state.sandboxFailure);
+    expect(asked).toHaveLength(attempts);
+    expect(told).toHaveLength(1);
+  });
+
+  test.each<[string, number, Handler]>([
+    ["asks to wait", 1, () => problem(429, {}, { "retry-after": "60" })],
+    ["is busy", 4, () => problem(429)],
+    ["fails", 4, () => problem(503)],
+  ])("is waited for if the service %s at first", async (_, times, failing) => {
+    const own = belongingTo(membership("mem_own", "MC1"));
+    const { state, told } = await readWith((seen, count) => (count <= times ? failing : own)(seen, count));
+    expect(state).toEqual({ merchant: "MC1", callerId: "mem_own", sandbox: true, roles: [], members: [] });
+    expect(told).toEqual([]);
   });
 
   test("is reported as unknown, with the missing scope", async () => {
@@ -174,6 +197,18 @@ describe("whether a merchant is a test account", () => {
     ["there is no membership", belongingTo()],
     ["memberships are refused", () => problem(403)],
   ])("is unknown where %s", async (_, memberships) => {
-    expect(await sandboxOf(memberships)).toBeUndefined();
+    const { state } = await readWith(memberships);
+    expect(state.sandbox).toBeUndefined();
+    expect(state.sandboxFailure).toBeUndefined();
+  });
+
+  test("is no answer if the service fails to filter by it, though the member is known", async () => {
+    const { state } = await readWith((seen) =>
+      seen.query.has("resource.attributes.sandbox")
+        ? problem(503)
+        : json(pageOf([membership("mem_1", "MC1", bare)], seen)),
+    );
+    expect(state).toMatchObject({ callerId: "mem_1", sandboxFailure: { code: "service-failed" } });
+    expect(state).not.toHaveProperty("callerUnknown");
   });
 });

@@ -36,6 +36,7 @@ async function permissionError(
 ): Promise<RolecallError | null> {
   const { tried, others } = operationsOf(stepsOf([...plan.changes, ...passwords]), recheck);
   try {
+    await session.checkAccount();
     const denied = await session.findDenied(others);
     if (denied.length === 0) return null;
     const deniedOperations = [...(await session.findDenied(tried)), ...denied];

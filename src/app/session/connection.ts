@@ -4,7 +4,7 @@ import { VARIABLE } from "../../kernel/values/text-schemas.ts";
 import { isThisMachine } from "../../lib/base-url.ts";
 import { normalizeServiceUrl } from "../../lib/text.ts";
 import type { Addressed, Environment } from "../../model/desired.ts";
-import { RolecallError } from "../../model/errors.ts";
+import { type Failure, RolecallError } from "../../model/errors.ts";
 import { checkKey } from "../../service/http/check-key.ts";
 import type { ProxyServer } from "../../service/http/transport.ts";
 import type { Io } from "../io/io.ts";
@@ -154,13 +154,26 @@ function agreedEnvironment(state: Addressed, key: string, keySource: string): En
 
 /**
  * Throws RolecallError if the service says that a merchant is of another environment than its file or its key; `sandbox` is
- * true for a test account, and absent if the service does not say.
+ * true for a test account, and absent if the service does not say. With `failure`, the service could not be asked, which
+ * throws if the file declares an environment.
  */
 export function checkEnvironment(
   { merchant, environment: declared }: Pick<Addressed, "merchant" | "environment">,
   { environment, keySource }: Pick<Connection, "environment" | "keySource">,
   sandbox: boolean | undefined,
+  failure?: Failure,
 ): void {
+  if (declared && failure) {
+    const { code, message, hint = "", request } = failure;
+    throw new RolecallError(
+      code,
+      `${merchant} is declared "environment: ${declared}", which could not be compared with the account at the service: ${message}`,
+      {
+        hint: `${hint} Run the command again later; without "environment" in the file, this is not required.`.trim(),
+        ...(request && { request }),
+      },
+    );
+  }
   if (environment === null || sandbox === undefined || (environment === "test") === sandbox) return;
   const says = declared
     ? `is declared "environment: ${declared}"`

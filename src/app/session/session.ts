@@ -53,6 +53,8 @@ export interface Session {
   readonly keySource: string;
   /** Returns those of some operations that the key may not use; throws RolecallError. */
   readonly findDenied: (operations: readonly Operation[]) => Promise<readonly DeniedOperation[]>;
+  /** Throws RolecallError if the account is of another environment than declared, or if that could not be compared. */
+  readonly checkAccount: () => Promise<void>;
   /** Reads the live state and plans, without the changes of these fingerprints; throws RolecallError. */
   plan(leaveOut?: ReadonlySet<string>): Promise<PlanResult>;
 }
@@ -107,7 +109,7 @@ export function sessionOpener(
     makePlan === undefined ? planParts(input, judge) : (without) => makePlan(leavingOut(input, without));
   const sessionOf = (state: DesiredState): Session => {
     const connection = resolveConnection(state, options.baseUrl, io.env, options.baseUrlName);
-    const { reader, writer, lookup, findDenied } = services.of(connection);
+    const { reader, writer, lookup, findDenied, findCurrentMember } = services.of(connection);
     return {
       state,
       environment: connection.environment,
@@ -115,6 +117,10 @@ export function sessionOpener(
       lookup: lookup(state.merchant),
       keySource: connection.keySource,
       findDenied: (operations) => findDenied(state.merchant, operations),
+      checkAccount: async () => {
+        const { sandbox, sandboxFailure } = await findCurrentMember(state.merchant);
+        checkEnvironment(state, connection, sandbox, sandboxFailure);
+      },
       plan: async (leaveOut = new Set()) => {
         const idsInFiles = [...new Set([...namedRoleIds(state), ...roleIds(state.merchant)])];
         const live = await reader.read(state.merchant, idsInFiles, state.members?.length);

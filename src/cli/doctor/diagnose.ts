@@ -216,7 +216,7 @@ async function examineKey(
     merchant === null ? [] : [{ merchant, state }],
   );
   const examined = await mapConcurrent(merchants, MERCHANTS_AT_ONCE, async ({ merchant, state }) => {
-    const environment = checkAccount(merchant, state, connection, await service.currentMember(merchant));
+    const environment = checkAccount(merchant, state, connection, await service.findCurrentMember(merchant));
     const needed = neededOperations(state?.manages ?? null, commands);
     // A merchant of the wrong environment is not probed: that sends writes, even if they change nothing.
     if (environment?.status === "failed") {

@@ -209,12 +209,12 @@ export function checkForm({ key, environment }: Connection): HealthCheck {
   return { name, status: "unknown", detail: "no sk_live_ or sk_test_ key, so its environment is unknown" };
 }
 
-/** Checks that file, key and service agree on the environment of a merchant; `null` if the service does not say it. */
+/** Checks that file, key and service agree on the environment of a merchant; `null` if the service cannot say it. */
 export function checkAccount(
   merchant: string,
   state: Pick<DesiredState, "environment"> | null,
   connection: Connection,
-  { sandbox }: Pick<LiveState, "sandbox">,
+  { sandbox, sandboxFailure }: Pick<LiveState, "sandbox" | "sandboxFailure">,
 ): HealthCheck | null {
   const name = "Environment";
   try {
@@ -222,6 +222,7 @@ export function checkAccount(
   } catch (error) {
     return { name, ...failedBy(error) };
   }
+  if (sandboxFailure) return { name, status: "unknown", detail: sandboxFailure.message };
   if (sandbox === undefined) return null;
   return { name, status: "ok", detail: `a ${sandbox ? "test" : "live"} account` };
 }

@@ -25,6 +25,9 @@ const FINDINGS: Readonly<Record<FindingCode, Row>> = {
     "`--only due` keeps access that has ended: a rule refuses to remove it, or its entry is ambiguous.",
   ),
   "due-left-out": warning("`--only due` could not grant access that begins on a date, and left it out."),
+  "environment-unknown": warning(
+    "The service did not answer whether the account is of the declared environment. `apply` stops if the file declares it.",
+  ),
   "member-address-gap": warning(
     "An entry with a new address and a future `from`: the member loses access until that date.",
   ),

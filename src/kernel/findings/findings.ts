@@ -12,7 +12,7 @@ export type FindingData =
     }
   | { readonly code: "role-pin-missing"; readonly name: string; readonly id: string }
   | { readonly code: "role-pin-predefined"; readonly name: string; readonly id: string }
-  | { readonly code: "caller-unknown"; readonly name: string }
+  | { readonly code: "caller-unknown" | "environment-unknown"; readonly name: string }
   | {
       readonly code: "metadata-rounded";
       readonly name: string;
@@ -272,6 +272,12 @@ export function toFinding(data: FindingData): Finding {
         "member",
         "It is unknown which member the API key belongs to, so the self-lockout guard cannot protect it.",
         "A user's key with the scope user.profile_readonly can find it; --verbose shows why it failed.",
+      );
+    case "environment-unknown":
+      return warning(
+        "member",
+        `The service did not answer whether this is a ${data.name} account, as the file or the key says.`,
+        "Run the command again; --verbose shows why it failed.",
       );
     case "metadata-rounded":
       return warning(

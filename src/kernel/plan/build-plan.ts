@@ -157,6 +157,17 @@ export function planChanges(input: PlanInput, proposed: ProposedChanges): Plan {
 /** A plan without its reviewed state, with the access before and after. */
 type JudgedChanges = Omit<Plan, "reviewed"> & Record<"before" | "after", Access>;
 
+/** Returns what the service did not say about the key and the account. */
+function unansweredBy(
+  { callerUnknown, sandboxFailure }: LiveState,
+  { environment }: DesiredState,
+): readonly FindingData[] {
+  return [
+    ...(sandboxFailure && environment ? [{ code: "environment-unknown", name: environment } as const] : []),
+    ...(callerUnknown ? [{ code: "caller-unknown", name: "the API key" } as const] : []),
+  ];
+}
+
 /** Judges changes: their impact, the deferred ones, refusals and findings. */
 export function judgeChanges(
   input: PlanInput,
@@ -365,7 +376,7 @@ export function judgeChanges(
         ruleSet.findings.map((finding) => findingOfEnforced(ruleSet.origin, finding)),
       ),
       ...[
-        ...(live.callerUnknown ? [{ code: "caller-unknown", name: "the API key" } as const] : []),
+        ...unansweredBy(live, desired),
         ...(byFile
           ? [
               ...unknownInRules(desired, scope, roles),

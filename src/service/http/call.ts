@@ -144,10 +144,11 @@ function toResult<T>(
     return { ok: true, value: call.read("") };
   }
   const retryAfterMs = parseRetryAfter(response.header("retry-after"), sentOn(response, now));
+  const isRead = call.method === "GET";
   const retryReason: RetryReason | null =
     status === 429
       ? { kind: "rate-limited", retryAfterMs }
-      : status >= 500 || status === 424 || (status === 408 && call.method === "GET")
+      : (status >= 500 && !(isRead && status === 501)) || status === 424 || (isRead && status === 408)
         ? { kind: "uncertain", retryAfterMs }
         : null;
   const failure = responseFailure(response, context);

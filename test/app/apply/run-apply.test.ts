@@ -41,6 +41,7 @@ function merchant(
     lookup: service.lookup,
     keySource: "ROLECALL_API_KEY",
     findDenied: async () => [],
+    checkAccount: async () => undefined,
     plan: async () => ({
       live: service.state(),
       plan: plan(),
@@ -375,6 +376,7 @@ test("a member that somebody else has changed stops the run as stale, and exits 
     lookup,
     keySource: "ROLECALL_API_KEY",
     findDenied: async () => [],
+    checkAccount: async () => undefined,
     plan: async () => ({
       live: service.state(),
       plan: planOf(state, service.state()),
@@ -426,6 +428,7 @@ test("an apply that stopped after a first request of several counts as part-way"
     lookup: service.lookup,
     keySource: "ROLECALL_API_KEY",
     findDenied: async () => [],
+    checkAccount: async () => undefined,
     plan: async () => ({
       live: service.state(),
       plan: planOf(state, service.state()),

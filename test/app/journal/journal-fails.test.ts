@@ -68,6 +68,7 @@ function merchant(code: string) {
     lookup: service.lookup,
     keySource: "ROLECALL_API_KEY",
     findDenied: async () => [],
+    checkAccount: async () => undefined,
     plan: async () => ({
       live: service.state(),
       plan: plan(),

@@ -284,6 +284,10 @@ describe("locking oneself out", () => {
     expect(briefFindings(planOf(want, { ...is, callerId: null }))).toEqual([]);
     const unknown = planOf(want, { ...is, callerId: null, callerUnknown: true });
     expect(briefFindings(unknown)).toEqual(["warning caller-unknown the API key"]);
+    const sandboxFailure = { code: "service-failed", message: "GET returned 503." } as const;
+    expect(briefFindings(planOf(want, { ...is, callerId: null, sandboxFailure }))).toEqual([]);
+    const declared = planOf({ ...want, environment: "test" }, { ...is, callerId: null, sandboxFailure });
+    expect(briefFindings(declared)).toEqual(["warning environment-unknown test"]);
   });
 
   test("nor does the caller lose what the next run needs, also through a change of its role", () => {

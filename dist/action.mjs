@@ -14113,6 +14113,7 @@ function toFinding(data) {
 		case "role-pin-missing": return error("role", `Role "${name}" is pinned to ${data.id}, which does not exist.`, "Correct the id, or remove it to match the role by name or create it.");
 		case "role-pin-predefined": return error("role", `Role "${name}" is pinned to ${data.id}, a predefined role, which cannot be changed.`, "Remove it from \"roles:\"; grant it to members by its id.");
 		case "caller-unknown": return warning("member", "It is unknown which member the API key belongs to, so the self-lockout guard cannot protect it.", "A user's key with the scope user.profile_readonly can find it; --verbose shows why it failed.");
+		case "environment-unknown": return warning("member", `The service did not answer whether this is a ${data.name} account, as the file or the key says.`, "Run the command again; --verbose shows why it failed.");
 		case "metadata-rounded": return warning(data.resource, `A number in the metadata of ${name} cannot be represented exactly (${data.properties.map((property) => JSON.stringify(property)).join(", ")}) and would be written back changed, so ${name} is not ${NOT_DONE[data.kind]}.`, "Change the number at the service, or put it in quotes to declare it as text.");
 		case "role-not-retrieved": return warning("role", `The service does not return the role ${name}; its id is used as given, and its permissions are unknown.`, "If the id is wrong, correct it; otherwise the service will reject it.");
 		case "role-needs-permissions": return error("role", `Role "${name}" does not exist yet, and the file declares no permissions for it.`, data.near === null ? "Add \"permissions:\" to the role; an empty list is allowed." : `Did you mean "${data.near}"? Otherwise add "permissions:" to the role; an empty list is allowed.`);
@@ -40179,6 +40180,16 @@ function planChanges(input, proposed) {
 		findings
 	};
 }
+/** Returns what the service did not say about the key and the account. */
+function unansweredBy({ callerUnknown, sandboxFailure }, { environment }) {
+	return [...sandboxFailure && environment ? [{
+		code: "environment-unknown",
+		name: environment
+	}] : [], ...callerUnknown ? [{
+		code: "caller-unknown",
+		name: "the API key"
+	}] : []];
+}
 /** Judges changes: their impact, the deferred ones, refusals and findings. */
 function judgeChanges(input, { scope, roles, members, byFile }) {
 	const { desired, live, service, now, matches, leaveOut = /* @__PURE__ */ new Set(), base } = input;
@@ -40371,10 +40382,7 @@ function judgeChanges(input, { scope, roles, members, byFile }) {
 			...besidesEnforced(judged.findings, enforced.flatMap((ruleSet) => ruleSet.findings)),
 			...enforced.flatMap((ruleSet) => ruleSet.findings.map((finding) => findingOfEnforced(ruleSet.origin, finding))),
 			...[
-				...live.callerUnknown ? [{
-					code: "caller-unknown",
-					name: "the API key"
-				}] : [],
+				...unansweredBy(live, desired),
 				...byFile ? [
 					...unknownInRules(desired, scope, roles),
 					...sets.flatMap(({ rules }) => unknownInRules(asShared(rules), scope, roles)),
@@ -40777,9 +40785,17 @@ function agreedEnvironment(state, key, keySource) {
 }
 /**
 * Throws RolecallError if the service says that a merchant is of another environment than its file or its key; `sandbox` is
-* true for a test account, and absent if the service does not say.
+* true for a test account, and absent if the service does not say. With `failure`, the service could not be asked, which
+* throws if the file declares an environment.
 */
-function checkEnvironment({ merchant, environment: declared }, { environment, keySource }, sandbox) {
+function checkEnvironment({ merchant, environment: declared }, { environment, keySource }, sandbox, failure) {
+	if (declared && failure) {
+		const { code, message, hint = "", request } = failure;
+		throw new RolecallError(code, `${merchant} is declared "environment: ${declared}", which could not be compared with the account at the service: ${message}`, {
+			hint: `${hint} Run the command again later; without "environment" in the file, this is not required.`.trim(),
+			...request && { request }
+		});
+	}
 	if (environment === null || sandbox === void 0 || environment === "test" === sandbox) return;
 	const says = declared ? `is declared "environment: ${declared}"` : `would be reached with a ${environment} key (${keySource})`;
 	const actual = sandbox ? "test" : "live";
@@ -40898,6 +40914,593 @@ async function renewalOf({ sync, members = [] }, live, emails, entryTime) {
 	};
 }
 var init_invitations = __esmMin((() => {}));
+
+// src/service/http/retry.ts
+/** Returns the policy for a total time in ms, which refused invitations may take as well; attempts grow with it. */
+function retryFor(totalMs) {
+	const longer = Math.max(1, totalMs / DEFAULT_RETRY.totalMs);
+	return {
+		...DEFAULT_RETRY,
+		attempts: Math.ceil(DEFAULT_RETRY.attempts * longer),
+		rateLimitAttempts: Math.ceil(DEFAULT_RETRY.rateLimitAttempts * longer),
+		totalMs,
+		endingMs: totalMs
+	};
+}
+/** Returns a policy for requests that are optional and not worth waiting for. */
+function shortRetry(policy) {
+	return {
+		...policy,
+		attempts: 3,
+		rateLimitAttempts: 3,
+		connectAttempts: 1,
+		maxMs: 1e3,
+		maxRetryAfterMs: 2e3,
+		totalMs: Math.min(5e3, policy.totalMs)
+	};
+}
+/** Returns the wait before the next attempt, or why there is none. */
+function nextWait(policy, retryReason, spent, random) {
+	const { maxMs, baseMs, maxRetryAfterMs, totalMs } = policy;
+	const giveUp = (because) => ({
+		kind: "give-up",
+		because
+	});
+	const asked = retryReason.kind === "not-sent" ? null : retryReason.retryAfterMs;
+	if (asked !== null && asked > maxRetryAfterMs) return giveUp({
+		kind: "asked-too-much",
+		askedMs: asked,
+		maxMs: maxRetryAfterMs
+	});
+	const isAsked = asked !== null && asked > 0;
+	const ceiling = Math.min(maxMs, baseMs * 2 ** (spent.attempts - 1));
+	const ms = isAsked ? asked : Math.round(ceiling * random);
+	if (spent.ms + ms > totalMs) return giveUp({
+		kind: "time",
+		askedMs: isAsked ? asked : null,
+		totalMs
+	});
+	if (spent.attempts >= attemptsFor(policy, retryReason)) return giveUp({ kind: "attempts" });
+	return {
+		kind: "wait",
+		ms,
+		asked: isAsked
+	};
+}
+function attemptsFor(policy, { kind }) {
+	switch (kind) {
+		case "rate-limited": return policy.rateLimitAttempts;
+		case "not-sent": return policy.connectAttempts;
+		case "uncertain": return policy.attempts;
+		default: return kind;
+	}
+}
+/** Parses a `Retry-After` header (seconds or an HTTP date) to ms from now; `null` if it is neither. */
+function parseRetryAfter(header, now) {
+	if (header === void 0) return null;
+	const text = header.trim();
+	if (/^\d+$/.test(text)) return Number(text) * 1e3;
+	if (!/^[a-z]{3,9},? /i.test(text)) return null;
+	const date = Date.parse(text);
+	return Number.isNaN(date) ? null : Math.max(0, date - now);
+}
+/** Waits until an address may be invited again; returns `false` if the wait was given up. */
+async function waitForAddress(wait, { retry, now, sleep, cancelled }) {
+	const { until, holdBack } = wait;
+	const { ending, stop } = holdBack;
+	for (;;) {
+		if (cancelled.aborted || stop.aborted) return false;
+		if (ending.aborted) {
+			wait.endedAt ??= now();
+			if (until > wait.endedAt + retry.endingMs) return false;
+		}
+		const ms = until - now();
+		if (ms <= 0) return true;
+		const signals = ending.aborted ? [cancelled, stop] : [
+			cancelled,
+			stop,
+			ending
+		];
+		const signal = AbortSignal.any(signals);
+		await sleep(ms, signal).catch((reason) => {
+			if (!signal.aborted) throw reason;
+		});
+	}
+}
+var DEFAULT_RETRY;
+var init_retry = __esmMin((() => {
+	DEFAULT_RETRY = {
+		attempts: 10,
+		rateLimitAttempts: 20,
+		connectAttempts: 4,
+		baseMs: 250,
+		maxMs: 2e4,
+		maxRetryAfterMs: 6e5,
+		totalMs: 3e5,
+		endingMs: 1e4
+	};
+}));
+
+// src/service/pager.ts
+/** Throws RolecallError if a list has, or claims to have, more items than permitted: it may never end. */
+function checkSize(what, items, maxItems) {
+	if (items <= maxItems) return;
+	throw new RolecallError("too-many-items", `${what} has more than ${grouped(maxItems)} entries, so it was not read completely.`, { hint: "If the account is that large, raise --max-items. Otherwise, the service returns an endless list: contact its operators." });
+}
+/**
+* Lists all items consistently: starts over if the list changes meanwhile, and throws after three times. `what` names
+* the list in messages, as in "The member list of MC1"; `expected` estimates the number of items, and above `maxItems`
+* it throws.
+*/
+async function listAll(what, readPage, { maxItems, expected = 0, progress = () => void 0 }) {
+	const firsts = /* @__PURE__ */ new Set();
+	const firstIds = /* @__PURE__ */ new Set();
+	let isCounted = false;
+	const repeats = { pages: 0 };
+	const recordFirstPages = async (offset) => {
+		const page = await readPage(offset);
+		checkSize(what, Math.max(offset + page.items.length, page.total ?? 0), maxItems);
+		if (offset === 0) {
+			const ids = JSON.stringify(page.items.map(({ id }) => id));
+			firsts.add(`${page.total} ${ids}`);
+			firstIds.add(ids);
+			isCounted = page.total !== null;
+		}
+		return page;
+	};
+	for (let listing = 1; listing <= LISTINGS; listing += 1) {
+		const items = await listOnce(listing === 1 ? withReadAhead(recordFirstPages, expected) : recordFirstPages, progress, repeats);
+		if (items !== null) return items;
+	}
+	const isRepeating = firstIds.size === 1 && repeats.pages >= LISTINGS;
+	if (firsts.size === 1 || isRepeating) throw new RolecallError("listing-unstable", `${what} contradicts itself: its pages ${isCounted ? "do not match its total_count" : "repeat entries"}.`, { hint: `All ${LISTINGS} attempts began with the same entries, so it is probably not being changed. Contact the service's operators.` });
+	throw new RolecallError("listing-unstable", `${what} changed each of the ${LISTINGS} times it was read.`, { hint: "It is probably being changed right now. Run the command again later." });
+}
+/** Requests a few expected pages together with the first, which saves a round trip. */
+function withReadAhead(readPage, expected) {
+	const asked = /* @__PURE__ */ new Map();
+	return (offset) => {
+		const page = asked.get(offset) ?? readPage(offset);
+		for (let next = 25; offset === 0 && next < expected && asked.size < MAX_EARLY_PAGES; next += 25) {
+			const early = readPage(next);
+			early.catch(() => void 0);
+			asked.set(next, early);
+		}
+		return page;
+	};
+}
+/** Lists all items once; `null` if the pages are inconsistent. */
+async function listOnce(readPage, progress, repeats) {
+	const first = await readPage(0);
+	const { total } = first;
+	const size = first.items.length;
+	progress(size, total);
+	if (size === 0) return total === null || total === 0 ? [] : null;
+	if (total === null) return listWithoutTotal(first, readPage, progress);
+	const isSound = (page, offset) => page.total === total && page.items.length === Math.min(size, total - offset);
+	if (!isSound(first, 0)) return null;
+	let read = size;
+	let sound = true;
+	const offsets = function* () {
+		for (let offset = size; offset < total && sound; offset += size) yield offset;
+	};
+	const ids = new Set(first.items.map(({ id }) => id));
+	let repeatedPages = 0;
+	const rest = await mapConcurrent(offsets(), 64, async (offset) => {
+		const page = await readPage(offset);
+		const before = ids.size;
+		for (const { id } of page.items) ids.add(id);
+		if (ids.size === before && page.items.length > 0) {
+			repeatedPages += 1;
+			repeats.pages += 1;
+		}
+		sound &&= isSound(page, offset) && repeatedPages < MAX_REPEATED_PAGES;
+		read += page.items.length;
+		progress(read, total);
+		return page;
+	});
+	if (!sound) return null;
+	const items = /* @__PURE__ */ new Map();
+	for (const page of [first, ...rest]) for (const item of page.items) items.set(item.id, item);
+	return items.size === total ? [...items.values()] : null;
+}
+/** Lists items of a list without a total, which ends with an empty page: a short page may not be the last. */
+async function listWithoutTotal(first, readPage, progress) {
+	const items = /* @__PURE__ */ new Map();
+	let read = 0;
+	for (let page = first;; page = await readPage(read)) {
+		for (const item of page.items) items.set(item.id, item);
+		read += page.items.length;
+		if (items.size < read) return null;
+		if (page !== first) progress(read, null);
+		if (page.items.length === 0) return [...items.values()];
+	}
+}
+var MAX_QUEUED, PAGE_SIZE, DEFAULT_MAX_ITEMS, LISTINGS, MAX_REPEATED_PAGES, MAX_EARLY_PAGES;
+var init_pager = __esmMin((() => {
+	init_map_concurrent();
+	init_text();
+	init_errors();
+	MAX_QUEUED = 64;
+	PAGE_SIZE = 25;
+	DEFAULT_MAX_ITEMS = 25e4;
+	LISTINGS = 3;
+	MAX_REPEATED_PAGES = 2;
+	MAX_EARLY_PAGES = 4;
+}));
+
+// src/service/paths.ts
+/** Returns the path of a merchant's roles, or of one of them. */
+function rolesPath(merchant, id) {
+	return path(merchant, "roles", id);
+}
+/** Returns the path of a merchant's members, or of one of them. */
+function membersPath(merchant, id) {
+	return path(merchant, "members", id);
+}
+/** Returns a query string with the parameters in their order; a list repeats its parameter. */
+function query(parameters) {
+	const text = Object.entries(parameters).flatMap(([name, value]) => [value].flat().map((item) => [name, String(item)]));
+	return `?${new URLSearchParams(text).toString()}`;
+}
+function path(merchant, collection, id) {
+	if (isUnsafe(merchant)) throw new RolecallError("usage", `"${merchant}" is not a valid merchant code.`, { hint: "Correct it in the file." });
+	if (id !== void 0 && isUnsafe(id)) throw new RolecallError("bad-response", `The id "${id}" cannot be used in a request.`, { hint: "If it is in no file, it came from the service: contact its operators." });
+	return `/${[
+		"v0.1",
+		"merchants",
+		merchant,
+		collection,
+		...id === void 0 ? [] : [id]
+	].map(segment$1).join("/")}`;
+}
+/**
+* Returns whether a text would leave its segment: servers take "." and ".." for a way up, an empty id for the
+* collection.
+*/
+function isUnsafe(text) {
+	return text === "" || text === "." || text === "..";
+}
+function segment$1(text) {
+	return encodeURIComponent(text.replaceAll(/\p{Cs}/gu, "�"));
+}
+/** Parses a base URL: HTTPS, or HTTP to a loopback address; without user, query and fragment. Throws RolecallError. */
+function checkBaseUrl(text) {
+	const url = URL.canParse(text) ? new URL(text) : null;
+	if (url === null || !["http:", "https:"].includes(url.protocol)) throw new RolecallError("usage", "The base URL is not a valid http or https URL.", { hint: baseUrlHint(text) });
+	if (/\/v0\.1\/?$/.test(url.pathname)) throw new RolecallError("usage", "The base URL must not end in /v0.1.", { hint: "Remove it: rolecall adds the API version." });
+	if (url.username || url.password || url.search || url.hash) throw new RolecallError("usage", "The base URL must not contain a user name, a query or a fragment.", { hint: "Set credentials in the environment, not in the URL." });
+	if (url.protocol === "http:" && !isThisMachine(url.hostname)) throw new RolecallError("base-url-insecure", `The API key would be sent to ${url.origin} unencrypted.`, { hint: "Use https://; http:// is only allowed for this machine (127.0.0.1, localhost)." });
+	return url;
+}
+var MEMBERSHIPS_PATH;
+var init_paths = __esmMin((() => {
+	init_base_url();
+	init_errors();
+	MEMBERSHIPS_PATH = "/v0.1/memberships";
+}));
+
+// src/lib/exact-numbers.ts
+/** Returns JSON text with each number that would be rounded as a marked string; `null` if there is none. */
+function markRounded(json) {
+	if (!SUSPECT.test(json)) return null;
+	let anyRounded = false;
+	const marked = json.replace(TOKENS, (token) => {
+		if (token.startsWith("\"") || isExact(token)) return token;
+		anyRounded = true;
+		return JSON.stringify(MARK + token);
+	});
+	return anyRounded ? marked : null;
+}
+/** Returns metadata with marked numbers rounded, and the properties that contain one. */
+function unmark(metadata) {
+	const rounded = [];
+	const exact = {};
+	const entries = Object.entries(metadata).map(([key, value]) => {
+		let has = false;
+		const plain = mapNumbers(value, () => {
+			has = true;
+		});
+		if (has) {
+			rounded.push(key);
+			exact[key] = JSON.stringify(value).replaceAll(MARKED, "$1");
+		}
+		return [key, plain];
+	});
+	return {
+		metadata: Object.fromEntries(entries),
+		rounded,
+		exact
+	};
+}
+function mapNumbers(value, onMark) {
+	if (typeof value === "string" && value.startsWith(MARK)) {
+		onMark();
+		return Number(value.slice(16));
+	}
+	if (typeof value !== "object" || value === null) return value;
+	if (Array.isArray(value)) return value.map((item) => mapNumbers(item, onMark));
+	return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapNumbers(item, onMark)]));
+}
+/** Returns whether a number survives JSON.parse and JSON.stringify unchanged. */
+function isExact(token) {
+	if (token.length > MOST_DIGITS) return false;
+	const value = Number(token);
+	return Number.isFinite(value) && normalForm(token) === normalForm(String(value));
+}
+/** Returns a canonical text of a number: sign, significant digits and exponent. */
+function normalForm(number) {
+	const [mantissa = "", exponent = "0"] = number.toLowerCase().split("e");
+	const [whole = "", fraction = ""] = mantissa.replace("-", "").split(".");
+	const digits = `${whole}${fraction}`.replace(/^0+/, "");
+	const short = digits.replace(/0+$/, "");
+	if (short === "") return "0";
+	const power = Number(exponent) - fraction.length + digits.length - short.length;
+	return `${number.startsWith("-") ? "-" : ""}${short}e${power}`;
+}
+var MARK, MARKED, SUSPECT, TOKENS, MOST_DIGITS;
+var init_exact_numbers = __esmMin((() => {
+	MARK = "\0rounded number ";
+	MARKED = /"\\u0000rounded number ([^"]*)"/g;
+	SUSPECT = /(?:^|[:,[\s])-?\d(?:[\d.]{15}|[\d.]*[eE])/;
+	TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+	MOST_DIGITS = 400;
+}));
+
+// src/service/response-json.ts
+/** Parses a response. Throws a SyntaxError if it is not JSON, a TypeError if it does not fit the schema. */
+function parseResponse$1(schema, body) {
+	const marked = markRounded(body);
+	const read = schema.safeParse(parseJson$1(marked ?? body));
+	if (read.success) return {
+		data: read.data,
+		marked: marked !== null
+	};
+	const [issue] = read.error.issues;
+	throw new TypeError(`with something other than the contract specifies at ${issue?.path.join(".") || "its root"}`);
+}
+function parseJson$1(body) {
+	let value;
+	try {
+		value = JSON.parse(body);
+	} catch {
+		throw new SyntaxError(body.trim() === "" ? "with an empty body" : "with broken JSON");
+	}
+	if (isDeeper(value, 100)) throw new TypeError(`with JSON nested deeper than ${100} levels`);
+	return value;
+}
+/** Parses the id of a created resource; `null` if the response does not contain it. */
+function readCreatedId(body) {
+	try {
+		return parseResponse$1(createdSchema, body).data.id;
+	} catch {
+		return null;
+	}
+}
+/** Returns a status; any other value counts as unknown. */
+function toStatus(wire) {
+	return MEMBER_STATUSES.find((status) => status === wire) ?? "unknown";
+}
+/** Returns whether a text is there and not blank. */
+function hasText(text) {
+	return text != null && text.trim() !== "";
+}
+var absent, totalSchema, createdSchema, UNKNOWN_TYPE;
+var init_response_json = __esmMin((() => {
+	init_mini();
+	init_exact_numbers();
+	init_json_text();
+	init_live();
+	absent = (schema) => nullish(schema);
+	totalSchema = absent(int().check(_nonnegative()));
+	createdSchema = object({ id: string().check(_minLength(1)) });
+	UNKNOWN_TYPE = "unknown";
+}));
+
+// src/service/memberships.ts
+/**
+* Lists all memberships of the caller that a filter selects, in the service's order; `quick` gives up within seconds.
+* Throws RolecallError.
+*/
+async function listMemberships(client, maxItems, filter = {}, quick = false) {
+	const parameters = filterParameters(filter);
+	const readPage = (offset) => client.send({
+		...quick && QUICK,
+		operation: "list memberships",
+		method: "GET",
+		path: `${MEMBERSHIPS_PATH}${query({
+			offset,
+			limit: 25,
+			...parameters
+		})}`,
+		read: readMembershipPage
+	});
+	return (await listAll("The list of the caller's memberships", readPage, { maxItems })).filter((membership) => isSelected(membership, filter));
+}
+function filterParameters({ type, id, status, sandbox, name, parent, roles = [] }) {
+	return {
+		...type !== void 0 && { "resource.type": type },
+		...id !== void 0 && { "resource.id": id },
+		...status !== void 0 && { status },
+		...sandbox !== void 0 && { "resource.attributes.sandbox": String(sandbox) },
+		...name !== void 0 && { "resource.name": name },
+		...parent !== void 0 && {
+			"resource.parent.type": parent?.type ?? "",
+			"resource.parent.id": parent?.id ?? ""
+		},
+		...roles.length > 0 && { roles }
+	};
+}
+/** Applies the unambiguous filters again: a service may ignore unknown query parameters. */
+function isSelected(membership, { type, id, status, roles = [] }) {
+	return (id === void 0 || membership.resource.id === id) && (type === void 0 || [type, "unknown"].includes(membership.resource.type)) && (status === void 0 || membership.status === status) && (roles.length === 0 || membership.roles.some((role) => roles.includes(role)));
+}
+/** Parses a page of the caller's memberships. */
+function readMembershipPage(body) {
+	const { items, total_count } = parseResponse$1(membershipListSchema, body).data;
+	return {
+		items: items.map(toMembership),
+		total: total_count ?? null
+	};
+}
+function toMembership(wire) {
+	const { id, resource_id, resource, invite } = wire;
+	const sandbox = Object(resource?.attributes)["sandbox"];
+	return {
+		id,
+		resource: {
+			id: resource_id,
+			type: wire.type ?? resource?.type ?? "unknown",
+			name: resource?.name ?? "",
+			sandbox: typeof sandbox === "boolean" ? sandbox : null
+		},
+		roles: wire.roles ?? [],
+		status: toStatus(wire.status),
+		...hasText(invite?.expires_at) && { expiresAt: invite.expires_at }
+	};
+}
+var QUICK, membershipListSchema;
+var init_memberships = __esmMin((() => {
+	init_mini();
+	init_retry();
+	init_pager();
+	init_paths();
+	init_response_json();
+	QUICK = {
+		retry: shortRetry,
+		withinMs: 5e3
+	};
+	membershipListSchema = object({
+		items: array(object({
+			id: string().check(_minLength(1)),
+			resource_id: string(),
+			type: absent(string()),
+			roles: absent(array(string())),
+			status: optional$1(unknown()),
+			invite: absent(object({ expires_at: absent(string()) })),
+			resource: absent(object({
+				type: absent(string()),
+				name: absent(string()),
+				attributes: optional$1(unknown())
+			}))
+		})),
+		total_count: totalSchema
+	});
+}));
+
+// src/service/current-member.ts
+/**
+* Creates a finder that asks the service for the membership of the first merchant alone, and once for those of all others;
+* a failure is reported once. `quick` gives up within seconds.
+*/
+function createCurrentMemberFinder(client, maxItems, emit, quick = false) {
+	const list = async (filter) => {
+		const { id: _, ...wider } = filter;
+		const filters = [...filter.id === void 0 ? [] : [filter], wider].map((each) => ({
+			type: "merchant",
+			...each
+		}));
+		for (const each of filters) try {
+			return await listMemberships(client, maxItems, each, quick);
+		} catch (error) {
+			if (!isRefusal(error)) throw error;
+		}
+		return listMemberships(client, maxItems, wider, quick);
+	};
+	const ask = async (id) => {
+		try {
+			const memberships = await list(id === void 0 ? {} : { id });
+			return {
+				memberships,
+				...await sandboxesOf(memberships, id, list)
+			};
+		} catch (error) {
+			if (!(error instanceof RolecallError)) throw error;
+			emit({
+				type: "caller-unknown",
+				reason: reasonOf$2(error)
+			});
+			return {
+				memberships: null,
+				sandboxes: /* @__PURE__ */ new Map(),
+				...failureOf$3(error)
+			};
+		}
+	};
+	let first;
+	let elsewhere;
+	return async (merchant) => {
+		first ??= {
+			merchant,
+			asked: ask(merchant)
+		};
+		const { asked } = first;
+		const askElsewhere = (answer) => answer.memberships === null ? answer : ask();
+		if (first.merchant !== merchant) elsewhere ??= asked.then(askElsewhere);
+		const { memberships, sandboxes, failure } = await (first.merchant === merchant ? asked : elsewhere ?? asked);
+		const unanswered = failure && { sandboxFailure: failure };
+		if (memberships === null) return {
+			callerId: null,
+			callerUnknown: true,
+			...unanswered
+		};
+		const ownMemberships = memberships.filter(({ resource }) => resource.id === merchant);
+		const sandbox = sandboxes.get(merchant);
+		return {
+			callerId: (ownMemberships.find(({ status }) => status === "accepted") ?? ownMemberships[0])?.id ?? null,
+			...sandbox !== void 0 ? { sandbox } : ownMemberships.length > 0 && unanswered
+		};
+	};
+}
+function isRefusal(error) {
+	return error instanceof RolecallError && REFUSALS.has(error.request?.status);
+}
+/** Returns an error as the lack of an answer, unless the service answers by it that it does not know. */
+function failureOf$3(error) {
+	return isRefusal(error) || error.request?.status === 403 ? {} : { failure: error.failure };
+}
+/**
+* Returns which merchants are test accounts: by the attribute in the response, else by the service's filters. What both
+* filters list is unknown, since the service ignores them.
+*/
+async function sandboxesOf(memberships, id, list) {
+	const sandboxes = new Map(memberships.flatMap(({ resource }) => resource.sandbox === null ? [] : [[resource.id, resource.sandbox]]));
+	if (memberships.every(({ resource }) => sandboxes.has(resource.id))) return { sandboxes };
+	const only = id === void 0 ? {} : { id };
+	const ask = async (sandbox) => new Set((await list({
+		...only,
+		sandbox
+	})).map(({ resource }) => resource.id));
+	try {
+		const [test, live] = await Promise.all([ask(true), ask(false)]);
+		for (const { resource } of memberships) {
+			const isTest = test.has(resource.id);
+			if (!sandboxes.has(resource.id) && isTest !== live.has(resource.id)) sandboxes.set(resource.id, isTest);
+		}
+		return { sandboxes };
+	} catch (error) {
+		if (error instanceof RolecallError) return {
+			sandboxes,
+			...failureOf$3(error)
+		};
+		throw error;
+	}
+}
+function reasonOf$2({ message, hint }) {
+	return hint === void 0 ? message : `${message.replace(/\.?$/, ".")} ${hint}`;
+}
+var REFUSALS;
+var init_current_member = __esmMin((() => {
+	init_errors();
+	init_memberships();
+	REFUSALS = /* @__PURE__ */ new Set([
+		400,
+		404,
+		405,
+		422,
+		501
+	]);
+}));
 
 // src/service/http/problem-details.ts
 /**
@@ -41382,280 +41985,6 @@ var init_request_errors = __esmMin((() => {
 	MAY_BE_DONE = "The change may have taken effect. Run \"rolecall plan\" to see whether it has.";
 }));
 
-// src/service/http/retry.ts
-/** Returns the policy for a total time in ms, which refused invitations may take as well; attempts grow with it. */
-function retryFor(totalMs) {
-	const longer = Math.max(1, totalMs / DEFAULT_RETRY.totalMs);
-	return {
-		...DEFAULT_RETRY,
-		attempts: Math.ceil(DEFAULT_RETRY.attempts * longer),
-		rateLimitAttempts: Math.ceil(DEFAULT_RETRY.rateLimitAttempts * longer),
-		totalMs,
-		endingMs: totalMs
-	};
-}
-/** Returns a policy for requests that are optional and not worth waiting for. */
-function shortRetry(policy) {
-	return {
-		...policy,
-		attempts: 3,
-		rateLimitAttempts: 3,
-		connectAttempts: 1,
-		maxMs: 1e3,
-		maxRetryAfterMs: 2e3,
-		totalMs: Math.min(5e3, policy.totalMs)
-	};
-}
-/** Returns the wait before the next attempt, or why there is none. */
-function nextWait(policy, retryReason, spent, random) {
-	const { maxMs, baseMs, maxRetryAfterMs, totalMs } = policy;
-	const giveUp = (because) => ({
-		kind: "give-up",
-		because
-	});
-	const asked = retryReason.kind === "not-sent" ? null : retryReason.retryAfterMs;
-	if (asked !== null && asked > maxRetryAfterMs) return giveUp({
-		kind: "asked-too-much",
-		askedMs: asked,
-		maxMs: maxRetryAfterMs
-	});
-	const isAsked = asked !== null && asked > 0;
-	const ceiling = Math.min(maxMs, baseMs * 2 ** (spent.attempts - 1));
-	const ms = isAsked ? asked : Math.round(ceiling * random);
-	if (spent.ms + ms > totalMs) return giveUp({
-		kind: "time",
-		askedMs: isAsked ? asked : null,
-		totalMs
-	});
-	if (spent.attempts >= attemptsFor(policy, retryReason)) return giveUp({ kind: "attempts" });
-	return {
-		kind: "wait",
-		ms,
-		asked: isAsked
-	};
-}
-function attemptsFor(policy, { kind }) {
-	switch (kind) {
-		case "rate-limited": return policy.rateLimitAttempts;
-		case "not-sent": return policy.connectAttempts;
-		case "uncertain": return policy.attempts;
-		default: return kind;
-	}
-}
-/** Parses a `Retry-After` header (seconds or an HTTP date) to ms from now; `null` if it is neither. */
-function parseRetryAfter(header, now) {
-	if (header === void 0) return null;
-	const text = header.trim();
-	if (/^\d+$/.test(text)) return Number(text) * 1e3;
-	if (!/^[a-z]{3,9},? /i.test(text)) return null;
-	const date = Date.parse(text);
-	return Number.isNaN(date) ? null : Math.max(0, date - now);
-}
-/** Waits until an address may be invited again; returns `false` if the wait was given up. */
-async function waitForAddress(wait, { retry, now, sleep, cancelled }) {
-	const { until, holdBack } = wait;
-	const { ending, stop } = holdBack;
-	for (;;) {
-		if (cancelled.aborted || stop.aborted) return false;
-		if (ending.aborted) {
-			wait.endedAt ??= now();
-			if (until > wait.endedAt + retry.endingMs) return false;
-		}
-		const ms = until - now();
-		if (ms <= 0) return true;
-		const signals = ending.aborted ? [cancelled, stop] : [
-			cancelled,
-			stop,
-			ending
-		];
-		const signal = AbortSignal.any(signals);
-		await sleep(ms, signal).catch((reason) => {
-			if (!signal.aborted) throw reason;
-		});
-	}
-}
-var DEFAULT_RETRY;
-var init_retry = __esmMin((() => {
-	DEFAULT_RETRY = {
-		attempts: 10,
-		rateLimitAttempts: 20,
-		connectAttempts: 4,
-		baseMs: 250,
-		maxMs: 2e4,
-		maxRetryAfterMs: 6e5,
-		totalMs: 3e5,
-		endingMs: 1e4
-	};
-}));
-
-// src/service/paths.ts
-/** Returns the path of a merchant's roles, or of one of them. */
-function rolesPath(merchant, id) {
-	return path(merchant, "roles", id);
-}
-/** Returns the path of a merchant's members, or of one of them. */
-function membersPath(merchant, id) {
-	return path(merchant, "members", id);
-}
-/** Returns a query string with the parameters in their order; a list repeats its parameter. */
-function query(parameters) {
-	const text = Object.entries(parameters).flatMap(([name, value]) => [value].flat().map((item) => [name, String(item)]));
-	return `?${new URLSearchParams(text).toString()}`;
-}
-function path(merchant, collection, id) {
-	if (isUnsafe(merchant)) throw new RolecallError("usage", `"${merchant}" is not a valid merchant code.`, { hint: "Correct it in the file." });
-	if (id !== void 0 && isUnsafe(id)) throw new RolecallError("bad-response", `The id "${id}" cannot be used in a request.`, { hint: "If it is in no file, it came from the service: contact its operators." });
-	return `/${[
-		"v0.1",
-		"merchants",
-		merchant,
-		collection,
-		...id === void 0 ? [] : [id]
-	].map(segment$1).join("/")}`;
-}
-/**
-* Returns whether a text would leave its segment: servers take "." and ".." for a way up, an empty id for the
-* collection.
-*/
-function isUnsafe(text) {
-	return text === "" || text === "." || text === "..";
-}
-function segment$1(text) {
-	return encodeURIComponent(text.replaceAll(/\p{Cs}/gu, "�"));
-}
-/** Parses a base URL: HTTPS, or HTTP to a loopback address; without user, query and fragment. Throws RolecallError. */
-function checkBaseUrl(text) {
-	const url = URL.canParse(text) ? new URL(text) : null;
-	if (url === null || !["http:", "https:"].includes(url.protocol)) throw new RolecallError("usage", "The base URL is not a valid http or https URL.", { hint: baseUrlHint(text) });
-	if (/\/v0\.1\/?$/.test(url.pathname)) throw new RolecallError("usage", "The base URL must not end in /v0.1.", { hint: "Remove it: rolecall adds the API version." });
-	if (url.username || url.password || url.search || url.hash) throw new RolecallError("usage", "The base URL must not contain a user name, a query or a fragment.", { hint: "Set credentials in the environment, not in the URL." });
-	if (url.protocol === "http:" && !isThisMachine(url.hostname)) throw new RolecallError("base-url-insecure", `The API key would be sent to ${url.origin} unencrypted.`, { hint: "Use https://; http:// is only allowed for this machine (127.0.0.1, localhost)." });
-	return url;
-}
-var MEMBERSHIPS_PATH;
-var init_paths = __esmMin((() => {
-	init_base_url();
-	init_errors();
-	MEMBERSHIPS_PATH = "/v0.1/memberships";
-}));
-
-// src/lib/exact-numbers.ts
-/** Returns JSON text with each number that would be rounded as a marked string; `null` if there is none. */
-function markRounded(json) {
-	if (!SUSPECT.test(json)) return null;
-	let anyRounded = false;
-	const marked = json.replace(TOKENS, (token) => {
-		if (token.startsWith("\"") || isExact(token)) return token;
-		anyRounded = true;
-		return JSON.stringify(MARK + token);
-	});
-	return anyRounded ? marked : null;
-}
-/** Returns metadata with marked numbers rounded, and the properties that contain one. */
-function unmark(metadata) {
-	const rounded = [];
-	const exact = {};
-	const entries = Object.entries(metadata).map(([key, value]) => {
-		let has = false;
-		const plain = mapNumbers(value, () => {
-			has = true;
-		});
-		if (has) {
-			rounded.push(key);
-			exact[key] = JSON.stringify(value).replaceAll(MARKED, "$1");
-		}
-		return [key, plain];
-	});
-	return {
-		metadata: Object.fromEntries(entries),
-		rounded,
-		exact
-	};
-}
-function mapNumbers(value, onMark) {
-	if (typeof value === "string" && value.startsWith(MARK)) {
-		onMark();
-		return Number(value.slice(16));
-	}
-	if (typeof value !== "object" || value === null) return value;
-	if (Array.isArray(value)) return value.map((item) => mapNumbers(item, onMark));
-	return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapNumbers(item, onMark)]));
-}
-/** Returns whether a number survives JSON.parse and JSON.stringify unchanged. */
-function isExact(token) {
-	if (token.length > MOST_DIGITS) return false;
-	const value = Number(token);
-	return Number.isFinite(value) && normalForm(token) === normalForm(String(value));
-}
-/** Returns a canonical text of a number: sign, significant digits and exponent. */
-function normalForm(number) {
-	const [mantissa = "", exponent = "0"] = number.toLowerCase().split("e");
-	const [whole = "", fraction = ""] = mantissa.replace("-", "").split(".");
-	const digits = `${whole}${fraction}`.replace(/^0+/, "");
-	const short = digits.replace(/0+$/, "");
-	if (short === "") return "0";
-	const power = Number(exponent) - fraction.length + digits.length - short.length;
-	return `${number.startsWith("-") ? "-" : ""}${short}e${power}`;
-}
-var MARK, MARKED, SUSPECT, TOKENS, MOST_DIGITS;
-var init_exact_numbers = __esmMin((() => {
-	MARK = "\0rounded number ";
-	MARKED = /"\\u0000rounded number ([^"]*)"/g;
-	SUSPECT = /(?:^|[:,[\s])-?\d(?:[\d.]{15}|[\d.]*[eE])/;
-	TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
-	MOST_DIGITS = 400;
-}));
-
-// src/service/response-json.ts
-/** Parses a response. Throws a SyntaxError if it is not JSON, a TypeError if it does not fit the schema. */
-function parseResponse$1(schema, body) {
-	const marked = markRounded(body);
-	const read = schema.safeParse(parseJson$1(marked ?? body));
-	if (read.success) return {
-		data: read.data,
-		marked: marked !== null
-	};
-	const [issue] = read.error.issues;
-	throw new TypeError(`with something other than the contract specifies at ${issue?.path.join(".") || "its root"}`);
-}
-function parseJson$1(body) {
-	let value;
-	try {
-		value = JSON.parse(body);
-	} catch {
-		throw new SyntaxError(body.trim() === "" ? "with an empty body" : "with broken JSON");
-	}
-	if (isDeeper(value, 100)) throw new TypeError(`with JSON nested deeper than ${100} levels`);
-	return value;
-}
-/** Parses the id of a created resource; `null` if the response does not contain it. */
-function readCreatedId(body) {
-	try {
-		return parseResponse$1(createdSchema, body).data.id;
-	} catch {
-		return null;
-	}
-}
-/** Returns a status; any other value counts as unknown. */
-function toStatus(wire) {
-	return MEMBER_STATUSES.find((status) => status === wire) ?? "unknown";
-}
-/** Returns whether a text is there and not blank. */
-function hasText(text) {
-	return text != null && text.trim() !== "";
-}
-var absent, totalSchema, createdSchema, UNKNOWN_TYPE;
-var init_response_json = __esmMin((() => {
-	init_mini();
-	init_exact_numbers();
-	init_json_text();
-	init_live();
-	absent = (schema) => nullish(schema);
-	totalSchema = absent(int().check(_nonnegative()));
-	createdSchema = object({ id: string().check(_minLength(1)) });
-	UNKNOWN_TYPE = "unknown";
-}));
-
 // src/service/probe-requests.ts
 /** Returns the request that probes an operation: about a resource that cannot exist, or without the required fields. */
 function probeOf({ operations, path, impossibleId, updateMethod }, step, merchant) {
@@ -41842,301 +42171,6 @@ var init_find_denied = __esmMin((() => {
 	init_problem_details();
 	init_request_errors();
 	init_probe_requests();
-}));
-
-// src/service/pager.ts
-/** Throws RolecallError if a list has, or claims to have, more items than permitted: it may never end. */
-function checkSize(what, items, maxItems) {
-	if (items <= maxItems) return;
-	throw new RolecallError("too-many-items", `${what} has more than ${grouped(maxItems)} entries, so it was not read completely.`, { hint: "If the account is that large, raise --max-items. Otherwise, the service returns an endless list: contact its operators." });
-}
-/**
-* Lists all items consistently: starts over if the list changes meanwhile, and throws after three times. `what` names
-* the list in messages, as in "The member list of MC1"; `expected` estimates the number of items, and above `maxItems`
-* it throws.
-*/
-async function listAll(what, readPage, { maxItems, expected = 0, progress = () => void 0 }) {
-	const firsts = /* @__PURE__ */ new Set();
-	const firstIds = /* @__PURE__ */ new Set();
-	let isCounted = false;
-	const repeats = { pages: 0 };
-	const recordFirstPages = async (offset) => {
-		const page = await readPage(offset);
-		checkSize(what, Math.max(offset + page.items.length, page.total ?? 0), maxItems);
-		if (offset === 0) {
-			const ids = JSON.stringify(page.items.map(({ id }) => id));
-			firsts.add(`${page.total} ${ids}`);
-			firstIds.add(ids);
-			isCounted = page.total !== null;
-		}
-		return page;
-	};
-	for (let listing = 1; listing <= LISTINGS; listing += 1) {
-		const items = await listOnce(listing === 1 ? withReadAhead(recordFirstPages, expected) : recordFirstPages, progress, repeats);
-		if (items !== null) return items;
-	}
-	const isRepeating = firstIds.size === 1 && repeats.pages >= LISTINGS;
-	if (firsts.size === 1 || isRepeating) throw new RolecallError("listing-unstable", `${what} contradicts itself: its pages ${isCounted ? "do not match its total_count" : "repeat entries"}.`, { hint: `All ${LISTINGS} attempts began with the same entries, so it is probably not being changed. Contact the service's operators.` });
-	throw new RolecallError("listing-unstable", `${what} changed each of the ${LISTINGS} times it was read.`, { hint: "It is probably being changed right now. Run the command again later." });
-}
-/** Requests a few expected pages together with the first, which saves a round trip. */
-function withReadAhead(readPage, expected) {
-	const asked = /* @__PURE__ */ new Map();
-	return (offset) => {
-		const page = asked.get(offset) ?? readPage(offset);
-		for (let next = 25; offset === 0 && next < expected && asked.size < MAX_EARLY_PAGES; next += 25) {
-			const early = readPage(next);
-			early.catch(() => void 0);
-			asked.set(next, early);
-		}
-		return page;
-	};
-}
-/** Lists all items once; `null` if the pages are inconsistent. */
-async function listOnce(readPage, progress, repeats) {
-	const first = await readPage(0);
-	const { total } = first;
-	const size = first.items.length;
-	progress(size, total);
-	if (size === 0) return total === null || total === 0 ? [] : null;
-	if (total === null) return listWithoutTotal(first, readPage, progress);
-	const isSound = (page, offset) => page.total === total && page.items.length === Math.min(size, total - offset);
-	if (!isSound(first, 0)) return null;
-	let read = size;
-	let sound = true;
-	const offsets = function* () {
-		for (let offset = size; offset < total && sound; offset += size) yield offset;
-	};
-	const ids = new Set(first.items.map(({ id }) => id));
-	let repeatedPages = 0;
-	const rest = await mapConcurrent(offsets(), 64, async (offset) => {
-		const page = await readPage(offset);
-		const before = ids.size;
-		for (const { id } of page.items) ids.add(id);
-		if (ids.size === before && page.items.length > 0) {
-			repeatedPages += 1;
-			repeats.pages += 1;
-		}
-		sound &&= isSound(page, offset) && repeatedPages < MAX_REPEATED_PAGES;
-		read += page.items.length;
-		progress(read, total);
-		return page;
-	});
-	if (!sound) return null;
-	const items = /* @__PURE__ */ new Map();
-	for (const page of [first, ...rest]) for (const item of page.items) items.set(item.id, item);
-	return items.size === total ? [...items.values()] : null;
-}
-/** Lists items of a list without a total, which ends with an empty page: a short page may not be the last. */
-async function listWithoutTotal(first, readPage, progress) {
-	const items = /* @__PURE__ */ new Map();
-	let read = 0;
-	for (let page = first;; page = await readPage(read)) {
-		for (const item of page.items) items.set(item.id, item);
-		read += page.items.length;
-		if (items.size < read) return null;
-		if (page !== first) progress(read, null);
-		if (page.items.length === 0) return [...items.values()];
-	}
-}
-var MAX_QUEUED, PAGE_SIZE, DEFAULT_MAX_ITEMS, LISTINGS, MAX_REPEATED_PAGES, MAX_EARLY_PAGES;
-var init_pager = __esmMin((() => {
-	init_map_concurrent();
-	init_text();
-	init_errors();
-	MAX_QUEUED = 64;
-	PAGE_SIZE = 25;
-	DEFAULT_MAX_ITEMS = 25e4;
-	LISTINGS = 3;
-	MAX_REPEATED_PAGES = 2;
-	MAX_EARLY_PAGES = 4;
-}));
-
-// src/service/memberships.ts
-/**
-* Lists all memberships of the caller that a filter selects, in the service's order; `quick` gives up within seconds.
-* Throws RolecallError.
-*/
-async function listMemberships(client, maxItems, filter = {}, quick = false) {
-	const parameters = filterParameters(filter);
-	const readPage = (offset) => client.send({
-		...quick && QUICK,
-		operation: "list memberships",
-		method: "GET",
-		path: `${MEMBERSHIPS_PATH}${query({
-			offset,
-			limit: 25,
-			...parameters
-		})}`,
-		read: readMembershipPage
-	});
-	return (await listAll("The list of the caller's memberships", readPage, { maxItems })).filter((membership) => isSelected(membership, filter));
-}
-function filterParameters({ type, id, status, sandbox, name, parent, roles = [] }) {
-	return {
-		...type !== void 0 && { "resource.type": type },
-		...id !== void 0 && { "resource.id": id },
-		...status !== void 0 && { status },
-		...sandbox !== void 0 && { "resource.attributes.sandbox": String(sandbox) },
-		...name !== void 0 && { "resource.name": name },
-		...parent !== void 0 && {
-			"resource.parent.type": parent?.type ?? "",
-			"resource.parent.id": parent?.id ?? ""
-		},
-		...roles.length > 0 && { roles }
-	};
-}
-/** Applies the unambiguous filters again: a service may ignore unknown query parameters. */
-function isSelected(membership, { type, id, status, roles = [] }) {
-	return (id === void 0 || membership.resource.id === id) && (type === void 0 || [type, "unknown"].includes(membership.resource.type)) && (status === void 0 || membership.status === status) && (roles.length === 0 || membership.roles.some((role) => roles.includes(role)));
-}
-/** Parses a page of the caller's memberships. */
-function readMembershipPage(body) {
-	const { items, total_count } = parseResponse$1(membershipListSchema, body).data;
-	return {
-		items: items.map(toMembership),
-		total: total_count ?? null
-	};
-}
-function toMembership(wire) {
-	const { id, resource_id, resource, invite } = wire;
-	const sandbox = Object(resource?.attributes)["sandbox"];
-	return {
-		id,
-		resource: {
-			id: resource_id,
-			type: wire.type ?? resource?.type ?? "unknown",
-			name: resource?.name ?? "",
-			sandbox: typeof sandbox === "boolean" ? sandbox : null
-		},
-		roles: wire.roles ?? [],
-		status: toStatus(wire.status),
-		...hasText(invite?.expires_at) && { expiresAt: invite.expires_at }
-	};
-}
-var QUICK, membershipListSchema;
-var init_memberships = __esmMin((() => {
-	init_mini();
-	init_retry();
-	init_pager();
-	init_paths();
-	init_response_json();
-	QUICK = {
-		retry: shortRetry,
-		withinMs: 5e3
-	};
-	membershipListSchema = object({
-		items: array(object({
-			id: string().check(_minLength(1)),
-			resource_id: string(),
-			type: absent(string()),
-			roles: absent(array(string())),
-			status: optional$1(unknown()),
-			invite: absent(object({ expires_at: absent(string()) })),
-			resource: absent(object({
-				type: absent(string()),
-				name: absent(string()),
-				attributes: optional$1(unknown())
-			}))
-		})),
-		total_count: totalSchema
-	});
-}));
-
-// src/service/current-member.ts
-/**
-* Creates a finder that asks the service for the membership of the first merchant alone, and once for those of all others;
-* a failure is reported once.
-*/
-function createCurrentMemberFinder(client, maxItems, emit) {
-	const list = async (filter) => {
-		const { id: _, ...wider } = filter;
-		const filters = [...filter.id === void 0 ? [] : [filter], wider].map((each) => ({
-			type: "merchant",
-			...each
-		}));
-		for (const each of filters) try {
-			return await listMemberships(client, maxItems, each, true);
-		} catch (error) {
-			if (!(error instanceof RolecallError && REFUSALS.has(error.request?.status))) throw error;
-		}
-		return listMemberships(client, maxItems, wider, true);
-	};
-	const ask = async (id) => {
-		try {
-			const memberships = await list(id === void 0 ? {} : { id });
-			return {
-				memberships,
-				sandboxes: await sandboxesOf(memberships, id, list)
-			};
-		} catch (error) {
-			if (!(error instanceof RolecallError)) throw error;
-			emit({
-				type: "caller-unknown",
-				reason: reasonOf$2(error)
-			});
-			return null;
-		}
-	};
-	let first;
-	let elsewhere;
-	return async (merchant) => {
-		first ??= {
-			merchant,
-			asked: ask(merchant)
-		};
-		const { asked } = first;
-		if (first.merchant !== merchant) elsewhere ??= asked.then((answer) => answer === null ? null : ask());
-		const caller = await (first.merchant === merchant ? asked : elsewhere);
-		if (!caller) return {
-			callerId: null,
-			callerUnknown: true
-		};
-		const ownMemberships = caller.memberships.filter(({ resource }) => resource.id === merchant);
-		const sandbox = caller.sandboxes.get(merchant);
-		return {
-			callerId: (ownMemberships.find(({ status }) => status === "accepted") ?? ownMemberships[0])?.id ?? null,
-			...sandbox !== void 0 && { sandbox }
-		};
-	};
-}
-/**
-* Returns which merchants are test accounts: by the attribute in the response, else by the service's filters. What both
-* filters list is unknown, since the service ignores them.
-*/
-async function sandboxesOf(memberships, id, list) {
-	const namesById = new Map(memberships.flatMap(({ resource }) => resource.sandbox === null ? [] : [[resource.id, resource.sandbox]]));
-	if (memberships.every(({ resource }) => namesById.has(resource.id))) return namesById;
-	const only = id === void 0 ? {} : { id };
-	const ask = (sandbox) => list({
-		...only,
-		sandbox
-	}).then((memberships) => new Set(memberships.map(({ resource }) => resource.id)), (error) => {
-		if (error instanceof RolecallError) return null;
-		throw error;
-	});
-	const [test, live] = await Promise.all([ask(true), ask(false)]);
-	if (test === null || live === null) return namesById;
-	for (const { resource } of memberships) {
-		const isTest = test.has(resource.id);
-		if (!namesById.has(resource.id) && isTest !== live.has(resource.id)) namesById.set(resource.id, isTest);
-	}
-	return namesById;
-}
-function reasonOf$2({ message, hint }) {
-	return hint === void 0 ? message : `${message.replace(/\.?$/, ".")} ${hint}`;
-}
-var REFUSALS;
-var init_current_member = __esmMin((() => {
-	init_errors();
-	init_memberships();
-	REFUSALS = /* @__PURE__ */ new Set([
-		400,
-		404,
-		405,
-		422,
-		501
-	]);
 }));
 
 // src/service/http/transport.ts
@@ -42448,10 +42482,11 @@ function toResult$1(call, response, context, now) {
 		value: call.read("")
 	};
 	const retryAfterMs = parseRetryAfter(response.header("retry-after"), sentOn(response, now));
+	const isRead = call.method === "GET";
 	const retryReason = status === 429 ? {
 		kind: "rate-limited",
 		retryAfterMs
-	} : status >= 500 || status === 424 || status === 408 && call.method === "GET" ? {
+	} : status >= 500 && !(isRead && status === 501) || status === 424 || isRead && status === 408 ? {
 		kind: "uncertain",
 		retryAfterMs
 	} : null;
@@ -43070,15 +43105,13 @@ var init_open_client = __esmMin((() => {
 
 // src/service/key-user.ts
 /** Returns what a client tells of the user of its key. */
-function keyUserOf({ client, maxItems, emit, close }) {
+function keyUserOf({ client, maxItems, close }) {
 	return {
 		memberships: (filter, quick) => listMemberships(client, maxItems, filter, quick),
-		currentMember: createCurrentMemberFinder(client, maxItems, emit),
 		close
 	};
 }
 var init_key_user = __esmMin((() => {
-	init_current_member();
 	init_memberships();
 	init_open_client();
 }));
@@ -43658,17 +43691,18 @@ function connect$1(options) {
 	const opened = openClient(options);
 	const { client, maxItems, emit } = opened;
 	const clientOf = clientsInTurn(client);
-	const user = keyUserOf(opened);
+	const findCurrentMember = createCurrentMemberFinder(client, maxItems, emit);
 	return {
-		...user,
-		reader: createReader(clientOf, user.currentMember, maxItems, emit),
+		...keyUserOf(opened),
+		reader: createReader(clientOf, findCurrentMember, maxItems, emit),
 		lookup: (merchant) => createLookup(clientOf(merchant), merchant),
 		writer: (merchant) => createWriter(clientOf(merchant), merchant),
 		members: (merchant, email) => listMembers(clientOf(merchant), merchant, {
 			maxItems,
 			...email !== void 0 && { email }
 		}),
-		findDenied: createDenialFinder(clientOf)
+		findDenied: createDenialFinder(clientOf),
+		findCurrentMember
 	};
 }
 /**
@@ -43687,6 +43721,7 @@ function clientsInTurn(client) {
 	} });
 }
 var init_service = __esmMin((() => {
+	init_current_member();
 	init_find_denied();
 	init_key_user();
 	init_open_client();
@@ -43837,7 +43872,7 @@ function sessionOpener(services, options, io) {
 	const partsOf = (input, judge) => makePlan === void 0 ? planParts(input, judge) : (without) => makePlan(leavingOut(input, without));
 	const sessionOf = (state) => {
 		const connection = resolveConnection(state, options.baseUrl, io.env, options.baseUrlName);
-		const { reader, writer, lookup, findDenied } = services.of(connection);
+		const { reader, writer, lookup, findDenied, findCurrentMember } = services.of(connection);
 		return {
 			state,
 			environment: connection.environment,
@@ -43845,6 +43880,10 @@ function sessionOpener(services, options, io) {
 			lookup: lookup(state.merchant),
 			keySource: connection.keySource,
 			findDenied: (operations) => findDenied(state.merchant, operations),
+			checkAccount: async () => {
+				const { sandbox, sandboxFailure } = await findCurrentMember(state.merchant);
+				checkEnvironment(state, connection, sandbox, sandboxFailure);
+			},
 			plan: async (leaveOut = /* @__PURE__ */ new Set()) => {
 				const idsInFiles = [.../* @__PURE__ */ new Set([...namedRoleIds(state), ...roleIds(state.merchant)])];
 				const live = await reader.read(state.merchant, idsInFiles, state.members?.length);
@@ -57467,6 +57506,7 @@ async function checkPermissions(due, recheck) {
 async function permissionError({ session, plan, passwords = [] }, recheck) {
 	const { tried, others } = operationsOf(stepsOf$1([...plan.changes, ...passwords]), recheck);
 	try {
+		await session.checkAccount();
 		const denied = await session.findDenied(others);
 		if (denied.length === 0) return null;
 		const deniedOperations = [...await session.findDenied(tried), ...denied];

@@ -2,7 +2,7 @@ import type { GlobMatch, Scope } from "../kernel/diff/scope.ts";
 import { eachField, type FieldTable } from "../kernel/fields/field.ts";
 import type { UndoNote, UndoNoteCode } from "../model/apply.ts";
 import type { DesiredMember, IgnorePatterns } from "../model/desired.ts";
-import type { ChangeBase, ChangeOf } from "../model/plan.ts";
+import type { ChangeBase } from "../model/plan.ts";
 import type { Effect, NetEffects } from "./net-effects.ts";
 
 /** Adds a note on something that an undo does not restore. */
@@ -27,8 +27,9 @@ export function createNotes(resource: UndoNote["resource"]): {
 
 type Named = Pick<Effect<unknown>, "id" | "name">;
 
-type OwnPart<Change> = Change extends unknown
-  ? Omit<Change, keyof ChangeBase> & { readonly name: string }
+/** A change without what all changes of an undo have in common. */
+export type OwnPart<Change extends ChangeBase> = Change extends unknown
+  ? Omit<Change, "resource" | keyof ChangeBase>
   : never;
 
 /** The input of an undo. */
@@ -46,7 +47,7 @@ export interface UndoContext {
 }
 
 /** Roles or members, as an undo sees them. */
-export interface Undoable<Live extends { readonly id: string }, Image extends object, Change> {
+export interface Undoable<Live extends { readonly id: string }, Image, Change> {
   readonly note: AddNote;
   /** The live ones that an undo may change, by id. */
   readonly byId: ReadonlyMap<string, Live>;
@@ -56,7 +57,6 @@ export interface Undoable<Live extends { readonly id: string }, Image extends ob
   /** Returns an effect without what must not be restored; `null` if nothing may be. */
   restorable(effect: Effect<Image>): Effect<Image> | null;
   nameOf(live: Live): string;
-  imageOf(live: Live): Image;
   /** Finds the live one that a create with an unknown outcome may have left. */
   findCreated(name: string): Live | undefined;
   /** Returns whether a live one is still as the run left it. */
@@ -65,12 +65,12 @@ export interface Undoable<Live extends { readonly id: string }, Image extends ob
   isRemovable(live: Live): boolean;
   revert(live: Live, before: Image, effect: Effect<Image>): Change | null;
   recreate(effect: Effect<Image>, before: Image): Change | null;
-  /** Adds what all changes of an undo have in common. */
-  change(change: OwnPart<ChangeOf<Image>>): Change;
+  /** Returns the change that removes a live one. */
+  deletion(live: Live): Change;
 }
 
 /** Returns the change that undoes one effect of a run; `null` if nothing is to be done, or nothing may be. */
-export function undoEffect<Live extends { readonly id: string }, Image extends object, Change>(
+export function undoEffect<Live extends { readonly id: string }, Image, Change>(
   effect: Effect<Image>,
   kind: Undoable<Live, Image, Change>,
 ): Change | null {
@@ -100,7 +100,7 @@ export function isLeftAlone(
 }
 
 /** Finds what a create with an unknown outcome may have left: only an identical one counts. */
-function findCreated<Live extends { readonly id: string }, Image extends object, Change>(
+function findCreated<Live extends { readonly id: string }, Image, Change>(
   { name, after }: Effect<Image>,
   kind: Undoable<Live, Image, Change>,
 ): Live | undefined {
@@ -114,7 +114,7 @@ function findCreated<Live extends { readonly id: string }, Image extends object,
   return undefined;
 }
 
-function remove<Live extends { readonly id: string }, Image extends object, Change>(
+function remove<Live extends { readonly id: string }, Image, Change>(
   live: Live,
   after: Image,
   kind: Undoable<Live, Image, Change>,
@@ -128,14 +128,7 @@ function remove<Live extends { readonly id: string }, Image extends object, Chan
       `${kind.describe(name)} has been changed since; the undo still removes what the run created.`,
     );
   }
-  return kind.change({
-    kind: "delete",
-    name,
-    id: live.id,
-    before: kind.imageOf(live),
-    after: null,
-    fields: [],
-  });
+  return kind.deletion(live);
 }
 
 /** Receives fields that an undo does not revert. */

@@ -22,6 +22,7 @@ import type { Effect } from "./net-effects.ts";
 import {
   type AddNote,
   createNotes,
+  type OwnPart,
   revertedValues,
   type Undoable,
   type UndoContext,
@@ -66,7 +67,6 @@ function undoableMembers(undo: MemberUndo): Undoable<LiveMember, MemberImage, Me
       scope.ignoredMembers.some((member) => member.id === id),
     restorable: (effect) => restorable(effect, undo),
     nameOf,
-    imageOf: (live) => memberImageOf(live, undo.refs),
     findCreated: (name) => {
       const live = byAddress.get(name.toLowerCase());
       return live && (live.status === "pending" || isManaged(live)) ? live : undefined;
@@ -75,8 +75,15 @@ function undoableMembers(undo: MemberUndo): Undoable<LiveMember, MemberImage, Me
     isRemovable: () => true,
     revert: (live, before, effect) => revertMember(live, before, effect, undo),
     recreate: (effect, before) => recreateMember(effect, before, undo),
-    change: (change) => withFingerprint<MemberChange>({ ...change, resource: "member", reason: "undone" }),
+    deletion: (live) => {
+      const before = memberImageOf(live, undo.refs);
+      return undone({ name: nameOf(live), kind: "delete", id: live.id, before, after: null, fields: [] });
+    },
   };
+}
+
+function undone(change: OwnPart<MemberChange>): MemberChange {
+  return withFingerprint<MemberChange>({ ...change, resource: "member", reason: "undone" });
 }
 
 function nameOf(live: LiveMember): string {
@@ -185,16 +192,7 @@ function revertMember(
   const reverted = withValues(current, { ...values, roles: values.roles.filter(isThere) });
   const fields = memberDiffs(current, reverted);
   if (fields.length === 0) return null;
-  return withFingerprint<MemberChange>({
-    resource: "member",
-    name,
-    kind: "update",
-    id: live.id,
-    before: current,
-    after: reverted,
-    fields,
-    reason: "undone",
-  });
+  return undone({ name, kind: "update", id: live.id, before: current, after: reverted, fields });
 }
 
 /** Returns the values of an image, with the roles that there are after the undo. */
@@ -245,16 +243,8 @@ function recreateMember(
     return now ?? [];
   });
   note(...recreationNote(name, before, lost));
-  return withFingerprint<MemberChange>({
-    resource: "member",
-    name,
-    kind: "create",
-    id: null,
-    before: null,
-    after: memberImage({ email, status: null, passwordEnv }, { ...memberValues(before), roles }),
-    fields: [],
-    reason: "undone",
-  });
+  const after = memberImage({ email, status: null, passwordEnv }, { ...memberValues(before), roles });
+  return undone({ name, kind: "create", id: null, before: null, after, fields: [] });
 }
 
 /** Returns the file's or the journal's variable with the password of a managed user; `undefined` without one. */

@@ -13,6 +13,7 @@ import {
   type AddNote,
   createNotes,
   isLeftAlone,
+  type OwnPart,
   revertedValues,
   type Undoable,
   type UndoContext,
@@ -84,7 +85,6 @@ function undoableRoles(undo: RoleUndo): UndoableRoles {
     isIgnored: ({ id, name }) => matchesAny(ignore.roles, [name, id ?? name], matches),
     restorable: (effect) => effect,
     nameOf: ({ name }) => name,
-    imageOf: (live) => roleImage(live),
     findCreated: (name) => {
       const role = findRole(scope, name);
       // A role whose id the run knew existed before it.
@@ -100,8 +100,20 @@ function undoableRoles(undo: RoleUndo): UndoableRoles {
     revert: (live, before, { after }) =>
       revertRole(live, before, after ?? { ...before, name: temporaryName(before.name) }, undo),
     recreate: ({ id }, before) => recreateRole(id, before, undo),
-    change: (change) => withFingerprint<RoleChange>({ ...change, resource: "role", reason: "undone" }),
+    deletion: (live) =>
+      undone({
+        name: live.name,
+        kind: "delete",
+        id: live.id,
+        before: roleImage(live),
+        after: null,
+        fields: [],
+      }),
   };
+}
+
+function undone(change: OwnPart<RoleChange>): RoleChange {
+  return withFingerprint<RoleChange>({ ...change, resource: "role", reason: "undone" });
 }
 
 /** Returns whether the run changed, created or replaced a role. */
@@ -153,16 +165,7 @@ function revertRole(
   const fields = roleDiffs(current, reverted);
   if (fields.length === 0) return null;
   refs.set(live.id, { id: live.id, name });
-  return withFingerprint<RoleChange>({
-    resource: "role",
-    name,
-    kind: "update",
-    id: live.id,
-    before: current,
-    after: reverted,
-    fields,
-    reason: "undone",
-  });
+  return undone({ name, kind: "update", id: live.id, before: current, after: reverted, fields });
 }
 
 /** Creates a removed role again; `null` if it exists or its name is taken. */
@@ -183,16 +186,7 @@ function recreateRole(id: string | null, before: RoleImage, undo: RoleUndo): Rol
   }
   note("new-id", name, `The role "${name}" is created again with a new id.`);
   if (id !== null) refs.set(id, { id: null, name });
-  return withFingerprint<RoleChange>({
-    resource: "role",
-    name,
-    kind: "create",
-    id: null,
-    before: null,
-    after: before,
-    fields: [],
-    reason: "undone",
-  });
+  return undone({ name, kind: "create", id: null, before: null, after: before, fields: [] });
 }
 
 /** Undoes the replacement of a role; `null` if nothing is to be done, or nothing may be. */
@@ -266,17 +260,8 @@ function revertReplacement(
   refs.set(oldId, { id: resumed, name });
   refs.set(now.id, { id: resumed, name });
   const current = roleImage(now);
-  return withFingerprint<RoleChange>({
-    resource: "role",
-    name,
-    kind: "replace",
-    id: now.id,
-    before: current,
-    after: before,
-    fields: roleDiffs(current, before),
-    reason: "undone",
-    resumed,
-  });
+  const fields = roleDiffs(current, before);
+  return undone({ name, kind: "replace", id: now.id, before: current, after: before, fields, resumed });
 }
 
 function noteHeld(name: string, note: AddNote): void {

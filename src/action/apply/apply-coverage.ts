@@ -25,9 +25,9 @@ export interface TellablePull {
 
 /** Records of a run, with the pull requests that it reports on. */
 export interface CoveredRecords extends ApplyRecords {
-  /** Those that its commit merged. */
+  /** Numbers of the pull requests that its commit merged. */
   readonly ofCommit: readonly number[];
-  /** Those that are open. */
+  /** Open pull requests. */
   readonly open: readonly ForgePull[];
   readonly told: readonly TellablePull[];
 }

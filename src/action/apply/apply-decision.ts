@@ -25,7 +25,7 @@ export interface ApplyDecision extends Objections {
   /** Outcomes of merchants that are left, unless an earlier run has reported them. */
   readonly left: readonly MerchantOutcome[];
   readonly looked: readonly ReportedMerchant[];
-  /** What to report of the merchants that could not be read. */
+  /** Reports of the merchants that could not be read. */
   readonly unread: ReadonlyMap<string, Report>;
   readonly password: ReturnType<typeof passwordsFor>;
 }
@@ -80,7 +80,7 @@ export function decideApply(
   };
 }
 
-/** Stand for what the service or a missing password refused, which is told in other words each time. */
+/** Stand-ins for the refusals of the service and for missing passwords, whose words differ each time. */
 const UNREAD = "unread";
 const UNMADE = "unmade";
 
@@ -98,7 +98,7 @@ export function withUnmade(
   );
 }
 
-/** What a run has to report of merchants that are not as reviewed. */
+/** Objections to merchants that are not as reviewed, with the lines that report them. */
 interface Objections {
   readonly objections: ReadonlyMap<string, readonly string[]>;
   readonly notes: readonly string[];

@@ -11,10 +11,10 @@ import type { MergedFiles } from "./merged-files.ts";
 import { leftTo, type NewerCommit, newerCommit } from "./newer-commit.ts";
 import type { LoggedPlans } from "./show-covered.ts";
 
-/** What a run has applied. */
+/** Outcomes of an apply, with its captured output. */
 export interface AppliedPlans extends CapturedLog {
   readonly outcomes: readonly MerchantOutcome[];
-  /** What is left to a newer commit. */
+  /** The newer commit, and the merchants that are left to it. */
   readonly superseded: NewerCommit;
 }
 

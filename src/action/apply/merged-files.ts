@@ -67,7 +67,7 @@ export async function readMerged(
   const run = { sha: event.sha, isDue: inputs.command === "due", isPush: event.name === "push" };
   const records = await readingApprovals(() => readApplyRecords(context, branch, store, states, isBroken));
   const { covered } = records;
-  // What an apply is to look at first is told by itself.
+  // Merchants that wait for their first apply are reported on their own.
   const unapplied = run.isDue ? neverApplied(records, states) : [];
   const coverage = coverageText(covered.length, states.length - unapplied.length, inputs);
   if (coverage !== null && loaded.valid) log.info(coverage);

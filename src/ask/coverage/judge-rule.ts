@@ -155,7 +155,7 @@ export function ruleJudge(rule: CoverageRule, world: CoverageWorld): RuleJudge {
   };
 }
 
-/** What a rule says of an access. */
+/** Result of judging an access by one rule. */
 interface Judged {
   readonly violations: readonly Violation[];
   readonly byKey: ReadonlyMap<string, Violation>;

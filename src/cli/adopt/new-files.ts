@@ -208,7 +208,7 @@ function packageFolder(): string {
 /** The paths of files of code owners, in GitHub's order of precedence. */
 const OWNERS_FILES = [".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS"];
 
-/** What decides which code runs with the keys: workflows and installed packages. */
+/** Paths that decide which code runs with the keys: workflows and installed packages. */
 const TOOLS = ["/.github/", "/package.json", "/package-lock.json"];
 
 /** Returns a file of code owners, if there is none yet. */

@@ -105,7 +105,7 @@ export function reinvitationWrites(
   const remove = removal("remove", change, (expired, options) =>
     context.writer.deleteMember(expired, options),
   );
-  // What the expired invitation held is lost if the new one is not sent after its removal.
+  // Sends the new invitation also after a stop: its content would be lost with the removed one.
   const finish: Write = { ...again, send: (options) => again.send({ ...options, finishes: true }) };
   return { invite, remove, again: finish };
 }

@@ -13,7 +13,7 @@ export interface LaterDay {
   /** At least one. */
   readonly dates: readonly UpcomingDate[];
   readonly refusals: readonly Refusal[];
-  /** Who becomes an administrator or gains sensitive permissions; without those who do so by the files of the base, too. */
+  /** People who become administrators or gain sensitive permissions, except those who also do so by the base's files. */
   readonly gains: readonly DatedGain[];
 }
 

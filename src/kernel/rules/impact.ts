@@ -115,7 +115,7 @@ function newReach(
   const [reached, reaches] = [reaching(before, escalation), reaching(after, escalation)];
   const [had, has] = [granting(before), granting(after)];
   const allPermissions = sortedSet([...after.roles.values()].flatMap(({ permissions }) => permissions ?? []));
-  // Those who can assign roles share the list of what they reach.
+  // Shares one list among those who can assign roles: they reach the same.
   const reachedSince = memoized((old: readonly string[]) =>
     memoized((now: readonly string[]) => missing(now, old)),
   );

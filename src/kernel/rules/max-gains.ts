@@ -58,7 +58,7 @@ export const maxGains = {
       if (gained.length <= allowed) return [];
       const items = [...new Set(gained.flatMap(([, permissions]) => permissions))].sort();
       const names = list(gained.map(([name]) => name));
-      // What is sensitive only to the project of the base branch, this pull request makes ordinary.
+      // Permissions that only the base branch's project lists as sensitive: this pull request makes them ordinary.
       const own = gained.filter(([, permissions]) => what !== SENSITIVE || permissions.some(isSensitive));
       const refusal = guardRefusal(
         "max-gains",

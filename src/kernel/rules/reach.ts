@@ -25,7 +25,7 @@ export function reaching(
   escalation: Partial<Escalation> = {},
 ): (person: Pick<PersonAccess, "roles">) => Reach {
   const ways = { ...DEFAULT_ESCALATION, ...escalation };
-  // Who asks nobody's reach needs no index.
+  // Builds the index on the first question.
   const worldOf = memoized((_: null) => openWorld(access, ways));
   const waysFrom = memoized((start: Start) => followWays(start, worldOf(null)), JSON.stringify);
   const reachOfRoles = memoized(
@@ -89,7 +89,7 @@ const ANYTHING = Symbol("anything");
 /** The shortest known steps by permission; only permissions that lead to others. */
 type Ways = Map<string | typeof ANYTHING, Steps>;
 
-/** What decides where somebody can get; thousands of members share a few. */
+/** The start of a person's ways to more access; thousands of members share a few. */
 interface Start {
   /** Held permissions that lead to others. */
   readonly leading: readonly string[];
@@ -97,7 +97,7 @@ interface Start {
   readonly customRole: string | null;
 }
 
-/** What can be reached from a start. */
+/** Reach from one start. */
 interface Followed {
   /** The shortest way to assign roles. */
   readonly assigning: Way | null;

@@ -20,8 +20,7 @@ export const emailSchema = z
   .string()
   .max(256, "must be an e-mail address of at most 256 characters")
   .regex(
-    // In the syntax that other languages share: schemas of the OpenAPI document have it.
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: an address has none
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: excludes them; the OpenAPI document's patterns have no \p{Cc}
     /^(?:[^\s@"(),:;<>[\]\\\u0000-\u001f\u007f-\u009f]+|"(?:[^"\\\u0000-\u001f\u007f-\u009f]|\\[^\u0000-\u001f\u007f-\u009f])+")@[^\s@"(),:;<>[\]\\\u0000-\u001f\u007f-\u009f]+$/,
     "must be an e-mail address",
   );

@@ -22,7 +22,7 @@ export interface LaterView {
   readonly dates: readonly DateView[];
   /** Why an apply at that time would be refused. */
   readonly refusals: readonly { readonly rule: string; readonly code: string; readonly message: string }[];
-  /** Who becomes an administrator or gains sensitive permissions. */
+  /** People who become administrators or gain sensitive permissions. */
   readonly gains: readonly { readonly name: string; readonly gained: readonly string[] }[];
 }
 

@@ -33,7 +33,13 @@ export type RefusalData =
       readonly id: string;
       readonly fixed: FixedValues;
     }
-  | { readonly code: "role-still-held"; readonly name: string; readonly holders: readonly string[] }
+  | {
+      readonly code: "role-still-held";
+      readonly name: string;
+      readonly holders: readonly string[];
+      /** Those who have to accept before the holders lose the role; empty if some holders keep it. */
+      readonly waitsFor: readonly string[];
+    }
   | {
       readonly code: "check-only";
       readonly name: string;
@@ -169,13 +175,15 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan", enforcedBy?:
       );
     }
     case "role-still-held": {
-      const { name, holders } = data;
+      const { name, holders, waitsFor } = data;
       return guardRefusal(
         code,
         "role",
         name,
         `The role "${name}" would be removed, but is still held by ${list(holders)}.`,
-        "Remove the role from these members first, or list the role in the file.",
+        waitsFor.length === 0
+          ? "Remove the role from these members first, or list the role in the file."
+          : `They lose the role once ${list(waitsFor, " or ")} has accepted: leave the role as it is in this plan, and change it in a later one.`,
         null,
       );
     }

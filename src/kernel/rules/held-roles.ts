@@ -1,4 +1,4 @@
-import { byCodeUnit } from "../../lib/text.ts";
+import { byCodeUnit, sortedSet } from "../../lib/text.ts";
 import type { LiveMember } from "../../model/live.ts";
 import type { Deferred, MemberChange, Refusal, RoleChange } from "../../model/plan.ts";
 import { addressOf } from "../diff/scope.ts";
@@ -31,16 +31,17 @@ export function blockHeldRoles(
     const holders = holdersAfter(ids, rest, everybody);
     const held = rest.roles.filter(({ id }) => ids.has(id ?? "") && holders.has(id ?? ""));
     const deferrable = held.flatMap((change) => {
-      const [first, ...otherWaits] = (holders.get(change.id ?? "") ?? []).map(({ id }) => waits.get(id));
+      const [first] = waitsOf(holders.get(change.id ?? "") ?? [], waits);
       const moves = movesWith(change, rest.members);
-      const isOnlyWaiting = first && otherWaits.every((wait) => wait !== undefined);
-      return isOnlyWaiting && canWait(change, moves, changes.roles) ? [{ change, moves, first }] : [];
+      return first && canWait(change, moves, changes.roles) ? [{ change, moves, first }] : [];
     });
     const [next] = deferrable;
     if (next === undefined) {
-      const refusals = held.map(({ id, name }) =>
-        toRefusal({ code: "role-still-held", name, holders: namesOf(holders.get(id ?? "") ?? []) }),
-      );
+      const refusals = held.map(({ id, name }) => {
+        const holding = holders.get(id ?? "") ?? [];
+        const waitsFor = sortedSet(waitsOf(holding, waits).flatMap((wait) => wait.waitsFor));
+        return toRefusal({ code: "role-still-held", name, holders: namesOf(holding), waitsFor });
+      });
       return { changes: rest, deferred, refusals };
     }
     const { role, waitsFor } = next.first;
@@ -52,6 +53,15 @@ export function blockHeldRoles(
       members: rest.members.filter((change) => !next.moves.includes(change)),
     };
   }
+}
+
+/** Returns what some holders wait for; empty if one of them does not wait. */
+function waitsOf(
+  holders: readonly LiveMember[],
+  waits: ReadonlyMap<string | null, Deferred>,
+): readonly Deferred[] {
+  const found = holders.flatMap(({ id }) => waits.get(id) ?? []);
+  return found.length === holders.length ? found : [];
 }
 
 /** Returns the changes of members that need the successor of a replaced role, if it does not exist yet. */

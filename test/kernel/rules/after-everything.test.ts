@@ -99,7 +99,12 @@ describe("the state after everything has happened", () => {
     });
     const ada = liveMember("mem_1", "ada@example.com", { roles: ["role_owner", "role_1"] });
     const plan = planOf(want, live([OWNER, liveRole("role_1", "Payer")], [ada]));
-    expect(briefRefusals(plan)).toEqual(["guard role-still-held Payer"]);
+    expect(plan.refusals.map(({ message, hint }) => [message, hint])).toEqual([
+      [
+        'The role "Payer" would be removed, but is still held by ada@example.com.',
+        "They lose the role once new@example.com has accepted: leave the role as it is in this plan, and change it in a later one.",
+      ],
+    ]);
   });
 
   test("compares somebody new with all memberships of the address, and finds nothing worse", () => {

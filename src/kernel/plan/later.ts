@@ -83,7 +83,7 @@ function daysOf(
   const judged = new Set([...days.slice(0, MAX_JUDGED), ...bringing.slice(0, MAX_BRINGING)]);
   return days.map((day) => {
     if (!judged.has(day)) return { day: { ...day, gains: possibleGains(day.dates) }, part: null };
-    const { added, refusals, gains } = judgeDay(day.at, judgeAt);
+    const { added, refusals, gains } = judgeDay(day.at, judgeAt, files.members);
     const plan = { ...added, refusals: [], reviewed: { at: day.at } };
     // Others gain something by dates that are not asked for.
     const emails = new Set(day.dates.map(({ email }) => email.toLowerCase()));
@@ -99,6 +99,7 @@ function daysOf(
 function judgeDay(
   time: number,
   judgeAt: JudgeAt,
+  entries: RunFiles["members"],
 ): Pick<LaterDay, "refusals" | "gains"> & { readonly added: JudgedPlan } {
   const before = judgeAt(time - 1)();
   const judge = judgeAt(time);
@@ -110,11 +111,15 @@ function judgeDay(
     ...added.refusals.filter(isLimit),
     ...whole.refusals.filter((refusal) => !isLimit(refusal) && !refusedBefore.has(keyOf(refusal))),
   ];
-  return { added, refusals, gains: newGains(before, whole) };
+  return { added, refusals, gains: newGains(before, whole, entries) };
 }
 
-function newGains(before: JudgedPlan, { reviewed, ...plan }: JudgedPlan): readonly DatedGain[] {
-  const earlier = riskyGains(before);
+function newGains(
+  before: JudgedPlan,
+  { reviewed, ...plan }: JudgedPlan,
+  entries: RunFiles["members"],
+): readonly DatedGain[] {
+  const earlier = riskyGains(before, entries);
   const changed =
     reviewed?.hasBase === true
       ? new Set(
@@ -123,7 +128,7 @@ function newGains(before: JudgedPlan, { reviewed, ...plan }: JudgedPlan): readon
           ),
         )
       : null;
-  return [...riskyGains(plan)].flatMap(([name, items]) => {
+  return [...riskyGains(plan, entries)].flatMap(([name, items]) => {
     const gained = items.filter((item) => !earlier.get(name)?.includes(item));
     const isChanged = changed === null || changed.has(name.toLowerCase());
     return gained.length > 0 && isChanged ? [{ name, gained }] : [];
@@ -131,9 +136,12 @@ function newGains(before: JudgedPlan, { reviewed, ...plan }: JudgedPlan): readon
 }
 
 /** Returns the risky gains of a plan by name: the permissions of administrators go without saying. */
-function riskyGains({ changes, impact }: JudgedPlan): ReadonlyMap<string, readonly string[]> {
+function riskyGains(
+  { changes, impact }: JudgedPlan,
+  entries: RunFiles["members"],
+): ReadonlyMap<string, readonly string[]> {
   const members = changes.flatMap((change) => (change.resource === "member" ? [change] : []));
-  const plan = { impact, members };
+  const plan = { impact, members, entries };
   return new Map([
     ...gainsOf(SENSITIVE, plan, true),
     ...ADMINISTRATORS.flatMap((role) => [...gainsOf(role, plan)]),

@@ -1,7 +1,9 @@
 import { memoized } from "../../lib/memoized.ts";
 import { sortedSet } from "../../lib/text.ts";
+import type { DesiredMember } from "../../model/desired.ts";
 import type { RoleRef } from "../../model/field-values.ts";
 import type { MemberChange, Plan } from "../../model/plan.ts";
+import { openPeople } from "../values/person.ts";
 import { globsOf, SENSITIVE } from "./settings/sensitive.ts";
 
 /** The roles of administrators, which every merchant has, and which may do nearly everything. */
@@ -17,16 +19,18 @@ export function newRoles(change: MemberChange): readonly RoleRef[] {
 export interface Gains {
   readonly impact: Plan["impact"];
   readonly members: readonly MemberChange[];
+  /** The files' entries, which tell the addresses of a person. */
+  readonly entries: readonly DesiredMember[] | undefined;
 }
 
 /**
  * Returns the people who newly hold what a limit names, or with `reach` can reach it, each with the permissions or the role:
  * all sensitive permissions, those that a pattern matches, or the role of a name or id. A permission or role that a person held
- * under a previous address, or by an expired invitation, is not new.
+ * under a previous address, or by an expired invitation, is not new. Memberships of one person count once.
  */
 export function gainsOf(
   what: string,
-  { impact, members }: Gains,
+  { impact, members, entries }: Gains,
   reach = false,
 ): ReadonlyMap<string, readonly string[]> {
   const reached = reach ? (impact.reach ?? []) : [];
@@ -38,9 +42,11 @@ export function gainsOf(
   const formerly = new Map(
     impact.formerly?.map(({ name, roles, permissions }) => [name, new Set([...roles, ...permissions])]),
   );
+  const personOf = openPeople(entries);
   const people = new Map<string, readonly string[]>();
-  const add = (name: string, items: readonly string[]): void => {
-    const [had, others] = [formerly.get(name), people.get(name)];
+  const add = (address: string, items: readonly string[]): void => {
+    const name = personOf(address);
+    const [had, others] = [formerly.get(address), people.get(name)];
     const gained = had === undefined ? items : items.filter((item) => !had.has(item));
     // Lists stay shared.
     if (gained.length > 0)

@@ -48,12 +48,11 @@ export const maxGains = {
       const countingOf = memoized((items: readonly string[]) =>
         memoized((granted: ReadonlySet<string> | undefined) => items.filter((item) => !granted?.has(item))),
       );
-      const gained = [...gainsOf(what, { impact, members: changes.members }, limit.reach)].flatMap(
-        ([name, items]) => {
-          const counting = countingOf(items)(hired.get(name));
-          return counting.length === 0 ? [] : [[name, counting] as const];
-        },
-      );
+      const gains = { impact, members: changes.members, entries: files.members };
+      const gained = [...gainsOf(what, gains, limit.reach)].flatMap(([name, items]) => {
+        const counting = countingOf(items)(hired.get(name));
+        return counting.length === 0 ? [] : [[name, counting] as const];
+      });
       const allowed = allowedOf(limit, scope.members.length, LEAST);
       if (gained.length <= allowed) return [];
       const items = [...new Set(gained.flatMap(([, permissions]) => permissions))].sort();

@@ -3,7 +3,7 @@ import type { DesiredMember, DesiredState } from "../../model/desired.ts";
 import type { RoleRef } from "../../model/field-values.ts";
 import type { MemberChange, RoleChange } from "../../model/plan.ts";
 import { isPast } from "../diff/active-member.ts";
-import { addressesOfPerson, entriesByAddress } from "../values/person.ts";
+import { addressesOfPerson, entriesByAddress, openPeople } from "../values/person.ts";
 import type { AccessChanges } from "./access.ts";
 
 /** Returns whether a role is removed, or grants less. */
@@ -35,7 +35,7 @@ export function replacedBy({ roles }: AccessChanges): ReadonlySet<string> {
   return new Set(roles.flatMap(({ kind, id }) => (kind === "replace" && id !== null ? id : [])));
 }
 
-/** The people who lose access, by address in lower case. */
+/** The people who lose access, by current address in lower case. */
 export interface Losses {
   /** Those who lose it by the changes of a plan, except what a reviewed date has ended. */
   readonly now: ReadonlySet<string>;
@@ -55,13 +55,13 @@ export function lossesOf(
   now: number,
 ): Losses {
   const { members = [], leavers = [], reviewedEnds = {} } = files;
-  const replaced = replacedBy(changes);
+  const [replaced, personOf] = [replacedBy(changes), openPeople(members)];
   const [endOf, reviewedEndOf] = [accessEnds(files, now), accessEnds(reviewedEnds, now)];
   const takings = changes.members.flatMap((change) => {
     const addresses = [change.name];
     const taken = takenBy(change, replaced).filter((role) => !(reviewedEndOf(addresses, role) <= now));
     // An entry may have the address of another membership than the one that it is pinned to, which may have none.
-    const name = (change.before?.email ?? change.id ?? change.name).toLowerCase();
+    const name = personOf(change.before?.email ?? change.id ?? change.name).toLowerCase();
     return taken.length === 0
       ? []
       : [{ name, isEnded: taken.every((role) => endOf(addresses, role) <= now) }];
@@ -84,7 +84,7 @@ export function lossesOf(
   return {
     now: new Set(takings.map(({ name }) => name)),
     ended: new Set(ended.map(({ name }) => name)),
-    later: new Set(later.map(({ email }) => email.toLowerCase())),
+    later: new Set(later.map(({ email }) => personOf(email).toLowerCase())),
   };
 }
 

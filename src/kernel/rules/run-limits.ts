@@ -196,8 +196,8 @@ function refusedGains(
   reach: boolean,
   allowed: number,
 ): RefusedRun | null {
-  const gainedBy = ({ plan: { impact, changes }, files }: LimitedPlan) =>
-    files.members === undefined ? [] : gainsOf(what, { impact, ...splitByResource(changes) }, reach);
+  const gainedBy = ({ plan: { impact, changes }, files: { members: entries } }: LimitedPlan) =>
+    entries === undefined ? [] : gainsOf(what, { impact, ...splitByResource(changes), entries }, reach);
   return refusedIfMore(parts, allowed, gainedBy, ({ people, items, merchants }) =>
     guardRefusal(
       "run-gains",

@@ -205,6 +205,51 @@ describe("gains at a merchant", () => {
       expect(judgeRun(run.map((one) => ({ plan: one, files }))).flatMap(codes)).toEqual([]);
     });
 
+    test("who counts once beside the old membership, if a role of both is widened or loses a holder", () => {
+      const moving = (count: number, added: readonly string[]) => {
+        const { is, state } = shop(count, added);
+        const next = (index: number): string => `New.${email(index)}`;
+        const pending = numbers(count).map((index) =>
+          invited(`mem_new_${index}`, next(index), { roles: ["role_1"] }),
+        );
+        const entries = numbers(count).map((index) =>
+          member(next(index), { roles: ["Cashier"], previously: [email(index)] }),
+        );
+        return {
+          is: { ...is, members: [...is.members, ...pending] },
+          state: { ...state, members: entries },
+        };
+      };
+      expect(codes(planned(moving(10, ["payouts_edit"])))).toEqual([]);
+      const plan = planned(moving(11, ["payouts_edit"]));
+      expect(plan.refusals.map(({ message }) => message)).toEqual([
+        "11 members would newly hold sensitive permissions (payouts_edit); the limit is 10: New.m0@example.com, New.m10@example.com, New.m1@example.com, New.m2@example.com, New.m3@example.com and 6 more.",
+      ]);
+      const run = (count: number) => {
+        const { is, state } = moving(count, ["payouts_edit"]);
+        const plans = ["MC1", "MC2"].map((merchant) =>
+          planOf({ ...state, merchant, guards: { ...NO_GUARDS, maxGains: {} } }, { ...is, merchant }),
+        );
+        const files = { guards: NO_GUARDS, members: state.members ?? [] };
+        return judgeRun(plans.map((one) => ({ plan: one, files }))).flatMap(codes);
+      };
+      expect(run(20)).toEqual([]);
+      expect(run(21)).toEqual(["run-gains", "run-gains"]);
+
+      const losing = (count: number) => {
+        const { is, state } = moving(8, []);
+        const entries = (state.members ?? []).map((one, index) =>
+          index < count ? { ...one, roles: [] } : one,
+        );
+        return planOf({ ...state, members: entries }, is);
+      };
+      expect(losing(4).changes).toHaveLength(8);
+      expect(codes(losing(4))).toEqual([]);
+      expect(losing(5).refusals.map(({ message }) => message)).toEqual([
+        "5 of 16 members would be removed or lose something; the limit is 4.",
+      ]);
+    });
+
     test("who holds nothing by a membership that is disabled", () => {
       const disabled = move(["role_2"], ["Payer"], { status: "disabled" });
       expect(planned(disabled).changes.map(({ kind }) => kind)).not.toContain("create");

@@ -133,7 +133,7 @@ function planDeclared(
     const active = activeAt(member, context.now);
     const former = ownFormers.find((live) => !isDisabled(live));
     const effective =
-      match.found === "none" && former !== undefined
+      match.found === "none" && former !== undefined && !active.suspended
         ? { ...active, member: successorOf(active.member, former, context) }
         : active;
     const formerChanges = planFormer(effective, match, ownFormers, context, report);

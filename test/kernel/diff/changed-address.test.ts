@@ -107,6 +107,13 @@ describe("an entry with a previous address", () => {
       },
     ]);
     expect(waits(away)).toEqual([]);
+    const older = liveMember("mem_0", "ada@older.example", { roles: ["role_1"], metadata: { badge: "1" } });
+    const previously = [OLD, "ada@older.example"];
+    const both = plan({ roles: ["Cashier"], suspended: {}, previously }, [ada(), older]);
+    expect(both.changes.map(({ id, fields }) => [id, fields.map(({ field }) => field)])).toEqual([
+      ["mem_1", ["roles"]],
+      ["mem_0", ["roles"]],
+    ]);
   });
 
   test("removes the old membership before the entry begins, and warns of the time without access", () => {

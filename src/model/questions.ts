@@ -45,8 +45,8 @@ export interface SnapshotMember {
   readonly name: string;
   /** `null` for a live member without a user or an invitation. */
   readonly email: string | null;
-  /** The previous addresses in the files. */
-  readonly previousAddresses: readonly string[];
+  /** The person's other addresses in the files. */
+  readonly otherAddresses: readonly string[];
   /** `null` if the files do not name it. */
   readonly id: string | null;
   /** The live status of the membership; `declared` for access in the files. */

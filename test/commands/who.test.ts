@@ -296,7 +296,9 @@ test("who is live past the day of leaving is said to have left by the files", as
     "access/a.yaml": `version: 1
 merchant: MC9Q3T8X
 leavers: [{ email: karim.benali@example.com, from: 2026-11-01 }]
-members: [{ email: books@ledger.example, roles: [role_accountant], until: 2026-11-20 }]
+members:
+  - { email: books@ledger.example, roles: [role_accountant], until: 2026-11-20 }
+  - { email: nadia@new.example, previously: Nadia.Rahimi@example.com, roles: [{ role: role_manager, until: 2026-11-20 }] }
 `,
   });
   const is = (email: string) =>
@@ -308,6 +310,11 @@ members: [{ email: books@ledger.example, roles: [role_accountant], until: 2026-1
   try {
     expect((await is("karim.benali@example.com")).stdout).toContain("accepted, though left 2026-11-01");
     expect((await is("books@ledger.example")).stdout).toContain("accepted, though ended 2026-11-20");
+    for (const email of ["nadia@new.example", "nadia.rahimi@example.com"]) {
+      const { stdout } = await is(email);
+      expect(stdout).toMatch(/^nadia\.rahimi@example\.com: /);
+      expect(stdout).toMatch(/accepted, though ended 2026-11-20 +access\/a\.yaml:6/);
+    }
     expect((await is("nobody@example.com")).stdout).toContain(
       "nobody@example.com is not a live member of MC9Q3T8X.",
     );

@@ -1,6 +1,7 @@
 import { hasBegun, isSuspended } from "../../kernel/diff/active-member.ts";
 import { wholeScope } from "../../kernel/diff/scope.ts";
 import { accessBefore, isActive, type RoleAccess } from "../../kernel/rules/access.ts";
+import { entriesByAddress } from "../../kernel/values/person.ts";
 import { byCodeUnit } from "../../lib/text.ts";
 import type {
   DesiredMember,
@@ -45,7 +46,7 @@ export function declaredSnapshot(desired: DesiredState, now: number): AccessSnap
         return {
           name: email,
           email,
-          previousAddresses: member.previously ?? [],
+          otherAddresses: member.previously ?? [],
           id,
           status: "declared",
           rolesKnown: !isWithoutRoles(member),
@@ -106,7 +107,9 @@ export function liveSnapshot(
         return {
           name,
           email,
-          previousAddresses: entry?.previously ?? [],
+          otherAddresses: [entry?.email ?? [], entry?.previously ?? []]
+            .flat()
+            .filter((address) => address.toLowerCase() !== email?.toLowerCase()),
           id,
           // Only a plan invites.
           status: status === "invited" ? "unknown" : status,
@@ -200,13 +203,13 @@ function entriesOf(roles: readonly DesiredRole[]): (role: RoleAccess) => Desired
     byId.get(id ?? "") ?? (custom ? (names.get(name) ?? previous.get(name)) : undefined);
 }
 
-/** Finds the file's entry of a live member, by its id or address. */
+/** Finds the file's entry of a live member, by its id or address, which may be a previous one. */
 export function declaredMembers({
   members = [],
 }: DesiredState): (id: string, email: string | null) => DesiredMember | undefined {
   const byId = new Map(members.flatMap((member) => (member.id === undefined ? [] : [[member.id, member]])));
-  const byEmail = new Map(members.map((member) => [member.email.toLowerCase(), member]));
-  return (id, email) => byId.get(id) ?? (email === null ? undefined : byEmail.get(email.toLowerCase()));
+  const byAddress = entriesByAddress(members);
+  return (id, email) => byId.get(id) ?? (email === null ? undefined : byAddress.get(email.toLowerCase()));
 }
 
 /** A grant with its end, or its membership's, and its locations. */

@@ -229,16 +229,14 @@ function byMemberAndMerchant(
   );
 }
 
-/** Returns a matcher of members by their address, a previous address, an id or a glob. */
+/** Returns a matcher of members by one of their addresses, their id or a glob. */
 function memberMatcher(
   pattern: string,
   matches: GlobMatch,
-): (member: Pick<SnapshotMember, "name" | "id" | "previousAddresses">) => boolean {
+): (member: Pick<SnapshotMember, "name" | "id" | "otherAddresses">) => boolean {
   const isMeant = nameMatcher(pattern, matches);
-  return ({ name, id, previousAddresses }) =>
-    isMeant(name) ||
-    (id !== null && isMeant(id)) ||
-    (isLiteralGlob(pattern) && previousAddresses.some(isMeant));
+  return ({ name, id, otherAddresses }) =>
+    isMeant(name) || (id !== null && isMeant(id)) || (isLiteralGlob(pattern) && otherAddresses.some(isMeant));
 }
 
 /** Returns a matcher of names by their text or a glob, ignoring case; matching is remembered, as names repeat. */

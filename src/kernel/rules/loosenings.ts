@@ -8,6 +8,7 @@ import type {
   Until,
 } from "../../model/desired.ts";
 import type { GlobMatch } from "../diff/scope.ts";
+import { entriesByAddress } from "../values/person.ts";
 import { pinnedIds } from "./access.ts";
 import { withRulesOf } from "./base-rules.ts";
 import { looserGuards, looserPolicies } from "./every-rule.ts";
@@ -194,7 +195,7 @@ function noLongerManaged(base: DesiredState, head: DesiredState): readonly strin
   const pinned = new Map(
     (head.roles ?? []).flatMap((role) => (role.id === undefined ? [] : [[role.id, role]])),
   );
-  const members = byAddress(head.members);
+  const members = entriesByAddress(head.members);
   return [
     ...section("roles"),
     ...section("members"),
@@ -221,8 +222,8 @@ function unlisted(what: string, mode: SyncOptions["roles"]): readonly string[] {
 
 /** Returns the dates that give access for longer: no plan shows these before their time. */
 function laterEnds(base: DesiredState, head: DesiredState, { nameOf }: LooserContext): readonly string[] {
-  const members = byAddress(head.members);
-  const leavers = byAddress(head.leavers);
+  const members = entriesByAddress(head.members);
+  const leavers = new Map((head.leavers ?? []).map((leaver) => [leaver.email.toLowerCase(), leaver]));
   // One branch may name a role by its id, and the other by its name.
   const [idsBefore, ids] = [pinnedIds(base), pinnedIds(head)];
   const nowCalled = (role: string): string => ids.get(role) ?? nameOf(idsBefore.get(role) ?? role);
@@ -284,12 +285,6 @@ function timeText({ from, until }: Suspension): string {
   const start = from === undefined ? [] : [`from ${from.text}`];
   const end = until === undefined ? "until further notice" : `until ${until.text}`;
   return [...start, end].join(" ");
-}
-
-function byAddress<Entry extends { readonly email: string }>(
-  entries: readonly Entry[] | undefined,
-): ReadonlyMap<string, Entry> {
-  return new Map((entries ?? []).map((entry) => [entry.email.toLowerCase(), entry]));
 }
 
 function otherService(base: DesiredState, head: DesiredState): readonly string[] {

@@ -3,6 +3,7 @@ import type { Refusal } from "../../model/plan.ts";
 import { leftAt } from "../diff/active-member.ts";
 import { type Tense, toExistingViolation } from "../findings/refusals.ts";
 import { refusalRule, warningRule } from "../problems/rule-table.ts";
+import { addressesOfPerson, entriesByAddress } from "../values/person.ts";
 import type { PersonAccess } from "./access.ts";
 import { countWork, holdersBy, STEPS_OF_VIOLATION, subjectOf } from "./checks.ts";
 import { currentNameIn } from "./renamed-roles.ts";
@@ -52,11 +53,10 @@ export const requireUntil = {
     const { find, index, members } = context;
     const roles = Object.keys(ends);
     if (roles.length === 0) return [];
-    const declared = new Map(
-      members.flatMap((member) =>
-        [member.email.toLowerCase(), member.id ?? []].flat().map((key) => [key, member] as const),
-      ),
-    );
+    const declared = new Map([
+      ...entriesByAddress(members),
+      ...members.flatMap((member) => (member.id === undefined ? [] : [[member.id, member] as const])),
+    ]);
     return roles.flatMap((role) => {
       const key = find(role);
       if (key === undefined) return [];
@@ -174,13 +174,16 @@ function compareGrants(
   const nameOf = base === undefined ? undefined : currentNameIn(declared.desired, base);
   const isExisting = (grant: LongGrant): boolean => {
     const { member } = grant;
-    const former = base?.members?.find(({ email }) => email.toLowerCase() === member.email.toLowerCase());
+    const addresses = addressesOfPerson(member);
+    const former = base?.members?.find(({ email }) => addresses.includes(email.toLowerCase()));
     const same = former?.roles?.find(({ role }) => nameOf?.(role) === grant.role);
     if (former !== undefined && same !== undefined) {
       return (endOf(same.until, former.until)?.ends ?? Number.POSITIVE_INFINITY) >= grant.end.ends;
     }
-    const person = people.get(member.id ?? "") ?? people.get(member.email.toLowerCase());
-    return person !== undefined && isHeld(person, grant);
+    return [member.id ?? "", ...addresses].some((key) => {
+      const person = people.get(key);
+      return person !== undefined && isHeld(person, grant);
+    });
   };
   return {
     refusals: grants.flatMap((grant) => (isExisting(grant) ? [] : [grant.refusal("plan")])),

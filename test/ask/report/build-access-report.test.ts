@@ -64,6 +64,14 @@ describe("a report of the live state", () => {
     expect(bob?.ends).toEqual([]);
   });
 
+  test("takes the ends of a membership with a previous address from the entry", () => {
+    const wanted = desired({
+      members: [member("new@example.com", { previously: ["ada@EXAMPLE.com"], until: until("2027-01-31") })],
+    });
+    const [ada] = liveReport({ live: is, desired: wanted, plan: null, ...SERVICE }).members;
+    expect(ada?.ends.map(({ text }) => text)).toEqual(["2027-01-31"]);
+  });
+
   test("with a plan holds before and after", () => {
     const wanted = desired({
       roles: [role("Cashier", { permissions: ["sell", "refund"] })],

@@ -196,6 +196,14 @@ test.each<readonly [base: string, head: string, texts: readonly string[]]>([
     "roles:\n  - { name: Payer, id: role_pay1, permissions: [] }\nmembers:\n  - { email: a@example.com, roles: [role_pay1] }",
     ['a@example.com holds "Payer" until 2099-01-31 → without end'],
   ],
+  [
+    "sync: { members: additive }\nmembers:\n  - { email: a@example.com, until: 2099-06-30, roles: [] }",
+    "sync: { members: additive }\nmembers:\n  - { email: b@example.com, previously: A@example.com }",
+    [
+      "the roles of a@example.com are no longer managed",
+      "a@example.com is a member until 2099-06-30 → without end",
+    ],
+  ],
   // Where the requests go.
   [
     "environment: live\napi: { base_url: https://api.example.com }",

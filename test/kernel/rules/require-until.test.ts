@@ -146,6 +146,28 @@ describe("a plan", () => {
     expect(plan(head, bare, state("2026-12-30"))).toEqual(refused);
   });
 
+  test("is the same under a new address, of which the base branch or the live membership may have the old one", () => {
+    const head = (until: string) => ({
+      ...state(until),
+      members: [
+        member("new@example.com", {
+          previously: ["A@example.com"],
+          roles: [{ role: "Contractor", ...dates(null, until) }],
+        }),
+      ],
+    });
+    const [isWarned, isRefused] = [
+      "warning until-limit new@example.com",
+      "policy until-limit new@example.com",
+    ];
+    expect(plan(head("2026-12-31"), holds)).toEqual([isWarned]);
+    expect(plan(head("2026-12-31"), bare)).toEqual([isRefused]);
+    expect(plan(head("2026-12-31"), bare, state("2026-12-31"))).toEqual([isWarned]);
+    expect(plan(head("2026-12-31"), holds, state("2026-12-30"))).toEqual([isRefused]);
+    // The live grant has the end of its entry.
+    expect(plan(head("2026-07-15"), holds)).toEqual([]);
+  });
+
   test("is judged by the limit of the base branch, too", () => {
     const head = { ...state("2026-12-31"), policies: NO_POLICIES };
     expect(plan(head, live(roles), { ...state("2026-12-31"), members: [] })).toEqual(refused);

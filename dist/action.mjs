@@ -12423,14 +12423,14 @@ function setOutput(name, value) {
 */
 function setFailed(message) {
 	process.exitCode = ExitCode$1.Failure;
-	error$1(message);
+	error$2(message);
 }
 /**
 * Adds an error issue
 * @param message error issue message. Errors will be converted to string via toString()
 * @param properties optional properties to add to the annotation.
 */
-function error$1(message, properties = {}) {
+function error$2(message, properties = {}) {
 	issueCommand("error", toCommandProperties(properties), message instanceof Error ? message.toString() : message);
 }
 /**
@@ -12438,7 +12438,7 @@ function error$1(message, properties = {}) {
 * @param message warning issue message. Errors will be converted to string via toString()
 * @param properties optional properties to add to the annotation.
 */
-function warning(message, properties = {}) {
+function warning$1(message, properties = {}) {
 	issueCommand("warning", toCommandProperties(properties), message instanceof Error ? message.toString() : message);
 }
 /**
@@ -29001,9 +29001,9 @@ function fixedDiagnostics() {
 		...rule
 	}));
 }
-var error, warningRule, refusalRule, RULES$4;
+var error$1, warningRule, refusalRule, RULES$4;
 var init_rule_table = __esmMin((() => {
-	error = (summary) => ({
+	error$1 = (summary) => ({
 		severity: "error",
 		summary
 	});
@@ -29017,115 +29017,115 @@ var init_rule_table = __esmMin((() => {
 		summary
 	});
 	RULES$4 = {
-		"adjust-form": error("An adjustment must have only `name` and `adjust`, with `add` or `remove`."),
-		"adjust-included": error("A role must be adjusted in a merchant's own file, not in an included one."),
-		"adjust-no-effect": error("An adjustment must add permissions that the role lacks, and remove permissions that it has."),
-		"adjust-unknown-role": error("An adjusted role must be declared in an included file."),
-		"adjust-unmanaged": error("An adjusted role must have `permissions`."),
-		"bad-base-url": error("`base_url` must be an http or https URL without credentials, query or fragment."),
-		"bad-check-entry": error("`only` must list e-mail addresses, or roles as `role:Name`."),
-		"bad-count": error("A number of holders or members must be a whole number, 0 or more."),
-		"bad-domain": error("`email_domains` must list domains such as `example.com` or `*.example.com`."),
-		"bad-email": error("An e-mail address must have one @ and a domain."),
-		"bad-env-name": error("A key that ends in `_env` must name an environment variable, not contain the secret itself."),
-		"bad-glob": error("`files` must list globs over paths in the project, without `..`, backslashes or a leading `!`."),
-		"bad-include": error("`include` must list relative paths of YAML files, with `/` as separator."),
-		"bad-member-id": error("The id of a member must begin with `mem_`."),
-		"bad-merchant": error("A merchant code must have 1 to 64 letters, digits, hyphens and underscores."),
-		"bad-number": error("JSON must be able to represent a number in metadata exactly."),
-		"bad-override": error("`overrides` must list overrides such as `max-removals=5@35e43f876462`."),
-		"bad-period": error("A period must be a number of weeks, days or hours, such as `30d`."),
-		"bad-limit": error("A limit such as `max_removals` must be a percentage such as `25%`, or a count."),
-		"bad-role-id": error("The id of a role must begin with `role_`."),
-		"bad-until": error("`until` and `from` must be valid dates, or timestamps with a time zone."),
-		"blank-text": error("Required text must not be blank."),
+		"adjust-form": error$1("An adjustment must have only `name` and `adjust`, with `add` or `remove`."),
+		"adjust-included": error$1("A role must be adjusted in a merchant's own file, not in an included one."),
+		"adjust-no-effect": error$1("An adjustment must add permissions that the role lacks, and remove permissions that it has."),
+		"adjust-unknown-role": error$1("An adjusted role must be declared in an included file."),
+		"adjust-unmanaged": error$1("An adjusted role must have `permissions`."),
+		"bad-base-url": error$1("`base_url` must be an http or https URL without credentials, query or fragment."),
+		"bad-check-entry": error$1("`only` must list e-mail addresses, or roles as `role:Name`."),
+		"bad-count": error$1("A number of holders or members must be a whole number, 0 or more."),
+		"bad-domain": error$1("`email_domains` must list domains such as `example.com` or `*.example.com`."),
+		"bad-email": error$1("An e-mail address must have one @ and a domain."),
+		"bad-env-name": error$1("A key that ends in `_env` must name an environment variable, not contain the secret itself."),
+		"bad-glob": error$1("`files` must list globs over paths in the project, without `..`, backslashes or a leading `!`."),
+		"bad-include": error$1("`include` must list relative paths of YAML files, with `/` as separator."),
+		"bad-member-id": error$1("The id of a member must begin with `mem_`."),
+		"bad-merchant": error$1("A merchant code must have 1 to 64 letters, digits, hyphens and underscores."),
+		"bad-number": error$1("JSON must be able to represent a number in metadata exactly."),
+		"bad-override": error$1("`overrides` must list overrides such as `max-removals=5@35e43f876462`."),
+		"bad-period": error$1("A period must be a number of weeks, days or hours, such as `30d`."),
+		"bad-limit": error$1("A limit such as `max_removals` must be a percentage such as `25%`, or a count."),
+		"bad-role-id": error$1("The id of a role must begin with `role_`."),
+		"bad-until": error$1("`until` and `from` must be valid dates, or timestamps with a time zone."),
+		"blank-text": error$1("Required text must not be blank."),
 		"check-at-most": refusalRule("No more members may have a permission than a check allows."),
 		"check-cannot": refusalRule("A member must not have a permission that a check forbids."),
-		"check-form": error("A check must have one of the three forms."),
+		"check-form": error$1("A check must have one of the three forms."),
 		"check-only": refusalRule("Only members that a check allows may have a permission."),
-		"conflicting-grant": error("A member's grant of a role must have the same end date in every file."),
-		"conflicting-member": error("Several files must agree on a member; only roles are combined."),
-		"conflicting-setting": error("Several files must agree on a setting."),
-		"control-character": error("Names and other short texts must be on one line, without control characters."),
+		"conflicting-grant": error$1("A member's grant of a role must have the same end date in every file."),
+		"conflicting-member": error$1("Several files must agree on a member; only roles are combined."),
+		"conflicting-setting": error$1("Several files must agree on a setting."),
+		"control-character": error$1("Names and other short texts must be on one line, without control characters."),
 		"duplicate-entry": warningRule("A list should contain each entry only once."),
 		"duplicate-include": warningRule("A file should be included only once."),
-		"duplicate-key": error("A mapping must have each key only once."),
-		"duplicate-member": error("A member must be listed only once in a file; addresses are case-insensitive."),
-		"duplicate-member-id": error("Two members must not be pinned to the same id."),
+		"duplicate-key": error$1("A mapping must have each key only once."),
+		"duplicate-member": error$1("A member must be listed only once in a file; addresses are case-insensitive."),
+		"duplicate-member-id": error$1("Two members must not be pinned to the same id."),
 		"duplicate-member-role": warningRule("A member should list each role only once."),
-		"duplicate-merchant": error("A merchant must have only one file."),
+		"duplicate-merchant": error$1("A merchant must have only one file."),
 		"duplicate-permission": warningRule("A role should list each permission only once."),
-		"previous-address": error("The previous address of a member must not be another member's current or previous address."),
-		"duplicate-previously": error("Two roles must not have the same previous name."),
-		"duplicate-role": error("A role must be declared only once across all files."),
-		"duplicate-role-id": error("Two roles must not be pinned to the same id."),
-		"enforced-setting": error("A file must agree with the `sync` and `ignore` of the rules that are enforced on it."),
-		"file-empty": error("A file must not be empty."),
-		"from-after-until": error("`from` must be before `until`."),
-		"sandbox-seed": error("A merchant's file must not be a seed of the sandbox."),
-		"file-missing": error("A file that you pass or include must exist."),
-		"file-not-a-file": error("An include must be a single YAML file."),
-		"file-not-enforced": error("With `enforce_all`, an entry of `enforce` must match every merchant's file."),
-		"file-not-utf8": error("A file must be UTF-8 text."),
-		"file-outside-root": error("An included file must be inside the project, after links are resolved."),
-		"file-too-large": error("A file must not be too large."),
-		"file-too-long": error("A file must not have too many YAML tokens."),
-		"file-unreadable": error("A file must be readable."),
-		"glob-without-file": error("A glob of `enforce` must match a file."),
-		"holders-contradiction": error("`min_holders` of a role must not exceed its `max_holders`."),
-		"ignored-entry": error("Roles and members that `ignore` matches must not be declared, and such roles must not be granted."),
-		"include-cycle": error("Files must not include one another in a cycle."),
-		"include-identity": error("An included file must not have `api`."),
-		"include-merchant": error("An included file must not have a merchant code."),
-		"include-not-read": error("A file with includes must be loaded together with them."),
+		"previous-address": error$1("The previous address of a member must not be another member's current or previous address."),
+		"duplicate-previously": error$1("Two roles must not have the same previous name."),
+		"duplicate-role": error$1("A role must be declared only once across all files."),
+		"duplicate-role-id": error$1("Two roles must not be pinned to the same id."),
+		"enforced-setting": error$1("A file must agree with the `sync` and `ignore` of the rules that are enforced on it."),
+		"file-empty": error$1("A file must not be empty."),
+		"from-after-until": error$1("`from` must be before `until`."),
+		"sandbox-seed": error$1("A merchant's file must not be a seed of the sandbox."),
+		"file-missing": error$1("A file that you pass or include must exist."),
+		"file-not-a-file": error$1("An include must be a single YAML file."),
+		"file-not-enforced": error$1("With `enforce_all`, an entry of `enforce` must match every merchant's file."),
+		"file-not-utf8": error$1("A file must be UTF-8 text."),
+		"file-outside-root": error$1("An included file must be inside the project, after links are resolved."),
+		"file-too-large": error$1("A file must not be too large."),
+		"file-too-long": error$1("A file must not have too many YAML tokens."),
+		"file-unreadable": error$1("A file must be readable."),
+		"glob-without-file": error$1("A glob of `enforce` must match a file."),
+		"holders-contradiction": error$1("`min_holders` of a role must not exceed its `max_holders`."),
+		"ignored-entry": error$1("Roles and members that `ignore` matches must not be declared, and such roles must not be granted."),
+		"include-cycle": error$1("Files must not include one another in a cycle."),
+		"include-identity": error$1("An included file must not have `api`."),
+		"include-merchant": error$1("An included file must not have a merchant code."),
+		"include-not-read": error$1("A file with includes must be loaded together with them."),
 		"leaver-listed": warningRule("A person who has left (`leavers`) should not be listed."),
 		"link-not-read": warningRule("A link in a folder should lead to a YAML file in the project."),
-		"literal-key": error("A file must not contain an API key."),
-		"looser-setting": error("A merchant's file must not loosen the `max_removals`, `min_holders`, `max_holders`, `require_until` or `escalation` that it includes."),
-		"merge-conflict": error("A file must not contain an unresolved merge conflict."),
-		"merge-key": error("Metadata must not have a merge key (`<<`). Elsewhere, `<<` is an `unknown-key`."),
-		"missing-key": error("Required keys must be present."),
-		"no-globs": error("An entry of `enforce` must have at least one glob, and not too many."),
-		"null-value": error("A key must have a value; write `[]`, `{}` or `\"\"` for an empty one."),
+		"literal-key": error$1("A file must not contain an API key."),
+		"looser-setting": error$1("A merchant's file must not loosen the `max_removals`, `min_holders`, `max_holders`, `require_until` or `escalation` that it includes."),
+		"merge-conflict": error$1("A file must not contain an unresolved merge conflict."),
+		"merge-key": error$1("Metadata must not have a merge key (`<<`). Elsewhere, `<<` is an `unknown-key`."),
+		"missing-key": error$1("Required keys must be present."),
+		"no-globs": error$1("An entry of `enforce` must have at least one glob, and not too many."),
+		"null-value": error$1("A key must have a value; write `[]`, `{}` or `\"\"` for an empty one."),
 		"number-form": warningRule("A number in metadata should be in canonical form, unlike `007` and `1e3`."),
 		"previous-role-name": warningRule("References to a renamed role should use its new name."),
-		"previously-declared": error("A previous name must not be the name of another role, unless that role was renamed, too."),
-		"project-file-name": error("The project's file must be named `rolecall.yaml`."),
+		"previously-declared": error$1("A previous name must not be the name of another role, unless that role was renamed, too."),
+		"project-file-name": error$1("The project's file must be named `rolecall.yaml`."),
 		"rare-permission": warningRule("A permission that is used once should not be similar to a frequent one."),
-		"rules-in-reach": error("A rule file must not be subject to its own rules."),
-		"rules-section": error("A rule file must have no sections other than `guards`, `policies`, `checks`, `leavers`, `ignore` and `sync`."),
-		"section-not-allowed": error("A file must not have a section that the project does not allow."),
+		"rules-in-reach": error$1("A rule file must not be subject to its own rules."),
+		"rules-section": error$1("A rule file must have no sections other than `guards`, `policies`, `checks`, `leavers`, `ignore` and `sync`."),
+		"section-not-allowed": error$1("A file must not have a section that the project does not allow."),
 		"role-name-like-id": warningRule("A role's name should not look like an id."),
-		"too-few-roles": error("A set under `separate` must have at least two roles."),
-		"too-many-checks": error("A file must not have too many checks."),
-		"too-many-includes": error("A file must not have too many includes."),
-		"too-many-metadata": error("Metadata must not have more properties than the service accepts."),
-		"too-many-permissions": error("A role must not have more permissions than the service accepts."),
+		"too-few-roles": error$1("A set under `separate` must have at least two roles."),
+		"too-many-checks": error$1("A file must not have too many checks."),
+		"too-many-includes": error$1("A file must not have too many includes."),
+		"too-many-metadata": error$1("Metadata must not have more properties than the service accepts."),
+		"too-many-permissions": error$1("A role must not have more permissions than the service accepts."),
 		"service-limit": warningRule("A member should not exceed the known limits of the service."),
 		"too-many-problems": warningRule("A file has more problems than are shown."),
-		"too-many-wrong-values": error("A file must not have more wrong values than can be listed."),
-		"too-much-to-judge": error("Policies and checks must not take too long to evaluate."),
+		"too-many-wrong-values": error$1("A file must not have more wrong values than can be listed."),
+		"too-much-to-judge": error$1("Policies and checks must not take too long to evaluate."),
 		"unassignable-role": warningRule("A grant of `role_owner` or `role_admin` should not begin later or return after a suspension: the service may refuse to assign it through its API."),
 		"unheld-role": warningRule("If all members are declared, every role should have a holder."),
-		"unknown-key": error("A mapping must have only known keys."),
+		"unknown-key": error$1("A mapping must have only known keys."),
 		"unknown-member": warningRule("A check should name declared members."),
 		"unknown-protected-role": warningRule("A protected role should be declared."),
-		"unknown-role": error("A reference to a role must be a declared name or an id."),
+		"unknown-role": error$1("A reference to a role must be a declared name or an id."),
 		"unknown-shared-role": warningRule("A role that a shared rule names should be declared by at least one of the given merchants that include the rule."),
-		"unsafe-key": error("A key must not be `__proto__`."),
+		"unsafe-key": error$1("A key must not be `__proto__`."),
 		"until-after-membership": warningRule("A grant should not end after its membership."),
 		"until-past": warningRule("`until` should be in the future."),
-		"wrong-type": error("A value must have the right type: text, number, true or false, list or mapping."),
-		"wrong-value": error("A value must be one of the allowed values."),
-		"yaml-alias": error("An alias must refer to an earlier anchor; text that begins with `*` must be quoted."),
-		"yaml-alias-limit": error("Aliases must not expand a file excessively."),
-		"yaml-control": error("A file must not contain control characters."),
-		"yaml-documents": error("A file must have only one YAML document."),
-		"yaml-key": error("The keys of a mapping must be text."),
-		"yaml-line-end": error("Lines must end in LF or CRLF, not in CR alone."),
-		"yaml-syntax": error("A file must be valid YAML."),
-		"yaml-tag": error("A file must not have YAML tags."),
-		"yaml-too-deep": error("Lists and mappings must not be nested too deeply."),
+		"wrong-type": error$1("A value must have the right type: text, number, true or false, list or mapping."),
+		"wrong-value": error$1("A value must be one of the allowed values."),
+		"yaml-alias": error$1("An alias must refer to an earlier anchor; text that begins with `*` must be quoted."),
+		"yaml-alias-limit": error$1("Aliases must not expand a file excessively."),
+		"yaml-control": error$1("A file must not contain control characters."),
+		"yaml-documents": error$1("A file must have only one YAML document."),
+		"yaml-key": error$1("The keys of a mapping must be text."),
+		"yaml-line-end": error$1("Lines must end in LF or CRLF, not in CR alone."),
+		"yaml-syntax": error$1("A file must be valid YAML."),
+		"yaml-tag": error$1("A file must not have YAML tags."),
+		"yaml-too-deep": error$1("Lists and mappings must not be nested too deeply."),
 		"yaml-word": warningRule("An unquoted `yes`, `no`, `on` or `off` in metadata is text; only `true` and `false` are booleans.")
 	};
 }));
@@ -45819,6 +45819,91 @@ var init_change_view = __esmMin((() => {
 	MAX_EDITS = 200;
 }));
 
+// src/kernel/findings/finding-table.ts
+/** Returns whether a warning describes what is live or declared; those about rules have the rules' codes. */
+function isStanding({ code, severity }) {
+	const rows = FINDINGS;
+	return severity === "warning" && (rows[code] === void 0 || rows[code].standing === true);
+}
+var error, warning, standing, FINDINGS;
+var init_finding_table = __esmMin((() => {
+	error = (summary) => ({
+		severity: "error",
+		summary
+	});
+	warning = (summary) => ({
+		severity: "warning",
+		summary
+	});
+	standing = (summary) => ({
+		...warning(summary),
+		standing: true
+	});
+	FINDINGS = {
+		"caller-unknown": warning("The owner of the API key is unknown, so `self-lockout` does not protect their access."),
+		"check-unknown": standing("A role's permissions are unknown, so a check may overlook the members who hold it."),
+		"due-kept": warning("`--only due` keeps access that has ended: a rule refuses to remove it, or its entry is ambiguous."),
+		"due-left-out": warning("`--only due` could not grant access that begins on a date, and left it out."),
+		"environment-unknown": warning("The service did not answer whether the account is of the declared environment. `apply` stops if the file declares it."),
+		"member-address-gap": warning("An entry with a new address and a future `from`: the member loses access until that date."),
+		"member-ambiguous": error("Several live members have the address of an entry."),
+		"member-disabled": standing("A listed member is disabled at the service. No plan enables them."),
+		"member-expired": standing("An invitation has expired, and `sync.reinvite: false` prevents a new one."),
+		"member-former-differs": standing("Until a new address is accepted, the old membership lacks what the entry declares."),
+		"member-former-disabled": warning("A new address is not invited while the membership of the previous one is disabled."),
+		"member-ignored": error("A member is listed and matched by `ignore.members`."),
+		"member-likely-renamed": warning("A removed member and an invited one are probably the same person with a new address."),
+		"member-mfa-unknown": standing("It is unknown whether the holder of a role with `require_mfa` uses MFA."),
+		"member-needs-roles": warning("A person who is not a member yet is listed without `roles`."),
+		"member-not-accepted": standing("An expired invitation is older than the period of `sync.reinvite`."),
+		"member-not-managed": standing("A member with `managed` is an ordinary user at the service."),
+		"member-overdue": standing("The service lists an invitation as pending although its expiry has passed."),
+		"member-pin-former": error("An entry is pinned to the membership of its previous address."),
+		"member-pin-left": standing("An entry is pinned to a member whose address is under `leavers`."),
+		"member-pin-missing": error("The member that an entry is pinned to does not exist."),
+		"member-pin-other": standing("An entry is pinned to a member with another address."),
+		"member-pin-renewed": standing("An entry is pinned to an expired invitation that has been renewed."),
+		"member-pinned-elsewhere": error("An entry's address belongs to a member that another entry is pinned to."),
+		"member-role-ambiguous": error("Several live roles have the name of a granted role."),
+		"member-role-ignored": error("A granted role is matched by `ignore.roles`."),
+		"member-role-removed": error("A granted role is one that the plan deletes."),
+		"member-role-unassignable": warning("The service may refuse to assign a newly granted predefined role."),
+		"member-role-unknown": error("A granted role is neither declared nor live."),
+		"member-roles-lost": warning("A suspended member has roles that no file lists; they do not come back."),
+		"member-same-user": warning("A removed member has the same user as one that stays."),
+		"member-service-account": standing("A service account is not listed. It is left alone."),
+		"member-status-changed": error("A member's status has changed since the plan that is being verified."),
+		"member-status-unknown": standing("The service reports a status that rolecall does not know."),
+		"member-without-address": standing("A live member has no address, so no entry can name it."),
+		"members-ignored": standing("`ignore.members` matches live members."),
+		"metadata-rounded": warning("Metadata has a number that JavaScript cannot represent exactly, so the change is left out."),
+		"override-left-over": warning("An entry of `guards.overrides` has no effect on this plan."),
+		"passwords-left": warning("`--rotate-password` leaves out disabled users, whom a new password would enable."),
+		"permission-misspelt": error("A role has a permission that no live role has, and that differs from another one by a single typing error."),
+		"restored-violation": warning("An undo restores access that breaks a policy or check. It is one of the risks."),
+		"role-ambiguous": error("Several live roles have the name, or the previous names, of a declared role."),
+		"role-few-holders": standing("A role has too few accepted holders already."),
+		"role-ignored": error("A role is declared and matched by `ignore.roles`."),
+		"role-likely-renamed": warning("A deleted role and a created one have the same permissions or holders."),
+		"role-name-case": error("A role would be created whose name differs from a live one only in case or Unicode form."),
+		"role-name-taken": error("A live role that the plan leaves alone has the same name as a declared one."),
+		"role-needs-permissions": error("A role would be created, but is declared without `permissions`."),
+		"role-not-retrieved": standing("The service does not return a role that the file names by its id."),
+		"role-pin-missing": error("The role that an entry is pinned to does not exist."),
+		"role-pin-predefined": error("A declared role is pinned to a predefined one, which cannot change."),
+		"role-previously-left": warning("Live roles have both the name and a previous name of a declared role."),
+		"role-previously-unknown": warning("No live role has the previous name, but one has a similar name."),
+		"roles-ignored": standing("`ignore.roles` matches live roles."),
+		"rule-member-unknown": warning("A guard or check names somebody who is neither declared nor a member."),
+		"rule-permission-unknown": warning("A guard, policy or check names a permission that no role has."),
+		"rule-role-ambiguous": error("A rule names a role by a name that several live roles have."),
+		"rule-role-unknown": {
+			severity: "error or warning",
+			summary: "A rule names a role that is neither declared nor live: an error in a merchant's own file, a warning in a shared one."
+		}
+	};
+}));
+
 // src/show/view/risk-view.ts
 /** Returns whether a role is an administrator's, which may do nearly everything. */
 function isAdministrator(roleId) {
@@ -45976,7 +46061,10 @@ function planView(plan, placeOf = () => null, overridden = [], command = "apply"
 		...finding,
 		place: placeOf(plan, finding)
 	});
-	const everyWarning = plan.findings.filter((finding) => finding.severity === "warning" && !isRisk(finding)).map(findingView);
+	const warnings = plan.findings.filter((finding) => finding.severity === "warning" && !isRisk(finding));
+	const touched = namesTouchedBy(plan);
+	const isAside = (finding) => isStanding(finding) && !touched.has(finding.name);
+	const everyWarning = warnings.filter((finding) => !isAside(finding)).map(findingView);
 	return {
 		merchant: plan.merchant,
 		environment: plan.environment,
@@ -45997,8 +46085,18 @@ function planView(plan, placeOf = () => null, overridden = [], command = "apply"
 		errors: plan.findings.filter(({ severity }) => severity === "error").map(findingView),
 		warnings: joinSame(everyWarning),
 		everyWarning,
+		untouched: warnings.filter(isAside).map(findingView),
 		passwords: [...new Set(plan.changes.flatMap(passwordOf))].sort()
 	};
+}
+/** Returns the roles and members that a plan changes, or whose holders and access it changes. */
+function namesTouchedBy({ changes, deferred, impact }) {
+	const changed = [...changes, ...deferred.map(({ change }) => change)];
+	return new Set([
+		...changed,
+		...impact.members,
+		...impact.roles
+	].map(({ name }) => name));
 }
 /** Returns whether the merchant's file can override a refusal. */
 function isOwn$1({ override, rules }) {
@@ -46052,6 +46150,10 @@ function countsText(counts) {
 function untouchedText({ unchanged, unmanaged = 0 }) {
 	return [...unchanged > 0 || unmanaged === 0 ? [`${grouped(unchanged)} unchanged`] : [], ...unmanaged > 0 ? [`${grouped(unmanaged)} not managed`] : []].join(", ");
 }
+/** "4 warnings about what is unchanged" */
+function unchangedWarningsText(count) {
+	return `${counted(count, "warning")} about what is unchanged`;
+}
 /** "2 problems to fix before it can be applied." */
 function errorsText(errors) {
 	return `${counted(errors.length, "problem")} to fix before it can be applied.`;
@@ -46102,6 +46204,7 @@ function deferredText$1(count) {
 }
 var FINGERPRINT_SHOWN, MANY, NAMES_SHOWN$4, CHANGED_ADDRESS_CODES;
 var init_plan_view = __esmMin((() => {
+	init_finding_table();
 	init_every_setting();
 	init_text();
 	init_change_view();
@@ -46542,6 +46645,7 @@ function fleetView(plans, { run, command = "apply" } = {}) {
 				...shares && {
 					impact: impactOf(people.own(index)),
 					risks: [],
+					untouched: [],
 					passwords: []
 				}
 			}
@@ -47315,10 +47419,7 @@ function renderMerchantPlan(view, style, verbosity, note = "") {
 	const lines = [
 		renderHeading(view, style),
 		...verbosity === "quiet" ? [] : renderBody(view, style, verbosity),
-		...renderFindings(verbosity === "quiet" ? {
-			...view,
-			warnings: []
-		} : view, style),
+		...renderFindings(view, style, verbosity),
 		...view.refusals.length > 0 ? ["", `  ${style.red(style.bold("An apply would be refused:"))}`] : [],
 		...renderRefusals(view.refusals, style),
 		...view.overrides === null ? [] : renderFileOverrides(view.overrides, style),
@@ -47502,9 +47603,20 @@ function renderDetail(detail, style) {
 		return `${DETAIL_INDENT}${head}${row}`;
 	});
 }
-/** Formats findings, errors first, after an empty line; empty if there are none. */
-function renderFindings({ errors, warnings }, style) {
-	const lines = cutToMost([...joinSame(errors), ...warnings], (finding) => renderFinding(finding, style), "  ", style);
+/**
+* Formats findings, errors first, after an empty line; empty if there are none. Warnings about what the plan does not touch
+* are counted, unless verbose; quiet leaves out all warnings.
+*/
+function renderFindings({ errors, warnings, untouched }, style, verbosity) {
+	const isQuiet = verbosity === "quiet";
+	const aside = verbosity === "verbose" ? joinSame(untouched) : [];
+	const findings = [
+		...joinSame(errors),
+		...isQuiet ? [] : warnings,
+		...aside
+	];
+	const count = verbosity === "normal" ? untouched.length : 0;
+	const lines = [...cutToMost(findings, (finding) => renderFinding(finding, style), "  ", style), ...count > 0 ? wrapText(`${unchangedWarningsText(count)} (--verbose).`, style.columns - 2).map((line) => `  ${style.dim(line)}`) : []];
 	return lines.length === 0 ? [] : ["", ...lines];
 }
 function renderFinding({ severity, message, hint, place }, style) {
@@ -47612,8 +47724,9 @@ function renderFleet(fleet, format, style, verbosity, share = 1) {
 		...renderOwn(fleet, format, style, verbosity, share),
 		...renderFindings({
 			errors: messages(fleet, errors),
-			warnings: isQuiet ? [] : messages(fleet, warnings)
-		}, style),
+			warnings: messages(fleet, warnings),
+			untouched: fleet.views.flatMap(({ untouched }) => untouched)
+		}, style, verbosity),
 		...more(errors.length - MESSAGES_SHOWN, style),
 		...refusals.length > 0 ? ["", `  ${style.red(style.bold(format.broken))}`] : [],
 		...messages(fleet, refusals).flatMap((refusal) => renderRefusal({
@@ -47846,10 +47959,7 @@ function renderDrift(view, style, verbosity, note = "") {
 			...renderGroups(view, style),
 			...hidden > 0 ? [`    ${style.dim(cutText(hidden))}`] : []
 		],
-		...renderFindings(verbosity === "quiet" ? {
-			...view,
-			warnings: []
-		} : view, style)
+		...renderFindings(view, style, verbosity)
 	];
 	if (verbosity !== "quiet" || lines.length > 1) lines.push("");
 	lines.push(...hangingLines(`${knownDriftText(view.sums, view.errors.length > 0, "none")}.${note}`, style.columns, `  ${style.bold("Drift:")} `, "    "));
@@ -48086,11 +48196,12 @@ function changeLines({ groups, deferred }, { names, rows, fields }) {
 	];
 }
 /** Returns the warnings, and the variables that an apply reads passwords from. */
-function warningLines({ warnings, passwords }, { names, rows }) {
+function warningLines({ warnings, untouched, passwords }, { names, rows }) {
 	const { shown, hidden } = cutList(warnings, rows);
 	return [
 		...shown.map(({ severity, message, hint, place }) => `${severity}: ${message}${place === null ? "" : ` (written at ${place})`}${hint === null ? "" : ` → ${hint}`}`),
 		...moreLines(hidden.length, "warning"),
+		...untouched.length > 0 ? [`… ${unchangedWarningsText(untouched.length)} (--verbose)`] : [],
 		...passwords.length > 0 ? [`An apply reads first passwords from ${namesText(passwords, names)}.`] : []
 	].flatMap((text) => hanging(oneLine(text)));
 }
@@ -48162,6 +48273,7 @@ var init_merchant_fold = __esmMin((() => {
 	init_equal_changes();
 	init_equal_text();
 	init_names_text();
+	init_plan_view();
 	init_markdown_blocks();
 	NAMES_IN_LINE = 12;
 	WHOLE = {
@@ -69272,13 +69384,13 @@ async function appendSummary(markdown, env) {
 /** The entry point of the bundle; tests run the action within their own process. */
 const io = nodeIo();
 await runAction(io.env, io, {
-	error: error$1,
+	error: error$2,
 	info,
 	notice,
 	setFailed,
 	setOutput,
 	setSecret,
-	warning
+	warning: warning$1
 });
 
 export {  };

@@ -134,7 +134,7 @@ describe("a file", () => {
   test("neither ignoring somebody nor changing the case of a name hides a violation", async () => {
     const rules = "checks:\n  - { can: refunds_create, at_most: 0 }\n";
     await shop.write("mc1.yaml", `${HEAD}ignore: { members: [eve@example.com] }\n${rules}`);
-    expect((await told("plan")).text).toMatch(/Existing violation: .*eve@example\.com/);
+    expect((await told("plan", "--verbose")).text).toMatch(/Existing violation: .*eve@example\.com/);
     await shop.write(
       "mc1.yaml",
       `${HEAD}sync: { roles: additive }\nroles:\n  - { name: REFUNDER, permissions: [refunds_create] }\n`,

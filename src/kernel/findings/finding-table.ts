@@ -1,3 +1,4 @@
+import type { Finding } from "../../model/plan.ts";
 import type { FindingData } from "./findings.ts";
 
 /** The code of a finding of a plan. */
@@ -10,15 +11,19 @@ export interface FindingRule {
   readonly summary: string;
 }
 
-type Row = Omit<FindingRule, "code">;
+interface Row extends Omit<FindingRule, "code"> {
+  /** True if it describes what is live or declared, rather than something that this plan does or leaves out. */
+  readonly standing?: true;
+}
 const error = (summary: string): Row => ({ severity: "error", summary });
 const warning = (summary: string): Row => ({ severity: "warning", summary });
+const standing = (summary: string): Row => ({ ...warning(summary), standing: true });
 
 const FINDINGS: Readonly<Record<FindingCode, Row>> = {
   "caller-unknown": warning(
     "The owner of the API key is unknown, so `self-lockout` does not protect their access.",
   ),
-  "check-unknown": warning(
+  "check-unknown": standing(
     "A role's permissions are unknown, so a check may overlook the members who hold it.",
   ),
   "due-kept": warning(
@@ -32,9 +37,9 @@ const FINDINGS: Readonly<Record<FindingCode, Row>> = {
     "An entry with a new address and a future `from`: the member loses access until that date.",
   ),
   "member-ambiguous": error("Several live members have the address of an entry."),
-  "member-disabled": warning("A listed member is disabled at the service. No plan enables them."),
-  "member-expired": warning("An invitation has expired, and `sync.reinvite: false` prevents a new one."),
-  "member-former-differs": warning(
+  "member-disabled": standing("A listed member is disabled at the service. No plan enables them."),
+  "member-expired": standing("An invitation has expired, and `sync.reinvite: false` prevents a new one."),
+  "member-former-differs": standing(
     "Until a new address is accepted, the old membership lacks what the entry declares.",
   ),
   "member-former-disabled": warning(
@@ -44,16 +49,16 @@ const FINDINGS: Readonly<Record<FindingCode, Row>> = {
   "member-likely-renamed": warning(
     "A removed member and an invited one are probably the same person with a new address.",
   ),
-  "member-mfa-unknown": warning("It is unknown whether the holder of a role with `require_mfa` uses MFA."),
+  "member-mfa-unknown": standing("It is unknown whether the holder of a role with `require_mfa` uses MFA."),
   "member-needs-roles": warning("A person who is not a member yet is listed without `roles`."),
-  "member-not-accepted": warning("An expired invitation is older than the period of `sync.reinvite`."),
-  "member-not-managed": warning("A member with `managed` is an ordinary user at the service."),
-  "member-overdue": warning("The service lists an invitation as pending although its expiry has passed."),
+  "member-not-accepted": standing("An expired invitation is older than the period of `sync.reinvite`."),
+  "member-not-managed": standing("A member with `managed` is an ordinary user at the service."),
+  "member-overdue": standing("The service lists an invitation as pending although its expiry has passed."),
   "member-pin-former": error("An entry is pinned to the membership of its previous address."),
-  "member-pin-left": warning("An entry is pinned to a member whose address is under `leavers`."),
+  "member-pin-left": standing("An entry is pinned to a member whose address is under `leavers`."),
   "member-pin-missing": error("The member that an entry is pinned to does not exist."),
-  "member-pin-other": warning("An entry is pinned to a member with another address."),
-  "member-pin-renewed": warning("An entry is pinned to an expired invitation that has been renewed."),
+  "member-pin-other": standing("An entry is pinned to a member with another address."),
+  "member-pin-renewed": standing("An entry is pinned to an expired invitation that has been renewed."),
   "member-pinned-elsewhere": error("An entry's address belongs to a member that another entry is pinned to."),
   "member-role-ambiguous": error("Several live roles have the name of a granted role."),
   "member-role-ignored": error("A granted role is matched by `ignore.roles`."),
@@ -62,10 +67,10 @@ const FINDINGS: Readonly<Record<FindingCode, Row>> = {
   "member-role-unknown": error("A granted role is neither declared nor live."),
   "member-roles-lost": warning("A suspended member has roles that no file lists; they do not come back."),
   "member-same-user": warning("A removed member has the same user as one that stays."),
-  "member-service-account": warning("A service account is not listed. It is left alone."),
+  "member-service-account": standing("A service account is not listed. It is left alone."),
   "member-status-changed": error("A member's status has changed since the plan that is being verified."),
-  "member-status-unknown": warning("The service reports a status that rolecall does not know."),
-  "member-without-address": warning("A live member has no address, so no entry can name it."),
+  "member-status-unknown": standing("The service reports a status that rolecall does not know."),
+  "member-without-address": standing("A live member has no address, so no entry can name it."),
   "members-ignored": warning("`ignore.members` matches live members."),
   "metadata-rounded": warning(
     "Metadata has a number that JavaScript cannot represent exactly, so the change is left out.",
@@ -81,7 +86,7 @@ const FINDINGS: Readonly<Record<FindingCode, Row>> = {
     "An undo restores access that breaks a policy or check. It is one of the risks.",
   ),
   "role-ambiguous": error("Several live roles have the name, or the previous names, of a declared role."),
-  "role-few-holders": warning("A role has too few accepted holders already."),
+  "role-few-holders": standing("A role has too few accepted holders already."),
   "role-ignored": error("A role is declared and matched by `ignore.roles`."),
   "role-likely-renamed": warning("A deleted role and a created one have the same permissions or holders."),
   "role-name-case": error(
@@ -89,7 +94,7 @@ const FINDINGS: Readonly<Record<FindingCode, Row>> = {
   ),
   "role-name-taken": error("A live role that the plan leaves alone has the same name as a declared one."),
   "role-needs-permissions": error("A role would be created, but is declared without `permissions`."),
-  "role-not-retrieved": warning("The service does not return a role that the file names by its id."),
+  "role-not-retrieved": standing("The service does not return a role that the file names by its id."),
   "role-pin-missing": error("The role that an entry is pinned to does not exist."),
   "role-pin-predefined": error("A declared role is pinned to a predefined one, which cannot change."),
   "role-previously-left": warning("Live roles have both the name and a previous name of a declared role."),
@@ -107,5 +112,11 @@ const FINDINGS: Readonly<Record<FindingCode, Row>> = {
 
 /** Returns the codes of a plan's findings with their meaning, sorted by code. */
 export function findingTable(): readonly FindingRule[] {
-  return Object.entries(FINDINGS).map(([code, row]) => ({ code, ...row }));
+  return Object.entries(FINDINGS).map(([code, { severity, summary }]) => ({ code, severity, summary }));
+}
+
+/** Returns whether a warning describes what is live or declared; those about rules have the rules' codes. */
+export function isStanding({ code, severity }: Pick<Finding, "code" | "severity">): boolean {
+  const rows: Readonly<Record<string, Row | undefined>> = FINDINGS;
+  return severity === "warning" && (rows[code] === undefined || rows[code].standing === true);
 }

@@ -14,7 +14,7 @@ import type {
   RuleStatus,
 } from "../../model/reports.ts";
 import type { DetailView } from "../view/change-view.ts";
-import { countsText, type PlanView } from "../view/plan-view.ts";
+import { countsText, joinSame, type PlanView } from "../view/plan-view.ts";
 import { isAdministrator, riskTitle } from "../view/risk-view.ts";
 
 /** The JSON that the page's script receives; every text in it is one line without control characters. */
@@ -278,7 +278,7 @@ function pagePlan(view: PlanView): PagePlan {
     overrides: view.overrides === null ? null : oneLine(view.overrides),
     overridden: view.overridden.map(({ rule, code, message }) => note(`${rule} ${code}: ${message}`, null)),
     errors: view.errors.map(({ message, hint }) => note(message, hint)),
-    warnings: view.warnings.map(({ message, hint }) => note(message, hint)),
+    warnings: [...view.warnings, ...joinSame(view.untouched)].map(({ message, hint }) => note(message, hint)),
     risks: view.risks.map(({ kind, items }) => ({
       title: riskTitle(kind, items),
       items: items.map(({ name, what, resource }) => oneLine(`${resource} ${name}: ${what}`)),

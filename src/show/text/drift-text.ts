@@ -85,7 +85,7 @@ function renderDrift(
           ...renderGroups(view, style),
           ...(hidden > 0 ? [`    ${style.dim(cutText(hidden))}`] : []),
         ]),
-    ...renderFindings(verbosity === "quiet" ? { ...view, warnings: [] } : view, style),
+    ...renderFindings(view, style, verbosity),
   ];
   if (verbosity !== "quiet" || lines.length > 1) lines.push("");
   lines.push(

@@ -16,6 +16,7 @@ import {
   type PlanView,
   type RefusalView,
   refusalsText,
+  unchangedWarningsText,
 } from "../view/plan-view.ts";
 import { type RiskView, riskTitle } from "../view/risk-view.ts";
 import { type RuleLine, rulesTitle, ruleTexts } from "../view/rules-view.ts";
@@ -59,7 +60,7 @@ export function renderMerchantPlan(
   const lines = [
     renderHeading(view, style),
     ...(verbosity === "quiet" ? [] : renderBody(view, style, verbosity)),
-    ...renderFindings(verbosity === "quiet" ? { ...view, warnings: [] } : view, style),
+    ...renderFindings(view, style, verbosity),
     ...(view.refusals.length > 0 ? ["", `  ${style.red(style.bold("An apply would be refused:"))}`] : []),
     ...renderRefusals(view.refusals, style),
     ...(view.overrides === null ? [] : renderFileOverrides(view.overrides, style)),
@@ -371,13 +372,27 @@ function renderDetail(detail: DetailView, style: Style): readonly string[] {
   });
 }
 
-/** Formats findings, errors first, after an empty line; empty if there are none. */
+/**
+ * Formats findings, errors first, after an empty line; empty if there are none. Warnings about what the plan does not touch
+ * are counted, unless verbose; quiet leaves out all warnings.
+ */
 export function renderFindings(
-  { errors, warnings }: Pick<PlanView, "errors" | "warnings">,
+  { errors, warnings, untouched }: Pick<PlanView, "errors" | "warnings" | "untouched">,
   style: Style,
+  verbosity: Verbosity,
 ): readonly string[] {
-  const findings = [...joinSame(errors), ...warnings];
-  const lines = cutToMost(findings, (finding) => renderFinding(finding, style), "  ", style);
+  const isQuiet = verbosity === "quiet";
+  const aside = verbosity === "verbose" ? joinSame(untouched) : [];
+  const findings = [...joinSame(errors), ...(isQuiet ? [] : warnings), ...aside];
+  const count = verbosity === "normal" ? untouched.length : 0;
+  const lines = [
+    ...cutToMost(findings, (finding) => renderFinding(finding, style), "  ", style),
+    ...(count > 0
+      ? wrapText(`${unchangedWarningsText(count)} (--verbose).`, style.columns - 2).map(
+          (line) => `  ${style.dim(line)}`,
+        )
+      : []),
+  ];
   return lines.length === 0 ? [] : ["", ...lines];
 }
 

@@ -189,9 +189,11 @@ export function renderFleet<View extends PlanView>(
     ...renderFindings(
       {
         errors: messages(fleet, errors),
-        warnings: isQuiet ? [] : messages(fleet, warnings),
+        warnings: messages(fleet, warnings),
+        untouched: fleet.views.flatMap(({ untouched }) => untouched),
       },
       style,
+      verbosity,
     ),
     ...more(errors.length - MESSAGES_SHOWN, style),
     ...(refusals.length > 0 ? ["", `  ${style.red(style.bold(format.broken))}`] : []),

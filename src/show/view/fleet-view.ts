@@ -170,6 +170,7 @@ export function fleetView<View extends PlanView>(
         ...(shares && {
           impact: impactOf(people.own(index)),
           risks: [],
+          untouched: [],
           passwords: [],
         }),
       },

@@ -1,3 +1,4 @@
+import { isStanding } from "../../kernel/findings/finding-table.ts";
 import { isFileOverride } from "../../kernel/rules/settings/every-setting.ts";
 import { counted, groupByKey, grouped, shellWord } from "../../lib/text.ts";
 import type { Change, Counts, Finding, Impact, Plan, Refusal } from "../../model/plan.ts";
@@ -61,6 +62,8 @@ export interface PlanView {
   /** Warnings; the same one about several roles or members is merged. */
   readonly warnings: readonly FindingView[];
   readonly everyWarning: readonly FindingView[];
+  /** Warnings about what the plan does not touch, which are not among the others. */
+  readonly untouched: readonly FindingView[];
   /** Environment variables that an apply reads first passwords from; by name. */
   readonly passwords: readonly string[];
 }
@@ -99,9 +102,10 @@ export function planView(
   const refusals = plan.refusals.filter((refusal) => !overridden.includes(refusal));
   const inFile = plan.overridden ?? [];
   const findingView = (finding: Finding): FindingView => ({ ...finding, place: placeOf(plan, finding) });
-  const everyWarning = plan.findings
-    .filter((finding) => finding.severity === "warning" && !isRisk(finding))
-    .map(findingView);
+  const warnings = plan.findings.filter((finding) => finding.severity === "warning" && !isRisk(finding));
+  const touched = namesTouchedBy(plan);
+  const isAside = (finding: Finding): boolean => isStanding(finding) && !touched.has(finding.name);
+  const everyWarning = warnings.filter((finding) => !isAside(finding)).map(findingView);
   return {
     merchant: plan.merchant,
     environment: plan.environment,
@@ -123,8 +127,15 @@ export function planView(
     errors: plan.findings.filter(({ severity }) => severity === "error").map(findingView),
     warnings: joinSame(everyWarning),
     everyWarning,
+    untouched: warnings.filter(isAside).map(findingView),
     passwords: [...new Set(plan.changes.flatMap(passwordOf))].sort(),
   };
+}
+
+/** Returns the roles and members that a plan changes, or whose holders and access it changes. */
+function namesTouchedBy({ changes, deferred, impact }: Plan): ReadonlySet<string> {
+  const changed = [...changes, ...deferred.map(({ change }) => change)];
+  return new Set([...changed, ...impact.members, ...impact.roles].map(({ name }) => name));
 }
 
 /** Returns whether the merchant's file can override a refusal. */
@@ -192,6 +203,11 @@ export function countsText(counts: Counts): string {
 export function untouchedText({ unchanged, unmanaged = 0 }: Counts): string {
   const kept = unchanged > 0 || unmanaged === 0 ? [`${grouped(unchanged)} unchanged`] : [];
   return [...kept, ...(unmanaged > 0 ? [`${grouped(unmanaged)} not managed`] : [])].join(", ");
+}
+
+/** "4 warnings about what is unchanged" */
+export function unchangedWarningsText(count: number): string {
+  return `${counted(count, "warning")} about what is unchanged`;
 }
 
 /** "2 problems to fix before it can be applied." */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { joinSame, planView } from "../../../src/show/view/plan-view.ts";
-import { desired, live, liveMember, member, planOf } from "../../support/build.ts";
+import { desired, live, liveMember, liveRole, member, planOf } from "../../support/build.ts";
 
 const bots = (count: number, type = "service_account") =>
   Array.from({ length: count }, (_, index) => {
@@ -10,7 +10,23 @@ const bots = (count: number, type = "service_account") =>
   });
 
 const warningsOf = (members: ReturnType<typeof bots>): readonly string[] =>
-  planView(planOf(desired({ members: [] }), live([], members))).warnings.map(({ message }) => message);
+  joinSame(planView(planOf(desired({ members: [] }), live([], members))).untouched).map(
+    ({ message }) => message,
+  );
+
+test("warnings about members whom the plan leaves as they are, are apart", () => {
+  const want = (roles: readonly string[]) => desired({ members: [member("off@example.com", { roles })] });
+  const is = live(
+    [liveRole("role_1", "Payer")],
+    [liveMember("mem_off", "off@example.com", { status: "disabled" })],
+  );
+  const codes = (roles: readonly string[]) => {
+    const { warnings, untouched } = planView(planOf(want(roles), is));
+    return [warnings, untouched].map((findings) => findings.map(({ code }) => code));
+  };
+  expect(codes([])).toEqual([[], ["member-disabled"]]);
+  expect(codes(["Payer"])).toEqual([["member-disabled"], []]);
+});
 
 test("three warnings that say the same of members are one, with a count and their names", () => {
   expect(warningsOf(bots(3))).toEqual([

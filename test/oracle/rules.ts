@@ -180,7 +180,7 @@ function grantsTooLong(wanted: Wanted, expected: Expected): boolean {
   return Object.entries(required).some(([role, limit]) =>
     (members ?? [])
       .filter(({ email }) => !left.has(email))
-      .some(({ email, id, ends, isBack }) => {
+      .some(({ email, previously, id, ends, isBack }) => {
         const grant = [...ends].find(([name]) => finalName(name, wanted, expected) === role)?.[1];
         if (grant?.until === undefined || grant.until.at <= now) return false;
         const hours =
@@ -188,11 +188,16 @@ function grantsTooLong(wanted: Wanted, expected: Expected): boolean {
         const isWholeDay = grant.until.isDate && !limit.endsWith("h");
         const last = grant.until.at - (isWholeDay ? 24 * 3_600_000 : 0);
         if (last - (grant.from ?? now) <= hours * 3_600_000) return false;
-        const person =
-          live.members.find((one) => one.id === id) ??
-          live.members.findLast((one) => one.email?.toLowerCase() === email);
-        const holds = person?.roles.some((held) => (finalNames.get(held) ?? held) === role) ?? false;
-        return !(holds || (isBack && person !== undefined));
+        const memberships = [
+          live.members.find((one) => one.id === id),
+          ...[email, ...previously].map((address) =>
+            live.members.findLast((one) => one.email?.toLowerCase() === address),
+          ),
+        ].filter((one) => one !== undefined);
+        const holds = memberships.some((one) =>
+          one.roles.some((held) => (finalNames.get(held) ?? held) === role),
+        );
+        return !(holds || (isBack && memberships.length > 0));
       }),
   );
 }
@@ -276,7 +281,10 @@ function givesTooMuch(
       (one) => gained(one).some((permission) => isMeant(what, permission)) || isNewRole(what, one),
     );
     const share = Math.max(10, Math.floor((live.members.length * Number.parseInt(String(limit), 10)) / 100));
-    return people.length > (typeof limit === "number" ? limit : limit === "0%" ? 0 : share);
+    const names = people.map(
+      ({ before, after }) => addressesOfPerson(wanted, after?.email ?? null)[0] ?? before?.id,
+    );
+    return new Set(names).size > (typeof limit === "number" ? limit : limit === "0%" ? 0 : share);
   });
 }
 
@@ -347,19 +355,17 @@ function onlyMoves({ before, after }: Outlook, finalNames: ReadonlyMap<string, s
 }
 
 /** Counts what is removed and what something is taken from. */
-function removesTooMuch({ file }: Wanted, { changes, live, outlook, roles, finalNames }: Expected): boolean {
-  const limit = file.guards?.max_removals ?? "25%";
+function removesTooMuch(wanted: Wanted, { changes, live, outlook, roles, finalNames }: Expected): boolean {
+  const limit = wanted.file.guards?.max_removals ?? "25%";
   const isOver = (count: number, total: number): boolean =>
     typeof limit === "number"
       ? count > limit
       : count > 3 && count > (total * Number.parseInt(limit, 10)) / 100;
-  const members = outlook.filter(({ before, after, wanted, isLeftover, isMoved }) => {
+  const members = outlook.filter(({ before, after, wanted: entry, isLeftover, isMoved }) => {
     // Who is invited again is given what the file says.
     if (before === null || after?.id === null || isLeftover) return false;
-    if (isMoved && !wanted?.ended) {
-      const now = outlook.find(
-        (one) => one.after?.status === "accepted" && one.after.email === wanted?.email,
-      );
+    if (isMoved && !entry?.ended) {
+      const now = outlook.find((one) => one.after?.status === "accepted" && one.after.email === entry?.email);
       return before.roles.some((id) => !now?.after?.roles.includes(finalNames.get(id) ?? id));
     }
     return after === null || before.roles.some((id) => !after.roles.includes(finalNames.get(id) ?? id));
@@ -371,8 +377,12 @@ function removesTooMuch({ file }: Wanted, { changes, live, outlook, roles, final
       changes.has(`delete role ${id}`) || permissions.some((one) => rest !== undefined && !rest.includes(one))
     );
   });
-  // Several memberships of one address are one person's.
-  const people = new Set(members.map(({ before }) => before?.email?.toLowerCase() ?? before?.id));
+  // Several memberships of one person count once.
+  const people = new Set(
+    members.map(
+      ({ before }) => addressesOfPerson(wanted, before?.email?.toLowerCase() ?? null)[0] ?? before?.id,
+    ),
+  );
   return isOver(people.size, live.members.length) || isOver(fewer.length, live.roles.length);
 }
 

@@ -3,7 +3,7 @@ import { sortedSet } from "../../lib/text.ts";
 import type { DesiredMember } from "../../model/desired.ts";
 import type { RoleRef } from "../../model/field-values.ts";
 import type { MemberChange, Plan } from "../../model/plan.ts";
-import { openPeople } from "../values/person.ts";
+import { openCurrentAddresses } from "../values/person.ts";
 import { globsOf, SENSITIVE } from "./settings/sensitive.ts";
 
 /** The roles of administrators, which every merchant has, and which may do nearly everything. */
@@ -42,7 +42,7 @@ export function gainsOf(
   const formerly = new Map(
     impact.formerly?.map(({ name, roles, permissions }) => [name, new Set([...roles, ...permissions])]),
   );
-  const personOf = openPeople(entries);
+  const personOf = openCurrentAddresses(entries);
   const people = new Map<string, readonly string[]>();
   const add = (address: string, items: readonly string[]): void => {
     const name = personOf(address);

@@ -3,7 +3,7 @@ import type { DesiredMember, DesiredState } from "../../model/desired.ts";
 import type { RoleRef } from "../../model/field-values.ts";
 import type { MemberChange, RoleChange } from "../../model/plan.ts";
 import { isPast } from "../diff/active-member.ts";
-import { addressesOfPerson, entriesByAddress, openPeople } from "../values/person.ts";
+import { addressesOfPerson, entriesByAddress, openCurrentAddresses } from "../values/person.ts";
 import type { AccessChanges } from "./access.ts";
 
 /** Returns whether a role is removed, or grants less. */
@@ -55,7 +55,7 @@ export function lossesOf(
   now: number,
 ): Losses {
   const { members = [], leavers = [], reviewedEnds = {} } = files;
-  const [replaced, personOf] = [replacedBy(changes), openPeople(members)];
+  const [replaced, personOf] = [replacedBy(changes), openCurrentAddresses(members)];
   const [endOf, reviewedEndOf] = [accessEnds(files, now), accessEnds(reviewedEnds, now)];
   const takings = changes.members.flatMap((change) => {
     const addresses = [change.name];

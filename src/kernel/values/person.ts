@@ -41,7 +41,7 @@ export function openAddresses(
 }
 
 /** Returns a function that gives the current address of a person, by one of their addresses. */
-export function openPeople(members: readonly DesiredMember[] = []): (address: string) => string {
+export function openCurrentAddresses(members: readonly DesiredMember[] = []): (address: string) => string {
   const renamed = members.filter(({ previously }) => previously !== undefined);
   const entries = entriesByAddress(renamed);
   return (address) => entries.get(address.toLowerCase())?.email ?? address;

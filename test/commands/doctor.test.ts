@@ -191,7 +191,7 @@ describe("a key", () => {
 
 test("a key from another variable is held against the file's environment too", async () => {
   const { stdout, code } = await doctor(["--key-env", "OTHER"], { OTHER: "sk_live_other" });
-  expect(flat(stdout)).toContain('MC1 is declared "environment: test", but OTHER');
+  expect(flat(stdout)).toContain('The file of MC1 declares "environment: test", but OTHER');
   expect(stdout).not.toContain("sk_live_other");
   expect(code).toBe(1);
 });

@@ -44,7 +44,9 @@ describe("a file of a test account whose merchant code is that of a live one", (
   ])("is refused before anything else by %s %s %s %s", async (...args) => {
     await open(LIVE_ACCOUNT, "environment: test");
     const { code, stdout, stderr } = await shop.run(args, { TILL: "long enough" });
-    expect(stderr).toContain('MC1 is declared "environment: test", but at the service it is a live account.');
+    expect(stderr).toContain(
+      'The file of MC1 declares "environment: test", but at the service it is a live account.',
+    );
     expect(stdout).not.toContain("eve@example.com");
     expect(code).toBe(1);
     expect(await shop.writes()).toEqual([]);
@@ -54,7 +56,7 @@ describe("a file of a test account whose merchant code is that of a live one", (
     await open(LIVE_ACCOUNT, "environment: test");
     const { code, stdout } = await shop.run(["doctor", "mc1.yaml"]);
     expect(stdout.replaceAll(/\s+/g, " ")).toContain(
-      'Environment MC1 is declared "environment: test", but at the service it is a live account.',
+      'Environment The file of MC1 declares "environment: test", but at the service it is a live account.',
     );
     expect(stdout).not.toContain("delete a member");
     expect(code).toBe(1);
@@ -74,7 +76,9 @@ test("without an environment in the file, the key must agree with the service", 
 test("a live file of a test account is refused, too", async () => {
   await open("sandbox: true", "environment: live", "{ key: sk_live_sandbox, owner: ada@example.com }");
   const { code, stderr } = await shop.run(["plan", "mc1.yaml"], { ROLECALL_API_KEY: "sk_live_sandbox" });
-  expect(stderr).toContain('MC1 is declared "environment: live", but at the service it is a test account.');
+  expect(stderr).toContain(
+    'The file of MC1 declares "environment: live", but at the service it is a test account.',
+  );
   expect(code).toBe(1);
 });
 
@@ -90,7 +94,9 @@ test("undo is refused, too", async () => {
   const { code, stderr } = await shop.run(["undo", "latest", "mc1.yaml", "--yes"], {
     ROLECALL_API_KEY: "sk_live_own",
   });
-  expect(stderr).toContain('MC1 is declared "environment: live", but at the service it is a test account.');
+  expect(stderr).toContain(
+    'The file of MC1 declares "environment: live", but at the service it is a test account.',
+  );
   expect(code).toBe(1);
   expect(await shop.writes()).toEqual(writes);
 });
@@ -117,7 +123,9 @@ describe("a service that does not answer at once", () => {
     await open(LIVE_ACCOUNT, "environment: test");
     await shop.control("POST", "/faults", { ...LIST, times: 4 });
     const { code, stderr } = await shop.run(["apply", "mc1.yaml", "--yes"], { TILL: "long enough" }, 0.01);
-    expect(stderr).toContain('MC1 is declared "environment: test", but at the service it is a live account.');
+    expect(stderr).toContain(
+      'The file of MC1 declares "environment: test", but at the service it is a live account.',
+    );
     expect(code).toBe(1);
     expect(await shop.writes()).toEqual([]);
   });
@@ -133,7 +141,7 @@ describe("a service that does not answer at once", () => {
     const { code, stderr } = await shop.run(["apply", "mc1.yaml", "--yes"], {}, 0.01);
     const said = stderr.replaceAll(/\s+/g, " ");
     expect(said).toContain(
-      'MC1 is declared "environment: test", which could not be compared with the account at the service: GET /v0.1/memberships',
+      'The file of MC1 declares "environment: test", which could not be compared with the account at the service: GET /v0.1/memberships',
     );
     expect(said).toContain(
       'Run the command again later; without "environment" in the file, this is not required.',

@@ -145,7 +145,7 @@ function agreedEnvironment(state: Addressed, key: string, keySource: string): En
   if (state.environment && ofKey && state.environment !== ofKey) {
     throw new RolecallError(
       "key-environment",
-      `${state.merchant} is declared "environment: ${state.environment}", but ${keySource} contains a ${ofKey} key.`,
+      `The file of ${state.merchant} declares "environment: ${state.environment}", but ${keySource} contains a ${ofKey} key.`,
       { hint: `Use a key of the ${state.environment} environment, or correct the file.` },
     );
   }
@@ -167,7 +167,7 @@ export function checkEnvironment(
     const { code, message, hint = "", request } = failure;
     throw new RolecallError(
       code,
-      `${merchant} is declared "environment: ${declared}", which could not be compared with the account at the service: ${message}`,
+      `The file of ${merchant} declares "environment: ${declared}", which could not be compared with the account at the service: ${message}`,
       {
         hint: `${hint} Run the command again later; without "environment" in the file, this is not required.`.trim(),
         ...(request && { request }),
@@ -176,16 +176,12 @@ export function checkEnvironment(
   }
   if (environment === null || sandbox === undefined || (environment === "test") === sandbox) return;
   const says = declared
-    ? `is declared "environment: ${declared}"`
-    : `would be reached with a ${environment} key (${keySource})`;
+    ? `The file of ${merchant} declares "environment: ${declared}"`
+    : `${merchant} would be reached with a ${environment} key (${keySource})`;
   const actual = sandbox ? "test" : "live";
-  throw new RolecallError(
-    "account-environment",
-    `${merchant} ${says}, but at the service it is a ${actual} account.`,
-    {
-      hint: `Check the merchant code and the key; if it is the ${actual} account that you mean, correct the file.`,
-    },
-  );
+  throw new RolecallError("account-environment", `${says}, but at the service it is a ${actual} account.`, {
+    hint: `Check the merchant code and the key; if it is the ${actual} account that you mean, correct the file.`,
+  });
 }
 
 /** The proxy that the environment selects for a service. */

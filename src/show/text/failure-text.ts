@@ -3,6 +3,7 @@ import { counted, groupByKey, grouped } from "../../lib/text.ts";
 import type { ErrorCode, Failure, ProblemDetails } from "../../model/errors.ts";
 import type { Style } from "../style.ts";
 import { attemptsOf } from "../view/ending-view.ts";
+import { textOfSeveral } from "../view/names-text.ts";
 import { hangingLines, wrapOnTerminal, wrapText } from "./wrap.ts";
 
 /** Says which merchants could not be read or the like, and why: together those that failed for the same reason. */
@@ -36,10 +37,24 @@ export function groupUnread(
 ): readonly UnreadGroup[] {
   const kinds = groupByKey(failed, ({ merchant, failure }) => kindOf(failure).replaceAll(merchant, ""));
   return kinds.map((group) => ({
-    first: group[0].failure,
+    first: group.length === 1 ? group[0].failure : failureOfSeveral(group[0]),
     merchants: group.map(({ merchant }) => merchant),
     attempts: attemptsOf(group.map(({ failure }) => failure)),
   }));
+}
+
+function failureOfSeveral({
+  merchant,
+  failure: { message, hint, ...failure },
+}: {
+  readonly merchant: string;
+  readonly failure: Failure;
+}): Failure {
+  return {
+    ...failure,
+    message: textOfSeveral(message, merchant),
+    ...(hint !== undefined && { hint: textOfSeveral(hint, merchant) }),
+  };
 }
 
 const MERCHANTS_SHOWN = 10;

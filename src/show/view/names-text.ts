@@ -18,3 +18,11 @@ export function merchantsText(merchants: readonly string[], absent: readonly str
   const which = isMost ? `all but ${absent.join(", ")}` : namesText(merchants);
   return `${counted(merchants.length, "merchant")} (${which})`;
 }
+
+/** Returns a text about one merchant as one about several, which are named beside it. */
+export function textOfSeveral(text: string, merchant: string): string {
+  return text.replaceAll(merchant, (_, at: number) => {
+    if (/(?:[/_]|-m )$/.test(text.slice(0, at))) return "<MERCHANT>";
+    return at === 0 ? "These merchants" : "these merchants";
+  });
+}

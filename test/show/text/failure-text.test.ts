@@ -170,15 +170,20 @@ test.each<[Failure, boolean]>([
 });
 
 test("merchants that failed for the same reason are named together", () => {
-  const missing = { code: "key-missing", hint: "Set KEY." } as const;
+  const missing = { code: "key-missing" } as const;
   const failed = ["MC1", "MC2", "MC3"].map((merchant) => ({
     merchant,
-    error: { failure: { ...missing, message: `There is no API key for ${merchant}.` } },
+    error: {
+      failure: { ...missing, message: `There is no API key for ${merchant}.`, hint: `Set KEY_${merchant}.` },
+    },
   }));
-  const other = { merchant: "MC4", error: { failure: { ...missing, message: "The key is malformed." } } };
-  const next = '  → Set KEY. Run "rolecall doctor" to find the cause.\n';
+  const other = {
+    merchant: "MC4",
+    error: { failure: { ...missing, message: "The key is malformed.", hint: "Set KEY_MC4." } },
+  };
+  const next = (key: string) => `  → Set ${key}. Run "rolecall doctor" to find the cause.\n`;
   expect(renderUnread("planned", [...failed, other], PLAIN)).toBe(
-    `MC1, MC2, MC3 could not be planned.\nerror, 3 times: There is no API key for MC1.\n${next}\nMC4 could not be planned.\nerror: The key is malformed.\n${next}`,
+    `MC1, MC2, MC3 could not be planned.\nerror, 3 times: There is no API key for these merchants.\n${next("KEY_<MERCHANT>")}\nMC4 could not be planned.\nerror: The key is malformed.\n${next("KEY_MC4")}`,
   );
   expect(renderUnread("planned", [], PLAIN)).toBe("");
 });

@@ -14,7 +14,7 @@ import {
   summaryOf,
   type Verification,
 } from "../../view/ending-view.ts";
-import { namesText } from "../../view/names-text.ts";
+import { namesText, textOfSeveral } from "../../view/names-text.ts";
 import { renderFailure } from "../failure-text.ts";
 import { renderOverride } from "../plan-text.ts";
 import { cutLines, cutText, hangingLines, hasCutList, ROWS_SHOWN, wrapText } from "../wrap.ts";
@@ -268,7 +268,7 @@ function skippedBlocks(
   );
   const shown = groups.slice(0, ROWS_SHOWN).map((group) => {
     const [{ status, reason, merchant }] = group;
-    const said = group.length > 1 ? reason.replaceAll(merchant, "…") : reason;
+    const said = group.length > 1 ? textOfSeveral(reason, merchant) : reason;
     const rule = rules.get(reason);
     const text = rule === undefined ? said : `${rule}: ${said}`;
     const codes = namesText(group.map((skip) => oneLine(skip.merchant)));

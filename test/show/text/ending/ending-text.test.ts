@@ -450,6 +450,17 @@ describe("merchants where the apply was not begun", () => {
     );
   });
 
+  test("are together, if their reasons differ in the merchant alone", () => {
+    const keyless = ["MC1", "MC2"].map((merchant): MerchantOutcome => {
+      const reasons = [`There is no API key for ${merchant}. Set KEY_${merchant}.`];
+      return { merchant, status: "failed", reasons };
+    });
+    const ending = { command: "apply", applied: null, outcomes: keyless, leftOut: 0 } as const;
+    expect(renderEnding(ending, { ...PLAIN, columns: 120 })).toContain(
+      "failed at 2 merchants (MC1, MC2): There is no API key for these merchants. Set KEY_<MERCHANT>.\n",
+    );
+  });
+
   test("are counted beside those that are applied", () => {
     const { outcomes: applied, ...ending } = endingOf([{ result: stoppedAfter("done", "failed") }]);
     const text = renderEnding({ ...ending, outcomes: [...applied, ...outcomes] }, PLAIN);

@@ -2,11 +2,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, posix, sep } from "node:path";
 
 /**
- * Reads the sources below `src` of a folder, sorted by their paths below it, with their imports: paths below src, or
- * names of packages. An import is `typeOnly` if nothing of it is left when the program runs.
+ * Reads the sources below a folder of a project, sorted by their paths below it, with their imports: paths from that
+ * folder, or names of packages. An import is `typeOnly` if nothing of it is left when the program runs.
  */
-export function readSources(root) {
-  const src = join(root, "src");
+export function readSources(root, folder = "src") {
+  const src = join(root, folder);
   return readdirSync(src, { recursive: true, encoding: "utf8" })
     .map((path) => path.replaceAll(sep, "/"))
     .filter((path) => /\.tsx?$/.test(path))

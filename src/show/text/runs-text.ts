@@ -1,5 +1,5 @@
 import { oneLine } from "../../lib/escape.ts";
-import { cellWidth, counted, grouped, sortNaturally } from "../../lib/text.ts";
+import { cellWidth, counted, groupByKey, grouped, sortNaturally } from "../../lib/text.ts";
 import type { PastRun, PastWrite, RunStatus } from "../../model/apply.ts";
 import type { MemberImage } from "../../model/plan.ts";
 import type { Paint, Style } from "../style.ts";
@@ -159,7 +159,7 @@ interface Verbose {
 
 /**
  * Formats one past run: its origin, and for each merchant the writes, the cause of a stop and the remaining changes. Of
- * many writes, equal ones that are done are one line, and merchants where nothing is left are only counted.
+ * many writes, equal ones are one line, as are causes, and merchants without anything else to say are only counted.
  */
 export function renderRun(shown: ShownRun, style: Style, { verbose }: Verbose = {}): string {
   const readable = readableJournals(shown);
@@ -192,9 +192,14 @@ export function renderRun(shown: ShownRun, style: Style, { verbose }: Verbose = 
   return [
     `${style.bold(oneLine(shown.name))}  ${statusText(shown.status, style)}\n`,
     ...facts.map(([label, text]) => `  ${style.dim(label.padEnd(9))}${text}\n`),
-    ...(verbose || journals.reduce((sum, { past }) => sum + past.writes.length, 0) <= MAX_WRITES
+    ...(verbose || journals.reduce((sum, { past }) => sum + past.writes.length + 4, 0) <= MAX_LINES
       ? partTexts(shown.journals, style)
-      : [...doneTexts(journals, style), ...partTexts(remarkable(shown.journals), style, isSingle)]),
+      : [
+          ...doneTexts(journals, style),
+          ...failedTexts(journals, style),
+          ...stopTexts(journals, style),
+          ...partTexts(remarkable(shown.journals), style, isSingle),
+        ]),
   ].join("");
 }
 
@@ -208,8 +213,8 @@ function partTexts(
   );
 }
 
-/** Maximum number of writes with lines of their own. */
-const MAX_WRITES = 60;
+/** Maximum number of lines of which each is about one write or one merchant. */
+const MAX_LINES = 60;
 
 const SETTLED = "Done and verified, no changes remained";
 
@@ -217,17 +222,20 @@ const SETTLED = "Done and verified, no changes remained";
 const DONE_SHOWN = 20;
 
 /** Returns whether there is no more to say of a write than that it is done. */
-function isPlainlyDone({ intent, outcome }: PastWrite): boolean {
-  return outcome?.status === "done" && !outcome.adopted && !outcome.already && intent.part === "whole";
+function isPlainlyDone({ outcome }: PastWrite): boolean {
+  return outcome?.status === "done" && !outcome.adopted && !outcome.already;
 }
 
 function doneTexts(journals: readonly KnownRun[], style: Style): readonly string[] {
   const groups = new Map<string, { readonly name: string; readonly merchant: string }[]>();
   for (const { past } of journals) {
     for (const { intent } of past.writes.filter(isPlainlyDone)) {
-      const verb = intent.password ? "set the password of" : intent.kind;
       const effect = effectText(intent);
-      const key = JSON.stringify([verb, intent.resource, effect]);
+      const key = JSON.stringify([
+        verbOf(intent),
+        intent.resource,
+        `${PARTS[intent.part]}${effect && `: ${effect}`}`,
+      ]);
       const { merchant } = past.run;
       const group = groups.get(key) ?? [];
       group.push({ name: intent.name, merchant });
@@ -241,7 +249,7 @@ function doneTexts(journals: readonly KnownRun[], style: Style): readonly string
     const merchants = sortNaturally([...new Set(writes.map(({ merchant }) => merchant))], (code) => code);
     const what = names.length === 1 ? `${resource} ${names[0]}` : counted(writes.length, resource);
     const where = journals.length === 1 ? "" : ` at ${placeText(merchants, journals.length)}`;
-    const text = oneLine(`${verb} ${what}${effect === "" ? "" : `: ${effect}`}${where}`);
+    const text = oneLine(`${verb} ${what}${effect}${where}`);
     return hangingLines(text, style.columns, `    ${style.green("✓")} `, "        ");
   });
   const hidden = largest.slice(DONE_SHOWN).reduce((sum, [, writes]) => sum + writes.length, 0);
@@ -267,6 +275,108 @@ function doneTexts(journals: readonly KnownRun[], style: Style): readonly string
   ];
 }
 
+/** A write that failed, with its merchant and the cause without what differs from write to write. */
+interface FailedWrite {
+  readonly merchant: string;
+  readonly write: PastWrite;
+  readonly cause: string;
+}
+
+/** Returns the writes that failed or were not sent, whose outcome is known. */
+function failedWrites(journals: readonly KnownRun[]): readonly FailedWrite[] {
+  return journals.flatMap(({ past: { run, writes } }) =>
+    writes.filter(isFailed).map((write) => {
+      const cause = write.outcome?.failure?.message ?? "";
+      return { merchant: run.merchant, write, cause: withoutNames(cause, run.merchant, [write]) };
+    }),
+  );
+}
+
+function isFailed({ outcome }: PastWrite): boolean {
+  return outcome !== null && outcome.status !== "done" && outcome.status !== "unknown";
+}
+
+/** Replaces the code of a merchant, and the names and ids of writes. */
+function withoutNames(text: string, merchant: string, writes: readonly PastWrite[]): string {
+  const particulars = [merchant, ...writes.flatMap(({ intent: { name, id } }) => [id ?? "", name])];
+  return particulars.reduce((rest, part) => (part === "" ? rest : rest.replaceAll(part, "…")), text);
+}
+
+function failedTexts(journals: readonly KnownRun[], style: Style): readonly string[] {
+  const groups = groupByKey(failedWrites(journals), ({ write: { intent, outcome }, cause }) =>
+    JSON.stringify([outcome?.status, verbOf(intent), intent.resource, intent.part, cause]),
+  );
+  if (groups.length === 0) return [];
+  const lines = groups.slice(0, DONE_SHOWN).flatMap((group) => {
+    const [{ write, cause }] = group;
+    const { intent, outcome } = write;
+    const status = outcome?.status ?? "unknown";
+    const where = journals.length === 1 ? "" : ` at ${placeText(distinctCodes(group), journals.length)}`;
+    const names = [...new Set(group.map((each) => each.write.intent.name))];
+    const [only = ""] = names;
+    const whom = names.length === 1 ? `${intent.resource} ${only}` : counted(group.length, intent.resource);
+    const what = `${status.replace("-", " ")}: ${verbOf(intent)} ${whom}${PARTS[intent.part]}${where}`;
+    const mark = `    ${PAINTS[status](style)(MARKS[status])} `;
+    const texts = [...(names.length === 1 ? [] : [namesText(names)]), ...(cause === "" ? [] : [cause])];
+    return [
+      ...hangingLines(oneLine(what), style.columns, mark, "        "),
+      ...texts.flatMap((text) => hangingLines(oneLine(text), style.columns, "        ", "        ")),
+    ];
+  });
+  const hidden = groups.slice(DONE_SHOWN).reduce((sum, { length }) => sum + length, 0);
+  return [
+    "\n  Writes that are not done:\n",
+    ...lines.map((line) => `${line}\n`),
+    ...(hidden === 0 ? [] : [`    ${style.dim(`… and ${counted(hidden, "more write")}`)}\n`]),
+  ];
+}
+
+/** Returns why merchants stopped, if no write tells it, and the outcomes of all changes. */
+function stopTexts(journals: readonly KnownRun[], style: Style): readonly string[] {
+  if (journals.length === 1) return [];
+  const told = new Set(failedWrites(journals).map(({ cause }) => cause));
+  const stops = journals.filter(isTold).flatMap((journal) => {
+    if (isSettled(journal)) return [];
+    const { past, status } = journal;
+    const { run, writes, end } = past;
+    const { merchant } = run;
+    if (status === "done") return [{ merchant, how: "done, not verified", cause: "" }];
+    const none = writes.length === 0 ? "nothing was sent" : "";
+    const cause = withoutNames(end?.cause ?? none, merchant, writes.filter(isFailed));
+    return told.has(cause) ? [] : [{ merchant, how: STATUS[status], cause }];
+  });
+  const lines = groupByKey(stops, ({ how, cause }) => `${how}: ${cause}`).flatMap((group) => {
+    const [{ how, cause }] = group;
+    const what = `${how.slice(0, 1).toUpperCase()}${how.slice(1)} at ${placeText(distinctCodes(group), journals.length)}`;
+    return hangingLines(oneLine(cause === "" ? what : `${what}: ${cause}`), style.columns, "  ", "    ");
+  });
+  const ends = journals.flatMap(({ past }) => past.end ?? []);
+  const outcomes = ends.reduce<Partial<PastOutcomes>>(
+    (sum, end) =>
+      Object.fromEntries(
+        Object.entries(end.outcomes).map(([status, count]) => [
+          status,
+          count + (sum[status as keyof PastOutcomes] ?? 0),
+        ]),
+      ),
+    {},
+  );
+  return [
+    ...(lines.length === 0 ? [] : ["\n", ...lines.map((line) => `${line}\n`)]),
+    ...(ends.length === 0 ? [] : [outcomesText(outcomes)]),
+  ];
+}
+
+type PastOutcomes = NonNullable<PastRun["end"]>["outcomes"];
+
+function verbOf({ kind, password }: PastWrite["intent"]): string {
+  return password ? "set the password of" : kind;
+}
+
+function distinctCodes(items: readonly { readonly merchant: string }[]): readonly string[] {
+  return sortNaturally([...new Set(items.map(({ merchant }) => merchant))], (code) => code);
+}
+
 function placeText(merchants: readonly string[], of: number): string {
   if (merchants.length === 1) return merchants[0] ?? "";
   const count = counted(merchants.length, "merchant");
@@ -288,27 +398,29 @@ function grantsOf(image: PastWrite["intent"]["before"]): readonly string[] {
   return "permissions" in image ? image.permissions : image.roles.map(({ name }) => name);
 }
 
-/** Returns whether everything of a merchant's part is done, and nothing remained. */
-function isSettled({ past, status, unrestored = [], lost = [] }: KnownRun): boolean {
+/** Returns whether the lines about all merchants say everything of this one. */
+function isTold({ past, status, unrestored = [], lost = [] }: KnownRun): boolean {
   const { writes, verified, torn } = past;
-  const isVerified = verified !== null && verified.left.length + verified.deferred.length === 0;
+  const remaining = verified === null ? 0 : verified.left.length + verified.deferred.length;
   return (
-    status === "done" &&
-    isVerified &&
+    (status === "done" || status === "stopped" || status === "interrupted") &&
     !torn &&
-    unrestored.length + lost.length === 0 &&
-    writes.every(isPlainlyDone)
+    remaining + unrestored.length + lost.length === 0 &&
+    writes.every((write) => isPlainlyDone(write) || isFailed(write))
   );
 }
 
-/** Returns the journals of which there is more to say, without the writes that are plainly done. */
+/** Returns whether everything of a merchant's part is done, and nothing remained. */
+function isSettled(journal: KnownRun): boolean {
+  return isTold(journal) && journal.status === "done" && journal.past.verified !== null;
+}
+
+/** Returns the journals of which there is more to say, without the writes that other lines tell. */
 function remarkable(journals: readonly ListedRun[]): readonly ListedRun[] {
-  const some = journals.filter(
-    (journal) => journals.length === 1 || !("past" in journal && isSettled(journal)),
-  );
+  const some = journals.filter((journal) => journals.length === 1 || !("past" in journal && isTold(journal)));
   return some.map((journal) => {
     if (!("past" in journal)) return journal;
-    const writes = journal.past.writes.filter((write) => !isPlainlyDone(write));
+    const writes = journal.past.writes.filter((write) => !isPlainlyDone(write) && !isFailed(write));
     return {
       ...journal,
       past: { ...journal.past, writes },
@@ -424,7 +536,7 @@ function writeLine({ intent, outcome }: PastWrite, style: Style): string {
   // A new invitation stands beside the expired one, whose id it does not have.
   const id = outcome?.id ?? (intent.part === "create" ? null : intent.id);
   const part = PARTS[intent.part];
-  const does = intent.part === "restore" ? "restore" : intent.password ? "set the password of" : intent.kind;
+  const does = intent.part === "restore" ? "restore" : verbOf(intent);
   const what = `${does} ${intent.resource} ${oneLine(intent.name)}${part}`;
   const more = [
     id === null ? "" : oneLine(id),
@@ -436,7 +548,7 @@ function writeLine({ intent, outcome }: PastWrite, style: Style): string {
   return `    ${paint(MARKS[status])} ${what}${more.length === 0 ? "" : `  ${style.dim(more.join(" · "))}`}\n`;
 }
 
-function outcomesText(outcomes: NonNullable<PastRun["end"]>["outcomes"]): string {
+function outcomesText(outcomes: Partial<PastOutcomes>): string {
   const parts = Object.entries(outcomes)
     .filter(([status, count]) => count > 0 || status === "done")
     .map(([status, count]) => `${grouped(count)} ${status.replace("-", " ")}`);

@@ -59,6 +59,10 @@ function ended(status: "done" | "stopped"): PastRun["end"] {
   };
 }
 
+function failedEnd(cause: string): NonNullable<PastRun["end"]> {
+  return { ...(ended("stopped") as NonNullable<PastRun["end"]>), cause };
+}
+
 /** A run of one merchant. */
 function alone(journal: KnownRun): ShownRun {
   return { name: journal.name, status: journal.status, journals: [journal] };
@@ -201,33 +205,64 @@ test("of a run of many writes, equal ones are a line, and only merchants with mo
   const journals = Array.from({ length: 30 }, (_, index): KnownRun => {
     const writes = [1, 2, 3].map((number) => auditor(number, `p${number}@example.com`));
     const run = { at: AT, ...runStarted({ changes: 3 }), merchant: `MC${index + 1}` };
-    const more = index === 9 ? [write(4, "ben@example.com", "failed")] : [];
-    const end = index === 9 ? { end: ended("stopped"), verified: null } : {};
+    const failure = {
+      code: "forbidden",
+      message: `POST /merchants/MC${index + 1}/members returned 422.`,
+    } as const;
+    const failed = write(4, `ben${index + 1}@example.com`, "failed");
+    const more: Readonly<Record<number, Partial<KnownRun> & Partial<PastRun>>> = {
+      9: {
+        status: "stopped",
+        writes: failed.outcome ? [{ ...failed, outcome: { ...failed.outcome, failure } }] : [],
+        end: failedEnd(failure.message),
+        verified: null,
+      },
+      10: { status: "stopped", writes: [], end: failedEnd("The run was stopped by SIGINT."), verified: null },
+      11: { status: "done", writes: [], end: ended("done"), verified: null },
+      12: {
+        status: "unknown-outcome",
+        writes: [write(4, "cy@example.com", "unknown")],
+        end: ended("done"),
+        verified: null,
+      },
+    };
+    const { status = "done", writes: own = [], ...rest } = more[index === 8 ? 9 : index] ?? {};
     return {
       name: `RUN-MC${index + 1}`,
-      past: past({ run, writes: [...writes, ...more], ...end }),
-      status: index === 9 ? "stopped" : "done",
+      past: past({ run, writes: [...writes, ...own], ...rest }),
+      status,
     };
   });
   const shown: ShownRun = { name: "RUN", status: "stopped", journals };
   const text = renderRun(shown, PLAIN);
-  expect(text.slice(text.indexOf("\n\n") + 1)).toBe(`
-  Writes that are done; --verbose shows each:
-    ✓ update 90 members: + Auditor at all 30 merchants
+  expect(text.slice(text.indexOf("\n\n") + 1)).toMatchInlineSnapshot(`
+    "
+      Writes that are done; --verbose shows each:
+        ✓ update 90 members: + Auditor at all 30 merchants
 
-  Done and verified, no changes remained: 29 merchants (MC1, MC2, MC3, MC4, MC5
-    and 24 more).
+      Done and verified, no changes remained: 25 merchants (MC1, MC2, MC3, MC4, MC5
+        and 20 more).
 
-  MC10  stopped
-    plan     0123456789ab, 3 changes
+      Writes that are not done:
+        ✗ failed: create 2 members at 2 merchants (MC9, MC10)
+            ben9@example.com, ben10@example.com
+            POST /merchants/…/members returned 422.
 
-    Writes:
-      ✗ create member ben@example.com  failed · The service said no.
+      Stopped at MC11: The run was stopped by SIGINT.
+      Done, not verified at MC12
 
-    Stopped: the service said no
+      Changes: 30 done, 3 failed.
 
-    Changes: 1 done, 1 failed.
-`);
+      MC13  outcome unknown
+        plan     0123456789ab, 3 changes
+
+        Outcome unknown; these may have taken effect:
+          ? create member cy@example.com  unknown
+        → To find out, run "rolecall plan": it reads the live state, and shows what remains.
+
+        Changes: 1 done.
+    "
+  `);
   const verbose = renderRun(shown, PLAIN, { verbose: true });
   expect(verbose.match(/✓ update member p\d@example.com/g)).toHaveLength(90);
 });

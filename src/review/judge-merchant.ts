@@ -2,6 +2,7 @@ import { type Comparison, compareReviewed } from "../kernel/approval/compare-rev
 import type { FreshPlan } from "../kernel/approval/fresh-context.ts";
 import type { Review } from "../kernel/approval/merged-reviews.ts";
 import type { Seal } from "../kernel/approval/seal.ts";
+import { effectOfDate, whenText } from "../kernel/findings/date-words.ts";
 import { isDueInPart } from "../kernel/plan/due.ts";
 import type { AccountEntry } from "../model/approval-account.ts";
 import type { Change } from "../model/plan.ts";
@@ -12,9 +13,9 @@ export interface JudgedMerchant {
   readonly reviews: readonly Review[];
   readonly comparison: Comparison;
   readonly fresh: FreshPlan;
-  /** Changes of the fresh plan that nobody has reviewed, a sentence each. */
+  /** Changes of the fresh plan, and dates to come, that nobody has reviewed, a sentence each. */
   readonly refusals: readonly string[];
-  /** Those of them that are due, or that a review has shown. */
+  /** The changes among them that are due, or that a review has shown. */
   readonly dueRefusals: readonly string[];
   /**
    * What is told and is no failure, a sentence each: reviewed changes that a later review decides otherwise, and expired
@@ -76,7 +77,13 @@ export function judgeMerchant(
   };
   const isLeft = ({ change }: Comparison["refused"][number]): boolean =>
     isRenewal(change) && !shown.has(change.fingerprint);
-  const refusals = comparison.refused.filter((refused) => !isLeft(refused)).map(sentenceOf);
+  const refusals = [
+    ...comparison.refused.filter((refused) => !isLeft(refused)).map(sentenceOf),
+    ...comparison.unseenDates.map(
+      (date) =>
+        `not approved: ${whenText(date)}, ${effectOfDate(date, date.email, String)}, which no review shows.`,
+    ),
+  ];
   const expired = comparison.refused
     .filter(isLeft)
     .map(

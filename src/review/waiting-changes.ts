@@ -27,12 +27,12 @@ export function staleWaiting(names: readonly string[]): readonly string[] {
     .slice(MAX_WAITING);
 }
 
-/** Returns the merchants with changes that nobody has reviewed, that can be made, and that no earlier run has reported. */
+/** Returns the merchants with changes or dates that nobody has reviewed, that can be made, and that no earlier run has reported. */
 export function unreviewedIn(looked: readonly ReportedMerchant[]): readonly ReportedMerchant[] {
   return looked.filter(
     ({ since, comparison, refusals, fresh }) =>
       since === null &&
-      comparison.refused.length > 0 &&
+      comparison.refused.length + comparison.unseenDates.length > 0 &&
       refusals.length > 0 &&
       fresh.plan.findings.every(({ severity }) => severity !== "error"),
   );

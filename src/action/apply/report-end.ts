@@ -63,7 +63,12 @@ export async function reportEnd(context: ActionContext, run: EndedRun): Promise<
     lines: [...shown.lines, ...ran.lines()],
     outcomes,
     plans: shown.plans,
-    rest: waiting === null ? [] : unreviewedIn(looked).map(waitsAt),
+    rest:
+      waiting === null
+        ? []
+        : unreviewedIn(looked)
+            .map(waitsAt)
+            .filter(({ changes }) => changes.length > 0),
     placeOf: shown.placeOf,
   };
   const blamed = [...looked.map((one) => one.blamed), ...gone.map(({ pulls }) => pulls)].flat();
@@ -117,7 +122,7 @@ function resultOf(
   return reason === null ? passed(result, outputs) : failed(result, reason, failureText(report), outputs);
 }
 
-const WAITING = "Unreviewed changes wait: review them below, and approve the waiting job of this run.";
+const WAITING = "Unreviewed changes wait: review them on this page, and approve the waiting job of this run.";
 
 const PROPOSE =
   "Open a pull request that touches the merchant's file, even if only by a comment: its plan shows what is new.";

@@ -3,12 +3,13 @@ import type { AccountEntry, RefusedChange } from "../../model/approval-account.t
 import type { Plan } from "../../model/plan.ts";
 import type { ReviewedDate, ReviewedState } from "../../model/reviewed.ts";
 import { dependenciesOf, leftOutWith } from "../plan/select.ts";
+import type { UpcomingDate } from "../plan/upcoming-dates.ts";
 import { accountFor, type OpenRow } from "./account.ts";
 import { droppedDates, givenWithoutEnd } from "./dropped-dates.ts";
 import { findUnseen } from "./find-unseen.ts";
 import { type Fresh, type FreshPlan, freshContext } from "./fresh-context.ts";
 import { mergeReviews, type Review } from "./merged-reviews.ts";
-import { datesStillToCome, declaredDates, withCurrentNames } from "./passed-dates.ts";
+import { datesStillToCome, declaredDates, unseenDates, withCurrentNames } from "./passed-dates.ts";
 import { type Seal, UNSEALED } from "./seal.ts";
 
 /** A fresh plan compared with what was reviewed. */
@@ -19,6 +20,8 @@ export interface Comparison {
   readonly leaveOut: ReadonlySet<string>;
   /** The refused changes, in the order of the fresh plan. */
   readonly refused: readonly RefusedChange[];
+  /** The dates to come that no review shows. */
+  readonly unseenDates: readonly UpcomingDate[];
   /** An entry for each reviewed change, in the order of the reviews; then for each date that was dropped. */
   readonly account: readonly AccountEntry[];
   /** The rows of the reviews that later applies may need. */
@@ -77,6 +80,12 @@ export function compareReviewed(
     covered,
     leaveOut,
     refused,
+    // An address that is neither listed nor live has nothing to lose.
+    unseenDates: unseenDates(counted, fresh.desired, fresh.plan.reviewed.at, seal).filter(
+      ({ email, what }) =>
+        what !== "leaves-unlisted" ||
+        context.live({ kind: "member", key: seal(email.toLowerCase()) }) !== null,
+    ),
     account: [...account, ...dropped.filter(({ name }) => !refusedNames.has((name ?? "").toLowerCase()))],
     lostDates,
     open,

@@ -2,7 +2,7 @@ import { groupByKey } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { ReviewedDate, ReviewedState } from "../../model/reviewed.ts";
 import { resourceKindOf } from "../plan/reviewed-state.ts";
-import { upcomingDates } from "../plan/upcoming-dates.ts";
+import { type UpcomingDate, upcomingDates } from "../plan/upcoming-dates.ts";
 import type { Review } from "./merged-reviews.ts";
 import type { Seal } from "./seal.ts";
 
@@ -97,6 +97,21 @@ export function datesStillToCome(
   return dates.filter((date) => singleDates(date).some(({ text }) => toCome.has(text)));
 }
 
+/** Returns the dates in files after a time that none of the reviews shows. */
+export function unseenDates(
+  reviews: readonly Review[],
+  desired: DesiredState,
+  time: number,
+  seal: Seal,
+): readonly UpcomingDate[] {
+  const shown = new Set(
+    reviews.flatMap(({ state }) => state.dates.flatMap(singleDates).map(({ text }) => text)),
+  );
+  return upcomingDates(desired, time).filter((date) =>
+    singleDates(reviewedDate(date, seal)).some(({ text }) => !shown.has(text)),
+  );
+}
+
 /**
  * Returns the dates in files after a time, as reviews name them: also those that nothing comes of, because somebody leaves
  * or a membership ends before.
@@ -148,8 +163,10 @@ function currentNames(entries: readonly (readonly string[])[]): ReadonlyMap<stri
 
 /** Returns the dates in files after a time, as reviews name them. */
 function datesIn(desired: DesiredState, time: number, seal: Seal): readonly DateOfReview[] {
-  return upcomingDates(desired, time).map((date) => {
-    const { at, roles } = date;
-    return { at, name: seal(date.email.toLowerCase()), what: resourceKindOf(date), roles };
-  });
+  return upcomingDates(desired, time).map((date) => reviewedDate(date, seal));
+}
+
+function reviewedDate(date: UpcomingDate, seal: Seal): DateOfReview {
+  const { at, email, roles } = date;
+  return { at, name: seal(email.toLowerCase()), what: resourceKindOf(date), roles };
 }

@@ -1,25 +1,16 @@
 import { by } from "../../lib/text.ts";
 import type { DesiredMember, DesiredState } from "../../model/desired.ts";
 import { isSuspended } from "../diff/active-member.ts";
+import type { DateEffect } from "../findings/date-words.ts";
 import { addressesOfPerson } from "../values/person.ts";
 
 /** The part of a desired state that says when access ends. */
 export type TimedState = Pick<DesiredState, "members" | "leavers">;
 
 /** An upcoming effect of a date in the files. */
-export interface UpcomingDate {
+export interface UpcomingDate extends DateEffect {
   /** In ms since the epoch. */
   readonly at: number;
-  /** As the file writes it: an end is the last day with access (or suspended), a beginning the first. */
-  readonly text: string;
-  readonly email: string;
-  /**
-   * Somebody leaves, who is listed or not; the membership or roles end; begin, with the membership or without; a suspension
-   * begins; ends.
-   */
-  readonly what: "leaves" | "leaves-unlisted" | "ends" | "joins" | "begins" | "suspended" | "back";
-  /** The roles that end or begin; empty for the whole membership. */
-  readonly roles: readonly string[];
 }
 
 /** Returns what the dates of a file bring in times to come: the earliest first, then by address. */

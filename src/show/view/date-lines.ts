@@ -1,16 +1,6 @@
-import { oneLine } from "../../lib/escape.ts";
+import { type DateEffect, effectOfDate, whenText } from "../../kernel/findings/date-words.ts";
 import { counted, groupByKey, grouped } from "../../lib/text.ts";
 import type { PlanView } from "./plan-view.ts";
-
-/** An upcoming effect of a date in the files. */
-interface DateView {
-  /** As the file writes it: an end is the last day, a beginning the first. */
-  readonly text: string;
-  readonly email: string;
-  readonly what: "leaves" | "leaves-unlisted" | "ends" | "joins" | "begins" | "suspended" | "back";
-  /** The roles that end or begin; empty for the whole membership. */
-  readonly roles: readonly string[];
-}
 
 /** Effects of the dates in the files of a merchant at one upcoming moment. */
 export interface LaterView {
@@ -19,7 +9,7 @@ export interface LaterView {
   readonly at: number;
   /** The same in ISO 8601. */
   readonly moment: string;
-  readonly dates: readonly DateView[];
+  readonly dates: readonly DateEffect[];
   /** Why an apply at that time would be refused. */
   readonly refusals: readonly { readonly rule: string; readonly code: string; readonly message: string }[];
   /** People who become administrators or gain sensitive permissions. */
@@ -32,7 +22,7 @@ export function withLaterRisks(view: PlanView, later: readonly LaterView[]): Pla
     .filter(({ merchant }) => merchant === view.merchant)
     .flatMap(({ dates, gains }) => {
       const [first] = dates;
-      const when = first === undefined ? "" : ` ${whenOf(first)}`;
+      const when = first === undefined ? "" : ` ${whenText(first)}`;
       return gains.map(
         ({ name, gained }) =>
           ({ name, what: `${gained.join(", ") || "access"}${when}`, resource: "member" }) as const,
@@ -99,7 +89,7 @@ export function dateLines(
 }
 
 /** People for whom a date does the same. */
-type Together = readonly [Group<DateView>, ...Group<DateView>[]];
+type Together = readonly [Group<DateEffect>, ...Group<DateEffect>[]];
 
 /** Number of people with equal effects of a date who have a line each. */
 const MAX_ALONE = 3;
@@ -124,13 +114,8 @@ function groupDays<Item>(
   return [...groups.values()];
 }
 
-function keyOf({ email, what, roles }: DateView): string {
+function keyOf({ email, what, roles }: DateEffect): string {
   return JSON.stringify([email.toLowerCase(), what, roles]);
-}
-
-function whenOf({ text, what }: DateView): string {
-  const isLastDay = what === "ends" || what === "back";
-  return `${text.includes("T") ? "from" : isLastDay ? "after" : "on"} ${oneLine(text)}`;
 }
 
 function whereOf(merchants: ReadonlySet<string>, nameOf: (name: string) => string): string {
@@ -143,7 +128,7 @@ function refusedLine(
   nameOf: (name: string) => string,
 ): string {
   const [first] = day.dates;
-  const when = first === undefined ? "" : `${whenOf(first)}: `;
+  const when = first === undefined ? "" : `${whenText(first)}: `;
   return `${when}${whereOf(merchants, nameOf)} would be refused by ${rule} ${code}: ${nameOf(message)}`;
 }
 
@@ -154,10 +139,10 @@ function foldedLine(groups: Together, nameOf: (name: string) => string): string 
   const named = groups.slice(0, MAX_NAMED).map((group) => nameOf(group.item.email));
   const rest = groups.length - named.length;
   const people = `${named.join(", ")}${rest > 0 ? ` and ${grouped(rest)} more` : ""}`;
-  return `${whenOf(item)}: ${grouped(groups.length)} people ${togetherText(item, where, nameOf)}: ${people}`;
+  return `${whenText(item)}: ${grouped(groups.length)} people ${togetherText(item, where, nameOf)}: ${people}`;
 }
 
-function togetherText({ what, roles }: DateView, where: string, nameOf: (name: string) => string): string {
+function togetherText({ what, roles }: DateEffect, where: string, nameOf: (name: string) => string): string {
   const names = roles.map(nameOf).join(", ");
   switch (what) {
     case "leaves":
@@ -179,29 +164,12 @@ function togetherText({ what, roles }: DateView, where: string, nameOf: (name: s
   }
 }
 
-function dateLine({ item, merchants }: Group<DateView>, nameOf: (name: string) => string): string {
-  const { email, what, roles } = item;
-  const when = `${whenOf(item)}:`;
+function dateLine({ item, merchants }: Group<DateEffect>, nameOf: (name: string) => string): string {
+  const who = nameOf(item.email);
+  const when = whenText(item);
+  if (item.what === "leaves") return `${when}: ${who} leaves ${whereOf(merchants, nameOf)}`;
   const where =
     merchants.size === 1 ? whereOf(merchants, nameOf) : `at ${counted(merchants.size, "merchant")},`;
-  const who = nameOf(email);
-  const names = roles.map(nameOf).join(", ");
-  switch (what) {
-    case "leaves":
-      return `${when} ${who} leaves ${whereOf(merchants, nameOf)}`;
-    case "leaves-unlisted":
-      return `${when} ${who} leaves, if a member: no file lists the address`;
-    case "ends":
-      return `${when} ${where} ${who} loses ${names || "the membership"}`;
-    case "joins":
-      return `${when} ${where} ${who} joins${names && ` with ${names}`}`;
-    case "begins":
-      return `${when} ${where} ${who} gains ${names}`;
-    case "suspended":
-      return `${when} ${where} ${who} is suspended`;
-    case "back":
-      return `${when} ${where} ${who} is back`;
-    default:
-      return what satisfies never;
-  }
+  const isUnlisted = item.what === "leaves-unlisted";
+  return `${when}: ${effectOfDate(item, isUnlisted ? who : `${where} ${who}`, nameOf)}`;
 }

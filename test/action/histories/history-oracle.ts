@@ -199,6 +199,36 @@ export function droppedDates(
   });
 }
 
+/** Returns the dates to come that have an effect, and that no reviewer has seen. */
+export function unseenDates({ merchant, files, now, sights }: Omit<Situation, "before">): readonly DateOf[] {
+  const seen = new Set(sights.flatMap((sight) => [...textsOfDates(sight.files, merchant)]));
+  return effectiveDates(files, merchant, now).filter(({ text }) => !seen.has(text));
+}
+
+/** Returns whether the last reviewer has seen everything to come for a person. */
+export function areDatesSeen(
+  { merchant, files, now, sights }: Omit<Situation, "before">,
+  person: string,
+): boolean {
+  const last = sights.at(-1);
+  if (last === undefined) return false;
+  const seen = textsOfDates(last.files, merchant);
+  const dates = effectiveDates(files, merchant, now).filter((date) => date.person === person);
+  return dates.every(({ text }) => seen.has(text));
+}
+
+/** Returns the dates after a time, without those of roles at the end of the membership or later. */
+function effectiveDates(files: AccessFiles, merchant: Merchant, time: number): readonly DateOf[] {
+  const dates = datesIn(files, merchant);
+  const endOf = (name: string): number =>
+    Math.min(
+      ...dates.flatMap(({ person, at, text }) => (person === name && text.includes(" leaves ") ? at : [])),
+    );
+  return dates.filter(
+    ({ at, person, text }) => at > time && (text.includes(" leaves ") || at < endOf(person)),
+  );
+}
+
 function textsOfDates(files: AccessFiles, merchant: Merchant): ReadonlySet<string> {
   return new Set(datesIn(files, merchant).map(({ text }) => text));
 }

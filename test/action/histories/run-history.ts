@@ -18,6 +18,7 @@ import {
 } from "./access-files.ts";
 import { acceptInvitations, editDashboard, readLive, SEED } from "./dashboard.ts";
 import {
+  areDatesSeen,
   differences,
   droppedDates,
   forgottenChanges,
@@ -26,6 +27,7 @@ import {
   type Sight,
   type Situation,
   unseenChanges,
+  unseenDates,
 } from "./history-oracle.ts";
 import {
   editedFiles,
@@ -63,6 +65,8 @@ interface MergedPull {
   readonly before: AccessFiles;
   readonly after: AccessFiles;
 }
+
+const UNSEEN_DATE = /(MC\d): not approved: (?:on|after) [\d-]+, (\S+) [^\n]*, which no review shows/g;
 
 const failedFor = (reason: string): string => `failed for the reason ${reason}`;
 
@@ -552,6 +556,27 @@ class History {
       }
     }
     if (isTold && count === 0) this.#broken.push("a date is told as lost, and stands in the files");
+    this.#expectUnseenDates(looked, live, run);
+  }
+
+  /** It also tells the dates to come that nobody has reviewed. */
+  #expectUnseenDates(looked: readonly Merchant[], live: Live, run: Run): void {
+    const told = [...run.log.matchAll(UNSEEN_DATE)].map(([, merchant = "", person = ""]) => ({
+      merchant,
+      person,
+    }));
+    for (const merchant of looked) {
+      const situation = this.#situation(merchant, live, live, this.#main);
+      const people = told.flatMap((one) => (one.merchant === merchant ? one.person : []));
+      // An earlier run has told them.
+      const isQuiet = run.log.includes(`${merchant}: differs from its files, as reported for `);
+      for (const { text, person } of isQuiet ? [] : unseenDates(situation)) {
+        if (!people.includes(person))
+          this.#broken.push(`to come unseen, and not told, at ${merchant}: ${text}`);
+      }
+      for (const person of people.filter((one) => areDatesSeen(situation, one)))
+        this.#broken.push(`told as unseen, though reviewed, at ${merchant}: the dates of ${person}`);
+    }
   }
 
   #situation(merchant: Merchant, before: Live, after: Live, files: AccessFiles): Situation {

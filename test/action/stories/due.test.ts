@@ -56,6 +56,7 @@ test("an end counts as a removal in the review of its date, and not on its day",
   expect(refused.outputs["result"]).toBe("refused");
   expect(refused.log).toContain("1 of them by dates that are new or earlier; the limit is 0.");
 
+  await merged(BASE);
   await merged(ENDING);
   await merged(limited(ENDING));
   story.clock.advance(2 * DAY);
@@ -254,27 +255,88 @@ test("the daily run makes no merchant the business of an apply that nobody has c
   expect((await story.apply()).outputs["result"]).toBe("no-changes");
 });
 
-test("an end that nobody reviewed takes effect neither at once nor by the daily run", async () => {
-  await merged(WITH_ROLE);
-  const ending = WITH_ROLE.replace("[role_employee] }", "[role_employee], until: 2026-11-03 }");
-  await story.pushToMain({ [FILE]: ending });
-  const push = await story.apply();
-  expect(push.outputs["result"]).toBe("no-changes");
-  story.clock.advance(2 * DAY);
-  expect((await due()).outputs["failure-reason"]).toBe("not-approved");
-  expect(await removals()).toEqual([]);
-  await story.drift();
-  expect(story.github.issues[0]?.body).toContain("which no review shows");
-  expect(story.github.issues[0]?.body).toContain("except for what is refused above");
-  const other = await story.openPull({ "README.md": "Access.\n" });
-  await story.plan(other);
-  expect(story.comments(other)[0]).toContain("1 person whose access has ended is still live");
-  // Once it would take effect, an apply says so.
-  await story.pushToMain({ [FILE]: `${ending}# a remark\n` });
-  expect((await story.run({ command: "apply", scope: "all" })).outputs["failure-reason"]).toBe(
-    "not-approved",
-  );
-  expect(await removals()).toEqual([]);
+describe("an end that nobody reviewed", () => {
+  const unseen =
+    "MC1: not approved: after 2026-11-03, ben@example.com loses the membership, which no review shows.";
+  const pushed = async (): Promise<Run> => {
+    await story.pushToMain({ [FILE]: ENDING });
+    return story.apply();
+  };
+  const made = async (): Promise<void> => {
+    story.clock.advance(2 * DAY);
+    expect((await due()).outputs["result"]).toBe("applied");
+    expect(await removals()).toHaveLength(1);
+    expect((await story.drift()).outputs["result"]).toBe("clean");
+  };
+
+  test("is told at once and until its day, and takes effect neither then nor by the daily run", async () => {
+    const push = await pushed();
+    expect(push.outputs).toMatchObject({ result: "refused", "failure-reason": "not-approved" });
+    expect(push.log).toContain(unseen);
+    expect((await due()).outputs["failure-reason"]).toBe("");
+    await story.drift();
+    expect(story.github.issues[0]?.body).toContain(unseen.slice("MC1: ".length));
+    const other = await story.openPull({ "README.md": "Access.\n" });
+    await story.merge(other);
+    expect((await story.apply()).outputs["failure-reason"]).toBe("");
+    story.clock.advance(2 * DAY);
+    expect((await due()).outputs["failure-reason"]).toBe("not-approved");
+    expect(await removals()).toEqual([]);
+    await story.drift();
+    expect(story.github.issues[0]?.body).toContain("which no review shows");
+    expect(story.github.issues[0]?.body).toContain("except for what is refused above");
+    const late = await story.openPull({ "README.md": "Access as code.\n" });
+    await story.plan(late);
+    expect(story.comments(late)[0]).toContain("1 person whose access has ended is still live");
+    await story.pushToMain({ [FILE]: `${ENDING}# a remark\n` });
+    expect((await story.run({ command: "apply", scope: "all" })).outputs["failure-reason"]).toBe(
+      "not-approved",
+    );
+    expect(await removals()).toEqual([]);
+  });
+
+  test("waits, and takes effect on its day once a reviewer of the environment has approved it", async () => {
+    const push = await pushed();
+    expect(push.outputs["waiting"]).toBe(`${story.lastRun()}-1`);
+    expect(push.summary).toContain(unseen);
+    await story.approve("unreviewed-access");
+    const approved = await story.applyApproved("unreviewed-access");
+    expect(approved.outputs).toMatchObject({ result: "no-changes", "failure-reason": "" });
+    expect((await story.drift()).outputs["result"]).toBe("clean");
+    await made();
+  });
+
+  test("takes effect on its day once a pull request that touches its file was reviewed", async () => {
+    await pushed();
+    await merged(`# a remark\n${ENDING}`);
+    await made();
+  });
+
+  test("waits if it is in the first commit", async () => {
+    await story.stop();
+    story = await openStory(SEED, { [FILE]: ENDING });
+    const first = await story.apply();
+    expect(first.log).toContain(unseen);
+    expect(first.outputs["waiting"]).toBeDefined();
+  });
+
+  test("waits if two pull requests have it together", async () => {
+    const shared = "shared/leavers.yaml";
+    const from = "from: 2026-11-04 }]\n";
+    await merged(BASE);
+    await story.pushToMain({ [shared]: `version: 1\nleavers: [{ email: eve@example.com, ${from}` });
+    const pulls = [
+      await story.openPull({ [shared]: `version: 1\nleavers: [{ email: ben@example.com, ${from}` }),
+      await story.openPull({ [FILE]: BASE.replace("members:", `include: [../${shared}]\nmembers:`) }),
+    ];
+    for (const pull of pulls) await story.plan(pull);
+    for (const pull of pulls) await story.merge(pull);
+    const run = await story.apply();
+    expect(run.log).toContain("not approved: on 2026-11-04, ben@example.com leaves, which no review shows.");
+    // Nothing would happen to somebody who is neither listed nor live.
+    expect(run.log).not.toContain("eve");
+    expect(run.outputs["failure-reason"]).toBe("not-approved");
+  });
 });
 
 describe("a reviewed end", () => {

@@ -4,6 +4,7 @@ import type { FieldValues } from "../../model/reviewed.ts";
 import { EVERYTHING, unknownPermissions } from "../plan/reviewed-state.ts";
 import { type EndState, type FreshRow, freshRows } from "./end-state.ts";
 import type { Fresh } from "./fresh-context.ts";
+import { isOtherKey } from "./identities.ts";
 import type { MergedReviews } from "./merged-reviews.ts";
 import {
   EXISTS,
@@ -14,7 +15,13 @@ import {
   subjectText,
   touchedItems,
 } from "./rows.ts";
-import { effectText, type ReviewedEffect, reviewedChangeText, unseenText } from "./words.ts";
+import {
+  effectText,
+  newerMembershipText,
+  type ReviewedEffect,
+  reviewedChangeText,
+  unseenText,
+} from "./words.ts";
 
 /** Returns the changes of a plan that do what no review shows, by fingerprint, with a sentence for each such thing. */
 export function findUnseen(
@@ -75,7 +82,14 @@ function unseenItems(
   const isWhole = items.includes(EXISTS);
   // A reviewed removal takes all, too.
   const shown = isWhole ? [EXISTS] : after === null ? [] : items;
+  const earlier = isRemoval(row)
+    ? reviews.rows.findLast(
+        ({ row: { subject: other, after: left } }) =>
+          isOtherKey(other.key, subject.key) && left === null && context.live(other) === null,
+      )
+    : undefined;
   const reasons = shown.map((item) => {
+    if (earlier !== undefined) return newerMembershipText(context.reviewNames[earlier.review] ?? "");
     const decision = reviews.decide(subject, item);
     const by = decision?.isTouched ? context.reviewNames[decision.review] : undefined;
     return unseenText(reviewedChangeText(context.named(subject, item), itemValue(after, item)), by ?? null);

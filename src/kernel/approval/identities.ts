@@ -42,6 +42,11 @@ function otherKey(name: string, id: string): string {
   return `${name} ${id}`;
 }
 
+/** Returns whether a key is of another membership of a person than the one with the name as its key. */
+export function isOtherKey(key: string, name: string): boolean {
+  return key.startsWith(otherKey(name, ""));
+}
+
 /**
  * Returns a function that tells which roles and memberships are meant by a review that knows the roles of some ids. A live
  * role that the plan renames, replaces or removes gives up its name if another one takes it.

@@ -92,3 +92,8 @@ export function effectText(
 export function unseenText(text: string, review: string | null): string {
   return review === null ? `${text}, which no review shows` : `${text}, but ${review} shows it otherwise`;
 }
+
+/** Says that a review shows the removal of an earlier membership of the same address. */
+export function newerMembershipText(review: string): string {
+  return `the membership that ${review} removes is gone, and no review shows this newer one`;
+}

@@ -125,6 +125,16 @@ test("a change that is not in the approved plan is named and refused, and the ot
   ]);
 });
 
+test("the removal of a membership that was made after the review of an earlier one says so", () => {
+  const bob = (id: string) => live([], [liveMember(id, "bob@example.com", { roles: [] })]);
+  const without = desired({ members: [] });
+  const comparison = compareReviewed([reviewOf("#1", without, bob("mem_1"))], freshOf(without, bob("mem_2")));
+  expect(briefRefused(comparison)).toEqual([
+    "delete bob@example.com: the membership that #1 removes is gone, and no review shows this newer one",
+  ]);
+  expect(comparison.account).toMatchObject([{ does: "remove", verdict: "done" }]);
+});
+
 test("what the review leaves alone must stay as it is live", () => {
   const moved = live([liveRole("role_1", "Lead", { permissions: ["z"] })], IS.members);
   const comparison = compareReviewed([reviewOf("plan.json", WANT, IS)], freshOf(WANT, moved));

@@ -98,10 +98,16 @@ export function withUnmade(
   );
 }
 
+/** A line about a merchant. */
+export interface MerchantNote {
+  readonly merchant: string;
+  readonly line: string;
+}
+
 /** Objections to merchants that are not as reviewed, with the lines that report them. */
 interface Objections {
   readonly objections: ReadonlyMap<string, readonly string[]>;
-  readonly notes: readonly string[];
+  readonly notes: readonly MerchantNote[];
 }
 
 function objectionsIn(reported: readonly ReportedMerchant[], gone: readonly LeftMerchant[]): Objections {
@@ -113,9 +119,9 @@ function objectionsIn(reported: readonly ReportedMerchant[], gone: readonly Left
       ...gone.map(({ merchant, sentence }) => [merchant, [sentence]] as const),
     ]),
     notes: [
-      ...gone.map(({ merchant, sentence }) => `${merchant}: ${sentence}`),
+      ...gone.map(({ merchant, sentence }) => ({ merchant, line: `${merchant}: ${sentence}` })),
       ...loud.flatMap(({ merchant, objections, remarks }) =>
-        [...objections, ...remarks].map((one) => `${merchant}: ${one}`),
+        [...objections, ...remarks].map((one) => ({ merchant, line: `${merchant}: ${one}` })),
       ),
     ],
   };

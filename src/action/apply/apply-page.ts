@@ -36,7 +36,7 @@ interface ApplyOutcomes {
 }
 
 /** Returns whether a merchant is not as its file says after an apply. */
-function isOpen({ status }: MerchantOutcome): boolean {
+export function isOpen({ status }: MerchantOutcome): boolean {
   return status !== "applied" && status !== "unchanged";
 }
 
@@ -191,15 +191,30 @@ export interface ToldPull {
   readonly number: number;
   /** Id of its comment; `null` if unknown. */
   readonly comment: number | null;
+  /** The outcome at the merchants that concern it. */
+  readonly report: ApplyReport;
 }
 
-/** Publishes the outcome of an apply in the job summary and on the merged pull requests, that of its commit first. */
+/** Publishes the outcome of an apply in the job summary, and on pull requests what concerns them. */
 export async function reportApply(
   context: ActionContext,
-  pulls: readonly ToldPull[],
   report: ApplyReport,
+  pulls: readonly ToldPull[],
 ): Promise<ActionResult["outputs"]> {
-  const { event, github, inputs, log, scope, masked } = context;
+  const { github, log, scope } = context;
+  await context.appendSummary(`${applyPage(context, report)(SUMMARY_SIZE)}\n`);
+  const urls: (string | null)[] = [];
+  for (const { number, comment: recorded, report: own } of pulls.slice(0, MAX_TOLD)) {
+    const comment = await findComment({ github, log, scope, pull: number, recorded });
+    urls.push(await comment.showApplied(applyPage(context, own), own.result !== "no-changes"));
+  }
+  const url = urls.find((candidate) => candidate !== null);
+  return url === undefined ? {} : { "comment-url": url };
+}
+
+/** Returns a function that renders the outcome of an apply within a size. */
+function applyPage(context: ActionContext, report: ApplyReport): (size: number) => string {
+  const { event, inputs, scope, masked } = context;
   const shownPlans = (plans: readonly Plan[]): readonly Plan[] => (masked ? plans.map(maskAddresses) : plans);
   const plans = shownPlans(
     report.plans.filter(({ changes, findings }) => changes.length + findings.length > 0),
@@ -222,7 +237,7 @@ export async function reportApply(
   });
   const verdict = report.verdict.replace("rolecall apply", `rolecall ${inputs.command}`);
   const head = [`## ${verdict}`, aboutCommit(event.sha, event.runUrl, scope.title), report.message];
-  const render = (size: number): string => {
+  return (size) => {
     const half = Math.floor(size / 4);
     const table = outcomeTable(report, half, masked);
     const kept = lines.slice(0, fitting(lines, half));
@@ -237,15 +252,6 @@ export async function reportApply(
     const waiting = waits.length === 0 ? "" : ["### Waits for approval", ...waits].join("\n\n");
     return [...head, table, next, waiting, done, plan].filter((part) => part !== "").join("\n\n");
   };
-  await context.appendSummary(`${render(SUMMARY_SIZE)}\n`);
-  const worth = report.result !== "no-changes";
-  const urls: (string | null)[] = [];
-  for (const { number, comment: recorded } of pulls.slice(0, MAX_TOLD)) {
-    const comment = await findComment({ github, log, scope, pull: number, recorded });
-    urls.push(await comment.showApplied(render, worth));
-  }
-  const url = urls.find((candidate) => candidate !== null);
-  return url === undefined ? {} : { "comment-url": url };
 }
 
 function fitting(lines: readonly string[], size: number): number {

@@ -1,6 +1,6 @@
 import { globMatcher } from "../../app/session/session.ts";
 import { unplannedOf } from "../../app/show/show-plans.ts";
-import type { MerchantOutcome } from "../../model/apply.ts";
+import { listText } from "../../lib/text.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { ReportedMerchant } from "../../review/apply-run.ts";
 import { unreviewedIn, waitingPlan } from "../../review/waiting-changes.ts";
@@ -8,8 +8,7 @@ import { inlineCode } from "../../show/markdown/markdown-blocks.ts";
 import { type ActionContext, type ActionResult, failed, passed } from "../context/action-context.ts";
 import type { ActionError } from "../context/action-error.ts";
 import { failureReasonOf } from "../review/load-and-plan.ts";
-import type { CoveredRecords } from "./apply-coverage.ts";
-import type { ApplyDecision } from "./apply-decision.ts";
+import type { ApplyDecision, MerchantNote } from "./apply-decision.ts";
 import type { AppliedPlans } from "./apply-due.ts";
 import {
   APPLY_ENDS,
@@ -17,6 +16,7 @@ import {
   type ApplyReport,
   applyEnd,
   failureText,
+  isOpen,
   reportApply,
   type ToldPull,
 } from "./apply-page.ts";
@@ -40,27 +40,56 @@ export interface EndedRun {
 
 /** Reports the end of a run on its page and on pull requests, and returns its result. */
 export async function reportEnd(context: ActionContext, run: EndedRun): Promise<ActionResult> {
-  const { merged, decision, shown, ran, ended } = run;
-  const { loaded, records, gone } = merged;
-  const { outcomes, looked, quiet, earlier } = ended;
   const { problem, waiting } = run.record;
-  const told = records.told.filter(
-    ({ number, merchants }) =>
-      records.ofCommit.includes(number) || merchants.some((merchant) => !quiet.has(merchant)),
-  );
+  const pulls = concernedPulls(run);
+  const names = listText(pulls.map(({ number }) => `#${number}`));
+  const report = reportOf(context, run, names);
+  const told = pulls.map(({ isConcerned, ...pull }) => ({
+    ...pull,
+    report: reportOf(context, partOf(run, isConcerned), names),
+  }));
+  const outputs = {
+    ...run.shown.outputs,
+    ...(waiting !== null && { waiting }),
+    ...(await reportApply(context, report, told)),
+  };
+  return resultOf(problem, report, outputs);
+}
+
+/** Returns what of a run concerns some merchants. */
+function partOf(run: EndedRun, isConcerned: Concern): EndedRun {
+  const { decision, shown, ran, ended } = run;
+  const here = <One extends { readonly merchant: string }>(all: readonly One[]): readonly One[] =>
+    all.filter(({ merchant }) => isConcerned(merchant));
+  const { sha, merchants } = ran.superseded;
+  return {
+    ...run,
+    decision: { ...decision, notes: here(decision.notes) },
+    shown: { ...shown, plans: here(shown.plans), unread: here(shown.unread) },
+    ran: { ...ran, superseded: { sha, merchants: new Set([...merchants].filter(isConcerned)) } },
+    ended: { ...ended, outcomes: here(ended.outcomes), looked: here(ended.looked) },
+  };
+}
+
+/** Returns the report of a run, or of a part of it; `names` are of the pull requests that it reports on. */
+function reportOf(context: ActionContext, run: EndedRun, names: string): ApplyReport {
+  const { merged, decision, shown, ran, ended, record } = run;
+  const { outcomes, looked, earlier } = ended;
+  const { waiting } = record;
   const done = ran.done();
   const waitsAt = (one: ReportedMerchant): Plan =>
     waitingPlan(one, done.get(one.merchant) ?? new Set(), globMatcher());
-  const report: ApplyReport = {
+  const linesOf = (notes: readonly MerchantNote[]): readonly string[] => notes.map(({ line }) => line);
+  return {
     ...endOf(context, run),
     notes: [
-      ...decision.notes,
+      ...linesOf(decision.notes),
       ...earlier,
-      ...(loaded.earlier === null ? [] : [loaded.earlier]),
-      ...howToGoOn(looked, told, waiting !== null),
+      ...(merged.loaded.earlier === null ? [] : [merged.loaded.earlier]),
+      ...howToGoOn(looked, names, waiting !== null),
       ...leftTo(ran.superseded),
     ],
-    lines: [...shown.lines, ...ran.lines()],
+    lines: [...shown.broken, ...linesOf(shown.unread), ...ran.lines()],
     outcomes,
     plans: shown.plans,
     rest:
@@ -71,13 +100,6 @@ export async function reportEnd(context: ActionContext, run: EndedRun): Promise<
             .filter(({ changes }) => changes.length > 0),
     placeOf: shown.placeOf,
   };
-  const blamed = [...looked.map((one) => one.blamed), ...gone.map(({ pulls }) => pulls)].flat();
-  const outputs = {
-    ...shown.outputs,
-    ...(waiting !== null && { waiting }),
-    ...(await reportApply(context, toldPulls(told, blamed, outcomes), report)),
-  };
-  return resultOf(problem, report, outputs);
 }
 
 /** Returns how a run ended; one without anything to do may have left that to a newer commit. */
@@ -134,35 +156,54 @@ function supersededEnd({ event }: ActionContext, { sha }: NewerCommit): ApplyEnd
   return { ...APPLY_ENDS.superseded, message };
 }
 
-/** Returns the pull requests to report on, those where something is wrong first. */
-function toldPulls(
-  told: CoveredRecords["told"],
-  blamedPulls: readonly number[],
-  outcomes: readonly MerchantOutcome[],
-): readonly ToldPull[] {
-  const openMerchants = new Set(
-    outcomes.flatMap(({ merchant, status }) =>
-      status === "applied" || status === "unchanged" ? [] : [merchant],
-    ),
+/** Returns whether something at a merchant is to be told. */
+type Concern = (merchant: string) => boolean;
+
+/** A pull request to report on. */
+interface ConcernedPull extends Omit<ToldPull, "report"> {
+  readonly isConcerned: Concern;
+}
+
+/**
+ * Returns the pull requests to report on, those where something is wrong first. One that no merchant is known of is told what
+ * concerns no other.
+ */
+function concernedPulls({ merged: { records, gone }, ended }: EndedRun): readonly ConcernedPull[] {
+  const { looked, quiet, outcomes } = ended;
+  const told = records.told.filter(
+    ({ number, merchants }) =>
+      records.ofCommit.includes(number) || merchants.some((merchant) => !quiet.has(merchant)),
   );
-  const blamed = new Set(blamedPulls);
-  const rank = (pull: (typeof told)[number]): number =>
-    blamed.has(pull.number) || pull.merchants.some((merchant) => openMerchants.has(merchant)) ? 0 : 1;
-  const extra = [...blamed].filter((number) => !told.some((pull) => pull.number === number));
-  return [
-    ...told.toSorted((a, b) => rank(a) - rank(b)),
-    ...extra.map((number) => ({ number, comment: null })),
+  const blamed = [
+    ...gone,
+    ...looked.flatMap(({ merchant, since, blamed: pulls }) => (since === null ? { merchant, pulls } : [])),
   ];
+  const numbers = new Set([...told.map(({ number }) => number), ...blamed.flatMap(({ pulls }) => pulls)]);
+  const known = [...numbers].map((number) => {
+    const { comment = null, merchants = [] } = told.find((pull) => pull.number === number) ?? {};
+    const others = blamed.flatMap(({ merchant, pulls }) => (pulls.includes(number) ? merchant : []));
+    return { number, comment, merchants: new Set([...merchants, ...others]) };
+  });
+  const claimed = new Set(known.flatMap(({ merchants }) => [...merchants]));
+  const rank = ({ isConcerned }: ConcernedPull): number =>
+    outcomes.some((outcome) => isOpen(outcome) && isConcerned(outcome.merchant)) ? 0 : 1;
+  return known
+    .map(({ number, comment, merchants }) => ({
+      number,
+      comment,
+      isConcerned: (merchant: string) =>
+        merchants.size === 0 ? !claimed.has(merchant) : merchants.has(merchant),
+    }))
+    .toSorted((a, b) => rank(a) - rank(b));
 }
 
 /** Returns what to do about changes that nobody has approved, and about lost ones; empty without any. */
 function howToGoOn(
   looked: readonly ReportedMerchant[],
-  told: CoveredRecords["told"],
+  names: string,
   isWaiting: boolean,
 ): readonly string[] {
   const loud = looked.filter(({ since }) => since === null);
-  const names = told.map(({ number }) => `#${number}`).join(", ");
   const where = `No approved plan${names === "" ? "" : ` of ${names}`} shows it.`;
   return [
     ...(loud.some(({ refusals }) => refusals.length > 0)

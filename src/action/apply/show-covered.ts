@@ -17,7 +17,7 @@ import {
   planAnnotations,
 } from "../review/annotations.ts";
 import { planOutputs } from "../review/publish-plan.ts";
-import type { ApplyDecision } from "./apply-decision.ts";
+import type { ApplyDecision, MerchantNote } from "./apply-decision.ts";
 import type { CoveredPlans } from "./covered-plans.ts";
 import type { MergedFiles } from "./merged-files.ts";
 
@@ -26,8 +26,10 @@ export interface LoggedPlans {
   readonly reporter: ApplyReporter;
   readonly placeOf: PlaceOf;
   readonly plans: readonly Plan[];
-  /** Errors of files, and failures to read merchants. */
-  readonly lines: readonly string[];
+  /** Errors of files. */
+  readonly broken: readonly string[];
+  /** Failures to read merchants. */
+  readonly unread: readonly MerchantNote[];
   readonly outputs: ActionResult["outputs"];
 }
 
@@ -53,18 +55,16 @@ export async function showCovered(
     ...planOutputs(plans),
     "plan-path": await context.saveFile(`rolecall-plan-${scope.id}.json`, plansJson(plans)),
   };
-  const lines = [
-    ...(isBroken ? [BROKEN_FILES, ...fileErrorLines(loaded.diagnostics)] : []),
-    ...unplannedOf(planned).flatMap(({ merchant, failure }) =>
-      unread.get(merchant)?.since === null
-        ? [`${merchant} could not be read.`, ...renderFailure(failure, PLAIN).trimEnd().split("\n")]
-        : [],
-    ),
-  ];
-  for (const line of lines) reporter.say(line);
+  const broken = isBroken ? [BROKEN_FILES, ...fileErrorLines(loaded.diagnostics)] : [];
+  const unreadLines = unplannedOf(planned).flatMap(({ merchant, failure }) => {
+    if (unread.get(merchant)?.since !== null) return [];
+    const lines = [`${merchant} could not be read.`, ...renderFailure(failure, PLAIN).trimEnd().split("\n")];
+    return lines.map((line): MerchantNote => ({ merchant, line }));
+  });
+  for (const line of [...broken, ...unreadLines.map((note) => note.line)]) reporter.say(line);
   if (left.length > 0) reporter.skipped(left, due.length);
-  for (const note of notes) reporter.say(note);
-  return { reporter, placeOf, plans, lines, outputs };
+  for (const { line } of notes) reporter.say(line);
+  return { reporter, placeOf, plans, broken, unread: unreadLines, outputs };
 }
 
 const BROKEN_FILES = "Files have errors: their merchants are left as they are.";

@@ -36,13 +36,8 @@ export async function runApplyMerged(context: ActionContext): Promise<ActionResu
     const failure =
       error instanceof ActionError ? error : new ActionError("bug", "rolecall failed because of a bug.");
     const lines = [failure.message, failure.hint ?? ""];
-    await reportApply(context, [], {
-      ...APPLY_ENDS.failed,
-      lines,
-      outcomes: [],
-      plans: [],
-      placeOf: () => null,
-    });
+    const report = { ...APPLY_ENDS.failed, lines, outcomes: [], plans: [], placeOf: () => null };
+    await reportApply(context, report, []);
     if (isReported) await setStatus(context, "apply", failed("failed", failure.reason, failure.message));
     throw error;
   }

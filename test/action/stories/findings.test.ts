@@ -693,3 +693,38 @@ describe("what nobody has reviewed", () => {
     expect(await addresses()).toContain("dan@example.com");
   });
 });
+
+describe("a refusal is told to nobody else", () => {
+  const withEve = text("MC2", "  - { email: eve@example.com, roles: [role_admin] }\n");
+
+  test("than whom it concerns, where an earlier pull request has lost something elsewhere", async () => {
+    const pulls = [
+      await reviewed({ [file("MC1")]: text("MC1") }),
+      await reviewed({ [SHARED]: `version: 1\nmembers:\n${BOB}` }),
+    ];
+    for (const pull of pulls) await story.merge(pull);
+    expect((await story.apply()).code).toBe(1);
+    const before = pulls.map(story.comments);
+    await story.pushToMain({ [file("MC2")]: withEve });
+    expect((await story.apply()).log).toContain("not approved: create member eve@example.com");
+    expect(pulls.map(story.comments)).toEqual(before);
+  });
+
+  test("than whom it concerns, where one run applies several pull requests", async () => {
+    const made = await reviewed({ [file("MC1")]: text("MC1") });
+    const readme = await reviewed({ "README.md": "Access as code.\n" });
+    await story.merge(made);
+    await story.pushToMain({ [file("MC2")]: withEve });
+    const fork = await story.openPull({ [file("MC2")]: `# a remark\n${withEve}` }, { fork: true });
+    await story.merge(fork);
+    const run = await story.apply();
+    expect(run.outputs["failure-reason"]).toBe("partial");
+    expect(run.summary).toContain("eve@example.com");
+    expect(story.comments(made)[0]).toContain("## ✅ rolecall apply: applied\n");
+    expect(story.comments(made)[0]).not.toContain("eve@example.com");
+    expect(story.comments(fork)[0]).toContain("## ⛔ rolecall apply: refused");
+    expect(story.comments(fork)[0]).toContain("eve@example.com");
+    expect(story.comments(fork)[0]).not.toContain("delete member bob@example.com");
+    expect(story.comments(readme)).toEqual([]);
+  });
+});

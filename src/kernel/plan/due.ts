@@ -189,15 +189,15 @@ export function planDue(unordered: PlanInput, ofRun: readonly Refusal[] = []): P
     (change) => givesAccess(change) && dueSince(change, input.desired, input.now) !== null,
   );
   const leftOut = proposed.members.changes.flatMap((change) => leftOutOf(change, input));
-  const plan = withGiven(ended, giving, proposed, input, ofRun);
-  return reported(plan, [...proposed.members.laterFindingData, ...leftOut, ...ended.kept]);
+  const { plan, kept } = withGiven(ended, giving, proposed, input, ofRun);
+  return reported(plan, [...proposed.members.laterFindingData, ...leftOut, ...kept, ...ended.unmatched]);
 }
 
 /** Plans only what takes access that has ended. No rule refuses the plan: what a rule keeps is a warning. */
 export function planEnded(unordered: PlanInput): Plan {
   const input = orderedInput(unordered);
-  const { plan, kept } = endedAccess(proposeChanges(input), input);
-  return reported(plan, kept);
+  const { plan, kept, unmatched } = endedAccess(proposeChanges(input), input);
+  return reported(plan, [...kept, ...unmatched]);
 }
 
 /** Returns why a plan of what is due keeps access that has ended; empty if it keeps none. */
@@ -240,11 +240,16 @@ function asWarning(finding: Finding): Finding {
   return { ...finding, severity: "warning" };
 }
 
-/** The plan of what takes ended access, the changes that it was made of, and what is kept. */
+/** The plan of what takes ended access, and the changes that it was made of. */
 interface EndedAccess {
   readonly plan: Plan;
   readonly taking: readonly MemberChange[];
+  /** The changes that would take all ended access. */
+  readonly candidates: readonly MemberChange[];
+  /** What rules keep. */
   readonly kept: readonly FindingData[];
+  /** What is kept because it may be somebody else's. */
+  readonly unmatched: readonly FindingData[];
 }
 
 /** Takes all ended access but what a rule refuses to take. */
@@ -287,11 +292,12 @@ function endedAccess(proposed: ProposedChanges, input: PlanInput): EndedAccess {
     }
   };
   takeAll(candidates.toSorted(by(takingOrder)));
-  const unmatched = unmatchedAccess(proposed, input);
   return {
     plan: plan ?? planTakings([], proposed, input),
     taking,
-    kept: [...kept, ...unmatched],
+    candidates,
+    kept,
+    unmatched: unmatchedAccess(proposed, input),
   };
 }
 
@@ -304,20 +310,27 @@ function takingOrder({ kind, reason, before, name, id }: MemberChange): string {
   return `${rank} ${name} ${id}`;
 }
 
-/** Adds the changes that give access, unless anything refuses them or may not be judged correctly. */
+/**
+ * Adds the changes that give access, unless anything refuses them or may not be judged correctly. What a rule keeps is taken
+ * if those who gain access make up for it, as the next holder of a role does.
+ */
 function withGiven(
-  { plan, taking }: EndedAccess,
+  { plan, taking, candidates, kept }: EndedAccess,
   giving: readonly MemberChange[],
   proposed: ProposedChanges,
   input: PlanInput,
   ofRun: readonly Refusal[],
-): Plan {
-  if (giving.length === 0) return plan;
+): Pick<EndedAccess, "plan" | "kept"> {
+  if (giving.length === 0) return { plan, kept };
   const ids = new Set(giving.map(({ id }) => id));
-  const taken = taking.filter(({ id }) => !ids.has(id));
-  const due = planSelected([...taken, ...giving], proposed, input);
-  const refusals = [...due.refusals, ...ofRun];
-  return refusals.length === 0 && !due.findings.some(isRoleError) ? due : endedInstead(due, refusals, plan);
+  const planWith = (takings: readonly MemberChange[]): Plan =>
+    planSelected([...takings.filter(({ id }) => !ids.has(id)), ...giving], proposed, input);
+  const refusalsOf = (due: Plan): readonly Refusal[] => [...due.refusals, ...ofRun];
+  const isPossible = (due: Plan): boolean => refusalsOf(due).length === 0 && !due.findings.some(isRoleError);
+  const whole = planWith(kept.length === 0 ? taking : candidates);
+  if (isPossible(whole)) return { plan: whole, kept: [] };
+  const due = kept.length === 0 ? whole : planWith(taking);
+  return { plan: isPossible(due) ? due : endedInstead(due, refusalsOf(due), plan), kept };
 }
 
 /** Plans some of the changes that take ended access. Rules that these cannot break, as before, are warnings. */

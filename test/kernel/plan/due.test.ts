@@ -867,6 +867,26 @@ describe("beginnings and suspensions", () => {
     expect(planDue(open).changes.map(({ name }) => name)).toEqual(["ada@example.com", "bob@example.com"]);
   });
 
+  test("with a role that passes from its only holder to the next one by dates, on one day", () => {
+    const passing = (next: Grant) => {
+      const want = desired({
+        roles,
+        guards: { ...desired().guards, minHolders: { Lead: 1 } },
+        members: [
+          member("ada@example.com", { roles: ["Cashier", { role: "Lead", until: until("2026-06-14") }] }),
+          member("bob@example.com", { roles: ["Cashier", next] }),
+        ],
+      });
+      const plan = planDue({ desired: want, live: is, service, now: NOW, matches });
+      return [plan.changes.map(({ name }) => name), keptAccess(plan).length, plan.refusals];
+    };
+    const [ada, bob] = ["ada@example.com", "bob@example.com"];
+    expect(passing({ role: "Lead", from: from("2026-06-15") })).toEqual([[ada, bob], 0, []]);
+    // Nobody may hold the role yet, or it is not due to be given.
+    expect(passing({ role: "Lead", from: from("2026-06-16") })).toEqual([[], 1, []]);
+    expect(passing({ role: "Lead" })).toEqual([[], 1, []]);
+  });
+
   test("with what is due and waits, whether the file's invitation that it waits for was sent or not", () => {
     const want = desired({
       roles,

@@ -43,7 +43,14 @@ export function stepsOf(changes: readonly Change[]): readonly Step[] {
   const roles = changes.filter((change) => change.resource === "role");
   const renames = renameSteps(roles);
   const renamed = new Set(renames.filter(({ part }) => part === "whole").map(({ change }) => change));
-  const rest = changes.flatMap((change) => (renamed.has(change as RoleChange) ? [] : partsOf(change)));
+  const invited = new Set(
+    changes.flatMap(({ resource, kind, name }) =>
+      resource === "member" && kind === "create" ? name.toLowerCase() : [],
+    ),
+  );
+  const rest = changes.flatMap((change) =>
+    renamed.has(change as RoleChange) ? [] : partsOf(change, invited),
+  );
   const widened = widenedLate(changes);
   const steps = [
     ...[...renames, ...rest].flatMap((step) => narrowing(step, widened) ?? []),
@@ -91,14 +98,15 @@ function rolesOnlyIn(image: MemberImage | null, other: MemberImage | null): read
   return image?.roles.map(({ id }) => id).filter((id) => !others.has(id)) ?? [];
 }
 
-function partsOf(change: Change): readonly Step[] {
+function partsOf(change: Change, invited: ReadonlySet<string>): readonly Step[] {
   if (change.resource === "member") {
     // After the member's own update, so that its recheck finds the planned state.
     if (isPasswordChange(change)) return [{ phase: "set-passwords", change, part: "whole" }];
     if (change.kind !== "delete") return [{ phase: "write-members", change, part: "whole" }];
-    // An expired invitation grants nothing, and may conflict with a new one.
-    const phase = change.reason === "invitation-expired" ? "clear-invitations" : "delete-members";
-    return [{ phase, change, part: "whole" }];
+    // An expired invitation grants nothing; the service invites no address of a member.
+    const isFirst =
+      change.reason === "invitation-expired" || invited.has(change.before.email?.toLowerCase() ?? "");
+    return [{ phase: isFirst ? "clear-invitations" : "delete-members", change, part: "whole" }];
   }
   switch (change.kind) {
     case "create":

@@ -9,6 +9,7 @@ import { applyPorts } from "../../support/apply-ports.ts";
 import {
   briefChange,
   desired,
+  leaver,
   live,
   liveMember,
   liveRole,
@@ -56,6 +57,20 @@ test("additions go before removals, and a role goes when nobody holds it any mor
     "delete member mem_2",
     "delete role role_1",
   ]);
+});
+
+test("the member of a leaver's entry goes before the invitation of another entry to the address", async () => {
+  const want = desired({
+    members: [
+      member("ada@old.example", { id: "mem_1" }),
+      member("Ada@example.com", { roles: ["Cashier"] }),
+      member("bob@example.com", { roles: ["role_1"] }),
+    ],
+    leavers: [leaver("ada@old.example", "2026-06-01")],
+  });
+  const service = modelService(IS);
+  await run(planOf(want, IS), { writer: service.writer });
+  expect(service.calls).toEqual(["delete member mem_1", "create member Ada@example.com"]);
 });
 
 test("a role gains permissions only when those who are to lose it have lost it", async () => {

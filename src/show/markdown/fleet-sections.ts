@@ -35,7 +35,7 @@ function tableText({ views, impact }: FleetView, rows: readonly ImpactRow[], nam
     `| Permission | ${sides} |${isFleet ? " Merchants |" : ""}`,
     isFleet ? "|---|--:|--:|--:|" : "|---|---|---|",
     ...rows.slice(0, PERMISSIONS_SHOWN).map(({ permission, gained, lost, merchants }) => {
-      const cells = [inlineCode(permission), namesCell(gained, names), namesCell(lost, names)];
+      const cells = [inlineCode(permission), namesCell([...gained], names), namesCell([...lost], names)];
       return `| ${[...cells, ...(isFleet ? [grouped(merchants.size)] : [])].join(" | ")} |`;
     }),
     ...(more > 0 ? [`| and ${counted(more, "more permission")} |${" |".repeat(isFleet ? 3 : 2)}`] : []),
@@ -45,8 +45,8 @@ function tableText({ views, impact }: FleetView, rows: readonly ImpactRow[], nam
 /** The members who gain and who lose a permission. */
 interface ImpactRow {
   readonly permission: string;
-  readonly gained: string[];
-  readonly lost: string[];
+  readonly gained: Set<string>;
+  readonly lost: Set<string>;
   readonly merchants: Set<string>;
 }
 
@@ -54,8 +54,13 @@ interface ImpactRow {
 function impactRows({ views, impact: { sensitive } }: FleetView): readonly ImpactRow[] {
   const rows = new Map<string, ImpactRow>();
   const add = (side: "gained" | "lost", permission: string, name: string, merchant: string): void => {
-    const row = rows.get(permission) ?? { permission, gained: [], lost: [], merchants: new Set() };
-    row[side].push(name);
+    const row = rows.get(permission) ?? {
+      permission,
+      gained: new Set(),
+      lost: new Set(),
+      merchants: new Set(),
+    };
+    row[side].add(name);
     row.merchants.add(merchant);
     rows.set(permission, row);
   };

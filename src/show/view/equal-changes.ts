@@ -2,6 +2,7 @@ import { PERSONAL_FIELDS } from "../../kernel/fields/show.ts";
 import { byCodeUnit, naturally } from "../../lib/text.ts";
 import type { DetailView, EqualRows, RowView } from "./change-view.ts";
 import { DRIFT_TITLES } from "./drift-view.ts";
+import { countPeople } from "./names-text.ts";
 import type { GroupView, PlanView } from "./plan-view.ts";
 
 /** From this number of merchants on, equal things are shown once. */
@@ -229,8 +230,8 @@ function equalRows(
     ...merchantsAt(places, views),
     changes: all.length,
     rows: all.map(({ item }) => item.row),
-    gain: members.filter(({ gained }) => gained.some((permission) => added.has(permission))).length,
-    lose: members.filter(({ lost }) => lost.some((permission) => removed.has(permission))).length,
+    gain: countPeople(members.filter(({ gained }) => gained.some((permission) => added.has(permission)))),
+    lose: countPeople(members.filter(({ lost }) => lost.some((permission) => removed.has(permission)))),
   };
 }
 

@@ -1,4 +1,4 @@
-import { byCodeUnit } from "../../lib/text.ts";
+import { byCodeUnit, groupByKey } from "../../lib/text.ts";
 import type { Impact, MemberImpact } from "../../model/plan.ts";
 import type { DriftSums, DriftView } from "./drift-view.ts";
 import {
@@ -11,6 +11,7 @@ import {
   occurrencesOf,
   shareRows,
 } from "./equal-changes.ts";
+import { countPeople } from "./names-text.ts";
 import {
   changesOf,
   type DeferredView,
@@ -281,18 +282,20 @@ function impactOf(members: readonly MemberImpact[]): Impact {
 }
 
 function fleetImpact(views: readonly PlanView[]): FleetImpact {
-  const permissions = new Map<string, FleetImpact["permissions"][number]>();
+  const members = views.flatMap(({ impact }) => impact.members);
+  const peopleWho = (side: "gained" | "lost"): ReadonlyMap<string, number> => {
+    const found = members.flatMap(({ name, [side]: permissions }) =>
+      permissions.map((permission) => ({ name, permission })),
+    );
+    const groups = groupByKey(found, ({ permission }) => permission);
+    return new Map(groups.map((group) => [group[0].permission, countPeople(group)]));
+  };
+  const [gain, lose] = [peopleWho("gained"), peopleWho("lost")];
+  const merchants = new Map<string, number>();
   const roles = new Map<string, FleetImpact["roles"][number]>();
   for (const { impact } of views) {
-    for (const { permission, gained, lost } of impact.permissions) {
-      const sum = permissions.get(permission) ?? { permission, gained: 0, lost: 0, merchants: 0 };
-      permissions.set(permission, {
-        permission,
-        gained: sum.gained + gained,
-        lost: sum.lost + lost,
-        merchants: sum.merchants + 1,
-      });
-    }
+    for (const { permission } of impact.permissions)
+      merchants.set(permission, (merchants.get(permission) ?? 0) + 1);
     for (const { name, before, after } of impact.roles) {
       const sum = roles.get(name) ?? { name, before: 0, after: 0, merchants: 0 };
       roles.set(name, {
@@ -304,8 +307,15 @@ function fleetImpact(views: readonly PlanView[]): FleetImpact {
     }
   }
   return {
-    members: views.reduce((sum, { impact }) => sum + impact.members.length, 0),
-    permissions: [...permissions.values()].sort((a, b) => byCodeUnit(a.permission, b.permission)),
+    members: countPeople(members),
+    permissions: [...merchants]
+      .map(([permission, count]) => ({
+        permission,
+        gained: gain.get(permission) ?? 0,
+        lost: lose.get(permission) ?? 0,
+        merchants: count,
+      }))
+      .sort((a, b) => byCodeUnit(a.permission, b.permission)),
     roles: [...roles.values()].sort((a, b) => byCodeUnit(a.name, b.name)),
     sensitive: [...new Set(views.flatMap(({ impact }) => impact.sensitive ?? []))],
   };

@@ -26,3 +26,8 @@ export function textOfSeveral(text: string, merchant: string): string {
     return at === 0 ? "These merchants" : "these merchants";
   });
 }
+
+/** Returns the number of people with these addresses, each of whom may be a member of several merchants. */
+export function countPeople(items: readonly { readonly name: string }[]): number {
+  return new Set(items.map(({ name }) => name.toLowerCase())).size;
+}

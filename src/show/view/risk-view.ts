@@ -3,6 +3,7 @@ import { memoized } from "../../lib/memoized.ts";
 import { counted } from "../../lib/text.ts";
 import type { Change, Finding, MemberChange, Plan } from "../../model/plan.ts";
 import { rowOf } from "./change-view.ts";
+import { countPeople } from "./names-text.ts";
 
 /** The kinds of risks, the most serious first. */
 export const RISK_KINDS = [
@@ -97,9 +98,10 @@ function removalOf(change: Change): RiskItem {
 
 /** "1 member becomes an administrator", "2 members and 1 role were removed outside git". */
 export function riskTitle(kind: RiskKind, items: readonly RiskItem[], origin: ChangeOrigin = "plan"): string {
-  const members = items.filter(({ resource }) => resource === "member").length;
-  const roles = items.length - members;
-  const isSingle = items.length === 1;
+  const memberships = items.filter(({ resource }) => resource === "member");
+  const members = countPeople(memberships);
+  const roles = items.length - memberships.length;
+  const isSingle = members + roles === 1;
   const verb = (now: string, past: string): string => (origin === "plan" ? now : past);
   switch (kind) {
     case "administrators": {
@@ -111,7 +113,7 @@ export function riskTitle(kind: RiskKind, items: readonly RiskItem[], origin: Ch
     case "reach":
       return `${counted(members, "member")} can newly reach sensitive permissions${originSuffix(origin)}`;
     case "violations":
-      return `${counted(items.length, "rule")} ${isSingle ? "is" : "are"} broken again`;
+      return `${counted(items.length, "rule")} ${items.length === 1 ? "is" : "are"} broken again`;
     case "removals": {
       const what = [members > 0 ? counted(members, "member") : "", roles > 0 ? counted(roles, "role") : ""];
       const text = what.filter((part) => part !== "").join(" and ");

@@ -182,7 +182,7 @@ async function reviewed(
     rules,
     run: runFingerprint(plans),
   };
-  const verdict = verdictOf(context, plans, unplanned, fileErrors.length);
+  const verdict = verdictOf(context, plans, unplanned, fileErrors.length, later);
   const approval =
     store && (await approvalSoFar(context, store, store.records, looks, placeTexts(loaded.sources)));
   const settled = approval?.settled ?? [];

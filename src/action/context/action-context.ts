@@ -79,7 +79,7 @@ export interface ActionResult {
   readonly result: ResultWord;
   /** `null` if the step passes. */
   readonly reason: FailureReason | null;
-  /** Explanation of the failure, in one sentence. */
+  /** Explanation of the result, in one sentence; `null` if its word says enough. */
   readonly message: string | null;
   readonly outputs: Outputs;
 }

@@ -20,7 +20,7 @@ export async function setStatus(
   const { event, scope } = context;
   if (event.pull?.fork) return;
   const texts: Readonly<Record<string, string>> = RESULTS;
-  const text = reason === null ? (texts[result] ?? result) : (message ?? reason);
+  const text = message ?? reason ?? texts[result] ?? result;
   await addStatus(context, event.pull?.headSha ?? event.sha, command, scope.title, {
     state: reason === null ? "success" : "failure",
     text,

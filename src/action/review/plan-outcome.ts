@@ -38,6 +38,7 @@ export function verdictOf(
   plans: readonly Plan[],
   unplanned: readonly UnplannedView[],
   fileErrors: number,
+  later: readonly LaterView[],
 ): Omit<ActionResult, "outputs"> {
   const findings = plans.flatMap((plan) => plan.findings.filter(({ severity }) => severity === "error"));
   if (fileErrors > 0) {
@@ -59,7 +60,13 @@ export function verdictOf(
       `An apply would be refused, for ${counted(refusals.length, "reason")}.`,
     );
   }
-  if (plans.every(({ changes }) => changes.length === 0)) return passed("no-changes");
+  if (plans.every(({ changes }) => changes.length === 0)) {
+    const isRisky = later.some(({ gains }) => gains.length > 0);
+    return {
+      ...passed("no-changes"),
+      message: isRisky ? "Nothing to apply now; risks on a later date" : null,
+    };
+  }
   return inputs.failOn === "changes"
     ? failed("changes", "differences", "There are changes, and fail-on is changes.")
     : passed("changes");

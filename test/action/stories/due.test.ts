@@ -539,6 +539,11 @@ test("who gains sensitive permissions on a later date is a risk of the pull requ
   expect(comment(later)).toContain("## ⚠️ rolecall plan: no changes, with risks\n");
   expect(comment(later)).toContain("member new@example.com: role_admin on 2026-11-04");
   expect(comment(later)).not.toContain("payouts_edit");
+  const status = story.github.statuses.findLast(({ context }) => context === "rolecall plan");
+  expect(status).toMatchObject({
+    state: "success",
+    description: "Nothing to apply now; risks on a later date",
+  });
 
   const other = await merged(`# A remark\n${text}`);
   expect(comment(other)).not.toContain("risks");

@@ -1,6 +1,6 @@
 import type { Seal } from "../kernel/approval/seal.ts";
 import { type UpcomingDate, upcomingDates } from "../kernel/plan/upcoming-dates.ts";
-import { counted } from "../lib/text.ts";
+import { counted, listText } from "../lib/text.ts";
 import type { DesiredState } from "../model/desired.ts";
 import type { MerchantState } from "./merchant-state.ts";
 
@@ -9,37 +9,60 @@ const DAY = 86_400_000;
 /** Time for the nightly run to start after a date has come, in ms. */
 const GRACE = 3_600_000;
 
+const MAX_NAMED = 3;
+
 /** Dates that take access away. */
 const ENDS: ReadonlySet<string> = new Set(["ends", "leaves", "leaves-unlisted", "suspended"]);
 
 /**
  * Returns a sentence about the people whose access has ended by the files, and whose removal no run has looked at since, or
- * the last one has refused; `null` without any. The service is not read for it.
+ * the last one has refused; and one about those at merchants without a valid record. The service is not read for them.
  */
-export function overdueText(
+export function overdueLines(
   states: readonly DesiredState[],
   known: ReadonlyMap<string, MerchantState | null>,
   now: number,
   seal: Seal,
-): string | null {
-  const people = new Set(
-    states.flatMap((state) => {
-      const record = known.get(state.merchant);
-      if (record === undefined || record === null) return [];
-      const refused = new Set(record.refused);
-      const isLive = ({ at, email }: UpcomingDate): boolean =>
-        at > record.at || (refused.size > 0 && refused.has(seal(email.toLowerCase())));
-      const past = upcomingDates(state, refused.size > 0 ? Number.NEGATIVE_INFINITY : record.at);
-      const due = past.filter((date) => date.at <= now - GRACE && ENDS.has(date.what) && isLive(date));
-      return due.map(({ email }) => `${state.merchant} ${email.toLowerCase()}`);
-    }),
-  );
-  if (people.size === 0) return null;
+): readonly string[] {
+  const ended = states.flatMap((state) => {
+    const { merchant } = state;
+    const record = known.get(merchant) ?? null;
+    const dates = upcomingDates(state, Number.NEGATIVE_INFINITY).filter(
+      (date) => date.at <= now - GRACE && ENDS.has(date.what) && isOverdue(date, record, seal),
+    );
+    const people = new Set(dates.map(({ email }) => email.toLowerCase()));
+    return [...people].map(() => ({ merchant, isRecorded: record !== null }));
+  });
+  const live = ended.filter(({ isRecorded }) => isRecorded);
+  const unknown = ended.filter(({ isRecorded }) => !isRecorded);
   const nightly = Math.max(...[...known.values()].map((state) => state?.nightly ?? Number.NEGATIVE_INFINITY));
   const seen = Number.isFinite(nightly)
     ? `the last nightly run was ${agoText(now - nightly)}`
     : "no nightly run was found";
-  return `${counted(people.size, "person", "people")} whose access has ended ${people.size === 1 ? "is" : "are"} still live; ${seen}.`;
+  const merchants = [...new Set(unknown.map(({ merchant }) => merchant))];
+  const named = merchants.length > MAX_NAMED ? counted(merchants.length, "merchant") : listText(merchants);
+  return [
+    ...(live.length === 0
+      ? []
+      : [`${peopleText(live)} ${live.length === 1 ? "is" : "are"} still live; ${seen}.`]),
+    ...(unknown.length === 0
+      ? []
+      : [`${peopleText(unknown)} may still be live: no valid record tells of an apply of ${named}.`]),
+  ];
+}
+
+function isOverdue(
+  { at, email, what, roles }: UpcomingDate,
+  record: MerchantState | null,
+  seal: Seal,
+): boolean {
+  // Without a record, only those who have no access at all by the files.
+  if (record === null) return what !== "suspended" && roles.length === 0;
+  return at > record.at || (record.refused.length > 0 && record.refused.includes(seal(email.toLowerCase())));
+}
+
+function peopleText({ length }: readonly unknown[]): string {
+  return `${counted(length, "person", "people")} whose access has ended`;
 }
 
 function agoText(ms: number): string {

@@ -5,7 +5,7 @@ import { unplannedOf } from "../../app/show/show-plans.ts";
 import { runFingerprint } from "../../kernel/diff/fingerprint.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import { type OpenStore, type ReviewRecords, recordOf } from "../../review/merchant-state.ts";
-import { overdueText } from "../../review/overdue.ts";
+import { overdueLines } from "../../review/overdue.ts";
 import { alreadyLive, type RecordedPlan } from "../../review/recorded-plan.ts";
 import { fenced } from "../../show/markdown/markdown-blocks.ts";
 import type { ReviewInput, UnplannedView } from "../../show/markdown/review-sections.ts";
@@ -163,7 +163,7 @@ async function reviewed(
   const later = announcedDates(context, states, looks);
   const views = plans.map((plan) => withLaterRisks(planView(plan, placeOf), later));
   io.stdout.write(renderPlans(views, PLAIN, "normal", { run: runFingerprint(plans) }));
-  const overdue = overdueLines(loaded, store, github.now());
+  const overdue = store ? overdueLines(loaded.states, store.records.states, github.now(), store.seal) : [];
   const scope = scopeText(states.length, loaded);
   for (const line of [...overdue, ...scope]) io.stdout.write(`${line}\n`);
   for (const { merchant, failure } of unplanned) {
@@ -220,11 +220,6 @@ async function reviewed(
 }
 
 const STALE = "The comment does not show this plan, because it could not be written. Run it again.";
-
-function overdueLines({ states }: LoadedFiles, store: ReadStore | null, now: number): readonly string[] {
-  const text = store && overdueText(states, store.records.states, now, store.seal);
-  return text === null ? [] : [text];
-}
 
 function isObjected(approval: PlanApproval | null): boolean {
   return approval !== null && (approval.isEarly || approval.objections.size > 0);

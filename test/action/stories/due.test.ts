@@ -569,4 +569,10 @@ test("without a record of an apply the daily run fails, and says what to do", as
   expect(run.outputs["failure-reason"]).toBe("not-approved");
   expect(run.log).toContain("MC1: left alone: no apply of it is recorded: run the apply workflow by hand");
   expect(run.log).not.toContain("has not run yet");
+  story.clock.advance(3 * DAY);
+  const other = await story.openPull({ "README.md": "Access.\n" });
+  await story.plan(other);
+  expect(story.comments(other)[0]).toContain(
+    "1 person whose access has ended may still be live: no valid record tells of an apply of MC1.",
+  );
 });

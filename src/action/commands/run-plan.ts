@@ -259,6 +259,7 @@ async function showFailure(error: ActionError, context: ActionContext, comment: 
   const [verdict, explained] = ["## ❌ rolecall plan: failed", fenced("text", text)];
   const body = [markerOf("plan", context.scope), verdict, aboutRun(context), explained].join("\n\n");
   await context.appendSummary(`${[verdict, aboutRun(context), explained].join("\n\n")}\n`);
-  const head = await pullHead(context);
-  if (head !== "overtaken") await comment.show(() => body, { worth: true, closed: head === "closed" });
+  const head = await pullHead(context).catch(() => null);
+  if (head === "newest" || head === "closed")
+    await comment.show(() => body, { worth: true, closed: head === "closed" });
 }

@@ -47,7 +47,7 @@ export async function publish(
 /** The place of a run's commit in its pull request: only a run for the newest commit writes the comment. */
 export type PullHead = "newest" | "overtaken" | "closed" | "none";
 
-/** Returns the place of this run's commit in its pull request as it is now; an open one if GitHub does not say. */
+/** Returns the place of this run's commit in its pull request as it is now; the newest if its token may not ask. */
 export async function pullHead(
   { event, github, log }: Pick<ActionContext, "event" | "github" | "log">,
   notify = true,
@@ -64,7 +64,7 @@ export async function pullHead(
     }
     return "overtaken";
   } catch (error) {
-    if (error instanceof GithubError) return "newest";
+    if (error instanceof GithubError && error.isForbidden) return "newest";
     throw error;
   }
 }

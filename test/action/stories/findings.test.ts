@@ -498,6 +498,18 @@ test.each([
   expect(await story.recordedPlans(pull)).toBe(isFirst ? 0 : 1);
 });
 
+test("a plan is not shown, nor recorded, if GitHub fails to say whether its commit is the newest", async () => {
+  const pull = await story.openPull({ [file("MC1")]: text("MC1") });
+  await story.plan(pull);
+  const shown = story.comments(pull);
+  await inviteDan("MC1");
+  story.github.refusals.push({ method: "GET", path: /pulls\/\d+$/, status: 500, times: 30 });
+  expect((await story.plan(pull)).outputs["failure-reason"]).toBe("github");
+  expect(status("rolecall plan")?.state).toBe("failure");
+  expect(story.comments(pull)).toEqual(shown);
+  expect(await story.recordedPlans(pull)).toBe(1);
+});
+
 test("a review of before its plan fails the status, until somebody approves again", async () => {
   const pull = await story.openPull({ [file("MC1")]: text("MC1") });
   await story.review(pull, "APPROVED");
@@ -531,6 +543,10 @@ test("a review that requests changes keeps the status red, until its author appr
   expect(await judged("CHANGES_REQUESTED")).toEqual(["not-approved", "failure"]);
   expect(status("rolecall plan")?.description).toContain("A review requests changes.");
   expect(await judged("APPROVED")).toEqual(["", "success"]);
+  expect(await judged("CHANGES_REQUESTED")).toEqual(["not-approved", "failure"]);
+  await story.dismiss(pull, "rita");
+  const dismissed = await story.plan(pull, {}, { event: story.reviewEvent(pull) });
+  expect([dismissed.outputs["failure-reason"], status("rolecall plan")?.state]).toEqual(["", "success"]);
 });
 
 test.each([

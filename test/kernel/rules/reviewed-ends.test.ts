@@ -69,6 +69,32 @@ describe("access that a date has ended", () => {
     expect(refusalsOf(files({ suspended: {} }), files({ suspended: {} }))).toEqual([]);
   });
 
+  test("of a suspension is no removal for roles either that no file lists", () => {
+    const more = live(
+      [liveRole("role_1", "Cashier"), liveRole("role_2", "Lead")],
+      is.members.map((one) => ({ ...one, roles: ["role_1", "role_2"] })),
+    );
+    const state = (seasonal: Entry): DesiredState => {
+      const { members = [], ...rest } = files(seasonal);
+      const others = members
+        .slice(6)
+        .map((one) => ({ ...one, roles: [{ role: "Cashier" }, { role: "Lead" }] }));
+      return {
+        ...rest,
+        roles: [role("Cashier"), role("Lead")],
+        members: [...members.slice(0, 6), ...others],
+      };
+    };
+    const plan = (head: Entry, base: Entry) => planOf(withReviewedEnds(state(head), state(base)), more);
+    const away = { suspended: { from: from("2026-06-14") } };
+    expect(plan(away, away).changes.flatMap(({ fields }) => fields)).toHaveLength(6);
+    expect(plan(away, away).changes[0]).toMatchObject({
+      fields: [{ removed: [{ id: "role_1" }, { id: "role_2" }] }],
+    });
+    expect(plan(away, away).refusals).toEqual([]);
+    expect(plan({}, {}).refusals).toMatchObject([{ code: "max-removals" }]);
+  });
+
   test("is a removal if the earlier files have a later date, or none", () => {
     for (const before of [{ until: FAR }, {}, { suspended: { until: PAST } }]) {
       expect(refusalsOf(files({ until: PAST }), files(before))).toMatchObject([{ code: "max-removals" }]);

@@ -55,7 +55,7 @@ test("a pattern sets passwords and nothing else, and leaves out disabled users, 
   expect(stderr).toBe("");
   expect(stdout).toContain("Skipped, since a new password would enable them: 1 disabled user");
   expect(stdout).toContain("(till-3@shop.example).");
-  expect(stdout).toContain("Apply complete at MC1: 2 changes done.");
+  expect(stdout).toContain("Apply complete at MC1: 2 changes done. Verified: every user's status is as");
   expect(code).toBe(0);
   const writes = await shop.writes();
   expect(writes).toHaveLength(2);

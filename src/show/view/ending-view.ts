@@ -178,6 +178,12 @@ export function isPassword(change: Change | PasswordChange): change is PasswordC
   return "passwordEnv" in change;
 }
 
+/** Returns whether an apply only set passwords. */
+export function isRotation(ends: readonly MerchantEnd[]): boolean {
+  const outcomes = ends.flatMap(({ result }) => result.outcomes);
+  return outcomes.length > 0 && outcomes.every(({ change }) => isPassword(change));
+}
+
 /** Returns the kind, resource and name of a change. */
 export function summaryOf({ kind, resource, name }: Change): string {
   return `${kind} ${resource} ${name}`;

@@ -9,6 +9,7 @@ import {
   type EndingRefusals,
   isComplete,
   isPassword,
+  isRotation,
   type MerchantEnd,
   remainingChanges,
   summaryOf,
@@ -148,6 +149,7 @@ function isVerified(
 function verifiedText(ends: readonly MerchantEnd[], leftOut: number): string {
   const verified = ends.filter(isVerified).map(({ verification }) => verification);
   if (verified.length === 0) return "";
+  if (isRotation(ends)) return " Verified: every user's status is as planned.";
   const sum = (countOf: (one: (typeof verified)[number]) => number): number =>
     verified.reduce((total, end) => total + countOf(end), 0);
   const exceptions = [

@@ -9,6 +9,7 @@ import {
   isComplete,
   isInvitationLimited,
   isPassword,
+  isRotation,
 } from "../../view/ending-view.ts";
 import { hangingLines, wrapText } from "../wrap.ts";
 
@@ -118,7 +119,6 @@ function howToBegin(skipped: readonly MerchantOutcome[], command: Ending["comman
 function howToGoOn({ ends }: AppliedRun, skipped: readonly MerchantOutcome[]): string {
   const outcomes = ends.flatMap(({ result }) => result.outcomes);
   const writes = ends.reduce((sum, { result }) => sum + result.writes, 0);
-  const rotates = outcomes.length > 0 && outcomes.every(({ change }) => isPassword(change));
   const plan = 'run "rolecall plan"';
   const unknown = outcomes.filter(({ status }) => status === "unknown").length;
   const what =
@@ -127,7 +127,7 @@ function howToGoOn({ ends }: AppliedRun, skipped: readonly MerchantOutcome[]): s
       : unknown > 0
         ? "It is unknown whether anything was changed."
         : "Nothing was changed.";
-  if (rotates && skipped.length === 0 && outcomes.some(({ status }) => status !== "done")) {
+  if (isRotation(ends) && skipped.length === 0 && outcomes.some(({ status }) => status !== "done")) {
     const fix = outcomes.some(({ status }) => status === "failed") ? "fix the problem, and " : "";
     return `${what} To continue, ${fix}run the command again: passwords that are already set are kept.`;
   }

@@ -99,7 +99,7 @@ export function withUnmade(
 }
 
 /** A line about a merchant. */
-export interface MerchantNote {
+export interface MerchantLine {
   readonly merchant: string;
   readonly line: string;
 }
@@ -107,7 +107,7 @@ export interface MerchantNote {
 /** Objections to merchants that are not as reviewed, with the lines that report them. */
 interface Objections {
   readonly objections: ReadonlyMap<string, readonly string[]>;
-  readonly notes: readonly MerchantNote[];
+  readonly notes: readonly MerchantLine[];
 }
 
 function objectionsIn(reported: readonly ReportedMerchant[], gone: readonly LeftMerchant[]): Objections {

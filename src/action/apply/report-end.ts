@@ -8,7 +8,7 @@ import { inlineCode } from "../../show/markdown/markdown-blocks.ts";
 import { type ActionContext, type ActionResult, failed, passed } from "../context/action-context.ts";
 import type { ActionError } from "../context/action-error.ts";
 import { failureReasonOf } from "../review/load-and-plan.ts";
-import type { ApplyDecision, MerchantNote } from "./apply-decision.ts";
+import type { ApplyDecision, MerchantLine } from "./apply-decision.ts";
 import type { AppliedPlans } from "./apply-due.ts";
 import {
   APPLY_ENDS,
@@ -79,7 +79,7 @@ function reportOf(context: ActionContext, run: EndedRun, names: string): ApplyRe
   const done = ran.done();
   const waitsAt = (one: ReportedMerchant): Plan =>
     waitingPlan(one, done.get(one.merchant) ?? new Set(), globMatcher());
-  const linesOf = (notes: readonly MerchantNote[]): readonly string[] => notes.map(({ line }) => line);
+  const linesOf = (notes: readonly MerchantLine[]): readonly string[] => notes.map(({ line }) => line);
   return {
     ...endOf(context, run),
     notes: [

@@ -17,7 +17,7 @@ import {
   planAnnotations,
 } from "../review/annotations.ts";
 import { planOutputs } from "../review/publish-plan.ts";
-import type { ApplyDecision, MerchantNote } from "./apply-decision.ts";
+import type { ApplyDecision, MerchantLine } from "./apply-decision.ts";
 import type { CoveredPlans } from "./covered-plans.ts";
 import type { MergedFiles } from "./merged-files.ts";
 
@@ -29,7 +29,7 @@ export interface LoggedPlans {
   /** Errors of files. */
   readonly broken: readonly string[];
   /** Failures to read merchants. */
-  readonly unread: readonly MerchantNote[];
+  readonly unread: readonly MerchantLine[];
   readonly outputs: ActionResult["outputs"];
 }
 
@@ -59,7 +59,7 @@ export async function showCovered(
   const unreadLines = unplannedOf(planned).flatMap(({ merchant, failure }) => {
     if (unread.get(merchant)?.since !== null) return [];
     const lines = [`${merchant} could not be read.`, ...renderFailure(failure, PLAIN).trimEnd().split("\n")];
-    return lines.map((line): MerchantNote => ({ merchant, line }));
+    return lines.map((line): MerchantLine => ({ merchant, line }));
   });
   for (const line of [...broken, ...unreadLines.map((note) => note.line)]) reporter.say(line);
   if (left.length > 0) reporter.skipped(left, due.length);

@@ -9,7 +9,7 @@ import { droppedDates, givenWithoutEnd } from "./dropped-dates.ts";
 import { findUnseen } from "./find-unseen.ts";
 import { type Fresh, type FreshPlan, freshContext } from "./fresh-context.ts";
 import { mergeReviews, type Review } from "./merged-reviews.ts";
-import { datesStillToCome, declaredDates, unseenDates, withCurrentNames } from "./passed-dates.ts";
+import { dateTexts, withCurrentNames } from "./reviewed-dates.ts";
 import { type Seal, UNSEALED } from "./seal.ts";
 
 /** A fresh plan compared with what was reviewed. */
@@ -81,7 +81,7 @@ export function compareReviewed(
     leaveOut,
     refused,
     // An address that is neither listed nor live has nothing to lose.
-    unseenDates: unseenDates(counted, fresh.desired, fresh.plan.reviewed.at, seal).filter(
+    unseenDates: context.dates.unseen.filter(
       ({ email, what }) =>
         what !== "leaves-unlisted" ||
         context.live({ kind: "member", key: seal(email.toLowerCase()) }) !== null,
@@ -187,15 +187,14 @@ function refusedChanges(
     });
 }
 
-function withOpenDates(reviews: readonly Review[], { fresh, seal }: Fresh): readonly Review[] {
-  const { desired, plan } = fresh;
-  const { at: now } = plan.reviewed;
-  const toCome = declaredDates(desired, now, seal);
-  return reviews.map((review) => {
-    const { state } = review;
-    const past = state.dates.filter(({ at }) => at <= now);
-    return { ...review, state: { ...state, dates: [...past, ...datesStillToCome(state.dates, toCome)] } };
-  });
+function withOpenDates(reviews: readonly Review[], { fresh, dates }: Fresh): readonly Review[] {
+  const { at: now } = fresh.plan.reviewed;
+  const isOpen = (date: ReviewedDate): boolean =>
+    date.at <= now || [...dateTexts([date])].some((text) => dates.declared.has(text));
+  return reviews.map((review) => ({
+    ...review,
+    state: { ...review.state, dates: review.state.dates.filter(isOpen) },
+  }));
 }
 
 function pendingChanges({ changes, deferred }: Plan, seal: Seal): ReadonlyMap<string, readonly string[]> {

@@ -4,7 +4,7 @@ import type { MemberChange, Plan } from "../../model/plan.ts";
 import type { ReviewedDate, ReviewedState } from "../../model/reviewed.ts";
 import type { Fresh } from "./fresh-context.ts";
 import type { MergedReviews, Review } from "./merged-reviews.ts";
-import { declaredDates, singleDates } from "./passed-dates.ts";
+import { dateTexts } from "./reviewed-dates.ts";
 import type { Seal } from "./seal.ts";
 
 /**
@@ -14,15 +14,12 @@ import type { Seal } from "./seal.ts";
 export function droppedDates(
   reviews: readonly Review[],
   covered: Plan,
-  { fresh: { desired, plan }, seal, endOf, nameOf }: Fresh,
+  { fresh: { desired, plan }, seal, endOf, nameOf, dates: { declared, coming } }: Fresh,
 ): readonly AccountEntry[] {
-  if (reviews.every(({ state }) => state.dates.length === 0)) return [];
-  const declared = textsOf(declaredDates(desired, Number.NEGATIVE_INFINITY, seal));
   const originsIn = (entries: DesiredState["members"] | DesiredState["leavers"] = []) =>
     new Map(entries.map(({ email, origin }) => [seal(email.toLowerCase()), origin] as const));
   const [leaving, listed] = [originsIn(desired.leavers), originsIn(desired.members)];
   const ends = [endOf(plan), endOf(covered)];
-  const coming = new Set(declaredDates(desired, plan.reviewed.at, seal).map(({ name }) => name));
   const isAbsent = (name: string): boolean =>
     !coming.has(name) && ends.every((end) => end({ kind: "member", key: name }) === null);
   const removed = reviews.map(({ state }) => removedTexts(state));
@@ -34,7 +31,7 @@ export function droppedDates(
       );
     return ownDates(state).flatMap((date): readonly AccountEntry[] => {
       const { at, name, what } = date;
-      const texts = singleDates(date).map(({ text }) => text);
+      const texts = [...dateTexts([date])];
       const isGone = TAKES.has(what) && isAbsent(name);
       if (isDecidedLater(at, texts) || isGone || texts.every((text) => declared.has(text))) return [];
       const origin = leaving.get(name) ?? (what === "leaves" ? undefined : listed.get(name));
@@ -68,17 +65,13 @@ function doesOf({ what, roles }: ReviewedDate): AccountEntry["does"] {
 /** Returns the dates that a review's own files add to those of its base. */
 function ownDates({ dates, baseDates, hasBase }: ReviewedState): readonly ReviewedDate[] {
   if (baseDates === undefined) return hasBase ? [] : dates;
-  const before = textsOf(baseDates);
-  return dates.filter((date) => singleDates(date).some(({ text }) => !before.has(text)));
+  const before = dateTexts(baseDates);
+  return dates.filter((date) => [...dateTexts([date])].some((text) => !before.has(text)));
 }
 
 function removedTexts({ dates, baseDates = [] }: ReviewedState): ReadonlySet<string> {
-  const kept = textsOf(dates);
-  return new Set([...textsOf(baseDates)].filter((text) => !kept.has(text)));
-}
-
-function textsOf(dates: readonly Parameters<typeof singleDates>[0][]): ReadonlySet<string> {
-  return new Set(dates.flatMap((date) => singleDates(date).map(({ text }) => text)));
+  const kept = dateTexts(dates);
+  return new Set([...dateTexts(baseDates)].filter((text) => !kept.has(text)));
 }
 
 /**

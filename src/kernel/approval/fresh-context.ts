@@ -6,7 +6,7 @@ import { nameOfNewRole } from "../plan/reviewed-state.ts";
 import { type EndState, endState, freshRows, liveEndState } from "./end-state.ts";
 import { type Identities, identitiesIn, membershipsOf } from "./identities.ts";
 import type { Review } from "./merged-reviews.ts";
-import { type PassedDates, passedDates } from "./passed-dates.ts";
+import { type ReviewedDates, reviewedDates } from "./reviewed-dates.ts";
 import type { Item, RowSubject } from "./rows.ts";
 import { type Seal, UNSEALED } from "./seal.ts";
 import type { NamedItem } from "./words.ts";
@@ -30,7 +30,7 @@ export interface Fresh {
   /** Returns the identities for a review that knows the roles of these ids. */
   identitiesFor(knownRoles: ReadonlySet<string>): Identities;
   readonly live: EndState;
-  readonly dates: PassedDates;
+  readonly dates: ReviewedDates;
   /** Returns the state that the fresh plan's files would leave at another time. */
   endAt(time: number): EndState;
   /** Returns the state that a plan leaves. */
@@ -81,7 +81,7 @@ export function freshContext(fresh: FreshPlan, reviews: readonly Review[], seal:
       ends.set(time, end);
       return end;
     },
-    dates: passedDates(
+    dates: reviewedDates(
       reviews.map(({ state }) => state),
       desired,
       plan.reviewed.at,

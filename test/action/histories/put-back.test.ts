@@ -63,7 +63,7 @@ const MISTAKES: readonly Mistake[] = [
   },
   {
     name: "a date that nobody has reviewed is trusted",
-    file: "kernel/approval/passed-dates.ts",
+    file: "kernel/approval/reviewed-dates.ts",
     from: "  const byName = new Map(groupByKey(past,",
     to: `  for (const { effect } of past) if (!seen.has(effect)) seen.set(effect, undefined);
   const byName = new Map(groupByKey(past,`,

@@ -6,8 +6,8 @@ import { type UpcomingDate, upcomingDates } from "../plan/upcoming-dates.ts";
 import type { Review } from "./merged-reviews.ts";
 import type { Seal } from "./seal.ts";
 
-/** Effects of reviewed dates that have passed. */
-export interface PassedDates {
+/** The dates in files beside those that reviews showed. */
+export interface ReviewedDates {
   /** Returns the last moments before each reviewed date of somebody that is past, the latest first. */
   momentsBefore(name: string): readonly number[];
   /** Returns whether dates have brought somebody something since a time, and all of them were reviewed. */
@@ -17,6 +17,15 @@ export interface PassedDates {
     name: string,
     since: number,
   ): { readonly held: ReadonlySet<string>; readonly reach: ReadonlySet<string> };
+  /**
+   * The texts of all dates in the files: also of those that nothing comes of, because somebody leaves or a membership ends
+   * before.
+   */
+  readonly declared: ReadonlySet<string>;
+  /** The names of people with dates to come. */
+  readonly coming: ReadonlySet<string>;
+  /** The dates to come that no review shows. */
+  readonly unseen: readonly UpcomingDate[];
 }
 
 /** A date, of one role or of the whole membership. */
@@ -29,16 +38,25 @@ interface SingleDate {
   readonly text: string;
 }
 
-/** Compares the dates in files that are past with those that reviews showed. */
-export function passedDates(
+/** Compares the dates in files with those that reviews showed. */
+export function reviewedDates(
   reviews: readonly ReviewedState[],
   desired: DesiredState,
   now: number,
   seal: Seal,
-): PassedDates {
-  const past = datesIn(desired, Number.NEGATIVE_INFINITY, seal)
-    .filter(({ at }) => at <= now)
-    .flatMap(singleDates);
+): ReviewedDates {
+  const singlesOf = (date: UpcomingDate): readonly SingleDate[] => {
+    const { at, email, roles } = date;
+    return singleDates({ at, name: seal(email.toLowerCase()), what: resourceKindOf(date), roles });
+  };
+  const dates = upcomingDates(desired, Number.NEGATIVE_INFINITY);
+  const past = dates.filter(({ at }) => at <= now).flatMap(singlesOf);
+  const endless = desired.members?.map(({ until: _, ...member }) => member) ?? [];
+  const hidden = [desired.members ?? [], endless].flatMap((members) =>
+    upcomingDates({ members, leavers: [] }, Number.NEGATIVE_INFINITY),
+  );
+  const declared = [...dates, ...hidden].flatMap(singlesOf);
+  const shown = new Set(reviews.flatMap((state) => [...dateTexts(state.dates)]));
   // Once both have passed, the date of a file leads to what another one of a review does.
   const seen = new Map(
     (past.length === 0 ? [] : reviews).flatMap((state) =>
@@ -73,14 +91,18 @@ export function passedDates(
         new Set(shown.flatMap(({ date, state }) => state.permissionSets[date[field]] ?? []));
       return { held: of("brings"), reach: of("reach") };
     },
+    declared: new Set(declared.map(({ text }) => text)),
+    coming: new Set(declared.flatMap(({ at, name }) => (at > now ? name : []))),
+    unseen: dates.filter((date) => date.at > now && singlesOf(date).some(({ text }) => !shown.has(text))),
   };
 }
 
-/** A date without what it brings. */
-type DateOfReview = Pick<ReviewedDate, "at" | "name" | "what" | "roles">;
-
-/** Returns the dates of single roles that a date joins. */
-export function singleDates({ at, name, what, roles }: DateOfReview): readonly SingleDate[] {
+function singleDates({
+  at,
+  name,
+  what,
+  roles,
+}: Pick<ReviewedDate, "at" | "name" | "what" | "roles">): readonly SingleDate[] {
   const parts = roles.length === 0 ? [""] : roles;
   return parts.map((role) => {
     const effect = JSON.stringify([name, what, role]);
@@ -88,39 +110,9 @@ export function singleDates({ at, name, what, roles }: DateOfReview): readonly S
   });
 }
 
-/** Returns the dates of a review that files still have. */
-export function datesStillToCome(
-  dates: readonly ReviewedDate[],
-  declared: readonly DateOfReview[],
-): readonly ReviewedDate[] {
-  const toCome = new Set(declared.flatMap((date) => singleDates(date).map(({ text }) => text)));
-  return dates.filter((date) => singleDates(date).some(({ text }) => toCome.has(text)));
-}
-
-/** Returns the dates in files after a time that none of the reviews shows. */
-export function unseenDates(
-  reviews: readonly Review[],
-  desired: DesiredState,
-  time: number,
-  seal: Seal,
-): readonly UpcomingDate[] {
-  const shown = new Set(
-    reviews.flatMap(({ state }) => state.dates.flatMap(singleDates).map(({ text }) => text)),
-  );
-  return upcomingDates(desired, time).filter((date) =>
-    singleDates(reviewedDate(date, seal)).some(({ text }) => !shown.has(text)),
-  );
-}
-
-/**
- * Returns the dates in files after a time, as reviews name them: also those that nothing comes of, because somebody leaves
- * or a membership ends before.
- */
-export function declaredDates(desired: DesiredState, time: number, seal: Seal): readonly DateOfReview[] {
-  const { members = [] } = desired;
-  const endless = members.map(({ until: _, ...member }) => member);
-  const versions = [desired, { ...desired, leavers: [] }, { ...desired, leavers: [], members: endless }];
-  return versions.flatMap((version) => datesIn(version, time, seal));
+/** Returns a text for each role of dates, or for the whole membership: equal for equal dates. */
+export function dateTexts(dates: readonly ReviewedDate[]): ReadonlySet<string> {
+  return new Set(dates.flatMap(singleDates).map(({ text }) => text));
 }
 
 /** Returns reviews with the names that people and roles have in the files by now, if their dates name former ones. */
@@ -159,14 +151,4 @@ function currentNames(entries: readonly (readonly string[])[]): ReadonlyMap<stri
       former.flatMap((one) => (taken.has(one) ? [] : [[one, name] as const])),
     ),
   );
-}
-
-/** Returns the dates in files after a time, as reviews name them. */
-function datesIn(desired: DesiredState, time: number, seal: Seal): readonly DateOfReview[] {
-  return upcomingDates(desired, time).map((date) => reviewedDate(date, seal));
-}
-
-function reviewedDate(date: UpcomingDate, seal: Seal): DateOfReview {
-  const { at, email, roles } = date;
-  return { at, name: seal(email.toLowerCase()), what: resourceKindOf(date), roles };
 }

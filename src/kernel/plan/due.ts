@@ -70,11 +70,11 @@ function timesOf(
       if (change.reason === "access-ended") return [endOfMembership(member)];
       // Between two grants, one has ended.
       return change.reason === "access-not-begun" ? endsOfGrants(member).filter(isPast) : [];
-    case "replace": {
-      const back = backTimes(change.reason, member);
-      const times = change.fields.flatMap((diff) => updateTimes(diff, change.reason, member));
-      return back.length === 0 ? [undefined] : [...times, ...back];
-    }
+    case "replace":
+      // A renewed invitation has everything from the file, as a new one does.
+      return backTimes(change.reason, member).length === 0
+        ? [undefined]
+        : creationTimes(change.after, change.reason, member);
     default:
       return change satisfies never;
   }

@@ -837,7 +837,10 @@ describe("beginnings and suspensions", () => {
     expect(joins({ roles: ["Cashier"], suspended: ended }, expired)).toEqual([["replace", before]]);
     expect(joins({ roles: ["Cashier", "Lead"], suspended: ended }, expired)).toEqual([["replace", before]]);
     expect(joins({ roles: ["Cashier"] }, expired)).toEqual([]);
-    expect(joins({ roles: ["Cashier"], metadata: { desk: 1 }, suspended: ended }, expired)).toEqual([]);
+    // While suspended, nothing of an expired invitation could be changed.
+    expect(joins({ roles: ["Cashier"], metadata: { desk: 1 }, suspended: ended }, expired)).toEqual([
+      ["replace", before],
+    ]);
   });
 
   test("announce nobody who joins while suspended", () => {

@@ -62,8 +62,9 @@ export { type FindingRule, findingTable } from "./kernel/findings/finding-table.
 export { buildPlan, type PlanInput } from "./kernel/plan/build-plan.ts";
 export type { Path } from "./kernel/problems/problem.ts";
 export type { DiagnosticRule, Rule } from "./kernel/problems/rule-table.ts";
+export type { PlanInRun } from "./kernel/rules/across-merchants.ts";
 export { diagnosticTable } from "./kernel/rules/every-rule.ts";
-export { judgeRun, type OverridesInFiles, type PlanInRun } from "./kernel/rules/overrides.ts";
+export { judgeRun } from "./kernel/rules/overrides.ts";
 export { merchantJsonSchema, projectJsonSchema } from "./kernel/saved/json-schemas.ts";
 export { type PlanFile, parsePlanFile } from "./kernel/saved/plan-file.ts";
 export type {
@@ -108,6 +109,7 @@ export type {
   Policies,
   ProjectSettings,
   Reinvite,
+  RulesAcross,
   RunLimits,
   Suspension,
   SyncMode,

@@ -19,6 +19,8 @@ export interface LoadMerchantsOptions {
 export interface FilesRead {
   /** The valid merchants with their includes resolved, sorted by code. */
   readonly merchants: readonly DesiredState[];
+  /** All merchants that rules across merchants count; empty without such rules. */
+  readonly project: readonly DesiredState[];
   /** Sorted by file, line and column; a file with an error other than a refusal has no merchant. */
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -46,7 +48,7 @@ export async function loadMerchantFiles(
     now: now ?? io.now(),
     ...(changedSince !== undefined && { changedSince }),
   });
-  return { merchants: loaded.states, diagnostics: loaded.diagnostics };
+  return { merchants: loaded.states, project: loaded.project, diagnostics: loaded.diagnostics };
 }
 
 /** Throws TypeError for an argument that is not a list of texts, whatever its type says. */

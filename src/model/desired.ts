@@ -129,11 +129,18 @@ export interface RunLimits {
   readonly maxGains?: GainLimits;
 }
 
+/** Rules for the people of all merchants together: somebody at several merchants is one person. */
+export interface RulesAcross extends Pick<Policies, "separate" | "maxHolders"> {
+  readonly checks: readonly Extract<Check, { readonly kind: "at-most" }>[];
+  readonly origin: Origin;
+}
+
 /** The settings of a project, besides the rules that it enforces on some of its files. */
 export interface ProjectSettings {
   /** Set if they are those of the base branch. */
   readonly by?: "base";
   readonly run?: RunLimits;
+  readonly across?: RulesAcross;
   /** Globs over sensitive permissions; `!` excludes. Absent: the default. */
   readonly sensitive?: readonly string[];
   /** Permissions that exist, although no role may have them yet. Absent: none. */

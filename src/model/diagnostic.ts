@@ -36,7 +36,12 @@ export type DeclaredAccess = Pick<
   EnforcedBy;
 
 /** The codes of diagnostics about broken policies and checks. */
-export type BreachCode = `policy-${string}` | "check-at-most" | "check-cannot" | "check-only";
+export type BreachCode =
+  | `policy-${string}`
+  | "across-merchants"
+  | "check-at-most"
+  | "check-cannot"
+  | "check-only";
 
 /** A grant of a member; the role by its declared name, else as written in the grant. */
 export interface GrantSubject {

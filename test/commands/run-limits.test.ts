@@ -126,7 +126,7 @@ async function throughLibrary(): Promise<{ readonly judged: readonly Plan[]; rea
   const service: RemoteService = openService({ cwd: shops.folder, env: shops.sandbox.env });
   try {
     const planned = await Promise.all(states.map((state) => planMerchant(service, state)));
-    const judged = judgeRun(planned.map(({ plan, desired: files }) => ({ plan, files })));
+    const judged = judgeRun(planned.map(({ plan, desired: files, live }) => ({ plan, files, live })));
     const [[state, plan] = []] = states.map((one, at) => [one, judged[at]] as const);
     if (state === undefined || plan === undefined) throw new Error("nothing is planned");
     return { judged, applied: await applyPlan(service, state, plan) };

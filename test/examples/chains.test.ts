@@ -9,10 +9,10 @@ import { type Loaded, loadStates } from "../../src/app/project/load-states.ts";
 import { globMatcher } from "../../src/app/session/session.ts";
 import { buildPlan } from "../../src/kernel/plan/build-plan.ts";
 import { changedMerchants } from "../../src/kernel/read/changed-merchants.ts";
-import { judgeRun } from "../../src/kernel/rules/overrides.ts";
 import type { DesiredState } from "../../src/model/desired.ts";
 import type { LiveState } from "../../src/model/live.ts";
 import type { Plan } from "../../src/model/plan.ts";
+import { judgedRun } from "../support/build.ts";
 import { type Files, seedOf } from "../support/chains/chain.ts";
 import { CHAINS, type ChainName } from "../support/chains/chains.ts";
 import { liveChain } from "../support/chains/live-chain.ts";
@@ -123,7 +123,7 @@ describe.each(Object.keys(CHAINS) as ChainName[])("the organisation %s", (name) 
       const run = after.states
         .filter(({ merchant }) => changed.has(merchant) || inDays > 0)
         .map((state) => ({ plan: planOf(state, now, inReview), files: state }));
-      const plans = judgeRun(run).filter(
+      const plans = judgedRun(run).filter(
         ({ changes, merchant }) => changed.has(merchant) || changes.length > 0,
       );
       const problems = countedByCode(after.diagnostics.map(({ code }) => code));

@@ -1,5 +1,6 @@
 import { type MemberIdentity, memberImage, newMemberValues } from "../../src/kernel/fields/member.ts";
 import { buildPlan } from "../../src/kernel/plan/build-plan.ts";
+import { judgeRun } from "../../src/kernel/rules/overrides.ts";
 import type {
   DesiredMember,
   DesiredRole,
@@ -100,6 +101,13 @@ export function desired(rest: Partial<DesiredState> = {}): DesiredState {
     origin: ORIGIN,
     ...rest,
   };
+}
+
+/** Judges plans as one run; of the files only what a test gives. */
+export function judgedRun(
+  parts: readonly { readonly plan: Plan; readonly files: Partial<DesiredState> }[],
+): readonly Plan[] {
+  return judgeRun(parts.map(({ plan, files }) => ({ plan, files: desired(files), live: live() })));
 }
 
 /** A live custom role. */

@@ -40,7 +40,7 @@ export async function coverPlans(
     return judgeMerchant({ ...look, desired: look.session.state }, reviews, seal, placeOf);
   };
   const judge = (parts: readonly Planned[]) => {
-    const planned = withRunOverrides(parts, reviewedRuns(looked));
+    const planned = withRunOverrides(parts, loaded.project, reviewedRuns(looked));
     return { planned, skipped: skippedMerchants(planned, overrides, new Map()) };
   };
   const looked = await lookedAt(run, records, plannedOnly(whole).map(compare), pullOf);

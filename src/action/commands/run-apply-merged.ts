@@ -64,7 +64,10 @@ async function apply(
   const merged = await readMerged(context, branch, store);
   await guardCredentials(context, merged.current);
   const plannedAt = github.now();
-  const files = await planFiles(merged.current, inputs, io, { signal: cancellation.cancelled });
+  const files = await planFiles(merged.current, inputs, io, {
+    signal: cancellation.cancelled,
+    project: merged.loaded.project,
+  });
   try {
     const overrides = parseOverrides(overridesIn(inputs.allow));
     const covered = await coverPlans(merged, files, store, overrides);

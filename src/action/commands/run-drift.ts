@@ -57,9 +57,9 @@ async function drift(context: ActionContext): Promise<ActionResult> {
   const annotations = diagnosticAnnotations(loaded.diagnostics);
   annotate(masked ? maskedAnnotations(annotations) : annotations, log);
   await completeHistory(context);
-  const { planned, close } = await planFiles(loaded.states, inputs, io);
+  const { planned, close } = await planFiles(loaded.states, inputs, io, loaded);
   try {
-    const allDrifts = await driftsOf(planned, io);
+    const allDrifts = await driftsOf(planned, loaded.project, io);
     const placeOf = ruleLocations(loaded.states, loaded.sources);
     const unplanned = unplannedOf(planned);
     io.stdout.write(

@@ -125,7 +125,10 @@ async function plan(
   const loaded = await underBaseRules(read, base, inputs, io);
   const recordedStates = store?.records.states ?? new Map();
   const states = await plannedMerchants(context, loaded.states, base, recordedStates);
-  const { planned, close } = await planFiles(states, inputs, io, { base: base?.states ?? [] });
+  const { planned, close } = await planFiles(states, inputs, io, {
+    base: base?.states ?? [],
+    project: loaded.project,
+  });
   try {
     const looks = plannedOnly(planned);
     return await reviewed(

@@ -162,6 +162,8 @@ interface PlanFilesOptions {
   readonly signal?: AbortSignal;
   /** States whose rules judge the plans as well, and with whose plans they are compared. */
   readonly base?: readonly DesiredState[];
+  /** All merchants that rules across merchants count. */
+  readonly project: readonly DesiredState[];
 }
 
 /** Reads the live state and plans, with the workflow's API keys; the rules of `base` judge the plans as well. */
@@ -169,7 +171,7 @@ export async function planFiles(
   states: readonly DesiredState[],
   inputs: Inputs,
   io: Io,
-  { signal, base = [] }: PlanFilesOptions = {},
+  { signal, base = [], project }: PlanFilesOptions,
 ): Promise<PlannedFiles> {
   const { concurrency, baseUrl } = inputs;
   const rules = new Map(base.map((state) => [state.merchant, state]));
@@ -212,7 +214,7 @@ export async function planFiles(
   };
   try {
     progress.reading(keyed.map(({ merchant }) => merchant));
-    const planned = withRunOverrides(await planSessions(sessions, progress.read)).map(withKeyHint);
+    const planned = withRunOverrides(await planSessions(sessions, progress.read), project).map(withKeyHint);
     await progress.rest();
     const planEndedAt = (merchants: ReadonlySet<string>): readonly Planned[] => {
       onlyEnded = merchants;

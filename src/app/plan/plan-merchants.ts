@@ -1,5 +1,6 @@
 import { planDue } from "../../kernel/plan/due.ts";
 import { withReviewedEnds } from "../../kernel/read/reviewed-ends.ts";
+import { isAcross } from "../../kernel/rules/across-merchants.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { FailureJson } from "../../model/events.ts";
 import type { Refusal } from "../../model/plan.ts";
@@ -36,7 +37,7 @@ export interface PlannedMerchants {
   readonly failures: readonly FailureJson[];
   readonly placeOf: PlaceOf;
   /** The files that were read, also of other merchants. */
-  readonly project: Pick<Loaded, "all" | "sources" | "states" | "unmanaged" | "former">;
+  readonly project: Pick<Loaded, "all" | "project" | "sources" | "states" | "unmanaged" | "former">;
   /** The display, at rest. */
   readonly progress: ProgressDisplay;
   close(): Promise<void>;
@@ -66,7 +67,7 @@ export async function planMerchants(
       // Loaded while the service responds: it needs the full YAML parser.
       import("../show/rule-locations.ts"),
     ]);
-    const planned = judgePlans(plans);
+    const planned = judgePlans(plans, loaded.project);
     warnReinvited(planned, options, io);
     return {
       planned,
@@ -89,7 +90,7 @@ export async function planMerchants(
 /** A way to make plans, and to judge those of a run together. */
 interface Planner {
   readonly makePlan: NonNullable<PlanningOptions["makePlan"]>;
-  readonly judgePlans: (planned: readonly Planned[]) => readonly Planned[];
+  readonly judgePlans: (planned: readonly Planned[], declared: readonly DesiredState[]) => readonly Planned[];
 }
 
 /** Plans what is due. If a limit of the run refuses what this gives, the merchants are planned again without it. */
@@ -97,17 +98,17 @@ function duePlanner(): Planner {
   const refused = new Map<string, readonly Refusal[]>();
   return {
     makePlan: (input) => planDue(input, refused.get(input.desired.merchant)),
-    judgePlans: (planned) => {
-      const judged = withRunOverrides(planned);
+    judgePlans: (planned, declared) => {
+      const judged = withRunOverrides(planned, declared);
       for (const { plan } of plannedOnly(judged)) {
-        const ofRun = plan.refusals.filter(({ code }) => code === "run-gains");
+        const ofRun = plan.refusals.filter(({ code }) => code === "run-gains" || isAcross({ code }));
         if (ofRun.length > 0) refused.set(plan.merchant, ofRun);
       }
       if (refused.size === 0) return judged;
       const again = planned.map((outcome) =>
         outcome.status === "planned" ? { ...outcome, plan: outcome.planWithout(NONE) } : outcome,
       );
-      return withRunOverrides(again);
+      return withRunOverrides(again, declared);
     },
   };
 }

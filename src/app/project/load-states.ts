@@ -38,6 +38,8 @@ export interface Loaded {
   readonly unmanaged?: readonly RemovedMerchant[];
   /** The former states of merchants that were compared with a commit; absent unless they were. */
   readonly former?: readonly DesiredState[];
+  /** All valid merchants of the project, if rules across merchants hold for a selected one; else empty. */
+  readonly project: readonly DesiredState[];
   /** The included files that select merchants, with these; absent if there are none, or the selection is narrower. */
   readonly reach?: readonly Reach[];
 }
@@ -81,7 +83,11 @@ export interface LoadOptions {
 export async function loadStates(paths: readonly string[], options: LoadOptions): Promise<Loaded> {
   const index = openIndex(options.cwd);
   const selection = await selectFiles(paths, { ...options, index });
-  const loaded = await loadSelected(paths, selection, options, index);
+  const selected = await loadSelected(paths, selection, options, index);
+  const isAcross = selected.states.some(({ projects = [] }) => projects.some(({ across }) => across));
+  const loaded = isAcross
+    ? await (await import("./project-merchants.ts")).withProject(selected, options, index)
+    : { ...selected, project: [] };
   if (selection.unread.length === 0) return loaded;
   const [{ byPlace, toDiagnostics }, { YAML_MESSAGES }] = await Promise.all([
     import("../../kernel/messages/to-diagnostics.ts"),
@@ -103,7 +109,7 @@ async function loadSelected(
   selection: FileSelection,
   options: LoadOptions,
   index: ProjectIndex,
-): Promise<Loaded> {
+): Promise<Omit<Loaded, "project">> {
   const { merchants, cwd, changedSince } = options;
   const { files, some, shared } = selection;
   if (changedSince !== undefined) return loadChanged(changedSince, paths, selection, options, index);
@@ -196,7 +202,7 @@ async function loadChanged(
   selection: FileSelection,
   options: LoadOptions,
   index: ProjectIndex,
-): Promise<Loaded> {
+): Promise<Omit<Loaded, "project">> {
   const { merchants, cwd, now } = options;
   const { files, some } = selection;
   const declared = new Set(await Promise.all(merchants.length === 0 ? [] : files.map(index.merchantIn)));

@@ -13,7 +13,7 @@ import { withReviewedEnds } from "../../kernel/read/reviewed-ends.ts";
 import { judgeRun } from "../../kernel/rules/overrides.ts";
 import { boundedMatcher, compileGlob } from "../../lib/glob.ts";
 import { mapConcurrent } from "../../lib/map-concurrent.ts";
-import { groupByKey, sortNaturally } from "../../lib/text.ts";
+import { sortNaturally } from "../../lib/text.ts";
 import type { DesiredState, Environment } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { LiveState } from "../../model/live.ts";
@@ -237,18 +237,16 @@ async function planSession(session: Session, ended: Ended): Promise<Planned> {
 }
 
 /**
- * Judges plans by the limits of a run, and applies the overrides in files that are bound to all its plans. With `runOf`, the
- * plans are of several runs.
+ * Judges plans by the limits of a run and by rules across merchants, and applies the overrides in files that are bound to all
+ * its plans. `declared` are all merchants of the project. With `runOf`, the plans are of several runs.
  */
 export function withRunOverrides(
   planned: readonly Planned[],
-  runOf: (merchant: string) => string = () => "",
+  declared: readonly DesiredState[],
+  runOf?: (merchant: string) => string,
 ): readonly Planned[] {
-  const runs = groupByKey(plannedOnly(planned), ({ plan }) => runOf(plan.merchant));
-  const plans = runs.flatMap((run) =>
-    judgeRun(run.map(({ plan, session }) => ({ plan, files: session.state }))),
-  );
-  const byMerchant = new Map(plans.map((plan) => [plan.merchant, plan]));
+  const parts = plannedOnly(planned).map(({ plan, live, session }) => ({ plan, live, files: session.state }));
+  const byMerchant = new Map(judgeRun(parts, declared, runOf).map((plan) => [plan.merchant, plan]));
   return planned.map((outcome) =>
     outcome.status === "planned"
       ? { ...outcome, plan: byMerchant.get(outcome.plan.merchant) ?? outcome.plan }

@@ -1,4 +1,5 @@
 import type { Path } from "../../kernel/problems/problem.ts";
+import { originAcross } from "../../kernel/rules/across-merchants.ts";
 import { checkText } from "../../kernel/rules/checks.ts";
 import { decides, isSet, pathOfCode } from "../../kernel/rules/every-rule.ts";
 import { fieldsOf, listOf, textOf, valueAt } from "../../kernel/values/values.ts";
@@ -76,6 +77,8 @@ export function ruleLocations(
   return ({ merchant }, refusal) => {
     const state = byMerchant.get(merchant);
     if (state === undefined) return null;
+    const across = originAcross(refusal, state);
+    if (across !== null) return place(across);
     const { checks, guards, files } = rulesBehind(refusal, state);
     if ("severity" in refusal) return ofFinding(refusal, { checks }, files);
     const { rule, code, check } = refusal;

@@ -6,6 +6,7 @@ import { runFingerprint } from "../../kernel/diff/fingerprint.ts";
 import { type JudgeAt, laterDays } from "../../kernel/plan/later.ts";
 import type { UpcomingDate } from "../../kernel/plan/upcoming-dates.ts";
 import { withReviewedEnds } from "../../kernel/read/reviewed-ends.ts";
+import { resultsAcross } from "../../kernel/rules/across-merchants.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { RolecallError } from "../../model/errors.ts";
 import type { FailureJson } from "../../model/events.ts";
@@ -186,8 +187,14 @@ export function placed(
   return rules.map((rule) => ({ ...rule, place: placeOf(merchant, rule.rule) }));
 }
 
-/** Returns the drift of the planned merchants. */
-export async function driftsOf(planned: readonly Planned[], io: Io): Promise<readonly Drift[]> {
+/** Returns the drift of the planned merchants; `declared` are all merchants that rules across merchants count. */
+export async function driftsOf(
+  planned: readonly Planned[],
+  declared: readonly DesiredState[],
+  io: Io,
+): Promise<readonly Drift[]> {
+  const run = plannedOnly(planned).map(({ plan, live, session }) => ({ plan, live, files: session.state }));
+  const broken = resultsAcross(run, declared, io.now()).flatMap((rule) => rule.broken);
   const drifts = await Promise.all(
     planned.map(async (outcome): Promise<readonly Drift[]> => {
       if (outcome.status === "failed") return [];
@@ -196,7 +203,8 @@ export async function driftsOf(planned: readonly Planned[], io: Io): Promise<rea
         plan.changes.length + plan.refusals.length === 0
           ? NO_TIMES
           : await driftTimes(session.state, { live, matches: globMatcher() }, plan, io);
-      return [driftOf({ desired: session.state, live }, plan, times)];
+      const across = broken.flatMap(({ refusal, of }) => (of.has(plan.merchant) ? refusal : []));
+      return [driftOf({ desired: session.state, live }, plan, times, across)];
     }),
   );
   return drifts.flat();

@@ -43,9 +43,15 @@ export interface DriftInput {
 
 /**
  * Turns a plan into drift: the side of each change that moved last, the access gained by it, the broken rules. An update of
- * which parts moved at different sides is one change for each of these.
+ * which parts moved at different sides is one change for each of these. `across` are rules across merchants that its people
+ * break.
  */
-export function driftOf(input: DriftInput, planned: Plan, times: DriftTimes): Drift {
+export function driftOf(
+  input: DriftInput,
+  planned: Plan,
+  times: DriftTimes,
+  across: readonly Refusal[] = [],
+): Drift {
   const plan = differencesOf(planned, input.desired, input.live);
   const divided = plan.changes.map((change) => dividedByCause(change, input, plan, times));
   const changes = divided.flatMap(({ parts }) => parts);
@@ -53,6 +59,7 @@ export function driftOf(input: DriftInput, planned: Plan, times: DriftTimes): Dr
     input,
     plan,
     divided.flatMap(({ reverted }) => reverted ?? []),
+    across,
   );
   return {
     plan: {
@@ -170,6 +177,7 @@ function judgedLive(
   { desired, live }: DriftInput,
   plan: Plan,
   reverted: readonly Change[],
+  across: readonly Refusal[],
 ): Pick<Drift, "impact" | "violations"> {
   // Rules and access include ignored roles and members.
   const scope = wholeScope(live);
@@ -186,7 +194,7 @@ function judgedLive(
   const find = liveRoleFinder(access, accessAfter(access, planned, { mergeReplacedRoles: true }), desired);
   return {
     impact: inverted(impactOf(apart, accessAfter(apart, base, { mergeReplacedRoles: false }), desired)),
-    violations: brokenRules(desired, { access, settled, find }).map(toDriftViolation),
+    violations: [...brokenRules(desired, { access, settled, find }), ...across].map(toDriftViolation),
   };
 }
 

@@ -88,7 +88,7 @@ function checkCode(code: string, { all: allStates }: Loaded, cwd: string): void 
   });
 }
 
-const NOTHING: Loaded = { sources: [], states: [], all: [], diagnostics: [], previousNames: [] };
+const NOTHING: Loaded = { sources: [], states: [], all: [], project: [], diagnostics: [], previousNames: [] };
 
 /** Loads every file of the project; without any, a named merchant gets the first one. */
 async function loadAll(codes: readonly string[], io: Io): Promise<Loaded> {

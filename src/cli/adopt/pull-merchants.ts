@@ -150,7 +150,7 @@ async function patchesOf(
     return { file, before: null, after: newFileText(adoptNew(live, io.now()), header) };
   });
   const existing = merchants.filter((merchant) => !isFresh(merchant));
-  const drifts = options.adoptDrift ? await driftsOf(existing, io) : [];
+  const drifts = options.adoptDrift ? await driftsOf(existing, [], io) : [];
   const selected = existing.map((planned, index) => {
     const drift = drifts[index];
     const isWanted = filterOf(options, planned.live);

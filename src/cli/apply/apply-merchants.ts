@@ -182,7 +182,7 @@ type Means = Pick<RunOptions, "cancellation" | "openJournal"> & {
 
 /** Shows plans, lets the user select changes with `--interactive`, asks, and applies them unless they are refused. */
 export async function applyPlanned(
-  prepared: Omit<PlannedMerchants, "close" | "project">,
+  prepared: Omit<PlannedMerchants, "close">,
   options: ApplyOptions,
   means: Means,
   io: Io,
@@ -203,7 +203,7 @@ export async function applyPlanned(
 }
 
 async function reviewAndApply(
-  prepared: Omit<PlannedMerchants, "close" | "project">,
+  prepared: Omit<PlannedMerchants, "close">,
   options: ApplyOptions,
   { cancellation, openJournal, consent, undoes = null }: Means,
   reporter: ApplyReporter,
@@ -451,7 +451,7 @@ function isCutOff({ outputLost }: Io): boolean {
  * merchants go on, those with a problem are not offered.
  */
 async function select(
-  { planned, valid, progress, placeOf }: Omit<PlannedMerchants, "close" | "project">,
+  { planned, valid, progress, placeOf, project }: Omit<PlannedMerchants, "close">,
   options: ApplyOptions,
   { overrides }: Consent,
   io: Io,
@@ -463,7 +463,7 @@ async function select(
     return { planned, objections: new Map(), leftOut: new Map() };
   }
   const selection = await selectChanges(
-    { planned: offered, placeOf, progress },
+    { planned: offered, placeOf, project, progress },
     { ...options, overrides, goesOn },
     io,
   );

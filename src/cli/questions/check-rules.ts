@@ -18,17 +18,19 @@ import {
   liveRoleFinder,
   splitByResource,
 } from "../../kernel/rules/access.ts";
+import { type ResultAcross, resultsAcross } from "../../kernel/rules/across-merchants.ts";
 import { type Judged, TooMuchWork } from "../../kernel/rules/checks.ts";
 import { ADMINISTRATORS } from "../../kernel/rules/gains.ts";
 import { openDeclared } from "../../kernel/rules/judge-rules.ts";
 import { oneLine } from "../../lib/escape.ts";
+import { groupByKey } from "../../lib/text.ts";
 import type { RuleCoverage } from "../../model/coverage.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { FailureJson } from "../../model/events.ts";
 import type { Plan } from "../../model/plan.ts";
 import { diagnosticFailure } from "../../show/machine/machine-formats.ts";
 import { renderChecked } from "../../show/questions/coverage-text.ts";
-import { type CheckedView, checkedJson } from "../../show/questions/coverage-view.ts";
+import { type CheckedMerchant, type CheckedView, checkedJson } from "../../show/questions/coverage-view.ts";
 import { openProgress } from "../progress/open-progress.ts";
 import type { SnapshotOptions } from "./read-snapshots.ts";
 
@@ -52,6 +54,7 @@ interface JudgedMerchant {
 /** The access of all merchants. */
 interface JudgedMerchants {
   readonly all: readonly JudgedMerchant[];
+  readonly across: readonly ResultAcross[];
   readonly sources: readonly { readonly file: string; readonly text: string }[];
   readonly failures: readonly FailureJson[];
 }
@@ -60,6 +63,7 @@ interface JudgedMerchants {
 export async function checkRules(paths: readonly string[], options: CheckOptions, io: Io): Promise<ExitCode> {
   const {
     all: judged,
+    across,
     sources,
     failures,
   } = await (options.live ? judgeLiveMerchants : judgeDeclaredMerchants)(paths, options, io);
@@ -72,15 +76,18 @@ export async function checkRules(paths: readonly string[], options: CheckOptions
   const allFailures = [...failures, ...tooLarge];
   const view: CheckedView = {
     source: options.live ? "live" : "declared",
-    merchants: judged.map(({ state, judged }, index) => {
-      const coverage = covered[index] ?? null;
-      return {
-        merchant: state.merchant,
-        file: state.origin.file,
-        judged: judgeEach(judged, state),
-        coverage: coverage === "too-large" ? null : coverage,
-      };
-    }),
+    merchants: [
+      ...judged.map(({ state, judged }, index) => {
+        const coverage = covered[index] ?? null;
+        return {
+          merchant: state.merchant,
+          file: state.origin.file,
+          judged: judgeEach(judged, state),
+          coverage: coverage === "too-large" ? null : coverage,
+        };
+      }),
+      ...rulesAcross(across),
+    ],
     placeOf: listedRuleFinder(
       judged.map(({ state }) => state),
       sources,
@@ -98,6 +105,20 @@ export async function checkRules(paths: readonly string[], options: CheckOptions
     judged.some(({ violations }) => violations.length > 0),
   );
   return isBroken ? ExitCode.refused : ExitCode.ok;
+}
+
+/** Returns the rules across merchants as those of one more merchant. */
+function rulesAcross(results: readonly ResultAcross[]): readonly CheckedMerchant[] {
+  return groupByKey(results, ({ origin }) => origin.file).map((ofFile) => ({
+    merchant: "all merchants",
+    file: ofFile[0].origin.file,
+    judged: ofFile.map(({ text, origin, broken }) => ({
+      rule: { section: "policies", text, origin, keys: [], entry: null, enforcedBy: origin.file },
+      violations: broken.map(({ refusal }) => refusal.message),
+      unknownRoles: [],
+    })),
+    coverage: null,
+  }));
 }
 
 function coverageOf(
@@ -133,6 +154,7 @@ async function judgeDeclaredMerchants(
       const judged = openDeclared(state, now);
       return { state, judged, changed: openLasting(state, now), unread: new Set() };
     }),
+    across: resultsAcross([], loaded.project, now),
     sources: loaded.sources,
     failures: loaded.diagnostics.filter(isFileError).map(diagnosticFailure),
   };
@@ -170,7 +192,9 @@ async function judgeLiveMerchants(
       const judged = judgedOf({ ...access, roles }, plan, state);
       return { state, judged, changed: judgedOf(access, plan, state), unread };
     });
-    return { all: judged, sources: project.sources, failures };
+    const run = plannedOnly(planned).map(({ live, plan, session }) => ({ live, plan, files: session.state }));
+    const across = resultsAcross(run, project.project, io.now());
+    return { all: judged, across, sources: project.sources, failures };
   } finally {
     await close();
   }

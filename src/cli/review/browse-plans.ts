@@ -44,6 +44,7 @@ export function checkInteractive({ format }: Pick<OutputOptions<string>, "format
 export interface BrowsedPlans {
   readonly planned: readonly PlannedMerchant[];
   readonly placeOf: PlaceOf;
+  readonly project: Pick<PlannedMerchants["project"], "project">;
   readonly overrides: readonly Override[];
   /** Allows changes to be left out, and the rest applied. */
   readonly selects: boolean;
@@ -68,11 +69,13 @@ export async function browsePlans(
   const { planned, selects, placeOf } = browsed;
   const plans = planned.map(({ plan }) => plan);
   const judge = selectionJudge(
-    planned.map(({ plan, planWithout, session }) => ({
+    planned.map(({ plan, planWithout, session, live }) => ({
       plan,
       planWithout,
       files: session.state,
+      live,
     })),
+    browsed.project.project,
   );
   const dependencies = dependenciesBetween(plans);
   const newLocations = (): ChangeLocations =>
@@ -184,12 +187,17 @@ export interface ChangeSelection {
  * changes left out, with the plans of the selection, as judged on the screen, as its approval.
  */
 export async function selectChanges(
-  { planned, placeOf, progress }: Pick<PlannedMerchants, "planned" | "placeOf" | "progress">,
+  {
+    planned,
+    placeOf,
+    project,
+    progress,
+  }: Pick<PlannedMerchants, "planned" | "placeOf" | "project" | "progress">,
   options: Pick<OutputOptions, "color"> & Pick<BrowsedPlans, "overrides" | "goesOn">,
   io: Io,
 ): Promise<ChangeSelection | null> {
   const results = plannedOnly(planned).filter(({ plan }) => plan.changes.length > 0);
-  const browsed = { ...options, planned: results, placeOf, selects: true };
+  const browsed = { ...options, planned: results, placeOf, project, selects: true };
   const { apply, selection } = await browsePlans(browsed, options, io);
   if (!apply) return null;
   const { plans, leaveOut } = selection;
@@ -211,7 +219,7 @@ export async function selectChanges(
         again.get(outcome.status === "planned" ? outcome.plan.merchant : outcome.merchant) ?? outcome,
     );
     return {
-      planned: withRunOverrides(outcomes),
+      planned: withRunOverrides(outcomes, project.project),
       objections: new Map(
         plannedOnly(fresh).map((outcome) => [outcome.plan.merchant, approvedPart(outcome, shown).refusals]),
       ),

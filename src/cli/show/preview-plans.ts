@@ -58,9 +58,9 @@ export async function previewPlans(
     const unmanaged = tellsUnmanaged ? warnUnmanaged(await removed, merchants.project, options, io) : [];
     const plans = plannedOnly(merchants.planned).map(({ plan }) => plan);
     if (plans.length > 0) {
-      const { placeOf } = merchants;
+      const { placeOf, project } = merchants;
       const planned = plannedOnly(merchants.planned);
-      const browsed = { planned, placeOf, overrides: [], selects: false, goesOn: false };
+      const browsed = { planned, placeOf, project, overrides: [], selects: false, goesOn: false };
       await browser?.browsePlans(browsed, options, io);
     }
     const output = outputTo(options.output ?? streamBeside(options.out), io);

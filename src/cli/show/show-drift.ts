@@ -39,7 +39,7 @@ export async function showDrift(
     io,
   );
   try {
-    const drifts = await driftsOf(merchants.planned, io);
+    const drifts = await driftsOf(merchants.planned, merchants.project.project, io);
     await warnShallow(drifts, io);
     const output = outputTo(options.output, io);
     const print = options.patch ? printPatch : printDrifts;

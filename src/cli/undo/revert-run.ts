@@ -123,7 +123,7 @@ async function onlyShow(prepared: PlannedUndo, options: UndoCommandOptions, io: 
 }
 
 /** The plans that revert a run, and notes on what cannot be fully restored. */
-interface PlannedUndo extends Omit<PlannedMerchants, "project"> {
+interface PlannedUndo extends PlannedMerchants {
   /** The id of the run. */
   readonly run: string;
   readonly notes: readonly MerchantNote[];
@@ -181,6 +181,7 @@ async function planUndo(
       fileErrors,
       failures: failuresOf(loaded, planned),
       placeOf: ruleLocations(loaded.states, loaded.sources),
+      project: loaded,
       progress,
       close: sessions.close,
     };
@@ -220,7 +221,14 @@ async function settingsFor(
   options: OutputOptions & { readonly out?: string },
   io: Io,
 ): Promise<{ readonly states: readonly DesiredState[]; readonly loaded: Loaded }> {
-  const without: Loaded = { sources: [], states: [], all: [], diagnostics: [], previousNames: [] };
+  const without: Loaded = {
+    sources: [],
+    states: [],
+    all: [],
+    project: [],
+    diagnostics: [],
+    previousNames: [],
+  };
   const anyFile = paths.length > 0 || (await isThere(resolve(io.cwd, defaultPath(io.cwd))));
   const loaded = anyFile
     ? await loadStates(paths, {

@@ -257,6 +257,7 @@ const PREVIOUSLY = {
 
 /** Messages for violations of checks, as worded by the planner, and for policies that cannot be judged. */
 export const POLICY_MESSAGES: MessageTable<PolicyProblem["code"]> = {
+  "across-merchants": judgedMessage,
   "check-at-most": judgedMessage,
   "check-cannot": judgedMessage,
   "check-only": judgedMessage,
@@ -312,6 +313,10 @@ export const PROJECT_MESSAGES: MessageTable<ProjectProblem["code"]> = {
   "enforced-setting": ({ path, value }) => ({
     message: `${path.map(quote).reverse().join(" under ")} differs from the rules that apply to this file, which set it to ${JSON.stringify(value)}.`,
     hint: "Remove it here: the rules apply without it.",
+  }),
+  "across-not-counted": ({ files }) => ({
+    message: `These rules do not count the merchants of ${listText(files.slice(0, MAX_NAMED))}${files.length > MAX_NAMED ? ` and ${files.length - MAX_NAMED} more` : ""}, which have errors.`,
+    hint: "Correct these files: rolecall validate lists their errors.",
   }),
 };
 

@@ -1,4 +1,5 @@
 import { isSameJson } from "../../lib/json-text.ts";
+import type { DesiredState } from "../../model/desired.ts";
 import type { JsonValue } from "../../model/json.ts";
 import type { LiveMember, LiveRole, LiveState } from "../../model/live.ts";
 import {
@@ -13,7 +14,7 @@ import {
 import { runFingerprint } from "../diff/fingerprint.ts";
 import type { FindingData } from "../findings/findings.ts";
 import type { AccessChanges } from "../rules/access.ts";
-import { judgeRun, type OverridesInFiles } from "../rules/overrides.ts";
+import { judgeRun } from "../rules/overrides.ts";
 
 /** A change that depends on another one. */
 interface Dependency {
@@ -145,15 +146,18 @@ export interface SelectablePlan {
   readonly plan: Plan;
   /** Plans the same states without the changes of these fingerprints. */
   readonly planWithout: (leaveOut: ReadonlySet<string>) => Plan;
-  /** The overrides in files. */
-  readonly files: OverridesInFiles;
+  readonly files: DesiredState;
+  readonly live: LiveState;
 }
 
 /**
  * Returns a function that judges selections: impact, risks and refusals are those of what is kept. Only merchants whose
- * selection differs from the last one are judged again.
+ * selection differs from the last one are judged again. `declared` are all merchants of the project.
  */
-export function selectionJudge(selectable: readonly SelectablePlan[]): JudgeSelection {
+export function selectionJudge(
+  selectable: readonly SelectablePlan[],
+  declared: readonly DesiredState[] = [],
+): JudgeSelection {
   const wholePlans = selectable.map(({ plan }) => plan);
   const wholeRun = runFingerprint(wholePlans);
   const dependencies = dependenciesBetween(wholePlans);
@@ -167,11 +171,12 @@ export function selectionJudge(selectable: readonly SelectablePlan[]): JudgeSele
       withDeferred(plan, (index) => out.has(ids[index] ?? "")),
     );
     if (out.size === 0) return { plans: wholePlans, out, leaveOut, run: wholeRun };
-    const parts = merchants.map(({ partOf, files }, index) => ({
+    const parts = merchants.map(({ partOf, files, live }, index) => ({
       plan: partOf(leaveOut[index] ?? NONE),
       files,
+      live,
     }));
-    const plans = judgeRun(parts);
+    const plans = judgeRun(parts, declared);
     return { plans, out, leaveOut, run: runFingerprint(plans) };
   };
 }

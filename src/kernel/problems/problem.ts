@@ -249,7 +249,8 @@ export type ProjectProblem =
       /** The file of the rules if the section is in an included file. */
       readonly rulesFile: string | null;
     }
-  | { readonly code: "enforced-setting"; readonly path: Path; readonly value: unknown };
+  | { readonly code: "enforced-setting"; readonly path: Path; readonly value: unknown }
+  | { readonly code: "across-not-counted"; readonly files: readonly string[] };
 
 /** The stable name of a kind of problem. */
 export type Code = ProblemData["code"];

@@ -21,6 +21,10 @@ export const warningRule = (summary: string): Rule => ({ severity: "warning", su
 export const refusalRule = (summary: string): Rule => ({ severity: "error", refusal: true, summary });
 
 const RULES: Readonly<Record<Exclude<Code, `policy-${string}`>, Rule>> = {
+  "across-merchants": refusalRule("Rules across merchants must not be violated (`across_merchants`)."),
+  "across-not-counted": warningRule(
+    "Rules across merchants should count every merchant; those in files with errors are left out.",
+  ),
   "adjust-form": error("An adjustment must have only `name` and `adjust`, with `add` or `remove`."),
   "adjust-included": error("A role must be adjusted in a merchant's own file, not in an included one."),
   "adjust-no-effect": error(

@@ -1,4 +1,4 @@
-import type { EnforcedRules, ProjectSettings } from "../../model/desired.ts";
+import type { EnforcedRules, ProjectSettings, RulesAcross } from "../../model/desired.ts";
 import { inFile } from "../problems/in-file.ts";
 import type { FileLocation, LocatedProblem, Path } from "../problems/problem.ts";
 import { isError } from "../problems/rule-table.ts";
@@ -152,7 +152,7 @@ async function loadProject(root: string, access: ProjectAccess, now: number): Pr
     file,
     entries,
     enforceAll: content?.enforce_all ?? false,
-    settings: settingsOf(content, access.by),
+    settings: settingsOf(file, content, access.by),
     problems: [
       ...misnamed.flat(),
       ...problems,
@@ -166,8 +166,8 @@ async function loadProject(root: string, access: ProjectAccess, now: number): Pr
   };
 }
 
-function settingsOf(content: ProjectFile | null, by: ProjectSettings["by"]): ProjectSettings {
-  const { run, sensitive, permissions } = content ?? {};
+function settingsOf(file: string, content: ProjectFile | null, by: ProjectSettings["by"]): ProjectSettings {
+  const { run, across_merchants: across, sensitive, permissions } = content ?? {};
   return omitUndefined({
     by,
     run:
@@ -176,9 +176,29 @@ function settingsOf(content: ProjectFile | null, by: ProjectSettings["by"]): Pro
         maxRemovals: parseAmount(run.max_removals) ?? undefined,
         maxGains: run.max_gains && parseGains(run.max_gains),
       }),
+    across: across && rulesAcross(across, file),
     sensitive,
     permissions,
   });
+}
+
+function rulesAcross(
+  { separate = [], max_holders: maxHolders = {}, checks = [] }: NonNullable<ProjectFile["across_merchants"]>,
+  file: string,
+): RulesAcross {
+  const path = ["across_merchants"];
+  return {
+    separate,
+    maxHolders,
+    checks: checks.map(({ can, at_most: most, reach }, index) => ({
+      kind: "at-most",
+      can,
+      atMost: most,
+      ...(reach === true && { reach }),
+      origin: { file, path: [...path, "checks", index] },
+    })),
+    origin: { file, path },
+  };
 }
 
 function withoutFile({ globs }: Entry): readonly LocatedProblem[] {

@@ -16,12 +16,14 @@ import { matchedBy } from "./protect.ts";
 import { currentNameIn } from "./renamed-roles.ts";
 import type { LooserContext } from "./rule.ts";
 import { looserProject } from "./run-limits.ts";
+import { NO_POLICIES } from "./settings/every-setting.ts";
 
 /** The subject of a loosening. */
 export type LooseningTopic =
   | "guards"
   | "policies"
   | "checks"
+  | "rules across merchants"
   | "enforced rules"
   | "sync"
   | "ignore"
@@ -54,6 +56,7 @@ export function looseningsOf(
     ]),
     ...about("policies", looserPolicies(policies, ownRules.policies, context)),
     ...about("checks", looserChecks(checks, ownRules.checks)),
+    ...about("rules across merchants", looserAcross(projectOf(base), projectOf(head), context)),
     ...about("enforced rules", looserEnforced(base, head, context)),
     ...about("sync", looserSync(base.sync, head.sync)),
     ...about("ignore", newlyIgnored(base, head)),
@@ -65,6 +68,18 @@ export function looseningsOf(
 
 function projectOf({ projects = [] }: DesiredState): ProjectSettings {
   return projects.find(({ by }) => by === undefined) ?? {};
+}
+
+function looserAcross(
+  { across: base }: ProjectSettings,
+  { across: head }: ProjectSettings,
+  context: LooserContext,
+): readonly string[] {
+  if (base === undefined) return [];
+  return [
+    ...looserPolicies({ ...NO_POLICIES, ...base }, { ...NO_POLICIES, ...head }, context),
+    ...looserChecks(base.checks, head?.checks ?? []),
+  ].map((text) => `${text} (across merchants)`);
 }
 
 /** Returns what is looser in the rules that the project enforces, and the sections that it newly allows. */

@@ -1,8 +1,10 @@
+import { groupByKey } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Plan, Refusal } from "../../model/plan.ts";
 import { runFingerprint } from "../diff/fingerprint.ts";
 import { type FindingData, toFinding } from "../findings/findings.ts";
 import { sortRefusals } from "../findings/refusals.ts";
+import { judgeAcross, type PlanInRun } from "./across-merchants.ts";
 import { limitRun } from "./run-limits.ts";
 import { overrideKind } from "./settings/every-setting.ts";
 
@@ -89,29 +91,32 @@ export function applyOverrides(
   return { refusals, overridden, used };
 }
 
-const NO_GUARDS: DesiredState["guards"] = { protect: { roles: [], members: [] } };
-
-/** The overrides in a merchant's files, and in those of the rules that the project enforces. */
-export type OverridesInFiles = Pick<
-  DesiredState,
-  "guards" | "enforced" | "projects" | "members" | "leavers" | "reviewedEnds"
->;
-
-/** A plan with the overrides in files. */
-export interface PlanInRun {
-  readonly plan: Plan;
-  readonly files: OverridesInFiles;
+/**
+ * Judges plans that are applied together, in their order: by the limits of a run, with the overrides in files that are bound
+ * to the whole run, and by the rules across merchants. `declared` are all merchants of the project: one without a plan counts
+ * as declared. With `runOf`, the plans are of several runs.
+ */
+export function judgeRun(
+  all: readonly PlanInRun[],
+  declared: readonly DesiredState[] = [],
+  runOf: (merchant: string) => string = () => "",
+): readonly Plan[] {
+  const limited = new Map(
+    groupByKey(all, ({ plan }) => runOf(plan.merchant)).flatMap((run) =>
+      limitedRun(run).map((plan) => [plan.merchant, plan] as const),
+    ),
+  );
+  return judgeAcross(
+    all.map((part) => ({ ...part, plan: limited.get(part.plan.merchant) ?? part.plan })),
+    declared,
+  );
 }
 
-/**
- * Judges the plans of a run together, in their order, and applies the overrides in files that are bound to the whole run.
- * As with a single plan, only the file that contains an enforced rule can override its refusals.
- */
-export function judgeRun(all: readonly PlanInRun[]): readonly Plan[] {
+/** Judges one run; as with a single plan, only the file that contains an enforced rule can override its refusals. */
+function limitedRun(all: readonly PlanInRun[]): readonly Plan[] {
   const run = runFingerprint(all.map(({ plan }) => plan));
-  const limited = limitRun(all);
-  const found = limited.map((plan, index) => {
-    const { guards = NO_GUARDS, enforced = [] } = all[index]?.files ?? {};
+  const found = limitRun(all).map((plan, index) => {
+    const { guards, enforced = [] } = (all[index] as PlanInRun).files;
     const sets = [
       { rules: undefined, guards },
       ...enforced.map((rules) => ({ rules: rules.files[0], guards: rules.guards })),

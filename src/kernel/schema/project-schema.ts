@@ -1,11 +1,13 @@
 import * as z from "zod/mini";
 import type { FormatCode } from "../problems/problem.ts";
 import { amountSchema } from "../rules/settings/amount.ts";
+import { policySchemas } from "../rules/settings/every-setting.ts";
 import { gainLimitsSchema } from "../rules/settings/max-gains-setting.ts";
 import { DEFAULT_SENSITIVE } from "../rules/settings/sensitive.ts";
-import { MAX_GLOB, MAX_INCLUDES } from "../values/limits.ts";
+import { MAX_CHECKS, MAX_GLOB, MAX_INCLUDES } from "../values/limits.ts";
 import { described, globMistake, optional, text } from "../values/text-schemas.ts";
 import { includePath, merchantSchema } from "./merchant-schema.ts";
+import { atMost } from "./setting-schemas.ts";
 
 /** The sections of a file with rules. */
 export const RULE_SECTIONS = ["guards", "policies", "checks", "leavers", "ignore", "sync"] as const;
@@ -91,6 +93,27 @@ export const projectSchema = described(
         description:
           "Limits across all merchants of a run with two or more merchants, in addition to the guards of each.",
         examples: [{ max_removals: "5%", max_gains: { sensitive: "5%" } }],
+      },
+    ),
+    across_merchants: optional(
+      z.strictObject({
+        separate: policySchemas.separate,
+        max_holders: policySchemas.max_holders,
+        checks: optional(
+          z.array(atMost).check(z.maxLength(MAX_CHECKS, "too-many-checks" satisfies FormatCode)),
+          {
+            title: "Checks",
+            description: "Maximum numbers of people, at all merchants together, with a permission.",
+            default: [],
+            examples: [[{ can: "payouts_edit", at_most: 3 }]],
+          },
+        ),
+      }),
+      {
+        title: "Rules across merchants",
+        description:
+          "Rules for the people of all merchants of the project together. Somebody at several merchants, also under a previous address, is one person.",
+        examples: [{ separate: [["Approver", "Payer"]], max_holders: { role_admin: 5 } }],
       },
     ),
     sensitive: optional(z.array(text()), {

@@ -150,7 +150,8 @@ const only = described(
   },
 );
 
-const atMost = described(
+/** A check that limits how many people have a permission. */
+export const atMost = described(
   z.strictObject({
     can: can(),
     at_most: described(count(), {

@@ -24,7 +24,7 @@ import {
 function selectable(want: DesiredState, is: LiveState) {
   const input = { desired: want, live: is, service: "https://service.example", now: NOW, matches };
   const parts = planParts(input, planChanges);
-  return { plan: parts(), planWithout: parts, files: want };
+  return { plan: parts(), planWithout: parts, files: want, live: is };
 }
 
 /** The ids of the changes that are called so. */

@@ -1,14 +1,17 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { parseMerchantFile } from "../../../src/index.ts";
+import { describeProblems } from "../../../src/kernel/messages/describe-problems.ts";
 import { FILE_MESSAGES } from "../../../src/kernel/messages/file-messages.ts";
 import { toDiagnostics } from "../../../src/kernel/messages/to-diagnostics.ts";
 import { inFile } from "../../../src/kernel/problems/in-file.ts";
 import { loadMerchants } from "../../../src/kernel/read/load-merchants.ts";
 import type { ReadResult } from "../../../src/kernel/read/load-sources.ts";
+import { locationOfAcross, resultsAcross } from "../../../src/kernel/rules/across-merchants.ts";
 import { diagnosticTable } from "../../../src/kernel/rules/every-rule.ts";
 import { judgeDeclared } from "../../../src/kernel/rules/judge-rules.ts";
 import { parse } from "../../../src/kernel/yaml/to-value.ts";
+import { desired, member } from "../../support/build.ts";
 import { cases, folder, NOW, run } from "./support/cases.ts";
 import { print } from "./support/print.ts";
 
@@ -76,6 +79,40 @@ test("a link that is not read is a warning without a place in a text", async () 
     FILE_MESSAGES,
   );
   await expect(print(diagnostics)).toMatchFileSnapshot(`${folder}large/link-not-read.out`);
+});
+
+test("rules across merchants are located in the project's file, whoever breaks them", async () => {
+  const text = "version: 1\nacross_merchants:\n  max_holders: { role_admin: 1 }\n";
+  const state = (merchant: string) =>
+    desired({
+      merchant,
+      members: [member(`${merchant}@example.com`, { roles: ["role_admin"] })],
+      projects: [
+        {
+          across: {
+            separate: [],
+            maxHolders: { role_admin: 1 },
+            checks: [],
+            origin: { file: "rolecall.yaml", path: ["across_merchants"] },
+          },
+        },
+      ],
+    });
+  const broken = resultsAcross([], ["MC1", "MC2"].map(state), NOW, "plan").flatMap(({ origin, broken }) =>
+    broken.map(({ refusal: { message, hint } }) => {
+      const location = locationOfAcross(origin);
+      return { code: "across-merchants", message, hint, location } as const;
+    }),
+  );
+  const diagnostics = describeProblems(new Map([["rolecall.yaml", text]]), [
+    ...broken,
+    {
+      code: "across-not-counted",
+      files: ["access/a.yaml"],
+      location: { at: "key", file: "rolecall.yaml", path: ["across_merchants"] },
+    },
+  ]);
+  await expect(print(diagnostics)).toMatchFileSnapshot(`${folder}large/across-merchants.out`);
 });
 
 test("every diagnostic that there is is shown by one of these files", () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { applyOverrides, judgeRun, parseOverride } from "../../../src/kernel/rules/overrides.ts";
+import { applyOverrides, parseOverride } from "../../../src/kernel/rules/overrides.ts";
 import { combinedGuards } from "../../../src/kernel/rules/settings/every-setting.ts";
 import { sensitiveIn } from "../../../src/kernel/rules/settings/sensitive.ts";
 import type {
@@ -16,6 +16,7 @@ import type { Plan } from "../../../src/model/plan.ts";
 import {
   desired,
   invited,
+  judgedRun,
   live,
   liveMember,
   liveRole,
@@ -202,7 +203,7 @@ describe("gains at a merchant", () => {
       const projects = [{ run: { maxGains: { sensitive: { count: 0 } } } }];
       const files = { guards: NO_GUARDS, members: [], projects };
       const run = [plan, { ...planOf(desired({ members: [] }), live()), merchant: "MC2" }];
-      expect(judgeRun(run.map((one) => ({ plan: one, files }))).flatMap(codes)).toEqual([]);
+      expect(judgedRun(run.map((one) => ({ plan: one, files }))).flatMap(codes)).toEqual([]);
     });
 
     test("who counts once beside the old membership, if a role of both is widened or loses a holder", () => {
@@ -231,7 +232,7 @@ describe("gains at a merchant", () => {
           planOf({ ...state, merchant, guards: { ...NO_GUARDS, maxGains: {} } }, { ...is, merchant }),
         );
         const files = { guards: NO_GUARDS, members: state.members ?? [] };
-        return judgeRun(plans.map((one) => ({ plan: one, files }))).flatMap(codes);
+        return judgedRun(plans.map((one) => ({ plan: one, files }))).flatMap(codes);
       };
       expect(run(20)).toEqual([]);
       expect(run(21)).toEqual(["run-gains", "run-gains"]);
@@ -316,7 +317,7 @@ test("a limit with reach counts who could newly give themselves a permission", (
 
 describe("gains and removals of a run", () => {
   const run = (plans: readonly Plan[], limits?: RunLimits) =>
-    judgeRun(
+    judgedRun(
       plans.map((plan) => ({
         plan,
         files: { guards: NO_GUARDS, members: [], ...(limits && { projects: [{ run: limits }] }) },
@@ -360,7 +361,7 @@ describe("gains and removals of a run", () => {
     expect(run(plans, { maxGains: { sensitive: { count: 360 } } })).toEqual(plans);
     // Of the limits of a branch and its base, the stricter counts, which of a count and a share depends on the members.
     const reviewed = (own: Amount, base?: Amount) =>
-      judgeRun(
+      judgedRun(
         plans.map((plan) => {
           const projects = [
             { run: { maxGains: { sensitive: own } } },
@@ -377,7 +378,7 @@ describe("gains and removals of a run", () => {
     expect(reviewed({ count: 359 }, { count: 20 })).toEqual(refusedBy("own"));
     expect(reviewed({ count: 360 }, { percent: 100 })).toEqual([]);
     // Merchants without managed members are exempt.
-    expect(judgeRun(plans.map((plan) => ({ plan, files: { guards: NO_GUARDS } }))).flatMap(codes)).toEqual(
+    expect(judgedRun(plans.map((plan) => ({ plan, files: { guards: NO_GUARDS } }))).flatMap(codes)).toEqual(
       [],
     );
     expect(run(judged)).toEqual(judged);
@@ -392,7 +393,7 @@ describe("gains and removals of a run", () => {
       judged[0]?.refusals.flatMap(({ override }) => (override?.startsWith("run") ? override : [])) ?? [];
     const overrides = [`${what}@${"0".repeat(12)}`];
     const again = (some: readonly Plan[]) =>
-      judgeRun(some.map((plan) => ({ plan, files: { guards: { ...NO_GUARDS, overrides }, members: [] } })));
+      judgedRun(some.map((plan) => ({ plan, files: { guards: { ...NO_GUARDS, overrides }, members: [] } })));
     expect(again(plans).flatMap(codes)).toEqual([]);
     expect(again(plans).map(({ overridden = [] }) => overridden.map(({ code }) => code))).toEqual(
       plans.map(() => ["max-gains", "run-gains"]),
@@ -414,7 +415,7 @@ describe("gains and removals of a run", () => {
 
   test("old addresses are not counted as removals, unless the new ones hold less", () => {
     const moved = (roles: readonly string[]) =>
-      judgeRun(
+      judgedRun(
         numbers(2).map((index) => {
           const address = (at: number, domain: string): string => `p${index}-${at}@${domain}.example`;
           const is = live(
@@ -529,7 +530,7 @@ test("no edit of a file that several merchants share gives more people a sensiti
     const guards = { ...NO_GUARDS, maxGains: {} };
     const made = chain.map((one, at) => edit({ ...one, is }, `MC${at}`, guards));
     const projects = most === undefined ? [] : [{ run: { maxGains: { sensitive: { count: most } } } }];
-    const judged = judgeRun(made.map(({ plan, files }) => ({ plan, files: { ...files, projects } })));
+    const judged = judgedRun(made.map(({ plan, files }) => ({ plan, files: { ...files, projects } })));
     // The same address at two merchants is one person.
     const gaining = new Set(made.flatMap((one) => one.gaining));
     const members = chain.reduce((sum, { held }) => sum + held.length, 0);

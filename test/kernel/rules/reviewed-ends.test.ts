@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { planDue } from "../../../src/kernel/plan/due.ts";
 import { withReviewedEnds } from "../../../src/kernel/read/reviewed-ends.ts";
-import { judgeRun } from "../../../src/kernel/rules/overrides.ts";
 import type { DesiredState } from "../../../src/model/desired.ts";
 import type { Refusal } from "../../../src/model/plan.ts";
 import {
   brief,
   desired,
   from,
+  judgedRun,
   leaver,
   live,
   liveMember,
@@ -206,7 +206,7 @@ test("the limit of a run counts dates as that of a merchant does", () => {
       const lived = { ...is, merchant, members: members as typeof is.members };
       return { plan: planOf(state, lived), files: state };
     });
-    return judgeRun(parts).map(({ refusals }) => refusals.map(({ code }) => code));
+    return judgedRun(parts).map(({ refusals }) => refusals.map(({ code }) => code));
   };
   const [refused, passed] = [["run-removals"], []];
   expect(run({ until: PAST })).toEqual([refused, refused, refused, refused]);

@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { runFingerprint } from "../../../src/kernel/diff/fingerprint.ts";
-import { judgeRun } from "../../../src/kernel/rules/overrides.ts";
 import type { EnforcedRules } from "../../../src/model/desired.ts";
 import type { Plan, Refusal } from "../../../src/model/plan.ts";
-import { desired, live, liveMember, member, NO_POLICIES, planOf } from "../../support/build.ts";
+import { desired, judgedRun, live, liveMember, member, NO_POLICIES, planOf } from "../../support/build.ts";
 
 const PEOPLE = ["a", "b", "c", "d", "e", "f"].map((name) => `${name}@example.com`);
 
@@ -23,7 +22,7 @@ function filesWith(overrides: readonly string[], enforced: readonly EnforcedRule
 const plans = ["MC1", "MC2", "MC3"].map(planFor);
 const run = runFingerprint(plans).slice(0, 12);
 const inRun = (some: readonly Plan[], ...texts: readonly string[]): readonly Plan[] =>
-  judgeRun(some.map((plan) => ({ plan, files: filesWith(texts) })));
+  judgedRun(some.map((plan) => ({ plan, files: filesWith(texts) })));
 const refusals = (some: readonly Plan[]): readonly (readonly string[])[] =>
   some.map((plan) => plan.refusals.map(({ code }) => code));
 
@@ -36,7 +35,7 @@ test("an override of the run counts at every merchant whose files have it", () =
     ["max-removals"],
     ["max-removals"],
   ]);
-  const one = judgeRun(
+  const one = judgedRun(
     plans.map((plan, at) => ({ plan, files: filesWith(at === 1 ? [`max-removals=5@${run}`] : []) })),
   );
   expect(refusals(one)).toEqual([["max-removals"], [], ["max-removals"]]);
@@ -60,7 +59,7 @@ describe("the rules that the project enforces", () => {
   });
   const ofRules = (overrides: readonly string[], enforced: readonly EnforcedRules[], by?: "base") =>
     refusals(
-      judgeRun(
+      judgedRun(
         plans.map((plan) => ({
           plan: {
             ...plan,
@@ -98,7 +97,7 @@ describe("the rules that the project enforces", () => {
       });
       return planOf({ ...want, merchant }, { ...is, merchant });
     });
-    const findings = judgeRun(
+    const findings = judgedRun(
       made.map((plan) => ({ plan, files: filesWith([text], [rulesWith("hq/policy.yaml", [])]) })),
     ).map((plan) => plan.findings.map(({ message }) => message));
     const message = `The override ${text} in the file has no effect: the rule is enforced, and can only be overridden in its own file.`;
@@ -122,7 +121,7 @@ describe("the rules that the project enforces", () => {
     expect(made.flatMap((plan) => plan.refusals.map(({ rules }) => rules))).toEqual(
       plans.map(() => "hq/policy.yaml"),
     );
-    const judged = judgeRun(made.map((plan) => ({ plan, files })));
+    const judged = judgedRun(made.map((plan) => ({ plan, files })));
     expect(refusals(judged)).toEqual([[], [], []]);
     expect(judged.flatMap(({ findings }) => findings.map(({ code }) => code))).toEqual([]);
   });

@@ -67,7 +67,7 @@ interface Seat {
   readonly plan: Plan;
   readonly planWithout: (leaveOut: ReadonlySet<string>) => Plan;
   readonly files: DesiredState;
-  readonly is: LiveState;
+  readonly live: LiveState;
 }
 
 /** A plan of which parts can be judged, as a session makes it. */
@@ -76,12 +76,12 @@ function seat(want: DesiredState, is: LiveState): Seat {
     { desired: want, live: is, service: "https://service.example", now: NOW, matches },
     planChanges,
   );
-  return { plan: parts(), planWithout: parts, files: want, is };
+  return { plan: parts(), planWithout: parts, files: want, live: is };
 }
 
 /** A plan as it is; what is left out changes nothing of it. */
 function fixed(plan: Plan): Seat {
-  return { plan, planWithout: () => plan, files: desired(), is: live() };
+  return { plan, planWithout: () => plan, files: desired(), live: live() };
 }
 
 /** Somebody with plans on the screen. */
@@ -109,7 +109,7 @@ function sit(
     permissionsOf: (merchant, id) => {
       const found = seats
         .find(({ plan }) => plan.merchant === merchant)
-        ?.is.roles.find((one) => one.id === id);
+        ?.live.roles.find((one) => one.id === id);
       return found?.permissions ?? null;
     },
     fileOf: ({ plan }) => `${plan.merchant.toLowerCase()}.yaml`,

@@ -1,0 +1,551 @@
+import { canonicalJson } from "../../lib/json-text.ts";
+import { memoized } from "../../lib/memoized.ts";
+import { isSlip, openSuggester } from "../../lib/suggest.ts";
+import { sortedSet } from "../../lib/text.ts";
+import type { DesiredState, Origin, ProjectSettings, RulesAcross } from "../../model/desired.ts";
+import { isLikeRoleId, type LiveState, predefinedRole } from "../../model/live.ts";
+import type { Finding, Plan, Refusal } from "../../model/plan.ts";
+import { addressOf, wholeScope } from "../diff/scope.ts";
+import { type FindingData, toFinding } from "../findings/findings.ts";
+import { list, refusalOfBase, sortRefusals, type Tense, toExistingViolation } from "../findings/refusals.ts";
+import type { FileLocation, LocatedProblem } from "../problems/problem.ts";
+import { addressesOfPerson } from "../values/person.ts";
+import {
+  type Access,
+  accessAfter,
+  accessBefore,
+  granting,
+  type PersonAccess,
+  splitByResource,
+} from "./access.ts";
+import { checkText, type Rules, type Violation } from "./checks.ts";
+import { byKey, isNoWorse, openDeclared, violationsIn } from "./judge-rules.ts";
+import { reaching } from "./reach.ts";
+import { currentNameIn } from "./renamed-roles.ts";
+import { NO_POLICIES } from "./settings/every-setting.ts";
+
+/** A plan with the states that it is made from. */
+export interface PlanInRun {
+  readonly plan: Plan;
+  readonly files: DesiredState;
+  readonly live: LiveState;
+}
+
+/** What a rule counts at each merchant: holders of a role, or people who have a permission or can reach it. */
+interface Counted {
+  readonly what: "role" | "permission" | "reach";
+  readonly name: string;
+}
+
+/** A rule across merchants, as a rule of a single access in which people hold what it counts. */
+interface RuleAcross {
+  readonly text: string;
+  readonly counted: readonly Counted[];
+  readonly rules: Rules;
+  readonly origin: Origin;
+}
+
+/** The rules of a project. */
+interface RuleSet {
+  readonly by: ProjectSettings["by"];
+  readonly file: string;
+  readonly rules: readonly RuleAcross[];
+  readonly holdsFor: (state: DesiredState) => boolean;
+}
+
+/** Returns the rules of the projects of merchants; those of a base branch only if they differ. */
+function ruleSetsOf(states: readonly DesiredState[]): readonly RuleSet[] {
+  const meaningOf = ({ separate, maxHolders, checks }: RulesAcross): string =>
+    canonicalJson([separate, maxHolders, checks.map(checkText)]);
+  const keyOf = ({ by, across }: ProjectSettings): string => canonicalJson([by, across]);
+  const projects = new Map(
+    states.flatMap((state) => (state.projects ?? []).map((project) => [keyOf(project), project] as const)),
+  );
+  const isOwn = new Set(
+    [...projects.values()].flatMap(({ by, across }) => (by || !across ? [] : meaningOf(across))),
+  );
+  return [...projects].flatMap(([key, { by, across }]): readonly RuleSet[] => {
+    if (across === undefined || (by && isOwn.has(meaningOf(across)))) return [];
+    const holdsFor = (state: DesiredState): boolean =>
+      (state.projects ?? []).some((project) => keyOf(project) === key);
+    return [{ by, file: across.origin.file, rules: rulesOf(across), holdsFor }];
+  });
+}
+
+function rulesOf({
+  separate,
+  maxHolders,
+  checks,
+  origin: { file, path },
+}: RulesAcross): readonly RuleAcross[] {
+  // What somebody can reach is found at each merchant.
+  const policies = { ...NO_POLICIES, escalation: { assign: [], edit: [], create: [] } };
+  const none: Rules = { policies, checks: [], members: [] };
+  const roles = (names: readonly string[]): readonly Counted[] =>
+    [...new Set(names)].map((name) => ({ what: "role", name }));
+  return [
+    ...separate.map((set, index) => ({
+      text: `separate: ${set.join(", ")}`,
+      counted: roles(set),
+      rules: { ...none, policies: { ...policies, separate: [set] } },
+      origin: { file, path: [...path, "separate", index] },
+    })),
+    ...Object.entries(maxHolders).map(([role, most]) => ({
+      text: `max_holders ${role}: ${most}`,
+      counted: roles([role]),
+      rules: { ...none, policies: { ...policies, maxHolders: { [role]: most } } },
+      origin: { file, path: [...path, "max_holders", role] },
+    })),
+    ...checks.map((check) => ({
+      text: checkText(check),
+      counted: [{ what: check.reach ? "reach" : "permission", name: check.can } as const],
+      rules: { ...none, checks: [check] },
+      origin: { file, path: [...check.origin.path, "at_most"] },
+    })),
+  ];
+}
+
+/** The accesses of a merchant: live, after its plan, and then without what is deferred. */
+type Phase = "before" | "after" | "settled";
+
+type AccessIn = (phase: Phase) => Access;
+
+/** A merchant whose people count. */
+interface Merchant {
+  readonly files: DesiredState;
+  readonly isPlanned: boolean;
+  /** Returns the keys of the people of whom a rule counts something. */
+  readonly people: (phase: Phase, counted: Counted) => ReadonlySet<string>;
+  /** Returns the permissions that its roles grant. */
+  readonly permissions: () => readonly string[];
+  /** Returns the roles of unknown permissions that somebody holds after the plan, by name. */
+  readonly unknownRoles: () => readonly string[];
+  /** Returns whether it has a role of a name. */
+  readonly hasRole: (name: string) => boolean;
+}
+
+/** Opens the merchants of a project; one without a plan counts as its files declare it. */
+function openMerchants(
+  planned: readonly PlanInRun[],
+  declared: readonly DesiredState[],
+  now: number,
+): readonly Merchant[] {
+  const codes = new Set(planned.map(({ plan }) => plan.merchant));
+  const unread = declared.filter(({ merchant }) => !codes.has(merchant));
+  const personOf = openPeople(planned, unread);
+  const accesses = planned.map(accessesOf);
+  // Files do not say what predefined roles grant; it is the same everywhere.
+  const predefined = accesses.flatMap((access) =>
+    [...access("before").roles].filter(([, { custom }]) => !custom),
+  );
+  return [
+    ...planned.map(({ plan, files }, index) =>
+      openMerchant(files, plan, accesses[index] as AccessIn, personOf),
+    ),
+    ...unread.map((files) => {
+      const { roles, ...declared } = openDeclared(files, now).access;
+      const access = { ...declared, roles: new Map([...predefined, ...roles]) };
+      return openMerchant(files, null, () => access, personOf);
+    }),
+  ];
+}
+
+function accessesOf({ plan, live }: PlanInRun): AccessIn {
+  const merged = { mergeReplacedRoles: true } as const;
+  const changes = splitByResource(plan.changes);
+  const before = accessBefore(wholeScope(live), changes, merged);
+  const after = accessAfter(before, changes, merged);
+  const waiting = splitByResource(plan.deferred.map(({ change }) => change));
+  const settled = accessAfter(after, waiting, merged);
+  return (phase) => ({ before, after, settled })[phase];
+}
+
+/**
+ * Returns a function that gives one key to all addresses of a person, current and previous ones. Two who are listed at one
+ * merchant stay two people.
+ */
+function openPeople(
+  planned: readonly PlanInRun[],
+  unread: readonly DesiredState[],
+): (address: string) => string {
+  const liveAddress = new Map(
+    planned.flatMap(({ plan, live }) =>
+      live.members.flatMap((member) => {
+        const address = addressOf(member)?.toLowerCase();
+        return address === undefined ? [] : [[`${plan.merchant} ${member.id}`, address] as const];
+      }),
+    ),
+  );
+  const entries = [...planned.map(({ files }) => files), ...unread].flatMap(({ merchant, members = [] }) =>
+    members.map((member) => ({ merchant, member })),
+  );
+  const listedAt = new Map<string, Set<string>>();
+  for (const { merchant, member } of entries) {
+    const address = member.email.toLowerCase();
+    listedAt.set(address, (listedAt.get(address) ?? new Set()).add(merchant));
+  }
+  const current = new Map<string, string>();
+  const keyOf = (address: string): string => {
+    let key = address;
+    for (let next = current.get(key); next !== undefined; next = current.get(key)) {
+      // Shortens the way for the next one who asks.
+      current.set(key, current.get(next) ?? next);
+      key = next;
+    }
+    return key;
+  };
+  for (const { merchant, member } of entries) {
+    const pinned = member.id === undefined ? undefined : liveAddress.get(`${merchant} ${member.id}`);
+    const [address = "", ...others] = addressesOfPerson(member);
+    const merchants = listedAt.get(address) ?? new Set();
+    for (const other of pinned === undefined ? others : [...others, pinned]) {
+      const areTwo = [...(listedAt.get(other) ?? [])].some((listed) => merchants.has(listed));
+      const [key, otherKey] = [keyOf(address), keyOf(other)];
+      if (key !== otherKey && !areTwo) current.set(otherKey, key);
+    }
+  }
+  return (address) => keyOf(address.toLowerCase());
+}
+
+/** Opens a merchant; somebody there without an address is nobody elsewhere. */
+function openMerchant(
+  files: DesiredState,
+  plan: Plan | null,
+  accessIn: AccessIn,
+  personOf: (address: string) => string,
+): Merchant {
+  const keyOf = ({ email, name }: PersonAccess): string =>
+    email === null ? `${files.merchant} ${name}` : personOf(email);
+  const judges = memoized((phase: Phase) => ({
+    granted: granting(accessIn(phase), () => true),
+    reach: reaching(accessIn(phase), files.policies.escalation),
+  }));
+  const holds = (phase: Phase, { what, name }: Counted): ((person: PersonAccess) => boolean) => {
+    const { roles } = accessIn(phase);
+    const { granted, reach } = judges(phase);
+    const isMeant = roleNamed(name, files);
+    // Files may grant a role without declaring it.
+    const isHeld = memoized((key: string) => isMeant(roles.get(key) ?? { id: key, name: key }));
+    switch (what) {
+      case "role":
+        return (person) => person.roles.some(isHeld);
+      case "permission":
+        return (person) => granted(person).permissions.has(name);
+      case "reach":
+        return (person) => reach(person).includes(name);
+      default:
+        return what satisfies never;
+    }
+  };
+  const people = memoized(
+    ([phase, counted]: readonly [Phase, Counted]): ReadonlySet<string> =>
+      new Set(accessIn(phase).people.filter(holds(phase, counted)).map(keyOf)),
+    JSON.stringify,
+  );
+  // Nobody loses anything by a plan that is refused.
+  const isKept = plan !== null && plan.refusals.length > 0;
+  const all = [accessIn("before"), accessIn("after")].flatMap(({ roles }) => [...roles.values()]);
+  return {
+    files,
+    isPlanned: plan !== null,
+    people: (phase, counted) =>
+      isKept
+        ? new Set([...people(["before", counted]), ...people([phase, counted])])
+        : people([phase, counted]),
+    permissions: () => all.flatMap(({ permissions }) => permissions ?? []),
+    unknownRoles: () => accessIn("after").people.flatMap((person) => judges("after").granted(person).unknown),
+    hasRole: (name) =>
+      all.some(roleNamed(name, files)) || (files.roles ?? []).some((role) => role.name === name),
+  };
+}
+
+/** Returns whether a role of a merchant is meant by a name or id: every role of that name, also before it is renamed. */
+function roleNamed(
+  name: string,
+  files: DesiredState,
+): (role: { readonly id: string | null; readonly name: string }) => boolean {
+  const { roles = [] } = files;
+  const now = currentNameIn(files, files)(name);
+  const declared = roles.find((role) => role.name === now);
+  const names = new Set([now, ...(declared?.previously ?? [])]);
+  const others = roles.filter((role) => role !== declared);
+  const otherNames = new Set(others.flatMap((role) => [role.name, role.id ?? role.name]));
+  return (role) =>
+    role.id === name ||
+    (declared?.id !== undefined && role.id === declared.id) ||
+    (names.has(role.name) && !otherNames.has(role.name) && !otherNames.has(role.id ?? role.name));
+}
+
+/** Joins what people hold of the things that a rule counts, at all merchants. */
+function joined({ counted }: RuleAcross, merchants: readonly Merchant[], phase: Phase): Access {
+  const held = new Map<string, string[]>();
+  for (const one of counted) {
+    for (const person of new Set(merchants.flatMap(({ people }) => [...people(phase, one)])))
+      held.set(person, [...(held.get(person) ?? []), one.name]);
+  }
+  const same = { status: "accepted", serviceAccount: false, ignored: false, mfa: null } as const;
+  return {
+    roles: new Map(
+      counted.map(({ what, name }) => [
+        name,
+        { id: null, name, permissions: what === "role" ? [] : [name], custom: false },
+      ]),
+    ),
+    removed: new Set(),
+    people: [...held].map(([name, roles]) => ({ ...same, id: name, name, email: name, roles })),
+  };
+}
+
+/** Returns what breaks a rule, at all merchants together. */
+function violationsOf(
+  { rules }: RuleAcross,
+  [access, settled]: readonly [access: Access, settled: Access],
+): readonly Violation[] {
+  return violationsIn(rules, { access, settled, find: (role) => role });
+}
+
+/** A merchant where people hold what a rule counts. */
+interface Holding {
+  readonly merchant: Merchant;
+  readonly counted: Counted;
+  readonly people: readonly string[];
+}
+
+function holdingsOf(
+  { subject, extent }: Violation,
+  { counted }: RuleAcross,
+  merchants: readonly Merchant[],
+  phases: readonly Phase[],
+): readonly Holding[] {
+  const broken = subject === null ? extent : [subject.id ?? ""];
+  return counted.flatMap((one) =>
+    merchants.flatMap((merchant) => {
+      const people = broken.filter((person) =>
+        phases.some((phase) => merchant.people(phase, one).has(person)),
+      );
+      return people.length === 0 ? [] : { merchant, counted: one, people };
+    }),
+  );
+}
+
+function codesOf(merchants: readonly Merchant[]): ReadonlySet<string> {
+  return new Set(merchants.map(({ files }) => files.merchant));
+}
+
+/** Words a violation: where the people hold what, and who can change the rule. */
+function refusalOf(
+  violation: Violation,
+  tense: Tense,
+  holdings: readonly Holding[],
+  { counted }: RuleAcross,
+  { file }: RuleSet,
+): Refusal {
+  const refusal = violation.refusal(tense);
+  const places = counted.flatMap(({ name }) => {
+    const codes = holdings.flatMap((one) => (one.counted.name === name ? one.merchant.files.merchant : []));
+    return codes.length === 0 ? [] : `${name} at ${list(sortedSet(codes))}`;
+  });
+  return {
+    ...refusal,
+    code: `across-${refusal.code.replace("check-", "")}`,
+    message: `${refusal.message} Counted across merchants: ${places.join("; ")}. Enforced by ${file}.`,
+    hint: `Change it at one of these merchants, or ask those who own ${file} to change across_merchants.`,
+    rules: file,
+  };
+}
+
+/** Opens the merchants that a set of rules holds for. */
+function merchantsUnder(
+  { holdsFor }: RuleSet,
+  run: readonly PlanInRun[],
+  declared: readonly DesiredState[],
+  now: number,
+): readonly Merchant[] {
+  return openMerchants(
+    run.filter(({ files }) => holdsFor(files)),
+    declared.filter(holdsFor),
+    now,
+  );
+}
+
+/** A rule across merchants, with what breaks it. */
+export interface ResultAcross {
+  readonly text: string;
+  readonly origin: Origin;
+  readonly broken: readonly {
+    readonly refusal: Refusal;
+    /** The merchants where the people hold what the rule counts. */
+    readonly of: ReadonlySet<string>;
+  }[];
+}
+
+/** Judges the access as it is by the rules across merchants; a merchant without a plan counts as declared. */
+export function resultsAcross(
+  run: readonly PlanInRun[],
+  declared: readonly DesiredState[],
+  now: number,
+  tense: Tense = "live",
+): readonly ResultAcross[] {
+  const sets = ruleSetsOf([...run.map(({ files }) => files), ...declared]).filter(({ by }) => !by);
+  return sets.flatMap((set) => {
+    const merchants = merchantsUnder(set, run, declared, now);
+    return set.rules.map((rule) => {
+      const access = joined(rule, merchants, "before");
+      const broken = violationsOf(rule, [access, access]).map((violation) => {
+        const holdings = holdingsOf(violation, rule, merchants, ["before"]);
+        const of = codesOf(holdings.map(({ merchant }) => merchant));
+        return { refusal: refusalOf(violation, tense, holdings, rule, set), of };
+      });
+      return { text: rule.text, origin: rule.origin, broken };
+    });
+  });
+}
+
+/** What a rule says of the plans of some merchants. */
+interface Said {
+  readonly refusal?: Refusal;
+  readonly finding?: Finding;
+  readonly of: ReadonlySet<string>;
+}
+
+/** Judges the plans of a run by the rules across merchants; the other merchants of the project count as declared. */
+export function judgeAcross(run: readonly PlanInRun[], declared: readonly DesiredState[]): readonly Plan[] {
+  const parts = run.map((part) => ({ ...part, plan: unjudged(part.plan) }));
+  const now = Math.max(...parts.map(({ plan }) => plan.reviewed.at));
+  const saidBy = (set: RuleSet): readonly Said[] => {
+    const merchants = merchantsUnder(set, parts, declared, now);
+    return set.rules.flatMap((rule) => [...judgeRule(rule, merchants, set), ...unknownTo(rule, merchants)]);
+  };
+  const sets = ruleSetsOf(parts.map(({ files }) => files));
+  const own = sets.filter(({ by }) => !by).flatMap(saidBy);
+  const keyOf = ({ code, name, check }: Refusal): string => JSON.stringify([code, name, check]);
+  const refused = new Set(own.flatMap(({ refusal }) => (refusal ? keyOf(refusal) : [])));
+  // What the project itself refuses as well is no loosening.
+  const byBase = sets
+    .filter(({ by }) => by)
+    .flatMap(saidBy)
+    .flatMap(({ refusal, of }): readonly Said[] =>
+      refusal === undefined || refused.has(keyOf(refusal)) ? [] : [{ refusal: refusalOfBase(refusal), of }],
+    );
+  const said = [...own, ...byBase];
+  return parts.map(({ plan }) => {
+    const ofPlan = said.filter(({ of }) => of.has(plan.merchant));
+    if (ofPlan.length === 0) return plan;
+    const findings = ofPlan.flatMap(({ finding }) => finding ?? []);
+    const isKnown = ({ code, name }: Finding): boolean =>
+      plan.findings.some((finding) => finding.code === code && finding.name === name);
+    return {
+      ...plan,
+      refusals: sortRefusals([...plan.refusals, ...ofPlan.flatMap(({ refusal }) => refusal ?? [])]),
+      findings: [...plan.findings, ...findings.filter((finding) => !isKnown(finding))],
+    };
+  });
+}
+
+/** Returns whether a rule across merchants says something. */
+export function isAcross({ code }: Pick<Refusal | Finding, "code">): boolean {
+  return code.startsWith("across-");
+}
+
+/** Returns a plan without what an earlier judgement has said. */
+function unjudged(plan: Plan): Plan {
+  const { refusals, findings } = plan;
+  if (!refusals.some(isAcross) && !findings.some(isAcross)) return plan;
+  return {
+    ...plan,
+    refusals: refusals.filter((refusal) => !isAcross(refusal)),
+    findings: findings.filter((finding) => !isAcross(finding)),
+  };
+}
+
+/** Refuses what plans make worse, at the merchants where people gain it; warns of what exists. */
+function judgeRule(rule: RuleAcross, merchants: readonly Merchant[], set: RuleSet): readonly Said[] {
+  const [before, after, settled] = (["before", "after", "settled"] as const).map((phase) =>
+    joined(rule, merchants, phase),
+  ) as [Access, Access, Access];
+  const old = byKey(violationsOf(rule, [before, before]));
+  // Deferred changes are judged as well: the rules hold while they wait, and after everything has happened.
+  const now = byKey([...violationsOf(rule, [after, settled]), ...violationsOf(rule, [settled, settled])]);
+  return [...now].flatMap(([key, violation]): readonly Said[] => {
+    const holdings = holdingsOf(violation, rule, merchants, ["after", "settled"]);
+    const planned = holdings.filter(({ merchant }) => merchant.isPlanned);
+    const former = old.get(key);
+    if (former !== undefined && isNoWorse(violation, former)) {
+      const refusal = refusalOf(
+        violation,
+        isNoWorse(former, violation) ? "live" : "plan",
+        holdings,
+        rule,
+        set,
+      );
+      const finding = { ...toExistingViolation(refusal), rules: set.file };
+      return [{ finding, of: codesOf(planned.map(({ merchant }) => merchant)) }];
+    }
+    const bringing = planned.filter(({ merchant, counted, people }) =>
+      people.some((person) => !merchant.people("before", counted).has(person)),
+    );
+    const refusal = refusalOf(violation, "plan", holdings, rule, set);
+    return [{ refusal, of: codesOf(bringing.map(({ merchant }) => merchant)) }];
+  });
+}
+
+/** Returns the location of a rule across merchants. */
+export function locationOfAcross({ file, path }: Origin): FileLocation {
+  return { at: path.at(-2) === "max_holders" ? "key" : "value", file, path };
+}
+
+/** Reports a role that no merchant has, a mistyped permission, and held roles whose permissions are unknown. */
+function unknownTo({ counted }: RuleAcross, merchants: readonly Merchant[]): readonly Said[] {
+  const of = codesOf(merchants.filter(({ isPlanned }) => isPlanned));
+  const said = (data: FindingData): Said => ({ finding: toFinding(data), of });
+  const granted = new Set(merchants.flatMap((merchant) => merchant.permissions()));
+  return counted.flatMap(({ what, name }): readonly Said[] => {
+    if (what === "role") {
+      const isKnown = isLikeRoleId(name) || merchants.some((merchant) => merchant.hasRole(name));
+      const data = { code: "rule-role-unknown", name, near: null, shared: false, removed: null } as const;
+      return isKnown ? [] : [said(data)];
+    }
+    const near = granted.has(name) ? undefined : [...granted].sort().find((other) => isSlip(name, other));
+    const roles = sortedSet(merchants.flatMap((merchant) => merchant.unknownRoles()));
+    return [
+      ...(near === undefined ? [] : [said({ code: "rule-permission-unknown", name, near })]),
+      ...roles.map((role) => said({ code: "check-unknown", name: role, permission: name })),
+    ];
+  });
+}
+
+/** Returns the roles in rules of a project's file that none of its merchants can have. */
+export function unknownAcross(states: readonly DesiredState[]): readonly LocatedProblem[] {
+  const isOpen = states.some(({ roles, sync }) => roles === undefined || sync.roles === "additive");
+  const suggest = openSuggester(states.flatMap(({ roles = [] }) => roles.map(({ name }) => name)));
+  return ruleSetsOf(states).flatMap(({ by, rules }) =>
+    (by ? [] : rules).flatMap(({ counted, origin }) =>
+      counted.flatMap(({ what, name: role }): readonly LocatedProblem[] => {
+        const isKnown = states.some(({ roles = [] }) =>
+          roles.some(({ name, previously = [] }) => name === role || previously.includes(role)),
+        );
+        if (what !== "role" || isLikeRoleId(role) || isKnown) return [];
+        const near = suggest(role) ?? predefinedRole(role);
+        const location = locationOfAcross(origin);
+        if (!isOpen) return [{ code: "unknown-role", role, near, location }];
+        return near === null ? [] : [{ code: "unknown-shared-role", role, near, open: true, location }];
+      }),
+    ),
+  );
+}
+
+/** Returns where the rule across merchants behind a refusal or finding is; `null` if it is by another rule. */
+export function originAcross(
+  { code, name, check, rules }: Pick<Refusal | Finding, "code" | "name" | "check" | "rules">,
+  { projects = [] }: DesiredState,
+): Origin | null {
+  const across = projects
+    .flatMap((project) => project.across ?? [])
+    .find(({ origin }) => origin.file === rules);
+  if (across === undefined || !isAcross({ code })) return null;
+  const { origin, checks } = across;
+  const checked = check && checks.find((one) => checkText(one) === check);
+  if (checked) return { ...checked.origin, path: [...checked.origin.path, "at_most"] };
+  const path = code === "across-separate" ? ["separate"] : ["max_holders", name ?? ""];
+  return { ...origin, path: [...origin.path, ...path] };
+}

@@ -1,0 +1,176 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { judgeRun, loadMerchants, openService, planMerchant } from "../../src/index.ts";
+import { openShop, type Shop } from "../support/shop.ts";
+
+const SEED = `merchants:
+  - code: MCA
+    roles: [{ id: role_a, name: Approver, permissions: [refunds_create] }]
+    members:
+      - { email: owner@example.com, roles: [role_owner] }
+      - { email: ada@example.com, roles: [Approver] }
+  - code: MCB
+    roles: [{ id: role_p, name: Payer, permissions: [payouts_edit] }]
+    members:
+      - { email: owner@example.com, roles: [role_owner] }
+      - { email: bob@example.com, roles: [Payer] }
+keys:
+  - { key: sk_test_sandbox, owner: owner@example.com }
+`;
+
+const PROJECT = `version: 1
+across_merchants:
+  separate: [[Approver, Payer]]
+`;
+
+const fileOf = (merchant: string, role: string, people: readonly string[]): string =>
+  `version: 1
+merchant: ${merchant}
+roles:
+  - ${role}
+members:
+  - { email: owner@example.com, roles: [role_owner] }
+${people.map((entry) => `  - { ${entry} }\n`).join("")}`;
+const fileA = (...people: readonly string[]): string =>
+  fileOf("MCA", "{ name: Approver, permissions: [refunds_create] }", people);
+const fileB = (...people: readonly string[]): string =>
+  fileOf("MCB", "{ name: Payer, permissions: [payouts_edit] }", people);
+
+const APPROVER = "email: ada@example.com, roles: [Approver]";
+const PAYER = "email: bob@example.com, roles: [Payer]";
+const BOTH = "email: ada.new@example.com, previously: ada@example.com, roles: [Payer]";
+const TOGETHER =
+  'ada.new@example.com would hold "Approver" and "Payer" together. Counted across merchants: Approver at MCA; Payer at MCB. Enforced by rolecall.yaml.';
+
+const spaced = (text: string): string => text.replaceAll(/\s+/g, " ");
+
+let shop: Shop;
+
+beforeEach(async () => {
+  shop = await openShop(SEED);
+  await mkdir(join(shop.folder, "access"));
+  await shop.write("rolecall.yaml", PROJECT);
+  await shop.write("access/a.yaml", fileA(APPROVER));
+  await shop.write("access/b.yaml", fileB(PAYER));
+});
+
+afterEach(() => shop.stop());
+
+test("what is in order is planned and applied as without rules across merchants", async () => {
+  await shop.write("access/b.yaml", fileB(PAYER, "email: cy@example.com, roles: [Payer]"));
+  const plan = await shop.run(["plan"]);
+  expect([plan.code, plan.stderr]).toEqual([0, ""]);
+  expect((await shop.run(["apply", "--yes"])).code).toBe(0);
+  expect((await shop.run(["check"])).stdout).toContain("3 merchants: 1 policy or check holds");
+});
+
+describe("somebody who gets a role at one merchant that must not be held with one at another", () => {
+  beforeEach(() => shop.write("access/b.yaml", fileB(PAYER, BOTH)));
+
+  test("is refused by the files", async () => {
+    for (const paths of [[], ["access/b.yaml"], ["access/b.yaml", "-m", "MCB"]]) {
+      const { code, stdout } = await shop.run(["validate", ...paths]);
+      expect(code).toBe(3);
+      expect(spaced(stdout)).toContain(`rolecall.yaml:3:14: error: ${TOGETHER} [across-merchants]`);
+    }
+  });
+
+  test("is refused in a plan of all merchants, and of the one that gives it", async () => {
+    for (const which of [[], ["access/b.yaml"], ["-m", "MCB"]]) {
+      const { code, stdout } = await shop.run(["plan", ...which]);
+      expect(code).toBe(3);
+      expect(spaced(stdout)).toContain(`across-separate: ${TOGETHER} written at rolecall.yaml:3:13`);
+    }
+    // The other merchant gives nothing.
+    const other = await shop.run(["plan", "-m", "MCA", "--format", "json"]);
+    expect(JSON.parse(other.stdout).plans[0].refusals).toEqual([]);
+  });
+
+  test("is not applied, and no override is offered", async () => {
+    expect((await shop.run(["apply", "--yes"])).code).toBe(3);
+    expect((await shop.run(["apply", "--yes", "access/b.yaml"])).code).toBe(3);
+    const plan = await shop.run(["plan"]);
+    expect(plan.stdout).not.toContain("--allow");
+    expect(await shop.writes()).toEqual([]);
+  });
+
+  test("is refused by the library", async () => {
+    const { merchants, project } = await loadMerchants("access/b.yaml", { cwd: shop.folder });
+    expect(project.map(({ merchant }) => merchant)).toEqual(["MCB", "MCA"]);
+    const service = openService({ cwd: shop.folder, env: shop.sandbox.env });
+    try {
+      const planned = await Promise.all(merchants.map((merchant) => planMerchant(service, merchant)));
+      const run = planned.map(({ plan, desired: files, live }) => ({ plan, files, live }));
+      expect(judgeRun(run, project).flatMap(({ refusals }) => refusals)).toMatchObject([
+        { rule: "policy", code: "across-separate", name: "ada.new@example.com", override: null },
+      ]);
+    } finally {
+      await service.close();
+    }
+  });
+
+  test("is found by drift once it is live, and every plan that leaves it so warns", async () => {
+    await shop.write("rolecall.yaml", "version: 1\n");
+    expect((await shop.run(["apply", "--yes"])).code).toBe(0);
+    await shop.write("rolecall.yaml", PROJECT);
+    const drift = await shop.run(["drift"]);
+    expect(drift.code).toBe(2);
+    const live = TOGETHER.replace("would hold", "holds");
+    expect(spaced(drift.stdout)).toContain(live);
+    const checked = await shop.run(["check", "--live", "access/b.yaml"]);
+    expect(checked.code).toBe(3);
+    expect(spaced(checked.stdout)).toContain(`separate: Approver, Payer (rolecall.yaml:3) ${live}`);
+    const plan = JSON.parse((await shop.run(["plan", "--format", "json"])).stdout);
+    expect(plan.plans.flatMap((one: { refusals: unknown }) => one.refusals)).toEqual([]);
+    expect(plan.plans[1].findings).toMatchObject([
+      { code: "across-separate", severity: "warning", rules: "rolecall.yaml" },
+    ]);
+  });
+});
+
+test("limits count everybody once, who can reach a permission as well", async () => {
+  const rules = (most: number): string => `version: 1
+across_merchants:
+  max_holders: { role_owner: ${most} }
+  checks:
+    - { can: payouts_edit, at_most: ${most}, reach: true }
+`;
+  await shop.write("rolecall.yaml", rules(1));
+  // The owner of both merchants is one person.
+  const { stdout } = await shop.run(["check", "--live"]);
+  expect(spaced(stdout)).toContain("1 of 2 policies and checks is broken");
+  expect(spaced(stdout)).toContain(
+    "2 members can reach payouts_edit (bob@example.com, owner@example.com); a check allows at most 1. Counted across merchants: payouts_edit at MCA, MCB.",
+  );
+  await shop.write("rolecall.yaml", rules(2));
+  expect((await shop.run(["check", "--live"])).code).toBe(0);
+});
+
+test("a mistake in a rule is an error at its line", async () => {
+  await shop.write(
+    "rolecall.yaml",
+    "version: 1\nacross_merchants:\n  max_holders: { Payr: 2 }\n  separate: [[Payer]]\n  checks: [{ can: x, only: [] }]\n",
+  );
+  const wrong = (await shop.run(["validate"])).stdout;
+  expect(wrong.match(/^rolecall.*$/gm)).toEqual([
+    'rolecall.yaml:4:14: error: A set under "separate" needs at least two roles. [too-few-roles]',
+    'rolecall.yaml:5:12: error: An entry of "checks" needs "at_most". [missing-key]',
+    'rolecall.yaml:5:22: error: An entry of "checks" has no key "only". [unknown-key]',
+  ]);
+  await shop.write("rolecall.yaml", "version: 1\nacross_merchants:\n  max_holders: { Payr: 2 }\n");
+  const unknown = await shop.run(["validate", "access/a.yaml"]);
+  expect(unknown.code).toBe(1);
+  expect(unknown.stdout).toContain('rolecall.yaml:3:18: error: No role is called "Payr". [unknown-role]');
+  expect(unknown.stdout).toContain('Did you mean "Payer"?');
+});
+
+test("a merchant whose file has errors is not counted, which a warning says", async () => {
+  await shop.write("access/a.yaml", "version: 1\nmerchant: MCA\nrolls: []\n");
+  await shop.write("access/b.yaml", fileB(PAYER, BOTH));
+  const { code, stdout } = await shop.run(["validate", "access/b.yaml"]);
+  expect(code).toBe(0);
+  expect(stdout).toContain(
+    "rolecall.yaml:2:1: warning: These rules do not count the merchants of access/a.yaml, which have errors.",
+  );
+});

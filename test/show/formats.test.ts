@@ -97,3 +97,18 @@ describe("programs read a name as a name", () => {
     expect(plansJson([plan])).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
   });
 });
+
+test("problems of one rule in a shared file are told once, and the others counted", () => {
+  const problems = ["ada", "bob", "cy"].map((name, index) => ({
+    severity: "error" as const,
+    code: "check-at-most",
+    file: "shared.yaml",
+    span: { line: 3, column: 5, endLine: 3, endColumn: 6 },
+    message: `${name}@example.com and ${index + 3} others have refunds_create.`,
+  }));
+  const text = renderDiagnostics(problems, PLAIN);
+  expect(text).toContain("The same line has 2 more errors: rolecall validate --format json lists them.");
+  expect(text.match(/check-at-most/g)).toHaveLength(1);
+  expect(text).toContain("\n3 errors\n");
+  expect(renderDiagnostics(problems.slice(1), PLAIN).match(/check-at-most/g)).toHaveLength(2);
+});

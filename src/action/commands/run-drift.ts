@@ -206,7 +206,7 @@ function verdictOf(
   if (differences + broken + failures.length === 0) return passed("clean");
   const parts = [
     counted(differences, "difference"),
-    ...(broken > 0 ? [`${counted(broken, "rule")} broken by live access`] : []),
+    ...(broken > 0 ? [`${counted(broken, "violation")} of rules`] : []),
     ...(failures.length > 0 ? [`${counted(failures.length, "merchant")} not as reviewed`] : []),
   ];
   return inputs.failOn === "error"

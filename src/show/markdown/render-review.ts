@@ -60,7 +60,7 @@ function verdictOf(input: ReviewInput, fleet: FleetView): string {
   const errors = views.reduce((sum, view) => sum + view.errors.length, 0) + unplanned.length + fileErrors;
   const refusals = views.reduce((sum, view) => sum + view.refusals.length, 0);
   const worries = worriesOf(input);
-  const sums = input.command === "drift" ? addSums(input.views.map((view) => view.sums)) : null;
+  const sums = input.command === "drift" ? addSums(input.views) : null;
   const changes = changesOf(counts);
   const merchants = counted(views.length + unplanned.length, "merchant");
   const said = ((): readonly [mark: string, words: string] => {

@@ -5,6 +5,7 @@ import { PLAIN } from "../style.ts";
 import { groupUnread, renderFailure } from "../text/failure-text.ts";
 import { dateLines, type LaterView } from "../view/date-lines.ts";
 import type { DriftView } from "../view/drift-view.ts";
+import { brokenRules } from "../view/drift-view.ts";
 import { groupEqual, MIN_SHARED } from "../view/equal-changes.ts";
 import { equalGroups, fleetRiskTitle, messageAt, riskText } from "../view/equal-text.ts";
 import { countReasons, type FleetRisk, type FleetView, MIN_FLEET } from "../view/fleet-view.ts";
@@ -86,11 +87,10 @@ function problems({ views, unplanned }: ReviewInput, fleet: FleetView): readonly
 }
 
 function refusals({ command }: ReviewInput, fleet: FleetView): readonly RiskBlock[] {
-  const reasons = countReasons(fleet);
   const what =
     command === "drift"
-      ? `Live access breaks ${counted(reasons, "rule")}`
-      : `An apply would be refused, for ${counted(reasons, "reason")}`;
+      ? `Live access breaks ${counted(brokenRules(fleet.views), "rule")}`
+      : `An apply would be refused, for ${counted(countReasons(fleet), "reason")}`;
   const merchants = fleet.views.filter((view) => view.refusals.length > 0).length;
   const where = fleet.refusals.length > 0 ? `, at ${counted(merchants, "merchant")}` : "";
   return block(`⛔ ${what}${where}`, refusalItems(fleet));

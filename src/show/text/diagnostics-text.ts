@@ -1,5 +1,5 @@
 import { oneLine } from "../../lib/escape.ts";
-import { cellWidth, counted, grouped } from "../../lib/text.ts";
+import { cellWidth, counted, groupByKey, grouped } from "../../lib/text.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { Style } from "../style.ts";
 import { wrapOnTerminal } from "./wrap.ts";
@@ -15,20 +15,21 @@ export function renderDiagnostics(diagnostics: readonly Diagnostic[], style: Sty
 /** Distinct from the first in nothing but the location and the person; without others if they are shown by themselves. */
 type EqualDiagnostics = readonly [first: Diagnostic, ...others: Diagnostic[]];
 
-/** Joins the diagnostics that differ only in their locations and in whom they name, if there are enough of them. */
+/**
+ * Joins the diagnostics that differ only in their locations and in whom they name, or that are about one rule of a file
+ * that many include, if there are enough of them.
+ */
 function joinEqual(diagnostics: readonly Diagnostic[]): readonly EqualDiagnostics[] {
-  const kinds = new Map<string, [Diagnostic, ...Diagnostic[]]>();
-  for (const diagnostic of diagnostics) {
-    const kind = kindOfDiagnostic(diagnostic);
-    const equal = kinds.get(kind);
-    if (equal) equal.push(diagnostic);
-    else kinds.set(kind, [diagnostic]);
-  }
-  return diagnostics.flatMap((diagnostic): readonly EqualDiagnostics[] => {
-    const equal = kinds.get(kindOfDiagnostic(diagnostic));
-    if (equal === undefined || equal.length < JOINED_FROM) return [[diagnostic]];
-    return equal[0] === diagnostic ? [equal] : [];
-  });
+  const equal = groupByKey(diagnostics, kindOfDiagnostic).flatMap((group): readonly EqualDiagnostics[] =>
+    group.length < JOINED_FROM ? group.map((diagnostic) => [diagnostic]) : [group],
+  );
+  const sorted = new Map(diagnostics.map((diagnostic, index) => [diagnostic, index]));
+  return groupByKey(equal, ([diagnostic]) => `${diagnostic.code} ${placeOf(diagnostic)}`)
+    .flatMap((groups): readonly EqualDiagnostics[] => {
+      const [first, ...others] = groups;
+      return groups.length < JOINED_FROM ? groups : [[...first, ...others.flat()]];
+    })
+    .toSorted(([a], [b]) => (sorted.get(a) ?? 0) - (sorted.get(b) ?? 0));
 }
 
 const JOINED_FROM = 3;
@@ -51,7 +52,19 @@ function renderDiagnostic([diagnostic, ...repetitions]: EqualDiagnostics, style:
   const text = `${paint(severity)}: ${oneLine(message)} ${style.dim(`[${code}]`)}`;
   const lines = [...wrapOnTerminal(text, style, `${style.bold(placeOf(diagnostic))}: `, "  ")];
   if (frame !== undefined) lines.push(...frameLines(frame, style).map((line) => `  ${style.dim(line)}`));
-  if (repetitions.length > 0) lines.push(...wrapOnTerminal(alsoIn(repetitions), style, "  ", "    "));
+  const place = placeOf(diagnostic);
+  const elsewhere = repetitions.filter((repetition) => placeOf(repetition) !== place);
+  const here = repetitions.length - elsewhere.length;
+  if (elsewhere.length > 0) lines.push(...wrapOnTerminal(alsoIn(elsewhere), style, "  ", "    "));
+  if (here > 0)
+    lines.push(
+      ...wrapOnTerminal(
+        `The same line has ${counted(here, `more ${severity}`)}: rolecall validate --format json lists them.`,
+        style,
+        "  ",
+        "    ",
+      ),
+    );
   if (hint !== undefined)
     lines.push(...wrapOnTerminal(oneLine(hint), style, `  ${style.cyan("→")} `, "    "));
   return `${lines.join("\n")}\n`;

@@ -48,7 +48,7 @@ function renderDriftTotal(views: readonly DriftView[], style: Style): readonly s
   const drifted = views.filter(({ sums }) => differencesIn(sums) > 0).length;
   const broken = views.filter(({ sums }) => sums.violations > 0).map(({ merchant }) => merchant);
   const errors = views.some((view) => view.errors.length > 0);
-  const text = knownDriftText(addSums(views.map(({ sums }) => sums)), errors, "no drift");
+  const text = knownDriftText(addSums(views), errors, "no drift");
   return [
     ...hangingLines(
       `${text}.`,

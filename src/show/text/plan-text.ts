@@ -229,7 +229,7 @@ const MAX_SHOWN = 1000;
 
 /** Formats the refusals of a plan, or the violations by live access. */
 export function renderRefusals(refusals: readonly RefusalView[], style: Style): readonly string[] {
-  return cutToMost(refusals, (refusal) => renderRefusal(refusal, style), "    ", style);
+  return cutToMost(joinSame(refusals), (refusal) => renderRefusal(refusal, style), "    ", style);
 }
 
 /** Formats the first of many items. */

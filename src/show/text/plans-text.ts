@@ -75,7 +75,7 @@ function renderPlansIn(views: readonly PlanView[], style: Style, verbosity: Verb
   const isFleet = views.length >= MIN_FLEET;
   if (verbosity === "verbose") {
     const table = isFleet ? renderTable(fleet, PLANS.heads, style, Number.POSITIVE_INFINITY) : [];
-    return renderEach(views, views, style, verbosity, table);
+    return renderEach(fleet.views, fleet.views, style, verbosity, table);
   }
   if (isFleet) return shortest((share) => renderFleet(fleet, PLANS, style, verbosity, share));
   const isLong = fleet.own.reduce((sum, { view }) => sum + rowsIn(view.groups), 0) > LONG;

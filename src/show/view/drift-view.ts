@@ -48,8 +48,9 @@ export function driftView(drift: Drift, placeOf?: PlaceOf): DriftView {
       .filter(({ drifted }) => drifted.cause === cause)
       .map(({ change, drifted }) => rowOfDrift(change, drifted)),
   }));
+  const view = planView({ ...plan, refusals: violations }, placeOf);
   return {
-    ...planView({ ...plan, refusals: violations }, placeOf),
+    ...view,
     impact,
     risks: driftRisks(drift),
     origin: changes.some(({ cause, event }) => cause === "unknown" && isMade(event))
@@ -57,7 +58,7 @@ export function driftView(drift: Drift, placeOf?: PlaceOf): DriftView {
       : "outside-git",
     groups: groups.filter(({ rows }) => rows.length > 0),
     passwords: [],
-    sums: driftSums(drift),
+    sums: { ...driftSums(drift), violations: brokenRules([view]) },
   };
 }
 
@@ -96,7 +97,7 @@ function isMade(event: DriftEvent | null): boolean {
   return event !== null && event !== "missing";
 }
 
-function driftSums({ changes, violations }: Drift): DriftSums {
+function driftSums({ changes }: Drift): Omit<DriftSums, "violations"> {
   const outside = (event: DriftEvent): number =>
     changes.filter((change) => change.cause === "outside-git" && change.event === event).length;
   return {
@@ -106,13 +107,12 @@ function driftSums({ changes, violations }: Drift): DriftSums {
     notApplied: changes.filter(({ cause }) => cause === "not-applied").length,
     due: changes.filter(({ cause }) => cause === "due").length,
     unknown: changes.filter((change) => change.cause === "unknown" && isMade(change.event)).length,
-    violations: violations.length,
   };
 }
 
-/** Adds up the sums of several merchants. */
-export function addSums(drifts: readonly DriftSums[]): DriftSums {
-  const sum = (key: keyof DriftSums): number => drifts.reduce((total, drift) => total + drift[key], 0);
+/** Adds up the sums of several merchants; a rule that they share is one. */
+export function addSums(views: readonly DriftView[]): DriftSums {
+  const sum = (key: keyof DriftSums): number => views.reduce((total, { sums }) => total + sums[key], 0);
   return {
     added: sum("added"),
     changed: sum("changed"),
@@ -120,8 +120,18 @@ export function addSums(drifts: readonly DriftSums[]): DriftSums {
     notApplied: sum("notApplied"),
     due: sum("due"),
     unknown: sum("unknown"),
-    violations: sum("violations"),
+    violations: brokenRules(views),
   };
+}
+
+/** Counts the rules that live access breaks, each once however many people break it. */
+export function brokenRules(views: readonly Pick<PlanView, "merchant" | "refusals">[]): number {
+  const rules = views.flatMap(({ merchant, refusals }) =>
+    refusals.map(({ code, place, message }) =>
+      place === null ? `${merchant} ${message}` : `${code} ${place}`,
+    ),
+  );
+  return new Set(rules).size;
 }
 
 /** Returns the number of differences, without broken rules. */

@@ -17,6 +17,7 @@ import {
   type DeferredView,
   type FindingView,
   type GroupView,
+  inReportOrder,
   joinSame,
   overrideCommand,
   overridesLine,
@@ -100,7 +101,7 @@ export interface MerchantRow {
   /** Members who gain or lose permissions. */
   readonly people: number;
   readonly risks: number;
-  readonly outcome: "problems" | "refused" | "";
+  readonly outcome: "problems" | "refused" | "breaks rules" | "";
 }
 
 /** The run whose plans are shown. */
@@ -115,7 +116,7 @@ export function fleetView<View extends PlanView>(
   plans: readonly View[],
   { run, command = "apply" }: RunOf = {},
 ): FleetView<View> {
-  const views = inOrder(plans);
+  const views = inOrder(plans).map(inReportOrder);
   const shares = views.length >= MIN_FLEET;
   const rows = shareRows(views, shares);
   const share = <Item>(
@@ -184,10 +185,10 @@ export function fleetView<View extends PlanView>(
     risks: fleetRisks(views),
     groups: rows.shared,
     deferred: deferred.shared.map((group) => joinedDeferred(group, views)),
-    refusals: refusals.shared.map(wholeMessage),
-    overridden: overridden.shared.map(wholeMessage),
-    errors: errors.shared.map(wholeMessage),
-    warnings: warnings.shared.map(wholeMessage),
+    refusals: refusals.shared.map((group) => wholeMessage(group, views)),
+    overridden: overridden.shared.map((group) => wholeMessage(group, views)),
+    errors: errors.shared.map((group) => wholeMessage(group, views)),
+    warnings: warnings.shared.map((group) => wholeMessage(group, views)),
     overrides: runOverrides(refusals.shared, run, command),
     passwords: [...new Set(views.flatMap(({ passwords }) => passwords))].sort(byCodeUnit),
     own: shares ? ownViews.filter(({ view }) => hasOwn(view)) : ownViews,
@@ -235,14 +236,13 @@ function joinedDeferred(
   return { ...item, equal };
 }
 
-function namedRefusal({ rule, code, name, message, hint }: RefusalView): {
+function namedRefusal({ rule, code, name, message, hint, place }: RefusalView): {
   readonly name: string;
   readonly key: string;
 } {
-  return {
-    name: name ?? "",
-    key: JSON.stringify([rule, code, patternOf(message, name), patternOf(hint, name)]),
-  };
+  // A rule of a shared file is one, whoever breaks it.
+  const what = place === null ? [patternOf(message, name), patternOf(hint, name)] : [place];
+  return { name: name ?? "", key: JSON.stringify([rule, code, ...what]) };
 }
 
 function namedFinding({ code, severity, resource, name, message, hint }: FindingView): {
@@ -260,11 +260,20 @@ function patternOf(text: string, name: string | null): readonly (readonly string
   return (name === null || name === "" ? [text] : text.split(name)).map((part) => part.split(NUMBERS));
 }
 
-/** Words a group of messages: numbers that differ are given as a range. */
-function wholeMessage<Item extends RefusalView | FindingView>(group: Equal<Item>): Equal<Item> {
+/** Words a group of messages: numbers that differ are given as a range; of other messages, the first is an example. */
+function wholeMessage<Item extends RefusalView | FindingView>(
+  group: Equal<Item>,
+  views: readonly PlanView[],
+): Equal<Item> {
   const { item, all, names } = group;
   const places = new Set(all.map(({ item: one }) => one.place));
   const place = places.size === 1 ? item.place : null;
+  const patterns = all.map(({ item: one }) => JSON.stringify(patternOf(one.message, one.name)));
+  if (new Set(patterns).size > 1) {
+    const merchant = views[all[0]?.at ?? 0]?.merchant ?? "";
+    const message = `for example, at ${merchant}: ${item.message}`;
+    return { ...group, names: names.slice(0, 1), item: { ...item, message, place } };
+  }
   if (names.length > 1) return { ...group, item: { ...item, place } };
   const numbers = all.map(({ item: { message } }) => (message.match(NUMBERS) ?? []).map(Number));
   let index = -1;
@@ -404,6 +413,7 @@ function merchantRows(views: readonly (PlanView | DriftView)[]): readonly Mercha
     const { create, update, replace, delete: remove } = view.counts;
     const { errors, refusals, deferred, impact, risks } = view;
     if (changesOf(view.counts) + errors.length + refusals.length + deferred.length === 0) return [];
+    const refused = "sums" in view ? "breaks rules" : "refused";
     return [
       {
         merchants: [view.merchant],
@@ -411,7 +421,7 @@ function merchantRows(views: readonly (PlanView | DriftView)[]): readonly Mercha
         deferred: deferred.length,
         people: impact.members.length,
         risks: risks.reduce((sum, { items }) => sum + items.length, 0),
-        outcome: errors.length > 0 ? "problems" : refusals.length > 0 ? "refused" : "",
+        outcome: errors.length > 0 ? "problems" : refusals.length > 0 ? refused : "",
       },
     ];
   });
@@ -431,7 +441,8 @@ function driftNumbers({
 }
 
 function severity({ outcome, risks }: MerchantRow): number {
-  return outcome === "problems" ? 0 : outcome === "refused" ? 1 : risks > 0 ? 2 : 3;
+  if (outcome === "") return risks > 0 ? 2 : 3;
+  return outcome === "problems" ? 0 : 1;
 }
 
 function joinRows(rows: readonly MerchantRow[]): readonly MerchantRow[] {

@@ -1,8 +1,9 @@
 import { isStanding } from "../../kernel/findings/finding-table.ts";
 import { isFileOverride } from "../../kernel/rules/settings/every-setting.ts";
-import { counted, groupByKey, grouped, shellWord } from "../../lib/text.ts";
+import { counted, groupByKey, grouped, shellWord, sortNaturally } from "../../lib/text.ts";
 import type { Change, Counts, Finding, Impact, Plan, Refusal } from "../../model/plan.ts";
 import { type RowView, rowOf } from "./change-view.ts";
+import { namesText } from "./names-text.ts";
 import { type ChangeOrigin, isRisk, type RiskView, risksOf } from "./risk-view.ts";
 
 /** The changes of one resource, in the order of the plan. */
@@ -20,6 +21,7 @@ export interface DeferredView extends RowView {
 export interface RefusalView {
   readonly rule: Refusal["rule"];
   readonly code: string;
+  readonly resource: Refusal["resource"];
   /** The role or member that it is about; `null` if it is about none. */
   readonly name: string | null;
   readonly message: string;
@@ -92,12 +94,13 @@ export function planView(
   });
   const fingerprint = plan.fingerprint.slice(0, FINGERPRINT_SHOWN);
   const refusalView = (refusal: Refusal): RefusalView => {
-    const { rule, code, name, message, hint, override: overrideOf } = refusal;
+    const { rule, code, resource, name, message, hint, override: overrideOf } = refusal;
     // An apply does not know the rules of a base branch, so only the file can override them.
     const override =
       overrideOf === null || refusal.by === "base" ? null : overrideCommand(command, overrideOf, fingerprint);
     const inFile = isOwn(refusal);
-    return { rule, code, name, message, hint, overrideOf, override, inFile, place: placeOf(plan, refusal) };
+    const place = placeOf(plan, refusal);
+    return { rule, code, resource, name, message, hint, overrideOf, override, inFile, place };
   };
   const refusals = plan.refusals.filter((refusal) => !overridden.includes(refusal));
   const inFile = plan.overridden ?? [];
@@ -131,6 +134,17 @@ export function planView(
     passwords: [...new Set(plan.changes.flatMap(passwordOf))].sort(),
   };
 }
+
+/** Returns a view with the changes of each group in the order of a report: removals first, then by name. */
+export function inReportOrder<View extends PlanView>(view: View): View {
+  const groups = view.groups.map(({ title, rows }) => ({
+    title,
+    rows: sortNaturally(rows, ({ name }) => name).toSorted((a, b) => KIND_ORDER[a.kind] - KIND_ORDER[b.kind]),
+  }));
+  return { ...view, groups };
+}
+
+const KIND_ORDER: Readonly<Record<Change["kind"], number>> = { delete: 0, replace: 1, update: 2, create: 3 };
 
 /** Returns the roles and members that a plan changes, or whose holders and access it changes. */
 function namesTouchedBy({ changes, deferred, impact }: Plan): ReadonlySet<string> {
@@ -236,12 +250,20 @@ const MANY = 3;
 
 const NAMES_SHOWN = 10;
 
+/** A finding or refusal. */
+type Said = Pick<FindingView, "code" | "message" | "hint"> &
+  Partial<Pick<FindingView, "severity" | "place"> & Pick<RefusalView, "override">> & {
+    readonly resource: RefusalView["resource"];
+    readonly name: string | null;
+  };
+
 /**
- * Combines findings with the same message about several roles or members into the first, which names the others.
+ * Combines findings, or refusals, with the same message about several roles or members into the first, which names the
+ * others.
  */
-export function joinSame<Found extends Finding>(findings: readonly Found[]): readonly Found[] {
-  if (findings.length < MANY) return findings;
-  return groupByKey(findings, whatItSays).flatMap((group) => (group.length < MANY ? group : joined(group)));
+export function joinSame<Found extends Said>(found: readonly Found[]): readonly Found[] {
+  if (found.length < MANY) return found;
+  return groupByKey(found, whatItSays).flatMap((group) => (group.length < MANY ? group : joined(group)));
 }
 
 /** The findings about somebody's two addresses, which many may have when a domain changes. */
@@ -251,19 +273,23 @@ const CHANGED_ADDRESS_CODES: ReadonlySet<string> = new Set([
   "member-same-user",
 ]);
 
-/** Returns a key of a finding without its subject's name. */
-function whatItSays({ code, severity, resource, name, message, hint }: Finding): string {
+/** Returns a key of a finding or refusal without its subject's name. */
+function whatItSays({ code, severity, resource, name, message, hint, override, place }: Said): string {
   const unnamed = (text: string): readonly string[] =>
-    text.split(CHANGED_ADDRESS_CODES.has(code) ? /[^\s"]+@[^\s"]*[^\s".,:]/ : name);
-  return JSON.stringify([code, severity, resource, unnamed(message), hint === null ? null : unnamed(hint)]);
+    text.split(CHANGED_ADDRESS_CODES.has(code) ? /[^\s"]+@[^\s"]*[^\s".,:]/ : name || /$/);
+  const texts = [unnamed(message), hint === null ? null : unnamed(hint)];
+  return JSON.stringify([code, severity, resource, override, place, texts]);
 }
 
-function joined<Found extends Finding>([first, ...otherFindings]: readonly Found[]): readonly Found[] {
+function joined<Found extends Said>([first, ...others]: readonly Found[]): readonly Found[] {
   if (first === undefined) return [];
-  const names = otherFindings.map(({ name }) => name);
-  const more = names.length - NAMES_SHOWN;
-  const listed = names.slice(0, NAMES_SHOWN).join(", ") + (more > 0 ? ` and ${grouped(more)} more` : "");
-  const same = `This also applies to ${counted(names.length, `other ${first.resource}`)}: ${listed}.`;
+  const names = others.flatMap(({ name }) => name ?? []);
+  if (names.length < others.length) return [first];
+  const listed = namesText(
+    sortNaturally(names, (name) => name),
+    NAMES_SHOWN,
+  );
+  const same = `This also applies to ${counted(names.length, `other ${first.resource ?? "one"}`)}: ${listed}.`;
   return [{ ...first, message: `${first.message} ${same}` }];
 }
 

@@ -3,7 +3,7 @@ import { driftOf } from "../../../src/ask/report/detect-drift.ts";
 import { PLAIN } from "../../../src/show/style.ts";
 import { renderDrifts } from "../../../src/show/text/drift-text.ts";
 import { driftView } from "../../../src/show/view/drift-view.ts";
-import { desired, live, liveMember, liveRole, planOf, role } from "../../support/build.ts";
+import { desired, live, liveMember, liveRole, NO_POLICIES, planOf, role } from "../../support/build.ts";
 
 test("does not claim that there is no drift if an error prevents the comparison", () => {
   const is = live([liveRole("role_1", "Cashier")]);
@@ -47,4 +47,37 @@ test("does not claim a gain from outside git if it is unknown which side changed
   expect(textOf(null)).toContain(
     "! 1 member gained sensitive permissions (outside git, or not applied yet)\n",
   );
+});
+
+/** The drift of shops where nobody listed has an address of a domain that a shared file requires. */
+function strangers(shops: readonly string[], people: number) {
+  return shops.map((merchant) => {
+    const emails = Array.from(
+      { length: people },
+      (_, index) => `p${index}@${merchant.toLowerCase()}.example`,
+    );
+    const is = live(
+      [],
+      emails.map((email) => liveMember(`mem_${email}`, email)),
+    );
+    const want = desired({ merchant, policies: { ...NO_POLICIES, emailDomains: ["shop.example"] } });
+    const drift = driftOf({ desired: want, live: is }, planOf(want, is), { file: () => 0, live: () => 0 });
+    expect(drift.violations).toHaveLength(people);
+    return driftView(drift, () => "shared.yaml:3:5");
+  });
+}
+
+test("a rule is counted and told once, however many people break it", () => {
+  const [view] = strangers(["MC1"], 12);
+  const text = renderDrifts(view === undefined ? [] : [view], PLAIN);
+  expect(text.match(/policy email-domains/g)).toHaveLength(1);
+  expect(text.replaceAll(/\s+/g, " ")).toContain("This also applies to 11 other members: p1@mc1.example,");
+  expect(text).toContain("Drift: live access breaks 1 rule.");
+});
+
+test("a rule of a shared file is counted and told once, at however many merchants", () => {
+  const text = renderDrifts(strangers(["MC1", "MC2", "MC3", "MC4", "MC5"], 2), PLAIN);
+  expect(text.match(/policy email-domains/g)).toHaveLength(1);
+  expect(text).toContain("5 merchants: live access breaks 1 rule.");
+  expect(text).toMatch(/MC1 .*breaks rules$/m);
 });

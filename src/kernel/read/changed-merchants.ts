@@ -102,17 +102,10 @@ function patternsMeaning({ roles, members, ...rest }: IgnorePatterns): unknown {
   return [asSet(roles), asSet(members)];
 }
 
-function checkMeaning(check: Check): unknown {
-  switch (check.kind) {
-    case "only":
-      return [check.kind, check.can, asSet(check.only)];
-    case "at-most":
-      return [check.kind, check.can, check.atMost];
-    case "cannot":
-      return [check.kind, check.member, asSet(check.cannot)];
-    default:
-      return check satisfies never;
-  }
+/** The lists of a check are sets. */
+function checkMeaning({ origin: _origin, ...check }: Check): unknown {
+  const meaningOf = (value: unknown): unknown => (Array.isArray(value) ? asSet(value) : value);
+  return Object.fromEntries(Object.entries(check).map(([key, value]) => [key, meaningOf(value)]));
 }
 
 function roleMeaning({ origin: _origin, adjusted: _adjusted, ...role }: DesiredRole): unknown {

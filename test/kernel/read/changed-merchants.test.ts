@@ -72,6 +72,7 @@ describe("merchants whose resolved state is another one", () => {
   test.each<readonly [what: string, from: string, to: string]>([
     ["environment", "environment: test", "environment: live"],
     ["a leaver", "eve@", "eva@"],
+    ["what a check counts", "at_most: 5 }", "at_most: 5, reach: true }"],
     ["the beginning of a membership", "from: 2026-12-31", "from: 2027-01-01"],
     ["the beginning of a role", "from: 2026-12-24", "from: 2026-12-25"],
     ["the beginning of a suspension", "2027-02-01", "2027-02-02"],

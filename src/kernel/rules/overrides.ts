@@ -202,6 +202,12 @@ function covers(given: string, needed: string): boolean {
   return code === other.code && kind.limit?.boundTo === "count" && Number(value) >= Number(other.value);
 }
 
+/** Returns overrides without those that another of them is for as well. */
+export function neededOverrides(whats: readonly string[]): readonly string[] {
+  const distinct = [...new Set(whats)];
+  return distinct.filter((what) => !distinct.some((other) => other !== what && covers(other, what)));
+}
+
 /** Returns what people gain, of the value of an override for people. */
 function nameOf(value: string): string {
   return value.slice(0, value.lastIndexOf(":"));

@@ -1,3 +1,4 @@
+import { neededOverrides } from "../../kernel/rules/overrides.ts";
 import { byCodeUnit, groupByKey } from "../../lib/text.ts";
 import type { Impact, MemberImpact } from "../../model/plan.ts";
 import type { DriftSums, DriftView } from "./drift-view.ts";
@@ -391,12 +392,7 @@ function runOverrides(
     override === null ? [] : (overrideOf ?? []),
   );
   if (run === undefined || whats.length === 0) return { commands: [], line: null };
-  const removals = whats.flatMap((what) => /^max-removals=(\d+)$/.exec(what)?.[1] ?? []).map(Number);
-  const needed = [
-    // One for a count is for every smaller one, too.
-    ...(removals.length > 0 ? [`max-removals=${Math.max(...removals)}`] : []),
-    ...new Set(whats.filter((what) => !/^max-removals=\d+$/.test(what))),
-  ];
+  const needed = neededOverrides(whats);
   return {
     commands: needed.map((what) => overrideCommand(command, what, run)),
     // Enforced rules are overridden in their own files.

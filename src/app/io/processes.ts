@@ -82,3 +82,11 @@ const THIS_MACHINE: Processes = {
     }
   },
 };
+
+/** The variables by which git takes another repository or index than that of a folder; hooks have them. */
+const REPOSITORY: readonly string[] = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR"];
+
+/** Returns the environment in which git finds a folder's own repository. */
+export function withoutRepository(): Readonly<Record<string, string | undefined>> {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !REPOSITORY.includes(name)));
+}

@@ -10,7 +10,7 @@ import { parseJournal } from "../../runs/journal-file.ts";
 import { netEffects } from "../../runs/net-effects.ts";
 import type { LostInvitation } from "../../show/text/runs-text.ts";
 import type { Io } from "../io/io.ts";
-import { isAlive, OWN_UID } from "../io/processes.ts";
+import { isAlive, OWN_UID, withoutRepository } from "../io/processes.ts";
 import { runsFolder } from "./runs-folder.ts";
 
 const run = promisify(execFile);
@@ -121,6 +121,7 @@ async function trackedIn(folder: string): Promise<ReadonlySet<string> | "unknown
   try {
     const { stdout } = await run("git", ["ls-files", "-z", "--", "."], {
       cwd: folder,
+      env: withoutRepository(),
       maxBuffer: MAX_BYTES,
     });
     return new Set(stdout.split("\0"));

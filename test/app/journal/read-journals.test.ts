@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { journalFiles, listRuns, readRun } from "../../../src/app/journal/read-journals.ts";
 
 test("runs are regular files: a FIFO or a folder of that name is skipped", async () => {
@@ -47,6 +47,22 @@ test("a journal that git tracks is not read", async () => {
     });
   });
 });
+
+test.each(["GIT_DIR", "GIT_INDEX_FILE"])(
+  "a journal that git tracks is not read where %s is set",
+  async (name) => {
+    await withJournal(async (cwd, path) => {
+      execFileSync("git", ["add", "--force", path], { cwd });
+      execFileSync("git", ["init", "--quiet", join(cwd, "other")]);
+      vi.stubEnv(name, join(cwd, name === "GIT_DIR" ? "other/.git" : "other/index"));
+      try {
+        expect(await listRuns(cwd)).toMatchObject([{ tracked: "yes" }]);
+      } finally {
+        vi.unstubAllEnvs();
+      }
+    });
+  },
+);
 
 test("a journal in a repository that git cannot read is not read", async () => {
   await withJournal(async (cwd) => {

@@ -363,7 +363,7 @@ export function judgeChanges(
     refusals: sortRefusals([
       ...besidesEnforced(refusals, byEnforced),
       ...enforced.flatMap((ruleSet) =>
-        ruleSet.refusals.map((refusal) => refusalOfEnforced(ruleSet.origin, refusal)),
+        ruleSet.refusals.map((refusal) => refusalOfEnforced(ruleSet.origin, refusal, byFile)),
       ),
     ]),
     ...(allOverridden.length > 0 && { overridden: sortRefusals(allOverridden) }),

@@ -73,9 +73,23 @@ function withCurrentNames(check: Check, nameOf: (role: string) => string): Check
   return { ...check, only: [...new Set(holders)] };
 }
 
-/** Returns a refusal as one by enforced rules. */
-export function refusalOfEnforced({ files: [file], by }: EnforcedRules, refusal: Refusal): Refusal {
-  return { ...refusal, message: ofRules(refusal.message, file, by), rules: file, ...(by && { by }) };
+/** Returns a refusal as one by enforced rules, whose file may override it if it is of a plan. */
+export function refusalOfEnforced(
+  { files: [file], by }: EnforcedRules,
+  refusal: Refusal,
+  isOfPlan = false,
+): Refusal {
+  const inGit =
+    isOfPlan && by === undefined && refusal.override !== null
+      ? ` In git, only overrides under guards in ${file} count.`
+      : "";
+  return {
+    ...refusal,
+    message: ofRules(refusal.message, file, by),
+    hint: `${refusal.hint}${inGit}`,
+    rules: file,
+    ...(by && { by }),
+  };
 }
 
 /** Returns an existing violation as one of enforced rules. */

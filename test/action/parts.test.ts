@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { annotate, type RunnerLog, safeSink } from "../../src/action/context/action-log.ts";
 import { passwordsIn, readInputs, secretsIn } from "../../src/action/context/inputs.ts";
+import { appliedBody } from "../../src/action/github/comment-body.ts";
 import {
   firstSeenLine,
   firstSeenOf,
@@ -295,4 +296,12 @@ test("a summary is never longer than GitHub takes, in whatever script the names 
   expect(Buffer.byteLength(text)).toBeLessThanOrEqual(1024 * 1024);
   expect(text).toContain("Left out to keep this short");
   expect(text.trimEnd().endsWith("**On merge** …")).toBe(true);
+});
+
+test("a comment that gets too long keeps whole blocks of the reviewed plan, and counts the others", () => {
+  const fence = "```text\na\n\nb\n```";
+  const fold = `<details><summary>All</summary>\n\n${"x".repeat(5_000)}\n\n</details>`;
+  const before = `<!-- c -->\n${["## Plan", "", fence, fold, "Last."].join("\n\n")}`;
+  const body = appliedBody("<!-- c -->", () => "Applied.", before, 3_000);
+  expect(body).toContain(`\n\n## Plan\n\n${fence}\n\nLast.\n\n1 part left out to keep this short.\n\n`);
 });

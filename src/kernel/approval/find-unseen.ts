@@ -222,7 +222,7 @@ function blamer(
       (role) => from.includes(role) && grants(granting, role) && !grants(other, role),
     );
     const unseen = [
-      ...(ownChange !== undefined && (moved.length > 0 || effect === "reach") ? [ownChange] : []),
+      ...(ownChange !== undefined && effect === "reach" ? [ownChange] : []),
       ...changed.flatMap(ofRole),
     ];
     const held = [...new Set([...had, ...has])].flatMap(ofRole);

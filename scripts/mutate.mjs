@@ -39,7 +39,7 @@ const inCopy = (path) => join(copy, path);
 const read = (path) => readFileSync(inCopy(path), "utf8");
 
 /** The seconds that each stage of tests takes. Most mutants meet only the first, with the nearest and quickest tests. */
-const STAGES = [8, 30, 60, Number.POSITIVE_INFINITY];
+const STAGES = [2, 8, 60, Number.POSITIVE_INFINITY];
 
 try {
   await main();
@@ -222,7 +222,7 @@ async function vitest(args, limit) {
 
 function line({ path, start, original, replacement }) {
   const before = read(path).slice(0, start).split("\n");
-  const change = `${original} → ${replacement || "(nothing)"}`.replaceAll(/\s+/g, " ");
+  const change = `${original.trim()} → ${replacement.trim() || "(nothing)"}`.replaceAll(/\s+/g, " ");
   return `${path}:${before.length}:${before.at(-1).length + 1} ${change}`;
 }
 

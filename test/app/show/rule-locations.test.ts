@@ -35,7 +35,7 @@ checks:
   - { can: sell, at_most: 0 }
 `,
   "rules.yaml": `version: 1
-guards: { protect: { roles: [Old] } }
+guards: { protect: { roles: [Old] }, max_gains: { sell: 0 } }
 policies:
   forbid_permissions: [sell]
 `,
@@ -45,6 +45,7 @@ test("each refusal has the location of its rule, also in an included file", asyn
   const is = live([liveRole("role_1", "Old")]);
   const { plan, placeOf } = await plansOf(FILES, is);
   expect(plan.refusals.map((refusal) => [refusal.code, placeOf(plan, refusal)])).toEqual([
+    ["max-gains", "rules.yaml:2:49"],
     ["protect", "rules.yaml:2:20"],
     ["forbid-permissions", "rules.yaml:4:23"],
     ["check-at-most", "shop.yaml:8:5"],

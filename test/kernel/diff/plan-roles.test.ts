@@ -356,6 +356,11 @@ test("a removal and a creation with the same permissions, or the same holders, a
     live([liveRole("role_1", "Old")], [liveMember("mem_1", "ada@example.com", { roles: ["role_1"] })]),
   );
   expect(briefFindings(sameHolders)).toEqual(["warning role-likely-renamed New"]);
+  const oneLess = planOf(
+    desired({ roles: [role("New", { permissions: ["a", "c"] })] }),
+    live([liveRole("role_1", "Old", { permissions })]),
+  );
+  expect(briefFindings(oneLess)).toEqual([]);
 });
 
 test.each([

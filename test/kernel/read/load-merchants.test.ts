@@ -609,6 +609,21 @@ members: [{ email: a@example.com, roles: [role_admin, Boss] }]
     });
   });
 
+  test.each([
+    ["is replaced by the new one if all merchants agree", "Shift Lead", [["Lead", "Shift Lead"]]],
+    ["stays if the merchants gave the role different names", "Head", []],
+  ])("in a shared file %s", async (_, name, expected) => {
+    const { previousNames } = await load(
+      {
+        "a.yaml": "merchant: A\ninclude: [shared.yaml]\nroles: [{ name: Shift Lead, previously: Lead }]\n",
+        "b.yaml": `merchant: B\ninclude: [shared.yaml]\nroles: [{ name: ${name}, previously: Lead }]\n`,
+        "shared.yaml": "policies: { require_mfa: [Lead] }\n",
+      },
+      ["a.yaml", "b.yaml"],
+    );
+    expect(previousNames.map((previous) => [previous.role, previous.name])).toEqual(expected);
+  });
+
   test("means another role as soon as that one is declared", async () => {
     const { diagnostics, merchants } = await load({
       "a.yaml": `merchant: A

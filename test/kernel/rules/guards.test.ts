@@ -374,6 +374,30 @@ test("a replaced role that loses a permission counts as a removal, as one that i
   expect(refused(["a"])).toEqual([expect.stringContaining("max-removals")]);
 });
 
+test("who gets the successor of a replaced role, and another role, loses nothing", () => {
+  const is = live(
+    [
+      liveRole("role_1", "Cashier", { permissions: ["a"], metadata: { team: "a" } }),
+      liveRole("role_2", "Clerk"),
+    ],
+    [liveMember("mem_1", "ada@example.com", { roles: ["role_1"] })],
+  );
+  const refused = (...roles: readonly string[]) =>
+    briefRefusals(
+      planOf(
+        desired({
+          sync: { ...SYNC, replaceRoles: true },
+          guards: { ...NO_GUARDS, maxRemovals: { count: 0 } },
+          roles: [role("Cashier", { permissions: ["a"], metadata: {} }), role("Clerk")],
+          members: [member("ada@example.com", { roles })],
+        }),
+        is,
+      ),
+    );
+  expect(refused("Cashier", "Clerk")).toEqual([]);
+  expect(refused("Clerk")).toEqual(["guard max-removals"]);
+});
+
 test("a role that nobody holds, though the file asks for holders, is told of as well", () => {
   const is = live(
     [OWNER, liveRole("role_1", "Boss"), liveRole("role_2", "Cashier")],

@@ -58,6 +58,15 @@ describe("access that a date has ended", () => {
     expect(refusal?.hint).toContain('"rolecall apply --only due"');
   });
 
+  test("has ended at the very moment of its end", () => {
+    const [refusal] = refusalsOf(
+      files({ until: { text: "2026-06-15T12:00:00Z", ends: NOW } }),
+      files({ until: FAR }),
+    );
+    expect(refusal?.message).toContain("6 of 21 members would be removed or lose something; the limit");
+    expect(refusal?.hint).toContain('"rolecall apply --only due"');
+  });
+
   test("is no removal if the earlier files have the date, whether or not the entry stays", () => {
     expect(refusalsOf(files({ until: PAST }), files({ until: PAST }))).toEqual([]);
     const ended = { roles: [{ role: "Cashier", until: PAST }] };

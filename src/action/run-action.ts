@@ -12,11 +12,11 @@ import {
   runScope,
 } from "./context/action-context.ts";
 import { ActionError } from "./context/action-error.ts";
-import { type RunnerLog, safeSink } from "./context/action-log.ts";
+import { convertedLog, type RunnerLog, safeSink } from "./context/action-log.ts";
 import { type EventContext, eventContext } from "./context/event-context.ts";
 import { type Github, GithubError } from "./context/github-api.ts";
 import { type Inputs, passwordsIn, type RunnerEnv, readInputs, secretsIn } from "./context/inputs.ts";
-import { maskText } from "./review/annotations.ts";
+import { maskAddresses } from "./review/annotations.ts";
 
 /** The toolkit's functions that the action uses. */
 interface Runner extends RunnerLog {
@@ -38,20 +38,20 @@ export async function runAction(
   const secrets = secretsIn(env);
   // First of all, so that no log can contain a secret.
   [...secrets, ...passwordsIn(env)].forEach(runner.setSecret);
-  let mask = (text: string): string => text;
+  let mask = <T>(value: T): T => value;
   const result = await ended(async () => {
     const inputs = readInputs(env);
     const eventText = await readFile(env["GITHUB_EVENT_PATH"] ?? "", "utf8").catch(() => "{}");
     const event = eventContext(env, eventText);
-    if (inputs.maskAddresses === "on") mask = maskText;
-    const sink = safeSink(runner);
-    const out = { ...sink, write: (text: string) => sink.write(mask(text)) };
+    if (inputs.maskAddresses === "on") mask = maskAddresses;
+    const log = convertedLog(runner, (text) => mask(text));
+    const out = safeSink(log);
     const context: OfflineContext = {
       inputs,
       event,
       scope: runScope(inputs, env["ROLECALL_BASE_URL"]),
       io: { ...io, env: ownVariables(env), cwd: event.workspace, stdout: out, stderr: out },
-      log: runner,
+      log,
       secrets,
       maskSecret: (secret) => runner.setSecret(secret),
       appendSummary: (markdown) => appendSummary(markdown, env),
@@ -64,9 +64,9 @@ export async function runAction(
     return runCommand(context, async (run) => {
       const github = await connect(inputs, event, io, runner);
       const masked = await isMasked(inputs, event, github, runner);
-      if (masked) mask = maskText;
+      if (masked) mask = maskAddresses;
       const { withRepository } = await import("./context/open-repository.ts");
-      const use = (repository: GitRepository) => run({ ...context, ...repository, github, masked });
+      const use = (repository: GitRepository) => run({ ...context, ...repository, github, mask });
       return withRepository(context, use, openGit);
     });
   }, runner);
@@ -101,12 +101,9 @@ async function ended(run: () => Promise<ActionResult>, runner: Runner): Promise<
     return await run();
   } catch (error) {
     if (error instanceof ActionError) {
-      const { reason, message, hint } = error;
-      return failed(
-        reason === "refused" || reason === "not-approved" ? "refused" : "failed",
-        reason,
-        [message, ...(hint === null ? [] : [hint])].join(" "),
-      );
+      const { reason } = error;
+      const word = reason === "refused" || reason === "not-approved" ? "refused" : "failed";
+      return failed(word, reason, error.lines().join(" "));
     }
     if (error instanceof GithubError) return failed("failed", "github", `GitHub's API: ${error.message}`);
     const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);

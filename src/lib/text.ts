@@ -8,6 +8,12 @@ export function listText(texts: readonly string[], last: "and" | "or" = "and"): 
   return texts.length < 2 ? texts.join("") : `${texts.slice(0, -1).join(", ")} ${last} ${texts.at(-1)}`;
 }
 
+/** Returns the first texts, and one that counts the others. */
+export function firstOf(texts: readonly string[], max: number, noun: string): readonly string[] {
+  const more = texts.length - max;
+  return more > 0 ? [...texts.slice(0, max), `and ${counted(more, `more ${noun}`)}`] : texts;
+}
+
 /** Formats a number as "9,980"; `toLocaleString` would take a third of a short run's time to load. */
 export function grouped(count: number): string {
   return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");

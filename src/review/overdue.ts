@@ -1,6 +1,6 @@
 import type { Seal } from "../kernel/approval/seal.ts";
 import { type UpcomingDate, upcomingDates } from "../kernel/plan/upcoming-dates.ts";
-import { counted, listText } from "../lib/text.ts";
+import { counted, firstOf } from "../lib/text.ts";
 import type { DesiredState } from "../model/desired.ts";
 import type { MerchantState } from "./merchant-state.ts";
 
@@ -40,7 +40,7 @@ export function overdueLines(
     ? `the last nightly run was ${agoText(now - nightly)}`
     : "no nightly run was found";
   const merchants = [...new Set(unknown.map(({ merchant }) => merchant))];
-  const named = merchants.length > MAX_NAMED ? counted(merchants.length, "merchant") : listText(merchants);
+  const named = firstOf(merchants, MAX_NAMED, "merchant").join(", ");
   return [
     ...(live.length === 0
       ? []

@@ -50,6 +50,7 @@ describe.each(Object.keys(CHAINS) as ChainName[])("the organisation %s", (name) 
       const planAt = (now: number): Plan => planOf(state, now);
       return {
         session: { state },
+        desired: state,
         live: liveOf(state),
         plan: planAt(TODAY),
         planAt,

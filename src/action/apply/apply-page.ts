@@ -9,7 +9,6 @@ import { type PlaceOf, planView } from "../../show/view/plan-view.ts";
 import type { ActionContext, ActionResult, ResultWord } from "../context/action-context.ts";
 import type { FailureReason } from "../context/action-error.ts";
 import { findComment } from "../github/pull-comment.ts";
-import { maskAddresses, maskText } from "../review/annotations.ts";
 import { aboutCommit, type ReviewPage, renderReviewPage } from "../review/publish-plan.ts";
 
 /** The outcome of an apply. */
@@ -155,14 +154,18 @@ const STATUS_WORDS = {
 const MAX_DONE = 10;
 
 /** Returns a table of the outcomes, with what is left to do first; empty if there is nothing to tell apart. */
-function outcomeTable({ outcomes, notes = [] }: ApplyReport, size: number, masked: boolean): string {
+function outcomeTable(
+  { outcomes, notes = [] }: ApplyReport,
+  size: number,
+  mask: ActionContext["mask"],
+): string {
   const openOutcomes = outcomes.filter(isOpen);
   if (outcomes.length < 2 && openOutcomes.length === 0) return "";
   const done = outcomes.filter((outcome) => !isOpen(outcome));
   const rows = [...openOutcomes, ...(done.length > MAX_DONE ? [] : done)].map(
     ({ merchant, status, reasons }) => {
       const other = reasons.filter((reason) => !notes.includes(`${merchant}: ${reason}`));
-      const why = other.map((reason) => inlineCode(masked ? maskText(reason) : reason));
+      const why = other.map((reason) => inlineCode(mask(reason)));
       if (other.length < reasons.length) why.push("see below");
       return `| ${inlineCode(merchant)} | ${STATUS_WORDS[status]} | ${why.join(", ")} |`;
     },
@@ -214,14 +217,11 @@ export async function reportApply(
 
 /** Returns a function that renders the outcome of an apply within a size. */
 function applyPage(context: ActionContext, report: ApplyReport): (size: number) => string {
-  const { event, inputs, scope, masked } = context;
-  const shownPlans = (plans: readonly Plan[]): readonly Plan[] => (masked ? plans.map(maskAddresses) : plans);
-  const plans = shownPlans(
-    report.plans.filter(({ changes, findings }) => changes.length + findings.length > 0),
-  );
-  const rest = shownPlans(report.rest ?? []);
+  const { event, inputs, scope, mask } = context;
+  const plans = mask(report.plans.filter(({ changes, findings }) => changes.length + findings.length > 0));
+  const rest = mask(report.rest ?? []);
   const shownLines = (lines: readonly string[]): readonly string[] =>
-    lines.filter((line) => line !== "").map((line) => (masked ? maskText(line) : line));
+    mask(lines.filter((line) => line !== ""));
   const lines = shownLines(report.lines);
   const notes = shownLines(report.notes ?? []).flatMap((note) => wrapText(note, NOTE_COLUMNS));
   const pageOf = (shown: readonly Plan[]): ReviewPage => ({
@@ -239,7 +239,7 @@ function applyPage(context: ActionContext, report: ApplyReport): (size: number) 
   const head = [`## ${verdict}`, aboutCommit(event.sha, event.runUrl, scope.title), report.message];
   return (size) => {
     const half = Math.floor(size / 4);
-    const table = outcomeTable(report, half, masked);
+    const table = outcomeTable(report, half, mask);
     const kept = lines.slice(0, fitting(lines, half));
     const more = lines.length - kept.length;
     const shown = more === 0 ? kept : [...kept, `and ${counted(more, "line")} more`];

@@ -37,7 +37,7 @@ export async function coverPlans(
   const placeOf = placeTexts(loaded.sources);
   const compare = (look: PlannedMerchant): JudgedMerchant => {
     const reviews = openReviews(records, look.plan.merchant, run);
-    return judgeMerchant({ ...look, desired: look.session.state }, reviews, seal, placeOf);
+    return judgeMerchant(look, reviews, seal, placeOf);
   };
   const judge = (parts: readonly Planned[]) => {
     const planned = withRunOverrides(parts, loaded.project, reviewedRuns(looked));

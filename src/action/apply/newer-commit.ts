@@ -1,4 +1,5 @@
 import { changedMerchants } from "../../kernel/read/changed-merchants.ts";
+import { firstOf } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { ActionContext } from "../context/action-context.ts";
 import { ActionError } from "../context/action-error.ts";
@@ -53,9 +54,7 @@ const MAX_NAMED = 10;
 /** Returns a sentence about the merchants that are left to the run for a newer commit; empty if none are. */
 export function leftTo({ sha, merchants }: NewerCommit): readonly string[] {
   if (merchants.size === 0) return [];
-  const shown = [...merchants].slice(0, MAX_NAMED);
-  const rest = merchants.size - shown.length;
-  const codes = [...shown, ...(rest > 0 ? [`${rest} more`] : [])].join(", ");
+  const codes = firstOf([...merchants], MAX_NAMED, "merchant").join(", ");
   return [
     `${codes}: changed again by the newer commit ${sha.slice(0, 7)}, whose run applies both changes, or asks for approval again.`,
   ];

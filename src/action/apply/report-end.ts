@@ -137,10 +137,7 @@ function resultOf(
   outputs: ActionResult["outputs"],
 ): ActionResult {
   const { result, reason } = report;
-  if (problem !== null) {
-    const text = [problem.message, problem.hint ?? ""].join(" ").trim();
-    return failed("failed", problem.reason, text, outputs);
-  }
+  if (problem !== null) return failed("failed", problem.reason, problem.lines().join(" "), outputs);
   return reason === null ? passed(result, outputs) : failed(result, reason, failureText(report), outputs);
 }
 

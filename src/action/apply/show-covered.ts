@@ -10,12 +10,7 @@ import { renderFailure } from "../../show/text/failure-text.ts";
 import type { PlaceOf } from "../../show/view/plan-view.ts";
 import type { ActionContext, ActionResult } from "../context/action-context.ts";
 import { annotate } from "../context/action-log.ts";
-import {
-  diagnosticAnnotations,
-  fileErrorLines,
-  maskedAnnotations,
-  planAnnotations,
-} from "../review/annotations.ts";
+import { diagnosticAnnotations, fileErrorLines, planAnnotations } from "../review/annotations.ts";
 import { planOutputs } from "../review/publish-plan.ts";
 import type { ApplyDecision, MerchantLine } from "./apply-decision.ts";
 import type { CoveredPlans } from "./covered-plans.ts";
@@ -41,14 +36,14 @@ export async function showCovered(
   { due, left, unread, notes }: ApplyDecision,
   overrides: readonly Override[],
 ): Promise<LoggedPlans> {
-  const { io, log, masked, scope } = context;
+  const { io, log, scope } = context;
   const plans = plannedOnly(planned).map(({ plan }) => plan);
   const placeOf = ruleLocations(loaded.states, loaded.sources);
   const annotations = [
     ...diagnosticAnnotations(loaded.diagnostics),
     ...planAnnotations(plans, loaded.states, loaded.sources, placeOf, overrides),
   ];
-  annotate(masked ? maskedAnnotations(annotations) : annotations, log);
+  annotate(annotations, log);
   const reporter = applyReporter({ format: "text", color: false }, placeOf, io, overrides);
   reporter.plans(plans);
   const outputs = {

@@ -14,7 +14,7 @@ import { reportEnd } from "../apply/report-end.ts";
 import { runOutcomes } from "../apply/run-outcomes.ts";
 import { showCovered } from "../apply/show-covered.ts";
 import { type ActionContext, type ActionResult, failed } from "../context/action-context.ts";
-import { ActionError } from "../context/action-error.ts";
+import { actionErrorOf } from "../context/action-error.ts";
 import { openReviewStore } from "../context/open-repository.ts";
 import { readingApprovals } from "../github/merged-pulls.ts";
 import { failPlans, setStatus } from "../review/commit-status.ts";
@@ -33,10 +33,14 @@ export async function runApplyMerged(context: ActionContext): Promise<ActionResu
     if (isReported) await setStatus(context, "apply", result);
     return result;
   } catch (error) {
-    const failure =
-      error instanceof ActionError ? error : new ActionError("bug", "rolecall failed because of a bug.");
-    const lines = [failure.message, failure.hint ?? ""];
-    const report = { ...APPLY_ENDS.failed, lines, outcomes: [], plans: [], placeOf: () => null };
+    const failure = actionErrorOf(error);
+    const report = {
+      ...APPLY_ENDS.failed,
+      lines: failure.lines(),
+      outcomes: [],
+      plans: [],
+      placeOf: () => null,
+    };
     await reportApply(context, report, []);
     if (isReported) await setStatus(context, "apply", failed("failed", failure.reason, failure.message));
     throw error;
@@ -95,6 +99,5 @@ function contradictedBy(
   github: ActionContext["github"],
   { seal }: OpenStore,
 ): Promise<readonly ContradictedPlan[]> {
-  const looks = plannedOnly(planned).map((look) => ({ ...look, desired: look.session.state }));
-  return contradictedPlans(looks, records, records.open, github, seal);
+  return contradictedPlans(plannedOnly(planned), records, records.open, github, seal);
 }

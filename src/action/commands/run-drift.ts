@@ -1,11 +1,12 @@
 import { adoptPlanned, type LoadedProject, ofDrift } from "../../app/adopt/adopt-planned.ts";
 import { inRepository } from "../../app/project/commit-states.ts";
+import { isFileError } from "../../app/project/file-errors.ts";
 import { deepen, isShallow, SHALLOW_WARNING } from "../../app/project/git-history.ts";
 import { type PlannedMerchant, plannedOnly } from "../../app/session/session.ts";
 import { ruleLocations } from "../../app/show/rule-locations.ts";
 import { driftsOf, unplannedOf } from "../../app/show/show-plans.ts";
 import { oneLine } from "../../lib/escape.ts";
-import { counted } from "../../lib/text.ts";
+import { counted, firstOf } from "../../lib/text.ts";
 import type { Drift } from "../../model/reports.ts";
 import { type OpenFailure, openFailures, undeclaredFailures } from "../../review/open-failures.ts";
 import { driftsJson } from "../../show/machine/machine-formats.ts";
@@ -19,13 +20,7 @@ import { type ActionContext, type ActionResult, failed, passed } from "../contex
 import { annotate } from "../context/action-log.ts";
 import { openReviewStore } from "../context/open-repository.ts";
 import { differenceKeys, type FirstSeen, reasonsKey, updateDriftIssue } from "../github/drift-issue.ts";
-import {
-  diagnosticAnnotations,
-  fileErrorLines,
-  maskAddresses,
-  maskedAnnotations,
-  maskText,
-} from "../review/annotations.ts";
+import { diagnosticAnnotations, fileErrorLines } from "../review/annotations.ts";
 import { placeTexts } from "../review/entry-places.ts";
 import {
   keysNamedBy,
@@ -49,13 +44,12 @@ export async function runDrift(context: ActionContext): Promise<ActionResult> {
 }
 
 async function drift(context: ActionContext): Promise<ActionResult> {
-  const { inputs, io, log, event, masked } = context;
+  const { inputs, io, log, event, mask } = context;
   guardDriftEvent(event);
   const loaded = await loadFiles(inputs, io);
   keysNamedBy(loaded.states, io.env).forEach(context.maskSecret);
   await guardCredentials(context, loaded.states);
-  const annotations = diagnosticAnnotations(loaded.diagnostics);
-  annotate(masked ? maskedAnnotations(annotations) : annotations, log);
+  annotate(diagnosticAnnotations(loaded.diagnostics), log);
   await completeHistory(context);
   const { planned, close } = await planFiles(loaded.states, inputs, io, loaded);
   try {
@@ -71,8 +65,8 @@ async function drift(context: ActionContext): Promise<ActionResult> {
     for (const { merchant, failure } of unplanned) {
       io.stdout.write(`${merchant} could not be read.\n${renderFailure(failure, PLAIN)}`);
     }
-    const drifts = masked ? allDrifts.map(maskAddresses) : allDrifts;
-    const fileErrors = loaded.diagnostics.filter(({ severity, refusal }) => severity === "error" && !refusal);
+    const drifts = mask(allDrifts);
+    const fileErrors = loaded.diagnostics.filter(isFileError);
     const failures = await failuresFound(context, plannedOnly(planned), loaded);
     const failed = failureLines(failures);
     for (const line of failed) io.stdout.write(`${line}\n`);
@@ -81,13 +75,13 @@ async function drift(context: ActionContext): Promise<ActionResult> {
       review: {
         command: "drift",
         views: drifts.map((drift) => driftView(drift, placeOf)),
-        unplanned: masked ? maskAddresses(unplanned) : unplanned,
+        unplanned: mask(unplanned),
         fileErrors: fileErrors.length,
       },
       about: [
         `[The run that found it](${event.runUrl})`,
         ...aboutFiles(context, loaded.diagnostics),
-        ...aboutFailures(masked ? failed.map(maskText) : failed),
+        ...aboutFailures(mask(failed)),
       ],
       after: [],
       ...(failures.length > 0 && { verdict: "## ⛔ rolecall drift: some access was not reviewed" }),
@@ -105,7 +99,7 @@ async function drift(context: ActionContext): Promise<ActionResult> {
     const isProposal = inputs.onDrift === "pull-request";
     const adoptable = isProposal ? allDrifts.map(withoutMissing) : allDrifts;
     const patches = adoptingPatches(plannedOnly(planned), adoptable, loaded, io.now());
-    const patch = masked ? maskText(patchText(patches)) : patchText(patches);
+    const patch = mask(patchText(patches));
     const adopt = isProposal ? null : patch;
     const url = await updateDriftIssue(context, {
       differences: [
@@ -150,11 +144,10 @@ async function failuresFound(
   if (context.inputs.approvalSecret === "") return [];
   const openStore = openReviewStore(context);
   const { states } = await openStore.store.read();
-  const fresh = looks.map((look) => ({ ...look, desired: look.session.state }));
   const { merchants, shard } = context.inputs;
   const isWhole = valid && shard === null && merchants.length === 0;
   return [
-    ...openFailures(fresh, states, openStore.seal, placeTexts(sources)),
+    ...openFailures(looks, states, openStore.seal, placeTexts(sources)),
     ...(isWhole ? undeclaredFailures(new Set(all.map(({ merchant }) => merchant)), states) : []),
   ];
 }
@@ -169,10 +162,7 @@ function failureLines(failures: readonly OpenFailure[]): readonly string[] {
 
 function aboutFailures(lines: readonly string[]): readonly string[] {
   if (lines.length === 0) return [];
-  const shown = lines.slice(0, MAX_FAILURE_LINES);
-  const more = lines.length - shown.length;
-  const rest = more === 0 ? [] : [`and ${counted(more, "more line")}`];
-  return [`### Refused by an apply, or lost\n\n${fenced("text", [...shown, ...rest])}`];
+  return [`### Refused by an apply, or lost\n\n${fenced("text", firstOf(lines, MAX_FAILURE_LINES, "line"))}`];
 }
 
 const MAX_FAILURE_LINES = 60;

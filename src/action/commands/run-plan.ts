@@ -1,8 +1,10 @@
 import type { CommitStates } from "../../app/project/commit-states.ts";
+import { isFileError } from "../../app/project/file-errors.ts";
 import { type PlannedMerchant, plannedOnly } from "../../app/session/session.ts";
 import { ruleLocations } from "../../app/show/rule-locations.ts";
 import { unplannedOf } from "../../app/show/show-plans.ts";
 import { runFingerprint } from "../../kernel/diff/fingerprint.ts";
+import { firstOf } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import { type OpenStore, type ReviewRecords, recordOf } from "../../review/merchant-state.ts";
 import { overdueLines } from "../../review/overdue.ts";
@@ -16,18 +18,11 @@ import { renderPlans } from "../../show/text/plans-text.ts";
 import { withLaterRisks } from "../../show/view/date-lines.ts";
 import { planView } from "../../show/view/plan-view.ts";
 import { type ActionContext, type ActionResult, failed, markerOf } from "../context/action-context.ts";
-import { ActionError } from "../context/action-error.ts";
+import { type ActionError, actionErrorOf } from "../context/action-error.ts";
 import { annotate } from "../context/action-log.ts";
 import { openReviewStore } from "../context/open-repository.ts";
 import { findComment, NO_COMMENT, type PullComment } from "../github/pull-comment.ts";
-import {
-  diagnosticAnnotations,
-  maskAddresses,
-  maskedAnnotations,
-  maskText,
-  planAnnotations,
-  publishable,
-} from "../review/annotations.ts";
+import { diagnosticAnnotations, planAnnotations } from "../review/annotations.ts";
 import { baseStates } from "../review/base-commit.ts";
 import { setStatus } from "../review/commit-status.ts";
 import { compareFiles } from "../review/compare-files.ts";
@@ -84,8 +79,7 @@ export async function runPlan(context: ActionContext): Promise<ActionResult> {
     await setStatus(context, "plan", result);
     return result;
   } catch (error) {
-    const failure =
-      error instanceof ActionError ? error : new ActionError("bug", "rolecall failed because of a bug.");
+    const failure = actionErrorOf(error);
     // After a review, the comment keeps the plan that was reviewed.
     await showFailure(failure, context, again ? NO_COMMENT : comment);
     await setStatus(context, "plan", failed("failed", failure.reason, failure.message));
@@ -173,14 +167,14 @@ async function reviewed(
     io.stdout.write(`${merchant} could not be planned.\n${renderFailure(failure, PLAIN)}`);
   }
   const annotations = [...diagnostics, ...planAnnotations(plans, loaded.states, loaded.sources, placeOf)];
-  annotate(context.masked ? maskedAnnotations(annotations) : annotations, log);
-  const fileErrors = loaded.diagnostics.filter(({ severity, refusal }) => severity === "error" && !refusal);
+  annotate(annotations, log);
+  const fileErrors = loaded.diagnostics.filter(isFileError);
   const rules = base === null ? [] : await ruleNotes({ loaded, base, plans }, context);
   io.stdout.write(renderRules(rules, PLAIN));
   const review: ReviewInput = {
     command: "plan",
-    views: publishable(context, plans).map((plan) => withLaterRisks(planView(plan, placeOf), later)),
-    unplanned: context.masked ? maskAddresses(unplanned) : unplanned,
+    views: context.mask(plans).map((plan) => withLaterRisks(planView(plan, placeOf), later)),
+    unplanned: context.mask(unplanned),
     fileErrors: fileErrors.length,
     rules,
     run: runFingerprint(plans),
@@ -245,21 +239,16 @@ function objectionTo(
 }
 
 /** Returns a section of lines; empty without any. */
-function linesBlock({ masked }: ActionContext, title: string, lines: readonly string[]): readonly string[] {
+function linesBlock({ mask }: ActionContext, title: string, lines: readonly string[]): readonly string[] {
   if (lines.length === 0) return [];
-  const shown = lines.slice(0, MAX_LINES).map((line) => (masked ? maskText(line) : line));
-  const more = lines.length - shown.length;
-  return [`### ${title}\n\n${fenced("text", [...shown, ...(more > 0 ? [`and ${more} more`] : [])])}`];
+  return [`### ${title}\n\n${fenced("text", mask(firstOf(lines, MAX_LINES, "line")))}`];
 }
 
 const MAX_LINES = 20;
 
 /** Publishes a failure to plan in comment and job summary. */
 async function showFailure(error: ActionError, context: ActionContext, comment: PullComment): Promise<void> {
-  const text = [error.message, ...(error.hint === null ? [] : [error.hint])].map((line) =>
-    context.masked ? maskText(line) : line,
-  );
-  const [verdict, explained] = ["## ❌ rolecall plan: failed", fenced("text", text)];
+  const [verdict, explained] = ["## ❌ rolecall plan: failed", fenced("text", context.mask(error.lines()))];
   const body = [markerOf("plan", context.scope), verdict, aboutRun(context), explained].join("\n\n");
   await context.appendSummary(`${[verdict, aboutRun(context), explained].join("\n\n")}\n`);
   const head = await pullHead(context).catch(() => null);

@@ -1,6 +1,6 @@
 import { VERSION } from "../../app/io/io.ts";
 import { diagnosticTable } from "../../kernel/rules/every-rule.ts";
-import { counted } from "../../lib/text.ts";
+import { counted, firstOf } from "../../lib/text.ts";
 import { diagnosticsSarif } from "../../show/machine/diagnostic-formats.ts";
 import { fenced } from "../../show/markdown/markdown-blocks.ts";
 import { type ActionResult, failed, type OfflineContext, passed } from "../context/action-context.ts";
@@ -25,8 +25,7 @@ export async function runValidate(context: OfflineContext): Promise<ActionResult
     errors.length === 0
       ? `✅ rolecall validate: ${counted(sources.length, "file")} valid`
       : `❌ rolecall validate: ${counted(errors.length, "error")}`;
-  const more = lines.length > MAX_SHOWN ? [`and ${counted(lines.length - MAX_SHOWN, "problem")} more`] : [];
-  const shown = lines.length === 0 ? "" : `\n${fenced("text", [...lines.slice(0, MAX_SHOWN), ...more])}\n`;
+  const shown = lines.length === 0 ? "" : `\n${fenced("text", firstOf(lines, MAX_SHOWN, "problem"))}\n`;
   await context.appendSummary(`## ${verdict}\n${shown}`);
   const sarif = diagnosticsSarif(diagnostics, { version: VERSION, rules: diagnosticTable() });
   const outputs = { "sarif-path": await context.saveFile("rolecall.sarif", sarif) };

@@ -11,8 +11,8 @@ import type { Inputs } from "./inputs.ts";
 /** Inputs, event and effects of one run of the action. */
 export interface ActionContext extends OfflineContext, GitRepository {
   readonly github: Github;
-  /** True if e-mail addresses are masked in everything published. */
-  readonly masked: boolean;
+  /** Masks the e-mail addresses in all strings of what is published, if they are masked at all. */
+  mask<T>(value: T): T;
 }
 
 /** The repository of a run, by git. */

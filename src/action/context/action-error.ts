@@ -36,4 +36,14 @@ export class ActionError extends Error {
     this.reason = reason;
     this.hint = hint;
   }
+
+  /** Returns the message, and the hint if there is one. */
+  lines(): readonly string[] {
+    return [this.message, ...(this.hint === null ? [] : [this.hint])];
+  }
+}
+
+/** Returns an error as an expected failure, or as a bug. */
+export function actionErrorOf(error: unknown): ActionError {
+  return error instanceof ActionError ? error : new ActionError("bug", "rolecall failed because of a bug.");
 }

@@ -41,6 +41,16 @@ export function safeSink(log: Pick<RunnerLog, "info">): TextWriter {
   };
 }
 
+/** Returns a log that receives converted texts. */
+export function convertedLog(log: RunnerLog, convert: (text: string) => string): RunnerLog {
+  return {
+    info: (text) => log.info(convert(text)),
+    error: (text, properties) => log.error(convert(text), properties),
+    warning: (text, properties) => log.warning(convert(text), properties),
+    notice: (text, properties) => log.notice(convert(text), properties),
+  };
+}
+
 /** Logs the first annotations of each level and counts the rest. */
 export function annotate(annotations: readonly Annotation[], log: RunnerLog): void {
   const rest: string[] = [];

@@ -5,8 +5,6 @@ import type { RunnerEnv } from "./inputs.ts";
 export interface PullContext {
   readonly number: number;
   readonly headSha: string;
-  /** Head before the push that caused the event; `null` for other events. */
-  readonly previousSha: string | null;
   readonly baseSha: string;
   /** Base branch. */
   readonly baseRef: string;
@@ -71,9 +69,7 @@ export function eventContext(env: RunnerEnv, eventText: string): EventContext {
     before:
       name === "push" && !/^0+$/.test(string(payload["before"]) ?? "0") ? string(payload["before"]) : null,
     // The payload of an event that is not about one could name any base.
-    pull: name.startsWith("pull_request")
-      ? pullOf(record(payload["pull_request"]), string(payload["before"]))
-      : null,
+    pull: name.startsWith("pull_request") ? pullOf(record(payload["pull_request"])) : null,
     group: name === "merge_group" ? groupOf(record(payload["merge_group"])) : null,
     defaultBranch: string(repository["default_branch"]),
     isPublic: typeof repository["private"] === "boolean" ? !repository["private"] : null,
@@ -87,7 +83,7 @@ export function eventContext(env: RunnerEnv, eventText: string): EventContext {
   };
 }
 
-function pullOf(pull: Readonly<Record<string, unknown>>, previousSha: string | null): PullContext | null {
+function pullOf(pull: Readonly<Record<string, unknown>>): PullContext | null {
   const [head, base] = [record(pull["head"]), record(pull["base"])];
   const [headRepo, baseRepo] = [record(head["repo"]), record(base["repo"])];
   const [headSha, baseSha, baseRef] = [string(head["sha"]), string(base["sha"]), string(base["ref"])];
@@ -95,7 +91,7 @@ function pullOf(pull: Readonly<Record<string, unknown>>, previousSha: string | n
   if (typeof number !== "number" || !headSha || !baseSha || !baseRef) return null;
   // A deleted repository has no name; treat it as a fork.
   const fork = string(headRepo["full_name"]) !== string(baseRepo["full_name"]);
-  return { number, headSha, previousSha, baseSha, baseRef, fork };
+  return { number, headSha, baseSha, baseRef, fork };
 }
 
 function groupOf(group: Readonly<Record<string, unknown>>): GroupContext {

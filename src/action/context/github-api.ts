@@ -61,7 +61,7 @@ export interface NewPull {
 /** The result of a command on a commit, which a branch can require. */
 export interface CommitStatus {
   readonly sha: string;
-  readonly state: "success" | "failure" | "pending";
+  readonly state: "success" | "failure";
   /** Its name. */
   readonly context: string;
   readonly description: string;

@@ -1,12 +1,12 @@
+import { isFileError } from "../../app/project/file-errors.ts";
 import { runFingerprint } from "../../kernel/diff/fingerprint.ts";
 import { applyOverrides, type Override } from "../../kernel/rules/overrides.ts";
 import { oneLine } from "../../lib/escape.ts";
-import { counted } from "../../lib/text.ts";
+import { firstOf } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { Finding, Plan, Refusal } from "../../model/plan.ts";
 import type { PlaceOf } from "../../show/view/plan-view.ts";
-import type { ActionContext } from "../context/action-context.ts";
 import type { Annotation } from "../context/action-log.ts";
 import { entryPlaces, type Place, type Sources } from "./entry-places.ts";
 
@@ -34,11 +34,7 @@ const ERRORS_SHOWN = 20;
 
 /** Lists the errors of files that cannot be read, the first of them if there are many. */
 export function fileErrorLines(diagnostics: readonly Diagnostic[]): readonly string[] {
-  const lines = diagnostics
-    .filter(({ severity, refusal }) => severity === "error" && !refusal)
-    .map(diagnosticLine);
-  const more = lines.length - ERRORS_SHOWN;
-  return [...lines.slice(0, ERRORS_SHOWN), ...(more > 0 ? [`and ${counted(more, "more error")}`] : [])];
+  return firstOf(diagnostics.filter(isFileError).map(diagnosticLine), ERRORS_SHOWN, "error");
 }
 
 /** Converts findings and refusals to annotations: errors, then refusals, then warnings; overridden ones are notices. */
@@ -115,18 +111,4 @@ export function maskAddresses<T>(value: T): T {
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, maskAddresses(inner)])) as T;
   }
   return value;
-}
-
-/** Masks the e-mail addresses in annotations. */
-export function maskedAnnotations(annotations: readonly Annotation[]): readonly Annotation[] {
-  return annotations.map((annotation) => ({
-    ...annotation,
-    message: maskText(annotation.message),
-    hint: annotation.hint === null ? null : maskText(annotation.hint),
-  }));
-}
-
-/** Returns plans for publication, masked if required. */
-export function publishable({ masked }: ActionContext, plans: readonly Plan[]): readonly Plan[] {
-  return masked ? plans.map(maskAddresses) : plans;
 }

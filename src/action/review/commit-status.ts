@@ -1,7 +1,6 @@
 import type { ContradictedPlan } from "../../review/contradicted-plans.ts";
 import { type ActionContext, type ActionResult, runScope } from "../context/action-context.ts";
 import { GithubError } from "../context/github-api.ts";
-import { maskText } from "./annotations.ts";
 
 const RESULTS = {
   "no-changes": "Nothing to apply",
@@ -40,16 +39,15 @@ export async function failPlans(context: ActionContext, plans: readonly Contradi
 }
 
 async function addStatus(
-  { event, github, log, masked }: ActionContext,
+  { event, github, log, mask }: ActionContext,
   sha: string,
   command: "plan" | "apply",
   title: string,
   { state, text }: { readonly state: "success" | "failure"; readonly text: string },
 ): Promise<void> {
-  const description = masked ? maskText(text) : text;
   const context = `rolecall ${command}${title === "" ? "" : `: ${title}`}`.slice(0, 200);
   try {
-    await github.addStatus({ sha, state, context, description, url: event.runUrl });
+    await github.addStatus({ sha, state, context, description: mask(text), url: event.runUrl });
   } catch (error) {
     if (!(error instanceof GithubError)) throw error;
     log.warning(`The status of the commit could not be set: ${error.because("statuses: write")}.`);

@@ -1,3 +1,4 @@
+import { isFileError } from "../../app/project/file-errors.ts";
 import { globMatcher } from "../../app/session/session.ts";
 import type { GlobMatch } from "../../kernel/diff/scope.ts";
 import { memberAsDeclared } from "../../kernel/fields/member.ts";
@@ -17,7 +18,6 @@ import {
 } from "../context/action-context.ts";
 import { ActionError } from "../context/action-error.ts";
 import type { PullComment } from "../github/pull-comment.ts";
-import { publishable } from "./annotations.ts";
 import { baseStates } from "./base-commit.ts";
 import { type LoadedFiles, underBaseRules } from "./load-and-plan.ts";
 import { aboutFiles, aboutRun, planOutputs, publish, type ReviewPage } from "./publish-plan.ts";
@@ -41,8 +41,8 @@ export async function compareFiles(
   const loaded = await underBaseRules(read, base, inputs, io);
   const plans = configDiff(loaded.states, base?.states ?? [], globMatcher(), io.now());
   log.notice("This run has no API key: the files are only compared with those of the base branch.");
-  const fileErrors = loaded.diagnostics.filter(({ severity, refusal }) => severity === "error" && !refusal);
-  const views = publishable(context, plans).map((plan) => planView(plan));
+  const fileErrors = loaded.diagnostics.filter(isFileError);
+  const views = context.mask(plans).map((plan) => planView(plan));
   const rules = await ruleNotes({ loaded, base, plans: null }, context);
   const page: ReviewPage = {
     marker: markerOf("plan", context.scope),

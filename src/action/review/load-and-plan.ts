@@ -15,7 +15,7 @@ import { planEnded } from "../../kernel/plan/due.ts";
 import type { ProjectAccess } from "../../kernel/read/bound-files.ts";
 import { withReviewedEnds } from "../../kernel/read/reviewed-ends.ts";
 import { withoutThoseOfBase } from "../../kernel/rules/base-rules.ts";
-import { counted } from "../../lib/text.ts";
+import { firstOf } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { RolecallError } from "../../model/errors.ts";
@@ -110,13 +110,12 @@ export async function withoutEarlierErrors(
   for (const file of new Set(broken)) {
     if (wereSound.has(file) || !(await before.isSame(file))) return loaded;
   }
-  const named = invalid.slice(0, MAX_NAMED).join(", ");
-  const more = invalid.length > MAX_NAMED ? ` and ${counted(invalid.length - MAX_NAMED, "more file")}` : "";
+  const named = firstOf(invalid, MAX_NAMED, "file").join(", ");
   return {
     ...loaded,
     states: soundStates(loaded),
     diagnostics: diagnostics.filter((diagnostic) => !isFileError(diagnostic)),
-    earlier: `Left out, because of errors that an earlier commit has caused: ${named}${more}.`,
+    earlier: `Left out, because of errors that an earlier commit has caused: ${named}.`,
   };
 }
 

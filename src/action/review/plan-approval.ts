@@ -1,7 +1,7 @@
 import type { PlannedMerchant } from "../../app/session/session.ts";
 import { compareReviewed } from "../../kernel/approval/compare-reviewed.ts";
 import { oneLine } from "../../lib/escape.ts";
-import { counted } from "../../lib/text.ts";
+import { firstOf } from "../../lib/text.ts";
 import type { AccountEntry } from "../../model/approval-account.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Plan } from "../../model/plan.ts";
@@ -23,7 +23,6 @@ import type { ActionContext } from "../context/action-context.ts";
 import { ActionError } from "../context/action-error.ts";
 import type { EventContext } from "../context/event-context.ts";
 import { queuedPulls, readingApprovals } from "../github/merged-pulls.ts";
-import { maskText } from "./annotations.ts";
 
 /** Approvals so far of a pull request, or of the pull requests of a merge group. */
 export interface PlanApproval {
@@ -68,7 +67,7 @@ export async function approvalSoFar(
       const { merchant } = look.plan;
       const lost = lostReviews(records.states.get(merchant));
       if (lost.length === 0) return [];
-      const comparison = compareReviewed(lost, { ...look, desired: look.session.state }, seal);
+      const comparison = compareReviewed(lost, look, seal);
       const sentences = [
         ...droppedChanges(comparison, lost, placeOf).map(({ sentence }) => sentence),
         ...comparison.account.flatMap((entry) => renamedText(entry, look.session.state)),
@@ -80,7 +79,7 @@ export async function approvalSoFar(
       const { merchant } = look.plan;
       const recorded = records.states.get(merchant);
       const reviews = reviewsOf(merchant, recorded, [...merged, ...own]);
-      const judged = judgeMerchant({ ...look, desired: look.session.state }, reviews, seal, placeOf);
+      const judged = judgeMerchant(look, reviews, seal, placeOf);
       const gone = judged.dropped.map(({ review, change, why, sentence }) =>
         own.some(({ name }) => name === review)
           ? `it was approved to ${change}, but no longer does so: ${why}.`
@@ -163,14 +162,12 @@ export async function keepPlan(
 
 /** Returns the paragraph that says whether a plan is what was approved before, and if not, what to do next. */
 export function approvalText(
-  { event, masked }: Pick<ActionContext, "event" | "masked">,
+  { event, mask }: Pick<ActionContext, "event" | "mask">,
   { own, objections, isEarly }: PlanApproval,
 ): string {
   const where = own.length === 0 ? "" : ` on ${pullNames(own)}`;
   if (objections.size === 0 && !isEarly) return `**Approved**${where}: the plan contains nothing else.`;
-  const lines = objectionLines(objections)
-    .map(oneLine)
-    .map((line) => (masked ? maskText(line) : line));
+  const lines = mask(objectionLines(objections).map(oneLine));
   const why = isEarly ? "**Approved before this plan was ready**" : "**Not what was approved**";
   const text = `${why}${where}. ${howToApprove(event)}`;
   return lines.length === 0 ? text : [text, fenced("text", lines)].join("\n\n");
@@ -194,9 +191,7 @@ export function changedRemarks(approval: PlanApproval | null, { group }: EventCo
       `> [!WARNING]\n> **Approved before this plan was ready**, at ${when} UTC: nobody has approved this plan. Submit an approving review again.`,
     ];
   }
-  const shownMerchants = [...objections.keys()].slice(0, MAX_NAMED).map(inlineCode);
-  const more = objections.size - shownMerchants.length;
-  const merchants = [...shownMerchants, ...(more > 0 ? [counted(more, "more merchant")] : [])];
+  const merchants = firstOf([...objections.keys()].map(inlineCode), MAX_NAMED, "merchant");
   return [
     `> [!WARNING]\n> **Changed since it was approved**, at ${when} UTC: the plan of ${merchants.join(", ")}. The plan has changed since, or did not exist yet. After a merge, only what was approved is applied. To approve this plan, submit an approving review again.`,
   ];

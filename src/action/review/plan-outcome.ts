@@ -9,7 +9,6 @@ import { inlineCode } from "../../show/markdown/markdown-blocks.ts";
 import { datesText, type UnplannedView } from "../../show/markdown/review-sections.ts";
 import type { LaterView } from "../../show/view/date-lines.ts";
 import { type ActionContext, type ActionResult, failed, passed } from "../context/action-context.ts";
-import { maskAddresses } from "./annotations.ts";
 import type { LoadedFiles } from "./load-and-plan.ts";
 import { approvalText, type PlanApproval } from "./plan-approval.ts";
 
@@ -136,13 +135,12 @@ export function changesFiles(
 
 /** Returns the dates of a pull request that are to come: what follows from them needs no approval of its own. */
 export function announcedDates(
-  { event, io, masked }: ActionContext,
+  { event, io, mask }: ActionContext,
   states: readonly DesiredState[],
   looks: readonly PlanResult[],
 ): readonly LaterView[] {
   if (event.pull === null) return [];
   const judgeAtOf = new Map(looks.map(({ plan, judgeAt }) => [plan.merchant, judgeAt]));
   const run = states.map((state) => ({ state, judgeAt: judgeAtOf.get(state.merchant) }));
-  const later = laterViews(run, (state) => upcomingDates(state, io.now()));
-  return masked ? maskAddresses(later) : later;
+  return mask(laterViews(run, (state) => upcomingDates(state, io.now())));
 }

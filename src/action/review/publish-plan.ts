@@ -9,7 +9,7 @@ import { addCounts, planView } from "../../show/view/plan-view.ts";
 import type { ActionContext, ActionResult, Outputs } from "../context/action-context.ts";
 import { GithubError } from "../context/github-api.ts";
 import type { PullComment } from "../github/pull-comment.ts";
-import { fileErrorLines, maskText } from "./annotations.ts";
+import { fileErrorLines } from "./annotations.ts";
 
 /** Publishes a plan as files, job summary and comment. */
 export async function publish(
@@ -75,10 +75,10 @@ export function aboutRun({ event, scope }: ActionContext): string {
 }
 
 /** Returns the section that names the errors of files; empty without errors. */
-export function aboutFiles({ masked }: ActionContext, diagnostics: readonly Diagnostic[]): readonly string[] {
+export function aboutFiles({ mask }: ActionContext, diagnostics: readonly Diagnostic[]): readonly string[] {
   const lines = fileErrorLines(diagnostics);
   if (lines.length === 0) return [];
-  return [`### ❌ Errors in files\n\n${fenced("text", masked ? lines.map(maskText) : lines)}`];
+  return [`### ❌ Errors in files\n\n${fenced("text", mask(lines))}`];
 }
 
 /** Returns the outputs of plans: totals and a common fingerprint. */

@@ -9,7 +9,6 @@ import type { DesiredState } from "../../model/desired.ts";
 import type { Plan } from "../../model/plan.ts";
 import { groupRuleNotes, type RuleLine, type RuleNote } from "../../show/view/rules-view.ts";
 import type { ActionContext } from "../context/action-context.ts";
-import { maskAddresses } from "./annotations.ts";
 import type { LoadedFiles } from "./load-and-plan.ts";
 
 /** The files of a pull request, those of its base branch, and the plans. */
@@ -24,7 +23,7 @@ export interface ComparedRules {
 /** Returns what a review has to know about the rules of a pull request: what its base branch does not allow. */
 export async function ruleNotes(
   { loaded, base, plans }: ComparedRules,
-  { inputs, masked, event, io }: Pick<ActionContext, "inputs" | "masked" | "event" | "io">,
+  { inputs, mask, event, io }: Pick<ActionContext, "inputs" | "mask" | "event" | "io">,
 ): Promise<readonly RuleLine[]> {
   if (base === null) return [BASE_UNKNOWN];
   const notes = ruleNotesOf(loaded.states, base.states, plans, globMatcher());
@@ -45,7 +44,7 @@ export async function ruleNotes(
     ...notes,
     ...changed.map(changedFile),
   ]);
-  return masked ? lines.map(maskAddresses) : lines;
+  return mask(lines);
 }
 
 /** Returns the files of enforced rules that differ from those of the base branch, with that of the project. */

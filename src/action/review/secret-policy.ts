@@ -1,3 +1,4 @@
+import { firstOf } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { ActionContext } from "../context/action-context.ts";
 import { ActionError } from "../context/action-error.ts";
@@ -28,10 +29,7 @@ export async function guardCredentials(
   const { states: trusted } = await context.statesAt(await trustedCommit(context));
   const codes = untrustedCredentials(states, trusted, given).map(({ merchant }) => merchant);
   if (codes.length === 0) return;
-  const secrets = [
-    ...codes.slice(0, MAX_NAMED),
-    ...(codes.length > MAX_NAMED ? [`${codes.length - MAX_NAMED} more`] : []),
-  ].join(", ");
+  const secrets = firstOf(codes, MAX_NAMED, "merchant").join(", ");
   throw new ActionError(
     "unsafe-access",
     event.pull === null

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { type Comparison, compareReviewed } from "../../kernel/approval/compare-reviewed.ts";
+import type { FreshPlan } from "../../kernel/approval/fresh-context.ts";
 import { runFingerprint } from "../../kernel/diff/fingerprint.ts";
 import { isEdited } from "../../kernel/plan/edited-plan.ts";
 import { applyOverrides, type Override, parseOverride } from "../../kernel/rules/overrides.ts";
@@ -65,7 +66,7 @@ export interface ApprovedPart {
 
 /** Compares a fresh plan with an approved file; `placeOf` names the location of an entry, by default its file. */
 export function approvedPart(
-  { session, ...fresh }: Omit<PlannedMerchant, "status">,
+  fresh: FreshPlan,
   { file, plans }: ApprovedFile,
   placeOf: (origin: Origin) => string = (origin) => origin.file,
 ): ApprovedPart {
@@ -74,7 +75,7 @@ export function approvedPart(
   const isKnown = approved.length > 0;
   const edited = approved.some(isEdited);
   const reviews = edited ? [] : approved.map(({ reviewed }) => ({ name: file, state: reviewed }));
-  const comparison = compareReviewed(reviews, { ...fresh, desired: session.state });
+  const comparison = compareReviewed(reviews, fresh);
   const { refused, account } = comparison;
   const whole = edited
     ? ["the approved plan was edited: it does not match its fingerprints."]

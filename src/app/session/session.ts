@@ -1,3 +1,4 @@
+import type { FreshPlan } from "../../kernel/approval/fresh-context.ts";
 import type { GlobMatch } from "../../kernel/diff/scope.ts";
 import {
   type Judge,
@@ -16,7 +17,6 @@ import { mapConcurrent } from "../../lib/map-concurrent.ts";
 import { sortNaturally } from "../../lib/text.ts";
 import type { DesiredState, Environment } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
-import type { LiveState } from "../../model/live.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { LiveLookup, LiveWriter } from "../../model/ports.ts";
 import type { DeniedOperation } from "../../service/find-denied.ts";
@@ -60,14 +60,8 @@ export interface Session {
 }
 
 /** A live state and its plan. */
-export interface PlanResult {
-  readonly live: LiveState;
-  readonly plan: Plan;
-  /** Plans the same states as of another time, in ms since the epoch. */
-  planAt(now: number): Plan;
+export interface PlanResult extends FreshPlan {
   readonly judgeAt: JudgeAt;
-  /** Plans the same states without the changes of these fingerprints. */
-  planWithout(leaveOut: ReadonlySet<string>): Plan;
 }
 
 /** The connected merchants; those that share service and key share one limiter. */
@@ -140,6 +134,7 @@ export function sessionOpener(
         const later = { ...input, desired: withReviewedEnds(desired, desired.reviewedEnds && desired) };
         const planWithout = partsOf(input, planChanges);
         return {
+          desired: state,
           live,
           plan: planWithout(),
           planAt: (now) => partsOf({ ...later, now }, planChanges)(),

@@ -31,6 +31,7 @@ function rotate(emails: readonly string[], state: DesiredState, is: LiveState) {
   const plan = planOf(state, is);
   const planned = {
     session: { state },
+    desired: state,
     live: is,
     plan,
     planAt: () => plan,

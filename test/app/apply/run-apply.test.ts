@@ -43,6 +43,7 @@ function merchant(
     findDenied: async () => [],
     checkAccount: async () => undefined,
     plan: async () => ({
+      desired: state,
       live: service.state(),
       plan: plan(),
       planAt: () => plan(),
@@ -189,6 +190,7 @@ test("a verification reads again if a list lags behind the latest changes", asyn
       looks += 1;
       return looks <= lag
         ? {
+            desired: one.due.session.state,
             live: one.service.state(),
             plan: before,
             planAt: () => before,
@@ -378,6 +380,7 @@ test("a member that somebody else has changed stops the run as stale, and exits 
     findDenied: async () => [],
     checkAccount: async () => undefined,
     plan: async () => ({
+      desired: state,
       live: service.state(),
       plan: planOf(state, service.state()),
       planAt: () => planOf(state, service.state()),
@@ -430,6 +433,7 @@ test("an apply that stopped after a first request of several counts as part-way"
     findDenied: async () => [],
     checkAccount: async () => undefined,
     plan: async () => ({
+      desired: state,
       live: service.state(),
       plan: planOf(state, service.state()),
       planAt: () => planOf(state, service.state()),

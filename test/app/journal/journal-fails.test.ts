@@ -70,6 +70,7 @@ function merchant(code: string) {
     findDenied: async () => [],
     checkAccount: async () => undefined,
     plan: async () => ({
+      desired: state,
       live: service.state(),
       plan: plan(),
       planAt: () => plan(),

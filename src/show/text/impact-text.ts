@@ -30,14 +30,24 @@ export function renderImpact(
   const groups = sameImpact(members);
   const shown = groups.slice(0, atMost(isLong ? LONG_GROUPS_SHOWN : GROUPS_SHOWN));
   const hidden = groups.slice(shown.length).reduce((sum, group) => sum + group.length, 0);
+  const byMember = [
+    ...shown.flatMap((group) => renderGroup(group, style, atMost(NAMES_SHOWN), origin)),
+    ...(hidden > 0 ? [`${INDENT}${style.dim(cutText(hidden))}`] : []),
+  ];
   return [
     "",
     ...hangingLines(accessText(members.length, origin), style.columns, `  ${style.bold("Access")}: `, "    "),
-    ...renderTotals({ permissions, roles, sensitive }, atMost(isLong ? LONG_SUMS_SHOWN : SUMS_SHOWN), style),
-    ...titled("By member", [
-      ...shown.flatMap((group) => renderGroup(group, style, atMost(NAMES_SHOWN), origin)),
-      ...(hidden > 0 ? [`${INDENT}${style.dim(cutText(hidden))}`] : []),
-    ]),
+    // Totals of people with one and the same effect would repeat it.
+    ...(groups.length === 1
+      ? byMember
+      : [
+          ...renderTotals(
+            { permissions, roles, sensitive },
+            atMost(isLong ? LONG_SUMS_SHOWN : SUMS_SHOWN),
+            style,
+          ),
+          ...titled("By member", byMember),
+        ]),
   ];
 }
 

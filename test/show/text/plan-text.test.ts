@@ -302,3 +302,24 @@ test("prints a plan of any length without a call that takes all lines as argumen
   const text = renderPlans([planView({ ...plan, changes })], PLAIN, "verbose");
   expect(text.split("\n").length).toBeGreaterThan(150_000);
 });
+
+test("the effect of a change on one person, or on equal ones, has no totals that repeat it", () => {
+  const textOf = (roles: readonly (readonly string[])[]): string => {
+    const want = desired({
+      members: roles.map((names, index) => member(`p${index}@a.example`, { roles: names })),
+    });
+    const is = live(
+      [
+        liveRole("role_1", "Payer", { permissions: ["pay"] }),
+        liveRole("role_2", "Viewer", { permissions: ["view"] }),
+      ],
+      roles.map((_, index) => liveMember(`mem_${index}`, `p${index}@a.example`)),
+    );
+    return renderPlans([planView(planOf(want, is))], PLAIN);
+  };
+  for (const roles of [[["Payer"]], [["Payer"], ["Payer"]]]) {
+    expect(textOf(roles)).not.toMatch(/By permission|Holders by role|By member/);
+    expect(textOf(roles)).toMatch(/gains? +pay\n/);
+  }
+  expect(textOf([["Payer"], ["Viewer"]])).toMatch(/By permission.*Holders by role.*By member/s);
+});

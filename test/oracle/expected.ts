@@ -384,7 +384,7 @@ function planStaying(given: Work): readonly Outlook[] {
   if (wanted.members === null) return [...untouched, ...visible.map((one) => stay(one, work))];
   const free = new Set(visible);
   const listed = wanted.members.flatMap((one) => {
-    const { is, leftovers, error } = findMember(wanted, one, world, visible);
+    const { is, leftovers, error } = findMember(wanted, one, world, visible, areDisabled(formersOf(one)));
     if (error !== undefined) {
       errors.add(error);
       return [];
@@ -620,8 +620,14 @@ function faulty(error: string): Found {
 
 const NOBODY: Found = { is: null, leftovers: [] };
 
-/** A member is its id where it is pinned, else its address. */
-function findMember(wanted: Wanted, one: WantedMember, world: World, visible: readonly WorldMember[]): Found {
+/** A member is its id where it is pinned, else its address. Who was disabled under another address is not invited. */
+function findMember(
+  wanted: Wanted,
+  one: WantedMember,
+  world: World,
+  visible: readonly WorldMember[],
+  wasDisabled: boolean,
+): Found {
   const pins = new Set(wanted.members?.flatMap(({ id }) => id ?? []));
   const addressed = world.members.filter((each) => each.email?.toLowerCase() === one.email);
   const free = addressed.filter((each) => visible.includes(each) && !pins.has(each.id));
@@ -649,7 +655,7 @@ function findMember(wanted: Wanted, one: WantedMember, world: World, visible: re
   }
   const standing = free.filter(({ status }) => status !== "expired");
   const isKept = (pinned !== null || expired.length > 0) && !wanted.reinvite;
-  if (isTaken && standing.length === 0 && !one.ended && !one.away && !isKept) {
+  if (isTaken && standing.length === 0 && !one.ended && !one.away && !isKept && !wasDisabled) {
     return faulty("member-pinned-elsewhere");
   }
   // An invitation is renewed to the address of the entry.

@@ -243,6 +243,11 @@ describe("what changes nothing at the service is told all the same", () => {
     expect(run.outputs["result"]).toBe("compared");
     expect(comment(pull)).toContain("! MC1: the member a***@example.com is no longer protected");
     expect(comment(pull)).not.toContain("ada@");
+    const again = "  - { email: gil@example.com, roles: [role_employee] }\n";
+    await story.push(pull, { [FILE]: `${BASE}${again}${again}` });
+    const broken = await story.plan(pull, { "api-key": "", "base-url": "" });
+    expect(broken.log).toMatch(/::error .*g\*\*\*@example\.com/);
+    expect(broken.log).not.toContain("gil@");
   });
 
   test("looser rules are listed before anything that is folded, however little room there is", async () => {

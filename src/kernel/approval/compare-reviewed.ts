@@ -2,8 +2,8 @@ import { normalizeServiceUrl } from "../../lib/text.ts";
 import type { AccountEntry, RefusedChange } from "../../model/approval-account.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { ReviewedDate, ReviewedState } from "../../model/reviewed.ts";
+import type { DateEffect } from "../findings/date-words.ts";
 import { dependenciesOf, leftOutWith } from "../plan/select.ts";
-import type { UpcomingDate } from "../plan/upcoming-dates.ts";
 import { accountFor, type OpenRow } from "./account.ts";
 import { droppedDates, givenWithoutEnd } from "./dropped-dates.ts";
 import { findUnseen } from "./find-unseen.ts";
@@ -21,7 +21,7 @@ export interface Comparison {
   /** The refused changes, in the order of the fresh plan. */
   readonly refused: readonly RefusedChange[];
   /** The dates to come that no review shows. */
-  readonly unseenDates: readonly UpcomingDate[];
+  readonly unseenDates: readonly DateEffect[];
   /** An entry for each reviewed change, in the order of the reviews; then for each date that was dropped. */
   readonly account: readonly AccountEntry[];
   /** The rows of the reviews that later applies may need. */

@@ -2,12 +2,12 @@ import { leftAt } from "../kernel/diff/active-member.ts";
 import { unrestoredMembers } from "../kernel/diff/lost-state.ts";
 import { scopeOf } from "../kernel/diff/scope.ts";
 import { filledMemberFields, liveValues } from "../kernel/fields/member.ts";
-import { withRestoredViolations } from "../kernel/findings/refusals.ts";
 import { type PlanInput, planChanges } from "../kernel/plan/build-plan.ts";
 import type { PastRun, UndoNote } from "../model/apply.ts";
 import type { LiveMember } from "../model/live.ts";
 import type { Plan } from "../model/plan.ts";
 import { netEffects } from "./net-effects.ts";
+import { withRestoredViolations } from "./restored-violations.ts";
 import { undoMembers } from "./undo-members.ts";
 import { nameConflicts, rolesStillHeld, undoRoles } from "./undo-roles.ts";
 

@@ -1,6 +1,6 @@
-import { byCodeUnit, counted, groupByKey, grouped } from "../../lib/text.ts";
+import { byCodeUnit, counted, grouped } from "../../lib/text.ts";
 import type { RoleImage } from "../../model/field-values.ts";
-import type { Finding, Plan, ReachStep, Refusal } from "../../model/plan.ts";
+import type { Finding, ReachStep, Refusal } from "../../model/plan.ts";
 
 /** The live values, at least one, that differ from the file and that the service cannot update in place. */
 type FixedValues = Partial<RoleImage>;
@@ -253,38 +253,6 @@ export const UNDO_HINTS: Readonly<Record<string, string>> = {
   "self-lockout": "Use a key that belongs to somebody else.",
   "role-still-held": "Remove the role from these members first.",
 };
-
-/** Makes one refusal of an undo of all limits on gains, policies and checks that it breaks; each of them is a risk. */
-export function withRestoredViolations({ refusals, findings, ...plan }: Plan): Plan {
-  const isRestored = ({ rule, code }: Refusal): boolean => rule !== "guard" || code === "max-gains";
-  const guards = refusals.filter((refusal) => !isRestored(refusal));
-  const byRule = groupByKey(refusals.filter(isRestored), ({ code, check, name, message, rules }) =>
-    JSON.stringify([code, check ?? message.split(name ?? ""), rules]),
-  );
-  if (byRule.length === 0) return { ...plan, refusals, findings };
-  const risks = byRule.flatMap((group) => group.slice(0, 1).map((first) => restoredViolation(first, group)));
-  return {
-    ...plan,
-    refusals: sortRefusals([...guards, toRefusal({ code: "restored-violations", rules: byRule.length })]),
-    findings: [...findings, ...risks],
-  };
-}
-
-function restoredViolation({ rule, code, check, ...first }: Refusal, group: readonly Refusal[]): Finding {
-  const otherNames = [...new Set(group.flatMap(({ name }) => name ?? []))].filter(
-    (name) => name !== first.name,
-  );
-  const messages = otherNames.length === 0 ? group.map(({ message }) => message) : [first.message];
-  const same = otherNames.length === 0 ? [] : [`The same applies to ${list(otherNames)}.`];
-  return {
-    code: "restored-violation",
-    severity: "warning",
-    resource: "member",
-    name: check ?? `${rule} ${code}`,
-    message: [...messages, ...same].join(" "),
-    hint: first.hint,
-  };
-}
 
 function fieldNames(fixed: FixedValues): string {
   return list(Object.keys(fixed), " and ");

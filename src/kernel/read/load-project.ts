@@ -3,8 +3,7 @@ import { inFile } from "../problems/in-file.ts";
 import type { FileLocation, LocatedProblem, Path } from "../problems/problem.ts";
 import { isError } from "../problems/rule-table.ts";
 import { keyProblems } from "../problems/secrets.ts";
-import { parseAmount } from "../rules/settings/amount.ts";
-import { parseGains } from "../rules/settings/max-gains-setting.ts";
+import { parseRun } from "../rules/settings/run-setting.ts";
 import { checkProject } from "../schema/check-file.ts";
 import { PROJECT_FILE } from "../schema/project-file.ts";
 import { type ProjectFile, RULE_SECTIONS } from "../schema/project-schema.ts";
@@ -170,12 +169,7 @@ function settingsOf(file: string, content: ProjectFile | null, by: ProjectSettin
   const { run, across_merchants: across, sensitive, permissions } = content ?? {};
   return omitUndefined({
     by,
-    run:
-      run &&
-      omitUndefined({
-        maxRemovals: parseAmount(run.max_removals) ?? undefined,
-        maxGains: run.max_gains && parseGains(run.max_gains),
-      }),
+    run: run && parseRun(run),
     across: across && rulesAcross(across, file),
     sensitive,
     permissions,

@@ -1,8 +1,7 @@
 import * as z from "zod/mini";
 import type { FormatCode } from "../problems/problem.ts";
-import { amountSchema } from "../rules/settings/amount.ts";
 import { policySchemas } from "../rules/settings/every-setting.ts";
-import { gainLimitsSchema } from "../rules/settings/max-gains-setting.ts";
+import { runSchema } from "../rules/settings/run-setting.ts";
 import { DEFAULT_SENSITIVE } from "../rules/settings/sensitive.ts";
 import { MAX_CHECKS, MAX_GLOB, MAX_INCLUDES } from "../values/limits.ts";
 import { described, globMistake, optional, text } from "../values/text-schemas.ts";
@@ -71,30 +70,7 @@ export const projectSchema = described(
       default: [],
       examples: [[{ files: ["access/franchise/**"], rules: "hq/policy.yaml" }]],
     }),
-    run: optional(
-      z.strictObject({
-        max_removals: optional(amountSchema, {
-          title: "Maximum removals of a run",
-          description:
-            "Maximum number of members, across all merchants, that one run may remove or take a role from: a count, or a share of the members such as 5%, which allows at least 20 (0% allows none).",
-          default: "5%",
-          examples: ["5%", 30],
-        }),
-        max_gains: optional(gainLimitsSchema, {
-          title: "Maximum gains of a run",
-          description:
-            "Maximum number of people, across all merchants, who may newly gain in one run what a key names, as in guards.max_gains. A share of the members allows at least 20 (0% allows none).",
-          default: { sensitive: "5%" },
-          examples: [{ sensitive: "5%", payouts_edit: 3 }],
-        }),
-      }),
-      {
-        title: "Limits of a run",
-        description:
-          "Limits across all merchants of a run with two or more merchants, in addition to the guards of each.",
-        examples: [{ max_removals: "5%", max_gains: { sensitive: "5%" } }],
-      },
-    ),
+    run: runSchema,
     across_merchants: optional(
       z.strictObject({
         separate: policySchemas.separate,

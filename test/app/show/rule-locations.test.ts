@@ -53,6 +53,23 @@ test("each refusal has the location of its rule, also in an included file", asyn
   ]);
 });
 
+test("a grant that lasts too long has the location of its limit", async () => {
+  const { plan, placeOf } = await plansOf(
+    {
+      "shop.yaml": `version: 1
+merchant: MC1
+policies: { require_until: { Cashier: 30d } }
+roles: [{ name: Cashier, permissions: [sell] }]
+members: [{ email: ada@example.com, roles: [{ role: Cashier, until: 2027-01-31 }] }]
+`,
+    },
+    live(),
+  );
+  expect(plan.refusals.map((refusal) => [refusal.code, placeOf(plan, refusal)])).toEqual([
+    ["until-limit", "shop.yaml:3:28"],
+  ]);
+});
+
 test("a default has no location", async () => {
   const files: Readonly<Record<string, string>> = {
     "defaults.yaml": "version: 1\nmerchant: MC1\nguards: { min_holders: { Boss: 1 } }\nmembers: []\n",

@@ -183,15 +183,19 @@ test("an apply that is told to stop before it begins changes nothing", async () 
   expect(service.calls).toEqual([]);
 });
 
-test("a bug is not a failure: it is thrown when the writes in flight have ended", async () => {
+test("a bug is not a failure: nothing new starts, and it is thrown when the writes in flight have ended", async () => {
   const service = modelService(live());
+  const created: string[] = [];
   const writer: LiveWriter = beginning({
     ...service.writer,
-    createRole: async () => {
+    createRole: async ({ name }) => {
+      created.push(name);
       throw new TypeError("a bug");
     },
   });
-  await expect(run(planOf(desired({ roles: [role("A")] }), live()), { writer })).rejects.toThrow("a bug");
+  const plan = planOf(desired({ roles: [role("A"), role("B")] }), live());
+  await expect(run(plan, { writer, concurrency: 1 })).rejects.toThrow("a bug");
+  expect(created).toEqual(["A"]);
 });
 
 test("only the fields that differ are sent for a role", async () => {

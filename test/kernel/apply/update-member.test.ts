@@ -176,6 +176,26 @@ describe("an update of a member", () => {
     const { order } = await apply(planFor(wanted), start, { concurrency: 3 });
     expect(order.slice(0, 4)).toEqual(["GET mem_1", "PUT mem_1", "GET mem_2", "GET mem_3"]);
   });
+
+  test("is sent one by one until that is known of every field that it leaves out", async () => {
+    const was = { ...BEFORE, nickname: "Till 7" };
+    const metadata = { team: "b" };
+    const plan = planFor({
+      mem_1: { roles: ["Courier"], metadata },
+      mem_2: { metadata },
+      mem_3: { metadata },
+    });
+    const managed = { nickname: "Till 7", passwordEnv: null };
+    const changes = plan.changes.map((change) => ({
+      ...change,
+      before: { ...change.before, managed },
+      after: { ...change.after, managed },
+    }));
+    const start = { mem_1: was, mem_2: was, mem_3: was };
+    const { order } = await apply({ ...plan, changes } as Plan, start, { concurrency: 3 });
+    const requests = ["mem_1", "mem_2", "mem_3"].flatMap((id) => [`GET ${id}`, `PUT ${id}`]);
+    expect(order).toEqual(requests);
+  });
 });
 
 describe("a service that empties what an update does not hold", () => {

@@ -18,6 +18,7 @@ import {
   liveRole,
   matches,
   member,
+  NO_GUARDS,
   NOW,
   OWNER,
   people,
@@ -67,6 +68,16 @@ describe("a plan is judged by the rules of the base branch, too", () => {
     });
     const plan = planWith(desired(), head, live([], people(6)));
     expect(plan.refusals.map(({ code, by }) => [code, by])).toEqual([["max-removals", undefined]]);
+  });
+
+  test("what only the base branch refuses is refused beside what the file's own rules refuse", () => {
+    const head = desired({ members: [], guards: { ...NO_GUARDS, maxRemovals: { count: 4 } } });
+    const protect = { roles: [], members: ["p1@example.com"] };
+    const plan = planWith(desired({ guards: { ...NO_GUARDS, protect } }), head, live([], people(6)));
+    expect(plan.refusals.map(({ code, name, by }) => [code, name, by])).toEqual([
+      ["max-removals", null, undefined],
+      ["protect", "p1@example.com", "base"],
+    ]);
   });
 
   test("a removal that the base branch would defer cannot be made at once by needing fewer holders", () => {

@@ -161,8 +161,8 @@ test.each<readonly [base: string, head: string, texts: readonly string[]]>([
   ],
   ["policies: { require_until: [Contractor] }", "policies: { require_until: { Contractor: 90d } }", []],
   [
-    "leavers:\n  - { email: a@example.com, from: 2099-01-01 }\n  - { email: b@example.com, from: 2099-01-01 }\n  - { email: c@example.com, from: 2099-01-01 }",
-    "leavers:\n  - { email: A@example.com, from: 2099-01-01T01:00:00+01:00 }\n  - { email: b@example.com, from: 2099-01-02 }",
+    "leavers:\n  - { email: a@example.com, from: 2099-01-01 }\n  - { email: b@example.com, from: 2099-01-01 }\n  - { email: c@example.com, from: 2099-01-01 }\n  - { email: D@example.com, from: 2099-01-01 }",
+    "leavers:\n  - { email: A@example.com, from: 2099-01-01T01:00:00+01:00 }\n  - { email: b@example.com, from: 2099-01-02 }\n  - { email: d@example.com, from: 2099-01-01 }",
     [
       "b@example.com leaves 2099-01-01 → 2099-01-02",
       "c@example.com no longer leaves (leavers, from 2099-01-01)",

@@ -58,6 +58,10 @@ describe("gains at a merchant", () => {
     expect(plan.refusals[0]?.message).toBe(
       "11 members would newly hold sensitive permissions (api_keys_create, payouts_edit); the limit is 10: m0@example.com, m10@example.com, m1@example.com, m2@example.com, m3@example.com and 6 more.",
     );
+    const guards = { ...NO_GUARDS, maxGains: { sensitive: { count: 4 } } };
+    expect(planned(shop(5, ["payouts_edit"], { guards })).refusals[0]?.message).toMatch(
+      /: m0@example\.com, m1@example\.com, m2@example\.com, m3@example\.com, m4@example\.com\.$/,
+    );
     expect(codes(planned(shop(40, ["orders_edit"])))).toEqual([]);
     expect(codes(planned(shop(300, ["payouts_edit"], { members: [] })))).toEqual(["max-removals"]);
   });

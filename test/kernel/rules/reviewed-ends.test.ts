@@ -59,10 +59,9 @@ describe("access that a date has ended", () => {
   });
 
   test("has ended at the very moment of its end", () => {
-    const [refusal] = refusalsOf(
-      files({ until: { text: "2026-06-15T12:00:00Z", ends: NOW } }),
-      files({ until: FAR }),
-    );
+    const ended = files({ until: { text: "2026-06-15T12:00:00Z", ends: NOW } });
+    expect(refusalsOf(ended, ended)).toEqual([]);
+    const [refusal] = refusalsOf(ended, files({ until: FAR }));
     expect(refusal?.message).toContain("6 of 21 members would be removed or lose something; the limit");
     expect(refusal?.hint).toContain('"rolecall apply --only due"');
   });

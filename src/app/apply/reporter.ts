@@ -279,8 +279,10 @@ function textReporter(
       if (isLong()) {
         if (isDone(event)) return;
         if (event.type === "change-ended") failures += 1;
-        // The ending names every failure.
-        if (failures > MAX_FAILURES) return;
+        if (event.type === "change-ended" && failures > MAX_FAILURES) {
+          if (failures === MAX_FAILURES + 1) io.stdout.write(`${MORE_FAILURES}\n`);
+          return;
+        }
       }
       const line = renderApplyEvent(event, style);
       if (line !== null) io.stdout.write(`${line}\n`);
@@ -308,6 +310,8 @@ const MAX_LINES = 60;
 
 /** Maximum number of lines of failures while a large apply goes on. */
 const MAX_FAILURES = 10;
+
+const MORE_FAILURES = "… more changes fail or do not start: the end tells each cause, and how many it hit.";
 
 /** Returns a reporter that also updates the progress display. */
 export function withProgress(

@@ -465,3 +465,28 @@ test("a bug at one merchant is thrown when the others have ended, and their jour
   expect(journal.entries.map(({ type }) => type)).toEqual(["intent", "outcome", "end"]);
   expect(ended).toBe(3);
 });
+
+test("a long log lists ten failures, says that there are more, and goes on with other news", () => {
+  const { io, written } = testIo();
+  const reporter = applyReporter({ format: "text", color: false }, () => null, io);
+  const members = Array.from({ length: 80 }, (_, index) => member(`p${index}@example.com`));
+  const plan = planOf(desired({ members }), live());
+  reporter.plans([plan]);
+  const shown = written.stdout.length;
+  const failure = { code: "unprocessable", message: "The service said no." } as const;
+  const phase = "write-members";
+  for (const change of plan.changes)
+    reporter.event({
+      type: "change-ended",
+      merchant: "MC1",
+      phase,
+      outcome: { status: "failed", change, failure },
+    });
+  const [change] = plan.changes;
+  if (change?.resource !== "member") throw new Error("it is a member");
+  reporter.event({ type: "fields-emptied", merchant: "MC1", phase, change, fields: ["nickname"] });
+  const log = written.stdout.slice(shown);
+  expect(log.match(/The service said no/g)).toHaveLength(10);
+  expect(log.match(/more changes fail/g)).toHaveLength(1);
+  expect(log).toContain("the service cleared nickname");
+});

@@ -372,3 +372,37 @@ test("the moment of the plans decides what merchants that were not read declare"
   expect(codesAt(NOW)).toEqual(["across-separate"]);
   expect(codesAt(Date.parse("2026-07-02T00:00:00Z"))).toEqual([]);
 });
+
+test("a rule means a role under its new, its previous and its live name", () => {
+  const is = {
+    ...live([liveRole("role_1", "Approve")], [liveMember("mem_1", "bo@example.com", { roles: ["role_1"] })]),
+  };
+  const codesOf = (name: string, previously: readonly string[]) => {
+    const across = {
+      origin: { file: FILE, path: ["across_merchants"] },
+      separate: [],
+      maxHolders: { [name]: 1 },
+      checks: [],
+    };
+    const shops = ["MC1", "MC2"].map((merchant) => {
+      const files = desired({
+        merchant,
+        projects: [{ across }],
+        roles: [role("Approver", { previously })],
+        members: ["bo", `ada.${merchant}`].map((who) =>
+          member(`${who}@example.com`, { roles: ["Approver"] }),
+        ),
+      });
+      return { files, live: { ...is, merchant }, plan: planOf(files, { ...is, merchant }) };
+    });
+    return judgeRun(shops).map(({ refusals, findings }) =>
+      [...refusals, ...findings].flatMap(({ code }) => (/^(?:across|rule)-/.test(code) ? code : [])),
+    );
+  };
+  const refused = [["across-max-holders"], ["across-max-holders"]];
+  expect(codesOf("Approver", ["Approve"])).toEqual(refused);
+  expect(codesOf("Approve", ["Approve"])).toEqual(refused);
+  // Without the renaming it is another role, which the plans remove.
+  expect(codesOf("Approve", ["Other"])).toEqual([[], []]);
+  expect(codesOf("Aprover", ["Approve"])).toEqual([["rule-role-unknown"], ["rule-role-unknown"]]);
+});

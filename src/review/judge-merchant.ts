@@ -2,6 +2,7 @@ import { type Comparison, compareReviewed } from "../kernel/approval/compare-rev
 import type { FreshPlan } from "../kernel/approval/fresh-context.ts";
 import type { Review } from "../kernel/approval/merged-reviews.ts";
 import type { Seal } from "../kernel/approval/seal.ts";
+import { refusalSentence } from "../kernel/approval/words.ts";
 import { effectOfDate, whenText } from "../kernel/findings/date-words.ts";
 import { isDueInPart } from "../kernel/plan/due.ts";
 import type { AccountEntry } from "../model/approval-account.ts";
@@ -71,14 +72,10 @@ export function judgeMerchant(
   const shown = new Set(
     comparison.account.flatMap(({ verdict, fingerprints }) => (verdict === "refused" ? fingerprints : [])),
   );
-  const sentenceOf = ({ change, reasons }: Comparison["refused"][number]): string => {
-    const why = reasons.length === 0 ? "" : `: ${reasons.join("; ")}`;
-    return `not approved: ${change.kind} ${change.resource} ${change.name}${why}.`;
-  };
   const isLeft = ({ change }: Comparison["refused"][number]): boolean =>
     isRenewal(change) && !shown.has(change.fingerprint);
   const refusals = [
-    ...comparison.refused.filter((refused) => !isLeft(refused)).map(sentenceOf),
+    ...comparison.refused.filter((refused) => !isLeft(refused)).map(refusalSentence),
     ...comparison.unseenDates.map(
       (date) =>
         `not approved: ${whenText(date)}, ${effectOfDate(date, date.email, String)}, which no review shows.`,
@@ -100,7 +97,7 @@ export function judgeMerchant(
     comparison,
     fresh,
     refusals,
-    dueRefusals: due.map(sentenceOf),
+    dueRefusals: due.map(refusalSentence),
     remarks: [...new Set(superseded), ...expired],
     dropped,
     lost,

@@ -33,8 +33,6 @@ export interface MergedFiles {
   readonly loaded: LoadedFiles;
   /** True if errors in files leave merchants as they are. */
   readonly isBroken: boolean;
-  /** True if the run reads every merchant of the repository. */
-  readonly isWhole: boolean;
   /** The API keys that the files name. */
   readonly keys: readonly string[];
   readonly records: CoveredRecords;
@@ -60,7 +58,6 @@ export async function readMerged(
   const read = await loadFiles(inputs, io);
   const loaded = await withoutEarlierErrors(read, read.valid ? null : await filesAt(context, event.before));
   const isBroken = loaded.diagnostics.some(isFileError);
-  const isWhole = loaded.valid && inputs.shard === null && inputs.merchants.length === 0;
   const states = soundStates(read);
   const keys = keysNamedBy(loaded.states, io.env);
   keys.forEach(context.maskSecret);
@@ -74,7 +71,7 @@ export async function readMerged(
   const newer = await readingApprovals(() => newerCommit(context, branch, covered));
   const current = covered.filter(({ merchant }) => !newer.merchants.has(merchant));
   const pullOf = lastPulls(context, mergedCommits(run, records));
-  const undeclared = isWhole
+  const undeclared = loaded.isWhole
     ? await withRemovers(context, undeclaredMerchants(run, records, store.seal), records, pullOf)
     : [];
   const gone = run.isDue ? unapplied : undeclared.filter(({ since }) => since === null);
@@ -83,7 +80,6 @@ export async function readMerged(
     run,
     loaded,
     isBroken,
-    isWhole,
     keys,
     records,
     coverage,

@@ -81,9 +81,16 @@ async function apply(
     const ended = runOutcomes(merged, decision, ran.outcomes, ran.superseded, store);
     ran.reporter.ended({ outcomes: ended.outcomes, leftOut: 0 }, applyExitCode(ended.outcomes));
     for (const note of ended.earlier) shown.reporter.say(note);
-    const { undeclared, isWhole } = merged;
+    const { undeclared, loaded } = merged;
     const { unread } = decision;
-    const end = { plannedAt, looked: ended.looked, unread, undeclared, done: ran.done(), isWhole };
+    const end = {
+      plannedAt,
+      looked: ended.looked,
+      unread,
+      undeclared,
+      done: ran.done(),
+      isWhole: loaded.isWhole,
+    };
     const record = await recordEnd(context, store, merged, end);
     await failPlans(context, await contradictedBy(merged, files, github, store));
     return await reportEnd(context, { merged, covered, decision, shown, ran, ended, record });

@@ -139,13 +139,11 @@ async function drift(context: ActionContext): Promise<ActionResult> {
 async function failuresFound(
   context: ActionContext,
   looks: readonly PlannedMerchant[],
-  { sources, valid, states: all }: LoadedFiles,
+  { sources, isWhole, states: all }: LoadedFiles,
 ): Promise<readonly OpenFailure[]> {
   if (context.inputs.approvalSecret === "") return [];
   const openStore = openReviewStore(context);
   const { states } = await openStore.store.read();
-  const { merchants, shard } = context.inputs;
-  const isWhole = valid && shard === null && merchants.length === 0;
   return [
     ...openFailures(looks, states, openStore.seal, placeTexts(sources)),
     ...(isWhole ? undeclaredFailures(new Set(all.map(({ merchant }) => merchant)), states) : []),

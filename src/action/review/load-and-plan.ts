@@ -31,6 +31,8 @@ import { storeError } from "../context/open-repository.ts";
 export interface LoadedFiles extends Loaded {
   /** True if no file has an error. */
   readonly valid: boolean;
+  /** True if these are all merchants of the repository. */
+  readonly isWhole: boolean;
   /** A sentence about files whose errors another commit has caused, and that are left out; `null` without. */
   readonly earlier: string | null;
 }
@@ -63,7 +65,9 @@ export async function loadFiles(
   const logged = new Set(known.map((diagnostic) => JSON.stringify(diagnostic)));
   const fresh = loaded.diagnostics.filter((diagnostic) => !logged.has(JSON.stringify(diagnostic)));
   if (fresh.length > 0) io.stdout.write(renderDiagnostics(fresh, PLAIN));
-  return { ...loaded, states, valid: !loaded.diagnostics.some(isFileError), earlier: null };
+  const valid = !loaded.diagnostics.some(isFileError);
+  const isWhole = valid && shard === null && merchants.length === 0;
+  return { ...loaded, states, valid, isWhole, earlier: null };
 }
 
 /**

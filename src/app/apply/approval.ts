@@ -1,13 +1,14 @@
 import { resolve } from "node:path";
 import { type Comparison, compareReviewed } from "../../kernel/approval/compare-reviewed.ts";
 import type { FreshPlan } from "../../kernel/approval/fresh-context.ts";
+import { refusalSentence } from "../../kernel/approval/words.ts";
 import { runFingerprint } from "../../kernel/diff/fingerprint.ts";
 import { isEdited } from "../../kernel/plan/edited-plan.ts";
 import { applyOverrides, type Override, parseOverride } from "../../kernel/rules/overrides.ts";
 import { parsePlanFile } from "../../kernel/saved/plan-file.ts";
 import { oneLine } from "../../lib/escape.ts";
 import type { MerchantOutcome } from "../../model/apply.ts";
-import type { AccountEntry, RefusedChange } from "../../model/approval-account.ts";
+import type { AccountEntry } from "../../model/approval-account.ts";
 import type { Origin } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { Plan, Refusal } from "../../model/plan.ts";
@@ -88,10 +89,6 @@ export function approvedPart(
     refusals: whole ?? refused.map(refusalSentence),
     dropped: account.flatMap((entry) => (entry.verdict === "dropped" ? droppedSentence(entry, placeOf) : [])),
   };
-}
-
-function refusalSentence({ change: { kind, resource, name }, reasons }: RefusedChange): string {
-  return `not approved: ${kind} ${resource} ${name}: ${reasons.join("; ")}.`;
 }
 
 function droppedSentence(

@@ -1,4 +1,5 @@
 import { listText } from "../../lib/text.ts";
+import type { RefusedChange } from "../../model/approval-account.ts";
 import type { JsonValue } from "../../model/json.ts";
 import { EVERYTHING } from "../plan/reviewed-state.ts";
 import type { Item, SubjectKind } from "./rows.ts";
@@ -96,4 +97,9 @@ export function unseenText(text: string, review: string | null): string {
 /** Says that a review shows the removal of an earlier membership of the same address. */
 export function newerMembershipText(review: string): string {
   return `the membership that ${review} removes is gone, and no review shows this newer one`;
+}
+
+/** Says that a change is not approved, and why. */
+export function refusalSentence({ change: { kind, resource, name }, reasons }: RefusedChange): string {
+  return `not approved: ${kind} ${resource} ${name}: ${reasons.join("; ")}.`;
 }

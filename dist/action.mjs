@@ -12671,6 +12671,10 @@ function markerOf(kind, { id }) {
 var init_action_context = __esmMin((() => {}));
 
 // src/action/context/action-error.ts
+/** Returns an error as an expected failure, or as a bug. */
+function actionErrorOf(error) {
+	return error instanceof ActionError ? error : new ActionError("bug", "rolecall failed because of a bug.");
+}
 var ActionError;
 var init_action_error = __esmMin((() => {
 	ActionError = class extends Error {
@@ -12681,6 +12685,10 @@ var init_action_error = __esmMin((() => {
 			this.name = "ActionError";
 			this.reason = reason;
 			this.hint = hint;
+		}
+		/** Returns the message, and the hint if there is one. */
+		lines() {
+			return [this.message, ...this.hint === null ? [] : [this.hint]];
 		}
 	};
 }));
@@ -12696,6 +12704,15 @@ function safeSink(log) {
 			if (lines.at(-1) === "") lines.pop();
 			for (const line of lines) log.info(withoutCommand(line));
 		}
+	};
+}
+/** Returns a log that receives converted texts. */
+function convertedLog(log, convert) {
+	return {
+		info: (text) => log.info(convert(text)),
+		error: (text, properties) => log.error(convert(text), properties),
+		warning: (text, properties) => log.warning(convert(text), properties),
+		notice: (text, properties) => log.notice(convert(text), properties)
 	};
 }
 /** Logs the first annotations of each level and counts the rest. */
@@ -12749,7 +12766,7 @@ function eventContext(env, eventText) {
 		sha: env["GITHUB_SHA"] ?? "",
 		ref: env["GITHUB_REF"] ?? "",
 		before: name === "push" && !/^0+$/.test(string$1(payload["before"]) ?? "0") ? string$1(payload["before"]) : null,
-		pull: name.startsWith("pull_request") ? pullOf$1(record$1(payload["pull_request"]), string$1(payload["before"])) : null,
+		pull: name.startsWith("pull_request") ? pullOf$1(record$1(payload["pull_request"])) : null,
 		group: name === "merge_group" ? groupOf(record$1(payload["merge_group"])) : null,
 		defaultBranch: string$1(repository["default_branch"]),
 		isPublic: typeof repository["private"] === "boolean" ? !repository["private"] : null,
@@ -12762,7 +12779,7 @@ function eventContext(env, eventText) {
 		temp: env["RUNNER_TEMP"] || env["GITHUB_WORKSPACE"] || "."
 	};
 }
-function pullOf$1(pull, previousSha) {
+function pullOf$1(pull) {
 	const [head, base] = [record$1(pull["head"]), record$1(pull["base"])];
 	const [headRepo, baseRepo] = [record$1(head["repo"]), record$1(base["repo"])];
 	const [headSha, baseSha, baseRef] = [
@@ -12775,7 +12792,6 @@ function pullOf$1(pull, previousSha) {
 	return {
 		number,
 		headSha,
-		previousSha,
 		baseSha,
 		baseRef,
 		fork: string$1(headRepo["full_name"]) !== string$1(baseRepo["full_name"])
@@ -13063,6 +13079,13 @@ function keysByMerchant(lines) {
 	}));
 }
 
+// src/app/project/file-errors.ts
+/** Returns whether a diagnostic makes its file unusable; a refusal does not. */
+function isFileError({ severity, refusal }) {
+	return severity === "error" && !refusal;
+}
+var init_file_errors = __esmMin((() => {}));
+
 // src/lib/text.ts
 /** Returns a number with its noun: "1 change", "2 changes". */
 function counted(count, singular, plural = `${singular}s`) {
@@ -13071,6 +13094,11 @@ function counted(count, singular, plural = `${singular}s`) {
 /** Joins texts with commas and a final conjunction. */
 function listText(texts, last = "and") {
 	return texts.length < 2 ? texts.join("") : `${texts.slice(0, -1).join(", ")} ${last} ${texts.at(-1)}`;
+}
+/** Returns the first texts, and one that counts the others. */
+function firstOf$1(texts, max, noun) {
+	const more = texts.length - max;
+	return more > 0 ? [...texts.slice(0, max), `and ${counted(more, `more ${noun}`)}`] : texts;
 }
 /** Formats a number as "9,980"; `toLocaleString` would take a third of a short run's time to load. */
 function grouped(count) {
@@ -13971,8 +13999,8 @@ function toRefusal(data, tense = "plan", enforcedBy) {
 			return guardRefusal(code, "role", name, `Role "${name}" must be replaced to change its ${fieldNames(fixed)}, but the file refers to it by ${id}, which would no longer exist.`, `In grants, guards, policies and checks, refer to the role as "${name}" instead of ${id}.`, null);
 		}
 		case "role-still-held": {
-			const { name, holders } = data;
-			return guardRefusal(code, "role", name, `The role "${name}" would be removed, but is still held by ${list(holders)}.`, "Remove the role from these members first, or list the role in the file.", null);
+			const { name, holders, waitsFor } = data;
+			return guardRefusal(code, "role", name, `The role "${name}" would be removed, but is still held by ${list(holders)}.`, waitsFor.length === 0 ? "Remove the role from these members first, or list the role in the file." : `They lose the role once ${list(waitsFor, " or ")} has accepted: leave the role as it is in this plan, and change it in a later one.`, null);
 		}
 		case "check-only": return check(data.name, `${data.name} ${accessText$1(data, tense)}; a check does not allow this.`);
 		case "check-at-most": return check(null, `${holdersText(data, tense)}; a check allows at most ${data.most}.`);
@@ -14226,6 +14254,906 @@ var init_findings = __esmMin((() => {
 		"not-refused": "this plan is not refused for this reason"
 	};
 	IGNORED_HINT = "No plan changes or removes what is ignored, but policies and checks still apply to it.";
+}));
+
+// src/lib/memoized.ts
+/** Returns a function that makes a value for each key once; keys are compared by what `keyOf` returns. */
+function memoized(make, keyOf = (key) => key) {
+	const values = /* @__PURE__ */ new Map();
+	return (key) => {
+		const id = keyOf(key);
+		if (!values.has(id)) values.set(id, make(key));
+		return values.get(id);
+	};
+}
+var init_memoized = __esmMin((() => {}));
+
+// src/lib/suggest.ts
+/** Returns the candidate that was probably meant, regardless of case; `null` if none is near. */
+function suggest(word, candidates) {
+	return openSuggester([...candidates])(word);
+}
+/** Creates a function that suggests candidates for many words, within a bound of work. */
+function openSuggester(candidates) {
+	const folded = candidates.map((candidate) => ({
+		candidate,
+		lower: candidate.toLowerCase()
+	}));
+	const suggestions = /* @__PURE__ */ new Map();
+	let work = 0;
+	return (word) => {
+		const answered = suggestions.get(word);
+		if (answered !== void 0) return answered;
+		if (work > MAX_WORK) return null;
+		work += folded.length;
+		const lowerWord = word.toLowerCase();
+		let best = null;
+		let bestDistance = mostEdits(lowerWord.length) + 1;
+		if (lowerWord.length <= MAX_LENGTH$1) for (const { candidate, lower } of folded) {
+			if (Math.abs(lower.length - lowerWord.length) >= bestDistance) continue;
+			work += lower.length * lowerWord.length;
+			const edits = distance(lowerWord, lower, bestDistance);
+			if (edits < bestDistance && edits <= mostEdits(lowerWord.length - commonForm(lowerWord, lower))) {
+				best = candidate;
+				bestDistance = edits;
+			}
+		}
+		best ??= folded.find(({ lower }) => isAbbreviation(lowerWord, lower))?.candidate ?? null;
+		suggestions.set(word, best);
+		return best;
+	};
+}
+/** Returns how many edits make a word of this length another one. */
+function mostEdits(length) {
+	return Math.max(1, Math.floor(length / 3));
+}
+/** Returns whether a word is the beginning of another one, without what they have in common by form. */
+function isAbbreviation(word, other) {
+	return other.startsWith(word) && other !== word && word.length - commonForm(word, other) >= 3;
+}
+/** Returns how many characters two ids or addresses have in common by form alone: `role_`, or the domain. */
+function commonForm(a, b) {
+	if (a.startsWith("role_") && b.startsWith("role_")) return 5;
+	const domain = a.includes("@") ? a.slice(a.lastIndexOf("@")) : "";
+	return b.endsWith(domain) ? domain.length : 0;
+}
+/** Returns whether two words differ by a typing error: one edit, or two in long words; short ones are meant to differ. */
+function isSlip(a, b) {
+	if (a.replace(/\d+/g, "") === b.replace(/\d+/g, "") || Math.max(a.length, b.length) > MAX_LENGTH$1) return false;
+	const least = Math.min(a.length, b.length);
+	const most = least >= 12 ? 2 : least >= 4 ? 1 : 0;
+	return Math.abs(a.length - b.length) <= most && distance(a.toLowerCase(), b.toLowerCase(), most + 1) <= most;
+}
+/** Returns the edit distance of two words, or the limit if it is not below; a swap of neighbours counts as one edit. */
+function distance(word, other, limit) {
+	const [a, b] = differing(word, other);
+	let beforeLast = [];
+	let last = Array.from({ length: b.length + 1 }, (_, index) => index);
+	for (let i = 1; i <= a.length; i++) {
+		const row = new Array(b.length + 1).fill(limit);
+		row[0] = i;
+		let least = i;
+		for (let j = Math.max(1, i - limit + 1); j <= Math.min(b.length, i + limit - 1); j++) {
+			const same = a[i - 1] === b[j - 1];
+			let cost = Math.min(cellAt(last, j) + 1, cellAt(row, j - 1) + 1, cellAt(last, j - 1) + (same ? 0 : 1));
+			if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) cost = Math.min(cost, cellAt(beforeLast, j - 2) + 1);
+			row[j] = cost;
+			least = Math.min(least, cost);
+		}
+		if (least >= limit) return limit;
+		beforeLast = last;
+		last = row;
+	}
+	return Math.min(cellAt(last, b.length), limit);
+}
+/** Returns two words without what they begin and end with in common, which takes no edits. */
+function differing(a, b) {
+	const most = Math.min(a.length, b.length);
+	let start = 0;
+	while (start < most && a[start] === b[start]) start += 1;
+	let end = 0;
+	while (end < most - start && a[a.length - 1 - end] === b[b.length - 1 - end]) end += 1;
+	return [a.slice(start, a.length - end), b.slice(start, b.length - end)];
+}
+function cellAt(row, index) {
+	return row[index] ?? Number.POSITIVE_INFINITY;
+}
+var MAX_WORK, MAX_LENGTH$1;
+var init_suggest = __esmMin((() => {
+	MAX_WORK = 1e8;
+	MAX_LENGTH$1 = 100;
+}));
+
+// src/model/live.ts
+/** Returns the id of the predefined role with a name, in any case; `null` if there is none. */
+function predefinedRole(name) {
+	return PREDEFINED_ROLES.find((id) => id === `role_${name.toLowerCase()}`) ?? null;
+}
+/** Returns whether a reference to a role looks like an id, as `role_owner` does. */
+function isLikeRoleId(role) {
+	return role.startsWith("role_");
+}
+var MEMBER_STATUSES, PREDEFINED_ROLES, UNASSIGNABLE_ROLES;
+var init_live = __esmMin((() => {
+	MEMBER_STATUSES = [
+		"accepted",
+		"pending",
+		"expired",
+		"disabled",
+		"unknown"
+	];
+	PREDEFINED_ROLES = [
+		"role_owner",
+		"role_admin",
+		"role_manager",
+		"role_employee",
+		"role_accountant",
+		"role_cashier"
+	];
+	UNASSIGNABLE_ROLES = ["role_owner", "role_admin"];
+}));
+
+// src/kernel/fields/temporary-name.ts
+/** Returns the temporary name of a role, which frees its name for another: the service requires unique names. */
+function temporaryName(name) {
+	return `${name}${SUFFIX}`;
+}
+/** Returns whether a role has a temporary name, which an interrupted run may have left. */
+function isTemporaryName(name) {
+	return name.endsWith(SUFFIX);
+}
+/** Returns the name that a role has without the suffix. */
+function permanentName(name) {
+	return isTemporaryName(name) ? name.slice(0, -24) : name;
+}
+var SUFFIX;
+var init_temporary_name = __esmMin((() => {
+	SUFFIX = " (set aside by rolecall)";
+}));
+
+// src/kernel/diff/ordered-state.ts
+/** Returns a live state with its lists in an order of their own, so that the service's order changes nothing in a plan. */
+function orderedState(live) {
+	return {
+		...live,
+		roles: sortedBy(live.roles, ({ id }) => id).map((role) => ({
+			...role,
+			permissions: sortedBy(role.permissions, (permission) => permission)
+		})),
+		members: sortedBy(live.members, ({ id }) => id).map((member) => {
+			const roles = sortedBy(member.roles, (role) => role);
+			return roles === member.roles ? member : {
+				...member,
+				roles
+			};
+		})
+	};
+}
+/** Returns items in the order of their texts: the same list if it has that order. */
+function sortedBy(items, textOf) {
+	return items.every((item, index) => index === 0 || byCodeUnit(textOf(items[index - 1] ?? item), textOf(item)) <= 0) ? items : [...items].sort(by(textOf));
+}
+var init_ordered_state = __esmMin((() => {
+	init_text();
+}));
+
+// src/kernel/diff/scope.ts
+/**
+* Removes ignored roles and members from the live state, before anything is compared. Members with an address in `left`,
+* in lower case, are never ignored.
+*/
+function scopeOf(live, ignore, matches, leftBy = /* @__PURE__ */ new Set()) {
+	const ignoredRole = (role) => matchesAny(ignore.roles, [role.name, role.id], matches);
+	const ignoredMember = (member) => matchesAny(ignore.members, [...addressesOf(member), member.id], matches) && !addressesOf(member).some((address) => leftBy.has(address.toLowerCase()));
+	const roles = live.roles.filter((role) => !ignoredRole(role));
+	const ignoredLiveRoles = roles.length === live.roles.length ? [] : live.roles.filter(ignoredRole);
+	const kept = new Set(roles.map(({ id }) => id));
+	const nothingIgnored = ignore.members.length === 0;
+	return {
+		roles: roles.map((role) => ({
+			...role,
+			name: permanentName(role.name)
+		})),
+		members: nothingIgnored ? live.members : live.members.filter((member) => !ignoredMember(member)),
+		temporarilyNamed: new Set(roles.filter(({ name }) => isTemporaryName(name)).map(({ id }) => id)),
+		ignoredRoles: new Set(ignoredLiveRoles.flatMap(({ id, name }) => kept.has(name) ? [id] : [id, name])),
+		ignoredLiveRoles,
+		ignoredMembers: nothingIgnored ? [] : live.members.filter(ignoredMember)
+	};
+}
+/** Returns the whole live state, in an order that does not depend on the service. */
+function wholeScope$1(live) {
+	return scopeOf(orderedState(live), {
+		roles: [],
+		members: []
+	}, () => false);
+}
+/** Returns whether one of the globs matches one of the texts, ignoring case. */
+function matchesAny(globs, texts, matches) {
+	return globs.some((glob) => texts.some((text) => matches(glob.toLowerCase(), text.toLowerCase())));
+}
+/** Returns a live member's addresses: the user's and the invited one. */
+function addressesOf({ user, invite }) {
+	const userEmails = user?.email === void 0 ? [] : [user.email];
+	return invite === void 0 ? userEmails : [...userEmails, invite.email];
+}
+/** Returns the address to display a live member by; `null` without a user and an invitation. */
+function addressOf$1({ user, invite }) {
+	return user?.email ?? invite?.email ?? null;
+}
+/** Returns whether a member is no person; `null` if its type is unknown. */
+function isServiceAccount({ user }) {
+	switch (user?.type) {
+		case void 0:
+		case "user":
+		case "managed_user": return false;
+		case "service_account":
+		case "system_account": return true;
+		default: return null;
+	}
+}
+var init_scope = __esmMin((() => {
+	init_temporary_name();
+	init_ordered_state();
+}));
+
+// src/kernel/values/person.ts
+/** Returns the addresses of an entry's person in lower case: the current one, then the previous ones. */
+function addressesOfPerson({ email, previously = [] }) {
+	return [email, ...previously].map((address) => address.toLowerCase());
+}
+/** Returns the entries of people by each of their addresses, in lower case; a current address comes before a previous one. */
+function entriesByAddress(members = []) {
+	const entries = new Map(members.map((entry) => [entry.email.toLowerCase(), entry]));
+	for (const entry of members) {
+		if (entry.previously === void 0) continue;
+		for (const address of addressesOfPerson(entry)) if (!entries.has(address)) entries.set(address, entry);
+	}
+	return entries;
+}
+/** Returns a function that gives the addresses of a person, in lower case, by one of them. */
+function openAddresses(members = []) {
+	const renamed = members.filter(({ previously }) => previously !== void 0);
+	if (renamed.length === 0) return (address) => [address.toLowerCase()];
+	const entries = entriesByAddress(renamed);
+	return (address) => addressesOfPerson(entries.get(address.toLowerCase()) ?? { email: address });
+}
+/** Returns a function that gives the current address of a person, by one of their addresses. */
+function openCurrentAddresses(members = []) {
+	const entries = entriesByAddress(members.filter(({ previously }) => previously !== void 0));
+	return (address) => entries.get(address.toLowerCase())?.email ?? address;
+}
+var init_person = __esmMin((() => {}));
+
+// src/kernel/rules/access.ts
+/** Splits changes into those of roles and those of members. */
+function splitByResource(changes) {
+	return {
+		roles: changes.flatMap((change) => change.resource === "role" ? [change] : []),
+		members: changes.flatMap((change) => change.resource === "member" ? [change] : [])
+	};
+}
+/**
+* Returns the live access. After an interrupted replacement there are two roles in place of one: merge them to count
+* holders, keep them apart to see what each grants.
+*/
+function accessBefore({ roles, temporarilyNamed, ignoredLiveRoles, members, ignoredMembers }, changes, { mergeReplacedRoles }) {
+	const successors = mergeReplacedRoles ? successorsOf(changes.roles) : NO_SUCCESSORS;
+	const people = members.map((member) => personAccess(member, successors, false));
+	for (const member of ignoredMembers) people.push(personAccess(member, successors, true));
+	const ignored = new Set(ignoredLiveRoles);
+	const entries = [...ignoredLiveRoles, ...roles].map((role) => {
+		const isHidden = ignored.has(role) || temporarilyNamed.has(role.id);
+		return [successors.get(role.id) ?? role.id, roleAccess(role, isHidden)];
+	});
+	return {
+		roles: new Map(entries),
+		removed: /* @__PURE__ */ new Set(),
+		people
+	};
+}
+/** Returns whether a replacement was interrupted: merging replaced roles makes a difference only then. */
+function hasSuccessors({ roles }) {
+	return successorsOf(roles).size > 0;
+}
+/** Returns the access after changes. */
+function accessAfter(before, changes, options) {
+	const keyOf = roleKeys$1(changes.roles, options);
+	const roles = rolesAfter(before.roles, changes.roles, options);
+	const removed = new Set([...before.removed, ...before.roles.keys()].filter((key) => !roles.has(key)));
+	if (changes.members.length === 0) return {
+		roles,
+		removed,
+		people: before.people
+	};
+	const keysOf = (refs) => [...new Set(refs.flatMap((ref) => {
+		const key = keyOf(ref);
+		return ref.id === null && !roles.has(key) ? [] : key;
+	}))];
+	const changeOf = new Map(changes.members.map((change) => [change.id, change]));
+	const people = [];
+	for (const former of before.people) {
+		const change = changeOf.get(former.id);
+		const current = change === void 0 ? former : personAfter(change, former, keysOf);
+		if (current !== null) people.push(current);
+	}
+	const added = /* @__PURE__ */ new Map();
+	for (const change of changes.members) {
+		const is = change.kind === "create" ? personAfter(change, null, keysOf) : null;
+		if (is !== null) added.set(is.name.toLowerCase(), is);
+	}
+	return {
+		roles,
+		removed,
+		people: [...people, ...added.values()]
+	};
+}
+/** Returns a member after a change; `null` if it is removed. */
+function personAfter({ kind, id, name, after }, former, keysOf) {
+	if (after === null) return null;
+	const isMade = kind !== "update" && after.managed !== null;
+	return {
+		id,
+		name,
+		email: after.email,
+		status: kind === "update" ? former?.status ?? "unknown" : isMade ? "accepted" : "invited",
+		roles: keysOf(after.roles),
+		serviceAccount: former === null ? false : former.serviceAccount,
+		ignored: false,
+		mfa: isMade ? false : former?.mfa ?? null
+	};
+}
+/** Yields the members of an access and of the result of `accessAfter`, which has the same order. */
+function* beforeAndAfter(before, after) {
+	let index = 0;
+	for (const was of before.people) {
+		const is = after.people[index];
+		if (is?.id !== was.id) {
+			yield {
+				was,
+				is: void 0
+			};
+			continue;
+		}
+		yield {
+			was,
+			is
+		};
+		index += 1;
+	}
+	for (; index < after.people.length; index += 1) yield {
+		was: void 0,
+		is: after.people[index]
+	};
+}
+function rolesAfter(before, changes, { mergeReplacedRoles }) {
+	const roles = new Map(before);
+	for (const change of changes) {
+		const { id, name, after } = change;
+		if (after === null) {
+			roles.delete(change.id);
+			continue;
+		}
+		const successor = !mergeReplacedRoles && change.kind === "replace" ? change.resumed : null;
+		if (successor !== null && id !== null) roles.delete(id);
+		const role = {
+			id,
+			name: after.name,
+			permissions: after.permissions,
+			custom: true
+		};
+		roles.set(successor ?? id ?? `new ${name}`, role);
+	}
+	return roles;
+}
+/** Returns whether a member can use its roles, now or once it has accepted. */
+function isActive({ status }) {
+	return status !== "expired" && status !== "disabled";
+}
+/** Returns a function that gives a member's permissions; members with the same roles share one result. */
+function granting({ roles, removed }, counts = isActive) {
+	const grantedByRoles = /* @__PURE__ */ new Map();
+	return (person) => {
+		if (person === void 0 || !counts(person)) return NOTHING$6;
+		const key = JSON.stringify(person.roles);
+		const granted = grantedByRoles.get(key) ?? grantedBy$1(person.roles, roles, removed);
+		grantedByRoles.set(key, granted);
+		return granted;
+	};
+}
+function grantedBy$1(keys, roles, removed) {
+	const held = keys.filter((key) => !removed.has(key)).map((key) => roles.get(key) ?? {
+		name: key,
+		permissions: null
+	});
+	return {
+		permissions: new Set(held.flatMap(({ permissions }) => permissions ?? [])),
+		unknown: held.filter(({ permissions }) => permissions === null).map(({ name }) => name)
+	};
+}
+function roleKeys$1(changes, { mergeReplacedRoles }) {
+	const replaced = changes.flatMap((change) => change.kind === "replace" ? [change] : []);
+	const byName = new Map(replaced.map(({ name, id }) => [name, id]));
+	const successors = mergeReplacedRoles ? successorsOf(changes) : NO_SUCCESSORS;
+	return ({ id, name }) => id === null ? byName.get(name) ?? `new ${name}` : successors.get(id) ?? id;
+}
+function successorsOf(changes) {
+	return new Map(changes.flatMap((change) => change.kind === "replace" && change.resumed !== null ? [[change.resumed, change.id]] : []));
+}
+function roleAccess({ id, name, permissions, predefined }, isHidden) {
+	return {
+		id,
+		name,
+		permissions: predefined && permissions.length === 0 ? null : permissions,
+		custom: !predefined,
+		...isHidden && { hidden: true }
+	};
+}
+function personAccess(member, successors, ignored) {
+	const { id, user, status, roles } = member;
+	const email = addressOf$1(member);
+	return {
+		id,
+		name: email ?? id,
+		email,
+		status,
+		roles: roleKeysOf(roles, successors),
+		serviceAccount: isServiceAccount(member),
+		ignored,
+		mfa: user ? user.mfaOnLogin : null
+	};
+}
+function roleKeysOf(roles, successors) {
+	if (successors.size === 0 && !hasRepeats(roles)) return roles;
+	return [...new Set(roles.map((role) => successors.get(role) ?? role))];
+}
+function hasRepeats(roles) {
+	for (let index = 1; index < roles.length; index += 1) if (roles.indexOf(roles[index] ?? "") < index) return true;
+	return false;
+}
+/**
+* Indexes roles by their names and ids. An id comes before a name. Of roles with one name, it means the one that the
+* file declares, else the one that is not hidden, else a custom one; the order of the roles does not matter. A declared
+* role is known by its name in the file as well, which it may still have to be given.
+*/
+function roleNames$1({ roles }, declared) {
+	const rank = (key, { custom, hidden }) => declared.has(key) ? 3 : custom ? hidden ? 1 : 2 : 0;
+	const ids = /* @__PURE__ */ new Map();
+	const keysByName = /* @__PURE__ */ new Map();
+	for (const [key, role] of roles) {
+		if (role.id !== null) ids.set(role.id, key);
+		const roleRank = rank(key, role);
+		for (const name of /* @__PURE__ */ new Set([role.name, declared.get(key) ?? role.name])) {
+			const best = keysByName.get(name);
+			if (best?.rank === roleRank) best.keys.push(key);
+			else if (best === void 0 || best.rank < roleRank) keysByName.set(name, {
+				rank: roleRank,
+				keys: [key]
+			});
+		}
+	}
+	const meant = (name) => keysByName.get(name)?.keys ?? [];
+	return {
+		find: (nameOrId) => {
+			const [only, ...otherKeys] = meant(nameOrId);
+			return ids.get(nameOrId) ?? (otherKeys.length === 0 ? only : void 0);
+		},
+		sharing: (name) => ids.has(name) || meant(name).length < 2 ? [] : [...meant(name)].sort(byCodeUnit)
+	};
+}
+/** Returns a function that finds a role's key by the name or id in a file; `undefined` if no role or several have the name. */
+function roleFinder(access, declared) {
+	return roleNames$1(access, declared).find;
+}
+/**
+* Returns a function that finds a role's key in a live access by its name after the changes that the files lead to, else by
+* its live name: rules name a role as the files do, also before it is renamed.
+*/
+function liveRoleFinder(before, after, desired) {
+	const pinned = pinnedIds(desired);
+	const [findBefore, findAfter] = [roleFinder(before, pinned), roleFinder(after, pinned)];
+	return (role) => findAfter(role) ?? findBefore(role);
+}
+/** Returns the roles of the files that are pinned to an id. */
+function pinnedIds({ roles = [] }) {
+	return new Map(roles.flatMap(({ id, name }) => id === void 0 ? [] : [[id, name]]));
+}
+var NOTHING$6, NO_SUCCESSORS;
+var init_access = __esmMin((() => {
+	init_text();
+	init_scope();
+	NOTHING$6 = {
+		permissions: /* @__PURE__ */ new Set(),
+		unknown: []
+	};
+	NO_SUCCESSORS = /* @__PURE__ */ new Map();
+}));
+
+// src/model/desired.ts
+var DEFAULT_REMOVAL_LIMIT, DEFAULT_ESCALATION;
+var init_desired = __esmMin((() => {
+	DEFAULT_REMOVAL_LIMIT = { percent: 25 };
+	DEFAULT_ESCALATION = {
+		assign: ["members_create", "members_update"],
+		edit: ["roles_update"],
+		create: ["roles_create"]
+	};
+}));
+
+// src/kernel/rules/reach.ts
+/**
+* Creates a function that finds what a member can reach; members with the same roles share one answer. Only the permissions
+* that lead to others are followed; what they lead to is looked up when it is asked for.
+*/
+function reaching(access, escalation = {}) {
+	const ways = {
+		...DEFAULT_ESCALATION,
+		...escalation
+	};
+	const worldOf = memoized((_) => openWorld(access, ways));
+	const waysFrom = memoized((start) => followWays(start, worldOf(null)), JSON.stringify);
+	const reachOfRoles = memoized((roles) => reachOf$1(heldRoles$1(roles, access), worldOf(null), waysFrom), JSON.stringify);
+	return ({ roles }) => reachOfRoles(roles);
+}
+function openWorld({ roles, removed }, escalation) {
+	const allRoles = sorted([...roles].flatMap(([key, role]) => removed.has(key) ? [] : [role]));
+	const names = /* @__PURE__ */ new Map();
+	for (const { name, permissions } of allRoles) for (const permission of permissions ?? []) {
+		const cached = names.get(permission);
+		if (cached === void 0) names.set(permission, /* @__PURE__ */ new Set([name]));
+		else cached.add(name);
+	}
+	const leads = /* @__PURE__ */ new Set([
+		...escalation.assign,
+		...escalation.edit,
+		...escalation.create
+	]);
+	return {
+		escalation,
+		custom: allRoles.filter((role) => role.custom),
+		leading: new Map([...leads].map((permission) => [permission, names.get(permission) ?? NONE$5])),
+		permissions: sortedSet(names.keys()),
+		granting: (permission) => names.get(permission) ?? NONE$5
+	};
+}
+function heldRoles$1(keys, { roles, removed }) {
+	return sorted(keys.flatMap((key) => removed.has(key) ? [] : roles.get(key) ?? []));
+}
+/** Returns roles in an order that does not depend on the service's. */
+function sorted(roles) {
+	return roles.map((role) => [JSON.stringify([role.name, role.id]), role]).sort(by(([key]) => key)).map(([, role]) => role);
+}
+/** Follows the permissions that lead to others, until no step adds one or shortens a way. */
+function followWays({ leading, customRole }, world) {
+	const ways = new Map(leading.map((permission) => [permission, []]));
+	let assigning = null;
+	let isGrowing = true;
+	while (isGrowing) {
+		isGrowing = false;
+		assigning = shortestWay(world.escalation.assign, ways);
+		for (const [permission, steps] of furtherWays(ways, customRole, world)) {
+			const best = ways.get(permission);
+			if (best !== void 0 && best.length <= steps.length) continue;
+			ways.set(permission, steps);
+			isGrowing = true;
+		}
+	}
+	return {
+		assigning,
+		anything: ways.get(ANYTHING) ?? null
+	};
+}
+function reachOf$1(held, world, waysFrom) {
+	const heldPermissions = new Set(held.flatMap(({ permissions }) => permissions ?? []));
+	const { assigning, anything } = waysFrom({
+		leading: [...world.leading.keys()].filter((permission) => heldPermissions.has(permission)),
+		customRole: held.find(({ custom }) => custom)?.name ?? null
+	});
+	const isAssigned = (permission) => assigning !== null && world.granting(permission).size > 0;
+	const wayTo = (permission) => {
+		if (heldPermissions.has(permission)) return [];
+		const roles = world.granting(permission);
+		if (assigning === null || roles.size === 0) return null;
+		return shortestAssignment(assigning, roles);
+	};
+	return {
+		anything,
+		get permissions() {
+			return assigning === null ? sortedSet(heldPermissions) : world.permissions;
+		},
+		includes: (permission) => heldPermissions.has(permission) || anything !== null || isAssigned(permission),
+		stepsTo: (permission) => {
+			const way = wayTo(permission);
+			return way === null || anything !== null && anything.length < way.length ? anything : way;
+		}
+	};
+}
+/** Yields where the permissions that can be reached lead, one step further. */
+function* furtherWays(ways, customRole, { escalation: { assign, edit, create }, custom, leading }) {
+	const [assigning, editing, creating] = [
+		assign,
+		edit,
+		create
+	].map((some) => shortestWay(some, ways));
+	if (editing && customRole !== null) yield [ANYTHING, withStep(editing.steps, step("edit", editing, customRole))];
+	if (!assigning) return;
+	for (const [permission, names] of leading) if (names.size > 0) yield [permission, shortestAssignment(assigning, names)];
+	const given = editing && (custom.find(({ name }) => editing.steps.some(({ role }) => role === name)) ?? custom[0]);
+	if (editing && given) {
+		const assigned = withStep(joined$5(editing.steps, assigning.steps), step("assign", assigning, given.name));
+		yield [ANYTHING, withStep(assigned, step("edit", editing, given.name))];
+	}
+	if (creating) {
+		const made = withStep(joined$5(creating.steps, assigning.steps), step("create", creating, null));
+		yield [ANYTHING, withStep(made, step("assign", assigning, null))];
+	}
+}
+/** Returns the steps that assign the first of some roles, or one that they assign already. */
+function shortestAssignment(assigning, names) {
+	const isDone = assigning.steps.some(({ does, role }) => does === "assign" && names.has(role ?? ""));
+	const [first = ""] = names;
+	return isDone ? assigning.steps : withStep(assigning.steps, step("assign", assigning, first));
+}
+function step(does, { permission }, role) {
+	return {
+		does,
+		by: permission,
+		role
+	};
+}
+function shortestWay(permissions, ways) {
+	let best = null;
+	for (const permission of permissions) {
+		const steps = ways.get(permission);
+		if (steps !== void 0 && (best === null || steps.length < best.steps.length)) best = {
+			permission,
+			steps
+		};
+	}
+	return best;
+}
+function withStep(steps, step) {
+	return joined$5(steps, [step]);
+}
+/** Joins steps; one that both have is taken once. */
+function joined$5(steps, other) {
+	const isSame = (a, b) => a.does === b.does && a.role === b.role;
+	return [...steps, ...other.filter((step) => !steps.some((ownStep) => isSame(ownStep, step)))];
+}
+var NONE$5, ANYTHING;
+var init_reach = __esmMin((() => {
+	init_memoized();
+	init_text();
+	init_desired();
+	NONE$5 = /* @__PURE__ */ new Set();
+	ANYTHING = Symbol("anything");
+}));
+
+// src/kernel/rules/checks.ts
+/** Returns the violations of the file's checks in an access; members count whatever their status. */
+function checkViolations(rules, judged) {
+	const { checks, enforcedBy } = rules;
+	if (checks.length === 0) return [];
+	const context = contextOf$1(judged, rules);
+	return checks.flatMap((check) => {
+		const text = checkText(check);
+		return violationsOf$1(check, context).map(({ data, subject, extent }) => ({
+			rule: `check ${text} ${subject === null ? "" : extent.join()}`,
+			subject,
+			extent,
+			check,
+			...data.code === "check-only" && { only: data },
+			refusal: (tense) => ({
+				...toRefusal(data, tense, enforcedBy),
+				check: text
+			}),
+			breaches: () => [breachOfCheck(check, data, enforcedBy)]
+		}));
+	});
+}
+/** Returns a violated check as a problem of the files. */
+function breachOfCheck({ origin }, data, enforcedBy) {
+	const { message, hint } = toRefusal(data, "plan", enforcedBy);
+	const subject = data.code === "check-cannot" ? {
+		kind: "cannot",
+		origin,
+		permission: data.permission
+	} : {
+		kind: "check",
+		origin,
+		key: data.code === "check-only" ? "only" : "at_most"
+	};
+	return {
+		code: data.code,
+		subject,
+		message,
+		hint
+	};
+}
+/** Returns the distinct roles of unknown permissions, because of which checks may be wrong. */
+function unknownToChecks(rules, judged) {
+	return [...unknownToEach(rules, judged).values()].flat();
+}
+/** Returns the distinct roles of unknown permissions, because of which each check may be wrong. */
+function unknownToEach(rules, judged) {
+	const { checks } = rules;
+	if (checks.length === 0) return /* @__PURE__ */ new Map();
+	const context = contextOf$1(judged, rules);
+	const { granted, index } = context;
+	const unknownTo = (check) => permissionsOf$1(check).flatMap((permission) => {
+		return [...new Set(subjectsOf(check, index.people, context).flatMap((person) => granted(person).permissions.has(permission) ? [] : granted(person).unknown))].sort().map((name) => ({
+			name,
+			permission
+		}));
+	});
+	return new Map(checks.map((check) => [check, unknownTo(check)]));
+}
+function contextOf$1(judged, { policies: { escalation }, members }) {
+	const { access, settled } = judged;
+	const reach = reaching(access, escalation);
+	const reachSettled = settled === access ? reach : reaching(settled, escalation);
+	const index = indexAccess(access);
+	const counted = settled === access ? index : indexAccess(settled);
+	const granted = granting(access, () => true);
+	return {
+		...judged,
+		granted,
+		reach,
+		reachSettled,
+		index,
+		counted,
+		addressesOf: openAddresses(members)
+	};
+}
+function permissionsOf$1(check) {
+	return check.kind === "cannot" ? check.cannot : [check.can];
+}
+/** Returns the people who break a check, of those with its permission. */
+function subjectsOf(check, people, { index, find, addressesOf }) {
+	switch (check.kind) {
+		case "only": {
+			const roles = new Set(check.only.flatMap((entry) => entry.startsWith("role:") ? find(entry.slice(5)) ?? [] : []));
+			const allowed = new Set(check.only.flatMap(addressesOf));
+			return people.filter(({ email, roles: held }) => !allowed.has(email?.toLowerCase() ?? "") && !held.some((role) => roles.has(role)));
+		}
+		case "at-most": return people;
+		case "cannot": return addressesOf(check.member).flatMap((address) => index.byAddress.get(address) ?? []);
+		default: return check;
+	}
+}
+function violationsOf$1(check, context) {
+	const { granted, reach, index } = context;
+	if (check.kind === "at-most") {
+		const { can, atMost } = check;
+		const holders = holdersOfLimit(check, context);
+		if (holders.length <= atMost) return [];
+		countWork(context, holders.length * 5);
+		return [{
+			data: {
+				code: "check-at-most",
+				permission: can,
+				most: atMost,
+				holders: holders.map(({ name }) => name),
+				...check.reach && { reach: true }
+			},
+			subject: null,
+			extent: holders.map(({ id, name }) => id ?? name.toLowerCase())
+		}];
+	}
+	const code = check.kind === "only" ? "check-only" : "check-cannot";
+	const people = check.kind !== "only" ? [] : check.reach ? index.people : peopleWith(index, check.can);
+	countWork(context, people.length);
+	return subjectsOf(check, people, context).flatMap((person) => {
+		const reachable = check.reach ? reach(person) : null;
+		const held = granted(person).permissions;
+		const has = permissionsOf$1(check).filter((permission) => reachable === null ? held.has(permission) : reachable.includes(permission));
+		countWork(context, has.length * (50 + person.roles.length));
+		return has.map((permission) => {
+			const through = rolesGranting(permission, person, context);
+			const steps = reachable?.stepsTo(permission) ?? [];
+			return {
+				data: {
+					code,
+					name: person.name,
+					permission,
+					through,
+					...steps.length > 0 && { steps }
+				},
+				subject: subjectOf$1(person),
+				extent: [permission]
+			};
+		});
+	});
+}
+/** Returns the people who have the permission of a limit, or with `reach` can reach it. */
+function holdersOfLimit({ can, reach }, context) {
+	const { counted, reachSettled } = context;
+	if (!reach) return peopleWith(counted, can);
+	countWork(context, counted.people.length);
+	return counted.people.filter((person) => reachSettled(person).includes(can));
+}
+/** Returns the names of a member's roles that grant a permission. */
+function rolesGranting(permission, person, { access: { roles }, index }) {
+	const granting = index.granting.get(permission);
+	return person.roles.flatMap((key) => granting?.has(key) ? roles.get(key)?.name ?? [] : []).sort();
+}
+/** Returns a check in one line, in a fixed order of keys, to serve as its name. */
+function checkText(check) {
+	const reach = check.reach ? " reach" : "";
+	switch (check.kind) {
+		case "only": return `can${reach} ${check.can}: only ${sortedSet(check.only).join(", ") || "nobody"}`;
+		case "at-most": return `can${reach} ${check.can}: at most ${check.atMost}`;
+		case "cannot": return `${check.member} cannot${reach} ${sortedSet(check.cannot).join(", ")}`;
+		default: return check;
+	}
+}
+/** Subtracts steps of work from the budget; throws `TooMuchWork` if it is used up. */
+function countWork({ budget }, steps) {
+	if (budget === void 0) return;
+	budget.steps -= steps;
+	if (budget.steps < 0) throw new TooMuchWork();
+}
+/** Returns the holders of a role, by its name or id. */
+function holdersBy(role, { holders }, judged) {
+	const key = judged.find(role);
+	const people = (key === void 0 ? void 0 : holders.get(key)) ?? [];
+	countWork(judged, 1 + people.length);
+	return people;
+}
+/** Returns a member as the subject of a violation. */
+function subjectOf$1({ id, email }) {
+	return {
+		id,
+		name: email
+	};
+}
+/** Indexes an access, so that a rule visits only the members that it concerns. */
+function indexAccess({ roles, people: unsorted }) {
+	const people = [...unsorted].sort(by(({ name }) => name));
+	const holders = /* @__PURE__ */ new Map();
+	const byAddress = /* @__PURE__ */ new Map();
+	for (const person of people) {
+		if (person.email !== null) add$1(byAddress, person.email.toLowerCase(), person);
+		for (const role of person.roles) add$1(holders, role, person);
+	}
+	const granting = /* @__PURE__ */ new Map();
+	for (const [key, { permissions }] of roles) for (const permission of permissions ?? []) {
+		const cached = granting.get(permission);
+		if (cached === void 0) granting.set(permission, /* @__PURE__ */ new Set([key]));
+		else cached.add(key);
+	}
+	return {
+		people,
+		holders,
+		byAddress,
+		granting,
+		answers: /* @__PURE__ */ new Map()
+	};
+}
+/** Returns the members with a permission through any role; cached for several checks of one permission. */
+function peopleWith({ holders, granting, answers }, permission) {
+	const cached = answers.get(permission);
+	if (cached !== void 0) return cached;
+	const [first = [], ...otherHolders] = [...granting.get(permission) ?? []].map((role) => holders.get(role) ?? []);
+	const people = otherHolders.length === 0 ? first : [...new Set([first, ...otherHolders].flat())].sort(by(({ name }) => name));
+	answers.set(permission, people);
+	return people;
+}
+function add$1(lists, key, item) {
+	const list = lists.get(key);
+	if (list === void 0) lists.set(key, [item]);
+	else list.push(item);
+}
+var STEPS_OF_HOLDER, STEPS_OF_VIOLATION, TooMuchWork;
+var init_checks$2 = __esmMin((() => {
+	init_text();
+	init_refusals();
+	init_person();
+	init_access();
+	init_reach();
+	STEPS_OF_HOLDER = 5;
+	STEPS_OF_VIOLATION = 50;
+	TooMuchWork = class extends Error {};
 }));
 
 // src/kernel/diff/match.ts
@@ -14491,747 +15419,267 @@ var init_active_member = __esmMin((() => {
 	init_match();
 }));
 
-// src/kernel/fields/temporary-name.ts
-/** Returns the temporary name of a role, which frees its name for another: the service requires unique names. */
-function temporaryName(name) {
-	return `${name}${SUFFIX}`;
+// src/kernel/problems/rule-table.ts
+/** Returns the rule of a problem. */
+function ruleOf({ code, severity }) {
+	if (!isOfPolicy(code)) return RULES$4[code];
+	return severity === "warning" ? warningRule("") : refusalRule("");
 }
-/** Returns whether a role has a temporary name, which an interrupted run may have left. */
-function isTemporaryName(name) {
-	return name.endsWith(SUFFIX);
+function isOfPolicy(code) {
+	return code.startsWith("policy-");
 }
-/** Returns the name that a role has without the suffix. */
-function permanentName(name) {
-	return isTemporaryName(name) ? name.slice(0, -24) : name;
+/** Returns the severity of a problem. */
+function severityOf(problem) {
+	return ruleOf(problem).severity;
 }
-var SUFFIX;
-var init_temporary_name = __esmMin((() => {
-	SUFFIX = " (set aside by rolecall)";
-}));
-
-// src/kernel/diff/ordered-state.ts
-/** Returns a live state with its lists in an order of their own, so that the service's order changes nothing in a plan. */
-function orderedState(live) {
-	return {
-		...live,
-		roles: sortedBy(live.roles, ({ id }) => id).map((role) => ({
-			...role,
-			permissions: sortedBy(role.permissions, (permission) => permission)
-		})),
-		members: sortedBy(live.members, ({ id }) => id).map((member) => {
-			const roles = sortedBy(member.roles, (role) => role);
-			return roles === member.roles ? member : {
-				...member,
-				roles
-			};
-		})
-	};
+/** Returns whether a problem makes its file unusable; a broken policy or check does not. */
+function isError(problem) {
+	const rule = ruleOf(problem);
+	return rule.severity === "error" && rule.refusal !== true;
 }
-/** Returns items in the order of their texts: the same list if it has that order. */
-function sortedBy(items, textOf) {
-	return items.every((item, index) => index === 0 || byCodeUnit(textOf(items[index - 1] ?? item), textOf(item)) <= 0) ? items : [...items].sort(by(textOf));
-}
-var init_ordered_state = __esmMin((() => {
-	init_text();
-}));
-
-// src/kernel/diff/scope.ts
-/**
-* Removes ignored roles and members from the live state, before anything is compared. Members with an address in `left`,
-* in lower case, are never ignored.
-*/
-function scopeOf(live, ignore, matches, leftBy = /* @__PURE__ */ new Set()) {
-	const ignoredRole = (role) => matchesAny(ignore.roles, [role.name, role.id], matches);
-	const ignoredMember = (member) => matchesAny(ignore.members, [...addressesOf(member), member.id], matches) && !addressesOf(member).some((address) => leftBy.has(address.toLowerCase()));
-	const roles = live.roles.filter((role) => !ignoredRole(role));
-	const ignoredLiveRoles = roles.length === live.roles.length ? [] : live.roles.filter(ignoredRole);
-	const kept = new Set(roles.map(({ id }) => id));
-	const nothingIgnored = ignore.members.length === 0;
-	return {
-		roles: roles.map((role) => ({
-			...role,
-			name: permanentName(role.name)
-		})),
-		members: nothingIgnored ? live.members : live.members.filter((member) => !ignoredMember(member)),
-		temporarilyNamed: new Set(roles.filter(({ name }) => isTemporaryName(name)).map(({ id }) => id)),
-		ignoredRoles: new Set(ignoredLiveRoles.flatMap(({ id, name }) => kept.has(name) ? [id] : [id, name])),
-		ignoredLiveRoles,
-		ignoredMembers: nothingIgnored ? [] : live.members.filter(ignoredMember)
-	};
-}
-/** Returns the whole live state, in an order that does not depend on the service. */
-function wholeScope$1(live) {
-	return scopeOf(orderedState(live), {
-		roles: [],
-		members: []
-	}, () => false);
-}
-/** Returns whether one of the globs matches one of the texts, ignoring case. */
-function matchesAny(globs, texts, matches) {
-	return globs.some((glob) => texts.some((text) => matches(glob.toLowerCase(), text.toLowerCase())));
-}
-/** Returns a live member's addresses: the user's and the invited one. */
-function addressesOf({ user, invite }) {
-	const userEmails = user?.email === void 0 ? [] : [user.email];
-	return invite === void 0 ? userEmails : [...userEmails, invite.email];
-}
-/** Returns the address to display a live member by; `null` without a user and an invitation. */
-function addressOf$1({ user, invite }) {
-	return user?.email ?? invite?.email ?? null;
-}
-/** Returns whether a member is no person; `null` if its type is unknown. */
-function isServiceAccount({ user }) {
-	switch (user?.type) {
-		case void 0:
-		case "user":
-		case "managed_user": return false;
-		case "service_account":
-		case "system_account": return true;
-		default: return null;
-	}
-}
-var init_scope = __esmMin((() => {
-	init_temporary_name();
-	init_ordered_state();
-}));
-
-// src/kernel/rules/access.ts
-/** Splits changes into those of roles and those of members. */
-function splitByResource(changes) {
-	return {
-		roles: changes.flatMap((change) => change.resource === "role" ? [change] : []),
-		members: changes.flatMap((change) => change.resource === "member" ? [change] : [])
-	};
-}
-/**
-* Returns the live access. After an interrupted replacement there are two roles in place of one: merge them to count
-* holders, keep them apart to see what each grants.
-*/
-function accessBefore({ roles, temporarilyNamed, ignoredLiveRoles, members, ignoredMembers }, changes, { mergeReplacedRoles }) {
-	const successors = mergeReplacedRoles ? successorsOf(changes.roles) : NO_SUCCESSORS;
-	const people = members.map((member) => personAccess(member, successors, false));
-	for (const member of ignoredMembers) people.push(personAccess(member, successors, true));
-	const ignored = new Set(ignoredLiveRoles);
-	const entries = [...ignoredLiveRoles, ...roles].map((role) => {
-		const isHidden = ignored.has(role) || temporarilyNamed.has(role.id);
-		return [successors.get(role.id) ?? role.id, roleAccess(role, isHidden)];
-	});
-	return {
-		roles: new Map(entries),
-		removed: /* @__PURE__ */ new Set(),
-		people
-	};
-}
-/** Returns whether a replacement was interrupted: merging replaced roles makes a difference only then. */
-function hasSuccessors({ roles }) {
-	return successorsOf(roles).size > 0;
-}
-/** Returns the access after changes. */
-function accessAfter(before, changes, options) {
-	const keyOf = roleKeys$1(changes.roles, options);
-	const roles = rolesAfter(before.roles, changes.roles, options);
-	const removed = new Set([...before.removed, ...before.roles.keys()].filter((key) => !roles.has(key)));
-	if (changes.members.length === 0) return {
-		roles,
-		removed,
-		people: before.people
-	};
-	const keysOf = (refs) => [...new Set(refs.flatMap((ref) => {
-		const key = keyOf(ref);
-		return ref.id === null && !roles.has(key) ? [] : key;
-	}))];
-	const changeOf = new Map(changes.members.map((change) => [change.id, change]));
-	const people = [];
-	for (const former of before.people) {
-		const change = changeOf.get(former.id);
-		const current = change === void 0 ? former : personAfter(change, former, keysOf);
-		if (current !== null) people.push(current);
-	}
-	const added = /* @__PURE__ */ new Map();
-	for (const change of changes.members) {
-		const is = change.kind === "create" ? personAfter(change, null, keysOf) : null;
-		if (is !== null) added.set(is.name.toLowerCase(), is);
-	}
-	return {
-		roles,
-		removed,
-		people: [...people, ...added.values()]
-	};
-}
-/** Returns a member after a change; `null` if it is removed. */
-function personAfter({ kind, id, name, after }, former, keysOf) {
-	if (after === null) return null;
-	const isMade = kind !== "update" && after.managed !== null;
-	return {
-		id,
-		name,
-		email: after.email,
-		status: kind === "update" ? former?.status ?? "unknown" : isMade ? "accepted" : "invited",
-		roles: keysOf(after.roles),
-		serviceAccount: former === null ? false : former.serviceAccount,
-		ignored: false,
-		mfa: isMade ? false : former?.mfa ?? null
-	};
-}
-/** Yields the members of an access and of the result of `accessAfter`, which has the same order. */
-function* beforeAndAfter(before, after) {
-	let index = 0;
-	for (const was of before.people) {
-		const is = after.people[index];
-		if (is?.id !== was.id) {
-			yield {
-				was,
-				is: void 0
-			};
-			continue;
-		}
-		yield {
-			was,
-			is
-		};
-		index += 1;
-	}
-	for (; index < after.people.length; index += 1) yield {
-		was: void 0,
-		is: after.people[index]
-	};
-}
-function rolesAfter(before, changes, { mergeReplacedRoles }) {
-	const roles = new Map(before);
-	for (const change of changes) {
-		const { id, name, after } = change;
-		if (after === null) {
-			roles.delete(change.id);
-			continue;
-		}
-		const successor = !mergeReplacedRoles && change.kind === "replace" ? change.resumed : null;
-		if (successor !== null && id !== null) roles.delete(id);
-		const role = {
-			id,
-			name: after.name,
-			permissions: after.permissions,
-			custom: true
-		};
-		roles.set(successor ?? id ?? `new ${name}`, role);
-	}
-	return roles;
-}
-/** Returns whether a member can use its roles, now or once it has accepted. */
-function isActive({ status }) {
-	return status !== "expired" && status !== "disabled";
-}
-/** Returns a function that gives a member's permissions; members with the same roles share one result. */
-function granting({ roles, removed }, counts = isActive) {
-	const grantedByRoles = /* @__PURE__ */ new Map();
-	return (person) => {
-		if (person === void 0 || !counts(person)) return NOTHING$6;
-		const key = JSON.stringify(person.roles);
-		const granted = grantedByRoles.get(key) ?? grantedBy$1(person.roles, roles, removed);
-		grantedByRoles.set(key, granted);
-		return granted;
-	};
-}
-function grantedBy$1(keys, roles, removed) {
-	const held = keys.filter((key) => !removed.has(key)).map((key) => roles.get(key) ?? {
-		name: key,
-		permissions: null
-	});
-	return {
-		permissions: new Set(held.flatMap(({ permissions }) => permissions ?? [])),
-		unknown: held.filter(({ permissions }) => permissions === null).map(({ name }) => name)
-	};
-}
-function roleKeys$1(changes, { mergeReplacedRoles }) {
-	const replaced = changes.flatMap((change) => change.kind === "replace" ? [change] : []);
-	const byName = new Map(replaced.map(({ name, id }) => [name, id]));
-	const successors = mergeReplacedRoles ? successorsOf(changes) : NO_SUCCESSORS;
-	return ({ id, name }) => id === null ? byName.get(name) ?? `new ${name}` : successors.get(id) ?? id;
-}
-function successorsOf(changes) {
-	return new Map(changes.flatMap((change) => change.kind === "replace" && change.resumed !== null ? [[change.resumed, change.id]] : []));
-}
-function roleAccess({ id, name, permissions, predefined }, isHidden) {
-	return {
-		id,
-		name,
-		permissions: predefined && permissions.length === 0 ? null : permissions,
-		custom: !predefined,
-		...isHidden && { hidden: true }
-	};
-}
-function personAccess(member, successors, ignored) {
-	const { id, user, status, roles } = member;
-	const email = addressOf$1(member);
-	return {
-		id,
-		name: email ?? id,
-		email,
-		status,
-		roles: roleKeysOf(roles, successors),
-		serviceAccount: isServiceAccount(member),
-		ignored,
-		mfa: user ? user.mfaOnLogin : null
-	};
-}
-function roleKeysOf(roles, successors) {
-	if (successors.size === 0 && !hasRepeats(roles)) return roles;
-	return [...new Set(roles.map((role) => successors.get(role) ?? role))];
-}
-function hasRepeats(roles) {
-	for (let index = 1; index < roles.length; index += 1) if (roles.indexOf(roles[index] ?? "") < index) return true;
-	return false;
-}
-/**
-* Indexes roles by their names and ids. An id comes before a name. Of roles with one name, it means the one that the
-* file declares, else the one that is not hidden, else a custom one; the order of the roles does not matter. A declared
-* role is known by its name in the file as well, which it may still have to be given.
-*/
-function roleNames$1({ roles }, declared) {
-	const rank = (key, { custom, hidden }) => declared.has(key) ? 3 : custom ? hidden ? 1 : 2 : 0;
-	const ids = /* @__PURE__ */ new Map();
-	const keysByName = /* @__PURE__ */ new Map();
-	for (const [key, role] of roles) {
-		if (role.id !== null) ids.set(role.id, key);
-		const roleRank = rank(key, role);
-		for (const name of /* @__PURE__ */ new Set([role.name, declared.get(key) ?? role.name])) {
-			const best = keysByName.get(name);
-			if (best?.rank === roleRank) best.keys.push(key);
-			else if (best === void 0 || best.rank < roleRank) keysByName.set(name, {
-				rank: roleRank,
-				keys: [key]
-			});
-		}
-	}
-	const meant = (name) => keysByName.get(name)?.keys ?? [];
-	return {
-		find: (nameOrId) => {
-			const [only, ...otherKeys] = meant(nameOrId);
-			return ids.get(nameOrId) ?? (otherKeys.length === 0 ? only : void 0);
-		},
-		sharing: (name) => ids.has(name) || meant(name).length < 2 ? [] : [...meant(name)].sort(byCodeUnit)
-	};
-}
-/** Returns a function that finds a role's key by the name or id in a file; `undefined` if no role or several have the name. */
-function roleFinder(access, declared) {
-	return roleNames$1(access, declared).find;
-}
-/**
-* Returns a function that finds a role's key in a live access by its name after the changes that the files lead to, else by
-* its live name: rules name a role as the files do, also before it is renamed.
-*/
-function liveRoleFinder(before, after, desired) {
-	const pinned = pinnedIds(desired);
-	const [findBefore, findAfter] = [roleFinder(before, pinned), roleFinder(after, pinned)];
-	return (role) => findAfter(role) ?? findBefore(role);
-}
-/** Returns the roles of the files that are pinned to an id. */
-function pinnedIds({ roles = [] }) {
-	return new Map(roles.flatMap(({ id, name }) => id === void 0 ? [] : [[id, name]]));
-}
-var NOTHING$6, NO_SUCCESSORS;
-var init_access = __esmMin((() => {
-	init_text();
-	init_scope();
-	NOTHING$6 = {
-		permissions: /* @__PURE__ */ new Set(),
-		unknown: []
-	};
-	NO_SUCCESSORS = /* @__PURE__ */ new Map();
-}));
-
-// src/kernel/diff/same-people.ts
-/**
-* Pairs people who are probably the same: with the same metadata, or the same local part in another domain, if that is
-* unique on both sides.
-*/
-function samePeople(gone, come) {
-	const pairs = /* @__PURE__ */ new Map();
-	for (const keyOf of [metadataKey, localPart]) {
-		const taken = new Set(pairs.values());
-		const [olds, news] = [uniqueBy(gone.filter((person) => !taken.has(person)), keyOf), uniqueBy(come.filter((person) => !pairs.has(person)), keyOf)];
-		for (const [key, to] of news) {
-			const from = olds.get(key);
-			if (from !== void 0) pairs.set(to, from);
-		}
-	}
-	return [...pairs].map(([to, from]) => ({
-		from,
-		to
+/** Returns the diagnostics that no policy makes, by code. */
+function fixedDiagnostics() {
+	return Object.entries(RULES$4).map(([code, rule]) => ({
+		code,
+		...rule
 	}));
 }
-function metadataKey({ metadata }) {
-	return Object.keys(metadata).length === 0 ? null : canonicalJson(metadata);
+var error$1, warningRule, refusalRule, RULES$4;
+var init_rule_table = __esmMin((() => {
+	error$1 = (summary) => ({
+		severity: "error",
+		summary
+	});
+	warningRule = (summary) => ({
+		severity: "warning",
+		summary
+	});
+	refusalRule = (summary) => ({
+		severity: "error",
+		refusal: true,
+		summary
+	});
+	RULES$4 = {
+		"across-merchants": refusalRule("Rules across merchants must not be violated (`across_merchants`)."),
+		"across-not-counted": warningRule("Rules across merchants should count every merchant; those in files with errors are left out."),
+		"adjust-form": error$1("An adjustment must have only `name` and `adjust`, with `add` or `remove`."),
+		"adjust-included": error$1("A role must be adjusted in a merchant's own file, not in an included one."),
+		"adjust-no-effect": error$1("An adjustment must add permissions that the role lacks, and remove permissions that it has."),
+		"adjust-unknown-role": error$1("An adjusted role must be declared in an included file."),
+		"adjust-unmanaged": error$1("An adjusted role must have `permissions`."),
+		"bad-base-url": error$1("`base_url` must be an http or https URL without credentials, query or fragment."),
+		"bad-check-entry": error$1("`only` must list e-mail addresses, or roles as `role:Name`."),
+		"bad-count": error$1("A number of holders or members must be a whole number, 0 or more."),
+		"bad-domain": error$1("`email_domains` must list domains such as `example.com` or `*.example.com`."),
+		"bad-email": error$1("An e-mail address must have one @ and a domain."),
+		"bad-env-name": error$1("A key that ends in `_env` must name an environment variable, not contain the secret itself."),
+		"bad-glob": error$1("`files` must list globs over paths in the project, without `..`, backslashes or a leading `!`."),
+		"bad-include": error$1("`include` must list relative paths of YAML files, with `/` as separator."),
+		"bad-member-id": error$1("The id of a member must begin with `mem_`."),
+		"bad-merchant": error$1("A merchant code must have 1 to 64 letters, digits, hyphens and underscores."),
+		"bad-number": error$1("JSON must be able to represent a number in metadata exactly."),
+		"bad-override": error$1("`overrides` must list overrides such as `max-removals=5@35e43f876462`."),
+		"bad-period": error$1("A period must be a number of weeks, days or hours, such as `30d`."),
+		"bad-limit": error$1("A limit such as `max_removals` must be a percentage such as `25%`, or a count."),
+		"bad-role-id": error$1("The id of a role must begin with `role_`."),
+		"bad-until": error$1("`until` and `from` must be valid dates, or timestamps with a time zone."),
+		"blank-text": error$1("Required text must not be blank."),
+		"check-at-most": refusalRule("No more members may have a permission than a check allows."),
+		"check-cannot": refusalRule("A member must not have a permission that a check forbids."),
+		"check-form": error$1("A check must have one of the three forms."),
+		"check-only": refusalRule("Only members that a check allows may have a permission."),
+		"conflicting-grant": error$1("A member's grant of a role must have the same end date in every file."),
+		"conflicting-member": error$1("Several files must agree on a member; only roles are combined."),
+		"conflicting-setting": error$1("Several files must agree on a setting."),
+		"control-character": error$1("Names and other short texts must be on one line, without control characters."),
+		"duplicate-entry": warningRule("A list should contain each entry only once."),
+		"duplicate-include": warningRule("A file should be included only once."),
+		"duplicate-key": error$1("A mapping must have each key only once."),
+		"duplicate-member": error$1("A member must be listed only once in a file; addresses are case-insensitive."),
+		"duplicate-member-id": error$1("Two members must not be pinned to the same id."),
+		"duplicate-member-role": warningRule("A member should list each role only once."),
+		"duplicate-merchant": error$1("A merchant must have only one file."),
+		"duplicate-permission": warningRule("A role should list each permission only once."),
+		"previous-address": error$1("The previous address of a member must not be another member's current or previous address."),
+		"duplicate-previously": error$1("Two roles must not have the same previous name."),
+		"duplicate-role": error$1("A role must be declared only once across all files."),
+		"duplicate-role-id": error$1("Two roles must not be pinned to the same id."),
+		"enforced-setting": error$1("A file must agree with the `sync` and `ignore` of the rules that are enforced on it."),
+		"file-empty": error$1("A file must not be empty."),
+		"from-after-until": error$1("`from` must be before `until`."),
+		"sandbox-seed": error$1("A merchant's file must not be a seed of the sandbox."),
+		"file-missing": error$1("A file that you pass or include must exist."),
+		"file-not-a-file": error$1("An include must be a single YAML file."),
+		"file-not-enforced": error$1("With `enforce_all`, an entry of `enforce` must match every merchant's file."),
+		"file-not-utf8": error$1("A file must be UTF-8 text."),
+		"file-outside-root": error$1("An included file must be inside the project, after links are resolved."),
+		"file-too-large": error$1("A file must not be too large."),
+		"file-too-long": error$1("A file must not have too many YAML tokens."),
+		"file-unreadable": error$1("A file must be readable."),
+		"glob-without-file": error$1("A glob of `enforce` must match a file."),
+		"holders-contradiction": error$1("`min_holders` of a role must not exceed its `max_holders`."),
+		"ignored-entry": error$1("Roles and members that `ignore` matches must not be declared, and such roles must not be granted."),
+		"include-cycle": error$1("Files must not include one another in a cycle."),
+		"include-identity": error$1("An included file must not have `api`."),
+		"include-merchant": error$1("An included file must not have a merchant code."),
+		"include-not-read": error$1("A file with includes must be loaded together with them."),
+		"leaver-listed": warningRule("A person who has left (`leavers`) should not be listed."),
+		"link-not-read": warningRule("A link in a folder should lead to a YAML file in the project."),
+		"literal-key": error$1("A file must not contain an API key."),
+		"looser-setting": error$1("A merchant's file must not loosen the `max_removals`, `min_holders`, `max_holders`, `require_until` or `escalation` that it includes."),
+		"merge-conflict": error$1("A file must not contain an unresolved merge conflict."),
+		"merge-key": error$1("Metadata must not have a merge key (`<<`). Elsewhere, `<<` is an `unknown-key`."),
+		"missing-key": error$1("Required keys must be present."),
+		"no-globs": error$1("An entry of `enforce` must have at least one glob, and not too many."),
+		"null-value": error$1("A key must have a value; write `[]`, `{}` or `\"\"` for an empty one."),
+		"number-form": warningRule("A number in metadata should be in canonical form, unlike `007` and `1e3`."),
+		"previous-role-name": warningRule("References to a renamed role should use its new name."),
+		"previously-declared": error$1("A previous name must not be the name of another role, unless that role was renamed, too."),
+		"project-file-name": error$1("The project's file must be named `rolecall.yaml`."),
+		"rare-permission": warningRule("A permission that is used once should not be similar to a frequent one."),
+		"rules-in-reach": error$1("A rule file must not be subject to its own rules."),
+		"rules-section": error$1("A rule file must have no sections other than `guards`, `policies`, `checks`, `leavers`, `ignore` and `sync`."),
+		"section-not-allowed": error$1("A file must not have a section that the project does not allow."),
+		"role-name-like-id": warningRule("A role's name should not look like an id."),
+		"too-few-roles": error$1("A set under `separate` must have at least two roles."),
+		"too-many-checks": error$1("A file must not have too many checks."),
+		"too-many-includes": error$1("A file must not have too many includes."),
+		"too-many-metadata": error$1("Metadata must not have more properties than the service accepts."),
+		"too-many-permissions": error$1("A role must not have more permissions than the service accepts."),
+		"service-limit": warningRule("A member should not exceed the known limits of the service."),
+		"too-many-problems": warningRule("A file has more problems than are shown."),
+		"too-many-wrong-values": error$1("A file must not have more wrong values than can be listed."),
+		"too-much-to-judge": error$1("Policies and checks must not take too long to evaluate."),
+		"unassignable-role": warningRule("A grant of `role_owner` or `role_admin` should not begin later or return after a suspension: the service may refuse to assign it through its API."),
+		"unheld-role": warningRule("If all members are declared, every role should have a holder."),
+		"unknown-key": error$1("A mapping must have only known keys."),
+		"unknown-member": warningRule("A check should name declared members."),
+		"unknown-protected-role": warningRule("A protected role should be declared."),
+		"unknown-role": error$1("A reference to a role must be a declared name or an id."),
+		"unknown-shared-role": warningRule("A role that a shared rule names should be declared by at least one of the given merchants that include the rule."),
+		"unsafe-key": error$1("A key must not be `__proto__`."),
+		"until-after-membership": warningRule("A grant should not end after its membership."),
+		"until-past": warningRule("`until` should be in the future."),
+		"wrong-type": error$1("A value must have the right type: text, number, true or false, list or mapping."),
+		"wrong-value": error$1("A value must be one of the allowed values."),
+		"yaml-alias": error$1("An alias must refer to an earlier anchor; text that begins with `*` must be quoted."),
+		"yaml-alias-limit": error$1("Aliases must not expand a file excessively."),
+		"yaml-control": error$1("A file must not contain control characters."),
+		"yaml-documents": error$1("A file must have only one YAML document."),
+		"yaml-key": error$1("The keys of a mapping must be text."),
+		"yaml-line-end": error$1("Lines must end in LF or CRLF, not in CR alone."),
+		"yaml-syntax": error$1("A file must be valid YAML."),
+		"yaml-tag": error$1("A file must not have YAML tags."),
+		"yaml-too-deep": error$1("Lists and mappings must not be nested too deeply."),
+		"yaml-word": warningRule("An unquoted `yes`, `no`, `on` or `off` in metadata is text; only `true` and `false` are booleans.")
+	};
+}));
+
+// src/kernel/values/values.ts
+/** Returns the YAML kind of a plain value. */
+function kindOf$3(value) {
+	if (Array.isArray(value)) return "list";
+	if (value === null) return "null";
+	const type = typeof value;
+	if (type === "number" || type === "boolean") return type;
+	return type === "string" ? "text" : "mapping";
 }
-function localPart({ address }) {
-	const separator = address.lastIndexOf("@");
-	return separator <= 0 ? null : address.slice(0, separator).toLowerCase();
+/** Returns the value at a path, undefined if there is none. */
+function valueAt(root, path) {
+	return path.reduce((value, segment) => typeof value === "object" && value !== null && Object.hasOwn(value, segment) ? value[segment] : void 0, root);
 }
-function uniqueBy(items, keyOf) {
-	const single = /* @__PURE__ */ new Map();
+/** Returns a mapping, or an empty one for any other value. */
+function fieldsOf(value) {
+	return kindOf$3(value) === "mapping" && value !== void 0 ? value : {};
+}
+/** Returns a list, or an empty one for any other value. */
+function listOf$1(value) {
+	return Array.isArray(value) ? value : [];
+}
+/** Concatenates lists without copying a single one. */
+function joinLists(lists) {
+	const [first = [], ...otherLists] = lists;
+	return otherLists.length === 0 ? first : lists.flat();
+}
+/** Returns text that is not blank, else null. */
+function textOf$3(value) {
+	return typeof value === "string" && value.trim() !== "" ? value : null;
+}
+/** Returns a whole number of 0 or more, else null. */
+function countOf(value) {
+	return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
+}
+/** Compares two plain values, ignoring the order of keys. */
+function sameValue(a, b) {
+	if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, index) => sameValue(item, b[index]));
+	if (kindOf$3(a) === "mapping" && kindOf$3(b) === "mapping" && a !== void 0 && b !== void 0) {
+		const [left, right] = [fieldsOf(a), fieldsOf(b)];
+		const keys = Object.keys(left);
+		return keys.length === Object.keys(right).length && keys.every((key) => Object.hasOwn(right, key) && sameValue(left[key], right[key]));
+	}
+	return Object.is(a, b);
+}
+/** Returns every item whose text has occurred before; items without a text are skipped. */
+function repeats(items, textOf) {
+	const seen = /* @__PURE__ */ new Map();
+	const repeats = [];
 	for (const item of items) {
-		const key = keyOf(item);
-		if (key !== null) single.set(key, single.has(key) ? null : item);
-	}
-	return new Map([...single].flatMap(([key, item]) => item === null ? [] : [[key, item]]));
-}
-var init_same_people = __esmMin((() => {
-	init_json_text();
-}));
-
-// src/kernel/values/person.ts
-/** Returns the addresses of an entry's person in lower case: the current one, then the previous ones. */
-function addressesOfPerson({ email, previously = [] }) {
-	return [email, ...previously].map((address) => address.toLowerCase());
-}
-/** Returns the entries of people by each of their addresses, in lower case; a current address comes before a previous one. */
-function entriesByAddress(members = []) {
-	const entries = new Map(members.map((entry) => [entry.email.toLowerCase(), entry]));
-	for (const entry of members) {
-		if (entry.previously === void 0) continue;
-		for (const address of addressesOfPerson(entry)) if (!entries.has(address)) entries.set(address, entry);
-	}
-	return entries;
-}
-/** Returns a function that gives the addresses of a person, in lower case, by one of them. */
-function openAddresses(members = []) {
-	const renamed = members.filter(({ previously }) => previously !== void 0);
-	if (renamed.length === 0) return (address) => [address.toLowerCase()];
-	const entries = entriesByAddress(renamed);
-	return (address) => addressesOfPerson(entries.get(address.toLowerCase()) ?? { email: address });
-}
-var init_person = __esmMin((() => {}));
-
-// src/kernel/rules/changed-addresses.ts
-/** Finds people whom a plan removes and invites under another address. */
-function changedAddresses(changes) {
-	const gone = changes.flatMap((change) => change.kind === "delete" && change.reason === "unlisted" && change.before.status === "accepted" ? [{
-		address: change.name,
-		metadata: change.before.metadata
-	}] : []);
-	if (gone.length === 0) return [];
-	const come = changes.flatMap((change) => change.kind === "create" ? [{
-		address: change.name,
-		metadata: change.after.metadata
-	}] : []);
-	return samePeople(gone, come).map(({ from, to }) => ({
-		code: "member-likely-renamed",
-		name: to.address,
-		previously: from.address
-	}));
-}
-/** Finds people whom a plan removes while another membership of the same user stays. */
-function sameUsers(changes, live) {
-	const removed = new Set(changes.flatMap(({ kind, reason, id }) => kind === "delete" && reason === "unlisted" ? id ?? [] : []));
-	if (removed.size === 0) return [];
-	const staying = new Map(live.flatMap((member) => {
-		const address = addressOf$1(member);
-		return member.user === void 0 || address === null || removed.has(member.id) ? [] : [[member.user.id, address]];
-	}));
-	return live.flatMap((member) => {
-		const [name, previously] = [staying.get(member.user?.id ?? ""), addressOf$1(member)];
-		return removed.has(member.id) && name !== void 0 && previously !== null ? [{
-			code: "member-same-user",
-			name,
-			previously
-		}] : [];
-	});
-}
-/** Returns a test whether the removal of an old membership takes a role that the new one does not hold, by id or name. */
-function lossByNewAddress(entries, rolesOf) {
-	const entryOf = entriesByAddress(entries);
-	return ({ name, before }) => {
-		const entry = entryOf.get(name.toLowerCase());
-		const held = new Set(entry === void 0 ? [] : rolesOf(entry));
-		return before?.roles.some(({ id, name: role }) => id !== null && !held.has(id) && !held.has(role)) ?? false;
-	};
-}
-var init_changed_addresses = __esmMin((() => {
-	init_same_people();
-	init_scope();
-	init_person();
-}));
-
-// src/lib/memoized.ts
-/** Returns a function that makes a value for each key once; keys are compared by what `keyOf` returns. */
-function memoized(make, keyOf = (key) => key) {
-	const values = /* @__PURE__ */ new Map();
-	return (key) => {
-		const id = keyOf(key);
-		if (!values.has(id)) values.set(id, make(key));
-		return values.get(id);
-	};
-}
-var init_memoized = __esmMin((() => {}));
-
-// src/lib/glob.ts
-/** Returns whether a glob matches only its own text, ignoring case. */
-function isLiteralGlob(glob) {
-	return !/[*?[{\\]/.test(glob);
-}
-/**
-* Returns whether a glob certainly matches a text, ignoring case; false for a glob with more than words and `*`.
-*/
-function matchesSimpleGlob(glob, text) {
-	if (!/^[\p{L}\p{N} _.@*'&,-]+$/u.test(glob) || glob.includes("**") || text.startsWith(".")) return false;
-	return compileGlob(glob.toLowerCase())(text.toLowerCase());
-}
-/** Creates a function that matches globs, each compiled once; throws the error of `tooMuch` after too many steps. */
-function boundedMatcher(compile, tooMuch) {
-	const matchers = /* @__PURE__ */ new Map();
-	let stepsLeft = MAX_STEPS$1;
-	const spend = (steps) => {
-		stepsLeft -= steps;
-		if (stepsLeft < 0) throw tooMuch();
-	};
-	return (glob, text) => {
-		const matcher = matchers.get(glob) ?? compile(glob, spend);
-		matchers.set(glob, matcher);
-		spend(STEPS_OF_MATCH);
-		return matcher(text);
-	};
-}
-/**
-* Compiles a glob over names: `*` is any text, `?` any character, `[a-z]` one of some, `[!a-z]` none of them, `{a,b}`
-* either, and a backslash takes the next character as it is. It takes time in proportion to the lengths of both, which
-* a regular expression does not.
-*/
-function compileGlob(glob, spend = () => void 0) {
-	const [, head, tail] = /^([^*?[{\\]*)\*([^*?[{\\]*)$/.exec(glob) ?? [];
-	if (head !== void 0 && tail !== void 0) {
-		const least = head.length + tail.length;
-		return (text) => text.length >= least && text.startsWith(head) && text.endsWith(tail);
-	}
-	if (isLiteralGlob(glob) || glob.length > MAX_LENGTH$1) return (text) => text === glob;
-	const run = runnerOf(programOf([...glob], false), spend);
-	return (text) => text === glob || run(text);
-}
-/**
-* Compiles a glob over paths, ignoring case: `*`, `?` and `[…]` stay within a folder, `**` does not, and between slashes
-* it also stands for no folder.
-*/
-function compilePathGlob(glob, spend = () => void 0) {
-	const parts = glob.toLowerCase().split("/");
-	const lower = parts.filter((part, index) => part !== "**" || parts[index + 1] !== "**").join("/");
-	const run = runnerOf(lower.length > MAX_LENGTH$1 ? [] : programOf([...lower], true), spend);
-	return (path) => {
-		const text = path.toLowerCase();
-		return text === lower || run(text);
-	};
-}
-/** Compiles a glob, as characters, to instructions; their end is a match. */
-function programOf(glob, isPath) {
-	const program = [];
-	const closing = closingBraces(glob);
-	const inFolder = (matches) => (character) => matches(character) && !(isPath && character === "/");
-	const literal = (literalCharacter) => void program.push({ matches: (character) => character === literalCharacter });
-	const anyText = (matches) => {
-		const start = program.length;
-		program.push({ also: start + 3 }, { matches }, { goto: start });
-	};
-	/** Compiles the characters from one place to another. */
-	function part(from, to) {
-		for (let index = from; index < to; index += 1) {
-			const character = glob[index];
-			if (character === "*") index = stars(index);
-			else if (character === "?") program.push({ matches: inFolder(() => true) });
-			else if (character === "[") index = characterClass(index);
-			else if (character === "{" && closing.has(index)) index = alternatives(index);
-			else if (character === "\\" && index + 1 < to) literal(glob[++index]);
-			else literal(character);
-		}
-	}
-	function stars(from) {
-		let end = from;
-		while (glob[end + 1] === "*") end += 1;
-		const crosses = isPath && end > from;
-		if (!(crosses && glob[end + 1] === "/" && /[/{,]/.test(glob[from - 1] ?? "/"))) {
-			anyText(crosses ? () => true : inFolder(() => true));
-			return end;
-		}
-		program.push({ also: program.length + 5 });
-		anyText(() => true);
-		literal("/");
-		return end + 1;
-	}
-	function characterClass(from) {
-		const isNegated = glob[from + 1] === "!" || glob[from + 1] === "^";
-		const { ranges, end } = rangesFrom(glob, from + (isNegated ? 2 : 1));
-		if (end >= glob.length) {
-			literal("[");
-			return from;
-		}
-		const isIn = (character) => ranges.some(([low, high]) => low <= character && character <= high);
-		program.push({ matches: inFolder((character) => isIn(character) !== isNegated) });
-		return end;
-	}
-	function alternatives(from) {
-		const { commas, end } = closing.get(from) ?? {
-			commas: [],
-			end: from
-		};
-		const exits = [];
-		const starts = [from, ...commas];
-		for (const [index, start] of starts.entries()) {
-			const next = commas[index];
-			const fork = program.length;
-			if (next !== void 0) program.push({ also: 0 });
-			part(start + 1, next ?? end);
-			if (next === void 0) break;
-			exits.push(program.length);
-			program.push({ goto: 0 });
-			program[fork] = { also: program.length };
-		}
-		for (const exit of exits) program[exit] = { goto: program.length };
-		return end;
-	}
-	part(0, glob.length);
-	return program;
-}
-/** Reads the characters and ranges of a class, up to its closing bracket; a bracket at the start is one of them. */
-function rangesFrom(glob, start) {
-	const ranges = [];
-	let index = start;
-	while (index < glob.length && (glob[index] !== "]" || index === start)) {
-		if (glob[index] === "\\") index += 1;
-		const low = glob[index] ?? "";
-		const high = glob[index + 1] === "-" ? glob[index + 2] : void 0;
-		const isRange = high !== void 0 && high !== "]";
-		ranges.push([low, isRange ? high : low]);
-		index += isRange ? 3 : 1;
-	}
-	return {
-		ranges,
-		end: index
-	};
-}
-/** Finds the braces that are closed and hold a comma, by where they open. */
-function closingBraces(glob) {
-	const closed = /* @__PURE__ */ new Map();
-	const openBraces = [];
-	for (let index = 0; index < glob.length; index += 1) {
-		const character = glob[index];
-		if (character === "\\") index += 1;
-		else if (character === "{") openBraces.push({
-			start: index,
-			commas: []
+		const text = textOf(item);
+		if (typeof text !== "string") continue;
+		const first = seen.get(text);
+		if (first === void 0) seen.set(text, item);
+		else repeats.push({
+			text,
+			item,
+			first
 		});
-		else if (character === ",") openBraces.at(-1)?.commas.push(index);
-		else if (character === "}") {
-			const braces = openBraces.pop();
-			if (braces && braces.commas.length > 0) closed.set(braces.start, {
-				commas: braces.commas,
-				end: index
-			});
-		}
 	}
-	return closed;
+	return repeats;
 }
-/** Returns a function that runs all ways through a program side by side, so that none is gone twice. */
-function runnerOf(program, spend) {
-	const reachedIn = new Int32Array(program.length + 1);
-	const reach = (places, address, step) => {
-		if (reachedIn[address] === step) return;
-		reachedIn[address] = step;
-		const instruction = program[address];
-		if (instruction === void 0 || "matches" in instruction) places.push(address);
-		else if ("goto" in instruction) reach(places, instruction.goto, step);
-		else {
-			reach(places, address + 1, step);
-			reach(places, instruction.also, step);
-		}
-	};
-	return (text) => {
-		reachedIn.fill(0);
-		let step = 1;
-		let steps = 0;
-		let current = [];
-		reach(current, 0, step);
-		for (const character of text) {
-			step += 1;
-			steps += current.length;
-			const next = [];
-			for (const address of current) {
-				const instruction = program[address];
-				if (instruction && "matches" in instruction && instruction.matches(character)) reach(next, address + 1, step);
-			}
-			current = next;
-			if (next.length === 0) break;
-		}
-		spend(steps);
-		return current.includes(program.length);
-	};
-}
-var MAX_STEPS$1, STEPS_OF_MATCH, MAX_LENGTH$1;
-var init_glob = __esmMin((() => {
-	MAX_STEPS$1 = 1e8;
-	STEPS_OF_MATCH = 5;
-	MAX_LENGTH$1 = 1e3;
-}));
-
-// src/kernel/rules/settings/sensitive.ts
-/** Returns a test whether a permission is sensitive to one of the projects, or by default. */
-function sensitiveIn(projects = []) {
-	const tests = (projects.length === 0 ? [DEFAULT_SENSITIVE] : projects.map(listOf$1)).map((list) => ({
-		includes: globsOf(list.filter((glob) => !glob.startsWith("!"))),
-		excludes: globsOf(list.flatMap((glob) => glob.startsWith("!") ? [glob.slice(1)] : []))
-	}));
-	return (permission) => tests.some(({ includes, excludes }) => includes(permission) && !excludes(permission));
-}
-function listOf$1({ sensitive = DEFAULT_SENSITIVE }) {
-	return sensitive;
-}
-/** Returns a test whether one of some globs matches a text, ignoring case. */
-function globsOf(globs) {
-	const compiled = globs.map((glob) => compileGlob(glob.toLowerCase()));
-	return (text) => compiled.some((matches) => matches(text.toLowerCase()));
-}
-var SENSITIVE, DEFAULT_SENSITIVE;
-var init_sensitive = __esmMin((() => {
-	init_glob();
-	SENSITIVE = "sensitive";
-	DEFAULT_SENSITIVE = ["*{member,role,key,owner,merchant,payout,bank_account,refund}*", "!*[._:-]{view,read,readonly,list,get,export}"];
-}));
-
-// src/kernel/rules/gains.ts
-/** Returns the roles that a change gives a member. */
-function newRoles(change) {
-	if (change.kind === "create") return change.after.roles;
-	return change.fields.flatMap((diff) => diff.field === "roles" ? diff.added : []);
-}
-/**
-* Returns the people who newly hold what a limit names, or with `reach` can reach it, each with the permissions or the role:
-* all sensitive permissions, those that a pattern matches, or the role of a name or id. A permission or role that a person held
-* under a previous address, or by an expired invitation, is not new.
-*/
-function gainsOf(what, { impact, members }, reach = false) {
-	const reached = reach ? impact.reach ?? [] : [];
-	const lists = new Set(reached.map(({ permissions }) => permissions));
-	const all = [...impact.permissions.map(({ permission }) => permission), ...[...lists].flat()];
-	const meant = new Set(what === "sensitive" ? impact.sensitive : [...new Set(all)].filter(globsOf([what])));
-	const meantOf = memoized((list) => list.filter((permission) => meant.has(permission)));
-	const formerly = new Map(impact.formerly?.map(({ name, roles, permissions }) => [name, /* @__PURE__ */ new Set([...roles, ...permissions])]));
-	const people = /* @__PURE__ */ new Map();
-	const add = (name, items) => {
-		const [had, others] = [formerly.get(name), people.get(name)];
-		const gained = had === void 0 ? items : items.filter((item) => !had.has(item));
-		if (gained.length > 0) people.set(name, others === void 0 ? gained : sortedSet([...others, ...gained]));
-	};
-	for (const { name, gained } of impact.members) add(name, meantOf(gained));
-	for (const { name, permissions } of reached) add(name, meantOf(permissions));
-	for (const change of members) {
-		const before = new Set(change.before?.roles.map(({ name }) => name));
-		const isNew = ({ id, name }) => (id === what || name === what && !before.has(name)) && !formerly.get(change.name)?.has(id ?? "");
-		if (newRoles(change).some(isNew)) add(change.name, [what]);
+/** Returns the record without its undefined fields. */
+function omitUndefined(record) {
+	const there = {};
+	for (const key of Object.keys(record)) {
+		const value = record[key];
+		if (value !== void 0) there[key] = value;
 	}
-	return people;
+	return there;
 }
-var ADMINISTRATORS;
-var init_gains = __esmMin((() => {
-	init_memoized();
-	init_text();
-	init_sensitive();
-	ADMINISTRATORS = ["role_owner", "role_admin"];
-}));
+/** Returns the texts without duplicates. */
+function unique(items) {
+	return [...new Set(items)];
+}
+var init_values = __esmMin((() => {}));
+
+// src/kernel/rules/rule.ts
+/** Returns the refusal of a policy. */
+function policyRefusal(code, resource, name, message, hint) {
+	return {
+		rule: "policy",
+		code,
+		resource,
+		name,
+		check: null,
+		message,
+		hint,
+		override: null
+	};
+}
+/** Returns a refusal in the future tense as a problem of the files. */
+function breachOf(code, key, subject, { message, hint }) {
+	return {
+		code,
+		subject,
+		message,
+		hint,
+		...key !== null && { rule: ["policies", key] }
+	};
+}
+/** Returns the items of a list that another one lacks, in words. */
+function missingFrom(before, after, text) {
+	return before.filter((item) => !after.includes(item)).map(text);
+}
+var init_rule = __esmMin((() => {}));
 
 // node_modules/zod/v4/core/util.js
 function getEnumValues(entries) {
@@ -15859,7 +16307,7 @@ var init_regexes = __esmMin((() => {
 
 // node_modules/zod/v4/core/checks.js
 var $ZodCheck, _whenHasLength, numericOriginMap, $ZodCheckGreaterThan, $ZodCheckNumberFormat, $ZodCheckMaxLength, $ZodCheckMinLength, $ZodCheckStringFormat, $ZodCheckRegex;
-var init_checks$2 = __esmMin((() => {
+var init_checks$1 = __esmMin((() => {
 	init_core$1();
 	init_util();
 	$ZodCheck = /*@__PURE__*/ $constructor("$ZodCheck", (inst, def) => {
@@ -16277,7 +16725,7 @@ function handleRefineResult(result, payload, input, inst) {
 }
 var $ZodType, toStandardResult, $ZodString, $ZodStringFormat, URL_BAD_FORMAT, URL_UNPARSEABLE, asciiTabOrNewline, $ZodURL, $ZodNumber, $ZodNumberFormat, $ZodBoolean, $ZodNull, $ZodUnknown, $ZodNever, arraySize, $ZodArray, NO_SYMBOL_KEYS, $ZodObject, $ZodUnion, $ZodDiscriminatedUnion, $ZodRecord, $ZodEnum, $ZodLiteral, $ZodOptional, $ZodExactOptional, $ZodNullable, $ZodDefault, $ZodCatch, $ZodLazy, $ZodCustom;
 var init_schemas$1 = __esmMin((() => {
-	init_checks$2();
+	init_checks$1();
 	init_core$1();
 	init_regexes();
 	init_util();
@@ -17204,7 +17652,7 @@ function _refine(Class, fn, _params) {
 	});
 }
 var init_api = __esmMin((() => {
-	init_checks$2();
+	init_checks$1();
 	init_util();
 }));
 
@@ -17218,7 +17666,7 @@ var init_core = __esmMin((() => {
 	init_errors$1();
 	init_schemas$1();
 	init_memoizer();
-	init_checks$2();
+	init_checks$1();
 	init_versions();
 	init_util();
 	init_regexes();
@@ -17552,7 +18000,7 @@ var init_schemas = __esmMin((() => {
 }));
 
 // node_modules/zod/v4/mini/checks.js
-var init_checks$1 = __esmMin((() => {
+var init_checks = __esmMin((() => {
 	init_core();
 }));
 
@@ -17561,7 +18009,7 @@ var init_external = __esmMin((() => {
 	init_core();
 	init_parse();
 	init_schemas();
-	init_checks$1();
+	init_checks();
 	init_schemas$1();
 	init_util();
 	init_schemas();
@@ -17639,138 +18087,6 @@ var init_text_schemas = __esmMin((() => {
 	ADDRESS$3 = String.raw`(?:${PART$1}]+|${QUOTED})@(?:${PART$1}.]+\.)+${PART$1}.]{2,}$`;
 	EMAIL = new RegExp(`^${ADDRESS$3}`, "u");
 	ONE_EMAIL = new RegExp(String.raw`^(?![^"]*\*)${ADDRESS$3}`, "u");
-}));
-
-// src/kernel/values/values.ts
-/** Returns the YAML kind of a plain value. */
-function kindOf$3(value) {
-	if (Array.isArray(value)) return "list";
-	if (value === null) return "null";
-	const type = typeof value;
-	if (type === "number" || type === "boolean") return type;
-	return type === "string" ? "text" : "mapping";
-}
-/** Returns the value at a path, undefined if there is none. */
-function valueAt(root, path) {
-	return path.reduce((value, segment) => typeof value === "object" && value !== null && Object.hasOwn(value, segment) ? value[segment] : void 0, root);
-}
-/** Returns a mapping, or an empty one for any other value. */
-function fieldsOf(value) {
-	return kindOf$3(value) === "mapping" && value !== void 0 ? value : {};
-}
-/** Returns a list, or an empty one for any other value. */
-function listOf(value) {
-	return Array.isArray(value) ? value : [];
-}
-/** Concatenates lists without copying a single one. */
-function joinLists(lists) {
-	const [first = [], ...otherLists] = lists;
-	return otherLists.length === 0 ? first : lists.flat();
-}
-/** Returns text that is not blank, else null. */
-function textOf$3(value) {
-	return typeof value === "string" && value.trim() !== "" ? value : null;
-}
-/** Returns a whole number of 0 or more, else null. */
-function countOf(value) {
-	return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
-}
-/** Compares two plain values, ignoring the order of keys. */
-function sameValue(a, b) {
-	if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, index) => sameValue(item, b[index]));
-	if (kindOf$3(a) === "mapping" && kindOf$3(b) === "mapping" && a !== void 0 && b !== void 0) {
-		const [left, right] = [fieldsOf(a), fieldsOf(b)];
-		const keys = Object.keys(left);
-		return keys.length === Object.keys(right).length && keys.every((key) => Object.hasOwn(right, key) && sameValue(left[key], right[key]));
-	}
-	return Object.is(a, b);
-}
-/** Returns every item whose text has occurred before; items without a text are skipped. */
-function repeats(items, textOf) {
-	const seen = /* @__PURE__ */ new Map();
-	const repeats = [];
-	for (const item of items) {
-		const text = textOf(item);
-		if (typeof text !== "string") continue;
-		const first = seen.get(text);
-		if (first === void 0) seen.set(text, item);
-		else repeats.push({
-			text,
-			item,
-			first
-		});
-	}
-	return repeats;
-}
-/** Returns the record without its undefined fields. */
-function omitUndefined(record) {
-	const there = {};
-	for (const key of Object.keys(record)) {
-		const value = record[key];
-		if (value !== void 0) there[key] = value;
-	}
-	return there;
-}
-/** Returns the texts without duplicates. */
-function unique(items) {
-	return [...new Set(items)];
-}
-var init_values = __esmMin((() => {}));
-
-// src/kernel/rules/settings/amount.ts
-/** Parses a count or a share; `null` for anything else. */
-function parseAmount(written) {
-	const number = countOf(written);
-	if (number !== null) return { count: number };
-	const percent = typeof written === "string" ? Number.parseInt(written, 10) : NaN;
-	return Number.isNaN(percent) ? null : { percent };
-}
-/** Returns an amount as files have it. */
-function amountText(amount) {
-	return "count" in amount ? String(amount.count) : `${amount.percent}%`;
-}
-/** Returns the number that an amount allows of so many; a share above 0% allows at least `least`. */
-function allowedOf(amount, total, least) {
-	if ("count" in amount) return amount.count;
-	return amount.percent === 0 ? 0 : Math.max(Math.floor(total * amount.percent / 100), least);
-}
-/** Returns whether an amount may allow more than another, for some total. */
-function isMore(before, after, least) {
-	if ("percent" in before && "percent" in after) return after.percent > before.percent;
-	if ("count" in before && "count" in after) return after.count > before.count;
-	if ("percent" in before) return before.percent < 100 && "count" in after && after.count > (before.percent === 0 ? 0 : least);
-	return "percent" in after && after.percent > 0;
-}
-/** Returns the least of several counts, or of several shares; `undefined` of none. */
-function leastOf(written) {
-	return leastAmount(written.flatMap((value) => parseAmount(value) ?? []));
-}
-/** Returns the least of several counts, or of several shares; validation rejects a mixture. */
-function leastAmount(amounts) {
-	return amounts.toSorted((a, b) => numberOf(a) - numberOf(b))[0];
-}
-function numberOf(amount) {
-	return "count" in amount ? amount.count : amount.percent;
-}
-/** Returns the amount at a path of a setting as a limit, of which less is stricter. */
-function amountLimit(path, role, written) {
-	const amount = parseAmount(written);
-	if (amount === null) return [];
-	return [{
-		path,
-		role,
-		unit: "count" in amount ? "count" : "share",
-		value: written,
-		strictness: -numberOf(amount),
-		stricter: "less"
-	}];
-}
-var amountSchema;
-var init_amount = __esmMin((() => {
-	init_mini();
-	init_text_schemas();
-	init_values();
-	amountSchema = union([count$3("bad-limit"), matching(SHARE, "bad-limit")]);
 }));
 
 // src/kernel/values/dates.ts
@@ -17871,10 +18187,10 @@ function distinct$2(items) {
 	return [...new Set(items)];
 }
 function texts$2(written) {
-	return listOf(written).filter((item) => textOf$3(item) !== null);
+	return listOf$1(written).filter((item) => textOf$3(item) !== null);
 }
 function listed(what, written) {
-	return listOf(written).flatMap((text, index) => typeof text === "string" && text.trim() !== "" ? [{
+	return listOf$1(written).flatMap((text, index) => typeof text === "string" && text.trim() !== "" ? [{
 		what,
 		text,
 		path: [index],
@@ -17976,15 +18292,15 @@ var init_setting_kinds = __esmMin((() => {
 		limits: none
 	};
 	roleSets = {
-		combine: (written) => written.flatMap((sets) => listOf(sets).map(texts$2)),
+		combine: (written) => written.flatMap((sets) => listOf$1(sets).map(texts$2)),
 		renamed: (value, nameOf) => value.map((roles) => distinct$2(roles.map(nameOf))),
 		meaning: (value) => asSet(value.map(asSet)),
-		readable: (written) => listOf(written).map((roles) => texts$2(listOf(roles))),
-		names: (written) => listOf(written).flatMap((roles, index) => listed("role", roles).map((name) => ({
+		readable: (written) => listOf$1(written).map((roles) => texts$2(listOf$1(roles))),
+		names: (written) => listOf$1(written).flatMap((roles, index) => listed("role", roles).map((name) => ({
 			...name,
 			path: [index, ...name.path]
 		}))),
-		lists: (written) => listOf(written).map((_, index) => [index]),
+		lists: (written) => listOf$1(written).map((_, index) => [index]),
 		keys: none,
 		limits: none
 	};
@@ -18035,6 +18351,582 @@ var init_setting_kinds = __esmMin((() => {
 		keys: none,
 		limits: none
 	};
+}));
+
+// src/kernel/rules/settings/email-domains-setting.ts
+var emailDomainsSetting;
+var init_email_domains_setting = __esmMin((() => {
+	init_mini();
+	init_text_schemas();
+	init_setting_kinds();
+	emailDomainsSetting = {
+		section: "policies",
+		key: "email_domains",
+		schema: optional(array(matching(DOMAIN, "bad-domain")), {
+			title: "Domains of addresses",
+			description: "The allowed domains of members' addresses; \"*.example.com\", quoted, stands for every subdomain of example.com. If absent, any domain is allowed.",
+			examples: [["example.com", "*.example.com"]]
+		}),
+		kind: allowList
+	};
+}));
+
+// src/kernel/rules/email-domains.ts
+/** Returns a test of an address against the allowed domains. */
+function domainTest(domains) {
+	const lower = domains.map((domain) => domain.toLowerCase());
+	const whole = new Set(lower.filter((domain) => !domain.startsWith("*.")));
+	const parents = new Set(lower.filter((domain) => domain.startsWith("*.")).map((domain) => domain.slice(2)));
+	return (email) => {
+		const domain = email.slice(email.lastIndexOf("@") + 1).toLowerCase();
+		const labels = domain.slice(0, MAX_DOMAIN).split(".");
+		return whole.has(domain) || labels.some((_, index) => index > 0 && parents.has(labels.slice(index).join(".")));
+	};
+}
+var KEY$2, emailDomains, MAX_DOMAIN;
+var init_email_domains = __esmMin((() => {
+	init_text();
+	init_refusals();
+	init_rule_table();
+	init_values();
+	init_checks$2();
+	init_rule();
+	init_email_domains_setting();
+	KEY$2 = "email-domains";
+	emailDomains = {
+		...emailDomainsSetting,
+		diagnostics: { "policy-email-domain": refusalRule("Members' addresses must be in the allowed domains (`email_domains`).") },
+		codes: ["email-domains"],
+		ofAddresses: true,
+		list: (domains) => domains === void 0 ? [] : [{
+			text: `email_domains: ${domains.join(", ") || "none"}`,
+			keys: [],
+			entry: null,
+			violated: KEY$2,
+			alone: domains
+		}],
+		counts: () => [],
+		looser(before, after) {
+			if (before === void 0) return [];
+			if (after === void 0) return ["addresses may be in any domain"];
+			const isAllowed = domainTest(before);
+			const lowerDomains = new Set(before.map((domain) => domain.toLowerCase()));
+			return after.filter((domain) => {
+				const lower = domain.toLowerCase();
+				return !lowerDomains.has(lower) && !isAllowed(`@${lower.replace(/^\*\./, "any.")}`);
+			}).map((domain) => `addresses may be in ${domain}`);
+		},
+		lint(written, { addresses, isLive }) {
+			if (addresses === null) return [];
+			const used = addresses.map((address) => address.toLowerCase().replace(/^.*@/s, ""));
+			return listOf$1(written).flatMap((entry, index) => {
+				const allowed = textOf$3(entry);
+				if (allowed === null) return [];
+				const domain = allowed.toLowerCase();
+				if (used.some((memberDomain) => domain.startsWith("*.") ? memberDomain.endsWith(domain.slice(1)) : memberDomain === domain)) return [];
+				return [{
+					code: "unused-domain",
+					path: [index],
+					message: `No member${isLive ? "" : " of the files"} has an address of ${quoted(allowed)}, which is allowed.`,
+					hint: "Remove it from the list, so that nobody is invited there by mistake."
+				}];
+			});
+		},
+		isOff: (domains) => domains === void 0,
+		judge(domains, { index, enforcedBy }) {
+			if (domains === void 0) return [];
+			const isAllowed = domainTest(domains);
+			return index.people.filter(({ email }) => email !== null && !isAllowed(email)).map((person) => {
+				const { name } = person;
+				const refusal = policyRefusal(KEY$2, "member", name, `The address ${name} is in none of the allowed domains: ${list(domains) || "there are none"}.`, `Use another address, or ${ruleAdvice("add the domain to policies.email_domains", enforcedBy)}.`);
+				return {
+					rule: KEY$2,
+					subject: subjectOf$1(person),
+					extent: [],
+					check: null,
+					refusal: () => refusal,
+					breaches: () => [breachOf("policy-email-domain", "email_domains", {
+						kind: "member",
+						email: name
+					}, refusal)]
+				};
+			});
+		}
+	};
+	MAX_DOMAIN = 253;
+}));
+
+// src/kernel/rules/settings/escalation-setting.ts
+function perWay(list) {
+	return omitUndefined({
+		assign: list("assign"),
+		edit: list("edit"),
+		create: list("create")
+	});
+}
+var permissions$2, ways, way, escalationSetting;
+var init_escalation_setting = __esmMin((() => {
+	init_mini();
+	init_desired();
+	init_text_schemas();
+	init_values();
+	init_setting_kinds();
+	permissions$2 = textList("permission");
+	ways = {
+		combine: (written) => written.length === 0 ? void 0 : perWay((key) => {
+			const given = written.flatMap((value) => Array.isArray(fieldsOf(value)[key]) ? [fieldsOf(value)[key]] : []);
+			return given.length === 0 ? void 0 : permissions$2.combine(given);
+		}),
+		renamed: (value) => value,
+		meaning: (value) => value && perWay((key) => value[key] && asSet(value[key])),
+		readable: (written) => perWay((key) => Array.isArray(fieldsOf(written)[key]) ? permissions$2.combine([fieldsOf(written)[key]]) : void 0),
+		names: (written) => Object.entries(fieldsOf(written)).flatMap(([key, list]) => permissions$2.names(list).map((name) => ({
+			...name,
+			path: [key, ...name.path]
+		}))),
+		lists: () => [],
+		keys: () => [],
+		limits: () => []
+	};
+	way = (title, description, common) => optional(array(text$2()), {
+		title,
+		description,
+		default: [...common],
+		examples: [common.slice(0, 1)]
+	});
+	escalationSetting = {
+		section: "policies",
+		key: "escalation",
+		schema: optional(strictObject({
+			assign: way("Assign roles", "Permissions that let their holders give roles to members.", DEFAULT_ESCALATION.assign),
+			edit: way("Edit roles", "Permissions that let their holders change what a custom role grants.", DEFAULT_ESCALATION.edit),
+			create: way("Create roles", "Permissions that let their holders create roles.", DEFAULT_ESCALATION.create)
+		}), {
+			title: "Escalation permissions",
+			description: "The permissions with which members can give themselves more access, for checks with reach: true.",
+			examples: [{
+				assign: ["members_update"],
+				edit: ["roles_update"],
+				create: []
+			}]
+		}),
+		kind: ways
+	};
+}));
+
+// src/kernel/rules/escalation.ts
+var WAYS, escalation;
+var init_escalation = __esmMin((() => {
+	init_desired();
+	init_rule();
+	init_escalation_setting();
+	WAYS = [
+		["assign", "assign roles"],
+		["edit", "change roles"],
+		["create", "create roles"]
+	];
+	escalation = {
+		...escalationSetting,
+		codes: [],
+		list: () => [],
+		counts: () => [],
+		looser: (before, after) => WAYS.flatMap(([key, does]) => missingFrom(before?.[key] ?? DEFAULT_ESCALATION[key], after?.[key] ?? DEFAULT_ESCALATION[key], (permission) => `checks no longer count that ${permission} lets somebody ${does}`)),
+		isOff: () => true,
+		judge: () => []
+	};
+}));
+
+// src/kernel/rules/settings/forbid-permissions-setting.ts
+var forbidPermissionsSetting;
+var init_forbid_permissions_setting = __esmMin((() => {
+	init_text_schemas();
+	init_setting_kinds();
+	forbidPermissionsSetting = {
+		section: "policies",
+		key: "forbid_permissions",
+		schema: texts$3("Forbidden permissions", "Permissions that no custom role may grant.", [["payouts_edit"]]),
+		kind: textList("permission")
+	};
+}));
+
+// src/kernel/rules/forbid-permissions.ts
+function refusalOf$4(name, permissions, isPlan, enforcedBy) {
+	return policyRefusal(KEY$1, "role", name, `The role "${name}" ${isPlan ? "would grant" : "grants"} ${list(permissions)}, which no custom role may grant.`, `Remove it from the role, or ${ruleAdvice("from policies.forbid_permissions", enforcedBy)}.`);
+}
+var KEY$1, forbidPermissions;
+var init_forbid_permissions = __esmMin((() => {
+	init_refusals();
+	init_rule_table();
+	init_rule();
+	init_forbid_permissions_setting();
+	KEY$1 = "forbid-permissions";
+	forbidPermissions = {
+		...forbidPermissionsSetting,
+		diagnostics: { "policy-forbidden-permission": refusalRule("Custom roles must not grant a forbidden permission (`forbid_permissions`).") },
+		codes: ["forbid-permissions"],
+		list: (permissions) => permissions.length === 0 ? [] : [{
+			text: `forbid_permissions: ${permissions.join(", ")}`,
+			keys: [],
+			entry: null,
+			violated: KEY$1,
+			alone: permissions
+		}],
+		counts: () => [],
+		looser: (before, after) => missingFrom(before, after, (permission) => `custom roles may grant ${permission}`),
+		isOff: (permissions) => permissions.length === 0,
+		judge(permissions, { access, enforcedBy }) {
+			if (permissions.length === 0) return [];
+			const forbidden = new Set(permissions);
+			return [...access.roles].flatMap(([key, { id, custom, name, permissions: grantedPermissions }]) => {
+				const granted = custom ? (grantedPermissions ?? []).filter((permission) => forbidden.has(permission)) : [];
+				if (granted.length === 0) return [];
+				return [{
+					rule: KEY$1,
+					subject: {
+						id: id === null ? null : key,
+						name
+					},
+					extent: granted,
+					check: null,
+					refusal: (tense) => refusalOf$4(name, granted, tense === "plan", enforcedBy),
+					breaches: () => granted.map((permission) => breachOf("policy-forbidden-permission", "forbid_permissions", {
+						kind: "permission",
+						role: name,
+						permission
+					}, refusalOf$4(name, [permission], true, enforcedBy)))
+				}];
+			});
+		}
+	};
+}));
+
+// src/lib/glob.ts
+/** Returns whether a glob matches only its own text, ignoring case. */
+function isLiteralGlob(glob) {
+	return !/[*?[{\\]/.test(glob);
+}
+/**
+* Returns whether a glob certainly matches a text, ignoring case; false for a glob with more than words and `*`.
+*/
+function matchesSimpleGlob(glob, text) {
+	if (!/^[\p{L}\p{N} _.@*'&,-]+$/u.test(glob) || glob.includes("**") || text.startsWith(".")) return false;
+	return compileGlob(glob.toLowerCase())(text.toLowerCase());
+}
+/** Creates a function that matches globs, each compiled once; throws the error of `tooMuch` after too many steps. */
+function boundedMatcher(compile, tooMuch) {
+	const matchers = /* @__PURE__ */ new Map();
+	let stepsLeft = MAX_STEPS$1;
+	const spend = (steps) => {
+		stepsLeft -= steps;
+		if (stepsLeft < 0) throw tooMuch();
+	};
+	return (glob, text) => {
+		const matcher = matchers.get(glob) ?? compile(glob, spend);
+		matchers.set(glob, matcher);
+		spend(STEPS_OF_MATCH);
+		return matcher(text);
+	};
+}
+/**
+* Compiles a glob over names: `*` is any text, `?` any character, `[a-z]` one of some, `[!a-z]` none of them, `{a,b}`
+* either, and a backslash takes the next character as it is. It takes time in proportion to the lengths of both, which
+* a regular expression does not.
+*/
+function compileGlob(glob, spend = () => void 0) {
+	const [, head, tail] = /^([^*?[{\\]*)\*([^*?[{\\]*)$/.exec(glob) ?? [];
+	if (head !== void 0 && tail !== void 0) {
+		const least = head.length + tail.length;
+		return (text) => text.length >= least && text.startsWith(head) && text.endsWith(tail);
+	}
+	if (isLiteralGlob(glob) || glob.length > MAX_LENGTH) return (text) => text === glob;
+	const run = runnerOf(programOf([...glob], false), spend);
+	return (text) => text === glob || run(text);
+}
+/**
+* Compiles a glob over paths, ignoring case: `*`, `?` and `[…]` stay within a folder, `**` does not, and between slashes
+* it also stands for no folder.
+*/
+function compilePathGlob(glob, spend = () => void 0) {
+	const parts = glob.toLowerCase().split("/");
+	const lower = parts.filter((part, index) => part !== "**" || parts[index + 1] !== "**").join("/");
+	const run = runnerOf(lower.length > MAX_LENGTH ? [] : programOf([...lower], true), spend);
+	return (path) => {
+		const text = path.toLowerCase();
+		return text === lower || run(text);
+	};
+}
+/** Compiles a glob, as characters, to instructions; their end is a match. */
+function programOf(glob, isPath) {
+	const program = [];
+	const closing = closingBraces(glob);
+	const inFolder = (matches) => (character) => matches(character) && !(isPath && character === "/");
+	const literal = (literalCharacter) => void program.push({ matches: (character) => character === literalCharacter });
+	const anyText = (matches) => {
+		const start = program.length;
+		program.push({ also: start + 3 }, { matches }, { goto: start });
+	};
+	/** Compiles the characters from one place to another. */
+	function part(from, to) {
+		for (let index = from; index < to; index += 1) {
+			const character = glob[index];
+			if (character === "*") index = stars(index);
+			else if (character === "?") program.push({ matches: inFolder(() => true) });
+			else if (character === "[") index = characterClass(index);
+			else if (character === "{" && closing.has(index)) index = alternatives(index);
+			else if (character === "\\" && index + 1 < to) literal(glob[++index]);
+			else literal(character);
+		}
+	}
+	function stars(from) {
+		let end = from;
+		while (glob[end + 1] === "*") end += 1;
+		const crosses = isPath && end > from;
+		if (!(crosses && glob[end + 1] === "/" && /[/{,]/.test(glob[from - 1] ?? "/"))) {
+			anyText(crosses ? () => true : inFolder(() => true));
+			return end;
+		}
+		program.push({ also: program.length + 5 });
+		anyText(() => true);
+		literal("/");
+		return end + 1;
+	}
+	function characterClass(from) {
+		const isNegated = glob[from + 1] === "!" || glob[from + 1] === "^";
+		const { ranges, end } = rangesFrom(glob, from + (isNegated ? 2 : 1));
+		if (end >= glob.length) {
+			literal("[");
+			return from;
+		}
+		const isIn = (character) => ranges.some(([low, high]) => low <= character && character <= high);
+		program.push({ matches: inFolder((character) => isIn(character) !== isNegated) });
+		return end;
+	}
+	function alternatives(from) {
+		const { commas, end } = closing.get(from) ?? {
+			commas: [],
+			end: from
+		};
+		const exits = [];
+		const starts = [from, ...commas];
+		for (const [index, start] of starts.entries()) {
+			const next = commas[index];
+			const fork = program.length;
+			if (next !== void 0) program.push({ also: 0 });
+			part(start + 1, next ?? end);
+			if (next === void 0) break;
+			exits.push(program.length);
+			program.push({ goto: 0 });
+			program[fork] = { also: program.length };
+		}
+		for (const exit of exits) program[exit] = { goto: program.length };
+		return end;
+	}
+	part(0, glob.length);
+	return program;
+}
+/** Reads the characters and ranges of a class, up to its closing bracket; a bracket at the start is one of them. */
+function rangesFrom(glob, start) {
+	const ranges = [];
+	let index = start;
+	while (index < glob.length && (glob[index] !== "]" || index === start)) {
+		if (glob[index] === "\\") index += 1;
+		const low = glob[index] ?? "";
+		const high = glob[index + 1] === "-" ? glob[index + 2] : void 0;
+		const isRange = high !== void 0 && high !== "]";
+		ranges.push([low, isRange ? high : low]);
+		index += isRange ? 3 : 1;
+	}
+	return {
+		ranges,
+		end: index
+	};
+}
+/** Finds the braces that are closed and hold a comma, by where they open. */
+function closingBraces(glob) {
+	const closed = /* @__PURE__ */ new Map();
+	const openBraces = [];
+	for (let index = 0; index < glob.length; index += 1) {
+		const character = glob[index];
+		if (character === "\\") index += 1;
+		else if (character === "{") openBraces.push({
+			start: index,
+			commas: []
+		});
+		else if (character === ",") openBraces.at(-1)?.commas.push(index);
+		else if (character === "}") {
+			const braces = openBraces.pop();
+			if (braces && braces.commas.length > 0) closed.set(braces.start, {
+				commas: braces.commas,
+				end: index
+			});
+		}
+	}
+	return closed;
+}
+/** Returns a function that runs all ways through a program side by side, so that none is gone twice. */
+function runnerOf(program, spend) {
+	const reachedIn = new Int32Array(program.length + 1);
+	const reach = (places, address, step) => {
+		if (reachedIn[address] === step) return;
+		reachedIn[address] = step;
+		const instruction = program[address];
+		if (instruction === void 0 || "matches" in instruction) places.push(address);
+		else if ("goto" in instruction) reach(places, instruction.goto, step);
+		else {
+			reach(places, address + 1, step);
+			reach(places, instruction.also, step);
+		}
+	};
+	return (text) => {
+		reachedIn.fill(0);
+		let step = 1;
+		let steps = 0;
+		let current = [];
+		reach(current, 0, step);
+		for (const character of text) {
+			step += 1;
+			steps += current.length;
+			const next = [];
+			for (const address of current) {
+				const instruction = program[address];
+				if (instruction && "matches" in instruction && instruction.matches(character)) reach(next, address + 1, step);
+			}
+			current = next;
+			if (next.length === 0) break;
+		}
+		spend(steps);
+		return current.includes(program.length);
+	};
+}
+var MAX_STEPS$1, STEPS_OF_MATCH, MAX_LENGTH;
+var init_glob = __esmMin((() => {
+	MAX_STEPS$1 = 1e8;
+	STEPS_OF_MATCH = 5;
+	MAX_LENGTH = 1e3;
+}));
+
+// src/kernel/rules/settings/sensitive.ts
+/** Returns a test whether a permission is sensitive to one of the projects, or by default. */
+function sensitiveIn(projects = []) {
+	const tests = (projects.length === 0 ? [DEFAULT_SENSITIVE] : projects.map(listOf)).map((list) => ({
+		includes: globsOf(list.filter((glob) => !glob.startsWith("!"))),
+		excludes: globsOf(list.flatMap((glob) => glob.startsWith("!") ? [glob.slice(1)] : []))
+	}));
+	return (permission) => tests.some(({ includes, excludes }) => includes(permission) && !excludes(permission));
+}
+function listOf({ sensitive = DEFAULT_SENSITIVE }) {
+	return sensitive;
+}
+/** Returns a test whether one of some globs matches a text, ignoring case. */
+function globsOf(globs) {
+	const compiled = globs.map((glob) => compileGlob(glob.toLowerCase()));
+	return (text) => compiled.some((matches) => matches(text.toLowerCase()));
+}
+var SENSITIVE, DEFAULT_SENSITIVE;
+var init_sensitive = __esmMin((() => {
+	init_glob();
+	SENSITIVE = "sensitive";
+	DEFAULT_SENSITIVE = ["*{member,role,key,owner,merchant,payout,bank_account,refund}*", "!*[._:-]{view,read,readonly,list,get,export}"];
+}));
+
+// src/kernel/rules/gains.ts
+/** Returns the roles that a change gives a member. */
+function newRoles(change) {
+	if (change.kind === "create") return change.after.roles;
+	return change.fields.flatMap((diff) => diff.field === "roles" ? diff.added : []);
+}
+/**
+* Returns the people who newly hold what a limit names, or with `reach` can reach it, each with the permissions or the role:
+* all sensitive permissions, those that a pattern matches, or the role of a name or id. A permission or role that a person held
+* under a previous address, or by an expired invitation, is not new. Memberships of one person count once.
+*/
+function gainsOf(what, { impact, members, entries }, reach = false) {
+	const reached = reach ? impact.reach ?? [] : [];
+	const lists = new Set(reached.map(({ permissions }) => permissions));
+	const all = [...impact.permissions.map(({ permission }) => permission), ...[...lists].flat()];
+	const meant = new Set(what === "sensitive" ? impact.sensitive : [...new Set(all)].filter(globsOf([what])));
+	const meantOf = memoized((list) => list.filter((permission) => meant.has(permission)));
+	const formerly = new Map(impact.formerly?.map(({ name, roles, permissions }) => [name, /* @__PURE__ */ new Set([...roles, ...permissions])]));
+	const personOf = openCurrentAddresses(entries);
+	const people = /* @__PURE__ */ new Map();
+	const add = (address, items) => {
+		const name = personOf(address);
+		const [had, others] = [formerly.get(address), people.get(name)];
+		const gained = had === void 0 ? items : items.filter((item) => !had.has(item));
+		if (gained.length > 0) people.set(name, others === void 0 ? gained : sortedSet([...others, ...gained]));
+	};
+	for (const { name, gained } of impact.members) add(name, meantOf(gained));
+	for (const { name, permissions } of reached) add(name, meantOf(permissions));
+	for (const change of members) {
+		const before = new Set(change.before?.roles.map(({ name }) => name));
+		const isNew = ({ id, name }) => (id === what || name === what && !before.has(name)) && !formerly.get(change.name)?.has(id ?? "");
+		if (newRoles(change).some(isNew)) add(change.name, [what]);
+	}
+	return people;
+}
+var ADMINISTRATORS;
+var init_gains = __esmMin((() => {
+	init_memoized();
+	init_text();
+	init_person();
+	init_sensitive();
+	ADMINISTRATORS = ["role_owner", "role_admin"];
+}));
+
+// src/kernel/rules/settings/amount.ts
+/** Parses a count or a share; `null` for anything else. */
+function parseAmount(written) {
+	const number = countOf(written);
+	if (number !== null) return { count: number };
+	const percent = typeof written === "string" ? Number.parseInt(written, 10) : NaN;
+	return Number.isNaN(percent) ? null : { percent };
+}
+/** Returns an amount as files have it. */
+function amountText(amount) {
+	return "count" in amount ? String(amount.count) : `${amount.percent}%`;
+}
+/** Returns the number that an amount allows of so many; a share above 0% allows at least `least`. */
+function allowedOf(amount, total, least) {
+	if ("count" in amount) return amount.count;
+	return amount.percent === 0 ? 0 : Math.max(Math.floor(total * amount.percent / 100), least);
+}
+/** Returns whether an amount may allow more than another, for some total. */
+function isMore(before, after, least) {
+	if ("percent" in before && "percent" in after) return after.percent > before.percent;
+	if ("count" in before && "count" in after) return after.count > before.count;
+	if ("percent" in before) return before.percent < 100 && "count" in after && after.count > (before.percent === 0 ? 0 : least);
+	return "percent" in after && after.percent > 0;
+}
+/** Returns the least of several counts, or of several shares; `undefined` of none. */
+function leastOf(written) {
+	return leastAmount(written.flatMap((value) => parseAmount(value) ?? []));
+}
+/** Returns the least of several counts, or of several shares; validation rejects a mixture. */
+function leastAmount(amounts) {
+	return amounts.toSorted((a, b) => numberOf(a) - numberOf(b))[0];
+}
+function numberOf(amount) {
+	return "count" in amount ? amount.count : amount.percent;
+}
+/** Returns the amount at a path of a setting as a limit, of which less is stricter. */
+function amountLimit(path, role, written) {
+	const amount = parseAmount(written);
+	if (amount === null) return [];
+	return [{
+		path,
+		role,
+		unit: "count" in amount ? "count" : "share",
+		value: written,
+		strictness: -numberOf(amount),
+		stricter: "less"
+	}];
+}
+var amountSchema;
+var init_amount = __esmMin((() => {
+	init_mini();
+	init_text_schemas();
+	init_values();
+	amountSchema = union([count$3("bad-limit"), matching(SHARE, "bad-limit")]);
 }));
 
 // src/kernel/rules/settings/max-gains-setting.ts
@@ -18205,10 +19097,12 @@ var init_max_gains = __esmMin((() => {
 			return Object.entries(effective(limits)).flatMap(([what, limit]) => {
 				const hired = what === "sensitive" && limit === DEFAULTS$1[what] ? permissionsOfHires(guarded) : NOBODY$1;
 				const countingOf = memoized((items) => memoized((granted) => items.filter((item) => !granted?.has(item))));
-				const gained = [...gainsOf(what, {
+				const gains = {
 					impact,
-					members: changes.members
-				}, limit.reach)].flatMap(([name, items]) => {
+					members: changes.members,
+					entries: files.members
+				};
+				const gained = [...gainsOf(what, gains, limit.reach)].flatMap(([name, items]) => {
 					const counting = countingOf(items)(hired.get(name));
 					return counting.length === 0 ? [] : [[name, counting]];
 				});
@@ -18224,6 +19118,185 @@ var init_max_gains = __esmMin((() => {
 		causes: ({ what }, { override }) => override?.startsWith(`max-gains=${what}:`) === true
 	};
 	NOBODY$1 = /* @__PURE__ */ new Map();
+}));
+
+// src/kernel/rules/settings/max-holders-setting.ts
+var maxHoldersSetting;
+var init_max_holders_setting = __esmMin((() => {
+	init_mini();
+	init_text_schemas();
+	init_setting_kinds();
+	maxHoldersSetting = {
+		section: "policies",
+		key: "max_holders",
+		schema: optional(record(text$2(), count$3()), {
+			title: "Most holders",
+			description: "Maximum number of holders, by role name or id.",
+			default: {},
+			examples: [{ role_admin: 3 }]
+		}),
+		kind: mostByRole
+	};
+}));
+
+// src/kernel/rules/max-holders.ts
+function limitText$1(role, max) {
+	return `max_holders ${role}: ${max}`;
+}
+var maxHolders;
+var init_max_holders = __esmMin((() => {
+	init_text();
+	init_refusals();
+	init_rule_table();
+	init_values();
+	init_checks$2();
+	init_rule();
+	init_max_holders_setting();
+	maxHolders = {
+		...maxHoldersSetting,
+		diagnostics: { "policy-max-holders": refusalRule("A role must not have more holders than allowed (`max_holders`).") },
+		codes: ["max-holders"],
+		list: (limits) => Object.entries(limits).map(([role, max]) => ({
+			text: limitText$1(role, max),
+			keys: [role],
+			entry: null,
+			violated: `max-holders ${role}`,
+			alone: { [role]: max }
+		})),
+		counts: (limits, context) => Object.entries(limits).map(([role, max]) => ({
+			holders: holdersBy(role, context.counted, context),
+			limit: max,
+			bound: "most"
+		})),
+		looser: (before, after) => Object.entries(before).flatMap(([role, max]) => {
+			const now = after[role];
+			if (now !== void 0 && now <= max) return [];
+			return [`"${role}" may have ${max} → ${now ?? "any number of"} holders`];
+		}),
+		lint: (written, { most }) => Object.entries(fieldsOf(written)).flatMap(([role, value]) => {
+			const max = countOf(value);
+			if (most === null || max === null || max < most.members) return [];
+			return [{
+				code: "idle-policy",
+				path: [role],
+				message: `At most ${max} may hold ${quoted(role)}, and ${most.text}.`,
+				hint: "Set the limit to the intended number of holders."
+			}];
+		}),
+		isOff: (limits) => Object.keys(limits).length === 0,
+		judge: (limits, context) => Object.entries(limits).flatMap(([role, max]) => {
+			const holders = holdersBy(role, context.counted, context);
+			if (holders.length <= max) return [];
+			countWork(context, holders.length * 5);
+			const names = holders.map(({ name }) => name);
+			const refusal = (isPlan) => policyRefusal("max-holders", "role", role, `The role "${role}" ${isPlan ? "would have" : "has"} ${counted(names.length, "holder")} (${list(names)}); the limit is ${max}.`, `Remove it from a holder, or ${ruleAdvice("raise policies.max_holders", context.enforcedBy)}.`);
+			return [{
+				rule: `max-holders ${role}`,
+				subject: null,
+				extent: holders.map(({ id, name }) => id ?? name.toLowerCase()),
+				check: null,
+				refusal: (tense) => refusal(tense === "plan"),
+				breaches: () => {
+					const [email = ""] = names.slice(max);
+					const subject = {
+						kind: "grant",
+						email,
+						role: context.find(role) ?? role
+					};
+					return [breachOf("policy-max-holders", "max_holders", subject, refusal(true))];
+				}
+			}];
+		})
+	};
+}));
+
+// src/kernel/diff/same-people.ts
+/**
+* Pairs people who are probably the same: with the same metadata, or the same local part in another domain, if that is
+* unique on both sides.
+*/
+function samePeople(gone, come) {
+	const pairs = /* @__PURE__ */ new Map();
+	for (const keyOf of [metadataKey, localPart]) {
+		const taken = new Set(pairs.values());
+		const [olds, news] = [uniqueBy(gone.filter((person) => !taken.has(person)), keyOf), uniqueBy(come.filter((person) => !pairs.has(person)), keyOf)];
+		for (const [key, to] of news) {
+			const from = olds.get(key);
+			if (from !== void 0) pairs.set(to, from);
+		}
+	}
+	return [...pairs].map(([to, from]) => ({
+		from,
+		to
+	}));
+}
+function metadataKey({ metadata }) {
+	return Object.keys(metadata).length === 0 ? null : canonicalJson(metadata);
+}
+function localPart({ address }) {
+	const separator = address.lastIndexOf("@");
+	return separator <= 0 ? null : address.slice(0, separator).toLowerCase();
+}
+function uniqueBy(items, keyOf) {
+	const single = /* @__PURE__ */ new Map();
+	for (const item of items) {
+		const key = keyOf(item);
+		if (key !== null) single.set(key, single.has(key) ? null : item);
+	}
+	return new Map([...single].flatMap(([key, item]) => item === null ? [] : [[key, item]]));
+}
+var init_same_people = __esmMin((() => {
+	init_json_text();
+}));
+
+// src/kernel/rules/changed-addresses.ts
+/** Finds people whom a plan removes and invites under another address. */
+function changedAddresses(changes) {
+	const gone = changes.flatMap((change) => change.kind === "delete" && change.reason === "unlisted" && change.before.status === "accepted" ? [{
+		address: change.name,
+		metadata: change.before.metadata
+	}] : []);
+	if (gone.length === 0) return [];
+	const come = changes.flatMap((change) => change.kind === "create" ? [{
+		address: change.name,
+		metadata: change.after.metadata
+	}] : []);
+	return samePeople(gone, come).map(({ from, to }) => ({
+		code: "member-likely-renamed",
+		name: to.address,
+		previously: from.address
+	}));
+}
+/** Finds people whom a plan removes while another membership of the same user stays. */
+function sameUsers(changes, live) {
+	const removed = new Set(changes.flatMap(({ kind, reason, id }) => kind === "delete" && reason === "unlisted" ? id ?? [] : []));
+	if (removed.size === 0) return [];
+	const staying = new Map(live.flatMap((member) => {
+		const address = addressOf$1(member);
+		return member.user === void 0 || address === null || removed.has(member.id) ? [] : [[member.user.id, address]];
+	}));
+	return live.flatMap((member) => {
+		const [name, previously] = [staying.get(member.user?.id ?? ""), addressOf$1(member)];
+		return removed.has(member.id) && name !== void 0 && previously !== null ? [{
+			code: "member-same-user",
+			name,
+			previously
+		}] : [];
+	});
+}
+/** Returns a test whether the removal of an old membership takes a role that the new one does not hold, by id or name. */
+function lossByNewAddress(entries, rolesOf) {
+	const entryOf = entriesByAddress(entries);
+	return ({ name, before }) => {
+		const entry = entryOf.get(name.toLowerCase());
+		const held = new Set(entry === void 0 ? [] : rolesOf(entry));
+		return before?.roles.some(({ id, name: role }) => id !== null && !held.has(id) && !held.has(role)) ?? false;
+	};
+}
+var init_changed_addresses = __esmMin((() => {
+	init_same_people();
+	init_scope();
+	init_person();
 }));
 
 // src/kernel/rules/removals.ts
@@ -18248,12 +19321,12 @@ function replacedBy({ roles }) {
 /** Returns the people who lose access by the changes of a plan at a time, or by dates that nobody has reviewed. */
 function lossesOf(changes, files, now) {
 	const { members = [], leavers = [], reviewedEnds = {} } = files;
-	const replaced = replacedBy(changes);
+	const [replaced, personOf] = [replacedBy(changes), openCurrentAddresses(members)];
 	const [endOf, reviewedEndOf] = [accessEnds(files, now), accessEnds(reviewedEnds, now)];
 	const takings = changes.members.flatMap((change) => {
 		const addresses = [change.name];
 		const taken = takenBy(change, replaced).filter((role) => !(reviewedEndOf(addresses, role) <= now));
-		const name = (change.before?.email ?? change.id ?? change.name).toLowerCase();
+		const name = personOf(change.before?.email ?? change.id ?? change.name).toLowerCase();
 		return taken.length === 0 ? [] : [{
 			name,
 			isEnded: taken.every((role) => endOf(addresses, role) <= now)
@@ -18273,7 +19346,7 @@ function lossesOf(changes, files, now) {
 	return {
 		now: new Set(takings.map(({ name }) => name)),
 		ended: new Set(ended.map(({ name }) => name)),
-		later: new Set(later.map(({ email }) => email.toLowerCase()))
+		later: new Set(later.map(({ email }) => personOf(email).toLowerCase()))
 	};
 }
 /** Returns the people who lose access, now or later. */
@@ -18338,283 +19411,6 @@ var init_removals = __esmMin((() => {
 	init_person();
 }));
 
-// src/kernel/rules/run-limits.ts
-/**
-* Refuses plans that together remove or give too much; a run of one merchant has the limits of the merchant. What only the
-* project of the base branch limits, the pull request loosens.
-*/
-function limitRun(run) {
-	const parts = run.map(({ plan, files }) => ({
-		plan: unlimited(plan),
-		files
-	}));
-	const plans = parts.map(({ plan }) => plan);
-	if (plans.length < 2) return plans;
-	const projects = run.flatMap(({ files }) => files.projects ?? []);
-	const refused = refusedBy(parts, projects);
-	const own = projects.filter(({ by }) => by === void 0);
-	const byOwn = own.length === projects.length ? refused : refusedBy(parts.map((part) => asSeenBy(own, part)), own);
-	return plans.map((plan) => {
-		const refusals = [...refused].flatMap(([limit, { refusal, of }]) => of.has(plan.merchant) ? byOwn.has(limit) ? refusal : refusalOfBase(refusal) : []);
-		return refusals.length === 0 ? plan : {
-			...plan,
-			refusals: sortRefusals([...plan.refusals, ...refusals])
-		};
-	});
-}
-/** Returns a plan with what is sensitive to some projects. */
-function asSeenBy(projects, { plan, files }) {
-	const { impact } = plan;
-	const sensitive = impact.sensitive?.filter(sensitiveIn(projects)) ?? [];
-	return {
-		plan: {
-			...plan,
-			impact: {
-				...impact,
-				sensitive
-			}
-		},
-		files
-	};
-}
-/** Returns the refusals by the strictest limits of some projects, by what they limit. */
-function refusedBy(parts, projects) {
-	const all = (projects.length === 0 ? [{}] : projects).map(({ run }) => ({
-		...DEFAULT_LIMITS,
-		...run
-	}));
-	const members = parts.reduce((sum, { plan }) => sum + liveMembers(plan.summary.members), 0);
-	const allowedBy = (limits) => Math.min(...limits.map((limit) => allowedOf(limit, members, LEAST)));
-	const gains = groupByKey$1(all.flatMap(({ maxGains }) => Object.entries(maxGains)), ([what]) => what);
-	const refused = [["removals", refusedRemovals(parts, allowedBy(all.map(({ maxRemovals }) => maxRemovals)))], ...gains.map((entries) => {
-		const limits = entries.map(([, limit]) => limit);
-		const [[what]] = entries;
-		const reach = limits.some((limit) => limit.reach === true);
-		return [`gains ${what}`, refusedGains(parts, what, reach, allowedBy(limits))];
-	})];
-	return new Map(refused.flatMap(([limit, one]) => one === null ? [] : [[limit, one]]));
-}
-function isOfRun({ code }) {
-	return code === "run-removals" || code === "run-gains";
-}
-/** Returns what is looser in the settings of a project, in words. */
-function looserProject(former, current) {
-	const [before, now] = [former, current].map(({ run }) => ({
-		...DEFAULT_LIMITS,
-		...run
-	}));
-	const [sensitive, still] = [former, current].map((project) => project.sensitive ?? DEFAULT_SENSITIVE);
-	const ordinary = [...sensitive.filter((glob) => !glob.startsWith("!") && !still.includes(glob)), ...still.flatMap((glob) => glob.startsWith("!") && !sensitive.includes(glob) ? [glob.slice(1)] : [])];
-	return [
-		...isMore(before.maxRemovals, now.maxRemovals, LEAST) ? [`at most ${amountText(before.maxRemovals)} → ${amountText(now.maxRemovals)} may be removed in a run`] : [],
-		...looserGains(before.maxGains, now.maxGains, LEAST).map((text) => `${text} in a run`),
-		...ordinary.map((glob) => `permissions that match ${glob} are no longer sensitive`)
-	];
-}
-/** Returns a plan without the refusals of another run. */
-function unlimited(plan) {
-	const others = (refusals) => refusals.filter((refusal) => !isOfRun(refusal));
-	const { refusals, overridden } = plan;
-	if (![...refusals, ...overridden ?? []].some(isOfRun)) return plan;
-	return {
-		...plan,
-		refusals: others(refusals),
-		...overridden && { overridden: others(overridden) }
-	};
-}
-function liveMembers({ create: _, unmanaged = 0, ...live }) {
-	return live.update + live.replace + live.delete + live.unchanged + unmanaged;
-}
-function refusedRemovals(parts, allowed) {
-	const removedBy = (part) => [...losing(lossesIn(part))].map((name) => [name, []]);
-	return refusedIfMore(parts, allowed, removedBy, ({ people, merchants }) => {
-		const losses = joinLosses(parts.map(lossesIn));
-		return guardRefusal("run-removals", "member", null, `This run would remove ${counted(people.size, "member")}, or take roles from them, at ${counted(merchants, "merchant")}${laterText(losses)}; the limit of the run is ${allowed}.`, lossHint(losses, "Check the file that they share: the usual cause is a line that was left out. The limit is max_removals under \"run\" in rolecall.yaml."), `run-removals=${people.size}`);
-	});
-}
-/** Returns the people who lose access by a plan; expired invitations, and old addresses with the same roles, are none. */
-function lossesIn({ plan: { changes, reviewed }, files }) {
-	const { roles, members } = splitByResource(changes);
-	const isLoss = lossByNewAddress(files.members ?? [], ({ roles: grants = [] }) => grants.flatMap(({ role, until }) => isPast(until, reviewed.at) ? [] : role));
-	const access = members.filter((change) => {
-		const { kind, reason } = change;
-		if (kind !== "delete") return true;
-		return reason === "address-changed" ? isLoss(change) : reason !== "invitation-expired";
-	});
-	return lossesOf({
-		roles,
-		members: access
-	}, files, reviewed.at);
-}
-function refusedGains(parts, what, reach, allowed) {
-	const gainedBy = ({ plan: { impact, changes }, files }) => files.members === void 0 ? [] : gainsOf(what, {
-		impact,
-		...splitByResource(changes)
-	}, reach);
-	return refusedIfMore(parts, allowed, gainedBy, ({ people, items, merchants }) => guardRefusal("run-gains", "member", null, `This run would newly give ${counted(people.size, "person", "people")} ${reach ? "or let them reach " : ""}${gainText(what, items)} at ${counted(merchants, "merchant")}; the limit of the run is ${allowed}.`, "Check the role or the file that they share. The limit is max_gains under \"run\" in rolecall.yaml.", gainOverride("run-gains", what, people)));
-}
-/** Returns the refusal of the plans that affect somebody, if all of them together affect more people than allowed. */
-function refusedIfMore(parts, allowed, affectedBy, refusalOf) {
-	const people = /* @__PURE__ */ new Map();
-	const items = /* @__PURE__ */ new Set();
-	const of = parts.flatMap((part) => {
-		const { merchant } = part.plan;
-		const names = [...affectedBy(part)];
-		for (const [name, own] of names) {
-			const key = name.toLowerCase();
-			people.set(key, [...people.get(key) ?? [], ...own.map((item) => `${merchant} ${item}`)]);
-			for (const item of own) items.add(item);
-		}
-		return names.length === 0 ? [] : [merchant];
-	});
-	if (people.size <= allowed) return null;
-	return {
-		refusal: refusalOf({
-			people,
-			items: [...items].sort(),
-			merchants: of.length
-		}),
-		of: new Set(of)
-	};
-}
-var DEFAULT_LIMITS, LEAST;
-var init_run_limits = __esmMin((() => {
-	init_text();
-	init_active_member();
-	init_refusals();
-	init_access();
-	init_changed_addresses();
-	init_gains();
-	init_max_gains();
-	init_removals();
-	init_amount();
-	init_sensitive();
-	DEFAULT_LIMITS = {
-		maxRemovals: { percent: 5 },
-		maxGains: { [SENSITIVE]: { percent: 5 } }
-	};
-	LEAST = 20;
-}));
-
-// src/kernel/rules/settings/email-domains-setting.ts
-var emailDomainsSetting;
-var init_email_domains_setting = __esmMin((() => {
-	init_mini();
-	init_text_schemas();
-	init_setting_kinds();
-	emailDomainsSetting = {
-		section: "policies",
-		key: "email_domains",
-		schema: optional(array(matching(DOMAIN, "bad-domain")), {
-			title: "Domains of addresses",
-			description: "The allowed domains of members' addresses; \"*.example.com\", quoted, stands for every subdomain of example.com. If absent, any domain is allowed.",
-			examples: [["example.com", "*.example.com"]]
-		}),
-		kind: allowList
-	};
-}));
-
-// src/model/desired.ts
-var DEFAULT_REMOVAL_LIMIT, DEFAULT_ESCALATION;
-var init_desired = __esmMin((() => {
-	DEFAULT_REMOVAL_LIMIT = { percent: 25 };
-	DEFAULT_ESCALATION = {
-		assign: ["members_create", "members_update"],
-		edit: ["roles_update"],
-		create: ["roles_create"]
-	};
-}));
-
-// src/kernel/rules/settings/escalation-setting.ts
-function perWay(list) {
-	return omitUndefined({
-		assign: list("assign"),
-		edit: list("edit"),
-		create: list("create")
-	});
-}
-var permissions$2, ways, way, escalationSetting;
-var init_escalation_setting = __esmMin((() => {
-	init_mini();
-	init_desired();
-	init_text_schemas();
-	init_values();
-	init_setting_kinds();
-	permissions$2 = textList("permission");
-	ways = {
-		combine: (written) => written.length === 0 ? void 0 : perWay((key) => {
-			const given = written.flatMap((value) => Array.isArray(fieldsOf(value)[key]) ? [fieldsOf(value)[key]] : []);
-			return given.length === 0 ? void 0 : permissions$2.combine(given);
-		}),
-		renamed: (value) => value,
-		meaning: (value) => value && perWay((key) => value[key] && asSet(value[key])),
-		readable: (written) => perWay((key) => Array.isArray(fieldsOf(written)[key]) ? permissions$2.combine([fieldsOf(written)[key]]) : void 0),
-		names: (written) => Object.entries(fieldsOf(written)).flatMap(([key, list]) => permissions$2.names(list).map((name) => ({
-			...name,
-			path: [key, ...name.path]
-		}))),
-		lists: () => [],
-		keys: () => [],
-		limits: () => []
-	};
-	way = (title, description, common) => optional(array(text$2()), {
-		title,
-		description,
-		default: [...common],
-		examples: [common.slice(0, 1)]
-	});
-	escalationSetting = {
-		section: "policies",
-		key: "escalation",
-		schema: optional(strictObject({
-			assign: way("Assign roles", "Permissions that let their holders give roles to members.", DEFAULT_ESCALATION.assign),
-			edit: way("Edit roles", "Permissions that let their holders change what a custom role grants.", DEFAULT_ESCALATION.edit),
-			create: way("Create roles", "Permissions that let their holders create roles.", DEFAULT_ESCALATION.create)
-		}), {
-			title: "Escalation permissions",
-			description: "The permissions with which members can give themselves more access, for checks with reach: true.",
-			examples: [{
-				assign: ["members_update"],
-				edit: ["roles_update"],
-				create: []
-			}]
-		}),
-		kind: ways
-	};
-}));
-
-// src/kernel/rules/settings/forbid-permissions-setting.ts
-var forbidPermissionsSetting;
-var init_forbid_permissions_setting = __esmMin((() => {
-	init_text_schemas();
-	init_setting_kinds();
-	forbidPermissionsSetting = {
-		section: "policies",
-		key: "forbid_permissions",
-		schema: texts$3("Forbidden permissions", "Permissions that no custom role may grant.", [["payouts_edit"]]),
-		kind: textList("permission")
-	};
-}));
-
-// src/kernel/rules/settings/max-holders-setting.ts
-var maxHoldersSetting;
-var init_max_holders_setting = __esmMin((() => {
-	init_mini();
-	init_text_schemas();
-	init_setting_kinds();
-	maxHoldersSetting = {
-		section: "policies",
-		key: "max_holders",
-		schema: optional(record(text$2(), count$3()), {
-			title: "Most holders",
-			description: "Maximum number of holders, by role name or id.",
-			default: {},
-			examples: [{ role_admin: 3 }]
-		}),
-		kind: mostByRole
-	};
-}));
-
 // src/kernel/rules/settings/max-removals-setting.ts
 var removalLimit, maxRemovalsSetting;
 var init_max_removals_setting = __esmMin((() => {
@@ -18646,6 +19442,310 @@ var init_max_removals_setting = __esmMin((() => {
 	};
 }));
 
+// src/kernel/rules/max-removals.ts
+/** Returns how many removals a limit allows of so many that are live. */
+function allowedRemovals(limit, live) {
+	return allowedOf(limit, live, 3);
+}
+var ALWAYS_ALLOWED, COMPLETE_HINT, maxRemovals;
+var init_max_removals = __esmMin((() => {
+	init_desired();
+	init_refusals();
+	init_values();
+	init_changed_addresses();
+	init_removals();
+	init_amount();
+	init_max_removals_setting();
+	ALWAYS_ALLOWED = 3;
+	COMPLETE_HINT = "Check that the file is complete. To write the live state to the file, run \"rolecall pull\".";
+	maxRemovals = {
+		...maxRemovalsSetting,
+		codes: ["max-removals"],
+		keepsAccess: true,
+		off: { percent: 100 },
+		undoHints: { "max-removals": () => PARTIAL_UNDO },
+		list: (_, limit) => limit === void 0 ? [] : [{
+			text: `max_removals: ${amountText(limit)}`,
+			keys: [],
+			entry: null,
+			violated: null,
+			alone: limit,
+			item: {
+				kind: "max-removals",
+				limit
+			}
+		}],
+		counts: () => [],
+		looser: (before = DEFAULT_REMOVAL_LIMIT, after = DEFAULT_REMOVAL_LIMIT) => isMore(before, after, 3) ? [`at most ${amountText(before)} → ${amountText(after)} may be removed`] : [],
+		refuse(limit = DEFAULT_REMOVAL_LIMIT, { files, now, scope, changes, after }) {
+			const accepted = new Map(after.people.flatMap(({ status, email, roles }) => status === "accepted" && email ? [[email.toLowerCase(), roles]] : []));
+			const isLoss = lossByNewAddress(files.members ?? [], ({ email }) => accepted.get(email.toLowerCase()) ?? []);
+			const losses = lossesOf({
+				roles: changes.roles,
+				members: changes.members.filter((change) => change.reason !== "address-changed" || isLoss(change))
+			}, files, now);
+			const judge = (resource, removals, live, hint) => {
+				const allowed = allowedRemovals(limit, live);
+				if (removals <= allowed) return [];
+				const later = resource === "member" ? laterText(losses) : "";
+				return [guardRefusal("max-removals", resource, null, `${removals} of ${live} ${resource}s would be removed or lose something${later}; the limit is ${allowed}.`, hint, `max-removals=${removals}`)];
+			};
+			const roles = changes.roles.filter(takesPermissions).length;
+			const liveRoles = scope.roles.filter(({ predefined }) => !predefined).length;
+			return [...judge("role", roles, liveRoles, COMPLETE_HINT), ...judge("member", losing(losses).size, scope.members.length, lossHint(losses, COMPLETE_HINT))];
+		},
+		causes: () => true,
+		lint(written) {
+			const text = textOf$3(written) ?? "";
+			const [, percent] = /^(\d+)\s*%$/.exec(text) ?? [];
+			if (percent === void 0 || Number(percent) < 100) return [];
+			return [{
+				code: "idle-guard",
+				path: [],
+				message: `A limit of ${text} lets a plan remove everything.`,
+				hint: "Set a percentage such as 25%, and override a single plan that must remove more."
+			}];
+		}
+	};
+}));
+
+// src/model/errors.ts
+var RolecallError;
+var init_errors = __esmMin((() => {
+	RolecallError = class extends Error {
+		code;
+		hint;
+		request;
+		retryAt;
+		constructor(code, message, details = {}) {
+			super(message, details.cause === void 0 ? {} : { cause: details.cause });
+			this.name = "RolecallError";
+			this.code = code;
+			this.hint = details.hint;
+			this.request = details.request;
+			this.retryAt = details.retryAt;
+		}
+		/** Returns the failure as data. */
+		get failure() {
+			const { code, message, hint, request, retryAt } = this;
+			return {
+				code,
+				message,
+				...hint !== void 0 && { hint },
+				...request && { request },
+				...retryAt !== void 0 && { retryAt }
+			};
+		}
+	};
+}));
+
+// src/kernel/rules/impact.ts
+/**
+* Returns the permissions that members gain and lose between two states of access, and those that members who
+* gain some could give themselves from then on.
+*/
+function impactOf$1(before, after, { policies: { escalation }, projects, members: entries = [] }) {
+	const touched = touchedBy(before, after);
+	const members = memberImpacts(before, after, touched).sort((a, b) => byCodeUnit(a.name, b.name) || byCodeUnit(JSON.stringify(a), JSON.stringify(b)));
+	const reach = newReach(before, after, touched, escalation);
+	const changedRoles = [...rolesThatDiffer(before, after)].flatMap((key) => [...before.roles.get(key)?.permissions ?? [], ...after.roles.get(key)?.permissions ?? []]);
+	const shown = [.../* @__PURE__ */ new Set([...members.flatMap(({ gained, lost }) => [gained, lost]), ...reach.map(({ permissions }) => permissions)]), changedRoles].flat();
+	const sensitive = sortedSet(shown).filter(sensitiveIn(projects));
+	const formerly = formerlyHeld(before, touched, entries);
+	return {
+		members,
+		permissions: permissionSums(members),
+		roles: roleSums(before, after, touched),
+		...reach.length > 0 && { reach },
+		...formerly.length > 0 && { formerly },
+		...sensitive.length > 0 && { sensitive }
+	};
+}
+/** Returns what people held under a previous address, unless disabled, or by an expired invitation that is renewed. */
+function formerlyHeld(before, touched, entries) {
+	const had = granting(before, ({ status }) => status !== "disabled");
+	const newAddresses = new Map(entries.flatMap(({ email, previously = [] }) => previously.map((address) => [address.toLowerCase(), email.toLowerCase()])));
+	const movedTo = /* @__PURE__ */ new Map();
+	for (const former of newAddresses.size === 0 ? [] : before.people) {
+		const address = newAddresses.get(former.email?.toLowerCase() ?? "");
+		if (address === void 0) continue;
+		const formers = movedTo.get(address);
+		if (formers) formers.push(former);
+		else movedTo.set(address, [former]);
+	}
+	return touched.flatMap(({ was, is }) => {
+		if (is === void 0 || !isActive(is)) return [];
+		const formers = [...was?.status === "expired" ? [was] : [], ...movedTo.get(is.email?.toLowerCase() ?? "") ?? []];
+		const roles = sortedSet(formers.flatMap((former) => former.status === "disabled" ? [] : former.roles));
+		const permissions = sortedSet(formers.flatMap((former) => [...had(former).permissions]));
+		return formers.length === 0 ? [] : [{
+			name: is.name,
+			roles,
+			permissions
+		}];
+	}).sort(by(({ name }) => name));
+}
+function tooMuchReach() {
+	return new RolecallError("file-invalid", `Too many members could newly give themselves too many permissions to list (more than ${counted(MAX_REACH, "entry", "entries")}).`, { hint: "Give fewer members the permissions to change members and roles, or make the change in several steps." });
+}
+function newReach(before, after, touched, escalation) {
+	const [reached, reaches] = [reaching(before, escalation), reaching(after, escalation)];
+	const [had, has] = [granting(before), granting(after)];
+	const allPermissions = sortedSet([...after.roles.values()].flatMap(({ permissions }) => permissions ?? []));
+	const reachedSince = memoized((old) => memoized((now) => missing(now, old)));
+	let size = 0;
+	const newlyReached = (former, current) => {
+		const [old, now] = [had(former).permissions, has(current).permissions];
+		if ([...now].every((permission) => old.has(permission))) return [];
+		const formerReach = former !== void 0 && isActive(former) ? reached(former) : null;
+		if (formerReach !== null && formerReach.anything !== null) return [];
+		const { anything, permissions } = reaches(current);
+		const inReach = anything === null ? permissions : allPermissions;
+		const list = reachedSince(formerReach?.permissions ?? NOTHING$5)(inReach).filter((permission) => !now.has(permission));
+		size += list.length;
+		if (size > MAX_REACH) throw tooMuchReach();
+		return list;
+	};
+	const cache = /* @__PURE__ */ new Map();
+	return touched.flatMap(({ was, is }) => {
+		if (is === void 0) return [];
+		const key = JSON.stringify([was !== void 0 && isActive(was) ? was.roles : null, is.roles]);
+		const permissions = cache.get(key) ?? newlyReached(was, is);
+		cache.set(key, permissions);
+		return permissions.length === 0 ? [] : [{
+			name: is.name,
+			permissions
+		}];
+	}).sort(by(({ name }) => name));
+}
+/**
+* Returns the members whose permissions may differ: all except those with the same roles, which grant the same.
+*/
+function touchedBy(before, after) {
+	const other = rolesThatDiffer(before, after);
+	const touched = [];
+	if (before.people === after.people && other.size === 0) return touched;
+	for (const person of beforeAndAfter(before, after)) {
+		const { was, is } = person;
+		if (was !== is || other.size > 0 && was?.roles.some((role) => other.has(role))) touched.push(person);
+	}
+	return touched;
+}
+function memberImpacts(before, after, touched) {
+	const had = granting(before);
+	const has = granting(after);
+	const differenceFrom = memoized((old) => memoized((now) => ({
+		gained: missing(now.permissions, old.permissions),
+		lost: missing(old.permissions, now.permissions),
+		unknownGained: missing(now.unknown, old.unknown),
+		unknownLost: missing(old.unknown, now.unknown)
+	})));
+	const impacts = [];
+	for (const { was, is } of touched) {
+		const difference = differenceFrom(had(was))(has(is));
+		if (Object.values(difference).some((list) => list.length > 0)) impacts.push({
+			name: is?.name ?? was?.name ?? "",
+			...difference
+		});
+	}
+	return impacts;
+}
+/** Returns the roles whose permissions may differ, or that exist only before or after. */
+function rolesThatDiffer(before, after) {
+	const keys = [...before.roles.keys(), ...after.roles.keys()];
+	return new Set(keys.filter((key) => {
+		const [roleBefore, roleAfter] = [before.roles.get(key), after.roles.get(key)];
+		return roleBefore === void 0 || roleAfter === void 0 || roleBefore.permissions !== roleAfter.permissions;
+	}));
+}
+function missing(from, among) {
+	const amongSet = among instanceof Set ? among : new Set(among);
+	return [...from].filter((item) => !amongSet.has(item)).sort(byCodeUnit);
+}
+function permissionSums(members) {
+	const sums = /* @__PURE__ */ new Map();
+	for (const what of ["gained", "lost"]) for (const [{ [what]: list }, ...more] of groupByKey$1(members, (member) => member[what])) for (const permission of list) {
+		const sum = sums.get(permission) ?? {
+			gained: 0,
+			lost: 0
+		};
+		sum[what] += 1 + more.length;
+		sums.set(permission, sum);
+	}
+	return [...sums].map(([permission, sum]) => ({
+		permission,
+		...sum
+	})).sort(by(({ permission }) => permission));
+}
+function roleSums(before, after, touched) {
+	const more = /* @__PURE__ */ new Map();
+	for (const { was, is } of touched) {
+		countRoles(was, -1, more);
+		countRoles(is, 1, more, after.removed);
+	}
+	const other = new Map([...more].filter(([, sum]) => sum !== 0));
+	if (other.size === 0) return [];
+	const had = /* @__PURE__ */ new Map();
+	for (const person of before.people) countRoles(person, 1, had);
+	return [...other].map(([key, sum]) => ({
+		name: (after.roles.get(key) ?? before.roles.get(key))?.name ?? key,
+		before: had.get(key) ?? 0,
+		after: (had.get(key) ?? 0) + sum
+	})).sort(by((sum) => `${sum.name} ${sum.before} ${sum.after}`));
+}
+function countRoles(person, by, counts, removed = NONE$4) {
+	if (person === void 0 || !isActive(person)) return;
+	for (const key of person.roles) if (!removed.has(key)) counts.set(key, (counts.get(key) ?? 0) + by);
+}
+/** Returns the holders of a role, sorted by name. */
+function holdersOf$1({ people }, roleKey) {
+	return people.filter(({ roles }) => roles.includes(roleKey)).sort(by(({ name }) => name));
+}
+/**
+* Finds pairs of a removed and a created role with the same permissions or holders, which are likely renames.
+*/
+function detectRenames(changes, before, after) {
+	const gone = changes.flatMap((change) => change.kind === "delete" ? [change] : []);
+	const come = changes.flatMap((change) => change.kind === "create" ? [change] : []);
+	if (gone.length === 0) return [];
+	const [hadBefore, hasAfter] = [holderNames(before), holderNames(after)];
+	return come.flatMap((created) => {
+		const holders = hasAfter(`new ${created.name}`);
+		const [twin, ...otherTwins] = gone.filter((removed) => same(removed.before.permissions, created.after.permissions) || same(hadBefore(removed.id), holders));
+		if (twin === void 0 || otherTwins.length > 0) return [];
+		return [{
+			code: "role-likely-renamed",
+			name: created.name,
+			previously: twin.name
+		}];
+	});
+}
+/** Returns a lookup of the names of a role's holders, sorted. */
+function holderNames({ people }) {
+	const holders = /* @__PURE__ */ new Map();
+	for (const { name, roles } of [...people].sort(by(({ name }) => name))) for (const key of roles) {
+		const names = holders.get(key);
+		if (names) names.push(name);
+		else holders.set(key, [name]);
+	}
+	return (key) => holders.get(key) ?? [];
+}
+function same(a, b) {
+	return a.length > 0 && a.length === b.length && a.every((item, index) => item === b[index]);
+}
+var NOTHING$5, MAX_REACH, NONE$4;
+var init_impact = __esmMin((() => {
+	init_memoized();
+	init_text();
+	init_errors();
+	init_access();
+	init_reach();
+	init_sensitive();
+	NOTHING$5 = [];
+	MAX_REACH = 5e6;
+	NONE$4 = /* @__PURE__ */ new Set();
+}));
+
 // src/kernel/rules/settings/min-holders-setting.ts
 var minHoldersSetting;
 var init_min_holders_setting = __esmMin((() => {
@@ -18663,6 +19763,237 @@ var init_min_holders_setting = __esmMin((() => {
 		}),
 		kind: fewestByRole,
 		overrides: { "min-holders": { value: ".+:[0-9]+" } }
+	};
+}));
+
+// src/kernel/rules/min-holders.ts
+function minimumText(role, min) {
+	return `min_holders ${role}: ${min}`;
+}
+/** Returns the minimum of each role, predefined ones by id, with the default for owners where it applies. */
+function minimumsOf(settings) {
+	const numbers = /* @__PURE__ */ new Map();
+	for (const [role, min] of Object.entries(settings ?? {})) {
+		const key = PREDEFINED_ROLES.find((id) => id === `role_${role.toLowerCase()}`) ?? role;
+		numbers.set(key, Math.max(min, numbers.get(key) ?? 0));
+	}
+	return settings !== void 0 && numbers.size === 0 ? {} : {
+		...DEFAULT_MINIMUMS,
+		...Object.fromEntries(numbers)
+	};
+}
+/**
+* Keeps enough accepted holders of each role. A removal is deferred if open invitations would make up for it, and
+* refused otherwise. A role that already has too few holders and loses none is only reported.
+*/
+function keepHolders(settings, { before, after, changes, declared, callerId }) {
+	const [findBefore, findAfter] = [roleFinder(before, declared), roleFinder(after, declared)];
+	const findKeys = (role) => {
+		const keys = [findBefore(role), findAfter(role)].flatMap((key) => key ?? []);
+		return keys.length > 0 ? [...new Set(keys)] : isHeld$1(before, role) ? [role] : [];
+	};
+	const cache = /* @__PURE__ */ new Map();
+	const keysOf = (role) => {
+		const keys = cache.get(role) ?? findKeys(role);
+		cache.set(role, keys);
+		return keys;
+	};
+	const results = rulesOf$2(settings, keysOf).flatMap(([role, min]) => {
+		const isWritten = Object.hasOwn(settings ?? {}, role);
+		return keysOf(role).map((key) => guardRole({
+			role,
+			key,
+			min,
+			isWritten,
+			before,
+			after,
+			changes,
+			callerId
+		}));
+	});
+	return {
+		deferred: results.flatMap(({ deferred }) => deferred).sort(by((withheld) => withheld.deferred.change.name)),
+		refusals: results.flatMap(({ refusals }) => refusals),
+		findingData: results.flatMap(({ findingData }) => findingData)
+	};
+}
+/** Returns the rules, with the default for owners unless the file sets it, or sets `{}`. */
+function rulesOf$2(settings, keysOf) {
+	const entries = Object.entries(settings ?? {});
+	const owners = keysOf(OWNER);
+	const defaults = entries.every(([role]) => !keysOf(role).some((key) => owners.includes(key))) && (settings === void 0 || entries.length > 0) ? [[OWNER, OWNERS]] : [];
+	return [...entries, ...defaults].sort(by(([role]) => role));
+}
+/**
+* Checks one role. Nobody can log in as a service account, so the minimum applies both without and with them.
+*/
+function guardRole(rule) {
+	const judged = [judgeRole(rule, isPerson), judgeRole(rule, () => true)];
+	return judged.find(({ refusals }) => refusals.length > 0) ?? judged.find(({ deferred }) => deferred.length > 0) ?? judged.find(({ findingData }) => findingData.length > 0) ?? NOTHING$4;
+}
+function judgeRole({ role, key, min, isWritten, before, after, changes, callerId }, counts) {
+	const accepted = holdersOf$1(before, key).filter(isAccepted$1);
+	const had = accepted.filter(counts);
+	const holders = holdersOf$1(after, key).filter(counts);
+	const has = holders.filter(isAccepted$1);
+	const pending = holders.filter(({ status }) => status === "pending" || status === "invited");
+	const name = before.roles.get(key)?.name ?? role;
+	if (has.length >= had.length) {
+		const wasShort = had.length > 0 || isWritten && before.roles.has(key);
+		return has.length < min && wasShort ? {
+			...NOTHING$4,
+			findingData: [{
+				code: "role-few-holders",
+				name,
+				holders: has.length,
+				min
+			}]
+		} : NOTHING$4;
+	}
+	const needed = Math.min(min, had.length);
+	if (has.length >= needed) return NOTHING$4;
+	const losing = removalsOf(had, has, changes).toSorted(by(({ id }) => id === callerId ? "0" : "1"));
+	const short = needed - has.length;
+	if (has.length + pending.length < needed || losing.length < short) return {
+		...NOTHING$4,
+		refusals: [refusalOf$3(role, name, {
+			before: had.length,
+			after: has.length,
+			min,
+			uncounted: accepted.length - had.length
+		})]
+	};
+	const waitsFor = pending.map((person) => person.name);
+	return {
+		...NOTHING$4,
+		deferred: losing.slice(0, short).map((change) => ({
+			deferred: {
+				change,
+				role: name,
+				waitsFor
+			},
+			key,
+			refusal: (isChained) => waitRefusal(name, change.name, isChained)
+		}))
+	};
+}
+function refusalOf$3(role, name, { before, after, min, uncounted }) {
+	const kept = before === 1 ? "lose its only accepted holder" : `keep ${after === 0 ? "none" : after} of its ${before} accepted holders`;
+	return guardRefusal("min-holders", "role", name, `The role "${name}" would ${kept}${uncounted === 0 ? "" : ", service accounts not counted"}; it needs ${min}.`, "Grant the role to somebody else first, and wait until they have accepted.", `min-holders=${role}:${after}`);
+}
+function isHeld$1({ people }, roleId) {
+	return people.some(({ roles }) => roles.includes(roleId));
+}
+function isPerson({ serviceAccount }) {
+	return serviceAccount === false;
+}
+function isAccepted$1({ status }) {
+	return status === "accepted";
+}
+/** Returns the changes that remove the role from an active holder, sorted by name. */
+function removalsOf(had, has, changes) {
+	const kept = new Set(has.map(({ id }) => id));
+	const lost = new Set(had.filter(({ id }) => !kept.has(id)).map(({ id }) => id));
+	return changes.filter(({ id }) => id !== null && lost.has(id)).sort(by(({ name }) => name));
+}
+/** Returns the refusal of a removal that cannot be deferred, for a reason besides an open invitation if it is chained. */
+function waitRefusal(role, member, isChained) {
+	return guardRefusal("min-holders-wait", "role", role, `Without ${member}, "${role}" would have too few holders${isChained ? ", and this removal would depend on another deferred removal" : " until somebody who is invited has accepted"}.`, "Make the change in two steps: first grant the roles, then remove them when everybody has accepted.", null);
+}
+var OWNER, OWNERS, DEFAULT_MINIMUMS, minHolders, NOTHING$4;
+var init_min_holders = __esmMin((() => {
+	init_text();
+	init_live();
+	init_refusals();
+	init_values();
+	init_access();
+	init_checks$2();
+	init_impact();
+	init_min_holders_setting();
+	OWNER = "role_owner";
+	OWNERS = 1;
+	DEFAULT_MINIMUMS = { [OWNER]: OWNERS };
+	minHolders = {
+		...minHoldersSetting,
+		codes: ["min-holders", "min-holders-wait"],
+		keepsAccess: true,
+		off: {},
+		list(settings) {
+			const written = Object.entries(settings ?? {}).map(([role, min]) => [
+				role,
+				min,
+				true
+			]);
+			const isOff = settings !== void 0 && written.length === 0;
+			const defaults = Object.entries(isOff ? {} : DEFAULT_MINIMUMS).flatMap(([role, min]) => Object.hasOwn(settings ?? {}, role) ? [] : [[
+				role,
+				min,
+				false
+			]]);
+			return [...written, ...defaults].map(([role, min, isWritten]) => ({
+				text: minimumText(role, min),
+				keys: [role],
+				entry: null,
+				violated: null,
+				alone: { [role]: min },
+				item: {
+					kind: "min-holders",
+					role,
+					min,
+					written: isWritten
+				}
+			}));
+		},
+		counts: (settings, context) => Object.entries(settings ?? {}).flatMap(([role, min]) => {
+			const holders = holdersBy(role, context.index, context).filter((person) => isAccepted$1(person) || person.status === "invited");
+			return [holders.filter(isPerson), holders].map((counted) => ({
+				holders: counted,
+				limit: min,
+				bound: "fewest"
+			}));
+		}),
+		looser(before, after) {
+			const needed = minimumsOf(after);
+			return Object.entries(minimumsOf(before)).flatMap(([role, min]) => {
+				const now = needed[role] ?? 0;
+				return now < min ? [`"${role}" keeps at least ${min} → ${now} accepted holders`] : [];
+			});
+		},
+		withhold: keepHolders,
+		causes: ({ role }, { name, override }) => override === null ? name === role : override.startsWith(`min-holders=${role}:`),
+		/** Counts the people who have accepted a role; nobody logs in as a service account. */
+		report({ role, min, written }, { access, find }, isDeclared) {
+			if (isDeclared) return written ? {
+				status: "unknown",
+				reasons: [`Not known from the files: who has accepted "${role}".`]
+			} : null;
+			const key = find(role);
+			const people = key === void 0 ? [] : holdersOf$1(access, key).filter((person) => isAccepted$1(person) && isPerson(person));
+			if (key === void 0 || people.length === 0 && !written) return written ? {
+				status: "unknown",
+				reasons: [`No role is named ${role}.`]
+			} : null;
+			if (people.length >= min) return {
+				status: "passed",
+				reasons: []
+			};
+			const names = people.length === 0 ? "" : ` (${list(people.map(({ name }) => name))})`;
+			return {
+				status: "failed",
+				reasons: [`${`"${access.roles.get(key)?.name ?? role}" has ${counted(people.length, "accepted holder")}${names}`}; it needs ${min}.`]
+			};
+		},
+		lint: (written) => Object.entries(fieldsOf(written)).flatMap(([role, min]) => countOf(min) === 0 ? [{
+			code: "idle-guard",
+			path: [role],
+			message: `A minimum of 0 has no effect on ${quoted(role)}.`,
+			hint: "Set 1 or more, or remove the line."
+		}] : [])
+	};
+	NOTHING$4 = {
+		deferred: [],
+		refusals: [],
+		findingData: []
 	};
 }));
 
@@ -18691,6 +20022,130 @@ var init_protect_setting = __esmMin((() => {
 	};
 }));
 
+// src/kernel/rules/protect.ts
+/** Returns what `lint` says about a pattern that matches nothing. */
+function unmatchedPattern(text, key) {
+	return {
+		message: `${quoted(text)} matches no ${key.slice(0, -1)}, live or declared.`,
+		hint: "Check the spelling, or remove the pattern if nothing will match it."
+	};
+}
+/** Returns whether a member only moves from replaced roles to their successors. */
+function movesAlong(change, replaced) {
+	return change.kind === "update" && !takesRoles(change, replaced) && change.fields.every((diff) => diff.field === "roles" && diff.added.length === diff.removed.length);
+}
+function nameIn(image) {
+	if (image === null) return null;
+	return "permissions" in image ? image.name : image.email;
+}
+function isCovered(name, globs, matches) {
+	const lower = name.toLowerCase();
+	return globs.some((glob) => glob.toLowerCase() === lower || isLiteralGlob(name) && matches(glob.toLowerCase(), lower));
+}
+/** "the role "Shift Lead" is", or "members that match "*@example.com" are". */
+function matchedBy(key, name) {
+	const written = key === "roles" ? `"${name}"` : name;
+	return isLiteralGlob(name) ? `the ${key.slice(0, -1)} ${written} is` : `${key} that match "${name}" are`;
+}
+var protect;
+var init_protect = __esmMin((() => {
+	init_glob();
+	init_text();
+	init_scope();
+	init_refusals();
+	init_person();
+	init_values();
+	init_removals();
+	init_protect_setting();
+	protect = {
+		...protectSetting,
+		codes: ["protect"],
+		keepsAccess: true,
+		off: {
+			roles: [],
+			members: []
+		},
+		undoHints: { protect: (file) => file === void 0 ? "Remove the entry from guards.protect." : `Ask those who own ${file}.` },
+		list: ({ roles, members }) => [...roles.map((glob) => ({
+			text: `protect role ${glob}`,
+			keys: ["roles"],
+			entry: glob,
+			violated: null,
+			alone: {
+				roles: [glob],
+				members: []
+			},
+			item: {
+				kind: "protect-role",
+				glob
+			}
+		})), ...members.map((glob) => ({
+			text: `protect ${glob}`,
+			keys: ["members"],
+			entry: glob,
+			violated: null,
+			alone: {
+				roles: [],
+				members: [glob]
+			},
+			item: {
+				kind: "protect-member",
+				glob
+			}
+		}))],
+		counts: () => [],
+		looser: (before, after, { matches, nameOf }) => ["roles", "members"].flatMap((key) => {
+			return (key === "roles" ? [...new Set(before.roles.map(nameOf))] : before.members).filter((name) => !isCovered(name, after[key], matches)).map((name) => `${matchedBy(key, name)} no longer protected`);
+		}),
+		refuse(globs, { files: { members: entries = [] }, scope, changes: due, deferred, matches, enforcedBy }) {
+			if (globs.roles.length + globs.members.length === 0) return [];
+			const pinned = new Map(entries.flatMap(({ id, email }) => id === void 0 ? [] : [[id, email]]));
+			const changes = {
+				roles: [...due.roles, ...deferred.roles],
+				members: [...due.members, ...deferred.members]
+			};
+			const replaced = replacedBy(changes);
+			const personOf = openAddresses(entries);
+			const touched = [...changes.roles.filter(({ kind }) => kind !== "create"), ...changes.members.filter((change) => change.kind !== "create" && !movesAlong(change, replaced))];
+			const ids = new Set(touched.map(({ id }) => id));
+			const members = scope.members.filter(({ id }) => ids.has(id));
+			const addresses = new Map(members.map((member) => [member.id, addressesOf(member)]));
+			return [...new Map(touched.map((change) => [`${change.resource} ${change.id}`, change])).values()].flatMap((change) => {
+				const { resource, name, kind, id, before } = change;
+				const [isRole, key] = [resource === "role", id ?? ""];
+				const ofPerson = change.reason === "address-changed" ? [] : personOf(name);
+				const otherNames = isRole ? [] : [
+					...addresses.get(key) ?? [],
+					pinned.get(key) ?? name,
+					...ofPerson
+				];
+				const names = [
+					id ?? name,
+					name,
+					nameIn(before) ?? name,
+					...otherNames
+				];
+				if (!matchesAny(isRole ? globs.roles : globs.members, names, matches)) return [];
+				return [guardRefusal("protect", resource, name, `The ${resource} ${isRole ? `"${name}"` : name} is protected, and this plan would ${kind} it.`, `Revert the change in the file, or ${ruleAdvice("remove the entry from guards.protect", enforcedBy)}.`, `protect=${name}`)];
+			});
+		},
+		causes({ kind, glob }, { resource, name }, { matches, items }) {
+			if (resource !== (kind === "protect-role" ? "role" : "member")) return false;
+			const names = (pattern) => matchesAny([pattern], [name ?? ""], matches);
+			return names(glob) || !items.some((other) => other.kind === kind && names(other.glob));
+		},
+		lint: (written, { roles, members, matches }) => ["roles", "members"].flatMap((key) => listOf$1(fieldsOf(written)[key]).flatMap((entry, index) => {
+			const [text, names] = [textOf$3(entry), key === "roles" ? roles : members];
+			if (text === null || names === null || matchesAny([text], names, matches)) return [];
+			return [{
+				code: "unmatched-pattern",
+				path: [key, index],
+				...unmatchedPattern(text, key)
+			}];
+		}))
+	};
+}));
+
 // src/kernel/rules/settings/require-mfa-setting.ts
 var requireMfaSetting;
 var init_require_mfa_setting = __esmMin((() => {
@@ -18702,6 +20157,83 @@ var init_require_mfa_setting = __esmMin((() => {
 		schema: texts$3("MFA required", "Roles whose holders must have MFA on login. For a member who has not accepted yet, it is unknown.", [["role_admin"]]),
 		kind: textList("role")
 	};
+}));
+
+// src/kernel/rules/require-mfa.ts
+function keyOf$11(role) {
+	return `require-mfa ${role}`;
+}
+/** Returns the holders of roles that require MFA, without service accounts: nobody logs in as one. */
+function holdersOf(roles, context) {
+	return roles.flatMap((role) => holdersBy(role, context.index, context).filter(({ serviceAccount }) => !serviceAccount).map((person) => ({
+		role,
+		person
+	})));
+}
+var requireMfa, UNACCEPTED;
+var init_require_mfa = __esmMin((() => {
+	init_text();
+	init_checks$2();
+	init_rule();
+	init_require_mfa_setting();
+	requireMfa = {
+		...requireMfaSetting,
+		codes: ["require-mfa"],
+		list: (roles) => roles.map((role) => ({
+			text: `require_mfa: ${role}`,
+			keys: [],
+			entry: role,
+			violated: keyOf$11(role),
+			alone: [role]
+		})),
+		counts: () => [],
+		looser: (before, after) => missingFrom(before, after, (role) => `"${role}" no longer requires MFA on login`),
+		isOff: (roles) => roles.length === 0,
+		judge: (roles, context) => holdersOf(roles, context).filter(({ person }) => person.mfa === false).map(({ role, person }) => ({
+			rule: keyOf$11(role),
+			subject: subjectOf$1(person),
+			extent: [],
+			check: null,
+			refusal: (tense) => policyRefusal("require-mfa", "member", person.name, `${person.name} ${tense === "plan" ? "would hold" : "holds"} "${role}" without MFA on login.`, "Ask them to turn on MFA, or remove the role."),
+			breaches: () => []
+		})),
+		unknown: (roles, context) => holdersOf(roles, context).filter(({ person }) => person.mfa === null).map(({ role, person: { name, status } }) => ({
+			finding: {
+				code: "member-mfa-unknown",
+				name,
+				role,
+				invited: UNACCEPTED.has(status)
+			},
+			rule: keyOf$11(role),
+			live: `MFA of ${name} is not known.`,
+			inFiles: (times) => `Not known from the files: MFA of ${counted(times, "holder")} of "${role}".`
+		}))
+	};
+	UNACCEPTED = /* @__PURE__ */ new Set([
+		"invited",
+		"pending",
+		"expired"
+	]);
+}));
+
+// src/kernel/rules/renamed-roles.ts
+/** Returns a lookup of the name that a role of the base branch has in the head branch. */
+function currentNameIn(head, base) {
+	const current = currentNames$1(base.roles ?? [], head.roles ?? []);
+	return (role) => current.get(role) ?? role;
+}
+function currentNames$1(base, head) {
+	const kept = new Set(head.map(({ name }) => name));
+	const pinned = new Map(head.flatMap(({ id, name }) => id === void 0 ? [] : [[id, name]]));
+	const renamed = new Map(head.flatMap(({ name, previously = [] }) => previously.filter((former) => !isLikeRoleId(former)).map((former) => [former, name])));
+	const names = base.flatMap(({ id, name }) => {
+		const now = pinned.get(id ?? "") ?? (kept.has(name) ? void 0 : renamed.get(name));
+		return now === void 0 || now === name ? [] : [[name, now]];
+	});
+	return new Map([...[...renamed].filter(([name]) => !kept.has(name)), ...names]);
+}
+var init_renamed_roles = __esmMin((() => {
+	init_live();
 }));
 
 // src/kernel/rules/settings/require-until-setting.ts
@@ -18726,6 +20258,175 @@ var init_require_until_setting = __esmMin((() => {
 	};
 }));
 
+// src/kernel/rules/require-until.ts
+function judgeEnds() {
+	return {
+		violations: longGrants,
+		compare: compareGrants
+	};
+}
+function keyOf$10(role) {
+	return `require-until ${role}`;
+}
+/** Returns the grants that last longer than the policy allows: from their beginning, else from now. */
+function longGrants(ends, { desired, find, now }) {
+	const limits = Object.entries(ends).flatMap(([role, limit]) => limit === null ? [] : [[role, limit]]);
+	if (limits.length === 0) return [];
+	const keyOfRole = (role) => find(role) ?? role;
+	const gone = leftAt(desired.leavers, now);
+	const staying = (desired.members ?? []).filter(({ email }) => !gone.has(email.toLowerCase()));
+	return limits.flatMap(([role, limit]) => staying.flatMap((member) => {
+		const key = keyOfRole(role);
+		const grant = member.roles?.find((declaredGrant) => keyOfRole(declaredGrant.role) === key);
+		const end = grant && endOf$4(grant.until, member.until);
+		if (grant === void 0 || end === void 0 || end.ends <= now) return [];
+		const start = startOf(grant.from, member.from);
+		const latest = (start?.starts ?? now) + limit.ms;
+		if (lastMoment(end, limit) <= latest) return [];
+		const { email } = member;
+		const from = start?.text ?? null;
+		const since = from === null ? "" : `from ${from} `;
+		const refusal = (tense) => policyRefusal("until-limit", "member", email, `${email} ${tense === "plan" ? "would hold" : "holds"} "${role}" ${since}until ${end.text}; the limit is ${limit.text}.`, `Set an end date within ${limit.text} ${from === null ? "from now" : `of ${from}`}.`);
+		const breach = {
+			...breachOf("policy-until-limit", "require_until", {
+				kind: "grant",
+				email,
+				role: key
+			}, refusal("plan")),
+			severity: "warning"
+		};
+		return [{
+			rule: keyOf$10(role),
+			refusal,
+			breach,
+			member,
+			end,
+			role: grant.role,
+			key
+		}];
+	}));
+}
+/** Refuses new grants, and later ends of existing ones, that last longer than allowed; warns of the others. */
+function compareGrants(ends, declared, { before, base }) {
+	const grants = longGrants(ends, declared);
+	if (grants.length === 0) return {
+		refusals: [],
+		findings: []
+	};
+	const people = new Map(before.people.flatMap((person) => [person.id, person.email?.toLowerCase()].flatMap((name) => name ? [[name, person]] : [])));
+	const nameOf = base === void 0 ? void 0 : currentNameIn(declared.desired, base);
+	const isExisting = (grant) => {
+		const { member } = grant;
+		const addresses = addressesOfPerson(member);
+		const former = base?.members?.find(({ email }) => addresses.includes(email.toLowerCase()));
+		const same = former?.roles?.find(({ role }) => nameOf?.(role) === grant.role);
+		if (former !== void 0 && same !== void 0) return (endOf$4(same.until, former.until)?.ends ?? Number.POSITIVE_INFINITY) >= grant.end.ends;
+		return [member.id ?? "", ...addresses].some((key) => {
+			const person = people.get(key);
+			return person !== void 0 && isHeld(person, grant);
+		});
+	};
+	return {
+		refusals: grants.flatMap((grant) => isExisting(grant) ? [] : [grant.refusal("plan")]),
+		findings: grants.flatMap((grant) => isExisting(grant) ? [toExistingViolation(grant.refusal("live"))] : [])
+	};
+}
+/** Returns whether a grant is live; who was suspended gets back what was granted before. */
+function isHeld({ roles }, { key, member }) {
+	return roles.includes(key) || member.suspended !== void 0;
+}
+/** Returns the moment that counts for a limit: in days, the last day of an end that is a date is not divided. */
+function lastMoment({ text: end, ends }, limit) {
+	return isDate(end) && !isInHours(limit) ? ends - DAY$1 : ends;
+}
+function isInHours({ text: period }) {
+	return period.endsWith("h");
+}
+function isDate(end) {
+	return !/t/i.test(end);
+}
+function endOf$4(grant, membership) {
+	if (grant === void 0 || membership === void 0) return grant ?? membership;
+	return grant.ends <= membership.ends ? grant : membership;
+}
+function startOf(grant, membership) {
+	if (grant === void 0 || membership === void 0) return grant ?? membership;
+	return grant.starts >= membership.starts ? grant : membership;
+}
+var requireUntil, HINTS$1, DAY$1;
+var init_require_until = __esmMin((() => {
+	init_active_member();
+	init_refusals();
+	init_rule_table();
+	init_person();
+	init_checks$2();
+	init_renamed_roles();
+	init_rule();
+	init_require_until_setting();
+	requireUntil = {
+		...requireUntilSetting,
+		diagnostics: {
+			"policy-require-until": refusalRule("These roles must be granted with an end date (`require_until`)."),
+			"policy-until-limit": warningRule("A new grant should not exceed its limit (`require_until`).")
+		},
+		codes: ["require-until", "until-limit"],
+		list: (ends) => Object.entries(ends).map(([role, longest]) => ({
+			text: `require_until: ${role}`,
+			keys: [],
+			entry: role,
+			violated: keyOf$10(role),
+			alone: { [role]: longest }
+		})),
+		counts: () => [],
+		looser: (before, after) => [...Object.keys(before).flatMap((role) => Object.hasOwn(after, role) ? [] : [`"${role}" may be granted without an end date`]), ...Object.entries(before).flatMap(([role, longest]) => {
+			const now = after[role];
+			if (longest === null || now === void 0 || now !== null && now.ms <= longest.ms) return [];
+			return [`"${role}" may be granted for ${longest.text} → ${now?.text ?? "any time with an end"}`];
+		})],
+		isOff: (ends) => Object.keys(ends).length === 0,
+		judge(ends, context) {
+			const { find, index, members } = context;
+			const roles = Object.keys(ends);
+			if (roles.length === 0) return [];
+			const declared = new Map([...entriesByAddress(members), ...members.flatMap((member) => member.id === void 0 ? [] : [[member.id, member]])]);
+			return roles.flatMap((role) => {
+				const key = find(role);
+				if (key === void 0) return [];
+				return holdersBy(role, index, context).flatMap((person) => {
+					const { id, name, email } = person;
+					const member = declared.get(id ?? "") ?? declared.get((email ?? name).toLowerCase());
+					countWork(context, 50 + (member?.roles?.length ?? 0));
+					const grant = member?.roles?.find((declaredGrant) => find(declaredGrant.role) === key);
+					if (grant?.until || member?.until) return [];
+					const hint = HINTS$1[grant !== void 0 ? "grant" : member !== void 0 ? "member" : "nothing"](role);
+					const refusal = (tense) => policyRefusal("require-until", "member", name, `${name} ${tense === "plan" ? "would hold" : "holds"} "${role}" without an end date.`, hint);
+					return [{
+						rule: keyOf$10(role),
+						subject: subjectOf$1(person),
+						extent: [],
+						check: null,
+						refusal,
+						breaches: () => {
+							return [breachOf("policy-require-until", "require_until", {
+								kind: "grant",
+								email: name,
+								role: key
+							}, refusal("plan"))];
+						}
+					}];
+				});
+			});
+		},
+		declared: judgeEnds()
+	};
+	HINTS$1 = {
+		grant: (role) => `Write { role: ${role}, until: 2027-01-31 }.`,
+		member: (role) => `Add "until:" to the member, or write { role: ${role}, until: 2027-01-31 } among its roles.`,
+		nothing: () => "The file does not list the member: list it with an end date."
+	};
+	DAY$1 = 864e5;
+}));
+
 // src/kernel/rules/settings/separate-setting.ts
 var separateSetting;
 var init_separate_setting = __esmMin((() => {
@@ -18742,6 +20443,84 @@ var init_separate_setting = __esmMin((() => {
 			examples: [[["Approver", "Payer"]]]
 		}),
 		kind: roleSets
+	};
+}));
+
+// src/kernel/rules/separate.ts
+/** Leaves out sets that are written twice: they are one rule. */
+function distinct$1(sets) {
+	return [...new Map(sets.map((roles) => [keyOf$9(roles), roles])).values()];
+}
+function keyOf$9(roles) {
+	return `separate ${JSON.stringify(roles)}`;
+}
+function refusalOf$2(name, roles, isPlan) {
+	const together = list(roles.map((role) => `"${role}"`), " and ");
+	return policyRefusal("separate", "member", name, `${name} ${isPlan ? "would hold" : "holds"} ${together} together.`, "policies.separate allows only one of these roles: remove the others.");
+}
+var separate;
+var init_separate = __esmMin((() => {
+	init_text();
+	init_refusals();
+	init_rule_table();
+	init_checks$2();
+	init_rule();
+	init_separate_setting();
+	separate = {
+		...separateSetting,
+		diagnostics: { "policy-separate": refusalRule("Nobody may hold two roles that must be separate (`separate`).") },
+		codes: ["separate"],
+		list: (sets) => distinct$1(sets).map((roles) => ({
+			text: `separate: ${roles.join(", ")}`,
+			keys: [],
+			entry: roles,
+			violated: keyOf$9(roles),
+			alone: [roles]
+		})),
+		counts: () => [],
+		/** Returns the pairs of a set that no other set has, in one line if none is left. */
+		looser: (before, after) => before.flatMap((roles) => {
+			const pairs = roles.flatMap((first, index) => roles.slice(index + 1).map((other) => [first, other]));
+			const free = pairs.filter(([a, b]) => !after.some((set) => set.includes(a) && set.includes(b)));
+			const together = (names) => `${names.map((name) => `"${name}"`).join(" and ")} may be held together`;
+			return free.length === pairs.length ? pairs.length === 0 ? [] : [together(roles)] : free.map(together);
+		}),
+		isOff: (sets) => sets.length === 0,
+		judge(sets, context) {
+			const { index, find } = context;
+			return distinct$1(sets).flatMap((roles) => {
+				const rule = keyOf$9(roles);
+				const names = new Map(roles.map((role) => [find(role), role]).sort(by(([, role]) => role)));
+				const held = /* @__PURE__ */ new Map();
+				for (const name of names.values()) for (const person of holdersBy(name, index, context)) {
+					const rolesOfPerson = held.get(person);
+					if (rolesOfPerson === void 0) held.set(person, [name]);
+					else rolesOfPerson.push(name);
+				}
+				const broken = [...held].filter(([, together]) => together.length > 1);
+				countWork(context, broken.length * 50);
+				return broken.sort(by(([{ name }]) => name)).map(([person, together]) => {
+					const refusal = (tense) => refusalOf$2(person.name, together, tense === "plan");
+					return {
+						rule,
+						subject: subjectOf$1(person),
+						extent: together,
+						check: null,
+						refusal,
+						breaches() {
+							const [first = "", role = ""] = person.roles.filter((key) => names.has(key));
+							const subject = {
+								kind: "grant",
+								email: person.name,
+								role,
+								beside: first
+							};
+							return [breachOf("policy-separate", "separate", subject, refusal("plan"))];
+						}
+					};
+				});
+			});
+		}
 	};
 }));
 
@@ -18885,6 +20664,996 @@ var init_every_setting = __esmMin((() => {
 	OVERRIDE = new RegExp(`^(?:${[...OVERRIDES].map(([code, { value }]) => `${code}=${value}`).join("|")})@[0-9a-f]{12,32}$`);
 }));
 
+// src/kernel/rules/every-rule.ts
+/** Returns all policies of a state. */
+function policiesIn(policies) {
+	return POLICY_LIST.map(([name, policy]) => ({
+		policy,
+		value: policies[name]
+	}));
+}
+/** Returns all guards of a state. */
+function guardsIn(guards) {
+	return GUARD_LIST.map(([name, guard]) => ({
+		name,
+		guard,
+		value: guards[name]
+	}));
+}
+function isDefault(item) {
+	return "written" in item && !item.written;
+}
+/** Returns what is looser in some guards than in others, in words. */
+function looserGuards(before, after, context) {
+	return guardsIn(before).flatMap(({ name, guard, value }) => guard.looser(value, after[name], context));
+}
+/** Returns what is looser in some policies than in others, in words. */
+function looserPolicies(before, after, context) {
+	return POLICY_LIST.flatMap(([name, policy]) => policy.looser(before[name], after[name], context));
+}
+/** Returns the guards with those that none of some rules set switched off. */
+function withoutDefaults(guards, isOff) {
+	const off = guardsIn(guards).flatMap(({ name, guard, value }) => value === void 0 && isOff(name) ? [[name, guard.off]] : []);
+	return {
+		...guards,
+		...Object.fromEntries(off)
+	};
+}
+/** Returns all diagnostics by code, for reference documentation. */
+function diagnosticTable() {
+	const ofPolicies = POLICY_LIST.flatMap(([, { diagnostics = {} }]) => Object.entries(diagnostics).map(([code, rule]) => ({
+		code,
+		...rule
+	})));
+	return [...fixedDiagnostics(), ...ofPolicies].toSorted((a, b) => a.code < b.code ? -1 : 1);
+}
+/** Returns the keys in a file that lead to the rule with a refusal's code; `undefined` if no file sets it. */
+function pathOfCode(code) {
+	const rule = BY_CODE.get(code);
+	return rule && [rule.section, rule.key];
+}
+/** Returns whether guards have a rule that a refusal of a guard is by, and not only its default. */
+function isSet(refusal, guards) {
+	const set = guardsIn(guards).find(({ guard }) => guard.codes.includes(refusal.code));
+	if (set === void 0) return true;
+	const { guard, value } = set;
+	const items = guard.list(value, value).map(({ item }) => item);
+	const context = {
+		matches: () => false,
+		items
+	};
+	return value !== void 0 && items.some((item) => !isDefault(item) && guard.causes(item, refusal, context));
+}
+/** Returns whether a file sets the rule that a refusal is by as it holds for the merchant, where files can differ. */
+function decides({ code }, guards, file) {
+	const set = guardsIn(guards).find(({ guard }) => guard.codes.includes(code));
+	if (set === void 0) return true;
+	const { section, key, kind } = set.guard;
+	const written = fieldsOf(file[section])[key];
+	if (kind.limits(written).every(({ role }) => role !== null)) return written !== void 0;
+	return isSameJson(kind.combine([written]), set.value);
+}
+/** Returns the guard with a refusal's code; `undefined` if no file sets it. */
+function guardOfCode(code) {
+	return GUARD_LIST.map(([, guard]) => guard).find(({ codes }) => codes.includes(code));
+}
+/** Returns whether a refusal is by a guard that judges who loses something. */
+function isOfLoss({ code }) {
+	return code === "self-lockout" || guardOfCode(code)?.keepsAccess === true;
+}
+/** Returns the refusal of an undo's plan, whose changes do not come from the file. */
+function refusalOfUndo(refusal, enforcedBy) {
+	const { code, hint } = refusal;
+	return {
+		...refusal,
+		hint: guardOfCode(code)?.undoHints?.[code]?.(enforcedBy) ?? UNDO_HINTS[code] ?? hint
+	};
+}
+var POLICIES, GUARDS, POLICY_LIST, GUARD_LIST, RULES$3, NO_GUARDS, BY_CODE;
+var init_every_rule = __esmMin((() => {
+	init_json_text();
+	init_refusals();
+	init_rule_table();
+	init_values();
+	init_email_domains();
+	init_escalation();
+	init_forbid_permissions();
+	init_max_gains();
+	init_max_holders();
+	init_max_removals();
+	init_min_holders();
+	init_protect();
+	init_require_mfa();
+	init_require_until();
+	init_separate();
+	init_every_setting();
+	POLICIES = {
+		emailDomains,
+		separate,
+		maxHolders,
+		requireUntil,
+		requireMfa,
+		forbidPermissions,
+		escalation
+	};
+	GUARDS = {
+		maxRemovals,
+		maxGains,
+		protect,
+		minHolders
+	};
+	POLICY_LIST = Object.entries(POLICIES);
+	GUARD_LIST = Object.entries(GUARDS);
+	RULES$3 = [...POLICY_LIST, ...GUARD_LIST].map(([, rule]) => rule);
+	NO_GUARDS = Object.fromEntries(GUARD_LIST.map(([name, { off }]) => [name, off]));
+	BY_CODE = new Map(RULES$3.flatMap((rule) => rule.codes.map((code) => [code, rule])));
+}));
+
+// src/kernel/rules/judge-policies.ts
+/** Returns whether no policy is set. */
+function hasNoPolicies({ policies }) {
+	return policiesIn(policies).every(({ policy, value }) => policy.isOff(value));
+}
+/** Returns the violations of policies in an access. */
+function policyViolations(rules, judged) {
+	if (hasNoPolicies(rules)) return [];
+	const context = contextOf(rules, judged);
+	return policiesIn(rules.policies).flatMap(({ policy, value }) => policy.judge(value, context));
+}
+/** Returns what an access does not tell, because of which policies may be violated. */
+function unknownToPolicies(rules, judged) {
+	const asking = policiesIn(rules.policies).filter(({ policy, value }) => policy.unknown !== void 0 && !policy.isOff(value));
+	if (asking.length === 0) return [];
+	const context = contextOf(rules, judged);
+	return asking.flatMap(({ policy, value }) => policy.unknown?.(value, context) ?? []);
+}
+function contextOf({ members = [], enforcedBy }, judged) {
+	const { access, settled } = judged;
+	const index = indexAccess(access);
+	return {
+		...judged,
+		index,
+		counted: settled === access ? index : indexAccess(settled),
+		members,
+		enforcedBy
+	};
+}
+/** Returns the violations by declarations, such as ends that are too far away. */
+function declaredOf$1({ policies }, declared) {
+	return policiesIn(policies).flatMap(({ policy, value }) => policy.declared?.violations(value, declared) ?? []);
+}
+/** Refuses the violations by declarations that are new, and warns of the others. */
+function judgeDeclarations({ policies }, declared, former) {
+	const judged = policiesIn(policies).flatMap(({ policy, value }) => policy.declared?.compare(value, declared, former) ?? []);
+	return {
+		refusals: judged.flatMap(({ refusals }) => refusals),
+		findings: judged.flatMap(({ findings }) => findings)
+	};
+}
+var init_judge_policies = __esmMin((() => {
+	init_checks$2();
+	init_every_rule();
+}));
+
+// src/kernel/rules/judge-rules.ts
+/** Returns all violations of the rules in an access. */
+function violationsIn(rules, judged) {
+	return [...policyViolations(rules, judged), ...checkViolations(rules, judged)];
+}
+/**
+* Judges the access after a plan. Violations that it makes worse, and those in the files themselves, are refused;
+* existing violations that it leaves or improves are warnings.
+*/
+function judgePlan(rules, after, { before, declared }) {
+	const findingData = [...unknownToPolicies(rules, after).map(({ finding }) => finding), ...unknownToChecks(rules, after).map((data) => ({
+		code: "check-unknown",
+		...data
+	}))];
+	const violations = violationsIn(rules, after);
+	if (violations.length === 0) return {
+		refusals: [],
+		findings: [],
+		findingData
+	};
+	const violationsBefore = byKey$1(violationsIn(rules, {
+		access: before,
+		settled: before,
+		find: after.find
+	}));
+	const ownViolations = byKey$1(declared());
+	const existing = (violation) => {
+		const old = violationsBefore.get(keyOf$8(violation));
+		const isOwn = keysOf$1(violation).some((key) => ownViolations.has(key));
+		return old !== void 0 && !isOwn && isNoWorse(violation, old) ? old : null;
+	};
+	return {
+		refusals: violations.flatMap((violation) => existing(violation) === null ? [violation.refusal("plan")] : []),
+		findings: violations.flatMap((violation) => {
+			const old = existing(violation);
+			return old === null ? [] : [toExistingViolation(violation.refusal(isSame$1(violation, old) ? "live" : "plan"))];
+		}),
+		findingData
+	};
+}
+/** Returns the violations of live access, as refusals in the present tense. */
+function judgeLive(rules, judged) {
+	return violationsIn(rules, judged).map((violation) => violation.refusal("live"));
+}
+/** Returns whether a violation is no worse than it was. */
+function isNoWorse({ extent }, old) {
+	return extent.length < old.extent.length || extent.every((item) => old.extent.includes(item));
+}
+function isSame$1({ extent }, old) {
+	return extent.length === old.extent.length && extent.every((item) => old.extent.includes(item));
+}
+/** Indexes violations by the keys of what breaks a rule; those of several memberships of one address are joined. */
+function byKey$1(violations) {
+	const byKey = /* @__PURE__ */ new Map();
+	for (const violation of violations) for (const key of keysOf$1(violation)) {
+		const other = byKey.get(key);
+		byKey.set(key, other ? {
+			...violation,
+			extent: [.../* @__PURE__ */ new Set([...other.extent, ...violation.extent])]
+		} : violation);
+	}
+	return byKey;
+}
+/** Returns the key of a violation by its subject's id, else by its name: entries that are not live have no id. */
+function keyOf$8(violation) {
+	return keysOf$1(violation)[0] ?? "";
+}
+function keysOf$1({ rule, subject }) {
+	if (subject === null) return [rule];
+	return [subject.id, subject.name?.toLowerCase() ?? null].filter((key) => key !== null).map((key) => `${rule}\n${key}`);
+}
+/** Returns the violations in the files themselves at a moment, regardless of the live state. */
+function declaredViolations(declared, now) {
+	return violationsIn(declared, openDeclared(declared, now));
+}
+/**
+* Judges the files by themselves at a moment, with the rules and messages of a plan. Returns `null` if that takes too
+* much work.
+*/
+function judgeDeclared(declared, now) {
+	if (hasNoPolicies(declared) && declared.checks.length === 0) return [];
+	const judged = openDeclared(declared, now, { steps: MAX_STEPS });
+	try {
+		const violations = violationsIn(declared, judged);
+		const long = declaredOf$1(declared, {
+			desired: declared,
+			find: judged.find,
+			now
+		});
+		return [...oneForEachOnly(violations, declared), ...long.map(({ breach }) => breach)];
+	} catch (error) {
+		if (error instanceof TooMuchWork) return null;
+		throw error;
+	}
+}
+/** Returns the access that the files declare at a moment, to be judged. */
+function openDeclared(declared, now, budget) {
+	const access = declaredAccess(declared, now);
+	const finder = roleFinder(access, /* @__PURE__ */ new Map());
+	const find = (role) => finder(role) ?? role;
+	return {
+		access,
+		settled: access,
+		find,
+		...budget && { budget }
+	};
+}
+/** Returns the access in the files alone; a role that they only name has unknown permissions. */
+function declaredAccess({ roles = [], members = [], leavers, origin }, now) {
+	const gone = leftAt(leavers, now);
+	const keys = /* @__PURE__ */ new Map();
+	const access = /* @__PURE__ */ new Map();
+	for (const { name, id = null, permissions = [] } of roles) {
+		access.set(name, {
+			id,
+			name,
+			permissions,
+			custom: true
+		});
+		if (id !== null) keys.set(id, name);
+	}
+	const people = members.flatMap((entry) => {
+		const { member, absent } = activeAt(entry, now);
+		const { email, id = null, roles: grants = [] } = member;
+		if (absent !== null || gone.has(email.toLowerCase()) || isMention(entry, origin.file)) return [];
+		const held = grants.map(({ role }) => keys.get(role) ?? role);
+		return [{
+			id,
+			name: email,
+			email,
+			status: "invited",
+			roles: [...new Set(held)],
+			serviceAccount: false,
+			ignored: false,
+			mfa: null
+		}];
+	});
+	return {
+		roles: access,
+		removed: /* @__PURE__ */ new Set(),
+		people
+	};
+}
+/** Combines the violations of one `only` check, which share its location in the file, and their steps. */
+function oneForEachOnly(violations, { enforcedBy }) {
+	const joined = /* @__PURE__ */ new Map();
+	for (const violation of violations) {
+		const { only, check } = violation;
+		if (only === void 0) {
+			joined.set(violation, /* @__PURE__ */ new Map([["", {
+				first: violation,
+				names: [],
+				through: /* @__PURE__ */ new Set()
+			}]]));
+			continue;
+		}
+		const ofCheck = joined.get(check) ?? /* @__PURE__ */ new Map();
+		joined.set(check, ofCheck);
+		const key = JSON.stringify(only.steps ?? null);
+		const group = ofCheck.get(key) ?? {
+			first: violation,
+			names: [],
+			through: /* @__PURE__ */ new Set()
+		};
+		ofCheck.set(key, group);
+		group.names.push(only.name);
+		for (const role of only.through) group.through.add(role);
+	}
+	return [...joined.values()].flatMap((ofCheck) => [...ofCheck.values()]).flatMap(({ first, names, through }) => {
+		const { check, only } = first;
+		if (check === null || only === void 0) return first.breaches();
+		return [breachOfCheck(check, {
+			...only,
+			name: list(names),
+			through: [...through].sort()
+		}, enforcedBy)];
+	});
+}
+var MAX_STEPS;
+var init_judge_rules = __esmMin((() => {
+	init_active_member();
+	init_refusals();
+	init_access();
+	init_checks$2();
+	init_judge_policies();
+	MAX_STEPS = 2e7;
+}));
+
+// src/kernel/rules/across-merchants.ts
+/** Returns the rules of the projects of merchants; those of a base branch only if they differ. */
+function ruleSetsOf(states) {
+	const meaningOf = ({ separate, maxHolders, checks }) => canonicalJson([
+		separate,
+		maxHolders,
+		checks.map(checkText)
+	]);
+	const keyOf = ({ by, across }) => canonicalJson([by, across]);
+	const projects = new Map(states.flatMap((state) => (state.projects ?? []).map((project) => [keyOf(project), project])));
+	const isOwn = new Set([...projects.values()].flatMap(({ by, across }) => by || !across ? [] : meaningOf(across)));
+	return [...projects].flatMap(([key, { by, across }]) => {
+		if (across === void 0 || by && isOwn.has(meaningOf(across))) return [];
+		const holdsFor = (state) => (state.projects ?? []).some((project) => keyOf(project) === key);
+		return [{
+			by,
+			file: across.origin.file,
+			rules: rulesOf$1(across),
+			holdsFor
+		}];
+	});
+}
+function rulesOf$1({ separate, maxHolders, checks, origin: { file, path } }) {
+	const policies = {
+		...NO_POLICIES,
+		escalation: {
+			assign: [],
+			edit: [],
+			create: []
+		}
+	};
+	const none = {
+		policies,
+		checks: [],
+		members: []
+	};
+	const roles = (names) => [...new Set(names)].map((name) => ({
+		what: "role",
+		name
+	}));
+	return [
+		...separate.map((set, index) => ({
+			text: `separate: ${set.join(", ")}`,
+			counted: roles(set),
+			rules: {
+				...none,
+				policies: {
+					...policies,
+					separate: [set]
+				}
+			},
+			origin: {
+				file,
+				path: [
+					...path,
+					"separate",
+					index
+				]
+			}
+		})),
+		...Object.entries(maxHolders).map(([role, most]) => ({
+			text: `max_holders ${role}: ${most}`,
+			counted: roles([role]),
+			rules: {
+				...none,
+				policies: {
+					...policies,
+					maxHolders: { [role]: most }
+				}
+			},
+			origin: {
+				file,
+				path: [
+					...path,
+					"max_holders",
+					role
+				]
+			}
+		})),
+		...checks.map((check) => ({
+			text: checkText(check),
+			counted: [{
+				what: check.reach ? "reach" : "permission",
+				name: check.can
+			}],
+			rules: {
+				...none,
+				checks: [check]
+			},
+			origin: {
+				file,
+				path: [...check.origin.path, "at_most"]
+			}
+		}))
+	];
+}
+/** Opens the merchants of a project; one without a plan counts as its files declare it. */
+function openMerchants(planned, declared, now) {
+	const codes = new Set(planned.map(({ plan }) => plan.merchant));
+	const unread = declared.filter(({ merchant }) => !codes.has(merchant));
+	const personOf = openPeople(planned, unread);
+	const accesses = planned.map(accessesOf);
+	const predefined = accesses.flatMap((access) => [...access("before").roles].filter(([, { custom }]) => !custom));
+	return [...planned.map(({ plan, files }, index) => openMerchant(files, plan, accesses[index], personOf)), ...unread.map((files) => {
+		const { roles, ...declared } = openDeclared(files, now).access;
+		const access = {
+			...declared,
+			roles: new Map([...predefined, ...roles])
+		};
+		return openMerchant(files, null, () => access, personOf);
+	})];
+}
+function accessesOf({ plan, live }) {
+	const merged = { mergeReplacedRoles: true };
+	const changes = splitByResource(plan.changes);
+	const before = accessBefore(wholeScope$1(live), changes, merged);
+	const after = accessAfter(before, changes, merged);
+	const waiting = splitByResource(plan.deferred.map(({ change }) => change));
+	const settled = accessAfter(after, waiting, merged);
+	return (phase) => ({
+		before,
+		after,
+		settled
+	})[phase];
+}
+/**
+* Returns a function that gives one key to all addresses of a person, current and previous ones. Two who are listed at one
+* merchant stay two people.
+*/
+function openPeople(planned, unread) {
+	const liveAddress = new Map(planned.flatMap(({ plan, live }) => live.members.flatMap((member) => {
+		const address = addressOf$1(member)?.toLowerCase();
+		return address === void 0 ? [] : [[`${plan.merchant} ${member.id}`, address]];
+	})));
+	const entries = [...planned.map(({ files }) => files), ...unread].flatMap(({ merchant, members = [] }) => members.map((member) => ({
+		merchant,
+		member
+	})));
+	const listedAt = /* @__PURE__ */ new Map();
+	for (const { merchant, member } of entries) {
+		const address = member.email.toLowerCase();
+		listedAt.set(address, (listedAt.get(address) ?? /* @__PURE__ */ new Set()).add(merchant));
+	}
+	const current = /* @__PURE__ */ new Map();
+	const keyOf = (address) => {
+		let key = address;
+		for (let next = current.get(key); next !== void 0; next = current.get(key)) {
+			current.set(key, current.get(next) ?? next);
+			key = next;
+		}
+		return key;
+	};
+	for (const { merchant, member } of entries) {
+		const pinned = member.id === void 0 ? void 0 : liveAddress.get(`${merchant} ${member.id}`);
+		const [address = "", ...others] = addressesOfPerson(member);
+		const merchants = listedAt.get(address) ?? /* @__PURE__ */ new Set();
+		for (const other of pinned === void 0 ? others : [...others, pinned]) {
+			const areTwo = [...listedAt.get(other) ?? []].some((listed) => merchants.has(listed));
+			const [key, otherKey] = [keyOf(address), keyOf(other)];
+			if (key !== otherKey && !areTwo) current.set(otherKey, key);
+		}
+	}
+	return (address) => keyOf(address.toLowerCase());
+}
+/** Opens a merchant; somebody there without an address is nobody elsewhere. */
+function openMerchant(files, plan, accessIn, personOf) {
+	const keyOf = ({ email, name }) => email === null ? `${files.merchant} ${name}` : personOf(email);
+	const judges = memoized((phase) => ({
+		granted: granting(accessIn(phase), () => true),
+		reach: reaching(accessIn(phase), files.policies.escalation)
+	}));
+	const holds = (phase, { what, name }) => {
+		const { roles } = accessIn(phase);
+		const { granted, reach } = judges(phase);
+		const isMeant = roleNamed(name, files);
+		const isHeld = memoized((key) => isMeant(roles.get(key) ?? {
+			id: key,
+			name: key
+		}));
+		switch (what) {
+			case "role": return (person) => person.roles.some(isHeld);
+			case "permission": return (person) => granted(person).permissions.has(name);
+			case "reach": return (person) => reach(person).includes(name);
+			default: return what;
+		}
+	};
+	const people = memoized(([phase, counted]) => new Set(accessIn(phase).people.filter(holds(phase, counted)).map(keyOf)), JSON.stringify);
+	const isKept = plan !== null && plan.refusals.length > 0;
+	const all = [accessIn("before"), accessIn("after")].flatMap(({ roles }) => [...roles.values()]);
+	return {
+		files,
+		isPlanned: plan !== null,
+		people: (phase, counted) => isKept ? /* @__PURE__ */ new Set([...people(["before", counted]), ...people([phase, counted])]) : people([phase, counted]),
+		permissions: () => all.flatMap(({ permissions }) => permissions ?? []),
+		unknownRoles: () => accessIn("after").people.flatMap((person) => judges("after").granted(person).unknown),
+		hasRole: (name) => all.some(roleNamed(name, files)) || (files.roles ?? []).some((role) => role.name === name)
+	};
+}
+/** Returns whether a role of a merchant is meant by a name or id: every role of that name, also before it is renamed. */
+function roleNamed(name, files) {
+	const { roles = [] } = files;
+	const now = currentNameIn(files, files)(name);
+	const declared = roles.find((role) => role.name === now);
+	const names = /* @__PURE__ */ new Set([now, ...declared?.previously ?? []]);
+	const others = roles.filter((role) => role !== declared);
+	const otherNames = new Set(others.flatMap((role) => [role.name, role.id ?? role.name]));
+	return (role) => role.id === name || declared?.id !== void 0 && role.id === declared.id || names.has(role.name) && !otherNames.has(role.name) && !otherNames.has(role.id ?? role.name);
+}
+/** Joins what people hold of the things that a rule counts, at all merchants. */
+function joined$4({ counted }, merchants, phase) {
+	const held = /* @__PURE__ */ new Map();
+	for (const one of counted) for (const person of new Set(merchants.flatMap(({ people }) => [...people(phase, one)]))) held.set(person, [...held.get(person) ?? [], one.name]);
+	const same = {
+		status: "accepted",
+		serviceAccount: false,
+		ignored: false,
+		mfa: null
+	};
+	return {
+		roles: new Map(counted.map(({ what, name }) => [name, {
+			id: null,
+			name,
+			permissions: what === "role" ? [] : [name],
+			custom: false
+		}])),
+		removed: /* @__PURE__ */ new Set(),
+		people: [...held].map(([name, roles]) => ({
+			...same,
+			id: name,
+			name,
+			email: name,
+			roles
+		}))
+	};
+}
+/** Returns what breaks a rule, at all merchants together. */
+function violationsOf({ rules }, [access, settled]) {
+	return violationsIn(rules, {
+		access,
+		settled,
+		find: (role) => role
+	});
+}
+function holdingsOf({ subject, extent }, { counted }, merchants, phases) {
+	const broken = subject === null ? extent : [subject.id ?? ""];
+	return counted.flatMap((one) => merchants.flatMap((merchant) => {
+		const people = broken.filter((person) => phases.some((phase) => merchant.people(phase, one).has(person)));
+		return people.length === 0 ? [] : {
+			merchant,
+			counted: one,
+			people
+		};
+	}));
+}
+function codesOf(merchants) {
+	return new Set(merchants.map(({ files }) => files.merchant));
+}
+/** Words a violation: where the people hold what, and who can change the rule. */
+function refusalOf$1(violation, tense, holdings, { counted }, { file }) {
+	const refusal = violation.refusal(tense);
+	const places = counted.flatMap(({ name }) => {
+		const codes = holdings.flatMap((one) => one.counted.name === name ? one.merchant.files.merchant : []);
+		return codes.length === 0 ? [] : `${name} at ${list(sortedSet(codes))}`;
+	});
+	return {
+		...refusal,
+		code: `across-${refusal.code.replace("check-", "")}`,
+		message: `${refusal.message} Counted across merchants: ${places.join("; ")}. Enforced by ${file}.`,
+		hint: `Change it at one of these merchants, or ask those who own ${file} to change across_merchants.`,
+		rules: file
+	};
+}
+/** Opens the merchants that a set of rules holds for. */
+function merchantsUnder({ holdsFor }, run, declared, now) {
+	return openMerchants(run.filter(({ files }) => holdsFor(files)), declared.filter(holdsFor), now);
+}
+/** Judges the access as it is by the rules across merchants; a merchant without a plan counts as declared. */
+function resultsAcross(run, declared, now, tense = "live") {
+	return ruleSetsOf([...run.map(({ files }) => files), ...declared]).filter(({ by }) => !by).flatMap((set) => {
+		const merchants = merchantsUnder(set, run, declared, now);
+		return set.rules.map((rule) => {
+			const access = joined$4(rule, merchants, "before");
+			const broken = violationsOf(rule, [access, access]).map((violation) => {
+				const holdings = holdingsOf(violation, rule, merchants, ["before"]);
+				const of = codesOf(holdings.map(({ merchant }) => merchant));
+				return {
+					refusal: refusalOf$1(violation, tense, holdings, rule, set),
+					of
+				};
+			});
+			return {
+				text: rule.text,
+				origin: rule.origin,
+				broken
+			};
+		});
+	});
+}
+/** Judges the plans of a run by the rules across merchants; the other merchants of the project count as declared. */
+function judgeAcross(run, declared) {
+	const parts = run.map((part) => ({
+		...part,
+		plan: unjudged(part.plan)
+	}));
+	const now = Math.max(...parts.map(({ plan }) => plan.reviewed.at));
+	const saidBy = (set) => {
+		const merchants = merchantsUnder(set, parts, declared, now);
+		return set.rules.flatMap((rule) => [...judgeRule(rule, merchants, set), ...unknownTo(rule, merchants)]);
+	};
+	const sets = ruleSetsOf(parts.map(({ files }) => files));
+	const own = sets.filter(({ by }) => !by).flatMap(saidBy);
+	const keyOf = ({ code, name, check }) => JSON.stringify([
+		code,
+		name,
+		check
+	]);
+	const refused = new Set(own.flatMap(({ refusal }) => refusal ? keyOf(refusal) : []));
+	const byBase = sets.filter(({ by }) => by).flatMap(saidBy).flatMap(({ refusal, of }) => refusal === void 0 || refused.has(keyOf(refusal)) ? [] : [{
+		refusal: refusalOfBase(refusal),
+		of
+	}]);
+	const said = [...own, ...byBase];
+	return parts.map(({ plan }) => {
+		const ofPlan = said.filter(({ of }) => of.has(plan.merchant));
+		if (ofPlan.length === 0) return plan;
+		const findings = ofPlan.flatMap(({ finding }) => finding ?? []);
+		const isKnown = ({ code, name }) => plan.findings.some((finding) => finding.code === code && finding.name === name);
+		return {
+			...plan,
+			refusals: sortRefusals([...plan.refusals, ...ofPlan.flatMap(({ refusal }) => refusal ?? [])]),
+			findings: [...plan.findings, ...findings.filter((finding) => !isKnown(finding))]
+		};
+	});
+}
+/** Returns whether a rule across merchants says something. */
+function isAcross({ code }) {
+	return code.startsWith("across-");
+}
+/** Returns a plan without what an earlier judgement has said. */
+function unjudged(plan) {
+	const { refusals, findings } = plan;
+	if (!refusals.some(isAcross) && !findings.some(isAcross)) return plan;
+	return {
+		...plan,
+		refusals: refusals.filter((refusal) => !isAcross(refusal)),
+		findings: findings.filter((finding) => !isAcross(finding))
+	};
+}
+/** Refuses what plans make worse, at the merchants where people gain it; warns of what exists. */
+function judgeRule(rule, merchants, set) {
+	const [before, after, settled] = [
+		"before",
+		"after",
+		"settled"
+	].map((phase) => joined$4(rule, merchants, phase));
+	const old = byKey$1(violationsOf(rule, [before, before]));
+	return [...byKey$1([...violationsOf(rule, [after, settled]), ...violationsOf(rule, [settled, settled])])].flatMap(([key, violation]) => {
+		const holdings = holdingsOf(violation, rule, merchants, ["after", "settled"]);
+		const planned = holdings.filter(({ merchant }) => merchant.isPlanned);
+		const former = old.get(key);
+		if (former !== void 0 && isNoWorse(violation, former)) {
+			const refusal = refusalOf$1(violation, isNoWorse(former, violation) ? "live" : "plan", holdings, rule, set);
+			return [{
+				finding: {
+					...toExistingViolation(refusal),
+					rules: set.file
+				},
+				of: codesOf(planned.map(({ merchant }) => merchant))
+			}];
+		}
+		const bringing = planned.filter(({ merchant, counted, people }) => people.some((person) => !merchant.people("before", counted).has(person)));
+		return [{
+			refusal: refusalOf$1(violation, "plan", holdings, rule, set),
+			of: codesOf(bringing.map(({ merchant }) => merchant))
+		}];
+	});
+}
+/** Returns the location of a rule across merchants. */
+function locationOfAcross({ file, path }) {
+	return {
+		at: path.at(-2) === "max_holders" ? "key" : "value",
+		file,
+		path
+	};
+}
+/** Reports a role that no merchant has, a mistyped permission, and held roles whose permissions are unknown. */
+function unknownTo({ counted }, merchants) {
+	const of = codesOf(merchants.filter(({ isPlanned }) => isPlanned));
+	const said = (data) => ({
+		finding: toFinding(data),
+		of
+	});
+	const granted = new Set(merchants.flatMap((merchant) => merchant.permissions()));
+	return counted.flatMap(({ what, name }) => {
+		if (what === "role") return isLikeRoleId(name) || merchants.some((merchant) => merchant.hasRole(name)) ? [] : [said({
+			code: "rule-role-unknown",
+			name,
+			near: null,
+			shared: false,
+			removed: null
+		})];
+		const near = granted.has(name) ? void 0 : [...granted].sort().find((other) => isSlip(name, other));
+		const roles = sortedSet(merchants.flatMap((merchant) => merchant.unknownRoles()));
+		return [...near === void 0 ? [] : [said({
+			code: "rule-permission-unknown",
+			name,
+			near
+		})], ...roles.map((role) => said({
+			code: "check-unknown",
+			name: role,
+			permission: name
+		}))];
+	});
+}
+/** Returns the roles in rules of a project's file that none of its merchants can have. */
+function unknownAcross(states) {
+	const isOpen = states.some(({ roles, sync }) => roles === void 0 || sync.roles === "additive");
+	const suggest = openSuggester(states.flatMap(({ roles = [] }) => roles.map(({ name }) => name)));
+	return ruleSetsOf(states).flatMap(({ by, rules }) => (by ? [] : rules).flatMap(({ counted, origin }) => counted.flatMap(({ what, name: role }) => {
+		const isKnown = states.some(({ roles = [] }) => roles.some(({ name, previously = [] }) => name === role || previously.includes(role)));
+		if (what !== "role" || isLikeRoleId(role) || isKnown) return [];
+		const near = suggest(role) ?? predefinedRole(role);
+		const location = locationOfAcross(origin);
+		if (!isOpen) return [{
+			code: "unknown-role",
+			role,
+			near,
+			location
+		}];
+		return near === null ? [] : [{
+			code: "unknown-shared-role",
+			role,
+			near,
+			open: true,
+			location
+		}];
+	})));
+}
+/** Returns where the rule across merchants behind a refusal or finding is; `null` if it is by another rule. */
+function originAcross({ code, name, check, rules }, { projects = [] }) {
+	const across = projects.flatMap((project) => project.across ?? []).find(({ origin }) => origin.file === rules);
+	if (across === void 0 || !isAcross({ code })) return null;
+	const { origin, checks } = across;
+	const checked = check && checks.find((one) => checkText(one) === check);
+	if (checked) return {
+		...checked.origin,
+		path: [...checked.origin.path, "at_most"]
+	};
+	const path = code === "across-separate" ? ["separate"] : ["max_holders", name ?? ""];
+	return {
+		...origin,
+		path: [...origin.path, ...path]
+	};
+}
+var init_across_merchants = __esmMin((() => {
+	init_json_text();
+	init_memoized();
+	init_suggest();
+	init_text();
+	init_live();
+	init_scope();
+	init_findings();
+	init_refusals();
+	init_person();
+	init_access();
+	init_checks$2();
+	init_judge_rules();
+	init_reach();
+	init_renamed_roles();
+	init_every_setting();
+}));
+
+// src/kernel/rules/run-limits.ts
+/**
+* Refuses plans that together remove or give too much; a run of one merchant has the limits of the merchant. What only the
+* project of the base branch limits, the pull request loosens.
+*/
+function limitRun(run) {
+	const parts = run.map(({ plan, files }) => ({
+		plan: unlimited(plan),
+		files
+	}));
+	const plans = parts.map(({ plan }) => plan);
+	if (plans.length < 2) return plans;
+	const projects = run.flatMap(({ files }) => files.projects ?? []);
+	const refused = refusedBy(parts, projects);
+	const own = projects.filter(({ by }) => by === void 0);
+	const byOwn = own.length === projects.length ? refused : refusedBy(parts.map((part) => asSeenBy(own, part)), own);
+	return plans.map((plan) => {
+		const refusals = [...refused].flatMap(([limit, { refusal, of }]) => of.has(plan.merchant) ? byOwn.has(limit) ? refusal : refusalOfBase(refusal) : []);
+		return refusals.length === 0 ? plan : {
+			...plan,
+			refusals: sortRefusals([...plan.refusals, ...refusals])
+		};
+	});
+}
+/** Returns a plan with what is sensitive to some projects. */
+function asSeenBy(projects, { plan, files }) {
+	const { impact } = plan;
+	const sensitive = impact.sensitive?.filter(sensitiveIn(projects)) ?? [];
+	return {
+		plan: {
+			...plan,
+			impact: {
+				...impact,
+				sensitive
+			}
+		},
+		files
+	};
+}
+/** Returns the refusals by the strictest limits of some projects, by what they limit. */
+function refusedBy(parts, projects) {
+	const all = (projects.length === 0 ? [{}] : projects).map(({ run }) => ({
+		...DEFAULT_LIMITS,
+		...run
+	}));
+	const members = parts.reduce((sum, { plan }) => sum + liveMembers(plan.summary.members), 0);
+	const allowedBy = (limits) => Math.min(...limits.map((limit) => allowedOf(limit, members, LEAST)));
+	const gains = groupByKey$1(all.flatMap(({ maxGains }) => Object.entries(maxGains)), ([what]) => what);
+	const refused = [["removals", refusedRemovals(parts, allowedBy(all.map(({ maxRemovals }) => maxRemovals)))], ...gains.map((entries) => {
+		const limits = entries.map(([, limit]) => limit);
+		const [[what]] = entries;
+		const reach = limits.some((limit) => limit.reach === true);
+		return [`gains ${what}`, refusedGains(parts, what, reach, allowedBy(limits))];
+	})];
+	return new Map(refused.flatMap(([limit, one]) => one === null ? [] : [[limit, one]]));
+}
+function isOfRun({ code }) {
+	return code === "run-removals" || code === "run-gains";
+}
+/** Returns what is looser in the settings of a project, in words. */
+function looserProject(former, current) {
+	const [before, now] = [former, current].map(({ run }) => ({
+		...DEFAULT_LIMITS,
+		...run
+	}));
+	const [sensitive, still] = [former, current].map((project) => project.sensitive ?? DEFAULT_SENSITIVE);
+	const ordinary = [...sensitive.filter((glob) => !glob.startsWith("!") && !still.includes(glob)), ...still.flatMap((glob) => glob.startsWith("!") && !sensitive.includes(glob) ? [glob.slice(1)] : [])];
+	return [
+		...isMore(before.maxRemovals, now.maxRemovals, LEAST) ? [`at most ${amountText(before.maxRemovals)} → ${amountText(now.maxRemovals)} may be removed in a run`] : [],
+		...looserGains(before.maxGains, now.maxGains, LEAST).map((text) => `${text} in a run`),
+		...ordinary.map((glob) => `permissions that match ${glob} are no longer sensitive`)
+	];
+}
+/** Returns a plan without the refusals of another run. */
+function unlimited(plan) {
+	const others = (refusals) => refusals.filter((refusal) => !isOfRun(refusal));
+	const { refusals, overridden } = plan;
+	if (![...refusals, ...overridden ?? []].some(isOfRun)) return plan;
+	return {
+		...plan,
+		refusals: others(refusals),
+		...overridden && { overridden: others(overridden) }
+	};
+}
+function liveMembers({ create: _, unmanaged = 0, ...live }) {
+	return live.update + live.replace + live.delete + live.unchanged + unmanaged;
+}
+function refusedRemovals(parts, allowed) {
+	const removedBy = (part) => [...losing(lossesIn(part))].map((name) => [name, []]);
+	return refusedIfMore(parts, allowed, removedBy, ({ people, merchants }) => {
+		const losses = joinLosses(parts.map(lossesIn));
+		return guardRefusal("run-removals", "member", null, `This run would remove ${counted(people.size, "member")}, or take roles from them, at ${counted(merchants, "merchant")}${laterText(losses)}; the limit of the run is ${allowed}.`, lossHint(losses, "Check the file that they share: the usual cause is a line that was left out. The limit is max_removals under \"run\" in rolecall.yaml."), `run-removals=${people.size}`);
+	});
+}
+/** Returns the people who lose access by a plan; expired invitations, and old addresses with the same roles, are none. */
+function lossesIn({ plan: { changes, reviewed }, files }) {
+	const { roles, members } = splitByResource(changes);
+	const isLoss = lossByNewAddress(files.members ?? [], ({ roles: grants = [] }) => grants.flatMap(({ role, until }) => isPast(until, reviewed.at) ? [] : role));
+	const access = members.filter((change) => {
+		const { kind, reason } = change;
+		if (kind !== "delete") return true;
+		return reason === "address-changed" ? isLoss(change) : reason !== "invitation-expired";
+	});
+	return lossesOf({
+		roles,
+		members: access
+	}, files, reviewed.at);
+}
+function refusedGains(parts, what, reach, allowed) {
+	const gainedBy = ({ plan: { impact, changes }, files: { members: entries } }) => entries === void 0 ? [] : gainsOf(what, {
+		impact,
+		...splitByResource(changes),
+		entries
+	}, reach);
+	return refusedIfMore(parts, allowed, gainedBy, ({ people, items, merchants }) => guardRefusal("run-gains", "member", null, `This run would newly give ${counted(people.size, "person", "people")} ${reach ? "or let them reach " : ""}${gainText(what, items)} at ${counted(merchants, "merchant")}; the limit of the run is ${allowed}.`, "Check the role or the file that they share. The limit is max_gains under \"run\" in rolecall.yaml.", gainOverride("run-gains", what, people)));
+}
+/** Returns the refusal of the plans that affect somebody, if all of them together affect more people than allowed. */
+function refusedIfMore(parts, allowed, affectedBy, refusalOf) {
+	const people = /* @__PURE__ */ new Map();
+	const items = /* @__PURE__ */ new Set();
+	const of = parts.flatMap((part) => {
+		const { merchant } = part.plan;
+		const names = [...affectedBy(part)];
+		for (const [name, own] of names) {
+			const key = name.toLowerCase();
+			people.set(key, [...people.get(key) ?? [], ...own.map((item) => `${merchant} ${item}`)]);
+			for (const item of own) items.add(item);
+		}
+		return names.length === 0 ? [] : [merchant];
+	});
+	if (people.size <= allowed) return null;
+	return {
+		refusal: refusalOf({
+			people,
+			items: [...items].sort(),
+			merchants: of.length
+		}),
+		of: new Set(of)
+	};
+}
+var DEFAULT_LIMITS, LEAST;
+var init_run_limits = __esmMin((() => {
+	init_text();
+	init_active_member();
+	init_refusals();
+	init_access();
+	init_changed_addresses();
+	init_gains();
+	init_max_gains();
+	init_removals();
+	init_amount();
+	init_sensitive();
+	DEFAULT_LIMITS = {
+		maxRemovals: { percent: 5 },
+		maxGains: { [SENSITIVE]: { percent: 5 } }
+	};
+	LEAST = 20;
+}));
+
 // src/kernel/rules/overrides.ts
 /** Parses an override such as `max-removals=12@0a1b2c3d4e5f`; `null` if malformed. */
 function parseOverride(text) {
@@ -18943,13 +21712,22 @@ function applyOverrides(plan, overrides, run = plan.fingerprint) {
 	};
 }
 /**
-* Judges the plans of a run together, in their order, and applies the overrides in files that are bound to the whole run.
-* As with a single plan, only the file that contains an enforced rule can override its refusals.
+* Judges plans that are applied together, in their order: by the limits of a run, with the overrides in files that are bound
+* to the whole run, and by the rules across merchants. `declared` are all merchants of the project: one without a plan counts
+* as declared. With `runOf`, the plans are of several runs.
 */
-function judgeRun(all) {
+function judgeRun(all, declared = [], runOf = () => "") {
+	const limited = new Map(groupByKey$1(all, ({ plan }) => runOf(plan.merchant)).flatMap((run) => limitedRun(run).map((plan) => [plan.merchant, plan])));
+	return judgeAcross(all.map((part) => ({
+		...part,
+		plan: limited.get(part.plan.merchant) ?? part.plan
+	})), declared);
+}
+/** Judges one run; as with a single plan, only the file that contains an enforced rule can override its refusals. */
+function limitedRun(all) {
 	const run = runFingerprint(all.map(({ plan }) => plan));
 	const found = limitRun(all).map((plan, index) => {
-		const { guards = NO_GUARDS$1, enforced = [] } = all[index]?.files ?? {};
+		const { guards, enforced = [] } = all[index].files;
 		const ofRun = [{
 			rules: void 0,
 			guards
@@ -19023,22 +21801,25 @@ function covers$1(given, needed) {
 	if (kind.alsoFor === other.code) return nameOf$5(value) === nameOf$5(other.value);
 	return code === other.code && kind.limit?.boundTo === "count" && Number(value) >= Number(other.value);
 }
+/** Returns overrides without those that another of them is for as well. */
+function neededOverrides(whats) {
+	const distinct = [...new Set(whats)];
+	return distinct.filter((what) => !distinct.some((other) => other !== what && covers$1(other, what)));
+}
 /** Returns what people gain, of the value of an override for people. */
 function nameOf$5(value) {
 	return value.slice(0, value.lastIndexOf(":"));
 }
-var MIN_FINGERPRINT_LENGTH, NO_GUARDS$1;
+var MIN_FINGERPRINT_LENGTH;
 var init_overrides = __esmMin((() => {
+	init_text();
 	init_fingerprint();
 	init_findings();
 	init_refusals();
+	init_across_merchants();
 	init_run_limits();
 	init_every_setting();
 	MIN_FINGERPRINT_LENGTH = 12;
-	NO_GUARDS$1 = { protect: {
-		roles: [],
-		members: []
-	} };
 }));
 
 // node_modules/yaml/dist/nodes/identity.js
@@ -28544,7 +31325,7 @@ function partsOf$4(text, size) {
 	for (const chunk of chunks) {
 		const added = parts.length > 0 ? 9 : 0;
 		const from = parts.at(-1)?.to ?? 0;
-		const to = from + listOf(fieldsOf(chunk.value)["members"]).length;
+		const to = from + listOf$1(fieldsOf(chunk.value)["members"]).length;
 		parts.push({
 			text: chunk.text,
 			shift: start - added,
@@ -28702,7 +31483,7 @@ function locateIn(reading, path, at) {
 	for (const segment of path) {
 		const resolved = resolve$1(node, reading);
 		if ((0, import_dist$5.isMap)(resolved)) {
-			const pair = keysOf$1(resolved, reading).get(String(segment));
+			const pair = keysOf(resolved, reading).get(String(segment));
 			if (pair === void 0) return null;
 			key = pair.key;
 			node = pair.value;
@@ -28716,7 +31497,7 @@ function locateIn(reading, path, at) {
 	return filled(stretch(node)) ?? stretch(key) ?? stretch(node);
 }
 /** Indexes the pairs of a mapping by key; the first of duplicates wins. */
-function keysOf$1(map, { keys }) {
+function keysOf(map, { keys }) {
 	const pairsByKey = keys.get(map);
 	if (pairsByKey !== void 0) return pairsByKey;
 	const pairs = /* @__PURE__ */ new Map();
@@ -28863,9 +31644,7 @@ function diagnosticLine({ severity, file, span, message, code }) {
 }
 /** Lists the errors of files that cannot be read, the first of them if there are many. */
 function fileErrorLines(diagnostics) {
-	const lines = diagnostics.filter(({ severity, refusal }) => severity === "error" && !refusal).map(diagnosticLine);
-	const more = lines.length - ERRORS_SHOWN;
-	return [...lines.slice(0, ERRORS_SHOWN), ...more > 0 ? [`and ${counted(more, "more error")}`] : []];
+	return firstOf$1(diagnostics.filter(isFileError).map(diagnosticLine), ERRORS_SHOWN, "error");
 }
 /** Converts findings and refusals to annotations: errors, then refusals, then warnings; overridden ones are notices. */
 function planAnnotations(plans, states, sources, placeOf, overrides = []) {
@@ -28943,20 +31722,9 @@ function maskAddresses(value) {
 	if (typeof value === "object" && value !== null) return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, maskAddresses(inner)]));
 	return value;
 }
-/** Masks the e-mail addresses in annotations. */
-function maskedAnnotations(annotations) {
-	return annotations.map((annotation) => ({
-		...annotation,
-		message: maskText(annotation.message),
-		hint: annotation.hint === null ? null : maskText(annotation.hint)
-	}));
-}
-/** Returns plans for publication, masked if required. */
-function publishable({ masked }, plans) {
-	return masked ? plans.map(maskAddresses) : plans;
-}
 var ERRORS_SHOWN, ADDRESS$2;
 var init_annotations = __esmMin((() => {
+	init_file_errors();
 	init_fingerprint();
 	init_overrides();
 	init_escape();
@@ -28976,198 +31744,15 @@ var init_project_file = __esmMin((() => {
 	PROJECT_FILE = "rolecall.yaml";
 }));
 
-// src/kernel/problems/rule-table.ts
-/** Returns the rule of a problem. */
-function ruleOf({ code, severity }) {
-	if (!isOfPolicy(code)) return RULES$4[code];
-	return severity === "warning" ? warningRule("") : refusalRule("");
-}
-function isOfPolicy(code) {
-	return code.startsWith("policy-");
-}
-/** Returns the severity of a problem. */
-function severityOf(problem) {
-	return ruleOf(problem).severity;
-}
-/** Returns whether a problem makes its file unusable; a broken policy or check does not. */
-function isError(problem) {
-	const rule = ruleOf(problem);
-	return rule.severity === "error" && rule.refusal !== true;
-}
-/** Returns the diagnostics that no policy makes, by code. */
-function fixedDiagnostics() {
-	return Object.entries(RULES$4).map(([code, rule]) => ({
-		code,
-		...rule
-	}));
-}
-var error$1, warningRule, refusalRule, RULES$4;
-var init_rule_table = __esmMin((() => {
-	error$1 = (summary) => ({
-		severity: "error",
-		summary
-	});
-	warningRule = (summary) => ({
-		severity: "warning",
-		summary
-	});
-	refusalRule = (summary) => ({
-		severity: "error",
-		refusal: true,
-		summary
-	});
-	RULES$4 = {
-		"adjust-form": error$1("An adjustment must have only `name` and `adjust`, with `add` or `remove`."),
-		"adjust-included": error$1("A role must be adjusted in a merchant's own file, not in an included one."),
-		"adjust-no-effect": error$1("An adjustment must add permissions that the role lacks, and remove permissions that it has."),
-		"adjust-unknown-role": error$1("An adjusted role must be declared in an included file."),
-		"adjust-unmanaged": error$1("An adjusted role must have `permissions`."),
-		"bad-base-url": error$1("`base_url` must be an http or https URL without credentials, query or fragment."),
-		"bad-check-entry": error$1("`only` must list e-mail addresses, or roles as `role:Name`."),
-		"bad-count": error$1("A number of holders or members must be a whole number, 0 or more."),
-		"bad-domain": error$1("`email_domains` must list domains such as `example.com` or `*.example.com`."),
-		"bad-email": error$1("An e-mail address must have one @ and a domain."),
-		"bad-env-name": error$1("A key that ends in `_env` must name an environment variable, not contain the secret itself."),
-		"bad-glob": error$1("`files` must list globs over paths in the project, without `..`, backslashes or a leading `!`."),
-		"bad-include": error$1("`include` must list relative paths of YAML files, with `/` as separator."),
-		"bad-member-id": error$1("The id of a member must begin with `mem_`."),
-		"bad-merchant": error$1("A merchant code must have 1 to 64 letters, digits, hyphens and underscores."),
-		"bad-number": error$1("JSON must be able to represent a number in metadata exactly."),
-		"bad-override": error$1("`overrides` must list overrides such as `max-removals=5@35e43f876462`."),
-		"bad-period": error$1("A period must be a number of weeks, days or hours, such as `30d`."),
-		"bad-limit": error$1("A limit such as `max_removals` must be a percentage such as `25%`, or a count."),
-		"bad-role-id": error$1("The id of a role must begin with `role_`."),
-		"bad-until": error$1("`until` and `from` must be valid dates, or timestamps with a time zone."),
-		"blank-text": error$1("Required text must not be blank."),
-		"check-at-most": refusalRule("No more members may have a permission than a check allows."),
-		"check-cannot": refusalRule("A member must not have a permission that a check forbids."),
-		"check-form": error$1("A check must have one of the three forms."),
-		"check-only": refusalRule("Only members that a check allows may have a permission."),
-		"conflicting-grant": error$1("A member's grant of a role must have the same end date in every file."),
-		"conflicting-member": error$1("Several files must agree on a member; only roles are combined."),
-		"conflicting-setting": error$1("Several files must agree on a setting."),
-		"control-character": error$1("Names and other short texts must be on one line, without control characters."),
-		"duplicate-entry": warningRule("A list should contain each entry only once."),
-		"duplicate-include": warningRule("A file should be included only once."),
-		"duplicate-key": error$1("A mapping must have each key only once."),
-		"duplicate-member": error$1("A member must be listed only once in a file; addresses are case-insensitive."),
-		"duplicate-member-id": error$1("Two members must not be pinned to the same id."),
-		"duplicate-member-role": warningRule("A member should list each role only once."),
-		"duplicate-merchant": error$1("A merchant must have only one file."),
-		"duplicate-permission": warningRule("A role should list each permission only once."),
-		"previous-address": error$1("The previous address of a member must not be another member's current or previous address."),
-		"duplicate-previously": error$1("Two roles must not have the same previous name."),
-		"duplicate-role": error$1("A role must be declared only once across all files."),
-		"duplicate-role-id": error$1("Two roles must not be pinned to the same id."),
-		"enforced-setting": error$1("A file must agree with the `sync` and `ignore` of the rules that are enforced on it."),
-		"file-empty": error$1("A file must not be empty."),
-		"from-after-until": error$1("`from` must be before `until`."),
-		"sandbox-seed": error$1("A merchant's file must not be a seed of the sandbox."),
-		"file-missing": error$1("A file that you pass or include must exist."),
-		"file-not-a-file": error$1("An include must be a single YAML file."),
-		"file-not-enforced": error$1("With `enforce_all`, an entry of `enforce` must match every merchant's file."),
-		"file-not-utf8": error$1("A file must be UTF-8 text."),
-		"file-outside-root": error$1("An included file must be inside the project, after links are resolved."),
-		"file-too-large": error$1("A file must not be too large."),
-		"file-too-long": error$1("A file must not have too many YAML tokens."),
-		"file-unreadable": error$1("A file must be readable."),
-		"glob-without-file": error$1("A glob of `enforce` must match a file."),
-		"holders-contradiction": error$1("`min_holders` of a role must not exceed its `max_holders`."),
-		"ignored-entry": error$1("Roles and members that `ignore` matches must not be declared, and such roles must not be granted."),
-		"include-cycle": error$1("Files must not include one another in a cycle."),
-		"include-identity": error$1("An included file must not have `api`."),
-		"include-merchant": error$1("An included file must not have a merchant code."),
-		"include-not-read": error$1("A file with includes must be loaded together with them."),
-		"leaver-listed": warningRule("A person who has left (`leavers`) should not be listed."),
-		"link-not-read": warningRule("A link in a folder should lead to a YAML file in the project."),
-		"literal-key": error$1("A file must not contain an API key."),
-		"looser-setting": error$1("A merchant's file must not loosen the `max_removals`, `min_holders`, `max_holders`, `require_until` or `escalation` that it includes."),
-		"merge-conflict": error$1("A file must not contain an unresolved merge conflict."),
-		"merge-key": error$1("Metadata must not have a merge key (`<<`). Elsewhere, `<<` is an `unknown-key`."),
-		"missing-key": error$1("Required keys must be present."),
-		"no-globs": error$1("An entry of `enforce` must have at least one glob, and not too many."),
-		"null-value": error$1("A key must have a value; write `[]`, `{}` or `\"\"` for an empty one."),
-		"number-form": warningRule("A number in metadata should be in canonical form, unlike `007` and `1e3`."),
-		"previous-role-name": warningRule("References to a renamed role should use its new name."),
-		"previously-declared": error$1("A previous name must not be the name of another role, unless that role was renamed, too."),
-		"project-file-name": error$1("The project's file must be named `rolecall.yaml`."),
-		"rare-permission": warningRule("A permission that is used once should not be similar to a frequent one."),
-		"rules-in-reach": error$1("A rule file must not be subject to its own rules."),
-		"rules-section": error$1("A rule file must have no sections other than `guards`, `policies`, `checks`, `leavers`, `ignore` and `sync`."),
-		"section-not-allowed": error$1("A file must not have a section that the project does not allow."),
-		"role-name-like-id": warningRule("A role's name should not look like an id."),
-		"too-few-roles": error$1("A set under `separate` must have at least two roles."),
-		"too-many-checks": error$1("A file must not have too many checks."),
-		"too-many-includes": error$1("A file must not have too many includes."),
-		"too-many-metadata": error$1("Metadata must not have more properties than the service accepts."),
-		"too-many-permissions": error$1("A role must not have more permissions than the service accepts."),
-		"service-limit": warningRule("A member should not exceed the known limits of the service."),
-		"too-many-problems": warningRule("A file has more problems than are shown."),
-		"too-many-wrong-values": error$1("A file must not have more wrong values than can be listed."),
-		"too-much-to-judge": error$1("Policies and checks must not take too long to evaluate."),
-		"unassignable-role": warningRule("A grant of `role_owner` or `role_admin` should not begin later or return after a suspension: the service may refuse to assign it through its API."),
-		"unheld-role": warningRule("If all members are declared, every role should have a holder."),
-		"unknown-key": error$1("A mapping must have only known keys."),
-		"unknown-member": warningRule("A check should name declared members."),
-		"unknown-protected-role": warningRule("A protected role should be declared."),
-		"unknown-role": error$1("A reference to a role must be a declared name or an id."),
-		"unknown-shared-role": warningRule("A role that a shared rule names should be declared by at least one of the given merchants that include the rule."),
-		"unsafe-key": error$1("A key must not be `__proto__`."),
-		"until-after-membership": warningRule("A grant should not end after its membership."),
-		"until-past": warningRule("`until` should be in the future."),
-		"wrong-type": error$1("A value must have the right type: text, number, true or false, list or mapping."),
-		"wrong-value": error$1("A value must be one of the allowed values."),
-		"yaml-alias": error$1("An alias must refer to an earlier anchor; text that begins with `*` must be quoted."),
-		"yaml-alias-limit": error$1("Aliases must not expand a file excessively."),
-		"yaml-control": error$1("A file must not contain control characters."),
-		"yaml-documents": error$1("A file must have only one YAML document."),
-		"yaml-key": error$1("The keys of a mapping must be text."),
-		"yaml-line-end": error$1("Lines must end in LF or CRLF, not in CR alone."),
-		"yaml-syntax": error$1("A file must be valid YAML."),
-		"yaml-tag": error$1("A file must not have YAML tags."),
-		"yaml-too-deep": error$1("Lists and mappings must not be nested too deeply."),
-		"yaml-word": warningRule("An unquoted `yes`, `no`, `on` or `off` in metadata is text; only `true` and `false` are booleans.")
-	};
-}));
-
-// src/model/live.ts
-/** Returns the id of the predefined role with a name, in any case; `null` if there is none. */
-function predefinedRole(name) {
-	return PREDEFINED_ROLES.find((id) => id === `role_${name.toLowerCase()}`) ?? null;
-}
-/** Returns whether a reference to a role looks like an id, as `role_owner` does. */
-function isLikeRoleId(role) {
-	return role.startsWith("role_");
-}
-var MEMBER_STATUSES, PREDEFINED_ROLES, UNASSIGNABLE_ROLES;
-var init_live = __esmMin((() => {
-	MEMBER_STATUSES = [
-		"accepted",
-		"pending",
-		"expired",
-		"disabled",
-		"unknown"
-	];
-	PREDEFINED_ROLES = [
-		"role_owner",
-		"role_admin",
-		"role_manager",
-		"role_employee",
-		"role_accountant",
-		"role_cashier"
-	];
-	UNASSIGNABLE_ROLES = ["role_owner", "role_admin"];
-}));
-
 // src/kernel/schema/raw-file.ts
 /** Converts a plain value, skipping what is unreadable. */
 function toRawFile(file, value) {
 	const fields = fieldsOf(value);
-	const roles = listOf(fields["roles"]).map((entry, index) => ({
+	const roles = listOf$1(fields["roles"]).map((entry, index) => ({
 		index,
 		role: fieldsOf(entry)
 	}));
-	const members = listOf(fields["members"]).map(fieldsOf);
+	const members = listOf$1(fields["members"]).map(fieldsOf);
 	const grantsOf = grantReader();
 	const isAdjustment = ({ role }) => Object.hasOwn(role, "adjust");
 	return {
@@ -29176,7 +31761,7 @@ function toRawFile(file, value) {
 		roles: roles.filter((entry) => !isAdjustment(entry)).map(({ index, role }) => rawRole(file, index, role)),
 		adjustments: roles.filter(isAdjustment).map(({ index, role }) => rawAdjustment(file, index, role)),
 		members: members.map((member, index) => rawMember(file, index, member, grantsOf(member["roles"], index))),
-		leavers: listOf(fields["leavers"]).map((entry, index) => rawLeaver(file, index, fieldsOf(entry)))
+		leavers: listOf$1(fields["leavers"]).map((entry, index) => rawLeaver(file, index, fieldsOf(entry)))
 	};
 }
 /** Returns the location of a value in a file. */
@@ -29216,7 +31801,7 @@ function rawRole(file, index, fields) {
 		name: textOf$3(fields["name"]),
 		id: textOf$3(fields["id"]),
 		previously: [fields["previously"]].flat().flatMap((name) => textOf$3(name) ?? []),
-		permissions: listOf(fields["permissions"]),
+		permissions: listOf$1(fields["permissions"]),
 		fields
 	};
 }
@@ -29226,8 +31811,8 @@ function rawAdjustment(file, index, fields) {
 		file,
 		path: ["roles", index],
 		name: textOf$3(fields["name"]),
-		add: listOf(add),
-		remove: listOf(remove),
+		add: listOf$1(add),
+		remove: listOf$1(remove),
 		fields
 	};
 }
@@ -29268,7 +31853,7 @@ function rawLeaver(file, index, fields) {
 function grantReader() {
 	const grantsByList = /* @__PURE__ */ new Map();
 	return (roles, member) => {
-		const list = listOf(roles);
+		const list = listOf$1(roles);
 		const read = () => list.map((value, index) => rawGrant(value, index, member)).filter((grant) => grant !== null);
 		if (!list.every((value) => typeof value === "string")) return read();
 		const names = JSON.stringify(list);
@@ -29378,102 +31963,6 @@ var init_raw_file = __esmMin((() => {
 	init_values();
 	NO_TEXTS = [];
 	LINEAR_SEARCH_LIMIT = 8;
-}));
-
-// src/lib/suggest.ts
-/** Returns the candidate that was probably meant, regardless of case; `null` if none is near. */
-function suggest(word, candidates) {
-	return openSuggester([...candidates])(word);
-}
-/** Creates a function that suggests candidates for many words, within a bound of work. */
-function openSuggester(candidates) {
-	const folded = candidates.map((candidate) => ({
-		candidate,
-		lower: candidate.toLowerCase()
-	}));
-	const suggestions = /* @__PURE__ */ new Map();
-	let work = 0;
-	return (word) => {
-		const answered = suggestions.get(word);
-		if (answered !== void 0) return answered;
-		if (work > MAX_WORK) return null;
-		work += folded.length;
-		const lowerWord = word.toLowerCase();
-		let best = null;
-		let bestDistance = mostEdits(lowerWord.length) + 1;
-		if (lowerWord.length <= MAX_LENGTH) for (const { candidate, lower } of folded) {
-			if (Math.abs(lower.length - lowerWord.length) >= bestDistance) continue;
-			work += lower.length * lowerWord.length;
-			const edits = distance(lowerWord, lower, bestDistance);
-			if (edits < bestDistance && edits <= mostEdits(lowerWord.length - commonForm(lowerWord, lower))) {
-				best = candidate;
-				bestDistance = edits;
-			}
-		}
-		best ??= folded.find(({ lower }) => isAbbreviation(lowerWord, lower))?.candidate ?? null;
-		suggestions.set(word, best);
-		return best;
-	};
-}
-/** Returns how many edits make a word of this length another one. */
-function mostEdits(length) {
-	return Math.max(1, Math.floor(length / 3));
-}
-/** Returns whether a word is the beginning of another one, without what they have in common by form. */
-function isAbbreviation(word, other) {
-	return other.startsWith(word) && other !== word && word.length - commonForm(word, other) >= 3;
-}
-/** Returns how many characters two ids or addresses have in common by form alone: `role_`, or the domain. */
-function commonForm(a, b) {
-	if (a.startsWith("role_") && b.startsWith("role_")) return 5;
-	const domain = a.includes("@") ? a.slice(a.lastIndexOf("@")) : "";
-	return b.endsWith(domain) ? domain.length : 0;
-}
-/** Returns whether two words differ by a typing error: one edit, or two in long words; short ones are meant to differ. */
-function isSlip(a, b) {
-	if (a.replace(/\d+/g, "") === b.replace(/\d+/g, "") || Math.max(a.length, b.length) > MAX_LENGTH) return false;
-	const least = Math.min(a.length, b.length);
-	const most = least >= 12 ? 2 : least >= 4 ? 1 : 0;
-	return Math.abs(a.length - b.length) <= most && distance(a.toLowerCase(), b.toLowerCase(), most + 1) <= most;
-}
-/** Returns the edit distance of two words, or the limit if it is not below; a swap of neighbours counts as one edit. */
-function distance(word, other, limit) {
-	const [a, b] = differing(word, other);
-	let beforeLast = [];
-	let last = Array.from({ length: b.length + 1 }, (_, index) => index);
-	for (let i = 1; i <= a.length; i++) {
-		const row = new Array(b.length + 1).fill(limit);
-		row[0] = i;
-		let least = i;
-		for (let j = Math.max(1, i - limit + 1); j <= Math.min(b.length, i + limit - 1); j++) {
-			const same = a[i - 1] === b[j - 1];
-			let cost = Math.min(cellAt(last, j) + 1, cellAt(row, j - 1) + 1, cellAt(last, j - 1) + (same ? 0 : 1));
-			if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) cost = Math.min(cost, cellAt(beforeLast, j - 2) + 1);
-			row[j] = cost;
-			least = Math.min(least, cost);
-		}
-		if (least >= limit) return limit;
-		beforeLast = last;
-		last = row;
-	}
-	return Math.min(cellAt(last, b.length), limit);
-}
-/** Returns two words without what they begin and end with in common, which takes no edits. */
-function differing(a, b) {
-	const most = Math.min(a.length, b.length);
-	let start = 0;
-	while (start < most && a[start] === b[start]) start += 1;
-	let end = 0;
-	while (end < most - start && a[a.length - 1 - end] === b[b.length - 1 - end]) end += 1;
-	return [a.slice(start, a.length - end), b.slice(start, b.length - end)];
-}
-function cellAt(row, index) {
-	return row[index] ?? Number.POSITIVE_INFINITY;
-}
-var MAX_WORK, MAX_LENGTH;
-var init_suggest = __esmMin((() => {
-	MAX_WORK = 1e8;
-	MAX_LENGTH = 100;
 }));
 
 // src/kernel/validate/adjustments.ts
@@ -29670,7 +32159,7 @@ function looserEscalation({ main, rawFiles }) {
 }
 /** Returns the default of a list of permissions, at the first check of what somebody can reach. */
 function defaultBeside({ file, fields }, key) {
-	const index = listOf(fields["checks"]).findIndex((check) => fieldsOf(check)["reach"] === true);
+	const index = listOf$1(fields["checks"]).findIndex((check) => fieldsOf(check)["reach"] === true);
 	return index < 0 ? [] : [{
 		list: DEFAULT_ESCALATION[key],
 		location: locationOf(file, [
@@ -29880,7 +32369,7 @@ function openPlaces(view) {
 		permissionSites: lazily(() => sitesByTwo(permissionLists(view, current))),
 		cannotSites: memoized(({ file, path }) => {
 			const raw = view.rawFiles.find((rawFile) => rawFile.file === file);
-			return sitesByTwo(listOf(valueAt(raw?.fields, [...path, "cannot"])).map((item, index) => [
+			return sitesByTwo(listOf$1(valueAt(raw?.fields, [...path, "cannot"])).map((item, index) => [
 				"",
 				item,
 				locationOf(file, [
@@ -29969,7 +32458,7 @@ function readableContent({ file, fields, roles, adjustments, members, leavers })
 			version: 1,
 			merchant: "-",
 			policies: readablePolicies(fields["policies"]),
-			checks: listOf(fields["checks"]).map((check) => readableCheck(fieldsOf(check))),
+			checks: listOf$1(fields["checks"]).map((check) => readableCheck(fieldsOf(check))),
 			roles: [...roles.flatMap(({ name, id, previously, permissions }) => name === null ? [] : [{
 				name,
 				...id !== null && { id },
@@ -30008,7 +32497,7 @@ function readableCheck(fields) {
 	};
 	return {
 		member: textOf$3(fields["member"]) ?? "",
-		cannot: texts$1(listOf(cannot)),
+		cannot: texts$1(listOf$1(cannot)),
 		...reach
 	};
 }
@@ -30645,7 +33134,7 @@ function isWhole$2(section, rawFiles, files) {
 }
 /** Returns the entries of a list below two keys, in all files, with their locations. */
 function entriesAt({ rawFiles }, section, key) {
-	return rawFiles.flatMap(({ file, fields }) => listOf(fieldsOf(fields[section])[key]).map((value, index) => ({
+	return rawFiles.flatMap(({ file, fields }) => listOf$1(fieldsOf(fields[section])[key]).map((value, index) => ({
 		value,
 		location: locationOf(file, [
 			section,
@@ -31024,13 +33513,13 @@ function assignableGrants({ members, now }) {
 }
 /** Returns the texts of a list of a file. */
 function textsAt({ file, fields }, path) {
-	return listOf(valueAt(fields, path)).flatMap((value, index) => typeof value === "string" ? [{
+	return listOf$1(valueAt(fields, path)).flatMap((value, index) => typeof value === "string" ? [{
 		text: value,
 		location: locationOf(file, [...path, index])
 	}] : []);
 }
 function checkHolders({ file, fields }) {
-	return listOf(fields["checks"]).flatMap((check, index) => listOf(fieldsOf(check)["only"]).flatMap((holder, position) => typeof holder === "string" ? [{
+	return listOf$1(fields["checks"]).flatMap((check, index) => listOf$1(fieldsOf(check)["only"]).flatMap((holder, position) => typeof holder === "string" ? [{
 		text: holder,
 		location: locationOf(file, [
 			"checks",
@@ -31041,7 +33530,7 @@ function checkHolders({ file, fields }) {
 	}] : []));
 }
 function checkedMembers({ file, fields }) {
-	return listOf(fields["checks"]).flatMap((check, index) => {
+	return listOf$1(fields["checks"]).flatMap((check, index) => {
 		const member = textOf$3(fieldsOf(check)["member"]);
 		return member === null ? [] : [{
 			text: member,
@@ -31054,7 +33543,7 @@ function checkedMembers({ file, fields }) {
 	});
 }
 /** Warns of roles without a holder, if all members and their roles are declared. */
-function heldRoles$1(merchant) {
+function heldRoles(merchant) {
 	const { membersComplete, roles, members, main, referencedRoles } = merchant;
 	const declaredNames = new Set(roles.flatMap(({ name, id, previously }) => [
 		name,
@@ -31135,9 +33624,9 @@ function addedPermissions({ file, path, add }, isWanted) {
 }
 function namedPermissions(raw) {
 	const { file, fields } = raw;
-	const checked = listOf(fields["checks"]).flatMap((check, index) => {
+	const checked = listOf$1(fields["checks"]).flatMap((check, index) => {
 		const { can, cannot } = fieldsOf(check);
-		const listed = listOf(cannot).flatMap((permission, position) => typeof permission === "string" ? [{
+		const listed = listOf$1(cannot).flatMap((permission, position) => typeof permission === "string" ? [{
 			text: permission,
 			location: locationOf(file, [
 				"checks",
@@ -31183,7 +33672,7 @@ var init_references = __esmMin((() => {
 // src/kernel/validate/merchant-rules.ts
 /** Returns the problems between the files of one merchant, without violations of policies and checks. */
 function checkMerchant$1(merchant) {
-	return RULES$3.flatMap((rule) => rule(merchant));
+	return RULES$2.flatMap((rule) => rule(merchant));
 }
 /** Requires that files agree on a member, except for its roles, which are combined. */
 function agreeingMembers({ members, rawFiles }) {
@@ -31338,7 +33827,7 @@ function possibleHolders({ rawFiles, roles }) {
 function settingsOf$1({ fields }) {
 	return SETTINGS$1.filter((path) => valueAt(fields, path) !== void 0);
 }
-var RULES$3, AGREED, SETTINGS$1;
+var RULES$2, AGREED, SETTINGS$1;
 var init_merchant_rules = __esmMin((() => {
 	init_member();
 	init_every_setting();
@@ -31350,7 +33839,7 @@ var init_merchant_rules = __esmMin((() => {
 	init_adjustments();
 	init_identity();
 	init_references();
-	RULES$3 = [
+	RULES$2 = [
 		noDuplicateRoles,
 		noDuplicateMembers,
 		noIgnoredEntries,
@@ -31368,7 +33857,7 @@ var init_merchant_rules = __esmMin((() => {
 		knownMembers,
 		assignableGrants,
 		noLeavers,
-		heldRoles$1,
+		heldRoles,
 		usualPermissions,
 		possibleHolders
 	];
@@ -31389,11 +33878,13 @@ var RULE_SECTIONS, IDENTITY$1, SECTIONS, glob, entry, projectSchema;
 var init_project_schema = __esmMin((() => {
 	init_mini();
 	init_amount();
+	init_every_setting();
 	init_max_gains_setting();
 	init_sensitive();
 	init_limits();
 	init_text_schemas();
 	init_merchant_schema();
+	init_setting_schemas();
 	RULE_SECTIONS = [
 		"guards",
 		"policies",
@@ -31480,6 +33971,26 @@ var init_project_schema = __esmMin((() => {
 				max_gains: { sensitive: "5%" }
 			}]
 		}),
+		across_merchants: optional(strictObject({
+			separate: policySchemas.separate,
+			max_holders: policySchemas.max_holders,
+			checks: optional(array(atMost).check(_maxLength(MAX_CHECKS, "too-many-checks")), {
+				title: "Checks",
+				description: "Maximum numbers of people, at all merchants together, with a permission.",
+				default: [],
+				examples: [[{
+					can: "payouts_edit",
+					at_most: 3
+				}]]
+			})
+		}), {
+			title: "Rules across merchants",
+			description: "Rules for the people of all merchants of the project together. Somebody at several merchants, also under a previous address, is one person.",
+			examples: [{
+				separate: [["Approver", "Payer"]],
+				max_holders: { role_admin: 5 }
+			}]
+		}),
 		sensitive: optional(array(text$2()), {
 			title: "Sensitive permissions",
 			description: "Globs over the permissions that max_gains calls \"sensitive\" and that outputs report as risks; one with ! excludes what others match. The default matches control over access, keys, the account and money.",
@@ -31561,7 +34072,7 @@ function allowedSections$1({ main, rawFiles }, { entries }) {
 			key,
 			allowed,
 			rulesFile: file === main ? null : rulesFile,
-			location: keyOf$11(file, [key]),
+			location: keyOf$7(file, [key]),
 			rule
 		}] : []));
 	});
@@ -31592,7 +34103,7 @@ function settingAt({ file, fields }, path) {
 /** Returns whether a setting is the enforced one; patterns may be some of the enforced ones. */
 function agrees(value, enforced) {
 	if (!Array.isArray(value)) return sameValue(value, enforced);
-	return value.every((item) => listOf(enforced).includes(item));
+	return value.every((item) => listOf$1(enforced).includes(item));
 }
 /** Requires that the roles which enforced rules name are known; another merchant under them may have them. */
 function knownNames(merchant, files) {
@@ -31630,9 +34141,9 @@ function isOfAll({ kind }) {
 function ruleLocation({ rule = [], subject }, rawFiles) {
 	if ("origin" in subject) return locationOf(subject.origin.file, subject.origin.path);
 	const raw = rawFiles.find(({ fields }) => valueAt(fields, rule) !== void 0);
-	return raw === void 0 ? null : keyOf$11(raw.file, rule);
+	return raw === void 0 ? null : keyOf$7(raw.file, rule);
 }
-function keyOf$11(file, path) {
+function keyOf$7(file, path) {
 	return {
 		...locationOf(file, path),
 		at: "key"
@@ -31831,7 +34342,7 @@ function normalise(main, validFiles, enforcements) {
 	if (merchant === void 0) return null;
 	const { sync, ignore, guards, policies, checks, roles, members: _members, leavers: _leavers, ...rest } = sections;
 	const { base_url: baseUrl, key_env: keyEnv, ...restOfApi } = api;
-	const included = joined$4(validFiles, ({ file, content }) => content.roles?.flatMap((role, index) => role.adjust === void 0 ? [normaliseRole(role, {
+	const included = joined$3(validFiles, ({ file, content }) => content.roles?.flatMap((role, index) => role.adjust === void 0 ? [normaliseRole(role, {
 		file,
 		path: ["roles", index]
 	})] : []));
@@ -31918,7 +34429,7 @@ function previousNames(previously) {
 }
 /** Combines members by address: roles add up across files, and all other fields agree. */
 function normaliseMembers(validFiles) {
-	const entries = joined$4(validFiles, ({ file, content }) => content.members?.map((member, index) => normaliseMember(member, {
+	const entries = joined$3(validFiles, ({ file, content }) => content.members?.map((member, index) => normaliseMember(member, {
 		file,
 		path: ["members", index]
 	})));
@@ -32044,7 +34555,7 @@ function asUntil(text) {
 	return text === void 0 ? void 0 : parseUntil(text) ?? void 0;
 }
 /** Concatenates a list of all files; `undefined` if no file has it. */
-function joined$4(validFiles, pick) {
+function joined$3(validFiles, pick) {
 	const lists = validFiles.flatMap((each) => {
 		const list = pick(each);
 		return list === void 0 ? [] : [list];
@@ -32141,14 +34652,14 @@ var init_in_file = __esmMin((() => {}));
 // src/kernel/problems/secrets.ts
 /** Finds all literal API keys in a text. */
 function findKeys(text) {
-	return Array.from(text.matchAll(KEY$2), (match) => ({
+	return Array.from(text.matchAll(KEY), (match) => ({
 		start: match.index,
 		end: match.index + match[0].length
 	}));
 }
 /** Masks the API keys in a text, except for their prefixes. */
 function maskKeys(text) {
-	return text.replace(KEY$2, "$1****");
+	return text.replace(KEY, "$1****");
 }
 /** Masks ranges with asterisks, keeping length and lines, so that positions stay valid. */
 function maskRanges(text, stretches) {
@@ -32201,9 +34712,9 @@ function spelled(at, path) {
 		hidden: location
 	};
 }
-var KEY$2;
+var KEY;
 var init_secrets = __esmMin((() => {
-	KEY$2 = new RegExp(`(${/sk_(?:live|test)_(?=(?<![A-Za-z0-9]sk_(?:live|test)_)[\w-]|[A-Za-z0-9]{16})/.source}|${/(?<=[A-Za-z0-9]_)sk_(?=(?=[A-Za-z]*\d)[A-Za-z0-9]{16})/.source})[^\\s"'\`,;\\]})>]*`, "gi");
+	KEY = new RegExp(`(${/sk_(?:live|test)_(?=(?<![A-Za-z0-9]sk_(?:live|test)_)[\w-]|[A-Za-z0-9]{16})/.source}|${/(?<=[A-Za-z0-9]_)sk_(?=(?=[A-Za-z]*\d)[A-Za-z0-9]{16})/.source})[^\\s"'\`,;\\]})>]*`, "gi");
 }));
 
 // src/kernel/schema/synonyms.ts
@@ -32636,7 +35147,7 @@ function textPlace(start, end) {
 }
 function convert(node, position, converter) {
 	if ((0, import_dist$4.isAlias)(node)) return convertAlias(node.source, node, converter);
-	if (!(0, import_dist$4.isScalar)(node) && !(0, import_dist$4.isMap)(node) && !(0, import_dist$4.isSeq)(node)) return NOTHING$5;
+	if (!(0, import_dist$4.isScalar)(node) && !(0, import_dist$4.isMap)(node) && !(0, import_dist$4.isSeq)(node)) return NOTHING$3;
 	const { anchor } = node;
 	if (anchor !== void 0) converter.anchors.set(anchor, null);
 	const converted = (0, import_dist$4.isScalar)(node) ? convertScalar(node, position, converter) : convertCollection(node, position, converter);
@@ -32667,7 +35178,7 @@ function convertCollection(node, position, converter) {
 			code: "yaml-too-deep",
 			limit: 64
 		}, converter);
-		return NOTHING$5;
+		return NOTHING$3;
 	}
 	return (0, import_dist$4.isMap)(node) ? convertMap(node, position, converter) : convertSeq(node, position, converter);
 }
@@ -32727,7 +35238,7 @@ function convertAlias(name, node, converter) {
 			name,
 			circular: target === null
 		}, converter);
-		return NOTHING$5;
+		return NOTHING$3;
 	}
 	converter.aliased += target.size;
 	if (converter.aliased > 1e5) {
@@ -32735,7 +35246,7 @@ function convertAlias(name, node, converter) {
 			code: "yaml-alias-limit",
 			limit: MAX_ALIASED
 		}, converter);
-		return NOTHING$5;
+		return NOTHING$3;
 	}
 	return target;
 }
@@ -32761,13 +35272,13 @@ function setOwn(target, key, value) {
 	});
 	else target[key] = value;
 }
-var import_dist$4, NOTHING$5, LOSSY_NUMBER, OLD_BOOLEAN;
+var import_dist$4, NOTHING$3, LOSSY_NUMBER, OLD_BOOLEAN;
 var init_to_value = __esmMin((() => {
 	import_dist$4 = require_dist$1();
 	init_limits();
 	init_document();
 	init_fast_yaml();
-	NOTHING$5 = {
+	NOTHING$3 = {
 		value: null,
 		size: 1
 	};
@@ -32813,7 +35324,7 @@ var init_bound_files = __esmMin((() => {
 // src/kernel/validate/source-rules.ts
 /** Returns the problems of one file that the schema does not see and that no other file influences. */
 function checkSource(raw, now) {
-	return RULES$2.flatMap((rule) => rule(raw, now));
+	return RULES$1.flatMap((rule) => rule(raw, now));
 }
 /** Requires that ends are in the future and after their beginnings, and that no grant outlives its membership. */
 function soundDates({ members }, now) {
@@ -32975,7 +35486,7 @@ function noRepeatedEntries({ fields, roles, adjustments, leavers }) {
 	const lists = [
 		...LISTS,
 		...listsInFile(fields),
-		...listOf(fields["checks"]).flatMap((_, index) => [[
+		...listOf$1(fields["checks"]).flatMap((_, index) => [[
 			"checks",
 			index,
 			"only"
@@ -33004,7 +35515,7 @@ function noRepeatedEntries({ fields, roles, adjustments, leavers }) {
 		]
 	}])];
 	return [
-		...repeatsIn(listOf(fields["include"]), ["include"]).map(({ text, ...places }) => ({
+		...repeatsIn(listOf$1(fields["include"]), ["include"]).map(({ text, ...places }) => ({
 			code: "duplicate-include",
 			name: text,
 			...places
@@ -33021,7 +35532,7 @@ function noRepeatedEntries({ fields, roles, adjustments, leavers }) {
 			permission: text,
 			...places
 		}))),
-		...[...lists, ...roles.map(({ path }) => [...path, "previously"])].flatMap((path) => repeatsIn(listOf(valueAt(fields, path)), path).map(({ text, ...places }) => ({
+		...[...lists, ...roles.map(({ path }) => [...path, "previously"])].flatMap((path) => repeatsIn(listOf$1(valueAt(fields, path)), path).map(({ text, ...places }) => ({
 			code: "duplicate-entry",
 			text,
 			path,
@@ -33060,7 +35571,7 @@ function value(path) {
 		path
 	};
 }
-var RULES$2, LISTS;
+var RULES$1, LISTS;
 var init_source_rules = __esmMin((() => {
 	init_field();
 	init_member();
@@ -33070,7 +35581,7 @@ var init_source_rules = __esmMin((() => {
 	init_values();
 	init_adjustments();
 	init_identity();
-	RULES$2 = [
+	RULES$1 = [
 		noRepeatedEntries,
 		noRepeatedGrants,
 		clearRoleNames,
@@ -33141,7 +35652,7 @@ function located(file, problems) {
 /** Returns each valid path once; the schema reports the invalid ones. */
 function includesOf({ file, fields }) {
 	const seen = /* @__PURE__ */ new Set();
-	return listOf(fields["include"]).flatMap((path, index) => {
+	return listOf$1(fields["include"]).flatMap((path, index) => {
 		if (typeof path !== "string" || seen.has(path) || includeMistake(path) !== null) return [];
 		seen.add(path);
 		return [{
@@ -33350,7 +35861,7 @@ async function loadProject(root, access, now) {
 		file,
 		entries,
 		enforceAll: content?.enforce_all ?? false,
-		settings: settingsOf(content, access.by),
+		settings: settingsOf(file, content, access.by),
 		problems: [
 			...misnamed.flat(),
 			...problems,
@@ -33368,17 +35879,43 @@ async function loadProject(root, access, now) {
 		}, ...rules.sources]
 	};
 }
-function settingsOf(content, by) {
-	const { run, sensitive, permissions } = content ?? {};
+function settingsOf(file, content, by) {
+	const { run, across_merchants: across, sensitive, permissions } = content ?? {};
 	return omitUndefined({
 		by,
 		run: run && omitUndefined({
 			maxRemovals: parseAmount(run.max_removals) ?? void 0,
 			maxGains: run.max_gains && parseGains(run.max_gains)
 		}),
+		across: across && rulesAcross(across, file),
 		sensitive,
 		permissions
 	});
+}
+function rulesAcross({ separate = [], max_holders: maxHolders = {}, checks = [] }, file) {
+	const path = ["across_merchants"];
+	return {
+		separate,
+		maxHolders,
+		checks: checks.map(({ can, at_most: most, reach }, index) => ({
+			kind: "at-most",
+			can,
+			atMost: most,
+			...reach === true && { reach },
+			origin: {
+				file,
+				path: [
+					...path,
+					"checks",
+					index
+				]
+			}
+		})),
+		origin: {
+			file,
+			path
+		}
+	};
 }
 function withoutFile$1({ globs }) {
 	return globs.flatMap(({ glob, location, matched }) => matched.length > 0 ? [] : [{
@@ -33443,7 +35980,7 @@ async function loadRules(root, project, entries, access, now) {
 	const built = new Map(library.roots.map((source) => {
 		const graph = resolveIncludes(source, library.resolve);
 		const problems = rulesProblems(graph, now);
-		const rules = [...problems, ...graph.sources.flatMap((source) => source.problems)].some(isError) ? null : rulesOf$1(graph, access.by);
+		const rules = [...problems, ...graph.sources.flatMap((source) => source.problems)].some(isError) ? null : rulesOf(graph, access.by);
 		return [source.file, {
 			problems,
 			rules,
@@ -33484,7 +36021,7 @@ function rulesProblems({ main, sources, complete, problems }, now) {
 		...checkMerchant$1(context).filter(({ code }) => BETWEEN_RULES.has(code))
 	];
 }
-function rulesOf$1({ main, sources, complete }, by) {
+function rulesOf({ main, sources, complete }, by) {
 	const contents = sources.flatMap(({ file, content }) => content === null ? [] : [{
 		file,
 		content
@@ -33646,7 +36183,7 @@ function unknownRoleHint(near) {
 function settingText(value) {
 	return Array.isArray(value) ? `[${value.map(String).join(", ")}]` : String(value);
 }
-var ENTRY_MESSAGES, PAST, MAX_NAMED$9, MAX_CHAIN, PREVIOUSLY, POLICY_MESSAGES, PROJECT_MESSAGES;
+var ENTRY_MESSAGES, PAST, MAX_NAMED$10, MAX_CHAIN, PREVIOUSLY, POLICY_MESSAGES, PROJECT_MESSAGES;
 var init_entry_messages = __esmMin((() => {
 	init_text();
 	init_project_schema();
@@ -33774,12 +36311,12 @@ var init_entry_messages = __esmMin((() => {
 			hint: "Reduce it: the service will probably reject it."
 		}),
 		"unheld-role": ({ names }) => {
-			const [first = "", ...otherNames] = names.slice(0, MAX_NAMED$9).map((name) => quote(name));
+			const [first = "", ...otherNames] = names.slice(0, MAX_NAMED$10).map((name) => quote(name));
 			return otherNames.length === 0 ? {
 				message: `Nobody holds the role ${first}.`,
 				hint: "Grant it to someone, or remove it."
 			} : {
-				message: `Nobody holds ${names.length} roles of this file: ${[first, ...otherNames].join(", ")}${names.length > MAX_NAMED$9 ? `, and ${names.length - MAX_NAMED$9} more` : ""}.`,
+				message: `Nobody holds ${names.length} roles of this file: ${[first, ...otherNames].join(", ")}${names.length > MAX_NAMED$10 ? `, and ${names.length - MAX_NAMED$10} more` : ""}.`,
 				hint: "Grant them to someone, or remove them."
 			};
 		},
@@ -33835,7 +36372,7 @@ var init_entry_messages = __esmMin((() => {
 			hint: "Remove \"suspended\" once an apply has restored the roles, or set a future end date."
 		})
 	};
-	MAX_NAMED$9 = 5;
+	MAX_NAMED$10 = 5;
 	MAX_CHAIN = 6;
 	PREVIOUSLY = {
 		own: (name) => ({
@@ -33852,6 +36389,7 @@ var init_entry_messages = __esmMin((() => {
 		})
 	};
 	POLICY_MESSAGES = {
+		"across-merchants": judgedMessage,
 		"check-at-most": judgedMessage,
 		"check-cannot": judgedMessage,
 		"check-only": judgedMessage,
@@ -33892,6 +36430,10 @@ var init_entry_messages = __esmMin((() => {
 		"enforced-setting": ({ path, value }) => ({
 			message: `${path.map(quote).reverse().join(" under ")} differs from the rules that apply to this file, which set it to ${JSON.stringify(value)}.`,
 			hint: "Remove it here: the rules apply without it."
+		}),
+		"across-not-counted": ({ files }) => ({
+			message: `These rules do not count the merchants of ${listText(files.slice(0, MAX_NAMED$10))}${files.length > MAX_NAMED$10 ? ` and ${files.length - MAX_NAMED$10} more` : ""}, which have errors.`,
+			hint: "Correct these files: rolecall validate lists their errors."
 		})
 	};
 }));
@@ -34839,1979 +37381,6 @@ var init_load_merchants = __esmMin((() => {
 	init_unreadable_file();
 }));
 
-// src/kernel/rules/reach.ts
-/**
-* Creates a function that finds what a member can reach; members with the same roles share one answer. Only the permissions
-* that lead to others are followed; what they lead to is looked up when it is asked for.
-*/
-function reaching(access, escalation = {}) {
-	const ways = {
-		...DEFAULT_ESCALATION,
-		...escalation
-	};
-	const worldOf = memoized((_) => openWorld(access, ways));
-	const waysFrom = memoized((start) => followWays(start, worldOf(null)), JSON.stringify);
-	const reachOfRoles = memoized((roles) => reachOf$1(heldRoles(roles, access), worldOf(null), waysFrom), JSON.stringify);
-	return ({ roles }) => reachOfRoles(roles);
-}
-function openWorld({ roles, removed }, escalation) {
-	const allRoles = sorted([...roles].flatMap(([key, role]) => removed.has(key) ? [] : [role]));
-	const names = /* @__PURE__ */ new Map();
-	for (const { name, permissions } of allRoles) for (const permission of permissions ?? []) {
-		const cached = names.get(permission);
-		if (cached === void 0) names.set(permission, /* @__PURE__ */ new Set([name]));
-		else cached.add(name);
-	}
-	const leads = /* @__PURE__ */ new Set([
-		...escalation.assign,
-		...escalation.edit,
-		...escalation.create
-	]);
-	return {
-		escalation,
-		custom: allRoles.filter((role) => role.custom),
-		leading: new Map([...leads].map((permission) => [permission, names.get(permission) ?? NONE$5])),
-		permissions: sortedSet(names.keys()),
-		granting: (permission) => names.get(permission) ?? NONE$5
-	};
-}
-function heldRoles(keys, { roles, removed }) {
-	return sorted(keys.flatMap((key) => removed.has(key) ? [] : roles.get(key) ?? []));
-}
-/** Returns roles in an order that does not depend on the service's. */
-function sorted(roles) {
-	return roles.map((role) => [JSON.stringify([role.name, role.id]), role]).sort(by(([key]) => key)).map(([, role]) => role);
-}
-/** Follows the permissions that lead to others, until no step adds one or shortens a way. */
-function followWays({ leading, customRole }, world) {
-	const ways = new Map(leading.map((permission) => [permission, []]));
-	let assigning = null;
-	let isGrowing = true;
-	while (isGrowing) {
-		isGrowing = false;
-		assigning = shortestWay(world.escalation.assign, ways);
-		for (const [permission, steps] of furtherWays(ways, customRole, world)) {
-			const best = ways.get(permission);
-			if (best !== void 0 && best.length <= steps.length) continue;
-			ways.set(permission, steps);
-			isGrowing = true;
-		}
-	}
-	return {
-		assigning,
-		anything: ways.get(ANYTHING) ?? null
-	};
-}
-function reachOf$1(held, world, waysFrom) {
-	const heldPermissions = new Set(held.flatMap(({ permissions }) => permissions ?? []));
-	const { assigning, anything } = waysFrom({
-		leading: [...world.leading.keys()].filter((permission) => heldPermissions.has(permission)),
-		customRole: held.find(({ custom }) => custom)?.name ?? null
-	});
-	const isAssigned = (permission) => assigning !== null && world.granting(permission).size > 0;
-	const wayTo = (permission) => {
-		if (heldPermissions.has(permission)) return [];
-		const roles = world.granting(permission);
-		if (assigning === null || roles.size === 0) return null;
-		return shortestAssignment(assigning, roles);
-	};
-	return {
-		anything,
-		get permissions() {
-			return assigning === null ? sortedSet(heldPermissions) : world.permissions;
-		},
-		includes: (permission) => heldPermissions.has(permission) || anything !== null || isAssigned(permission),
-		stepsTo: (permission) => {
-			const way = wayTo(permission);
-			return way === null || anything !== null && anything.length < way.length ? anything : way;
-		}
-	};
-}
-/** Yields where the permissions that can be reached lead, one step further. */
-function* furtherWays(ways, customRole, { escalation: { assign, edit, create }, custom, leading }) {
-	const [assigning, editing, creating] = [
-		assign,
-		edit,
-		create
-	].map((some) => shortestWay(some, ways));
-	if (editing && customRole !== null) yield [ANYTHING, withStep(editing.steps, step("edit", editing, customRole))];
-	if (!assigning) return;
-	for (const [permission, names] of leading) if (names.size > 0) yield [permission, shortestAssignment(assigning, names)];
-	const given = editing && (custom.find(({ name }) => editing.steps.some(({ role }) => role === name)) ?? custom[0]);
-	if (editing && given) {
-		const assigned = withStep(joined$3(editing.steps, assigning.steps), step("assign", assigning, given.name));
-		yield [ANYTHING, withStep(assigned, step("edit", editing, given.name))];
-	}
-	if (creating) {
-		const made = withStep(joined$3(creating.steps, assigning.steps), step("create", creating, null));
-		yield [ANYTHING, withStep(made, step("assign", assigning, null))];
-	}
-}
-/** Returns the steps that assign the first of some roles, or one that they assign already. */
-function shortestAssignment(assigning, names) {
-	const isDone = assigning.steps.some(({ does, role }) => does === "assign" && names.has(role ?? ""));
-	const [first = ""] = names;
-	return isDone ? assigning.steps : withStep(assigning.steps, step("assign", assigning, first));
-}
-function step(does, { permission }, role) {
-	return {
-		does,
-		by: permission,
-		role
-	};
-}
-function shortestWay(permissions, ways) {
-	let best = null;
-	for (const permission of permissions) {
-		const steps = ways.get(permission);
-		if (steps !== void 0 && (best === null || steps.length < best.steps.length)) best = {
-			permission,
-			steps
-		};
-	}
-	return best;
-}
-function withStep(steps, step) {
-	return joined$3(steps, [step]);
-}
-/** Joins steps; one that both have is taken once. */
-function joined$3(steps, other) {
-	const isSame = (a, b) => a.does === b.does && a.role === b.role;
-	return [...steps, ...other.filter((step) => !steps.some((ownStep) => isSame(ownStep, step)))];
-}
-var NONE$5, ANYTHING;
-var init_reach = __esmMin((() => {
-	init_memoized();
-	init_text();
-	init_desired();
-	NONE$5 = /* @__PURE__ */ new Set();
-	ANYTHING = Symbol("anything");
-}));
-
-// src/kernel/rules/checks.ts
-/** Returns the violations of the file's checks in an access; members count whatever their status. */
-function checkViolations(rules, judged) {
-	const { checks, enforcedBy } = rules;
-	if (checks.length === 0) return [];
-	const context = contextOf$1(judged, rules);
-	return checks.flatMap((check) => {
-		const text = checkText(check);
-		return violationsOf(check, context).map(({ data, subject, extent }) => ({
-			rule: `check ${text} ${subject === null ? "" : extent.join()}`,
-			subject,
-			extent,
-			check,
-			...data.code === "check-only" && { only: data },
-			refusal: (tense) => ({
-				...toRefusal(data, tense, enforcedBy),
-				check: text
-			}),
-			breaches: () => [breachOfCheck(check, data, enforcedBy)]
-		}));
-	});
-}
-/** Returns a violated check as a problem of the files. */
-function breachOfCheck({ origin }, data, enforcedBy) {
-	const { message, hint } = toRefusal(data, "plan", enforcedBy);
-	const subject = data.code === "check-cannot" ? {
-		kind: "cannot",
-		origin,
-		permission: data.permission
-	} : {
-		kind: "check",
-		origin,
-		key: data.code === "check-only" ? "only" : "at_most"
-	};
-	return {
-		code: data.code,
-		subject,
-		message,
-		hint
-	};
-}
-/** Returns the distinct roles of unknown permissions, because of which checks may be wrong. */
-function unknownToChecks(rules, judged) {
-	return [...unknownToEach(rules, judged).values()].flat();
-}
-/** Returns the distinct roles of unknown permissions, because of which each check may be wrong. */
-function unknownToEach(rules, judged) {
-	const { checks } = rules;
-	if (checks.length === 0) return /* @__PURE__ */ new Map();
-	const context = contextOf$1(judged, rules);
-	const { granted, index } = context;
-	const unknownTo = (check) => permissionsOf$1(check).flatMap((permission) => {
-		return [...new Set(subjectsOf(check, index.people, context).flatMap((person) => granted(person).permissions.has(permission) ? [] : granted(person).unknown))].sort().map((name) => ({
-			name,
-			permission
-		}));
-	});
-	return new Map(checks.map((check) => [check, unknownTo(check)]));
-}
-function contextOf$1(judged, { policies: { escalation }, members }) {
-	const { access, settled } = judged;
-	const reach = reaching(access, escalation);
-	const reachSettled = settled === access ? reach : reaching(settled, escalation);
-	const index = indexAccess(access);
-	const counted = settled === access ? index : indexAccess(settled);
-	const granted = granting(access, () => true);
-	return {
-		...judged,
-		granted,
-		reach,
-		reachSettled,
-		index,
-		counted,
-		addressesOf: openAddresses(members)
-	};
-}
-function permissionsOf$1(check) {
-	return check.kind === "cannot" ? check.cannot : [check.can];
-}
-/** Returns the people who break a check, of those with its permission. */
-function subjectsOf(check, people, { index, find, addressesOf }) {
-	switch (check.kind) {
-		case "only": {
-			const roles = new Set(check.only.flatMap((entry) => entry.startsWith("role:") ? find(entry.slice(5)) ?? [] : []));
-			const allowed = new Set(check.only.flatMap(addressesOf));
-			return people.filter(({ email, roles: held }) => !allowed.has(email?.toLowerCase() ?? "") && !held.some((role) => roles.has(role)));
-		}
-		case "at-most": return people;
-		case "cannot": return addressesOf(check.member).flatMap((address) => index.byAddress.get(address) ?? []);
-		default: return check;
-	}
-}
-function violationsOf(check, context) {
-	const { granted, reach, index } = context;
-	if (check.kind === "at-most") {
-		const { can, atMost } = check;
-		const holders = holdersOfLimit(check, context);
-		if (holders.length <= atMost) return [];
-		countWork(context, holders.length * 5);
-		return [{
-			data: {
-				code: "check-at-most",
-				permission: can,
-				most: atMost,
-				holders: holders.map(({ name }) => name),
-				...check.reach && { reach: true }
-			},
-			subject: null,
-			extent: holders.map(({ id, name }) => id ?? name.toLowerCase())
-		}];
-	}
-	const code = check.kind === "only" ? "check-only" : "check-cannot";
-	const people = check.kind !== "only" ? [] : check.reach ? index.people : peopleWith(index, check.can);
-	countWork(context, people.length);
-	return subjectsOf(check, people, context).flatMap((person) => {
-		const reachable = check.reach ? reach(person) : null;
-		const held = granted(person).permissions;
-		const has = permissionsOf$1(check).filter((permission) => reachable === null ? held.has(permission) : reachable.includes(permission));
-		countWork(context, has.length * (50 + person.roles.length));
-		return has.map((permission) => {
-			const through = rolesGranting(permission, person, context);
-			const steps = reachable?.stepsTo(permission) ?? [];
-			return {
-				data: {
-					code,
-					name: person.name,
-					permission,
-					through,
-					...steps.length > 0 && { steps }
-				},
-				subject: subjectOf$1(person),
-				extent: [permission]
-			};
-		});
-	});
-}
-/** Returns the people who have the permission of a limit, or with `reach` can reach it. */
-function holdersOfLimit({ can, reach }, context) {
-	const { counted, reachSettled } = context;
-	if (!reach) return peopleWith(counted, can);
-	countWork(context, counted.people.length);
-	return counted.people.filter((person) => reachSettled(person).includes(can));
-}
-/** Returns the names of a member's roles that grant a permission. */
-function rolesGranting(permission, person, { access: { roles }, index }) {
-	const granting = index.granting.get(permission);
-	return person.roles.flatMap((key) => granting?.has(key) ? roles.get(key)?.name ?? [] : []).sort();
-}
-/** Returns a check in one line, in a fixed order of keys, to serve as its name. */
-function checkText(check) {
-	const reach = check.reach ? " reach" : "";
-	switch (check.kind) {
-		case "only": return `can${reach} ${check.can}: only ${sortedSet(check.only).join(", ") || "nobody"}`;
-		case "at-most": return `can${reach} ${check.can}: at most ${check.atMost}`;
-		case "cannot": return `${check.member} cannot${reach} ${sortedSet(check.cannot).join(", ")}`;
-		default: return check;
-	}
-}
-/** Subtracts steps of work from the budget; throws `TooMuchWork` if it is used up. */
-function countWork({ budget }, steps) {
-	if (budget === void 0) return;
-	budget.steps -= steps;
-	if (budget.steps < 0) throw new TooMuchWork();
-}
-/** Returns the holders of a role, by its name or id. */
-function holdersBy(role, { holders }, judged) {
-	const key = judged.find(role);
-	const people = (key === void 0 ? void 0 : holders.get(key)) ?? [];
-	countWork(judged, 1 + people.length);
-	return people;
-}
-/** Returns a member as the subject of a violation. */
-function subjectOf$1({ id, email }) {
-	return {
-		id,
-		name: email
-	};
-}
-/** Indexes an access, so that a rule visits only the members that it concerns. */
-function indexAccess({ roles, people: unsorted }) {
-	const people = [...unsorted].sort(by(({ name }) => name));
-	const holders = /* @__PURE__ */ new Map();
-	const byAddress = /* @__PURE__ */ new Map();
-	for (const person of people) {
-		if (person.email !== null) add$1(byAddress, person.email.toLowerCase(), person);
-		for (const role of person.roles) add$1(holders, role, person);
-	}
-	const granting = /* @__PURE__ */ new Map();
-	for (const [key, { permissions }] of roles) for (const permission of permissions ?? []) {
-		const cached = granting.get(permission);
-		if (cached === void 0) granting.set(permission, /* @__PURE__ */ new Set([key]));
-		else cached.add(key);
-	}
-	return {
-		people,
-		holders,
-		byAddress,
-		granting,
-		answers: /* @__PURE__ */ new Map()
-	};
-}
-/** Returns the members with a permission through any role; cached for several checks of one permission. */
-function peopleWith({ holders, granting, answers }, permission) {
-	const cached = answers.get(permission);
-	if (cached !== void 0) return cached;
-	const [first = [], ...otherHolders] = [...granting.get(permission) ?? []].map((role) => holders.get(role) ?? []);
-	const people = otherHolders.length === 0 ? first : [...new Set([first, ...otherHolders].flat())].sort(by(({ name }) => name));
-	answers.set(permission, people);
-	return people;
-}
-function add$1(lists, key, item) {
-	const list = lists.get(key);
-	if (list === void 0) lists.set(key, [item]);
-	else list.push(item);
-}
-var STEPS_OF_HOLDER, STEPS_OF_VIOLATION, TooMuchWork;
-var init_checks = __esmMin((() => {
-	init_text();
-	init_refusals();
-	init_person();
-	init_access();
-	init_reach();
-	STEPS_OF_HOLDER = 5;
-	STEPS_OF_VIOLATION = 50;
-	TooMuchWork = class extends Error {};
-}));
-
-// src/kernel/rules/rule.ts
-/** Returns the refusal of a policy. */
-function policyRefusal(code, resource, name, message, hint) {
-	return {
-		rule: "policy",
-		code,
-		resource,
-		name,
-		check: null,
-		message,
-		hint,
-		override: null
-	};
-}
-/** Returns a refusal in the future tense as a problem of the files. */
-function breachOf(code, key, subject, { message, hint }) {
-	return {
-		code,
-		subject,
-		message,
-		hint,
-		...key !== null && { rule: ["policies", key] }
-	};
-}
-/** Returns the items of a list that another one lacks, in words. */
-function missingFrom(before, after, text) {
-	return before.filter((item) => !after.includes(item)).map(text);
-}
-var init_rule = __esmMin((() => {}));
-
-// src/kernel/rules/email-domains.ts
-/** Returns a test of an address against the allowed domains. */
-function domainTest(domains) {
-	const lower = domains.map((domain) => domain.toLowerCase());
-	const whole = new Set(lower.filter((domain) => !domain.startsWith("*.")));
-	const parents = new Set(lower.filter((domain) => domain.startsWith("*.")).map((domain) => domain.slice(2)));
-	return (email) => {
-		const domain = email.slice(email.lastIndexOf("@") + 1).toLowerCase();
-		const labels = domain.slice(0, MAX_DOMAIN).split(".");
-		return whole.has(domain) || labels.some((_, index) => index > 0 && parents.has(labels.slice(index).join(".")));
-	};
-}
-var KEY$1, emailDomains, MAX_DOMAIN;
-var init_email_domains = __esmMin((() => {
-	init_text();
-	init_refusals();
-	init_rule_table();
-	init_values();
-	init_checks();
-	init_rule();
-	init_email_domains_setting();
-	KEY$1 = "email-domains";
-	emailDomains = {
-		...emailDomainsSetting,
-		diagnostics: { "policy-email-domain": refusalRule("Members' addresses must be in the allowed domains (`email_domains`).") },
-		codes: ["email-domains"],
-		ofAddresses: true,
-		list: (domains) => domains === void 0 ? [] : [{
-			text: `email_domains: ${domains.join(", ") || "none"}`,
-			keys: [],
-			entry: null,
-			violated: KEY$1,
-			alone: domains
-		}],
-		counts: () => [],
-		looser(before, after) {
-			if (before === void 0) return [];
-			if (after === void 0) return ["addresses may be in any domain"];
-			const isAllowed = domainTest(before);
-			const lowerDomains = new Set(before.map((domain) => domain.toLowerCase()));
-			return after.filter((domain) => {
-				const lower = domain.toLowerCase();
-				return !lowerDomains.has(lower) && !isAllowed(`@${lower.replace(/^\*\./, "any.")}`);
-			}).map((domain) => `addresses may be in ${domain}`);
-		},
-		lint(written, { addresses, isLive }) {
-			if (addresses === null) return [];
-			const used = addresses.map((address) => address.toLowerCase().replace(/^.*@/s, ""));
-			return listOf(written).flatMap((entry, index) => {
-				const allowed = textOf$3(entry);
-				if (allowed === null) return [];
-				const domain = allowed.toLowerCase();
-				if (used.some((memberDomain) => domain.startsWith("*.") ? memberDomain.endsWith(domain.slice(1)) : memberDomain === domain)) return [];
-				return [{
-					code: "unused-domain",
-					path: [index],
-					message: `No member${isLive ? "" : " of the files"} has an address of ${quoted(allowed)}, which is allowed.`,
-					hint: "Remove it from the list, so that nobody is invited there by mistake."
-				}];
-			});
-		},
-		isOff: (domains) => domains === void 0,
-		judge(domains, { index, enforcedBy }) {
-			if (domains === void 0) return [];
-			const isAllowed = domainTest(domains);
-			return index.people.filter(({ email }) => email !== null && !isAllowed(email)).map((person) => {
-				const { name } = person;
-				const refusal = policyRefusal(KEY$1, "member", name, `The address ${name} is in none of the allowed domains: ${list(domains) || "there are none"}.`, `Use another address, or ${ruleAdvice("add the domain to policies.email_domains", enforcedBy)}.`);
-				return {
-					rule: KEY$1,
-					subject: subjectOf$1(person),
-					extent: [],
-					check: null,
-					refusal: () => refusal,
-					breaches: () => [breachOf("policy-email-domain", "email_domains", {
-						kind: "member",
-						email: name
-					}, refusal)]
-				};
-			});
-		}
-	};
-	MAX_DOMAIN = 253;
-}));
-
-// src/kernel/rules/escalation.ts
-var WAYS, escalation;
-var init_escalation = __esmMin((() => {
-	init_desired();
-	init_rule();
-	init_escalation_setting();
-	WAYS = [
-		["assign", "assign roles"],
-		["edit", "change roles"],
-		["create", "create roles"]
-	];
-	escalation = {
-		...escalationSetting,
-		codes: [],
-		list: () => [],
-		counts: () => [],
-		looser: (before, after) => WAYS.flatMap(([key, does]) => missingFrom(before?.[key] ?? DEFAULT_ESCALATION[key], after?.[key] ?? DEFAULT_ESCALATION[key], (permission) => `checks no longer count that ${permission} lets somebody ${does}`)),
-		isOff: () => true,
-		judge: () => []
-	};
-}));
-
-// src/kernel/rules/forbid-permissions.ts
-function refusalOf$3(name, permissions, isPlan, enforcedBy) {
-	return policyRefusal(KEY, "role", name, `The role "${name}" ${isPlan ? "would grant" : "grants"} ${list(permissions)}, which no custom role may grant.`, `Remove it from the role, or ${ruleAdvice("from policies.forbid_permissions", enforcedBy)}.`);
-}
-var KEY, forbidPermissions;
-var init_forbid_permissions = __esmMin((() => {
-	init_refusals();
-	init_rule_table();
-	init_rule();
-	init_forbid_permissions_setting();
-	KEY = "forbid-permissions";
-	forbidPermissions = {
-		...forbidPermissionsSetting,
-		diagnostics: { "policy-forbidden-permission": refusalRule("Custom roles must not grant a forbidden permission (`forbid_permissions`).") },
-		codes: ["forbid-permissions"],
-		list: (permissions) => permissions.length === 0 ? [] : [{
-			text: `forbid_permissions: ${permissions.join(", ")}`,
-			keys: [],
-			entry: null,
-			violated: KEY,
-			alone: permissions
-		}],
-		counts: () => [],
-		looser: (before, after) => missingFrom(before, after, (permission) => `custom roles may grant ${permission}`),
-		isOff: (permissions) => permissions.length === 0,
-		judge(permissions, { access, enforcedBy }) {
-			if (permissions.length === 0) return [];
-			const forbidden = new Set(permissions);
-			return [...access.roles].flatMap(([key, { id, custom, name, permissions: grantedPermissions }]) => {
-				const granted = custom ? (grantedPermissions ?? []).filter((permission) => forbidden.has(permission)) : [];
-				if (granted.length === 0) return [];
-				return [{
-					rule: KEY,
-					subject: {
-						id: id === null ? null : key,
-						name
-					},
-					extent: granted,
-					check: null,
-					refusal: (tense) => refusalOf$3(name, granted, tense === "plan", enforcedBy),
-					breaches: () => granted.map((permission) => breachOf("policy-forbidden-permission", "forbid_permissions", {
-						kind: "permission",
-						role: name,
-						permission
-					}, refusalOf$3(name, [permission], true, enforcedBy)))
-				}];
-			});
-		}
-	};
-}));
-
-// src/kernel/rules/max-holders.ts
-function limitText$1(role, max) {
-	return `max_holders ${role}: ${max}`;
-}
-var maxHolders;
-var init_max_holders = __esmMin((() => {
-	init_text();
-	init_refusals();
-	init_rule_table();
-	init_values();
-	init_checks();
-	init_rule();
-	init_max_holders_setting();
-	maxHolders = {
-		...maxHoldersSetting,
-		diagnostics: { "policy-max-holders": refusalRule("A role must not have more holders than allowed (`max_holders`).") },
-		codes: ["max-holders"],
-		list: (limits) => Object.entries(limits).map(([role, max]) => ({
-			text: limitText$1(role, max),
-			keys: [role],
-			entry: null,
-			violated: `max-holders ${role}`,
-			alone: { [role]: max }
-		})),
-		counts: (limits, context) => Object.entries(limits).map(([role, max]) => ({
-			holders: holdersBy(role, context.counted, context),
-			limit: max,
-			bound: "most"
-		})),
-		looser: (before, after) => Object.entries(before).flatMap(([role, max]) => {
-			const now = after[role];
-			if (now !== void 0 && now <= max) return [];
-			return [`"${role}" may have ${max} → ${now ?? "any number of"} holders`];
-		}),
-		lint: (written, { most }) => Object.entries(fieldsOf(written)).flatMap(([role, value]) => {
-			const max = countOf(value);
-			if (most === null || max === null || max < most.members) return [];
-			return [{
-				code: "idle-policy",
-				path: [role],
-				message: `At most ${max} may hold ${quoted(role)}, and ${most.text}.`,
-				hint: "Set the limit to the intended number of holders."
-			}];
-		}),
-		isOff: (limits) => Object.keys(limits).length === 0,
-		judge: (limits, context) => Object.entries(limits).flatMap(([role, max]) => {
-			const holders = holdersBy(role, context.counted, context);
-			if (holders.length <= max) return [];
-			countWork(context, holders.length * 5);
-			const names = holders.map(({ name }) => name);
-			const refusal = (isPlan) => policyRefusal("max-holders", "role", role, `The role "${role}" ${isPlan ? "would have" : "has"} ${counted(names.length, "holder")} (${list(names)}); the limit is ${max}.`, `Remove it from a holder, or ${ruleAdvice("raise policies.max_holders", context.enforcedBy)}.`);
-			return [{
-				rule: `max-holders ${role}`,
-				subject: null,
-				extent: holders.map(({ id, name }) => id ?? name.toLowerCase()),
-				check: null,
-				refusal: (tense) => refusal(tense === "plan"),
-				breaches: () => {
-					const [email = ""] = names.slice(max);
-					const subject = {
-						kind: "grant",
-						email,
-						role: context.find(role) ?? role
-					};
-					return [breachOf("policy-max-holders", "max_holders", subject, refusal(true))];
-				}
-			}];
-		})
-	};
-}));
-
-// src/kernel/rules/max-removals.ts
-/** Returns how many removals a limit allows of so many that are live. */
-function allowedRemovals(limit, live) {
-	return allowedOf(limit, live, 3);
-}
-var ALWAYS_ALLOWED, COMPLETE_HINT, maxRemovals;
-var init_max_removals = __esmMin((() => {
-	init_desired();
-	init_refusals();
-	init_values();
-	init_changed_addresses();
-	init_removals();
-	init_amount();
-	init_max_removals_setting();
-	ALWAYS_ALLOWED = 3;
-	COMPLETE_HINT = "Check that the file is complete. To write the live state to the file, run \"rolecall pull\".";
-	maxRemovals = {
-		...maxRemovalsSetting,
-		codes: ["max-removals"],
-		keepsAccess: true,
-		off: { percent: 100 },
-		undoHints: { "max-removals": () => PARTIAL_UNDO },
-		list: (_, limit) => limit === void 0 ? [] : [{
-			text: `max_removals: ${amountText(limit)}`,
-			keys: [],
-			entry: null,
-			violated: null,
-			alone: limit,
-			item: {
-				kind: "max-removals",
-				limit
-			}
-		}],
-		counts: () => [],
-		looser: (before = DEFAULT_REMOVAL_LIMIT, after = DEFAULT_REMOVAL_LIMIT) => isMore(before, after, 3) ? [`at most ${amountText(before)} → ${amountText(after)} may be removed`] : [],
-		refuse(limit = DEFAULT_REMOVAL_LIMIT, { files, now, scope, changes, after }) {
-			const accepted = new Map(after.people.flatMap(({ status, email, roles }) => status === "accepted" && email ? [[email.toLowerCase(), roles]] : []));
-			const isLoss = lossByNewAddress(files.members ?? [], ({ email }) => accepted.get(email.toLowerCase()) ?? []);
-			const losses = lossesOf({
-				roles: changes.roles,
-				members: changes.members.filter((change) => change.reason !== "address-changed" || isLoss(change))
-			}, files, now);
-			const judge = (resource, removals, live, hint) => {
-				const allowed = allowedRemovals(limit, live);
-				if (removals <= allowed) return [];
-				const later = resource === "member" ? laterText(losses) : "";
-				return [guardRefusal("max-removals", resource, null, `${removals} of ${live} ${resource}s would be removed or lose something${later}; the limit is ${allowed}.`, hint, `max-removals=${removals}`)];
-			};
-			const roles = changes.roles.filter(takesPermissions).length;
-			const liveRoles = scope.roles.filter(({ predefined }) => !predefined).length;
-			return [...judge("role", roles, liveRoles, COMPLETE_HINT), ...judge("member", losing(losses).size, scope.members.length, lossHint(losses, COMPLETE_HINT))];
-		},
-		causes: () => true,
-		lint(written) {
-			const text = textOf$3(written) ?? "";
-			const [, percent] = /^(\d+)\s*%$/.exec(text) ?? [];
-			if (percent === void 0 || Number(percent) < 100) return [];
-			return [{
-				code: "idle-guard",
-				path: [],
-				message: `A limit of ${text} lets a plan remove everything.`,
-				hint: "Set a percentage such as 25%, and override a single plan that must remove more."
-			}];
-		}
-	};
-}));
-
-// src/model/errors.ts
-var RolecallError;
-var init_errors = __esmMin((() => {
-	RolecallError = class extends Error {
-		code;
-		hint;
-		request;
-		retryAt;
-		constructor(code, message, details = {}) {
-			super(message, details.cause === void 0 ? {} : { cause: details.cause });
-			this.name = "RolecallError";
-			this.code = code;
-			this.hint = details.hint;
-			this.request = details.request;
-			this.retryAt = details.retryAt;
-		}
-		/** Returns the failure as data. */
-		get failure() {
-			const { code, message, hint, request, retryAt } = this;
-			return {
-				code,
-				message,
-				...hint !== void 0 && { hint },
-				...request && { request },
-				...retryAt !== void 0 && { retryAt }
-			};
-		}
-	};
-}));
-
-// src/kernel/rules/impact.ts
-/**
-* Returns the permissions that members gain and lose between two states of access, and those that members who
-* gain some could give themselves from then on.
-*/
-function impactOf$1(before, after, { policies: { escalation }, projects, members: entries = [] }) {
-	const touched = touchedBy(before, after);
-	const members = memberImpacts(before, after, touched).sort((a, b) => byCodeUnit(a.name, b.name) || byCodeUnit(JSON.stringify(a), JSON.stringify(b)));
-	const reach = newReach(before, after, touched, escalation);
-	const changedRoles = [...rolesThatDiffer(before, after)].flatMap((key) => [...before.roles.get(key)?.permissions ?? [], ...after.roles.get(key)?.permissions ?? []]);
-	const shown = [.../* @__PURE__ */ new Set([...members.flatMap(({ gained, lost }) => [gained, lost]), ...reach.map(({ permissions }) => permissions)]), changedRoles].flat();
-	const sensitive = sortedSet(shown).filter(sensitiveIn(projects));
-	const formerly = formerlyHeld(before, touched, entries);
-	return {
-		members,
-		permissions: permissionSums(members),
-		roles: roleSums(before, after, touched),
-		...reach.length > 0 && { reach },
-		...formerly.length > 0 && { formerly },
-		...sensitive.length > 0 && { sensitive }
-	};
-}
-/** Returns what people held under a previous address, unless disabled, or by an expired invitation that is renewed. */
-function formerlyHeld(before, touched, entries) {
-	const had = granting(before, ({ status }) => status !== "disabled");
-	const newAddresses = new Map(entries.flatMap(({ email, previously = [] }) => previously.map((address) => [address.toLowerCase(), email.toLowerCase()])));
-	const movedTo = /* @__PURE__ */ new Map();
-	for (const former of newAddresses.size === 0 ? [] : before.people) {
-		const address = newAddresses.get(former.email?.toLowerCase() ?? "");
-		if (address === void 0) continue;
-		const formers = movedTo.get(address);
-		if (formers) formers.push(former);
-		else movedTo.set(address, [former]);
-	}
-	return touched.flatMap(({ was, is }) => {
-		if (is === void 0 || !isActive(is)) return [];
-		const formers = [...was?.status === "expired" ? [was] : [], ...movedTo.get(is.email?.toLowerCase() ?? "") ?? []];
-		const roles = sortedSet(formers.flatMap((former) => former.status === "disabled" ? [] : former.roles));
-		const permissions = sortedSet(formers.flatMap((former) => [...had(former).permissions]));
-		return formers.length === 0 ? [] : [{
-			name: is.name,
-			roles,
-			permissions
-		}];
-	}).sort(by(({ name }) => name));
-}
-function tooMuchReach() {
-	return new RolecallError("file-invalid", `Too many members could newly give themselves too many permissions to list (more than ${counted(MAX_REACH, "entry", "entries")}).`, { hint: "Give fewer members the permissions to change members and roles, or make the change in several steps." });
-}
-function newReach(before, after, touched, escalation) {
-	const [reached, reaches] = [reaching(before, escalation), reaching(after, escalation)];
-	const [had, has] = [granting(before), granting(after)];
-	const allPermissions = sortedSet([...after.roles.values()].flatMap(({ permissions }) => permissions ?? []));
-	const reachedSince = memoized((old) => memoized((now) => missing(now, old)));
-	let size = 0;
-	const newlyReached = (former, current) => {
-		const [old, now] = [had(former).permissions, has(current).permissions];
-		if ([...now].every((permission) => old.has(permission))) return [];
-		const formerReach = former !== void 0 && isActive(former) ? reached(former) : null;
-		if (formerReach !== null && formerReach.anything !== null) return [];
-		const { anything, permissions } = reaches(current);
-		const inReach = anything === null ? permissions : allPermissions;
-		const list = reachedSince(formerReach?.permissions ?? NOTHING$4)(inReach).filter((permission) => !now.has(permission));
-		size += list.length;
-		if (size > MAX_REACH) throw tooMuchReach();
-		return list;
-	};
-	const cache = /* @__PURE__ */ new Map();
-	return touched.flatMap(({ was, is }) => {
-		if (is === void 0) return [];
-		const key = JSON.stringify([was !== void 0 && isActive(was) ? was.roles : null, is.roles]);
-		const permissions = cache.get(key) ?? newlyReached(was, is);
-		cache.set(key, permissions);
-		return permissions.length === 0 ? [] : [{
-			name: is.name,
-			permissions
-		}];
-	}).sort(by(({ name }) => name));
-}
-/**
-* Returns the members whose permissions may differ: all except those with the same roles, which grant the same.
-*/
-function touchedBy(before, after) {
-	const other = rolesThatDiffer(before, after);
-	const touched = [];
-	if (before.people === after.people && other.size === 0) return touched;
-	for (const person of beforeAndAfter(before, after)) {
-		const { was, is } = person;
-		if (was !== is || other.size > 0 && was?.roles.some((role) => other.has(role))) touched.push(person);
-	}
-	return touched;
-}
-function memberImpacts(before, after, touched) {
-	const had = granting(before);
-	const has = granting(after);
-	const differenceFrom = memoized((old) => memoized((now) => ({
-		gained: missing(now.permissions, old.permissions),
-		lost: missing(old.permissions, now.permissions),
-		unknownGained: missing(now.unknown, old.unknown),
-		unknownLost: missing(old.unknown, now.unknown)
-	})));
-	const impacts = [];
-	for (const { was, is } of touched) {
-		const difference = differenceFrom(had(was))(has(is));
-		if (Object.values(difference).some((list) => list.length > 0)) impacts.push({
-			name: is?.name ?? was?.name ?? "",
-			...difference
-		});
-	}
-	return impacts;
-}
-/** Returns the roles whose permissions may differ, or that exist only before or after. */
-function rolesThatDiffer(before, after) {
-	const keys = [...before.roles.keys(), ...after.roles.keys()];
-	return new Set(keys.filter((key) => {
-		const [roleBefore, roleAfter] = [before.roles.get(key), after.roles.get(key)];
-		return roleBefore === void 0 || roleAfter === void 0 || roleBefore.permissions !== roleAfter.permissions;
-	}));
-}
-function missing(from, among) {
-	const amongSet = among instanceof Set ? among : new Set(among);
-	return [...from].filter((item) => !amongSet.has(item)).sort(byCodeUnit);
-}
-function permissionSums(members) {
-	const sums = /* @__PURE__ */ new Map();
-	for (const what of ["gained", "lost"]) for (const [{ [what]: list }, ...more] of groupByKey$1(members, (member) => member[what])) for (const permission of list) {
-		const sum = sums.get(permission) ?? {
-			gained: 0,
-			lost: 0
-		};
-		sum[what] += 1 + more.length;
-		sums.set(permission, sum);
-	}
-	return [...sums].map(([permission, sum]) => ({
-		permission,
-		...sum
-	})).sort(by(({ permission }) => permission));
-}
-function roleSums(before, after, touched) {
-	const more = /* @__PURE__ */ new Map();
-	for (const { was, is } of touched) {
-		countRoles(was, -1, more);
-		countRoles(is, 1, more, after.removed);
-	}
-	const other = new Map([...more].filter(([, sum]) => sum !== 0));
-	if (other.size === 0) return [];
-	const had = /* @__PURE__ */ new Map();
-	for (const person of before.people) countRoles(person, 1, had);
-	return [...other].map(([key, sum]) => ({
-		name: (after.roles.get(key) ?? before.roles.get(key))?.name ?? key,
-		before: had.get(key) ?? 0,
-		after: (had.get(key) ?? 0) + sum
-	})).sort(by((sum) => `${sum.name} ${sum.before} ${sum.after}`));
-}
-function countRoles(person, by, counts, removed = NONE$4) {
-	if (person === void 0 || !isActive(person)) return;
-	for (const key of person.roles) if (!removed.has(key)) counts.set(key, (counts.get(key) ?? 0) + by);
-}
-/** Returns the holders of a role, sorted by name. */
-function holdersOf$1({ people }, roleKey) {
-	return people.filter(({ roles }) => roles.includes(roleKey)).sort(by(({ name }) => name));
-}
-/**
-* Finds pairs of a removed and a created role with the same permissions or holders, which are likely renames.
-*/
-function detectRenames(changes, before, after) {
-	const gone = changes.flatMap((change) => change.kind === "delete" ? [change] : []);
-	const come = changes.flatMap((change) => change.kind === "create" ? [change] : []);
-	if (gone.length === 0) return [];
-	const [hadBefore, hasAfter] = [holderNames(before), holderNames(after)];
-	return come.flatMap((created) => {
-		const holders = hasAfter(`new ${created.name}`);
-		const [twin, ...otherTwins] = gone.filter((removed) => same(removed.before.permissions, created.after.permissions) || same(hadBefore(removed.id), holders));
-		if (twin === void 0 || otherTwins.length > 0) return [];
-		return [{
-			code: "role-likely-renamed",
-			name: created.name,
-			previously: twin.name
-		}];
-	});
-}
-/** Returns a lookup of the names of a role's holders, sorted. */
-function holderNames({ people }) {
-	const holders = /* @__PURE__ */ new Map();
-	for (const { name, roles } of [...people].sort(by(({ name }) => name))) for (const key of roles) {
-		const names = holders.get(key);
-		if (names) names.push(name);
-		else holders.set(key, [name]);
-	}
-	return (key) => holders.get(key) ?? [];
-}
-function same(a, b) {
-	return a.length > 0 && a.length === b.length && a.every((item, index) => item === b[index]);
-}
-var NOTHING$4, MAX_REACH, NONE$4;
-var init_impact = __esmMin((() => {
-	init_memoized();
-	init_text();
-	init_errors();
-	init_access();
-	init_reach();
-	init_sensitive();
-	NOTHING$4 = [];
-	MAX_REACH = 5e6;
-	NONE$4 = /* @__PURE__ */ new Set();
-}));
-
-// src/kernel/rules/min-holders.ts
-function minimumText(role, min) {
-	return `min_holders ${role}: ${min}`;
-}
-/** Returns the minimum of each role, predefined ones by id, with the default for owners where it applies. */
-function minimumsOf(settings) {
-	const numbers = /* @__PURE__ */ new Map();
-	for (const [role, min] of Object.entries(settings ?? {})) {
-		const key = PREDEFINED_ROLES.find((id) => id === `role_${role.toLowerCase()}`) ?? role;
-		numbers.set(key, Math.max(min, numbers.get(key) ?? 0));
-	}
-	return settings !== void 0 && numbers.size === 0 ? {} : {
-		...DEFAULT_MINIMUMS,
-		...Object.fromEntries(numbers)
-	};
-}
-/**
-* Keeps enough accepted holders of each role. A removal is deferred if open invitations would make up for it, and
-* refused otherwise. A role that already has too few holders and loses none is only reported.
-*/
-function keepHolders(settings, { before, after, changes, declared, callerId }) {
-	const [findBefore, findAfter] = [roleFinder(before, declared), roleFinder(after, declared)];
-	const findKeys = (role) => {
-		const keys = [findBefore(role), findAfter(role)].flatMap((key) => key ?? []);
-		return keys.length > 0 ? [...new Set(keys)] : isHeld$1(before, role) ? [role] : [];
-	};
-	const cache = /* @__PURE__ */ new Map();
-	const keysOf = (role) => {
-		const keys = cache.get(role) ?? findKeys(role);
-		cache.set(role, keys);
-		return keys;
-	};
-	const results = rulesOf(settings, keysOf).flatMap(([role, min]) => {
-		const isWritten = Object.hasOwn(settings ?? {}, role);
-		return keysOf(role).map((key) => guardRole({
-			role,
-			key,
-			min,
-			isWritten,
-			before,
-			after,
-			changes,
-			callerId
-		}));
-	});
-	return {
-		deferred: results.flatMap(({ deferred }) => deferred).sort(by((withheld) => withheld.deferred.change.name)),
-		refusals: results.flatMap(({ refusals }) => refusals),
-		findingData: results.flatMap(({ findingData }) => findingData)
-	};
-}
-/** Returns the rules, with the default for owners unless the file sets it, or sets `{}`. */
-function rulesOf(settings, keysOf) {
-	const entries = Object.entries(settings ?? {});
-	const owners = keysOf(OWNER);
-	const defaults = entries.every(([role]) => !keysOf(role).some((key) => owners.includes(key))) && (settings === void 0 || entries.length > 0) ? [[OWNER, OWNERS]] : [];
-	return [...entries, ...defaults].sort(by(([role]) => role));
-}
-/**
-* Checks one role. Nobody can log in as a service account, so the minimum applies both without and with them.
-*/
-function guardRole(rule) {
-	const judged = [judgeRole(rule, isPerson), judgeRole(rule, () => true)];
-	return judged.find(({ refusals }) => refusals.length > 0) ?? judged.find(({ deferred }) => deferred.length > 0) ?? judged.find(({ findingData }) => findingData.length > 0) ?? NOTHING$3;
-}
-function judgeRole({ role, key, min, isWritten, before, after, changes, callerId }, counts) {
-	const accepted = holdersOf$1(before, key).filter(isAccepted$1);
-	const had = accepted.filter(counts);
-	const holders = holdersOf$1(after, key).filter(counts);
-	const has = holders.filter(isAccepted$1);
-	const pending = holders.filter(({ status }) => status === "pending" || status === "invited");
-	const name = before.roles.get(key)?.name ?? role;
-	if (has.length >= had.length) {
-		const wasShort = had.length > 0 || isWritten && before.roles.has(key);
-		return has.length < min && wasShort ? {
-			...NOTHING$3,
-			findingData: [{
-				code: "role-few-holders",
-				name,
-				holders: has.length,
-				min
-			}]
-		} : NOTHING$3;
-	}
-	const needed = Math.min(min, had.length);
-	if (has.length >= needed) return NOTHING$3;
-	const losing = removalsOf(had, has, changes).toSorted(by(({ id }) => id === callerId ? "0" : "1"));
-	const short = needed - has.length;
-	if (has.length + pending.length < needed || losing.length < short) return {
-		...NOTHING$3,
-		refusals: [refusalOf$2(role, name, {
-			before: had.length,
-			after: has.length,
-			min,
-			uncounted: accepted.length - had.length
-		})]
-	};
-	const waitsFor = pending.map((person) => person.name);
-	return {
-		...NOTHING$3,
-		deferred: losing.slice(0, short).map((change) => ({
-			deferred: {
-				change,
-				role: name,
-				waitsFor
-			},
-			key,
-			refusal: (isChained) => waitRefusal(name, change.name, isChained)
-		}))
-	};
-}
-function refusalOf$2(role, name, { before, after, min, uncounted }) {
-	const kept = before === 1 ? "lose its only accepted holder" : `keep ${after === 0 ? "none" : after} of its ${before} accepted holders`;
-	return guardRefusal("min-holders", "role", name, `The role "${name}" would ${kept}${uncounted === 0 ? "" : ", service accounts not counted"}; it needs ${min}.`, "Grant the role to somebody else first, and wait until they have accepted.", `min-holders=${role}:${after}`);
-}
-function isHeld$1({ people }, roleId) {
-	return people.some(({ roles }) => roles.includes(roleId));
-}
-function isPerson({ serviceAccount }) {
-	return serviceAccount === false;
-}
-function isAccepted$1({ status }) {
-	return status === "accepted";
-}
-/** Returns the changes that remove the role from an active holder, sorted by name. */
-function removalsOf(had, has, changes) {
-	const kept = new Set(has.map(({ id }) => id));
-	const lost = new Set(had.filter(({ id }) => !kept.has(id)).map(({ id }) => id));
-	return changes.filter(({ id }) => id !== null && lost.has(id)).sort(by(({ name }) => name));
-}
-/** Returns the refusal of a removal that cannot be deferred, for a reason besides an open invitation if it is chained. */
-function waitRefusal(role, member, isChained) {
-	return guardRefusal("min-holders-wait", "role", role, `Without ${member}, "${role}" would have too few holders${isChained ? ", and this removal would depend on another deferred removal" : " until somebody who is invited has accepted"}.`, "Make the change in two steps: first grant the roles, then remove them when everybody has accepted.", null);
-}
-var OWNER, OWNERS, DEFAULT_MINIMUMS, minHolders, NOTHING$3;
-var init_min_holders = __esmMin((() => {
-	init_text();
-	init_live();
-	init_refusals();
-	init_values();
-	init_access();
-	init_checks();
-	init_impact();
-	init_min_holders_setting();
-	OWNER = "role_owner";
-	OWNERS = 1;
-	DEFAULT_MINIMUMS = { [OWNER]: OWNERS };
-	minHolders = {
-		...minHoldersSetting,
-		codes: ["min-holders", "min-holders-wait"],
-		keepsAccess: true,
-		off: {},
-		list(settings) {
-			const written = Object.entries(settings ?? {}).map(([role, min]) => [
-				role,
-				min,
-				true
-			]);
-			const isOff = settings !== void 0 && written.length === 0;
-			const defaults = Object.entries(isOff ? {} : DEFAULT_MINIMUMS).flatMap(([role, min]) => Object.hasOwn(settings ?? {}, role) ? [] : [[
-				role,
-				min,
-				false
-			]]);
-			return [...written, ...defaults].map(([role, min, isWritten]) => ({
-				text: minimumText(role, min),
-				keys: [role],
-				entry: null,
-				violated: null,
-				alone: { [role]: min },
-				item: {
-					kind: "min-holders",
-					role,
-					min,
-					written: isWritten
-				}
-			}));
-		},
-		counts: (settings, context) => Object.entries(settings ?? {}).flatMap(([role, min]) => {
-			const holders = holdersBy(role, context.index, context).filter((person) => isAccepted$1(person) || person.status === "invited");
-			return [holders.filter(isPerson), holders].map((counted) => ({
-				holders: counted,
-				limit: min,
-				bound: "fewest"
-			}));
-		}),
-		looser(before, after) {
-			const needed = minimumsOf(after);
-			return Object.entries(minimumsOf(before)).flatMap(([role, min]) => {
-				const now = needed[role] ?? 0;
-				return now < min ? [`"${role}" keeps at least ${min} → ${now} accepted holders`] : [];
-			});
-		},
-		withhold: keepHolders,
-		causes: ({ role }, { name, override }) => override === null ? name === role : override.startsWith(`min-holders=${role}:`),
-		/** Counts the people who have accepted a role; nobody logs in as a service account. */
-		report({ role, min, written }, { access, find }, isDeclared) {
-			if (isDeclared) return written ? {
-				status: "unknown",
-				reasons: [`Not known from the files: who has accepted "${role}".`]
-			} : null;
-			const key = find(role);
-			const people = key === void 0 ? [] : holdersOf$1(access, key).filter((person) => isAccepted$1(person) && isPerson(person));
-			if (key === void 0 || people.length === 0 && !written) return written ? {
-				status: "unknown",
-				reasons: [`No role is named ${role}.`]
-			} : null;
-			if (people.length >= min) return {
-				status: "passed",
-				reasons: []
-			};
-			const names = people.length === 0 ? "" : ` (${list(people.map(({ name }) => name))})`;
-			return {
-				status: "failed",
-				reasons: [`${`"${access.roles.get(key)?.name ?? role}" has ${counted(people.length, "accepted holder")}${names}`}; it needs ${min}.`]
-			};
-		},
-		lint: (written) => Object.entries(fieldsOf(written)).flatMap(([role, min]) => countOf(min) === 0 ? [{
-			code: "idle-guard",
-			path: [role],
-			message: `A minimum of 0 has no effect on ${quoted(role)}.`,
-			hint: "Set 1 or more, or remove the line."
-		}] : [])
-	};
-	NOTHING$3 = {
-		deferred: [],
-		refusals: [],
-		findingData: []
-	};
-}));
-
-// src/kernel/rules/protect.ts
-/** Returns what `lint` says about a pattern that matches nothing. */
-function unmatchedPattern(text, key) {
-	return {
-		message: `${quoted(text)} matches no ${key.slice(0, -1)}, live or declared.`,
-		hint: "Check the spelling, or remove the pattern if nothing will match it."
-	};
-}
-/** Returns whether a member only moves from replaced roles to their successors. */
-function movesAlong(change, replaced) {
-	return change.kind === "update" && !takesRoles(change, replaced) && change.fields.every((diff) => diff.field === "roles" && diff.added.length === diff.removed.length);
-}
-function nameIn(image) {
-	if (image === null) return null;
-	return "permissions" in image ? image.name : image.email;
-}
-function isCovered(name, globs, matches) {
-	const lower = name.toLowerCase();
-	return globs.some((glob) => glob.toLowerCase() === lower || isLiteralGlob(name) && matches(glob.toLowerCase(), lower));
-}
-/** "the role "Shift Lead" is", or "members that match "*@example.com" are". */
-function matchedBy(key, name) {
-	const written = key === "roles" ? `"${name}"` : name;
-	return isLiteralGlob(name) ? `the ${key.slice(0, -1)} ${written} is` : `${key} that match "${name}" are`;
-}
-var protect;
-var init_protect = __esmMin((() => {
-	init_glob();
-	init_text();
-	init_scope();
-	init_refusals();
-	init_person();
-	init_values();
-	init_removals();
-	init_protect_setting();
-	protect = {
-		...protectSetting,
-		codes: ["protect"],
-		keepsAccess: true,
-		off: {
-			roles: [],
-			members: []
-		},
-		undoHints: { protect: (file) => file === void 0 ? "Remove the entry from guards.protect." : `Ask those who own ${file}.` },
-		list: ({ roles, members }) => [...roles.map((glob) => ({
-			text: `protect role ${glob}`,
-			keys: ["roles"],
-			entry: glob,
-			violated: null,
-			alone: {
-				roles: [glob],
-				members: []
-			},
-			item: {
-				kind: "protect-role",
-				glob
-			}
-		})), ...members.map((glob) => ({
-			text: `protect ${glob}`,
-			keys: ["members"],
-			entry: glob,
-			violated: null,
-			alone: {
-				roles: [],
-				members: [glob]
-			},
-			item: {
-				kind: "protect-member",
-				glob
-			}
-		}))],
-		counts: () => [],
-		looser: (before, after, { matches, nameOf }) => ["roles", "members"].flatMap((key) => {
-			return (key === "roles" ? [...new Set(before.roles.map(nameOf))] : before.members).filter((name) => !isCovered(name, after[key], matches)).map((name) => `${matchedBy(key, name)} no longer protected`);
-		}),
-		refuse(globs, { files: { members: entries = [] }, scope, changes: due, deferred, matches, enforcedBy }) {
-			if (globs.roles.length + globs.members.length === 0) return [];
-			const pinned = new Map(entries.flatMap(({ id, email }) => id === void 0 ? [] : [[id, email]]));
-			const changes = {
-				roles: [...due.roles, ...deferred.roles],
-				members: [...due.members, ...deferred.members]
-			};
-			const replaced = replacedBy(changes);
-			const personOf = openAddresses(entries);
-			const touched = [...changes.roles.filter(({ kind }) => kind !== "create"), ...changes.members.filter((change) => change.kind !== "create" && !movesAlong(change, replaced))];
-			const ids = new Set(touched.map(({ id }) => id));
-			const members = scope.members.filter(({ id }) => ids.has(id));
-			const addresses = new Map(members.map((member) => [member.id, addressesOf(member)]));
-			return [...new Map(touched.map((change) => [`${change.resource} ${change.id}`, change])).values()].flatMap((change) => {
-				const { resource, name, kind, id, before } = change;
-				const [isRole, key] = [resource === "role", id ?? ""];
-				const ofPerson = change.reason === "address-changed" ? [] : personOf(name);
-				const otherNames = isRole ? [] : [
-					...addresses.get(key) ?? [],
-					pinned.get(key) ?? name,
-					...ofPerson
-				];
-				const names = [
-					id ?? name,
-					name,
-					nameIn(before) ?? name,
-					...otherNames
-				];
-				if (!matchesAny(isRole ? globs.roles : globs.members, names, matches)) return [];
-				return [guardRefusal("protect", resource, name, `The ${resource} ${isRole ? `"${name}"` : name} is protected, and this plan would ${kind} it.`, `Revert the change in the file, or ${ruleAdvice("remove the entry from guards.protect", enforcedBy)}.`, `protect=${name}`)];
-			});
-		},
-		causes({ kind, glob }, { resource, name }, { matches, items }) {
-			if (resource !== (kind === "protect-role" ? "role" : "member")) return false;
-			const names = (pattern) => matchesAny([pattern], [name ?? ""], matches);
-			return names(glob) || !items.some((other) => other.kind === kind && names(other.glob));
-		},
-		lint: (written, { roles, members, matches }) => ["roles", "members"].flatMap((key) => listOf(fieldsOf(written)[key]).flatMap((entry, index) => {
-			const [text, names] = [textOf$3(entry), key === "roles" ? roles : members];
-			if (text === null || names === null || matchesAny([text], names, matches)) return [];
-			return [{
-				code: "unmatched-pattern",
-				path: [key, index],
-				...unmatchedPattern(text, key)
-			}];
-		}))
-	};
-}));
-
-// src/kernel/rules/require-mfa.ts
-function keyOf$10(role) {
-	return `require-mfa ${role}`;
-}
-/** Returns the holders of roles that require MFA, without service accounts: nobody logs in as one. */
-function holdersOf(roles, context) {
-	return roles.flatMap((role) => holdersBy(role, context.index, context).filter(({ serviceAccount }) => !serviceAccount).map((person) => ({
-		role,
-		person
-	})));
-}
-var requireMfa, UNACCEPTED;
-var init_require_mfa = __esmMin((() => {
-	init_text();
-	init_checks();
-	init_rule();
-	init_require_mfa_setting();
-	requireMfa = {
-		...requireMfaSetting,
-		codes: ["require-mfa"],
-		list: (roles) => roles.map((role) => ({
-			text: `require_mfa: ${role}`,
-			keys: [],
-			entry: role,
-			violated: keyOf$10(role),
-			alone: [role]
-		})),
-		counts: () => [],
-		looser: (before, after) => missingFrom(before, after, (role) => `"${role}" no longer requires MFA on login`),
-		isOff: (roles) => roles.length === 0,
-		judge: (roles, context) => holdersOf(roles, context).filter(({ person }) => person.mfa === false).map(({ role, person }) => ({
-			rule: keyOf$10(role),
-			subject: subjectOf$1(person),
-			extent: [],
-			check: null,
-			refusal: (tense) => policyRefusal("require-mfa", "member", person.name, `${person.name} ${tense === "plan" ? "would hold" : "holds"} "${role}" without MFA on login.`, "Ask them to turn on MFA, or remove the role."),
-			breaches: () => []
-		})),
-		unknown: (roles, context) => holdersOf(roles, context).filter(({ person }) => person.mfa === null).map(({ role, person: { name, status } }) => ({
-			finding: {
-				code: "member-mfa-unknown",
-				name,
-				role,
-				invited: UNACCEPTED.has(status)
-			},
-			rule: keyOf$10(role),
-			live: `MFA of ${name} is not known.`,
-			inFiles: (times) => `Not known from the files: MFA of ${counted(times, "holder")} of "${role}".`
-		}))
-	};
-	UNACCEPTED = /* @__PURE__ */ new Set([
-		"invited",
-		"pending",
-		"expired"
-	]);
-}));
-
-// src/kernel/rules/renamed-roles.ts
-/** Returns a lookup of the name that a role of the base branch has in the head branch. */
-function currentNameIn(head, base) {
-	const current = currentNames$1(base.roles ?? [], head.roles ?? []);
-	return (role) => current.get(role) ?? role;
-}
-function currentNames$1(base, head) {
-	const kept = new Set(head.map(({ name }) => name));
-	const pinned = new Map(head.flatMap(({ id, name }) => id === void 0 ? [] : [[id, name]]));
-	const renamed = new Map(head.flatMap(({ name, previously = [] }) => previously.filter((former) => !isLikeRoleId(former)).map((former) => [former, name])));
-	const names = base.flatMap(({ id, name }) => {
-		const now = pinned.get(id ?? "") ?? (kept.has(name) ? void 0 : renamed.get(name));
-		return now === void 0 || now === name ? [] : [[name, now]];
-	});
-	return new Map([...[...renamed].filter(([name]) => !kept.has(name)), ...names]);
-}
-var init_renamed_roles = __esmMin((() => {
-	init_live();
-}));
-
-// src/kernel/rules/require-until.ts
-function judgeEnds() {
-	return {
-		violations: longGrants,
-		compare: compareGrants
-	};
-}
-function keyOf$9(role) {
-	return `require-until ${role}`;
-}
-/** Returns the grants that last longer than the policy allows: from their beginning, else from now. */
-function longGrants(ends, { desired, find, now }) {
-	const limits = Object.entries(ends).flatMap(([role, limit]) => limit === null ? [] : [[role, limit]]);
-	if (limits.length === 0) return [];
-	const keyOfRole = (role) => find(role) ?? role;
-	const gone = leftAt(desired.leavers, now);
-	const staying = (desired.members ?? []).filter(({ email }) => !gone.has(email.toLowerCase()));
-	return limits.flatMap(([role, limit]) => staying.flatMap((member) => {
-		const key = keyOfRole(role);
-		const grant = member.roles?.find((declaredGrant) => keyOfRole(declaredGrant.role) === key);
-		const end = grant && endOf$4(grant.until, member.until);
-		if (grant === void 0 || end === void 0 || end.ends <= now) return [];
-		const start = startOf(grant.from, member.from);
-		const latest = (start?.starts ?? now) + limit.ms;
-		if (lastMoment(end, limit) <= latest) return [];
-		const { email } = member;
-		const from = start?.text ?? null;
-		const since = from === null ? "" : `from ${from} `;
-		const refusal = (tense) => policyRefusal("until-limit", "member", email, `${email} ${tense === "plan" ? "would hold" : "holds"} "${role}" ${since}until ${end.text}; the limit is ${limit.text}.`, `Set an end date within ${limit.text} ${from === null ? "from now" : `of ${from}`}.`);
-		const breach = {
-			...breachOf("policy-until-limit", "require_until", {
-				kind: "grant",
-				email,
-				role: key
-			}, refusal("plan")),
-			severity: "warning"
-		};
-		return [{
-			rule: keyOf$9(role),
-			refusal,
-			breach,
-			member,
-			end,
-			role: grant.role,
-			key
-		}];
-	}));
-}
-/** Refuses new grants, and later ends of existing ones, that last longer than allowed; warns of the others. */
-function compareGrants(ends, declared, { before, base }) {
-	const grants = longGrants(ends, declared);
-	if (grants.length === 0) return {
-		refusals: [],
-		findings: []
-	};
-	const people = new Map(before.people.flatMap((person) => [person.id, person.email?.toLowerCase()].flatMap((name) => name ? [[name, person]] : [])));
-	const nameOf = base === void 0 ? void 0 : currentNameIn(declared.desired, base);
-	const isExisting = (grant) => {
-		const { member } = grant;
-		const former = base?.members?.find(({ email }) => email.toLowerCase() === member.email.toLowerCase());
-		const same = former?.roles?.find(({ role }) => nameOf?.(role) === grant.role);
-		if (former !== void 0 && same !== void 0) return (endOf$4(same.until, former.until)?.ends ?? Number.POSITIVE_INFINITY) >= grant.end.ends;
-		const person = people.get(member.id ?? "") ?? people.get(member.email.toLowerCase());
-		return person !== void 0 && isHeld(person, grant);
-	};
-	return {
-		refusals: grants.flatMap((grant) => isExisting(grant) ? [] : [grant.refusal("plan")]),
-		findings: grants.flatMap((grant) => isExisting(grant) ? [toExistingViolation(grant.refusal("live"))] : [])
-	};
-}
-/** Returns whether a grant is live; who was suspended gets back what was granted before. */
-function isHeld({ roles }, { key, member }) {
-	return roles.includes(key) || member.suspended !== void 0;
-}
-/** Returns the moment that counts for a limit: in days, the last day of an end that is a date is not divided. */
-function lastMoment({ text: end, ends }, limit) {
-	return isDate(end) && !isInHours(limit) ? ends - DAY$1 : ends;
-}
-function isInHours({ text: period }) {
-	return period.endsWith("h");
-}
-function isDate(end) {
-	return !/t/i.test(end);
-}
-function endOf$4(grant, membership) {
-	if (grant === void 0 || membership === void 0) return grant ?? membership;
-	return grant.ends <= membership.ends ? grant : membership;
-}
-function startOf(grant, membership) {
-	if (grant === void 0 || membership === void 0) return grant ?? membership;
-	return grant.starts >= membership.starts ? grant : membership;
-}
-var requireUntil, HINTS$1, DAY$1;
-var init_require_until = __esmMin((() => {
-	init_active_member();
-	init_refusals();
-	init_rule_table();
-	init_checks();
-	init_renamed_roles();
-	init_rule();
-	init_require_until_setting();
-	requireUntil = {
-		...requireUntilSetting,
-		diagnostics: {
-			"policy-require-until": refusalRule("These roles must be granted with an end date (`require_until`)."),
-			"policy-until-limit": warningRule("A new grant should not exceed its limit (`require_until`).")
-		},
-		codes: ["require-until", "until-limit"],
-		list: (ends) => Object.entries(ends).map(([role, longest]) => ({
-			text: `require_until: ${role}`,
-			keys: [],
-			entry: role,
-			violated: keyOf$9(role),
-			alone: { [role]: longest }
-		})),
-		counts: () => [],
-		looser: (before, after) => [...Object.keys(before).flatMap((role) => Object.hasOwn(after, role) ? [] : [`"${role}" may be granted without an end date`]), ...Object.entries(before).flatMap(([role, longest]) => {
-			const now = after[role];
-			if (longest === null || now === void 0 || now !== null && now.ms <= longest.ms) return [];
-			return [`"${role}" may be granted for ${longest.text} → ${now?.text ?? "any time with an end"}`];
-		})],
-		isOff: (ends) => Object.keys(ends).length === 0,
-		judge(ends, context) {
-			const { find, index, members } = context;
-			const roles = Object.keys(ends);
-			if (roles.length === 0) return [];
-			const declared = new Map(members.flatMap((member) => [member.email.toLowerCase(), member.id ?? []].flat().map((key) => [key, member])));
-			return roles.flatMap((role) => {
-				const key = find(role);
-				if (key === void 0) return [];
-				return holdersBy(role, index, context).flatMap((person) => {
-					const { id, name, email } = person;
-					const member = declared.get(id ?? "") ?? declared.get((email ?? name).toLowerCase());
-					countWork(context, 50 + (member?.roles?.length ?? 0));
-					const grant = member?.roles?.find((declaredGrant) => find(declaredGrant.role) === key);
-					if (grant?.until || member?.until) return [];
-					const hint = HINTS$1[grant !== void 0 ? "grant" : member !== void 0 ? "member" : "nothing"](role);
-					const refusal = (tense) => policyRefusal("require-until", "member", name, `${name} ${tense === "plan" ? "would hold" : "holds"} "${role}" without an end date.`, hint);
-					return [{
-						rule: keyOf$9(role),
-						subject: subjectOf$1(person),
-						extent: [],
-						check: null,
-						refusal,
-						breaches: () => {
-							return [breachOf("policy-require-until", "require_until", {
-								kind: "grant",
-								email: name,
-								role: key
-							}, refusal("plan"))];
-						}
-					}];
-				});
-			});
-		},
-		declared: judgeEnds()
-	};
-	HINTS$1 = {
-		grant: (role) => `Write { role: ${role}, until: 2027-01-31 }.`,
-		member: (role) => `Add "until:" to the member, or write { role: ${role}, until: 2027-01-31 } among its roles.`,
-		nothing: () => "The file does not list the member: list it with an end date."
-	};
-	DAY$1 = 864e5;
-}));
-
-// src/kernel/rules/separate.ts
-/** Leaves out sets that are written twice: they are one rule. */
-function distinct$1(sets) {
-	return [...new Map(sets.map((roles) => [keyOf$8(roles), roles])).values()];
-}
-function keyOf$8(roles) {
-	return `separate ${JSON.stringify(roles)}`;
-}
-function refusalOf$1(name, roles, isPlan) {
-	const together = list(roles.map((role) => `"${role}"`), " and ");
-	return policyRefusal("separate", "member", name, `${name} ${isPlan ? "would hold" : "holds"} ${together} together.`, "policies.separate allows only one of these roles: remove the others.");
-}
-var separate;
-var init_separate = __esmMin((() => {
-	init_text();
-	init_refusals();
-	init_rule_table();
-	init_checks();
-	init_rule();
-	init_separate_setting();
-	separate = {
-		...separateSetting,
-		diagnostics: { "policy-separate": refusalRule("Nobody may hold two roles that must be separate (`separate`).") },
-		codes: ["separate"],
-		list: (sets) => distinct$1(sets).map((roles) => ({
-			text: `separate: ${roles.join(", ")}`,
-			keys: [],
-			entry: roles,
-			violated: keyOf$8(roles),
-			alone: [roles]
-		})),
-		counts: () => [],
-		/** Returns the pairs of a set that no other set has, in one line if none is left. */
-		looser: (before, after) => before.flatMap((roles) => {
-			const pairs = roles.flatMap((first, index) => roles.slice(index + 1).map((other) => [first, other]));
-			const free = pairs.filter(([a, b]) => !after.some((set) => set.includes(a) && set.includes(b)));
-			const together = (names) => `${names.map((name) => `"${name}"`).join(" and ")} may be held together`;
-			return free.length === pairs.length ? pairs.length === 0 ? [] : [together(roles)] : free.map(together);
-		}),
-		isOff: (sets) => sets.length === 0,
-		judge(sets, context) {
-			const { index, find } = context;
-			return distinct$1(sets).flatMap((roles) => {
-				const rule = keyOf$8(roles);
-				const names = new Map(roles.map((role) => [find(role), role]).sort(by(([, role]) => role)));
-				const held = /* @__PURE__ */ new Map();
-				for (const name of names.values()) for (const person of holdersBy(name, index, context)) {
-					const rolesOfPerson = held.get(person);
-					if (rolesOfPerson === void 0) held.set(person, [name]);
-					else rolesOfPerson.push(name);
-				}
-				const broken = [...held].filter(([, together]) => together.length > 1);
-				countWork(context, broken.length * 50);
-				return broken.sort(by(([{ name }]) => name)).map(([person, together]) => {
-					const refusal = (tense) => refusalOf$1(person.name, together, tense === "plan");
-					return {
-						rule,
-						subject: subjectOf$1(person),
-						extent: together,
-						check: null,
-						refusal,
-						breaches() {
-							const [first = "", role = ""] = person.roles.filter((key) => names.has(key));
-							const subject = {
-								kind: "grant",
-								email: person.name,
-								role,
-								beside: first
-							};
-							return [breachOf("policy-separate", "separate", subject, refusal("plan"))];
-						}
-					};
-				});
-			});
-		}
-	};
-}));
-
-// src/kernel/rules/every-rule.ts
-/** Returns all policies of a state. */
-function policiesIn(policies) {
-	return POLICY_LIST.map(([name, policy]) => ({
-		policy,
-		value: policies[name]
-	}));
-}
-/** Returns all guards of a state. */
-function guardsIn(guards) {
-	return GUARD_LIST.map(([name, guard]) => ({
-		name,
-		guard,
-		value: guards[name]
-	}));
-}
-function isDefault(item) {
-	return "written" in item && !item.written;
-}
-/** Returns what is looser in some guards than in others, in words. */
-function looserGuards(before, after, context) {
-	return guardsIn(before).flatMap(({ name, guard, value }) => guard.looser(value, after[name], context));
-}
-/** Returns what is looser in some policies than in others, in words. */
-function looserPolicies(before, after, context) {
-	return POLICY_LIST.flatMap(([name, policy]) => policy.looser(before[name], after[name], context));
-}
-/** Returns the guards with those that none of some rules set switched off. */
-function withoutDefaults(guards, isOff) {
-	const off = guardsIn(guards).flatMap(({ name, guard, value }) => value === void 0 && isOff(name) ? [[name, guard.off]] : []);
-	return {
-		...guards,
-		...Object.fromEntries(off)
-	};
-}
-/** Returns all diagnostics by code, for reference documentation. */
-function diagnosticTable() {
-	const ofPolicies = POLICY_LIST.flatMap(([, { diagnostics = {} }]) => Object.entries(diagnostics).map(([code, rule]) => ({
-		code,
-		...rule
-	})));
-	return [...fixedDiagnostics(), ...ofPolicies].toSorted((a, b) => a.code < b.code ? -1 : 1);
-}
-/** Returns the keys in a file that lead to the rule with a refusal's code; `undefined` if no file sets it. */
-function pathOfCode(code) {
-	const rule = BY_CODE.get(code);
-	return rule && [rule.section, rule.key];
-}
-/** Returns whether guards have a rule that a refusal of a guard is by, and not only its default. */
-function isSet(refusal, guards) {
-	const set = guardsIn(guards).find(({ guard }) => guard.codes.includes(refusal.code));
-	if (set === void 0) return true;
-	const { guard, value } = set;
-	const items = guard.list(value, value).map(({ item }) => item);
-	const context = {
-		matches: () => false,
-		items
-	};
-	return value !== void 0 && items.some((item) => !isDefault(item) && guard.causes(item, refusal, context));
-}
-/** Returns whether a file sets the rule that a refusal is by as it holds for the merchant, where files can differ. */
-function decides({ code }, guards, file) {
-	const set = guardsIn(guards).find(({ guard }) => guard.codes.includes(code));
-	if (set === void 0) return true;
-	const { section, key, kind } = set.guard;
-	const written = fieldsOf(file[section])[key];
-	if (kind.limits(written).every(({ role }) => role !== null)) return written !== void 0;
-	return isSameJson(kind.combine([written]), set.value);
-}
-/** Returns the guard with a refusal's code; `undefined` if no file sets it. */
-function guardOfCode(code) {
-	return GUARD_LIST.map(([, guard]) => guard).find(({ codes }) => codes.includes(code));
-}
-/** Returns whether a refusal is by a guard that judges who loses something. */
-function isOfLoss({ code }) {
-	return code === "self-lockout" || guardOfCode(code)?.keepsAccess === true;
-}
-/** Returns the refusal of an undo's plan, whose changes do not come from the file. */
-function refusalOfUndo(refusal, enforcedBy) {
-	const { code, hint } = refusal;
-	return {
-		...refusal,
-		hint: guardOfCode(code)?.undoHints?.[code]?.(enforcedBy) ?? UNDO_HINTS[code] ?? hint
-	};
-}
-var POLICIES, GUARDS, POLICY_LIST, GUARD_LIST, RULES$1, NO_GUARDS, BY_CODE;
-var init_every_rule = __esmMin((() => {
-	init_json_text();
-	init_refusals();
-	init_rule_table();
-	init_values();
-	init_email_domains();
-	init_escalation();
-	init_forbid_permissions();
-	init_max_gains();
-	init_max_holders();
-	init_max_removals();
-	init_min_holders();
-	init_protect();
-	init_require_mfa();
-	init_require_until();
-	init_separate();
-	init_every_setting();
-	POLICIES = {
-		emailDomains,
-		separate,
-		maxHolders,
-		requireUntil,
-		requireMfa,
-		forbidPermissions,
-		escalation
-	};
-	GUARDS = {
-		maxRemovals,
-		maxGains,
-		protect,
-		minHolders
-	};
-	POLICY_LIST = Object.entries(POLICIES);
-	GUARD_LIST = Object.entries(GUARDS);
-	RULES$1 = [...POLICY_LIST, ...GUARD_LIST].map(([, rule]) => rule);
-	NO_GUARDS = Object.fromEntries(GUARD_LIST.map(([name, { off }]) => [name, off]));
-	BY_CODE = new Map(RULES$1.flatMap((rule) => rule.codes.map((code) => [code, rule])));
-}));
-
-// src/kernel/rules/judge-policies.ts
-/** Returns whether no policy is set. */
-function hasNoPolicies({ policies }) {
-	return policiesIn(policies).every(({ policy, value }) => policy.isOff(value));
-}
-/** Returns the violations of policies in an access. */
-function policyViolations(rules, judged) {
-	if (hasNoPolicies(rules)) return [];
-	const context = contextOf(rules, judged);
-	return policiesIn(rules.policies).flatMap(({ policy, value }) => policy.judge(value, context));
-}
-/** Returns what an access does not tell, because of which policies may be violated. */
-function unknownToPolicies(rules, judged) {
-	const asking = policiesIn(rules.policies).filter(({ policy, value }) => policy.unknown !== void 0 && !policy.isOff(value));
-	if (asking.length === 0) return [];
-	const context = contextOf(rules, judged);
-	return asking.flatMap(({ policy, value }) => policy.unknown?.(value, context) ?? []);
-}
-function contextOf({ members = [], enforcedBy }, judged) {
-	const { access, settled } = judged;
-	const index = indexAccess(access);
-	return {
-		...judged,
-		index,
-		counted: settled === access ? index : indexAccess(settled),
-		members,
-		enforcedBy
-	};
-}
-/** Returns the violations by declarations, such as ends that are too far away. */
-function declaredOf$1({ policies }, declared) {
-	return policiesIn(policies).flatMap(({ policy, value }) => policy.declared?.violations(value, declared) ?? []);
-}
-/** Refuses the violations by declarations that are new, and warns of the others. */
-function judgeDeclarations({ policies }, declared, former) {
-	const judged = policiesIn(policies).flatMap(({ policy, value }) => policy.declared?.compare(value, declared, former) ?? []);
-	return {
-		refusals: judged.flatMap(({ refusals }) => refusals),
-		findings: judged.flatMap(({ findings }) => findings)
-	};
-}
-var init_judge_policies = __esmMin((() => {
-	init_checks();
-	init_every_rule();
-}));
-
-// src/kernel/rules/judge-rules.ts
-/** Returns all violations of the rules in an access. */
-function violationsIn(rules, judged) {
-	return [...policyViolations(rules, judged), ...checkViolations(rules, judged)];
-}
-/**
-* Judges the access after a plan. Violations that it makes worse, and those in the files themselves, are refused;
-* existing violations that it leaves or improves are warnings.
-*/
-function judgePlan(rules, after, { before, declared }) {
-	const findingData = [...unknownToPolicies(rules, after).map(({ finding }) => finding), ...unknownToChecks(rules, after).map((data) => ({
-		code: "check-unknown",
-		...data
-	}))];
-	const violations = violationsIn(rules, after);
-	if (violations.length === 0) return {
-		refusals: [],
-		findings: [],
-		findingData
-	};
-	const violationsBefore = byKey$1(violationsIn(rules, {
-		access: before,
-		settled: before,
-		find: after.find
-	}));
-	const ownViolations = byKey$1(declared());
-	const existing = (violation) => {
-		const old = violationsBefore.get(keyOf$7(violation));
-		const isOwn = keysOf(violation).some((key) => ownViolations.has(key));
-		return old !== void 0 && !isOwn && isNoWorse(violation, old) ? old : null;
-	};
-	return {
-		refusals: violations.flatMap((violation) => existing(violation) === null ? [violation.refusal("plan")] : []),
-		findings: violations.flatMap((violation) => {
-			const old = existing(violation);
-			return old === null ? [] : [toExistingViolation(violation.refusal(isSame$1(violation, old) ? "live" : "plan"))];
-		}),
-		findingData
-	};
-}
-/** Returns the violations of live access, as refusals in the present tense. */
-function judgeLive(rules, judged) {
-	return violationsIn(rules, judged).map((violation) => violation.refusal("live"));
-}
-/** Returns whether a violation is no worse than it was. */
-function isNoWorse({ extent }, old) {
-	return extent.length < old.extent.length || extent.every((item) => old.extent.includes(item));
-}
-function isSame$1({ extent }, old) {
-	return extent.length === old.extent.length && extent.every((item) => old.extent.includes(item));
-}
-/** Indexes violations by the keys of what breaks a rule; those of several memberships of one address are joined. */
-function byKey$1(violations) {
-	const byKey = /* @__PURE__ */ new Map();
-	for (const violation of violations) for (const key of keysOf(violation)) {
-		const other = byKey.get(key);
-		byKey.set(key, other ? {
-			...violation,
-			extent: [.../* @__PURE__ */ new Set([...other.extent, ...violation.extent])]
-		} : violation);
-	}
-	return byKey;
-}
-/** Returns the key of a violation by its subject's id, else by its name: entries that are not live have no id. */
-function keyOf$7(violation) {
-	return keysOf(violation)[0] ?? "";
-}
-function keysOf({ rule, subject }) {
-	if (subject === null) return [rule];
-	return [subject.id, subject.name?.toLowerCase() ?? null].filter((key) => key !== null).map((key) => `${rule}\n${key}`);
-}
-/** Returns the violations in the files themselves at a moment, regardless of the live state. */
-function declaredViolations(declared, now) {
-	return violationsIn(declared, openDeclared(declared, now));
-}
-/**
-* Judges the files by themselves at a moment, with the rules and messages of a plan. Returns `null` if that takes too
-* much work.
-*/
-function judgeDeclared(declared, now) {
-	if (hasNoPolicies(declared) && declared.checks.length === 0) return [];
-	const judged = openDeclared(declared, now, { steps: MAX_STEPS });
-	try {
-		const violations = violationsIn(declared, judged);
-		const long = declaredOf$1(declared, {
-			desired: declared,
-			find: judged.find,
-			now
-		});
-		return [...oneForEachOnly(violations, declared), ...long.map(({ breach }) => breach)];
-	} catch (error) {
-		if (error instanceof TooMuchWork) return null;
-		throw error;
-	}
-}
-/** Returns the access that the files declare at a moment, to be judged. */
-function openDeclared(declared, now, budget) {
-	const access = declaredAccess(declared, now);
-	const finder = roleFinder(access, /* @__PURE__ */ new Map());
-	const find = (role) => finder(role) ?? role;
-	return {
-		access,
-		settled: access,
-		find,
-		...budget && { budget }
-	};
-}
-/** Returns the access in the files alone; a role that they only name has unknown permissions. */
-function declaredAccess({ roles = [], members = [], leavers, origin }, now) {
-	const gone = leftAt(leavers, now);
-	const keys = /* @__PURE__ */ new Map();
-	const access = /* @__PURE__ */ new Map();
-	for (const { name, id = null, permissions = [] } of roles) {
-		access.set(name, {
-			id,
-			name,
-			permissions,
-			custom: true
-		});
-		if (id !== null) keys.set(id, name);
-	}
-	const people = members.flatMap((entry) => {
-		const { member, absent } = activeAt(entry, now);
-		const { email, id = null, roles: grants = [] } = member;
-		if (absent !== null || gone.has(email.toLowerCase()) || isMention(entry, origin.file)) return [];
-		const held = grants.map(({ role }) => keys.get(role) ?? role);
-		return [{
-			id,
-			name: email,
-			email,
-			status: "invited",
-			roles: [...new Set(held)],
-			serviceAccount: false,
-			ignored: false,
-			mfa: null
-		}];
-	});
-	return {
-		roles: access,
-		removed: /* @__PURE__ */ new Set(),
-		people
-	};
-}
-/** Combines the violations of one `only` check, which share its location in the file, and their steps. */
-function oneForEachOnly(violations, { enforcedBy }) {
-	const joined = /* @__PURE__ */ new Map();
-	for (const violation of violations) {
-		const { only, check } = violation;
-		if (only === void 0) {
-			joined.set(violation, /* @__PURE__ */ new Map([["", {
-				first: violation,
-				names: [],
-				through: /* @__PURE__ */ new Set()
-			}]]));
-			continue;
-		}
-		const ofCheck = joined.get(check) ?? /* @__PURE__ */ new Map();
-		joined.set(check, ofCheck);
-		const key = JSON.stringify(only.steps ?? null);
-		const group = ofCheck.get(key) ?? {
-			first: violation,
-			names: [],
-			through: /* @__PURE__ */ new Set()
-		};
-		ofCheck.set(key, group);
-		group.names.push(only.name);
-		for (const role of only.through) group.through.add(role);
-	}
-	return [...joined.values()].flatMap((ofCheck) => [...ofCheck.values()]).flatMap(({ first, names, through }) => {
-		const { check, only } = first;
-		if (check === null || only === void 0) return first.breaches();
-		return [breachOfCheck(check, {
-			...only,
-			name: list(names),
-			through: [...through].sort()
-		}, enforcedBy)];
-	});
-}
-var MAX_STEPS;
-var init_judge_rules = __esmMin((() => {
-	init_active_member();
-	init_refusals();
-	init_access();
-	init_checks();
-	init_judge_policies();
-	MAX_STEPS = 2e7;
-}));
-
 // src/app/project/project-root.ts
 /**
 * Returns the folder that a file's includes must not leave, without links: the repository of the file; without one the
@@ -36843,6 +37412,15 @@ async function findYamlFiles(paths, cwd, onUnread = () => void 0) {
 	}
 	for (const link of unread) onUnread(link);
 	return files;
+}
+/** Returns what is read from files; `null` if no path is given and the default folder has no file. */
+async function ifAnyFiles(paths, read) {
+	try {
+		return await read();
+	} catch (error) {
+		if (error instanceof RolecallError && error.code === "no-files" && paths.length === 0) return null;
+		throw error;
+	}
 }
 /** Returns whether the paths name the whole project: the default folder, or a folder that contains it. */
 function namesProject(paths, cwd) {
@@ -37482,7 +38060,7 @@ function openRefs({ url, prefix, authorization }, effects) {
 	};
 }
 /** Returns the texts of the files of a commit by path. */
-async function textsOf$1(commit, { entries, contents }) {
+async function textsOf(commit, { entries, contents }) {
 	const listed = commit === void 0 ? [] : await entries(commit);
 	const texts = await contents(listed.map(({ id }) => id));
 	return new Map(listed.map(({ path }, index) => [path, texts[index]?.toString("utf8") ?? ""]));
@@ -37621,7 +38199,7 @@ function openRecords(refs, { family, key }, sleep) {
 		if (commit === void 0) return /* @__PURE__ */ new Map();
 		const last = known.get(ref);
 		if (last?.commit === commit) return last.files;
-		const files = await textsOf$1(commit, refs);
+		const files = await textsOf(commit, refs);
 		known.set(ref, {
 			commit,
 			files
@@ -38184,7 +38762,7 @@ function planDeclared(desired, { live, ignoredMembers }, context, report) {
 		const ownFormers = formers.get(member) ?? [];
 		const active = activeAt(member, context.now);
 		const former = ownFormers.find((live) => !isDisabled(live));
-		const effective = match.found === "none" && former !== void 0 ? {
+		const effective = match.found === "none" && former !== void 0 && !active.suspended ? {
 			...active,
 			member: successorOf(active.member, former, context)
 		} : active;
@@ -39011,11 +39589,13 @@ function withCurrentNames$1(check, nameOf) {
 		only: [...new Set(holders)]
 	};
 }
-/** Returns a refusal as one by enforced rules. */
-function refusalOfEnforced({ files: [file], by }, refusal) {
+/** Returns a refusal as one by enforced rules, whose file may override it if it is of a plan. */
+function refusalOfEnforced({ files: [file], by }, refusal, isOfPlan = false) {
+	const inGit = isOfPlan && by === void 0 && refusal.override !== null ? ` In git, only overrides under guards in ${file} count.` : "";
 	return {
 		...refusal,
 		message: ofRules(refusal.message, file, by),
+		hint: `${refusal.hint}${inGit}`,
 		rules: file,
 		...by && { by }
 	};
@@ -39183,20 +39763,25 @@ function blockHeldRoles(changes, waiting, everybody) {
 		const holders = holdersAfter(ids, rest, everybody);
 		const held = rest.roles.filter(({ id }) => ids.has(id ?? "") && holders.has(id ?? ""));
 		const [next] = held.flatMap((change) => {
-			const [first, ...otherWaits] = (holders.get(change.id ?? "") ?? []).map(({ id }) => waits.get(id));
+			const [first] = waitsOf(holders.get(change.id ?? "") ?? [], waits);
 			const moves = movesWith(change, rest.members);
-			return first && otherWaits.every((wait) => wait !== void 0) && canWait(change, moves, changes.roles) ? [{
+			return first && canWait(change, moves, changes.roles) ? [{
 				change,
 				moves,
 				first
 			}] : [];
 		});
 		if (next === void 0) {
-			const refusals = held.map(({ id, name }) => toRefusal({
-				code: "role-still-held",
-				name,
-				holders: namesOf$2(holders.get(id ?? "") ?? [])
-			}));
+			const refusals = held.map(({ id, name }) => {
+				const holding = holders.get(id ?? "") ?? [];
+				const waitsFor = sortedSet(waitsOf(holding, waits).flatMap((wait) => wait.waitsFor));
+				return toRefusal({
+					code: "role-still-held",
+					name,
+					holders: namesOf$2(holding),
+					waitsFor
+				});
+			});
 			return {
 				changes: rest,
 				deferred,
@@ -39216,6 +39801,11 @@ function blockHeldRoles(changes, waiting, everybody) {
 			members: rest.members.filter((change) => !next.moves.includes(change))
 		};
 	}
+}
+/** Returns what some holders wait for; empty if one of them does not wait. */
+function waitsOf(holders, waits) {
+	const found = holders.flatMap(({ id }) => waits.get(id) ?? []);
+	return found.length === holders.length ? found : [];
 }
 /** Returns the changes of members that need the successor of a replaced role, if it does not exist yet. */
 function movesWith(change, members) {
@@ -39607,7 +40197,7 @@ function reviewedStateOf(input) {
 	});
 	const sets = createPermissionSets();
 	const people = reviewedPeople(input, rows.members, sets);
-	const dates = reviewedDates(desired, now, after, sets);
+	const dates = reviewedDates$1(desired, now, after, sets);
 	return {
 		merchant,
 		environment,
@@ -39794,7 +40384,7 @@ function* namesOfAffected(before, after) {
 		if (person && (was !== is || roles.size > 0 && person.roles.some((role) => roles.has(role)))) yield personName(person);
 	}
 }
-function reviewedDates(desired, now, access, sets) {
+function reviewedDates$1(desired, now, access, sets) {
 	const dates = upcomingDates(desired, now);
 	if (dates.length === 0) return [];
 	const find = roleFinder(access, pinnedIds(desired));
@@ -40376,7 +40966,7 @@ function judgeChanges(input, { scope, roles, members, byFile }) {
 		after,
 		changes: allChanges,
 		deferred: allDeferred,
-		refusals: sortRefusals([...besidesEnforced(refusals, byEnforced), ...enforced.flatMap((ruleSet) => ruleSet.refusals.map((refusal) => refusalOfEnforced(ruleSet.origin, refusal)))]),
+		refusals: sortRefusals([...besidesEnforced(refusals, byEnforced), ...enforced.flatMap((ruleSet) => ruleSet.refusals.map((refusal) => refusalOfEnforced(ruleSet.origin, refusal, byFile)))]),
 		...allOverridden.length > 0 && { overridden: sortRefusals(allOverridden) },
 		findings: sortFindings([
 			...besidesEnforced(judged.findings, enforced.flatMap((ruleSet) => ruleSet.findings)),
@@ -40780,7 +41370,7 @@ function environmentOfKey(key) {
 }
 function agreedEnvironment(state, key, keySource) {
 	const ofKey = environmentOfKey(key);
-	if (state.environment && ofKey && state.environment !== ofKey) throw new RolecallError("key-environment", `${state.merchant} is declared "environment: ${state.environment}", but ${keySource} contains a ${ofKey} key.`, { hint: `Use a key of the ${state.environment} environment, or correct the file.` });
+	if (state.environment && ofKey && state.environment !== ofKey) throw new RolecallError("key-environment", `The file of ${state.merchant} declares "environment: ${state.environment}", but ${keySource} contains a ${ofKey} key.`, { hint: `Use a key of the ${state.environment} environment, or correct the file.` });
 	return state.environment ?? ofKey;
 }
 /**
@@ -40791,15 +41381,15 @@ function agreedEnvironment(state, key, keySource) {
 function checkEnvironment({ merchant, environment: declared }, { environment, keySource }, sandbox, failure) {
 	if (declared && failure) {
 		const { code, message, hint = "", request } = failure;
-		throw new RolecallError(code, `${merchant} is declared "environment: ${declared}", which could not be compared with the account at the service: ${message}`, {
+		throw new RolecallError(code, `The file of ${merchant} declares "environment: ${declared}", which could not be compared with the account at the service: ${message}`, {
 			hint: `${hint} Run the command again later; without "environment" in the file, this is not required.`.trim(),
 			...request && { request }
 		});
 	}
 	if (environment === null || sandbox === void 0 || environment === "test" === sandbox) return;
-	const says = declared ? `is declared "environment: ${declared}"` : `would be reached with a ${environment} key (${keySource})`;
+	const says = declared ? `The file of ${merchant} declares "environment: ${declared}"` : `${merchant} would be reached with a ${environment} key (${keySource})`;
 	const actual = sandbox ? "test" : "live";
-	throw new RolecallError("account-environment", `${merchant} ${says}, but at the service it is a ${actual} account.`, { hint: `Check the merchant code and the key; if it is the ${actual} account that you mean, correct the file.` });
+	throw new RolecallError("account-environment", `${says}, but at the service it is a ${actual} account.`, { hint: `Check the merchant code and the key; if it is the ${actual} account that you mean, correct the file.` });
 }
 /**
 * Finds the proxy for a service as curl does: in `https_proxy` or `http_proxy`, by the scheme of the service, except
@@ -43908,6 +44498,7 @@ function sessionOpener(services, options, io) {
 				};
 				const planWithout = partsOf(input, planChanges);
 				return {
+					desired: state,
 					live,
 					plan: planWithout(),
 					planAt: (now) => partsOf({
@@ -43985,15 +44576,16 @@ async function planSession(session, ended) {
 	}
 }
 /**
-* Judges plans by the limits of a run, and applies the overrides in files that are bound to all its plans. With `runOf`, the
-* plans are of several runs.
+* Judges plans by the limits of a run and by rules across merchants, and applies the overrides in files that are bound to all
+* its plans. `declared` are all merchants of the project. With `runOf`, the plans are of several runs.
 */
-function withRunOverrides(planned, runOf = () => "") {
-	const plans = groupByKey$1(plannedOnly(planned), ({ plan }) => runOf(plan.merchant)).flatMap((run) => judgeRun(run.map(({ plan, session }) => ({
+function withRunOverrides(planned, declared, runOf) {
+	const parts = plannedOnly(planned).map(({ plan, live, session }) => ({
 		plan,
+		live,
 		files: session.state
-	}))));
-	const byMerchant = new Map(plans.map((plan) => [plan.merchant, plan]));
+	}));
+	const byMerchant = new Map(judgeRun(parts, declared, runOf).map((plan) => [plan.merchant, plan]));
 	return planned.map((outcome) => outcome.status === "planned" ? {
 		...outcome,
 		plan: byMerchant.get(outcome.plan.merchant) ?? outcome.plan
@@ -44088,6 +44680,8 @@ function ruleLocations(states, sources) {
 	return ({ merchant }, refusal) => {
 		const state = byMerchant.get(merchant);
 		if (state === void 0) return null;
+		const across = originAcross(refusal, state);
+		if (across !== null) return place(across);
 		const { checks, guards, files } = rulesBehind(refusal, state);
 		if ("severity" in refusal) return ofFinding(refusal, { checks }, files);
 		const { rule, code, check } = refusal;
@@ -44099,7 +44693,7 @@ function ruleLocations(states, sources) {
 }
 /** Returns the paths of the members' entries in a file by address, in lower case. */
 function entriesOf$2(value) {
-	return new Map(listOf(value["members"]).flatMap((entry, index) => {
+	return new Map(listOf$1(value["members"]).flatMap((entry, index) => {
 		const email = textOf$3(fieldsOf(entry)["email"]);
 		return email === null ? [] : [[email.toLowerCase(), ["members", index]]];
 	}));
@@ -44125,7 +44719,7 @@ function rulesBehind(refusal, state) {
 }
 /** Returns the places of a member's first grant of each role in the list of its entry. */
 function indexesOfGrants(entry) {
-	const grants = listOf(fieldsOf(entry)["roles"]);
+	const grants = listOf$1(fieldsOf(entry)["roles"]);
 	return new Map(grants.map((grant, index) => [textOf$3(grant) ?? textOf$3(fieldsOf(grant)["role"]), index]).reverse());
 }
 /** Returns the paths at which rules of a file first name roles and permissions, by what they name. */
@@ -44149,7 +44743,8 @@ function pathsOfNames(value) {
 }
 var NAMING_CODES, RULES;
 var init_rule_locations = __esmMin((() => {
-	init_checks();
+	init_across_merchants();
+	init_checks$2();
 	init_every_rule();
 	init_values();
 	init_fast_yaml();
@@ -44248,11 +44843,7 @@ function timesOf(change, desired, isPast) {
 		case "delete":
 			if (change.reason === "access-ended") return [endOfMembership(member)];
 			return change.reason === "access-not-begun" ? endsOfGrants(member).filter(isPast) : [];
-		case "replace": {
-			const back = backTimes(change.reason, member);
-			const times = change.fields.flatMap((diff) => updateTimes(diff, change.reason, member));
-			return back.length === 0 ? [void 0] : [...times, ...back];
-		}
+		case "replace": return backTimes(change.reason, member).length === 0 ? [void 0] : creationTimes(change.after, change.reason, member);
 		default: return change;
 	}
 }
@@ -44327,8 +44918,8 @@ function leftSince(addresses, { leavers = [] }) {
 /** Plans only what takes access that has ended. No rule refuses the plan: what a rule keeps is a warning. */
 function planEnded(unordered) {
 	const input = orderedInput(unordered);
-	const { plan, kept } = endedAccess(proposeChanges(input), input);
-	return reported(plan, kept);
+	const { plan, kept, unmatched } = endedAccess(proposeChanges(input), input);
+	return reported(plan, [...kept, ...unmatched]);
 }
 /**
 * Returns the plan of what takes ended access in place of one that is refused or has errors, with a warning for each
@@ -44407,11 +44998,12 @@ function endedAccess(proposed, input) {
 		}
 	};
 	takeAll(candidates.toSorted(by(takingOrder)));
-	const unmatched = unmatchedAccess(proposed, input);
 	return {
 		plan: plan ?? planTakings([], proposed, input),
 		taking,
-		kept: [...kept, ...unmatched]
+		candidates,
+		kept,
+		unmatched: unmatchedAccess(proposed, input)
 	};
 }
 /**
@@ -44532,13 +45124,14 @@ var init_due = __esmMin((() => {
 // src/ask/report/detect-drift.ts
 /**
 * Turns a plan into drift: the side of each change that moved last, the access gained by it, the broken rules. An update of
-* which parts moved at different sides is one change for each of these.
+* which parts moved at different sides is one change for each of these. `across` are rules across merchants that its people
+* break.
 */
-function driftOf(input, planned, times) {
+function driftOf(input, planned, times, across = []) {
 	const plan = differencesOf(planned, input.desired, input.live);
 	const divided = plan.changes.map((change) => dividedByCause(change, input, plan, times));
 	const changes = divided.flatMap(({ parts }) => parts);
-	const judged = judgedLive(input, plan, divided.flatMap(({ reverted }) => reverted ?? []));
+	const judged = judgedLive(input, plan, divided.flatMap(({ reverted }) => reverted ?? []), across);
 	return {
 		plan: {
 			...plan,
@@ -44631,7 +45224,7 @@ function eventOf({ kind, resource, reason }, cause) {
 		default: return kind;
 	}
 }
-function judgedLive({ desired, live }, plan, reverted) {
+function judgedLive({ desired, live }, plan, reverted, across) {
 	const scope = wholeScope$1(live);
 	const planned = splitByResource(plan.changes);
 	const some = splitByResource(reverted);
@@ -44647,15 +45240,15 @@ function judgedLive({ desired, live }, plan, reverted) {
 	const find = liveRoleFinder(access, accessAfter(access, planned, { mergeReplacedRoles: true }), desired);
 	return {
 		impact: inverted$1(impactOf$1(apart, accessAfter(apart, base, { mergeReplacedRoles: false }), desired)),
-		violations: brokenRules(desired, {
+		violations: [...brokenRules$1(desired, {
 			access,
 			settled,
 			find
-		}).map(toDriftViolation)
+		}), ...across].map(toDriftViolation)
 	};
 }
 /** Returns the violations of the file's own rules, and of enforced ones. */
-function brokenRules(desired, judged) {
+function brokenRules$1(desired, judged) {
 	const enforced = enforcedSets(desired, void 0).map(({ origin, rules }) => ({
 		origin,
 		violations: judgeLive(rules, judged)
@@ -44895,7 +45488,7 @@ function daysOf(dates, { judgeAt, files }) {
 			},
 			part: null
 		};
-		const { added, refusals, gains } = judgeDay(day.at, judgeAt);
+		const { added, refusals, gains } = judgeDay(day.at, judgeAt, files.members);
 		const plan = {
 			...added,
 			refusals: [],
@@ -44920,7 +45513,7 @@ function daysOf(dates, { judgeAt, files }) {
 * Returns what a day adds, and its refusals and gains. Limits of how much changes at once count what this day adds; other rules
 * judge the state that it leads to.
 */
-function judgeDay(time, judgeAt) {
+function judgeDay(time, judgeAt, entries) {
 	const before = judgeAt(time - 1)();
 	const judge = judgeAt(time);
 	const whole = judge();
@@ -44930,13 +45523,13 @@ function judgeDay(time, judgeAt) {
 	return {
 		added,
 		refusals: [...added.refusals.filter(isLimit), ...whole.refusals.filter((refusal) => !isLimit(refusal) && !refusedBefore.has(keyOf$3(refusal)))],
-		gains: newGains(before, whole)
+		gains: newGains(before, whole, entries)
 	};
 }
-function newGains(before, { reviewed, ...plan }) {
-	const earlier = riskyGains(before);
+function newGains(before, { reviewed, ...plan }, entries) {
+	const earlier = riskyGains(before, entries);
 	const changed = reviewed?.hasBase === true ? new Set(reviewed.people.flatMap(({ name, held, reach }) => held.base === void 0 && reach.base === void 0 ? [] : [name])) : null;
-	return [...riskyGains(plan)].flatMap(([name, items]) => {
+	return [...riskyGains(plan, entries)].flatMap(([name, items]) => {
 		const gained = items.filter((item) => !earlier.get(name)?.includes(item));
 		const isChanged = changed === null || changed.has(name.toLowerCase());
 		return gained.length > 0 && isChanged ? [{
@@ -44946,10 +45539,11 @@ function newGains(before, { reviewed, ...plan }) {
 	});
 }
 /** Returns the risky gains of a plan by name: the permissions of administrators go without saying. */
-function riskyGains({ changes, impact }) {
+function riskyGains({ changes, impact }, entries) {
 	const plan = {
 		impact,
-		members: changes.flatMap((change) => change.resource === "member" ? [change] : [])
+		members: changes.flatMap((change) => change.resource === "member" ? [change] : []),
+		entries
 	};
 	return new Map([...gainsOf(SENSITIVE, plan, true), ...ADMINISTRATORS.flatMap((role) => [...gainsOf(role, plan)])]);
 }
@@ -45875,7 +46469,7 @@ var init_finding_table = __esmMin((() => {
 		"member-status-changed": error("A member's status has changed since the plan that is being verified."),
 		"member-status-unknown": standing("The service reports a status that rolecall does not know."),
 		"member-without-address": standing("A live member has no address, so no entry can name it."),
-		"members-ignored": standing("`ignore.members` matches live members."),
+		"members-ignored": warning("`ignore.members` matches live members."),
 		"metadata-rounded": warning("Metadata has a number that JavaScript cannot represent exactly, so the change is left out."),
 		"override-left-over": warning("An entry of `guards.overrides` has no effect on this plan."),
 		"passwords-left": warning("`--rotate-password` leaves out disabled users, whom a new password would enable."),
@@ -45893,7 +46487,7 @@ var init_finding_table = __esmMin((() => {
 		"role-pin-predefined": error("A declared role is pinned to a predefined one, which cannot change."),
 		"role-previously-left": warning("Live roles have both the name and a previous name of a declared role."),
 		"role-previously-unknown": warning("No live role has the previous name, but one has a similar name."),
-		"roles-ignored": standing("`ignore.roles` matches live roles."),
+		"roles-ignored": warning("`ignore.roles` matches live roles."),
 		"rule-member-unknown": warning("A guard or check names somebody who is neither declared nor a member."),
 		"rule-permission-unknown": warning("A guard, policy or check names a permission that no role has."),
 		"rule-role-ambiguous": error("A rule names a role by a name that several live roles have."),
@@ -45902,6 +46496,37 @@ var init_finding_table = __esmMin((() => {
 			summary: "A rule names a role that is neither declared nor live: an error in a merchant's own file, a warning in a shared one."
 		}
 	};
+}));
+
+// src/show/view/names-text.ts
+/** "MC1, MC2 and 38 more". */
+function namesText(names, shown = 5) {
+	const more = names.length - shown;
+	if (more <= 1) return names.join(", ");
+	return `${names.slice(0, shown).join(", ")} and ${grouped(more)} more`;
+}
+/** "298 merchants (all but MC12, MC40)", "40 merchants (MC1, MC2 and 38 more)" or "all 300 merchants". */
+function merchantsText$1(merchants, absent) {
+	const isMost = absent.length <= 5 && absent.length * 2 < merchants.length;
+	if (absent.length === 0) return `all ${counted(merchants.length, "merchant")}`;
+	const which = isMost ? `all but ${absent.join(", ")}` : namesText(merchants);
+	return `${counted(merchants.length, "merchant")} (${which})`;
+}
+/** Returns a text about one merchant as one about several, which are named beside it. */
+function textOfSeveral(text, merchant) {
+	return text.replaceAll(merchant, (_, at) => {
+		if (/(?:[/_]|-m )$/.test(text.slice(0, at))) return "<MERCHANT>";
+		return at === 0 ? "These merchants" : "these merchants";
+	});
+}
+/** Returns the number of people with these addresses, each of whom may be a member of several merchants. */
+function countPeople(items) {
+	return new Set(items.map(({ name }) => name.toLowerCase())).size;
+}
+var NAMES_SHOWN$4;
+var init_names_text = __esmMin((() => {
+	init_text();
+	NAMES_SHOWN$4 = 5;
 }));
 
 // src/show/view/risk-view.ts
@@ -45990,9 +46615,10 @@ function removalOf(change) {
 }
 /** "1 member becomes an administrator", "2 members and 1 role were removed outside git". */
 function riskTitle(kind, items, origin = "plan") {
-	const members = items.filter(({ resource }) => resource === "member").length;
-	const roles = items.length - members;
-	const isSingle = items.length === 1;
+	const memberships = items.filter(({ resource }) => resource === "member");
+	const members = countPeople(memberships);
+	const roles = items.length - memberships.length;
+	const isSingle = members + roles === 1;
 	const verb = (now, past) => origin === "plan" ? now : past;
 	switch (kind) {
 		case "administrators": {
@@ -46001,7 +46627,7 @@ function riskTitle(kind, items, origin = "plan") {
 		}
 		case "sensitive": return `${counted(members, "member")} ${verb(isSingle ? "gains" : "gain", "gained")} sensitive permissions${originSuffix(origin)}`;
 		case "reach": return `${counted(members, "member")} can newly reach sensitive permissions${originSuffix(origin)}`;
-		case "violations": return `${counted(items.length, "rule")} ${isSingle ? "is" : "are"} broken again`;
+		case "violations": return `${counted(items.length, "rule")} ${items.length === 1 ? "is" : "are"} broken again`;
 		case "removals": return `${[members > 0 ? counted(members, "member") : "", roles > 0 ? counted(roles, "role") : ""].filter((part) => part !== "").join(" and ")} ${isSingle ? verb("is", "was") : verb("are", "were")} removed${originSuffix(origin)}`;
 		case "dates": return `${counted(members, "member")} ${isSingle ? "gains" : "gain"} sensitive permissions on ${isSingle ? "a later date" : "later dates"}`;
 		default: return kind;
@@ -46022,6 +46648,7 @@ var init_risk_view = __esmMin((() => {
 	init_memoized();
 	init_text();
 	init_change_view();
+	init_names_text();
 	RISK_KINDS = [
 		"administrators",
 		"sensitive",
@@ -46042,10 +46669,11 @@ function planView(plan, placeOf = () => null, overridden = [], command = "apply"
 	});
 	const fingerprint = plan.fingerprint.slice(0, FINGERPRINT_SHOWN);
 	const refusalView = (refusal) => {
-		const { rule, code, name, message, hint, override: overrideOf } = refusal;
+		const { rule, code, resource, name, message, hint, override: overrideOf } = refusal;
 		return {
 			rule,
 			code,
+			resource,
 			name,
 			message,
 			hint,
@@ -46087,6 +46715,17 @@ function planView(plan, placeOf = () => null, overridden = [], command = "apply"
 		everyWarning,
 		untouched: warnings.filter(isAside).map(findingView),
 		passwords: [...new Set(plan.changes.flatMap(passwordOf))].sort()
+	};
+}
+/** Returns a view with the changes of each group in the order of a report: removals first, then by name. */
+function inReportOrder(view) {
+	const groups = view.groups.map(({ title, rows }) => ({
+		title,
+		rows: sortNaturally(rows, ({ name }) => name).toSorted((a, b) => KIND_ORDER[a.kind] - KIND_ORDER[b.kind])
+	}));
+	return {
+		...view,
+		groups
 	};
 }
 /** Returns the roles and members that a plan changes, or whose holders and access it changes. */
@@ -46170,29 +46809,32 @@ function oneOf(names) {
 	return names.length === 1 ? names.join("") : `one of ${names.join(", ")}`;
 }
 /**
-* Combines findings with the same message about several roles or members into the first, which names the others.
+* Combines findings, or refusals, with the same message about several roles or members into the first, which names the
+* others.
 */
-function joinSame(findings) {
-	if (findings.length < MANY) return findings;
-	return groupByKey$1(findings, whatItSays).flatMap((group) => group.length < MANY ? group : joined$1(group));
+function joinSame(found) {
+	if (found.length < MANY) return found;
+	return groupByKey$1(found, whatItSays).flatMap((group) => group.length < MANY ? group : joined$1(group));
 }
-/** Returns a key of a finding without its subject's name. */
-function whatItSays({ code, severity, resource, name, message, hint }) {
-	const unnamed = (text) => text.split(CHANGED_ADDRESS_CODES.has(code) ? /[^\s"]+@[^\s"]*[^\s".,:]/ : name);
+/** Returns a key of a finding or refusal without its subject's name. */
+function whatItSays({ code, severity, resource, name, message, hint, override, place }) {
+	const unnamed = (text) => text.split(CHANGED_ADDRESS_CODES.has(code) ? /[^\s"]+@[^\s"]*[^\s".,:]/ : name || /$/);
+	const texts = [unnamed(message), hint === null ? null : unnamed(hint)];
 	return JSON.stringify([
 		code,
 		severity,
 		resource,
-		unnamed(message),
-		hint === null ? null : unnamed(hint)
+		override,
+		place,
+		texts
 	]);
 }
-function joined$1([first, ...otherFindings]) {
+function joined$1([first, ...others]) {
 	if (first === void 0) return [];
-	const names = otherFindings.map(({ name }) => name);
-	const more = names.length - NAMES_SHOWN$4;
-	const listed = names.slice(0, NAMES_SHOWN$4).join(", ") + (more > 0 ? ` and ${grouped(more)} more` : "");
-	const same = `This also applies to ${counted(names.length, `other ${first.resource}`)}: ${listed}.`;
+	const names = others.flatMap(({ name }) => name ?? []);
+	if (names.length < others.length) return [first];
+	const listed = namesText(sortNaturally(names, (name) => name), NAMES_SHOWN$3);
+	const same = `This also applies to ${counted(names.length, `other ${first.resource ?? "one"}`)}: ${listed}.`;
 	return [{
 		...first,
 		message: `${first.message} ${same}`
@@ -46202,16 +46844,23 @@ function joined$1([first, ...otherFindings]) {
 function deferredText$1(count) {
 	return count > 0 ? ` ${counted(count, "removal")} deferred.` : "";
 }
-var FINGERPRINT_SHOWN, MANY, NAMES_SHOWN$4, CHANGED_ADDRESS_CODES;
+var FINGERPRINT_SHOWN, KIND_ORDER, MANY, NAMES_SHOWN$3, CHANGED_ADDRESS_CODES;
 var init_plan_view = __esmMin((() => {
 	init_finding_table();
 	init_every_setting();
 	init_text();
 	init_change_view();
+	init_names_text();
 	init_risk_view();
 	FINGERPRINT_SHOWN = 12;
+	KIND_ORDER = {
+		delete: 0,
+		replace: 1,
+		update: 2,
+		create: 3
+	};
 	MANY = 3;
-	NAMES_SHOWN$4 = 10;
+	NAMES_SHOWN$3 = 10;
 	CHANGED_ADDRESS_CODES = /* @__PURE__ */ new Set([
 		"member-former-differs",
 		"member-likely-renamed",
@@ -46234,17 +46883,21 @@ function driftView(drift, placeOf) {
 		title: TITLES$2[cause],
 		rows: listed.filter(({ drifted }) => drifted.cause === cause).map(({ change, drifted }) => rowOfDrift(change, drifted))
 	}));
+	const view = planView({
+		...plan,
+		refusals: violations
+	}, placeOf);
 	return {
-		...planView({
-			...plan,
-			refusals: violations
-		}, placeOf),
+		...view,
 		impact,
 		risks: driftRisks(drift),
 		origin: changes.some(({ cause, event }) => cause === "unknown" && isMade(event)) ? "unknown" : "outside-git",
 		groups: groups.filter(({ rows }) => rows.length > 0),
 		passwords: [],
-		sums: driftSums(drift)
+		sums: {
+			...driftSums(drift),
+			violations: brokenRules([view])
+		}
 	};
 }
 /** Adds the risks of what happened. */
@@ -46280,7 +46933,7 @@ function driftRisks({ plan, changes, impact }) {
 function isMade(event) {
 	return event !== null && event !== "missing";
 }
-function driftSums({ changes, violations }) {
+function driftSums({ changes }) {
 	const outside = (event) => changes.filter((change) => change.cause === "outside-git" && change.event === event).length;
 	return {
 		added: outside("added"),
@@ -46288,13 +46941,12 @@ function driftSums({ changes, violations }) {
 		missing: changes.filter(({ event }) => event === "missing").length,
 		notApplied: changes.filter(({ cause }) => cause === "not-applied").length,
 		due: changes.filter(({ cause }) => cause === "due").length,
-		unknown: changes.filter((change) => change.cause === "unknown" && isMade(change.event)).length,
-		violations: violations.length
+		unknown: changes.filter((change) => change.cause === "unknown" && isMade(change.event)).length
 	};
 }
-/** Adds up the sums of several merchants. */
-function addSums(drifts) {
-	const sum = (key) => drifts.reduce((total, drift) => total + drift[key], 0);
+/** Adds up the sums of several merchants; a rule that they share is one. */
+function addSums(views) {
+	const sum = (key) => views.reduce((total, { sums }) => total + sums[key], 0);
 	return {
 		added: sum("added"),
 		changed: sum("changed"),
@@ -46302,8 +46954,13 @@ function addSums(drifts) {
 		notApplied: sum("notApplied"),
 		due: sum("due"),
 		unknown: sum("unknown"),
-		violations: sum("violations")
+		violations: brokenRules(views)
 	};
+}
+/** Counts the rules that live access breaks, each once however many people break it. */
+function brokenRules(views) {
+	const rules = views.flatMap(({ merchant, refusals }) => refusals.map(({ code, place, message }) => place === null ? `${merchant} ${message}` : `${code} ${place}`));
+	return new Set(rules).size;
 }
 /** Returns the number of differences, without broken rules. */
 function differencesIn({ added, changed, missing, notApplied, due, unknown }) {
@@ -46544,8 +47201,8 @@ function equalRows({ all, names, places, item: { row } }, views) {
 		...merchantsAt(places, views),
 		changes: all.length,
 		rows: all.map(({ item }) => item.row),
-		gain: members.filter(({ gained }) => gained.some((permission) => added.has(permission))).length,
-		lose: members.filter(({ lost }) => lost.some((permission) => removed.has(permission))).length
+		gain: countPeople(members.filter(({ gained }) => gained.some((permission) => added.has(permission)))),
+		lose: countPeople(members.filter(({ lost }) => lost.some((permission) => removed.has(permission))))
 	};
 }
 /** Returns the codes of the merchants at some places, and of the others. */
@@ -46578,6 +47235,7 @@ var init_equal_changes = __esmMin((() => {
 	init_show();
 	init_text();
 	init_drift_view();
+	init_names_text();
 	MIN_SHARED = 3;
 	LONG$1 = 60;
 	MANY_NAMES = 5;
@@ -46594,7 +47252,7 @@ var init_equal_changes = __esmMin((() => {
 // src/show/view/fleet-view.ts
 /** Returns what the plans of a run share, and what is left to each of them. */
 function fleetView(plans, { run, command = "apply" } = {}) {
-	const views = inOrder(plans);
+	const views = inOrder(plans).map(inReportOrder);
 	const shares = views.length >= 4;
 	const rows = shareRows(views, shares);
 	const share = (itemsOf, nameOf) => {
@@ -46658,10 +47316,10 @@ function fleetView(plans, { run, command = "apply" } = {}) {
 		risks: fleetRisks(views),
 		groups: rows.shared,
 		deferred: deferred.shared.map((group) => joinedDeferred(group, views)),
-		refusals: refusals.shared.map(wholeMessage),
-		overridden: overridden.shared.map(wholeMessage),
-		errors: errors.shared.map(wholeMessage),
-		warnings: warnings.shared.map(wholeMessage),
+		refusals: refusals.shared.map((group) => wholeMessage(group, views)),
+		overridden: overridden.shared.map((group) => wholeMessage(group, views)),
+		errors: errors.shared.map((group) => wholeMessage(group, views)),
+		warnings: warnings.shared.map((group) => wholeMessage(group, views)),
 		overrides: runOverrides(refusals.shared, run, command),
 		passwords: [...new Set(views.flatMap(({ passwords }) => passwords))].sort(byCodeUnit),
 		own: shares ? ownViews.filter(({ view }) => hasOwn(view)) : ownViews,
@@ -46727,14 +47385,14 @@ function joinedDeferred({ item, all, names, places }, views) {
 		equal
 	};
 }
-function namedRefusal({ rule, code, name, message, hint }) {
+function namedRefusal({ rule, code, name, message, hint, place }) {
+	const what = place === null ? [patternOf(message, name), patternOf(hint, name)] : [place];
 	return {
 		name: name ?? "",
 		key: JSON.stringify([
 			rule,
 			code,
-			patternOf(message, name),
-			patternOf(hint, name)
+			...what
 		])
 	};
 }
@@ -46754,10 +47412,23 @@ function namedFinding({ code, severity, resource, name, message, hint }) {
 function patternOf(text, name) {
 	return (name === null || name === "" ? [text] : text.split(name)).map((part) => part.split(NUMBERS));
 }
-/** Words a group of messages: numbers that differ are given as a range. */
-function wholeMessage(group) {
+/** Words a group of messages: numbers that differ are given as a range; of other messages, the first is an example. */
+function wholeMessage(group, views) {
 	const { item, all, names } = group;
 	const place = new Set(all.map(({ item: one }) => one.place)).size === 1 ? item.place : null;
+	const patterns = all.map(({ item: one }) => JSON.stringify(patternOf(one.message, one.name)));
+	if (new Set(patterns).size > 1) {
+		const message = `for example, at ${views[all[0]?.at ?? 0]?.merchant ?? ""}: ${item.message}`;
+		return {
+			...group,
+			names: names.slice(0, 1),
+			item: {
+				...item,
+				message,
+				place
+			}
+		};
+	}
 	if (names.length > 1) return {
 		...group,
 		item: {
@@ -46790,23 +47461,20 @@ function impactOf(members) {
 	};
 }
 function fleetImpact(views) {
-	const permissions = /* @__PURE__ */ new Map();
+	const members = views.flatMap(({ impact }) => impact.members);
+	const peopleWho = (side) => {
+		const found = members.flatMap(({ name, [side]: permissions }) => permissions.map((permission) => ({
+			name,
+			permission
+		})));
+		const groups = groupByKey$1(found, ({ permission }) => permission);
+		return new Map(groups.map((group) => [group[0].permission, countPeople(group)]));
+	};
+	const [gain, lose] = [peopleWho("gained"), peopleWho("lost")];
+	const merchants = /* @__PURE__ */ new Map();
 	const roles = /* @__PURE__ */ new Map();
 	for (const { impact } of views) {
-		for (const { permission, gained, lost } of impact.permissions) {
-			const sum = permissions.get(permission) ?? {
-				permission,
-				gained: 0,
-				lost: 0,
-				merchants: 0
-			};
-			permissions.set(permission, {
-				permission,
-				gained: sum.gained + gained,
-				lost: sum.lost + lost,
-				merchants: sum.merchants + 1
-			});
-		}
+		for (const { permission } of impact.permissions) merchants.set(permission, (merchants.get(permission) ?? 0) + 1);
 		for (const { name, before, after } of impact.roles) {
 			const sum = roles.get(name) ?? {
 				name,
@@ -46823,8 +47491,13 @@ function fleetImpact(views) {
 		}
 	}
 	return {
-		members: views.reduce((sum, { impact }) => sum + impact.members.length, 0),
-		permissions: [...permissions.values()].sort((a, b) => byCodeUnit(a.permission, b.permission)),
+		members: countPeople(members),
+		permissions: [...merchants].map(([permission, count]) => ({
+			permission,
+			gained: gain.get(permission) ?? 0,
+			lost: lose.get(permission) ?? 0,
+			merchants: count
+		})).sort((a, b) => byCodeUnit(a.permission, b.permission)),
 		roles: [...roles.values()].sort((a, b) => byCodeUnit(a.name, b.name)),
 		sensitive: [...new Set(views.flatMap(({ impact }) => impact.sensitive ?? []))]
 	};
@@ -46866,8 +47539,7 @@ function runOverrides(refusals, run, command) {
 		commands: [],
 		line: null
 	};
-	const removals = whats.flatMap((what) => /^max-removals=(\d+)$/.exec(what)?.[1] ?? []).map(Number);
-	const needed = [...removals.length > 0 ? [`max-removals=${Math.max(...removals)}`] : [], ...new Set(whats.filter((what) => !/^max-removals=\d+$/.test(what)))];
+	const needed = neededOverrides(whats);
 	return {
 		commands: needed.map((what) => overrideCommand(command, what, run)),
 		line: command === "apply" && refusalViews.every(({ inFile }) => inFile) ? overridesLine(needed, run) : null
@@ -46879,6 +47551,7 @@ function merchantRows(views) {
 		const { create, update, replace, delete: remove } = view.counts;
 		const { errors, refusals, deferred, impact, risks } = view;
 		if (changesOf$1(view.counts) + errors.length + refusals.length + deferred.length === 0) return [];
+		const refused = "sums" in view ? "breaks rules" : "refused";
 		return [{
 			merchants: [view.merchant],
 			..."sums" in view ? driftNumbers$1(view.sums) : {
@@ -46889,7 +47562,7 @@ function merchantRows(views) {
 			deferred: deferred.length,
 			people: impact.members.length,
 			risks: risks.reduce((sum, { items }) => sum + items.length, 0),
-			outcome: errors.length > 0 ? "problems" : refusals.length > 0 ? "refused" : ""
+			outcome: errors.length > 0 ? "problems" : refusals.length > 0 ? refused : ""
 		}];
 	});
 	return (rows.length > ROWS_APART$1 ? joinRows$1(rows) : rows).toSorted((a, b) => severity(a) - severity(b));
@@ -46902,7 +47575,8 @@ function driftNumbers$1({ added, missing, changed, notApplied, due, unknown }) {
 	};
 }
 function severity({ outcome, risks }) {
-	return outcome === "problems" ? 0 : outcome === "refused" ? 1 : risks > 0 ? 2 : 3;
+	if (outcome === "") return risks > 0 ? 2 : 3;
+	return outcome === "problems" ? 0 : 1;
 }
 function joinRows$1(rows) {
 	const rowsByMerchant = /* @__PURE__ */ new Map();
@@ -46919,8 +47593,10 @@ function joinRows$1(rows) {
 }
 var MIN_FLEET, NUMBERS, ORIGINS, MANY_RISKS, ROWS_APART$1;
 var init_fleet_view = __esmMin((() => {
+	init_overrides();
 	init_text();
 	init_equal_changes();
+	init_names_text();
 	init_plan_view();
 	init_risk_view();
 	MIN_FLEET = 4;
@@ -46932,26 +47608,6 @@ var init_fleet_view = __esmMin((() => {
 	];
 	MANY_RISKS = 8;
 	ROWS_APART$1 = 12;
-}));
-
-// src/show/view/names-text.ts
-/** "MC1, MC2 and 38 more". */
-function namesText(names, shown = 5) {
-	const more = names.length - shown;
-	if (more <= 1) return names.join(", ");
-	return `${names.slice(0, shown).join(", ")} and ${grouped(more)} more`;
-}
-/** "298 merchants (all but MC12, MC40)", "40 merchants (MC1, MC2 and 38 more)" or "all 300 merchants". */
-function merchantsText$1(merchants, absent) {
-	const isMost = absent.length <= 5 && absent.length * 2 < merchants.length;
-	if (absent.length === 0) return `all ${counted(merchants.length, "merchant")}`;
-	const which = isMost ? `all but ${absent.join(", ")}` : namesText(merchants);
-	return `${counted(merchants.length, "merchant")} (${which})`;
-}
-var NAMES_SHOWN$3;
-var init_names_text = __esmMin((() => {
-	init_text();
-	NAMES_SHOWN$3 = 5;
 }));
 
 // src/show/text/wrap.ts
@@ -47039,15 +47695,15 @@ function renderImpact({ members, permissions, roles, sensitive = [] }, style, ve
 	const groups = sameImpact(members);
 	const shown = groups.slice(0, atMost(isLong ? LONG_GROUPS_SHOWN : GROUPS_SHOWN));
 	const hidden = groups.slice(shown.length).reduce((sum, group) => sum + group.length, 0);
+	const byMember = [...shown.flatMap((group) => renderGroup(group, style, atMost(NAMES_SHOWN$2), origin)), ...hidden > 0 ? [`${INDENT}${style.dim(cutText(hidden))}`] : []];
 	return [
 		"",
 		...hangingLines(accessText(members.length, origin), style.columns, `  ${style.bold("Access")}: `, "    "),
-		...renderTotals({
+		...groups.length === 1 ? byMember : [...renderTotals({
 			permissions,
 			roles,
 			sensitive
-		}, atMost(isLong ? LONG_SUMS_SHOWN : SUMS_SHOWN$1), style),
-		...titled$1("By member", [...shown.flatMap((group) => renderGroup(group, style, atMost(NAMES_SHOWN$2), origin)), ...hidden > 0 ? [`${INDENT}${style.dim(cutText(hidden))}`] : []])
+		}, atMost(isLong ? LONG_SUMS_SHOWN : SUMS_SHOWN$1), style), ...titled$1("By member", byMember)]
 	];
 }
 /** Formats the number of members who gain or lose each permission, and of holders of each role. */
@@ -47131,12 +47787,36 @@ var init_impact_text = __esmMin((() => {
 	INDENT = " ".repeat(6);
 }));
 
+// src/kernel/findings/date-words.ts
+/** Returns when a date takes effect: "after 2026-12-31". */
+function whenText({ text, what }) {
+	const isLastDay = what === "ends" || what === "back";
+	return `${text.includes("T") ? "from" : isLastDay ? "after" : "on"} ${oneLine(text)}`;
+}
+/** Says what a date does to somebody, with names as `nameOf` writes them. */
+function effectOfDate({ what, roles }, who, nameOf) {
+	const names = roles.map(nameOf).join(", ");
+	switch (what) {
+		case "leaves": return `${who} leaves`;
+		case "leaves-unlisted": return `${who} leaves, if a member: no file lists the address`;
+		case "ends": return `${who} loses ${names || "the membership"}`;
+		case "joins": return `${who} joins${names && ` with ${names}`}`;
+		case "begins": return `${who} gains ${names}`;
+		case "suspended": return `${who} is suspended`;
+		case "back": return `${who} is back`;
+		default: return what;
+	}
+}
+var init_date_words = __esmMin((() => {
+	init_escape();
+}));
+
 // src/show/view/date-lines.ts
 /** Adds what dates give people later to the risks of a merchant's plan. */
 function withLaterRisks(view, later) {
 	const items = later.filter(({ merchant }) => merchant === view.merchant).flatMap(({ dates, gains }) => {
 		const [first] = dates;
-		const when = first === void 0 ? "" : ` ${whenOf(first)}`;
+		const when = first === void 0 ? "" : ` ${whenText(first)}`;
 		return gains.map(({ name, gained }) => ({
 			name,
 			what: `${gained.join(", ") || "access"}${when}`,
@@ -47196,26 +47876,22 @@ function keyOf$2({ email, what, roles }) {
 		roles
 	]);
 }
-function whenOf({ text, what }) {
-	const isLastDay = what === "ends" || what === "back";
-	return `${text.includes("T") ? "from" : isLastDay ? "after" : "on"} ${oneLine(text)}`;
-}
 function whereOf(merchants, nameOf) {
 	const [only = ""] = merchants;
 	return merchants.size === 1 ? nameOf(only) : counted(merchants.size, "merchant");
 }
 function refusedLine({ item: { rule, code, message }, day, merchants }, nameOf) {
 	const [first] = day.dates;
-	return `${first === void 0 ? "" : `${whenOf(first)}: `}${whereOf(merchants, nameOf)} would be refused by ${rule} ${code}: ${nameOf(message)}`;
+	return `${first === void 0 ? "" : `${whenText(first)}: `}${whereOf(merchants, nameOf)} would be refused by ${rule} ${code}: ${nameOf(message)}`;
 }
 /** Returns the line of several people for whom a date does the same. */
 function foldedLine(groups, nameOf) {
 	const [{ item }] = groups;
 	const where = whereOf(new Set(groups.flatMap(({ merchants }) => [...merchants])), nameOf);
-	const named = groups.slice(0, MAX_NAMED$8).map((group) => nameOf(group.item.email));
+	const named = groups.slice(0, MAX_NAMED$9).map((group) => nameOf(group.item.email));
 	const rest = groups.length - named.length;
 	const people = `${named.join(", ")}${rest > 0 ? ` and ${grouped(rest)} more` : ""}`;
-	return `${whenOf(item)}: ${grouped(groups.length)} people ${togetherText(item, where, nameOf)}: ${people}`;
+	return `${whenText(item)}: ${grouped(groups.length)} people ${togetherText(item, where, nameOf)}: ${people}`;
 }
 function togetherText({ what, roles }, where, nameOf) {
 	const names = roles.map(nameOf).join(", ");
@@ -47231,29 +47907,20 @@ function togetherText({ what, roles }, where, nameOf) {
 	}
 }
 function dateLine({ item, merchants }, nameOf) {
-	const { email, what, roles } = item;
-	const when = `${whenOf(item)}:`;
+	const who = nameOf(item.email);
+	const when = whenText(item);
+	if (item.what === "leaves") return `${when}: ${who} leaves ${whereOf(merchants, nameOf)}`;
 	const where = merchants.size === 1 ? whereOf(merchants, nameOf) : `at ${counted(merchants.size, "merchant")},`;
-	const who = nameOf(email);
-	const names = roles.map(nameOf).join(", ");
-	switch (what) {
-		case "leaves": return `${when} ${who} leaves ${whereOf(merchants, nameOf)}`;
-		case "leaves-unlisted": return `${when} ${who} leaves, if a member: no file lists the address`;
-		case "ends": return `${when} ${where} ${who} loses ${names || "the membership"}`;
-		case "joins": return `${when} ${where} ${who} joins${names && ` with ${names}`}`;
-		case "begins": return `${when} ${where} ${who} gains ${names}`;
-		case "suspended": return `${when} ${where} ${who} is suspended`;
-		case "back": return `${when} ${where} ${who} is back`;
-		default: return what;
-	}
+	const isUnlisted = item.what === "leaves-unlisted";
+	return `${when}: ${effectOfDate(item, isUnlisted ? who : `${where} ${who}`, nameOf)}`;
 }
-var LATER_TITLE, MAX_ALONE, MAX_NAMED$8;
+var LATER_TITLE, MAX_ALONE, MAX_NAMED$9;
 var init_date_lines = __esmMin((() => {
-	init_escape();
+	init_date_words();
 	init_text();
 	LATER_TITLE = "Later, by dates in the files";
 	MAX_ALONE = 3;
-	MAX_NAMED$8 = 3;
+	MAX_NAMED$9 = 3;
 }));
 
 // src/show/view/equal-text.ts
@@ -47526,7 +48193,7 @@ function renderRefusal({ rule, code, message, hint, override, place }, style) {
 }
 /** Formats the refusals of a plan, or the violations by live access. */
 function renderRefusals(refusals, style) {
-	return cutToMost(refusals, (refusal) => renderRefusal(refusal, style), "    ", style);
+	return cutToMost(joinSame(refusals), (refusal) => renderRefusal(refusal, style), "    ", style);
 }
 /** Formats the first of many items. */
 function cutToMost(items, render, indent, style) {
@@ -47665,7 +48332,10 @@ function renderPlans(views, style, verbosity = "normal", run = {}) {
 function renderPlansIn(views, style, verbosity, run) {
 	const fleet = fleetView(views, run);
 	const isFleet = views.length >= 4;
-	if (verbosity === "verbose") return renderEach(views, views, style, verbosity, isFleet ? renderTable(fleet, PLANS.heads, style, Number.POSITIVE_INFINITY) : []);
+	if (verbosity === "verbose") {
+		const table = isFleet ? renderTable(fleet, PLANS.heads, style, Number.POSITIVE_INFINITY) : [];
+		return renderEach(fleet.views, fleet.views, style, verbosity, table);
+	}
 	if (isFleet) return shortest((share) => renderFleet(fleet, PLANS, style, verbosity, share));
 	if (!(fleet.own.reduce((sum, { view }) => sum + rowsIn(view.groups), 0) > LONG)) return renderEach(fleet.own.map(({ view }) => view), fleet.views, style, verbosity);
 	const rows = (style.columns < 60 ? NARROW_ROWS_SHOWN : ROWS_SHOWN) / views.length;
@@ -47939,7 +48609,7 @@ function renderDriftTotal(views, style) {
 	const drifted = views.filter(({ sums }) => differencesIn(sums) > 0).length;
 	const broken = views.filter(({ sums }) => sums.violations > 0).map(({ merchant }) => merchant);
 	const errors = views.some((view) => view.errors.length > 0);
-	const text = knownDriftText(addSums(views.map(({ sums }) => sums)), errors, "no drift");
+	const text = knownDriftText(addSums(views), errors, "no drift");
 	return [
 		...hangingLines(`${text}.`, style.columns, `${style.bold(`${counted(views.length, "merchant")}:`)} `, "  "),
 		`${drifted} of ${counted(views.length, "merchant")} drifted.`,
@@ -48504,8 +49174,8 @@ function tableText({ views, impact }, rows, names) {
 		...rows.slice(0, PERMISSIONS_SHOWN).map(({ permission, gained, lost, merchants }) => {
 			return `| ${[...[
 				inlineCode(permission),
-				namesCell(gained, names),
-				namesCell(lost, names)
+				namesCell([...gained], names),
+				namesCell([...lost], names)
 			], ...isFleet ? [grouped(merchants.size)] : []].join(" | ")} |`;
 		}),
 		...more > 0 ? [`| and ${counted(more, "more permission")} |${" |".repeat(isFleet ? 3 : 2)}`] : []
@@ -48517,11 +49187,11 @@ function impactRows({ views, impact: { sensitive } }) {
 	const add = (side, permission, name, merchant) => {
 		const row = rows.get(permission) ?? {
 			permission,
-			gained: [],
-			lost: [],
+			gained: /* @__PURE__ */ new Set(),
+			lost: /* @__PURE__ */ new Set(),
 			merchants: /* @__PURE__ */ new Set()
 		};
-		row[side].push(name);
+		row[side].add(name);
 		row.merchants.add(merchant);
 		rows.set(permission, row);
 	};
@@ -48690,6 +49360,11 @@ function failureKind({ status, failure, merchant, outcome }) {
 function isPassword(change) {
 	return "passwordEnv" in change;
 }
+/** Returns whether an apply only set passwords. */
+function isRotation(ends) {
+	const outcomes = ends.flatMap(({ result }) => result.outcomes);
+	return outcomes.length > 0 && outcomes.every(({ change }) => isPassword(change));
+}
 /** Returns the kind, resource and name of a change. */
 function summaryOf$1({ kind, resource, name }) {
 	return `${kind} ${resource} ${name}`;
@@ -48707,10 +49382,17 @@ var init_ending_view = __esmMin((() => {
 /** Groups merchants whose failures are equal but for their codes and the number of attempts. */
 function groupUnread(failed) {
 	return groupByKey$1(failed, ({ merchant, failure }) => kindOf(failure).replaceAll(merchant, "")).map((group) => ({
-		first: group[0].failure,
+		first: group.length === 1 ? group[0].failure : failureOfSeveral(group[0]),
 		merchants: group.map(({ merchant }) => merchant),
 		attempts: attemptsOf(group.map(({ failure }) => failure))
 	}));
+}
+function failureOfSeveral({ merchant, failure: { message, hint, ...failure } }) {
+	return {
+		...failure,
+		message: textOfSeveral(message, merchant),
+		...hint !== void 0 && { hint: textOfSeveral(hint, merchant) }
+	};
 }
 /** Formats a failure: the message, the service's whole Problem, and the next step. */
 function renderFailure(failure, style, times = 1, attempts = attemptsOf([failure])) {
@@ -48767,6 +49449,7 @@ var init_failure_text = __esmMin((() => {
 	init_escape();
 	init_text();
 	init_ending_view();
+	init_names_text();
 	init_wrap();
 	DOCTOR = "Run \"rolecall doctor\" to find the cause.";
 	SETUP_PROBLEMS = /* @__PURE__ */ new Set([
@@ -48834,8 +49517,7 @@ function problems({ views, unplanned }, fleet) {
 	return block(`❌ ${counted(count, "problem")} to fix before it can be applied`, [...unread, ...items]);
 }
 function refusals({ command }, fleet) {
-	const reasons = countReasons(fleet);
-	const what = command === "drift" ? `Live access breaks ${counted(reasons, "rule")}` : `An apply would be refused, for ${counted(reasons, "reason")}`;
+	const what = command === "drift" ? `Live access breaks ${counted(brokenRules(fleet.views), "rule")}` : `An apply would be refused, for ${counted(countReasons(fleet), "reason")}`;
 	const merchants = fleet.views.filter((view) => view.refusals.length > 0).length;
 	return block(`⛔ ${what}${fleet.refusals.length > 0 ? `, at ${counted(merchants, "merchant")}` : ""}`, refusalItems(fleet));
 }
@@ -48914,6 +49596,7 @@ var init_review_sections = __esmMin((() => {
 	init_style();
 	init_failure_text();
 	init_date_lines();
+	init_drift_view();
 	init_equal_changes();
 	init_equal_text();
 	init_fleet_view();
@@ -48954,7 +49637,7 @@ function verdictOf$2(input, fleet) {
 	const errors = views.reduce((sum, view) => sum + view.errors.length, 0) + unplanned.length + fileErrors;
 	const refusals = views.reduce((sum, view) => sum + view.refusals.length, 0);
 	const worries = worriesOf(input);
-	const sums = input.command === "drift" ? addSums(input.views.map((view) => view.sums)) : null;
+	const sums = input.command === "drift" ? addSums(input.views) : null;
 	const changes = changesOf$1(counts);
 	const merchants = counted(views.length + unplanned.length, "merchant");
 	const said = (() => {
@@ -49722,8 +50405,14 @@ function laterViews(run, datesOf) {
 		moment: new Date(day.at).toISOString()
 	})));
 }
-/** Returns the drift of the planned merchants. */
-async function driftsOf(planned, io) {
+/** Returns the drift of the planned merchants; `declared` are all merchants that rules across merchants count. */
+async function driftsOf(planned, declared, io) {
+	const run = plannedOnly(planned).map(({ plan, live, session }) => ({
+		plan,
+		live,
+		files: session.state
+	}));
+	const broken = resultsAcross(run, declared, io.now()).flatMap((rule) => rule.broken);
 	return (await Promise.all(planned.map(async (outcome) => {
 		if (outcome.status === "failed") return [];
 		const { session, plan, live } = outcome;
@@ -49731,10 +50420,11 @@ async function driftsOf(planned, io) {
 			live,
 			matches: globMatcher()
 		}, plan, io);
+		const across = broken.flatMap(({ refusal, of }) => of.has(plan.merchant) ? refusal : []);
 		return [driftOf({
 			desired: session.state,
 			live
-		}, plan, times)];
+		}, plan, times, across)];
 	}))).flat();
 }
 var NO_TIMES;
@@ -49745,6 +50435,7 @@ var init_show_plans = __esmMin((() => {
 	init_fingerprint();
 	init_later();
 	init_reviewed_ends();
+	init_across_merchants();
 	init_junit_report();
 	init_render_review();
 	init_plan_text();
@@ -50016,31 +50707,44 @@ var init_merchant_state = __esmMin((() => {
 // src/review/overdue.ts
 /**
 * Returns a sentence about the people whose access has ended by the files, and whose removal no run has looked at since, or
-* the last one has refused; `null` without any. The service is not read for it.
+* the last one has refused; and one about those at merchants without a valid record. The service is not read for them.
 */
-function overdueText(states, known, now, seal) {
-	const people = new Set(states.flatMap((state) => {
-		const record = known.get(state.merchant);
-		if (record === void 0 || record === null) return [];
-		const refused = new Set(record.refused);
-		const isLive = ({ at, email }) => at > record.at || refused.size > 0 && refused.has(seal(email.toLowerCase()));
-		return upcomingDates(state, refused.size > 0 ? Number.NEGATIVE_INFINITY : record.at).filter((date) => date.at <= now - GRACE && ENDS.has(date.what) && isLive(date)).map(({ email }) => `${state.merchant} ${email.toLowerCase()}`);
-	}));
-	if (people.size === 0) return null;
+function overdueLines(states, known, now, seal) {
+	const ended = states.flatMap((state) => {
+		const { merchant } = state;
+		const record = known.get(merchant) ?? null;
+		const dates = upcomingDates(state, Number.NEGATIVE_INFINITY).filter((date) => date.at <= now - GRACE && ENDS.has(date.what) && isOverdue(date, record, seal));
+		return [...new Set(dates.map(({ email }) => email.toLowerCase()))].map(() => ({
+			merchant,
+			isRecorded: record !== null
+		}));
+	});
+	const live = ended.filter(({ isRecorded }) => isRecorded);
+	const unknown = ended.filter(({ isRecorded }) => !isRecorded);
 	const nightly = Math.max(...[...known.values()].map((state) => state?.nightly ?? Number.NEGATIVE_INFINITY));
 	const seen = Number.isFinite(nightly) ? `the last nightly run was ${agoText(now - nightly)}` : "no nightly run was found";
-	return `${counted(people.size, "person", "people")} whose access has ended ${people.size === 1 ? "is" : "are"} still live; ${seen}.`;
+	const merchants = [...new Set(unknown.map(({ merchant }) => merchant))];
+	const named = firstOf$1(merchants, MAX_NAMED$8, "merchant").join(", ");
+	return [...live.length === 0 ? [] : [`${peopleText(live)} ${live.length === 1 ? "is" : "are"} still live; ${seen}.`], ...unknown.length === 0 ? [] : [`${peopleText(unknown)} may still be live: no valid record tells of an apply of ${named}.`]];
+}
+function isOverdue({ at, email, what, roles }, record, seal) {
+	if (record === null) return what !== "suspended" && roles.length === 0;
+	return at > record.at || record.refused.length > 0 && record.refused.includes(seal(email.toLowerCase()));
+}
+function peopleText({ length }) {
+	return `${counted(length, "person", "people")} whose access has ended`;
 }
 function agoText(ms) {
 	const days = Math.floor(ms / DAY);
 	return days < 1 ? "less than a day ago" : `${counted(days, "day")} ago`;
 }
-var DAY, GRACE, ENDS;
+var DAY, GRACE, MAX_NAMED$8, ENDS;
 var init_overdue = __esmMin((() => {
 	init_upcoming_dates();
 	init_text();
 	DAY = 864e5;
 	GRACE = 36e5;
+	MAX_NAMED$8 = 3;
 	ENDS = /* @__PURE__ */ new Set([
 		"ends",
 		"leaves",
@@ -50495,7 +51199,7 @@ var init_base_commit = __esmMin((() => {
 async function setStatus(context, command, { result, reason, message }) {
 	const { event, scope } = context;
 	if (event.pull?.fork) return;
-	const text = reason === null ? RESULTS[result] ?? result : message ?? reason;
+	const text = message ?? reason ?? RESULTS[result] ?? result;
 	await addStatus(context, event.pull?.headSha ?? event.sha, command, scope.title, {
 		state: reason === null ? "success" : "failure",
 		text
@@ -50512,15 +51216,14 @@ async function failPlans(context, plans) {
 		text: `Update the branch, to plan it again. ${sentence}`
 	});
 }
-async function addStatus({ event, github, log, masked }, sha, command, title, { state, text }) {
-	const description = masked ? maskText(text) : text;
+async function addStatus({ event, github, log, mask }, sha, command, title, { state, text }) {
 	const context = `rolecall ${command}${title === "" ? "" : `: ${title}`}`.slice(0, 200);
 	try {
 		await github.addStatus({
 			sha,
 			state,
 			context,
-			description,
+			description: mask(text),
 			url: event.runUrl
 		});
 	} catch (error) {
@@ -50532,7 +51235,6 @@ var RESULTS, MAX_FAILED;
 var init_commit_status = __esmMin((() => {
 	init_action_context();
 	init_github_api();
-	init_annotations();
 	RESULTS = {
 		"no-changes": "Nothing to apply",
 		changes: "Ready to merge",
@@ -51431,13 +52133,6 @@ var init_log_progress = __esmMin((() => {
 	FIRST_LINE_MS = 5e3;
 }));
 
-// src/app/project/file-errors.ts
-/** Returns whether a diagnostic makes its file unusable; a refusal does not. */
-function isFileError({ severity, refusal }) {
-	return severity === "error" && !refusal;
-}
-var init_file_errors = __esmMin((() => {}));
-
 // src/app/project/pick-merchants.ts
 /**
 * Picks merchants by their codes; none selects all. Throws RolecallError for one that is missing, unless files have
@@ -51494,7 +52189,7 @@ function openIndex(cwd) {
 			problems: located
 		};
 		const { roles, members, ...rest } = fieldsOf(value);
-		const includes = listOf(rest["include"]).flatMap((include) => typeof include === "string" ? realPath(resolve(dirname(path), include)) : []);
+		const includes = listOf$1(rest["include"]).flatMap((include) => typeof include === "string" ? realPath(resolve(dirname(path), include)) : []);
 		const entries = {
 			...roles !== void 0 && { roles: [] },
 			...members !== void 0 && { members: [] }
@@ -51566,12 +52261,12 @@ async function entriesOf$1(root, access) {
 	const read = (await access.namesIn(root)).includes("rolecall.yaml") ? await access.readIn(root, PROJECT_FILE) : null;
 	if (!read?.ok) return [];
 	const { value } = await parseYaml(read.text);
-	const entries = listOf(fieldsOf(value)["enforce"]).flatMap((entry) => {
+	const entries = listOf$1(fieldsOf(value)["enforce"]).flatMap((entry) => {
 		const { rules, files } = fieldsOf(entry);
 		const path = textOf$3(rules);
 		return path === null ? [] : [{
 			rules: path,
-			globs: listOf(files).flatMap((glob) => textOf$3(glob) ?? [])
+			globs: listOf$1(files).flatMap((glob) => textOf$3(glob) ?? [])
 		}];
 	});
 	return Promise.all(entries.map(async ({ rules, globs }) => ({
@@ -51727,6 +52422,71 @@ var init_select_files = __esmMin((() => {
 	init_project_index();
 }));
 
+// src/app/project/project-merchants.ts
+var project_merchants_exports = /* @__PURE__ */ __exportAll({ withProject: () => withProject });
+/**
+* Adds the other merchants of the default folder, which rules across merchants count, and what these rules say of the files;
+* a violation that concerns no selected merchant is not reported.
+*/
+async function withProject(loaded, { cwd, now, projects = [] }, index) {
+	const { sources, states, all: readStates } = loaded;
+	const readFiles = new Set(sources.map(({ file }) => file));
+	const files = await ifAnyFiles([], () => findYamlFiles([], cwd)) ?? [];
+	const unread = [];
+	for (const file of files) {
+		if (readFiles.has(shownPath(withoutLinks(file), cwd))) continue;
+		if (await index.merchantIn(file) !== void 0) unread.push(file);
+	}
+	const others = await loadMerchants(unread, sourceReader(cwd), {
+		now,
+		judge: judgeDeclared,
+		projects: [...await projectAccess(unread, cwd), ...projects]
+	});
+	const codes = new Set(readStates.map(({ merchant }) => merchant));
+	const otherStates = others.merchants.flatMap(({ state }) => state ?? []);
+	const project = [...readStates, ...otherStates.filter(({ merchant }) => !codes.has(merchant))];
+	const selected = new Set(states.map(({ merchant }) => merchant));
+	const broken = resultsAcross([], project, now, "plan").flatMap(({ origin, broken }) => broken.flatMap(({ refusal: { message, hint }, of }) => [...of].some((merchant) => selected.has(merchant)) ? [{
+		code: "across-merchants",
+		message,
+		hint,
+		location: locationOfAcross(origin)
+	}] : []));
+	const invalid = new Set(others.diagnostics.filter(isFileError).map(({ file }) => file));
+	const isWhole = invalid.size === 0 && !loaded.diagnostics.some(isFileError);
+	const [first] = states.flatMap(({ projects = [] }) => projects.flatMap(({ across }) => across?.origin ?? []));
+	const notCounted = invalid.size === 0 || first === void 0 ? [] : [{
+		code: "across-not-counted",
+		files: [...invalid].sort(),
+		location: {
+			at: "key",
+			...first
+		}
+	}];
+	const problems = [
+		...broken,
+		...isWhole ? unknownAcross(project) : [],
+		...notCounted
+	];
+	const texts = new Map(sources.map(({ file, text }) => [file, text]));
+	const diagnostics = [...loaded.diagnostics, ...describeProblems(texts, problems)].toSorted(byPlace);
+	return {
+		...loaded,
+		project,
+		diagnostics
+	};
+}
+var init_project_merchants = __esmMin((() => {
+	init_describe_problems();
+	init_to_diagnostics();
+	init_load_merchants();
+	init_across_merchants();
+	init_judge_rules();
+	init_file_errors();
+	init_find_files();
+	init_project_access();
+}));
+
 // src/app/project/changed-since.ts
 var changed_since_exports = /* @__PURE__ */ __exportAll({ changedFiles: () => changedFiles });
 /**
@@ -51823,7 +52583,7 @@ async function comparison({ files, before, tree, inRoot, read, project, index, c
 			const then = await read(formerPath, null);
 			if (!then.ok || !await isSameYaml(text, then.text)) return null;
 		}
-		const written = listOf(fields?.["include"]).filter((include) => typeof include === "string");
+		const written = listOf$1(fields?.["include"]).filter((include) => typeof include === "string");
 		return includes.map((include, index) => [include, tree.links ? posix.join(posix.dirname(formerPath), written[index] ?? "") : inRoot(include)]);
 	};
 	const isSame = async (...pair) => {
@@ -51911,7 +52671,11 @@ async function loadStates(paths, options) {
 		...options,
 		index
 	});
-	const loaded = await loadSelected(paths, selection, options, index);
+	const selected = await loadSelected(paths, selection, options, index);
+	const loaded = selected.states.some(({ projects = [] }) => projects.some(({ across }) => across)) ? await (await Promise.resolve().then(() => (init_project_merchants(), project_merchants_exports))).withProject(selected, options, index) : {
+		...selected,
+		project: []
+	};
 	if (selection.unread.length === 0) return loaded;
 	const [{ byPlace, toDiagnostics }, { YAML_MESSAGES }] = await Promise.all([Promise.resolve().then(() => (init_to_diagnostics(), to_diagnostics_exports)), Promise.resolve().then(() => (init_yaml_messages(), yaml_messages_exports))]);
 	const warnings = toDiagnostics(/* @__PURE__ */ new Map(), selection.unread.map(({ link, why }) => {
@@ -52206,20 +52970,17 @@ function renderDiagnostics(diagnostics, style) {
 	if (diagnostics.length === 0) return "";
 	return `${joinEqual(diagnostics).map((equal) => renderDiagnostic(equal, style)).join("\n")}\n${tally(diagnostics)}\n`;
 }
-/** Joins the diagnostics that differ only in their locations and in whom they name, if there are enough of them. */
+/**
+* Joins the diagnostics that differ only in their locations and in whom they name, or that are about one rule of a file
+* that many include, if there are enough of them.
+*/
 function joinEqual(diagnostics) {
-	const kinds = /* @__PURE__ */ new Map();
-	for (const diagnostic of diagnostics) {
-		const kind = kindOfDiagnostic(diagnostic);
-		const equal = kinds.get(kind);
-		if (equal) equal.push(diagnostic);
-		else kinds.set(kind, [diagnostic]);
-	}
-	return diagnostics.flatMap((diagnostic) => {
-		const equal = kinds.get(kindOfDiagnostic(diagnostic));
-		if (equal === void 0 || equal.length < JOINED_FROM) return [[diagnostic]];
-		return equal[0] === diagnostic ? [equal] : [];
-	});
+	const equal = groupByKey$1(diagnostics, kindOfDiagnostic).flatMap((group) => group.length < JOINED_FROM ? group.map((diagnostic) => [diagnostic]) : [group]);
+	const sorted = new Map(diagnostics.map((diagnostic, index) => [diagnostic, index]));
+	return groupByKey$1(equal, ([diagnostic]) => `${diagnostic.code} ${placeOf(diagnostic)}`).flatMap((groups) => {
+		const [first, ...others] = groups;
+		return groups.length < JOINED_FROM ? groups : [[...first, ...others.flat()]];
+	}).toSorted(([a], [b]) => (sorted.get(a) ?? 0) - (sorted.get(b) ?? 0));
 }
 function kindOfDiagnostic({ severity, code, message, hint }) {
 	return JSON.stringify([
@@ -52238,7 +52999,11 @@ function renderDiagnostic([diagnostic, ...repetitions], style) {
 	const text = `${(severity === "error" ? style.red : style.yellow)(severity)}: ${oneLine(message)} ${style.dim(`[${code}]`)}`;
 	const lines = [...wrapOnTerminal(text, style, `${style.bold(placeOf(diagnostic))}: `, "  ")];
 	if (frame !== void 0) lines.push(...frameLines(frame, style).map((line) => `  ${style.dim(line)}`));
-	if (repetitions.length > 0) lines.push(...wrapOnTerminal(alsoIn(repetitions), style, "  ", "    "));
+	const place = placeOf(diagnostic);
+	const elsewhere = repetitions.filter((repetition) => placeOf(repetition) !== place);
+	const here = repetitions.length - elsewhere.length;
+	if (elsewhere.length > 0) lines.push(...wrapOnTerminal(alsoIn(elsewhere), style, "  ", "    "));
+	if (here > 0) lines.push(...wrapOnTerminal(`The same line has ${counted(here, `more ${severity}`)}: rolecall validate --format json lists them.`, style, "  ", "    "));
 	if (hint !== void 0) lines.push(...wrapOnTerminal(oneLine(hint), style, `  ${style.cyan("→")} `, "    "));
 	return `${lines.join("\n")}\n`;
 }
@@ -52346,13 +53111,12 @@ async function withoutEarlierErrors(loaded, before) {
 	const broken = [...invalid, ...sources.map(({ file }) => file)].filter((file) => !sound.has(file));
 	const wereSound = new Set(before.states.map(({ origin }) => origin.file));
 	for (const file of new Set(broken)) if (wereSound.has(file) || !await before.isSame(file)) return loaded;
-	const named = invalid.slice(0, MAX_NAMED$6).join(", ");
-	const more = invalid.length > MAX_NAMED$6 ? ` and ${counted(invalid.length - MAX_NAMED$6, "more file")}` : "";
+	const named = firstOf$1(invalid, MAX_NAMED$6, "file").join(", ");
 	return {
 		...loaded,
 		states: soundStates(loaded),
 		diagnostics: diagnostics.filter((diagnostic) => !isFileError(diagnostic)),
-		earlier: `Left out, because of errors that an earlier commit has caused: ${named}${more}.`
+		earlier: `Left out, because of errors that an earlier commit has caused: ${named}.`
 	};
 }
 /**
@@ -52373,7 +53137,7 @@ async function keepInside(paths, cwd) {
 	}
 }
 /** Reads the live state and plans, with the workflow's API keys; the rules of `base` judge the plans as well. */
-async function planFiles(states, inputs, io, { signal, base = [] } = {}) {
+async function planFiles(states, inputs, io, { signal, base = [], project }) {
 	const { concurrency, baseUrl } = inputs;
 	const rules = new Map(base.map((state) => [state.merchant, state]));
 	let onlyEnded = /* @__PURE__ */ new Set();
@@ -52420,7 +53184,7 @@ async function planFiles(states, inputs, io, { signal, base = [] } = {}) {
 	};
 	try {
 		progress.reading(keyed.map(({ merchant }) => merchant));
-		const planned = withRunOverrides(await planSessions(sessions, progress.read)).map(withKeyHint);
+		const planned = withRunOverrides(await planSessions(sessions, progress.read), project).map(withKeyHint);
 		await progress.rest();
 		const planEndedAt = (merchants) => {
 			onlyEnded = merchants;
@@ -52569,7 +53333,7 @@ async function publish(context, page, plans, comment, changes) {
 		...url !== null && { "comment-url": url }
 	};
 }
-/** Returns the place of this run's commit in its pull request as it is now; an open one if GitHub does not say. */
+/** Returns the place of this run's commit in its pull request as it is now; the newest if its token may not ask. */
 async function pullHead({ event, github, log }, notify = true) {
 	const { pull } = event;
 	if (pull === null) return "none";
@@ -52579,7 +53343,7 @@ async function pullHead({ event, github, log }, notify = true) {
 		if (notify) log.notice(`The pull request has a newer commit, ${headSha.slice(0, 7)}: the run for that commit writes the comment.`);
 		return "overtaken";
 	} catch (error) {
-		if (error instanceof GithubError) return "newest";
+		if (error instanceof GithubError && error.isForbidden) return "newest";
 		throw error;
 	}
 }
@@ -52588,10 +53352,10 @@ function aboutRun({ event, scope }) {
 	return aboutCommit(event.pull?.headSha ?? event.sha, event.runUrl, scope.title);
 }
 /** Returns the section that names the errors of files; empty without errors. */
-function aboutFiles({ masked }, diagnostics) {
+function aboutFiles({ mask }, diagnostics) {
 	const lines = fileErrorLines(diagnostics);
 	if (lines.length === 0) return [];
-	return [`### ❌ Errors in files\n\n${fenced("text", masked ? lines.map(maskText) : lines)}`];
+	return [`### ❌ Errors in files\n\n${fenced("text", mask(lines))}`];
 }
 /** Returns the outputs of plans: totals and a common fingerprint. */
 function planOutputs(plans) {
@@ -52671,6 +53435,7 @@ function looseningsOf(base, head, matches) {
 		...about("guards", [...looserGuards(guards, ownRules.guards, context), ...looserProject(projectOf(base), projectOf(head))]),
 		...about("policies", looserPolicies(policies, ownRules.policies, context)),
 		...about("checks", looserChecks(checks, ownRules.checks)),
+		...about("rules across merchants", looserAcross(projectOf(base), projectOf(head), context)),
 		...about("enforced rules", looserEnforced(base, head, context)),
 		...about("sync", looserSync(base.sync, head.sync)),
 		...about("ignore", newlyIgnored(base, head)),
@@ -52681,6 +53446,16 @@ function looseningsOf(base, head, matches) {
 }
 function projectOf({ projects = [] }) {
 	return projects.find(({ by }) => by === void 0) ?? {};
+}
+function looserAcross({ across: base }, { across: head }, context) {
+	if (base === void 0) return [];
+	return [...looserPolicies({
+		...NO_POLICIES,
+		...base
+	}, {
+		...NO_POLICIES,
+		...head
+	}, context), ...looserChecks(base.checks, head?.checks ?? [])].map((text) => `${text} (across merchants)`);
 }
 /** Returns what is looser in the rules that the project enforces, and the sections that it newly allows. */
 function looserEnforced(base, head, context) {
@@ -52773,7 +53548,7 @@ function noLongerManaged$1(base, head) {
 	const section = (key) => base[key] !== void 0 && head[key] === void 0 ? [`${key} are no longer managed (no section "${key}")`] : [];
 	const roles = new Map((head.roles ?? []).flatMap((role) => [role.name, role.previously ?? []].flat().map((key) => [key, role])));
 	const pinned = new Map((head.roles ?? []).flatMap((role) => role.id === void 0 ? [] : [[role.id, role]]));
-	const members = byAddress(head.members);
+	const members = entriesByAddress(head.members);
 	return [
 		...section("roles"),
 		...section("members"),
@@ -52794,8 +53569,8 @@ function unlisted(what, mode) {
 }
 /** Returns the dates that give access for longer: no plan shows these before their time. */
 function laterEnds(base, head, { nameOf }) {
-	const members = byAddress(head.members);
-	const leavers = byAddress(head.leavers);
+	const members = entriesByAddress(head.members);
+	const leavers = new Map((head.leavers ?? []).map((leaver) => [leaver.email.toLowerCase(), leaver]));
 	const [idsBefore, ids] = [pinnedIds(base), pinnedIds(head)];
 	const nowCalled = (role) => ids.get(role) ?? nameOf(idsBefore.get(role) ?? role);
 	const leaving = (base.leavers ?? []).flatMap(({ email, from }) => {
@@ -52841,9 +53616,6 @@ function timeText({ from, until }) {
 	const end = until === void 0 ? "until further notice" : `until ${until.text}`;
 	return [...start, end].join(" ");
 }
-function byAddress(entries) {
-	return new Map((entries ?? []).map((entry) => [entry.email.toLowerCase(), entry]));
-}
 function otherService(base, head) {
 	const changed = (what, before, after) => before === after ? [] : [`${what} ${before ?? "not set"} → ${after ?? "not set"}`];
 	return [
@@ -52853,12 +53625,14 @@ function otherService(base, head) {
 	];
 }
 var init_loosenings = __esmMin((() => {
+	init_person();
 	init_access();
 	init_base_rules();
 	init_every_rule();
 	init_protect();
 	init_renamed_roles();
 	init_run_limits();
+	init_every_setting();
 }));
 
 // src/app/show/compare-rules.ts
@@ -52901,7 +53675,7 @@ var init_compare_rules = __esmMin((() => {
 
 // src/action/review/rule-notes.ts
 /** Returns what a review has to know about the rules of a pull request: what its base branch does not allow. */
-async function ruleNotes({ loaded, base, plans }, { inputs, masked, event, io }) {
+async function ruleNotes({ loaded, base, plans }, { inputs, mask, event, io }) {
 	if (base === null) return [BASE_UNKNOWN];
 	const notes = ruleNotesOf(loaded.states, base.states, plans, globMatcher());
 	const head = new Set(loaded.states.map(({ merchant }) => merchant));
@@ -52909,14 +53683,13 @@ async function ruleNotes({ loaded, base, plans }, { inputs, masked, event, io })
 	const gone = loaded.valid ? base.states.filter((state) => !head.has(state.merchant) && isMeant(state)) : [];
 	const hidden = loaded.states.filter(({ origin }) => base.submodules.some((path) => origin.file.startsWith(`${path}/`)));
 	const changed = await changedRules(loaded, base, event.workspace);
-	const lines = groupRuleNotes([
+	return mask(groupRuleNotes([
 		...gone.map((state) => noLongerManaged(state, io.now())),
 		...base.invalid.map(notCompared),
 		...hidden.map(inSubmodule),
 		...notes,
 		...changed.map(changedFile)
-	]);
-	return masked ? lines.map(maskAddresses) : lines;
+	]));
 }
 /** Returns the files of enforced rules that differ from those of the base branch, with that of the project. */
 async function changedRules({ states, sources }, base, workspace) {
@@ -52970,7 +53743,6 @@ var init_rule_notes = __esmMin((() => {
 	init_project_file();
 	init_text();
 	init_rules_view();
-	init_annotations();
 	BASE_UNKNOWN = {
 		merchants: ["every merchant"],
 		kind: "unknown",
@@ -52988,8 +53760,8 @@ async function compareFiles(context, read, comment) {
 	const loaded = await underBaseRules(read, base, inputs, io);
 	const plans = configDiff(loaded.states, base?.states ?? [], globMatcher(), io.now());
 	log.notice("This run has no API key: the files are only compared with those of the base branch.");
-	const fileErrors = loaded.diagnostics.filter(({ severity, refusal }) => severity === "error" && !refusal);
-	const views = publishable(context, plans).map((plan) => planView(plan));
+	const fileErrors = loaded.diagnostics.filter(isFileError);
+	const views = context.mask(plans).map((plan) => planView(plan));
 	const rules = await ruleNotes({
 		loaded,
 		base,
@@ -53099,6 +53871,7 @@ function liveMember(member, head, idOf) {
 	return memberAsDeclared(member, id, roles.map(({ role }) => idOf(role)));
 }
 var init_compare_files = __esmMin((() => {
+	init_file_errors();
 	init_session();
 	init_member();
 	init_role();
@@ -53107,7 +53880,6 @@ var init_compare_files = __esmMin((() => {
 	init_plan_view();
 	init_action_context();
 	init_action_error();
-	init_annotations();
 	init_base_commit();
 	init_load_and_plan();
 	init_publish_plan();
@@ -53402,6 +54174,60 @@ var init_end_state = __esmMin((() => {
 	init_seal();
 }));
 
+// src/kernel/approval/identities.ts
+/** Finds the live memberships. */
+function membershipsOf({ members }, seal) {
+	const byKey = /* @__PURE__ */ new Map();
+	const expired = /* @__PURE__ */ new Set();
+	for (const member of [...members].sort((a, b) => rankOf(a) - rankOf(b))) {
+		const [id, name] = [seal(member.id), seal((addressOf$1(member) ?? member.id).toLowerCase())];
+		if (member.status === "expired") expired.add(id);
+		if (!byKey.has(name)) byKey.set(name, member);
+		else if (member.status !== "expired") byKey.set(otherKey(name, id), member);
+	}
+	return {
+		byKey,
+		expired
+	};
+}
+function rankOf({ status }) {
+	return status === "expired" ? 1 : 0;
+}
+function otherKey(name, id) {
+	return `${name} ${id}`;
+}
+/** Returns whether a key is of another membership of a person than the one with the name as its key. */
+function isOtherKey(key, name) {
+	return key.startsWith(otherKey(name, ""));
+}
+/**
+* Returns a function that tells which roles and memberships are meant by a review that knows the roles of some ids. A live
+* role that the plan renames, replaces or removes gives up its name if another one takes it.
+*/
+function identitiesIn({ roles }, { changes }, { byKey }, seal) {
+	const leaving = new Set(changes.flatMap(({ resource, kind, id, fields }) => resource === "role" && (kind !== "update" || fields.some(({ field }) => field === "name")) ? id ?? [] : []));
+	const taken = new Set(changes.flatMap((change) => change.resource === "role" && change.after !== null ? change.after.name : []));
+	const present = roles.filter(({ id, name, predefined }) => !predefined && !(leaving.has(id) && taken.has(name)) && !isTemporaryName(name));
+	const ids = new Map(present.map(({ id, name }) => [name, id]));
+	const keys = new Map([...byKey].map(([key, { id }]) => [seal(id), key]));
+	return (knownRoles) => ({
+		role: (element) => {
+			const id = ids.get(nameOfNewRole(element) ?? "");
+			return id === void 0 || knownRoles.has(id) ? element : id;
+		},
+		member: ({ id, name, after }) => {
+			const live = id === null ? void 0 : keys.get(id);
+			if (live !== void 0 || id === null) return live ?? name;
+			return after === null && byKey.has(name) ? otherKey(name, id) : name;
+		}
+	});
+}
+var init_identities = __esmMin((() => {
+	init_scope();
+	init_temporary_name();
+	init_reviewed_state();
+}));
+
 // src/kernel/approval/words.ts
 /** Says what a change would do to an item. */
 function reviewedChangeText({ kind, name, item, role }, value) {
@@ -53449,6 +54275,10 @@ function effectText(effect, name, permissions, roles) {
 /** Adds that no review shows it, or which one shows something else. */
 function unseenText(text, review) {
 	return review === null ? `${text}, which no review shows` : `${text}, but ${review} shows it otherwise`;
+}
+/** Says that a review shows the removal of an earlier membership of the same address. */
+function newerMembershipText(review) {
+	return `the membership that ${review} removes is gone, and no review shows this newer one`;
 }
 var UNKNOWN;
 var init_words = __esmMin((() => {
@@ -53505,8 +54335,11 @@ function unseenItems(row, reviews, context) {
 		return !isDecided(subject, item, value, reviews) && dateOf(subject, item, reviews, context) === null;
 	});
 	const isWhole = items.includes(EXISTS);
+	const shown = isWhole ? [EXISTS] : after === null ? [] : items;
+	const earlier = isRemoval(row) ? reviews.rows.findLast(({ row: { subject: other, after: left } }) => isOtherKey(other.key, subject.key) && left === null && context.live(other) === null) : void 0;
 	return {
-		reasons: (isWhole ? [EXISTS] : after === null ? [] : items).map((item) => {
+		reasons: shown.map((item) => {
+			if (earlier !== void 0) return newerMembershipText(context.reviewNames[earlier.review] ?? "");
 			const decision = reviews.decide(subject, item);
 			const by = decision?.isTouched ? context.reviewNames[decision.review] : void 0;
 			return unseenText(reviewedChangeText(context.named(subject, item), itemValue(after, item)), by ?? null);
@@ -53625,7 +54458,7 @@ function blamer(plan, rows, { live, endOf, named }) {
 		const grants = (end, role) => permissionsOf(end, role).includes(permission);
 		const moved = to.filter((role) => !from.includes(role) && grants(granting, role));
 		const changed = to.filter((role) => from.includes(role) && grants(granting, role) && !grants(other, role));
-		const unseen = [...ownChange !== void 0 && (moved.length > 0 || effect === "reach") ? [ownChange] : [], ...changed.flatMap(ofRole)];
+		const unseen = [...ownChange !== void 0 && effect === "reach" ? [ownChange] : [], ...changed.flatMap(ofRole)];
 		const held = [.../* @__PURE__ */ new Set([...had, ...has])].flatMap(ofRole);
 		return {
 			fingerprints: [
@@ -53643,6 +54476,7 @@ function blamer(plan, rows, { live, endOf, named }) {
 var init_find_unseen = __esmMin((() => {
 	init_reviewed_state();
 	init_end_state();
+	init_identities();
 	init_rows();
 	init_words();
 }));
@@ -53928,10 +54762,27 @@ var init_account = __esmMin((() => {
 	];
 }));
 
-// src/kernel/approval/passed-dates.ts
-/** Compares the dates in files that are past with those that reviews showed. */
-function passedDates(reviews, desired, now, seal) {
-	const past = datesIn(desired, Number.NEGATIVE_INFINITY, seal).filter(({ at }) => at <= now).flatMap(singleDates);
+// src/kernel/approval/reviewed-dates.ts
+/** Compares the dates in files with those that reviews showed. */
+function reviewedDates(reviews, desired, now, seal) {
+	const singlesOf = (date) => {
+		const { at, email, roles } = date;
+		return singleDates({
+			at,
+			name: seal(email.toLowerCase()),
+			what: resourceKindOf(date),
+			roles
+		});
+	};
+	const dates = upcomingDates(desired, Number.NEGATIVE_INFINITY);
+	const past = dates.filter(({ at }) => at <= now).flatMap(singlesOf);
+	const endless = desired.members?.map(({ until: _, ...member }) => member) ?? [];
+	const hidden = [desired.members ?? [], endless].flatMap((members) => upcomingDates({
+		members,
+		leavers: []
+	}, Number.NEGATIVE_INFINITY));
+	const declared = [...dates, ...hidden].flatMap(singlesOf);
+	const shown = new Set(reviews.flatMap((state) => [...dateTexts(state.dates)]));
 	const seen = new Map((past.length === 0 ? [] : reviews).flatMap((state) => state.dates.filter(({ at }) => at <= now).flatMap((date) => singleDates(date).map(({ effect }) => [effect, {
 		date,
 		state
@@ -53953,10 +54804,12 @@ function passedDates(reviews, desired, now, seal) {
 				held: of("brings"),
 				reach: of("reach")
 			};
-		}
+		},
+		declared: new Set(declared.map(({ text }) => text)),
+		coming: new Set(declared.flatMap(({ at, name }) => at > now ? name : [])),
+		unseen: dates.filter((date) => date.at > now && singlesOf(date).some(({ text }) => !shown.has(text)))
 	};
 }
-/** Returns the dates of single roles that a date joins. */
 function singleDates({ at, name, what, roles }) {
 	return (roles.length === 0 ? [""] : roles).map((role) => {
 		const effect = JSON.stringify([
@@ -53972,30 +54825,9 @@ function singleDates({ at, name, what, roles }) {
 		};
 	});
 }
-/** Returns the dates of a review that files still have. */
-function datesStillToCome(dates, declared) {
-	const toCome = new Set(declared.flatMap((date) => singleDates(date).map(({ text }) => text)));
-	return dates.filter((date) => singleDates(date).some(({ text }) => toCome.has(text)));
-}
-/**
-* Returns the dates in files after a time, as reviews name them: also those that nothing comes of, because somebody leaves
-* or a membership ends before.
-*/
-function declaredDates(desired, time, seal) {
-	const { members = [] } = desired;
-	const endless = members.map(({ until: _, ...member }) => member);
-	return [
-		desired,
-		{
-			...desired,
-			leavers: []
-		},
-		{
-			...desired,
-			leavers: [],
-			members: endless
-		}
-	].flatMap((version) => datesIn(version, time, seal));
+/** Returns a text for each role of dates, or for the whole membership: equal for equal dates. */
+function dateTexts(dates) {
+	return new Set(dates.flatMap(singleDates).map(({ text }) => text));
 }
 /** Returns reviews with the names that people and roles have in the files by now, if their dates name former ones. */
 function withCurrentNames(reviews, { members = [], roles = [] }, seal) {
@@ -54024,19 +54856,7 @@ function currentNames(entries) {
 	const taken = new Set(entries.map(([name]) => name));
 	return new Map(entries.flatMap(([name = "", ...former]) => former.flatMap((one) => taken.has(one) ? [] : [[one, name]])));
 }
-/** Returns the dates in files after a time, as reviews name them. */
-function datesIn(desired, time, seal) {
-	return upcomingDates(desired, time).map((date) => {
-		const { at, roles } = date;
-		return {
-			at,
-			name: seal(date.email.toLowerCase()),
-			what: resourceKindOf(date),
-			roles
-		};
-	});
-}
-var init_passed_dates = __esmMin((() => {
+var init_reviewed_dates = __esmMin((() => {
 	init_text();
 	init_reviewed_state();
 	init_upcoming_dates();
@@ -54047,13 +54867,10 @@ var init_passed_dates = __esmMin((() => {
 * Returns an entry for each date that a review added to the files, and that is gone from them without another review:
 * somebody keeps access that was to end, or does not get what was to begin.
 */
-function droppedDates(reviews, covered, { fresh: { desired, plan }, seal, endOf, nameOf }) {
-	if (reviews.every(({ state }) => state.dates.length === 0)) return [];
-	const declared = textsOf(declaredDates(desired, Number.NEGATIVE_INFINITY, seal));
+function droppedDates(reviews, covered, { fresh: { desired, plan }, seal, endOf, nameOf, dates: { declared, coming } }) {
 	const originsIn = (entries = []) => new Map(entries.map(({ email, origin }) => [seal(email.toLowerCase()), origin]));
 	const [leaving, listed] = [originsIn(desired.leavers), originsIn(desired.members)];
 	const ends = [endOf(plan), endOf(covered)];
-	const coming = new Set(declaredDates(desired, plan.reviewed.at, seal).map(({ name }) => name));
 	const isAbsent = (name) => !coming.has(name) && ends.every((end) => end({
 		kind: "member",
 		key: name
@@ -54063,7 +54880,7 @@ function droppedDates(reviews, covered, { fresh: { desired, plan }, seal, endOf,
 		const isDecidedLater = (time, texts) => reviews.some((other, place) => place > index && (other.state.at >= time || texts.every((text) => removed[place]?.has(text))));
 		return ownDates(state).flatMap((date) => {
 			const { at, name, what } = date;
-			const texts = singleDates(date).map(({ text }) => text);
+			const texts = [...dateTexts([date])];
 			const isGone = TAKES.has(what) && isAbsent(name);
 			if (isDecidedLater(at, texts) || isGone || texts.every((text) => declared.has(text))) return [];
 			const origin = leaving.get(name) ?? (what === "leaves" ? void 0 : listed.get(name));
@@ -54094,15 +54911,12 @@ function doesOf({ what, roles }) {
 /** Returns the dates that a review's own files add to those of its base. */
 function ownDates({ dates, baseDates, hasBase }) {
 	if (baseDates === void 0) return hasBase ? [] : dates;
-	const before = textsOf(baseDates);
-	return dates.filter((date) => singleDates(date).some(({ text }) => !before.has(text)));
+	const before = dateTexts(baseDates);
+	return dates.filter((date) => [...dateTexts([date])].some((text) => !before.has(text)));
 }
 function removedTexts({ dates, baseDates = [] }) {
-	const kept = textsOf(dates);
-	return new Set([...textsOf(baseDates)].filter((text) => !kept.has(text)));
-}
-function textsOf(dates) {
-	return new Set(dates.flatMap((date) => singleDates(date).map(({ text }) => text)));
+	const kept = dateTexts(dates);
+	return new Set([...dateTexts(baseDates)].filter((text) => !kept.has(text)));
 }
 /**
 * Returns the changes that give access for longer than it was reviewed, by fingerprint: the files have lost its end, and no
@@ -54131,62 +54945,12 @@ function givenRoles(change) {
 }
 var TAKES;
 var init_dropped_dates = __esmMin((() => {
-	init_passed_dates();
+	init_reviewed_dates();
 	TAKES = /* @__PURE__ */ new Set([
 		"leaves",
 		"ends",
 		"suspended"
 	]);
-}));
-
-// src/kernel/approval/identities.ts
-/** Finds the live memberships. */
-function membershipsOf({ members }, seal) {
-	const byKey = /* @__PURE__ */ new Map();
-	const expired = /* @__PURE__ */ new Set();
-	for (const member of [...members].sort((a, b) => rankOf(a) - rankOf(b))) {
-		const [id, name] = [seal(member.id), seal((addressOf$1(member) ?? member.id).toLowerCase())];
-		if (member.status === "expired") expired.add(id);
-		if (!byKey.has(name)) byKey.set(name, member);
-		else if (member.status !== "expired") byKey.set(otherKey(name, id), member);
-	}
-	return {
-		byKey,
-		expired
-	};
-}
-function rankOf({ status }) {
-	return status === "expired" ? 1 : 0;
-}
-function otherKey(name, id) {
-	return `${name} ${id}`;
-}
-/**
-* Returns a function that tells which roles and memberships are meant by a review that knows the roles of some ids. A live
-* role that the plan renames, replaces or removes gives up its name if another one takes it.
-*/
-function identitiesIn({ roles }, { changes }, { byKey }, seal) {
-	const leaving = new Set(changes.flatMap(({ resource, kind, id, fields }) => resource === "role" && (kind !== "update" || fields.some(({ field }) => field === "name")) ? id ?? [] : []));
-	const taken = new Set(changes.flatMap((change) => change.resource === "role" && change.after !== null ? change.after.name : []));
-	const present = roles.filter(({ id, name, predefined }) => !predefined && !(leaving.has(id) && taken.has(name)) && !isTemporaryName(name));
-	const ids = new Map(present.map(({ id, name }) => [name, id]));
-	const keys = new Map([...byKey].map(([key, { id }]) => [seal(id), key]));
-	return (knownRoles) => ({
-		role: (element) => {
-			const id = ids.get(nameOfNewRole(element) ?? "");
-			return id === void 0 || knownRoles.has(id) ? element : id;
-		},
-		member: ({ id, name, after }) => {
-			const live = id === null ? void 0 : keys.get(id);
-			if (live !== void 0 || id === null) return live ?? name;
-			return after === null && byKey.has(name) ? otherKey(name, id) : name;
-		}
-	});
-}
-var init_identities = __esmMin((() => {
-	init_scope();
-	init_temporary_name();
-	init_reviewed_state();
 }));
 
 // src/kernel/approval/fresh-context.ts
@@ -54232,7 +54996,7 @@ function freshContext(fresh, reviews, seal) {
 			ends.set(time, end);
 			return end;
 		},
-		dates: passedDates(reviews.map(({ state }) => state), desired, plan.reviewed.at, seal)
+		dates: reviewedDates(reviews.map(({ state }) => state), desired, plan.reviewed.at, seal)
 	};
 }
 function namesIn({ plan, live, desired }) {
@@ -54253,7 +55017,7 @@ var init_fresh_context = __esmMin((() => {
 	init_reviewed_state();
 	init_end_state();
 	init_identities();
-	init_passed_dates();
+	init_reviewed_dates();
 	init_seal();
 }));
 
@@ -54349,6 +55113,10 @@ function compareReviewed(given, fresh, seal = UNSEALED) {
 		covered,
 		leaveOut,
 		refused,
+		unseenDates: context.dates.unseen.filter(({ email, what }) => what !== "leaves-unlisted" || context.live({
+			kind: "member",
+			key: seal(email.toLowerCase())
+		}) !== null),
 		account: [...account, ...dropped.filter(({ name }) => !refusedNames.has((name ?? "").toLowerCase()))],
 		lostDates,
 		open,
@@ -54428,21 +55196,16 @@ function refusedChanges(whole, covered, elsewhere, refusals) {
 		};
 	});
 }
-function withOpenDates(reviews, { fresh, seal }) {
-	const { desired, plan } = fresh;
-	const { at: now } = plan.reviewed;
-	const toCome = declaredDates(desired, now, seal);
-	return reviews.map((review) => {
-		const { state } = review;
-		const past = state.dates.filter(({ at }) => at <= now);
-		return {
-			...review,
-			state: {
-				...state,
-				dates: [...past, ...datesStillToCome(state.dates, toCome)]
-			}
-		};
-	});
+function withOpenDates(reviews, { fresh, dates }) {
+	const { at: now } = fresh.plan.reviewed;
+	const isOpen = (date) => date.at <= now || [...dateTexts([date])].some((text) => dates.declared.has(text));
+	return reviews.map((review) => ({
+		...review,
+		state: {
+			...review.state,
+			dates: review.state.dates.filter(isOpen)
+		}
+	}));
 }
 function pendingChanges({ changes, deferred }, seal) {
 	const pending = /* @__PURE__ */ new Map();
@@ -54461,7 +55224,7 @@ var init_compare_reviewed = __esmMin((() => {
 	init_find_unseen();
 	init_fresh_context();
 	init_merged_reviews();
-	init_passed_dates();
+	init_reviewed_dates();
 	init_seal();
 	isSameTarget = {
 		merchant: (a, b) => a === b,
@@ -54484,7 +55247,7 @@ function judgeMerchant(fresh, reviews, seal, placeOf) {
 		return `not approved: ${change.kind} ${change.resource} ${change.name}${why}.`;
 	};
 	const isLeft = ({ change }) => isRenewal(change) && !shown.has(change.fingerprint);
-	const refusals = comparison.refused.filter((refused) => !isLeft(refused)).map(sentenceOf);
+	const refusals = [...comparison.refused.filter((refused) => !isLeft(refused)).map(sentenceOf), ...comparison.unseenDates.map((date) => `not approved: ${whenText(date)}, ${effectOfDate(date, date.email, String)}, which no review shows.`)];
 	const expired = comparison.refused.filter(isLeft).map(({ change }) => `the invitation of ${change.name} has expired; the next pull request that changes the merchant renews it.`);
 	const { at } = fresh.plan.reviewed;
 	const due = comparison.refused.filter(({ change }) => shown.has(change.fingerprint) || isDueInPart(change, fresh.desired, at));
@@ -54526,6 +55289,7 @@ function isRenewal(change) {
 var VERBS;
 var init_judge_merchant = __esmMin((() => {
 	init_compare_reviewed();
+	init_date_words();
 	init_due();
 	VERBS = {
 		create: "add",
@@ -54615,10 +55379,7 @@ async function approvalSoFar({ event, github }, { seal }, records, looks, placeO
 			const { merchant } = look.plan;
 			const lost = lostReviews(records.states.get(merchant));
 			if (lost.length === 0) return [];
-			const comparison = compareReviewed(lost, {
-				...look,
-				desired: look.session.state
-			}, seal);
+			const comparison = compareReviewed(lost, look, seal);
 			return [...droppedChanges(comparison, lost, placeOf).map(({ sentence }) => sentence), ...comparison.account.flatMap((entry) => renamedText(entry, look.session.state))].map((sentence) => `${merchant}: ${sentence}`);
 		});
 		const objections = /* @__PURE__ */ new Map();
@@ -54626,10 +55387,7 @@ async function approvalSoFar({ event, github }, { seal }, records, looks, placeO
 			const { merchant } = look.plan;
 			const recorded = records.states.get(merchant);
 			const reviews = reviewsOf(merchant, recorded, [...merged, ...own]);
-			const judged = judgeMerchant({
-				...look,
-				desired: look.session.state
-			}, reviews, seal, placeOf);
+			const judged = judgeMerchant(look, reviews, seal, placeOf);
 			const gone = judged.dropped.map(({ review, change, why, sentence }) => own.some(({ name }) => name === review) ? `it was approved to ${change}, but no longer does so: ${why}.` : sentence);
 			const sentences = [...judged.refusals, ...gone];
 			if (sentences.length > 0) objections.set(merchant, sentences);
@@ -54684,10 +55442,10 @@ async function keepPlan({ event: { pull }, github, log }, openStore, records, pl
 	return kept;
 }
 /** Returns the paragraph that says whether a plan is what was approved before, and if not, what to do next. */
-function approvalText({ event, masked }, { own, objections, isEarly }) {
+function approvalText({ event, mask }, { own, objections, isEarly }) {
 	const where = own.length === 0 ? "" : ` on ${pullNames(own)}`;
 	if (objections.size === 0 && !isEarly) return `**Approved**${where}: the plan contains nothing else.`;
-	const lines = objectionLines(objections).map(oneLine).map((line) => masked ? maskText(line) : line);
+	const lines = mask(objectionLines(objections).map(oneLine));
 	const text = `${isEarly ? "**Approved before this plan was ready**" : "**Not what was approved**"}${where}. ${howToApprove(event)}`;
 	return lines.length === 0 ? text : [text, fenced("text", lines)].join("\n\n");
 }
@@ -54701,9 +55459,7 @@ function changedRemarks(approval, { group }) {
 	if (last === void 0 || objections.size === 0 && !isEarly) return [];
 	const when = new Date(last.submittedAt).toISOString().slice(0, 16).replace("T", " ");
 	if (isEarly) return [`> [!WARNING]\n> **Approved before this plan was ready**, at ${when} UTC: nobody has approved this plan. Submit an approving review again.`];
-	const shownMerchants = [...objections.keys()].slice(0, MAX_NAMED$5).map(inlineCode);
-	const more = objections.size - shownMerchants.length;
-	return [`> [!WARNING]\n> **Changed since it was approved**, at ${when} UTC: the plan of ${[...shownMerchants, ...more > 0 ? [counted(more, "more merchant")] : []].join(", ")}. The plan has changed since, or did not exist yet. After a merge, only what was approved is applied. To approve this plan, submit an approving review again.`];
+	return [`> [!WARNING]\n> **Changed since it was approved**, at ${when} UTC: the plan of ${firstOf$1([...objections.keys()].map(inlineCode), MAX_NAMED$5, "merchant").join(", ")}. The plan has changed since, or did not exist yet. After a merge, only what was approved is applied. To approve this plan, submit an approving review again.`];
 }
 /** Returns objections as sentences that name their merchants. */
 function objectionLines(objections) {
@@ -54729,7 +55485,6 @@ var init_plan_approval = __esmMin((() => {
 	init_markdown_blocks();
 	init_action_error();
 	init_merged_pulls();
-	init_annotations();
 	MAX_NAMED$5 = 10;
 }));
 
@@ -54747,7 +55502,7 @@ function scopeText(planned, { states, valid, earlier }) {
 	return [planned === 0 ? only !== void 0 && total === 1 ? `${only.merchant} is not planned, because this pull request does not change it.` : `None of ${of} is planned, because this pull request changes none of them.` : `${planned} of ${of} ${planned === 1 ? "is" : "are"} planned; this pull request does not change the others.`];
 }
 /** Returns the result of a plan, without its outputs. */
-function verdictOf$1({ inputs }, plans, unplanned, fileErrors) {
+function verdictOf$1({ inputs }, plans, unplanned, fileErrors, later) {
 	const findings = plans.flatMap((plan) => plan.findings.filter(({ severity }) => severity === "error"));
 	if (fileErrors > 0) return failed("failed", "invalid-files", `The files have ${counted(fileErrors, "error")}.`);
 	if (unplanned.length > 0) {
@@ -54757,7 +55512,13 @@ function verdictOf$1({ inputs }, plans, unplanned, fileErrors) {
 	if (findings.length > 0) return failed("failed", "invalid-files", `${counted(findings.length, "problem")} to fix first.`);
 	const refusals = plans.flatMap((plan) => plan.refusals);
 	if (refusals.length > 0) return failed("refused", "refused", `An apply would be refused, for ${counted(refusals.length, "reason")}.`);
-	if (plans.every(({ changes }) => changes.length === 0)) return passed("no-changes");
+	if (plans.every(({ changes }) => changes.length === 0)) {
+		const isRisky = later.some(({ gains }) => gains.length > 0);
+		return {
+			...passed("no-changes"),
+			message: isRisky ? "Nothing to apply now; risks on a later date" : null
+		};
+	}
 	return inputs.failOn === "changes" ? failed("changes", "differences", "There are changes, and fail-on is changes.") : passed("changes");
 }
 /** Returns the paragraphs about what a merge does, or whether the plan was approved before. */
@@ -54796,15 +55557,14 @@ function changesFiles(plans, states, base, now) {
 	return [...datesOf(states)].some(([merchant, dates]) => (before.get(merchant) ?? "[]") !== dates) || plans.some(({ reviewed: { roles, members } }) => roles.length + members.length > 0);
 }
 /** Returns the dates of a pull request that are to come: what follows from them needs no approval of its own. */
-function announcedDates({ event, io, masked }, states, looks) {
+function announcedDates({ event, io, mask }, states, looks) {
 	if (event.pull === null) return [];
 	const judgeAtOf = new Map(looks.map(({ plan, judgeAt }) => [plan.merchant, judgeAt]));
 	const run = states.map((state) => ({
 		state,
 		judgeAt: judgeAtOf.get(state.merchant)
 	}));
-	const later = laterViews(run, (state) => upcomingDates(state, io.now()));
-	return masked ? maskAddresses(later) : later;
+	return mask(laterViews(run, (state) => upcomingDates(state, io.now())));
 }
 var MAX_NAMED$4;
 var init_plan_outcome = __esmMin((() => {
@@ -54815,7 +55575,6 @@ var init_plan_outcome = __esmMin((() => {
 	init_markdown_blocks();
 	init_review_sections();
 	init_action_context();
-	init_annotations();
 	init_plan_approval();
 	MAX_NAMED$4 = 3;
 }));
@@ -54885,25 +55644,10 @@ function syncMeaning({ reinvite, ...rest }) {
 function patternsMeaning({ roles, members, ...rest }) {
 	return [asSet(roles), asSet(members)];
 }
-function checkMeaning(check) {
-	switch (check.kind) {
-		case "only": return [
-			check.kind,
-			check.can,
-			asSet(check.only)
-		];
-		case "at-most": return [
-			check.kind,
-			check.can,
-			check.atMost
-		];
-		case "cannot": return [
-			check.kind,
-			check.member,
-			asSet(check.cannot)
-		];
-		default: return check;
-	}
+/** The lists of a check are sets. */
+function checkMeaning({ origin: _origin, ...check }) {
+	const meaningOf = (value) => Array.isArray(value) ? asSet(value) : value;
+	return Object.fromEntries(Object.entries(check).map(([key, value]) => [key, meaningOf(value)]));
 }
 function roleMeaning({ origin: _origin, adjusted: _adjusted, ...role }) {
 	const { previously, permissions } = role;
@@ -54976,7 +55720,7 @@ async function guardCredentials(context, states) {
 	const { states: trusted } = await context.statesAt(await trustedCommit(context));
 	const codes = untrustedCredentials(states, trusted, given).map(({ merchant }) => merchant);
 	if (codes.length === 0) return;
-	const secrets = [...codes.slice(0, MAX_NAMED$3), ...codes.length > MAX_NAMED$3 ? [`${codes.length - MAX_NAMED$3} more`] : []].join(", ");
+	const secrets = firstOf$1(codes, MAX_NAMED$3, "merchant").join(", ");
 	throw new ActionError("unsafe-access", event.pull === null ? `The files of this run use a different API key from those of ${event.group?.baseRef ?? "the default branch"}, or send it to a different service, for ${secrets}. No request was sent.` : `This pull request changes which API key is used, or where it is sent, for ${secrets}. No request was sent.`, "Merge api.base_url and api.key_env in a separate pull request first, or set the inputs base-url and api-keys.");
 }
 /**
@@ -55059,6 +55803,7 @@ function overridesIn(allow) {
 }
 var MAX_NAMED$3, UNSAFE;
 var init_secret_policy = __esmMin((() => {
+	init_text();
 	init_action_error();
 	init_base_commit();
 	MAX_NAMED$3 = 10;
@@ -55096,7 +55841,7 @@ async function runPlan(context) {
 		await setStatus(context, "plan", result);
 		return result;
 	} catch (error) {
-		const failure = error instanceof ActionError ? error : new ActionError("bug", "rolecall failed because of a bug.");
+		const failure = actionErrorOf(error);
 		await showFailure(failure, context, again ? NO_COMMENT : comment);
 		await setStatus(context, "plan", failed("failed", failure.reason, failure.message));
 		throw error;
@@ -55126,7 +55871,10 @@ async function plan(context, read, store, comment) {
 	const loaded = await underBaseRules(read, base, inputs, io);
 	const recordedStates = store?.records.states ?? /* @__PURE__ */ new Map();
 	const states = await plannedMerchants(context, loaded.states, base, recordedStates);
-	const { planned, close } = await planFiles(states, inputs, io, { base: base?.states ?? [] });
+	const { planned, close } = await planFiles(states, inputs, io, {
+		base: base?.states ?? [],
+		project: loaded.project
+	});
 	try {
 		return await reviewed({
 			loaded,
@@ -55149,13 +55897,13 @@ async function reviewed({ loaded, base, states, looks, unplanned, store }, conte
 	const later = announcedDates(context, states, looks);
 	const views = plans.map((plan) => withLaterRisks(planView(plan, placeOf), later));
 	io.stdout.write(renderPlans(views, PLAIN, "normal", { run: runFingerprint(plans) }));
-	const overdue = overdueLines(loaded, store, github.now());
+	const overdue = store ? overdueLines(loaded.states, store.records.states, github.now(), store.seal) : [];
 	const scope = scopeText(states.length, loaded);
 	for (const line of [...overdue, ...scope]) io.stdout.write(`${line}\n`);
 	for (const { merchant, failure } of unplanned) io.stdout.write(`${merchant} could not be planned.\n${renderFailure(failure, PLAIN)}`);
 	const annotations = [...diagnostics, ...planAnnotations(plans, loaded.states, loaded.sources, placeOf)];
-	annotate(context.masked ? maskedAnnotations(annotations) : annotations, log);
-	const fileErrors = loaded.diagnostics.filter(({ severity, refusal }) => severity === "error" && !refusal);
+	annotate(annotations, log);
+	const fileErrors = loaded.diagnostics.filter(isFileError);
 	const rules = base === null ? [] : await ruleNotes({
 		loaded,
 		base,
@@ -55164,13 +55912,13 @@ async function reviewed({ loaded, base, states, looks, unplanned, store }, conte
 	io.stdout.write(renderRules(rules, PLAIN));
 	const review = {
 		command: "plan",
-		views: publishable(context, plans).map((plan) => withLaterRisks(planView(plan, placeOf), later)),
-		unplanned: context.masked ? maskAddresses(unplanned) : unplanned,
+		views: context.mask(plans).map((plan) => withLaterRisks(planView(plan, placeOf), later)),
+		unplanned: context.mask(unplanned),
 		fileErrors: fileErrors.length,
 		rules,
 		run: runFingerprint(plans)
 	};
-	const verdict = verdictOf$1(context, plans, unplanned, fileErrors.length);
+	const verdict = verdictOf$1(context, plans, unplanned, fileErrors.length, later);
 	const approval = store && await approvalSoFar(context, store, store.records, looks, placeTexts(loaded.sources));
 	const settled = approval?.settled ?? [];
 	const live = store === null || approval === null ? [] : alreadyLive(plans, approval.merged, store);
@@ -55209,10 +55957,6 @@ async function reviewed({ loaded, base, states, looks, unplanned, store }, conte
 		outputs
 	} : failed("refused", "not-approved", objection, outputs);
 }
-function overdueLines({ states }, store, now) {
-	const text = store && overdueText(states, store.records.states, now, store.seal);
-	return text === null ? [] : [text];
-}
 function isObjected(approval) {
 	return approval !== null && (approval.isEarly || approval.objections.size > 0);
 }
@@ -55227,16 +55971,13 @@ function objectionTo(approval, kept, event) {
 	return objection === void 0 ? null : `Not what was approved. ${howToApprove(event)} ${objection}`;
 }
 /** Returns a section of lines; empty without any. */
-function linesBlock({ masked }, title, lines) {
+function linesBlock({ mask }, title, lines) {
 	if (lines.length === 0) return [];
-	const shown = lines.slice(0, MAX_LINES$1).map((line) => masked ? maskText(line) : line);
-	const more = lines.length - shown.length;
-	return [`### ${title}\n\n${fenced("text", [...shown, ...more > 0 ? [`and ${more} more`] : []])}`];
+	return [`### ${title}\n\n${fenced("text", mask(firstOf$1(lines, MAX_LINES$1, "line")))}`];
 }
 /** Publishes a failure to plan in comment and job summary. */
 async function showFailure(error, context, comment) {
-	const text = [error.message, ...error.hint === null ? [] : [error.hint]].map((line) => context.masked ? maskText(line) : line);
-	const [verdict, explained] = ["## ❌ rolecall plan: failed", fenced("text", text)];
+	const [verdict, explained] = ["## ❌ rolecall plan: failed", fenced("text", context.mask(error.lines()))];
 	const body = [
 		markerOf("plan", context.scope),
 		verdict,
@@ -55248,18 +55989,20 @@ async function showFailure(error, context, comment) {
 		aboutRun(context),
 		explained
 	].join("\n\n")}\n`);
-	const head = await pullHead(context);
-	if (head !== "overtaken") await comment.show(() => body, {
+	const head = await pullHead(context).catch(() => null);
+	if (head === "newest" || head === "closed") await comment.show(() => body, {
 		worth: true,
 		closed: head === "closed"
 	});
 }
 var STALE, MAX_LINES$1;
 var init_run_plan = __esmMin((() => {
+	init_file_errors();
 	init_session();
 	init_rule_locations();
 	init_show_plans();
 	init_fingerprint();
+	init_text();
 	init_merchant_state();
 	init_overdue();
 	init_recorded_plan();
@@ -56116,7 +56859,13 @@ function objectionsIn(reported, gone) {
 	const objected = loud.filter(({ objections }) => objections.length > 0);
 	return {
 		objections: new Map([...objected.map(({ merchant, objections }) => [merchant, objections]), ...gone.map(({ merchant, sentence }) => [merchant, [sentence]])]),
-		notes: [...gone.map(({ merchant, sentence }) => `${merchant}: ${sentence}`), ...loud.flatMap(({ merchant, objections, remarks }) => [...objections, ...remarks].map((one) => `${merchant}: ${one}`))]
+		notes: [...gone.map(({ merchant, sentence }) => ({
+			merchant,
+			line: `${merchant}: ${sentence}`
+		})), ...loud.flatMap(({ merchant, objections, remarks }) => [...objections, ...remarks].map((one) => ({
+			merchant,
+			line: `${merchant}: ${one}`
+		})))]
 	};
 }
 /** Returns the merchants whose failure an earlier run has reported, with a line about each. */
@@ -56934,7 +57683,8 @@ var init_send_recorded = __esmMin((() => {
 function stepsOf$1(changes) {
 	const renames = renameSteps(changes.filter((change) => change.resource === "role"));
 	const renamed = new Set(renames.filter(({ part }) => part === "whole").map(({ change }) => change));
-	const rest = changes.flatMap((change) => renamed.has(change) ? [] : partsOf$1(change));
+	const invited = new Set(changes.flatMap(({ resource, kind, name }) => resource === "member" && kind === "create" ? name.toLowerCase() : []));
+	const rest = changes.flatMap((change) => renamed.has(change) ? [] : partsOf$1(change, invited));
 	const widened = widenedLate(changes);
 	const steps = [...[...renames, ...rest].flatMap((step) => narrowing(step, widened) ?? []), ...[...widened].map(toWidening)];
 	return PHASES.flatMap((phase) => steps.filter((step) => step.phase === phase));
@@ -56971,7 +57721,7 @@ function rolesOnlyIn(image, other) {
 	const others = new Set(other?.roles.map(({ id }) => id));
 	return image?.roles.map(({ id }) => id).filter((id) => !others.has(id)) ?? [];
 }
-function partsOf$1(change) {
+function partsOf$1(change, invited) {
 	if (change.resource === "member") {
 		if (isPasswordChange(change)) return [{
 			phase: "set-passwords",
@@ -56984,7 +57734,7 @@ function partsOf$1(change) {
 			part: "whole"
 		}];
 		return [{
-			phase: change.reason === "invitation-expired" ? "clear-invitations" : "delete-members",
+			phase: change.reason === "invitation-expired" || invited.has(change.before.email?.toLowerCase() ?? "") ? "clear-invitations" : "delete-members",
 			change,
 			part: "whole"
 		}];
@@ -57536,11 +58286,10 @@ function howToBegin(skipped, command) {
 function howToGoOn$1({ ends }, skipped) {
 	const outcomes = ends.flatMap(({ result }) => result.outcomes);
 	const writes = ends.reduce((sum, { result }) => sum + result.writes, 0);
-	const rotates = outcomes.length > 0 && outcomes.every(({ change }) => isPassword(change));
 	const plan = "run \"rolecall plan\"";
 	const unknown = outcomes.filter(({ status }) => status === "unknown").length;
 	const what = writes > unknown ? "Completed changes remain." : unknown > 0 ? "It is unknown whether anything was changed." : "Nothing was changed.";
-	if (rotates && skipped.length === 0 && outcomes.some(({ status }) => status !== "done")) return `${what} To continue, ${outcomes.some(({ status }) => status === "failed") ? "fix the problem, and " : ""}run the command again: passwords that are already set are kept.`;
+	if (isRotation(ends) && skipped.length === 0 && outcomes.some(({ status }) => status !== "done")) return `${what} To continue, ${outcomes.some(({ status }) => status === "failed") ? "fix the problem, and " : ""}run the command again: passwords that are already set are kept.`;
 	if (unknown > 0) return `${what} To continue, ${plan} to see what remains, and apply again.`;
 	if (!ends.some(({ result, verification }) => result.journalFailure !== null || verification !== null || result.outcomes.some((outcome) => "failure" in outcome && outcome.failure)) && skipped.length === 0) return `${what} To continue, run the command again.`;
 	if (skipped.length === 0 && outcomes.every(({ status }) => status === "done")) return `${what} Run "rolecall plan" to see whether changes remain.`;
@@ -58436,7 +59185,11 @@ function parseStat(text) {
 		startedMs: ticks * 10
 	} : null;
 }
-var OWN_UID, LEEWAY_MS, LONGEST_RUN_MS, THIS_MACHINE;
+/** Returns the environment in which git finds a folder's own repository. */
+function withoutRepository() {
+	return Object.fromEntries(Object.entries(process.env).filter(([name]) => !REPOSITORY.includes(name)));
+}
+var OWN_UID, LEEWAY_MS, LONGEST_RUN_MS, THIS_MACHINE, REPOSITORY;
 var init_processes = __esmMin((() => {
 	OWN_UID = process.getuid?.() ?? null;
 	LEEWAY_MS = 1e4;
@@ -58463,6 +59216,12 @@ var init_processes = __esmMin((() => {
 			}
 		}
 	};
+	REPOSITORY = [
+		"GIT_DIR",
+		"GIT_WORK_TREE",
+		"GIT_INDEX_FILE",
+		"GIT_COMMON_DIR"
+	];
 }));
 
 // src/app/journal/runs-folder.ts
@@ -58539,6 +59298,7 @@ async function trackedIn(folder) {
 			"."
 		], {
 			cwd: folder,
+			env: withoutRepository(),
 			maxBuffer: MAX_BYTES
 		});
 		return new Set(stdout.split("\0"));
@@ -59269,6 +60029,7 @@ function isVerified(end) {
 function verifiedText(ends, leftOut) {
 	const verified = ends.filter(isVerified).map(({ verification }) => verification);
 	if (verified.length === 0) return "";
+	if (isRotation(ends)) return " Verified: every user's status is as planned.";
 	const sum = (countOf) => verified.reduce((total, end) => total + countOf(end), 0);
 	const remaining = [
 		[sum(({ plan }) => plan.deferred.length), "deferred"],
@@ -59349,7 +60110,7 @@ function skippedBlocks(skipped, several, style, { rules, overrides } = {
 	const groups = groupByKey$1(reasons, ({ merchant, status, reason }) => `${status} ${reason.replaceAll(merchant, "…")}`);
 	const shown = groups.slice(0, 10).map((group) => {
 		const [{ status, reason, merchant }] = group;
-		const said = group.length > 1 ? reason.replaceAll(merchant, "…") : reason;
+		const said = group.length > 1 ? textOfSeveral(reason, merchant) : reason;
 		const rule = rules.get(reason);
 		const text = rule === void 0 ? said : `${rule}: ${said}`;
 		const codes = namesText(group.map((skip) => oneLine(skip.merchant)));
@@ -59707,13 +60468,13 @@ function failureText({ message, outcomes, lines }) {
 	return `${message}${firstOpen.reasons.length === 0 ? "" : ` ${firstOpen.merchant}: ${firstOpen.reasons[0]}`}${otherOpen.length === 0 ? "" : ` (and ${counted(otherOpen.length, "more merchant")})`}`;
 }
 /** Returns a table of the outcomes, with what is left to do first; empty if there is nothing to tell apart. */
-function outcomeTable({ outcomes, notes = [] }, size, masked) {
+function outcomeTable({ outcomes, notes = [] }, size, mask) {
 	const openOutcomes = outcomes.filter(isOpen);
 	if (outcomes.length < 2 && openOutcomes.length === 0) return "";
 	const done = outcomes.filter((outcome) => !isOpen(outcome));
 	const rows = [...openOutcomes, ...done.length > MAX_DONE ? [] : done].map(({ merchant, status, reasons }) => {
 		const other = reasons.filter((reason) => !notes.includes(`${merchant}: ${reason}`));
-		const why = other.map((reason) => inlineCode(masked ? maskText(reason) : reason));
+		const why = other.map((reason) => inlineCode(mask(reason)));
 		if (other.length < reasons.length) why.push("see below");
 		return `| ${inlineCode(merchant)} | ${STATUS_WORDS[status]} | ${why.join(", ")} |`;
 	});
@@ -59730,13 +60491,30 @@ function outcomeTable({ outcomes, notes = [] }, size, masked) {
 		...shown
 	].join("\n")}${rest}`;
 }
-/** Publishes the outcome of an apply in the job summary and on the merged pull requests, that of its commit first. */
-async function reportApply(context, pulls, report) {
-	const { event, github, inputs, log, scope, masked } = context;
-	const shownPlans = (plans) => masked ? plans.map(maskAddresses) : plans;
-	const plans = shownPlans(report.plans.filter(({ changes, findings }) => changes.length + findings.length > 0));
-	const rest = shownPlans(report.rest ?? []);
-	const shownLines = (lines) => lines.filter((line) => line !== "").map((line) => masked ? maskText(line) : line);
+/** Publishes the outcome of an apply in the job summary, and on pull requests what concerns them. */
+async function reportApply(context, report, pulls) {
+	const { github, log, scope } = context;
+	await context.appendSummary(`${applyPage(context, report)(SUMMARY_SIZE)}\n`);
+	const urls = [];
+	for (const { number, comment: recorded, report: own } of pulls.slice(0, MAX_TOLD)) {
+		const comment = await findComment({
+			github,
+			log,
+			scope,
+			pull: number,
+			recorded
+		});
+		urls.push(await comment.showApplied(applyPage(context, own), own.result !== "no-changes"));
+	}
+	const url = urls.find((candidate) => candidate !== null);
+	return url === void 0 ? {} : { "comment-url": url };
+}
+/** Returns a function that renders the outcome of an apply within a size. */
+function applyPage(context, report) {
+	const { event, inputs, scope, mask } = context;
+	const plans = mask(report.plans.filter(({ changes, findings }) => changes.length + findings.length > 0));
+	const rest = mask(report.rest ?? []);
+	const shownLines = (lines) => mask(lines.filter((line) => line !== ""));
 	const lines = shownLines(report.lines);
 	const notes = shownLines(report.notes ?? []).flatMap((note) => wrapText(note, NOTE_COLUMNS));
 	const pageOf = (shown) => ({
@@ -59755,9 +60533,9 @@ async function reportApply(context, pulls, report) {
 		aboutCommit(event.sha, event.runUrl, scope.title),
 		report.message
 	];
-	const render = (size) => {
+	return (size) => {
 		const half = Math.floor(size / 4);
-		const table = outcomeTable(report, half, masked);
+		const table = outcomeTable(report, half, mask);
 		const kept = lines.slice(0, fitting(lines, half));
 		const more = lines.length - kept.length;
 		const shown = more === 0 ? kept : [...kept, `and ${counted(more, "line")} more`];
@@ -59776,21 +60554,6 @@ async function reportApply(context, pulls, report) {
 			plan
 		].filter((part) => part !== "").join("\n\n");
 	};
-	await context.appendSummary(`${render(SUMMARY_SIZE)}\n`);
-	const worth = report.result !== "no-changes";
-	const urls = [];
-	for (const { number, comment: recorded } of pulls.slice(0, MAX_TOLD)) {
-		const comment = await findComment({
-			github,
-			log,
-			scope,
-			pull: number,
-			recorded
-		});
-		urls.push(await comment.showApplied(render, worth));
-	}
-	const url = urls.find((candidate) => candidate !== null);
-	return url === void 0 ? {} : { "comment-url": url };
 }
 function fitting(lines, size) {
 	let room = size;
@@ -59862,7 +60625,6 @@ var init_apply_page = __esmMin((() => {
 	init_wrap();
 	init_plan_view();
 	init_pull_comment();
-	init_annotations();
 	init_publish_plan();
 	NOTHING_CHANGED = "Nothing was changed.";
 	APPLY_ENDS = {
@@ -59968,13 +60730,12 @@ async function tipAfter({ event, github, io }, branch) {
 /** Returns a sentence about the merchants that are left to the run for a newer commit; empty if none are. */
 function leftTo({ sha, merchants }) {
 	if (merchants.size === 0) return [];
-	const shown = [...merchants].slice(0, MAX_NAMED);
-	const rest = merchants.size - shown.length;
-	return [`${[...shown, ...rest > 0 ? [`${rest} more`] : []].join(", ")}: changed again by the newer commit ${sha.slice(0, 7)}, whose run applies both changes, or asks for approval again.`];
+	return [`${firstOf$1([...merchants], MAX_NAMED, "merchant").join(", ")}: changed again by the newer commit ${sha.slice(0, 7)}, whose run applies both changes, or asks for approval again.`];
 }
 var LAG_WAITS_MS, MAX_NAMED;
 var init_newer_commit = __esmMin((() => {
 	init_changed_merchants();
+	init_text();
 	init_action_error();
 	LAG_WAITS_MS = [
 		1e3,
@@ -60027,13 +60788,10 @@ async function coverPlans({ run, records, loaded, pullOf }, { planned: whole, pl
 	const placeOf = placeTexts(loaded.sources);
 	const compare = (look) => {
 		const reviews = openReviews(records, look.plan.merchant, run);
-		return judgeMerchant({
-			...look,
-			desired: look.session.state
-		}, reviews, seal, placeOf);
+		return judgeMerchant(look, reviews, seal, placeOf);
 	};
 	const judge = (parts) => {
-		const planned = withRunOverrides(parts, reviewedRuns(looked));
+		const planned = withRunOverrides(parts, loaded.project, reviewedRuns(looked));
 		return {
 			planned,
 			skipped: skippedMerchants(planned, overrides, /* @__PURE__ */ new Map())
@@ -60189,9 +60947,9 @@ function staleWaiting(names) {
 	const runOf = (name) => Number.parseInt(name.slice(8), 10);
 	return names.filter((name) => name.startsWith(WAITING$1)).toSorted((a, b) => runOf(b) - runOf(a)).slice(MAX_WAITING);
 }
-/** Returns the merchants with changes that nobody has reviewed, that can be made, and that no earlier run has reported. */
+/** Returns the merchants with changes or dates that nobody has reviewed, that can be made, and that no earlier run has reported. */
 function unreviewedIn(looked) {
-	return looked.filter(({ since, comparison, refusals, fresh }) => since === null && comparison.refused.length > 0 && refusals.length > 0 && fresh.plan.findings.every(({ severity }) => severity !== "error"));
+	return looked.filter(({ since, comparison, refusals, fresh }) => since === null && comparison.refused.length + comparison.unseenDates.length > 0 && refusals.length > 0 && fresh.plan.findings.every(({ severity }) => severity !== "error"));
 }
 /** Returns the plan of what waits at a merchant once the changes with these fingerprints are made. */
 function waitingPlan({ fresh, comparison }, done, matches) {
@@ -60593,34 +61351,77 @@ var init_record_end = __esmMin((() => {
 // src/action/apply/report-end.ts
 /** Reports the end of a run on its page and on pull requests, and returns its result. */
 async function reportEnd(context, run) {
-	const { merged, decision, shown, ran, ended } = run;
-	const { loaded, records, gone } = merged;
-	const { outcomes, looked, quiet, earlier } = ended;
 	const { problem, waiting } = run.record;
-	const told = records.told.filter(({ number, merchants }) => records.ofCommit.includes(number) || merchants.some((merchant) => !quiet.has(merchant)));
+	const pulls = concernedPulls(run);
+	const names = listText(pulls.map(({ number }) => `#${number}`));
+	const report = reportOf(context, run, names);
+	const told = pulls.map(({ isConcerned, ...pull }) => ({
+		...pull,
+		report: reportOf(context, partOf(run, isConcerned), names)
+	}));
+	return resultOf(problem, report, {
+		...run.shown.outputs,
+		...waiting !== null && { waiting },
+		...await reportApply(context, report, told)
+	});
+}
+/** Returns what of a run concerns some merchants. */
+function partOf(run, isConcerned) {
+	const { decision, shown, ran, ended } = run;
+	const here = (all) => all.filter(({ merchant }) => isConcerned(merchant));
+	const { sha, merchants } = ran.superseded;
+	return {
+		...run,
+		decision: {
+			...decision,
+			notes: here(decision.notes)
+		},
+		shown: {
+			...shown,
+			plans: here(shown.plans),
+			unread: here(shown.unread)
+		},
+		ran: {
+			...ran,
+			superseded: {
+				sha,
+				merchants: new Set([...merchants].filter(isConcerned))
+			}
+		},
+		ended: {
+			...ended,
+			outcomes: here(ended.outcomes),
+			looked: here(ended.looked)
+		}
+	};
+}
+/** Returns the report of a run, or of a part of it; `names` are of the pull requests that it reports on. */
+function reportOf(context, run, names) {
+	const { merged, decision, shown, ran, ended, record } = run;
+	const { outcomes, looked, earlier } = ended;
+	const { waiting } = record;
 	const done = ran.done();
 	const waitsAt = (one) => waitingPlan(one, done.get(one.merchant) ?? /* @__PURE__ */ new Set(), globMatcher());
-	const report = {
+	const linesOf = (notes) => notes.map(({ line }) => line);
+	return {
 		...endOf(context, run),
 		notes: [
-			...decision.notes,
+			...linesOf(decision.notes),
 			...earlier,
-			...loaded.earlier === null ? [] : [loaded.earlier],
-			...howToGoOn(looked, told, waiting !== null),
+			...merged.loaded.earlier === null ? [] : [merged.loaded.earlier],
+			...howToGoOn(looked, names, waiting !== null),
 			...leftTo(ran.superseded)
 		],
-		lines: [...shown.lines, ...ran.lines()],
+		lines: [
+			...shown.broken,
+			...linesOf(shown.unread),
+			...ran.lines()
+		],
 		outcomes,
 		plans: shown.plans,
-		rest: waiting === null ? [] : unreviewedIn(looked).map(waitsAt),
+		rest: waiting === null ? [] : unreviewedIn(looked).map(waitsAt).filter(({ changes }) => changes.length > 0),
 		placeOf: shown.placeOf
 	};
-	const blamed = [...looked.map((one) => one.blamed), ...gone.map(({ pulls }) => pulls)].flat();
-	return resultOf(problem, report, {
-		...shown.outputs,
-		...waiting !== null && { waiting },
-		...await reportApply(context, toldPulls(told, blamed, outcomes), report)
-	});
 }
 /** Returns how a run ended; one without anything to do may have left that to a newer commit. */
 function endOf(context, { merged, covered, decision, shown, ran, ended }) {
@@ -60649,10 +61450,7 @@ function hasProblem({ findings }) {
 }
 function resultOf(problem, report, outputs) {
 	const { result, reason } = report;
-	if (problem !== null) {
-		const text = [problem.message, problem.hint ?? ""].join(" ").trim();
-		return failed("failed", problem.reason, text, outputs);
-	}
+	if (problem !== null) return failed("failed", problem.reason, problem.lines().join(" "), outputs);
 	return reason === null ? passed(result, outputs) : failed(result, reason, failureText(report), outputs);
 }
 /** Returns the outcome of an apply that leaves everything to the run for a newer commit. */
@@ -60664,21 +61462,37 @@ function supersededEnd({ event }, { sha }) {
 		message
 	};
 }
-/** Returns the pull requests to report on, those where something is wrong first. */
-function toldPulls(told, blamedPulls, outcomes) {
-	const openMerchants = new Set(outcomes.flatMap(({ merchant, status }) => status === "applied" || status === "unchanged" ? [] : [merchant]));
-	const blamed = new Set(blamedPulls);
-	const rank = (pull) => blamed.has(pull.number) || pull.merchants.some((merchant) => openMerchants.has(merchant)) ? 0 : 1;
-	const extra = [...blamed].filter((number) => !told.some((pull) => pull.number === number));
-	return [...told.toSorted((a, b) => rank(a) - rank(b)), ...extra.map((number) => ({
+/**
+* Returns the pull requests to report on, those where something is wrong first. One that no merchant is known of is told what
+* concerns no other.
+*/
+function concernedPulls({ merged: { records, gone }, ended }) {
+	const { looked, quiet, outcomes } = ended;
+	const told = records.told.filter(({ number, merchants }) => records.ofCommit.includes(number) || merchants.some((merchant) => !quiet.has(merchant)));
+	const blamed = [...gone, ...looked.flatMap(({ merchant, since, blamed: pulls }) => since === null ? {
+		merchant,
+		pulls
+	} : [])];
+	const known = [.../* @__PURE__ */ new Set([...told.map(({ number }) => number), ...blamed.flatMap(({ pulls }) => pulls)])].map((number) => {
+		const { comment = null, merchants = [] } = told.find((pull) => pull.number === number) ?? {};
+		const others = blamed.flatMap(({ merchant, pulls }) => pulls.includes(number) ? merchant : []);
+		return {
+			number,
+			comment,
+			merchants: /* @__PURE__ */ new Set([...merchants, ...others])
+		};
+	});
+	const claimed = new Set(known.flatMap(({ merchants }) => [...merchants]));
+	const rank = ({ isConcerned }) => outcomes.some((outcome) => isOpen(outcome) && isConcerned(outcome.merchant)) ? 0 : 1;
+	return known.map(({ number, comment, merchants }) => ({
 		number,
-		comment: null
-	}))];
+		comment,
+		isConcerned: (merchant) => merchants.size === 0 ? !claimed.has(merchant) : merchants.has(merchant)
+	})).toSorted((a, b) => rank(a) - rank(b));
 }
 /** Returns what to do about changes that nobody has approved, and about lost ones; empty without any. */
-function howToGoOn(looked, told, isWaiting) {
+function howToGoOn(looked, names, isWaiting) {
 	const loud = looked.filter(({ since }) => since === null);
-	const names = told.map(({ number }) => `#${number}`).join(", ");
 	const where = `No approved plan${names === "" ? "" : ` of ${names}`} shows it.`;
 	return [...loud.some(({ refusals }) => refusals.length > 0) ? [`${where} ${isWaiting ? WAITING : PROPOSE}`] : [], ...loud.some(({ lost }) => lost.length > 0) ? [AGAIN] : []];
 }
@@ -60686,13 +61500,14 @@ var WAITING, PROPOSE, AGAIN;
 var init_report_end = __esmMin((() => {
 	init_session();
 	init_show_plans();
+	init_text();
 	init_waiting_changes();
 	init_markdown_blocks();
 	init_action_context();
 	init_load_and_plan();
 	init_apply_page();
 	init_newer_commit();
-	WAITING = "Unreviewed changes wait: review them below, and approve the waiting job of this run.";
+	WAITING = "Unreviewed changes wait: review them on this page, and approve the waiting job of this run.";
 	PROPOSE = "Open a pull request that touches the merchant's file, even if only by a comment: its plan shows what is new.";
 	AGAIN = "To make a lost change, propose it again in a new pull request. To leave it as it is, merge one that touches the merchant's file, even if only by a comment; until then, the nightly issue lists it.";
 }));
@@ -60760,11 +61575,11 @@ var init_run_outcomes = __esmMin((() => {
 // src/action/apply/show-covered.ts
 /** Logs the plans, and what is left as it is. */
 async function showCovered(context, { loaded, isBroken }, { planned }, { due, left, unread, notes }, overrides) {
-	const { io, log, masked, scope } = context;
+	const { io, log, scope } = context;
 	const plans = plannedOnly(planned).map(({ plan }) => plan);
 	const placeOf = ruleLocations(loaded.states, loaded.sources);
 	const annotations = [...diagnosticAnnotations(loaded.diagnostics), ...planAnnotations(plans, loaded.states, loaded.sources, placeOf, overrides)];
-	annotate(masked ? maskedAnnotations(annotations) : annotations, log);
+	annotate(annotations, log);
 	const reporter = applyReporter({
 		format: "text",
 		color: false
@@ -60774,15 +61589,23 @@ async function showCovered(context, { loaded, isBroken }, { planned }, { due, le
 		...planOutputs(plans),
 		"plan-path": await context.saveFile(`rolecall-plan-${scope.id}.json`, plansJson(plans))
 	};
-	const lines = [...isBroken ? [BROKEN_FILES, ...fileErrorLines(loaded.diagnostics)] : [], ...unplannedOf(planned).flatMap(({ merchant, failure }) => unread.get(merchant)?.since === null ? [`${merchant} could not be read.`, ...renderFailure(failure, PLAIN).trimEnd().split("\n")] : [])];
-	for (const line of lines) reporter.say(line);
+	const broken = isBroken ? [BROKEN_FILES, ...fileErrorLines(loaded.diagnostics)] : [];
+	const unreadLines = unplannedOf(planned).flatMap(({ merchant, failure }) => {
+		if (unread.get(merchant)?.since !== null) return [];
+		return [`${merchant} could not be read.`, ...renderFailure(failure, PLAIN).trimEnd().split("\n")].map((line) => ({
+			merchant,
+			line
+		}));
+	});
+	for (const line of [...broken, ...unreadLines.map((note) => note.line)]) reporter.say(line);
 	if (left.length > 0) reporter.skipped(left, due.length);
-	for (const note of notes) reporter.say(note);
+	for (const { line } of notes) reporter.say(line);
 	return {
 		reporter,
 		placeOf,
 		plans,
-		lines,
+		broken,
+		unread: unreadLines,
 		outputs
 	};
 }
@@ -60815,15 +61638,15 @@ async function runApplyMerged(context) {
 		if (isReported) await setStatus(context, "apply", result);
 		return result;
 	} catch (error) {
-		const failure = error instanceof ActionError ? error : new ActionError("bug", "rolecall failed because of a bug.");
-		const lines = [failure.message, failure.hint ?? ""];
-		await reportApply(context, [], {
+		const failure = actionErrorOf(error);
+		const report = {
 			...APPLY_ENDS.failed,
-			lines,
+			lines: failure.lines(),
 			outcomes: [],
 			plans: [],
 			placeOf: () => null
-		});
+		};
+		await reportApply(context, report, []);
 		if (isReported) await setStatus(context, "apply", failed("failed", failure.reason, failure.message));
 		throw error;
 	}
@@ -60843,7 +61666,10 @@ async function apply(context, branch, store, cancellation) {
 	const merged = await readMerged(context, branch, store);
 	await guardCredentials(context, merged.current);
 	const plannedAt = github.now();
-	const files = await planFiles(merged.current, inputs, io, { signal: cancellation.cancelled });
+	const files = await planFiles(merged.current, inputs, io, {
+		signal: cancellation.cancelled,
+		project: merged.loaded.project
+	});
 	try {
 		const overrides = parseOverrides(overridesIn(inputs.allow));
 		const covered = await coverPlans(merged, files, store, overrides);
@@ -60887,11 +61713,7 @@ async function apply(context, branch, store, cancellation) {
 }
 /** Returns the open pull requests that what was merged contradicts. */
 function contradictedBy({ records }, { planned }, github, { seal }) {
-	const looks = plannedOnly(planned).map((look) => ({
-		...look,
-		desired: look.session.state
-	}));
-	return contradictedPlans(looks, records, records.open, github, seal);
+	return contradictedPlans(plannedOnly(planned), records, records.open, github, seal);
 }
 var init_run_apply_merged = __esmMin((() => {
 	init_approval();
@@ -61672,7 +62494,7 @@ function roleEdits({ role, fields }, files) {
 	const otherEdits = Object.entries(rest).flatMap(([key, value]) => setOrRemove(raw, origin, key, value, about));
 	const renamedAdjustment = adjusted !== void 0 && fields.name !== void 0 ? setOrRemove(files.main, adjusted, "name", fields.name, about) : [];
 	if (permissions === void 0) return [...otherEdits, ...renamedAdjustment];
-	const written = listOf(valueAt(raw?.fields, [...origin.path, "permissions"]));
+	const written = listOf$1(valueAt(raw?.fields, [...origin.path, "permissions"]));
 	const adjustments = adjustEdits(role, written, permissions, files);
 	if (adjusted !== void 0) return [
 		...otherEdits,
@@ -61785,7 +62607,7 @@ function grantEdits(grants, entries, ownEntries, change) {
 	const granting = entries.filter(({ fields }) => Object.hasOwn(fields, "roles"));
 	const taker = ownEntries.findLast((entry) => granting.includes(entry)) ?? ownEntries.at(-1);
 	for (const entry of granting) {
-		const written = listOf(entry.fields["roles"]);
+		const written = listOf$1(entry.fields["roles"]);
 		const kept = keptGrants(written, grants);
 		const newGrants = entry === taker ? [...kept, ...grants.add] : kept;
 		if (newGrants.length === written.length && newGrants.every((item, index) => item === written[index])) continue;
@@ -63137,6 +63959,111 @@ var rolecall_schema_default = {
 			},
 			"additionalProperties": false
 		},
+		"across_merchants": {
+			"title": "Rules across merchants",
+			"description": "Rules for the people of all merchants of the project together. Somebody at several merchants, also under a previous address, is one person.",
+			"examples": [{
+				"separate": [["Approver", "Payer"]],
+				"max_holders": { "role_admin": 5 }
+			}],
+			"type": "object",
+			"properties": {
+				"separate": {
+					"title": "Separate roles",
+					"description": "Sets of roles; nobody may hold two roles of a set.",
+					"default": [],
+					"examples": [[["Approver", "Payer"]]],
+					"type": "array",
+					"items": {
+						"minItems": 2,
+						"type": "array",
+						"items": {
+							"type": "string",
+							"allOf": [{
+								"type": "string",
+								"pattern": "\\S"
+							}, {
+								"type": "string",
+								"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+							}]
+						}
+					}
+				},
+				"max_holders": {
+					"title": "Most holders",
+					"description": "Maximum number of holders, by role name or id.",
+					"default": {},
+					"examples": [{ "role_admin": 3 }],
+					"type": "object",
+					"propertyNames": {
+						"type": "string",
+						"allOf": [{
+							"type": "string",
+							"pattern": "\\S"
+						}, {
+							"type": "string",
+							"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+						}]
+					},
+					"additionalProperties": {
+						"type": "integer",
+						"minimum": 0
+					}
+				},
+				"checks": {
+					"title": "Checks",
+					"description": "Maximum numbers of people, at all merchants together, with a permission.",
+					"default": [],
+					"examples": [[{
+						"can": "payouts_edit",
+						"at_most": 3
+					}]],
+					"maxItems": 1e3,
+					"type": "array",
+					"items": {
+						"type": "object",
+						"properties": {
+							"can": {
+								"type": "string",
+								"allOf": [{
+									"type": "string",
+									"pattern": "\\S"
+								}, {
+									"type": "string",
+									"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+								}],
+								"title": "Permission",
+								"description": "The permission to check.",
+								"examples": ["refunds_create"]
+							},
+							"at_most": {
+								"type": "integer",
+								"minimum": 0,
+								"title": "At most",
+								"description": "Maximum number of members with the permission.",
+								"examples": [2]
+							},
+							"reach": {
+								"title": "Reach",
+								"description": "Whether to count permissions that people can give themselves by changing members and roles (policies.escalation). This assumes that the service lets members extend their own access.",
+								"default": false,
+								"examples": [true],
+								"type": "boolean"
+							}
+						},
+						"required": ["can", "at_most"],
+						"additionalProperties": false,
+						"title": "At most this many can",
+						"description": "Limits how many members can have the permission.",
+						"examples": [{
+							"can": "payouts_view",
+							"at_most": 2
+						}]
+					}
+				}
+			},
+			"additionalProperties": false
+		},
 		"sensitive": {
 			"title": "Sensitive permissions",
 			"description": "Globs over the permissions that max_gains calls \"sensitive\" and that outputs report as risks; one with ! excludes what others match. The default matches control over access, keys, the account and money.",
@@ -63209,7 +64136,7 @@ function innerAt(schema, segment) {
 }
 function formsOf(schema) {
 	const forms = fieldsOf(schema)["anyOf"];
-	return forms === void 0 ? [schema] : listOf(forms).flatMap(formsOf);
+	return forms === void 0 ? [schema] : listOf$1(forms).flatMap(formsOf);
 }
 var init_json_schema_keys = __esmMin((() => {
 	init_values();
@@ -63761,12 +64688,12 @@ function blockScalarRange({ offset, props, source }) {
 function blockEntries(block, value) {
 	const items = block.items;
 	const isSeq = block.type === "block-seq";
-	return items.filter(({ start, key, sep, value: inner }) => isSeq ? inner !== void 0 || start.some(({ type }) => type === "seq-item-ind") : key || sep || inner).map((item, index) => isSeq ? itemOf(item, listOf(value)[index]) : pairOf(item, value));
+	return items.filter(({ start, key, sep, value: inner }) => isSeq ? inner !== void 0 || start.some(({ type }) => type === "seq-item-ind") : key || sep || inner).map((item, index) => isSeq ? itemOf(item, listOf$1(value)[index]) : pairOf(item, value));
 }
 function flowEntries(token, isMap, value) {
 	return token.items.filter(({ key, sep, value: inner }) => key || sep || inner).map((item, index) => {
 		if (isMap) return pairOf(item, value);
-		if (!item.sep) return itemOf(item, listOf(value)[index]);
+		if (!item.sep) return itemOf(item, listOf$1(value)[index]);
 		const { start, end, slot } = pairOf(item, {});
 		return {
 			key: null,
@@ -63775,7 +64702,7 @@ function flowEntries(token, isMap, value) {
 			end,
 			colon: true,
 			node: makeNode("opaque", start, end, {
-				value: listOf(value)[index],
+				value: listOf$1(value)[index],
 				flow: true
 			})
 		};
@@ -64115,7 +65042,7 @@ function listChange(node, value, path) {
 	const changed = /* @__PURE__ */ new Map();
 	const removed = /* @__PURE__ */ new Set();
 	const added = /* @__PURE__ */ new Map();
-	const before = listOf(node.value);
+	const before = listOf$1(node.value);
 	for (const { same, from, count, items } of alignLists(before, value)) {
 		for (let index = 0; index < count; index++) {
 			const [inner, target] = [node.entries[from + index]?.node, items[index]];
@@ -64310,7 +65237,7 @@ function spliceFlowValue(splices, place, change, style) {
 	}
 	splices.deletions.push(...flowSplices.deletions);
 	splices.insertions.push(...flowSplices.insertions);
-	if (node.kind === "seq") updateNote(splices, entry, listOf(change.value), print);
+	if (node.kind === "seq") updateNote(splices, entry, listOf$1(change.value), print);
 }
 /** Fills an empty list or mapping, as if it had not been there. */
 function fillEmpty(splices, place, change, style) {
@@ -64342,7 +65269,7 @@ function unfold(splices, place, change, style) {
 /** Updates the comment behind a list in brackets if it says what its items are called. */
 function updateNote(splices, { node }, items, style) {
 	const { text } = splices;
-	const [before, after] = [noteOn(listOf(node.value), style), noteOn(items, style)];
+	const [before, after] = [noteOn(listOf$1(node.value), style), noteOn(items, style)];
 	const rest = restOfLine(text, node.end);
 	if (before === null ? rest.trim() !== "" : rest.trim() !== `# ${before}`) return;
 	if (before === after) return;
@@ -64551,7 +65478,7 @@ function applied(value, tree, path) {
 	if (tree.set !== void 0) return tree.set;
 	if (tree.children.size === 0 && tree.added.length === 0) return value;
 	const isAbsent = value === void 0 || value === null;
-	if (Array.isArray(value) || isAbsent && tree.added.length > 0) return appliedToList(listOf(value), tree, path);
+	if (Array.isArray(value) || isAbsent && tree.added.length > 0) return appliedToList(listOf$1(value), tree, path);
 	if (tree.added.length > 0 || !isAbsent && typeof value !== "object") throw new EditRefused("missing", path);
 	const fields = new Map(Object.entries(value ?? {}));
 	for (const [key, child] of tree.children) {
@@ -65036,23 +65963,22 @@ async function runDrift(context) {
 	return withActionErrors(() => drift(context));
 }
 async function drift(context) {
-	const { inputs, io, log, event, masked } = context;
+	const { inputs, io, log, event, mask } = context;
 	guardDriftEvent(event);
 	const loaded = await loadFiles(inputs, io);
 	keysNamedBy(loaded.states, io.env).forEach(context.maskSecret);
 	await guardCredentials(context, loaded.states);
-	const annotations = diagnosticAnnotations(loaded.diagnostics);
-	annotate(masked ? maskedAnnotations(annotations) : annotations, log);
+	annotate(diagnosticAnnotations(loaded.diagnostics), log);
 	await completeHistory(context);
-	const { planned, close } = await planFiles(loaded.states, inputs, io);
+	const { planned, close } = await planFiles(loaded.states, inputs, io, loaded);
 	try {
-		const allDrifts = await driftsOf(planned, io);
+		const allDrifts = await driftsOf(planned, loaded.project, io);
 		const placeOf = ruleLocations(loaded.states, loaded.sources);
 		const unplanned = unplannedOf(planned);
 		io.stdout.write(renderDrifts(allDrifts.map((drift) => driftView(drift, placeOf)), PLAIN));
 		for (const { merchant, failure } of unplanned) io.stdout.write(`${merchant} could not be read.\n${renderFailure(failure, PLAIN)}`);
-		const drifts = masked ? allDrifts.map(maskAddresses) : allDrifts;
-		const fileErrors = loaded.diagnostics.filter(({ severity, refusal }) => severity === "error" && !refusal);
+		const drifts = mask(allDrifts);
+		const fileErrors = loaded.diagnostics.filter(isFileError);
 		const failures = await failuresFound(context, plannedOnly(planned), loaded);
 		const failed = failureLines(failures);
 		for (const line of failed) io.stdout.write(`${line}\n`);
@@ -65061,13 +65987,13 @@ async function drift(context) {
 			review: {
 				command: "drift",
 				views: drifts.map((drift) => driftView(drift, placeOf)),
-				unplanned: masked ? maskAddresses(unplanned) : unplanned,
+				unplanned: mask(unplanned),
 				fileErrors: fileErrors.length
 			},
 			about: [
 				`[The run that found it](${event.runUrl})`,
 				...aboutFiles(context, loaded.diagnostics),
-				...aboutFailures(masked ? failed.map(maskText) : failed)
+				...aboutFailures(mask(failed))
 			],
 			after: [],
 			...failures.length > 0 && { verdict: "## ⛔ rolecall drift: some access was not reviewed" }
@@ -65081,7 +66007,7 @@ async function drift(context) {
 		const isProposal = inputs.onDrift === "pull-request";
 		const adoptable = isProposal ? allDrifts.map(withoutMissing) : allDrifts;
 		const patches = adoptingPatches(plannedOnly(planned), adoptable, loaded, io.now());
-		const patch = masked ? maskText(patchText(patches)) : patchText(patches);
+		const patch = mask(patchText(patches));
 		const adopt = isProposal ? null : patch;
 		const url = await updateDriftIssue(context, {
 			differences: [
@@ -65122,13 +66048,9 @@ async function failuresFound(context, looks, { sources, valid, states: all }) {
 	if (context.inputs.approvalSecret === "") return [];
 	const openStore = openReviewStore(context);
 	const { states } = await openStore.store.read();
-	const fresh = looks.map((look) => ({
-		...look,
-		desired: look.session.state
-	}));
 	const { merchants, shard } = context.inputs;
 	const isWhole = valid && shard === null && merchants.length === 0;
-	return [...openFailures(fresh, states, openStore.seal, placeTexts(sources)), ...isWhole ? undeclaredFailures(new Set(all.map(({ merchant }) => merchant)), states) : []];
+	return [...openFailures(looks, states, openStore.seal, placeTexts(sources)), ...isWhole ? undeclaredFailures(new Set(all.map(({ merchant }) => merchant)), states) : []];
 }
 function failureLines(failures) {
 	return failures.flatMap(({ merchant, commit, pulls, reasons }) => {
@@ -65137,10 +66059,7 @@ function failureLines(failures) {
 }
 function aboutFailures(lines) {
 	if (lines.length === 0) return [];
-	const shown = lines.slice(0, MAX_FAILURE_LINES);
-	const more = lines.length - shown.length;
-	const rest = more === 0 ? [] : [`and ${counted(more, "more line")}`];
-	return [`### Refused by an apply, or lost\n\n${fenced("text", [...shown, ...rest])}`];
+	return [`### Refused by an apply, or lost\n\n${fenced("text", firstOf$1(lines, MAX_FAILURE_LINES, "line"))}`];
 }
 /** Fetches the history of a shallow checkout, without which nobody knows which side changed last. */
 async function completeHistory({ io, inputs, event, log }) {
@@ -65158,7 +66077,7 @@ function verdictOf({ inputs }, drifts, failures, complete, valid) {
 	if (differences + broken + failures.length === 0) return passed("clean");
 	const parts = [
 		counted(differences, "difference"),
-		...broken > 0 ? [`${counted(broken, "rule")} broken by live access`] : [],
+		...broken > 0 ? [`${counted(broken, "violation")} of rules`] : [],
 		...failures.length > 0 ? [`${counted(failures.length, "merchant")} not as reviewed`] : []
 	];
 	return inputs.failOn === "error" ? passed("drift") : failed("drift", "differences", `${parts.join(", ")}, and fail-on is ${inputs.failOn}.`);
@@ -65235,6 +66154,7 @@ var MAX_FAILURE_LINES, UNREAD, STATES;
 var init_run_drift = __esmMin((() => {
 	init_adopt_planned();
 	init_commit_states();
+	init_file_errors();
 	init_git_history();
 	init_session();
 	init_rule_locations();
@@ -65343,8 +66263,7 @@ async function runValidate(context) {
 	const lines = diagnostics.map(diagnosticLine);
 	const errors = diagnostics.filter(({ severity }) => severity === "error");
 	const verdict = errors.length === 0 ? `✅ rolecall validate: ${counted(sources.length, "file")} valid` : `❌ rolecall validate: ${counted(errors.length, "error")}`;
-	const more = lines.length > MAX_SHOWN ? [`and ${counted(lines.length - MAX_SHOWN, "problem")} more`] : [];
-	const shown = lines.length === 0 ? "" : `\n${fenced("text", [...lines.slice(0, MAX_SHOWN), ...more])}\n`;
+	const shown = lines.length === 0 ? "" : `\n${fenced("text", firstOf$1(lines, MAX_SHOWN, "problem"))}\n`;
 	await context.appendSummary(`## ${verdict}\n${shown}`);
 	const sarif = diagnosticsSarif(diagnostics, {
 		version: VERSION$4,
@@ -69258,17 +70177,14 @@ init_annotations();
 async function runAction(env, io, runner, openGit) {
 	const secrets = secretsIn(env);
 	[...secrets, ...passwordsIn(env)].forEach(runner.setSecret);
-	let mask = (text) => text;
+	let mask = (value) => value;
 	const result = await ended(async () => {
 		const inputs = readInputs(env);
 		const eventText = await readFile(env["GITHUB_EVENT_PATH"] ?? "", "utf8").catch(() => "{}");
 		const event = eventContext(env, eventText);
-		if (inputs.maskAddresses === "on") mask = maskText;
-		const sink = safeSink(runner);
-		const out = {
-			...sink,
-			write: (text) => sink.write(mask(text))
-		};
+		if (inputs.maskAddresses === "on") mask = maskAddresses;
+		const log = convertedLog(runner, (text) => mask(text));
+		const out = safeSink(log);
 		const context = {
 			inputs,
 			event,
@@ -69280,7 +70196,7 @@ async function runAction(env, io, runner, openGit) {
 				stdout: out,
 				stderr: out
 			},
-			log: runner,
+			log,
 			secrets,
 			maskSecret: (secret) => runner.setSecret(secret),
 			appendSummary: (markdown) => appendSummary(markdown, env),
@@ -69292,14 +70208,13 @@ async function runAction(env, io, runner, openGit) {
 		};
 		return runCommand(context, async (run) => {
 			const github = await connect(inputs, event, io, runner);
-			const masked = await isMasked(inputs, event, github, runner);
-			if (masked) mask = maskText;
+			if (await isMasked(inputs, event, github, runner)) mask = maskAddresses;
 			const { withRepository } = await Promise.resolve().then(() => (init_open_repository(), open_repository_exports));
 			const use = (repository) => run({
 				...context,
 				...repository,
 				github,
-				masked
+				mask
 			});
 			return withRepository(context, use, openGit);
 		});
@@ -69329,8 +70244,8 @@ async function ended(run, runner) {
 		return await run();
 	} catch (error) {
 		if (error instanceof ActionError) {
-			const { reason, message, hint } = error;
-			return failed(reason === "refused" || reason === "not-approved" ? "refused" : "failed", reason, [message, ...hint === null ? [] : [hint]].join(" "));
+			const { reason } = error;
+			return failed(reason === "refused" || reason === "not-approved" ? "refused" : "failed", reason, error.lines().join(" "));
 		}
 		if (error instanceof GithubError) return failed("failed", "github", `GitHub's API: ${error.message}`);
 		const trace = error instanceof Error ? error.stack ?? error.message : String(error);

@@ -267,7 +267,8 @@ describe("a file", () => {
     const { code, text } = await told("plan");
     expect(processorTime() - before).toBeLessThan(10_000);
     expect(code).toBe(3);
-    expect(text).toContain("… and 49,000 more (--format json shows all)");
+    expect(text).toContain("… and 19,000 more (--format json shows all)");
+    expect(text).toContain("This also applies to 499 other members");
   });
 
   test("a file cannot set a prototype", async () => {

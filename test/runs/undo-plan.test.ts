@@ -508,6 +508,20 @@ describe("undo", () => {
     }
   });
 
+  test("tells of a policy that it breaks again once, with all whom it concerns", async () => {
+    const is = live(
+      [],
+      ["ada", "ben", "cy"].map((name) => liveMember(`mem_${name}`, `${name}@example.com`)),
+    );
+    const { run, service } = await ran({ members: [] }, is);
+    const policies = { ...NO_POLICIES, emailDomains: ["example.org"] };
+    const { findings } = undo(run, service, { members: [], policies }).plan;
+    const restored = findings.filter(({ code }) => code === "restored-violation");
+    expect(restored.map(({ message }) => message)).toEqual([
+      "The address ada@example.com is in none of the allowed domains: example.org. The same applies to ben@example.com, cy@example.com.",
+    ]);
+  });
+
   test("meets the guards and policies of the file", async () => {
     const { run, service } = await ran({
       sync: { ...SYNC, members: "additive" },

@@ -182,9 +182,10 @@ function looserEscalation({ main, rawFiles }: RuleContext): readonly LocatedProb
         ? [{ list: list as readonly unknown[], location: locationOf(file, path) }]
         : [];
     });
-    const [first] = lists.length > 0 ? lists : includedFiles.flatMap((raw) => defaultBeside(raw, key));
+    const stricter = lists.length > 0 ? lists : includedFiles.flatMap((raw) => defaultBeside(raw, key));
+    const [first] = stricter;
     if (first === undefined) return [];
-    const limit = [...new Set(lists.length > 0 ? lists.flatMap(({ list }) => list) : first.list)];
+    const limit = [...new Set(stricter.flatMap(({ list }) => list))];
     if (limit.every((permission) => value.includes(permission))) return [];
     return [
       {

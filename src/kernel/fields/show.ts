@@ -61,3 +61,8 @@ export function invertedDiff(diff: FieldDiff): FieldDiff {
 export const PERSONAL_FIELDS: ReadonlySet<string> = new Set<MemberField>(
   mapFields(MEMBER_FIELDS, (name, { personal }) => (personal ? name : undefined)),
 );
+
+/** The fields of members whose lines begin with the name of a property, as in "desk.floor: 2". */
+export const PROPERTY_FIELDS: ReadonlySet<string> = new Set<MemberField>(
+  mapFields(MEMBER_FIELDS, (name, { kind }) => (kind.name === "metadata" ? name : undefined)),
+);

@@ -1,4 +1,4 @@
-import { PERSONAL_FIELDS } from "../../kernel/fields/show.ts";
+import { PERSONAL_FIELDS, PROPERTY_FIELDS } from "../../kernel/fields/show.ts";
 import { byCodeUnit, naturally } from "../../lib/text.ts";
 import type { DetailView, EqualRows, RowView } from "./change-view.ts";
 import { DRIFT_TITLES } from "./drift-view.ts";
@@ -151,14 +151,34 @@ function joinNames(groups: readonly Equal<TitledRow>[]): readonly Equal<TitledRo
 
 /** Returns what a change does, without its name and without what differs from person to person. */
 function contentOf(title: string, row: RowView): string {
-  const { kind, verb, resource, remark } = row;
-  return JSON.stringify([title, kind, verb, resource, remark, row.details.filter(isCompared(row))]);
+  const { kind, verb, resource, remark, details } = row;
+  return JSON.stringify([
+    title,
+    kind,
+    verb,
+    resource,
+    remark,
+    details.flatMap((detail) => comparedPart(row, detail)),
+  ]);
 }
 
-/** Selects the details that equal changes share; what identifies a member, such as an employee number, is left out. */
-function isCompared({ kind, resource }: RowView): (detail: DetailView) => boolean {
-  const isWhole = resource === "member" && (kind === "create" || kind === "delete");
-  return ({ label }) => !isWhole || !PERSONAL_FIELDS.has(label);
+/**
+ * Returns the part of a detail that equal changes share: of what identifies a member, such as an employee number, which
+ * properties change.
+ */
+function comparedPart({ kind, resource }: RowView, detail: DetailView): unknown {
+  if (resource !== "member" || !PERSONAL_FIELDS.has(detail.label)) return [detail];
+  return kind === "create" || kind === "delete" ? [] : [detail.label, propertiesOf([detail])];
+}
+
+/** Returns the names of the properties in details, such as "desk.floor"; of a field without properties, none. */
+function propertiesOf(details: readonly (DetailView | undefined)[]): readonly string[] {
+  const lines = details.flatMap((detail) =>
+    detail !== undefined && PROPERTY_FIELDS.has(detail.label)
+      ? [...detail.removed, ...detail.added, ...detail.plain]
+      : [],
+  );
+  return [...new Set(lines.flatMap((line) => /^(.+?): /s.exec(line)?.[1] ?? []))].sort(byCodeUnit);
 }
 
 const DANGEROUS = 0;
@@ -211,7 +231,10 @@ function joinedRow(group: Equal<TitledRow>, views: readonly PlanView[]): RowView
 function joinedDetail(label: string, details: readonly (DetailView | undefined)[]): DetailView {
   const [first] = details;
   const same = first !== undefined && new Set(details.map((detail) => JSON.stringify(detail))).size === 1;
-  return same ? first : { label, removed: [], added: [], plain: ["not the same for all"] };
+  if (same) return first;
+  const properties = propertiesOf(details);
+  const what = properties.length === 0 ? "" : `${properties.join(", ")}: `;
+  return { label, removed: [], added: [], plain: [`${what}not the same for all`] };
 }
 
 function equalRows(

@@ -215,6 +215,26 @@ describe("a long plan", () => {
     expect(text.split("\n").length).toBeLessThan(60);
   });
 
+  test("of changes that differ in a value from person to person says which property it is", () => {
+    const people = Array.from({ length: 200 }, (_, index) => `person${index}@example.com`);
+    const want = desired({
+      members: people.map((email, index) =>
+        member(email, { metadata: { desk: { floor: index, side: "a" } } }),
+      ),
+    });
+    const is = live(
+      [],
+      people.map((email) =>
+        liveMember(`mem_${email}`, email, { metadata: { desk: { floor: -1, side: "a" } } }),
+      ),
+    );
+    const text = renderPlans([planView(planOf(want, is))], PLAIN);
+    expect(text).toContain(
+      "    ~ update 200 members\n             metadata     desk.floor: not the same for all\n",
+    );
+    expect(text.split("\n").length).toBeLessThan(20);
+  });
+
   test("of 2,000 different changes stays under 200 lines, and counts the others", () => {
     const subset = (index: number): readonly string[] =>
       ["A", "B", "C", "D", "E"].filter((_, bit) => (index >> bit) & 1);

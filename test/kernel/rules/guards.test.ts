@@ -398,6 +398,26 @@ test("who gets the successor of a replaced role, and another role, loses nothing
   expect(refused("Clerk")).toEqual(["guard max-removals"]);
 });
 
+test("removals of old memberships are not counted if the new ones hold the same roles", () => {
+  const names = ["a", "b", "c", "d", "e", "f"];
+  const roles = ["role_1"];
+  const want = desired({
+    members: names.map((name) =>
+      member(`${name}@new.example`, { previously: [`${name}@old.example`], roles }),
+    ),
+  });
+  const is = live(
+    [liveRole("role_1", "Clerk")],
+    names.flatMap((name) => [
+      liveMember(`mem_old_${name}`, `${name}@old.example`, { roles }),
+      liveMember(`mem_new_${name}`, `${name}@new.example`, { roles }),
+    ]),
+  );
+  const plan = planOf(want, is);
+  expect(plan.summary.members.delete).toBe(6);
+  expect(plan.refusals).toEqual([]);
+});
+
 test("a role that nobody holds, though the file asks for holders, is told of as well", () => {
   const is = live(
     [OWNER, liveRole("role_1", "Boss"), liveRole("role_2", "Cashier")],

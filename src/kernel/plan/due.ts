@@ -403,11 +403,23 @@ function unmatchedAccess(
   });
 }
 
-/** Returns the part of an update that takes ended access and nothing else; `null` if there is none. */
+/** Returns the part of a change that takes ended access and nothing else; `null` if there is none. */
 function endedPart(change: MemberChange, { desired, now }: PlanInput): MemberChange | null {
   const member = entryOf(change, desired);
   if (member === undefined) return null;
-  return takingOnly(change, (ref) => (endOf(ref, change.reason, member) ?? Number.POSITIVE_INFINITY) <= now);
+  // The membership of a previous address is removed for another reason, but what it holds has ended as well.
+  const taking = change.kind === "delete" ? takingAll(change, reasonOf(activeAt(member, now))) : change;
+  return takingOnly(taking, (ref) => (endOf(ref, taking.reason, member) ?? Number.POSITIVE_INFINITY) <= now);
+}
+
+/** Returns an update that takes all roles in place of a removal. */
+function takingAll(
+  removal: Extract<MemberChange, { readonly kind: "delete" }>,
+  reason: Reason,
+): MemberChange {
+  const { before } = removal;
+  const after = withValues(before, { roles: [] });
+  return { ...removal, kind: "update", reason, after, fields: memberDiffs(before, after) };
 }
 
 /** Returns the part of an update that only takes some of the roles that it takes; `null` if it takes none of them. */

@@ -938,3 +938,40 @@ test("ends to come are listed in their order, each grant at the earlier of its o
     [until("2026-07-31").ends, "ada@example.com", ["Cashier", "Lead"]],
   ]);
 });
+
+describe("access under a previous address that another change removes", () => {
+  const moved = live(
+    [liveRole("role_1", "Cashier"), liveRole("role_2", "Lead")],
+    ["old", "new"].map((name) =>
+      liveMember(`mem_${name}`, `${name}@example.com`, { roles: ["role_1", "role_2"] }),
+    ),
+  );
+  const taken = (rest: Parameters<typeof member>[1]) => {
+    const entry = member("new@example.com", { previously: ["old@example.com"], ...rest });
+    const want = reviewed({ roles, members: [entry] });
+    const { changes } = planDue({ desired: want, live: moved, service, now: NOW, matches });
+    return changes.map(({ kind, name, fields }) => [
+      kind,
+      name,
+      fields.flatMap((diff) => (diff.field === "roles" ? diff.removed.map((ref) => ref.name) : [])),
+    ]);
+  };
+
+  test("is taken if it has ended", () => {
+    expect(taken({ roles: ["Cashier", { role: "Lead", until: until("2026-06-14") }] })).toEqual([
+      ["update", "new@example.com", ["Lead"]],
+      ["update", "old@example.com", ["Lead"]],
+    ]);
+  });
+
+  test("is taken during a suspension", () => {
+    expect(taken({ roles: ["Cashier", "Lead"], suspended: { from: from("2026-06-14") } })).toEqual([
+      ["update", "new@example.com", ["Cashier", "Lead"]],
+      ["update", "old@example.com", ["Cashier", "Lead"]],
+    ]);
+  });
+
+  test("stays if nothing has ended", () => {
+    expect(taken({ roles: ["Cashier", "Lead"] })).toEqual([]);
+  });
+});

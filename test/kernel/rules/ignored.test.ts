@@ -151,6 +151,8 @@ test("a role that is live under its own name may still have the name of an ignor
   ]);
   const due = ignoring({ ...till, name: "Desk" });
   expect(briefFindings(due)).toContain("error role-ignored Desk");
+  const unknownToo = ignoring({ ...till, name: "Desk", previously: ["Legacy A", "Counter"] });
+  expect(briefFindings(unknownToo)).toContain("error role-ignored Desk");
   const visible = ignoring({ ...till, name: "Desk", previously: ["Legacy A", "Till"] });
   expect([brief(visible), briefFindings(visible)]).toEqual([
     ["update role Desk"],

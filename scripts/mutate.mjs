@@ -32,7 +32,7 @@ const seed = values.seed ?? git("rev-parse", "HEAD").trim();
 const selected = positionals.length > 0 ? positionals : ["src/kernel", "src/review"];
 
 const copy = mkdtempSync(join(tmpdir(), "rolecall-mutate-"));
-process.on("exit", () => rmSync(copy, { recursive: true, force: true }));
+process.on("exit", () => rmSync(copy, { recursive: true, force: true, maxRetries: 5 }));
 process.on("SIGINT", () => process.exit(130)).on("SIGTERM", () => process.exit(143));
 
 const inCopy = (path) => join(copy, path);
@@ -212,7 +212,7 @@ async function vitest(args, limit) {
     },
   );
   const kill = () => process.kill(-child.pid, "SIGKILL");
-  process.once("exit", kill);
+  process.prependOnceListener("exit", kill);
   const timer = setTimeout(kill, limit * 1000);
   const [code] = await once(child, "exit");
   clearTimeout(timer);

@@ -1,7 +1,7 @@
 import type { GlobMatch, Scope } from "../kernel/diff/scope.ts";
 import { eachField, type FieldTable } from "../kernel/fields/field.ts";
 import type { UndoNote, UndoNoteCode } from "../model/apply.ts";
-import type { DesiredMember, IgnorePatterns } from "../model/desired.ts";
+import type { DesiredMember, DesiredRole, IgnorePatterns } from "../model/desired.ts";
 import type { ChangeBase } from "../model/plan.ts";
 import type { Effect, NetEffects } from "./net-effects.ts";
 
@@ -40,6 +40,8 @@ export interface UndoContext {
   readonly matches: GlobMatch;
   /** The file's members, used only for passwords of managed users and for when people have access. */
   readonly declared: readonly DesiredMember[];
+  /** The file's roles, used only for their other names. */
+  readonly declaredRoles: readonly DesiredRole[];
   /** Addresses, in lower case, of those who have left. */
   readonly left: ReadonlySet<string>;
   /** In ms since the epoch. */

@@ -130,10 +130,18 @@ function inTerm(
   before: MemberImage,
   { name, after }: Effect<MemberImage>,
   { roles: grants = [] }: Pick<DesiredMember, "roles"> = {},
-  { refs, note, now }: MemberUndo,
+  { refs, note, now, declaredRoles }: MemberUndo,
 ): MemberImage {
-  const current = new Set(grants.flatMap((grant) => (isInForce(grant, now) ? grant.role : [])));
-  const outside = new Set(grants.flatMap(({ role }) => (current.has(role) ? [] : role)));
+  const namesOf = (role: string): readonly string[] => {
+    const names = declaredRoles.map(({ name, id, previously = [] }) => [
+      name,
+      ...previously,
+      ...(id ? [id] : []),
+    ]);
+    return names.find((all) => all.includes(role)) ?? [role];
+  };
+  const current = new Set(grants.flatMap((grant) => (isInForce(grant, now) ? namesOf(grant.role) : [])));
+  const outside = new Set(grants.flatMap(({ role }) => (current.has(role) ? [] : namesOf(role))));
   const kept = new Set(after?.roles.map(({ id }) => id));
   const out = before.roles.filter(
     (ref) =>

@@ -30,6 +30,7 @@ export function undoPlan(run: PastRun, input: PlanInput): Undo {
     ignore: desired.ignore,
     matches,
     declared: desired.members ?? [],
+    declaredRoles: desired.roles ?? [],
     left: leftAt(desired.leavers, now),
     now,
   };

@@ -378,6 +378,12 @@ describe("undo", () => {
       "update member ben@example.com",
       "create member cy@example.com",
     ]);
+    const rename = [role("Till", { previously: ["Cashier"] })];
+    for (const name of ["Till", "Cashier"]) {
+      const ended = member("ben@example.com", { roles: [{ role: name, until: past }, "Clerk"] });
+      const members = entries.map((entry) => (entry.email === ended.email ? ended : entry));
+      expect(undo(run, service, { roles: rename, members }).plan.changes).toEqual([]);
+    }
     const renamed = entries.map((entry) => ({
       ...entry,
       email: `new-${entry.email}`,

@@ -75,7 +75,7 @@ export function renderMerchantPlan(
   if (view.passwords.length > 0 && verbosity !== "quiet")
     lines.push(...renderPasswordVariables(view.passwords, style));
   if (view.errors.length > 0) lines.push(...redLines(errorsText(view.errors), style));
-  if (view.refusals.length > 0) lines.push(...redLines(refusalsText(view.refusals), style));
+  if (view.refusals.length > 0) lines.push(...redLines(refusalsText(joinSame(view.refusals)), style));
   return `${lines.join("\n")}\n`;
 }
 

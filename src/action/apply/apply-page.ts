@@ -5,6 +5,7 @@ import type { MerchantOutcome } from "../../model/apply.ts";
 import type { Plan } from "../../model/plan.ts";
 import { fenced, folded, inlineCode } from "../../show/markdown/markdown-blocks.ts";
 import { wrapText } from "../../show/text/wrap.ts";
+import { type LaterView, withLaterRisks } from "../../show/view/date-lines.ts";
 import { type PlaceOf, planView } from "../../show/view/plan-view.ts";
 import type { ActionContext, ActionResult, ResultWord } from "../context/action-context.ts";
 import type { FailureReason } from "../context/action-error.ts";
@@ -130,6 +131,8 @@ export interface ApplyReport extends ApplyEnd {
   readonly plans: readonly Plan[];
   /** Changes that nobody has reviewed and that wait for approval. */
   readonly rest?: readonly Plan[];
+  /** What dates bring at the merchants where something waits. */
+  readonly later?: readonly LaterView[];
   readonly placeOf: PlaceOf;
 }
 
@@ -220,17 +223,19 @@ function applyPage(context: ActionContext, report: ApplyReport): (size: number) 
   const { event, inputs, scope, mask } = context;
   const plans = mask(report.plans.filter(({ changes, findings }) => changes.length + findings.length > 0));
   const rest = mask(report.rest ?? []);
+  const later = mask(report.later ?? []);
   const shownLines = (lines: readonly string[]): readonly string[] =>
     mask(lines.filter((line) => line !== ""));
   const lines = shownLines(report.lines);
   const notes = shownLines(report.notes ?? []).flatMap((note) => wrapText(note, NOTE_COLUMNS));
-  const pageOf = (shown: readonly Plan[]): ReviewPage => ({
+  const pageOf = (shown: readonly Plan[], dates: readonly LaterView[] = []): ReviewPage => ({
     marker: "",
     review: {
       command: "plan",
-      views: shown.map((plan) => planView(plan, report.placeOf)),
+      views: shown.map((plan) => withLaterRisks(planView(plan, report.placeOf), dates)),
       unplanned: [],
       fileErrors: 0,
+      later: dates,
     },
     about: [],
     after: [],
@@ -248,7 +253,7 @@ function applyPage(context: ActionContext, report: ApplyReport): (size: number) 
     const done = shown.length > MAX_LOG_LINES ? folded("What was done", [log]) : log;
     const plan = plans.length === 0 ? "" : folded("The plan", [renderReviewPage(pageOf(plans), half)]);
     // Without its verdict, which would be a second heading.
-    const [, ...waits] = rest.length === 0 ? [] : renderReviewPage(pageOf(rest), half).split("\n\n");
+    const [, ...waits] = rest.length === 0 ? [] : renderReviewPage(pageOf(rest, later), half).split("\n\n");
     const waiting = waits.length === 0 ? "" : ["### Waits for approval", ...waits].join("\n\n");
     return [...head, table, next, waiting, done, plan].filter((part) => part !== "").join("\n\n");
   };

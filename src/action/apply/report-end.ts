@@ -1,10 +1,12 @@
-import { globMatcher } from "../../app/session/session.ts";
-import { unplannedOf } from "../../app/show/show-plans.ts";
+import { globMatcher, plannedOnly } from "../../app/session/session.ts";
+import { laterViews, unplannedOf } from "../../app/show/show-plans.ts";
+import { upcomingDates } from "../../kernel/plan/upcoming-dates.ts";
 import { listText } from "../../lib/text.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { ReportedMerchant } from "../../review/apply-run.ts";
 import { unreviewedIn, waitingPlan } from "../../review/waiting-changes.ts";
 import { inlineCode } from "../../show/markdown/markdown-blocks.ts";
+import type { LaterView } from "../../show/view/date-lines.ts";
 import { type ActionContext, type ActionResult, failed, passed } from "../context/action-context.ts";
 import type { ActionError } from "../context/action-error.ts";
 import { failureReasonOf } from "../review/load-and-plan.ts";
@@ -73,12 +75,14 @@ function partOf(run: EndedRun, isConcerned: Concern): EndedRun {
 
 /** Returns the report of a run, or of a part of it; `names` are of the pull requests that it reports on. */
 function reportOf(context: ActionContext, run: EndedRun, names: string): ApplyReport {
-  const { merged, decision, shown, ran, ended, record } = run;
+  const { merged, covered, decision, shown, ran, ended, record } = run;
   const { outcomes, looked, earlier } = ended;
   const { waiting } = record;
   const done = ran.done();
   const waitsAt = (one: ReportedMerchant): Plan =>
     waitingPlan(one, done.get(one.merchant) ?? new Set(), globMatcher());
+  const unreviewed = waiting === null ? [] : unreviewedIn(looked);
+  const later = datesAt(unreviewed, covered, context.io.now());
   const linesOf = (notes: readonly MerchantLine[]): readonly string[] => notes.map(({ line }) => line);
   return {
     ...endOf(context, run),
@@ -92,14 +96,25 @@ function reportOf(context: ActionContext, run: EndedRun, names: string): ApplyRe
     lines: [...shown.broken, ...linesOf(shown.unread), ...ran.lines()],
     outcomes,
     plans: shown.plans,
-    rest:
-      waiting === null
-        ? []
-        : unreviewedIn(looked)
-            .map(waitsAt)
-            .filter(({ changes }) => changes.length > 0),
+    rest: unreviewed
+      .map(waitsAt)
+      .filter(
+        ({ merchant, changes }) => changes.length > 0 || later.some((day) => day.merchant === merchant),
+      ),
+    later,
     placeOf: shown.placeOf,
   };
+}
+
+/** Returns what dates to come bring at merchants, with who gains what on each day. */
+function datesAt(
+  looked: readonly ReportedMerchant[],
+  { planned }: CoveredPlans,
+  now: number,
+): readonly LaterView[] {
+  const judges = new Map(plannedOnly(planned).map(({ plan, judgeAt }) => [plan.merchant, judgeAt]));
+  const run = looked.map(({ merchant, fresh }) => ({ state: fresh.desired, judgeAt: judges.get(merchant) }));
+  return laterViews(run, (state) => upcomingDates(state, now));
 }
 
 /** Returns how a run ended; one without anything to do may have left that to a newer commit. */

@@ -306,6 +306,20 @@ describe("an end that nobody reviewed", () => {
     await made();
   });
 
+  test("waits on a page that names what people gain on its day, if nothing else waits and if something does", async () => {
+    const later = BASE.replace(
+      "ben@example.com, roles: [role_employee]",
+      "ben@example.com, roles: [role_employee, { role: role_admin, from: 2026-11-03 }]",
+    );
+    const waitsFor = (page: string): string => page.slice(page.indexOf("### Waits for approval"));
+    for (const text of [later, later.replace("role_employee,", "")]) {
+      await story.pushToMain({ [FILE]: text });
+      const waits = waitsFor((await story.apply()).summary);
+      expect(waits).toContain("### ⚠️ 1 member gains sensitive permissions on a later date");
+      expect(waits).toMatch(/ben@example\.com: .*role_admin.* on 2026-11-03/);
+    }
+  });
+
   test("takes effect on its day once a pull request that touches its file was reviewed", async () => {
     await pushed();
     await merged(`# a remark\n${ENDING}`);

@@ -146,6 +146,7 @@ export function fleetView<View extends PlanView>(
   const people = share(({ impact }) => impact.members, namedImpact);
   const deferred = share(({ deferred: items }) => items, namedDeferred);
   // Without a run there is an override for each plan only.
+  const namedRefusal = refusalNames(views);
   const refusals = share(
     ({ refusals: items }) => items,
     (refusal) => {
@@ -237,13 +238,21 @@ function joinedDeferred(
   return { ...item, equal };
 }
 
-function namedRefusal({ rule, code, name, message, hint, place }: RefusalView): {
-  readonly name: string;
-  readonly key: string;
-} {
-  // A rule of a shared file is one, whoever breaks it.
-  const what = place === null ? [patternOf(message, name), patternOf(hint, name)] : [place];
-  return { name: name ?? "", key: JSON.stringify([rule, code, ...what]) };
+/** Returns a function that names refusals: equal ones have the same key. */
+function refusalNames(
+  views: readonly PlanView[],
+): (refusal: RefusalView) => { readonly name: string; readonly key: string } {
+  const merchants = new Map<string, Set<string>>();
+  for (const { merchant, refusals, overridden } of views) {
+    for (const { place } of [...refusals, ...overridden])
+      if (place !== null) merchants.set(place, (merchants.get(place) ?? new Set()).add(merchant));
+  }
+  return ({ rule, code, name, message, hint, place }) => {
+    // A rule of a shared file is one, whoever breaks it.
+    const isShared = (merchants.get(place ?? "")?.size ?? 0) > 1;
+    const what = isShared ? [place] : [patternOf(message, name), patternOf(hint, name)];
+    return { name: name ?? "", key: JSON.stringify([rule, code, ...what]) };
+  };
 }
 
 function namedFinding({ code, severity, resource, name, message, hint }: FindingView): {

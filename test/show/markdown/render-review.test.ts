@@ -279,7 +279,7 @@ describe("a review that would be too large leaves out", () => {
         members: people.map((email, index) =>
           member(email, {
             roles: [index % 4 === 0 ? "Payer" : "Cashier"],
-            metadata: { desk: String(index) },
+            metadata: { [`desk-${index}`]: true },
           }),
         ),
       }),

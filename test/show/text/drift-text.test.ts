@@ -50,7 +50,7 @@ test("does not claim a gain from outside git if it is unknown which side changed
 });
 
 /** The drift of shops where nobody listed has an address of a domain that a shared file requires. */
-function strangers(shops: readonly string[], people: number) {
+function strangers(shops: readonly string[], people: number, placeOf = () => "shared.yaml:3:5") {
   return shops.map((merchant) => {
     const emails = Array.from(
       { length: people },
@@ -63,7 +63,7 @@ function strangers(shops: readonly string[], people: number) {
     const want = desired({ merchant, policies: { ...NO_POLICIES, emailDomains: ["shop.example"] } });
     const drift = driftOf({ desired: want, live: is }, planOf(want, is), { file: () => 0, live: () => 0 });
     expect(drift.violations).toHaveLength(people);
-    return driftView(drift, () => "shared.yaml:3:5");
+    return driftView(drift, placeOf);
   });
 }
 
@@ -80,4 +80,17 @@ test("a rule of a shared file is counted and told once, at however many merchant
   expect(text.match(/policy email-domains/g)).toHaveLength(1);
   expect(text).toContain("5 merchants: live access breaks 1 rule.");
   expect(text).toMatch(/MC1 .*breaks rules$/m);
+});
+
+test("equal rules of the merchants' own files are told once, and counted", () => {
+  let line = 0;
+  const text = renderDrifts(
+    strangers(["MC1", "MC2", "MC3", "MC4", "MC5"], 1, () => {
+      line += 1;
+      return `own.yaml:${line}:5`;
+    }),
+    PLAIN,
+  );
+  expect(text.match(/policy email-domains/g)).toHaveLength(1);
+  expect(text).toContain("5 merchants: live access breaks 5 rules.");
 });

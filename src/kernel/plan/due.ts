@@ -68,8 +68,10 @@ function timesOf(
       return change.fields.flatMap((diff) => updateTimes(diff, change.reason, member));
     case "delete":
       if (change.reason === "access-ended") return [endOfMembership(member)];
-      // Between two grants, one has ended.
-      return change.reason === "access-not-begun" ? endsOfGrants(member).filter(isPast) : [];
+      // Between two grants, the one that is held has ended.
+      return change.reason === "access-not-begun"
+        ? endsOfGrants({ roles: change.before.roles.flatMap((ref) => grantsOf(ref, member)) }).filter(isPast)
+        : [];
     case "replace":
       // A renewed invitation has everything from the file, as a new one does.
       return backTimes(change.reason, member).length === 0

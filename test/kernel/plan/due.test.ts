@@ -975,3 +975,19 @@ describe("access under a previous address that another change removes", () => {
     expect(taken({ roles: ["Cashier", "Lead"] })).toEqual([]);
   });
 });
+
+test("who holds only what begins later keeps it, whatever else has ended", () => {
+  const entry = member("bob@example.com", {
+    roles: [
+      { role: "Lead", until: until("2026-06-14") },
+      { role: "Cashier", from: from("2026-12-20") },
+    ],
+  });
+  const dueOf = (held: readonly string[]) => {
+    const bob = liveMember("mem_2", "bob@example.com", { roles: held });
+    const state = reviewed({ roles, members: [entry] });
+    return brief(planDue({ desired: state, live: live(is.roles, [bob]), service, now: NOW, matches }));
+  };
+  expect(dueOf(["role_1"])).toEqual([]);
+  expect(dueOf(["role_2"])).toEqual(["delete member bob@example.com"]);
+});

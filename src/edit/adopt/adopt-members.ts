@@ -90,6 +90,8 @@ interface Matched {
   readonly matched: ReadonlyMap<DesiredMember, LiveMember>;
   /** Declared members that are not live. */
   readonly gone: readonly DesiredMember[];
+  /** Those who are not live because of a date or a suspension. */
+  readonly away: readonly DesiredMember[];
   /** Expired invitations beside a matched member. */
   readonly leftovers: readonly LiveMember[];
 }
@@ -113,13 +115,14 @@ function matchDeclared(
   const claimed = new Set([...matched.values(), ...leftovers]);
   // A plan refuses an entry for what the file ignores.
   const gone = declared.filter(({ email }) => ignored.has(email));
+  const away: DesiredMember[] = [];
   for (const { member, match } of results) {
     if (match.found === "one") continue;
     const best = bestOf(match, member, live, claimed);
     if (best !== null) {
       matched.set(member, best);
       claimed.add(best);
-    } else if (!isMention(member, file) && !isAway(member, now)) gone.push(member);
+    } else if (!isMention(member, file)) (isAway(member, now) ? away : gone).push(member);
   }
   const drop = (isWrong: (member: DesiredMember, found: LiveMember) => boolean): void => {
     for (const [member, liveMember] of matched) {
@@ -138,7 +141,7 @@ function matchDeclared(
   const unmatched = live.filter((member) => member.status !== "expired" && !taken.has(member));
   const standing = new Set(unmatched.flatMap(addressKeysOf));
   drop(({ email }, { status }) => status === "expired" && standing.has(email.toLowerCase()));
-  return { matched, gone, leftovers };
+  return { matched, gone, away, leftovers };
 }
 
 /** Adds the roles of memberships of previous addresses, which are the ones that give access until the new one is accepted. */
@@ -150,13 +153,25 @@ function withFormerRoles(live: LiveMember, formers: readonly LiveMember[]): Live
 
 /** Adds the entries without a member whose person is probably live under another address, and leaves out former members. */
 function withNewAddresses(
-  { matched, gone, leftovers }: Matched,
+  { matched, gone: absent, away, leftovers }: Matched,
   isShared: (member: LiveMember) => boolean,
-  { live, ignored }: MemberAdoption,
-): Matched & { readonly formers: FormerMembers } {
+  input: MemberAdoption,
+): Pick<Matched, "matched" | "gone" | "leftovers"> & { readonly formers: FormerMembers } {
+  const { live, ignored, now } = input;
   const claimed = new Set([...matched.values(), ...leftovers]);
   const unlisted = live.filter((member) => !claimed.has(member));
-  const formers = formerMembers([...matched.keys()], unlisted);
+  // Who is suspended and holds nothing under a previous address either is as the entry says.
+  const isAsDeclared = (entry: DesiredMember, members: readonly LiveMember[]): boolean =>
+    isSuspended(entry, now) && members.every((member) => !holdsRoles(member, input));
+  const formersOfAway = formerMembers(away, unlisted);
+  const back = away.filter(
+    (entry) => !isAsDeclared(entry, formersOfAway.get(entry) ?? []) && formersOfAway.has(entry),
+  );
+  const gone = [...absent, ...back];
+  const formers = formerMembers(
+    [...matched.keys(), ...away.filter((entry) => !back.includes(entry))],
+    unlisted,
+  );
   const former = [...formers.values()].flat();
   const people = unlisted.flatMap((member) => {
     const address = addressOf(member);
@@ -165,13 +180,13 @@ function withNewAddresses(
       ? []
       : [{ address, metadata: member.metadata, member }];
   });
-  const absent = gone.flatMap((entry) =>
+  const missing = gone.flatMap((entry) =>
     [entry.id, entry.managed, entry.previously].some((value) => value !== undefined) ||
     ignored.has(entry.email)
       ? []
       : [{ address: entry.email, metadata: entry.metadata ?? {}, entry }],
   );
-  const pairs = samePeople(people, absent);
+  const pairs = samePeople(people, missing);
   const paired = new Set(pairs.map(({ to }) => to.entry));
   return {
     matched: new Map([...matched, ...pairs.map(({ from, to }) => [to.entry, from.member] as const)]),
@@ -353,12 +368,12 @@ function refOf(word: string): RoleRef {
 function datesUpdate(
   member: DesiredMember,
   live: LiveMember,
-  { now, wordOf }: MemberAdoption,
+  input: MemberAdoption,
 ): { readonly update: MemberEntryUpdate; readonly isAway: boolean } {
+  const { now } = input;
   const { from, until } = member;
   const suspended = isSuspended(member, now);
-  // A plan takes every role that is not ignored from who is suspended, and leaves an expired invitation alone.
-  const holds = live.status !== "expired" && live.roles.some((role) => wordOf(role) !== null);
+  const holds = holdsRoles(live, input);
   return {
     update: {
       ...(!hasBegun(from, now) && { from: null }),
@@ -367,6 +382,11 @@ function datesUpdate(
     },
     isAway: suspended && !holds,
   };
+}
+
+/** Returns whether a plan takes roles from who is suspended: all but ignored ones; it leaves an expired invitation alone. */
+function holdsRoles({ status, roles }: LiveMember, { wordOf }: MemberAdoption): boolean {
+  return status !== "expired" && roles.some((role) => wordOf(role) !== null);
 }
 
 /** Compares the grants of an entry with the held roles; `null` if a plan would change nothing. */

@@ -116,3 +116,33 @@ test("pull removes a grant that somebody took away, also where the file names th
   await shop.run(["pull", "--member", "bob@new.example", "--yes"]);
   expect(await readFile(join(shop.folder, "access/mc1.yaml"), "utf8")).toContain(bob("role_employee"));
 });
+
+test.each([
+  ["suspended: true", "[role_employee]", /email: cy@old\.example/],
+  ["suspended: { until: 2099-01-01 }", "[role_employee]", /email: cy@old\.example/],
+  ["from: 2099-01-01", "[role_employee]", /email: cy@old\.example/],
+  ["until: 2020-01-01", "[role_employee]", /email: cy@old\.example/],
+  ["suspended: true", "[]", /email: cy@new\.example, previously: cy@old\.example.*suspended: true/],
+])(
+  "pull takes over who has not moved to a new address yet, whose entry says %s, with %s",
+  async (date, held, wanted) => {
+    const seed = SEED.replace("cy@old.example, roles: [role_employee]", `cy@old.example, roles: ${held}`);
+    await shop.stop();
+    shop = await openShop(seed);
+    await mkdir(join(shop.folder, "access"));
+    await shop.write(
+      "access/mc1.yaml",
+      FILE.replace(
+        "previously: cy@old.example, roles: [role_employee]",
+        `previously: cy@old.example, roles: [role_employee], ${date}`,
+      ),
+    );
+    const pulled = await shop.run(["pull", "--yes"]);
+    expect(pulled.stderr).not.toContain("error");
+    expect(pulled.code).toBe(0);
+    const text = await readFile(join(shop.folder, "access/mc1.yaml"), "utf8");
+    expect(text).toMatch(wanted);
+    expect(text.match(/cy@/g)).toHaveLength(text.includes("cy@new") ? 2 : 1);
+    expect((await shop.run(["plan", "--detailed-exitcode"])).code).toBe(0);
+  },
+);

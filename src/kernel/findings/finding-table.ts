@@ -38,7 +38,7 @@ const FINDINGS: Readonly<Record<FindingCode, Row>> = {
   ),
   "member-ambiguous": error("Several live members have the address of an entry."),
   "member-disabled": standing("A listed member is disabled at the service. No plan enables them."),
-  "member-expired": standing("An invitation has expired, and `sync.reinvite: false` prevents a new one."),
+  "member-expired": warning("An invitation has expired, and `sync.reinvite: false` prevents a new one."),
   "member-former-differs": standing(
     "Until a new address is accepted, the old membership lacks what the entry declares.",
   ),
@@ -51,7 +51,7 @@ const FINDINGS: Readonly<Record<FindingCode, Row>> = {
   ),
   "member-mfa-unknown": standing("It is unknown whether the holder of a role with `require_mfa` uses MFA."),
   "member-needs-roles": warning("A person who is not a member yet is listed without `roles`."),
-  "member-not-accepted": standing("An expired invitation is older than the period of `sync.reinvite`."),
+  "member-not-accepted": warning("An expired invitation is older than the period of `sync.reinvite`."),
   "member-not-managed": standing("A member with `managed` is an ordinary user at the service."),
   "member-overdue": standing("The service lists an invitation as pending although its expiry has passed."),
   "member-pin-former": error("An entry is pinned to the membership of its previous address."),

@@ -52,7 +52,7 @@ function failureOfSeveral({
 }): Failure {
   return {
     ...failure,
-    message: textOfSeveral(message, merchant),
+    message: textOfSeveral(withoutDetail(message, failure.request?.problem), merchant),
     ...(hint !== undefined && { hint: textOfSeveral(hint, merchant) }),
   };
 }

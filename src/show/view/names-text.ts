@@ -22,7 +22,7 @@ export function merchantsText(merchants: readonly string[], absent: readonly str
 /** Returns a text about one merchant as one about several, which are named beside it. */
 export function textOfSeveral(text: string, merchant: string): string {
   return text.replaceAll(merchant, (_, at: number) => {
-    if (/(?:[/_]|-m )$/.test(text.slice(0, at))) return "<MERCHANT>";
+    if (/(?:[/_]|-m |merchant )$/.test(text.slice(0, at))) return "<MERCHANT>";
     return at === 0 ? "These merchants" : "these merchants";
   });
 }

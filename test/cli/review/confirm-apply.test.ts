@@ -169,8 +169,8 @@ test("the risks of the plans are repeated at the question, in a line each howeve
   const codes = Array.from({ length: 60 }, (_, at) => `MC${at + 1}`);
   expect(confirmationsFor(codes.map((code) => asked(risky(code), "live")))[0].lines).toEqual([
     "Apply 120 changes at 60 merchants?",
-    "Risk: 60 members become administrators, at 60 merchants: boss@example.com.",
-    "Risk: 1,200 members gain sensitive permissions, at 60 merchants: payouts_edit.",
+    "Risk: 1 member becomes an administrator, at 60 merchants: boss@example.com.",
+    "Risk: 20 members gain sensitive permissions, at 60 merchants: payouts_edit.",
   ]);
 });
 

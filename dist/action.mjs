@@ -32142,9 +32142,10 @@ function looserEscalation({ main, rawFiles }) {
 				location: locationOf(file, path)
 			}] : [];
 		});
-		const [first] = lists.length > 0 ? lists : includedFiles.flatMap((raw) => defaultBeside(raw, key));
+		const stricter = lists.length > 0 ? lists : includedFiles.flatMap((raw) => defaultBeside(raw, key));
+		const [first] = stricter;
 		if (first === void 0) return [];
-		const limit = [...new Set(lists.length > 0 ? lists.flatMap(({ list }) => list) : first.list)];
+		const limit = [...new Set(stricter.flatMap(({ list }) => list))];
 		if (limit.every((permission) => value.includes(permission))) return [];
 		return [{
 			code: "looser-setting",
@@ -33873,13 +33874,53 @@ var init_merchant_rules = __esmMin((() => {
 	SETTINGS$1 = [["environment"], ...keysAt(["sync"], merchantSchema).map((key) => ["sync", key])];
 }));
 
+// src/kernel/rules/settings/run-setting.ts
+/** Parses limits as a project's file has them. */
+function parseRun({ max_removals: removals, max_gains: gains }) {
+	return omitUndefined({
+		maxRemovals: parseAmount(removals) ?? void 0,
+		maxGains: gains && parseGains(gains)
+	});
+}
+var runSchema;
+var init_run_setting = __esmMin((() => {
+	init_mini();
+	init_text_schemas();
+	init_values();
+	init_amount();
+	init_max_gains_setting();
+	runSchema = optional(strictObject({
+		max_removals: optional(amountSchema, {
+			title: "Maximum removals of a run",
+			description: "Maximum number of members, across all merchants, that one run may remove or take a role from: a count, or a share of the members such as 5%, which allows at least 20 (0% allows none).",
+			default: "5%",
+			examples: ["5%", 30]
+		}),
+		max_gains: optional(gainLimitsSchema, {
+			title: "Maximum gains of a run",
+			description: "Maximum number of people, across all merchants, who may newly gain in one run what a key names, as in guards.max_gains. A share of the members allows at least 20 (0% allows none).",
+			default: { sensitive: "5%" },
+			examples: [{
+				sensitive: "5%",
+				payouts_edit: 3
+			}]
+		})
+	}), {
+		title: "Limits of a run",
+		description: "Limits across all merchants of a run with two or more merchants, in addition to the guards of each.",
+		examples: [{
+			max_removals: "5%",
+			max_gains: { sensitive: "5%" }
+		}]
+	});
+}));
+
 // src/kernel/schema/project-schema.ts
 var RULE_SECTIONS, IDENTITY$1, SECTIONS, glob, entry, projectSchema;
 var init_project_schema = __esmMin((() => {
 	init_mini();
-	init_amount();
 	init_every_setting();
-	init_max_gains_setting();
+	init_run_setting();
 	init_sensitive();
 	init_limits();
 	init_text_schemas();
@@ -33947,30 +33988,7 @@ var init_project_schema = __esmMin((() => {
 				rules: "hq/policy.yaml"
 			}]]
 		}),
-		run: optional(strictObject({
-			max_removals: optional(amountSchema, {
-				title: "Maximum removals of a run",
-				description: "Maximum number of members, across all merchants, that one run may remove or take a role from: a count, or a share of the members such as 5%, which allows at least 20 (0% allows none).",
-				default: "5%",
-				examples: ["5%", 30]
-			}),
-			max_gains: optional(gainLimitsSchema, {
-				title: "Maximum gains of a run",
-				description: "Maximum number of people, across all merchants, who may newly gain in one run what a key names, as in guards.max_gains. A share of the members allows at least 20 (0% allows none).",
-				default: { sensitive: "5%" },
-				examples: [{
-					sensitive: "5%",
-					payouts_edit: 3
-				}]
-			})
-		}), {
-			title: "Limits of a run",
-			description: "Limits across all merchants of a run with two or more merchants, in addition to the guards of each.",
-			examples: [{
-				max_removals: "5%",
-				max_gains: { sensitive: "5%" }
-			}]
-		}),
+		run: runSchema,
 		across_merchants: optional(strictObject({
 			separate: policySchemas.separate,
 			max_holders: policySchemas.max_holders,
@@ -35883,10 +35901,7 @@ function settingsOf(file, content, by) {
 	const { run, across_merchants: across, sensitive, permissions } = content ?? {};
 	return omitUndefined({
 		by,
-		run: run && omitUndefined({
-			maxRemovals: parseAmount(run.max_removals) ?? void 0,
-			maxGains: run.max_gains && parseGains(run.max_gains)
-		}),
+		run: run && parseRun(run),
 		across: across && rulesAcross(across, file),
 		sensitive,
 		permissions
@@ -36054,8 +36069,7 @@ var init_load_project = __esmMin((() => {
 	init_in_file();
 	init_rule_table();
 	init_secrets();
-	init_amount();
-	init_max_gains_setting();
+	init_run_setting();
 	init_check_file();
 	init_project_file();
 	init_project_schema();
@@ -44842,7 +44856,7 @@ function timesOf(change, desired, isPast) {
 		case "update": return change.fields.flatMap((diff) => updateTimes(diff, change.reason, member));
 		case "delete":
 			if (change.reason === "access-ended") return [endOfMembership(member)];
-			return change.reason === "access-not-begun" ? endsOfGrants(member).filter(isPast) : [];
+			return change.reason === "access-not-begun" ? endsOfGrants({ roles: change.before.roles.flatMap((ref) => grantsOf(ref, member)) }).filter(isPast) : [];
 		case "replace": return backTimes(change.reason, member).length === 0 ? [void 0] : creationTimes(change.after, change.reason, member);
 		default: return change;
 	}
@@ -45083,11 +45097,24 @@ function unmatchedAccess({ members, scope }, { desired, now }) {
 		}] : [];
 	});
 }
-/** Returns the part of an update that takes ended access and nothing else; `null` if there is none. */
+/** Returns the part of a change that takes ended access and nothing else; `null` if there is none. */
 function endedPart$1(change, { desired, now }) {
 	const member = entryOf$2(change, desired);
 	if (member === void 0) return null;
-	return takingOnly(change, (ref) => (endOf$3(ref, change.reason, member) ?? Number.POSITIVE_INFINITY) <= now);
+	const taking = change.kind === "delete" ? takingAll(change, reasonOf$3(activeAt(member, now))) : change;
+	return takingOnly(taking, (ref) => (endOf$3(ref, taking.reason, member) ?? Number.POSITIVE_INFINITY) <= now);
+}
+/** Returns an update that takes all roles in place of a removal. */
+function takingAll(removal, reason) {
+	const { before } = removal;
+	const after = withValues(before, { roles: [] });
+	return {
+		...removal,
+		kind: "update",
+		reason,
+		after,
+		fields: memberDiffs(before, after)
+	};
 }
 /** Returns the part of an update that only takes some of the roles that it takes; `null` if it takes none of them. */
 function takingOnly(change, isTaken) {
@@ -45647,7 +45674,7 @@ function invertedDiff(diff) {
 		...kindOf$1(diff).inverted(diff)
 	};
 }
-var FIELDS, PERSONAL_FIELDS;
+var FIELDS, PERSONAL_FIELDS, PROPERTY_FIELDS;
 var init_show = __esmMin((() => {
 	init_field();
 	init_member();
@@ -45657,6 +45684,7 @@ var init_show = __esmMin((() => {
 		...MEMBER_FIELDS
 	};
 	PERSONAL_FIELDS = new Set(mapFields(MEMBER_FIELDS, (name, { personal }) => personal ? name : void 0));
+	PROPERTY_FIELDS = new Set(mapFields(MEMBER_FIELDS, (name, { kind }) => kind.name === "metadata" ? name : void 0));
 }));
 
 // node_modules/diff/libesm/diff/base.js
@@ -46442,14 +46470,14 @@ var init_finding_table = __esmMin((() => {
 		"member-address-gap": warning("An entry with a new address and a future `from`: the member loses access until that date."),
 		"member-ambiguous": error("Several live members have the address of an entry."),
 		"member-disabled": standing("A listed member is disabled at the service. No plan enables them."),
-		"member-expired": standing("An invitation has expired, and `sync.reinvite: false` prevents a new one."),
+		"member-expired": warning("An invitation has expired, and `sync.reinvite: false` prevents a new one."),
 		"member-former-differs": standing("Until a new address is accepted, the old membership lacks what the entry declares."),
 		"member-former-disabled": warning("A new address is not invited while the membership of the previous one is disabled."),
 		"member-ignored": error("A member is listed and matched by `ignore.members`."),
 		"member-likely-renamed": warning("A removed member and an invited one are probably the same person with a new address."),
 		"member-mfa-unknown": standing("It is unknown whether the holder of a role with `require_mfa` uses MFA."),
 		"member-needs-roles": warning("A person who is not a member yet is listed without `roles`."),
-		"member-not-accepted": standing("An expired invitation is older than the period of `sync.reinvite`."),
+		"member-not-accepted": warning("An expired invitation is older than the period of `sync.reinvite`."),
 		"member-not-managed": standing("A member with `managed` is an ordinary user at the service."),
 		"member-overdue": standing("The service lists an invitation as pending although its expiry has passed."),
 		"member-pin-former": error("An entry is pinned to the membership of its previous address."),
@@ -46515,7 +46543,7 @@ function merchantsText$1(merchants, absent) {
 /** Returns a text about one merchant as one about several, which are named beside it. */
 function textOfSeveral(text, merchant) {
 	return text.replaceAll(merchant, (_, at) => {
-		if (/(?:[/_]|-m )$/.test(text.slice(0, at))) return "<MERCHANT>";
+		if (/(?:[/_]|-m |merchant )$/.test(text.slice(0, at))) return "<MERCHANT>";
 		return at === 0 ? "These merchants" : "these merchants";
 	});
 }
@@ -47142,20 +47170,32 @@ function joinNames(groups) {
 }
 /** Returns what a change does, without its name and without what differs from person to person. */
 function contentOf(title, row) {
-	const { kind, verb, resource, remark } = row;
+	const { kind, verb, resource, remark, details } = row;
 	return JSON.stringify([
 		title,
 		kind,
 		verb,
 		resource,
 		remark,
-		row.details.filter(isCompared(row))
+		details.flatMap((detail) => comparedPart(row, detail))
 	]);
 }
-/** Selects the details that equal changes share; what identifies a member, such as an employee number, is left out. */
-function isCompared({ kind, resource }) {
-	const isWhole = resource === "member" && (kind === "create" || kind === "delete");
-	return ({ label }) => !isWhole || !PERSONAL_FIELDS.has(label);
+/**
+* Returns the part of a detail that equal changes share: of what identifies a member, such as an employee number, which
+* properties change.
+*/
+function comparedPart({ kind, resource }, detail) {
+	if (resource !== "member" || !PERSONAL_FIELDS.has(detail.label)) return [detail];
+	return kind === "create" || kind === "delete" ? [] : [detail.label, propertiesOf([detail])];
+}
+/** Returns the names of the properties in details, such as "desk.floor"; of a field without properties, none. */
+function propertiesOf(details) {
+	const lines = details.flatMap((detail) => detail !== void 0 && PROPERTY_FIELDS.has(detail.label) ? [
+		...detail.removed,
+		...detail.added,
+		...detail.plain
+	] : []);
+	return [...new Set(lines.flatMap((line) => /^(.+?): /s.exec(line)?.[1] ?? []))].sort(byCodeUnit);
 }
 /** Ranks what cannot be undone, or gives control over access or money, first. */
 function dangerRank(row) {
@@ -47185,11 +47225,13 @@ function joinedRow(group, views) {
 }
 function joinedDetail(label, details) {
 	const [first] = details;
-	return first !== void 0 && new Set(details.map((detail) => JSON.stringify(detail))).size === 1 ? first : {
+	if (first !== void 0 && new Set(details.map((detail) => JSON.stringify(detail))).size === 1) return first;
+	const properties = propertiesOf(details);
+	return {
 		label,
 		removed: [],
 		added: [],
-		plain: ["not the same for all"]
+		plain: [`${properties.length === 0 ? "" : `${properties.join(", ")}: `}not the same for all`]
 	};
 }
 function equalRows({ all, names, places, item: { row } }, views) {
@@ -47276,6 +47318,7 @@ function fleetView(plans, { run, command = "apply" } = {}) {
 	};
 	const people = share(({ impact }) => impact.members, namedImpact);
 	const deferred = share(({ deferred: items }) => items, namedDeferred);
+	const namedRefusal = refusalNames(views);
 	const refusals = share(({ refusals: items }) => items, (refusal) => {
 		const { name, key } = namedRefusal(refusal);
 		return {
@@ -47385,15 +47428,20 @@ function joinedDeferred({ item, all, names, places }, views) {
 		equal
 	};
 }
-function namedRefusal({ rule, code, name, message, hint, place }) {
-	const what = place === null ? [patternOf(message, name), patternOf(hint, name)] : [place];
-	return {
-		name: name ?? "",
-		key: JSON.stringify([
-			rule,
-			code,
-			...what
-		])
+/** Returns a function that names refusals: equal ones have the same key. */
+function refusalNames(views) {
+	const merchants = /* @__PURE__ */ new Map();
+	for (const { merchant, refusals, overridden } of views) for (const { place } of [...refusals, ...overridden]) if (place !== null) merchants.set(place, (merchants.get(place) ?? /* @__PURE__ */ new Set()).add(merchant));
+	return ({ rule, code, name, message, hint, place }) => {
+		const what = (merchants.get(place ?? "")?.size ?? 0) > 1 ? [place] : [patternOf(message, name), patternOf(hint, name)];
+		return {
+			name: name ?? "",
+			key: JSON.stringify([
+				rule,
+				code,
+				...what
+			])
+		};
 	};
 }
 function namedFinding({ code, severity, resource, name, message, hint }) {
@@ -48098,7 +48146,7 @@ function renderMerchantPlan(view, style, verbosity, note = "") {
 	if (view.deferred.length > 0) lines.push(` ${deferredText$1(view.deferred.length)}`);
 	if (view.passwords.length > 0 && verbosity !== "quiet") lines.push(...renderPasswordVariables(view.passwords, style));
 	if (view.errors.length > 0) lines.push(...redLines(errorsText(view.errors), style));
-	if (view.refusals.length > 0) lines.push(...redLines(refusalsText(view.refusals), style));
+	if (view.refusals.length > 0) lines.push(...redLines(refusalsText(joinSame(view.refusals)), style));
 	return `${lines.join("\n")}\n`;
 }
 function redLines(text, style) {
@@ -49390,7 +49438,7 @@ function groupUnread(failed) {
 function failureOfSeveral({ merchant, failure: { message, hint, ...failure } }) {
 	return {
 		...failure,
-		message: textOfSeveral(message, merchant),
+		message: textOfSeveral(withoutDetail(message, failure.request?.problem), merchant),
 		...hint !== void 0 && { hint: textOfSeveral(hint, merchant) }
 	};
 }
@@ -53069,10 +53117,13 @@ async function loadFiles(inputs, io, { project, known = [] } = {}) {
 	const logged = new Set(known.map((diagnostic) => JSON.stringify(diagnostic)));
 	const fresh = loaded.diagnostics.filter((diagnostic) => !logged.has(JSON.stringify(diagnostic)));
 	if (fresh.length > 0) io.stdout.write(renderDiagnostics(fresh, PLAIN));
+	const valid = !loaded.diagnostics.some(isFileError);
+	const isWhole = valid && shard === null && merchants.length === 0;
 	return {
 		...loaded,
 		states,
-		valid: !loaded.diagnostics.some(isFileError),
+		valid,
+		isWhole,
 		earlier: null
 	};
 }
@@ -54280,6 +54331,10 @@ function unseenText(text, review) {
 function newerMembershipText(review) {
 	return `the membership that ${review} removes is gone, and no review shows this newer one`;
 }
+/** Says that a change is not approved, and why. */
+function refusalSentence({ change: { kind, resource, name }, reasons }) {
+	return `not approved: ${kind} ${resource} ${name}: ${reasons.join("; ")}.`;
+}
 var UNKNOWN;
 var init_words = __esmMin((() => {
 	init_text();
@@ -55242,12 +55297,8 @@ function judgeMerchant(fresh, reviews, seal, placeOf) {
 	const superseded = comparison.account.flatMap(({ review, verdict, does, name, by }) => verdict === "superseded" && does !== "permissions" && name !== null && by !== null ? [`${review} was to ${VERBS[does]} ${name}; ${by} has decided otherwise since.`] : []);
 	const lost = dropped.map(({ sentence }) => sentence);
 	const shown = new Set(comparison.account.flatMap(({ verdict, fingerprints }) => verdict === "refused" ? fingerprints : []));
-	const sentenceOf = ({ change, reasons }) => {
-		const why = reasons.length === 0 ? "" : `: ${reasons.join("; ")}`;
-		return `not approved: ${change.kind} ${change.resource} ${change.name}${why}.`;
-	};
 	const isLeft = ({ change }) => isRenewal(change) && !shown.has(change.fingerprint);
-	const refusals = [...comparison.refused.filter((refused) => !isLeft(refused)).map(sentenceOf), ...comparison.unseenDates.map((date) => `not approved: ${whenText(date)}, ${effectOfDate(date, date.email, String)}, which no review shows.`)];
+	const refusals = [...comparison.refused.filter((refused) => !isLeft(refused)).map(refusalSentence), ...comparison.unseenDates.map((date) => `not approved: ${whenText(date)}, ${effectOfDate(date, date.email, String)}, which no review shows.`)];
 	const expired = comparison.refused.filter(isLeft).map(({ change }) => `the invitation of ${change.name} has expired; the next pull request that changes the merchant renews it.`);
 	const { at } = fresh.plan.reviewed;
 	const due = comparison.refused.filter(({ change }) => shown.has(change.fingerprint) || isDueInPart(change, fresh.desired, at));
@@ -55257,7 +55308,7 @@ function judgeMerchant(fresh, reviews, seal, placeOf) {
 		comparison,
 		fresh,
 		refusals,
-		dueRefusals: due.map(sentenceOf),
+		dueRefusals: due.map(refusalSentence),
 		remarks: [...new Set(superseded), ...expired],
 		dropped,
 		lost,
@@ -55289,6 +55340,7 @@ function isRenewal(change) {
 var VERBS;
 var init_judge_merchant = __esmMin((() => {
 	init_compare_reviewed();
+	init_words();
 	init_date_words();
 	init_due();
 	VERBS = {
@@ -56402,6 +56454,7 @@ function failedOutcome({ merchant, error }) {
 }
 var init_approval = __esmMin((() => {
 	init_compare_reviewed();
+	init_words();
 	init_fingerprint();
 	init_edited_plan();
 	init_overrides();
@@ -60364,7 +60417,10 @@ function textReporter(options, show, printEnding, io, say) {
 			if (isLong()) {
 				if (isDone(event)) return;
 				if (event.type === "change-ended") failures += 1;
-				if (failures > MAX_FAILURES) return;
+				if (event.type === "change-ended" && failures > MAX_FAILURES) {
+					if (failures === MAX_FAILURES + 1) io.stdout.write(`${MORE_FAILURES}\n`);
+					return;
+				}
 			}
 			const line = renderApplyEvent(event, style);
 			if (line !== null) io.stdout.write(`${line}\n`);
@@ -60392,7 +60448,7 @@ function textReporter(options, show, printEnding, io, say) {
 function isDone(event) {
 	return event.type === "change-ended" && event.outcome.status === "done" && !event.outcome.adopted;
 }
-var STATUSES$1, MAX_LINES, MAX_FAILURES;
+var STATUSES$1, MAX_LINES, MAX_FAILURES, MORE_FAILURES;
 var init_reporter = __esmMin((() => {
 	init_fingerprint();
 	init_overrides();
@@ -60421,6 +60477,7 @@ var init_reporter = __esmMin((() => {
 	};
 	MAX_LINES = 60;
 	MAX_FAILURES = 10;
+	MORE_FAILURES = "… more changes fail or do not start: the end tells each cause, and how many it hit.";
 }));
 
 // src/action/apply/apply-page.ts
@@ -60514,16 +60571,18 @@ function applyPage(context, report) {
 	const { event, inputs, scope, mask } = context;
 	const plans = mask(report.plans.filter(({ changes, findings }) => changes.length + findings.length > 0));
 	const rest = mask(report.rest ?? []);
+	const later = mask(report.later ?? []);
 	const shownLines = (lines) => mask(lines.filter((line) => line !== ""));
 	const lines = shownLines(report.lines);
 	const notes = shownLines(report.notes ?? []).flatMap((note) => wrapText(note, NOTE_COLUMNS));
-	const pageOf = (shown) => ({
+	const pageOf = (shown, dates = []) => ({
 		marker: "",
 		review: {
 			command: "plan",
-			views: shown.map((plan) => planView(plan, report.placeOf)),
+			views: shown.map((plan) => withLaterRisks(planView(plan, report.placeOf), dates)),
 			unplanned: [],
-			fileErrors: 0
+			fileErrors: 0,
+			later: dates
 		},
 		about: [],
 		after: []
@@ -60543,7 +60602,7 @@ function applyPage(context, report) {
 		const log = shown.length === 0 ? "" : fenced("text", shown);
 		const done = shown.length > MAX_LOG_LINES ? folded("What was done", [log]) : log;
 		const plan = plans.length === 0 ? "" : folded("The plan", [renderReviewPage(pageOf(plans), half)]);
-		const [, ...waits] = rest.length === 0 ? [] : renderReviewPage(pageOf(rest), half).split("\n\n");
+		const [, ...waits] = rest.length === 0 ? [] : renderReviewPage(pageOf(rest, later), half).split("\n\n");
 		const waiting = waits.length === 0 ? "" : ["### Waits for approval", ...waits].join("\n\n");
 		return [
 			...head,
@@ -60623,6 +60682,7 @@ var init_apply_page = __esmMin((() => {
 	init_text();
 	init_markdown_blocks();
 	init_wrap();
+	init_date_lines();
 	init_plan_view();
 	init_pull_comment();
 	init_publish_plan();
@@ -61096,7 +61156,6 @@ async function readMerged(context, branch, store) {
 	const read = await loadFiles(inputs, io);
 	const loaded = await withoutEarlierErrors(read, read.valid ? null : await filesAt(context, event.before));
 	const isBroken = loaded.diagnostics.some(isFileError);
-	const isWhole = loaded.valid && inputs.shard === null && inputs.merchants.length === 0;
 	const states = soundStates(read);
 	const keys = keysNamedBy(loaded.states, io.env);
 	keys.forEach(context.maskSecret);
@@ -61113,13 +61172,12 @@ async function readMerged(context, branch, store) {
 	const newer = await readingApprovals(() => newerCommit(context, branch, covered));
 	const current = covered.filter(({ merchant }) => !newer.merchants.has(merchant));
 	const pullOf = lastPulls(context, mergedCommits(run, records));
-	const undeclared = isWhole ? await withRemovers(context, undeclaredMerchants(run, records, store.seal), records, pullOf) : [];
+	const undeclared = loaded.isWhole ? await withRemovers(context, undeclaredMerchants(run, records, store.seal), records, pullOf) : [];
 	return {
 		branch,
 		run,
 		loaded,
 		isBroken,
-		isWhole,
 		keys,
 		records,
 		coverage,
@@ -61397,11 +61455,13 @@ function partOf(run, isConcerned) {
 }
 /** Returns the report of a run, or of a part of it; `names` are of the pull requests that it reports on. */
 function reportOf(context, run, names) {
-	const { merged, decision, shown, ran, ended, record } = run;
+	const { merged, covered, decision, shown, ran, ended, record } = run;
 	const { outcomes, looked, earlier } = ended;
 	const { waiting } = record;
 	const done = ran.done();
 	const waitsAt = (one) => waitingPlan(one, done.get(one.merchant) ?? /* @__PURE__ */ new Set(), globMatcher());
+	const unreviewed = waiting === null ? [] : unreviewedIn(looked);
+	const later = datesAt(unreviewed, covered, context.io.now());
 	const linesOf = (notes) => notes.map(({ line }) => line);
 	return {
 		...endOf(context, run),
@@ -61419,9 +61479,19 @@ function reportOf(context, run, names) {
 		],
 		outcomes,
 		plans: shown.plans,
-		rest: waiting === null ? [] : unreviewedIn(looked).map(waitsAt).filter(({ changes }) => changes.length > 0),
+		rest: unreviewed.map(waitsAt).filter(({ merchant, changes }) => changes.length > 0 || later.some((day) => day.merchant === merchant)),
+		later,
 		placeOf: shown.placeOf
 	};
+}
+/** Returns what dates to come bring at merchants, with who gains what on each day. */
+function datesAt(looked, { planned }, now) {
+	const judges = new Map(plannedOnly(planned).map(({ plan, judgeAt }) => [plan.merchant, judgeAt]));
+	const run = looked.map(({ merchant, fresh }) => ({
+		state: fresh.desired,
+		judgeAt: judges.get(merchant)
+	}));
+	return laterViews(run, (state) => upcomingDates(state, now));
 }
 /** Returns how a run ended; one without anything to do may have left that to a newer commit. */
 function endOf(context, { merged, covered, decision, shown, ran, ended }) {
@@ -61500,6 +61570,7 @@ var WAITING, PROPOSE, AGAIN;
 var init_report_end = __esmMin((() => {
 	init_session();
 	init_show_plans();
+	init_upcoming_dates();
 	init_text();
 	init_waiting_changes();
 	init_markdown_blocks();
@@ -61686,7 +61757,7 @@ async function apply(context, branch, store, cancellation) {
 			leftOut: 0
 		}, applyExitCode(ended.outcomes));
 		for (const note of ended.earlier) shown.reporter.say(note);
-		const { undeclared, isWhole } = merged;
+		const { undeclared, loaded } = merged;
 		const { unread } = decision;
 		const end = {
 			plannedAt,
@@ -61694,7 +61765,7 @@ async function apply(context, branch, store, cancellation) {
 			unread,
 			undeclared,
 			done: ran.done(),
-			isWhole
+			isWhole: loaded.isWhole
 		};
 		const record = await recordEnd(context, store, merged, end);
 		await failPlans(context, await contradictedBy(merged, files, github, store));
@@ -61809,13 +61880,14 @@ function matchDeclared$1(declared, isShared, { live, now, file, ignored, unwrita
 	}
 	const claimed = /* @__PURE__ */ new Set([...matched.values(), ...leftovers]);
 	const gone = declared.filter(({ email }) => ignored.has(email));
+	const away = [];
 	for (const { member, match } of results) {
 		if (match.found === "one") continue;
 		const best = bestOf(match, member, live, claimed);
 		if (best !== null) {
 			matched.set(member, best);
 			claimed.add(best);
-		} else if (!isMention(member, file) && !isAway(member, now)) gone.push(member);
+		} else if (!isMention(member, file)) (isAway(member, now) ? away : gone).push(member);
 	}
 	const drop = (isWrong) => {
 		for (const [member, liveMember] of matched) {
@@ -61832,6 +61904,7 @@ function matchDeclared$1(declared, isShared, { live, now, file, ignored, unwrita
 	return {
 		matched,
 		gone,
+		away,
 		leftovers
 	};
 }
@@ -61845,10 +61918,15 @@ function withFormerRoles(live, formers) {
 	};
 }
 /** Adds the entries without a member whose person is probably live under another address, and leaves out former members. */
-function withNewAddresses({ matched, gone, leftovers }, isShared, { live, ignored }) {
+function withNewAddresses({ matched, gone: absent, away, leftovers }, isShared, input) {
+	const { live, ignored, now } = input;
 	const claimed = /* @__PURE__ */ new Set([...matched.values(), ...leftovers]);
 	const unlisted = live.filter((member) => !claimed.has(member));
-	const formers = formerMembers([...matched.keys()], unlisted);
+	const isAsDeclared = (entry, members) => isSuspended(entry, now) && members.every((member) => !holdsRoles(member, input));
+	const formersOfAway = formerMembers(away, unlisted);
+	const back = away.filter((entry) => !isAsDeclared(entry, formersOfAway.get(entry) ?? []) && formersOfAway.has(entry));
+	const gone = [...absent, ...back];
+	const formers = formerMembers([...matched.keys(), ...away.filter((entry) => !back.includes(entry))], unlisted);
 	const former = [...formers.values()].flat();
 	const people = unlisted.flatMap((member) => {
 		const address = addressOf$1(member);
@@ -61859,7 +61937,7 @@ function withNewAddresses({ matched, gone, leftovers }, isShared, { live, ignore
 			member
 		}];
 	});
-	const absent = gone.flatMap((entry) => [
+	const missing = gone.flatMap((entry) => [
 		entry.id,
 		entry.managed,
 		entry.previously
@@ -61868,7 +61946,7 @@ function withNewAddresses({ matched, gone, leftovers }, isShared, { live, ignore
 		metadata: entry.metadata ?? {},
 		entry
 	}]);
-	const pairs = samePeople(people, absent);
+	const pairs = samePeople(people, missing);
 	const paired = new Set(pairs.map(({ to }) => to.entry));
 	return {
 		matched: new Map([...matched, ...pairs.map(({ from, to }) => [to.entry, from.member])]),
@@ -62015,10 +62093,11 @@ function refOf(word) {
 	};
 }
 /** Returns the dates to remove, and whether the member is suspended as the entry says, without roles. */
-function datesUpdate(member, live, { now, wordOf }) {
+function datesUpdate(member, live, input) {
+	const { now } = input;
 	const { from, until } = member;
 	const suspended = isSuspended(member, now);
-	const holds = live.status !== "expired" && live.roles.some((role) => wordOf(role) !== null);
+	const holds = holdsRoles(live, input);
 	return {
 		update: {
 			...!hasBegun(from, now) && { from: null },
@@ -62027,6 +62106,10 @@ function datesUpdate(member, live, { now, wordOf }) {
 		},
 		isAway: suspended && !holds
 	};
+}
+/** Returns whether a plan takes roles from who is suspended: all but ignored ones; it leaves an expired invitation alone. */
+function holdsRoles({ status, roles }, { wordOf }) {
+	return status !== "expired" && roles.some((role) => wordOf(role) !== null);
 }
 /** Compares the grants of an entry with the held roles; `null` if a plan would change nothing. */
 function grantUpdate(grants, live, { now, resolver, wordOf }) {
@@ -66044,12 +66127,10 @@ async function drift(context) {
 	}
 }
 /** Returns what applies have refused or lost and not made since; nothing without the secret of the records. */
-async function failuresFound(context, looks, { sources, valid, states: all }) {
+async function failuresFound(context, looks, { sources, isWhole, states: all }) {
 	if (context.inputs.approvalSecret === "") return [];
 	const openStore = openReviewStore(context);
 	const { states } = await openStore.store.read();
-	const { merchants, shard } = context.inputs;
-	const isWhole = valid && shard === null && merchants.length === 0;
 	return [...openFailures(looks, states, openStore.seal, placeTexts(sources)), ...isWhole ? undeclaredFailures(new Set(all.map(({ merchant }) => merchant)), states) : []];
 }
 function failureLines(failures) {

@@ -26,8 +26,7 @@ const UNREAD = "it could not be read, so what was merged since is not applied.";
 export function undeclaredSentence(merchant: string, reviews: readonly Review[]): string | null {
   if (reviews.length === 0) return null;
   const names = [...new Set(reviews.map(({ name }) => name))];
-  const were = names.length === 1 ? "was" : "were";
-  return `${listText(names)} ${were} to change ${merchant}, and ${were} lost: no file declares it any longer.`;
+  return `The reviewed changes of ${listText(names)} to ${merchant} were lost: no file declares ${merchant} any longer.`;
 }
 
 /** Returns the failures at merchants that no file declares any more. */

@@ -95,7 +95,7 @@ describe("a secret", () => {
 describe("the service", () => {
   test.each([
     ["that answers with a page", { kind: "html" }],
-    ["that asks to wait for a day", { kind: "status", status: 429, wait: 86_400 }],
+    ["that asks for a wait of a day", { kind: "status", status: 429, wait: 86_400 }],
   ])("no bad response removes anybody: %s", async (_, fault) => {
     await shop.write("mc1.yaml", `${HEAD}members:\n${OWNER}`);
     await inject({ ...fault, operation: "members.list" });

@@ -15,9 +15,9 @@ import { openShop, type Shop } from "../support/shop.ts";
 
 const DANGEROUS = ["api_keys_create", "members_update", "payouts_edit"];
 const GAINS =
-  "This run would newly give 360 people sensitive permissions (api_keys_create, members_update, payouts_edit) at 40 merchants; the limit of the run is 20.";
+  "This run would give 360 people new access to sensitive permissions (api_keys_create, members_update, payouts_edit) at 40 merchants; the limit for the run is 20.";
 const REMOVALS =
-  "This run would remove 120 members, or take roles from them, at 40 merchants; the limit of the run is 22.";
+  "This run would remove 120 members, or take roles from them, at 40 merchants; the limit for the run is 22.";
 
 let shops: Shop;
 
@@ -89,7 +89,7 @@ test("dates that give 40 people sensitive permissions keep no access that has en
   expect(left).toContain("2 to update");
   const all = spaced((await shops.run(["plan", "--only", "due"])).stdout);
   expect(all).toContain(
-    "Access that a date would give c1@mc1.example.com is left out: This run would newly give 40 people",
+    "Access that a date would give c1@mc1.example.com is left out: This run would give 40 people new access",
   );
 });
 

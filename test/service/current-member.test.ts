@@ -111,7 +111,7 @@ describe("the member that the key belongs to", () => {
   });
 
   test.each<[string, number, Handler]>([
-    ["asks to wait", 1, () => problem(429, {}, { "retry-after": "60" })],
+    ["asks for a wait", 1, () => problem(429, {}, { "retry-after": "60" })],
     ["is busy", 4, () => problem(429)],
     ["fails", 4, () => problem(503)],
   ])("is waited for if the service %s at first", async (_, times, failing) => {

@@ -7,7 +7,7 @@ const WRITES = (Object.keys(OPERATIONS) as Operation[]).filter((one) =>
 );
 
 test.each([undefined, "1", "2", "60"])(
-  "a service that asks to wait (Retry-After: %s) is asked for permissions for seconds only, and denies nothing",
+  "a service that asks for a wait (Retry-After: %s) is asked for permissions for seconds only, and denies nothing",
   async (after) => {
     const { findDenied, clock } = connectTo(() =>
       problem(429, {}, after === undefined ? {} : { "retry-after": after }),

@@ -54,9 +54,9 @@ describe("an invitation that is refused for its address", () => {
     ["61", "try again after 12:02 UTC", "2026-06-01T12:01:01.000Z"],
     ["86400", "try again after 2026-06-02, 12:00 UTC", "2026-06-02T12:00:00.000Z"],
     ["Mon, 01 Jun 2026 14:05:00 GMT", "try again after 14:05 UTC", "2026-06-01T14:05:00.000Z"],
-    ["99999999999", "the service asks to wait more than 1000 years", undefined],
-    ["99999999999999999999", "the service asks to wait more than 1000 years", undefined],
-    ["100000000", "the service asks to wait 3 years", undefined],
+    ["99999999999", "the service asks for a wait of more than 1000 years", undefined],
+    ["99999999999999999999", "the service asks for a wait of more than 1000 years", undefined],
+    ["100000000", "the service asks for a wait of 3 years", undefined],
   ])("says when to try again (Retry-After: %s)", async (header, when, retryAt) => {
     const stop = AbortSignal.abort();
     const { harness, sent } = invite(refusing(1, { "retry-after": header }), { stop });

@@ -13,7 +13,7 @@ describe("how long a request is tried for", () => {
     expect(clock.now() - began).toBe(80_000);
     expect(failure).toMatchObject({ code: "rate-limited", request: { attempts: 5 } });
     expect(failure.hint).toBe(
-      "The service asks to wait 20 s, but a request is retried for 90 s in total; use --retry-for to allow more.",
+      "The service asks for a wait of 20 s, but a request is retried for 90 s in total; use --retry-for to allow more.",
     );
   });
 
@@ -33,7 +33,7 @@ describe("how long a request is tried for", () => {
     const { writer, seen } = connectTo(() => refused("3600"), { retryForMs: 24 * 3_600_000 });
     const failure = await failureOf(writer("MC1").deleteRole("role_a"));
     expect(failure.hint).toMatch(
-      /The service asks to wait 60 min; a single wait is limited to 10 min, regardless of --retry-for\. Run the command again after that\.$/,
+      /The service asks for a wait of 60 min; a single wait is limited to 10 min, regardless of --retry-for\. Run the command again after that\.$/,
     );
     expect(seen).toHaveLength(1);
   });

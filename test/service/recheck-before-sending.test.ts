@@ -131,7 +131,7 @@ describe("a write with a recheck", () => {
     expect(seen.filter(({ method }) => method === "PATCH")).toHaveLength(3);
   });
 
-  test("ends if the service asks to wait after each recheck, and reports that it was not sent", async () => {
+  test("ends if the service asks for a wait after each recheck, and reports that it was not sent", async () => {
     const handler: Handler = ({ path, method }) =>
       method === "GET" && path.endsWith("role_a") ? json(wireRole("role_a")) : refused("50");
     const { writer, lookup, seen, events, clock } = connectTo(handler, {

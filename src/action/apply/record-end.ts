@@ -46,7 +46,9 @@ async function leaveWaiting(
     return await recordWaiting(event, store, { head: event.sha, base: branch, approvals }, waiting);
   } catch (error) {
     if (!(error instanceof GithubError)) throw error;
-    log.notice(`Nothing can wait for approval: ${error.because("actions: read")}.`);
+    log.notice(
+      `The changes that wait for approval could not be recorded: ${error.because("actions: read")}.`,
+    );
     return null;
   }
 }

@@ -49,7 +49,7 @@ export async function withRetries<T>(
 function waitingText(status: number, ms: number): string {
   const seconds = `${(ms / 1000).toFixed(0)} s`;
   if (status < 300) return `GitHub's response could not be read; the request is retried in ${seconds}.`;
-  if (status < 500) return `GitHub asks to wait ${seconds} (${status}).`;
+  if (status < 500) return `GitHub asks for a wait of ${seconds} (${status}).`;
   return `GitHub returned ${status}; the request is retried in ${seconds}.`;
 }
 

@@ -166,7 +166,7 @@ function refusedRemovals(parts: readonly LimitedPlan[], allowed: number): Refuse
       "run-removals",
       "member",
       null,
-      `This run would remove ${counted(people.size, "member")}, or take roles from them, at ${counted(merchants, "merchant")}${laterText(losses)}; the limit of the run is ${allowed}.`,
+      `This run would remove ${counted(people.size, "member")}, or take roles from them, at ${counted(merchants, "merchant")}${laterText(losses)}; the limit for the run is ${allowed}.`,
       lossHint(
         losses,
         'Check the file that they share: the usual cause is a line that was left out. The limit is max_removals under "run" in rolecall.yaml.',
@@ -203,7 +203,7 @@ function refusedGains(
       "run-gains",
       "member",
       null,
-      `This run would newly give ${counted(people.size, "person", "people")} ${reach ? "or let them reach " : ""}${gainText(what, items)} at ${counted(merchants, "merchant")}; the limit of the run is ${allowed}.`,
+      `This run would give ${counted(people.size, "person", "people")} new access${reach ? ", or a way to it," : ""} to ${gainText(what, items)} at ${counted(merchants, "merchant")}; the limit for the run is ${allowed}.`,
       'Check the role or the file that they share. The limit is max_gains under "run" in rolecall.yaml.',
       gainOverride("run-gains", what, people),
     ),

@@ -49,7 +49,7 @@ export function invitationLimited(
       ? "try again later"
       : isKnown
         ? `try again after ${minuteOf(now + waitMs, now)}`
-        : `the service asks to wait ${durationText(waitMs)}`;
+        : `the service asks for a wait of ${durationText(waitMs)}`;
   return new RolecallError(
     "invitation-limited",
     `${sanitizeLine(address)}: ${limitOf(request?.problem)}; ${when}.`,
@@ -308,9 +308,9 @@ function limitText(because: RetryLimit): string | null {
         ? because.totalMs === 0
           ? "It was sent once, without retries; use --retry-for to allow retries."
           : `It was retried for ${durationText(because.totalMs)}; use --retry-for to allow more.`
-        : `The service asks to wait ${durationText(because.askedMs)}, but a request is retried for ${durationText(because.totalMs)} in total; use --retry-for to allow more.`;
+        : `The service asks for a wait of ${durationText(because.askedMs)}, but a request is retried for ${durationText(because.totalMs)} in total; use --retry-for to allow more.`;
     case "asked-too-much":
-      return `The service asks to wait ${durationText(because.askedMs)}; a single wait is limited to ${durationText(because.maxMs)}, regardless of --retry-for. Run the command again after that.`;
+      return `The service asks for a wait of ${durationText(because.askedMs)}; a single wait is limited to ${durationText(because.maxMs)}, regardless of --retry-for. Run the command again after that.`;
     default:
       return because satisfies never;
   }

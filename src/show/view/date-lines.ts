@@ -148,7 +148,7 @@ function togetherText({ what, roles }: DateEffect, where: string, nameOf: (name:
     case "leaves":
       return `leave ${where}`;
     case "leaves-unlisted":
-      return "leave, if they are members: no file lists the addresses";
+      return "leave if they are members (no file lists them as members)";
     case "ends":
       return `lose ${names || "the membership"} at ${where}`;
     case "joins":

@@ -56,14 +56,14 @@ test.each([
     project("run: { max_gains: { catalog_edit: 3 } }\n"),
     project(),
     "catalog_edit",
-    /would newly give 30 people catalog_edit at 2 merchants; the limit of the run is 3/,
+    /would give 30 people new access to catalog_edit at 2 merchants; the limit for the run is 3/,
   ],
   [
     "whose project, which is deleted, limits a run",
     project("run: { max_gains: { catalog_edit: 3 } }\n"),
     { "rolecall.yaml": null },
     "catalog_edit",
-    /would newly give 30 people catalog_edit at 2 merchants; the limit of the run is 3/,
+    /would give 30 people new access to catalog_edit at 2 merchants; the limit for the run is 3/,
   ],
 ])(
   "settings of a base branch %s judge a pull request that loosens them",

@@ -323,10 +323,10 @@ describe("a reviewed removal", () => {
     const run = await story.apply();
     expect(run.outputs["failure-reason"]).toBe("not-approved");
     const by = other === undefined ? "." : `; #${other} changed its file last.`;
-    const lost = `MC1: #${first} was to change MC1, and was lost: no file declares it any longer${by}`;
+    const lost = `MC1: The reviewed changes of #${first} to MC1 were lost: no file declares MC1 any longer${by}`;
     expect(run.log.split(`\n${lost}\n`)).toHaveLength(2);
     if (other !== undefined) expect(story.comments(other).join()).toContain("changed its file last.");
-    expect(story.comments(first).join()).toContain("no file declares it any longer");
+    expect(story.comments(first).join()).toContain("no file declares MC1 any longer");
     // It is not forgotten: the nightly issue lists it until somebody runs an apply by hand.
     await merged({ "README.md": "Access as code.\n" });
     const later = await story.apply();
@@ -334,7 +334,7 @@ describe("a reviewed removal", () => {
     expect(later.log).toContain("MC1: no file declares it any longer, as reported for");
     await story.due();
     await story.drift();
-    expect(issueText()).toContain(`#${first} was to change MC1, and was lost`);
+    expect(issueText()).toContain(`The reviewed changes of #${first} to MC1 were lost`);
     expect((await story.run({ command: "apply" })).code).toBe(1);
     expect((await story.drift()).outputs["result"]).toBe("clean");
   });
@@ -407,11 +407,13 @@ describe("an end date", () => {
     await story.merge(pull);
     const run = await story.apply();
     expect(run.outputs["failure-reason"]).toBe("not-approved");
-    expect(run.log).toContain(`#${dated} was to change MC1, and was lost: no file declares it any longer`);
+    expect(run.log).toContain(
+      `The reviewed changes of #${dated} to MC1 were lost: no file declares MC1 any longer`,
+    );
     story.clock.advance(4 * DAY);
     await story.due();
     await story.drift();
-    expect(issueText()).toContain(`#${dated} was to change MC1, and was lost`);
+    expect(issueText()).toContain(`The reviewed changes of #${dated} to MC1 were lost`);
     expect((await story.run({ command: "apply" })).code).toBe(1);
     expect((await story.drift()).outputs["result"]).toBe("clean");
   });

@@ -168,7 +168,7 @@ describe("what was applied last", () => {
     await story.merge(pull);
     const run = await story.apply();
     expect(run.log).toContain(
-      `was to change MC1, and was lost: no file declares it any longer; #${pull} changed its file last.`,
+      `to MC1 were lost: no file declares MC1 any longer; #${pull} changed its file last.`,
     );
     // An apply by hand ends the report.
     await story.run({ command: "apply" });

@@ -23,14 +23,14 @@ test.each([
     title: "one line in a shared file that gives 360 people sensitive permissions",
     live: 9,
     files: { [SHARED]: sharedRole("payouts_edit", "members_update", "api_keys_create") },
-    said: "This run would newly give 360 people sensitive permissions (api_keys_create, members_update, payouts_edit) at 40 merchants; the limit of the run is 20.",
+    said: "This run would give 360 people new access to sensitive permissions (api_keys_create, members_update, payouts_edit) at 40 merchants; the limit for the run is 20.",
     lines: /overrides: \[run-gains=sensitive:[0-9a-f]{12}@[0-9a-f]{12}\]/,
   },
   {
     title: "three of ten members removed at each of 40 merchants",
     live: 10,
     files: cashierFiles(7),
-    said: "This run would remove 120 members, or take roles from them, at 40 merchants; the limit of the run is 22.",
+    said: "This run would remove 120 members, or take roles from them, at 40 merchants; the limit for the run is 22.",
     lines: /overrides: \[run-removals=120@[0-9a-f]{12}\]/,
   },
 ])(
@@ -168,7 +168,7 @@ test.each([
   story.clock.advance(4 * 86_400_000);
   const due = await story.due();
   expect([due.code, due.outputs["result"]]).toEqual([1, "partial"]);
-  expect(due.log).toMatch(/newly (?:give 6 people|hold catalog_edit)/);
+  expect(due.log).toMatch(/(?:give 6 people new access|newly hold catalog_edit)/);
   const writes = (await story.writes()).slice(before);
   expect(writes.map((line) => line.split(" ")[0])).toEqual(merchants.map(() => "DELETE"));
   expect((await story.due()).code).toBe(1);

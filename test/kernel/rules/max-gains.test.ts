@@ -360,7 +360,7 @@ describe("gains and removals of a run", () => {
     const judged = run(plans);
     expect(judged.map(codes)).toEqual(plans.map(() => ["run-gains"]));
     expect(judged[0]?.refusals[0]?.message).toBe(
-      "This run would newly give 360 people sensitive permissions (api_keys_create, members_update, payouts_edit) at 40 merchants; the limit of the run is 20.",
+      "This run would give 360 people new access to sensitive permissions (api_keys_create, members_update, payouts_edit) at 40 merchants; the limit for the run is 20.",
     );
     expect(run(plans, { maxGains: { sensitive: { count: 360 } } })).toEqual(plans);
     // Of the limits of a branch and its base, the stricter counts, which of a count and a share depends on the members.
@@ -411,7 +411,7 @@ describe("gains and removals of a run", () => {
     const judged = run(plans);
     expect(judged.map(codes)).toEqual(plans.map(() => ["run-removals"]));
     expect(judged[0]?.refusals[0]?.message).toBe(
-      "This run would remove 120 members, or take roles from them, at 40 merchants; the limit of the run is 20.",
+      "This run would remove 120 members, or take roles from them, at 40 merchants; the limit for the run is 20.",
     );
     expect(run(merchants(6, (index) => apart(index, 10, [], 7))).flatMap(codes)).toEqual([]);
     expect(run(plans.slice(0, 1)).flatMap(codes)).toEqual([]);

@@ -143,7 +143,7 @@ describe("an error response", () => {
   test("with endless 429 is reported with the wait that it asked for", async () => {
     const { failure, events } = await update(() => problem(429, {}, { "retry-after": "3600" }));
     expect(failure).toMatchObject({ code: "rate-limited", request: { attempts: 1 } });
-    expect(failure.hint).toMatch(/^The service asks to wait 60 min; /);
+    expect(failure.hint).toMatch(/^The service asks for a wait of 60 min; /);
     expect(failure.request?.uncertain).toBeUndefined();
     expect(events.map(({ type }) => type)).toEqual(["request", "response"]);
   });

@@ -25,7 +25,8 @@ Examples:
   rolecall why ada@example.com can refunds_create --live
                                         now, at the service
 
-To end a permission, remove every role that grants it, that is, all of the listed lines.
+To take the permission away, take all roles that the answer lists last from the
+person, not only one of them.
 --at answers from git, as with rolecall who.
 
 Exits 0, even if the answer is that they cannot, or 1 if a file has an error or

@@ -21586,7 +21586,7 @@ function refusedRemovals(parts, allowed) {
 	const removedBy = (part) => [...losing(lossesIn(part))].map((name) => [name, []]);
 	return refusedIfMore(parts, allowed, removedBy, ({ people, merchants }) => {
 		const losses = joinLosses(parts.map(lossesIn));
-		return guardRefusal("run-removals", "member", null, `This run would remove ${counted(people.size, "member")}, or take roles from them, at ${counted(merchants, "merchant")}${laterText(losses)}; the limit of the run is ${allowed}.`, lossHint(losses, "Check the file that they share: the usual cause is a line that was left out. The limit is max_removals under \"run\" in rolecall.yaml."), `run-removals=${people.size}`);
+		return guardRefusal("run-removals", "member", null, `This run would remove ${counted(people.size, "member")}, or take roles from them, at ${counted(merchants, "merchant")}${laterText(losses)}; the limit for the run is ${allowed}.`, lossHint(losses, "Check the file that they share: the usual cause is a line that was left out. The limit is max_removals under \"run\" in rolecall.yaml."), `run-removals=${people.size}`);
 	});
 }
 /** Returns the people who lose access by a plan; expired invitations, and old addresses with the same roles, are none. */
@@ -21609,7 +21609,7 @@ function refusedGains(parts, what, reach, allowed) {
 		...splitByResource(changes),
 		entries
 	}, reach);
-	return refusedIfMore(parts, allowed, gainedBy, ({ people, items, merchants }) => guardRefusal("run-gains", "member", null, `This run would newly give ${counted(people.size, "person", "people")} ${reach ? "or let them reach " : ""}${gainText(what, items)} at ${counted(merchants, "merchant")}; the limit of the run is ${allowed}.`, "Check the role or the file that they share. The limit is max_gains under \"run\" in rolecall.yaml.", gainOverride("run-gains", what, people)));
+	return refusedIfMore(parts, allowed, gainedBy, ({ people, items, merchants }) => guardRefusal("run-gains", "member", null, `This run would give ${counted(people.size, "person", "people")} new access${reach ? ", or a way to it," : ""} to ${gainText(what, items)} at ${counted(merchants, "merchant")}; the limit for the run is ${allowed}.`, "Check the role or the file that they share. The limit is max_gains under \"run\" in rolecall.yaml.", gainOverride("run-gains", what, people)));
 }
 /** Returns the refusal of the plans that affect somebody, if all of them together affect more people than allowed. */
 function refusedIfMore(parts, allowed, affectedBy, refusalOf) {
@@ -42329,7 +42329,7 @@ function responseFailure(response, context) {
 */
 function invitationLimited({ request, cause }, address, now, waitMs) {
 	const isKnown = waitMs !== null && waitMs <= LONGEST_DATED_MS;
-	const when = waitMs === null ? "try again later" : isKnown ? `try again after ${minuteOf(now + waitMs, now)}` : `the service asks to wait ${durationText(waitMs)}`;
+	const when = waitMs === null ? "try again later" : isKnown ? `try again after ${minuteOf(now + waitMs, now)}` : `the service asks for a wait of ${durationText(waitMs)}`;
 	return new RolecallError("invitation-limited", `${sanitizeLine(address)}: ${limitOf$1(request?.problem)}; ${when}.`, {
 		hint: `Run apply again ${waitMs === null ? "later" : "then"}: it continues with the remaining changes.`,
 		...request && { request },
@@ -42555,8 +42555,8 @@ function retriesExhausted(error, because) {
 function limitText(because) {
 	switch (because.kind) {
 		case "attempts": return null;
-		case "time": return because.askedMs === null ? because.totalMs === 0 ? "It was sent once, without retries; use --retry-for to allow retries." : `It was retried for ${durationText(because.totalMs)}; use --retry-for to allow more.` : `The service asks to wait ${durationText(because.askedMs)}, but a request is retried for ${durationText(because.totalMs)} in total; use --retry-for to allow more.`;
-		case "asked-too-much": return `The service asks to wait ${durationText(because.askedMs)}; a single wait is limited to ${durationText(because.maxMs)}, regardless of --retry-for. Run the command again after that.`;
+		case "time": return because.askedMs === null ? because.totalMs === 0 ? "It was sent once, without retries; use --retry-for to allow retries." : `It was retried for ${durationText(because.totalMs)}; use --retry-for to allow more.` : `The service asks for a wait of ${durationText(because.askedMs)}, but a request is retried for ${durationText(because.totalMs)} in total; use --retry-for to allow more.`;
+		case "asked-too-much": return `The service asks for a wait of ${durationText(because.askedMs)}; a single wait is limited to ${durationText(because.maxMs)}, regardless of --retry-for. Run the command again after that.`;
 		default: return because;
 	}
 }
@@ -47945,7 +47945,7 @@ function togetherText({ what, roles }, where, nameOf) {
 	const names = roles.map(nameOf).join(", ");
 	switch (what) {
 		case "leaves": return `leave ${where}`;
-		case "leaves-unlisted": return "leave, if they are members: no file lists the addresses";
+		case "leaves-unlisted": return "leave if they are members (no file lists them as members)";
 		case "ends": return `lose ${names || "the membership"} at ${where}`;
 		case "joins": return `join ${where}${names && ` with ${names}`}`;
 		case "begins": return `gain ${names} at ${where}`;
@@ -56652,8 +56652,7 @@ var init_passwords = __esmMin((() => {
 function undeclaredSentence(merchant, reviews) {
 	if (reviews.length === 0) return null;
 	const names = [...new Set(reviews.map(({ name }) => name))];
-	const were = names.length === 1 ? "was" : "were";
-	return `${listText(names)} ${were} to change ${merchant}, and ${were} lost: no file declares it any longer.`;
+	return `The reviewed changes of ${listText(names)} to ${merchant} were lost: no file declares ${merchant} any longer.`;
 }
 /** Returns the failures at merchants that no file declares any more. */
 function undeclaredFailures(declared, states) {
@@ -61394,7 +61393,7 @@ async function leaveWaiting({ event, inputs, github, log }, store, branch, looke
 		}, waiting);
 	} catch (error) {
 		if (!(error instanceof GithubError)) throw error;
-		log.notice(`Nothing can wait for approval: ${error.because("actions: read")}.`);
+		log.notice(`The changes that wait for approval could not be recorded: ${error.because("actions: read")}.`);
 		return null;
 	}
 }
@@ -69909,7 +69908,7 @@ async function withRetries(send, refusalOf, repeatable, effects) {
 function waitingText(status, ms) {
 	const seconds = `${(ms / 1e3).toFixed(0)} s`;
 	if (status < 300) return `GitHub's response could not be read; the request is retried in ${seconds}.`;
-	if (status < 500) return `GitHub asks to wait ${seconds} (${status}).`;
+	if (status < 500) return `GitHub asks for a wait of ${seconds} (${status}).`;
 	return `GitHub returned ${status}; the request is retried in ${seconds}.`;
 }
 /** Explains the rate limit that refused a request; `null` for any other refusal. */

@@ -1,6 +1,6 @@
 import { activeAt, isInForce } from "../kernel/diff/active-member.ts";
 import { withFingerprint } from "../kernel/diff/fingerprint.ts";
-import { memberImageOf } from "../kernel/diff/member-changes.ts";
+import { deleteMember, memberImageOf } from "../kernel/diff/member-changes.ts";
 import { addressesOf, addressOf, matchesAny } from "../kernel/diff/scope.ts";
 import { fieldDiffs } from "../kernel/fields/field.ts";
 import {
@@ -75,10 +75,7 @@ function undoableMembers(undo: MemberUndo): Undoable<LiveMember, MemberImage, Me
     isRemovable: () => true,
     revert: (live, before, effect) => revertMember(live, before, effect, undo),
     recreate: (effect, before) => recreateMember(effect, before, undo),
-    deletion: (live) => {
-      const before = memberImageOf(live, undo.refs);
-      return undone({ name: nameOf(live), kind: "delete", id: live.id, before, after: null, fields: [] });
-    },
+    deletion: (live) => deleteMember(live, undo.refs, "undone"),
   };
 }
 

@@ -1,5 +1,6 @@
 import { withFingerprint } from "../kernel/diff/fingerprint.ts";
 import type { RolePlan } from "../kernel/diff/plan-roles.ts";
+import { deleteRole } from "../kernel/diff/role-changes.ts";
 import { matchesAny, type Scope } from "../kernel/diff/scope.ts";
 import { ROLE_FIELDS, roleDiffs, roleImage } from "../kernel/fields/role.ts";
 import { temporaryName } from "../kernel/fields/temporary-name.ts";
@@ -100,15 +101,7 @@ function undoableRoles(undo: RoleUndo): UndoableRoles {
     revert: (live, before, { after }) =>
       revertRole(live, before, after ?? { ...before, name: temporaryName(before.name) }, undo),
     recreate: ({ id }, before) => recreateRole(id, before, undo),
-    deletion: (live) =>
-      undone({
-        name: live.name,
-        kind: "delete",
-        id: live.id,
-        before: roleImage(live),
-        after: null,
-        fields: [],
-      }),
+    deletion: (live) => deleteRole(live, "undone"),
   };
 }
 

@@ -109,7 +109,7 @@ export function reinviteMember(
 /** Returns the change that removes a live member, as it is or as an earlier change leaves it. */
 export function deleteMember(
   live: LiveMember,
-  resolver: RoleResolver,
+  resolver: Pick<RoleResolver, "refOf">,
   reason: Reason,
   before: MemberImage = memberImageOf(live, resolver),
 ): MemberChange {

@@ -93,7 +93,7 @@ export function planRoles(
   );
   const spoken = new Set(planned.flatMap(({ change }) => change?.id ?? []));
   const unlisted = customLeft.filter(({ id }) => !spoken.has(id));
-  const removals = sync.roles === "authoritative" ? unlisted.map(deleteRole) : [];
+  const removals = sync.roles === "authoritative" ? unlisted.map((role) => deleteRole(role, "unlisted")) : [];
   const kept = unlisted.length - removals.length;
   const changes = [
     ...planned.flatMap(({ change, successor }) => [change ?? [], successor ?? []].flat()),

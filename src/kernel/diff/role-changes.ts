@@ -1,7 +1,7 @@
 import type { DesiredRole } from "../../model/desired.ts";
 import type { RoleImage } from "../../model/field-values.ts";
 import type { LiveRole } from "../../model/live.ts";
-import type { RoleChange } from "../../model/plan.ts";
+import type { Reason, RoleChange } from "../../model/plan.ts";
 import { pickFields } from "../fields/field.ts";
 import { fixedValues, ROLE_FIELDS, roleDiffs, roleImage } from "../fields/role.ts";
 import { temporaryName } from "../fields/temporary-name.ts";
@@ -59,8 +59,8 @@ export function replaceRole(role: DesiredRole, live: LiveRole, resumed: string |
   });
 }
 
-/** Returns the change that deletes an unlisted live role. */
-export function deleteRole(live: LiveRole): RoleChange {
+/** Returns the change that deletes a live role. */
+export function deleteRole(live: LiveRole, reason: Reason): RoleChange {
   return withFingerprint<RoleChange>({
     resource: "role",
     name: live.name,
@@ -69,7 +69,7 @@ export function deleteRole(live: LiveRole): RoleChange {
     before: roleImage(live),
     after: null,
     fields: [],
-    reason: "unlisted",
+    reason,
   });
 }
 

@@ -131,7 +131,7 @@ export interface ApplyReport extends ApplyEnd {
   readonly plans: readonly Plan[];
   /** Changes that nobody has reviewed and that wait for approval. */
   readonly rest?: readonly Plan[];
-  /** What dates bring at the merchants where something waits. */
+  /** Upcoming effects of dates at the merchants where something waits. */
   readonly later?: readonly LaterView[];
   readonly placeOf: PlaceOf;
 }

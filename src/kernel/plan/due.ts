@@ -248,9 +248,9 @@ interface EndedAccess {
   readonly taking: readonly MemberChange[];
   /** The changes that would take all ended access. */
   readonly candidates: readonly MemberChange[];
-  /** What rules keep. */
+  /** Access that rules keep. */
   readonly kept: readonly FindingData[];
-  /** What is kept because it may be somebody else's. */
+  /** Access that is kept because it may be somebody else's. */
   readonly unmatched: readonly FindingData[];
 }
 

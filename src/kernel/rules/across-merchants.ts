@@ -1,41 +1,23 @@
 import { canonicalJson } from "../../lib/json-text.ts";
-import { memoized } from "../../lib/memoized.ts";
 import { isSlip, openSuggester } from "../../lib/suggest.ts";
 import { sortedSet } from "../../lib/text.ts";
 import type { DesiredState, Origin, ProjectSettings, RulesAcross } from "../../model/desired.ts";
-import { isLikeRoleId, type LiveState, predefinedRole } from "../../model/live.ts";
+import { isLikeRoleId, predefinedRole } from "../../model/live.ts";
 import type { Finding, Plan, Refusal } from "../../model/plan.ts";
-import { addressOf, wholeScope } from "../diff/scope.ts";
 import { type FindingData, toFinding } from "../findings/findings.ts";
 import { list, refusalOfBase, sortRefusals, type Tense, toExistingViolation } from "../findings/refusals.ts";
 import type { FileLocation, LocatedProblem } from "../problems/problem.ts";
-import { addressesOfPerson } from "../values/person.ts";
-import {
-  type Access,
-  accessAfter,
-  accessBefore,
-  granting,
-  type PersonAccess,
-  splitByResource,
-} from "./access.ts";
+import type { Access } from "./access.ts";
 import { checkText, type Rules, type Violation } from "./checks.ts";
-import { byKey, isNoWorse, openDeclared, violationsIn } from "./judge-rules.ts";
-import { reaching } from "./reach.ts";
-import { currentNameIn } from "./renamed-roles.ts";
+import { byKey, isNoWorse, violationsIn } from "./judge-rules.ts";
+import {
+  type AccessPhase,
+  type Counted,
+  type CountedMerchant,
+  openMerchants,
+  type PlanInRun,
+} from "./people-across.ts";
 import { NO_POLICIES } from "./settings/every-setting.ts";
-
-/** A plan with the states that it is made from. */
-export interface PlanInRun {
-  readonly plan: Plan;
-  readonly files: DesiredState;
-  readonly live: LiveState;
-}
-
-/** What a rule counts at each merchant: holders of a role, or people who have a permission or can reach it. */
-interface Counted {
-  readonly what: "role" | "permission" | "reach";
-  readonly name: string;
-}
 
 /** A rule across merchants, as a rule of a single access in which people hold what it counts. */
 interface RuleAcross {
@@ -78,7 +60,7 @@ function rulesOf({
   checks,
   origin: { file, path },
 }: RulesAcross): readonly RuleAcross[] {
-  // What somebody can reach is found at each merchant.
+  // Each merchant finds what its people can reach.
   const policies = { ...NO_POLICIES, escalation: { assign: [], edit: [], create: [] } };
   const none: Rules = { policies, checks: [], members: [] };
   const roles = (names: readonly string[]): readonly Counted[] =>
@@ -105,179 +87,8 @@ function rulesOf({
   ];
 }
 
-/** The accesses of a merchant: live, after its plan, and then without what is deferred. */
-type Phase = "before" | "after" | "settled";
-
-type AccessIn = (phase: Phase) => Access;
-
-/** A merchant whose people count. */
-interface Merchant {
-  readonly files: DesiredState;
-  readonly isPlanned: boolean;
-  /** Returns the keys of the people of whom a rule counts something. */
-  readonly people: (phase: Phase, counted: Counted) => ReadonlySet<string>;
-  /** Returns the permissions that its roles grant. */
-  readonly permissions: () => readonly string[];
-  /** Returns the roles of unknown permissions that somebody holds after the plan, by name. */
-  readonly unknownRoles: () => readonly string[];
-  /** Returns whether it has a role of a name. */
-  readonly hasRole: (name: string) => boolean;
-}
-
-/** Opens the merchants of a project; one without a plan counts as its files declare it. */
-function openMerchants(
-  planned: readonly PlanInRun[],
-  declared: readonly DesiredState[],
-  now: number,
-): readonly Merchant[] {
-  const codes = new Set(planned.map(({ plan }) => plan.merchant));
-  const unread = declared.filter(({ merchant }) => !codes.has(merchant));
-  const personOf = openPeople(planned, unread);
-  const accesses = planned.map(accessesOf);
-  // Files do not say what predefined roles grant; it is the same everywhere.
-  const predefined = accesses.flatMap((access) =>
-    [...access("before").roles].filter(([, { custom }]) => !custom),
-  );
-  return [
-    ...planned.map(({ plan, files }, index) =>
-      openMerchant(files, plan, accesses[index] as AccessIn, personOf),
-    ),
-    ...unread.map((files) => {
-      const { roles, ...declared } = openDeclared(files, now).access;
-      const access = { ...declared, roles: new Map([...predefined, ...roles]) };
-      return openMerchant(files, null, () => access, personOf);
-    }),
-  ];
-}
-
-function accessesOf({ plan, live }: PlanInRun): AccessIn {
-  const merged = { mergeReplacedRoles: true } as const;
-  const changes = splitByResource(plan.changes);
-  const before = accessBefore(wholeScope(live), changes, merged);
-  const after = accessAfter(before, changes, merged);
-  const waiting = splitByResource(plan.deferred.map(({ change }) => change));
-  const settled = accessAfter(after, waiting, merged);
-  return (phase) => ({ before, after, settled })[phase];
-}
-
-/**
- * Returns a function that gives one key to all addresses of a person, current and previous ones. Two who are listed at one
- * merchant stay two people.
- */
-function openPeople(
-  planned: readonly PlanInRun[],
-  unread: readonly DesiredState[],
-): (address: string) => string {
-  const liveAddress = new Map(
-    planned.flatMap(({ plan, live }) =>
-      live.members.flatMap((member) => {
-        const address = addressOf(member)?.toLowerCase();
-        return address === undefined ? [] : [[`${plan.merchant} ${member.id}`, address] as const];
-      }),
-    ),
-  );
-  const entries = [...planned.map(({ files }) => files), ...unread].flatMap(({ merchant, members = [] }) =>
-    members.map((member) => ({ merchant, member })),
-  );
-  const listedAt = new Map<string, Set<string>>();
-  for (const { merchant, member } of entries) {
-    const address = member.email.toLowerCase();
-    listedAt.set(address, (listedAt.get(address) ?? new Set()).add(merchant));
-  }
-  const current = new Map<string, string>();
-  const keyOf = (address: string): string => {
-    let key = address;
-    for (let next = current.get(key); next !== undefined; next = current.get(key)) {
-      // Shortens the way for the next one who asks.
-      current.set(key, current.get(next) ?? next);
-      key = next;
-    }
-    return key;
-  };
-  for (const { merchant, member } of entries) {
-    const pinned = member.id === undefined ? undefined : liveAddress.get(`${merchant} ${member.id}`);
-    const [address = "", ...others] = addressesOfPerson(member);
-    const merchants = listedAt.get(address) ?? new Set();
-    for (const other of pinned === undefined ? others : [...others, pinned]) {
-      const areTwo = [...(listedAt.get(other) ?? [])].some((listed) => merchants.has(listed));
-      const [key, otherKey] = [keyOf(address), keyOf(other)];
-      if (key !== otherKey && !areTwo) current.set(otherKey, key);
-    }
-  }
-  return (address) => keyOf(address.toLowerCase());
-}
-
-/** Opens a merchant; somebody there without an address is nobody elsewhere. */
-function openMerchant(
-  files: DesiredState,
-  plan: Plan | null,
-  accessIn: AccessIn,
-  personOf: (address: string) => string,
-): Merchant {
-  const keyOf = ({ email, name }: PersonAccess): string =>
-    email === null ? `${files.merchant} ${name}` : personOf(email);
-  const judges = memoized((phase: Phase) => ({
-    granted: granting(accessIn(phase), () => true),
-    reach: reaching(accessIn(phase), files.policies.escalation),
-  }));
-  const holds = (phase: Phase, { what, name }: Counted): ((person: PersonAccess) => boolean) => {
-    const { roles } = accessIn(phase);
-    const { granted, reach } = judges(phase);
-    const isMeant = roleNamed(name, files);
-    // Files may grant a role without declaring it.
-    const isHeld = memoized((key: string) => isMeant(roles.get(key) ?? { id: key, name: key }));
-    switch (what) {
-      case "role":
-        return (person) => person.roles.some(isHeld);
-      case "permission":
-        return (person) => granted(person).permissions.has(name);
-      case "reach":
-        return (person) => reach(person).includes(name);
-      default:
-        return what satisfies never;
-    }
-  };
-  const people = memoized(
-    ([phase, counted]: readonly [Phase, Counted]): ReadonlySet<string> =>
-      new Set(accessIn(phase).people.filter(holds(phase, counted)).map(keyOf)),
-    JSON.stringify,
-  );
-  // Nobody loses anything by a plan that is refused.
-  const isKept = plan !== null && plan.refusals.length > 0;
-  const all = [accessIn("before"), accessIn("after")].flatMap(({ roles }) => [...roles.values()]);
-  return {
-    files,
-    isPlanned: plan !== null,
-    people: (phase, counted) =>
-      isKept
-        ? new Set([...people(["before", counted]), ...people([phase, counted])])
-        : people([phase, counted]),
-    permissions: () => all.flatMap(({ permissions }) => permissions ?? []),
-    unknownRoles: () => accessIn("after").people.flatMap((person) => judges("after").granted(person).unknown),
-    hasRole: (name) =>
-      all.some(roleNamed(name, files)) || (files.roles ?? []).some((role) => role.name === name),
-  };
-}
-
-/** Returns whether a role of a merchant is meant by a name or id: every role of that name, also before it is renamed. */
-function roleNamed(
-  name: string,
-  files: DesiredState,
-): (role: { readonly id: string | null; readonly name: string }) => boolean {
-  const { roles = [] } = files;
-  const now = currentNameIn(files, files)(name);
-  const declared = roles.find((role) => role.name === now);
-  const names = new Set([now, ...(declared?.previously ?? [])]);
-  const others = roles.filter((role) => role !== declared);
-  const otherNames = new Set(others.flatMap((role) => [role.name, role.id ?? role.name]));
-  return (role) =>
-    role.id === name ||
-    (declared?.id !== undefined && role.id === declared.id) ||
-    (names.has(role.name) && !otherNames.has(role.name) && !otherNames.has(role.id ?? role.name));
-}
-
 /** Joins what people hold of the things that a rule counts, at all merchants. */
-function joined({ counted }: RuleAcross, merchants: readonly Merchant[], phase: Phase): Access {
+function joined({ counted }: RuleAcross, merchants: readonly CountedMerchant[], phase: AccessPhase): Access {
   const held = new Map<string, string[]>();
   for (const one of counted) {
     for (const person of new Set(merchants.flatMap(({ people }) => [...people(phase, one)])))
@@ -306,7 +117,7 @@ function violationsOf(
 
 /** A merchant where people hold what a rule counts. */
 interface Holding {
-  readonly merchant: Merchant;
+  readonly merchant: CountedMerchant;
   readonly counted: Counted;
   readonly people: readonly string[];
 }
@@ -314,8 +125,8 @@ interface Holding {
 function holdingsOf(
   { subject, extent }: Violation,
   { counted }: RuleAcross,
-  merchants: readonly Merchant[],
-  phases: readonly Phase[],
+  merchants: readonly CountedMerchant[],
+  phases: readonly AccessPhase[],
 ): readonly Holding[] {
   const broken = subject === null ? extent : [subject.id ?? ""];
   return counted.flatMap((one) =>
@@ -328,7 +139,7 @@ function holdingsOf(
   );
 }
 
-function codesOf(merchants: readonly Merchant[]): ReadonlySet<string> {
+function codesOf(merchants: readonly CountedMerchant[]): ReadonlySet<string> {
   return new Set(merchants.map(({ files }) => files.merchant));
 }
 
@@ -360,7 +171,7 @@ function merchantsUnder(
   run: readonly PlanInRun[],
   declared: readonly DesiredState[],
   now: number,
-): readonly Merchant[] {
+): readonly CountedMerchant[] {
   return openMerchants(
     run.filter(({ files }) => holdsFor(files)),
     declared.filter(holdsFor),
@@ -401,7 +212,7 @@ export function resultsAcross(
   });
 }
 
-/** What a rule says of the plans of some merchants. */
+/** A refusal or finding about the plans of some merchants. */
 interface Said {
   readonly refusal?: Refusal;
   readonly finding?: Finding;
@@ -420,7 +231,7 @@ export function judgeAcross(run: readonly PlanInRun[], declared: readonly Desire
   const own = sets.filter(({ by }) => !by).flatMap(saidBy);
   const keyOf = ({ code, name, check }: Refusal): string => JSON.stringify([code, name, check]);
   const refused = new Set(own.flatMap(({ refusal }) => (refusal ? keyOf(refusal) : [])));
-  // What the project itself refuses as well is no loosening.
+  // A refusal of the project itself is no loosening.
   const byBase = sets
     .filter(({ by }) => by)
     .flatMap(saidBy)
@@ -459,7 +270,7 @@ function unjudged(plan: Plan): Plan {
 }
 
 /** Refuses what plans make worse, at the merchants where people gain it; warns of what exists. */
-function judgeRule(rule: RuleAcross, merchants: readonly Merchant[], set: RuleSet): readonly Said[] {
+function judgeRule(rule: RuleAcross, merchants: readonly CountedMerchant[], set: RuleSet): readonly Said[] {
   const [before, after, settled] = (["before", "after", "settled"] as const).map((phase) =>
     joined(rule, merchants, phase),
   ) as [Access, Access, Access];
@@ -495,7 +306,7 @@ export function locationOfAcross({ file, path }: Origin): FileLocation {
 }
 
 /** Reports a role that no merchant has, a mistyped permission, and held roles whose permissions are unknown. */
-function unknownTo({ counted }: RuleAcross, merchants: readonly Merchant[]): readonly Said[] {
+function unknownTo({ counted }: RuleAcross, merchants: readonly CountedMerchant[]): readonly Said[] {
   const of = codesOf(merchants.filter(({ isPlanned }) => isPlanned));
   const said = (data: FindingData): Said => ({ finding: toFinding(data), of });
   const granted = new Set(merchants.flatMap((merchant) => merchant.permissions()));

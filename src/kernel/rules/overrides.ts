@@ -4,7 +4,8 @@ import type { Plan, Refusal } from "../../model/plan.ts";
 import { runFingerprint } from "../diff/fingerprint.ts";
 import { type FindingData, toFinding } from "../findings/findings.ts";
 import { sortRefusals } from "../findings/refusals.ts";
-import { judgeAcross, type PlanInRun } from "./across-merchants.ts";
+import { judgeAcross } from "./across-merchants.ts";
+import type { PlanInRun } from "./people-across.ts";
 import { limitRun } from "./run-limits.ts";
 import { overrideKind } from "./settings/every-setting.ts";
 

@@ -1,0 +1,201 @@
+import { memoized } from "../../lib/memoized.ts";
+import type { DesiredState } from "../../model/desired.ts";
+import type { LiveState } from "../../model/live.ts";
+import type { Plan } from "../../model/plan.ts";
+import { addressOf, wholeScope } from "../diff/scope.ts";
+import { addressesOfPerson } from "../values/person.ts";
+import {
+  type Access,
+  accessAfter,
+  accessBefore,
+  granting,
+  type PersonAccess,
+  splitByResource,
+} from "./access.ts";
+import { openDeclared } from "./judge-rules.ts";
+import { reaching } from "./reach.ts";
+import { currentNameIn } from "./renamed-roles.ts";
+
+/** A plan with the states that it is made from. */
+export interface PlanInRun {
+  readonly plan: Plan;
+  readonly files: DesiredState;
+  readonly live: LiveState;
+}
+
+/** A count of people at each merchant: holders of a role, or those who have a permission or can reach it. */
+export interface Counted {
+  readonly what: "role" | "permission" | "reach";
+  readonly name: string;
+}
+
+/** The accesses of a merchant: live, after its plan, and then without what is deferred. */
+export type AccessPhase = "before" | "after" | "settled";
+
+type AccessIn = (phase: AccessPhase) => Access;
+
+/** A merchant whose people count. */
+export interface CountedMerchant {
+  readonly files: DesiredState;
+  readonly isPlanned: boolean;
+  /** Returns the keys of the people of whom a rule counts something. */
+  readonly people: (phase: AccessPhase, counted: Counted) => ReadonlySet<string>;
+  /** Returns the permissions that its roles grant. */
+  readonly permissions: () => readonly string[];
+  /** Returns the roles of unknown permissions that somebody holds after the plan, by name. */
+  readonly unknownRoles: () => readonly string[];
+  /** Returns whether it has a role of a name. */
+  readonly hasRole: (name: string) => boolean;
+}
+
+/** Opens the merchants of a project; one without a plan counts as its files declare it. */
+export function openMerchants(
+  planned: readonly PlanInRun[],
+  declared: readonly DesiredState[],
+  now: number,
+): readonly CountedMerchant[] {
+  const codes = new Set(planned.map(({ plan }) => plan.merchant));
+  const unread = declared.filter(({ merchant }) => !codes.has(merchant));
+  const personOf = openPeople(planned, unread);
+  const accesses = planned.map(accessesOf);
+  // Files do not say what predefined roles grant; it is the same everywhere.
+  const predefined = accesses.flatMap((access) =>
+    [...access("before").roles].filter(([, { custom }]) => !custom),
+  );
+  return [
+    ...planned.map(({ plan, files }, index) =>
+      openMerchant(files, plan, accesses[index] as AccessIn, personOf),
+    ),
+    ...unread.map((files) => {
+      const { roles, ...declared } = openDeclared(files, now).access;
+      const access = { ...declared, roles: new Map([...predefined, ...roles]) };
+      return openMerchant(files, null, () => access, personOf);
+    }),
+  ];
+}
+
+function accessesOf({ plan, live }: PlanInRun): AccessIn {
+  const merged = { mergeReplacedRoles: true } as const;
+  const changes = splitByResource(plan.changes);
+  const before = accessBefore(wholeScope(live), changes, merged);
+  const after = accessAfter(before, changes, merged);
+  const waiting = splitByResource(plan.deferred.map(({ change }) => change));
+  const settled = accessAfter(after, waiting, merged);
+  return (phase) => ({ before, after, settled })[phase];
+}
+
+/**
+ * Returns a function that gives one key to all addresses of a person, current and previous ones. Two who are listed at one
+ * merchant stay two people.
+ */
+function openPeople(
+  planned: readonly PlanInRun[],
+  unread: readonly DesiredState[],
+): (address: string) => string {
+  const liveAddress = new Map(
+    planned.flatMap(({ plan, live }) =>
+      live.members.flatMap((member) => {
+        const address = addressOf(member)?.toLowerCase();
+        return address === undefined ? [] : [[`${plan.merchant} ${member.id}`, address] as const];
+      }),
+    ),
+  );
+  const entries = [...planned.map(({ files }) => files), ...unread].flatMap(({ merchant, members = [] }) =>
+    members.map((member) => ({ merchant, member })),
+  );
+  const listedAt = new Map<string, Set<string>>();
+  for (const { merchant, member } of entries) {
+    const address = member.email.toLowerCase();
+    listedAt.set(address, (listedAt.get(address) ?? new Set()).add(merchant));
+  }
+  const current = new Map<string, string>();
+  const keyOf = (address: string): string => {
+    let key = address;
+    for (let next = current.get(key); next !== undefined; next = current.get(key)) {
+      // Shortens the way for the next one who asks.
+      current.set(key, current.get(next) ?? next);
+      key = next;
+    }
+    return key;
+  };
+  for (const { merchant, member } of entries) {
+    const pinned = member.id === undefined ? undefined : liveAddress.get(`${merchant} ${member.id}`);
+    const [address = "", ...others] = addressesOfPerson(member);
+    const merchants = listedAt.get(address) ?? new Set();
+    for (const other of pinned === undefined ? others : [...others, pinned]) {
+      const areTwo = [...(listedAt.get(other) ?? [])].some((listed) => merchants.has(listed));
+      const [key, otherKey] = [keyOf(address), keyOf(other)];
+      if (key !== otherKey && !areTwo) current.set(otherKey, key);
+    }
+  }
+  return (address) => keyOf(address.toLowerCase());
+}
+
+/** Opens a merchant; somebody there without an address is nobody elsewhere. */
+function openMerchant(
+  files: DesiredState,
+  plan: Plan | null,
+  accessIn: AccessIn,
+  personOf: (address: string) => string,
+): CountedMerchant {
+  const keyOf = ({ email, name }: PersonAccess): string =>
+    email === null ? `${files.merchant} ${name}` : personOf(email);
+  const judges = memoized((phase: AccessPhase) => ({
+    granted: granting(accessIn(phase), () => true),
+    reach: reaching(accessIn(phase), files.policies.escalation),
+  }));
+  const holds = (phase: AccessPhase, { what, name }: Counted): ((person: PersonAccess) => boolean) => {
+    const { roles } = accessIn(phase);
+    const { granted, reach } = judges(phase);
+    const isMeant = roleNamed(name, files);
+    // Files may grant a role without declaring it.
+    const isHeld = memoized((key: string) => isMeant(roles.get(key) ?? { id: key, name: key }));
+    switch (what) {
+      case "role":
+        return (person) => person.roles.some(isHeld);
+      case "permission":
+        return (person) => granted(person).permissions.has(name);
+      case "reach":
+        return (person) => reach(person).includes(name);
+      default:
+        return what satisfies never;
+    }
+  };
+  const people = memoized(
+    ([phase, counted]: readonly [AccessPhase, Counted]): ReadonlySet<string> =>
+      new Set(accessIn(phase).people.filter(holds(phase, counted)).map(keyOf)),
+    JSON.stringify,
+  );
+  // Nobody loses anything by a plan that is refused.
+  const isKept = plan !== null && plan.refusals.length > 0;
+  const all = [accessIn("before"), accessIn("after")].flatMap(({ roles }) => [...roles.values()]);
+  return {
+    files,
+    isPlanned: plan !== null,
+    people: (phase, counted) =>
+      isKept
+        ? new Set([...people(["before", counted]), ...people([phase, counted])])
+        : people([phase, counted]),
+    permissions: () => all.flatMap(({ permissions }) => permissions ?? []),
+    unknownRoles: () => accessIn("after").people.flatMap((person) => judges("after").granted(person).unknown),
+    hasRole: (name) =>
+      all.some(roleNamed(name, files)) || (files.roles ?? []).some((role) => role.name === name),
+  };
+}
+
+/** Returns whether a role of a merchant is meant by a name or id: every role of that name, also before it is renamed. */
+function roleNamed(
+  name: string,
+  files: DesiredState,
+): (role: { readonly id: string | null; readonly name: string }) => boolean {
+  const { roles = [] } = files;
+  const now = currentNameIn(files, files)(name);
+  const declared = roles.find((role) => role.name === now);
+  const names = new Set([now, ...(declared?.previously ?? [])]);
+  const others = roles.filter((role) => role !== declared);
+  const otherNames = new Set(others.flatMap((role) => [role.name, role.id ?? role.name]));
+  return (role) =>
+    role.id === name ||
+    (declared?.id !== undefined && role.id === declared.id) ||
+    (names.has(role.name) && !otherNames.has(role.name) && !otherNames.has(role.id ?? role.name));
+}

@@ -8,7 +8,7 @@ import type { PastRun, PastWrite, ReadJournal, RunStatus } from "../../model/app
 import { RolecallError } from "../../model/errors.ts";
 import { parseJournal } from "../../runs/journal-file.ts";
 import { netEffects } from "../../runs/net-effects.ts";
-import type { LostInvitation } from "../../show/text/runs-text.ts";
+import type { LostInvitation } from "../../show/view/run-view.ts";
 import type { Io } from "../io/io.ts";
 import { isAlive, OWN_UID, withoutRepository } from "../io/processes.ts";
 import { runsFolder } from "./runs-folder.ts";

@@ -14,7 +14,8 @@ import type { OutputOptions } from "../../app/project/command-options.ts";
 import { groupByKey } from "../../lib/text.ts";
 import { RolecallError } from "../../model/errors.ts";
 import { runsJson } from "../../show/machine/machine-formats.ts";
-import { renderRun, renderRuns, type ShownRun } from "../../show/text/runs-text.ts";
+import { renderRun, renderRuns } from "../../show/text/runs-text.ts";
+import type { ShownRun } from "../../show/view/run-view.ts";
 
 /** One apply, with the journals of its merchants sorted by name. */
 export interface Run extends ShownRun {

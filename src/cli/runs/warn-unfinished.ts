@@ -4,7 +4,7 @@ import { type FoundRun, isOf, listRuns, readRun } from "../../app/journal/read-j
 import type { PastRun } from "../../model/apply.ts";
 import type { Plan } from "../../model/plan.ts";
 import { renderDistrusted, renderUnfinished } from "../../show/text/run-notes-text.ts";
-import type { KnownRun } from "../../show/text/runs-text.ts";
+import type { KnownRun } from "../../show/view/run-view.ts";
 
 /** Time for which an unfinished run is reported if no changes remain, in ms. */
 const SETTLED_AFTER_MS = 24 * 60 * 60 * 1000;

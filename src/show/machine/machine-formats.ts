@@ -4,9 +4,9 @@ import type { FailureJson, StreamEvent } from "../../model/events.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { HealthReport, OffboardedPerson, SoleAccess, UnreadMerchant } from "../../model/reports.ts";
 import type { MembershipsView } from "../text/memberships-text.ts";
-import type { ShownRun } from "../text/runs-text.ts";
 import type { LaterView } from "../view/date-lines.ts";
 import type { RiskyDrift } from "../view/drift-view.ts";
+import type { ShownRun } from "../view/run-view.ts";
 
 /** Returns a merchant's failure for other programs. */
 export function failureJson(merchant: string | null, { code, message, hint }: Failure): FailureJson {

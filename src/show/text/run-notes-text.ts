@@ -2,7 +2,8 @@ import { oneLine } from "../../lib/escape.ts";
 import { grouped } from "../../lib/text.ts";
 import type { MerchantNote } from "../../model/apply.ts";
 import type { Style } from "../style.ts";
-import { type KnownRun, whoOf } from "./runs-text.ts";
+import type { KnownRun } from "../view/run-view.ts";
+import { whoOf } from "./runs-text.ts";
 import { wrapText } from "./wrap.ts";
 
 /** Notices about an unfinished run, shown before the next plan; equal parts together. */

@@ -4,7 +4,8 @@ import type { PastRun, PastWrite, RunEnded, RunStatus } from "../../../src/model
 import { PLAIN } from "../../../src/show/style.ts";
 import { renderJournals } from "../../../src/show/text/ending/next-step-text.ts";
 import { renderUndoNotes, renderUnfinished } from "../../../src/show/text/run-notes-text.ts";
-import { type KnownRun, renderRun, renderRuns, type ShownRun } from "../../../src/show/text/runs-text.ts";
+import { renderRun, renderRuns } from "../../../src/show/text/runs-text.ts";
+import type { KnownRun, ShownRun } from "../../../src/show/view/run-view.ts";
 import { image } from "../../support/build.ts";
 import { runStarted } from "../../support/past-run.ts";
 

@@ -4,7 +4,7 @@ import type { Review } from "../kernel/approval/merged-reviews.ts";
 import type { Seal } from "../kernel/approval/seal.ts";
 import { refusalSentence } from "../kernel/approval/words.ts";
 import { effectOfDate, whenText } from "../kernel/findings/date-words.ts";
-import { isDueInPart } from "../kernel/plan/due.ts";
+import { isDueInPart } from "../kernel/plan/due-since.ts";
 import type { AccountEntry } from "../model/approval-account.ts";
 import type { Change } from "../model/plan.ts";
 

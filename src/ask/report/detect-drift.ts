@@ -5,7 +5,7 @@ import { wholeScope } from "../../kernel/diff/scope.ts";
 import { declaredValues, memberImage, newMemberValues } from "../../kernel/fields/member.ts";
 import { fixedValues, roleDiffs, roleImage } from "../../kernel/fields/role.ts";
 import { toExistingViolation } from "../../kernel/findings/refusals.ts";
-import { dueSince } from "../../kernel/plan/due.ts";
+import { dueSince } from "../../kernel/plan/due-since.ts";
 import { accessAfter, accessBefore, liveRoleFinder, splitByResource } from "../../kernel/rules/access.ts";
 import { besidesEnforced, enforcedSets, refusalOfEnforced } from "../../kernel/rules/base-rules.ts";
 import type { Judged } from "../../kernel/rules/checks.ts";

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { declaredReport, liveReport } from "../../../src/ask/report/build-access-report.ts";
 import { adoptLive } from "../../../src/edit/adopt/adopt-live.ts";
-import { dueSince, planDue } from "../../../src/kernel/plan/due.ts";
+import { planDue } from "../../../src/kernel/plan/due.ts";
+import { dueSince } from "../../../src/kernel/plan/due-since.ts";
 import { upcomingDates } from "../../../src/kernel/plan/upcoming-dates.ts";
 import type { DesiredState } from "../../../src/model/desired.ts";
 import {

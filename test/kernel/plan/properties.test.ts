@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { applyPlan } from "../../../src/kernel/apply/apply-plan.ts";
-import { dueSince } from "../../../src/kernel/plan/due.ts";
+import { dueSince } from "../../../src/kernel/plan/due-since.ts";
 import { isApplicable } from "../../support/applicable.ts";
 import { applyPorts } from "../../support/apply-ports.ts";
 import { desiredStates, liveStates, mirror } from "../../support/arbitrary.ts";

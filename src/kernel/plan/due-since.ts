@@ -1,0 +1,153 @@
+import type { DesiredMember, Grant } from "../../model/desired.ts";
+import type { RoleRef } from "../../model/field-values.ts";
+import type { Change, FieldDiff, MemberChange, MemberImage, Reason } from "../../model/plan.ts";
+import { addressesOfPerson } from "../values/person.ts";
+import type { TimedState } from "./upcoming-dates.ts";
+
+/**
+ * Returns the time since which a change is due: it does nothing but what the file leaves to time, which has come. Removed
+ * access has ended, or is suspended; given access has begun, or comes back after a suspension. In ms since the epoch;
+ * `null` for any other change.
+ */
+export function dueSince(change: Change, desired: TimedState, now: number): number | null {
+  return change.resource === "member" ? latest(pastTimesOf(change, desired, now)) : null;
+}
+
+/** Returns whether a change is due, or a part of it. */
+export function isDueInPart(change: Change, desired: TimedState, now: number): boolean {
+  return change.resource === "member" && pastTimesOf(change, desired, now).some((time) => time !== undefined);
+}
+
+/** Returns the times of what a change does, in ms since the epoch; `undefined` for what no date has brought. */
+export function pastTimesOf(
+  change: MemberChange,
+  desired: TimedState,
+  now: number,
+): readonly (number | undefined)[] {
+  const isPast = (time: number | undefined): boolean => time !== undefined && time <= now;
+  return timesOf(change, desired, isPast).map((time) => (isPast(time) ? time : undefined));
+}
+
+function timesOf(
+  change: MemberChange,
+  desired: TimedState,
+  isPast: (time: number | undefined) => boolean,
+): readonly (number | undefined)[] {
+  const member = entryOf(change, desired);
+  if (change.reason === "left") return [leftSince([change.name, member?.email], desired)];
+  if (member === undefined) return [];
+  switch (change.kind) {
+    case "create":
+      return creationTimes(change.after, change.reason, member);
+    case "update":
+      return change.fields.flatMap((diff) => updateTimes(diff, change.reason, member));
+    case "delete":
+      if (change.reason === "access-ended") return [endOfMembership(member)];
+      // Between two grants, the one that is held has ended.
+      return change.reason === "access-not-begun"
+        ? endsOfGrants({ roles: change.before.roles.flatMap((ref) => grantsOf(ref, member)) }).filter(isPast)
+        : [];
+    case "replace":
+      // A renewed invitation has everything from the file, as a new one does.
+      return backTimes(change.reason, member).length === 0
+        ? [undefined]
+        : creationTimes(change.after, change.reason, member);
+    default:
+      return change satisfies never;
+  }
+}
+
+/** Returns the latest of several times; `null` if there is none, or if one is unknown. */
+function latest(times: readonly (number | undefined)[]): number | null {
+  if (times.length === 0) return null;
+  const last = Math.max(...times.map((time) => time ?? Number.POSITIVE_INFINITY));
+  return Number.isFinite(last) ? last : null;
+}
+
+function endOfMembership(member: DesiredMember): number {
+  const ends = endsOfGrants(member);
+  const last = ends.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...ends);
+  return Math.min(member.until?.ends ?? Number.POSITIVE_INFINITY, last);
+}
+
+function endsOfGrants({ roles = [] }: Pick<DesiredMember, "roles">): readonly number[] {
+  return roles.map((grant) => grant.until?.ends ?? Number.POSITIVE_INFINITY);
+}
+
+/**
+ * Returns when a membership began: by itself, with the first of its grants, or after a suspension. A managed user needs a
+ * password, which time does not give.
+ */
+function creationTimes(
+  { roles, managed }: MemberImage,
+  reason: Reason,
+  member: DesiredMember,
+): readonly (number | undefined)[] {
+  const starts = roles.map((ref) => grantOf(ref, member)?.from?.starts);
+  const isDated = starts.length > 0 && !starts.includes(undefined);
+  return [
+    ...(managed === null ? [] : [undefined]),
+    ...(isDated ? [Math.min(...starts.map((time) => time ?? 0))] : []),
+    ...(member.from?.starts === undefined ? [] : [member.from.starts]),
+    ...backTimes(reason, member),
+  ];
+}
+
+/** Returns the end of the suspension that a member is back from; empty for any other reason. */
+function backTimes(reason: Reason, { suspended }: DesiredMember): readonly number[] {
+  return reason === "suspension-ended" && suspended?.until ? [suspended.until.ends] : [];
+}
+
+function updateTimes(
+  diff: FieldDiff,
+  reason: Reason,
+  member: DesiredMember,
+): readonly (number | undefined)[] {
+  if (diff.field !== "roles") return [undefined];
+  const { from } = member;
+  const added = diff.added.flatMap((ref) => {
+    const starts = [from?.starts, grantOf(ref, member)?.from?.starts, ...backTimes(reason, member)].filter(
+      (time) => time !== undefined,
+    );
+    return starts.length === 0 ? [undefined] : starts;
+  });
+  // A suspension also takes a role that nobody has declared, but no date has given it.
+  const isForeign = (ref: RoleRef): boolean =>
+    member.roles !== undefined && grantOf(ref, member) === undefined;
+  return [...added, ...diff.removed.map((ref) => (isForeign(ref) ? undefined : endOf(ref, reason, member)))];
+}
+
+/** Returns when a role that is removed has ended: with all its grants, or whatever role it is by a suspension. */
+export function endOf(ref: RoleRef, reason: Reason, member: DesiredMember): number | undefined {
+  const suspended = reason === "suspended" ? member.suspended?.from?.starts : undefined;
+  if (suspended !== undefined) return suspended;
+  const grants = grantsOf(ref, member);
+  return grants.length === 0 ? undefined : Math.max(...endsOfGrants({ roles: grants }));
+}
+
+function grantOf(ref: RoleRef, member: DesiredMember): Grant | undefined {
+  return grantsOf(ref, member)[0];
+}
+
+/** Returns the grants of a role: two if an entry grants it by its name and by its id. */
+function grantsOf({ id, name }: RoleRef, { roles = [] }: DesiredMember): readonly Grant[] {
+  return roles.filter(({ role }) => role === name || role === id);
+}
+
+/** Returns the entry of a changed member. */
+export function entryOf({ id, name }: MemberChange, { members = [] }: TimedState): DesiredMember | undefined {
+  return (
+    members.find((member) => member.id !== undefined && member.id === id) ??
+    members.find(({ email }) => email.toLowerCase() === name.toLowerCase()) ??
+    members.find((member) => addressesOfPerson(member).includes(name.toLowerCase()))
+  );
+}
+
+function leftSince(
+  addresses: readonly (string | undefined)[],
+  { leavers = [] }: TimedState,
+): number | undefined {
+  const keys = new Set(addresses.map((address) => address?.toLowerCase()));
+  const times = leavers.flatMap(({ email, from }) => (keys.has(email.toLowerCase()) ? from.starts : []));
+  return times.length === 0 ? undefined : Math.min(...times);
+}

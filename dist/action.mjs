@@ -14256,18 +14256,6 @@ var init_findings = __esmMin((() => {
 	IGNORED_HINT = "No plan changes or removes what is ignored, but policies and checks still apply to it.";
 }));
 
-// src/lib/memoized.ts
-/** Returns a function that makes a value for each key once; keys are compared by what `keyOf` returns. */
-function memoized(make, keyOf = (key) => key) {
-	const values = /* @__PURE__ */ new Map();
-	return (key) => {
-		const id = keyOf(key);
-		if (!values.has(id)) values.set(id, make(key));
-		return values.get(id);
-	};
-}
-var init_memoized = __esmMin((() => {}));
-
 // src/lib/suggest.ts
 /** Returns the candidate that was probably meant, regardless of case; `null` if none is near. */
 function suggest(word, candidates) {
@@ -14393,6 +14381,34 @@ var init_live = __esmMin((() => {
 	UNASSIGNABLE_ROLES = ["role_owner", "role_admin"];
 }));
 
+// src/kernel/values/person.ts
+/** Returns the addresses of an entry's person in lower case: the current one, then the previous ones. */
+function addressesOfPerson({ email, previously = [] }) {
+	return [email, ...previously].map((address) => address.toLowerCase());
+}
+/** Returns the entries of people by each of their addresses, in lower case; a current address comes before a previous one. */
+function entriesByAddress(members = []) {
+	const entries = new Map(members.map((entry) => [entry.email.toLowerCase(), entry]));
+	for (const entry of members) {
+		if (entry.previously === void 0) continue;
+		for (const address of addressesOfPerson(entry)) if (!entries.has(address)) entries.set(address, entry);
+	}
+	return entries;
+}
+/** Returns a function that gives the addresses of a person, in lower case, by one of them. */
+function openAddresses(members = []) {
+	const renamed = members.filter(({ previously }) => previously !== void 0);
+	if (renamed.length === 0) return (address) => [address.toLowerCase()];
+	const entries = entriesByAddress(renamed);
+	return (address) => addressesOfPerson(entries.get(address.toLowerCase()) ?? { email: address });
+}
+/** Returns a function that gives the current address of a person, by one of their addresses. */
+function openCurrentAddresses(members = []) {
+	const entries = entriesByAddress(members.filter(({ previously }) => previously !== void 0));
+	return (address) => entries.get(address.toLowerCase())?.email ?? address;
+}
+var init_person = __esmMin((() => {}));
+
 // src/kernel/fields/temporary-name.ts
 /** Returns the temporary name of a role, which frees its name for another: the service requires unique names. */
 function temporaryName(name) {
@@ -14496,34 +14512,6 @@ var init_scope = __esmMin((() => {
 	init_temporary_name();
 	init_ordered_state();
 }));
-
-// src/kernel/values/person.ts
-/** Returns the addresses of an entry's person in lower case: the current one, then the previous ones. */
-function addressesOfPerson({ email, previously = [] }) {
-	return [email, ...previously].map((address) => address.toLowerCase());
-}
-/** Returns the entries of people by each of their addresses, in lower case; a current address comes before a previous one. */
-function entriesByAddress(members = []) {
-	const entries = new Map(members.map((entry) => [entry.email.toLowerCase(), entry]));
-	for (const entry of members) {
-		if (entry.previously === void 0) continue;
-		for (const address of addressesOfPerson(entry)) if (!entries.has(address)) entries.set(address, entry);
-	}
-	return entries;
-}
-/** Returns a function that gives the addresses of a person, in lower case, by one of them. */
-function openAddresses(members = []) {
-	const renamed = members.filter(({ previously }) => previously !== void 0);
-	if (renamed.length === 0) return (address) => [address.toLowerCase()];
-	const entries = entriesByAddress(renamed);
-	return (address) => addressesOfPerson(entries.get(address.toLowerCase()) ?? { email: address });
-}
-/** Returns a function that gives the current address of a person, by one of their addresses. */
-function openCurrentAddresses(members = []) {
-	const entries = entriesByAddress(members.filter(({ previously }) => previously !== void 0));
-	return (address) => entries.get(address.toLowerCase())?.email ?? address;
-}
-var init_person = __esmMin((() => {}));
 
 // src/kernel/rules/access.ts
 /** Splits changes into those of roles and those of members. */
@@ -14768,6 +14756,18 @@ var init_access = __esmMin((() => {
 	};
 	NO_SUCCESSORS = /* @__PURE__ */ new Map();
 }));
+
+// src/lib/memoized.ts
+/** Returns a function that makes a value for each key once; keys are compared by what `keyOf` returns. */
+function memoized(make, keyOf = (key) => key) {
+	const values = /* @__PURE__ */ new Map();
+	return (key) => {
+		const id = keyOf(key);
+		if (!values.has(id)) values.set(id, make(key));
+		return values.get(id);
+	};
+}
+var init_memoized = __esmMin((() => {}));
 
 // src/model/desired.ts
 var DEFAULT_REMOVAL_LIMIT, DEFAULT_ESCALATION;
@@ -21023,102 +21023,7 @@ var init_judge_rules = __esmMin((() => {
 	MAX_STEPS = 2e7;
 }));
 
-// src/kernel/rules/across-merchants.ts
-/** Returns the rules of the projects of merchants; those of a base branch only if they differ. */
-function ruleSetsOf(states) {
-	const meaningOf = ({ separate, maxHolders, checks }) => canonicalJson([
-		separate,
-		maxHolders,
-		checks.map(checkText)
-	]);
-	const keyOf = ({ by, across }) => canonicalJson([by, across]);
-	const projects = new Map(states.flatMap((state) => (state.projects ?? []).map((project) => [keyOf(project), project])));
-	const isOwn = new Set([...projects.values()].flatMap(({ by, across }) => by || !across ? [] : meaningOf(across)));
-	return [...projects].flatMap(([key, { by, across }]) => {
-		if (across === void 0 || by && isOwn.has(meaningOf(across))) return [];
-		const holdsFor = (state) => (state.projects ?? []).some((project) => keyOf(project) === key);
-		return [{
-			by,
-			file: across.origin.file,
-			rules: rulesOf$1(across),
-			holdsFor
-		}];
-	});
-}
-function rulesOf$1({ separate, maxHolders, checks, origin: { file, path } }) {
-	const policies = {
-		...NO_POLICIES,
-		escalation: {
-			assign: [],
-			edit: [],
-			create: []
-		}
-	};
-	const none = {
-		policies,
-		checks: [],
-		members: []
-	};
-	const roles = (names) => [...new Set(names)].map((name) => ({
-		what: "role",
-		name
-	}));
-	return [
-		...separate.map((set, index) => ({
-			text: `separate: ${set.join(", ")}`,
-			counted: roles(set),
-			rules: {
-				...none,
-				policies: {
-					...policies,
-					separate: [set]
-				}
-			},
-			origin: {
-				file,
-				path: [
-					...path,
-					"separate",
-					index
-				]
-			}
-		})),
-		...Object.entries(maxHolders).map(([role, most]) => ({
-			text: `max_holders ${role}: ${most}`,
-			counted: roles([role]),
-			rules: {
-				...none,
-				policies: {
-					...policies,
-					maxHolders: { [role]: most }
-				}
-			},
-			origin: {
-				file,
-				path: [
-					...path,
-					"max_holders",
-					role
-				]
-			}
-		})),
-		...checks.map((check) => ({
-			text: checkText(check),
-			counted: [{
-				what: check.reach ? "reach" : "permission",
-				name: check.can
-			}],
-			rules: {
-				...none,
-				checks: [check]
-			},
-			origin: {
-				file,
-				path: [...check.origin.path, "at_most"]
-			}
-		}))
-	];
-}
+// src/kernel/rules/people-across.ts
 /** Opens the merchants of a project; one without a plan counts as its files declare it. */
 function openMerchants(planned, declared, now) {
 	const codes = new Set(planned.map(({ plan }) => plan.merchant));
@@ -21230,6 +21135,112 @@ function roleNamed(name, files) {
 	const others = roles.filter((role) => role !== declared);
 	const otherNames = new Set(others.flatMap((role) => [role.name, role.id ?? role.name]));
 	return (role) => role.id === name || declared?.id !== void 0 && role.id === declared.id || names.has(role.name) && !otherNames.has(role.name) && !otherNames.has(role.id ?? role.name);
+}
+var init_people_across = __esmMin((() => {
+	init_memoized();
+	init_scope();
+	init_person();
+	init_access();
+	init_judge_rules();
+	init_reach();
+	init_renamed_roles();
+}));
+
+// src/kernel/rules/across-merchants.ts
+/** Returns the rules of the projects of merchants; those of a base branch only if they differ. */
+function ruleSetsOf(states) {
+	const meaningOf = ({ separate, maxHolders, checks }) => canonicalJson([
+		separate,
+		maxHolders,
+		checks.map(checkText)
+	]);
+	const keyOf = ({ by, across }) => canonicalJson([by, across]);
+	const projects = new Map(states.flatMap((state) => (state.projects ?? []).map((project) => [keyOf(project), project])));
+	const isOwn = new Set([...projects.values()].flatMap(({ by, across }) => by || !across ? [] : meaningOf(across)));
+	return [...projects].flatMap(([key, { by, across }]) => {
+		if (across === void 0 || by && isOwn.has(meaningOf(across))) return [];
+		const holdsFor = (state) => (state.projects ?? []).some((project) => keyOf(project) === key);
+		return [{
+			by,
+			file: across.origin.file,
+			rules: rulesOf$1(across),
+			holdsFor
+		}];
+	});
+}
+function rulesOf$1({ separate, maxHolders, checks, origin: { file, path } }) {
+	const policies = {
+		...NO_POLICIES,
+		escalation: {
+			assign: [],
+			edit: [],
+			create: []
+		}
+	};
+	const none = {
+		policies,
+		checks: [],
+		members: []
+	};
+	const roles = (names) => [...new Set(names)].map((name) => ({
+		what: "role",
+		name
+	}));
+	return [
+		...separate.map((set, index) => ({
+			text: `separate: ${set.join(", ")}`,
+			counted: roles(set),
+			rules: {
+				...none,
+				policies: {
+					...policies,
+					separate: [set]
+				}
+			},
+			origin: {
+				file,
+				path: [
+					...path,
+					"separate",
+					index
+				]
+			}
+		})),
+		...Object.entries(maxHolders).map(([role, most]) => ({
+			text: `max_holders ${role}: ${most}`,
+			counted: roles([role]),
+			rules: {
+				...none,
+				policies: {
+					...policies,
+					maxHolders: { [role]: most }
+				}
+			},
+			origin: {
+				file,
+				path: [
+					...path,
+					"max_holders",
+					role
+				]
+			}
+		})),
+		...checks.map((check) => ({
+			text: checkText(check),
+			counted: [{
+				what: check.reach ? "reach" : "permission",
+				name: check.can
+			}],
+			rules: {
+				...none,
+				checks: [check]
+			},
+			origin: {
+				file,
+				path: [...check.origin.path, "at_most"]
+			}
+		}))
+	];
 }
 /** Joins what people hold of the things that a rule counts, at all merchants. */
 function joined$4({ counted }, merchants, phase) {
@@ -21479,19 +21490,14 @@ function originAcross({ code, name, check, rules }, { projects = [] }) {
 }
 var init_across_merchants = __esmMin((() => {
 	init_json_text();
-	init_memoized();
 	init_suggest();
 	init_text();
 	init_live();
-	init_scope();
 	init_findings();
 	init_refusals();
-	init_person();
-	init_access();
 	init_checks$2();
 	init_judge_rules();
-	init_reach();
-	init_renamed_roles();
+	init_people_across();
 	init_every_setting();
 }));
 
@@ -39092,8 +39098,8 @@ function replaceRole(role, live, resumed) {
 		resumed
 	});
 }
-/** Returns the change that deletes an unlisted live role. */
-function deleteRole(live) {
+/** Returns the change that deletes a live role. */
+function deleteRole(live, reason) {
 	return withFingerprint({
 		resource: "role",
 		name: live.name,
@@ -39102,7 +39108,7 @@ function deleteRole(live) {
 		before: roleImage$3(live),
 		after: null,
 		fields: [],
-		reason: "unlisted"
+		reason
 	});
 }
 /** Returns the live values that differ and that the service cannot update in place. */
@@ -39184,7 +39190,7 @@ function planRoles(desired, { roles: live, temporarilyNamed }, sync) {
 	}));
 	const spoken = new Set(planned.flatMap(({ change }) => change?.id ?? []));
 	const unlisted = customLeft.filter(({ id }) => !spoken.has(id));
-	const removals = sync.roles === "authoritative" ? unlisted.map(deleteRole) : [];
+	const removals = sync.roles === "authoritative" ? unlisted.map((role) => deleteRole(role, "unlisted")) : [];
 	const kept = unlisted.length - removals.length;
 	const changes = [...planned.flatMap(({ change, successor }) => [change ?? [], successor ?? []].flat()), ...removals];
 	const touched = changes.filter(({ kind }) => kind !== "create").length;
@@ -44829,7 +44835,7 @@ var init_change_parts = __esmMin((() => {
 	init_fingerprint();
 }));
 
-// src/kernel/plan/due.ts
+// src/kernel/plan/due-since.ts
 /**
 * Returns the time since which a change is due: it does nothing but what the file leaves to time, which has come. Removed
 * access has ended, or is suspended; given access has begun, or comes back after a suspension. In ms since the epoch;
@@ -44921,6 +44927,7 @@ function grantOf(ref, member) {
 function grantsOf({ id, name }, { roles = [] }) {
 	return roles.filter(({ role }) => role === name || role === id);
 }
+/** Returns the entry of a changed member. */
 function entryOf$2({ id, name }, { members = [] }) {
 	return members.find((member) => member.id !== void 0 && member.id === id) ?? members.find(({ email }) => email.toLowerCase() === name.toLowerCase()) ?? members.find((member) => addressesOfPerson(member).includes(name.toLowerCase()));
 }
@@ -44929,223 +44936,8 @@ function leftSince(addresses, { leavers = [] }) {
 	const times = leavers.flatMap(({ email, from }) => keys.has(email.toLowerCase()) ? from.starts : []);
 	return times.length === 0 ? void 0 : Math.min(...times);
 }
-/** Plans only what takes access that has ended. No rule refuses the plan: what a rule keeps is a warning. */
-function planEnded(unordered) {
-	const input = orderedInput(unordered);
-	const { plan, kept, unmatched } = endedAccess(proposeChanges(input), input);
-	return reported(plan, [...kept, ...unmatched]);
-}
-/**
-* Returns the plan of what takes ended access in place of one that is refused or has errors, with a warning for each
-* change that gives access and is left out.
-*/
-function endedInstead(refused, refusals, ended) {
-	const because = [...refusals.map(({ message, override, rules }) => ({
-		message,
-		override: rules === void 0 && override !== null && isBoundToPeople(override) ? `${override}@${refused.fingerprint.slice(0, 12)}` : null
-	})), ...refused.findings.filter(isRoleError).map(({ message }) => ({
-		message,
-		override: null
-	}))];
-	return reported(ended, refused.changes.filter(givesAccess).map(({ name }) => ({
-		code: "due-left-out",
-		name,
-		because
-	})));
-}
-/** Returns whether an error is about a role: rules may not be judged correctly. Others concern a member alone. */
-function isRoleError({ severity, resource }) {
-	return severity === "error" && resource === "role";
-}
-/** Adds findings to a plan, whose errors are warnings: they concern nothing that it changes. */
-function reported(plan, data) {
-	return {
-		...plan,
-		findings: [...plan.findings, ...data.map(toFinding)].map(asWarning)
-	};
-}
-function asWarning(finding) {
-	return {
-		...finding,
-		severity: "warning"
-	};
-}
-/** Takes all ended access but what a rule refuses to take. */
-function endedAccess(proposed, input) {
-	const { desired, leaveOut, now } = input;
-	const candidates = [...proposed.members.changes, ...proposed.members.unresolved].flatMap((change) => {
-		const part = !givesAccess(change) && dueSince(change, desired, now) !== null ? change : endedPart$1(change, input);
-		return part === null || leaveOut?.has(part.fingerprint) ? [] : part;
-	});
-	const kept = [];
-	let taking = [];
-	let plan = null;
-	const take = (more) => {
-		const ids = new Set(more.map(({ id }) => id));
-		const together = [...taking.filter(({ id }) => !ids.has(id)), ...more];
-		const tried = planTakings(together, proposed, input);
-		if (tried.refusals.length > 0) return tried.refusals;
-		taking = together;
-		plan = tried;
-		return [];
-	};
-	const takeAll = (changes) => {
-		const refusals = take(changes);
-		const [change, ...others] = changes;
-		if (refusals.length === 0 || change === void 0) return;
-		if (others.length > 0) {
-			const half = Math.ceil(changes.length / 2);
-			takeAll(changes.slice(0, half));
-			takeAll(changes.slice(half));
-			return;
-		}
-		kept.push({
-			code: "due-kept",
-			name: change.name,
-			because: refusals
-		});
-		let own = /* @__PURE__ */ new Set();
-		for (const { id } of removedBy(change)) {
-			const roles = /* @__PURE__ */ new Set([...own, id]);
-			const part = takingOnly(change, ({ id: other }) => roles.has(other));
-			if (part !== null && part.fingerprint !== change.fingerprint && take([part]).length === 0) own = roles;
-		}
-	};
-	takeAll(candidates.toSorted(by(takingOrder)));
-	return {
-		plan: plan ?? planTakings([], proposed, input),
-		taking,
-		candidates,
-		kept,
-		unmatched: unmatchedAccess(proposed, input)
-	};
-}
-/**
-* Returns the key by which changes are sorted that take access: if a role has to keep a holder, this is rather somebody who
-* stays, and nobody waits for an invitation that is taken as well.
-*/
-function takingOrder({ kind, reason, before, name, id }) {
-	return `${before?.status !== "accepted" ? 0 : reason === "left" ? 1 : kind === "delete" ? 2 : 3} ${name} ${id}`;
-}
-/** Plans some of the changes that take ended access. Rules that these cannot break, as before, are warnings. */
-function planTakings(selected, proposed, input) {
-	const plan = planSelected(selected, proposed, input);
-	const others = plan.refusals.filter((refusal) => !isOfLoss(refusal));
-	return {
-		...plan,
-		refusals: plan.refusals.filter(isOfLoss),
-		findings: [...plan.findings, ...others.map(toExistingViolation)]
-	};
-}
-/** Plans some of the changes of members, and leaves out all others. */
-function planSelected(selected, proposed, input) {
-	const { desired, leaveOut = [], now } = input;
-	const { changes: all, unchanged } = proposed.members;
-	const byKey = new Map(selected.map((change) => [keyOf$4(change), change]));
-	const found = new Set(all.map(keyOf$4));
-	const added = selected.filter((change) => !found.has(keyOf$4(change)));
-	const parts = {
-		...proposed,
-		members: {
-			...proposed.members,
-			changes: [...all.map((change) => byKey.get(keyOf$4(change)) ?? change), ...added],
-			unchanged: unchanged - added.length,
-			laterFindingData: []
-		}
-	};
-	const isSelected = (change) => change.resource === "member" && byKey.has(keyOf$4(change)) && (dueSince(change, desired, now) !== null || endedPart$1(change, input)?.fingerprint === change.fingerprint);
-	const whole = planChanges(input, parts);
-	const otherChanges = [...whole.changes.filter((change) => !isSelected(change)), ...whole.deferred.map(({ change }) => change)];
-	const out = /* @__PURE__ */ new Set([...leaveOut, ...otherChanges.map(({ fingerprint }) => fingerprint)]);
-	const plan = otherChanges.length === 0 ? whole : planChanges({
-		...input,
-		leaveOut: out
-	}, parts);
-	const listed = new Set(plan.deferred.map(({ change }) => change.fingerprint));
-	const waiting = whole.deferred.filter(({ change }) => !listed.has(change.fingerprint) && isSelected(change));
-	return waiting.length === 0 ? plan : {
-		...plan,
-		deferred: [...plan.deferred, ...waiting]
-	};
-}
-function keyOf$4({ id, name }) {
-	return id ?? name;
-}
-/** Reports the entries with ended access of which it is not clear to whom they belong. */
-function unmatchedAccess({ members, scope }, { desired, now }) {
-	const names = new Map(scope.roles.map(({ id, name }) => [id, name]));
-	return members.findingData.flatMap((data) => {
-		if (data.code !== "member-ambiguous" && data.code !== "member-pin-missing") return [];
-		const { name } = data;
-		const entry = desired.members?.find(({ email }) => email === name);
-		const people = scope.members.filter((member) => addressKeysOf(member).includes(name.toLowerCase()));
-		if (entry === void 0) return [];
-		const active = activeAt(entry, now);
-		const isEnded = (id) => (endOf$3({
-			id,
-			name: names.get(id) ?? id
-		}, reasonOf$3(active), entry) ?? Number.POSITIVE_INFINITY) <= now;
-		const keeps = active.absent === "ended" || people.some(({ roles }) => roles.some(isEnded));
-		const { message, hint } = toFinding(data);
-		return keeps ? [{
-			code: "due-kept",
-			name,
-			because: [{
-				message,
-				hint: hint ?? ""
-			}]
-		}] : [];
-	});
-}
-/** Returns the part of a change that takes ended access and nothing else; `null` if there is none. */
-function endedPart$1(change, { desired, now }) {
-	const member = entryOf$2(change, desired);
-	if (member === void 0) return null;
-	const taking = change.kind === "delete" ? takingAll(change, reasonOf$3(activeAt(member, now))) : change;
-	return takingOnly(taking, (ref) => (endOf$3(ref, taking.reason, member) ?? Number.POSITIVE_INFINITY) <= now);
-}
-/** Returns an update that takes all roles in place of a removal. */
-function takingAll(removal, reason) {
-	const { before } = removal;
-	const after = withValues(before, { roles: [] });
-	return {
-		...removal,
-		kind: "update",
-		reason,
-		after,
-		fields: memberDiffs(before, after)
-	};
-}
-/** Returns the part of an update that only takes some of the roles that it takes; `null` if it takes none of them. */
-function takingOnly(change, isTaken) {
-	const removed = new Set(removedBy(change).filter(isTaken).map(({ id }) => id));
-	if (change.kind !== "update" || removed.size === 0) return null;
-	const { before } = change;
-	const after = withValues(before, { roles: before.roles.filter(({ id }) => !removed.has(id)) });
-	return withFingerprint({
-		...change,
-		after,
-		fields: memberDiffs(before, after)
-	});
-}
-function removedBy({ fields }) {
-	return fields.flatMap((diff) => diff.field === "roles" ? diff.removed : []);
-}
-function givesAccess({ kind, fields }) {
-	return kind === "create" || kind === "replace" || fields.some((diff) => diff.field === "roles" && diff.added.length > 0);
-}
-var init_due = __esmMin((() => {
-	init_text();
-	init_active_member();
-	init_fingerprint();
-	init_match();
-	init_member();
-	init_findings();
-	init_refusals();
-	init_every_rule();
-	init_overrides();
+var init_due_since = __esmMin((() => {
 	init_person();
-	init_build_plan();
 }));
 
 // src/ask/report/detect-drift.ts
@@ -45429,7 +45221,7 @@ var init_detect_drift = __esmMin((() => {
 	init_member();
 	init_role();
 	init_refusals();
-	init_due();
+	init_due_since();
 	init_access();
 	init_base_rules();
 	init_impact();
@@ -45546,10 +45338,10 @@ function judgeDay(time, judgeAt, entries) {
 	const whole = judge();
 	const earlier = new Set(before.changes.map(({ fingerprint }) => fingerprint));
 	const added = earlier.size === 0 ? whole : judge(earlier);
-	const refusedBefore = new Set(before.refusals.map(keyOf$3));
+	const refusedBefore = new Set(before.refusals.map(keyOf$4));
 	return {
 		added,
-		refusals: [...added.refusals.filter(isLimit), ...whole.refusals.filter((refusal) => !isLimit(refusal) && !refusedBefore.has(keyOf$3(refusal)))],
+		refusals: [...added.refusals.filter(isLimit), ...whole.refusals.filter((refusal) => !isLimit(refusal) && !refusedBefore.has(keyOf$4(refusal)))],
 		gains: newGains(before, whole, entries)
 	};
 }
@@ -45583,7 +45375,7 @@ function possibleGains(dates) {
 function isLimit({ rule, code }) {
 	return rule === "guard" && overrideKind(code)?.limit !== void 0;
 }
-function keyOf$3({ rule, code, name, check }) {
+function keyOf$4({ rule, code, name, check }) {
 	return JSON.stringify([
 		rule,
 		code,
@@ -47887,9 +47679,9 @@ function withLaterRisks(view, later) {
 */
 function dateLines(days, max, nameOf) {
 	const sorted = days.toSorted((a, b) => a.at - b.at);
-	const groups = groupDays(sorted, ({ dates }) => dates, keyOf$2);
-	const keys = new Set(groups.map(({ item, day }) => `${day.at} ${keyOf$2(item)}`));
-	const shown = groups.filter(({ item, day }) => item.what !== "leaves-unlisted" || !keys.has(`${day.at} ${keyOf$2({
+	const groups = groupDays(sorted, ({ dates }) => dates, keyOf$3);
+	const keys = new Set(groups.map(({ item, day }) => `${day.at} ${keyOf$3(item)}`));
+	const shown = groups.filter(({ item, day }) => item.what !== "leaves-unlisted" || !keys.has(`${day.at} ${keyOf$3({
 		...item,
 		what: "leaves"
 	})}`));
@@ -47917,7 +47709,7 @@ function groupDays(days, itemsOf, identify) {
 	}
 	return [...groups.values()];
 }
-function keyOf$2({ email, what, roles }) {
+function keyOf$3({ email, what, roles }) {
 	return JSON.stringify([
 		email.toLowerCase(),
 		what,
@@ -50270,7 +50062,7 @@ async function driftTimes(state, { live, matches }, plan, io) {
 		const [files, declared] = await Promise.all([readHistories(state, io), declaredBefore(updates, imagesOf, state, history)]);
 		const origins = originsOf$1(state);
 		const newest = Math.max(...[...files.values()].map(({ file }) => file ?? NaN));
-		const names = changes.filter((change) => past.size > 0 && !origins.has(keyOf$1(change))).map(({ name }) => name);
+		const names = changes.filter((change) => past.size > 0 && !origins.has(keyOf$2(change))).map(({ name }) => name);
 		const mentions = names.length === 0 ? /* @__PURE__ */ new Map() : await history.lastMentions(names);
 		const isDeclaredAsNow = (change, before, moment) => {
 			const image = change.kind === "update" && before.state && imagesOf(before.state, moment).get(change.id);
@@ -50282,7 +50074,7 @@ async function driftTimes(state, { live, matches }, plan, io) {
 				const mentioned = mentions.get(change.name);
 				return mentioned !== void 0 && mentioned > moment ? mentioned : before.committed ?? NEVER;
 			}
-			const origin = origins.get(keyOf$1(change));
+			const origin = origins.get(keyOf$2(change));
 			if (origin === void 0) return knownTime(newest);
 			return files.get(origin.file)?.entry(origin) ?? null;
 		};
@@ -50365,7 +50157,7 @@ async function declaredBefore(updates, imagesOf, state, history) {
 		undecided.delete(update);
 	};
 	const origins = originsOf$1(state);
-	const files = [...new Set(updates.flatMap((update) => origins.get(keyOf$1(update))?.file ?? []))];
+	const files = [...new Set(updates.flatMap((update) => origins.get(keyOf$2(update))?.file ?? []))];
 	for await (const { state: past, time } of history.commitsTo(files)) {
 		if (past === void 0) return answers;
 		if (past === null) continue;
@@ -50418,7 +50210,7 @@ function nameOf$3(entry) {
 function originsOf$1({ roles = [], members = [] }) {
 	return new Map([...roles.map(({ name, origin }) => [`role ${name}`, origin]), ...members.flatMap((member) => addressesOfPerson(member).map((address) => [`member ${address}`, member.origin]))]);
 }
-function keyOf$1({ resource, name }) {
+function keyOf$2({ resource, name }) {
 	return `${resource} ${resource === "member" ? name.toLowerCase() : name}`;
 }
 var NEVER;
@@ -52945,10 +52737,10 @@ function moved({ before, after }, indexOf) {
 	};
 }
 function joined(head, base) {
-	const baseRows = new Map(base.map((row) => [keyOf(row), row]));
-	const headKeys = new Set(head.map(keyOf));
+	const baseRows = new Map(base.map((row) => [keyOf$1(row), row]));
+	const headKeys = new Set(head.map(keyOf$1));
 	return [...head.map((row) => {
-		const other = baseRows.get(keyOf(row));
+		const other = baseRows.get(keyOf$1(row));
 		if (other === void 0) return {
 			...row,
 			base: row.before
@@ -52957,7 +52749,7 @@ function joined(head, base) {
 			...row,
 			base: other.after
 		};
-	}), ...base.filter((row) => !headKeys.has(keyOf(row))).map(({ id, name, before, after }) => ({
+	}), ...base.filter((row) => !headKeys.has(keyOf$1(row))).map(({ id, name, before, after }) => ({
 		id,
 		name,
 		before,
@@ -52965,7 +52757,7 @@ function joined(head, base) {
 		base: after
 	}))];
 }
-function keyOf({ id, name }) {
+function keyOf$1({ id, name }) {
 	return id ?? `new ${name}`;
 }
 function textOf$1(value) {
@@ -53011,6 +52803,226 @@ function withBaseOf(head, base) {
 	};
 }
 var init_with_base = __esmMin((() => {}));
+
+// src/kernel/plan/due.ts
+/** Plans only what takes access that has ended. No rule refuses the plan: what a rule keeps is a warning. */
+function planEnded(unordered) {
+	const input = orderedInput(unordered);
+	const { plan, kept, unmatched } = endedAccess(proposeChanges(input), input);
+	return reported(plan, [...kept, ...unmatched]);
+}
+/**
+* Returns the plan of what takes ended access in place of one that is refused or has errors, with a warning for each
+* change that gives access and is left out.
+*/
+function endedInstead(refused, refusals, ended) {
+	const because = [...refusals.map(({ message, override, rules }) => ({
+		message,
+		override: rules === void 0 && override !== null && isBoundToPeople(override) ? `${override}@${refused.fingerprint.slice(0, 12)}` : null
+	})), ...refused.findings.filter(isRoleError).map(({ message }) => ({
+		message,
+		override: null
+	}))];
+	return reported(ended, refused.changes.filter(givesAccess).map(({ name }) => ({
+		code: "due-left-out",
+		name,
+		because
+	})));
+}
+/** Returns whether an error is about a role: rules may not be judged correctly. Others concern a member alone. */
+function isRoleError({ severity, resource }) {
+	return severity === "error" && resource === "role";
+}
+/** Adds findings to a plan, whose errors are warnings: they concern nothing that it changes. */
+function reported(plan, data) {
+	return {
+		...plan,
+		findings: [...plan.findings, ...data.map(toFinding)].map(asWarning)
+	};
+}
+function asWarning(finding) {
+	return {
+		...finding,
+		severity: "warning"
+	};
+}
+/** Takes all ended access but what a rule refuses to take. */
+function endedAccess(proposed, input) {
+	const { desired, leaveOut, now } = input;
+	const candidates = [...proposed.members.changes, ...proposed.members.unresolved].flatMap((change) => {
+		const part = !givesAccess(change) && dueSince(change, desired, now) !== null ? change : endedPart$1(change, input);
+		return part === null || leaveOut?.has(part.fingerprint) ? [] : part;
+	});
+	const kept = [];
+	let taking = [];
+	let plan = null;
+	const take = (more) => {
+		const ids = new Set(more.map(({ id }) => id));
+		const together = [...taking.filter(({ id }) => !ids.has(id)), ...more];
+		const tried = planTakings(together, proposed, input);
+		if (tried.refusals.length > 0) return tried.refusals;
+		taking = together;
+		plan = tried;
+		return [];
+	};
+	const takeAll = (changes) => {
+		const refusals = take(changes);
+		const [change, ...others] = changes;
+		if (refusals.length === 0 || change === void 0) return;
+		if (others.length > 0) {
+			const half = Math.ceil(changes.length / 2);
+			takeAll(changes.slice(0, half));
+			takeAll(changes.slice(half));
+			return;
+		}
+		kept.push({
+			code: "due-kept",
+			name: change.name,
+			because: refusals
+		});
+		let own = /* @__PURE__ */ new Set();
+		for (const { id } of removedBy(change)) {
+			const roles = /* @__PURE__ */ new Set([...own, id]);
+			const part = takingOnly(change, ({ id: other }) => roles.has(other));
+			if (part !== null && part.fingerprint !== change.fingerprint && take([part]).length === 0) own = roles;
+		}
+	};
+	takeAll(candidates.toSorted(by(takingOrder)));
+	return {
+		plan: plan ?? planTakings([], proposed, input),
+		taking,
+		candidates,
+		kept,
+		unmatched: unmatchedAccess(proposed, input)
+	};
+}
+/**
+* Returns the key by which changes are sorted that take access: if a role has to keep a holder, this is rather somebody who
+* stays, and nobody waits for an invitation that is taken as well.
+*/
+function takingOrder({ kind, reason, before, name, id }) {
+	return `${before?.status !== "accepted" ? 0 : reason === "left" ? 1 : kind === "delete" ? 2 : 3} ${name} ${id}`;
+}
+/** Plans some of the changes that take ended access. Rules that these cannot break, as before, are warnings. */
+function planTakings(selected, proposed, input) {
+	const plan = planSelected(selected, proposed, input);
+	const others = plan.refusals.filter((refusal) => !isOfLoss(refusal));
+	return {
+		...plan,
+		refusals: plan.refusals.filter(isOfLoss),
+		findings: [...plan.findings, ...others.map(toExistingViolation)]
+	};
+}
+/** Plans some of the changes of members, and leaves out all others. */
+function planSelected(selected, proposed, input) {
+	const { desired, leaveOut = [], now } = input;
+	const { changes: all, unchanged } = proposed.members;
+	const byKey = new Map(selected.map((change) => [keyOf(change), change]));
+	const found = new Set(all.map(keyOf));
+	const added = selected.filter((change) => !found.has(keyOf(change)));
+	const parts = {
+		...proposed,
+		members: {
+			...proposed.members,
+			changes: [...all.map((change) => byKey.get(keyOf(change)) ?? change), ...added],
+			unchanged: unchanged - added.length,
+			laterFindingData: []
+		}
+	};
+	const isSelected = (change) => change.resource === "member" && byKey.has(keyOf(change)) && (dueSince(change, desired, now) !== null || endedPart$1(change, input)?.fingerprint === change.fingerprint);
+	const whole = planChanges(input, parts);
+	const otherChanges = [...whole.changes.filter((change) => !isSelected(change)), ...whole.deferred.map(({ change }) => change)];
+	const out = /* @__PURE__ */ new Set([...leaveOut, ...otherChanges.map(({ fingerprint }) => fingerprint)]);
+	const plan = otherChanges.length === 0 ? whole : planChanges({
+		...input,
+		leaveOut: out
+	}, parts);
+	const listed = new Set(plan.deferred.map(({ change }) => change.fingerprint));
+	const waiting = whole.deferred.filter(({ change }) => !listed.has(change.fingerprint) && isSelected(change));
+	return waiting.length === 0 ? plan : {
+		...plan,
+		deferred: [...plan.deferred, ...waiting]
+	};
+}
+function keyOf({ id, name }) {
+	return id ?? name;
+}
+/** Reports the entries with ended access of which it is not clear to whom they belong. */
+function unmatchedAccess({ members, scope }, { desired, now }) {
+	const names = new Map(scope.roles.map(({ id, name }) => [id, name]));
+	return members.findingData.flatMap((data) => {
+		if (data.code !== "member-ambiguous" && data.code !== "member-pin-missing") return [];
+		const { name } = data;
+		const entry = desired.members?.find(({ email }) => email === name);
+		const people = scope.members.filter((member) => addressKeysOf(member).includes(name.toLowerCase()));
+		if (entry === void 0) return [];
+		const active = activeAt(entry, now);
+		const isEnded = (id) => (endOf$3({
+			id,
+			name: names.get(id) ?? id
+		}, reasonOf$3(active), entry) ?? Number.POSITIVE_INFINITY) <= now;
+		const keeps = active.absent === "ended" || people.some(({ roles }) => roles.some(isEnded));
+		const { message, hint } = toFinding(data);
+		return keeps ? [{
+			code: "due-kept",
+			name,
+			because: [{
+				message,
+				hint: hint ?? ""
+			}]
+		}] : [];
+	});
+}
+/** Returns the part of a change that takes ended access and nothing else; `null` if there is none. */
+function endedPart$1(change, { desired, now }) {
+	const member = entryOf$2(change, desired);
+	if (member === void 0) return null;
+	const taking = change.kind === "delete" ? takingAll(change, reasonOf$3(activeAt(member, now))) : change;
+	return takingOnly(taking, (ref) => (endOf$3(ref, taking.reason, member) ?? Number.POSITIVE_INFINITY) <= now);
+}
+/** Returns an update that takes all roles in place of a removal. */
+function takingAll(removal, reason) {
+	const { before } = removal;
+	const after = withValues(before, { roles: [] });
+	return {
+		...removal,
+		kind: "update",
+		reason,
+		after,
+		fields: memberDiffs(before, after)
+	};
+}
+/** Returns the part of an update that only takes some of the roles that it takes; `null` if it takes none of them. */
+function takingOnly(change, isTaken) {
+	const removed = new Set(removedBy(change).filter(isTaken).map(({ id }) => id));
+	if (change.kind !== "update" || removed.size === 0) return null;
+	const { before } = change;
+	const after = withValues(before, { roles: before.roles.filter(({ id }) => !removed.has(id)) });
+	return withFingerprint({
+		...change,
+		after,
+		fields: memberDiffs(before, after)
+	});
+}
+function removedBy({ fields }) {
+	return fields.flatMap((diff) => diff.field === "roles" ? diff.removed : []);
+}
+function givesAccess({ kind, fields }) {
+	return kind === "create" || kind === "replace" || fields.some((diff) => diff.field === "roles" && diff.added.length > 0);
+}
+var init_due = __esmMin((() => {
+	init_text();
+	init_active_member();
+	init_fingerprint();
+	init_match();
+	init_member();
+	init_findings();
+	init_refusals();
+	init_every_rule();
+	init_overrides();
+	init_build_plan();
+	init_due_since();
+}));
 
 // src/show/text/diagnostics-text.ts
 /** Formats diagnostics: location, message, code frame and hint of each, equal ones once, then the totals. */
@@ -55342,7 +55354,7 @@ var init_judge_merchant = __esmMin((() => {
 	init_compare_reviewed();
 	init_words();
 	init_date_words();
-	init_due();
+	init_due_since();
 	VERBS = {
 		create: "add",
 		update: "change",
@@ -60200,9 +60212,20 @@ var init_ending_text = __esmMin((() => {
 	OVERRIDE_INDENT = 4;
 }));
 
+// src/show/text/run-part-text.ts
+var init_run_part_text = __esmMin((() => {
+	init_held_text();
+}));
+
+// src/show/text/run-summary-text.ts
+var init_run_summary_text = __esmMin((() => {
+	init_run_part_text();
+}));
+
 // src/show/text/runs-text.ts
 var init_runs_text = __esmMin((() => {
-	init_held_text();
+	init_run_part_text();
+	init_run_summary_text();
 }));
 
 // src/show/text/run-notes-text.ts

@@ -212,6 +212,28 @@ function orderAt(path: Path): ((value: unknown) => SortKey) | null {
   return null;
 }
 
+/**
+ * Returns where new items stand in a list at a path: by the index of the item that they follow, -1 for those in front. In a
+ * list that is sorted they stand in its order, in any other at its end.
+ */
+export function placeItems<Item extends { readonly value: unknown }>(
+  items: readonly unknown[],
+  fresh: readonly Item[],
+  path: Path,
+): ReadonlyMap<number, readonly Item[]> {
+  const order = orderAt(path);
+  const keys = order === null ? [] : items.map(order);
+  const isSorted = keys.every((key, index) => index === 0 || compare(keys[index - 1] ?? [], key) <= 0);
+  if (order === null || !isSorted) return new Map([[items.length - 1, fresh]]);
+  const placed = new Map<number, Item[]>();
+  for (const item of sortedBy(fresh, ({ value }) => order(value))) {
+    const key = order(item.value);
+    const after = keys.findLastIndex((other) => compare(other, key) <= 0);
+    placed.set(after, [...(placed.get(after) ?? []), item]);
+  }
+  return placed;
+}
+
 function byText(value: unknown): SortKey {
   const text = String(value);
   return [text.toLowerCase(), text];

@@ -4,6 +4,7 @@ import { parseFast } from "../../kernel/yaml/fast-yaml.ts";
 import { parse } from "../../kernel/yaml/to-value.ts";
 import { isSameJson } from "../../lib/json-text.ts";
 import type { JsonValue } from "../../model/json.ts";
+import { placeItems } from "../format/sort-document.ts";
 import { insertRemarks } from "./block-entries.ts";
 import {
   type Addition,
@@ -26,7 +27,10 @@ export type YamlEdit =
   | { readonly kind: "set"; readonly path: Path; readonly value: JsonValue }
   /** Removes a key or item with the comments that belong to it; the last one leaves `[]` or `{}`. */
   | { readonly kind: "remove"; readonly path: Path }
-  /** Adds an item at the end of a list, below a comment unless that is in brackets; creates the list if it is absent. */
+  /**
+   * Adds an item to a list, in its place if the list is sorted, else at its end; below a comment unless the list is in
+   * brackets. Creates the list if it is absent.
+   */
   | { readonly kind: "append"; readonly path: Path; readonly value: JsonValue; readonly comment?: string }
   /** Adds a commented-out item at the end of a list, unless one with the same first line is in the text. */
   | { readonly kind: "remark"; readonly path: Path; readonly value: JsonValue; readonly comment?: string };
@@ -153,12 +157,15 @@ function appliedToList(items: readonly JsonValue[], { children, added }: EditTre
   for (const key of children.keys()) {
     if (!(/^\d+$/.test(key) && Number(key) < items.length)) throw new EditRefused("missing", [...path, key]);
   }
+  const places = placeItems(items, added, path);
+  const addedAfter = (index: number): readonly JsonValue[] =>
+    (places.get(index) ?? []).map(({ value }) => value);
   const kept = items.flatMap((item, index) => {
     const child = children.get(String(index));
     const now = child === undefined ? item : applied(item, child, [...path, index]);
-    return now === undefined ? [] : [now];
+    return [...(now === undefined ? [] : [now]), ...addedAfter(index)];
   });
-  return [...kept, ...added.map((addition) => addition.value)];
+  return [...addedAfter(-1), ...kept];
 }
 
 /** Returns the least change of a node that makes the edits; null if there is nothing to change. */
@@ -192,7 +199,7 @@ function entriesChangeOf(node: SyntaxNode, tree: EditTree, path: Path, value: Js
       if (change !== null) changed.set(index, change);
     }
   }
-  const added = isMap ? placeKeys(node, fresh, path) : new Map([[node.entries.length - 1, fresh]]);
+  const added = isMap ? placeKeys(node, fresh, path) : placeItems(listOf(node.value), fresh, path);
   return { kind: "entries", value, changed, removed, added };
 }
 

@@ -1,11 +1,14 @@
+import { compareReviewed } from "../kernel/approval/compare-reviewed.ts";
 import type { Review } from "../kernel/approval/merged-reviews.ts";
 import type { Seal } from "../kernel/approval/seal.ts";
+import { listText } from "../lib/text.ts";
 import type { MerchantOutcome } from "../model/apply.ts";
 import type { DesiredState } from "../model/desired.ts";
 import type { JudgedMerchant } from "./judge-merchant.ts";
 import {
   hasRows,
   isToCome,
+  lostReviews,
   type MerchantState,
   type MergedReview,
   type ReviewRecords,
@@ -111,6 +114,10 @@ export interface LookedMerchant extends JudgedMerchant {
   readonly state: MerchantState | null | undefined;
   /** Pull requests whose changes were lost, or that made others lose theirs. */
   readonly blamed: readonly number[];
+  /** Pull requests whose lost changes are so no longer. */
+  readonly settled: readonly number[];
+  /** The dates to come that count since this run's approval, as sentences. */
+  readonly approvedDates: readonly string[];
 }
 
 /** Returns the pull request that changed a file last; `null` if unknown. */
@@ -122,6 +129,7 @@ export async function lookedAt(
   { records, merged, waiting }: ApplyRecords,
   judged: readonly JudgedMerchant[],
   pullOf: PullOf,
+  seal: Seal,
 ): Promise<readonly LookedMerchant[]> {
   const looked: LookedMerchant[] = [];
   for (const one of judged) {
@@ -130,7 +138,7 @@ export async function lookedAt(
       // Lost changes are left to applies, and those that are not due to the check for drift.
       const { dueRefusals } = one;
       const due = { dropped: [], lost: [], refusals: dueRefusals, objections: dueRefusals };
-      looked.push({ ...one, ...due, state, blamed: [] });
+      looked.push({ ...one, ...due, state, blamed: [], settled: [], approvedDates: [] });
       continue;
     }
     // The first job of the run has reported what it knew.
@@ -138,7 +146,27 @@ export async function lookedAt(
     const { lost, blamed } = await lostChanges(news, pullOf);
     const refusals = [...(state === null ? [INVALID_STATE] : []), ...one.refusals];
     const why = one.refusals.length === 0 ? [] : refusedByBase(one.merchant, state, merged);
-    looked.push({ ...one, state, blamed, refusals, lost, objections: [...refusals, ...why, ...lost] });
+    const unapproved = waiting === null ? null : compareReviewed(state?.open ?? [], one.fresh, seal);
+    const approvedDates = (unapproved?.unseenDates ?? []).filter(
+      (text) => !one.comparison.unseenDates.includes(text),
+    );
+    const settled = settledLosses(one, state);
+    const by = waiting === null ? unsettled(one.merchant, state, merged).map(({ name }) => name) : [];
+    looked.push({
+      ...one,
+      state,
+      blamed,
+      refusals,
+      lost,
+      objections: [...refusals, ...why, ...lost],
+      settled: settled.map((name) => Number(name.slice(1))).filter(Number.isInteger),
+      approvedDates,
+      remarks: [
+        ...one.remarks,
+        ...approvedDates.map((text) => `approved: ${text}.`),
+        ...settled.map((name) => settledText(name, one, { isApproval: waiting !== null, by })),
+      ],
+    });
   }
   return looked;
 }
@@ -154,6 +182,33 @@ function refusedByBase(
       ? [`A rule of the base branch refused the plan of ${name}, so nothing in it is approved.`]
       : [],
   );
+}
+
+/** Returns the names of the reviews whose lost changes are so no longer. */
+function settledLosses(
+  { comparison: { account, lostDates, reviews } }: JudgedMerchant,
+  state: MerchantState | null | undefined,
+): readonly string[] {
+  const lost = new Set([
+    ...account.flatMap(({ verdict, review }) => (verdict === "dropped" ? review : [])),
+    ...lostDates.map(({ index }) => reviews[index]?.name),
+  ]);
+  return [...new Set(lostReviews(state).map(({ name }) => name))].filter((name) => !lost.has(name));
+}
+
+/** Says why a loss is settled: `by` are the pull requests that were merged since. */
+function settledText(
+  name: string,
+  { reviews }: JudgedMerchant,
+  { isApproval, by }: { readonly isApproval: boolean; readonly by: readonly string[] },
+): string {
+  const isOpen = reviews.some((review) => review.name === name && review.lostAt !== undefined);
+  const why = isApproval
+    ? "an approval has accepted it"
+    : isOpen
+      ? "the files make the change again"
+      : `${listText(by)} showed the merchant without it`;
+  return `the loss of what ${name} changed is settled: ${why}.`;
 }
 
 async function lostChanges(

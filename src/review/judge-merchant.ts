@@ -3,7 +3,6 @@ import type { FreshPlan } from "../kernel/approval/fresh-context.ts";
 import type { Review } from "../kernel/approval/merged-reviews.ts";
 import type { Seal } from "../kernel/approval/seal.ts";
 import { refusalSentence } from "../kernel/approval/words.ts";
-import { effectOfDate, whenText } from "../kernel/findings/date-words.ts";
 import { isDueInPart } from "../kernel/plan/due-since.ts";
 import type { AccountEntry } from "../model/approval-account.ts";
 import type { Change } from "../model/plan.ts";
@@ -76,10 +75,7 @@ export function judgeMerchant(
     isRenewal(change) && !shown.has(change.fingerprint);
   const refusals = [
     ...comparison.refused.filter((refused) => !isLeft(refused)).map(refusalSentence),
-    ...comparison.unseenDates.map(
-      (date) =>
-        `not approved: ${whenText(date)}, ${effectOfDate(date, date.email, String)}, which no review shows.`,
-    ),
+    ...comparison.unseenDates.map((text) => `not approved: ${text}, which no review shows.`),
   ];
   const expired = comparison.refused
     .filter(isLeft)

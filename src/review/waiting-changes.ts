@@ -1,7 +1,8 @@
 import type { Review } from "../kernel/approval/merged-reviews.ts";
-import { restPlan } from "../kernel/approval/rest-plan.ts";
-import { sealed } from "../kernel/approval/seal.ts";
+import { restPlan, restReviewed } from "../kernel/approval/rest-plan.ts";
+import { UNKNOWN_PERSON } from "../kernel/approval/words.ts";
 import type { GlobMatch } from "../kernel/diff/scope.ts";
+import { type DateEffect, effectOfDate, whenText } from "../kernel/findings/date-words.ts";
 import type { Plan } from "../model/plan.ts";
 import type { ReportedMerchant } from "./apply-run.ts";
 import type { OpenStore, ReviewRecords } from "./merchant-state.ts";
@@ -50,6 +51,26 @@ export function waitingPlan(
   return restPlan(fresh, made, rest, matches);
 }
 
+/** Returns lines about the reviewed dates that the files have lost, and that an approval gives up. */
+export function givenUpLines({ merchant, reviews, comparison }: ReportedMerchant): readonly string[] {
+  return comparison.lostDates.map(({ index, date: { at, what, roles }, email, other }) => {
+    const kind = what === "begins" && roles.length === 0 ? "joins" : what;
+    const when = whenText({ text: dayText(at, kind), what: kind });
+    const effect = effectOfDate({ what: kind, roles }, email ?? UNKNOWN_PERSON, String);
+    const now = other === null ? "never" : whenText(other);
+    return `${merchant}: ${reviews[index]?.name} showed: ${when}, ${effect}; by now the files say: ${now}.`;
+  });
+}
+
+/** Returns the day or moment of a date as a file writes it. */
+function dayText(at: number, what: DateEffect["what"]): string {
+  if (at % DAY !== 0) return new Date(at).toISOString();
+  const isLastDay = what === "ends" || what === "back";
+  return new Date(isLastDay ? at - DAY : at).toISOString().slice(0, 10);
+}
+
+const DAY = 86_400_000;
+
 /**
  * Records what nobody has reviewed, so that a job whose environment has reviewers can apply it. `approvals` are those of the
  * run so far, which are of nothing that it shows. Returns the name that starts that job.
@@ -65,7 +86,9 @@ export async function recordWaiting(
   waiting: readonly ReportedMerchant[],
 ): Promise<string> {
   const merchants = new Map(
-    waiting.map(({ merchant, fresh }) => [merchant, sealed(fresh.plan.reviewed, seal)] as const),
+    waiting.map(
+      ({ merchant, fresh, comparison }) => [merchant, restReviewed(fresh, comparison, seal)] as const,
+    ),
   );
   const added = {
     head,

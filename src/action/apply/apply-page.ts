@@ -75,6 +75,7 @@ export function applyEnd({ applied, left, unapproved, causes, isBroken }: ApplyO
 export const APPLY_ENDS = {
   applied: { verdict: "✅ rolecall apply: applied", result: "applied", reason: null, message: "" },
   nothing: { verdict: "✅ rolecall apply: nothing to do", result: "no-changes", reason: null, message: "" },
+  approved: { verdict: "✅ rolecall apply: approved", result: "no-changes", reason: null, message: "" },
   superseded: {
     verdict: "⏭️ rolecall apply: left to a newer commit",
     result: "superseded",
@@ -133,6 +134,8 @@ export interface ApplyReport extends ApplyEnd {
   readonly rest?: readonly Plan[];
   /** Upcoming effects of dates at the merchants where something waits. */
   readonly later?: readonly LaterView[];
+  /** Lines about the lost dates that an approval gives up. */
+  readonly givenUp?: readonly string[];
   readonly placeOf: PlaceOf;
 }
 
@@ -199,6 +202,8 @@ export interface ToldPull {
   readonly comment: number | null;
   /** The outcome at the merchants that concern it. */
   readonly report: ApplyReport;
+  /** True if something that was lost there is so no longer. */
+  readonly isSettled: boolean;
 }
 
 /** Publishes the outcome of an apply in the job summary, and on pull requests what concerns them. */
@@ -210,9 +215,9 @@ export async function reportApply(
   const { github, log, scope } = context;
   await context.appendSummary(`${applyPage(context, report)(SUMMARY_SIZE)}\n`);
   const urls: (string | null)[] = [];
-  for (const { number, comment: recorded, report: own } of pulls.slice(0, MAX_TOLD)) {
+  for (const { number, comment: recorded, report: own, isSettled } of pulls.slice(0, MAX_TOLD)) {
     const comment = await findComment({ github, log, scope, pull: number, recorded });
-    urls.push(await comment.showApplied(applyPage(context, own), own.result !== "no-changes"));
+    urls.push(await comment.showApplied(applyPage(context, own), isSettled || own.result !== "no-changes"));
   }
   const url = urls.find((candidate) => candidate !== null);
   return url === undefined ? {} : { "comment-url": url };
@@ -227,7 +232,10 @@ function applyPage(context: ActionContext, report: ApplyReport): (size: number) 
   const shownLines = (lines: readonly string[]): readonly string[] =>
     mask(lines.filter((line) => line !== ""));
   const lines = shownLines(report.lines);
-  const notes = shownLines(report.notes ?? []).flatMap((note) => wrapText(note, NOTE_COLUMNS));
+  const wrapped = (lines: readonly string[]): readonly string[] =>
+    shownLines(lines).flatMap((line) => wrapText(line, NOTE_COLUMNS));
+  const notes = wrapped(report.notes ?? []);
+  const givenUp = wrapped(report.givenUp ?? []);
   const pageOf = (shown: readonly Plan[], dates: readonly LaterView[] = []): ReviewPage => ({
     marker: "",
     review: {
@@ -254,7 +262,9 @@ function applyPage(context: ActionContext, report: ApplyReport): (size: number) 
     const plan = plans.length === 0 ? "" : folded("The plan", [renderReviewPage(pageOf(plans), half)]);
     // Without its verdict, which would be a second heading.
     const [, ...waits] = rest.length === 0 ? [] : renderReviewPage(pageOf(rest, later), half).split("\n\n");
-    const waiting = waits.length === 0 ? "" : ["### Waits for approval", ...waits].join("\n\n");
+    const lost =
+      givenUp.length === 0 ? [] : ["**Reviewed dates that an approval gives up**", fenced("text", givenUp)];
+    const waiting = waits.length === 0 ? "" : ["### Waits for approval", ...lost, ...waits].join("\n\n");
     return [...head, table, next, waiting, done, plan].filter((part) => part !== "").join("\n\n");
   };
 }

@@ -43,7 +43,7 @@ export async function coverPlans(
     const planned = withRunOverrides(parts, loaded.project, reviewedRuns(looked));
     return { planned, skipped: skippedMerchants(planned, overrides, new Map()) };
   };
-  const looked = await lookedAt(run, records, plannedOnly(whole).map(compare), pullOf);
+  const looked = await lookedAt(run, records, plannedOnly(whole).map(compare), pullOf, seal);
   const comparisons = new Map(looked.map(({ merchant, comparison }) => [merchant, comparison]));
   const judged = judge(whole.map((one) => coveredPart(one, comparisons)));
   const hasPlan = new Set(plannedOnly(whole).map(({ plan }) => plan.merchant));

@@ -1,10 +1,10 @@
 import { globMatcher, plannedOnly } from "../../app/session/session.ts";
 import { laterViews, unplannedOf } from "../../app/show/show-plans.ts";
 import { upcomingDates } from "../../kernel/plan/upcoming-dates.ts";
-import { listText } from "../../lib/text.ts";
+import { counted, listText } from "../../lib/text.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { ReportedMerchant } from "../../review/apply-run.ts";
-import { unreviewedIn, waitingPlan } from "../../review/waiting-changes.ts";
+import { givenUpLines, unreviewedIn, waitingPlan } from "../../review/waiting-changes.ts";
 import { inlineCode } from "../../show/markdown/markdown-blocks.ts";
 import type { LaterView } from "../../show/view/date-lines.ts";
 import { type ActionContext, type ActionResult, failed, passed } from "../context/action-context.ts";
@@ -46,7 +46,7 @@ export async function reportEnd(context: ActionContext, run: EndedRun): Promise<
   const pulls = concernedPulls(run);
   const names = listText(pulls.map(({ number }) => `#${number}`));
   const report = reportOf(context, run, names);
-  const told = pulls.map(({ isConcerned, ...pull }) => ({
+  const told: readonly ToldPull[] = pulls.map(({ isConcerned, ...pull }) => ({
     ...pull,
     report: reportOf(context, partOf(run, isConcerned), names),
   }));
@@ -102,6 +102,7 @@ function reportOf(context: ActionContext, run: EndedRun, names: string): ApplyRe
         ({ merchant, changes }) => changes.length > 0 || later.some((day) => day.merchant === merchant),
       ),
     later,
+    givenUp: unreviewed.flatMap(givenUpLines),
     placeOf: shown.placeOf,
   };
 }
@@ -139,7 +140,14 @@ function endOf(context: ActionContext, { merged, covered, decision, shown, ran, 
   });
   if (end !== APPLY_ENDS.nothing) return end;
   if (ran.superseded.merchants.size > 0) return supersededEnd(context, ran.superseded);
+  const dates = ended.looked.flatMap(({ approvedDates }) => approvedDates).length;
+  if (dates > 0) return { ...APPLY_ENDS.approved, message: approvedText(dates) };
   return { ...end, message: (shown.plans.length === 0 ? merged.coverage : null) ?? "" };
+}
+
+/** Says how many dates count from now on. */
+function approvedText(dates: number): string {
+  return `Approved: ${counted(dates, "date")} to come ${dates === 1 ? "counts" : "count"} from now on.`;
 }
 
 function hasProblem({ findings }: Plan): boolean {
@@ -153,6 +161,8 @@ function resultOf(
 ): ActionResult {
   const { result, reason } = report;
   if (problem !== null) return failed("failed", problem.reason, problem.lines().join(" "), outputs);
+  if (report.verdict === APPLY_ENDS.approved.verdict)
+    return { ...passed(result, outputs), message: report.message };
   return reason === null ? passed(result, outputs) : failed(result, reason, failureText(report), outputs);
 }
 
@@ -188,8 +198,11 @@ function concernedPulls({ merged: { records, gone }, ended }: EndedRun): readonl
   );
   const blamed = [
     ...gone,
-    ...looked.flatMap(({ merchant, since, blamed: pulls }) => (since === null ? { merchant, pulls } : [])),
+    ...looked.flatMap(({ merchant, since, blamed, settled }) =>
+      since === null ? { merchant, pulls: [...blamed, ...settled] } : [],
+    ),
   ];
+  const settled = new Set(looked.flatMap((one) => one.settled));
   const numbers = new Set([...told.map(({ number }) => number), ...blamed.flatMap(({ pulls }) => pulls)]);
   const known = [...numbers].map((number) => {
     const { comment = null, merchants = [] } = told.find((pull) => pull.number === number) ?? {};
@@ -197,12 +210,13 @@ function concernedPulls({ merged: { records, gone }, ended }: EndedRun): readonl
     return { number, comment, merchants: new Set([...merchants, ...others]) };
   });
   const claimed = new Set(known.flatMap(({ merchants }) => [...merchants]));
-  const rank = ({ isConcerned }: ConcernedPull): number =>
+  const rank = ({ isConcerned }: Pick<ConcernedPull, "isConcerned">): number =>
     outcomes.some((outcome) => isOpen(outcome) && isConcerned(outcome.merchant)) ? 0 : 1;
   return known
     .map(({ number, comment, merchants }) => ({
       number,
       comment,
+      isSettled: settled.has(number),
       isConcerned: (merchant: string) =>
         merchants.size === 0 ? !claimed.has(merchant) : merchants.has(merchant),
     }))

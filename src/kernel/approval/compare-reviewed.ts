@@ -2,11 +2,10 @@ import { normalizeServiceUrl } from "../../lib/text.ts";
 import type { AccountEntry, RefusedChange } from "../../model/approval-account.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { ReviewedDate, ReviewedState } from "../../model/reviewed.ts";
-import type { DateEffect } from "../findings/date-words.ts";
 import { dependenciesOf, leftOutWith } from "../plan/select.ts";
 import { accountFor, type OpenRow } from "./account.ts";
-import { droppedDates, givenWithoutEnd } from "./dropped-dates.ts";
-import { findUnseen } from "./find-unseen.ts";
+import { droppedDates, givenWithoutEnd, type LostDate, lostDates } from "./dropped-dates.ts";
+import { findUnseen, unseenDates } from "./find-unseen.ts";
 import { type Fresh, type FreshPlan, freshContext } from "./fresh-context.ts";
 import { mergeReviews, type Review } from "./merged-reviews.ts";
 import { dateTexts, withCurrentNames } from "./reviewed-dates.ts";
@@ -20,16 +19,16 @@ export interface Comparison {
   readonly leaveOut: ReadonlySet<string>;
   /** The refused changes, in the order of the fresh plan. */
   readonly refused: readonly RefusedChange[];
-  /** The dates to come that no review shows. */
-  readonly unseenDates: readonly DateEffect[];
+  /** What the dates to come do that no review shows, such as "on 2026-12-31, ada@example.com joins". */
+  readonly unseenDates: readonly string[];
   /** An entry for each reviewed change, in the order of the reviews; then for each date that was dropped. */
   readonly account: readonly AccountEntry[];
   /** The rows of the reviews that later applies may need. */
   readonly open: readonly OpenRow[];
   /** The reviews with dates that are still to come, or with changes that are not made yet. */
   readonly reviews: readonly Review[];
-  /** The dates of each review that were dropped, by its index. */
-  readonly lostDates: ReadonlyMap<number, readonly ReviewedDate[]>;
+  /** The reviewed dates that the files have lost. */
+  readonly lostDates: readonly LostDate[];
   /** The changes of the fresh plan, and the deferred ones, by the sealed name of the person. */
   readonly pending: ReadonlyMap<string, readonly string[]>;
 }
@@ -71,23 +70,13 @@ export function compareReviewed(
   const refusedNames = new Set(
     refused.flatMap(({ change }) => (endless.has(change.fingerprint) ? [] : change.name.toLowerCase())),
   );
-  const lostDates = new Map<number, readonly ReviewedDate[]>();
-  for (const { index, row } of dropped) {
-    const date = counted[index]?.state.dates[row.index];
-    if (date !== undefined) lostDates.set(index, [...(lostDates.get(index) ?? []), date]);
-  }
   return {
     covered,
     leaveOut,
     refused,
-    // An address that is neither listed nor live has nothing to lose.
-    unseenDates: context.dates.unseen.filter(
-      ({ email, what }) =>
-        what !== "leaves-unlisted" ||
-        context.live({ kind: "member", key: seal(email.toLowerCase()) }) !== null,
-    ),
+    unseenDates: unseenDates(merged, context),
     account: [...account, ...dropped.filter(({ name }) => !refusedNames.has((name ?? "").toLowerCase()))],
-    lostDates,
+    lostDates: lostDates(dropped, counted, context),
     open,
     reviews: withOpenDates(reviews, context),
     pending: pendingChanges(fresh.plan, seal),
@@ -104,7 +93,7 @@ export function isFailure({ refused, account }: Pick<Comparison, "refused" | "ac
  * changes that were made, and the dates that are to come.
  */
 export function remaining(comparison: Comparison, done: ReadonlySet<string>): readonly Review[] {
-  const { open, reviews, lostDates, pending } = comparison;
+  const { open, reviews, pending } = comparison;
   const { at: now } = comparison.covered.reviewed;
   const needed = open.filter(
     ({ until }) => until === null || until.some((fingerprint) => !done.has(fingerprint)),
@@ -124,7 +113,8 @@ export function remaining(comparison: Comparison, done: ReadonlySet<string>): re
     );
     const kept = new Set([...openRows.members, ...openRows.people].map(({ name: who }) => who));
     const dates = state.dates.filter(({ at, name: who }) => at > now || isWaiting(who) || kept.has(who));
-    const lost = { ...lostRows, dates: lostDates.get(index) ?? [] };
+    const ownLost = comparison.lostDates.flatMap((lost) => (lost.index === index ? lost.date : []));
+    const lost = { ...lostRows, dates: ownLost };
     const open = { ...openRows, dates };
     return [
       ...(hasContent(lost) ? [{ name, state: lost, lostAt }] : []),

@@ -2,6 +2,8 @@ import type { AccountEntry } from "../../model/approval-account.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { MemberChange, Plan } from "../../model/plan.ts";
 import type { ReviewedDate, ReviewedState } from "../../model/reviewed.ts";
+import { resourceKindOf } from "../plan/reviewed-state.ts";
+import { type UpcomingDate, upcomingDates } from "../plan/upcoming-dates.ts";
 import type { Fresh } from "./fresh-context.ts";
 import type { MergedReviews, Review } from "./merged-reviews.ts";
 import { dateTexts } from "./reviewed-dates.ts";
@@ -60,6 +62,38 @@ function doesOf({ what, roles }: ReviewedDate): AccountEntry["does"] {
   if (what === "leaves") return "remove";
   if (roles.length > 0 || what === "suspended" || what === "back") return "update";
   return what === "ends" ? "remove" : "create";
+}
+
+/** A date that a review added to the files, and that they have lost. */
+export interface LostDate {
+  /** The index of the review. */
+  readonly index: number;
+  readonly date: ReviewedDate;
+  /** The address of the person; `null` if nobody of that name is live or listed. */
+  readonly email: string | null;
+  /** The date to come that does the same by now; `null` if none does. */
+  readonly other: UpcomingDate | null;
+}
+
+/** Returns the lost dates of account entries. */
+export function lostDates(
+  dropped: readonly AccountEntry[],
+  reviews: readonly Review[],
+  { fresh: { desired, plan }, seal }: Fresh,
+): readonly LostDate[] {
+  const coming = upcomingDates(desired, plan.reviewed.at);
+  return dropped.flatMap(({ index, row, name: email }): readonly LostDate[] => {
+    const date = reviews[index]?.state.dates[row.index];
+    if (date === undefined) return [];
+    const { name, what, roles } = date;
+    const other = coming.find(
+      (one) =>
+        seal(one.email.toLowerCase()) === name &&
+        resourceKindOf(one) === what &&
+        one.roles.join() === roles.join(),
+    );
+    return [{ index, date, email, other: other ?? null }];
+  });
 }
 
 /** Returns the dates that a review's own files add to those of its base. */

@@ -1,7 +1,9 @@
 import type { JsonValue } from "../../model/json.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { FieldValues } from "../../model/reviewed.ts";
+import { effectOfDate, whenText } from "../findings/date-words.ts";
 import { EVERYTHING, unknownPermissions } from "../plan/reviewed-state.ts";
+import type { UpcomingDate } from "../plan/upcoming-dates.ts";
 import { type EndState, type FreshRow, freshRows } from "./end-state.ts";
 import type { Fresh } from "./fresh-context.ts";
 import { isOtherKey } from "./identities.ts";
@@ -11,6 +13,7 @@ import {
   type Item,
   isSameValue,
   itemValue,
+  type ReviewedRow,
   type RowSubject,
   subjectText,
   touchedItems,
@@ -134,8 +137,34 @@ interface UnseenEffect {
   readonly permissions: readonly string[];
 }
 
+/** Returns what the dates to come do that no review shows, such as "on 2026-12-31, ada@example.com joins", sorted by time. */
+export function unseenDates(reviews: MergedReviews, context: Fresh): readonly string[] {
+  const { dates, live, seal } = context;
+  const keyOf = ({ email }: UpcomingDate): string => seal(email.toLowerCase());
+  const unseen = dates.unseen
+    // An address that is neither listed nor live has nothing to lose.
+    .filter((date) => date.what !== "leaves-unlisted" || live({ kind: "member", key: keyOf(date) }) !== null)
+    .map((date) => ({ date, text: effectOfDate(date, date.email, String) }));
+  const wider = dates.wider.flatMap((date) => {
+    const subject = { kind: "person", key: keyOf(date) } as const;
+    const ofDay = context.asOf(date.at);
+    const row = { subject, before: ofDay.live(subject), after: context.endAt(date.at)(subject) };
+    return unseenEffects(row, reviews, ofDay).map(({ effect, permissions }) => ({
+      date,
+      text: effectText(effect, date.email, permissions, []),
+    }));
+  });
+  return [...unseen, ...wider]
+    .sort((a, b) => a.date.at - b.date.at)
+    .map(({ date, text }) => `${whenText(date)}, ${text}`);
+}
+
 /** Returns the permissions that somebody gains, loses, or can reach after gaining some, and that no review shows. */
-function unseenEffects(row: FreshRow, reviews: MergedReviews, context: Fresh): readonly UnseenEffect[] {
+function unseenEffects(
+  row: Pick<ReviewedRow, "subject" | "before" | "after">,
+  reviews: MergedReviews,
+  context: Fresh,
+): readonly UnseenEffect[] {
   const { subject } = row;
   const [had, has] = [setOf(row.before, "held"), setOf(row.after, "held")];
   const [could, can] = [setOf(row.before, "reach"), setOf(row.after, "reach")];

@@ -33,6 +33,8 @@ export interface Fresh {
   readonly dates: ReviewedDates;
   /** Returns the state that the fresh plan's files would leave at another time. */
   endAt(time: number): EndState;
+  /** Returns the same as of a moment to come, by when everything before it is made. */
+  asOf(time: number): Fresh;
   /** Returns the state that a plan leaves. */
   endOf(plan: Plan): EndState;
   /** The names of the reviews, and the times of their plans, in their order. */
@@ -60,7 +62,14 @@ export function freshContext(fresh: FreshPlan, reviews: readonly Review[], seal:
   const roleNames = new Map(live.roles.map(({ id, name }) => [id, name]));
   const roleName = (key: string): string => roleNames.get(key) ?? nameOfNewRole(key) ?? key;
   const ends = new Map<number, EndState>();
-  return {
+  const endAt = (time: number): EndState => {
+    const end = ends.get(time) ?? endOf(fresh.planAt(time));
+    ends.set(time, end);
+    return end;
+  };
+  const states = reviews.map(({ state }) => state);
+  const datesAt = (time: number): ReviewedDates => reviewedDates(states, desired, plan.reviewed, time, seal);
+  const context: Fresh = {
     fresh,
     seal,
     identities,
@@ -76,18 +85,11 @@ export function freshContext(fresh: FreshPlan, reviews: readonly Review[], seal:
       role: roleName(item.element ?? ""),
     }),
     endOf,
-    endAt: (time) => {
-      const end = ends.get(time) ?? endOf(fresh.planAt(time));
-      ends.set(time, end);
-      return end;
-    },
-    dates: reviewedDates(
-      reviews.map(({ state }) => state),
-      desired,
-      plan.reviewed.at,
-      seal,
-    ),
+    endAt,
+    asOf: (time) => ({ ...context, live: endAt(time - 1), dates: datesAt(time) }),
+    dates: datesAt(plan.reviewed.at),
   };
+  return context;
 }
 
 function namesIn({ plan, live, desired }: FreshPlan): readonly string[] {

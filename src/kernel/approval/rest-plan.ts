@@ -1,10 +1,14 @@
 import type { Change, Counts, Plan } from "../../model/plan.ts";
+import type { ReviewedState } from "../../model/reviewed.ts";
 import { leftAt } from "../diff/active-member.ts";
 import { planFingerprint } from "../diff/fingerprint.ts";
 import { type GlobMatch, scopeOf } from "../diff/scope.ts";
 import { type Access, accessAfter, accessBefore, splitByResource } from "../rules/access.ts";
 import { impactOf } from "../rules/impact.ts";
+import type { Comparison } from "./compare-reviewed.ts";
 import type { FreshPlan } from "./fresh-context.ts";
+import { dateTexts } from "./reviewed-dates.ts";
+import { type Seal, sealed } from "./seal.ts";
 
 /** Returns the plan of some changes of a fresh one, with what they give and take once others are made. */
 export function restPlan(
@@ -30,6 +34,22 @@ export function restPlan(
     deferred: [],
     findings: plan.findings.filter(({ name }) => name === null || names.has(name)),
   };
+}
+
+/**
+ * Returns what an approval of the rest of a fresh plan covers: all that the plan shows. Its base has the dates that reviews
+ * have shown, so that the approval gives up those which the files have lost.
+ */
+export function restReviewed(
+  { plan }: FreshPlan,
+  { reviews, lostDates }: Pick<Comparison, "reviews" | "lostDates">,
+  seal: Seal,
+): ReviewedState {
+  const state = sealed(plan.reviewed, seal);
+  const shown = new Set(reviews.flatMap((review) => [...dateTexts(review.state.dates)]));
+  const kept = state.dates.filter((date) => [...dateTexts([date])].every((text) => shown.has(text)));
+  const lost = lostDates.map(({ date }) => date);
+  return { ...state, baseDates: [...kept, ...lost].map((date) => ({ ...date, brings: 0, reach: 0 })) };
 }
 
 const APART = { mergeReplacedRoles: false } as const;

@@ -26,6 +26,8 @@ export interface ReviewedDates {
   readonly coming: ReadonlySet<string>;
   /** The dates to come that no review shows. */
   readonly unseen: readonly UpcomingDate[];
+  /** The other dates to come that bring permissions which their reviews do not show. */
+  readonly wider: readonly UpcomingDate[];
 }
 
 /** A date, of one role or of the whole membership. */
@@ -38,10 +40,11 @@ interface SingleDate {
   readonly text: string;
 }
 
-/** Compares the dates in files with those that reviews showed. */
+/** Compares the dates in files with those that reviews showed; `fresh` is what a plan of the files shows at a time. */
 export function reviewedDates(
   reviews: readonly ReviewedState[],
   desired: DesiredState,
+  fresh: ReviewedState,
   now: number,
   seal: Seal,
 ): ReviewedDates {
@@ -51,12 +54,19 @@ export function reviewedDates(
   };
   const dates = upcomingDates(desired, Number.NEGATIVE_INFINITY);
   const past = dates.filter(({ at }) => at <= now).flatMap(singlesOf);
+  const coming = dates.filter(({ at }) => at > now);
   const endless = desired.members?.map(({ until: _, ...member }) => member) ?? [];
   const hidden = [desired.members ?? [], endless].flatMap((members) =>
     upcomingDates({ members, leavers: [] }, Number.NEGATIVE_INFINITY),
   );
   const declared = [...dates, ...hidden].flatMap(singlesOf);
-  const shown = new Set(reviews.flatMap((state) => [...dateTexts(state.dates)]));
+  const shown = broughtBy(reviews);
+  const brought = broughtBy([
+    { ...fresh, dates: fresh.dates.map((date) => ({ ...date, name: seal(date.name) })) },
+  ]);
+  const isShown = ({ text }: SingleDate): boolean => shown.has(text);
+  const isWider = ({ text }: SingleDate): boolean =>
+    [...(brought.get(text) ?? [])].some((permission) => shown.get(text)?.has(permission) === false);
   // Once both have passed, the date of a file leads to what another one of a review does.
   const seen = new Map(
     (past.length === 0 ? [] : reviews).flatMap((state) =>
@@ -93,8 +103,25 @@ export function reviewedDates(
     },
     declared: new Set(declared.map(({ text }) => text)),
     coming: new Set(declared.flatMap(({ at, name }) => (at > now ? name : []))),
-    unseen: dates.filter((date) => date.at > now && singlesOf(date).some(({ text }) => !shown.has(text))),
+    unseen: coming.filter((date) => !singlesOf(date).every(isShown)),
+    wider: coming.filter((date) => singlesOf(date).every(isShown) && singlesOf(date).some(isWider)),
   };
+}
+
+/** Returns the permissions that dates bring or put within reach as the last of some states shows them, by text. */
+function broughtBy(states: readonly ReviewedState[]): ReadonlyMap<string, ReadonlySet<string>> {
+  return new Map(
+    states.flatMap(({ dates, permissionSets }) =>
+      dates.flatMap((date) => {
+        const held = permissionSets[date.brings] ?? [];
+        const permissions = new Set([
+          ...held,
+          ...(permissionSets[date.reach] ?? []).map((one) => `reach ${one}`),
+        ]);
+        return singleDates(date).map(({ text }) => [text, permissions] as const);
+      }),
+    ),
+  );
 }
 
 function singleDates({

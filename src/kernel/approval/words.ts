@@ -14,7 +14,7 @@ export interface NamedItem {
   readonly role: string;
 }
 
-const UNKNOWN = "somebody who is not live or listed";
+export const UNKNOWN_PERSON = "somebody who is not live or listed";
 
 /** Says what a change would do to an item. */
 export function reviewedChangeText(
@@ -53,7 +53,7 @@ export function deviationText(
 }
 
 function nameText(kind: SubjectKind, name: string | null): string {
-  if (name === null) return UNKNOWN;
+  if (name === null) return UNKNOWN_PERSON;
   if (kind === "role") return `the role ${name}`;
   return kind === "leftover" ? `the expired invitation ${name}` : name;
 }

@@ -29,6 +29,8 @@ export interface Sight {
   readonly files: AccessFiles;
   /** The files of the base. */
   readonly baseFiles: AccessFiles;
+  /** The texts of the dates that it showed as given up. */
+  readonly givenUp?: ReadonlySet<string>;
 }
 
 /** What is live at all merchants. */
@@ -122,19 +124,25 @@ function isBroughtByDates(
 ): boolean {
   const past = datesIn(files, merchant).filter((one) => one.person === person && one.at <= now);
   const keyOf = ({ effect, text }: DateOf): string => (mayDiffer ? effect : text);
-  const shown = new Set(
+  const shown = new Map(
     sights.flatMap((sight) =>
       datesIn(sight.files, merchant).flatMap((date) =>
-        date.at > sight.at && date.at <= now ? keyOf(date) : [],
+        date.at > sight.at && date.at <= now
+          ? [[keyOf(date), declaredAt(sight.files, merchant, date.at)] as const]
+          : [],
       ),
     ),
   );
   const is = declaredAt(files, merchant, now).has(text);
+  const isGained = is && text.includes(" may ");
   return past.some(({ at: moment }) => {
     if (moment <= time) return false;
     const since = past.filter(({ at }) => at >= moment);
     const was = declaredAt(files, merchant, moment - 1).has(text);
-    return was === expected && is !== was && since.every((date) => shown.has(keyOf(date)));
+    const isShown = since.every((date) => shown.has(keyOf(date)));
+    // A date gives what its reviewer saw that it gives.
+    const isGiven = !isGained || since.some((date) => shown.get(keyOf(date))?.has(text));
+    return was === expected && is !== was && isShown && isGiven;
   });
 }
 
@@ -184,6 +192,7 @@ export function droppedDates(
       const isDecided = later.some(
         (one) =>
           one.at >= at ||
+          one.givenUp?.has(text) ||
           (textsOfDates(one.baseFiles, merchant).has(text) && !textsOfDates(one.files, merchant).has(text)),
       );
       // A membership that ends takes its roles with it.
@@ -199,22 +208,55 @@ export function droppedDates(
   });
 }
 
-/** Returns the dates to come that have an effect, and that no reviewer has seen. */
-export function unseenDates({ merchant, files, now, sights }: Omit<Situation, "before">): readonly DateOf[] {
-  const seen = new Set(sights.flatMap((sight) => [...textsOfDates(sight.files, merchant)]));
-  return effectiveDates(files, merchant, now).filter(({ text }) => !seen.has(text));
+/** Returns the dates to come that have an effect, and that no reviewer has seen, or not with all that they give. */
+export function unseenDates(situation: Omit<Situation, "before">): readonly DateOf[] {
+  const { merchant, files, now, sights } = situation;
+  return effectiveDates(files, merchant, now).filter((date) => {
+    const seen = sights.findLast((sight) => textsOfDates(sight.files, merchant).has(date.text));
+    return (
+      seen === undefined ||
+      givenFacts(date, situation).some((fact) => !isSeenToCome(fact, date, seen, situation))
+    );
+  });
+}
+
+/** Returns what a person may do from a date on, and not before it. */
+function givenFacts(
+  { person, at }: DateOf,
+  { merchant, files }: Pick<Situation, "merchant" | "files">,
+): readonly Fact[] {
+  const [before, after] = [at - 1, at].map((time) => declaredAt(files, merchant, time));
+  return FACTS.filter(
+    ({ person: who, text }) =>
+      who === person && text.includes(" may ") && after?.has(text) && !before?.has(text),
+  );
+}
+
+/** Returns whether the reviewer of a date has seen what it gives, or somebody has seen that the person has it. */
+function isSeenToCome(
+  fact: Fact,
+  { at }: DateOf,
+  seen: Sight,
+  { merchant, sights }: Pick<Situation, "merchant" | "sights">,
+): boolean {
+  if (declaredAt(seen.files, merchant, at).has(fact.text)) return true;
+  const decider =
+    sights.findLast((one) => decides(one, fact)) ?? sights.findLast((one) => showsPerson(one, fact));
+  return decider?.after.has(fact.text) === true;
 }
 
 /** Returns whether the last reviewer has seen everything to come for a person. */
-export function areDatesSeen(
-  { merchant, files, now, sights }: Omit<Situation, "before">,
-  person: string,
-): boolean {
+export function areDatesSeen(situation: Omit<Situation, "before">, person: string): boolean {
+  const { merchant, files, now, sights } = situation;
   const last = sights.at(-1);
   if (last === undefined) return false;
   const seen = textsOfDates(last.files, merchant);
   const dates = effectiveDates(files, merchant, now).filter((date) => date.person === person);
-  return dates.every(({ text }) => seen.has(text));
+  return dates.every(
+    (date) =>
+      seen.has(date.text) &&
+      givenFacts(date, situation).every(({ text }) => declaredAt(last.files, merchant, date.at).has(text)),
+  );
 }
 
 /** Returns the dates after a time, without those of roles at the end of the membership or later. */

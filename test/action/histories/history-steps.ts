@@ -429,6 +429,47 @@ const missedDate: fc.Arbitrary<readonly Step[]> = fc
     ];
   });
 
+/** Somebody is to join for some days, a push moves the end, and a reviewer of the environment approves that. */
+const movedEnd: fc.Arbitrary<readonly Step[]> = fc
+  .tuple(
+    person,
+    fc.integer({ min: 3, max: 5 }),
+    fc.integer({ min: 0, max: 2 }),
+    fc.integer({ min: 3, max: 6 }),
+  )
+  .map(([who, from, until, more]): readonly Step[] => {
+    const listed = (length: number): PlacedEdit => ({
+      place: "MC3",
+      edit: { does: "list", person: who, role: "Cashier", from, until: length },
+    });
+    return [
+      ...wellReviewed(listed(until)),
+      merge(-1),
+      tip,
+      { step: "direct", edits: [listed(more)] },
+      tip,
+      { step: "approve" },
+      { step: "wait", days: from + 1 },
+      { step: "due" },
+    ];
+  });
+
+/** Somebody is to get a role later; another pull request, which does not show that, lets the role grant more. */
+const widenedDate: fc.Arbitrary<readonly Step[]> = fc
+  .tuple(person, permission, fc.integer({ min: 3, max: 5 }), fc.boolean())
+  .map(([who, one, from, isFirst]): readonly Step[] => [
+    ...wellReviewed({
+      place: "MC1",
+      edit: { does: "list", person: who, role: "Helper", from, until: null },
+    }),
+    ...wellReviewed({ place: "MC1", edit: { does: "permit", role: "Helper", permission: one } }),
+    merge(isFirst ? -1 : -2),
+    merge(-1),
+    tip,
+    { step: "wait", days: from + 1 },
+    { step: "due" },
+  ]);
+
 /** No apply runs for a long time after a merge. */
 const lateApply: fc.Arbitrary<readonly Step[]> = fc
   .tuple(placedEdit)
@@ -449,6 +490,8 @@ export const histories: fc.Arbitrary<readonly Step[]> = fc
       { weight: 2, arbitrary: listedTwice },
       { weight: 2, arbitrary: unseenDate },
       { weight: 1, arbitrary: missedDate },
+      { weight: 1, arbitrary: movedEnd },
+      { weight: 1, arbitrary: widenedDate },
       { weight: 1, arbitrary: lateApply },
     ),
     { minLength: 1, maxLength: 3 },

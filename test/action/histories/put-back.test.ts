@@ -32,7 +32,7 @@ const MISTAKES: readonly Mistake[] = [
     file: "kernel/approval/account.ts",
     from: `return verdict(hasEnded(mergedRow, item) ? "ended" : "dropped");`,
     to: `return verdict("ended");`,
-    foundBy: 8,
+    foundBy: 9,
   },
   {
     name: "an apply takes dates for enforced at merchants that it does not look at",
@@ -47,7 +47,7 @@ const MISTAKES: readonly Mistake[] = [
       edits.set(merchant, { ...now, at: end.plannedAt, open });
     }
     // A merchant that no file declares any more starts`,
-    foundBy: 30,
+    foundBy: 2,
   },
   {
     name: "what was merged a hundred commits ago is not looked at",
@@ -59,7 +59,7 @@ const MISTAKES: readonly Mistake[] = [
     const commits = known ? (await github.compare(known.commit, event.sha)).commits : [];
     if (isCovered(state) && commits.length < 100) covered.push(state);
   }`,
-    foundBy: 23,
+    foundBy: 3,
   },
   {
     name: "a date that nobody has reviewed is trusted",
@@ -67,14 +67,28 @@ const MISTAKES: readonly Mistake[] = [
     from: "  const byName = new Map(groupByKey(past,",
     to: `  for (const { effect } of past) if (!seen.has(effect)) seen.set(effect, undefined);
   const byName = new Map(groupByKey(past,`,
-    foundBy: 11,
+    foundBy: 4,
   },
   {
     name: "a reviewed date that the files lose is nobody's loss",
     file: "kernel/approval/compare-reviewed.ts",
     from: "    dropped = droppedDates(counted, covered, context);",
     to: "    dropped = droppedDates([], covered, context);",
-    foundBy: 57,
+    foundBy: 4,
+  },
+  {
+    name: "an approval of what waits does not give up the dates that the files have lost",
+    file: "kernel/approval/rest-plan.ts",
+    from: "  const lost = lostDates.map(",
+    to: "  const lost = lostDates.slice(lostDates.length).map(",
+    foundBy: 4,
+  },
+  {
+    name: "what two merges together add to a date is refused only on its day",
+    file: "kernel/approval/find-unseen.ts",
+    from: "  const wider = dates.wider.flatMap(",
+    to: "  const wider = dates.wider.slice(dates.wider.length).flatMap(",
+    foundBy: 3,
   },
 ];
 

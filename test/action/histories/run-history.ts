@@ -115,7 +115,9 @@ class History {
   /** What the files declared, and what was merged, when an apply failed at a merchant: later ones only refer to its report. */
   readonly #failed = new Map<Merchant, { readonly declaration: string; readonly sights: readonly Sight[] }>();
   #lastApply: Run | null = null;
-  #waiting: { readonly sha: string } | null = null;
+  /** The commit of the changes that wait for approval, and what their page gives up. */
+  #waiting: { readonly sha: string; readonly givenUp: ReadonlyMap<Merchant, ReadonlySet<string>> } | null =
+    null;
   /** The dropped dates that a run has reported. */
   readonly #toldDates = new Set<string>();
   /** Of the last run. */
@@ -382,7 +384,10 @@ class History {
     await this.#recover();
     const after = await readLive(this.#story);
     if (of !== "again") this.#lastApply = run;
-    this.#waiting = run.outputs["waiting"] === undefined ? null : { sha: run.event.sha };
+    this.#waiting =
+      run.outputs["waiting"] === undefined
+        ? null
+        : { sha: run.event.sha, givenUp: this.#droppedBy(run, after) };
     this.#expectSound(run, mishap);
     this.#expectStatus(run);
     const files = this.#commits.get(run.event.sha) ?? this.#main;
@@ -404,6 +409,17 @@ class History {
       this.#looked.set(merchant, { declaration: declarationOf(files, merchant), at: this.#now() });
     }
     this.#unaccounted = isTip ? [] : this.#unaccounted.filter(({ merchant }) => !looked.includes(merchant));
+  }
+
+  /** Returns the lost dates of each merchant that a run planned. */
+  #droppedBy(run: Run, live: Live): ReadonlyMap<Merchant, ReadonlySet<string>> {
+    return new Map(
+      plannedIn(run).map((merchant) => {
+        const situation = this.#situation(merchant, live, live, this.#main);
+        const dropped = droppedDates(situation, Number.NEGATIVE_INFINITY);
+        return [merchant, new Set(dropped.map(({ text }) => text))] as const;
+      }),
+    );
   }
 
   async #prepare(mishap: Mishap | undefined): Promise<void> {
@@ -477,6 +493,7 @@ class History {
   /** Lets the run that has left something to approve go on: its reviewer sees what is left by now. */
   async #approve(): Promise<void> {
     if (this.#waiting === null || this.#waiting.sha !== this.#tip()) return;
+    const { givenUp } = this.#waiting;
     this.#waiting = null;
     const seen = await readLive(this.#story);
     const now = this.#now();
@@ -500,6 +517,7 @@ class History {
           after: declared,
           files: this.#main,
           baseFiles: this.#main,
+          givenUp: givenUp.get(merchant) ?? new Set(),
         };
       }),
     ];

@@ -302,6 +302,13 @@ describe("an end that nobody reviewed", () => {
     await story.approve("unreviewed-access");
     const approved = await story.applyApproved("unreviewed-access");
     expect(approved.outputs).toMatchObject({ result: "no-changes", "failure-reason": "" });
+    const counts = "1 date to come counts from now on.";
+    expect(approved.summary).toContain(`## ✅ rolecall apply: approved\n`);
+    expect(approved.summary).toContain(counts);
+    expect(approved.summary).toContain(
+      "MC1: approved: after 2026-11-03, ben@example.com loses the membership.",
+    );
+    expect(story.github.statuses.at(-1)?.description).toBe(`Approved: ${counts}`);
     expect((await story.drift()).outputs["result"]).toBe("clean");
     await made();
   });
@@ -353,8 +360,108 @@ describe("an end that nobody reviewed", () => {
   });
 });
 
+describe("what a reviewed date brings by two merges together", () => {
+  const widened = async (text: string): Promise<Run> => {
+    await merged(text);
+    const wider = text.replace("[catalog_view]", "[catalog_view, payouts_edit]");
+    const pulls = [await story.openPull({ [FILE]: starting(text) }), await story.openPull({ [FILE]: wider })];
+    for (const pull of pulls) await story.plan(pull);
+    for (const pull of pulls) await story.merge(pull);
+    return story.apply();
+  };
+  const told =
+    "MC1: not approved: on 2026-11-04, cleo@example.com would get payouts_edit, which no review shows.";
+
+  test("is told by the apply, and waits until it is approved", async () => {
+    const run = await widened(WITH_ROLE);
+    expect(run.log).toContain(told);
+    expect(run.outputs).toMatchObject({ "failure-reason": "partial", waiting: `${story.lastRun()}-1` });
+    const waits = run.summary.slice(run.summary.indexOf("### Waits for approval"));
+    expect(waits).toContain("member cleo@example.com: payouts_edit on 2026-11-04");
+    await story.approve("unreviewed-access");
+    const approved = await story.applyApproved("unreviewed-access");
+    expect(approved.outputs).toMatchObject({ result: "no-changes", "failure-reason": "" });
+    expect(approved.log).toContain("MC1: approved: on 2026-11-04, cleo@example.com would get payouts_edit.");
+    story.clock.advance(2 * DAY);
+    expect((await due()).outputs["result"]).toBe("applied");
+    expect(await invitations()).toHaveLength(1);
+  });
+
+  test("is nothing to tell of somebody who has it already", async () => {
+    const cleo =
+      "  - { email: cleo@example.com, roles: [role_admin, { role: Cashier, from: 2026-11-04 }] }\n";
+    const before = WITH_ROLE.replace(
+      "roles: [role_employee] }\n",
+      `roles: [role_employee] }\n${cleo.replace(/, \{.*\}(?=\])/, "")}`,
+    );
+    await merged(before);
+    const pulls = [
+      await story.openPull({ [FILE]: before.replace(/.*cleo.*\n/, cleo) }),
+      await story.openPull({ [FILE]: before.replace("[catalog_view]", "[catalog_view, payouts_edit]") }),
+    ];
+    for (const pull of pulls) await story.plan(pull);
+    for (const pull of pulls) await story.merge(pull);
+    const run = await story.apply();
+    expect(run.outputs).toMatchObject({ result: "applied", "failure-reason": "" });
+    story.clock.advance(2 * DAY);
+    expect((await due()).outputs["result"]).toBe("applied");
+  });
+});
+
 describe("a reviewed end", () => {
   const later = ENDING.replace("2026-11-03", "2027-11-03");
+  const joining = (until: string): string =>
+    `${BASE}  - { email: cleo@example.com, roles: [role_employee], from: 2026-11-04, until: ${until} }\n`;
+
+  test("that a push moves is given up by an approval of the new one, which shows both", async () => {
+    const pull = await merged(joining("2026-11-08"));
+    await story.pushToMain({ [FILE]: joining("2027-11-08") });
+    const run = await story.apply();
+    const waits = run.summary.slice(run.summary.indexOf("### Waits for approval"));
+    expect(waits.replaceAll(/\s+/g, " ")).toContain(
+      `MC1: #${pull} showed: after 2026-11-08, cleo@example.com loses the membership; by now the files say: after 2027-11-08.`,
+    );
+    expect(story.comments(pull)[0]).toContain("was lost");
+    await story.approve("unreviewed-access");
+    const approved = await story.applyApproved("unreviewed-access");
+    expect(approved.outputs["failure-reason"]).toBe("");
+    expect(approved.log).toContain(
+      `MC1: the loss of what #${pull} changed is settled: an approval has accepted it.`,
+    );
+    const [comment = ""] = story.comments(pull);
+    expect(comment.slice(0, comment.indexOf("<details>"))).toContain(
+      "is settled: an approval has accepted it.",
+    );
+    expect((await story.drift()).outputs["result"]).toBe("clean");
+    story.clock.advance(3 * DAY);
+    expect((await due()).outputs["result"]).toBe("applied");
+    expect(await invitations()).toHaveLength(1);
+    story.clock.advance(6 * DAY);
+    expect((await due()).outputs["result"]).toBe("no-changes");
+    expect(await removals()).toEqual([]);
+  });
+
+  test.each([
+    ["another review", true, (pull: number) => `#${pull} showed the merchant without it`],
+    ["a push that takes the first one back", false, () => "the files make the change again"],
+  ])("that a push moves is settled by %s, and its pull request says so", async (_, isReview, why) => {
+    const pull = await merged(ENDING);
+    await story.pushToMain({ [FILE]: later });
+    await story.apply();
+    expect(story.comments(pull)[0]).toContain("## ⛔ rolecall apply: refused");
+    let by = 0;
+    if (isReview) by = await merged(`# A remark\n${later}`);
+    else {
+      await story.pushToMain({ [FILE]: ENDING });
+      expect((await story.apply()).outputs["failure-reason"]).toBe("");
+    }
+    const [comment = ""] = story.comments(pull);
+    const newest = comment.slice(0, comment.indexOf("<details>"));
+    expect(newest).toContain("✅");
+    expect(newest.replaceAll(/\s+/g, " ")).toContain(
+      `MC1: the loss of what #${pull} changed is settled: ${why(by)}.`,
+    );
+  });
 
   test("that a push changes is lost aloud, on the pull request that set it", async () => {
     const pull = await merged(ENDING);

@@ -17,8 +17,10 @@ export function commandReference(head, helps) {
 
 /** Returns the names of the commands that the program's help lists, without `help` itself. */
 export function commandNames(help) {
-  const list = /^Commands:\n(.*?)\n\n/ms.exec(help)?.[1] ?? "";
-  return [...list.matchAll(/^ {2}([a-z]+)\b/gm)].map(([, name]) => name).filter((name) => name !== "help");
+  const lists = help.match(/^(?:Daily|Questions|Set-up):\n(?: .*\n)+/gm) ?? [];
+  return lists
+    .flatMap((list) => [...list.matchAll(/^ {2}([a-z]+)\b/gm)].map(([, name]) => name))
+    .filter((name) => name !== "help");
 }
 
 function section(name, help) {

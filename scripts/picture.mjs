@@ -104,7 +104,7 @@ const PICTURES = [
     rows: 18,
     sandbox: ["--generate", "400"],
     cwd: empty,
-    commands: ["init --merchant MC0DEMO1 --yes", "plan"],
+    commands: ["init MC0DEMO1 --yes", "plan"],
     prompt: true,
     steps: [[/\$ rolecall plan *\n(?:.*\n){2}.*Plan: no changes/, null]],
   },

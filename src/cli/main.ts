@@ -2,8 +2,8 @@ import { Command, CommanderError } from "commander";
 import { ExitCode, exitCodeFor, type Io, VERSION } from "../app/io/io.ts";
 import { styleFor } from "../app/io/terminal.ts";
 import { RolecallError } from "../model/errors.ts";
+import { explainMistake } from "./args/explain-mistake.ts";
 import { fromRoot } from "./args/from-root.ts";
-import { suggestOption } from "./args/suggest-option.ts";
 import { applyCommand } from "./commands/account/apply-command.ts";
 import { doctorCommand } from "./commands/account/doctor-command.ts";
 import { driftCommand } from "./commands/account/drift-command.ts";
@@ -16,6 +16,7 @@ import { runsCommand } from "./commands/account/runs-command.ts";
 import { undoCommand } from "./commands/account/undo-command.ts";
 import { whoamiCommand } from "./commands/account/whoami-command.ts";
 import { completeCommand, completionCommand } from "./commands/completion-command.ts";
+import { demoCommand } from "./commands/demo-command.ts";
 import { checkCommand } from "./commands/files/check-command.ts";
 import { expiringCommand } from "./commands/files/expiring-command.ts";
 import { fmtCommand } from "./commands/files/fmt-command.ts";
@@ -30,30 +31,48 @@ import { sandboxCommand } from "./commands/sandbox-command.ts";
 /** Declares a command; `done` takes its exit code. */
 type CommandFactory = (io: Io, done: (code: ExitCode) => void) => Command;
 
-const COMMANDS: ReadonlyMap<string | undefined, CommandFactory> = new Map([
-  ["init", initCommand],
-  ["validate", validateCommand],
-  ["lint", lintCommand],
-  ["plan", planCommand],
-  ["apply", applyCommand],
-  ["drift", driftCommand],
-  ["pull", pullCommand],
-  ["who", whoCommand],
-  ["why", whyCommand],
-  ["expiring", expiringCommand],
-  ["check", checkCommand],
-  ["offboard", offboardCommand],
-  ["report", reportCommand],
-  ["runs", runsCommand],
-  ["undo", undoCommand],
-  ["whoami", whoamiCommand],
-  ["doctor", doctorCommand],
-  ["fmt", fmtCommand],
-  ["list", listCommand],
-  ["sandbox", sandboxCommand],
-  ["schema", schemaCommand],
-  ["completion", completionCommand],
-]);
+/** The commands in the order and the groups of the help. */
+const GROUPS: Readonly<Record<string, Readonly<Record<string, CommandFactory>>>> = {
+  "Daily:": {
+    validate: validateCommand,
+    plan: planCommand,
+    apply: applyCommand,
+    drift: driftCommand,
+    pull: pullCommand,
+    offboard: offboardCommand,
+    fmt: fmtCommand,
+    runs: runsCommand,
+    undo: undoCommand,
+  },
+  "Questions:": {
+    who: whoCommand,
+    why: whyCommand,
+    expiring: expiringCommand,
+    lint: lintCommand,
+    check: checkCommand,
+    report: reportCommand,
+    list: listCommand,
+    whoami: whoamiCommand,
+  },
+  "Set-up:": {
+    demo: demoCommand,
+    init: initCommand,
+    doctor: doctorCommand,
+    sandbox: sandboxCommand,
+    schema: schemaCommand,
+    completion: completionCommand,
+  },
+};
+
+/** Declares a command, with its group; `name` need not be one. */
+const COMMANDS: ReadonlyMap<string | undefined, CommandFactory> = new Map(
+  Object.entries(GROUPS).flatMap(([group, commands]) =>
+    Object.entries(commands).map(([name, declare]): [string, CommandFactory] => [
+      name,
+      (...context) => declare(...context).helpGroup(group),
+    ]),
+  ),
+);
 
 /** Runs rolecall with these arguments (without node and script) and returns the exit code; never throws. */
 export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
@@ -96,7 +115,9 @@ async function run(argv: readonly string[], started: Io): Promise<ExitCode> {
   const program = new Command("rolecall")
     .description("Access as code for merchant accounts: who can do what, kept in git.")
     .version(VERSION, "-V, --version", "print the version")
-    .helpCommand("help [command]", "print help for a command")
+    .addHelpCommand(
+      new Command("help").arguments("[command]").description("print help for a command").helpGroup("Set-up:"),
+    )
     .showHelpAfterError("(--help shows the commands and options)")
     .configureHelp({ subcommandTerm: commandTerm })
     .addHelpText("after", HELP)
@@ -125,7 +146,7 @@ async function run(argv: readonly string[], started: Io): Promise<ExitCode> {
       .configureOutput({
         writeOut: (text) => io.stdout.write(text),
         writeErr: (text) => io.stderr.write(text),
-        outputError: (text, write) => write(suggestOption(text, command, allCommands)),
+        outputError: (text, write) => write(explainMistake(text, command, allCommands)),
         getOutHelpWidth: () => Math.min(io.stdout.columns ?? HELP_COLUMNS, HELP_COLUMNS),
         getErrHelpWidth: () => Math.min(io.stderr.columns ?? HELP_COLUMNS, HELP_COLUMNS),
         // Help has no colours.
@@ -159,21 +180,10 @@ const HELP_COLUMNS = 80;
 
 const HELP = `
 Try it without any account:
-  rolecall sandbox                      runs the service locally
+  rolecall demo
 
-Then, in a second terminal, write access/demo.yaml:
-  version: 1
-  merchant: MC0DEMO1
-  sync: { roles: additive, members: additive }
-  roles:
-    - { name: Cashier, permissions: [catalog_view, checkouts_create] }
-  members:
-    - { email: ada@example.com, roles: [Cashier] }
-
-and preview the changes:
-  export ROLECALL_BASE_URL=http://127.0.0.1:4010
-  export ROLECALL_API_KEY=sk_test_sandbox
-  rolecall plan
+Then write files for your own, asking for everything:
+  rolecall init
 
 Exit codes: 0 done, 1 failed, 2 differences (drift, lint --strict, and
 plan --detailed-exitcode), 3 refused, or a rule is broken (check), 4 apply

@@ -69,7 +69,7 @@ const plan = async () =>
   (await rolecall(["plan", "--detailed-exitcode", "-q"], { cwd, env: sandbox.env })).code;
 
 test("init writes a file for a merchant, for which a plan has no changes, and says what to do next", async () => {
-  const { code, stdout, stderr } = await init(["--merchant", "MC1", "--yes"]);
+  const { code, stdout, stderr } = await init(["MC1", "--yes"]);
   expect(stderr).not.toMatch(/error/);
   expect(code).toBe(0);
   expect(stdout).toContain("access/mc1.yaml\nPlan of MC1: no changes; 6 unchanged, 1 not managed.\n\nCommit");
@@ -117,7 +117,7 @@ test("init counts the files of many merchants, and names why some could not be r
   const many = Array.from({ length: 12 }, (_, index) => `{ code: MCM${index} }`).join(", ");
   await writeFile(join(cwd, "seed.yaml"), `merchants: [${many}]\n`);
   const other = await startSandbox(["--seed", join(cwd, "seed.yaml")]);
-  const codes = Array.from({ length: 24 }, (_, index) => ["-m", `MCM${index}`]).flat();
+  const codes = Array.from({ length: 24 }, (_, index) => `MCM${index}`);
   const { code, stdout, stderr } = await rolecall(["init", ...codes, "-y"], { cwd, env: other.env });
   await other.stop();
   expect(code).toBe(1);
@@ -168,7 +168,7 @@ test("init offers no merchant whose membership is not accepted", async () => {
 test("init writes nothing while a file has errors, since it may be that of the merchant", async () => {
   await mkdir(join(cwd, "access"));
   await writeFile(join(cwd, "access/shop.yaml"), "version: 1\nmerchant: MC1\nroles: [\n");
-  const { code, stderr } = await init(["-m", "MC1", "-y"]);
+  const { code, stderr } = await init(["MC1", "-y"]);
   expect(code).toBe(1);
   expect(stderr).toContain("access/shop.yaml:3:8: error: ");
   expect(stderr).toContain("Nothing was written, since some files have errors.");
@@ -179,7 +179,7 @@ test("init names the key's variable and the service where the environment alone 
   const { url } = sandbox;
   const env = { ROLECALL_BASE_URL: "", ROLECALL_API_KEY: "", SHOP_KEY: "sk_test_sandbox" };
   const { code } = await init(
-    ["-m", "MC3", "-y", "-q", "--base-url", url, "--key-env", "SHOP_KEY", "--sync", "additive"],
+    ["MC3", "-y", "-q", "--base-url", url, "--key-env", "SHOP_KEY", "--sync", "additive"],
     env,
   );
   expect(code).toBe(0);
@@ -201,21 +201,21 @@ test("init shares equal roles, and adjusts those that differ a little", async ()
 });
 
 test("init adds merchants to a project, and overwrites nothing", async () => {
-  await init(["-m", "MC1", "-y", "-q"]);
+  await init(["MC1", "-y", "-q"]);
   await writeFile(join(cwd, "access/mc1.yaml"), "version: 1\nmerchant: MC1\n");
   await writeFile(join(cwd, ".gitignore"), "node_modules");
-  const again = await init(["-m", "MC1", "-m", "MC3", "-y", "-q"]);
+  const again = await init(["MC1", "MC3", "-y", "-q"]);
   expect(again.stderr).toContain("MC1 already has a file: access/mc1.yaml.");
   expect(again.code).toBe(0);
   expect(await read("access/mc1.yaml")).toBe("version: 1\nmerchant: MC1\n");
   expect(await read(".gitignore")).toBe("node_modules\n.rolecall/\n");
-  const none = await init(["-m", "MC1", "-y"]);
+  const none = await init(["MC1", "-y"]);
   expect(none.code).toBe(1);
   expect(none.stderr).toContain("rolecall pull MC1 updates a file");
 });
 
 test("pull names the schema in a new file, as init does, where init has written it", async () => {
-  await init(["-m", "MC1", "-y", "-q"]);
+  await init(["MC1", "-y", "-q"]);
   const { code } = await rolecall(["pull", "MC3", "--yes", "-q"], { cwd, env: sandbox.env });
   expect(code).toBe(0);
   expect(await read("access/mc3.yaml")).toMatch(
@@ -224,31 +224,31 @@ test("pull names the schema in a new file, as init does, where init has written 
 });
 
 test("init adds workflows and code owners to a project whose merchants have files", async () => {
-  await init(["-m", "MC3", "-y", "-q"]);
-  const added = await init(["-m", "MC3", "-y", "-q", "--workflows", "--codeowners", "@acme/access"]);
+  await init(["MC3", "-y", "-q"]);
+  const added = await init(["MC3", "-y", "-q", "--workflows", "--codeowners", "@acme/access"]);
   expect(added.stdout).toMatch(/^created .github\/workflows\/rolecall-plan.yml\n/);
   expect(added.stdout).toContain("rolecall plan\n");
   expect(added.code).toBe(0);
-  const again = await init(["-m", "MC3", "-y", "-q", "--workflows"]);
+  const again = await init(["MC3", "-y", "-q", "--workflows"]);
   expect([again.code, again.stdout]).toEqual([0, "There is nothing to write: the files already exist.\n"]);
 });
 
 test("init that fails half-way can be run again", async () => {
   await writeFile(join(cwd, "schemas"), "");
-  const failed = await init(["-m", "MC3", "-y", "-q"]);
+  const failed = await init(["MC3", "-y", "-q"]);
   expect(failed.code).toBe(1);
   expect(failed.stderr).toContain(
     "The folder of schemas/merchant.schema.json cannot be created: a file has this name.",
   );
   expect(await filesHere()).toEqual(["schemas"]);
   await rm(join(cwd, "schemas"));
-  expect((await init(["-m", "MC3", "-y", "-q"])).code).toBe(0);
+  expect((await init(["MC3", "-y", "-q"])).code).toBe(0);
 });
 
 test("init does not take the file of another merchant", async () => {
   await mkdir(join(cwd, "access"));
   await writeFile(join(cwd, "access/mc1.yaml"), "version: 1\nmerchant: MCX\n");
-  const { code, stderr } = await init(["-m", "MC1", "-y", "-q"]);
+  const { code, stderr } = await init(["MC1", "-y", "-q"]);
   expect(code).toBe(1);
   expect(stderr).toContain("access/mc1.yaml already exists, and is not overwritten.");
   expect(await filesHere()).toEqual(["access/mc1.yaml"]);
@@ -258,7 +258,7 @@ test("init writes workflows and code owners on request, unless they exist", asyn
   await mkdir(join(cwd, ".github/workflows"), { recursive: true });
   await writeFile(join(cwd, ".github/workflows/rolecall-plan.yml"), "mine\n");
   const wanted = ["--workflows", "--codeowners", "@acme/access"];
-  const { code, stdout } = await init(["-m", "MC3", "-y", "-q", ...wanted]);
+  const { code, stdout } = await init(["MC3", "-y", "-q", ...wanted]);
   expect(code).toBe(0);
   expect(stdout).toContain("The workflows need rolecall's action");
   expect(await filesHere()).toEqual([
@@ -294,7 +294,7 @@ test("init gives the project's rules to the code owners too", async () => {
   await writeFile(join(cwd, "hq/policy.yaml"), "version: 1\ninclude: [more/limits.yaml]\n");
   await writeFile(join(cwd, "hq/more/limits.yaml"), "version: 1\n");
   await writeFile(join(cwd, "shared/rules.yaml"), "version: 1\n");
-  const { code, stderr } = await init(["-m", "MC3", "-y", "-q", "--codeowners", "@acme/access"]);
+  const { code, stderr } = await init(["MC3", "-y", "-q", "--codeowners", "@acme/access"]);
   expect([code, stderr]).toEqual([0, expect.any(String)]);
   expect((await read(".github/CODEOWNERS")).split(" @acme/access\n")).toEqual([
     "/access/",
@@ -314,7 +314,7 @@ test("init refuses workflows and code owners where GitHub does not look for them
   const shops = join(cwd, "shops");
   await mkdir(shops);
   for (const wanted of [["--workflows"], ["--codeowners", "@acme/access"]]) {
-    const { code, stderr } = await rolecall(["init", "-m", "MC3", "-y", ...wanted], {
+    const { code, stderr } = await rolecall(["init", "MC3", "-y", ...wanted], {
       cwd: shops,
       env: sandbox.env,
     });
@@ -325,31 +325,21 @@ test("init refuses workflows and code owners where GitHub does not look for them
 });
 
 test.each([
-  [
-    "no merchant and no terminal",
-    ["--yes"],
-    {},
-    /Pass --all, or --merchant CODE: the key can access 3 merchants/,
-  ],
+  ["no merchant and no terminal", ["--yes"], {}, /Pass --all, or codes: the key can access 3 merchants/],
   [
     "a key without memberships",
     ["--yes", "--all"],
     { ROLECALL_API_KEY: "sk_test_nobody" },
-    /^The key's merchants cannot be listed\. The key in ROLECALL_API_KEY cannot list memberships: it is not .* --all selects none, since the key's merchants are unknown\. → Select one with --merchant CODE/,
+    /^The key's merchants cannot be listed\. The key in ROLECALL_API_KEY cannot list memberships: it is not .* --all selects none, since the key's merchants are unknown\. → Name one: rolecall init CODE/,
   ],
-  [
-    "no base URL",
-    ["-y", "-m", "MC1"],
-    { ROLECALL_BASE_URL: "" },
-    /Set ROLECALL_BASE_URL, or pass --base-url/,
-  ],
-  ["no key", ["-y", "-m", "MC1"], { ROLECALL_API_KEY: "" }, /Set the environment variable ROLECALL_API_KEY/],
-  ["no code of a merchant", ["-y", "-m", "a/b"], {}, /"a\/b" is not a merchant code/],
-  ["no code owner", ["-y", "-m", "MC1", "--codeowners", "me and you"], {}, /is not a code owner/],
-  ["an unknown merchant", ["-y", "-m", "MC9"], {}, /MC9 could not be read/],
+  ["no base URL", ["-y", "MC1"], { ROLECALL_BASE_URL: "" }, /Set ROLECALL_BASE_URL, or pass --base-url/],
+  ["no key", ["-y", "MC1"], { ROLECALL_API_KEY: "" }, /Set the environment variable ROLECALL_API_KEY/],
+  ["no code of a merchant", ["-y", "a/b"], {}, /"a\/b" is not a merchant code/],
+  ["no code owner", ["-y", "MC1", "--codeowners", "me and you"], {}, /is not a code owner/],
+  ["an unknown merchant", ["-y", "MC9"], {}, /MC9 could not be read/],
   [
     "a key that may not read",
-    ["-y", "-m", "MC1"],
+    ["-y", "MC1"],
     { ROLECALL_API_KEY: "sk_test_blind" },
     /MC1 could not be read. .* 403 Forbidden/,
   ],
@@ -361,7 +351,7 @@ test.each([
 });
 
 test("init writes the merchants that it could read, and fails for the others", async () => {
-  const { code, stderr, stdout } = await init(["-y", "-m", "MC9", "-m", "MC3", "-q"]);
+  const { code, stderr, stdout } = await init(["-y", "MC9", "MC3", "-q"]);
   expect(stderr).toContain("MC9 could not be read.");
   expect(stdout).toContain("created access/mc3.yaml");
   expect(code).toBe(1);

@@ -20,11 +20,21 @@ test.each([
   [["plan", "--detailed"], "(Did you mean --detailed-exitcode?)"],
   [["apply", "--dry-run"], '(Run "rolecall plan", which shows what apply would change)'],
   [["plan", "--json"], "(Did you mean --format json?)"],
-  [["plan", "--yes"], "(It is an option of init, lint, apply, pull, offboard, undo)"],
-  [["--merchant", "MC1", "plan"], "(Put it after the command: rolecall init --merchant)"],
+  [["plan", "--yes"], "(It is an option of apply, pull, offboard, undo, lint, demo, init)"],
+  [["--merchant", "MC1", "plan"], "(Put it after the command: rolecall validate --merchant)"],
 ])("an unknown option gets a suggestion: %j", async (args, suggestion) => {
   const { code, stderr } = await rolecall(args, { cwd });
   expect(stderr).toContain(suggestion);
+  expect(code).toBe(1);
+});
+
+test.each([
+  [["runs", "latest", "all"], `(It accepts a run's id, a unique prefix of it, or "latest")`],
+  [["schema", "plan", "merchant"], "(It accepts merchant, project or plan)"],
+  [["sandbox", "seed.yaml"], "(It accepts options, but no arguments)"],
+])("a command names the arguments that it accepts if it gets another one: %j", async (args, accepted) => {
+  const { code, stderr } = await rolecall(args, { cwd });
+  expect(stderr).toContain(`\n${accepted}\n`);
   expect(code).toBe(1);
 });
 

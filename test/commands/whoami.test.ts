@@ -168,7 +168,7 @@ describe("the keys", () => {
       ROLECALL_API_KEY: "sk_test_nobody",
     });
     expect(stderr).toContain("The key in ROLECALL_API_KEY cannot list memberships: it is not tied to a user");
-    expect(stderr).toContain("rolecall init --merchant");
+    expect(stderr).toContain("rolecall init CODE");
     expect(JSON.parse(stdout)).toMatchObject({ keys: [], failures: [{ code: "forbidden", merchant: null }] });
     expect(stdout + stderr).not.toContain("sk_test_nobody");
     expect(code).toBe(1);

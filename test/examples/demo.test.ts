@@ -1,12 +1,24 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { beforeAll, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
-const ROOT = resolve(import.meta.dirname, "../..");
+const PROGRAM = resolve(import.meta.dirname, "../../dist/bin.js");
 
-interface Demo {
+/** A folder that has the folder of temporary files. */
+let folder = "";
+let temporary = "";
+
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "rolecall-demo-test-")));
+  temporary = mkdtempSync(join(folder, "temporary-"));
+});
+
+afterEach(() => rmSync(folder, { recursive: true }));
+
+interface Running {
   readonly child: ChildProcess;
   /** Returns its output so far. */
   text(): string;
@@ -14,11 +26,14 @@ interface Demo {
   says(text: string): Promise<void>;
 }
 
-/** Runs the demo without a terminal, in a process group of its own, so that leftover processes can be found. */
-function startDemo(env: Readonly<Record<string, string>> = {}): Demo {
-  const child = spawn(process.execPath, ["scripts/demo.mjs"], {
-    cwd: ROOT,
-    env: { PATH: process.env["PATH"], ...env },
+/** Starts a command without a terminal, in a process group of its own, so that leftover processes can be found. */
+function start(
+  [command = "", ...args]: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Running {
+  const child = spawn(command, args, {
+    cwd: folder,
+    env: { PATH: process.env["PATH"], TMPDIR: temporary, XDG_CACHE_HOME: join(folder, "cache"), ...env },
     stdio: ["ignore", "pipe", "inherit"],
     detached: true,
   });
@@ -35,69 +50,67 @@ function startDemo(env: Readonly<Record<string, string>> = {}): Demo {
   };
 }
 
-function nothingIsLeft({ child, text }: Demo): Promise<void> {
-  const url = /https?:\/\/127\.0\.0\.1:\d+/.exec(text())?.[0];
-  expect(url).toBeDefined();
-  // Signal 0 is not delivered; it only checks whether the group has processes.
-  expect(() => process.kill(-(child.pid ?? 0), 0)).toThrow("ESRCH");
-  return expect(fetch(String(url))).rejects.toThrow();
-}
+const startDemo = (env: Readonly<Record<string, string>> = {}): Running =>
+  start([process.execPath, PROGRAM, "demo"], env);
+
+const ended = async ({ child }: Running): Promise<number | null> => (await once(child, "close"))[0];
+
+const groupOf = ({ child }: Running): number => -(child.pid ?? 0);
 
 describe("the demo, run without a terminal", () => {
-  let demo: Demo;
-  let code: unknown;
-  const journals = (): readonly string[] => {
-    const folder = join(ROOT, ".rolecall", "runs");
-    return existsSync(folder) ? readdirSync(folder) : [];
-  };
-  const journalsBefore = journals();
-
-  beforeAll(async () => {
-    demo = startDemo({
-      ROLECALL_BASE_URL: "http://127.0.0.1:9",
-      ROLECALL_API_KEY_MC4F7K2P: "sk_live_somebodys_own",
-    });
-    [code] = await once(demo.child, "close");
-  }, 60_000);
-
-  test("the demo succeeds, and never uses a service or key from the environment", async () => {
-    expect(code).toBe(0);
-  });
-
-  test("prints what it runs: validate, plan, apply, and a plan without changes", async () => {
+  test("applies the example, and shows a second plan without changes", async () => {
+    const demo = startDemo();
+    expect(await ended(demo)).toBe(0);
     const said = demo.text();
     expect(said.split("\n").filter((line) => line.startsWith("$ "))).toEqual([
-      "$ rolecall validate examples/retail/access",
-      "$ rolecall plan examples/retail/access",
-      "$ rolecall apply --yes examples/retail/access",
-      "$ rolecall plan --detailed-exitcode examples/retail/access",
+      "$ rolecall apply --yes",
+      "$ rolecall plan",
     ]);
-    const lastPlan = said.slice(said.lastIndexOf("$ rolecall plan --detailed-exitcode"));
-    expect(lastPlan).toContain("no changes");
-    expect(lastPlan).not.toMatch(/to (create|update|delete)/);
+    expect(said).toContain("Verified: no changes remain.");
+    expect(said.slice(said.lastIndexOf("$ rolecall plan"))).toContain("Plan: no changes;");
+    expect(said).not.toContain("\u001b");
+    // Signal 0 is not delivered; it only checks whether the group has processes.
+    expect(() => process.kill(groupOf(demo), 0)).toThrow("ESRCH");
+    const [left = "", ...others] = readdirSync(temporary);
+    expect(others).toEqual([]);
+    expect(said).toContain(`The files are in ${join(temporary, left)}\n`);
+    expect(readdirSync(join(temporary, left)).sort()).toEqual(
+      [".rolecall", "access", "sandbox.json", "schemas", "shared"].sort(),
+    );
   });
 
-  test("writes no control codes", async () => {
-    expect(demo.text()).not.toContain("\u001b");
+  test("the demo succeeds, and never uses a service or key from the environment", async () => {
+    const settings = {
+      ROLECALL_BASE_URL: "http://127.0.0.1:9",
+      ROLECALL_API_KEY_MC9Q3T8X: "sk_live_somebodys_own",
+      HTTP_PROXY: "http://127.0.0.1:9",
+      http_proxy: "http://127.0.0.1:9",
+    };
+    expect(await ended(startDemo(settings))).toBe(0);
   });
 
-  test("leaves no journal in the repository", () => {
-    expect(journals()).toEqual(journalsBefore);
-  });
-
-  test("leaves nothing running", async () => {
-    await nothingIsLeft(demo);
+  test("the three commands at its end work as they are", async () => {
+    const demo = startDemo();
+    await ended(demo);
+    const [serve = "", enter = "", plan = ""] = [...demo.text().matchAll(/^ {2}((?:cd|node) .*)$/gm)].map(
+      ([, command]) => command,
+    );
+    const sandbox = start(["sh", "-c", serve]);
+    await sandbox.says("listening on");
+    const planned = start(["sh", "-c", `${enter}\n${plan}\n${plan.replace(/plan$/, "undo latest --yes")}`]);
+    expect(await ended(planned)).toBe(0);
+    expect(planned.text()).toContain("Plan: no changes;");
+    expect(planned.text()).toContain("Undo complete");
+    process.kill(groupOf(sandbox), "SIGTERM");
+    await ended(sandbox);
   });
 });
 
-test.each(["SIGINT", "SIGTERM"] as const)(
-  "%s ends the demo and everything that it started",
-  async (signal) => {
-    const demo = startDemo();
-    await demo.says("$ rolecall plan");
-    demo.child.kill(signal);
-    const [code] = await once(demo.child, "close");
-    expect(code).toBe(signal === "SIGINT" ? 130 : 143);
-    await nothingIsLeft(demo);
-  },
-);
+test.each(["SIGINT", "SIGTERM"] as const)("%s ends the demo, and nothing is left", async (signal) => {
+  const demo = startDemo();
+  await demo.says("$ rolecall apply");
+  demo.child.kill(signal);
+  expect(await ended(demo)).not.toBe(0);
+  expect(() => process.kill(groupOf(demo), 0)).toThrow("ESRCH");
+  expect(existsSync(temporary) && readdirSync(temporary)).toEqual([]);
+});

@@ -186,8 +186,8 @@ async function offered(
     throw new RolecallError("usage", reason, {
       hint:
         undeclared.length === 0
-          ? "Select one with --merchant CODE."
-          : `Pass --all, or --merchant CODE: the key can access ${counted(undeclared.length, "merchant")}, such as ${oneLine(undeclared[0]?.resource.id ?? "")}.`,
+          ? "Name one: rolecall init CODE."
+          : `Pass --all, or codes: the key can access ${counted(undeclared.length, "merchant")}, such as ${oneLine(undeclared[0]?.resource.id ?? "")}.`,
     });
   }
   if (undeclared.length === 0) {

@@ -24,6 +24,7 @@ import { RolecallError } from "../../model/errors.ts";
 import type { JsonValue } from "../../model/json.ts";
 import type { LiveState } from "../../model/live.ts";
 import type { FilePatch } from "../../show/text/patch-text.ts";
+import { packagePath } from "../io/package-folder.ts";
 
 /** The settings of a new file. */
 export interface NewFileHeader {
@@ -185,24 +186,12 @@ const WORKFLOWS = ["rolecall-plan.yml", "rolecall-apply.yml", "rolecall-nightly.
 
 /** Returns the workflows of the package's examples. */
 function workflowFiles(root: string): readonly FilePatch[] {
-  const examples = join(packageFolder(), "examples/github");
+  const examples = packagePath("examples/github");
   return WORKFLOWS.map((name) => ({
     file: join(root, ".github/workflows", name),
     before: null,
     after: readFileSync(join(examples, name), "utf8"),
   }));
-}
-
-/** Returns the folder of rolecall's own package, whether this runs from the sources or from the build. */
-function packageFolder(): string {
-  for (let folder = import.meta.dirname; ; folder = dirname(folder)) {
-    if (existsSync(join(folder, "examples/github"))) return folder;
-    if (dirname(folder) === folder) {
-      throw new RolecallError("file-unreadable", "The workflows are not in this installation of rolecall.", {
-        hint: "Reinstall the package, or omit --workflows.",
-      });
-    }
-  }
 }
 
 /** The paths of files of code owners, in GitHub's order of precedence. */

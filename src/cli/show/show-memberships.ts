@@ -175,7 +175,7 @@ function noUser(error: RolecallError, { keySource }: Connection): RolecallError 
     "forbidden",
     `The key in ${keySource} cannot list memberships: it is not tied to a user, or lacks the scope user.profile_readonly.`,
     {
-      hint: 'Use the key of a user, or specify merchants with "rolecall init --merchant CODE". Plans do not list memberships.',
+      hint: 'Use the key of a user, or specify merchants with "rolecall init CODE". Plans do not list memberships.',
       ...(error.request && { request: error.request }),
       cause: error,
     },

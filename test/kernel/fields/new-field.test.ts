@@ -245,7 +245,7 @@ test("roles are shared, and found to be equal, only if they have the field in co
   ];
   open("MC4", { roles: guides("east") });
   open("MC5", { roles: guides("west") });
-  await runIn("shared", "init", "-m", "MC4", "-m", "MC5", "--share-roles", "--yes");
+  await runIn("shared", "init", "MC4", "MC5", "--share-roles", "--yes");
   const shared = readFileSync(join(home, "shared/shared/roles.yaml"), "utf8");
   expect(shared).toContain("name: Usher");
   expect(shared).toContain("team: door");

@@ -10,11 +10,7 @@ export function initCommand(io: Io, done: (code: ExitCode) => void): Command {
     .description(
       "Writes a file for each selected merchant from its live roles and members, so that a plan has no changes. Asks for missing settings; existing files are not changed. Changes nothing at the service.",
     )
-    .addOption(
-      new Option("-m, --merchant <code>", "this merchant; repeatable")
-        .argParser((code: string, codes: readonly string[]) => [...codes, code])
-        .default([], "asks"),
-    )
+    .argument("[merchant...]", "merchant codes (default: asks)")
     .option("--all", "every merchant that the key can access")
     .option("--key-env <name>", "the environment variable that holds the API key")
     .addOption(
@@ -34,8 +30,7 @@ export function initCommand(io: Io, done: (code: ExitCode) => void): Command {
       `
 Examples:
   rolecall init                         asks for everything
-  rolecall init --merchant MC4F7K2P --yes
-                                        does not ask; needs ROLECALL_BASE_URL
+  rolecall init MC4F7K2P --yes          does not ask; needs ROLECALL_BASE_URL
                                         and ROLECALL_API_KEY
   rolecall init --all --share-roles --workflows --codeowners @acme/access
 
@@ -47,9 +42,9 @@ Exits 0 if the files are written, or 1 if a merchant could not be read or
 nothing was written.
 `,
     )
-    .action(async (options: InitCommandOptions) => {
+    .action(async (merchant: readonly string[], options: Omit<InitCommandOptions, "merchant">) => {
       const { initProject } = await import("../../adopt/init-project.ts");
-      done(await initProject(options, io));
+      done(await initProject({ ...options, merchant }, io));
     });
   return withConnectionOptions(command);
 }

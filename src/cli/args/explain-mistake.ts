@@ -1,18 +1,29 @@
 import type { Command } from "commander";
+import { listText } from "../../lib/text.ts";
 
 /**
- * Adds a suggestion to the message of an unknown option if commander has none: an option with this prefix, a format, or
- * the commands that have it.
+ * Adds a hint to the message of a mistake if commander has none: for an unknown option, one with this prefix, a format,
+ * or the commands that have it; for an unexpected argument, those that the command accepts.
  */
-export function suggestOption(
+export function explainMistake(
   message: string,
   command: Command,
   allCommands: () => readonly Command[],
 ): string {
+  if (message.includes("Did you mean")) return message;
   const flag = /unknown option '(--?[\w-]+)/.exec(message)?.[1];
-  if (flag === undefined || message.includes("Did you mean")) return message;
-  const hint = hintFor(flag, command, allCommands);
+  const isUnexpected = message.startsWith("error: too many arguments");
+  const hint = isUnexpected ? acceptedBy(command) : flag ? hintFor(flag, command, allCommands) : null;
   return hint === null ? message : `${message.trimEnd()}\n(${hint})\n`;
+}
+
+/** Names the values of the arguments that a command accepts. */
+function acceptedBy({ registeredArguments }: Command): string {
+  if (registeredArguments.length === 0) return "It accepts options, but no arguments";
+  const values = registeredArguments.map(({ argChoices, description }) =>
+    argChoices === undefined ? description : listText(argChoices, "or"),
+  );
+  return `It accepts ${values.join("; then ")}`;
 }
 
 function hintFor(flag: string, command: Command, allCommands: () => readonly Command[]): string | null {

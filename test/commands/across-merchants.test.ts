@@ -174,3 +174,56 @@ test("a merchant whose file has errors is not counted, which a warning says", as
     "rolecall.yaml:2:1: warning: These rules do not count the merchants of access/a.yaml, which have errors.",
   );
 });
+
+describe("a role that only one person may hold, and that goes from one merchant to another", () => {
+  const RULES =
+    "version: 1\nacross_merchants:\n  max_holders: { Payer: 1 }\n  separate: [[Approver, role_owner]]\n";
+  const CY = "email: cy@example.com, roles: [Payer]";
+  const ROLES_OF_A =
+    "{ name: Approver, permissions: [refunds_create] }\n  - { name: Payer, permissions: [payouts_edit] }";
+  const giving = (...people: readonly string[]): Promise<void> =>
+    shop.write("access/a.yaml", fileOf("MCA", ROLES_OF_A, [APPROVER, CY, ...people]));
+
+  /** Applies, and expects that nobody gets the role while the other one keeps it. */
+  const expectsRefusal = async (expected: number, ...args: readonly string[]): Promise<void> => {
+    const { code, stdout } = await shop.run(["apply", "--yes", ...args]);
+    expect([code, spaced(stdout)]).toEqual([expected, expect.stringContaining("Payer at MCA, MCB")]);
+    expect(await shop.writes()).toEqual([]);
+  };
+
+  beforeEach(async () => {
+    await shop.write("rolecall.yaml", RULES);
+    await giving();
+    await shop.write("access/b.yaml", fileB());
+  });
+
+  test("is given, as everything is applied", async () => {
+    expect((await shop.run(["apply", "--yes"])).code).toBe(0);
+  });
+
+  test("is not given if the plan that takes it is not approved", async () => {
+    expect((await shop.run(["plan", "-m", "MCA", "--out", "a.json"])).code).toBe(0);
+    await expectsRefusal(3, "--approved", "a.json");
+  });
+
+  test("is not given if the part of its plan that is approved breaks the rule", async () => {
+    await shop.write("rolecall.yaml", "version: 1\n");
+    await shop.write("access/b.yaml", fileB(PAYER));
+    expect((await shop.run(["plan", "--out", "all.json"])).code).toBe(0);
+    await shop.write("rolecall.yaml", RULES);
+    await giving("email: new@example.com, roles: [Approver]");
+    await expectsRefusal(3, "--approved", "all.json");
+  });
+
+  test("is not given if the merchant that takes it lacks a password", async () => {
+    const till =
+      "email: till@example.com, managed: { nickname: T, password_env: TILL }, roles: [role_employee]";
+    await shop.write("access/b.yaml", fileB(till));
+    await expectsRefusal(1);
+  });
+
+  test("is not given if another rule across merchants refuses the plan that takes it", async () => {
+    await shop.write("access/b.yaml", fileB("email: ada@example.com, roles: [role_owner]"));
+    await expectsRefusal(3);
+  });
+});

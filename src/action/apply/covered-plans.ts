@@ -1,4 +1,5 @@
 import { skippedMerchants } from "../../app/apply/approval.ts";
+import { lackingPasswords } from "../../app/apply/passwords.ts";
 import {
   type Planned,
   type PlannedMerchant,
@@ -12,8 +13,10 @@ import type { MerchantOutcome } from "../../model/apply.ts";
 import { type LookedMerchant, lookedAt, openReviews, reviewedRuns } from "../../review/apply-run.ts";
 import { type JudgedMerchant, judgeMerchant } from "../../review/judge-merchant.ts";
 import type { OpenStore } from "../../review/merchant-state.ts";
+import type { ActionContext } from "../context/action-context.ts";
 import { placeTexts } from "../review/entry-places.ts";
 import type { PlannedFiles } from "../review/load-and-plan.ts";
+import { passwordEnvironment } from "../review/secret-policy.ts";
 import type { MergedFiles } from "./merged-files.ts";
 
 /** The plans of a run beside their reviews. */
@@ -29,7 +32,8 @@ export interface CoveredPlans {
 
 /** Compares plans with their reviews, and judges what these cover. */
 export async function coverPlans(
-  { run, records, loaded, pullOf }: MergedFiles,
+  context: ActionContext,
+  { run, records, loaded, keys, pullOf }: MergedFiles,
   { planned: whole, planEnded }: Pick<PlannedFiles, "planned" | "planEnded">,
   { seal }: Pick<OpenStore, "seal">,
   overrides: readonly Override[],
@@ -39,8 +43,10 @@ export async function coverPlans(
     const reviews = openReviews(records, look.plan.merchant, run);
     return judgeMerchant(look, reviews, seal, placeOf);
   };
+  const env = passwordEnvironment(context, keys);
   const judge = (parts: readonly Planned[]) => {
-    const planned = withRunOverrides(parts, loaded.project, reviewedRuns(looked));
+    const unapplied = lackingPasswords(plannedOnly(parts), [], { env, now: context.io.now() });
+    const planned = withRunOverrides(parts, loaded.project, { runOf: reviewedRuns(looked), unapplied });
     return { planned, skipped: skippedMerchants(planned, overrides, new Map()) };
   };
   const looked = await lookedAt(run, records, plannedOnly(whole).map(compare), pullOf, seal);

@@ -74,7 +74,7 @@ async function apply(
   });
   try {
     const overrides = parseOverrides(overridesIn(inputs.allow));
-    const covered = await coverPlans(merged, files, store, overrides);
+    const covered = await coverPlans(context, merged, files, store, overrides);
     const decision = decideApply(context, merged, covered, store);
     const shown = await showCovered(context, merged, covered, decision, overrides);
     const ran = await applyDue(context, merged, decision, { ...shown, ...files, cancellation });

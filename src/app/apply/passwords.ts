@@ -127,13 +127,16 @@ function refuse(email: string, why: string): never {
 /** The shortest password in characters: Unicode code points, as a schema's `minLength` counts them. */
 const SHORTEST_PASSWORD = 8;
 
+/** A password that an apply needs, by the name of its environment variable. */
+type NeededPassword = Pick<PasswordChange, "passwordEnv">;
+
 /** Finds the password of a managed user by the name of its environment variable. */
 export type Passwords = (variable: string) => string;
 
 /** Looks up every needed password before the user is asked, so that none is missing half-way. */
 export function passwordsFor(
   plans: readonly Plan[],
-  rotations: readonly PasswordChange[],
+  rotations: readonly NeededPassword[],
   env: Io["env"],
 ): Passwords {
   const lengthOf = (variable: string): number => [...(env[variable] ?? "")].length;
@@ -196,7 +199,7 @@ function passwordVariables({ changes }: Plan): readonly string[] {
 
 /** Returns the merchants whose apply needs a password that is missing. */
 export function withoutPasswords(
-  due: readonly { readonly plan: Plan; readonly passwords: readonly PasswordChange[] }[],
+  due: readonly { readonly plan: Plan; readonly passwords: readonly NeededPassword[] }[],
   io: Pick<Io, "env">,
 ): readonly UnplannedMerchant[] {
   return due.flatMap(({ plan, passwords }): readonly UnplannedMerchant[] => {
@@ -208,4 +211,18 @@ export function withoutPasswords(
       return [{ status: "failed", merchant: plan.merchant, error }];
     }
   });
+}
+
+/** Returns the codes of the merchants whose apply lacks a password; `addresses` are those of `--rotate-password`. */
+export function lackingPasswords(
+  planned: readonly RotationInput[],
+  addresses: readonly string[],
+  { env, now }: { readonly env: Io["env"]; readonly now: number },
+): ReadonlySet<string> {
+  const targets = rotationTargets(addresses);
+  const due = planned.map(({ session, live, plan }) => ({
+    plan,
+    passwords: rotatedMembers(session.state, live, targets, now).map(({ member }) => member.managed),
+  }));
+  return new Set(withoutPasswords(due, { env }).map(({ merchant }) => merchant));
 }

@@ -231,16 +231,29 @@ async function planSession(session: Session, ended: Ended): Promise<Planned> {
   }
 }
 
+/** How plans are judged together. */
+interface RunJudging {
+  /** Returns the run of a merchant's plan; absent: all are of one run. */
+  readonly runOf?: (merchant: string) => string;
+  /** The merchants whose plans will not be applied. */
+  readonly unapplied?: ReadonlySet<string>;
+}
+
 /**
  * Judges plans by the limits of a run and by rules across merchants, and applies the overrides in files that are bound to all
- * its plans. `declared` are all merchants of the project. With `runOf`, the plans are of several runs.
+ * its plans. `declared` are all merchants of the project.
  */
 export function withRunOverrides(
   planned: readonly Planned[],
   declared: readonly DesiredState[],
-  runOf?: (merchant: string) => string,
+  { runOf, unapplied }: RunJudging = {},
 ): readonly Planned[] {
-  const parts = plannedOnly(planned).map(({ plan, live, session }) => ({ plan, live, files: session.state }));
+  const parts = plannedOnly(planned).map(({ plan, live, session }) => ({
+    plan,
+    live,
+    files: session.state,
+    ...(unapplied?.has(plan.merchant) && { isApplied: false as const }),
+  }));
   const byMerchant = new Map(judgeRun(parts, declared, runOf).map((plan) => [plan.merchant, plan]));
   return planned.map((outcome) =>
     outcome.status === "planned"

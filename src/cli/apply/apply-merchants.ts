@@ -9,7 +9,13 @@ import {
   skippedMerchants,
 } from "../../app/apply/approval.ts";
 import { createCancellation } from "../../app/apply/cancellation.ts";
-import { passwordsFor, rotationPlanner, rotationsFor, withoutPasswords } from "../../app/apply/passwords.ts";
+import {
+  lackingPasswords,
+  passwordsFor,
+  rotationPlanner,
+  rotationsFor,
+  withoutPasswords,
+} from "../../app/apply/passwords.ts";
 import {
   type ApplyReporter,
   applyReporter,
@@ -29,6 +35,7 @@ import {
   type PlanResult,
   plannedOnly,
   type UnplannedMerchant,
+  withRunOverrides,
 } from "../../app/session/session.ts";
 import { placeFinder } from "../../app/show/find-places.ts";
 import { printFailure, showPlans } from "../../app/show/show-plans.ts";
@@ -216,8 +223,8 @@ async function reviewAndApply(
     reporter.say("Nothing was changed.");
     return { code: ExitCode.failed, outcomes: [], leftOut: 0 };
   }
-  const parts = approvedParts(selected, consent, io);
-  const selection = onError === "continue" ? withoutUnapproved(selected, parts) : selected;
+  const approved = approvedSelection(prepared, selected, options, consent, io);
+  const { selection, parts, objections } = approved;
   const { planned } = selection;
   const leftOut = [...selection.leftOut.values()].reduce((sum, count) => sum + count, 0);
   const nothing = { code: ExitCode.failed, outcomes: [], leftOut };
@@ -229,7 +236,6 @@ async function reviewAndApply(
   }
   const results = plannedOnly(planned);
   reporter.compared(parts.map(({ comparison }) => comparison));
-  const objections = objectionsOf(results, selection, parts);
   const refused = skippedMerchants(planned, consent.overrides, objections);
   if (refused.length > 0 && onError === "stop") {
     reporter.skipped(refused, 0);
@@ -283,6 +289,40 @@ async function reviewAndApply(
   } finally {
     await progress.rest();
   }
+}
+
+/** What is approved of a selection. */
+interface ApprovedSelection {
+  readonly selection: ChangeSelection;
+  readonly parts: readonly ApprovedPart[];
+  /** Why plans are not approved, by merchant. */
+  readonly objections: ReadonlyMap<string, readonly string[]>;
+}
+
+/**
+ * Returns what is approved of a selection. If the apply goes on at some merchants, these are judged as one run, in which the
+ * others take nothing from anybody.
+ */
+function approvedSelection(
+  { project }: Pick<PlannedMerchants, "project">,
+  selected: ChangeSelection,
+  options: ApplyOptions,
+  consent: Consent,
+  io: Io,
+): ApprovedSelection {
+  const parts = approvedParts(selected, consent, io);
+  const selection = options.onError === "continue" ? withoutUnapproved(selected, parts) : selected;
+  const objections = objectionsOf(plannedOnly(selection.planned), selection, parts);
+  if (options.onError !== "continue") return { selection, parts, objections };
+  const unapplied = new Set([
+    ...[...objections].flatMap(([merchant, reasons]) => (reasons.length > 0 ? merchant : [])),
+    ...lackingPasswords(plannedOnly(selection.planned), options.rotatePassword, {
+      env: io.env,
+      now: io.now(),
+    }),
+  ]);
+  const planned = withRunOverrides(selection.planned, project.project, { unapplied });
+  return { selection: { ...selection, planned }, parts, objections };
 }
 
 /** The merchants that are not refused. */

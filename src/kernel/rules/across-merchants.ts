@@ -16,6 +16,7 @@ import {
   type CountedMerchant,
   openMerchants,
   type PlanInRun,
+  withoutLosses,
 } from "./people-across.ts";
 import { NO_POLICIES } from "./settings/every-setting.ts";
 
@@ -219,26 +220,31 @@ interface Said {
   readonly of: ReadonlySet<string>;
 }
 
+/** A set of rules with the merchants that it holds for. */
+interface OpenRuleSet {
+  readonly set: RuleSet;
+  readonly merchants: readonly CountedMerchant[];
+}
+
 /** Judges the plans of a run by the rules across merchants; the other merchants of the project count as declared. */
 export function judgeAcross(run: readonly PlanInRun[], declared: readonly DesiredState[]): readonly Plan[] {
   const parts = run.map((part) => ({ ...part, plan: unjudged(part.plan) }));
   const now = Math.max(...parts.map(({ plan }) => plan.reviewed.at));
-  const saidBy = (set: RuleSet): readonly Said[] => {
-    const merchants = merchantsUnder(set, parts, declared, now);
-    return set.rules.flatMap((rule) => [...judgeRule(rule, merchants, set), ...unknownTo(rule, merchants)]);
-  };
-  const sets = ruleSetsOf(parts.map(({ files }) => files));
-  const own = sets.filter(({ by }) => !by).flatMap(saidBy);
-  const keyOf = ({ code, name, check }: Refusal): string => JSON.stringify([code, name, check]);
-  const refused = new Set(own.flatMap(({ refusal }) => (refusal ? keyOf(refusal) : [])));
-  // A refusal of the project itself is no loosening.
-  const byBase = sets
-    .filter(({ by }) => by)
-    .flatMap(saidBy)
-    .flatMap(({ refusal, of }): readonly Said[] =>
-      refusal === undefined || refused.has(keyOf(refusal)) ? [] : [{ refusal: refusalOfBase(refusal), of }],
-    );
-  const said = [...own, ...byBase];
+  const sets = ruleSetsOf(parts.map(({ files }) => files)).map((set) => ({
+    set,
+    merchants: merchantsUnder(set, parts, declared, now),
+  }));
+  const unapplied = new Set(
+    parts.flatMap(({ plan, isApplied }) => (isApplied === false || isStopped(plan) ? plan.merchant : [])),
+  );
+  // A plan that is refused here takes nothing either, which may break a rule at another merchant.
+  let said: readonly Said[];
+  let known: number;
+  do {
+    known = unapplied.size;
+    said = saidOf(sets, unapplied);
+    for (const { refusal, of } of said) if (refusal) for (const merchant of of) unapplied.add(merchant);
+  } while (unapplied.size > known);
   return parts.map(({ plan }) => {
     const ofPlan = said.filter(({ of }) => of.has(plan.merchant));
     if (ofPlan.length === 0) return plan;
@@ -251,6 +257,30 @@ export function judgeAcross(run: readonly PlanInRun[], declared: readonly Desire
       findings: [...plan.findings, ...findings.filter((finding) => !isKnown(finding))],
     };
   });
+}
+
+/** Returns whether a plan is not applied, whatever the rules across merchants say. */
+function isStopped({ refusals, findings }: Plan): boolean {
+  return refusals.length > 0 || findings.some(({ severity }) => severity === "error");
+}
+
+/** Judges plans of which some are not applied. */
+function saidOf(sets: readonly OpenRuleSet[], unapplied: ReadonlySet<string>): readonly Said[] {
+  const saidBy = ({ set, merchants }: OpenRuleSet): readonly Said[] => {
+    const counted = merchants.map((one) => (unapplied.has(one.files.merchant) ? withoutLosses(one) : one));
+    return set.rules.flatMap((rule) => [...judgeRule(rule, counted, set), ...unknownTo(rule, counted)]);
+  };
+  const own = sets.filter(({ set }) => !set.by).flatMap(saidBy);
+  const keyOf = ({ code, name, check }: Refusal): string => JSON.stringify([code, name, check]);
+  const refused = new Set(own.flatMap(({ refusal }) => (refusal ? keyOf(refusal) : [])));
+  // A refusal of the project itself is no loosening.
+  const byBase = sets
+    .filter(({ set }) => set.by)
+    .flatMap(saidBy)
+    .flatMap(({ refusal, of }): readonly Said[] =>
+      refusal === undefined || refused.has(keyOf(refusal)) ? [] : [{ refusal: refusalOfBase(refusal), of }],
+    );
+  return [...own, ...byBase];
 }
 
 /** Returns whether a rule across merchants says something. */

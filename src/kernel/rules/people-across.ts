@@ -21,6 +21,8 @@ export interface PlanInRun {
   readonly plan: Plan;
   readonly files: DesiredState;
   readonly live: LiveState;
+  /** False if the plan will not be applied, and takes nothing from anybody. */
+  readonly isApplied?: false;
 }
 
 /** A count of people at each merchant: holders of a role, or those who have a permission or can reach it. */
@@ -63,13 +65,11 @@ export function openMerchants(
     [...access("before").roles].filter(([, { custom }]) => !custom),
   );
   return [
-    ...planned.map(({ plan, files }, index) =>
-      openMerchant(files, plan, accesses[index] as AccessIn, personOf),
-    ),
+    ...planned.map(({ files }, index) => openMerchant(files, true, accesses[index] as AccessIn, personOf)),
     ...unread.map((files) => {
       const { roles, ...declared } = openDeclared(files, now).access;
       const access = { ...declared, roles: new Map([...predefined, ...roles]) };
-      return openMerchant(files, null, () => access, personOf);
+      return openMerchant(files, false, () => access, personOf);
     }),
   ];
 }
@@ -134,7 +134,7 @@ function openPeople(
 /** Opens a merchant; somebody there without an address is nobody elsewhere. */
 function openMerchant(
   files: DesiredState,
-  plan: Plan | null,
+  isPlanned: boolean,
   accessIn: AccessIn,
   personOf: (address: string) => string,
 ): CountedMerchant {
@@ -166,20 +166,24 @@ function openMerchant(
       new Set(accessIn(phase).people.filter(holds(phase, counted)).map(keyOf)),
     JSON.stringify,
   );
-  // Nobody loses anything by a plan that is refused.
-  const isKept = plan !== null && plan.refusals.length > 0;
   const all = [accessIn("before"), accessIn("after")].flatMap(({ roles }) => [...roles.values()]);
   return {
     files,
-    isPlanned: plan !== null,
-    people: (phase, counted) =>
-      isKept
-        ? new Set([...people(["before", counted]), ...people([phase, counted])])
-        : people([phase, counted]),
+    isPlanned,
+    people: (phase, counted) => people([phase, counted]),
     permissions: () => all.flatMap(({ permissions }) => permissions ?? []),
     unknownRoles: () => accessIn("after").people.flatMap((person) => judges("after").granted(person).unknown),
     hasRole: (name) =>
       all.some(roleNamed(name, files)) || (files.roles ?? []).some((role) => role.name === name),
+  };
+}
+
+/** Returns a merchant where nobody loses anything, because its plan is refused or not applied. */
+export function withoutLosses(merchant: CountedMerchant): CountedMerchant {
+  const { people } = merchant;
+  return {
+    ...merchant,
+    people: (phase, counted) => new Set([...people("before", counted), ...people(phase, counted)]),
   };
 }
 

@@ -85,3 +85,23 @@ test("a pull request that drops the rule which it breaks is refused by the rule 
   expect(comment.replaceAll(/\n- +/g, " ")).toContain("This is a rule of the base branch");
   expect(comment).toContain('"Approver" and "Payer" may be held together (across merchants)');
 });
+
+test("somebody who goes from one merchant to another stays out of the new one while the old one lacks a password", async () => {
+  await open();
+  const first = await story.openPull(fileOf("MC1", "bo@example.com"));
+  await story.plan(first);
+  await story.merge(first);
+  expect((await story.apply()).outputs["result"]).toBe("applied");
+  const [[path, text] = ["", ""]] = Object.entries(fileOf("MC1"));
+  const managed =
+    "{ email: till@example.com, managed: { nickname: T, password_env: TILL }, roles: [Approver] }";
+  const move = await story.openPull({
+    [path]: `${text}  - ${managed}\n`,
+    ...fileOf("MC2", "bo@example.com"),
+  });
+  expect((await story.plan(move)).outputs["result"]).toBe("changes");
+  await story.merge(move);
+  const before = (await story.writes()).length;
+  expect((await story.apply()).code).not.toBe(0);
+  expect(await story.writes()).toHaveLength(before);
+});

@@ -1,7 +1,9 @@
-import { mkdir } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { judgeRun, loadMerchants, openService, planMerchant } from "../../src/index.ts";
+import { rolecall } from "../support/rolecall.ts";
 import { openShop, type Shop } from "../support/shop.ts";
 
 const SEED = `merchants:
@@ -145,6 +147,31 @@ across_merchants:
   );
   await shop.write("rolecall.yaml", rules(2));
   expect((await shop.run(["check", "--live"])).code).toBe(0);
+});
+
+test("all merchants of the repository count, wherever the command runs", async () => {
+  const nested = async (path: string, text: string): Promise<void> => {
+    await mkdir(dirname(join(shop.folder, path)), { recursive: true });
+    await shop.write(path, text);
+  };
+  await mkdir(join(shop.folder, ".git"));
+  await nested("team/access/b.yaml", fileB(PAYER, BOTH));
+  await nested("elsewhere/access/x.yaml", "version: 1\nmerchant: MCX\nrolls: []\n");
+  await rm(join(shop.folder, "access/b.yaml"));
+  const outside = await mkdtemp(join(tmpdir(), "rolecall-outside-"));
+  try {
+    const folders = [shop.folder, "team", "elsewhere", outside].map((one) => resolve(shop.folder, one));
+    for (const cwd of folders) {
+      for (const command of ["validate", "plan"]) {
+        const path = join(shop.folder, "team/access/b.yaml");
+        const { code, stdout } = await rolecall([command, path], { cwd, env: shop.sandbox.env });
+        expect([command, cwd, code]).toEqual([command, cwd, 3]);
+        expect(spaced(stdout)).toContain("Counted across merchants: Approver at MCA; Payer at MCB.");
+      }
+    }
+  } finally {
+    await rm(outside, { recursive: true });
+  }
 });
 
 test("a mistake in a rule is an error at its line", async () => {

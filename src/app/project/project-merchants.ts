@@ -1,3 +1,5 @@
+import { realpathSync, statSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
 import { describeProblems } from "../../kernel/messages/describe-problems.ts";
 import { byPlace } from "../../kernel/messages/to-diagnostics.ts";
 import type { LocatedProblem } from "../../kernel/problems/problem.ts";
@@ -8,7 +10,15 @@ import { judgeDeclared } from "../../kernel/rules/judge-rules.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { isFileError } from "./file-errors.ts";
-import { findYamlFiles, ifAnyFiles, shownPath, sourceReader, withoutLinks } from "./find-files.ts";
+import {
+  DEFAULT_PATH,
+  defaultPath,
+  findYamlFiles,
+  ifAnyFiles,
+  shownPath,
+  sourceReader,
+  withoutLinks,
+} from "./find-files.ts";
 import { projectAccess } from "./project-access.ts";
 import type { ProjectIndex } from "./project-index.ts";
 
@@ -29,7 +39,7 @@ interface Reading {
 }
 
 /**
- * Adds the other merchants of the default folder, which rules across merchants count, and what these rules say of the files;
+ * Adds the other merchants of the project, which rules across merchants count, and what these rules say of the files;
  * a violation that concerns no selected merchant is not reported.
  */
 export async function withProject<Read extends ReadFiles>(
@@ -39,9 +49,10 @@ export async function withProject<Read extends ReadFiles>(
 ): Promise<Read & { readonly project: readonly DesiredState[] }> {
   const { sources, states, all: readStates } = loaded;
   const readFiles = new Set(sources.map(({ file }) => file));
-  const files = (await ifAnyFiles([], () => findYamlFiles([], cwd))) ?? [];
+  const folders = merchantFolders(states, cwd);
+  const files = folders.length > 0 ? await ifAnyFiles([], () => findYamlFiles(folders, cwd)) : null;
   const unread: string[] = [];
-  for (const file of files) {
+  for (const file of files ?? []) {
     if (readFiles.has(shownPath(withoutLinks(file), cwd))) continue;
     if ((await index.merchantIn(file)) !== undefined) unread.push(file);
   }
@@ -75,4 +86,35 @@ export async function withProject<Read extends ReadFiles>(
   const texts = new Map(sources.map(({ file, text }) => [file, text]));
   const diagnostics = [...loaded.diagnostics, ...describeProblems(texts, problems)].toSorted(byPlace);
   return { ...loaded, project, diagnostics };
+}
+
+/**
+ * Returns the folders of merchants' files that are in the folders of some files, or in those above up to the project's file
+ * with rules across merchants, wherever the working directory is.
+ */
+function merchantFolders(states: readonly DesiredState[], cwd: string): readonly string[] {
+  const working = realpathSync.native(cwd);
+  const byDefault = resolve(working, defaultPath(cwd));
+  const roots = states.flatMap(({ projects = [], origin }) =>
+    projects.flatMap(({ by, across }) => {
+      if (by || across === undefined) return [];
+      return { root: dirname(resolve(working, across.origin.file)), file: resolve(working, origin.file) };
+    }),
+  );
+  // A base branch has no files here, only rules.
+  if (roots.length === 0) return [byDefault].filter(isFolder);
+  const folders = roots.flatMap(({ root, file }) =>
+    [byDefault, file].flatMap((path) => foldersBetween(root, dirname(path))),
+  );
+  return [...new Set(folders.map((folder) => join(folder, DEFAULT_PATH)))].filter(isFolder);
+}
+
+/** Returns a folder and those above it up to a root; none if it is not below the root. */
+function foldersBetween(root: string, folder: string): readonly string[] {
+  if (folder === root) return [root];
+  return relative(root, folder).startsWith("..") ? [] : [folder, ...foldersBetween(root, dirname(folder))];
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }

@@ -254,3 +254,17 @@ describe("a role that only one person may hold, and that goes from one merchant 
     await expectsRefusal(3);
   });
 });
+
+test("a date that will break a rule is announced in every format of a plan", async () => {
+  const day = new Date(Date.now() + 10 * 86_400_000).toISOString().slice(0, 10);
+  const soon = `email: ada@example.com, roles: [{ role: Payer, from: ${day} }]`;
+  await shop.write("access/b.yaml", fileB(PAYER, soon));
+  for (const format of ["text", "json", "markdown", "junit"]) {
+    const { code, stdout } = await shop.run(["plan", "-m", "MCB", "--format", format]);
+    expect([format, code, spaced(stdout).replaceAll("\\", "")]).toEqual([
+      format,
+      0,
+      expect.stringMatching(/across-separate.* would hold/),
+    ]);
+  }
+});

@@ -82,7 +82,7 @@ function reportOf(context: ActionContext, run: EndedRun, names: string): ApplyRe
   const waitsAt = (one: ReportedMerchant): Plan =>
     waitingPlan(one, done.get(one.merchant) ?? new Set(), globMatcher());
   const unreviewed = waiting === null ? [] : unreviewedIn(looked);
-  const later = datesAt(unreviewed, covered, context.io.now());
+  const later = datesAt(unreviewed, covered, merged, context.io.now());
   const linesOf = (notes: readonly MerchantLine[]): readonly string[] => notes.map(({ line }) => line);
   return {
     ...endOf(context, run),
@@ -111,11 +111,15 @@ function reportOf(context: ActionContext, run: EndedRun, names: string): ApplyRe
 function datesAt(
   looked: readonly ReportedMerchant[],
   { planned }: CoveredPlans,
+  { loaded }: MergedFiles,
   now: number,
 ): readonly LaterView[] {
-  const judges = new Map(plannedOnly(planned).map(({ plan, judgeAt }) => [plan.merchant, judgeAt]));
-  const run = looked.map(({ merchant, fresh }) => ({ state: fresh.desired, judgeAt: judges.get(merchant) }));
-  return laterViews(run, (state) => upcomingDates(state, now));
+  const plannedAt = new Map(plannedOnly(planned).map((one) => [one.plan.merchant, one]));
+  const run = looked.map(({ merchant, fresh }) => ({
+    state: fresh.desired,
+    planned: plannedAt.get(merchant),
+  }));
+  return laterViews(run, loaded.project, (state) => upcomingDates(state, now));
 }
 
 /** Returns how a run ended; one without anything to do may have left that to a newer commit. */

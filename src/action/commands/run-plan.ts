@@ -157,7 +157,7 @@ async function reviewed(
   const plans = looks.map((look) => look.plan);
   const diagnostics = diagnosticAnnotations(loaded.diagnostics);
   const placeOf = ruleLocations(loaded.states, loaded.sources);
-  const later = announcedDates(context, states, looks);
+  const later = announcedDates(context, states, looks, loaded.project);
   const views = plans.map((plan) => withLaterRisks(planView(plan, placeOf), later));
   io.stdout.write(renderPlans(views, PLAIN, "normal", { run: runFingerprint(plans) }));
   const overdue = store ? overdueLines(loaded.states, store.records.states, github.now(), store.seal) : [];

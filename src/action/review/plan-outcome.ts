@@ -138,9 +138,10 @@ export function announcedDates(
   { event, io, mask }: ActionContext,
   states: readonly DesiredState[],
   looks: readonly PlanResult[],
+  project: readonly DesiredState[],
 ): readonly LaterView[] {
   if (event.pull === null) return [];
-  const judgeAtOf = new Map(looks.map(({ plan, judgeAt }) => [plan.merchant, judgeAt]));
-  const run = states.map((state) => ({ state, judgeAt: judgeAtOf.get(state.merchant) }));
-  return mask(laterViews(run, (state) => upcomingDates(state, io.now())));
+  const lookOf = new Map(looks.map((look) => [look.plan.merchant, look]));
+  const run = states.map((state) => ({ state, planned: lookOf.get(state.merchant) }));
+  return mask(laterViews(run, project, (state) => upcomingDates(state, io.now())));
 }

@@ -3,7 +3,7 @@ import { liveReport } from "../../ask/report/build-access-report.ts";
 import { type DriftTimes, driftOf } from "../../ask/report/detect-drift.ts";
 import { liveRuleResults } from "../../ask/report/rule-results.ts";
 import { runFingerprint } from "../../kernel/diff/fingerprint.ts";
-import { type JudgeAt, laterDays } from "../../kernel/plan/later.ts";
+import { laterDays } from "../../kernel/plan/later.ts";
 import type { UpcomingDate } from "../../kernel/plan/upcoming-dates.ts";
 import { withReviewedEnds } from "../../kernel/read/reviewed-ends.ts";
 import { resultsAcross } from "../../kernel/rules/across-merchants.ts";
@@ -29,7 +29,7 @@ import { standardStream } from "../io/output.ts";
 import { styleFor, verbosityOf } from "../io/terminal.ts";
 import type { DocumentOptions, OutputOptions } from "../project/command-options.ts";
 import { driftTimes } from "../project/drift-times.ts";
-import { globMatcher, type Planned, plannedOnly } from "../session/session.ts";
+import { globMatcher, type Planned, type PlanResult, plannedOnly } from "../session/session.ts";
 import type { ListedPlaceOf } from "./rule-locations.ts";
 
 /** The plans that were shown; `complete` if every merchant has one. */
@@ -93,18 +93,22 @@ export interface Printing {
   readonly command?: PlanCommand;
 }
 
-/** Returns what dates bring at the merchants of a run, for printing. */
+/**
+ * Returns what dates bring at the merchants of a run, for printing; `declared` are all merchants that rules across merchants
+ * count.
+ */
 export function laterViews(
-  run: readonly { readonly state: DesiredState; readonly judgeAt: JudgeAt | undefined }[],
+  run: readonly { readonly state: DesiredState; readonly planned: PlanResult | undefined }[],
+  declared: readonly DesiredState[],
   datesOf: (state: DesiredState) => readonly UpcomingDate[],
 ): readonly LaterView[] {
-  const merchants = run.map(({ state, judgeAt }) => ({
+  const merchants = run.map(({ state, planned }) => ({
     dates: datesOf(state),
-    judgeAt,
+    planned,
     // By then the dates are reviewed.
     files: withReviewedEnds(state, state.reviewedEnds && state),
   }));
-  return laterDays(merchants).flatMap((days, index) =>
+  return laterDays(merchants, declared).flatMap((days, index) =>
     days.map((day) => ({
       ...day,
       merchant: run[index]?.state.merchant ?? "",

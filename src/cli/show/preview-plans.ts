@@ -145,9 +145,9 @@ async function looserRules({ planned, project }: PlannedMerchants): Promise<read
 }
 
 /** Returns what the dates in the files bring soon. */
-function laterOf({ planned }: PlannedMerchants, now: number): readonly LaterView[] {
-  const run = plannedOnly(planned).map(({ session: { state }, judgeAt }) => ({ state, judgeAt }));
-  return laterViews(run, (state) => soonDates(state, now));
+function laterOf({ planned: outcomes, project }: PlannedMerchants, now: number): readonly LaterView[] {
+  const run = plannedOnly(outcomes).map((planned) => ({ state: planned.session.state, planned }));
+  return laterViews(run, project.project, (state) => soonDates(state, now));
 }
 
 async function printerFor(

@@ -1,6 +1,9 @@
 import { groupByKey } from "../../lib/text.ts";
+import type { DesiredState } from "../../model/desired.ts";
 import type { Plan, Refusal } from "../../model/plan.ts";
+import { judgeAcross } from "../rules/across-merchants.ts";
 import { ADMINISTRATORS, gainsOf } from "../rules/gains.ts";
+import type { CountedPlan, PlanInRun } from "../rules/people-across.ts";
 import { limitRun, type RunFiles, type RunPlan } from "../rules/run-limits.ts";
 import { overrideKind } from "../rules/settings/every-setting.ts";
 import { SENSITIVE } from "../rules/settings/sensitive.ts";
@@ -25,7 +28,7 @@ interface DatedGain {
 }
 
 /** The part of a plan that a day is judged by. */
-type JudgedPlan = Omit<RunPlan, "reviewed"> & Partial<Pick<Plan, "reviewed">>;
+type JudgedPlan = Omit<RunPlan & CountedPlan, "reviewed"> & Partial<Pick<Plan, "reviewed">>;
 
 /** Judges the same states as of another time, without the changes of these fingerprints. */
 export type JudgeAt = (now: number) => (without?: ReadonlySet<string>) => JudgedPlan;
@@ -33,9 +36,14 @@ export type JudgeAt = (now: number) => (without?: ReadonlySet<string>) => Judged
 /** The dates of a merchant's files, and how to judge what they bring. */
 export interface DatedMerchant {
   readonly dates: readonly UpcomingDate[];
+  readonly files: DesiredState;
   /** Absent if the merchant has no plan. */
-  readonly judgeAt?: JudgeAt | undefined;
-  readonly files: RunFiles;
+  readonly planned?: PlannedDates | undefined;
+}
+
+/** A plan with its live state, and how to judge them as of another time. */
+interface PlannedDates extends Pick<PlanInRun<CountedPlan>, "plan" | "live"> {
+  readonly judgeAt: JudgeAt;
 }
 
 /** Number of moments of a merchant that are judged; each takes up to three judgements. */
@@ -46,10 +54,15 @@ const MAX_BRINGING = 50;
 
 /**
  * Returns for each merchant of a run the days on which dates bring something, the earliest first. Judges the first of them
- * as if everything due until then were done, also by the limits of the run.
+ * as if everything due until then were done, also by the limits of the run and by rules across merchants. `declared` are
+ * all merchants that these count.
  */
-export function laterDays(merchants: readonly DatedMerchant[]): readonly (readonly LaterDay[])[] {
+export function laterDays(
+  merchants: readonly DatedMerchant[],
+  declared: readonly DesiredState[] = [],
+): readonly (readonly LaterDay[])[] {
   const judged = merchants.map((merchant) => daysOf(merchant.dates, merchant));
+  const across = refusedAcross(merchants, judged, declared);
   const parts = judged.flat().flatMap(({ day, part }) => (part === null ? [] : { at: day.at, part }));
   const ofRun = new Map<string, readonly Refusal[]>();
   for (const day of groupByKey(parts, ({ at }) => at)) {
@@ -58,37 +71,88 @@ export function laterDays(merchants: readonly DatedMerchant[]): readonly (readon
   }
   return judged.map((days) =>
     days.map(({ day, part }) => {
-      const refusals = ofRun.get(`${day.at} ${part?.plan.merchant}`) ?? [];
+      const key = `${day.at} ${part?.plan.merchant}`;
+      const refusals = [...(ofRun.get(key) ?? []), ...(across.get(key) ?? [])];
       return refusals.length === 0 ? day : { ...day, refusals: [...day.refusals, ...refusals] };
     }),
   );
 }
 
+/**
+ * Returns the refusals by rules across merchants that each day adds, by moment and merchant. A merchant without dates on a day
+ * is as its last dates before left it.
+ */
+function refusedAcross(
+  merchants: readonly DatedMerchant[],
+  judged: readonly (readonly JudgedDay[])[],
+  declared: readonly DesiredState[],
+): ReadonlyMap<string, readonly Refusal[]> {
+  if (!merchants.some(({ files }) => files.projects?.some(({ across }) => across))) return new Map();
+  const run = new Map(
+    merchants.flatMap(({ files, planned }) =>
+      planned ? [[files.merchant, { ...planned, files, plan: asMade(planned.plan) }] as const] : [],
+    ),
+  );
+  const judge = () =>
+    judgeAcross([...run.values()], declared).flatMap(({ merchant, refusals }) =>
+      refusals.map((refusal) => ({ merchant, refusal, key: `${merchant} ${keyOf(refusal)}` })),
+    );
+  const days = groupByKey(
+    judged.flat().flatMap(({ day: { at }, part }) => (part === null ? [] : { at, whole: part.whole })),
+    ({ at }) => String(at),
+  ).toSorted(([a], [b]) => a.at - b.at);
+  const added = new Map<string, readonly Refusal[]>();
+  let known = judge();
+  for (const day of days) {
+    for (const { at, whole } of day) {
+      const former = run.get(whole.merchant);
+      if (former) run.set(whole.merchant, { ...former, plan: asMade({ ...whole, reviewed: { at } }) });
+    }
+    const before = new Set(known.map(({ key }) => key));
+    known = judge();
+    for (const { merchant, refusal, key } of known) {
+      const place = `${day[0].at} ${merchant}`;
+      if (!before.has(key)) added.set(place, [...(added.get(place) ?? []), refusal]);
+    }
+  }
+  return added;
+}
+
+/** Returns a plan that nothing refuses. */
+function asMade(plan: CountedPlan): CountedPlan {
+  return { ...plan, refusals: [], findings: [] };
+}
+
 /** A day of one merchant; `part` is what it adds, `null` if it is not judged. */
 interface JudgedDay {
   readonly day: LaterDay;
-  readonly part: { readonly plan: RunPlan; readonly files: RunFiles } | null;
+  readonly part: {
+    readonly plan: RunPlan;
+    readonly files: RunFiles;
+    /** The plan of everything due until then. */
+    readonly whole: JudgedPlan;
+  } | null;
 }
 
 /** Groups dates by their moments, the earliest first, and judges some of these. */
 function daysOf(
   dates: readonly UpcomingDate[],
-  { judgeAt, files }: Pick<DatedMerchant, "judgeAt" | "files">,
+  { planned, files }: Pick<DatedMerchant, "planned" | "files">,
 ): readonly JudgedDay[] {
   const days = groupByKey(dates, ({ at }) => String(at))
     .map((datesOfDay) => ({ at: datesOfDay[0].at, dates: datesOfDay, refusals: [], gains: [] }))
     .sort((a, b) => a.at - b.at);
-  if (judgeAt === undefined) return days.map((day) => ({ day, part: null }));
+  if (planned === undefined) return days.map((day) => ({ day, part: null }));
   const bringing = days.filter((day) => day.dates.some(bringsAccess));
   const judged = new Set([...days.slice(0, MAX_JUDGED), ...bringing.slice(0, MAX_BRINGING)]);
   return days.map((day) => {
     if (!judged.has(day)) return { day: { ...day, gains: possibleGains(day.dates) }, part: null };
-    const { added, refusals, gains } = judgeDay(day.at, judgeAt, files.members);
+    const { added, whole, refusals, gains } = judgeDay(day.at, planned.judgeAt, files.members);
     const plan = { ...added, refusals: [], reviewed: { at: day.at } };
     // Others gain something by dates that are not asked for.
     const emails = new Set(day.dates.map(({ email }) => email.toLowerCase()));
     const own = gains.filter(({ name }) => emails.has(name.toLowerCase()));
-    return { day: { ...day, refusals, gains: own }, part: { plan, files } };
+    return { day: { ...day, refusals, gains: own }, part: { plan, files, whole } };
   });
 }
 
@@ -100,7 +164,7 @@ function judgeDay(
   time: number,
   judgeAt: JudgeAt,
   entries: RunFiles["members"],
-): Pick<LaterDay, "refusals" | "gains"> & { readonly added: JudgedPlan } {
+): Pick<LaterDay, "refusals" | "gains"> & Readonly<Record<"added" | "whole", JudgedPlan>> {
   const before = judgeAt(time - 1)();
   const judge = judgeAt(time);
   const whole = judge();
@@ -111,7 +175,7 @@ function judgeDay(
     ...added.refusals.filter(isLimit),
     ...whole.refusals.filter((refusal) => !isLimit(refusal) && !refusedBefore.has(keyOf(refusal))),
   ];
-  return { added, refusals, gains: newGains(before, whole, entries) };
+  return { added, whole, refusals, gains: newGains(before, whole, entries) };
 }
 
 function newGains(

@@ -3,7 +3,7 @@ import { isSlip, openSuggester } from "../../lib/suggest.ts";
 import { sortedSet } from "../../lib/text.ts";
 import type { DesiredState, Origin, ProjectSettings, RulesAcross } from "../../model/desired.ts";
 import { isLikeRoleId, predefinedRole } from "../../model/live.ts";
-import type { Finding, Plan, Refusal } from "../../model/plan.ts";
+import type { Finding, Refusal } from "../../model/plan.ts";
 import { type FindingData, toFinding } from "../findings/findings.ts";
 import { list, refusalOfBase, sortRefusals, type Tense, toExistingViolation } from "../findings/refusals.ts";
 import type { FileLocation, LocatedProblem } from "../problems/problem.ts";
@@ -14,6 +14,7 @@ import {
   type AccessPhase,
   type Counted,
   type CountedMerchant,
+  type CountedPlan,
   openMerchants,
   type PlanInRun,
   withoutLosses,
@@ -169,7 +170,7 @@ function refusalOf(
 /** Opens the merchants that a set of rules holds for. */
 function merchantsUnder(
   { holdsFor }: RuleSet,
-  run: readonly PlanInRun[],
+  run: readonly PlanInRun<CountedPlan>[],
   declared: readonly DesiredState[],
   now: number,
 ): readonly CountedMerchant[] {
@@ -227,7 +228,10 @@ interface OpenRuleSet {
 }
 
 /** Judges the plans of a run by the rules across merchants; the other merchants of the project count as declared. */
-export function judgeAcross(run: readonly PlanInRun[], declared: readonly DesiredState[]): readonly Plan[] {
+export function judgeAcross<P extends CountedPlan>(
+  run: readonly PlanInRun<P>[],
+  declared: readonly DesiredState[],
+): readonly P[] {
   const parts = run.map((part) => ({ ...part, plan: unjudged(part.plan) }));
   const now = Math.max(...parts.map(({ plan }) => plan.reviewed.at));
   const sets = ruleSetsOf(parts.map(({ files }) => files)).map((set) => ({
@@ -260,7 +264,7 @@ export function judgeAcross(run: readonly PlanInRun[], declared: readonly Desire
 }
 
 /** Returns whether a plan is not applied, whatever the rules across merchants say. */
-function isStopped({ refusals, findings }: Plan): boolean {
+function isStopped({ refusals, findings }: CountedPlan): boolean {
   return refusals.length > 0 || findings.some(({ severity }) => severity === "error");
 }
 
@@ -289,7 +293,7 @@ export function isAcross({ code }: Pick<Refusal | Finding, "code">): boolean {
 }
 
 /** Returns a plan without what an earlier judgement has said. */
-function unjudged(plan: Plan): Plan {
+function unjudged<P extends CountedPlan>(plan: P): P {
   const { refusals, findings } = plan;
   if (!refusals.some(isAcross) && !findings.some(isAcross)) return plan;
   return {

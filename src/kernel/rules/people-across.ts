@@ -16,9 +16,14 @@ import { openDeclared } from "./judge-rules.ts";
 import { reaching } from "./reach.ts";
 import { currentNameIn } from "./renamed-roles.ts";
 
+/** The part of a plan that rules across merchants judge. */
+export type CountedPlan = Pick<Plan, "merchant" | "changes" | "deferred" | "refusals" | "findings"> & {
+  readonly reviewed: Pick<Plan["reviewed"], "at">;
+};
+
 /** A plan with the states that it is made from. */
-export interface PlanInRun {
-  readonly plan: Plan;
+export interface PlanInRun<P extends CountedPlan = Plan> {
+  readonly plan: P;
   readonly files: DesiredState;
   readonly live: LiveState;
   /** False if the plan will not be applied, and takes nothing from anybody. */
@@ -52,7 +57,7 @@ export interface CountedMerchant {
 
 /** Opens the merchants of a project; one without a plan counts as its files declare it. */
 export function openMerchants(
-  planned: readonly PlanInRun[],
+  planned: readonly PlanInRun<CountedPlan>[],
   declared: readonly DesiredState[],
   now: number,
 ): readonly CountedMerchant[] {
@@ -74,7 +79,7 @@ export function openMerchants(
   ];
 }
 
-function accessesOf({ plan, live }: PlanInRun): AccessIn {
+function accessesOf({ plan, live }: PlanInRun<CountedPlan>): AccessIn {
   const merged = { mergeReplacedRoles: true } as const;
   const changes = splitByResource(plan.changes);
   const before = accessBefore(wholeScope(live), changes, merged);
@@ -89,7 +94,7 @@ function accessesOf({ plan, live }: PlanInRun): AccessIn {
  * merchant stay two people.
  */
 function openPeople(
-  planned: readonly PlanInRun[],
+  planned: readonly PlanInRun<CountedPlan>[],
   unread: readonly DesiredState[],
 ): (address: string) => string {
   const liveAddress = new Map(

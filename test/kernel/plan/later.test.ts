@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { judgeChanges, planParts } from "../../../src/kernel/plan/build-plan.ts";
 import { type DatedMerchant, laterDays } from "../../../src/kernel/plan/later.ts";
 import { type UpcomingDate, upcomingDates } from "../../../src/kernel/plan/upcoming-dates.ts";
+import type { DesiredMember, Grant } from "../../../src/model/desired.ts";
 import {
   desired,
   from,
@@ -43,7 +44,11 @@ function merchant(code: string, day: string): DatedMerchant {
   const input = { desired: files, live: { ...found, merchant: code }, service, matches };
   return {
     dates: upcomingDates(files, NOW),
-    judgeAt: (now) => planParts({ ...input, now }, judgeChanges),
+    planned: {
+      plan: planOf(files, input.live),
+      live: input.live,
+      judgeAt: (now) => planParts({ ...input, now }, judgeChanges),
+    },
     files,
   };
 }
@@ -71,6 +76,62 @@ test("the days of a run are judged by its limits, for all merchants on which the
   ]);
 });
 
+test("a day is refused where it brings what breaks a rule across merchants, with what others bring until then", () => {
+  const across = {
+    origin: { file: "rolecall.yaml", path: ["across_merchants"] },
+    separate: [["Approver", "Payer"]],
+    maxHolders: { Payer: 1 },
+    checks: [],
+  };
+  const at = (code: string, ...entries: readonly DesiredMember[]): DatedMerchant => {
+    const files = desired({
+      merchant: code,
+      roles: [role("Approver"), role("Payer")],
+      members: entries,
+      projects: [{ across }],
+    });
+    const found = {
+      ...live([liveRole("role_a", "Approver"), liveRole("role_p", "Payer")], []),
+      merchant: code,
+    };
+    const input = { desired: files, live: found, service, matches };
+    return {
+      dates: upcomingDates(files, NOW),
+      files,
+      planned: {
+        plan: planOf(files, found),
+        live: found,
+        judgeAt: (now) => planParts({ ...input, now }, judgeChanges),
+      },
+    };
+  };
+  const refusalsOf = (merchants: readonly DatedMerchant[], declared: readonly DatedMerchant[] = []) =>
+    laterDays(
+      merchants,
+      declared.map(({ files }) => files),
+    ).map((days) => days.map(({ dates, refusals }) => [dates[0]?.text, ...refusals.map(({ code }) => code)]));
+  const fu = (...roles: readonly (string | Grant)[]): DesiredMember => member("fu@example.com", { roles });
+  const approver = at("MC2", fu({ role: "Approver", from: from("2026-06-20") }));
+  const payer = at("MC1", fu("Payer"));
+  const separate = [["2026-06-20", "across-separate"]];
+  expect(refusalsOf([payer, approver])).toEqual([[], separate]);
+  // A merchant that was not read counts as declared.
+  expect(refusalsOf([approver], [payer])).toEqual([separate]);
+  // What is refused already is no news on a later day.
+  const li = member("li@example.com", { roles: [{ role: "Approver", from: from("2026-06-20") }] });
+  const both = at("MC2", fu("Approver"), li);
+  expect(refusalsOf([payer, both])).toEqual([[], [["2026-06-20"]]]);
+  // Another one gets the role on the day before, or on the day on which it ends.
+  const leaving = at("MC1", fu({ role: "Payer", until: until("2026-06-19") }));
+  expect(refusalsOf([leaving, approver])).toEqual([[["2026-06-19"]], [["2026-06-20"]]]);
+  const joining = at(
+    "MC3",
+    member("bo@example.com", { roles: [{ role: "Payer", from: from("2026-06-18") }] }),
+  );
+  expect(refusalsOf([payer, joining])).toEqual([[], [["2026-06-18", "across-max-holders"]]]);
+  expect(refusalsOf([leaving, joining])).toEqual([[["2026-06-19"]], [["2026-06-18", "across-max-holders"]]]);
+});
+
 test("a day beyond those that are judged counts as one that may bring anything", () => {
   const days = Array.from(
     { length: 60 },
@@ -88,7 +149,9 @@ test("a day beyond those that are judged counts as one that may bring anything",
     judged.add(now);
     return () => plan;
   };
-  const [later = []] = laterDays([{ dates: days, judgeAt, files: desired() }]);
+  const [later = []] = laterDays([
+    { dates: days, planned: { plan, live: live(), judgeAt }, files: desired() },
+  ]);
   expect(later.map(({ at, gains }) => [at, gains])).toEqual(
     days.map(({ at, email }) => [at, judged.has(at) ? [] : [{ name: email, gained: ["Helper"] }]]),
   );

@@ -54,6 +54,7 @@ export type Phase =
   | "write-members"
   | "set-passwords"
   | "delete-members"
+  | "reuse-addresses"
   | "widen-roles"
   | "delete-roles";
 

@@ -281,8 +281,10 @@ function givesTooMuch(
       (one) => gained(one).some((permission) => isMeant(what, permission)) || isNewRole(what, one),
     );
     const share = Math.max(10, Math.floor((live.members.length * Number.parseInt(String(limit), 10)) / 100));
+    // An entry names the member whom it is pinned to, whatever the address.
     const names = people.map(
-      ({ before, after }) => addressesOfPerson(wanted, after?.email ?? null)[0] ?? before?.id,
+      ({ before, after, wanted: entry }) =>
+        addressesOfPerson(wanted, entry?.email ?? after?.email ?? null)[0] ?? before?.id,
     );
     return new Set(names).size > (typeof limit === "number" ? limit : limit === "0%" ? 0 : share);
   });
@@ -389,13 +391,17 @@ function removesTooMuch(wanted: Wanted, { changes, live, outlook, roles, finalNa
 /** Roles that would have too few accepted holders, and whether there are enough with the invited ones. */
 export function shortages(
   { file }: Wanted,
-  { outlook, finalNames }: Expected,
+  { outlook, finalNames, live }: Expected,
 ): readonly { readonly role: string; readonly expects: boolean }[] {
   const { min_holders: given } = file.guards ?? {};
   const isNone = given !== undefined && Object.keys(given).length === 0;
   const fewest: Readonly<Record<string, number>> = isNone ? {} : { role_owner: 1, ...given };
   const isService = (one: WorldMember | null): boolean =>
     one !== null && one.type !== "user" && one.type !== "managed_user";
+  // Nobody joins at the address of a member who is there until then.
+  const isTaken = (before: WorldMember | null, email: string | null): boolean =>
+    (before === null || before.status === "expired") &&
+    live.members.some((one) => one.status !== "expired" && one.email?.toLowerCase() === email);
   // Nobody can log in as a service account: enough are left without those, and with them.
   return [false, true].flatMap((withServices) =>
     Object.entries(fewest).flatMap(([role, least]) => {
@@ -406,7 +412,9 @@ export function shortages(
           statusOf(before) === "accepted" &&
           before.roles.some((id) => (finalNames.get(id) ?? id) === role),
       ).length;
-      const holders = counted.flatMap(({ after }) => (after?.roles.includes(role) ? [after.status] : []));
+      const holders = counted.flatMap(({ before, after }) =>
+        after?.roles.includes(role) && !isTaken(before, after.email) ? [after.status] : [],
+      );
       const has = holders.filter((status) => status === "accepted").length;
       const invited = holders.filter((status) => status === "pending").length;
       const needed = Math.min(least, had);

@@ -1,6 +1,6 @@
 import type { Phase, Step } from "../../model/apply.ts";
 import { type Failure, RolecallError } from "../../model/errors.ts";
-import type { Change, MemberImage, RoleChange } from "../../model/plan.ts";
+import type { Change, MemberChange, MemberImage, RoleChange } from "../../model/plan.ts";
 import { checkPrecondition, type Precondition, type PreconditionContext } from "./precondition.ts";
 import {
   checkFailed,
@@ -24,7 +24,8 @@ import {
 
 /**
  * The phases in the order they run: additions come before removals, except that a role gains permissions only when those
- * who are to lose it have lost it; a role goes only when nobody holds it.
+ * who are to lose it have lost it, and an address is invited only when its member is gone; a role goes only when nobody
+ * holds it.
  */
 export const PHASES: readonly Phase[] = [
   "free-names",
@@ -34,6 +35,7 @@ export const PHASES: readonly Phase[] = [
   "write-members",
   "set-passwords",
   "delete-members",
+  "reuse-addresses",
   "widen-roles",
   "delete-roles",
 ];
@@ -43,14 +45,14 @@ export function stepsOf(changes: readonly Change[]): readonly Step[] {
   const roles = changes.filter((change) => change.resource === "role");
   const renames = renameSteps(roles);
   const renamed = new Set(renames.filter(({ part }) => part === "whole").map(({ change }) => change));
-  const invited = new Set(
-    changes.flatMap(({ resource, kind, name }) =>
-      resource === "member" && kind === "create" ? name.toLowerCase() : [],
+  const freed = new Set(
+    changes.flatMap((change) =>
+      change.resource === "member" && change.kind === "delete" && !isLeftover(change)
+        ? (change.before.email?.toLowerCase() ?? [])
+        : [],
     ),
   );
-  const rest = changes.flatMap((change) =>
-    renamed.has(change as RoleChange) ? [] : partsOf(change, invited),
-  );
+  const rest = changes.flatMap((change) => (renamed.has(change as RoleChange) ? [] : partsOf(change, freed)));
   const widened = widenedLate(changes);
   const steps = [
     ...[...renames, ...rest].flatMap((step) => narrowing(step, widened) ?? []),
@@ -98,16 +100,8 @@ function rolesOnlyIn(image: MemberImage | null, other: MemberImage | null): read
   return image?.roles.map(({ id }) => id).filter((id) => !others.has(id)) ?? [];
 }
 
-function partsOf(change: Change, invited: ReadonlySet<string>): readonly Step[] {
-  if (change.resource === "member") {
-    // After the member's own update, so that its recheck finds the planned state.
-    if (isPasswordChange(change)) return [{ phase: "set-passwords", change, part: "whole" }];
-    if (change.kind !== "delete") return [{ phase: "write-members", change, part: "whole" }];
-    // An expired invitation grants nothing; the service invites no address of a member.
-    const isFirst =
-      change.reason === "invitation-expired" || invited.has(change.before.email?.toLowerCase() ?? "");
-    return [{ phase: isFirst ? "clear-invitations" : "delete-members", change, part: "whole" }];
-  }
+function partsOf(change: Change, freed: ReadonlySet<string>): readonly Step[] {
+  if (change.resource === "member") return [{ phase: phaseOf(change, freed), change, part: "whole" }];
   switch (change.kind) {
     case "create":
       return [{ phase: "create-roles", change, part: "whole" }];
@@ -122,6 +116,20 @@ function partsOf(change: Change, invited: ReadonlySet<string>): readonly Step[] 
     default:
       return change satisfies never;
   }
+}
+
+/** Returns the phase of a member's change; `freed` are the addresses, in lower case, of the members that are deleted. */
+function phaseOf(change: MemberChange, freed: ReadonlySet<string>): Phase {
+  // After the member's own update, so that its recheck finds the planned state.
+  if (isPasswordChange(change)) return "set-passwords";
+  if (change.kind === "delete") return isLeftover(change) ? "clear-invitations" : "delete-members";
+  const isInvited = change.kind !== "update" && freed.has(change.after.email?.toLowerCase() ?? "");
+  return isInvited ? "reuse-addresses" : "write-members";
+}
+
+/** Returns whether an expired invitation is removed, which grants nothing and may be in the way of another one. */
+function isLeftover({ kind, reason }: MemberChange): boolean {
+  return kind === "delete" && reason === "invitation-expired";
 }
 
 /**

@@ -127,17 +127,18 @@ function* namesInUse(roles: readonly RoleChange[]): Generator<DependentPair> {
   }
 }
 
-/** Finds invitations to an address whose expired invitation has to be removed first. */
-function* invitationsInTheWay(members: readonly MemberChange[]): Generator<DependentPair> {
+/** Finds invitations to an address whose membership or expired invitation has to be removed first. */
+export function* invitationsInTheWay(members: readonly MemberChange[]): Generator<DependentPair> {
   const invited = new Map(
     members.flatMap((change) =>
       change.kind === "create" || change.kind === "replace" ? [[change.name.toLowerCase(), change]] : [],
     ),
   );
   for (const member of members) {
-    if (member.kind !== "delete" || member.reason !== "invitation-expired") continue;
-    const invitation = invited.get(member.name.toLowerCase());
-    if (invitation) yield [member, invitation, "an expired invitation is in its way"];
+    const invitation = member.kind === "delete" ? invited.get(member.name.toLowerCase()) : undefined;
+    if (!invitation) continue;
+    const isExpired = member.reason === "invitation-expired";
+    yield [member, invitation, `${isExpired ? "an expired invitation" : "a membership"} is in its way`];
   }
 }
 

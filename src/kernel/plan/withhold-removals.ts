@@ -1,13 +1,13 @@
 import type { GuardSettings } from "../../model/desired.ts";
 import type { RoleRef } from "../../model/field-values.ts";
-import type { Deferred, MemberChange } from "../../model/plan.ts";
+import type { Deferred, MemberChange, MemberImage } from "../../model/plan.ts";
 import { withFingerprint } from "../diff/fingerprint.ts";
 import type { Scope } from "../diff/scope.ts";
 import { memberDiffs, withValues } from "../fields/member.ts";
 import { type Access, type AccessChanges, accessAfter, accessBefore } from "../rules/access.ts";
 import { withheldBy } from "../rules/guards.ts";
 import type { Removals, Withheld } from "../rules/rule.ts";
-import { withoutLeftOut } from "./select.ts";
+import { invitationsInTheWay, withoutLeftOut } from "./select.ts";
 
 /** The changes to divide into those for now and those that wait. */
 export interface WithholdInput extends Pick<Removals, "declared" | "callerId"> {
@@ -74,10 +74,14 @@ export function withholdRemovals({
   const kept = new Set(
     [...wanted.members, ...settledBy(wanted.members)].map(({ fingerprint }) => fingerprint),
   );
-  const later = distinctDeferred([
+  const withheld = [current, whole].flatMap(removalsIn).map(({ deferred }) => deferred);
+  const taken = new Set(chosen.map(({ change }) => change.fingerprint));
+  // A person's removal comes after what else it takes from them.
+  const removals = distinctDeferred([
+    ...withheld.filter(({ change }) => !taken.has(change.fingerprint)),
     ...chosen,
-    ...[current, whole].flatMap(removalsIn).map((removal) => removal.deferred),
   ]).filter(({ change }) => kept.has(change.fingerprint));
+  const later = [...removals, ...invitationsAfter(removals, wanted.members)];
   const waits = new Set(later.map(({ change }) => change.fingerprint));
   return {
     ...current,
@@ -91,11 +95,36 @@ export function withholdRemovals({
   };
 }
 
+/** Returns the invitations to addresses of members whose removal waits. */
+function invitationsAfter(
+  removals: readonly Deferred[],
+  members: readonly MemberChange[],
+): readonly Deferred[] {
+  const waiting = new Map(removals.map((removal) => [removal.change.fingerprint, removal]));
+  return [...invitationsInTheWay(members)].flatMap(([removal, change]) => {
+    const deferred = waiting.get(removal.fingerprint);
+    return deferred === undefined ? [] : { ...deferred, change };
+  });
+}
+
 function removalsIn({
+  wanted,
   withheld,
   withheldByEnforced,
-}: Pick<WithheldChanges, "withheld" | "withheldByEnforced">): Withheld["deferred"] {
-  return [withheld, ...withheldByEnforced].flatMap(({ deferred }) => deferred);
+}: Pick<WithheldChanges, "wanted" | "withheld" | "withheldByEnforced">): Withheld["deferred"] {
+  return [withheld, ...withheldByEnforced].flatMap(({ deferred }) =>
+    deferred.map((removal) => firstLoss(removal, wanted)),
+  );
+}
+
+/** Returns a removal with the change that takes the role first: a person may lose it before their membership. */
+function firstLoss(removal: Withheld["deferred"][number], { members }: AccessChanges): typeof removal {
+  const { deferred, key } = removal;
+  const change = members.find(({ id, kind }) => kind === "update" && id === deferred.change.id);
+  if (change?.kind !== "update") return removal;
+  const isKept = roleKeeper(change.after);
+  const isFirst = change.before.roles.some((role) => role.id === key && !isKept(role));
+  return isFirst ? { ...removal, deferred: { ...deferred, change } } : removal;
 }
 
 /** The parts of an update, of which the removal of some roles waits. */
@@ -132,12 +161,10 @@ function divide(withheld: Withheld["deferred"], callerId: string | null): Divide
 function partsOf(change: MemberChange, waiting: ReadonlySet<string>): Parts | null {
   if (change.kind !== "update") return null;
   const { before, after } = change;
-  const [ids, names] = [
-    new Set(after.roles.map(({ id }) => id)),
-    new Set(after.roles.map(({ name }) => name)),
-  ];
-  const stays = ({ id, name }: RoleRef): boolean => ids.has(id) || names.has(name) || waiting.has(id ?? "");
-  const between = withValues(after, { roles: before.roles.filter(stays) });
+  const isKept = roleKeeper(after);
+  const between = withValues(after, {
+    roles: before.roles.filter((role) => isKept(role) || waiting.has(role.id ?? "")),
+  });
   const fields = memberDiffs(before, between);
   const rest = memberDiffs(between, after);
   if (fields.length === 0 || rest.length === 0) return null;
@@ -145,6 +172,12 @@ function partsOf(change: MemberChange, waiting: ReadonlySet<string>): Parts | nu
     now: withFingerprint<MemberChange>({ ...change, after: between, fields }),
     later: withFingerprint<MemberChange>({ ...change, before: between, fields: rest }),
   };
+}
+
+/** Returns whether a member keeps a role, or its successor. */
+function roleKeeper({ roles }: MemberImage): (role: RoleRef) => boolean {
+  const [ids, names] = [new Set(roles.map(({ id }) => id)), new Set(roles.map(({ name }) => name))];
+  return ({ id, name }) => ids.has(id) || names.has(name);
 }
 
 /** Returns changes without the later parts of updates of which a part is left out. */

@@ -132,6 +132,7 @@ function keepHolders(
     const keys = [findBefore(role), findAfter(role)].flatMap((key) => key ?? []);
     return keys.length > 0 ? [...new Set(keys)] : isHeld(before, role) ? [role] : [];
   };
+  const canJoin = addressesFree(before);
   const cache = new Map<string, readonly string[]>();
   const keysOf = (role: string): readonly string[] => {
     const keys = cache.get(role) ?? findKeys(role);
@@ -141,7 +142,7 @@ function keepHolders(
   const results = rulesOf(settings, keysOf).flatMap(([role, min]) => {
     const isWritten = Object.hasOwn(settings ?? {}, role);
     return keysOf(role).map((key) =>
-      guardRole({ role, key, min, isWritten, before, after, changes, callerId }),
+      guardRole({ role, key, min, isWritten, before, after, changes, callerId, canJoin }),
     );
   });
   return {
@@ -177,6 +178,7 @@ interface Rule {
   readonly after: Access;
   readonly changes: readonly MemberChange[];
   readonly callerId: string | null;
+  readonly canJoin: (person: PersonAccess) => boolean;
 }
 
 /**
@@ -193,12 +195,12 @@ function guardRole(rule: Rule): Withheld {
 }
 
 function judgeRole(
-  { role, key, min, isWritten, before, after, changes, callerId }: Rule,
+  { role, key, min, isWritten, before, after, changes, callerId, canJoin }: Rule,
   counts: (person: PersonAccess) => boolean,
 ): Withheld {
   const accepted = holdersOf(before, key).filter(isAccepted);
   const had = accepted.filter(counts);
-  const holders = holdersOf(after, key).filter(counts);
+  const holders = holdersOf(after, key).filter((person) => counts(person) && canJoin(person));
   const has = holders.filter(isAccepted);
   const pending = holders.filter(({ status }) => status === "pending" || status === "invited");
   const name = before.roles.get(key)?.name ?? role;
@@ -260,6 +262,14 @@ function refusalOf(role: string, name: string, { before, after, min, uncounted }
     // The live state can lower the number while the changes, and so the fingerprint, stay the same.
     `min-holders=${role}:${after}`,
   );
+}
+
+/** Returns whether a member exists, or can join before others are removed: the service invites no address of a member. */
+function addressesFree({ people }: Access): (person: PersonAccess) => boolean {
+  const members = people.filter(({ status }) => status !== "expired");
+  const ids = new Set(members.map(({ id }) => id));
+  const addresses = new Set(members.flatMap(({ email }) => email?.toLowerCase() ?? []));
+  return ({ id, email }) => ids.has(id) || !addresses.has(email?.toLowerCase() ?? "");
 }
 
 function isHeld({ people }: Access, roleId: string): boolean {

@@ -59,18 +59,23 @@ test("additions go before removals, and a role goes when nobody holds it any mor
   ]);
 });
 
-test("the member of a leaver's entry goes before the invitation of another entry to the address", async () => {
+test("the member of a leaver's entry goes before the invitation of another entry to the address, and after others", async () => {
   const want = desired({
     members: [
       member("ada@old.example", { id: "mem_1" }),
       member("Ada@example.com", { roles: ["Cashier"] }),
       member("bob@example.com", { roles: ["role_1"] }),
+      member("cy@example.com", { roles: ["Cashier"] }),
     ],
     leavers: [leaver("ada@old.example", "2026-06-01")],
   });
   const service = modelService(IS);
   await run(planOf(want, IS), { writer: service.writer });
-  expect(service.calls).toEqual(["delete member mem_1", "create member Ada@example.com"]);
+  expect(service.calls).toEqual([
+    "create member cy@example.com",
+    "delete member mem_1",
+    "create member Ada@example.com",
+  ]);
 });
 
 test("a role gains permissions only when those who are to lose it have lost it", async () => {

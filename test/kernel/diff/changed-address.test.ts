@@ -270,6 +270,35 @@ describe("an entry with a previous address", () => {
     expect(briefRefusals(made)).toEqual([]);
   });
 
+  test.each([
+    ["a grant that the entry does not have", ["Cashier"]],
+    ["a grant that has ended", ["Cashier", { role: "Payer", until: until("2026-06-01") }]],
+  ])("keeps a role under the old address until its next holder has accepted, of %s", (_, roles) => {
+    const holder = member("h@x.example", { roles: ["Payer"] });
+    const handOver = (others: readonly LiveMember[], old = ada({ roles: ["role_1", "role_2"] })): Plan => {
+      const guards = { ...desired().guards, minHolders: { Payer: 1 } };
+      const entry = member(NEW, { previously: [OLD], metadata: {}, roles });
+      const want = desired({ guards, members: [entry, holder] });
+      return planOf(want, live([CASHIER, PAYER, liveRole("role_3", "Lead")], [old, ...others]));
+    };
+    const later = [`update ${OLD} until ${holder.email} Payer`, `delete ${OLD} until ${NEW} `];
+    const both = handOver([]);
+    expect(brief(both)).toEqual([`create member ${NEW}`, `create member ${holder.email}`]);
+    expect([waits(both), briefRefusals(both)]).toEqual([later, []]);
+    expect(both.reviewed.people).toContainEqual(expect.objectContaining({ name: OLD, deferred: true }));
+    const pending = [NEW, holder.email].map((email) => invited(`mem_${email}`, email, { roles: ["role_2"] }));
+    expect([waits(handOver(pending)), briefRefusals(handOver(pending))]).toEqual([later, []]);
+    const accepted = liveMember("mem_h", holder.email, { roles: ["role_2"] });
+    expect(brief(handOver([accepted]))).toContain(`update member ${OLD}`);
+    expect(waits(handOver([accepted]))).toEqual(later.slice(1));
+    // What else the old membership loses does not wait.
+    const more = handOver([], ada({ roles: ["role_1", "role_2", "role_3"] }));
+    expect(more.changes).toContainEqual(
+      expect.objectContaining({ name: OLD, after: both.deferred[0]?.change.before }),
+    );
+    expect(waits(more)).toEqual(later);
+  });
+
   test("keeps roles that the file ignores, also beside those that it grants", () => {
     const both = ada({ roles: ["role_1", "role_2"] });
     const ignore = { roles: ["Payer"], members: [] };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { applyOverrides, parseOverride } from "../../../src/kernel/rules/overrides.ts";
-import type { GuardSettings } from "../../../src/model/desired.ts";
+import type { DesiredMember, GuardSettings } from "../../../src/model/desired.ts";
 import type { LiveMember } from "../../../src/model/live.ts";
 import type { Plan } from "../../../src/model/plan.ts";
 import { planView } from "../../../src/show/view/plan-view.ts";
@@ -10,6 +10,7 @@ import {
   briefRefusals,
   desired,
   invited,
+  leaver,
   live,
   liveMember,
   liveRole,
@@ -249,6 +250,32 @@ describe("the fewest holders of a role", () => {
     ).toEqual([["delete", "ada@example.com", "Owner", ["bob@example.com"]]]);
     const accepted = live([OWNER], [owner("mem_1", "ada@example.com"), owner("mem_2", "bob@example.com")]);
     expect(brief(planOf(want, accepted))).toEqual(["delete member ada@example.com"]);
+  });
+
+  describe("at the address of a member who is removed", () => {
+    const leaving = {
+      leavers: [leaver("old@example.com", "2026-06-01")],
+      sync: { ...SYNC, members: "additive" as const },
+    };
+    const is = live([OWNER], [owner("mem_1", "ada@example.com")]);
+    const handOver = (...entries: readonly DesiredMember[]): Plan =>
+      planOf(desired({ ...leaving, members: [member("old@example.com", { id: "mem_1" }), ...entries] }), is);
+
+    test.each([{}, { managed: { passwordEnv: "TILL" } }])("nobody joins in time: %o", (managed) => {
+      const plan = handOver(member("Ada@example.com", { roles: ["role_owner"], ...managed }));
+      expect(briefRefusals(plan)).toEqual(["guard min-holders Owner"]);
+      expect(plan.deferred).toEqual([]);
+    });
+
+    test("nobody is invited before that member goes", () => {
+      const plan = handOver(member("ada@example.com"), member("bob@example.com", { roles: ["role_owner"] }));
+      expect(brief(plan)).toEqual(["create member bob@example.com"]);
+      expect(briefRefusals(plan)).toEqual([]);
+      expect(plan.deferred.map(({ change, waitsFor }) => [change.kind, change.name, waitsFor])).toEqual([
+        ["delete", "ada@example.com", ["bob@example.com"]],
+        ["create", "ada@example.com", ["bob@example.com"]],
+      ]);
+    });
   });
 
   test("a role that is already below its minimum, and loses nobody, is only reported", () => {

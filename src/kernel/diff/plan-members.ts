@@ -128,9 +128,10 @@ function planDeclared(
   const former = new Set([...formers.values()].flat());
   const current = former.size === 0 ? live : live.filter((member) => !former.has(member));
   const waiting: Deferred[] = [];
-  const { results, unclaimed } = matchMembers(desired, current, (member, match) => {
+  const { results, unclaimed } = matchMembers(desired, current, (member, found) => {
     const ownFormers = formers.get(member) ?? [];
     const active = activeAt(member, context.now);
+    const match = withoutLostPin(active, found);
     const former = ownFormers.find((live) => !isDisabled(live));
     const effective =
       match.found === "none" && former !== undefined && !active.suspended
@@ -242,7 +243,7 @@ function planMember(
     if (obstacle.code === "member-former-disabled") resolveRoles(active, context, report);
     return [];
   }
-  if (match.found !== "many" && !(match.found === "pin-missing" && isPinWrong(active, match))) {
+  if (match.found !== "many" && match.found !== "pin-missing") {
     // Roles of later grants have to exist now: on that day the error would block every other change.
     context.roles.resolve(name, active.laterRoles, context.reportLater);
   }
@@ -251,8 +252,7 @@ function planMember(
       if (isAway(active) || isMention(active.member, context.file)) return [];
       return present(createMember(active.member, context.former, context.roles, report, reasonOf(active)));
     case "pin-missing":
-      if (match.heir?.status === "pending") return planPinned(active, match.heir, context, report);
-      if (isPinWrong(active, match)) report({ code: "member-pin-missing", name, id: match.id });
+      report({ code: "member-pin-missing", name, id: match.id });
       return [];
     case "many":
       report({ code: "member-ambiguous", name, ids: match.live.map(({ id }) => id) });
@@ -286,9 +286,14 @@ function roleNames({ roles = [] }: DesiredMember): readonly string[] {
   return roles.map(({ role }) => role);
 }
 
-/** Returns whether a missing pin is an error: an entry without a membership needs none, unless another member has its address. */
-function isPinWrong({ absent }: ActiveMember, match: Match<LiveMember> & { found: "pin-missing" }): boolean {
-  return match.heir?.status !== "pending" && (absent === null || match.sameKey > 0);
+/**
+ * Returns what an entry matches whose pin is gone where that is no error: the invitation that the pinned one was renewed by,
+ * or nothing, as an entry without a membership needs no pin, unless another member has its address.
+ */
+function withoutLostPin({ absent }: ActiveMember, match: Match<LiveMember>): Match<LiveMember> {
+  if (match.found !== "pin-missing") return match;
+  if (match.heir?.status === "pending") return { found: "one", live: match.heir, leftovers: [] };
+  return absent === null || match.sameKey > 0 ? match : { found: "none" };
 }
 
 /** Returns whether nobody is invited for an entry at its time. */

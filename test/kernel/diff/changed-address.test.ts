@@ -270,6 +270,19 @@ describe("an entry with a previous address", () => {
     expect(briefRefusals(made)).toEqual([]);
   });
 
+  test("loses all access under the old address once it ends, also if the pin of the entry is gone", () => {
+    const made = plan({ roles: ["Cashier"], until: until("2026-06-01"), id: "mem_gone" }, [ada()]);
+    expect(brief(made)).toEqual([`delete member ${OLD}`]);
+    expect(briefFindings(made)).toEqual([]);
+    const heir = invited("mem_2", NEW, { roles: ["role_1"] });
+    const renewed = plan({ roles: ["Cashier"], id: "mem_gone" }, [
+      ada({ roles: ["role_1", "role_2"] }),
+      heir,
+    ]);
+    expect(brief(renewed)).toEqual([`update member ${OLD}`]);
+    expect(waits(renewed)).toEqual([`delete ${OLD} until ${NEW} `]);
+  });
+
   test.each([
     ["a grant that the entry does not have", ["Cashier"]],
     ["a grant that has ended", ["Cashier", { role: "Payer", until: until("2026-06-01") }]],

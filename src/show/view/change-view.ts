@@ -1,6 +1,6 @@
 import { diffWordsWithSpace } from "diff";
 import { type ShownField, shownFields } from "../../kernel/fields/show.ts";
-import type { Change } from "../../model/plan.ts";
+import type { Change, MemberImage } from "../../model/plan.ts";
 
 /** One field of a row: its value, or the values that are removed and added. */
 export interface DetailView {
@@ -93,15 +93,22 @@ function remarkOf(change: Change): string {
 
 function declaredRemark(change: Change): string {
   if (change.resource === "role") return "";
-  if (change.kind === "create") return change.after.managed ? "managed user" : "invitation";
-  const status = change.before?.status ?? "accepted";
+  const { before, after } = change;
+  if (change.kind === "create" && (change.after.managed || change.after.status === null))
+    return joinRemark(change.after);
+  // A member that was added outside git exists already.
+  const status = (before ?? after)?.status ?? "accepted";
   return status === "accepted" ? "" : status;
+}
+
+function joinRemark({ managed }: MemberImage): string {
+  return managed ? "managed user" : "invitation";
 }
 
 function undoneRemark(change: Change): string {
   switch (change.kind) {
     case "create":
-      return change.resource === "role" ? "restored" : `${declaredRemark(change)}, restored`;
+      return change.resource === "role" ? "restored" : `${joinRemark(change.after)}, restored`;
     case "update":
       return declaredRemark(change);
     case "replace":

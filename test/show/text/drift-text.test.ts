@@ -3,7 +3,17 @@ import { driftOf } from "../../../src/ask/report/detect-drift.ts";
 import { PLAIN } from "../../../src/show/style.ts";
 import { renderDrifts } from "../../../src/show/text/drift-text.ts";
 import { driftView } from "../../../src/show/view/drift-view.ts";
-import { desired, live, liveMember, liveRole, NO_POLICIES, planOf, role } from "../../support/build.ts";
+import {
+  desired,
+  from,
+  live,
+  liveMember,
+  liveRole,
+  member,
+  NO_POLICIES,
+  planOf,
+  role,
+} from "../../support/build.ts";
 
 test("does not claim that there is no drift if an error prevents the comparison", () => {
   const is = live([liveRole("role_1", "Cashier")]);
@@ -48,6 +58,22 @@ test("does not claim a gain from outside git if it is unknown which side changed
     "! 1 member gained sensitive permissions (outside git, or not applied yet)\n",
   );
 });
+
+test.each([
+  ["accepted", "+ added ada@example.com\n"],
+  ["pending", "+ added ada@example.com (pending)\n"],
+] as const)(
+  "an entry that begins later tells nothing of an invitation of a member who is %s",
+  (status, row) => {
+    const is = live([], [liveMember("mem_1", "ada@example.com", { status })]);
+    const want = desired({ members: [member("ada@example.com", { from: from("2026-12-20") })] });
+    const drift = driftOf({ desired: want, live: is }, planOf(want, is), {
+      file: () => null,
+      live: () => null,
+    });
+    expect(renderDrifts([driftView(drift)], PLAIN)).toContain(row);
+  },
+);
 
 /** The drift of shops where nobody listed has an address of a domain that a shared file requires. */
 function strangers(shops: readonly string[], people: number, placeOf = () => "shared.yaml:3:5") {

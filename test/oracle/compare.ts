@@ -101,7 +101,10 @@ function compareResult(expected: Expected, made: Made): readonly string[] {
   ];
 }
 
-/** Once everything is as the files say, only time brings more: all of it is due, but for passwords, old addresses and invitations. */
+/**
+ * Once everything is as the files say, only time brings more: all of it is due, but for passwords, old addresses and
+ * invitations, and for what an expired invitation says, which gives nobody access.
+ */
 function compareDue({ plan, failures, next }: Made): readonly string[] {
   const isSettled = failures.length === 0 && plan?.deferred.length === 0;
   if (next === null || !isSettled || next.whole.refusals.length + next.whole.deferred.length > 0) return [];
@@ -109,7 +112,8 @@ function compareDue({ plan, failures, next }: Made): readonly string[] {
     changes.flatMap((change) =>
       change.reason === "address-changed" ||
       (change.kind === "delete" && change.reason === "invitation-expired") ||
-      (change.resource === "member" && change.kind === "create" && change.after.managed !== null)
+      (change.resource === "member" && change.kind === "create" && change.after.managed !== null) ||
+      (change.resource === "member" && change.kind === "update" && change.before.status === "expired")
         ? []
         : keyOf(change),
     );

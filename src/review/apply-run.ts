@@ -147,8 +147,9 @@ export async function lookedAt(
     const refusals = [...(state === null ? [INVALID_STATE] : []), ...one.refusals];
     const why = one.refusals.length === 0 ? [] : refusedByBase(one.merchant, state, merged);
     const unapproved = waiting === null ? null : compareReviewed(state?.open ?? [], one.fresh, seal);
-    const approvedDates = (unapproved?.unseenDates ?? []).filter(
-      (text) => !one.comparison.unseenDates.includes(text),
+    const unseen = new Set(one.comparison.unseenDates.map(({ text }) => text));
+    const approvedDates = (unapproved?.unseenDates ?? []).flatMap(({ text }) =>
+      unseen.has(text) ? [] : text,
     );
     const settled = settledLosses(one, state);
     const by = waiting === null ? unsettled(one.merchant, state, merged).map(({ name }) => name) : [];

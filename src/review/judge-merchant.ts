@@ -75,7 +75,7 @@ export function judgeMerchant(
     isRenewal(change) && !shown.has(change.fingerprint);
   const refusals = [
     ...comparison.refused.filter((refused) => !isLeft(refused)).map(refusalSentence),
-    ...comparison.unseenDates.map((text) => `not approved: ${text}, which no review shows.`),
+    ...comparison.unseenDates.map(({ text }) => `not approved: ${text}, which no review shows.`),
   ];
   const expired = comparison.refused
     .filter(isLeft)

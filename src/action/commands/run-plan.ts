@@ -182,7 +182,7 @@ async function reviewed(
   const verdict = verdictOf(context, plans, unplanned, fileErrors.length, later);
   const approval =
     store && (await approvalSoFar(context, store, store.records, looks, placeTexts(loaded.sources)));
-  const settled = approval?.settled ?? [];
+  const { settled = [], unseen = [] } = approval ?? {};
   const live = store === null || approval === null ? [] : alreadyLive(plans, approval.merged, store);
   const page: ReviewPage = {
     marker: markerOf("plan", context.scope),
@@ -194,13 +194,14 @@ async function reviewed(
       ...changedRemarks(approval, event),
       ...linesBlock(context, "Only in the files", live),
       ...linesBlock(context, "Lost before, and no longer reported once this is merged", settled),
+      ...linesBlock(context, "Not shown by a review before, and approved by a merge of this", unseen),
       ...aboutFiles(context, loaded.diagnostics),
     ],
     after: afterPlan(context, looks, later, approval),
   };
   const worth =
     rules.length > 0 ||
-    overdue.length + settled.length > 0 ||
+    overdue.length + settled.length + unseen.length > 0 ||
     (base !== null && changesFiles(plans, states, base.states, io.now()));
   // A review that finds its plan leaves the comment as the reviewer saw it, unless that warns of an earlier review.
   const isApproved = isReview(event) && !isObjected(approval) && !comment.isWarning();

@@ -34,6 +34,8 @@ export interface PlanApproval {
   readonly objections: ReadonlyMap<string, readonly string[]>;
   /** Reviewed changes that were lost before, and that a merge of this plan leaves so, sentences. */
   readonly settled: readonly string[];
+  /** What dates to come of the base branch do that no review has shown, and that a merge of this plan approves. */
+  readonly unseen: readonly string[];
   /** True if the approvals came before any plan of their commit. */
   readonly isEarly: boolean;
   /** True if somebody requests changes of the pull request. */
@@ -74,6 +76,18 @@ export async function approvalSoFar(
       ];
       return sentences.map((sentence) => `${merchant}: ${sentence}`);
     });
+    const unseen = looks.flatMap((look): readonly string[] => {
+      const { merchant, reviewed } = look.plan;
+      const state = records.states.get(merchant);
+      if (!state?.failure) return [];
+      const { baseDates = reviewed.dates } = reviewed;
+      return compareReviewed(reviewsOf(merchant, state, merged), look, seal).unseenDates.flatMap(
+        ({ date, text }) =>
+          baseDates.some(({ at, name }) => at === date.at && name === date.email.toLowerCase())
+            ? `${merchant}: ${text}`
+            : [],
+      );
+    });
     const objections = new Map<string, readonly string[]>();
     for (const look of isApproved ? looks : []) {
       const { merchant } = look.plan;
@@ -91,7 +105,7 @@ export async function approvalSoFar(
     const isReviewable = pull !== null && looks.some(hasReviewed);
     const isEarly = isApproved && isReviewable && own.every(({ run }) => run === null);
     const isRejected = isReviewable && own.some((review) => hasRejection(review, github.now()));
-    return { own, merged, objections, settled, isEarly, isRejected };
+    return { own, merged, objections, settled, unseen, isEarly, isRejected };
   });
 }
 

@@ -5,7 +5,7 @@ import type { ReviewedDate, ReviewedState } from "../../model/reviewed.ts";
 import { dependenciesOf, leftOutWith } from "../plan/select.ts";
 import { accountFor, type OpenRow } from "./account.ts";
 import { droppedDates, givenWithoutEnd, type LostDate, lostDates } from "./dropped-dates.ts";
-import { findUnseen, unseenDates } from "./find-unseen.ts";
+import { findUnseen, type UnseenDate, unseenDates } from "./find-unseen.ts";
 import { type Fresh, type FreshPlan, freshContext } from "./fresh-context.ts";
 import { mergeReviews, type Review } from "./merged-reviews.ts";
 import { dateTexts, withCurrentNames } from "./reviewed-dates.ts";
@@ -19,8 +19,8 @@ export interface Comparison {
   readonly leaveOut: ReadonlySet<string>;
   /** The refused changes, in the order of the fresh plan. */
   readonly refused: readonly RefusedChange[];
-  /** What the dates to come do that no review shows, such as "on 2026-12-31, ada@example.com joins". */
-  readonly unseenDates: readonly string[];
+  /** What the dates to come do that no review shows. */
+  readonly unseenDates: readonly UnseenDate[];
   /** An entry for each reviewed change, in the order of the reviews; then for each date that was dropped. */
   readonly account: readonly AccountEntry[];
   /** The rows of the reviews that later applies may need. */

@@ -137,8 +137,15 @@ interface UnseenEffect {
   readonly permissions: readonly string[];
 }
 
-/** Returns what the dates to come do that no review shows, such as "on 2026-12-31, ada@example.com joins", sorted by time. */
-export function unseenDates(reviews: MergedReviews, context: Fresh): readonly string[] {
+/** What a date to come does that no review shows. */
+export interface UnseenDate {
+  readonly date: UpcomingDate;
+  /** Such as "on 2026-12-31, ada@example.com joins". */
+  readonly text: string;
+}
+
+/** Returns what the dates to come do that no review shows, the earliest first. */
+export function unseenDates(reviews: MergedReviews, context: Fresh): readonly UnseenDate[] {
   const { dates, live, seal } = context;
   const keyOf = ({ email }: UpcomingDate): string => seal(email.toLowerCase());
   const unseen = dates.unseen
@@ -156,7 +163,7 @@ export function unseenDates(reviews: MergedReviews, context: Fresh): readonly st
   });
   return [...unseen, ...wider]
     .sort((a, b) => a.date.at - b.date.at)
-    .map(({ date, text }) => `${whenText(date)}, ${text}`);
+    .map(({ date, text }) => ({ date, text: `${whenText(date)}, ${text}` }));
 }
 
 /** Returns the permissions that somebody gains, loses, or can reach after gaining some, and that no review shows. */

@@ -387,6 +387,21 @@ describe("what a reviewed date brings by two merges together", () => {
     expect(await invitations()).toHaveLength(1);
   });
 
+  test("is told by a pull request that touches the file, and approved with it", async () => {
+    await widened(WITH_ROLE);
+    const wide = starting(WITH_ROLE).replace("[catalog_view]", "[catalog_view, payouts_edit]");
+    const pull = await merged(`# A remark\n${wide}`, false);
+    expect(story.comments(pull)[0]).toContain(
+      "### Not shown by a review before, and approved by a merge of this\n\n```text\nMC1: on 2026-11-04, cleo@example.com would get payouts_edit\n```",
+    );
+    expect((await story.apply()).outputs["failure-reason"]).toBe("");
+    const other = await merged(`# Another remark\n${wide}`, false);
+    expect(story.comments(other).join()).not.toContain("Not shown");
+    story.clock.advance(2 * DAY);
+    expect((await due()).outputs["result"]).toBe("applied");
+    expect(await invitations()).toHaveLength(1);
+  });
+
   test("is nothing to tell of somebody who has it already", async () => {
     const cleo =
       "  - { email: cleo@example.com, roles: [role_admin, { role: Cashier, from: 2026-11-04 }] }\n";

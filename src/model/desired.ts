@@ -127,6 +127,8 @@ export interface RunLimits {
   readonly maxRemovals?: Amount;
   /** Absent: 5% for sensitive permissions. */
   readonly maxGains?: GainLimits;
+  /** Absent for defaults. */
+  readonly origin?: Origin;
 }
 
 /** Rules for the people of all merchants together: somebody at several merchants is one person. */

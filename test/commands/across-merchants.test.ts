@@ -64,7 +64,7 @@ test("what is in order is planned and applied as without rules across merchants"
   const plan = await shop.run(["plan"]);
   expect([plan.code, plan.stderr]).toEqual([0, ""]);
   expect((await shop.run(["apply", "--yes"])).code).toBe(0);
-  expect((await shop.run(["check"])).stdout).toContain("3 merchants: 1 policy or check holds");
+  expect((await shop.run(["check"])).stdout).toContain("2 merchants: 1 policy or check holds");
 });
 
 describe("somebody who gets a role at one merchant that must not be held with one at another", () => {
@@ -192,14 +192,40 @@ test("a mistake in a rule is an error at its line", async () => {
   expect(unknown.stdout).toContain('Did you mean "Payer"?');
 });
 
+test("a name that no merchant has is reported under the limits of a run and across merchants", async () => {
+  const limits = (names: string): string => `version: 1\nrun: { max_gains: { ${names} } }\n`;
+  await shop.write("rolecall.yaml", limits("sensitive: 5%, Pyer: 1, Approver: 1, role_admin: 1"));
+  const { code, stdout } = await shop.run(["validate", "access/a.yaml"]);
+  expect(code).toBe(1);
+  expect(stdout).toContain('rolecall.yaml:2:36: error: No role is called "Pyer". [unknown-role]');
+  expect(stdout).toContain('Did you mean "Payer"?');
+  const warnings = async (): Promise<readonly unknown[]> => {
+    const plans = JSON.parse((await shop.run(["plan", "--format", "json"])).stdout).plans;
+    return plans[0].findings.map((one: { code: string; name: string }) => [one.code, one.name]);
+  };
+  await shop.write("rolecall.yaml", limits("payout_edit: 1, role_admn: 1, role_admin: 1, payouts_edit: 1"));
+  expect(await warnings()).toEqual([
+    ["rule-permission-unknown", "payout_edit"],
+    ["rule-role-unknown", "role_admn"],
+  ]);
+  await shop.write("rolecall.yaml", "version: 1\nacross_merchants: { max_holders: { role_admn: 1 } }\n");
+  expect(await warnings()).toEqual([["rule-role-unknown", "role_admn"]]);
+  await shop.write("rolecall.yaml", limits("payouts_edit: { at_most: 5%, most: 3 }"));
+  expect((await shop.run(["validate"])).stdout).toContain("Known keys: at_most, reach.");
+});
+
 test("a merchant whose file has errors is not counted, which a warning says", async () => {
+  const WARNING =
+    "rolecall.yaml:2:1: warning: These rules do not count the merchants of access/a.yaml, which have errors.";
   await shop.write("access/a.yaml", "version: 1\nmerchant: MCA\nrolls: []\n");
   await shop.write("access/b.yaml", fileB(PAYER, BOTH));
   const { code, stdout } = await shop.run(["validate", "access/b.yaml"]);
   expect(code).toBe(0);
-  expect(stdout).toContain(
-    "rolecall.yaml:2:1: warning: These rules do not count the merchants of access/a.yaml, which have errors.",
-  );
+  expect(stdout).toContain(WARNING);
+  for (const at of [[], ["--live"]]) {
+    const checked = await shop.run(["check", "access/b.yaml", ...at]);
+    expect([checked.code, checked.stderr]).toEqual([0, expect.stringContaining(WARNING)]);
+  }
 });
 
 describe("a role that only one person may hold, and that goes from one merchant to another", () => {

@@ -37,7 +37,10 @@ export interface PlannedMerchants {
   readonly failures: readonly FailureJson[];
   readonly placeOf: PlaceOf;
   /** The files that were read, also of other merchants. */
-  readonly project: Pick<Loaded, "all" | "project" | "sources" | "states" | "unmanaged" | "former">;
+  readonly project: Pick<
+    Loaded,
+    "all" | "project" | "sources" | "diagnostics" | "states" | "unmanaged" | "former"
+  >;
   /** The display, at rest. */
   readonly progress: ProgressDisplay;
   close(): Promise<void>;

@@ -2,6 +2,7 @@ import { basename, dirname, join } from "node:path";
 import type { ProjectAccess } from "../../kernel/read/bound-files.ts";
 import { type LoadedMerchants, loadMerchants, type PreviousName } from "../../kernel/read/load-merchants.ts";
 import { withReviewedEnds } from "../../kernel/read/reviewed-ends.ts";
+import { concernsAll } from "../../kernel/rules/across-merchants.ts";
 import { judgeDeclared } from "../../kernel/rules/judge-rules.ts";
 import { PROJECT_FILE } from "../../kernel/schema/project-file.ts";
 import { oneLine } from "../../lib/escape.ts";
@@ -38,7 +39,7 @@ export interface Loaded {
   readonly unmanaged?: readonly RemovedMerchant[];
   /** The former states of merchants that were compared with a commit; absent unless they were. */
   readonly former?: readonly DesiredState[];
-  /** All valid merchants of the project, if rules across merchants hold for a selected one; else empty. */
+  /** All valid merchants of the project, if rules concern all of them; else empty. */
   readonly project: readonly DesiredState[];
   /** The included files that select merchants, with these; absent if there are none, or the selection is narrower. */
   readonly reach?: readonly Reach[];
@@ -84,7 +85,7 @@ export async function loadStates(paths: readonly string[], options: LoadOptions)
   const index = openIndex(options.cwd);
   const selection = await selectFiles(paths, { ...options, index });
   const selected = await loadSelected(paths, selection, options, index);
-  const isAcross = selected.states.some(({ projects = [] }) => projects.some(({ across }) => across));
+  const isAcross = selected.states.some(({ projects = [] }) => projects.some(concernsAll));
   const loaded = isAcross
     ? await (await import("./project-merchants.ts")).withProject(selected, options, index)
     : { ...selected, project: [] };

@@ -96,9 +96,10 @@ function merchantFolders(states: readonly DesiredState[], cwd: string): readonly
   const working = realpathSync.native(cwd);
   const byDefault = resolve(working, defaultPath(cwd));
   const roots = states.flatMap(({ projects = [], origin }) =>
-    projects.flatMap(({ by, across }) => {
-      if (by || across === undefined) return [];
-      return { root: dirname(resolve(working, across.origin.file)), file: resolve(working, origin.file) };
+    projects.flatMap(({ by, across, run }) => {
+      const { file: rules } = across?.origin ?? run?.origin ?? {};
+      if (by || rules === undefined) return [];
+      return { root: dirname(resolve(working, rules)), file: resolve(working, origin.file) };
     }),
   );
   // A base branch has no files here, only rules.

@@ -3,7 +3,9 @@ import { outputTo } from "../../app/io/output.ts";
 import { styleFor } from "../../app/io/terminal.ts";
 import { loadDeclared, planMerchants } from "../../app/plan/plan-merchants.ts";
 import { isFileError } from "../../app/project/file-errors.ts";
+import type { Loaded } from "../../app/project/load-states.ts";
 import { globMatcher, plannedOnly } from "../../app/session/session.ts";
+import { printDiagnostics } from "../../app/show/print-diagnostics.ts";
 import { listedRuleFinder } from "../../app/show/rule-locations.ts";
 import { showPlans } from "../../app/show/show-plans.ts";
 import { accessCoverage } from "../../ask/coverage/access-coverage.ts";
@@ -55,7 +57,7 @@ interface JudgedMerchant {
 interface JudgedMerchants {
   readonly all: readonly JudgedMerchant[];
   readonly across: readonly ResultAcross[];
-  readonly sources: readonly { readonly file: string; readonly text: string }[];
+  readonly project: Pick<Loaded, "sources" | "diagnostics">;
   readonly failures: readonly FailureJson[];
 }
 
@@ -64,9 +66,14 @@ export async function checkRules(paths: readonly string[], options: CheckOptions
   const {
     all: judged,
     across,
-    sources,
+    project: { sources, diagnostics },
     failures,
   } = await (options.live ? judgeLiveMerchants : judgeDeclaredMerchants)(paths, options, io);
+  printDiagnostics(
+    diagnostics.filter(({ code }) => code === "across-not-counted"),
+    options,
+    io,
+  );
   const matches = globMatcher();
   const covered = judged.map((one) => (options.coverage ? coverageOf(one, matches) : null));
   const tooLarge = judged.flatMap(({ state }, index) =>
@@ -76,18 +83,16 @@ export async function checkRules(paths: readonly string[], options: CheckOptions
   const allFailures = [...failures, ...tooLarge];
   const view: CheckedView = {
     source: options.live ? "live" : "declared",
-    merchants: [
-      ...judged.map(({ state, judged }, index) => {
-        const coverage = covered[index] ?? null;
-        return {
-          merchant: state.merchant,
-          file: state.origin.file,
-          judged: judgeEach(judged, state),
-          coverage: coverage === "too-large" ? null : coverage,
-        };
-      }),
-      ...rulesAcross(across),
-    ],
+    merchants: judged.map(({ state, judged }, index) => {
+      const coverage = covered[index] ?? null;
+      return {
+        merchant: state.merchant,
+        file: state.origin.file,
+        judged: judgeEach(judged, state),
+        coverage: coverage === "too-large" ? null : coverage,
+      };
+    }),
+    across: rulesAcross(across),
     placeOf: listedRuleFinder(
       judged.map(({ state }) => state),
       sources,
@@ -101,7 +106,7 @@ export async function checkRules(paths: readonly string[], options: CheckOptions
   );
   await end();
   if (allFailures.length > 0) return ExitCode.failed;
-  const isBroken = view.merchants.some(({ judged }) =>
+  const isBroken = [...view.merchants, ...view.across].some(({ judged }) =>
     judged.some(({ violations }) => violations.length > 0),
   );
   return isBroken ? ExitCode.refused : ExitCode.ok;
@@ -155,7 +160,7 @@ async function judgeDeclaredMerchants(
       return { state, judged, changed: openLasting(state, now), unread: new Set() };
     }),
     across: resultsAcross([], loaded.project, now),
-    sources: loaded.sources,
+    project: loaded,
     failures: loaded.diagnostics.filter(isFileError).map(diagnosticFailure),
   };
 }
@@ -194,7 +199,7 @@ async function judgeLiveMerchants(
     });
     const run = plannedOnly(planned).map(({ live, plan, session }) => ({ live, plan, files: session.state }));
     const across = resultsAcross(run, project.project, io.now());
-    return { all: judged, across, sources: project.sources, failures };
+    return { all: judged, across, project, failures };
   } finally {
     await close();
   }

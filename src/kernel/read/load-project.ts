@@ -169,7 +169,7 @@ function settingsOf(file: string, content: ProjectFile | null, by: ProjectSettin
   const { run, across_merchants: across, sensitive, permissions } = content ?? {};
   return omitUndefined({
     by,
-    run: run && parseRun(run),
+    run: run && parseRun(run, file),
     across: across && rulesAcross(across, file),
     sensitive,
     permissions,

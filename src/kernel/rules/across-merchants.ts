@@ -2,7 +2,7 @@ import { canonicalJson } from "../../lib/json-text.ts";
 import { isSlip, openSuggester } from "../../lib/suggest.ts";
 import { sortedSet } from "../../lib/text.ts";
 import type { DesiredState, Origin, ProjectSettings, RulesAcross } from "../../model/desired.ts";
-import { isLikeRoleId, predefinedRole } from "../../model/live.ts";
+import { isLikeRoleId, PREDEFINED_ROLES, predefinedRole } from "../../model/live.ts";
 import type { Finding, Refusal } from "../../model/plan.ts";
 import { type FindingData, toFinding } from "../findings/findings.ts";
 import { list, refusalOfBase, sortRefusals, type Tense, toExistingViolation } from "../findings/refusals.ts";
@@ -20,6 +20,7 @@ import {
   withoutLosses,
 } from "./people-across.ts";
 import { NO_POLICIES } from "./settings/every-setting.ts";
+import { maxGainsSetting } from "./settings/max-gains-setting.ts";
 
 /** A rule across merchants, as a rule of a single access in which people hold what it counts. */
 interface RuleAcross {
@@ -29,11 +30,32 @@ interface RuleAcross {
   readonly origin: Origin;
 }
 
+/** A role or permission that a rule across merchants or a limit of a run names. */
+interface NameAcross {
+  readonly what: "role" | "permission";
+  readonly name: string;
+  readonly location: FileLocation;
+}
+
+/** Returns whether a project has rules that concern all its merchants. */
+export function concernsAll(project: ProjectSettings): boolean {
+  return project.across !== undefined || namesInRun(project).length > 0;
+}
+
+function namesInRun({ run: { maxGains, origin } = {} }: ProjectSettings): readonly NameAcross[] {
+  if (origin === undefined) return [];
+  return maxGainsSetting.kind.names(maxGains).flatMap(({ what, text, path }) => {
+    const location = { at: "key", file: origin.file, path: [...origin.path, "max_gains", ...path] } as const;
+    return what === "role" || what === "permission" ? [{ what, name: text, location }] : [];
+  });
+}
+
 /** The rules of a project. */
 interface RuleSet {
   readonly by: ProjectSettings["by"];
   readonly file: string;
   readonly rules: readonly RuleAcross[];
+  readonly names: readonly NameAcross[];
   readonly holdsFor: (state: DesiredState) => boolean;
 }
 
@@ -41,18 +63,29 @@ interface RuleSet {
 function ruleSetsOf(states: readonly DesiredState[]): readonly RuleSet[] {
   const meaningOf = ({ separate, maxHolders, checks }: RulesAcross): string =>
     canonicalJson([separate, maxHolders, checks.map(checkText)]);
-  const keyOf = ({ by, across }: ProjectSettings): string => canonicalJson([by, across]);
+  const keyOf = ({ by, across, run }: ProjectSettings): string => canonicalJson([by, across, run]);
   const projects = new Map(
     states.flatMap((state) => (state.projects ?? []).map((project) => [keyOf(project), project] as const)),
   );
   const isOwn = new Set(
     [...projects.values()].flatMap(({ by, across }) => (by || !across ? [] : meaningOf(across))),
   );
-  return [...projects].flatMap(([key, { by, across }]): readonly RuleSet[] => {
-    if (across === undefined || (by && isOwn.has(meaningOf(across)))) return [];
+  return [...projects].flatMap(([key, project]): readonly RuleSet[] => {
+    const { by, across, run } = project;
+    if (by && (across === undefined || isOwn.has(meaningOf(across)))) return [];
+    const rules = across === undefined ? [] : rulesOf(across);
+    const inRules = rules.flatMap(({ counted, origin }) =>
+      counted.map(({ what, name }) => ({
+        what: what === "role" ? what : ("permission" as const),
+        name,
+        location: locationOfAcross(origin),
+      })),
+    );
+    const names = by ? [] : [...inRules, ...namesInRun(project)];
     const holdsFor = (state: DesiredState): boolean =>
       (state.projects ?? []).some((project) => keyOf(project) === key);
-    return [{ by, file: across.origin.file, rules: rulesOf(across), holdsFor }];
+    const { file = "" } = across?.origin ?? run?.origin ?? {};
+    return rules.length + names.length === 0 ? [] : [{ by, file, rules, names, holdsFor }];
   });
 }
 
@@ -272,7 +305,7 @@ function isStopped({ refusals, findings }: CountedPlan): boolean {
 function saidOf(sets: readonly OpenRuleSet[], unapplied: ReadonlySet<string>): readonly Said[] {
   const saidBy = ({ set, merchants }: OpenRuleSet): readonly Said[] => {
     const counted = merchants.map((one) => (unapplied.has(one.files.merchant) ? withoutLosses(one) : one));
-    return set.rules.flatMap((rule) => [...judgeRule(rule, counted, set), ...unknownTo(rule, counted)]);
+    return [...set.rules.flatMap((rule) => judgeRule(rule, counted, set)), ...unknownTo(set, counted)];
   };
   const own = sets.filter(({ set }) => !set.by).flatMap(saidBy);
   const keyOf = ({ code, name, check }: Refusal): string => JSON.stringify([code, name, check]);
@@ -339,44 +372,47 @@ export function locationOfAcross({ file, path }: Origin): FileLocation {
   return { at: path.at(-2) === "max_holders" ? "key" : "value", file, path };
 }
 
-/** Reports a role that no merchant has, a mistyped permission, and held roles whose permissions are unknown. */
-function unknownTo({ counted }: RuleAcross, merchants: readonly CountedMerchant[]): readonly Said[] {
+/** Reports roles that no merchant has, mistyped permissions, and held roles whose permissions are unknown. */
+function unknownTo({ names, rules }: RuleSet, merchants: readonly CountedMerchant[]): readonly Said[] {
   const of = codesOf(merchants.filter(({ isPlanned }) => isPlanned));
   const said = (data: FindingData): Said => ({ finding: toFinding(data), of });
   const granted = new Set(merchants.flatMap((merchant) => merchant.permissions()));
-  return counted.flatMap(({ what, name }): readonly Said[] => {
+  const unknown = names.flatMap(({ what, name }): readonly Said[] => {
     if (what === "role") {
-      const isKnown = isLikeRoleId(name) || merchants.some((merchant) => merchant.hasRole(name));
-      const data = { code: "rule-role-unknown", name, near: null, shared: false, removed: null } as const;
-      return isKnown ? [] : [said(data)];
+      const near = PREDEFINED_ROLES.find((id) => isSlip(name, id)) ?? null;
+      // The files of a merchant that was not read do not tell the ids of its roles.
+      const mayBeId = isLikeRoleId(name) && near === null && !merchants.every(({ isPlanned }) => isPlanned);
+      const isKnown =
+        PREDEFINED_ROLES.includes(name) || mayBeId || merchants.some((merchant) => merchant.hasRole(name));
+      return isKnown ? [] : [said({ code: "rule-role-unknown", name, near, shared: false, removed: null })];
     }
     const near = granted.has(name) ? undefined : [...granted].sort().find((other) => isSlip(name, other));
-    const roles = sortedSet(merchants.flatMap((merchant) => merchant.unknownRoles()));
-    return [
-      ...(near === undefined ? [] : [said({ code: "rule-permission-unknown", name, near })]),
-      ...roles.map((role) => said({ code: "check-unknown", name: role, permission: name })),
-    ];
+    return near === undefined ? [] : [said({ code: "rule-permission-unknown", name, near })];
   });
+  const roles = sortedSet(merchants.flatMap((merchant) => merchant.unknownRoles()));
+  const uncounted = rules.flatMap(({ counted }) =>
+    counted.flatMap(({ what, name: permission }) =>
+      what === "role" ? [] : roles.map((name) => said({ code: "check-unknown", name, permission })),
+    ),
+  );
+  return [...unknown, ...uncounted];
 }
 
 /** Returns the roles in rules of a project's file that none of its merchants can have. */
 export function unknownAcross(states: readonly DesiredState[]): readonly LocatedProblem[] {
   const isOpen = states.some(({ roles, sync }) => roles === undefined || sync.roles === "additive");
   const suggest = openSuggester(states.flatMap(({ roles = [] }) => roles.map(({ name }) => name)));
-  return ruleSetsOf(states).flatMap(({ by, rules }) =>
-    (by ? [] : rules).flatMap(({ counted, origin }) =>
-      counted.flatMap(({ what, name: role }): readonly LocatedProblem[] => {
-        const isKnown = states.some(({ roles = [] }) =>
-          roles.some(({ name, previously = [] }) => name === role || previously.includes(role)),
-        );
-        if (what !== "role" || isLikeRoleId(role) || isKnown) return [];
-        const near = suggest(role) ?? predefinedRole(role);
-        const location = locationOfAcross(origin);
-        if (!isOpen) return [{ code: "unknown-role", role, near, location }];
-        return near === null ? [] : [{ code: "unknown-shared-role", role, near, open: true, location }];
-      }),
-    ),
-  );
+  return ruleSetsOf(states)
+    .flatMap(({ names }) => names)
+    .flatMap(({ what, name: role, location }): readonly LocatedProblem[] => {
+      const isKnown = states.some(({ roles = [] }) =>
+        roles.some(({ name, previously = [] }) => name === role || previously.includes(role)),
+      );
+      if (what !== "role" || isLikeRoleId(role) || isKnown) return [];
+      const near = suggest(role) ?? predefinedRole(role);
+      if (!isOpen) return [{ code: "unknown-role", role, near, location }];
+      return near === null ? [] : [{ code: "unknown-shared-role", role, near, open: true, location }];
+    });
 }
 
 /** Returns where the rule across merchants behind a refusal or finding is; `null` if it is by another rule. */

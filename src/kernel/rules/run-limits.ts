@@ -11,7 +11,7 @@ import { joinLosses, type Losses, laterText, losing, lossesOf, lossHint } from "
 import { allowedOf, amountText, isMore } from "./settings/amount.ts";
 import { DEFAULT_SENSITIVE, SENSITIVE, sensitiveIn } from "./settings/sensitive.ts";
 
-type Limits = Required<RunLimits>;
+type Limits = Required<Omit<RunLimits, "origin">>;
 
 /** The limits of a project that sets none. */
 const DEFAULT_LIMITS: Limits = {

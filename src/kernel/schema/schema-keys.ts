@@ -18,6 +18,7 @@ function innerAt(schema: unknown, segment: string | number): unknown {
     const { shape } = schema._zod.def;
     return Object.hasOwn(shape, segment) ? shape[segment] : undefined;
   }
+  if (schema instanceof z.ZodMiniRecord) return schema._zod.def.valueType;
   return schema instanceof z.ZodMiniArray ? schema._zod.def.element : undefined;
 }
 

@@ -29,12 +29,14 @@ export function renderChecked(view: CheckedView, style: Style, verbose: boolean)
 
 /** Returns the merchants with broken rules, and how many rules hold at the others; with `verbose` every rule. */
 function rulesLines(
-  { merchants, placeOf, source }: CheckedView,
+  { merchants, across, placeOf, source }: CheckedView,
   style: Style,
   { verbose, isCovered }: { readonly verbose: boolean; readonly isCovered: boolean },
 ): readonly string[] {
-  const shown = verbose || merchants.length === 1 ? merchants : merchants.filter(isBroken);
-  const hidden = merchants.filter((merchant) => !shown.includes(merchant));
+  const all = [...merchants, ...across];
+  const shown = verbose || merchants.length === 1 ? all : all.filter(isBroken);
+  const hidden = all.filter((one) => !shown.includes(one));
+  const others = merchants.filter((merchant) => hidden.includes(merchant)).length;
   const lines = shown.flatMap((merchant) => [
     ...hangingLines(`${oneLine(merchant.merchant)}: ${holdText([merchant])}`, style.columns, "", "  ").map(
       isBroken(merchant) ? style.red : style.bold,
@@ -57,9 +59,11 @@ function rulesLines(
     ]),
   ]);
   // If all is well, the answer to the question comes first.
-  if (isCovered && !verbose && !merchants.some(isBroken)) return [];
+  if (isCovered && !verbose && !all.some(isBroken)) return [];
   const which =
-    shown.length === 0 ? counted(hidden.length, "merchant") : counted(hidden.length, "other merchant");
+    others === 0
+      ? "all merchants"
+      : counted(others, others === merchants.length ? "merchant" : "other merchant");
   const rest =
     hidden.length === 0 ? [] : hangingLines(`${which}: ${holdText(hidden)}`, style.columns, "", "  ");
   return [...lines, ...rest, ...unknownLines(merchants, source, style)];

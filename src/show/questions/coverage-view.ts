@@ -17,6 +17,8 @@ export interface CheckedMerchant {
 export interface CheckedView {
   readonly source: "declared" | "live";
   readonly merchants: readonly CheckedMerchant[];
+  /** The rules across merchants, as those of one more merchant for each project. */
+  readonly across: readonly CheckedMerchant[];
   /** Returns the place of a merchant's rule; `null` for a default. */
   readonly placeOf: (merchant: string, rule: JudgedRule["rule"]) => FilePlace | null;
 }
@@ -62,13 +64,20 @@ function scalar(text: string): string {
 
 /** Returns what rules say as JSON. */
 export function checkedJson(
-  { source, merchants, placeOf }: CheckedView,
+  { source, merchants, across, placeOf }: CheckedView,
   failures: readonly FailureJson[],
 ): string {
   const ruleJson = (merchant: string, rule: JudgedRule["rule"]) => {
     const { section, text, enforcedBy } = rule;
     return { section, text, enforcedBy, at: placeOf(merchant, rule) };
   };
+  const rulesJson = (merchant: string, judged: CheckedMerchant["judged"]) =>
+    judged.map(({ rule, violations, unknownRoles }) => ({
+      ...ruleJson(merchant, rule),
+      holds: violations.length > 0 ? false : unknownRoles.length > 0 ? null : true,
+      violations,
+      unknownRoles,
+    }));
   return `${safeJson(
     {
       format: 1,
@@ -76,12 +85,7 @@ export function checkedJson(
       merchants: merchants.map(({ merchant, file, judged, coverage }) => ({
         merchant,
         file,
-        rules: judged.map(({ rule, violations, unknownRoles }) => ({
-          ...ruleJson(merchant, rule),
-          holds: violations.length > 0 ? false : unknownRoles.length > 0 ? null : true,
-          violations,
-          unknownRoles,
-        })),
+        rules: rulesJson(merchant, judged),
         coverage: coverage && {
           changes: coverage.changes,
           unnoticed: coverage.unnoticed,
@@ -104,6 +108,10 @@ export function checkedJson(
             limit: count?.limit ?? null,
           })),
         },
+      })),
+      acrossMerchants: across.map(({ merchant, file, judged }) => ({
+        file,
+        rules: rulesJson(merchant, judged),
       })),
       failures,
     },

@@ -32,11 +32,12 @@ export const runSchema = optional(
 );
 
 /** Parses limits as a project's file has them. */
-export function parseRun({
-  max_removals: removals,
-  max_gains: gains,
-}: NonNullable<z.infer<typeof runSchema>>): RunLimits {
+export function parseRun(
+  { max_removals: removals, max_gains: gains }: NonNullable<z.infer<typeof runSchema>>,
+  file: string,
+): RunLimits {
   return omitUndefined({
+    origin: { file, path: ["run"] },
     maxRemovals: parseAmount(removals) ?? undefined,
     maxGains: gains && parseGains(gains),
   });

@@ -112,6 +112,10 @@ export function neverApplied(
 export interface LookedMerchant extends JudgedMerchant {
   /** The merchant's recorded state before this run. */
   readonly state: MerchantState | null | undefined;
+  /** Reviewed changes that the files no longer declare, and that no earlier run has reported, as sentences. */
+  readonly lost: readonly string[];
+  /** Why the merchant is not as reviewed: refusals, then what was lost. */
+  readonly objections: readonly string[];
   /** Pull requests whose changes were lost, or that made others lose theirs. */
   readonly blamed: readonly number[];
   /** Pull requests whose lost changes are so no longer. */

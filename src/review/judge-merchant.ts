@@ -24,10 +24,6 @@ export interface JudgedMerchant {
   readonly remarks: readonly string[];
   /** Reviewed changes that the files no longer declare. */
   readonly dropped: readonly DroppedChange[];
-  /** The same as sentences: no later plan shows it. */
-  readonly lost: readonly string[];
-  /** Why the merchant is not as reviewed: refusals, then what was lost. */
-  readonly objections: readonly string[];
 }
 
 /** A reviewed change that the files no longer make. */
@@ -67,7 +63,6 @@ export function judgeMerchant(
       ? [`${review} was to ${VERBS[does]} ${name}; ${by} has decided otherwise since.`]
       : [],
   );
-  const lost = dropped.map(({ sentence }) => sentence);
   const shown = new Set(
     comparison.account.flatMap(({ verdict, fingerprints }) => (verdict === "refused" ? fingerprints : [])),
   );
@@ -96,8 +91,6 @@ export function judgeMerchant(
     dueRefusals: due.map(refusalSentence),
     remarks: [...new Set(superseded), ...expired],
     dropped,
-    lost,
-    objections: [...refusals, ...lost],
   };
 }
 

@@ -56,11 +56,12 @@ export function openFailures(
     if (!state?.failure) return [];
     const { commit, pulls, isUnread } = state.failure;
     if (isUnread) return [{ merchant, commit, pulls, reasons: [UNREAD] }];
-    const { comparison, objections } = judgeMerchant(freshPlan, state.open, seal, placeOf);
+    const { comparison, refusals, dropped } = judgeMerchant(freshPlan, state.open, seal, placeOf);
     const guarded = comparison.covered.refusals.map(
       ({ rule, code, message }) => `${rule} ${code}: ${message}`,
     );
-    const reasons = [...new Set([...guarded, ...objections])];
+    const lost = dropped.map(({ sentence }) => sentence);
+    const reasons = [...new Set([...guarded, ...refusals, ...lost])];
     return reasons.length === 0 ? [] : [{ merchant, commit, pulls, reasons }];
   });
 }

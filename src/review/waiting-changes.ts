@@ -93,7 +93,7 @@ export async function recordWaiting(
   const added = {
     head,
     base,
-    earlier: approvals.map(environmentNumber),
+    earlier: approvals,
     comment: null,
     refused: [],
     merchants,
@@ -124,14 +124,9 @@ export async function approvedRest(
     .toSorted((a, b) => attemptOf(b) - attemptOf(a));
   const recorded = waiting === undefined ? undefined : (await records.runsOf(waiting)).at(-1);
   if (waiting === undefined || recorded === undefined) return "none";
-  const before = recorded.earlier.filter((number) => number === environmentNumber(environment));
+  const before = recorded.earlier.filter((approval) => approval === environment);
   if (approvals.filter((approval) => approval === environment).length <= before.length) return "unapproved";
   const name = `the approval of run ${run}`;
   const states = [...recorded.merchants];
   return { waiting, approved: new Map(states.map(([merchant, state]) => [merchant, { name, state }])) };
-}
-
-/** Returns a number for the name of an environment, as records of runs hold it. */
-function environmentNumber(name: string): number {
-  return [...name].reduce((sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 0xffff_fffb, 7);
 }

@@ -17,8 +17,8 @@ export interface RecordedRun {
   readonly head: string;
   /** Branch that it is to be merged into, whose rules have judged the plan. */
   readonly base: string;
-  /** Ids of the reviews that had been submitted by then: none of them is of this plan. */
-  readonly earlier: readonly number[];
+  /** Ids of the reviews that had been submitted by then, or environments that were approved: none is of this plan. */
+  readonly earlier: readonly (number | string)[];
   /** Id of the comment that shows the plan; `null` if there is none. */
   readonly comment: number | null;
   /** The merchants whose plans a rule of the base branch refused: nothing of them is recorded. */

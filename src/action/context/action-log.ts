@@ -1,6 +1,7 @@
 import type { AnnotationProperties } from "@actions/core";
 import type { TextWriter } from "../../app/io/io.ts";
 import { oneLine, withoutCommand } from "../../lib/escape.ts";
+import { counted } from "../../lib/text.ts";
 
 /** Severity of an annotation. */
 export type AnnotationLevel = "error" | "warning" | "notice";
@@ -66,8 +67,7 @@ export function annotate(annotations: readonly Annotation[], log: RunnerLog): vo
         ...(line !== null && { startLine: line }),
       });
     }
-    if (ofLevel.length > most)
-      rest.push(`${ofLevel.length - most} more ${level}${ofLevel.length - most === 1 ? "" : "s"}`);
+    if (ofLevel.length > most) rest.push(counted(ofLevel.length - most, `more ${level}`));
   }
   if (rest.length > 0) log.notice(`${rest.join(" and ")}: the job summary has all of them.`);
 }

@@ -1,3 +1,4 @@
+import { listText } from "../../lib/text.ts";
 import type { Forge } from "../../review/forge.ts";
 
 /** A comment on an issue or a pull request. */
@@ -12,6 +13,12 @@ export interface Comment {
 export interface Issue extends Omit<Comment, "id"> {
   readonly number: number;
   readonly open: boolean;
+}
+
+/** A change of an issue or a pull request. */
+export interface TextChange {
+  readonly body?: string;
+  readonly open?: boolean;
 }
 
 /** The current state of a pull request. */
@@ -88,7 +95,7 @@ export interface Github extends Forge {
   addStatus(status: CommitStatus): Promise<void>;
   issues(label: string): Promise<readonly Issue[]>;
   addIssue(title: string, body: string, label: string): Promise<Issue>;
-  editIssue(number: number, change: { readonly body?: string; readonly open?: boolean }): Promise<void>;
+  editIssue(number: number, change: TextChange): Promise<void>;
   /** Commits new texts of files on top of a commit; returns the new commit. */
   addCommit(parent: string, files: readonly EditedFile[], message: string): Promise<string>;
   /** Points a branch to a commit, creating it if needed. */
@@ -96,7 +103,7 @@ export interface Github extends Forge {
   /** Returns the pull requests from a branch of this repository, the newest first. */
   proposals(branch: string): Promise<readonly Proposal[]>;
   addPull(pull: NewPull): Promise<Proposal>;
-  editPull(number: number, change: { readonly body?: string; readonly open?: boolean }): Promise<void>;
+  editPull(number: number, change: TextChange): Promise<void>;
 }
 
 /** Thrown for a failed request to GitHub's API. */
@@ -134,9 +141,7 @@ export class GithubError extends Error {
 }
 
 function named(permissions: readonly string[]): string {
-  const last = permissions.at(-1) ?? "";
-  if (permissions.length === 1) return `the permission ${last}`;
-  return `the permissions ${permissions.slice(0, -1).join(", ")} and ${last}`;
+  return `the ${permissions.length === 1 ? "permission" : "permissions"} ${listText(permissions)}`;
 }
 
 /** Converts a commit from GitHub's form. */

@@ -10,6 +10,7 @@ import {
   issueOf,
   proposalOf,
   pullOf,
+  type TextChange,
 } from "../context/github-api.ts";
 import {
   type EarlierPage,
@@ -173,13 +174,8 @@ export function connectGithub(
     },
     addIssue: async (title, body, label) =>
       issueOf((await rest.issues.create({ ...here, title, body, labels: [label] })).data),
-    editIssue: async (number, { body, open }) => {
-      await rest.issues.update({
-        ...here,
-        issue_number: number,
-        ...(body !== undefined && { body }),
-        ...(open !== undefined && { state: open ? "open" : "closed" }),
-      });
+    editIssue: async (number, change) => {
+      await rest.issues.update({ ...here, issue_number: number, ...edited(change) });
     },
     addCommit: async (parent, files, message) => {
       const base = (await rest.git.getCommit({ ...here, commit_sha: parent })).data.tree.sha;
@@ -209,14 +205,17 @@ export function connectGithub(
       return data.map(proposalOf);
     },
     addPull: async (pull) => proposalOf((await rest.pulls.create({ ...here, ...pull })).data),
-    editPull: async (number, { body, open }) => {
-      await rest.pulls.update({
-        ...here,
-        pull_number: number,
-        ...(body !== undefined && { body }),
-        ...(open !== undefined && { state: open ? "open" : "closed" }),
-      });
+    editPull: async (number, change) => {
+      await rest.pulls.update({ ...here, pull_number: number, ...edited(change) });
     },
+  };
+}
+
+/** Returns a change of an issue or a pull request in GitHub's form. */
+function edited({ body, open }: TextChange): { readonly body?: string; readonly state?: "open" | "closed" } {
+  return {
+    ...(body !== undefined && { body }),
+    ...(open !== undefined && { state: open ? "open" : "closed" }),
   };
 }
 

@@ -83,16 +83,13 @@ export function configDiff(
 ): readonly Plan[] {
   const before = new Map(base.map((state) => [state.merchant, state]));
   return head.map((state) => {
-    const baseState = before.get(state.merchant);
-    const { environment } = state;
     const desired: DesiredState = {
       ...state,
       // Show every removed entry, even one that an apply would keep at the service.
       sync: { ...state.sync, roles: "authoritative", members: "authoritative" },
       ignore: { roles: [], members: [] },
-      ...(environment && { environment }),
     };
-    const live = asLive(desired, baseState);
+    const live = asLive(desired, before.get(state.merchant));
     const plan = buildPlan({ desired, live, service: "the files of the base branch", now, matches });
     return {
       ...plan,

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { runFingerprint } from "../../kernel/diff/fingerprint.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { Plan } from "../../model/plan.ts";
 import { plansJson } from "../../show/machine/machine-formats.ts";
@@ -85,7 +85,6 @@ export function aboutFiles({ mask }: ActionContext, diagnostics: readonly Diagno
 export function planOutputs(plans: readonly Plan[]): Outputs {
   const counts = addCounts(plans.map((plan) => planView(plan).counts));
   const deferred = plans.reduce((sum, plan) => sum + plan.deferred.length, 0);
-  const [only, ...more] = plans.map(({ fingerprint }) => fingerprint);
   return {
     "has-changes": String(plans.some(({ changes }) => changes.length > 0)),
     creates: String(counts.create),
@@ -93,15 +92,8 @@ export function planOutputs(plans: readonly Plan[]): Outputs {
     replaces: String(counts.replace),
     deletes: String(counts.delete),
     deferred: String(deferred),
-    fingerprint: more.length === 0 ? (only ?? "") : hash([String(only), ...more]),
+    fingerprint: runFingerprint(plans),
   };
-}
-
-function hash(fingerprints: readonly string[]): string {
-  return createHash("sha256")
-    .update([...fingerprints].sort().join("\n"))
-    .digest("hex")
-    .slice(0, 32);
 }
 
 /** A review with its marker and surrounding text. */

@@ -37,7 +37,7 @@ test("one override covers identical refusals at all merchants, and no other set 
   expect(plan.code).toBe(3);
   expect(plan.stdout.match(/guard max-removals/g)).toHaveLength(1);
   const [, override = ""] =
-    /→ To override: apply --allow (max-removals=5@[0-9a-f]{12})\n/.exec(plan.stdout) ?? [];
+    /^ {4}→ To override: apply --allow (max-removals=5@[0-9a-f]{12})\n/m.exec(plan.stdout) ?? [];
   const wrong = [
     ["apply", "--yes", "-m", "MC1", "--allow", override],
     ["apply", "--yes", "--allow", override.replace("=5", "=4")],

@@ -254,10 +254,10 @@ function renderPlace(place: string | null, indent: string, style: Style): readon
 }
 
 /** Returns how to override a refusal; the command is kept on one line where it fits. */
-export function renderOverride(override: string, style: Style): readonly string[] {
+export function renderOverride(override: string, style: Style, indent = "      "): readonly string[] {
   const parts = ["To override:", oneLine(override)];
-  return wrapList(parts, style.columns - 8, " ").map(
-    (line, index) => `      ${index === 0 ? style.cyan("→") : " "} ${line}`,
+  return wrapList(parts, style.columns - indent.length - 2, " ").map(
+    (line, index) => `${indent}${index === 0 ? style.cyan("→") : " "} ${line}`,
   );
 }
 

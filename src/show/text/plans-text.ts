@@ -199,7 +199,10 @@ export function renderFleet<View extends PlanView>(
     ...(refusals.length > 0 ? ["", `  ${style.red(style.bold(format.broken))}`] : []),
     ...messages(fleet, refusals).flatMap((refusal) => renderRefusal({ ...refusal, override: null }, style)),
     ...more(refusals.length - MESSAGES_SHOWN, style),
-    ...overrides.commands.slice(0, MESSAGES_SHOWN).flatMap((override) => renderOverride(override, style)),
+    // Below all refusals, not only the last one.
+    ...overrides.commands
+      .slice(0, MESSAGES_SHOWN)
+      .flatMap((override) => renderOverride(override, style, "    ")),
     ...more(overrides.commands.length - MESSAGES_SHOWN, style),
     ...(overrides.line === null ? [] : renderFileOverrides(overrides.line, style, IN_SHARED_FILE)),
     ...(overridden.length > 0 ? [""] : []),

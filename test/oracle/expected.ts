@@ -393,7 +393,7 @@ function planStaying(given: Work): readonly Outlook[] {
     for (const role of one.later) resolve(role, wanted, world, roles, errors);
     const pin = visible.find(({ id }) => id === one.id);
     for (const each of [is, pin, ...leftovers]) if (each) free.delete(each);
-    const former = one.id !== null && is === null ? [] : formersOf(one);
+    const former = formersOf(one);
     const own = planOwn(one, is, former, work);
     const old = former.map((each) => planOld(each, former, one, is, work));
     const isKept = pin !== undefined && pin !== is && !leftovers.includes(pin);

@@ -1,7 +1,6 @@
 import { counted, sortNaturally } from "../../lib/text.ts";
 import type { ApplyEvent, LiveEvent } from "../../model/events.ts";
-import { type ApplyProgress, applyProgress, applySums, applyText } from "../../show/view/apply-progress.ts";
-import { type ReadingProgress, readingProgress, readingText } from "../../show/view/reading-progress.ts";
+import { applyProgress, type Progress, progressText, readingProgress } from "../../show/view/progress.ts";
 import type { Io } from "../io/io.ts";
 import type { ProgressMode } from "../io/terminal.ts";
 import { SLOW_MS, serviceLog } from "./service-log.ts";
@@ -84,20 +83,17 @@ export function logProgress({ verbose, opens = false }: LogOptions, io: Io): Sho
   return progressDisplay(io, {
     draws: false,
     log,
-    showReading: (progress) =>
+    show: (progress) =>
       begin((opening) => {
         const view = progress.view(io.monotonic());
-        return opening ? `Reading ${counted(view.merchants.length, "merchant")}.` : readingText(view);
-      }),
-    showApplying: (progress) =>
-      begin((opening) => {
-        const view = progress.view(io.monotonic());
-        const { changes } = applySums(view);
-        if (!opening) return applyText(view);
-        return `Applying ${counted(changes, "change")} at ${counted(view.merchants.length, "merchant")}.`;
+        if (!opening) return progressText(view);
+        const where = counted(view.merchants.length, "merchant");
+        return view.phase === "reading"
+          ? `Reading ${where}.`
+          : `Applying ${counted(view.changes.total, "change")} at ${where}.`;
       }),
     // Otherwise it would end before the next line of a long apply.
-    showVerifying: (progress) => begin(() => applyText(progress.view(io.monotonic()))),
+    showVerifying: (progress) => begin(() => progressText(progress.view(io.monotonic()))),
     end: async () => over.abort(),
   });
 }
@@ -110,53 +106,64 @@ interface LogOptions extends Partial<ProgressOptions> {
 interface ProgressView {
   readonly draws: boolean;
   readonly log: (event: LiveEvent) => void;
-  readonly showReading: (progress: ReadingProgress) => void;
-  readonly showApplying: (progress: ApplyProgress) => void;
-  /** Absent: the display of applying shows that too. */
-  readonly showVerifying?: (progress: ApplyProgress) => void;
+  readonly show: (progress: Progress) => void;
+  /** Absent: what shows the apply shows that too. */
+  readonly showVerifying?: (progress: Progress) => void;
   readonly end: () => Promise<void>;
 }
 
 /** Creates a display that passes events to the progress it shows. */
 export function progressDisplay(
   io: Io,
-  { draws, log, showReading, showApplying, showVerifying, end }: ProgressView,
+  { draws, log, show, showVerifying, end }: ProgressView,
 ): ShownProgress {
-  let reading: ReadingProgress | null = null;
-  let applying: ApplyProgress | null = null;
+  let current: Progress | null = null;
+  let isVerifying = false;
+  /** Mean time in which a merchant was read, with others side by side, in ms. */
+  let readMs = 0;
+  const display = (progress: Progress): void => {
+    current = progress;
+    isVerifying = false;
+    show(progress);
+  };
   return {
     io,
     draws,
     live(event) {
       log(event);
-      reading?.live(event, io.monotonic());
-      applying?.live(event, io.monotonic());
+      current?.live(event, io.monotonic());
     },
     reading(merchants) {
-      const codes = sortNaturally(merchants, (code) => code);
-      reading = readingProgress(codes, io.monotonic());
-      showReading(reading);
+      display(
+        readingProgress(
+          sortNaturally(merchants, (code) => code),
+          io.monotonic(),
+        ),
+      );
     },
-    read: (merchant, problem) => reading?.ended(merchant, problem, io.monotonic()),
+    read(merchant, problem) {
+      current?.read(merchant, problem, io.monotonic());
+      const view = current?.view(io.monotonic());
+      if (view) readMs = view.elapsedMs / Math.max(view.counts.done, 1);
+    },
     applying(plans) {
       const counts = sortNaturally(plans, ({ merchant }) => merchant).map(({ merchant, changes }) => ({
         merchant,
         changes: changes.length,
       }));
-      applying = applyProgress(counts, io.monotonic());
-      showApplying(applying);
+      display(applyProgress(counts, io.monotonic(), readMs * counts.length));
     },
     applied(event) {
-      applying?.apply(event, io.monotonic());
-      if (event.type !== "apply-ended" || !applying || !showVerifying) return;
-      if (applying.view(io.monotonic()).verifying) showVerifying(applying);
+      current?.apply(event, io.monotonic());
+      if (event.type !== "apply-ended" || isVerifying) return;
+      isVerifying = current?.view(io.monotonic()).phase === "verifying";
+      if (isVerifying && current) showVerifying?.(current);
     },
-    verified: (merchant) => applying?.verified(merchant, io.monotonic()),
-    stopping: () => applying?.stop(),
+    verified: (merchant) => current?.read(merchant, null, io.monotonic()),
+    stopping: () => current?.stop(),
     async rest() {
       await end();
-      reading = null;
-      applying = null;
+      current = null;
     },
   };
 }

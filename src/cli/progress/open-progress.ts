@@ -11,8 +11,9 @@ import { serviceLog } from "../../app/progress/service-log.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { counted, grouped } from "../../lib/text.ts";
 import { RolecallError } from "../../model/errors.ts";
-import type { Board, BoardLines } from "../../show/screen/board.ts";
+import type { OpenBoard } from "../../show/screen/open-board.tsx";
 import type { Style } from "../../show/style.ts";
+import type { Progress } from "../../show/view/progress.ts";
 
 /** Opens a display of progress on stderr: a board on a terminal, lines elsewhere or if asked for, nothing with `quiet`. */
 export function openProgress(options: ProgressOptions, io: Io): ProgressDisplay {
@@ -96,38 +97,29 @@ function tuiProgress({ verbose, color }: ProgressOptions, io: Io): ShownProgress
   return progressDisplay(out, {
     draws: true,
     log: verbose ? serviceLog(out, true) : () => undefined,
-    showReading: (progress) =>
-      stage.raise(async () => {
-        const { readingLines } = await import("../../show/screen/progress-lines.ts");
-        return (size) => readingLines(progress.view(io.monotonic()), size, style);
-      }),
-    showApplying: (progress) =>
-      stage.raise(async () => {
-        const { applyLines } = await import("../../show/screen/progress-lines.ts");
-        return (size) => applyLines(progress.view(io.monotonic()), size, style);
-      }),
+    show: (progress) => stage.raise(progress),
     end: () => stage.lower(),
   });
 }
 
 interface Stage {
   /** Shows a board, unless `lower` is called soon. */
-  raise(load: () => Promise<BoardLines>): void;
+  raise(progress: Progress): void;
   lower(): Promise<void>;
   sink(stream: "stdout" | "stderr"): TextWriter;
 }
 
 function boardStage(style: Style, io: Io): Stage {
-  let board: Board | null = null;
+  let board: OpenBoard | null = null;
   let close = (): void => undefined;
   let over = new AbortController();
   let raising: Promise<void> = Promise.resolve();
-  const show = async (load: () => Promise<BoardLines>, signal: AbortSignal): Promise<void> => {
+  const show = async (progress: Progress, signal: AbortSignal): Promise<void> => {
     await io.sleep(BOARD_DELAY_MS, signal).catch(() => undefined);
     if (signal.aborted) return;
-    const [{ openBoard }, lines] = await Promise.all([import("../../show/screen/board.ts"), load()]);
+    const { openBoard } = await import("../../show/screen/open-board.tsx");
     if (signal.aborted) return;
-    let shownBoard: Board | null = null;
+    let shownBoard: OpenBoard | null = null;
     // Before the board is drawn: a signal may come as soon as somebody sees it.
     const ending = [
       io.onExit(() => close()),
@@ -140,15 +132,15 @@ function boardStage(style: Style, io: Io): Stage {
       board = null;
       shownBoard?.close();
     };
-    shownBoard = openBoard(lines, io.terminal, style);
+    shownBoard = openBoard(() => progress.view(io.monotonic()), io.terminal, style);
     board = shownBoard;
   };
   return {
-    raise(load) {
+    raise(progress) {
       over.abort();
       close();
       over = new AbortController();
-      raising = show(load, over.signal);
+      raising = show(progress, over.signal);
     },
     async lower() {
       over.abort();

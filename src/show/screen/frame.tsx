@@ -1,6 +1,6 @@
 import { Box, Text, useStdout } from "ink";
 import { type ReactNode, useEffect, useState } from "react";
-import { type Size, terminalSize } from "./terminal-text.ts";
+import { type Size, terminalSize } from "./second-screen.ts";
 
 /** Lines that are as wide as the terminal allows, one below the other. */
 export function Frame({ lines }: { readonly lines: readonly string[] }): ReactNode {
@@ -28,19 +28,4 @@ export function useSize(): Size {
     };
   }, [stdout]);
   return size;
-}
-
-const ERASE_HISTORY = "\u001b[3J";
-
-/** Returns a terminal for Ink, which erases the history of one that gets lower than its last frame. */
-export function keepingHistory(stream: NodeJS.WriteStream): NodeJS.WriteStream {
-  return new Proxy(stream, {
-    get(target, name) {
-      if (name === "write") {
-        return (text: string, ...rest: []) => target.write(text.replaceAll(ERASE_HISTORY, ""), ...rest);
-      }
-      const value: unknown = Reflect.get(target, name);
-      return typeof value === "function" ? value.bind(target) : value;
-    },
-  });
 }

@@ -1,21 +1,4 @@
 import stringWidth from "string-width";
-import { oneLine } from "../../lib/escape.ts";
-
-/** The size of a terminal, in cells. */
-export interface Size {
-  readonly columns: number;
-  readonly rows: number;
-}
-
-const DEFAULT_SIZE: Size = { columns: 80, rows: 24 };
-
-/** Returns the size of a terminal; of one whose size nobody has set, the usual one. */
-export function terminalSize({ columns, rows }: Pick<NodeJS.WriteStream, "columns" | "rows">): Size {
-  return { columns: columns || DEFAULT_SIZE.columns, rows: rows || DEFAULT_SIZE.rows };
-}
-
-/** Letters of scripts that are written from right to left. */
-const RIGHT_TO_LEFT = /[\p{sc=Hebrew}\p{sc=Arabic}\p{sc=Syriac}\p{sc=Thaana}\p{sc=Nko}\p{sc=Adlam}]/u;
 
 const [ISOLATE, END_OF_ISOLATE] = ["\u2068", "\u2069"];
 
@@ -23,15 +6,6 @@ const [ISOLATE, END_OF_ISOLATE] = ["\u2068", "\u2069"];
 export const PLAIN_TEXT = /^[\x20-\x7e]*$/;
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
-
-/**
- * Text from a file or the service on one line of the terminal: what is unsafe is made visible, and what is written from
- * right to left is kept from turning its neighbours around.
- */
-export function shown(text: string): string {
-  const safe = oneLine(text);
-  return RIGHT_TO_LEFT.test(safe) ? `${ISOLATE}${safe}${END_OF_ISOLATE}` : safe;
-}
 
 /**
  * Returns the most cells that a text takes. Terminals differ: some draw joined emoji apart, and some a mark that must not
@@ -72,10 +46,10 @@ export function padded(text: string, columns: number): string {
 }
 
 /** One dressed piece of a line: its text, undressed, and its paint. */
-export type Piece = readonly [text: string, paint?: ((text: string) => string) | undefined];
+export type PaintedPiece = readonly [text: string, paint?: ((text: string) => string) | undefined];
 
 /** Joins pieces into a line of limited width, in cells; the rest is cut. */
-export function line(pieces: readonly Piece[], columns: number): string {
+export function line(pieces: readonly PaintedPiece[], columns: number): string {
   let room = columns;
   let joined = "";
   for (const [text, paint] of pieces) {
@@ -85,53 +59,4 @@ export function line(pieces: readonly Piece[], columns: number): string {
     joined += paint ? paint(cut) : cut;
   }
   return joined;
-}
-
-/** A line that is being typed, was sent off with Enter, or was left without an answer. */
-export interface Line {
-  readonly state: "open" | "sent" | "left";
-  readonly text: string;
-}
-
-/** The keys that are more than text. */
-export interface Key {
-  readonly ctrl: boolean;
-  readonly escape: boolean;
-  readonly backspace: boolean;
-  readonly delete: boolean;
-}
-
-/** Matches the marks that some terminals put around pasted text. */
-const PASTE_MARK = /^\[20[01]~$/;
-
-const CONTROL = /\p{Cc}/u;
-
-/** Adds one piece of input to a line. A paste brings text and Enter in one piece, so each character counts for itself. */
-export function typeInto(text: string, input: string, key: Key): Line {
-  if (key.escape || (key.ctrl && (input === "c" || input === "d"))) return { state: "left", text };
-  if (key.backspace || key.delete) return { state: "open", text: withoutLast(text) };
-  if (key.ctrl) return { state: "open", text: input === "u" ? "" : text };
-  if (PASTE_MARK.test(input)) return { state: "open", text };
-  let line = text;
-  for (const character of input) {
-    switch (character) {
-      case "\r":
-      case "\n":
-        return { state: "sent", text: line };
-      case "\u0003":
-      case "\u0004":
-        return { state: "left", text: line };
-      case "\b":
-      case "\u007f":
-        line = withoutLast(line);
-        break;
-      default:
-        if (!CONTROL.test(character)) line += character;
-    }
-  }
-  return { state: "open", text: line };
-}
-
-function withoutLast(text: string): string {
-  return [...text].slice(0, -1).join("");
 }

@@ -1,10 +1,8 @@
 import fc from "fast-check";
 import stringWidth from "string-width";
 import { expect, test } from "vitest";
-import { applyLines, readingLines } from "../../../src/show/screen/progress-lines.ts";
-import { PLAIN } from "../../../src/show/style.ts";
-import { applyProgress } from "../../../src/show/view/apply-progress.ts";
-import { readingProgress } from "../../../src/show/view/reading-progress.ts";
+import { applyProgress, readingProgress } from "../../../src/show/view/progress.ts";
+import { boardLines } from "../../support/board-lines.ts";
 import { runs } from "../../support/property-runs.ts";
 import { richPlan } from "../../support/rich-plan.ts";
 import { waitEvent } from "../../support/wait-event.ts";
@@ -18,9 +16,9 @@ function reading(count: number) {
   for (const merchant of codes.slice(0, Math.floor(count / 2))) {
     progress.live({ ...request, path: `/v0.1/merchants/${merchant}/members` }, 0);
     progress.live({ type: "read", merchant, members: 12, total: 12 }, 100);
-    progress.ended(merchant, null, 300);
+    progress.read(merchant, null, 300);
   }
-  progress.ended(`MC${count - 1}`, "no\u001b[31m key", 300);
+  progress.read(`MC${count - 1}`, "no\u001b[31m key", 300);
   progress.live({ ...request, path: `/v0.1/merchants/MC${count - 2}/members` }, 400);
   progress.live({ type: "read", merchant: `MC${count - 2}`, members: 250, total: 1000 }, 400);
   progress.live(waitEvent(12_000, "the service asks for fewer requests (429)", 1000), 1000);
@@ -28,14 +26,14 @@ function reading(count: number) {
 }
 
 test("the reading board shows what is under way, then what ended last, failures, and a wait with its reason", () => {
-  expect(readingLines(reading(4), SIZE, PLAIN)).toEqual([
+  expect(boardLines(reading(4), SIZE)).toEqual([
     "Reading 4 merchants                                                       00:01",
     "█████████████████████░░░░░ 3/4 merchants   274 members · 0 requests/s · 1 wait",
     "✓ 2 read   ▶ 1 under way   ◦ 0 started   · 0 queued   ✗ 1 failed",
     "",
     "▶ MC2  ██░░░░░░░░   250/1,000  members                                    0.6 s",
-    "✓ MC1  ██████████          12  members read                               0.3 s",
-    "✓ MC0  ██████████          12  members read                               0.3 s",
+    "✓ MC1  ██████████       12/12  members read                               0.3 s",
+    "✓ MC0  ██████████       12/12  members read                               0.3 s",
     "",
     "✗ MC3  no\\u{1b}[31m key",
     "waiting 12 s: the service asks for fewer requests (429)",
@@ -43,7 +41,7 @@ test("the reading board shows what is under way, then what ended last, failures,
 });
 
 test("500 merchants fit the screen, and every one of them is counted", () => {
-  const lines = readingLines(reading(500), SIZE, PLAIN);
+  const lines = boardLines(reading(500), SIZE);
   expect(lines.length).toBeLessThan(SIZE.rows);
   expect(lines[2]).toBe("✓ 250 read   ▶   1 under way   ◦   0 started   · 248 queued   ✗   1 failed");
 });
@@ -70,7 +68,7 @@ test("the apply board of one merchant shows each change under way, and what is w
   const path = `/v0.1/merchants/${encodeURIComponent("商店-مرحبا")}/members`;
   for (let sent = 0; sent < 4; sent += 1)
     progress.live({ type: "request", method: "GET", path, attempt: 1 }, 0);
-  const lines = applyLines(progress.view(0), { ...SIZE, rows: 18 }, PLAIN);
+  const lines = boardLines(progress.view(0), { ...SIZE, rows: 18 });
   expect(lines[2]).toMatch(/▶ +4 under way +◦ +\d+ started/);
   expect(lines.filter((text) => text.startsWith("▶ "))).toHaveLength(4);
   expect(lines.filter((text) => text.startsWith("◦ ")).length).toBeGreaterThan(1);
@@ -80,13 +78,13 @@ test("the apply board of one merchant shows each change under way, and what is w
 test("an address that is refused waits by name, while other changes of its merchant go on", () => {
   const progress = applying(1);
   const merchant = "商店-مرحبا";
-  const invitation = progress.view(0).inFlight.find(({ change }) => change.name.includes("@"));
-  const address = invitation?.change.name ?? "";
+  const invitation = progress.view(0).jobs.find(({ name }) => name.includes("@"));
+  const address = invitation?.name.slice("+ ".length) ?? "";
   const path = `/v0.1/merchants/${encodeURIComponent(merchant)}/members`;
   progress.live({ type: "request", method: "GET", path, attempt: 1 }, 0);
   const wait = waitEvent(9_000, `the service asks for fewer invitations of ${address} (429)`, 0);
   progress.live({ ...wait, path } as typeof wait, 0);
-  const lines = applyLines(progress.view(0), { columns: 120, rows: 60 }, PLAIN);
+  const lines = boardLines(progress.view(0), { columns: 120, rows: 60 });
   expect(lines.filter((text) => text.startsWith("◦") && text.includes(address))).toEqual([
     expect.stringMatching(/waits 9\.0 s$/),
   ]);
@@ -104,7 +102,7 @@ test("a wait of all merchants stands in place of the time left, and counts all o
     const wait = waitEvent(30_000, "the service asks for fewer requests (429)", 100);
     progress.live({ ...wait, path } as typeof wait, 100);
   }
-  const lines = readingLines(progress.view(6100), SIZE, PLAIN);
+  const lines = boardLines(progress.view(6100), SIZE);
   expect(lines[0]).toMatch(/ waits 24 s · 00:06$/);
   expect(lines[2]).toBe("✓  0 read   ▶  0 under way   ◦  8 started   · 40 queued   ✗  0 failed");
   expect(lines.filter((text) => text.startsWith("◦ ") && text.endsWith("waits 24 s"))).toHaveLength(8);
@@ -144,7 +142,7 @@ function follow(all: readonly (readonly [number, string])[]) {
       progress.live({ ...wait, path } as typeof wait, now);
     } else if (kind === "end" && wire < 0) {
       over.add(merchant);
-      progress.ended(merchant, null, now);
+      progress.read(merchant, null, now);
     }
   }
   return { progress, onWire };
@@ -154,7 +152,7 @@ test("rows on the wire and those left out are as many as the head says, and no m
   fc.assert(
     fc.property(happenings, fc.integer({ min: 8, max: 60 }), (all, rows) => {
       const { progress, onWire } = follow(all);
-      const lines = readingLines(progress.view(all.length * 100), { columns: 80, rows }, PLAIN);
+      const lines = boardLines(progress.view(all.length * 100), { columns: 80, rows });
       const number = (pattern: RegExp): number => Number(pattern.exec(lines.join("\n"))?.[1] ?? 0);
       const head = number(/▶ +(\d+) under way/);
       const shown = lines.filter((text) => text.startsWith("▶")).length;
@@ -175,18 +173,18 @@ test("failed is only what failed: what was stopped and what never began have num
   const cause = { by: "signal", signal: "SIGINT" } as const;
   progress.apply({ type: "apply-stopped", merchant: "MC1", failure, cause: null }, 0);
   progress.apply({ type: "apply-stopped", merchant: "MC2", failure: null, cause }, 0);
-  const lines = applyLines(progress.view(0), { ...SIZE, columns: 120 }, PLAIN);
+  const lines = boardLines(progress.view(0), { ...SIZE, columns: 120 });
   expect(lines[2]).toBe("✓ 0 done   ▶ 0 under way   ◦ 1 started   · 1 queued   ✗ 1 failed   ■ 1 stopped");
 });
 
 test.each([20, 40, 60, 80, 120, 200, 250])("no line of a board is wider than %i columns", (columns) => {
   for (const rows of [8, 24, 60]) {
     const lines = [
-      ...readingLines(reading(500), { columns, rows }, PLAIN),
-      ...applyLines(applying(100).view(0), { columns, rows }, PLAIN),
+      ...boardLines(reading(500), { columns, rows }),
+      ...boardLines(applying(100).view(0), { columns, rows }),
     ];
     for (const line of lines) expect(stringWidth(line)).toBeLessThanOrEqual(columns);
   }
-  expect(readingLines(reading(500), { columns, rows: 8 }, PLAIN).length).toBeLessThan(8);
-  expect(applyLines(applying(100).view(0), { columns, rows: 8 }, PLAIN).length).toBeLessThan(8);
+  expect(boardLines(reading(500), { columns, rows: 8 }).length).toBeLessThan(8);
+  expect(boardLines(applying(100).view(0), { columns, rows: 8 }).length).toBeLessThan(8);
 });

@@ -1,3 +1,4 @@
+import stringWidth from "string-width";
 import { beforeAll, describe, expect, test } from "vitest";
 import { applyPlan } from "../../../src/kernel/apply/apply-plan.ts";
 import { unknownPutSemantics } from "../../../src/kernel/apply/update-member.ts";
@@ -7,11 +8,8 @@ import type { LiveEvent } from "../../../src/model/events.ts";
 import type { Plan } from "../../../src/model/plan.ts";
 import { createSandbox } from "../../../src/sandbox/create-sandbox.ts";
 import { connect } from "../../../src/service/service.ts";
-import { applyLines, readingLines } from "../../../src/show/screen/progress-lines.ts";
-import { widthOf } from "../../../src/show/screen/terminal-text.ts";
-import { PLAIN } from "../../../src/show/style.ts";
-import { type ApplyView, applyProgress } from "../../../src/show/view/apply-progress.ts";
-import { type ReadingView, readingProgress } from "../../../src/show/view/reading-progress.ts";
+import { applyProgress, type ProgressView, readingProgress } from "../../../src/show/view/progress.ts";
+import { boardLines } from "../../support/board-lines.ts";
 import { desired, member, planOf, role } from "../../support/build.ts";
 import { createClock } from "../../support/clock.ts";
 import { inProcess } from "../../support/in-process.ts";
@@ -53,8 +51,8 @@ const stateOf = (index: number) =>
   });
 
 interface Run {
-  readonly reading: readonly ReadingView[];
-  readonly applying: readonly ApplyView[];
+  readonly reading: readonly ProgressView[];
+  readonly applying: readonly ProgressView[];
 }
 
 /** Reads and applies all merchants, and takes a view of the progress every second; `stopAt` is Ctrl-C at that second. */
@@ -117,7 +115,7 @@ async function runAll(stopAt = Number.POSITIVE_INFINITY): Promise<Run> {
   const readAll = mapConcurrent([...CODES.entries()], 24, async ([index, code]) => {
     const live = await service.reader.read(code, [], peopleAt(index).length);
     plans[index] = planOf(stateOf(index), live);
-    reading.ended(code, null, clock.now());
+    reading.read(code, null, clock.now());
   });
   const readingViews = await everySecond(() => reading.view(clock.now()), readAll);
 
@@ -152,7 +150,7 @@ async function runAll(stopAt = Number.POSITIVE_INFINITY): Promise<Run> {
         const code = CODES[index] ?? "";
         if (status !== "done") return;
         await service.reader.read(code, []);
-        applying.verified(code, clock.now());
+        applying.read(code, null, clock.now());
       }),
     );
   };
@@ -189,40 +187,40 @@ describe.each(WIDTHS)("on a terminal of %i columns", (columns) => {
   test("reading, applying with waits and a failure, verifying and stopping look as recorded", async () => {
     const { reading, applying } = run;
     const wait = applying.find(
-      (view) => view.metrics.waits.length > 0 && view.merchants.some(({ state }) => state === "failed"),
+      (view) => view.metrics.waits.length > 0 && view.jobs.some(({ state }) => state === "failed"),
     );
-    const verifying = applying.filter((view) => view.verifying);
+    const verifying = applying.filter(({ phase }) => phase === "verifying");
     const views: readonly (readonly [string, readonly string[]])[] = [
-      ["board-reading", readingLines(reading[5] as ReadingView, size, PLAIN)],
-      ["board-applying", applyLines(wait as ApplyView, size, PLAIN)],
-      ["board-verifying", applyLines(verifying[Math.floor(verifying.length / 2)] as ApplyView, size, PLAIN)],
-      ["board-stopping", applyLines(stopped.applying[12] as ApplyView, size, PLAIN)],
+      ["board-reading", boardLines(reading[5] as ProgressView, size)],
+      ["board-applying", boardLines(wait as ProgressView, size)],
+      ["board-verifying", boardLines(verifying[Math.floor(verifying.length / 2)] as ProgressView, size)],
+      ["board-stopping", boardLines(stopped.applying[12] as ProgressView, size)],
     ];
     for (const [name, lines] of views) await expect(screen(lines)).toMatchFileSnapshot(golden(name));
   });
 
   test("every second's screen differs from the one before, and fits the window", () => {
     const screens = [
-      ...run.reading.map((view) => readingLines(view, size, PLAIN)),
-      ...run.applying.map((view) => applyLines(view, size, PLAIN)),
+      ...run.reading.map((view) => boardLines(view, size)),
+      ...run.applying.map((view) => boardLines(view, size)),
     ];
     expect(screens.length).toBeGreaterThan(30);
     const texts = screens.map(screen);
     for (const [index, text] of texts.entries()) expect(text).not.toBe(texts[index - 1]);
     for (const lines of screens) {
       expect(lines.length).toBeLessThan(size.rows);
-      for (const text of lines) expect(widthOf(text)).toBeLessThan(columns);
+      for (const text of lines) expect(stringWidth(text)).toBeLessThan(columns);
     }
   });
 });
 
 test("merchants are ticked off from the start, in about the order in which they are named", () => {
-  const read = run.reading.map(({ merchants }) => merchants.filter(({ state }) => state === "read").length);
+  const read = run.reading.map(({ jobs }) => jobs.filter(({ state }) => state === "done").length);
   expect(read[3]).toBeGreaterThan(2);
   // The seconds in which nothing ends are those of a wait.
   expect(read.filter((count, index) => count === read[index - 1]).length).toBeLessThan(read.length / 3);
-  const half = run.applying[Math.floor(run.applying.length / 3)] as ApplyView;
-  const done = half.merchants.flatMap(({ state }, index) => (state === "done" ? [index] : []));
+  const half = run.applying[Math.floor(run.applying.length / 3)] as ProgressView;
+  const done = half.jobs.flatMap(({ state }, index) => (state === "done" ? [index] : []));
   expect(done.length).toBeGreaterThan(5);
   expect(Math.max(...done)).toBeLessThan(done.length + 2 * CONCURRENCY);
 });
@@ -231,8 +229,8 @@ test("rows on the wire and those left out are as many as the head says, in windo
   for (const rows of [8, 12, 24, 50]) {
     const size = { columns: 100, rows };
     const screens = [
-      ...run.reading.map((view) => readingLines(view, size, PLAIN)),
-      ...run.applying.filter(({ verifying }) => !verifying).map((view) => applyLines(view, size, PLAIN)),
+      ...run.reading.map((view) => boardLines(view, size)),
+      ...run.applying.filter(({ phase }) => phase !== "verifying").map((view) => boardLines(view, size)),
     ];
     for (const lines of screens) {
       const [, head] = /▶ +(\d+) under way/.exec(lines[2] ?? "") ?? [];
@@ -244,10 +242,14 @@ test("rows on the wire and those left out are as many as the head says, in windo
 });
 
 test("no more merchants are on the wire than requests are allowed, and numbers add up", () => {
-  for (const { metrics, merchants } of [...run.reading, ...run.applying]) {
+  for (const { metrics, jobs, phase, counts, changes } of [...run.reading, ...run.applying]) {
     expect(metrics.onWire.size).toBeLessThanOrEqual(CONCURRENCY);
-    expect(merchants).toHaveLength(COUNT);
+    // The merchant where an invitation failed is not verified.
+    expect(jobs).toHaveLength(phase === "verifying" ? COUNT - 1 : COUNT);
+    expect(Object.values(counts).reduce((sum, count) => sum + count, 0)).toBe(jobs.length);
+    const ended = jobs.reduce((sum, { done }) => sum + done, 0);
+    if (phase === "applying") expect(changes.done + changes.failed + changes.unknown).toBe(ended);
   }
-  const last = run.applying.at(-1) as ApplyView;
-  expect(last.merchants.filter(({ state }) => state === "failed")).toHaveLength(1);
+  const last = run.applying.at(-1) as ProgressView;
+  expect(last.changes.failed).toBe(1);
 });

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import stringWidth from "string-width";
 import { expect, test } from "vitest";
-import { cutTo, line, padded, shown, widthOf } from "../../../src/show/screen/terminal-text.ts";
+import { shown } from "../../../src/show/screen/second-screen.ts";
+import { cutTo, line, padded, widthOf } from "../../../src/show/screen/terminal-text.ts";
 import { runs } from "../../support/property-runs.ts";
 
 test("what is too long is cut between characters, and says so", () => {
@@ -12,13 +13,6 @@ test("what is too long is cut between characters, and says so", () => {
   expect(cutTo("👩‍👩‍👧x👩‍👩‍👧", 4)).toBe("…");
   expect(cutTo("👩‍👩‍👧x👩‍👩‍👧", 8)).toBe("👩‍👩‍👧x…");
   expect(cutTo("anything", 0)).toBe("");
-});
-
-test("a name that is written from right to left is kept from turning its neighbours around, also when it is cut", () => {
-  expect(shown("سلام")).toBe("\u2068سلام\u2069");
-  expect(shown("ada")).toBe("ada");
-  expect(cutTo(shown("سلام عليكم"), 6)).toMatch(/^\u2068.*\u2069…$/);
-  expect(shown("a\u202eb\u001b[2J")).toBe("a\\u{202e}b\\u{1b}[2J");
 });
 
 test("whatever the text, it is cut or filled to the cells it is given", () => {

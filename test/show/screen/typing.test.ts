@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { typeInto } from "../../../src/show/screen/terminal-text.ts";
+import { typeInto } from "../../../src/show/screen/typing.ts";
 
 const NONE = { ctrl: false, escape: false, backspace: false, delete: false };
 

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import type { Outcome } from "../../../src/model/apply.ts";
-import { applyProgress, applyText } from "../../../src/show/view/apply-progress.ts";
-import { readingProgress, readingText, spanText } from "../../../src/show/view/reading-progress.ts";
+import { applyProgress, progressText, readingProgress, spanText } from "../../../src/show/view/progress.ts";
 import { richPlan } from "../../support/rich-plan.ts";
 import { waitEvent } from "../../support/wait-event.ts";
 
@@ -9,7 +8,7 @@ const { changes } = richPlan();
 
 test("reading tells how many merchants and members are read, and how fast", () => {
   const progress = readingProgress(["MC1", "MC 2"], 0);
-  expect(progress.view(0).merchants.map(({ state }) => state)).toEqual(["waiting", "waiting"]);
+  expect(progress.view(0).jobs.map(({ state }) => state)).toEqual(["queued", "queued"]);
   for (let page = 1; page <= 20; page += 1) {
     const path = "/v0.1/merchants/MC%202/members?offset=0";
     progress.live({ type: "request", method: "GET", path, attempt: 1 }, page * 100);
@@ -17,8 +16,8 @@ test("reading tells how many merchants and members are read, and how fast", () =
     progress.live({ type: "read", merchant: "MC 2", members: page * 25, total: 1000 }, page * 100);
   }
   const view = progress.view(2000);
-  expect(view.merchants[1]).toMatchObject({ state: "reading", members: 500, total: 1000 });
-  expect(readingText(view)).toBe(
+  expect(view.jobs[1]).toMatchObject({ state: "active", done: 500, total: 1000 });
+  expect(progressText(view)).toBe(
     "read 0 of 2 merchants; 500 members in 20 requests, 11 a second; about 7 s left",
   );
 });
@@ -83,15 +82,18 @@ test("an apply counts what is done and what failed, knows what is under way, and
     progress.apply({ type: "change-ended", merchant, phase: "write-members", outcome }, index * 1000 + 500);
   }
   const view = progress.view(5000);
-  expect(view.merchants[0]).toMatchObject({ done: 4, failed: 1, state: "applying" });
-  expect(view.inFlight).toEqual([{ merchant, change: changes[5], since: 5000 }]);
-  expect(applyText(view)).toMatch(/^4 of \d+ changes done, 1 failed, 1 a second; about \d+ s left$/);
+  expect(view.changes).toEqual({ total: changes.length, done: 4, failed: 1, unknown: 0, inFlight: 1 });
+  expect(view.jobs.filter(({ state }) => state === "active")).toMatchObject([
+    { name: expect.stringContaining(changes[5]?.name ?? ""), since: 5000 },
+  ]);
+  expect(view.jobs.filter(({ state }) => state === "failed")).toMatchObject([{ text: "no" }]);
+  expect(progressText(view)).toMatch(/^4 of \d+ changes done, 1 failed, 1 a second; about \d+ s left$/);
 });
 
 test("an apply that reads again to verify tells how far that is", () => {
   const progress = applyProgress([{ merchant: "MC1", changes: 1 }], 0);
   progress.live({ type: "read", merchant: "MC1", members: 25, total: 50 }, 0);
-  expect(progress.view(0).merchants[0]?.readAgain).toBeNull();
+  expect(progress.view(0).phase).toBe("applying");
   progress.apply(
     {
       type: "apply-ended",
@@ -101,7 +103,34 @@ test("an apply that reads again to verify tells how far that is", () => {
     0,
   );
   progress.live({ type: "read", merchant: "MC1", members: 25, total: 50 }, 0);
-  expect(progress.view(0).merchants[0]?.readAgain).toEqual({ members: 25, total: 50 });
+  expect(progress.view(0)).toMatchObject({ phase: "verifying", jobs: [{ done: 25, total: 50 }] });
+});
+
+test("the time that an apply still takes includes the verification, which reads the merchants again", () => {
+  const progress = applyProgress(
+    ["MC1", "MC2"].map((merchant) => ({ merchant, changes: 10 })),
+    0,
+    8_000,
+  );
+  const plain = applyProgress(
+    ["MC1", "MC2"].map((merchant) => ({ merchant, changes: 10 })),
+    0,
+  );
+  const both = [progress, plain];
+  for (const [index, change] of changes.slice(0, 5).entries()) {
+    const outcome: Outcome = { status: "done", change, id: "x", adopted: false };
+    for (const one of both) {
+      const event = { merchant: "MC1", phase: "write-members" } as const;
+      one.apply({ ...event, type: "change-started", change }, index * 1000);
+      one.apply({ ...event, type: "change-ended", outcome }, index * 1000 + 500);
+    }
+  }
+  const [left, withoutIt] = both.map((one) => one.view(5000).leftMs ?? 0);
+  expect(left).toBe((withoutIt ?? 0) + 8000);
+  const result = { status: "done", outcomes: [], writes: 0, journalFailure: null, unrecorded: [] } as const;
+  for (const merchant of ["MC1", "MC2"]) progress.apply({ type: "apply-ended", merchant, result }, 9000);
+  expect(progress.view(9000)).toMatchObject({ phase: "verifying", leftMs: 8000 });
+  expect(progress.view(10_000).leftMs).toBe(7000);
 });
 
 test.each([

@@ -1,6 +1,6 @@
 import { counted } from "../../../lib/text.ts";
 import type { LeftOut } from "../../../model/plan.ts";
-import { typeInto } from "../terminal-text.ts";
+import { typeInto } from "../typing.ts";
 import type { BrowseModel } from "./browse-model.ts";
 import { type BrowseRow, type Found, isIssueFound } from "./browse-rows.ts";
 import { type BrowseState, cursorAt, type FileLine, foldable } from "./browse-state.ts";

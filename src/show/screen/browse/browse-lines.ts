@@ -1,7 +1,8 @@
 import { counted, grouped } from "../../../lib/text.ts";
 import type { Style } from "../../style.ts";
 import { wrapText } from "../../text/wrap.ts";
-import { line, padded, type Size, shown, widthOf } from "../terminal-text.ts";
+import { type Size, shown } from "../second-screen.ts";
+import { line, padded, widthOf } from "../terminal-text.ts";
 import { selectionSums } from "./browse-issues.ts";
 import type { BrowseModel } from "./browse-model.ts";
 import { type BrowseState, cursorAt } from "./browse-state.ts";

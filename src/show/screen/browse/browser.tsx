@@ -2,8 +2,8 @@ import { render, useApp, useInput } from "ink";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { JudgeSelection, LeftOut, Plan, Selection } from "../../../model/plan.ts";
 import type { Style } from "../../style.ts";
-import { Frame, keepingHistory, useSize } from "../frame.tsx";
-import type { Size } from "../terminal-text.ts";
+import { Frame, useSize } from "../frame.tsx";
+import { type Size, secondScreen } from "../second-screen.ts";
 import { detailOf } from "./browse-detail.ts";
 import { type BrowseScene, matchesOf, type Pressed, press } from "./browse-keys.ts";
 import { browseLines, helpLines, panesOf, rowsShown } from "./browse-lines.ts";
@@ -160,7 +160,7 @@ export async function browse(
     />,
     {
       stdin,
-      stdout: keepingHistory(stderr),
+      stdout: secondScreen(stderr),
       exitOnCtrlC: false,
       patchConsole: false,
       maxFps: FRAMES_PER_SECOND,

@@ -3,7 +3,7 @@ import type { Change, Deferred, MemberChange, Plan, RoleChange } from "../../../
 import { kindPaint, SIGNS } from "../../style.ts";
 import { rowOf } from "../../view/change-view.ts";
 import { equalText } from "../../view/equal-text.ts";
-import { shown } from "../terminal-text.ts";
+import { shown } from "../second-screen.ts";
 import { effectOf, issuesAbout, judgedPlan } from "./browse-issues.ts";
 import type { BrowsedChange, BrowseNode } from "./browse-model.ts";
 import { affectedBy } from "./browse-rows.ts";

@@ -7,7 +7,8 @@ import { wrapText } from "../../text/wrap.ts";
 import type { DetailView } from "../../view/change-view.ts";
 import { namesText } from "../../view/names-text.ts";
 import type { PlaceOf } from "../../view/plan-view.ts";
-import { type Piece, PLAIN_TEXT, shown, widthOf } from "../terminal-text.ts";
+import { shown } from "../second-screen.ts";
+import { type PaintedPiece as Piece, PLAIN_TEXT, widthOf } from "../terminal-text.ts";
 import type { BrowsedChange } from "./browse-model.ts";
 import type { FileLine } from "./browse-state.ts";
 

@@ -1,7 +1,7 @@
 import { grouped } from "../../../lib/text.ts";
 import type { Paint, Style } from "../../style.ts";
 import { overrideCommand } from "../../view/plan-view.ts";
-import { shown } from "../terminal-text.ts";
+import { shown } from "../second-screen.ts";
 import type { IssueGroup, PlanIssue } from "./browse-issues.ts";
 import {
   DETAIL_NAMES,

@@ -2,17 +2,10 @@ import { render, useApp, useInput } from "ink";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { Style } from "../../style.ts";
 import { wrapText } from "../../text/wrap.ts";
-import { Frame, keepingHistory, useSize } from "../frame.tsx";
-import {
-  cutTo,
-  line,
-  padded,
-  type Size,
-  shown,
-  type Key as TextKey,
-  typeInto,
-  widthOf,
-} from "../terminal-text.ts";
+import { Frame, useSize } from "../frame.tsx";
+import { type Size, secondScreen, shown } from "../second-screen.ts";
+import { cutTo, line, padded, widthOf } from "../terminal-text.ts";
+import { type Key as TextKey, typeInto } from "../typing.ts";
 import type { Terminal } from "./browser.tsx";
 
 /** An item of a list to choose from; `note` stands beside it, dimmed. */
@@ -210,7 +203,7 @@ export async function askList(
         answer = chosen;
       }}
     />,
-    { stdin, stdout: keepingHistory(stderr), exitOnCtrlC: false, patchConsole: false },
+    { stdin, stdout: secondScreen(stderr), exitOnCtrlC: false, patchConsole: false },
   );
   await app.waitUntilExit();
   return answer;

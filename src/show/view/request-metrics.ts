@@ -1,161 +1,5 @@
-import { counted, grouped } from "../../lib/text.ts";
 import type { LiveEvent } from "../../model/events.ts";
 import { ADDRESS, kindOfWait } from "./wait-text.ts";
-
-/** The progress of reading one merchant. */
-export interface ReadingMerchant {
-  readonly merchant: string;
-  readonly state: "waiting" | "reading" | "read" | "failed";
-  /** Members read so far. */
-  readonly members: number;
-  /** `null` if the service has not reported it. */
-  readonly total: number | null;
-  /** The reason of a failure; empty otherwise. */
-  readonly problem: string;
-  /** Times of its first request and of its end; `null` before. */
-  readonly startedAt: number | null;
-  readonly endedAt: number | null;
-}
-
-/** The progress of reading. */
-export interface ReadingView {
-  readonly merchants: readonly ReadingMerchant[];
-  readonly metrics: RequestMetrics;
-  readonly now: number;
-  readonly elapsedMs: number;
-  /** Estimated time left, in ms; `null` if it is too early to tell, or nothing gets on. */
-  readonly leftMs: number | null;
-}
-
-/** Follows how live states are read; times in milliseconds. */
-export interface ReadingProgress {
-  live(event: LiveEvent, now: number): void;
-  /** Records that a merchant was read, or the `problem` that prevented it. */
-  ended(merchant: string, problem: string | null, now: number): void;
-  view(now: number): ReadingView;
-}
-
-/** Starts following the reading of these merchants. */
-export function readingProgress(codes: readonly string[], began: number): ReadingProgress {
-  const metrics = collectRequestMetrics();
-  const merchants = new Map<string, ReadingMerchant>(codes.map((merchant) => [merchant, waiting(merchant)]));
-  const change = (merchant: string, rest: Partial<ReadingMerchant>): void => {
-    const reading = merchants.get(merchant);
-    if (reading) merchants.set(merchant, { ...reading, ...rest });
-  };
-  const start = (merchant: string, now: number): void => {
-    if (merchants.get(merchant)?.state === "waiting") change(merchant, { state: "reading", startedAt: now });
-  };
-  return {
-    live(event, now) {
-      metrics.event(event, now);
-      const merchant = merchantOf(event);
-      if (merchant === null) return;
-      if (event.type === "request" || event.type === "read") start(merchant, now);
-      if (event.type === "read") change(merchant, { members: event.members, total: event.total });
-    },
-    ended(merchant, problem, now) {
-      metrics.ended(merchant);
-      change(
-        merchant,
-        problem === null ? { state: "read", endedAt: now } : { state: "failed", problem, endedAt: now },
-      );
-    },
-    view(now) {
-      const readings = [...merchants.values()];
-      // An immediate failure says nothing about the time that the others take.
-      const sound = readings.filter(({ state }) => state !== "failed");
-      const share = readShare(sound);
-      const requests = metrics.view(now);
-      return {
-        merchants: readings,
-        metrics: requests,
-        now,
-        elapsedMs: now - began,
-        leftMs: requests.isStill ? null : timeLeft(share, now - began),
-      };
-    },
-  };
-}
-
-function waiting(merchant: string): ReadingMerchant {
-  return {
-    merchant,
-    state: "waiting",
-    members: 0,
-    total: null,
-    problem: "",
-    startedAt: null,
-    endedAt: null,
-  };
-}
-
-/** Returns how much is read, from 0 to 1: merchants, and members of those that are being read. */
-export function readShare(merchants: readonly ReadingMerchant[]): number {
-  const parts = merchants.map(({ state, members, total }) =>
-    state === "read" || state === "failed" ? 1 : total === null ? 0 : (0.95 * members) / Math.max(total, 1),
-  );
-  return parts.length === 0 ? 1 : parts.reduce((sum, part) => sum + part, 0) / parts.length;
-}
-
-/** Times and shares below which an estimate is a guess. */
-const [ENOUGH_MS, ENOUGH_SHARE] = [2_000, 0.02];
-
-/** Estimates the time left, in ms, from what share of the work took how long; `null` if it is too early to tell. */
-export function timeLeft(share: number, elapsedMs: number): number | null {
-  if (elapsedMs < ENOUGH_MS || share < ENOUGH_SHARE || share >= 1) return null;
-  return (elapsedMs * (1 - share)) / share;
-}
-
-/** Returns the merchant that an event is about; `null` if it is about none. */
-export function merchantOf(event: LiveEvent): string | null {
-  if ("merchant" in event) return event.merchant;
-  const code = "path" in event ? /\/merchants\/([^/?]+)/.exec(event.path)?.[1] : undefined;
-  return code === undefined ? null : decodeURIComponent(code);
-}
-
-/** Returns the number of merchants in a state. */
-export function merchantsIn({ merchants }: ReadingView, state: ReadingMerchant["state"]): number {
-  return merchants.filter((merchant) => merchant.state === state).length;
-}
-
-/** Returns the number of members read so far. */
-export function membersRead({ merchants }: ReadingView): number {
-  return merchants.reduce((sum, each) => sum + each.members, 0);
-}
-
-/**
- * "read 2 of 5 merchants, 1 failed; 1,250 members in 61 requests, 42 a second; about 4 s left": progress in one line.
- */
-export function readingText(view: ReadingView): string {
-  const { merchants, metrics, leftMs } = view;
-  const failed = merchantsIn(view, "failed");
-  return [
-    `read ${grouped(merchantsIn(view, "read"))} of ${counted(merchants.length, "merchant")}`,
-    failed > 0 ? `, ${grouped(failed)} failed` : "",
-    `; ${counted(membersRead(view), "member")} in ${counted(metrics.requests, "request")}`,
-    rateText(metrics.perSecond),
-    leftText(leftMs),
-  ].join("");
-}
-
-/** Returns the rate as ", 42 a second"; empty if it is below one. */
-export function rateText(perSecond: number): string {
-  return perSecond < 1 ? "" : `, ${grouped(Math.round(perSecond))} a second`;
-}
-
-/** Returns the time left as "; about 4 s left"; empty if it is unknown. */
-export function leftText(leftMs: number | null): string {
-  return leftMs === null ? "" : `; about ${spanText(leftMs)} left`;
-}
-
-const MINUTE = 60;
-
-/** "4 s", "3 min": rounded up. */
-export function spanText(ms: number): string {
-  const seconds = Math.ceil(ms / 1000);
-  return seconds < 2 * MINUTE ? `${seconds} s` : `${Math.ceil(seconds / MINUTE)} min`;
-}
 
 /** A current pause, and its reason. */
 export interface Wait {
@@ -304,6 +148,13 @@ function waitAt(
   const ms = Math.max(...unfinished.map(({ until }) => until)) - now;
   // Others go on while an address is refused.
   return [{ reason, ms, merchants, addresses, isShared: isQuiet && addresses.length === 0 }];
+}
+
+/** Returns the merchant that an event is about; `null` if it is about none. */
+export function merchantOf(event: LiveEvent): string | null {
+  if ("merchant" in event) return event.merchant;
+  const code = "path" in event ? /\/merchants\/([^/?]+)/.exec(event.path)?.[1] : undefined;
+  return code === undefined ? null : decodeURIComponent(code);
 }
 
 /** A meter of the recent rate of events. */

@@ -1,0 +1,25 @@
+import { Text } from "ink";
+import { createContext, type ReactNode, useContext } from "react";
+import { PLAIN, type Style } from "../style.ts";
+import { shown } from "./second-screen.ts";
+
+/** One of the colours of the theme, which read well on dark and on light backgrounds. */
+export type Tone = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
+
+/** Provides the colours of the terminal. */
+export const Theme = createContext<Style>(PLAIN);
+
+/** A part of a line, with its tones. */
+export type Piece = readonly [text: string, ...tones: readonly Tone[]];
+
+/** Text on one line, cut where its box ends; what is unsafe in it is made visible. */
+export function Words({ pieces }: { readonly pieces: readonly Piece[] }): ReactNode {
+  const theme = useContext(Theme);
+  return (
+    <Text wrap="truncate">
+      {pieces
+        .map(([text, ...tones]) => tones.reduce((painted, tone) => theme[tone](painted), shown(text)))
+        .join("")}
+    </Text>
+  );
+}

@@ -14432,12 +14432,12 @@ var init_temporary_name = __esmMin((() => {
 function orderedState(live) {
 	return {
 		...live,
-		roles: sortedBy(live.roles, ({ id }) => id).map((role) => ({
+		roles: sortedBy$1(live.roles, ({ id }) => id).map((role) => ({
 			...role,
-			permissions: sortedBy(role.permissions, (permission) => permission)
+			permissions: sortedBy$1(role.permissions, (permission) => permission)
 		})),
-		members: sortedBy(live.members, ({ id }) => id).map((member) => {
-			const roles = sortedBy(member.roles, (role) => role);
+		members: sortedBy$1(live.members, ({ id }) => id).map((member) => {
+			const roles = sortedBy$1(member.roles, (role) => role);
 			return roles === member.roles ? member : {
 				...member,
 				roles
@@ -14446,7 +14446,7 @@ function orderedState(live) {
 	};
 }
 /** Returns items in the order of their texts: the same list if it has that order. */
-function sortedBy(items, textOf) {
+function sortedBy$1(items, textOf) {
 	return items.every((item, index) => index === 0 || byCodeUnit(textOf(items[index - 1] ?? item), textOf(item)) <= 0) ? items : [...items].sort(by(textOf));
 }
 var init_ordered_state = __esmMin((() => {
@@ -18095,7 +18095,7 @@ function parseUntil(text) {
 	const start = parseFrom(text);
 	return start === null ? null : {
 		text,
-		ends: start.starts + (DATE$1.test(text) ? DAY$2 : 0)
+		ends: start.starts + (DATE$1.test(text) ? DAY$3 : 0)
 	};
 }
 /** Parses a beginning: a date means the start of that day in UTC, an RFC 3339 timestamp that instant; null if neither. */
@@ -18105,7 +18105,7 @@ function parseFrom(text) {
 		const day = dayNumber(date);
 		return day === null ? null : {
 			text,
-			starts: day * DAY$2
+			starts: day * DAY$3
 		};
 	}
 	const stamp = TIMESTAMP.exec(text);
@@ -18116,7 +18116,7 @@ function parseFrom(text) {
 	const zone = (Number(zoneHours) * 60 + Number(zoneMinutes)) * (sign === "-" ? -6e4 : 6e4);
 	return {
 		text,
-		starts: day * DAY$2 + time + Number(fraction.slice(0, 3).padEnd(3, "0")) - zone
+		starts: day * DAY$3 + time + Number(fraction.slice(0, 3).padEnd(3, "0")) - zone
 	};
 }
 /** Returns why a text is not an end: no such day, no time zone, or another format. */
@@ -18164,12 +18164,12 @@ function parsePeriod(text) {
 		ms: Number(number) * (UNITS[unit] ?? 0)
 	};
 }
-var DATE$1, TIMESTAMP, UNTIL_PATTERN, DAY$2, HOUR, UNITS;
+var DATE$1, TIMESTAMP, UNTIL_PATTERN, DAY$3, HOUR, UNITS;
 var init_dates = __esmMin((() => {
 	DATE$1 = /^(\d{4})-(\d\d)-(\d\d)$/;
 	TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)[Tt]([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$/;
 	UNTIL_PATTERN = "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])([Tt]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?([Zz]|[+-]([01]\\d|2[0-3]):[0-5]\\d))?$";
-	DAY$2 = 864e5;
+	DAY$3 = 864e5;
 	HOUR = 36e5;
 	UNITS = {
 		w: 168 * HOUR,
@@ -20337,7 +20337,7 @@ function isHeld({ roles }, { key, member }) {
 }
 /** Returns the moment that counts for a limit: in days, the last day of an end that is a date is not divided. */
 function lastMoment({ text: end, ends }, limit) {
-	return isDate(end) && !isInHours(limit) ? ends - DAY$1 : ends;
+	return isDate(end) && !isInHours(limit) ? ends - DAY$2 : ends;
 }
 function isInHours({ text: period }) {
 	return period.endsWith("h");
@@ -20353,7 +20353,7 @@ function startOf(grant, membership) {
 	if (grant === void 0 || membership === void 0) return grant ?? membership;
 	return grant.starts >= membership.starts ? grant : membership;
 }
-var requireUntil, HINTS$1, DAY$1;
+var requireUntil, HINTS$1, DAY$2;
 var init_require_until = __esmMin((() => {
 	init_active_member();
 	init_refusals();
@@ -20424,7 +20424,7 @@ var init_require_until = __esmMin((() => {
 		member: (role) => `Add "until:" to the member, or write { role: ${role}, until: 2027-01-31 } among its roles.`,
 		nothing: () => "The file does not list the member: list it with an end date."
 	};
-	DAY$1 = 864e5;
+	DAY$2 = 864e5;
 }));
 
 // src/kernel/rules/settings/separate-setting.ts
@@ -37007,7 +37007,7 @@ function sameDiagnostic(a, b) {
 }
 /** Compares diagnostics by file, line, column and code. */
 function byPlace(a, b) {
-	return compare(a.file, b.file) || compare(a.span?.line ?? 0, b.span?.line ?? 0) || compare(a.span?.column ?? 0, b.span?.column ?? 0) || compare(a.code, b.code);
+	return compare$1(a.file, b.file) || compare$1(a.span?.line ?? 0, b.span?.line ?? 0) || compare$1(a.span?.column ?? 0, b.span?.column ?? 0) || compare$1(a.code, b.code);
 }
 function groupByFile(problems) {
 	const groups = /* @__PURE__ */ new Map();
@@ -37048,7 +37048,7 @@ function placeIn({ file, ...location }, mapOf) {
 	const { line, column } = mapOf(file).span(location);
 	return `${file}:${line}:${column}`;
 }
-function compare(a, b) {
+function compare$1(a, b) {
 	return a < b ? -1 : Number(a > b);
 }
 function clean(text) {
@@ -37058,7 +37058,7 @@ function clean(text) {
 function limit(problems, file) {
 	if (problems.length <= MAX_PROBLEMS) return problems;
 	const more = problems.length - MAX_PROBLEMS;
-	return [...problems.toSorted((a, b) => compare(severityOf(a), severityOf(b))).slice(0, MAX_PROBLEMS), tooMany(more, file)];
+	return [...problems.toSorted((a, b) => compare$1(severityOf(a), severityOf(b))).slice(0, MAX_PROBLEMS), tooMany(more, file)];
 }
 function tooMany(more, file) {
 	return {
@@ -41227,7 +41227,7 @@ async function gitTimes(file, cwd, now) {
 			lines: (from, to) => newest(times.slice(from - 1, to))
 		};
 	} catch {
-		return UNKNOWN$1;
+		return UNKNOWN;
 	}
 }
 /** Returns whether a folder belongs to a clone without its older commits. */
@@ -41318,11 +41318,11 @@ async function readHistories(state, io) {
 function knownTime(time) {
 	return time === void 0 || !Number.isFinite(time) ? null : time;
 }
-var run$3, MAX_OUTPUT$2, UNKNOWN$1, SHALLOW_WARNING, FETCH_TIMEOUT_MS;
+var run$3, MAX_OUTPUT$2, UNKNOWN, SHALLOW_WARNING, FETCH_TIMEOUT_MS;
 var init_git_history = __esmMin((() => {
 	run$3 = promisify(execFile);
 	MAX_OUTPUT$2 = 268435456;
-	UNKNOWN$1 = {
+	UNKNOWN = {
 		lines: () => null,
 		file: null
 	};
@@ -50575,14 +50575,14 @@ function peopleText({ length }) {
 	return `${counted(length, "person", "people")} whose access has ended`;
 }
 function agoText(ms) {
-	const days = Math.floor(ms / DAY);
+	const days = Math.floor(ms / DAY$1);
 	return days < 1 ? "less than a day ago" : `${counted(days, "day")} ago`;
 }
-var DAY, GRACE, MAX_NAMED$8, ENDS;
+var DAY$1, GRACE, MAX_NAMED$8, ENDS;
 var init_overdue = __esmMin((() => {
 	init_upcoming_dates();
 	init_text();
-	DAY = 864e5;
+	DAY$1 = 864e5;
 	GRACE = 36e5;
 	MAX_NAMED$8 = 3;
 	ENDS = /* @__PURE__ */ new Set([
@@ -54316,7 +54316,7 @@ function deviationText({ kind, name, item, role }, reviewed) {
 	return reviewed === true ? `${who} does not have the role ${role}` : `${who} still has the role ${role}`;
 }
 function nameText(kind, name) {
-	if (name === null) return UNKNOWN;
+	if (name === null) return UNKNOWN_PERSON;
 	if (kind === "role") return `the role ${name}`;
 	return kind === "leftover" ? `the expired invitation ${name}` : name;
 }
@@ -54347,11 +54347,11 @@ function newerMembershipText(review) {
 function refusalSentence({ change: { kind, resource, name }, reasons }) {
 	return `not approved: ${kind} ${resource} ${name}: ${reasons.join("; ")}.`;
 }
-var UNKNOWN;
+var UNKNOWN_PERSON;
 var init_words = __esmMin((() => {
 	init_text();
 	init_reviewed_state();
-	UNKNOWN = "somebody who is not live or listed";
+	UNKNOWN_PERSON = "somebody who is not live or listed";
 }));
 
 // src/kernel/approval/find-unseen.ts
@@ -54426,6 +54426,34 @@ function dateOf(subject, item, reviews, { dates, endAt, live, reviewTimes }) {
 	const decision = reviews.decide(subject, item);
 	const expected = decision === null ? itemValue(live(subject), item) : decision.value;
 	return [decision === null ? [] : reviewTimes[decision.review] ?? [], dates.momentsBefore(subject.key)].flat().find((time) => dates.areReviewed(subject.key, time) && isSameValue(itemValue(endAt(time)(subject), item), expected)) ?? null;
+}
+/** Returns what the dates to come do that no review shows, such as "on 2026-12-31, ada@example.com joins", sorted by time. */
+function unseenDates(reviews, context) {
+	const { dates, live, seal } = context;
+	const keyOf = ({ email }) => seal(email.toLowerCase());
+	const unseen = dates.unseen.filter((date) => date.what !== "leaves-unlisted" || live({
+		kind: "member",
+		key: keyOf(date)
+	}) !== null).map((date) => ({
+		date,
+		text: effectOfDate(date, date.email, String)
+	}));
+	const wider = dates.wider.flatMap((date) => {
+		const subject = {
+			kind: "person",
+			key: keyOf(date)
+		};
+		const ofDay = context.asOf(date.at);
+		return unseenEffects({
+			subject,
+			before: ofDay.live(subject),
+			after: context.endAt(date.at)(subject)
+		}, reviews, ofDay).map(({ effect, permissions }) => ({
+			date,
+			text: effectText(effect, date.email, permissions, [])
+		}));
+	});
+	return [...unseen, ...wider].sort((a, b) => a.date.at - b.date.at).map(({ date, text }) => `${whenText(date)}, ${text}`);
 }
 /** Returns the permissions that somebody gains, loses, or can reach after gaining some, and that no review shows. */
 function unseenEffects(row, reviews, context) {
@@ -54541,6 +54569,7 @@ function blamer(plan, rows, { live, endOf, named }) {
 	};
 }
 var init_find_unseen = __esmMin((() => {
+	init_date_words();
 	init_reviewed_state();
 	init_end_state();
 	init_identities();
@@ -54830,8 +54859,8 @@ var init_account = __esmMin((() => {
 }));
 
 // src/kernel/approval/reviewed-dates.ts
-/** Compares the dates in files with those that reviews showed. */
-function reviewedDates(reviews, desired, now, seal) {
+/** Compares the dates in files with those that reviews showed; `fresh` is what a plan of the files shows at a time. */
+function reviewedDates(reviews, desired, fresh, now, seal) {
 	const singlesOf = (date) => {
 		const { at, email, roles } = date;
 		return singleDates({
@@ -54843,13 +54872,23 @@ function reviewedDates(reviews, desired, now, seal) {
 	};
 	const dates = upcomingDates(desired, Number.NEGATIVE_INFINITY);
 	const past = dates.filter(({ at }) => at <= now).flatMap(singlesOf);
+	const coming = dates.filter(({ at }) => at > now);
 	const endless = desired.members?.map(({ until: _, ...member }) => member) ?? [];
 	const hidden = [desired.members ?? [], endless].flatMap((members) => upcomingDates({
 		members,
 		leavers: []
 	}, Number.NEGATIVE_INFINITY));
 	const declared = [...dates, ...hidden].flatMap(singlesOf);
-	const shown = new Set(reviews.flatMap((state) => [...dateTexts(state.dates)]));
+	const shown = broughtBy(reviews);
+	const brought = broughtBy([{
+		...fresh,
+		dates: fresh.dates.map((date) => ({
+			...date,
+			name: seal(date.name)
+		}))
+	}]);
+	const isShown = ({ text }) => shown.has(text);
+	const isWider = ({ text }) => [...brought.get(text) ?? []].some((permission) => shown.get(text)?.has(permission) === false);
 	const seen = new Map((past.length === 0 ? [] : reviews).flatMap((state) => state.dates.filter(({ at }) => at <= now).flatMap((date) => singleDates(date).map(({ effect }) => [effect, {
 		date,
 		state
@@ -54874,8 +54913,17 @@ function reviewedDates(reviews, desired, now, seal) {
 		},
 		declared: new Set(declared.map(({ text }) => text)),
 		coming: new Set(declared.flatMap(({ at, name }) => at > now ? name : [])),
-		unseen: dates.filter((date) => date.at > now && singlesOf(date).some(({ text }) => !shown.has(text)))
+		unseen: coming.filter((date) => !singlesOf(date).every(isShown)),
+		wider: coming.filter((date) => singlesOf(date).every(isShown) && singlesOf(date).some(isWider))
 	};
+}
+/** Returns the permissions that dates bring or put within reach as the last of some states shows them, by text. */
+function broughtBy(states) {
+	return new Map(states.flatMap(({ dates, permissionSets }) => dates.flatMap((date) => {
+		const held = permissionSets[date.brings] ?? [];
+		const permissions = /* @__PURE__ */ new Set([...held, ...(permissionSets[date.reach] ?? []).map((one) => `reach ${one}`)]);
+		return singleDates(date).map(({ text }) => [text, permissions]);
+	})));
 }
 function singleDates({ at, name, what, roles }) {
 	return (roles.length === 0 ? [""] : roles).map((role) => {
@@ -54975,6 +55023,21 @@ function doesOf({ what, roles }) {
 	if (roles.length > 0 || what === "suspended" || what === "back") return "update";
 	return what === "ends" ? "remove" : "create";
 }
+/** Returns the lost dates of account entries. */
+function lostDates(dropped, reviews, { fresh: { desired, plan }, seal }) {
+	const coming = upcomingDates(desired, plan.reviewed.at);
+	return dropped.flatMap(({ index, row, name: email }) => {
+		const date = reviews[index]?.state.dates[row.index];
+		if (date === void 0) return [];
+		const { name, what, roles } = date;
+		return [{
+			index,
+			date,
+			email,
+			other: coming.find((one) => seal(one.email.toLowerCase()) === name && resourceKindOf(one) === what && one.roles.join() === roles.join()) ?? null
+		}];
+	});
+}
 /** Returns the dates that a review's own files add to those of its base. */
 function ownDates({ dates, baseDates, hasBase }) {
 	if (baseDates === void 0) return hasBase ? [] : dates;
@@ -55012,6 +55075,8 @@ function givenRoles(change) {
 }
 var TAKES;
 var init_dropped_dates = __esmMin((() => {
+	init_reviewed_state();
+	init_upcoming_dates();
 	init_reviewed_dates();
 	TAKES = /* @__PURE__ */ new Set([
 		"leaves",
@@ -55042,7 +55107,14 @@ function freshContext(fresh, reviews, seal) {
 	const roleNames = new Map(live.roles.map(({ id, name }) => [id, name]));
 	const roleName = (key) => roleNames.get(key) ?? nameOfNewRole(key) ?? key;
 	const ends = /* @__PURE__ */ new Map();
-	return {
+	const endAt = (time) => {
+		const end = ends.get(time) ?? endOf(fresh.planAt(time));
+		ends.set(time, end);
+		return end;
+	};
+	const states = reviews.map(({ state }) => state);
+	const datesAt = (time) => reviewedDates(states, desired, plan.reviewed, time, seal);
+	const context = {
 		fresh,
 		seal,
 		identities,
@@ -55058,13 +55130,15 @@ function freshContext(fresh, reviews, seal) {
 			role: roleName(item.element ?? "")
 		}),
 		endOf,
-		endAt: (time) => {
-			const end = ends.get(time) ?? endOf(fresh.planAt(time));
-			ends.set(time, end);
-			return end;
-		},
-		dates: reviewedDates(reviews.map(({ state }) => state), desired, plan.reviewed.at, seal)
+		endAt,
+		asOf: (time) => ({
+			...context,
+			live: endAt(time - 1),
+			dates: datesAt(time)
+		}),
+		dates: datesAt(plan.reviewed.at)
 	};
+	return context;
 }
 function namesIn({ plan, live, desired }) {
 	const { members = [], leavers = [] } = desired;
@@ -55171,21 +55245,13 @@ function compareReviewed(given, fresh, seal = UNSEALED) {
 		elsewhere
 	});
 	const refusedNames = new Set(refused.flatMap(({ change }) => endless.has(change.fingerprint) ? [] : change.name.toLowerCase()));
-	const lostDates = /* @__PURE__ */ new Map();
-	for (const { index, row } of dropped) {
-		const date = counted[index]?.state.dates[row.index];
-		if (date !== void 0) lostDates.set(index, [...lostDates.get(index) ?? [], date]);
-	}
 	return {
 		covered,
 		leaveOut,
 		refused,
-		unseenDates: context.dates.unseen.filter(({ email, what }) => what !== "leaves-unlisted" || context.live({
-			kind: "member",
-			key: seal(email.toLowerCase())
-		}) !== null),
+		unseenDates: unseenDates(merged, context),
 		account: [...account, ...dropped.filter(({ name }) => !refusedNames.has((name ?? "").toLowerCase()))],
-		lostDates,
+		lostDates: lostDates(dropped, counted, context),
 		open,
 		reviews: withOpenDates(reviews, context),
 		pending: pendingChanges(fresh.plan, seal)
@@ -55196,7 +55262,7 @@ function compareReviewed(given, fresh, seal = UNSEALED) {
 * changes that were made, and the dates that are to come.
 */
 function remaining(comparison, done) {
-	const { open, reviews, lostDates, pending } = comparison;
+	const { open, reviews, pending } = comparison;
 	const { at: now } = comparison.covered.reviewed;
 	const needed = open.filter(({ until }) => until === null || until.some((fingerprint) => !done.has(fingerprint)));
 	const isWaiting = (name) => (pending.get(name) ?? []).some((fingerprint) => !done.has(fingerprint));
@@ -55207,9 +55273,10 @@ function remaining(comparison, done) {
 		const openRows = rowsAt(state, own.filter(({ isLost }) => !isLost));
 		const kept = new Set([...openRows.members, ...openRows.people].map(({ name: who }) => who));
 		const dates = state.dates.filter(({ at, name: who }) => at > now || isWaiting(who) || kept.has(who));
+		const ownLost = comparison.lostDates.flatMap((lost) => lost.index === index ? lost.date : []);
 		const lost = {
 			...lostRows,
-			dates: lostDates.get(index) ?? []
+			dates: ownLost
 		};
 		const open = {
 			...openRows,
@@ -55310,7 +55377,7 @@ function judgeMerchant(fresh, reviews, seal, placeOf) {
 	const lost = dropped.map(({ sentence }) => sentence);
 	const shown = new Set(comparison.account.flatMap(({ verdict, fingerprints }) => verdict === "refused" ? fingerprints : []));
 	const isLeft = ({ change }) => isRenewal(change) && !shown.has(change.fingerprint);
-	const refusals = [...comparison.refused.filter((refused) => !isLeft(refused)).map(refusalSentence), ...comparison.unseenDates.map((date) => `not approved: ${whenText(date)}, ${effectOfDate(date, date.email, String)}, which no review shows.`)];
+	const refusals = [...comparison.refused.filter((refused) => !isLeft(refused)).map(refusalSentence), ...comparison.unseenDates.map((text) => `not approved: ${text}, which no review shows.`)];
 	const expired = comparison.refused.filter(isLeft).map(({ change }) => `the invitation of ${change.name} has expired; the next pull request that changes the merchant renews it.`);
 	const { at } = fresh.plan.reviewed;
 	const due = comparison.refused.filter(({ change }) => shown.has(change.fingerprint) || isDueInPart(change, fresh.desired, at));
@@ -55353,7 +55420,6 @@ var VERBS;
 var init_judge_merchant = __esmMin((() => {
 	init_compare_reviewed();
 	init_words();
-	init_date_words();
 	init_due_since();
 	VERBS = {
 		create: "add",
@@ -56762,7 +56828,7 @@ function neverApplied({ records, covered, merged }, states) {
 	});
 }
 /** Adds what is known of judged merchants, and which pull request made a reviewed change get lost. */
-async function lookedAt({ isDue }, { records, merged, waiting }, judged, pullOf) {
+async function lookedAt({ isDue }, { records, merged, waiting }, judged, pullOf, seal) {
 	const looked = [];
 	for (const one of judged) {
 		const state = records.states.get(one.merchant);
@@ -56778,13 +56844,18 @@ async function lookedAt({ isDue }, { records, merged, waiting }, judged, pullOf)
 				...one,
 				...due,
 				state,
-				blamed: []
+				blamed: [],
+				settled: [],
+				approvedDates: []
 			});
 			continue;
 		}
 		const { lost, blamed } = await lostChanges(waiting === null ? one.dropped : one.dropped.filter(({ isKnown }) => !isKnown), pullOf);
 		const refusals = [...state === null ? [INVALID_STATE] : [], ...one.refusals];
 		const why = one.refusals.length === 0 ? [] : refusedByBase(one.merchant, state, merged);
+		const approvedDates = ((waiting === null ? null : compareReviewed(state?.open ?? [], one.fresh, seal))?.unseenDates ?? []).filter((text) => !one.comparison.unseenDates.includes(text));
+		const settled = settledLosses(one, state);
+		const by = waiting === null ? unsettled(one.merchant, state, merged).map(({ name }) => name) : [];
 		looked.push({
 			...one,
 			state,
@@ -56795,6 +56866,16 @@ async function lookedAt({ isDue }, { records, merged, waiting }, judged, pullOf)
 				...refusals,
 				...why,
 				...lost
+			],
+			settled: settled.map((name) => Number(name.slice(1))).filter(Number.isInteger),
+			approvedDates,
+			remarks: [
+				...one.remarks,
+				...approvedDates.map((text) => `approved: ${text}.`),
+				...settled.map((name) => settledText(name, one, {
+					isApproval: waiting !== null,
+					by
+				}))
 			]
 		});
 	}
@@ -56803,6 +56884,16 @@ async function lookedAt({ isDue }, { records, merged, waiting }, judged, pullOf)
 /** Says which merged pull requests are not approved because a rule of their base branch refused them. */
 function refusedByBase(merchant, state, merged) {
 	return unsettled(merchant, state, merged).flatMap(({ name, run }) => run?.refused.includes(merchant) ? [`A rule of the base branch refused the plan of ${name}, so nothing in it is approved.`] : []);
+}
+/** Returns the names of the reviews whose lost changes are so no longer. */
+function settledLosses({ comparison: { account, lostDates, reviews } }, state) {
+	const lost = /* @__PURE__ */ new Set([...account.flatMap(({ verdict, review }) => verdict === "dropped" ? review : []), ...lostDates.map(({ index }) => reviews[index]?.name)]);
+	return [...new Set(lostReviews(state).map(({ name }) => name))].filter((name) => !lost.has(name));
+}
+/** Says why a loss is settled: `by` are the pull requests that were merged since. */
+function settledText(name, { reviews }, { isApproval, by }) {
+	const isOpen = reviews.some((review) => review.name === name && review.lostAt !== void 0);
+	return `the loss of what ${name} changed is settled: ${isApproval ? "an approval has accepted it" : isOpen ? "the files make the change again" : `${listText(by)} showed the merchant without it`}.`;
 }
 async function lostChanges(dropped, pullOf) {
 	const lost = [];
@@ -56870,6 +56961,8 @@ function withReports(run, records, looked, skipped, seal) {
 	});
 }
 var init_apply_run = __esmMin((() => {
+	init_compare_reviewed();
+	init_text();
 	init_merchant_state();
 	init_open_failures();
 }));
@@ -60575,7 +60668,7 @@ async function reportApply(context, report, pulls) {
 	const { github, log, scope } = context;
 	await context.appendSummary(`${applyPage(context, report)(SUMMARY_SIZE)}\n`);
 	const urls = [];
-	for (const { number, comment: recorded, report: own } of pulls.slice(0, MAX_TOLD)) {
+	for (const { number, comment: recorded, report: own, isSettled } of pulls.slice(0, MAX_TOLD)) {
 		const comment = await findComment({
 			github,
 			log,
@@ -60583,7 +60676,7 @@ async function reportApply(context, report, pulls) {
 			pull: number,
 			recorded
 		});
-		urls.push(await comment.showApplied(applyPage(context, own), own.result !== "no-changes"));
+		urls.push(await comment.showApplied(applyPage(context, own), isSettled || own.result !== "no-changes"));
 	}
 	const url = urls.find((candidate) => candidate !== null);
 	return url === void 0 ? {} : { "comment-url": url };
@@ -60596,7 +60689,9 @@ function applyPage(context, report) {
 	const later = mask(report.later ?? []);
 	const shownLines = (lines) => mask(lines.filter((line) => line !== ""));
 	const lines = shownLines(report.lines);
-	const notes = shownLines(report.notes ?? []).flatMap((note) => wrapText(note, NOTE_COLUMNS));
+	const wrapped = (lines) => shownLines(lines).flatMap((line) => wrapText(line, NOTE_COLUMNS));
+	const notes = wrapped(report.notes ?? []);
+	const givenUp = wrapped(report.givenUp ?? []);
 	const pageOf = (shown, dates = []) => ({
 		marker: "",
 		review: {
@@ -60625,7 +60720,12 @@ function applyPage(context, report) {
 		const done = shown.length > MAX_LOG_LINES ? folded("What was done", [log]) : log;
 		const plan = plans.length === 0 ? "" : folded("The plan", [renderReviewPage(pageOf(plans), half)]);
 		const [, ...waits] = rest.length === 0 ? [] : renderReviewPage(pageOf(rest, later), half).split("\n\n");
-		const waiting = waits.length === 0 ? "" : ["### Waits for approval", ...waits].join("\n\n");
+		const lost = givenUp.length === 0 ? [] : ["**Reviewed dates that an approval gives up**", fenced("text", givenUp)];
+		const waiting = waits.length === 0 ? "" : [
+			"### Waits for approval",
+			...lost,
+			...waits
+		].join("\n\n");
 		return [
 			...head,
 			table,
@@ -60718,6 +60818,12 @@ var init_apply_page = __esmMin((() => {
 		},
 		nothing: {
 			verdict: "✅ rolecall apply: nothing to do",
+			result: "no-changes",
+			reason: null,
+			message: ""
+		},
+		approved: {
+			verdict: "✅ rolecall apply: approved",
 			result: "no-changes",
 			reason: null,
 			message: ""
@@ -60879,7 +60985,7 @@ async function coverPlans({ run, records, loaded, pullOf }, { planned: whole, pl
 			skipped: skippedMerchants(planned, overrides, /* @__PURE__ */ new Map())
 		};
 	};
-	const looked = await lookedAt(run, records, plannedOnly(whole).map(compare), pullOf);
+	const looked = await lookedAt(run, records, plannedOnly(whole).map(compare), pullOf, seal);
 	const comparisons = new Map(looked.map(({ merchant, comparison }) => [merchant, comparison]));
 	const judged = judge(whole.map((one) => coveredPart(one, comparisons)));
 	const hasPlan = new Set(plannedOnly(whole).map(({ plan }) => plan.merchant));
@@ -60989,6 +61095,24 @@ function restPlan({ plan, live, desired }, made, rest, matches) {
 		findings: plan.findings.filter(({ name }) => name === null || names.has(name))
 	};
 }
+/**
+* Returns what an approval of the rest of a fresh plan covers: all that the plan shows. Its base has the dates that reviews
+* have shown, so that the approval gives up those which the files have lost.
+*/
+function restReviewed({ plan }, { reviews, lostDates }, seal) {
+	const state = sealed(plan.reviewed, seal);
+	const shown = new Set(reviews.flatMap((review) => [...dateTexts(review.state.dates)]));
+	const kept = state.dates.filter((date) => [...dateTexts([date])].every((text) => shown.has(text)));
+	const lost = lostDates.map(({ date }) => date);
+	return {
+		...state,
+		baseDates: [...kept, ...lost].map((date) => ({
+			...date,
+			brings: 0,
+			reach: 0
+		}))
+	};
+}
 /** Gives ids to people who were added, as they are no additions any more. */
 function withIds(access) {
 	return {
@@ -61020,6 +61144,8 @@ var init_rest_plan = __esmMin((() => {
 	init_scope();
 	init_access();
 	init_impact();
+	init_reviewed_dates();
+	init_seal();
 	APART = { mergeReplacedRoles: false };
 }));
 
@@ -61040,12 +61166,33 @@ function waitingPlan({ fresh, comparison }, done, matches) {
 	const rest = refused.map(({ change }) => change);
 	return restPlan(fresh, made, rest, matches);
 }
+/** Returns lines about the reviewed dates that the files have lost, and that an approval gives up. */
+function givenUpLines({ merchant, reviews, comparison }) {
+	return comparison.lostDates.map(({ index, date: { at, what, roles }, email, other }) => {
+		const kind = what === "begins" && roles.length === 0 ? "joins" : what;
+		const when = whenText({
+			text: dayText(at, kind),
+			what: kind
+		});
+		const effect = effectOfDate({
+			what: kind,
+			roles
+		}, email ?? "somebody who is not live or listed", String);
+		const now = other === null ? "never" : whenText(other);
+		return `${merchant}: ${reviews[index]?.name} showed: ${when}, ${effect}; by now the files say: ${now}.`;
+	});
+}
+/** Returns the day or moment of a date as a file writes it. */
+function dayText(at, what) {
+	if (at % DAY !== 0) return new Date(at).toISOString();
+	return new Date(what === "ends" || what === "back" ? at - DAY : at).toISOString().slice(0, 10);
+}
 /**
 * Records what nobody has reviewed, so that a job whose environment has reviewers can apply it. `approvals` are those of the
 * run so far, which are of nothing that it shows. Returns the name that starts that job.
 */
 async function recordWaiting({ run, attempt }, { store, seal }, { head, base, approvals }, waiting) {
-	const merchants = new Map(waiting.map(({ merchant, fresh }) => [merchant, sealed(fresh.plan.reviewed, seal)]));
+	const merchants = new Map(waiting.map(({ merchant, fresh, comparison }) => [merchant, restReviewed(fresh, comparison, seal)]));
 	const added = {
 		head,
 		base,
@@ -61082,12 +61229,14 @@ async function approvedRest({ run }, records, environment, approvals) {
 function environmentNumber(name) {
 	return [...name].reduce((sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 4294967291, 7);
 }
-var WAITING$1, MAX_WAITING;
+var WAITING$1, MAX_WAITING, DAY;
 var init_waiting_changes = __esmMin((() => {
 	init_rest_plan();
-	init_seal();
+	init_words();
+	init_date_words();
 	WAITING$1 = "waiting/";
 	MAX_WAITING = 30;
+	DAY = 864e5;
 }));
 
 // src/action/apply/apply-coverage.ts
@@ -61503,6 +61652,7 @@ function reportOf(context, run, names) {
 		plans: shown.plans,
 		rest: unreviewed.map(waitsAt).filter(({ merchant, changes }) => changes.length > 0 || later.some((day) => day.merchant === merchant)),
 		later,
+		givenUp: unreviewed.flatMap(givenUpLines),
 		placeOf: shown.placeOf
 	};
 }
@@ -61532,10 +61682,19 @@ function endOf(context, { merged, covered, decision, shown, ran, ended }) {
 	});
 	if (end !== APPLY_ENDS.nothing) return end;
 	if (ran.superseded.merchants.size > 0) return supersededEnd(context, ran.superseded);
+	const dates = ended.looked.flatMap(({ approvedDates }) => approvedDates).length;
+	if (dates > 0) return {
+		...APPLY_ENDS.approved,
+		message: approvedText(dates)
+	};
 	return {
 		...end,
 		message: (shown.plans.length === 0 ? merged.coverage : null) ?? ""
 	};
+}
+/** Says how many dates count from now on. */
+function approvedText(dates) {
+	return `Approved: ${counted(dates, "date")} to come ${dates === 1 ? "counts" : "count"} from now on.`;
 }
 function hasProblem({ findings }) {
 	return findings.some(({ severity }) => severity === "error");
@@ -61543,6 +61702,10 @@ function hasProblem({ findings }) {
 function resultOf(problem, report, outputs) {
 	const { result, reason } = report;
 	if (problem !== null) return failed("failed", problem.reason, problem.lines().join(" "), outputs);
+	if (report.verdict === APPLY_ENDS.approved.verdict) return {
+		...passed(result, outputs),
+		message: report.message
+	};
 	return reason === null ? passed(result, outputs) : failed(result, reason, failureText(report), outputs);
 }
 /** Returns the outcome of an apply that leaves everything to the run for a newer commit. */
@@ -61561,10 +61724,11 @@ function supersededEnd({ event }, { sha }) {
 function concernedPulls({ merged: { records, gone }, ended }) {
 	const { looked, quiet, outcomes } = ended;
 	const told = records.told.filter(({ number, merchants }) => records.ofCommit.includes(number) || merchants.some((merchant) => !quiet.has(merchant)));
-	const blamed = [...gone, ...looked.flatMap(({ merchant, since, blamed: pulls }) => since === null ? {
+	const blamed = [...gone, ...looked.flatMap(({ merchant, since, blamed, settled }) => since === null ? {
 		merchant,
-		pulls
+		pulls: [...blamed, ...settled]
 	} : [])];
+	const settled = new Set(looked.flatMap((one) => one.settled));
 	const known = [.../* @__PURE__ */ new Set([...told.map(({ number }) => number), ...blamed.flatMap(({ pulls }) => pulls)])].map((number) => {
 		const { comment = null, merchants = [] } = told.find((pull) => pull.number === number) ?? {};
 		const others = blamed.flatMap(({ merchant, pulls }) => pulls.includes(number) ? merchant : []);
@@ -61579,6 +61743,7 @@ function concernedPulls({ merged: { records, gone }, ended }) {
 	return known.map(({ number, comment, merchants }) => ({
 		number,
 		comment,
+		isSettled: settled.has(number),
 		isConcerned: (merchant) => merchants.size === 0 ? !claimed.has(merchant) : merchants.has(merchant)
 	})).toSorted((a, b) => rank(a) - rank(b));
 }
@@ -64263,6 +64428,50 @@ function canonicalKeys(path) {
 	knownKeys.set(name, keys);
 	return keys;
 }
+/** Returns the sort key of the list at a path; `null` if the user chooses its order. */
+function orderAt(path) {
+	const [section, , key] = path;
+	if (path.length === 1 && section === "roles") return (role) => byText(fieldsOf(role)["name"]);
+	if (path.length === 1 && (section === "members" || section === "leavers")) return (member) => byText(fieldsOf(member)["email"]);
+	if (path.length === 3 && section === "roles" && key === "permissions") return byText;
+	if (path.length === 4 && section === "roles" && key === "adjust") return byText;
+	if (path.length === 3 && section === "members" && key === "roles") return (grant) => byText(typeof grant === "string" ? grant : fieldsOf(grant)["role"]);
+	return null;
+}
+/**
+* Returns where new items stand in a list at a path: by the index of the item that they follow, -1 for those in front. In a
+* list that is sorted they stand in its order, in any other at its end.
+*/
+function placeItems(items, fresh, path) {
+	const order = orderAt(path);
+	const keys = order === null ? [] : items.map(order);
+	const isSorted = keys.every((key, index) => index === 0 || compare(keys[index - 1] ?? [], key) <= 0);
+	if (order === null || !isSorted) return /* @__PURE__ */ new Map([[items.length - 1, fresh]]);
+	const placed = /* @__PURE__ */ new Map();
+	for (const item of sortedBy(fresh, ({ value }) => order(value))) {
+		const key = order(item.value);
+		const after = keys.findLastIndex((other) => compare(other, key) <= 0);
+		placed.set(after, [...placed.get(after) ?? [], item]);
+	}
+	return placed;
+}
+function byText(value) {
+	const text = String(value);
+	return [text.toLowerCase(), text];
+}
+function sortedBy(entries, keyOf) {
+	return entries.map((entry) => ({
+		entry,
+		key: keyOf(entry)
+	})).toSorted((a, b) => compare(a.key, b.key)).map(({ entry }) => entry);
+}
+function compare(a, b) {
+	for (const [index, left] of a.entries()) {
+		const right = b[index] ?? "";
+		if (left !== right) return left < right ? -1 : 1;
+	}
+	return 0;
+}
 var import_dist$2, MEMBER_KEYS, knownKeys;
 var init_sort_document = __esmMin((() => {
 	import_dist$2 = require_dist$1();
@@ -65597,11 +65806,14 @@ function applied(value, tree, path) {
 }
 function appliedToList(items, { children, added }, path) {
 	for (const key of children.keys()) if (!(/^\d+$/.test(key) && Number(key) < items.length)) throw new EditRefused("missing", [...path, key]);
-	return [...items.flatMap((item, index) => {
+	const places = placeItems(items, added, path);
+	const addedAfter = (index) => (places.get(index) ?? []).map(({ value }) => value);
+	const kept = items.flatMap((item, index) => {
 		const child = children.get(String(index));
 		const now = child === void 0 ? item : applied(item, child, [...path, index]);
-		return now === void 0 ? [] : [now];
-	}), ...added.map((addition) => addition.value)];
+		return [...now === void 0 ? [] : [now], ...addedAfter(index)];
+	});
+	return [...addedAfter(-1), ...kept];
 }
 /** Returns the least change of a node that makes the edits; null if there is nothing to change. */
 function changeOf(node, tree, path) {
@@ -65638,7 +65850,7 @@ function entriesChangeOf(node, tree, path, value) {
 		value,
 		changed,
 		removed,
-		added: isMap ? placeKeys(node, fresh, path) : /* @__PURE__ */ new Map([[node.entries.length - 1, fresh]])
+		added: isMap ? placeKeys(node, fresh, path) : placeItems(listOf$1(node.value), fresh, path)
 	};
 }
 function remarksOf({ remarks, children }, path) {
@@ -65654,6 +65866,7 @@ var init_edit_yaml = __esmMin((() => {
 	init_fast_yaml();
 	init_to_value();
 	init_json_text();
+	init_sort_document();
 	init_block_entries();
 	init_changes();
 	init_splice_block();

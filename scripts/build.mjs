@@ -1,4 +1,5 @@
-import { chmodSync, existsSync, readdirSync, rmSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { rolldown } from "rolldown";
 import { bundleSizes } from "./bundle-sizes.mjs";
@@ -28,6 +29,7 @@ await program();
 // A linked installation executes this file itself.
 chmodSync(join(dist, "bin.js"), 0o755);
 await action();
+nameRelease();
 declarations(root, dist);
 
 async function program() {
@@ -52,6 +54,18 @@ async function program() {
       },
     },
   );
+}
+
+/** Names the commit of a release, so that workflows can refer to its action. */
+function nameRelease() {
+  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const git = spawnSync("git", ["rev-parse", "--verify", `refs/tags/v${version}^{commit}`, "HEAD"], {
+    cwd: root,
+    encoding: "utf8",
+  });
+  const [tagged, head] = git.stdout?.trim().split("\n") ?? [];
+  if (git.status === 0 && tagged === head)
+    writeFileSync(join(dist, "release.json"), `${JSON.stringify({ commit: head })}\n`);
 }
 
 /** Builds the action reproducibly, so that it can be compared with the sources. */

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { releaseNotes } from "./changelog.mjs";
 import { bundleSbom } from "./sbom.mjs";
@@ -53,7 +53,10 @@ function packages() {
     ...["-czf", join(out, action), "-C", root],
     ...["action.yml", "dist/action.mjs", "dist/action.licenses.txt", "LICENSE"],
   ]);
-  return [`rolecall-${version}.tgz`, action];
+  // On their own, so that a copy of them in a repository can be verified.
+  for (const file of ["action.yml", "dist/action.mjs"])
+    copyFileSync(join(root, file), join(out, basename(file)));
+  return [`rolecall-${version}.tgz`, action, "action.yml", "action.mjs"];
 }
 
 /** Writes the bills of materials. */

@@ -68,7 +68,7 @@ export type { Path } from "./kernel/problems/problem.ts";
 export type { DiagnosticRule, Rule } from "./kernel/problems/rule-table.ts";
 export { diagnosticTable } from "./kernel/rules/every-rule.ts";
 export { judgeRun } from "./kernel/rules/overrides.ts";
-export type { PlanInRun } from "./kernel/rules/people-across.ts";
+export type { CountedPlan, PlanInRun } from "./kernel/rules/people-across.ts";
 export { merchantJsonSchema, projectJsonSchema } from "./kernel/saved/json-schemas.ts";
 export { type PlanFile, parsePlanFile } from "./kernel/saved/plan-file.ts";
 export type {

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -260,9 +261,13 @@ test("init writes workflows and code owners on request, unless they exist", asyn
   const wanted = ["--workflows", "--codeowners", "@acme/access"];
   const { code, stdout } = await init(["MC3", "-y", "-q", ...wanted]);
   expect(code).toBe(0);
-  expect(stdout).toContain("The workflows need rolecall's action");
+  expect(stdout).toContain("Before the workflows can run, configure the repository:\n  1. ");
   expect(await filesHere()).toEqual([
     ".github/CODEOWNERS",
+    ".github/actions/rolecall/SHA256SUMS",
+    ".github/actions/rolecall/action.yml",
+    ".github/actions/rolecall/dist/action.licenses.txt",
+    ".github/actions/rolecall/dist/action.mjs",
     ".github/workflows/rolecall-apply.yml",
     ".github/workflows/rolecall-nightly.yml",
     ".github/workflows/rolecall-plan.yml",
@@ -280,6 +285,41 @@ test("init writes workflows and code owners on request, unless they exist", asyn
     "/package-lock.json",
   ];
   expect(await read(".github/CODEOWNERS")).toBe(owned.map((path) => `${path} @acme/access\n`).join(""));
+});
+
+test("the copy of the action has correct checksums, and is updated, but workflows are not", async () => {
+  const folder = ".github/actions/rolecall";
+  await init(["MC3", "-y", "-q", "--workflows"]);
+  const check = () => execFileSync("sha256sum", ["--check", "SHA256SUMS"], { cwd: join(cwd, folder) });
+  expect(String(check())).toBe("action.yml: OK\ndist/action.mjs: OK\ndist/action.licenses.txt: OK\n");
+  await writeFile(join(cwd, folder, "dist/action.mjs"), "an older version\n");
+  await writeFile(join(cwd, ".github/workflows/rolecall-plan.yml"), "mine\n");
+  const { code, stdout } = await init(["MC3", "-y", "-q", "--workflows", "--vendor"]);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^changed \.github\/actions\/rolecall\/dist\/action\.mjs\n\n/);
+  check();
+  expect(await read(".github/workflows/rolecall-plan.yml")).toBe("mine\n");
+});
+
+test("init lists the settings that the workflows need, with links to their pages", async () => {
+  execFileSync("git", ["init", "-q"], { cwd });
+  execFileSync("git", ["remote", "add", "origin", "git@github.example:acme/access.git"], { cwd });
+  const { stdout } = await init(["MC3", "-y", "-q", "--workflows"]);
+  const settings = "https://github.example/acme/access/settings";
+  expect(stdout.match(/^ {5}https?:.*$/gm)?.map((line) => line.trim())).toEqual([
+    `${settings}/variables/actions`,
+    `${settings}/secrets/actions`,
+    `${settings}/environments`,
+    `${settings}/rules`,
+  ]);
+  expect(stdout).toContain(
+    "  5. code owners of the files\n     rolecall init --workflows --codeowners @org/team\n",
+  );
+});
+
+test("--vendor has no effect without --workflows, and says so", async () => {
+  const { stderr } = await init(["MC3", "-y", "-q", "--vendor"]);
+  expect(stderr).toContain("warning: --vendor has no effect without --workflows.");
 });
 
 test("init gives the project's rules to the code owners too", async () => {
@@ -411,12 +451,16 @@ test("init asks for all that it is not told, and does what is answered", async (
   expect(await main(["init", "--codeowners", "@acme/access"], io)).toBe(0);
   expect(person.waiting).toEqual([]);
   expect(written.stdout).toContain("Plans of 3 merchants: no changes;");
-  expect(written.stdout).toContain("The workflows need");
+  expect(written.stdout).toContain("Before the workflows can run");
   const mc2 = await read("access/mc2.yaml");
   expect(mc2).toContain(`api:\n  base_url: ${sandbox.url}\n  key_env: SHOP_KEY\n`);
   expect(mc2).toContain("include: [../shared/roles.yaml]\nsync: { roles: additive, members: additive,");
   expect(await filesHere()).toEqual([
     ".github/CODEOWNERS",
+    ".github/actions/rolecall/SHA256SUMS",
+    ".github/actions/rolecall/action.yml",
+    ".github/actions/rolecall/dist/action.licenses.txt",
+    ".github/actions/rolecall/dist/action.mjs",
     ".github/workflows/rolecall-apply.yml",
     ".github/workflows/rolecall-nightly.yml",
     ".github/workflows/rolecall-plan.yml",

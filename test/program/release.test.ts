@@ -33,6 +33,8 @@ test("a release has a package, the action, a bill of materials of each, their ch
   const files = [
     `rolecall-${version}.tgz`,
     `rolecall-action-${version}.tgz`,
+    "action.yml",
+    "action.mjs",
     `rolecall-${version}.cdx.json`,
     `rolecall-action-${version}.cdx.json`,
   ];

@@ -4,16 +4,18 @@ import { ExitCode, type Io } from "../../app/io/io.ts";
 import { styleFor } from "../../app/io/terminal.ts";
 import { isFileError } from "../../app/project/file-errors.ts";
 import { defaultPath, ifAnyFiles } from "../../app/project/find-files.ts";
+import { gitRemote } from "../../app/project/git-remote.ts";
 import { loadStates } from "../../app/project/load-states.ts";
 import type { Connection } from "../../app/session/connection.ts";
 import { openServices } from "../../app/session/services.ts";
 import { printDiagnostics } from "../../app/show/print-diagnostics.ts";
 import type { SharedRoles } from "../../edit/adopt/share-roles.ts";
+import { oneLine } from "../../lib/escape.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { LiveState } from "../../model/live.ts";
 import { renderUnread } from "../../show/text/failure-text.ts";
 import type { FilePatch } from "../../show/text/patch-text.ts";
-import { wrapText } from "../../show/text/wrap.ts";
+import { hangingLines, wrapText } from "../../show/text/wrap.ts";
 import { openProgress } from "../progress/open-progress.ts";
 import { previewNewFiles } from "../show/preview-plans.ts";
 import {
@@ -28,15 +30,18 @@ import {
 } from "./init-questions.ts";
 import {
   adoptNew,
+  hasOwnersFile,
   isRepositoryRoot,
   type NewFileHeader,
   newFileText,
+  type ProjectFilesOptions,
   projectFiles,
   refuseUnusedFiles,
   SCHEMA_FILE,
   sharedFileText,
   writePatches,
 } from "./new-files.ts";
+import { ownRelease, settingsToConfigure } from "./workflow-files.ts";
 
 /** Writes the files of merchants that are live, and shows that their plans have no changes. */
 export async function initProject(options: InitCommandOptions, io: Io): Promise<ExitCode> {
@@ -63,7 +68,7 @@ export async function initProject(options: InitCommandOptions, io: Io): Promise<
     const merchants = lives.map(({ merchant }) => merchant);
     const paths = files.slice(-merchants.length).map(({ file }) => file);
     const planned = await previewNewFiles(paths, { ...options, merchant: [], format: "text" }, io);
-    if (planned === ExitCode.ok) showNextSteps(merchants, files, options, io);
+    if (planned === ExitCode.ok) await showNextSteps(merchants, files, options, io);
     return lives.length < reads.length ? ExitCode.failed : planned;
   } finally {
     await progress.rest();
@@ -73,11 +78,11 @@ export async function initProject(options: InitCommandOptions, io: Io): Promise<
 
 /** Adds the requested files to a project whose merchants have theirs. */
 async function writeProjectOnly(options: InitCommandOptions, io: Io): Promise<ExitCode> {
-  const { workflows = false, codeowners = null } = options;
-  const files = await projectFiles(join(defaultPath(io.cwd), ".."), { workflows, owner: codeowners }, io.cwd);
+  const root = join(defaultPath(io.cwd), "..");
+  const files = await projectFiles(root, wantedFiles(options.workflows === true, options), io.cwd);
   await writePatches(files, io);
   if (files.length === 0) io.stdout.write("There is nothing to write: the files already exist.\n");
-  else showNextSteps([], files, options, io);
+  else await showNextSteps([], files, options, io);
   return ExitCode.ok;
 }
 
@@ -156,10 +161,17 @@ async function chooseFiles(
   const workflows = options.workflows ?? (await agrees(offers, "Write workflows for GitHub Actions?"));
   // The merchants' files come last: while one is missing, init can be run again.
   return [
-    ...(await projectFiles(root, { workflows, owner: options.codeowners ?? null }, io.cwd)),
+    ...(await projectFiles(root, wantedFiles(workflows, options), io.cwd)),
     ...(shared === null ? [] : [sharedPatch(join(root, sharedFile), shared)]),
     ...merchants,
   ];
+}
+
+function wantedFiles(workflows: boolean, { vendor, codeowners }: InitCommandOptions): ProjectFilesOptions {
+  return {
+    workflows: workflows ? { release: vendor ? null : ownRelease() } : null,
+    owner: codeowners ?? null,
+  };
 }
 
 function sharedPatch(file: string, { roles }: SharedRoles): FilePatch {
@@ -195,12 +207,12 @@ function headerOf(
   };
 }
 
-function showNextSteps(
+async function showNextSteps(
   merchants: readonly string[],
   files: readonly FilePatch[],
   { color }: Pick<InitCommandOptions, "color">,
   io: Io,
-): void {
+): Promise<void> {
   const [first = ""] = merchants;
   const only = merchants.length <= 1 ? "" : ` -m ${first}`;
   const { columns } = styleFor(io.stdout, io, color);
@@ -211,8 +223,15 @@ ${say("Commit the files. Then change one, and preview the changes:")}
 ${say("To see what has changed outside git since then:")}
   rolecall drift${only}
 `);
-  if (files.some(({ file }) => file.includes(".github/workflows"))) {
-    const needs = `The workflows need rolecall's action in .github/actions/rolecall, the variable ROLECALL_BASE_URL, the secrets ROLECALL_READ_KEY and ROLECALL_APPROVAL_SECRET, and the secret ROLECALL_WRITE_KEY in the environments production, unreviewed-access and nightly: see docs/github.md.`;
-    io.stdout.write(`\n${say(needs)}\n`);
-  }
+  if (!files.some(({ file }) => /\.github\/(?:workflows|actions)\//.test(file))) return;
+  const hasOwners = hasOwnersFile(resolve(io.cwd, defaultPath(io.cwd), ".."));
+  const settings = settingsToConfigure(await gitRemote(io.cwd), { hasOwners });
+  const listed = settings.flatMap(({ text, link }, index) => [
+    ...hangingLines(text, columns, `  ${index + 1}. `, "     "),
+    `     ${oneLine(link)}`,
+  ]);
+  io.stdout.write(`
+${say("Before the workflows can run, configure the repository:")}
+${listed.join("\n")}
+`);
 }

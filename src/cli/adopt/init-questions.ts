@@ -25,6 +25,7 @@ export type InitCommandOptions = Omit<ServiceOptions, "shard"> & {
   readonly sync?: SyncMode;
   readonly shareRoles?: true;
   readonly workflows?: true;
+  readonly vendor?: true;
   readonly codeowners?: string;
   readonly yes?: true;
   readonly color: boolean;

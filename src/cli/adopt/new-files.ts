@@ -24,7 +24,7 @@ import { RolecallError } from "../../model/errors.ts";
 import type { JsonValue } from "../../model/json.ts";
 import type { LiveState } from "../../model/live.ts";
 import type { FilePatch } from "../../show/text/patch-text.ts";
-import { packagePath } from "../io/package-folder.ts";
+import { type ActionRelease, workflowFiles } from "./workflow-files.ts";
 
 /** The settings of a new file. */
 export interface NewFileHeader {
@@ -150,10 +150,18 @@ export function emptyState(merchant: string, file: string): DesiredState {
 /** The schema that the first line of each merchant's file names, relative to the project. */
 export const SCHEMA_FILE = "schemas/merchant.schema.json";
 
+/** What a project gets besides the files of its merchants. */
+export interface ProjectFilesOptions {
+  /** The workflows for GitHub, with a reference to a release or a copy of the action; `null` for none. */
+  readonly workflows: { readonly release: ActionRelease | null } | null;
+  /** The owner to write a file of code owners for. */
+  readonly owner: string | null;
+}
+
 /** Returns the files of a project besides those of its merchants: without any that exist, but for lines of .gitignore. */
 export async function projectFiles(
   root: string,
-  { workflows, owner }: { readonly workflows: boolean; readonly owner: string | null },
+  { workflows, owner }: ProjectFilesOptions,
   cwd: string,
 ): Promise<readonly FilePatch[]> {
   const isNew = ({ file }: FilePatch): boolean => !existsSync(resolve(cwd, file));
@@ -165,7 +173,7 @@ export async function projectFiles(
   return [
     ...[schema].filter(isNew),
     ...ignoreLines(join(root, ".gitignore"), cwd),
-    ...(workflows ? workflowFiles(root) : []).filter(isNew),
+    ...(workflows === null ? [] : workflowFiles({ root, cwd }, workflows.release)),
     ...(owner === null ? [] : await ownersFile(root, owner, cwd)),
   ];
 }
@@ -182,20 +190,13 @@ function ignoreLines(file: string, cwd: string): readonly FilePatch[] {
   return [{ file, before, after: `${before}${gap}${IGNORED}${lineEnd}` }];
 }
 
-const WORKFLOWS = ["rolecall-plan.yml", "rolecall-apply.yml", "rolecall-nightly.yml"];
-
-/** Returns the workflows of the package's examples. */
-function workflowFiles(root: string): readonly FilePatch[] {
-  const examples = packagePath("examples/github");
-  return WORKFLOWS.map((name) => ({
-    file: join(root, ".github/workflows", name),
-    before: null,
-    after: readFileSync(join(examples, name), "utf8"),
-  }));
-}
-
 /** The paths of files of code owners, in GitHub's order of precedence. */
 const OWNERS_FILES = [".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS"];
+
+/** Returns whether a repository has code owners. */
+export function hasOwnersFile(root: string): boolean {
+  return OWNERS_FILES.some((file) => existsSync(join(root, file)));
+}
 
 /** Paths that decide which code runs with the keys: workflows and installed packages. */
 const TOOLS = ["/.github/", "/package.json", "/package-lock.json"];
@@ -207,7 +208,7 @@ async function ownersFile(root: string, owner: string, cwd: string): Promise<rea
       hint: "Specify a team such as @org/team, a user such as @name, or an e-mail address.",
     });
   }
-  if (OWNERS_FILES.some((file) => existsSync(resolve(cwd, join(root, file))))) return [];
+  if (hasOwnersFile(resolve(cwd, root))) return [];
   const folders = ["/access/", "/shared/"];
   const rules = (await enforcedPaths(resolve(cwd, root))).filter(
     (path) => !folders.some((folder) => path.startsWith(folder)),

@@ -27,6 +27,8 @@ export interface StepEnd extends ProgramEnd {
 export interface StepOptions {
   /** The Node that runs the bundle; without one the sources run within this process. */
   readonly node?: string;
+  /** The bundle, if it is not that of this repository. */
+  readonly bundle?: string;
   readonly event?: string;
   /** A number stands for a pull request of the fake. */
   readonly pull?: number;
@@ -243,7 +245,7 @@ export async function openRepository(
       const { code, log, outputs } =
         options.node === undefined
           ? await runSources(workspace, env, { clock, action, openGit })
-          : await runBundle(options.node, workspace, env, output);
+          : await runBundle(options.node, workspace, env, output, options.bundle);
       const requests = github.requests.slice(before);
       return { code, log, outputs, summary: await readFile(summary, "utf8"), requests };
     },

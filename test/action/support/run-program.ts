@@ -72,8 +72,9 @@ export async function runBundle(
   cwd: string,
   env: StepEnv,
   output: string,
+  bundle = BUNDLE,
 ): Promise<ProgramEnd> {
-  const child = spawn(node, [BUNDLE], { cwd, stdio: ["ignore", "pipe", "pipe"], env });
+  const child = spawn(node, [bundle], { cwd, stdio: ["ignore", "pipe", "pipe"], env });
   let log = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text: string) => {

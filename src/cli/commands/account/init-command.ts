@@ -1,6 +1,7 @@
 import { Command, Option } from "commander";
 import type { ExitCode, Io } from "../../../app/io/io.ts";
 import type { InitCommandOptions } from "../../adopt/init-questions.ts";
+import { warnWithoutEffect } from "../../args/options.ts";
 import { withConnectionOptions } from "../../args/service-options.ts";
 
 /** Declares `init`. */
@@ -20,7 +21,11 @@ export function initCommand(io: Io, done: (code: ExitCode) => void): Command {
       ).choices(["authoritative", "additive"]),
     )
     .option("--share-roles", "write identical roles of several merchants to one shared file")
-    .option("--workflows", "write workflows for GitHub Actions")
+    .option("--workflows", "write workflows for GitHub Actions, and list the settings that they need")
+    .option(
+      "--vendor",
+      "with --workflows: write a copy of the action to the repository, or update it, instead of referring to its release (default if there is none)",
+    )
     .option("--codeowners <owner>", "owner who must review the files, such as @org/team (.github/CODEOWNERS)")
     .option("-y, --yes", "do not ask; write the files")
     .option("-q, --quiet", "print no progress")
@@ -42,7 +47,8 @@ Exits 0 if the files are written, or 1 if a merchant could not be read or
 nothing was written.
 `,
     )
-    .action(async (merchant: readonly string[], options: Omit<InitCommandOptions, "merchant">) => {
+    .action(async (merchant: readonly string[], options: Omit<InitCommandOptions, "merchant">, command) => {
+      if (!options.workflows) warnWithoutEffect(command, { vendor: "without --workflows" }, io.stderr.write);
       const { initProject } = await import("../../adopt/init-project.ts");
       done(await initProject({ ...options, merchant }, io));
     });

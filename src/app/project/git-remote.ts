@@ -1,0 +1,30 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+/** A repository at a forge. */
+export interface ForgeRepository {
+  /** The host, with its port if it has one. */
+  readonly host: string;
+  readonly owner: string;
+  readonly name: string;
+}
+
+/** Returns the repository that `origin` of a folder names; `null` without git or without such a remote. */
+export async function gitRemote(cwd: string): Promise<ForgeRepository | null> {
+  try {
+    return parseRemote((await run("git", ["remote", "get-url", "origin"], { cwd })).stdout.trim());
+  } catch {
+    return null;
+  }
+}
+
+/** Parses the address of a remote or of a manifest's `repository`: HTTPS, SSH, or short as `git@host:owner/name`. */
+export function parseRemote(address: string): ForgeRepository | null {
+  const [, host, owner, name] =
+    /^(?:(?:git\+)?(?:https?|ssh|git):\/\/)?(?:[^@/\s]*@)?([\w.-]+(?::\d+(?=\/))?)[:/]([\w.-]+)\/([\w.-]+?)(?:\.git)?\/?$/.exec(
+      address,
+    ) ?? [];
+  return host && owner && name ? { host: host.replace(/:22$/, ""), owner, name } : null;
+}

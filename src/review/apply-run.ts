@@ -17,9 +17,7 @@ import {
 } from "./merchant-state.ts";
 import { INVALID_STATE, undeclaredSentence } from "./open-failures.ts";
 
-/** A run of an apply. */
 export interface ApplyRun {
-  /** The commit that it applies. */
   readonly sha: string;
   /** True if it makes only what time brings. */
   readonly isDue: boolean;
@@ -35,7 +33,6 @@ export interface ApplyRecords {
   readonly abandoned: readonly string[];
   /** Merchants with their declared access, as keyed hashes. */
   readonly declared: ReadonlyMap<string, string>;
-  /** The merchants that the run looks at. */
   readonly covered: readonly DesiredState[];
   /** Changes that an environment's reviewers approved in an earlier job of this run, by merchant. */
   readonly approved: ReadonlyMap<string, Review>;
@@ -59,7 +56,6 @@ export function openReviews(
 export interface LeftMerchant {
   readonly merchant: string;
   readonly sentence: string;
-  /** The pull requests of the changes. */
   readonly pulls: readonly number[];
 }
 
@@ -108,9 +104,7 @@ export function neverApplied(
   });
 }
 
-/** A merchant that a run has looked at. */
 export interface LookedMerchant extends JudgedMerchant {
-  /** The merchant's recorded state before this run. */
   readonly state: MerchantState | null | undefined;
   /** Reviewed changes that the files no longer declare, and that no earlier run has reported, as sentences. */
   readonly lost: readonly string[];

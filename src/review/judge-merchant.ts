@@ -29,7 +29,6 @@ export interface JudgedMerchant {
 /** A reviewed change that the files no longer make. */
 export interface DroppedChange {
   readonly entry: AccountEntry;
-  /** Name of the review. */
   readonly review: string;
   /** Such as "remove bob@example.com". */
   readonly change: string;

@@ -73,7 +73,6 @@ const PULLS = "reviews/";
 /** Time after which a merge into another branch, or with records of another key, needs no record, in ms. */
 const KEPT_FOR = 7 * 86_400_000;
 
-/** Returns the name of the record of a pull request. */
 export function recordOf(pull: number): string {
   return `${PULLS}${pull}`;
 }

@@ -13,7 +13,6 @@ export interface PlannedCommit extends Pick<ForgePull, "number" | "headSha" | "b
   readonly comment: number | null;
 }
 
-/** The result of recording a plan. */
 export interface RecordedPlan {
   /**
    * "recorded"; or not: it is the recorded one ("same"), the pull request has a newer commit ("overtaken") or another base

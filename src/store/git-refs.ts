@@ -49,7 +49,6 @@ export type FileEdits = ReadonlyMap<string, string | null>;
 
 /** A ref to move, from the commit that it has to have, to another; `null` for none. */
 export interface RefMove {
-  /** Name below the prefix. */
   readonly ref: string;
   readonly from: string | null;
   readonly to: string | null;
@@ -224,7 +223,6 @@ function parseBatch(output: Buffer): readonly Buffer[] {
   return contents;
 }
 
-/** The result of a git process. */
 interface GitEnd {
   /** `null` if it could not be started. */
   readonly code: number | null;

@@ -25,13 +25,11 @@ export interface RecordedRun {
   readonly refused: readonly string[];
 }
 
-/** The reviewed states that a run has recorded, by merchant. */
 export interface RecordedStates<Reviewed> extends RecordedRun {
   readonly number: number;
   readonly merchants: ReadonlyMap<string, Reviewed>;
 }
 
-/** A run to record. */
 export type NewRun<Reviewed> = Omit<RecordedStates<Reviewed>, "number">;
 
 /** The records of a repository as they were fetched. */
@@ -57,7 +55,6 @@ export interface RecordStore<Reviewed, State> {
   updateStates(
     change: (states: ReadonlyMap<string, State | null>) => ReadonlyMap<string, State | null>,
   ): Promise<void>;
-  /** Removes recorded reviews. */
   remove(names: readonly string[]): Promise<void>;
 }
 

@@ -27,7 +27,6 @@ export interface TellablePull {
 export interface CoveredRecords extends ApplyRecords {
   /** Numbers of the pull requests that its commit merged. */
   readonly ofCommit: readonly number[];
-  /** Open pull requests. */
   readonly open: readonly ForgePull[];
   readonly told: readonly TellablePull[];
 }

@@ -19,18 +19,15 @@ import type { MergedFiles } from "./merged-files.ts";
 /** The merchants that a run applies, and why it leaves others as they are. */
 export interface ApplyDecision extends Objections {
   readonly due: readonly PlannedMerchant[];
-  /** Merchants that lack passwords. */
   readonly unready: ReadonlySet<string>;
   readonly unchanged: readonly MerchantOutcome[];
   /** Outcomes of merchants that are left, unless an earlier run has reported them. */
   readonly left: readonly MerchantOutcome[];
   readonly looked: readonly ReportedMerchant[];
-  /** Reports of the merchants that could not be read. */
   readonly unread: ReadonlyMap<string, Report>;
   readonly password: ReturnType<typeof passwordsFor>;
 }
 
-/** Decides which merchants to apply. */
 export function decideApply(
   context: ActionContext,
   merged: MergedFiles,
@@ -98,7 +95,6 @@ export function withUnmade(
   );
 }
 
-/** A line about a merchant. */
 export interface MerchantLine {
   readonly merchant: string;
   readonly line: string;

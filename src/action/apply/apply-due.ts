@@ -11,7 +11,6 @@ import type { MergedFiles } from "./merged-files.ts";
 import { leftTo, type NewerCommit, newerCommit } from "./newer-commit.ts";
 import type { LoggedPlans } from "./show-covered.ts";
 
-/** Outcomes of an apply, with its captured output. */
 export interface AppliedPlans extends CapturedLog {
   readonly outcomes: readonly MerchantOutcome[];
   /** The newer commit, and the merchants that are left to it. */

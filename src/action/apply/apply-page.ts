@@ -40,7 +40,6 @@ export function isOpen({ status }: MerchantOutcome): boolean {
   return status !== "applied" && status !== "unchanged";
 }
 
-/** Returns the outcome over all merchants. */
 export function applyEnd({ applied, left, unapproved, causes, isBroken }: ApplyOutcomes): ApplyEnd {
   const openOutcomes = [...applied, ...left].filter(isOpen);
   const changed = applied.filter(({ status }) => status === "applied" || status === "partial");
@@ -71,7 +70,6 @@ export function applyEnd({ applied, left, unapproved, causes, isBroken }: ApplyO
   return isUnapproved ? APPLY_ENDS.unapproved : APPLY_ENDS.refused;
 }
 
-/** The possible outcomes of an apply. */
 export const APPLY_ENDS = {
   applied: { verdict: "✅ rolecall apply: applied", result: "applied", reason: null, message: "" },
   nothing: { verdict: "✅ rolecall apply: nothing to do", result: "no-changes", reason: null, message: "" },
@@ -200,7 +198,6 @@ export interface ToldPull {
   readonly number: number;
   /** Id of its comment; `null` if unknown. */
   readonly comment: number | null;
-  /** The outcome at the merchants that concern it. */
   readonly report: ApplyReport;
   /** True if something that was lost there is so no longer. */
   readonly isSettled: boolean;

@@ -33,7 +33,6 @@ export interface MergedFiles {
   readonly loaded: LoadedFiles;
   /** True if errors in files leave merchants as they are. */
   readonly isBroken: boolean;
-  /** The API keys that the files name. */
   readonly keys: readonly string[];
   readonly records: CoveredRecords;
   /** A sentence about the merchants that the run leaves alone; `null` if there are none. */

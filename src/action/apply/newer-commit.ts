@@ -6,7 +6,6 @@ import { ActionError } from "../context/action-error.ts";
 
 /** The part of an apply that a newer commit of the branch takes over. */
 export interface NewerCommit {
-  /** The tip of the branch. */
   readonly sha: string;
   /** The merchants that differ there: the run for the tip applies them. */
   readonly merchants: ReadonlySet<string>;

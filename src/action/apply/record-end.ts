@@ -9,14 +9,12 @@ import { GithubError } from "../context/github-api.ts";
 import { storeError } from "../context/open-repository.ts";
 import type { MergedFiles } from "./merged-files.ts";
 
-/** The result of recording a run. */
 export interface EndRecord {
   readonly problem: ActionError | null;
   /** The output that starts the job of what waits for approval; `null` if nothing waits. */
   readonly waiting: string | null;
 }
 
-/** Records how a run has ended, and what waits for approval. */
 export async function recordEnd(
   context: ActionContext,
   store: OpenStore,

@@ -29,7 +29,6 @@ import type { EndRecord } from "./record-end.ts";
 import type { RunOutcomes } from "./run-outcomes.ts";
 import type { LoggedPlans } from "./show-covered.ts";
 
-/** The steps of a run. */
 export interface EndedRun {
   readonly merged: MergedFiles;
   readonly covered: CoveredPlans;
@@ -149,7 +148,6 @@ function endOf(context: ActionContext, { merged, covered, decision, shown, ran, 
   return { ...end, message: (shown.plans.length === 0 ? merged.coverage : null) ?? "" };
 }
 
-/** Says how many dates count from now on. */
 function approvedText(dates: number): string {
   return `Approved: ${counted(dates, "date")} to come ${dates === 1 ? "counts" : "count"} from now on.`;
 }
@@ -185,7 +183,6 @@ function supersededEnd({ event }: ActionContext, { sha }: NewerCommit): ApplyEnd
 /** Returns whether something at a merchant is to be told. */
 type Concern = (merchant: string) => boolean;
 
-/** A pull request to report on. */
 interface ConcernedPull extends Omit<ToldPull, "report"> {
   readonly isConcerned: Concern;
 }

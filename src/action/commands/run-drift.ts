@@ -6,7 +6,7 @@ import { type PlannedMerchant, plannedOnly } from "../../app/session/session.ts"
 import { ruleLocations } from "../../app/show/rule-locations.ts";
 import { driftsOf, unplannedOf } from "../../app/show/show-plans.ts";
 import { oneLine } from "../../lib/escape.ts";
-import { counted, firstOf } from "../../lib/text.ts";
+import { counted } from "../../lib/text.ts";
 import type { Drift } from "../../model/reports.ts";
 import { type OpenFailure, openFailures, undeclaredFailures } from "../../review/open-failures.ts";
 import { driftsJson } from "../../show/machine/machine-formats.ts";
@@ -31,6 +31,7 @@ import {
 } from "../review/load-and-plan.ts";
 import {
   aboutFiles,
+  linesSection,
   planOutputs,
   type ReviewPage,
   renderReviewPage,
@@ -81,7 +82,7 @@ async function drift(context: ActionContext): Promise<ActionResult> {
       about: [
         `[The run that found it](${event.runUrl})`,
         ...aboutFiles(context, loaded.diagnostics),
-        ...aboutFailures(mask(failed)),
+        ...linesSection(context, "Refused by an apply, or lost", failed),
       ],
       after: [],
       ...(failures.length > 0 && { verdict: "## ⛔ rolecall drift: some access was not reviewed" }),
@@ -157,13 +158,6 @@ function failureLines(failures: readonly OpenFailure[]): readonly string[] {
     return [`${merchant}${where}${told}:`, ...reasons.map((reason) => `  ${oneLine(reason)}`)];
   });
 }
-
-function aboutFailures(lines: readonly string[]): readonly string[] {
-  if (lines.length === 0) return [];
-  return [`### Refused by an apply, or lost\n\n${fenced("text", firstOf(lines, MAX_FAILURE_LINES, "line"))}`];
-}
-
-const MAX_FAILURE_LINES = 60;
 
 /** Fetches the history of a shallow checkout, without which nobody knows which side changed last. */
 async function completeHistory({ io, inputs, event, log }: ActionContext): Promise<void> {

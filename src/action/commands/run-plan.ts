@@ -4,7 +4,6 @@ import { type PlannedMerchant, plannedOnly } from "../../app/session/session.ts"
 import { ruleLocations } from "../../app/show/rule-locations.ts";
 import { unplannedOf } from "../../app/show/show-plans.ts";
 import { runFingerprint } from "../../kernel/diff/fingerprint.ts";
-import { firstOf } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import { type OpenStore, type ReviewRecords, recordOf } from "../../review/merchant-state.ts";
 import { overdueLines } from "../../review/overdue.ts";
@@ -50,6 +49,7 @@ import { plannedMerchants } from "../review/planned-merchants.ts";
 import {
   aboutFiles,
   aboutRun,
+  linesSection,
   planOutputs,
   publish,
   pullHead,
@@ -192,9 +192,9 @@ async function reviewed(
       aboutRun(context),
       ...scope,
       ...changedRemarks(approval, event),
-      ...linesBlock(context, "Only in the files", live),
-      ...linesBlock(context, "Lost before, and no longer reported once this is merged", settled),
-      ...linesBlock(context, "Not shown by a review before, and approved by a merge of this", unseen),
+      ...linesSection(context, "Only in the files", live),
+      ...linesSection(context, "Lost before, and no longer reported once this is merged", settled),
+      ...linesSection(context, "Not shown by a review before, and approved by a merge of this", unseen),
       ...aboutFiles(context, loaded.diagnostics),
     ],
     after: afterPlan(context, looks, later, approval),
@@ -239,15 +239,6 @@ function objectionTo(
   return objection === undefined ? null : `Not what was approved. ${howToApprove(event)} ${objection}`;
 }
 
-/** Returns a section of lines; empty without any. */
-function linesBlock({ mask }: ActionContext, title: string, lines: readonly string[]): readonly string[] {
-  if (lines.length === 0) return [];
-  return [`### ${title}\n\n${fenced("text", mask(firstOf(lines, MAX_LINES, "line")))}`];
-}
-
-const MAX_LINES = 20;
-
-/** Publishes a failure to plan in comment and job summary. */
 async function showFailure(error: ActionError, context: ActionContext, comment: PullComment): Promise<void> {
   const [verdict, explained] = ["## ❌ rolecall plan: failed", fenced("text", context.mask(error.lines()))];
   const body = [markerOf("plan", context.scope), verdict, aboutRun(context), explained].join("\n\n");

@@ -31,7 +31,6 @@ export interface OfflineContext {
   readonly log: RunnerLog;
   /** API keys and tokens given by the workflow. */
   readonly secrets: readonly string[];
-  /** Appends Markdown to the job summary. */
   appendSummary(markdown: string): Promise<void>;
   /** Writes a file for later steps; returns its absolute path. */
   saveFile(name: string, text: string): Promise<string>;
@@ -39,7 +38,6 @@ export interface OfflineContext {
   maskSecret(secret: string): void;
 }
 
-/** Values of the output `result`. */
 export type ResultWord =
   | "no-changes"
   | "changes"
@@ -71,10 +69,8 @@ export const OUTPUTS = [
   "issue-url",
 ] as const;
 
-/** Outputs for later steps. */
 export type Outputs = Partial<Readonly<Record<(typeof OUTPUTS)[number], string>>>;
 
-/** The result of a run. */
 export interface ActionResult {
   readonly result: ResultWord;
   /** `null` if the step passes. */
@@ -84,7 +80,6 @@ export interface ActionResult {
   readonly outputs: Outputs;
 }
 
-/** Creates the result of a passing run. */
 export function passed(result: ResultWord, outputs: Outputs = {}): ActionResult {
   return { result, reason: null, message: null, outputs };
 }

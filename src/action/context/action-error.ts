@@ -1,16 +1,12 @@
-/** Values of the output `failure-reason`. */
 export type FailureReason =
-  /** An input is invalid. */
   | "usage"
   | "invalid-files"
   /** A guard, a policy or a check refused the plan. */
   | "refused"
-  /** The plan has unapproved changes. */
   | "not-approved"
   | "key-missing"
   /** A merchant could not be read: credentials, network, the service. */
   | "service"
-  /** An apply was incomplete. */
   | "partial"
   /** The commit is not on its branch any more. */
   | "stale-commit"

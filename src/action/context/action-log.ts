@@ -3,14 +3,11 @@ import type { TextWriter } from "../../app/io/io.ts";
 import { oneLine, withoutCommand } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
 
-/** Severity of an annotation. */
 export type AnnotationLevel = "error" | "warning" | "notice";
 
-/** An annotation of a line of a file. */
 export interface Annotation {
   readonly level: AnnotationLevel;
   readonly message: string;
-  /** Suggested next step. */
   readonly hint: string | null;
   readonly title: string;
   readonly file: string | null;

@@ -1,12 +1,10 @@
 import { ActionError } from "./action-error.ts";
 import type { RunnerEnv } from "./inputs.ts";
 
-/** The pull request of an event. */
 export interface PullContext {
   readonly number: number;
   readonly headSha: string;
   readonly baseSha: string;
-  /** Base branch. */
   readonly baseRef: string;
   /** True if the head is in another repository. */
   readonly fork: boolean;
@@ -18,7 +16,6 @@ export interface GroupContext {
   /** Such as `gh-readonly-queue/main/pr-7-0123…`, which names its last pull request. */
   readonly headRef: string;
   readonly baseSha: string;
-  /** Base branch. */
   readonly baseRef: string;
 }
 

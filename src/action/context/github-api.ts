@@ -1,7 +1,6 @@
 import { listText } from "../../lib/text.ts";
 import type { Forge } from "../../review/forge.ts";
 
-/** A comment on an issue or a pull request. */
 export interface Comment {
   readonly id: number;
   readonly author: string;
@@ -9,13 +8,11 @@ export interface Comment {
   readonly url: string;
 }
 
-/** An issue. */
 export interface Issue extends Omit<Comment, "id"> {
   readonly number: number;
   readonly open: boolean;
 }
 
-/** A change of an issue or a pull request. */
 export interface TextChange {
   readonly body?: string;
   readonly open?: boolean;
@@ -31,22 +28,18 @@ export interface Pull {
   readonly mergedAs: string | null;
 }
 
-/** A commit with the commits that it follows. */
 export interface Commit {
   readonly sha: string;
   /** Several for a merge; the first is what it was merged into. */
   readonly parents: readonly string[];
 }
 
-/** The difference between two commits. */
 export interface CommitComparison {
-  /** The position of the head relative to the base. */
   readonly status: "ahead" | "behind" | "diverged" | "identical";
   /** The newest commits last; of very many, only the oldest. */
   readonly commits: readonly Commit[];
 }
 
-/** A file's new text. */
 export interface EditedFile {
   readonly path: string;
   readonly text: string;
@@ -69,7 +62,6 @@ export interface NewPull {
 export interface CommitStatus {
   readonly sha: string;
   readonly state: "success" | "failure";
-  /** Its name. */
   readonly context: string;
   readonly description: string;
   readonly url: string;
@@ -106,7 +98,6 @@ export interface Github extends Forge {
   editPull(number: number, change: TextChange): Promise<void>;
 }
 
-/** Thrown for a failed request to GitHub's API. */
 export class GithubError extends Error {
   /** HTTP status; 0 without a response. */
   readonly status: number;
@@ -144,7 +135,6 @@ function named(permissions: readonly string[]): string {
   return `the ${permissions.length === 1 ? "permission" : "permissions"} ${listText(permissions)}`;
 }
 
-/** Converts a commit from GitHub's form. */
 export function commitOf({
   sha,
   parents,
@@ -165,12 +155,10 @@ function written({ user, body, html_url }: Written): Omit<Comment, "id"> {
   return { author: user?.login ?? "", body: body ?? "", url: html_url };
 }
 
-/** Converts a comment from GitHub's form. */
 export function commentOf(data: Written & { readonly id: number }): Comment {
   return { id: data.id, ...written(data) };
 }
 
-/** Converts an issue from GitHub's form. */
 export function issueOf(data: Written & { readonly number: number; readonly state: string }): Issue {
   return { number: data.number, open: data.state === "open", ...written(data) };
 }
@@ -184,7 +172,6 @@ interface PullData {
   readonly merge_commit_sha: string | null;
 }
 
-/** Converts a pull request from GitHub's form. */
 export function pullOf({ number, head, base, state, merged_at, merge_commit_sha }: PullData): Pull {
   const mergedAs = merged_at === null ? null : (merge_commit_sha ?? "");
   return {
@@ -202,7 +189,6 @@ interface ProposalData extends Written {
   readonly merged_at: string | null;
 }
 
-/** Converts a pull request with its text from GitHub's form. */
 export function proposalOf(data: ProposalData): Proposal {
   return { ...issueOf(data), merged: data.merged_at !== null };
 }

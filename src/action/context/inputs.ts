@@ -1,13 +1,11 @@
 import { readShard, type Shard } from "../../app/project/shard.ts";
 import { ActionError } from "./action-error.ts";
 
-/** The validated inputs. */
 export interface Inputs {
   readonly command: "plan" | "apply" | "due" | "drift" | "validate";
   readonly paths: readonly string[];
   readonly merchants: readonly string[];
   readonly apiKey: string;
-  /** API keys by merchant. */
   readonly apiKeys: ReadonlyMap<string, string>;
   /** Passwords of managed users by the variable that files name. */
   readonly passwords: ReadonlyMap<string, string>;

@@ -8,7 +8,6 @@ const APPLIED = "<!-- rolecall:applied -->";
 const EARLIER = "<!-- rolecall:earlier -->";
 const REVIEWED = "<!-- rolecall:reviewed -->";
 
-/** The content of a comment. */
 export type CommentKind = "planning" | "plan" | "applied";
 
 /** Returns what a comment with this marker shows. */

@@ -22,7 +22,6 @@ import {
 } from "./pull-query.ts";
 import { limitOf, type RefusedRequest, type RetryEffects, withRetries } from "./retry-request.ts";
 
-/** Connection settings of GitHub's API. */
 export interface GithubConnection {
   readonly token: string;
   /** Such as `https://api.github.com`, or the URL of an Enterprise Server. */

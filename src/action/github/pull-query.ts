@@ -80,7 +80,6 @@ export function withEarlier(data: ForgePullData, earlier: ForgePullData): ForgeP
   };
 }
 
-/** Converts a pull request from GitHub's form. */
 export function forgePull(data: ForgePullData): ForgePull {
   const dismissals = new Map(data.timelineItems.nodes.map((node) => [node.review?.databaseId, node]));
   return {

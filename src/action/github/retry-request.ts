@@ -5,7 +5,6 @@ export interface RefusedRequest {
   readonly message: string;
 }
 
-/** Effects of a retry. */
 export interface RetryEffects {
   now(): number;
   sleep(ms: number): Promise<void>;

@@ -37,7 +37,6 @@ export interface LoadedFiles extends Loaded {
   readonly earlier: string | null;
 }
 
-/** Options for loading files. */
 interface LoadFilesOptions {
   /** The project of the base branch, whose rules hold beside the checkout's. */
   readonly project?: ProjectAccess;
@@ -155,12 +154,10 @@ export interface PlannedFiles {
   readonly planned: readonly Planned[];
   /** Plans the same states at some of the merchants: only what takes access that has ended. */
   planEnded(merchants: ReadonlySet<string>): readonly Planned[];
-  /** Logs the progress. */
   readonly progress: ShownProgress;
   close(): Promise<void>;
 }
 
-/** The options for planning files. */
 interface PlanFilesOptions {
   readonly signal?: AbortSignal;
   /** States whose rules judge the plans as well, and with whose plans they are compared. */

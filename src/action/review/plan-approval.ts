@@ -42,7 +42,6 @@ export interface PlanApproval {
   readonly isRejected: boolean;
 }
 
-/** Returns whether the event is a review of a pull request. */
 export function isReview({ name }: EventContext): boolean {
   return name.startsWith("pull_request_review");
 }

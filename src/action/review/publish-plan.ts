@@ -1,4 +1,5 @@
 import { runFingerprint } from "../../kernel/diff/fingerprint.ts";
+import { firstOf } from "../../lib/text.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { Plan } from "../../model/plan.ts";
 import { plansJson } from "../../show/machine/machine-formats.ts";
@@ -69,16 +70,25 @@ export async function pullHead(
   }
 }
 
-/** Returns the line about the commit of this run. */
 export function aboutRun({ event, scope }: ActionContext): string {
   return aboutCommit(event.pull?.headSha ?? event.sha, event.runUrl, scope.title);
 }
 
 /** Returns the section that names the errors of files; empty without errors. */
-export function aboutFiles({ mask }: ActionContext, diagnostics: readonly Diagnostic[]): readonly string[] {
-  const lines = fileErrorLines(diagnostics);
+export function aboutFiles(context: ActionContext, diagnostics: readonly Diagnostic[]): readonly string[] {
+  return linesSection(context, "❌ Errors in files", fileErrorLines(diagnostics));
+}
+
+const MAX_LINES = 60;
+
+/** Returns a section of lines, masked; empty without any. */
+export function linesSection(
+  { mask }: ActionContext,
+  title: string,
+  lines: readonly string[],
+): readonly string[] {
   if (lines.length === 0) return [];
-  return [`### ❌ Errors in files\n\n${fenced("text", mask(lines))}`];
+  return [`### ${title}\n\n${fenced("text", mask(firstOf(lines, MAX_LINES, "line")))}`];
 }
 
 /** Returns the outputs of plans: totals and a common fingerprint. */

@@ -9,9 +9,7 @@ import { baseCommit } from "./base-commit.ts";
 
 /** The parts of the connection that the workflow itself determines. */
 interface WorkflowCredentials {
-  /** True if the workflow gives the base URL. */
   readonly baseUrl: boolean;
-  /** Merchants whose key the workflow gives. */
   readonly keys: ReadonlySet<string>;
 }
 

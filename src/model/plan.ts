@@ -96,7 +96,10 @@ export type MemberChange = { readonly resource: "member"; readonly name: string 
 /** A change that an apply would make. */
 export type Change = RoleChange | MemberChange;
 
-/** A removal that is deferred, so that a role keeps enough accepted holders, or a person whose address changes keeps access. */
+/**
+ * A removal that is deferred, so that a role keeps enough accepted holders, or a person whose address changes keeps access;
+ * or an invitation to the address of a member whose removal is.
+ */
 export interface Deferred {
   readonly change: Change;
   /** The role that would have too few; `null` for a person whose address changes. */

@@ -338,8 +338,13 @@ function touchesProtected({ file }: Wanted, { changes, live, outlook, finalNames
   // What an entry changes is also what the entry calls it.
   const ofMember = outlook.some((one) => {
     if (one.before === null || one.isLeftover || onlyMoves(one, finalNames)) return false;
-    const { id, email } = one.before;
-    return isNamed(members, [id, email?.toLowerCase(), one.wanted?.email]) && isTouched("member", id);
+    const { before, wanted: entry, isMoved } = one;
+    // The removal of an old membership is none of the person's.
+    const ofPerson = entry === null || (isMoved && !entry.ended) ? [] : [entry.email, ...entry.previously];
+    return (
+      isNamed(members, [before.id, before.email?.toLowerCase(), ...ofPerson]) &&
+      isTouched("member", before.id)
+    );
   });
   return ofRole || ofMember;
 }

@@ -64,9 +64,7 @@ export const protect = {
     const ids = new Set(touched.map(({ id }) => id));
     const members = scope.members.filter(({ id }) => ids.has(id));
     const addresses = new Map(members.map((member) => [member.id, addressesOf(member)]));
-    // Of an update, a part may wait.
-    const distinct = new Map(touched.map((change) => [`${change.resource} ${change.id}`, change]));
-    return [...distinct.values()].flatMap((change) => {
+    const refusals = touched.flatMap((change) => {
       const { resource, name, kind, id, before } = change;
       const [isRole, key] = [resource === "role", id ?? ""];
       // The removal of an old membership is none of the person's.
@@ -74,17 +72,18 @@ export const protect = {
       const otherNames = isRole ? [] : [...(addresses.get(key) ?? []), pinned.get(key) ?? name, ...ofPerson];
       const names = [id ?? name, name, nameIn(before) ?? name, ...otherNames];
       if (!matchesAny(isRole ? globs.roles : globs.members, names, matches)) return [];
-      return [
-        guardRefusal(
-          "protect",
-          resource,
-          name,
-          `The ${resource} ${isRole ? `"${name}"` : name} is protected, and this plan would ${kind} it.`,
-          `Revert the change in the file, or ${ruleAdvice("remove the entry from guards.protect", enforcedBy)}.`,
-          `protect=${name}`,
-        ),
-      ];
+      const refusal = guardRefusal(
+        "protect",
+        resource,
+        name,
+        `The ${resource} ${isRole ? `"${name}"` : name} is protected, and this plan would ${kind} it.`,
+        `Revert the change in the file, or ${ruleAdvice("remove the entry from guards.protect", enforcedBy)}.`,
+        `protect=${name}`,
+      );
+      return [[`${resource} ${id}`, refusal] as const];
     });
+    // Of a change, a part may wait.
+    return [...new Map(refusals).values()];
   },
   causes({ kind, glob }, { resource, name }, { matches, items }) {
     if (resource !== (kind === "protect-role" ? "role" : "member")) return false;

@@ -360,6 +360,14 @@ describe("what a rule says of either address", () => {
     ).toEqual([]);
   });
 
+  test("protects the old membership from losing something before the move", () => {
+    const guards = { ...desired().guards, protect: { roles: [], members: [NEW] } };
+    expect(refusals({ guards }, [ada({ roles: ["role_2", "role_owner"] })])).toContain(
+      `guard protect ${OLD}`,
+    );
+    expect(refusals({ guards }, [ada({ roles: ["role_2"] })])).toEqual([]);
+  });
+
   test("is known where only the old address is live", () => {
     const checks = [{ kind: "cannot", member: OLD, cannot: ["fly"], origin } as const];
     const made = planOf(

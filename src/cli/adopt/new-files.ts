@@ -11,7 +11,7 @@ import { mentionValues } from "../../edit/adopt/entry-texts.ts";
 import { findUnwritable } from "../../edit/adopt/find-unwritable.ts";
 import type { RoleAdjustment } from "../../edit/adopt/share-roles.ts";
 import type { YamlEdit } from "../../edit/yaml/edit-yaml.ts";
-import { type NewEntry, printMerchantFile } from "../../edit/yaml/print-value.ts";
+import { type NewFile, newFile } from "../../edit/yaml/new-file.ts";
 import { NO_POLICIES } from "../../kernel/rules/settings/every-setting.ts";
 import { jsonSchema } from "../../kernel/saved/json-schemas.ts";
 import { PROJECT_FILE } from "../../kernel/schema/project-file.ts";
@@ -74,11 +74,12 @@ export function newFileText(
     ...(adoption.edits.some(({ kind }) => kind === "stop-renewal") && { reinvite: false }),
   };
   const ignore = ignoredIn(edits);
-  const roles = [...adjustments.map(adjustmentEntry), ...entriesIn("roles", edits)];
+  const adjusted = adjustments.map(adjustmentEdit);
+  const hasRoles = include.length === 0 || [...adjusted, ...edits].some(({ path }) => path[0] === "roles");
   const mentions = adoption.mentions.map(
-    (mention): NewEntry => ({ ...mentionValues(mention), remark: true }),
+    (mention): YamlEdit => ({ kind: "remark", path: ["members"], ...mentionValues(mention) }),
   );
-  return printMerchantFile(
+  return newText(
     {
       ...(schema !== undefined && { schema }),
       settings: {
@@ -90,22 +91,29 @@ export function newFileText(
         ...(Object.keys(modes).length > 0 && { sync: modes }),
         ...(Object.keys(ignore).length > 0 && { ignore }),
       },
-      ...((include.length === 0 || roles.length > 0) && { roles }),
-      members: [...entriesIn("members", edits), ...mentions],
+      lists: [...(hasRoles ? (["roles"] as const) : []), "members"],
+      edits: [...adjusted, ...edits.filter(({ path }) => path.length === 1), ...mentions],
     },
     adoption.heldRoles,
   );
 }
 
-function adjustmentEntry({ name, add, remove }: RoleAdjustment): NewEntry {
+/** Returns the text of a new file; the edits of one are possible by construction. */
+function newText(file: NewFile, comments?: ReadonlyMap<string, string>): string {
+  const result = newFile(file, comments === undefined ? {} : { comments });
+  if ("text" in result) return result.text;
+  throw new Error(`a new file is ${result.refused} at ${result.path.join(".")}`);
+}
+
+function adjustmentEdit({ name, add, remove }: RoleAdjustment): YamlEdit {
   const adjust = { ...(add.length > 0 && { add }), ...(remove.length > 0 && { remove }) };
-  return { value: { name, adjust } };
+  return { kind: "append", path: ["roles"], value: { name, adjust } };
 }
 
 /** Returns the text of a file that declares roles for several merchants to include. */
 export function sharedFileText(roles: readonly RoleEntry[], schema: string): string {
-  const entries = roles.map((role): NewEntry => ({ value: { ...role } }));
-  return printMerchantFile({ schema, settings: { version: 1 }, roles: entries });
+  const edits = roles.map((role): YamlEdit => ({ kind: "append", path: ["roles"], value: { ...role } }));
+  return newText({ schema, settings: { version: 1 }, lists: ["roles"], edits });
 }
 
 type Mapping = Readonly<Record<string, JsonValue>>;
@@ -118,18 +126,6 @@ function ignoredIn(edits: readonly YamlEdit[]): Mapping {
     );
   const [roles, members] = [inSection("roles"), inSection("members")];
   return { ...(roles.length > 0 && { roles }), ...(members.length > 0 && { members }) };
-}
-
-/** Returns the entries of a section, those that are commented out at its end. */
-function entriesIn(section: string, edits: readonly YamlEdit[]): readonly NewEntry[] {
-  const entries = edits.flatMap((edit): readonly NewEntry[] => {
-    if (edit.path[0] !== section || edit.kind === "set" || edit.kind === "remove") return [];
-    const { value, comment } = edit;
-    return [
-      { value, ...(comment !== undefined && { comment }), ...(edit.kind === "remark" && { remark: true }) },
-    ];
-  });
-  return [...entries.filter(({ remark }) => !remark), ...entries.filter(({ remark }) => remark === true)];
 }
 
 /** Returns the desired state of a file that has every section, and nothing in it. */

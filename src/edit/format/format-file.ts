@@ -1,13 +1,12 @@
-import { Composer, CST, type Document, Lexer, Parser } from "yaml";
+import { CST, Lexer } from "yaml";
 import { toDiagnostics } from "../../kernel/messages/to-diagnostics.ts";
 import { YAML_MESSAGES } from "../../kernel/messages/yaml-messages.ts";
 import { inFile } from "../../kernel/problems/in-file.ts";
 import { isError } from "../../kernel/problems/rule-table.ts";
 import { fieldsOf, listOf } from "../../kernel/values/values.ts";
-import { YAML_DIALECT } from "../../kernel/yaml/document.ts";
 import { parse } from "../../kernel/yaml/to-value.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
-import { liftComments, printDocument, settleComments, WRITTEN_TAG } from "./print-document.ts";
+import { parseLayout, printDocument } from "./print-document.ts";
 import { type EntryOrder, sortDocument } from "./sort-document.ts";
 
 /** A formatted file, or the reason why it was left unchanged: its size, or YAML that cannot be read. */
@@ -85,32 +84,14 @@ function settled(text: string, order: EntryOrder | null): string | null {
 }
 
 function format({ text, value }: Reading, order: EntryOrder | null): string | null {
-  const document = parseDocument(text);
+  const document = parseLayout(text);
   if (document === null) {
     return null;
   }
-  settleComments(document);
   if (order !== null) {
     sortDocument(document, value, order);
   }
   return printDocument(document, text);
-}
-
-/** Reads the text with its tokens; its size and depth have been checked before. */
-function parseDocument(text: string): Document | null {
-  const tokens = [...new Parser().parse(text)];
-  for (const token of tokens) {
-    if (token.type === "document") {
-      liftComments(token);
-    }
-  }
-  const composer = new Composer({
-    ...YAML_DIALECT,
-    keepSourceTokens: true,
-    customTags: (tags) => [...tags, WRITTEN_TAG],
-  });
-  const [document] = composer.compose(tokens, true, text.length);
-  return document === undefined || document.errors.length > 0 ? null : (document as Document);
 }
 
 /** A text and its plain value. */

@@ -1,6 +1,8 @@
 import {
+  Composer,
   type CST,
-  type Document,
+  Document,
+  isAlias,
   isMap,
   isNode,
   isPair,
@@ -8,17 +10,19 @@ import {
   isSeq,
   type Node,
   type Pair,
+  Parser,
   Scalar,
   type ScalarTag,
-  type YAMLMap,
-  type YAMLSeq,
+  YAMLMap,
+  YAMLSeq,
 } from "yaml";
+import { YAML_DIALECT } from "../../kernel/yaml/document.ts";
 
 /** Maximum width of a line with a flow collection, in columns. */
-const MAX_COLUMNS = 100;
+export const MAX_COLUMNS = 100;
 
 /** A value that is printed as written; a block of text is only re-indented. */
-class Written {
+export class Written {
   readonly text: string;
   readonly body: readonly string[] | null;
 
@@ -29,7 +33,7 @@ class Written {
 }
 
 /** A tag that makes the library print values as written, with their quotes. */
-export const WRITTEN_TAG: ScalarTag = {
+const WRITTEN_TAG: ScalarTag = {
   tag: "tag:yaml.org,2002:str",
   default: true,
   identify: (value) => value instanceof Written,
@@ -49,9 +53,46 @@ export const WRITTEN_TAG: ScalarTag = {
   },
 };
 
+const OPTIONS = {
+  ...YAML_DIALECT,
+  keepSourceTokens: true,
+  customTags: (tags: readonly (string | object)[]) => [...tags, WRITTEN_TAG] as never,
+};
+
+/** Parses a text, whose lines end with `\n`, with its comments at the entries that they are about; null if it is not valid. */
+export function parseLayout(text: string): Document | null {
+  // Its size and depth have been checked before.
+  const tokens = [...new Parser().parse(text)];
+  for (const token of tokens) {
+    if (token.type === "document") liftComments(token);
+  }
+  const [document] = new Composer(OPTIONS).compose(tokens, true, text.length);
+  if (document === undefined || document.errors.length > 0) return null;
+  settle(document.contents);
+  return document as Document;
+}
+
 /** Prints a document in the canonical style; modifies the document. */
 export function printDocument(document: Document, text: string): string {
-  place(document.contents, { text, indent: 0, column: 0 });
+  return printAt(document, { text, indent: 0, column: 0 });
+}
+
+/** Prints an item of a list, or a key with its value, as the lines of a block at a column; modifies the entry. */
+export function printEntry(entry: Entry, { text, indent }: Pick<Position, "text" | "indent">): string[] {
+  const block = isPair(entry) ? new YAMLMap() : new YAMLSeq();
+  block.items = [entry] as never;
+  return printNode(block, { text, indent, column: indent }).split("\n");
+}
+
+/** Prints a value; modifies it. */
+export function printNode(node: Node, position: Position): string {
+  const document = new Document(undefined, OPTIONS);
+  document.contents = node;
+  return printAt(document, position).replace(/\n$/, "");
+}
+
+function printAt(document: Document, position: Position): string {
+  place(document.contents, position);
   return document.toString({ indent: 2, indentSeq: true, lineWidth: 0, verifyAliasOrder: false });
 }
 
@@ -99,10 +140,28 @@ function placeItem(item: unknown, flow: boolean, { text, indent }: Position): vo
 }
 
 /** Returns whether a list in brackets has comments, or would make the line too long. */
-function tooMuchForALine(node: YAMLMap | YAMLSeq, { text, column }: Position): boolean {
-  const [start, end] = node.range ?? [0, 0];
-  const written = text.slice(start, end);
-  return node.items.some(hasComment) || column + written.replace(/\s+/g, " ").length > MAX_COLUMNS;
+export function tooMuchForALine(
+  node: YAMLMap | YAMLSeq,
+  { text, column }: Pick<Position, "text" | "column">,
+): boolean {
+  return node.items.some(hasComment) || column + inlineWidth(node, text) > MAX_COLUMNS;
+}
+
+/** Returns the width of a value on one line. */
+export function inlineWidth(node: unknown, text: string): number {
+  if (isPair(node)) {
+    return inlineWidth(node.key, text) + (node.value === null ? 0 : 2 + inlineWidth(node.value, text));
+  }
+  if (!isNode(node)) return 0;
+  const anchor = "anchor" in node && node.anchor !== undefined ? node.anchor.length + 2 : 0;
+  if (isMap(node) || isSeq(node)) {
+    const inner = node.items.reduce<number>((sum, item) => sum + inlineWidth(item, text), 0);
+    const commas = Math.max(0, node.items.length - 1) * 2;
+    return anchor + inner + commas + (isMap(node) && node.items.length > 0 ? 4 : 2);
+  }
+  if (isAlias(node)) return node.source.length + 1;
+  if (isScalar(node) && node.value instanceof Written) return anchor + node.value.text.length;
+  return anchor + (node.range ? text.slice(node.range[0], node.range[1]).length : 0);
 }
 
 function hasComment(item: unknown): boolean {
@@ -163,7 +222,7 @@ export type Entry = Node | Pair;
 type Block = CST.BlockMap | CST.BlockSequence;
 
 /** Moves comments at the end of a block that are indented less than the block to what follows it. */
-export function liftComments(document: CST.Document): void {
+function liftComments(document: CST.Document): void {
   const rest = document.value === undefined ? [] : lift(document.value, -1);
   if (rest.length > 0) {
     document.end = [...rest, ...(document.end ?? [])];
@@ -210,13 +269,7 @@ function ownEnd(tokens: readonly CST.SourceToken[], indent: number): number {
   return end;
 }
 
-/**
- * Attaches comments to the entries that they move with: those above a list's first entry, and those beside a key.
- */
-export function settleComments(document: Document): void {
-  settle(document.contents);
-}
-
+/** Attaches comments to the entries that they move with: those above a list's first entry, and those beside a key. */
 function settle(node: unknown): void {
   if (!isMap(node) && !isSeq(node)) {
     return;

@@ -54,19 +54,11 @@ export const isFirstOnLine = (text: string, offset: number): boolean =>
 
 /** Returns the rest of an offset's line, without its line break. */
 export const restOfLine = (text: string, offset: number): string =>
-  text.slice(offset, lineEnd(text, offset)).replace(/\r?\n$/, "");
-
-/** Returns the line break of an offset's line, or else that of the line above, or of the first line. */
-export function lineBreak(text: string, offset: number): string {
-  const end = text.indexOf("\n", offset);
-  const near = end === -1 ? text.lastIndexOf("\n") : end;
-  return near > 0 && text[near - 1] === "\r" ? "\r\n" : "\n";
-}
+  text.slice(offset, lineEnd(text, offset)).replace(/\n$/, "");
 
 /** Inserts whole lines at the start of a line, or at the end of the text. */
-export function insertLines({ text, insertions }: Splices, offset: number, lines: readonly string[]): void {
-  const ends = lineBreak(text, Math.max(0, offset - 1));
-  insertions.push({ at: offset, text: lines.join(ends) + ends });
+export function insertLines({ insertions }: Splices, offset: number, lines: readonly string[]): void {
+  insertions.push({ at: offset, text: `${lines.join("\n")}\n` });
 }
 
 /** Returns where the comment lines directly above a line start: from `offset` upwards, no further than `floor`. */

@@ -97,7 +97,7 @@ test("changes only what differs, and adjusts a shared role in the merchant's own
 
     roles:
       # Nights only.
-      - {name: 'Night', id: role_n, permissions: [catalog_view], previously: Late}
+      - { name: Night, id: role_n, permissions: [catalog_view], previously: Late }
       - name: Cashier
         adjust:
           add: [stock_edit]
@@ -113,7 +113,7 @@ test("changes only what differs, and adjusts a shared role in the merchant's own
         roles:
           - role_admin # keep
           - Added
-        metadata: { employee_id: "9", team: "x" }
+        metadata: { employee_id: "9", team: x }
       - email: new@example.com
         roles: [Cashier, role_employee] # role_employee: Employee
       # the end

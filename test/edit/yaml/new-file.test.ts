@@ -1,6 +1,37 @@
 import { expect, test } from "vitest";
 import { formatFile } from "../../../src/edit/format/format-file.ts";
-import { printMerchantFile } from "../../../src/edit/yaml/print-value.ts";
+import type { YamlEdit } from "../../../src/edit/yaml/edit-yaml.ts";
+import { newFile } from "../../../src/edit/yaml/new-file.ts";
+import type { JsonValue } from "../../../src/model/json.ts";
+
+interface Entry {
+  readonly value: JsonValue;
+  readonly comment?: string;
+  readonly remark?: true;
+}
+
+type Content = Omit<Parameters<typeof newFile>[0], "lists" | "edits"> & {
+  readonly roles: readonly Entry[];
+  readonly members: readonly Entry[];
+};
+
+/** Prints a file with some entries. */
+function newMerchantFile(
+  { roles, members, ...content }: Content,
+  names?: ReadonlyMap<string, string>,
+): string {
+  const editOf = (section: string, { remark, ...entry }: Entry): YamlEdit => ({
+    kind: remark ? "remark" : "append",
+    path: [section],
+    ...entry,
+  });
+  const edits = [
+    ...roles.map((entry) => editOf("roles", entry)),
+    ...members.map((entry) => editOf("members", entry)),
+  ];
+  const file = newFile({ ...content, lists: ["roles", "members"], edits }, names && { comments: names });
+  return "text" in file ? file.text : JSON.stringify(file);
+}
 
 const comments = new Map([
   ["role_employee", "Employee"],
@@ -9,7 +40,7 @@ const comments = new Map([
 
 test("a new file is what fmt would print, with comments for ids and commented-out members", () => {
   const long = Array.from({ length: 9 }, (_, index) => `permission_number_${index}`);
-  const text = printMerchantFile(
+  const text = newMerchantFile(
     {
       schema: "../schemas/merchant.schema.json",
       settings: {
@@ -65,6 +96,8 @@ test("a new file is what fmt would print, with comments for ids and commented-ou
           Sells
           and refunds
         permissions: [a, b]
+      - name: Empty
+        permissions: []
       - name: "yes"
         permissions:
           - permission_number_0
@@ -82,12 +115,8 @@ test("a new file is what fmt would print, with comments for ids and commented-ou
             list:
               - 1
               - [true]
-      - name: Empty
-        permissions: []
 
     members:
-      # - email: bot@example.com # service\\u{202e} account
-      #   roles: [role_owner] # Owner\\n  - email: evil@example.com
       - email: ada@example.com
         roles: [role_employee] # Employee
       # twins
@@ -99,6 +128,8 @@ test("a new file is what fmt would print, with comments for ids and commented-ou
           - "yes"
           - role: role_owner
             until: 2099-01-31
+      # - email: bot@example.com # service\\u{202e} account
+      #   roles: [role_owner] # Owner\\n  - email: evil@example.com
       # - roles: [] # no address
       #   id: mem_1
     "
@@ -107,7 +138,7 @@ test("a new file is what fmt would print, with comments for ids and commented-ou
 });
 
 test("a list with nothing but commented-out entries is empty", () => {
-  const text = printMerchantFile({
+  const text = newMerchantFile({
     settings: { version: 1, merchant: "MC1" },
     roles: [],
     members: [{ value: { email: "bot@example.com", roles: ["role_owner"] }, remark: true }],

@@ -169,6 +169,8 @@ export interface Refusal {
   readonly hint: string;
   /** The argument of `--allow` that overrides it, without the plan's fingerprint; `null` if it cannot be overridden. */
   readonly override: string | null;
+  /** The key below the guard in the file, such as a role; absent if the guard has none. */
+  readonly key?: string;
   /** Absent if the file's own rule refuses; `base` if only the base branch has the rule. */
   readonly by?: "base";
   /** The rule file that the project enforces. Absent if the rule is not enforced, so that the file can override it. */

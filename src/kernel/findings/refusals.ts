@@ -263,7 +263,7 @@ export function ruleAdvice(change: string, enforcedBy: string | undefined): stri
   return enforcedBy === undefined ? change : `ask those who own ${enforcedBy}`;
 }
 
-/** Returns the refusal of a guard. */
+/** Returns the refusal of a guard; `key` is the one below it in the file. */
 export function guardRefusal(
   code: string,
   resource: Refusal["resource"],
@@ -271,8 +271,10 @@ export function guardRefusal(
   message: string,
   hint: string,
   override: string | null,
+  key?: string,
 ): Refusal {
-  return { rule: "guard", code, resource, name, check: null, message, hint, override };
+  const refusal = { rule: "guard", code, resource, name, check: null, message, hint, override } as const;
+  return key === undefined ? refusal : { ...refusal, key };
 }
 
 const LIST_LIMIT = 5;

@@ -3,7 +3,7 @@ import type { DesiredState } from "../../model/desired.ts";
 import type { Plan, Refusal } from "../../model/plan.ts";
 import { judgeAcross } from "../rules/across-merchants.ts";
 import { ADMINISTRATORS, gainsOf } from "../rules/gains.ts";
-import type { CountedPlan, PlanInRun } from "../rules/people-across.ts";
+import type { CountedPart, CountedPlan } from "../rules/people-across.ts";
 import { limitRun, type RunFiles, type RunPlan } from "../rules/run-limits.ts";
 import { overrideKind } from "../rules/settings/every-setting.ts";
 import { SENSITIVE } from "../rules/settings/sensitive.ts";
@@ -42,7 +42,7 @@ export interface DatedMerchant {
 }
 
 /** A plan with its live state, and how to judge them as of another time. */
-interface PlannedDates extends Pick<PlanInRun<CountedPlan>, "plan" | "live"> {
+interface PlannedDates extends Pick<CountedPart, "plan" | "live"> {
   readonly judgeAt: JudgeAt;
 }
 

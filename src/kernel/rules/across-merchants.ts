@@ -14,6 +14,7 @@ import {
   type AccessPhase,
   type Counted,
   type CountedMerchant,
+  type CountedPart,
   type CountedPlan,
   openMerchants,
   type PlanInRun,
@@ -203,7 +204,7 @@ function refusalOf(
 /** Opens the merchants that a set of rules holds for. */
 function merchantsUnder(
   { holdsFor }: RuleSet,
-  run: readonly PlanInRun<CountedPlan>[],
+  run: readonly CountedPart[],
   declared: readonly DesiredState[],
   now: number,
 ): readonly CountedMerchant[] {
@@ -262,7 +263,7 @@ interface OpenRuleSet {
 
 /** Judges the plans of a run by the rules across merchants; the other merchants of the project count as declared. */
 export function judgeAcross<P extends CountedPlan>(
-  run: readonly PlanInRun<P>[],
+  run: readonly CountedPart<P>[],
   declared: readonly DesiredState[],
 ): readonly P[] {
   const parts = run.map((part) => ({ ...part, plan: unjudged(part.plan) }));

@@ -18,7 +18,16 @@ import { minHolders } from "./min-holders.ts";
 import { protect } from "./protect.ts";
 import { requireMfa } from "./require-mfa.ts";
 import { requireUntil } from "./require-until.ts";
-import type { Guard, LintFacts, LintOfRule, LooserContext, Policy, RuleEntry, RuleModule } from "./rule.ts";
+import type {
+  CauseContext,
+  Guard,
+  LintFacts,
+  LintOfRule,
+  LooserContext,
+  Policy,
+  RuleEntry,
+  RuleModule,
+} from "./rule.ts";
 import { separate } from "./separate.ts";
 import { type GuardName, itemsInFile, NO_POLICIES, type RuleSettings } from "./settings/every-setting.ts";
 import type { SettingName } from "./settings/setting-kinds.ts";
@@ -197,7 +206,19 @@ export function isCause(
   const itemsOfGuard = items.filter(
     (candidate): candidate is CauseItem & GuardItem => guardAt(candidate.listed) === guard,
   );
-  return guard.causes(item as GuardItem, refusal, { matches, items: itemsOfGuard });
+  return causes(guard, { keys: listed.keys.slice(2), item: item as GuardItem }, refusal, {
+    matches,
+    items: itemsOfGuard,
+  });
+}
+
+function causes(
+  guard: SetGuard["guard"],
+  { keys: [key], item }: { readonly keys: readonly string[]; readonly item: GuardItem },
+  refusal: Refusal,
+  context: CauseContext<GuardItem>,
+): boolean {
+  return guard.causes?.(item, refusal, context) ?? refusal.key === key;
 }
 
 /** The item of a listed rule: for a guard, one that the guard itself listed. */
@@ -225,10 +246,11 @@ export function isSet(refusal: Refusal, guards: GuardSettings): boolean {
   const set = guardsIn(guards).find(({ guard }) => guard.codes.includes(refusal.code));
   if (set === undefined) return true;
   const { guard, value } = set;
-  const items = guard.list(value, value).map(({ item }) => item);
-  const context = { matches: () => false, items };
+  const entries = guard.list(value, value);
+  const context = { matches: () => false, items: entries.map(({ item }) => item) };
   return (
-    value !== undefined && items.some((item) => !isDefault(item) && guard.causes(item, refusal, context))
+    value !== undefined &&
+    entries.some((entry) => !isDefault(entry.item) && causes(guard, entry, refusal, context))
   );
 }
 

@@ -70,11 +70,11 @@ export const maxGains = {
           what,
           gained.map(([name, permissions]) => [name, permissions.map((item) => `${merchant} ${item}`)]),
         ),
+        what,
       );
       return [own.length > allowed ? refusal : refusalOfBase(refusal)];
     });
   },
-  causes: ({ what }, { override }) => override?.startsWith(`max-gains=${what}:`) === true,
 } as const satisfies Guard<
   GainLimits | undefined,
   { readonly kind: "max-gains"; readonly what: string; readonly reach: boolean }

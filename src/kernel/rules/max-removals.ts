@@ -80,7 +80,6 @@ export const maxRemovals = {
       ...judge("member", losing(losses).size, scope.members.length, lossHint(losses, COMPLETE_HINT)),
     ];
   },
-  causes: () => true,
   lint(written) {
     const text = textOf(written) ?? "";
     const [, percent] = /^(\d+)\s*%$/.exec(text) ?? [];

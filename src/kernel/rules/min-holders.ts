@@ -60,8 +60,6 @@ export const minHolders = {
     });
   },
   withhold: keepHolders,
-  causes: ({ role }, { name, override }) =>
-    override === null ? name === role : override.startsWith(`min-holders=${role}:`),
   /** Counts the people who have accepted a role; nobody logs in as a service account. */
   report({ role, min, written }, { access, find }, isDeclared) {
     if (isDeclared) {
@@ -234,7 +232,7 @@ function judgeRole(
     deferred: losing.slice(0, short).map((change) => ({
       deferred: { change, role: name, waitsFor },
       key,
-      refusal: (isChained) => waitRefusal(name, change.name, isChained),
+      refusal: (isChained) => waitRefusal(role, name, change.name, isChained),
     })),
   };
 }
@@ -261,6 +259,7 @@ function refusalOf(role: string, name: string, { before, after, min, uncounted }
     "Grant the role to somebody else first, and wait until they have accepted.",
     // The live state can lower the number while the changes, and so the fingerprint, stay the same.
     `min-holders=${role}:${after}`,
+    role,
   );
 }
 
@@ -296,16 +295,17 @@ function removalsOf(
 }
 
 /** Returns the refusal of a removal that cannot be deferred, for a reason besides an open invitation if it is chained. */
-function waitRefusal(role: string, member: string, isChained: boolean): Refusal {
+function waitRefusal(role: string, name: string, member: string, isChained: boolean): Refusal {
   const until = isChained
     ? ", and this removal would depend on another deferred removal"
     : " until somebody who is invited has accepted";
   return guardRefusal(
     "min-holders-wait",
     "role",
-    role,
-    `Without ${member}, "${role}" would have too few holders${until}.`,
+    name,
+    `Without ${member}, "${name}" would have too few holders${until}.`,
     "Make the change in two steps: first grant the roles, then remove them when everybody has accepted.",
     null,
+    role,
   );
 }

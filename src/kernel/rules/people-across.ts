@@ -16,19 +16,22 @@ import { openDeclared } from "./judge-rules.ts";
 import { reaching } from "./reach.ts";
 import { currentNameIn } from "./renamed-roles.ts";
 
-/** The part of a plan that rules across merchants judge. */
-export type CountedPlan = Pick<Plan, "merchant" | "changes" | "deferred" | "refusals" | "findings"> & {
-  readonly reviewed: Pick<Plan["reviewed"], "at">;
-};
-
 /** A plan with the states that it is made from. */
-export interface PlanInRun<P extends CountedPlan = Plan> {
-  readonly plan: P;
+export interface PlanInRun {
+  readonly plan: Plan;
   readonly files: DesiredState;
   readonly live: LiveState;
   /** False if the plan will not be applied, and takes nothing from anybody. */
   readonly isApplied?: false;
 }
+
+/** The part of a plan that rules across merchants judge. */
+export type CountedPlan = Pick<Plan, "merchant" | "changes" | "deferred" | "refusals" | "findings"> & {
+  readonly reviewed: Pick<Plan["reviewed"], "at">;
+};
+
+/** Such a part, with the states that the plan is made from. */
+export type CountedPart<P extends CountedPlan = CountedPlan> = Omit<PlanInRun, "plan"> & { readonly plan: P };
 
 /** A count of people at each merchant: holders of a role, or those who have a permission or can reach it. */
 export interface Counted {
@@ -57,7 +60,7 @@ export interface CountedMerchant {
 
 /** Opens the merchants of a project; one without a plan counts as its files declare it. */
 export function openMerchants(
-  planned: readonly PlanInRun<CountedPlan>[],
+  planned: readonly CountedPart[],
   declared: readonly DesiredState[],
   now: number,
 ): readonly CountedMerchant[] {
@@ -79,7 +82,7 @@ export function openMerchants(
   ];
 }
 
-function accessesOf({ plan, live }: PlanInRun<CountedPlan>): AccessIn {
+function accessesOf({ plan, live }: CountedPart): AccessIn {
   const merged = { mergeReplacedRoles: true } as const;
   const changes = splitByResource(plan.changes);
   const before = accessBefore(wholeScope(live), changes, merged);
@@ -94,7 +97,7 @@ function accessesOf({ plan, live }: PlanInRun<CountedPlan>): AccessIn {
  * merchant stay two people.
  */
 function openPeople(
-  planned: readonly PlanInRun<CountedPlan>[],
+  planned: readonly CountedPart[],
   unread: readonly DesiredState[],
 ): (address: string) => string {
   const liveAddress = new Map(

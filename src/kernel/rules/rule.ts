@@ -207,8 +207,8 @@ export interface Guard<Value, Item = unknown>
   refuse?(value: Value, guarded: Guarded): readonly Refusal[];
   /** Defers or refuses removals before they are made. */
   withhold?(value: Value, removals: Removals): Withheld;
-  /** Returns whether a refusal with one of its codes is by a rule of the setting. */
-  causes(item: Item, refusal: Refusal, context: CauseContext<Item>): boolean;
+  /** Returns whether a refusal with one of its codes is by a rule of the setting. Absent: the refusal has the rule's key. */
+  causes?(item: Item, refusal: Refusal, context: CauseContext<Item>): boolean;
   /** Returns whether a rule holds in an access; `null` if it does not apply. Absent: it limits changes, not access. */
   report?(item: Item, judged: Judged, isDeclared: boolean): RuleResult | null;
 }

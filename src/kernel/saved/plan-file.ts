@@ -210,6 +210,9 @@ const refusal = described(
       description:
         "The part of an --allow argument or guards.overrides entry before @ and the plan's fingerprint.",
     }),
+    key: described(z.exactOptional(text), {
+      description: "The key below the guard in the file, such as a role; absent if the guard has none.",
+    }),
     by: described(z.exactOptional(z.literal("base")), {
       description:
         "Present if the refusal comes only from a rule of the base branch that the pull request loosens.",

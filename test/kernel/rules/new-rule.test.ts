@@ -73,7 +73,6 @@ export const maxChanged = {
   list: (_, max) => max === undefined ? [] : [{ text: \`max_changed: \${max}\`, keys: [], entry: null, violated: null, alone: max, item: { kind: "max-changed", max } }],
   counts: () => [],
   looser: (before, after) => before !== undefined && (after ?? Infinity) > before ? [\`at most \${before} → \${after ?? "any number"} may be changed\`] : [],
-  causes: () => true,
   refuse: (max = Infinity, { changes }) => changes.members.length <= max ? [] : [
     guardRefusal("max-changed", "member", null, \`\${changes.members.length} members would change; so many may not.\`, "Change fewer.", \`max-changed=\${changes.members.length}\`),
   ],

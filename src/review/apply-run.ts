@@ -144,13 +144,8 @@ export async function lookedAt(
     const { lost, blamed } = await lostChanges(news, pullOf);
     const refusals = [...(state === null ? [INVALID_STATE] : []), ...one.refusals];
     const why = one.refusals.length === 0 ? [] : refusedByBase(one.merchant, state, merged);
-    const unapproved = waiting === null ? null : compareReviewed(state?.open ?? [], one.fresh, seal);
-    const unseen = new Set(one.comparison.unseenDates.map(({ text }) => text));
-    const approvedDates = (unapproved?.unseenDates ?? []).flatMap(({ text }) =>
-      unseen.has(text) ? [] : text,
-    );
-    const settled = settledLosses(one, state);
-    const by = waiting === null ? unsettled(one.merchant, state, merged).map(({ name }) => name) : [];
+    const approvedDates = waiting === null ? [] : approvedIn(one, state, seal);
+    const settled = settledLosses(one, state, waiting === null ? merged : null);
     looked.push({
       ...one,
       state,
@@ -158,13 +153,9 @@ export async function lookedAt(
       refusals,
       lost,
       objections: [...refusals, ...why, ...lost],
-      settled: settled.map((name) => Number(name.slice(1))).filter(Number.isInteger),
+      settled: [...settled.keys()].map((name) => Number(name.slice(1))).filter(Number.isInteger),
       approvedDates,
-      remarks: [
-        ...one.remarks,
-        ...approvedDates.map((text) => `approved: ${text}.`),
-        ...settled.map((name) => settledText(name, one, { isApproval: waiting !== null, by })),
-      ],
+      remarks: [...one.remarks, ...approvedDates.map((text) => `approved: ${text}.`), ...settled.values()],
     });
   }
   return looked;
@@ -183,31 +174,46 @@ function refusedByBase(
   );
 }
 
-/** Returns the names of the reviews whose lost changes are so no longer. */
-function settledLosses(
-  { comparison: { account, lostDates, reviews } }: JudgedMerchant,
+/** Returns what the dates to come do that only the approval of this run has shown. */
+function approvedIn(
+  { comparison, fresh }: JudgedMerchant,
   state: MerchantState | null | undefined,
+  seal: Seal,
 ): readonly string[] {
-  const lost = new Set([
-    ...account.flatMap(({ verdict, review }) => (verdict === "dropped" ? review : [])),
-    ...lostDates.map(({ index }) => reviews[index]?.name),
-  ]);
-  return [...new Set(lostReviews(state).map(({ name }) => name))].filter((name) => !lost.has(name));
+  const unseen = new Set(comparison.unseenDates.map(({ text }) => text));
+  const before = compareReviewed(state?.open ?? [], fresh, seal).unseenDates.map(({ text }) => text);
+  return before.filter((text) => !unseen.has(text));
 }
 
-/** Says why a loss is settled: `by` are the pull requests that were merged since. */
-function settledText(
-  name: string,
-  { reviews }: JudgedMerchant,
-  { isApproval, by }: { readonly isApproval: boolean; readonly by: readonly string[] },
-): string {
-  const isOpen = reviews.some((review) => review.name === name && review.lostAt !== undefined);
-  const why = isApproval
-    ? "an approval has accepted it"
-    : isOpen
-      ? "the files make the change again"
-      : `${listText(by)} showed the merchant without it`;
-  return `the loss of what ${name} changed is settled: ${why}.`;
+/**
+ * Returns why lost changes are so no longer, by the names of their reviews: `merged` are the pull requests that the run
+ * follows; `null` for an approval.
+ */
+function settledLosses(
+  { merchant, reviews, comparison }: JudgedMerchant,
+  state: MerchantState | null | undefined,
+  merged: readonly MergedReview[] | null,
+): ReadonlyMap<string, string> {
+  const isLeft = new Set([
+    ...comparison.account.flatMap(({ verdict, review }) =>
+      verdict === "dropped" || verdict === "refused" ? review : [],
+    ),
+    ...comparison.lostDates.map(({ index }) => reviews[index]?.name),
+  ]);
+  const whyOf = (name: string): string => {
+    if (merged === null) return "an approval has accepted it";
+    if (reviews.some((review) => review.name === name && review.lostAt !== undefined))
+      return "the files make the change again";
+    const since = unsettled(merchant, state, merged).map((one) => one.name);
+    return `${listText(since)} showed the merchant without it`;
+  };
+  return new Map(
+    lostReviews(state).flatMap(({ name }) =>
+      isLeft.has(name)
+        ? []
+        : [[name, `the loss of what ${name} changed is settled: ${whyOf(name)}.`] as const],
+    ),
+  );
 }
 
 async function lostChanges(

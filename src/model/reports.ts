@@ -138,8 +138,8 @@ export interface HealthCheck {
 
 /** Checks of one thing, in the order in which they build on each other: nothing is checked after a failure of the way. */
 export interface HealthGroup {
-  readonly about: "machine" | "service" | "key" | "merchant";
-  /** The base URL, the variable with the key, or the merchants; empty for the machine. */
+  readonly about: "machine" | "service" | "key" | "merchant" | "github";
+  /** The base URL, the variable with the key, the merchants, or a part of the repository; empty for the machine. */
   readonly names: readonly string[];
   readonly checks: readonly HealthCheck[];
 }

@@ -233,5 +233,7 @@ ${say("To see what has changed outside git since then:")}
   io.stdout.write(`
 ${say("Before the workflows can run, configure the repository:")}
 ${listed.join("\n")}
+${say("To see what is missing:")}
+  rolecall doctor --github
 `);
 }

@@ -28,6 +28,7 @@ const TITLES: Readonly<Record<HealthGroup["about"], string>> = {
   service: "Service",
   key: "Key in",
   merchant: "Merchant",
+  github: "GitHub:",
 };
 
 /** Most merchants that a heading names. */

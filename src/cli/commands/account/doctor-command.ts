@@ -6,6 +6,8 @@ import type { DoctorCommandOptions } from "../../doctor/diagnose.ts";
 /** Requests at the same time, for each service and key. */
 const CONCURRENCY = 8;
 
+type DoctorOptions = Omit<DoctorCommandOptions, "concurrency"> & { readonly github?: true };
+
 /** Declares `doctor`. */
 export function doctorCommand(io: Io, done: (code: ExitCode) => void): Command {
   const command = new Command("doctor")
@@ -23,6 +25,12 @@ export function doctorCommand(io: Io, done: (code: ExitCode) => void): Command {
       "--base-url <url>",
       "base URL of the service (default: the file's api.base_url, else ROLECALL_BASE_URL)",
     )
+    .addOption(
+      new Option(
+        "--github",
+        "check the set-up of the repository at GitHub instead, with gh or a token",
+      ).conflicts(["for", "baseUrl", "keyEnv", "merchant", "verbose"]),
+    )
     .option("--key-env <name>", "check the key in this environment variable, for every merchant")
     .option("-v, --verbose", "log each request on stderr")
     .addHelpText(
@@ -35,6 +43,7 @@ Examples:
   rolecall doctor -m MC4F7K2P --key-env RETAIL_API_KEY
                                         a merchant that may have no file yet
   rolecall doctor --format json         for other programs
+  rolecall doctor --github              the set-up at GitHub
 
 Reads are tested by reading. Updates and deletes are tested on an id that cannot
 exist, and creates with an empty body, so that the service must reject them: 404
@@ -42,10 +51,19 @@ for such an id and 400 for such a body mean permitted, 403 means not permitted,
 and anything else means unknown. If a service accepts one, that is reported.
 Each step takes a few seconds at most. The key itself is never shown.
 
+With --github, reads the repository of the remote origin, or of GH_REPO, with
+GH_TOKEN, GITHUB_TOKEN or the login of gh. A setting that the token cannot see is
+unknown: most need the permission to read the repository's administration.
+
 Exits 0 if nothing failed (unknown is not a failure), otherwise 1.
 `,
     )
-    .action(async (paths: readonly string[], options: Omit<DoctorCommandOptions, "concurrency">) => {
+    .action(async (paths: readonly string[], options: DoctorOptions) => {
+      if (options.github) {
+        const { diagnoseGithub } = await import("../../github/diagnose-github.ts");
+        done(await diagnoseGithub(options, io));
+        return;
+      }
       const { diagnose } = await import("../../doctor/diagnose.ts");
       done(await diagnose(paths, { ...options, concurrency: CONCURRENCY }, io));
     });

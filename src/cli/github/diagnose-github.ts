@@ -1,0 +1,41 @@
+import { ExitCode, type Io } from "../../app/io/io.ts";
+import { styleFor } from "../../app/io/terminal.ts";
+import { announceIfSlow } from "../../app/progress/service-log.ts";
+import type { OutputOptions } from "../../app/project/command-options.ts";
+import { RolecallError } from "../../model/errors.ts";
+import type { HealthReport } from "../../model/reports.ts";
+import { healthJson } from "../../show/machine/machine-formats.ts";
+import { renderHealth } from "../../show/text/health-text.ts";
+import { checkGithub } from "./github-checks.ts";
+import { type GithubClient, openGithub } from "./github-client.ts";
+import { readFacts } from "./github-facts.ts";
+
+/** Checks whether the set-up of the repository at GitHub is in force, and prints what it finds. */
+export async function diagnoseGithub(options: OutputOptions, io: Io): Promise<ExitCode> {
+  const client = await openGithub(io);
+  const report = await announceIfSlow("Checking the repository at GitHub …", io, () =>
+    examine(client, io),
+  ).finally(client.close);
+  io.stdout.write(
+    options.format === "json"
+      ? healthJson(report)
+      : renderHealth(report, styleFor(io.stdout, io, options.color)),
+  );
+  return report.groups.some(({ checks }) => checks.some(({ status }) => status === "failed"))
+    ? ExitCode.failed
+    : ExitCode.ok;
+}
+
+async function examine(client: GithubClient, { now }: Io): Promise<HealthReport> {
+  const { owner, name, host } = client.repository;
+  const { status, body } = await client.get("");
+  if (status !== 200) {
+    const answer = status === null ? `${body}.` : `GitHub answered ${status}.`;
+    throw new RolecallError("request-failed", `${owner}/${name} at ${host} cannot be read: ${answer}`, {
+      hint: "Check the token (gh auth status) and the repository (GH_REPO=OWNER/NAME).",
+    });
+  }
+  const groups = checkGithub(await readFacts(client, body), now());
+  const next = groups.flatMap(({ checks }) => checks.flatMap((check) => check.next ?? []));
+  return { groups, needed: [], next: [...new Set(next)] };
+}

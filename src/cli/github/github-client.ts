@@ -1,0 +1,124 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { type Io, userAgentOf } from "../../app/io/io.ts";
+import { type ForgeRepository, gitRemote, parseRemote } from "../../app/project/git-remote.ts";
+import { proxyFor } from "../../app/session/connection.ts";
+import { isThisMachine } from "../../lib/base-url.ts";
+import { RolecallError } from "../../model/errors.ts";
+import { createTunnel, LIMITS, LostResponse, undiciTransport } from "../../service/http/transport.ts";
+
+const run = promisify(execFile);
+
+/** A response of GitHub: its JSON, or its text if that was asked for; `null` as status if there was none. */
+export interface GithubResponse {
+  readonly status: number | null;
+  readonly body: unknown;
+}
+
+/** Reads a repository at GitHub. */
+export interface GithubClient {
+  readonly repository: ForgeRepository;
+  /** Gets a path below the repository, or with a leading slash below the API. */
+  get(path: string, accept?: "json" | "raw"): Promise<GithubResponse>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a client of the repository that GH_REPO, GITHUB_REPOSITORY or the remote `origin` names, with the token of the
+ * environment, or else of `gh`; throws RolecallError without one of them.
+ */
+export async function openGithub(io: Io): Promise<GithubClient> {
+  const { env, cwd } = io;
+  const repository = await findRepository(env, cwd);
+  const api = apiOf(repository.host, env);
+  const token = await findToken(repository.host, env);
+  const proxy = proxyFor(api, env)?.proxy ?? null;
+  const tunnel = proxy && createTunnel(api, proxy, LIMITS.connectTimeoutMs);
+  const transport = undiciTransport(api, CONNECTIONS, io.setTimer, LIMITS, tunnel);
+  const base = api.pathname.replace(/\/$/, "");
+  return {
+    repository,
+    async get(path, accept = "json") {
+      const whole = path.startsWith("/")
+        ? path
+        : `/repos/${repository.owner}/${repository.name}${path && `/${path}`}`;
+      try {
+        const { status, body } = await transport.send({
+          method: "GET",
+          path: `${base}${whole}`,
+          headers: {
+            accept: `application/vnd.github${accept === "raw" ? ".raw" : ""}+json`,
+            authorization: `Bearer ${token}`,
+            "user-agent": userAgentOf(io),
+            "x-github-api-version": "2022-11-28",
+          },
+        });
+        return { status, body: accept === "raw" ? body : parsed(body) };
+      } catch (error) {
+        if (error instanceof LostResponse) return { status: null, body: error.message };
+        throw error;
+      }
+    },
+    close: () => transport.close(),
+  };
+}
+
+const CONNECTIONS = 4;
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+async function findRepository(env: Io["env"], cwd: string): Promise<ForgeRepository> {
+  const named = env["GH_REPO"] || env["GITHUB_REPOSITORY"];
+  const host = env["GH_HOST"] || hostOf(env["GITHUB_SERVER_URL"]) || "github.com";
+  const address = named && (named.split("/").length === 2 ? `${host}/${named}` : named);
+  const repository = address ? parseRemote(address) : await gitRemote(cwd);
+  if (repository !== null) return repository;
+  throw new RolecallError("usage", "The repository at GitHub is unknown: there is no remote origin.", {
+    hint: "Set GH_REPO=OWNER/NAME, or run doctor --github in a clone.",
+  });
+}
+
+function hostOf(url: string | undefined): string | null {
+  return url && URL.canParse(url) ? new URL(url).host : null;
+}
+
+/** Returns the URL of the API, without a path of a repository; throws RolecallError if a token must not be sent to it. */
+function apiOf(host: string, env: Io["env"]): URL {
+  const given = env["GITHUB_API_URL"];
+  const text = given || (isHosted(host) ? `https://api.${host}` : `https://${host}/api/v3`);
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url?.protocol === "https:" || (url?.protocol === "http:" && isThisMachine(url.hostname))) return url;
+  throw new RolecallError("usage", "GITHUB_API_URL is not an HTTPS URL.", {
+    hint: "Unset it, or set the URL of GitHub's API, such as https://github.example.com/api/v3.",
+  });
+}
+
+function isHosted(host: string): boolean {
+  return host === "github.com" || host.endsWith(".ghe.com");
+}
+
+/** Finds a token as `gh` does: that of GH_TOKEN or GITHUB_TOKEN is never sent to another host that a remote names. */
+async function findToken(host: string, env: Io["env"]): Promise<string> {
+  const isOwn = isHosted(host) || Boolean(env["GITHUB_API_URL"]);
+  const names = isOwn ? ["GH_TOKEN", "GITHUB_TOKEN"] : ["GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"];
+  const token = names.map((name) => env[name]).find(Boolean) ?? (await tokenOfGh(host, env));
+  if (token !== null && /^[\x21-\x7e]+$/.test(token)) return token;
+  throw new RolecallError("key-missing", `There is no token for ${host}.`, {
+    hint: `Run gh auth login --hostname ${host}, or set ${names[0]} to a token that can read the repository's administration, actions, environments, secrets and variables.`,
+  });
+}
+
+async function tokenOfGh(host: string, env: Io["env"]): Promise<string | null> {
+  try {
+    const { stdout } = await run("gh", ["auth", "token", "--hostname", host], { env: { ...env } });
+    return stdout.trim() || null;
+  } catch {
+    return null;
+  }
+}

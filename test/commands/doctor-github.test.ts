@@ -1,0 +1,386 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { codeOwners } from "../../src/cli/github/code-owners.ts";
+import { rolecall } from "../support/rolecall.ts";
+
+const NOW = Date.parse("2026-05-02T09:00:00Z");
+const BASE = "/repos/acme/access";
+const SHA = "0123456789abcdef0123456789abcdef01234567";
+const USES = "    steps:\n      - uses: ./.github/actions/rolecall\n        with:\n";
+const WORKFLOWS: Readonly<Record<string, string>> = {
+  ".github/workflows/rolecall-plan.yml": `on: pull_request\n${USES}          command: plan\n`,
+  ".github/workflows/rolecall-apply.yml": `on: push\n${USES}          command: apply\n`,
+  ".github/workflows/rolecall-nightly.yml": `on:\n  schedule:\n    - cron: "17 0 * * *"\n${USES}          command: due\n${USES}          command: drift\n`,
+};
+const FILES = [
+  "access/mc1.yaml",
+  "rolecall.yaml",
+  "README.md",
+  ".github/actions/rolecall/action.yml",
+  ".github/actions/rolecall/dist/action.mjs",
+  ".github/CODEOWNERS",
+  ...Object.keys(WORKFLOWS),
+];
+const OWNERS = "/access/ @acme/access\n/rolecall.yaml @acme/access\n/.github/ @acme/access\n";
+
+/** The answers of a repository whose set-up is complete, by path. */
+function complete(): Record<string, unknown> {
+  const environment = (name: string, reviewers: number) => ({
+    name,
+    protection_rules: reviewers > 0 ? [{ type: "required_reviewers", reviewers: [{ type: "Team" }] }] : [],
+    deployment_branch_policy: { protected_branches: false, custom_branch_policies: true },
+  });
+  const names = ["production", "unreviewed-access", "nightly"];
+  const text = { ...WORKFLOWS, ".github/CODEOWNERS": OWNERS };
+  return {
+    "": { default_branch: "main", html_url: "https://github.example/acme/access" },
+    "/rules/branches/main": [
+      {
+        type: "pull_request",
+        ruleset_id: 1,
+        parameters: {
+          required_approving_review_count: 1,
+          dismiss_stale_reviews_on_push: true,
+          require_code_owner_review: true,
+        },
+      },
+      {
+        type: "required_status_checks",
+        ruleset_id: 1,
+        parameters: {
+          required_status_checks: [{ context: "rolecall plan" }],
+          strict_required_status_checks_policy: true,
+        },
+      },
+    ],
+    "/rulesets/1": { bypass_actors: [] },
+    "/environments": {
+      environments: names.map((name) => environment(name, name === "unreviewed-access" ? 1 : 0)),
+    },
+    ...Object.fromEntries(
+      names.flatMap((name) => [
+        [`/environments/${name}/deployment-branch-policies`, { branch_policies: [{ name: "main" }] }],
+        [`/environments/${name}/secrets`, { secrets: [{ name: "ROLECALL_WRITE_KEY" }] }],
+      ]),
+    ),
+    "/actions/secrets": { secrets: [{ name: "ROLECALL_READ_KEY" }, { name: "ROLECALL_APPROVAL_SECRET" }] },
+    "/actions/variables": { variables: [] },
+    "/actions/organization-secrets": { secrets: [] },
+    "/actions/organization-variables": { variables: [{ name: "ROLECALL_BASE_URL" }] },
+    "/git/trees/main": { tree: FILES.map((path) => ({ path })) },
+    "/codeowners/errors": { errors: [] },
+    ...Object.fromEntries(Object.entries(text).map(([path, content]) => [`/contents/${path}`, content])),
+    "/actions/workflows/rolecall-nightly.yml/runs": {
+      workflow_runs: [
+        {
+          created_at: "2026-05-02T00:17:00Z",
+          conclusion: "success",
+          html_url: "https://github.example/acme/access/actions/runs/7",
+        },
+      ],
+    },
+  };
+}
+
+let answers = complete();
+/** Path → status of a refusal. */
+let refusals: Record<string, number> = {};
+let server: Server;
+let url = "";
+let tokens = new Set<string | undefined>();
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    tokens.add(request.headers.authorization);
+    const whole = (request.url ?? "").replace(/\?.*/, "");
+    const path = whole.startsWith(BASE) ? whole.slice(BASE.length) : whole;
+    const refused = refusals[path];
+    const answer = answers[path];
+    response.statusCode = refused ?? (answer === undefined ? 404 : 200);
+    if (response.statusCode !== 200) {
+      const message =
+        path.endsWith("/protection") && refused === undefined ? "Branch not protected" : "Not Found";
+      response.end(JSON.stringify({ message }));
+    } else response.end(typeof answer === "string" ? answer : JSON.stringify(answer));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+
+beforeEach(() => {
+  answers = complete();
+  refusals = {};
+  tokens = new Set();
+});
+
+afterAll(() => new Promise<void>((resolve) => server.close(() => resolve())));
+
+const doctor = (args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) =>
+  rolecall(["doctor", "--github", ...args], {
+    env: { GITHUB_API_URL: url, GITHUB_REPOSITORY: "acme/access", GH_TOKEN: "ghp_secret", ...env },
+    now: () => NOW,
+  });
+
+interface Check {
+  readonly name: string;
+  readonly status: string;
+  readonly detail: string;
+  readonly next?: string;
+}
+
+async function checks() {
+  const { code, stdout } = await doctor(["--format", "json"]);
+  const { groups } = JSON.parse(stdout) as {
+    readonly groups: readonly { readonly checks: readonly Check[] }[];
+  };
+  const all = groups.flatMap((group) => group.checks);
+  return { code, all, failed: all.filter(({ status }) => status === "failed") };
+}
+
+test("a complete set-up is in force, and nothing is said of the token", async () => {
+  const { code, stdout, stderr } = await doctor();
+  expect([code, stderr]).toEqual([0, ""]);
+  expect(stdout).toContain("No problems found.");
+  expect(stdout).not.toMatch(/[✗?]/);
+  expect(stdout).not.toContain("ghp_secret");
+  expect([...tokens]).toEqual(["Bearer ghp_secret"]);
+});
+
+/** Changes the parameters of a rule. */
+const rule = (index: number, parameters: object) => () => {
+  const rules = answers["/rules/branches/main"] as { parameters: object }[];
+  Object.assign(rules[index]?.parameters ?? {}, parameters);
+};
+const secretsOf = (path: string, names: readonly string[]) => () => {
+  answers[path] = { secrets: names.map((name) => ({ name })) };
+};
+const environment = (name: string, changed: object) => () => {
+  const { environments } = answers["/environments"] as { environments: { name: string }[] };
+  Object.assign(environments.find((each) => each.name === name) ?? {}, changed);
+};
+const tree = (paths: readonly string[]) => () => {
+  answers["/git/trees/main"] = { tree: paths.map((path) => ({ path })) };
+};
+
+describe("each setting that is disabled is missing, with the way to correct it", () => {
+  test.each<[string, () => void, string, RegExp]>([
+    ["reviews", rule(0, { required_approving_review_count: 0 }), "Reviews", /settings\/rules$/],
+    [
+      "code owner reviews",
+      rule(0, { require_code_owner_review: false }),
+      "Code owner reviews",
+      /settings\/rules$/,
+    ],
+    ["dismissal", rule(0, { dismiss_stale_reviews_on_push: false }), "Stale approvals", /settings\/rules$/],
+    [
+      "the status",
+      rule(1, { required_status_checks: [{ context: "ci" }] }),
+      "Status check",
+      /settings\/rules$/,
+    ],
+    [
+      "up-to-date branches",
+      rule(1, { strict_required_status_checks_policy: false }),
+      "Up-to-date branches",
+      /settings\/rules$/,
+    ],
+    [
+      "no bypass",
+      () => {
+        answers["/rulesets/1"] = { bypass_actors: [{ actor_id: 5 }] };
+      },
+      "No bypass",
+      /settings\/rules$/,
+    ],
+    [
+      "branches of an environment",
+      environment("production", { deployment_branch_policy: null }),
+      "production: branches",
+      /settings\/environments$/,
+    ],
+    [
+      "another branch of an environment",
+      () => {
+        answers["/environments/nightly/deployment-branch-policies"] = {
+          branch_policies: [{ name: "main" }, { name: "*" }],
+        };
+      },
+      "nightly: branches",
+      /settings\/environments$/,
+    ],
+    [
+      "reviewers of an environment",
+      environment("unreviewed-access", { protection_rules: [] }),
+      "unreviewed-access: reviewers",
+      /settings\/environments$/,
+    ],
+    [
+      "the write key",
+      secretsOf("/environments/production/secrets", []),
+      "production: secret",
+      /settings\/environments$/,
+    ],
+    [
+      "the read key",
+      secretsOf("/actions/secrets", ["ROLECALL_APPROVAL_SECRET"]),
+      "Read key",
+      /settings\/secrets/,
+    ],
+    [
+      "the approval secret",
+      secretsOf("/actions/secrets", ["ROLECALL_READ_KEY"]),
+      "Approval secret",
+      /openssl rand/,
+    ],
+    [
+      "a write key that only environments have",
+      secretsOf("/actions/secrets", ["ROLECALL_READ_KEY", "ROLECALL_APPROVAL_SECRET", "ROLECALL_WRITE_KEY"]),
+      "Write key",
+      /Move the secret/,
+    ],
+    [
+      "the base URL",
+      () => {
+        answers["/actions/organization-variables"] = { variables: [] };
+      },
+      "Base URL",
+      /settings\/variables\/actions$/,
+    ],
+    [
+      "code owners of the files",
+      () => {
+        answers["/contents/.github/CODEOWNERS"] = OWNERS.replace("/access/ @acme/access", "/access/");
+      },
+      "Code owners",
+      /--codeowners/,
+    ],
+    [
+      "code owners of the workflows",
+      () => {
+        answers["/contents/.github/CODEOWNERS"] = OWNERS.replace("/.github/", "/github/");
+      },
+      "Code owners",
+      /--codeowners/,
+    ],
+    [
+      "the pin of the action",
+      () => {
+        answers["/contents/.github/workflows/rolecall-plan.yml"] = WORKFLOWS[
+          ".github/workflows/rolecall-plan.yml"
+        ]?.replace("./.github/actions/rolecall", "acme/rolecall@v1");
+      },
+      "Action",
+      /--vendor/,
+    ],
+    ["the action's bundle", tree(FILES.filter((path) => !path.endsWith(".mjs"))), "Action", /--vendor/],
+    ["a workflow", tree(FILES.filter((path) => !path.endsWith("apply.yml"))), "Workflows", /--workflows/],
+    [
+      "a nightly run that succeeds",
+      () => {
+        answers["/actions/workflows/rolecall-nightly.yml/runs"] = {
+          workflow_runs: [
+            { created_at: "2026-05-02T00:17:00Z", conclusion: "failure", html_url: "https://x.example/7" },
+          ],
+        };
+      },
+      "Last run",
+      /See why it failed: https:\/\/x\.example\/7/,
+    ],
+    [
+      "a nightly run of late",
+      () => {
+        answers["/actions/workflows/rolecall-nightly.yml/runs"] = {
+          workflow_runs: [{ created_at: "2026-04-20T00:17:00Z", conclusion: "success" }],
+        };
+      },
+      "Last run",
+      /gh workflow run rolecall-nightly\.yml/,
+    ],
+  ])("%s", async (_, disable, name, next) => {
+    disable();
+    const { code, failed } = await checks();
+    expect(failed.map((check) => check.name)).toEqual([name]);
+    expect(failed[0]?.next).toMatch(next);
+    expect(code).toBe(1);
+  });
+});
+
+test("the classic protection of a branch counts like rulesets", async () => {
+  answers["/rules/branches/main"] = [];
+  answers["/branches/main/protection"] = {
+    required_pull_request_reviews: {
+      required_approving_review_count: 1,
+      dismiss_stale_reviews: true,
+      require_code_owner_reviews: true,
+    },
+    required_status_checks: { strict: true, checks: [{ context: "rolecall plan" }] },
+    enforce_admins: { enabled: true },
+  };
+  expect((await checks()).failed).toEqual([]);
+  Object.assign(answers["/branches/main/protection"] as object, { enforce_admins: { enabled: false } });
+  expect((await checks()).failed.map(({ name }) => name)).toEqual(["No bypass"]);
+});
+
+test("a branch without any protection lacks all of it", async () => {
+  answers["/rules/branches/main"] = [];
+  expect((await checks()).failed).toHaveLength(6);
+});
+
+test("what the token may not see is unknown, which is no failure", async () => {
+  answers["/rules/branches/main"] = [];
+  answers["/rulesets/1"] = {};
+  refusals = Object.fromEntries(
+    ["/branches/main/protection", "/environments", "/actions/secrets", "/actions/variables"].map((path) => [
+      path,
+      403,
+    ]),
+  );
+  const { code, all, failed } = await checks();
+  expect(failed).toEqual([]);
+  expect(all.filter(({ status }) => status === "unknown")).toHaveLength(18);
+  expect(code).toBe(0);
+});
+
+test("an action that is pinned by commit is in force", async () => {
+  for (const [path, text] of Object.entries(WORKFLOWS))
+    answers[`/contents/${path}`] = text.replaceAll(
+      "./.github/actions/rolecall",
+      `acme/rolecall@${SHA} # v1.2.3`,
+    );
+  expect((await checks()).failed).toEqual([]);
+});
+
+test.each([
+  [{ GH_TOKEN: "", PATH: "/nowhere" }, "There is no token for github.com.", "gh auth login"],
+  [{ GITHUB_REPOSITORY: "acme/other" }, "acme/other at github.com cannot be read", "gh auth status"],
+  [{ GITHUB_API_URL: "http://github.example/api" }, "GITHUB_API_URL is not an HTTPS URL.", "Unset it"],
+  [
+    { GITHUB_API_URL: "", GITHUB_REPOSITORY: "", GH_REPO: "git.example/acme/access", PATH: "/nowhere" },
+    "There is no token for git.example.",
+    "GH_ENTERPRISE_TOKEN",
+  ],
+])("an error says what to do: %j", async (env, message, hint) => {
+  const { code, stderr } = await doctor([], env);
+  expect(stderr).toContain(message);
+  expect(stderr.replaceAll(/\s+/g, " ")).toContain(hint);
+  expect(code).toBe(1);
+});
+
+test.each([
+  ["*", "a/b.yaml", true],
+  ["/access/", "access/x/y.yaml", true],
+  ["/access/", "other/access/y.yaml", false],
+  ["access/", "other/access/y.yaml", true],
+  ["*.yaml", "access/y.yaml", true],
+  ["/access/*", "access/y.yaml", true],
+  ["/access/*", "access/x/y.yaml", false],
+  ["/access/**", "access/x/y.yaml", true],
+  ["**/workflows", ".github/workflows/a.yml", true],
+  ["/a/**/c.yaml", "a/b/c.yaml", true],
+  ["/rolecall.yaml", "rolecallxyaml", false],
+  ["/my\\ shop.yaml", "my shop.yaml", true],
+])("the pattern %s of code owners and the path %s", (pattern, path, matches) => {
+  expect(codeOwners(`${pattern} @acme/a # a team\n`, path)).toEqual(matches ? ["@acme/a"] : []);
+  expect(codeOwners(`${pattern} @acme/a\n${pattern}\n`, path)).toEqual([]);
+});

@@ -203,16 +203,20 @@ export function mergeFiles(base: AccessFiles, ours: AccessFiles, theirs: AccessF
   return { files, hasConflict };
 }
 
-/** Returns whether every role that somebody has is declared, and nobody has one with different dates. */
+/** Returns whether every role that somebody has is declared, nobody has one with different dates, and none begins after the end. */
 export function isValid(files: AccessFiles): boolean {
   return MERCHANTS.every((merchant) => {
+    const members = membersIn(files, merchant);
+    const isTooLate = (person: Person, from: string | null): boolean =>
+      members.some((one) => one.person === person && one.until !== null && from !== null && from > one.until);
     const roles = new Set(rolesIn(files, merchant).map(({ role }) => role));
-    const grants = membersIn(files, merchant).flatMap((one) =>
-      one.grants.map((grant) => ({ ...grant, person: one.person })),
-    );
+    const grants = members.flatMap((one) => one.grants.map((grant) => ({ ...grant, person: one.person })));
     const distinct = new Set(grants.map((grant) => JSON.stringify(grant)));
     const held = new Set(grants.map(({ person, role }) => hasFact(person, role)));
-    return distinct.size === held.size && grants.every(({ role }) => roles.has(role));
+    return (
+      distinct.size === held.size &&
+      grants.every(({ role, person, from }) => roles.has(role) && !isTooLate(person, from))
+    );
   });
 }
 

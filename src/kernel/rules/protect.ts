@@ -67,9 +67,10 @@ export const protect = {
     const refusals = touched.flatMap((change) => {
       const { resource, name, kind, id, before } = change;
       const [isRole, key] = [resource === "role", id ?? ""];
+      const entryName = pinned.get(key) ?? name;
       // The removal of an old membership is none of the person's.
-      const ofPerson = change.reason === "address-changed" ? [] : personOf(name);
-      const otherNames = isRole ? [] : [...(addresses.get(key) ?? []), pinned.get(key) ?? name, ...ofPerson];
+      const ofPerson = change.reason === "address-changed" ? [] : [name, entryName].flatMap(personOf);
+      const otherNames = isRole ? [] : [...(addresses.get(key) ?? []), entryName, ...ofPerson];
       const names = [id ?? name, name, nameIn(before) ?? name, ...otherNames];
       if (!matchesAny(isRole ? globs.roles : globs.members, names, matches)) return [];
       const refusal = guardRefusal(

@@ -368,6 +368,16 @@ describe("what a rule says of either address", () => {
     expect(refusals({ guards }, [ada({ roles: ["role_2"] })])).toEqual([]);
   });
 
+  test("protects a leaver whom the entry is pinned to", () => {
+    const guards = { ...desired().guards, protect: { roles: [], members: [OLD] } };
+    const entry = member(NEW, { previously: [OLD], id: "mem_7" });
+    const leavers = [leaver("bob@example.com", "2026-06-01")];
+    const is = live([payer], [liveMember("mem_7", "bob@example.com")]);
+    expect(briefRefusals(planOf(desired({ members: [entry], leavers, guards }), is))).toEqual([
+      "guard protect bob@example.com",
+    ]);
+  });
+
   test("is known where only the old address is live", () => {
     const checks = [{ kind: "cannot", member: OLD, cannot: ["fly"], origin } as const];
     const made = planOf(

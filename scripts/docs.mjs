@@ -3,6 +3,8 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
+import { parse } from "yaml";
+import { actionReference } from "./action-reference.mjs";
 import { apiReference } from "./api-reference.mjs";
 import { commandNames, commandReference } from "./command-reference.mjs";
 import { dependencyPage } from "./dependencies.mjs";
@@ -14,7 +16,7 @@ import { readSources } from "./sources.mjs";
 
 /**
  * Writes docs/file.md from the built program's schema and diagnostics, docs/events.md from its registry of events,
- * docs/commands.md from its help, docs/api.md from its declarations, and docs/dependencies.md from its bundles; the table
+ * docs/action.md from action.yml, docs/commands.md from its help, docs/api.md from its declarations, and docs/dependencies.md from its bundles; the table
  * of findings into docs/plan-json.md, and the map of the sources into CONTRIBUTING.md. With --check it only reports which of them are out of date.
  */
 const root = resolve(import.meta.dirname, "..");
@@ -30,6 +32,7 @@ const pages = {
     lintTable(),
   ),
   "plan-json.md": withFindingTable(read("plan-json.md"), findingTable()),
+  "action.md": actionReference(read("src/action.md"), parse(text("action.yml"))),
   "events.md": eventReference(read("src/events.md"), EVENTS),
   "api.md": apiReference(read("src/api.md"), examples(), json("dist/api.json")),
   "commands.md": commandReference(

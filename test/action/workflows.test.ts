@@ -56,8 +56,8 @@ test("action.yml has the outputs that are set", () => {
   expect(Object.keys(action.outputs).sort()).toEqual([...OUTPUTS, "result", "failure-reason"].sort());
 });
 
-test("the page about GitHub has a row for every input, with its default, and for every output", () => {
-  const page = read("docs/github.md");
+test("the page about the action has a row for every input, with its default, and for every output", () => {
+  const page = read("docs/action.md");
   for (const [name, value] of Object.entries(INPUT_DEFAULTS)) {
     const row = page.split("\n").find((line) => line.startsWith(`| \`${name}\` |`)) ?? "";
     expect(row, name).not.toBe("");

@@ -45,7 +45,10 @@ export const SIGNS: Readonly<Record<Change["kind"], string>> = {
   delete: "-",
 };
 
-/** Returns the colour of a kind of change. */
+/** The colour of each kind of change. */
+export const KIND_TONES = { create: "green", update: "yellow", replace: "yellow", delete: "red" } as const;
+
+/** Returns the paint of a kind of change. */
 export function kindPaint(kind: Change["kind"], style: Style): Paint {
-  return { create: style.green, update: style.yellow, replace: style.yellow, delete: style.red }[kind];
+  return style[KIND_TONES[kind]];
 }

@@ -94,8 +94,8 @@ export async function browsePlans(
     fileLineOf: ({ plan, change }) => locations.fileLineOf(plan.merchant, change),
     placeOf,
     selects,
-    style: styleFor(io.stderr, io, color),
   });
+  const style = styleFor(io.stderr, io, color);
   const ended = new AbortController();
   let close = openScreen(io);
   const ignoreSignals = io.onStopSignal(() => {
@@ -105,7 +105,7 @@ export async function browsePlans(
   try {
     let state: BrowseState | null = null;
     for (;;) {
-      state = await browse(screen, state, io.terminal, ended.signal);
+      state = await browse(screen, state, io.terminal, style, ended.signal);
       const { end, chosen } = state;
       if (end === null || end === "apply" || end === "leave")
         return { apply: end === "apply", selection: judge(chosen) };

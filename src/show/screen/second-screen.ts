@@ -51,5 +51,6 @@ export function secondScreen(stream: NodeJS.WriteStream): NodeJS.WriteStream {
 function frameOf(text: string): string {
   const frame = text.replaceAll(ERASING, "").replaceAll(RIGHT_TO_LEFT, `${ISOLATE}$&${END_OF_ISOLATE}`);
   if (!frame.includes("\n")) return frame;
-  return `${HOME}${frame.replaceAll("\n", `${CLEAR_LINE}\r\n`)}${CLEAR_BELOW}`;
+  // Behind a line as wide as the window, its last cell would be cleared.
+  return `${HOME}${CLEAR_LINE}${frame.replaceAll("\n", `\r\n${CLEAR_LINE}`)}${CLEAR_BELOW}`;
 }

@@ -17,9 +17,9 @@ function written(text: string): string {
 
 test("a frame overwrites the one before line by line, and erases neither the history nor the whole screen", () => {
   expect(written("\u001b[2K\u001b[1A\u001b[2K\u001b[Gone\ntwo\n")).toBe(
-    "\u001b[Hone\u001b[K\r\ntwo\u001b[K\r\n\u001b[J",
+    "\u001b[H\u001b[Kone\r\n\u001b[Ktwo\r\n\u001b[K\u001b[J",
   );
-  expect(written("\u001b[2J\u001b[3J\u001b[Hone\n")).toBe("\u001b[Hone\u001b[K\r\n\u001b[J");
+  expect(written("\u001b[2J\u001b[3J\u001b[Hone\n")).toBe("\u001b[H\u001b[Kone\r\n\u001b[K\u001b[J");
   expect(written("\u001b[?25l")).toBe("\u001b[?25l");
 });
 

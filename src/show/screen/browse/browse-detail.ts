@@ -1,6 +1,6 @@
 import { counted, grouped } from "../../../lib/text.ts";
 import type { Impact, Plan } from "../../../model/plan.ts";
-import { SIGNS, type Style } from "../../style.ts";
+import { SIGNS } from "../../style.ts";
 import { equalText } from "../../view/equal-text.ts";
 import { addCounts, countsText } from "../../view/plan-view.ts";
 import { issuesIn, judgedPlan } from "./browse-issues.ts";
@@ -18,13 +18,8 @@ import {
 import { headingDetail, issueDetail, issueGroupLines } from "./issue-detail.ts";
 
 /** Returns the detail of a row, line by line. */
-export function detailOf(
-  row: BrowseRow,
-  context: DetailContext,
-  width: number,
-  style: Style,
-): readonly DetailLine[] {
-  const layout = { style, width };
+export function detailOf(row: BrowseRow, context: DetailContext, width: number): readonly DetailLine[] {
+  const layout = { width };
   switch (row.type) {
     case "heading":
       return headingDetail(row.group, layout);
@@ -38,7 +33,6 @@ export function detailOf(
 }
 
 function nodeDetail(node: BrowseNode, context: DetailContext, layout: Layout): readonly DetailLine[] {
-  const { style } = layout;
   switch (node.type) {
     case "change":
       return changeDetail(node.change, context, layout);
@@ -50,8 +44,8 @@ function nodeDetail(node: BrowseNode, context: DetailContext, layout: Layout): r
       return waitingDetail(node.deferred, layout);
     case "shared":
       return [
-        [[node.title, style.bold]],
-        [[`${counted(node.changes.length, "change")} at ${counted(node.merchants, "merchant")}`, style.dim]],
+        [[node.title, "bold"]],
+        [[`${counted(node.changes.length, "change")} at ${counted(node.merchants, "merchant")}`, "dim"]],
         [],
         ...node.children.flatMap((child) =>
           child.type === "group"
@@ -70,7 +64,6 @@ function nodeDetail(node: BrowseNode, context: DetailContext, layout: Layout): r
 }
 
 function merchantDetail(whole: Plan, context: DetailContext, layout: Layout): readonly DetailLine[] {
-  const { style } = layout;
   const plan = judgedPlan(whole, context.selection);
   const { merchant, environment, summary, impact } = plan;
   const leftOutCount = whole.changes.filter(({ fingerprint }) =>
@@ -78,11 +71,9 @@ function merchantDetail(whole: Plan, context: DetailContext, layout: Layout): re
   ).length;
   const issues = issuesIn(plan);
   return [
-    ...paragraph([merchant, environment].filter((part) => part !== null).join(" · "), layout, style.bold),
+    ...paragraph([merchant, environment].filter((part) => part !== null).join(" · "), layout, "bold"),
     ...paragraph(countsText(addCounts([summary.roles, summary.members])), layout),
-    ...(leftOutCount > 0
-      ? paragraph(`${counted(leftOutCount, "change")} left out.`, layout, style.yellow)
-      : []),
+    ...(leftOutCount > 0 ? paragraph(`${counted(leftOutCount, "change")} left out.`, layout, "yellow") : []),
     ...issues.flatMap((group) =>
       group.kind === "warning" || group.kind === "overridden" ? [] : issueGroupLines(group, context, layout),
     ),
@@ -90,7 +81,7 @@ function merchantDetail(whole: Plan, context: DetailContext, layout: Layout): re
       ? []
       : [
           [],
-          [[`Access: ${peopleText(impact)}`, style.bold]] as DetailLine,
+          [[`Access: ${peopleText(impact)}`, "bold"]] as DetailLine,
           ...permissionSums(impact, null, layout),
           [],
           ...impactLines(impact.members, layout),

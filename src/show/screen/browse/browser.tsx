@@ -2,14 +2,15 @@ import { render, useApp, useInput } from "ink";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { JudgeSelection, LeftOut, Plan, Selection } from "../../../model/plan.ts";
 import type { Style } from "../../style.ts";
-import { Frame, useSize } from "../frame.tsx";
-import { type Size, secondScreen } from "../second-screen.ts";
+import { type Size, secondScreen, terminalSize } from "../second-screen.ts";
+import { Theme } from "../theme.tsx";
+import { useSize } from "../use-size.ts";
 import { detailOf } from "./browse-detail.ts";
 import { type BrowseScene, matchesOf, type Pressed, press } from "./browse-keys.ts";
-import { browseLines, helpLines, panesOf, rowsShown } from "./browse-lines.ts";
 import { browseModel } from "./browse-model.ts";
 import { type BrowseRow, changeRows, type FileOf, issueRows, searchTree } from "./browse-rows.ts";
 import { type BrowseState, cursorAt, initialBrowseState, inSight } from "./browse-state.ts";
+import { BrowserView, type BrowseView, helpLines, panesOf, rowsShown } from "./browser-view.tsx";
 import type { DetailContext, DetailLine } from "./detail-lines.ts";
 
 /** The plans to browse, and the possible actions. */
@@ -22,20 +23,19 @@ export interface BrowseOptions extends Omit<DetailContext, "selection"> {
   /** Returns why a selection cannot be applied; `null` if it can. */
   readonly objection: (selection: Selection) => string | null;
   readonly fileOf: FileOf;
-  readonly style: Style;
 }
 
-/** A browser screen: turns keys into states and states into lines. */
+/** A browser screen: turns keys into states and states into what is shown. */
 export interface BrowseScreen {
   /** Returns the state at the start, for the size of the window. */
   start(size: Size): BrowseState;
   press(state: BrowseState, pressed: Pressed, size: Size): BrowseState;
-  lines(state: BrowseState, size: Size): readonly string[];
+  view(state: BrowseState, size: Size): BrowseView;
 }
 
 /** Creates the browser without a terminal; caches what a state needs until it changes. */
 export function browseScreen(options: BrowseOptions): BrowseScreen {
-  const { plans, judge, leftOut, objection, fileOf, fileLineOf, selects, style } = options;
+  const { plans, judge, leftOut, objection, fileOf, fileLineOf, selects } = options;
   const model = browseModel(plans);
   const find = kept((search: string) => searchTree(model, search, fileOf));
   const selectionOf = kept((chosen: ReadonlySet<string>) => judge(chosen));
@@ -48,7 +48,7 @@ export function browseScreen(options: BrowseOptions): BrowseScreen {
       ? issuesFor(selectionOf(chosen))
       : changesFor(open, only ? search : "", only, searchFrom !== null);
   const detailFor = kept((row: BrowseRow | undefined, selection: Selection, width: number) =>
-    row === undefined ? [] : detailOf(row, { ...options, selection }, width, style),
+    row === undefined ? [] : detailOf(row, { ...options, selection }, width),
   );
   const detailLines = (state: BrowseState, size: Size): readonly DetailLine[] => {
     const rows = rowsOf(state);
@@ -60,7 +60,7 @@ export function browseScreen(options: BrowseOptions): BrowseScreen {
     find,
     height: rowsShown(size),
     detailLines: (state) =>
-      state.help ? helpLines(selects, size.columns, style).length : detailLines(state, size).length,
+      state.help ? helpLines(selects, size.columns).length : detailLines(state, size).length,
     leftOut,
     objection: (chosen) => objection(selectionOf(chosen)),
     selects,
@@ -91,9 +91,9 @@ export function browseScreen(options: BrowseOptions): BrowseScreen {
       }
       return state;
     },
-    lines(before, size) {
+    view(before, size) {
       const state = settled(before, size);
-      const view = {
+      return {
         state,
         model,
         rows: rowsOf(state),
@@ -102,7 +102,6 @@ export function browseScreen(options: BrowseOptions): BrowseScreen {
         matches: state.search === "" ? [] : matchesOf(state, { find, rowsOf }),
         selects,
       };
-      return browseLines(view, size, style);
     },
   };
 }
@@ -133,9 +132,6 @@ export interface Terminal {
   readonly stderr: NodeJS.WriteStream;
 }
 
-/** The size of a window that says none. */
-const DEFAULT_SIZE: Size = { columns: 80, rows: 24 };
-
 const FRAMES_PER_SECOND = 30;
 
 /**
@@ -146,18 +142,20 @@ export async function browse(
   screen: BrowseScreen,
   before: BrowseState | null,
   { stdin, stderr }: Terminal,
+  style: Style,
   leaving: AbortSignal,
 ): Promise<BrowseState> {
-  const { columns = DEFAULT_SIZE.columns, rows = DEFAULT_SIZE.rows } = stderr;
-  let last = before ?? screen.start({ columns, rows });
+  let last = before ?? screen.start(terminalSize(stderr));
   const app = render(
-    <Browser
-      screen={screen}
-      initial={last}
-      onState={(state) => {
-        last = state;
-      }}
-    />,
+    <Theme value={style}>
+      <Browser
+        screen={screen}
+        initial={last}
+        onState={(state) => {
+          last = state;
+        }}
+      />
+    </Theme>,
     {
       stdin,
       stdout: secondScreen(stderr),
@@ -196,5 +194,5 @@ function Browser({ screen, initial, onState }: BrowserProps): ReactNode {
   useEffect(() => {
     if (shown.end !== null) exit();
   }, [shown, exit]);
-  return <Frame lines={screen.lines(shown, size)} />;
+  return <BrowserView view={screen.view(shown, size)} size={size} />;
 }

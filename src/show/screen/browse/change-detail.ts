@@ -1,9 +1,8 @@
 import { counted, grouped } from "../../../lib/text.ts";
 import type { Change, Deferred, MemberChange, Plan, RoleChange } from "../../../model/plan.ts";
-import { kindPaint, SIGNS } from "../../style.ts";
+import { KIND_TONES, SIGNS } from "../../style.ts";
 import { rowOf } from "../../view/change-view.ts";
 import { equalText } from "../../view/equal-text.ts";
-import { shown } from "../second-screen.ts";
 import { effectOf, issuesAbout, judgedPlan } from "./browse-issues.ts";
 import type { BrowsedChange, BrowseNode } from "./browse-model.ts";
 import { affectedBy } from "./browse-rows.ts";
@@ -35,12 +34,11 @@ export function changeDetail(
   const isOut = why !== undefined;
   const judged = isOut ? plan : judgedPlan(plan, selection);
   const waits = judged.deferred.find((each) => each.change.fingerprint === change.fingerprint);
-  const { style } = layout;
   return [
     ...changeHeading(change, layout),
     ...origin(browsed, context, layout),
-    ...(why === null ? [[["Left out.", style.yellow]] as DetailLine] : []),
-    ...(why ? paragraph(`Left out too: ${why}.`, layout, style.yellow) : []),
+    ...(why === null ? [[["Left out.", "yellow"]] as DetailLine] : []),
+    ...(why ? paragraph(`Left out too: ${why}.`, layout, "yellow") : []),
     ...(waits ? waitsLines(waits.waitsFor, "", layout) : []),
     ...(isOut ? [] : aboutChange(browsed, judged, context, layout)),
     [],
@@ -66,7 +64,7 @@ export function waitingDetail({ change, role, waitsFor }: Deferred, layout: Layo
 
 function waitsLines(waitsFor: readonly string[], why: string, layout: Layout): readonly DetailLine[] {
   const text = `Waits until one of these has accepted: ${waitsFor.join(", ")}.${why}`;
-  return paragraph(text, layout, layout.style.yellow);
+  return paragraph(text, layout, "yellow");
 }
 
 /** Returns the refusals, problems and risks of one change. */
@@ -80,13 +78,12 @@ function aboutChange(
 }
 
 function changeHeading(change: Change, layout: Layout): readonly DetailLine[] {
-  const { style } = layout;
   const { kind, resource, name } = change;
   const { remark } = rowOf(change);
-  const paint = kindPaint(kind, style);
+  const tone = KIND_TONES[kind];
   return [
-    ...paragraph(`${SIGNS[kind]} ${kind} ${resource} ${name}`, layout, (text) => style.bold(paint(text))),
-    ...(remark === "" ? [] : paragraph(remark, layout, style.dim)),
+    ...paragraph(`${SIGNS[kind]} ${kind} ${resource} ${name}`, layout, tone, "bold"),
+    ...(remark === "" ? [] : paragraph(remark, layout, "dim")),
   ];
 }
 
@@ -98,7 +95,7 @@ function origin(
   const { merchant, environment } = browsed.plan;
   const place = fileLineOf(browsed);
   const where = [merchant, environment, place && `${place.file}:${place.line}`];
-  return paragraph(where.filter((part) => part).join(" · "), layout, layout.style.dim);
+  return paragraph(where.filter((part) => part).join(" · "), layout, "dim");
 }
 
 function memberAccess(
@@ -163,9 +160,7 @@ function roleAccess(
       ? []
       : [
           [],
-          [
-            [judged === plan ? "With all changes" : "With the whole selection", layout.style.bold],
-          ] as DetailLine,
+          [[judged === plan ? "With all changes" : "With the whole selection", "bold"]] as DetailLine,
           ...permissionSums(judged.impact, new Set([...gained, ...lost]), layout),
           [],
           ...impactLines(people, layout),
@@ -187,16 +182,15 @@ export function groupDetail(
 ): readonly DetailLine[] {
   const { row, equal, changes } = node;
   const layout = { ...plain, sensitive: changes.flatMap(({ plan }) => plan.impact.sensitive ?? []) };
-  const { style } = layout;
   const { title, effect, whole } = equalText(row, equal);
   const { out } = context.selection;
   const leftOutCount = changes.filter(({ id }) => out.has(id)).length;
-  const paint = kindPaint(row.kind, style);
+  const tone = KIND_TONES[row.kind];
   const [first] = changes;
   return [
-    ...paragraph(`${SIGNS[row.kind]} ${row.kind} ${title}`, layout, (text) => style.bold(paint(text))),
+    ...paragraph(`${SIGNS[row.kind]} ${row.kind} ${title}`, layout, tone, "bold"),
     ...paragraph(`${counted(changes.length, "equal change")}${effect === "" ? "" : `; ${effect}`}`, layout),
-    ...(leftOutCount > 0 ? paragraph(`${grouped(leftOutCount)} left out.`, layout, style.yellow) : []),
+    ...(leftOutCount > 0 ? paragraph(`${grouped(leftOutCount)} left out.`, layout, "yellow") : []),
     ...(whole ? [] : [[], ...fieldLines(row.details, layout)]),
     ...(first && !out.has(first.id)
       ? aboutChange(first, judgedPlan(first.plan, context.selection), context, layout)
@@ -206,14 +200,14 @@ export function groupDetail(
       const { id, plan, change } = browsed;
       const isOut = out.has(id);
       const { gained, lost } = effectOf(browsed, context.selection);
-      const where = new Set(equal.merchants).size > 1 ? `${shown(plan.merchant)} ` : "";
+      const where = new Set(equal.merchants).size > 1 ? `${plan.merchant} ` : "";
       return [
         [isOut ? "  [ ] " : "  [x] "],
-        [`${where}${shown(change.name)}`, isOut ? style.dim : undefined],
-        [gained.length === 0 ? "" : ` +${brief(gained)}`, style.green],
-        [lost.length === 0 ? "" : ` -${brief(lost)}`, style.red],
+        [`${where}${change.name}`, isOut ? "dim" : undefined],
+        [gained.length === 0 ? "" : ` +${brief(gained)}`, "green"],
+        [lost.length === 0 ? "" : ` -${brief(lost)}`, "red"],
       ];
     }),
-    ...more(changes.length, style),
+    ...more(changes.length),
   ];
 }

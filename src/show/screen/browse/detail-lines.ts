@@ -1,23 +1,21 @@
-import { oneLine } from "../../../lib/escape.ts";
+import stringWidth from "string-width";
 import { counted, grouped, sortNaturally } from "../../../lib/text.ts";
 import type { Impact, MemberImpact, Selection } from "../../../model/plan.ts";
-import type { Paint, Style } from "../../style.ts";
 import { sameImpact } from "../../text/impact-text.ts";
 import { wrapText } from "../../text/wrap.ts";
 import type { DetailView } from "../../view/change-view.ts";
 import { namesText } from "../../view/names-text.ts";
 import type { PlaceOf } from "../../view/plan-view.ts";
 import { shown } from "../second-screen.ts";
-import { type PaintedPiece as Piece, PLAIN_TEXT, widthOf } from "../terminal-text.ts";
+import type { Piece, Tone } from "../theme.tsx";
 import type { BrowsedChange } from "./browse-model.ts";
 import type { FileLine } from "./browse-state.ts";
 
 /** A line of the detail, not yet cut to its width. */
 export type DetailLine = readonly Piece[];
 
-/** The width and the colours of the detail. */
+/** The width of the detail, in cells. */
 export interface Layout {
-  readonly style: Style;
   readonly width: number;
   /** The sensitive permissions of the plan. */
   readonly sensitive?: readonly string[];
@@ -40,7 +38,7 @@ export const DETAIL_NAMES = 200;
 /** Returns the fields of a change, with what is removed and added. */
 export function fieldLines(details: readonly DetailView[], layout: Layout): readonly DetailLine[] {
   return details.flatMap(({ label, removed, added, plain }) => [
-    [[`${label[0]?.toUpperCase()}${label.slice(1)}`, layout.style.bold]] as DetailLine,
+    [[`${label[0]?.toUpperCase()}${label.slice(1)}`, "bold"]] as DetailLine,
     ...signed(removed, "-", layout),
     ...signed(added, "+", layout),
     ...signed(plain, " ", layout),
@@ -54,7 +52,7 @@ export function comparison(
   layout: Layout,
 ): readonly DetailLine[] {
   return [
-    [[title, layout.style.bold]],
+    [[title, "bold"]],
     ...signed(lost, "-", layout),
     ...signed(gained, "+", layout),
     ...signed(kept, " ", layout),
@@ -62,16 +60,15 @@ export function comparison(
 }
 
 function signed(items: readonly string[], sign: "+" | "-" | " ", layout: Layout): readonly DetailLine[] {
-  const { style } = layout;
-  const paint = { "+": style.green, "-": style.red, " ": style.dim }[sign];
+  const tone = ({ "+": "green", "-": "red", " ": "dim" } as const)[sign];
   return items.flatMap((item) => {
     const lines = wrapped(item, layout.width - 6);
     return lines.map((text, index): DetailLine => {
       const isLast = index === lines.length - 1 && sign === "+" && layout.sensitive?.includes(item);
       return [
-        [`  ${index === 0 ? sign : " "} `, paint],
-        [shown(text), paint],
-        [isLast ? " !" : "", style.yellow],
+        [`  ${index === 0 ? sign : " "} `, tone],
+        [text, tone],
+        [isLast ? " !" : "", "yellow"],
       ];
     });
   });
@@ -81,18 +78,18 @@ function signed(items: readonly string[], sign: "+" | "-" | " ", layout: Layout)
 export function permissionSums(
   { permissions, sensitive }: Impact,
   only: ReadonlySet<string> | null,
-  { style, width }: Layout,
+  { width }: Layout,
 ): readonly DetailLine[] {
   return permissions
     .filter(({ permission }) => only === null || only.has(permission))
     .map(({ permission, gained, lost }): DetailLine => {
-      const name = shown(permission);
-      const space = " ".repeat(Math.max(Math.min(28, width - 16) - widthOf(name), 0));
+      const name = permission;
+      const space = " ".repeat(Math.max(Math.min(28, width - 16) - stringWidth(shown(name)), 0));
       return [
         [`  ${name}${space}`],
-        [gained > 0 ? `  +${grouped(gained)}` : "", style.green],
-        [lost > 0 ? `  -${grouped(lost)}` : "", style.red],
-        [gained > 0 && sensitive?.includes(permission) ? "  !" : "", style.yellow],
+        [gained > 0 ? `  +${grouped(gained)}` : "", "green"],
+        [lost > 0 ? `  -${grouped(lost)}` : "", "red"],
+        [gained > 0 && sensitive?.includes(permission) ? "  !" : "", "yellow"],
       ];
     });
 }
@@ -108,62 +105,58 @@ export function impactLines(people: readonly MemberImpact[], layout: Layout): re
   const shownGroups = groups.slice(0, DETAIL_NAMES);
   const lines = shownGroups.flatMap((group) => {
     const [first] = group;
-    if (group.length < MANY_ALIKE) return group.map((impact) => impactLine(impact.name, impact, layout));
+    if (group.length < MANY_ALIKE) return group.map((impact) => impactLine(impact.name, impact));
     const names = namesText(
       group.map(({ name }) => name),
       NAMED_ALIKE,
     );
-    return [
-      impactLine(counted(group.length, "member"), first, layout),
-      ...paragraph(`    ${names}`, layout, layout.style.dim),
-    ];
+    return [impactLine(counted(group.length, "member"), first), ...paragraph(`    ${names}`, layout, "dim")];
   });
-  return [...lines, ...more(groups.length, layout.style)];
+  return [...lines, ...more(groups.length)];
 }
 
 const NAMED_ALIKE = 12;
 
-function impactLine(
-  who: string,
-  { gained, lost, unknownGained, unknownLost }: MemberImpact,
-  { style }: Layout,
-): DetailLine {
+function impactLine(who: string, { gained, lost, unknownGained, unknownLost }: MemberImpact): DetailLine {
   const [plus, minus] = [
     [...gained, ...unknownGained],
     [...lost, ...unknownLost],
   ];
   return [
-    [`  ${shown(who)}`],
-    [plus.length === 0 ? "" : ` +${brief(plus)}`, style.green],
-    [minus.length === 0 ? "" : ` -${brief(minus)}`, style.red],
+    [`  ${who}`],
+    [plus.length === 0 ? "" : ` +${brief(plus)}`, "green"],
+    [minus.length === 0 ? "" : ` -${brief(minus)}`, "red"],
   ];
 }
 
 /** Returns the only permission, or the number of several. */
 export function brief(permissions: readonly string[]): string {
-  return permissions.length === 1 ? shown(permissions.join("")) : grouped(permissions.length);
+  return permissions.length === 1 ? permissions.join("") : grouped(permissions.length);
 }
 
 /** Returns the line that counts what a list leaves out. */
-export function more(count: number, style: Style): readonly DetailLine[] {
-  return count > DETAIL_NAMES ? [[[`  … and ${grouped(count - DETAIL_NAMES)} more`, style.dim]]] : [];
+export function more(count: number): readonly DetailLine[] {
+  return count > DETAIL_NAMES ? [[[`  … and ${grouped(count - DETAIL_NAMES)} more`, "dim"]]] : [];
 }
 
 /** Breaks a text into lines, which keep its indent. */
-export function paragraph(text: string, { width }: Layout, paint?: Paint): readonly DetailLine[] {
+export function paragraph(text: string, { width }: Layout, ...tones: readonly Tone[]): readonly DetailLine[] {
   const indent = /^ */.exec(text)?.[0] ?? "";
   return wrapped(text.trimStart(), width - indent.length).map(
-    (each): DetailLine => [[indent], [shown(each), paint]],
+    (each): DetailLine => [[indent], [each, ...tones]],
   );
 }
+
+/** Matches printable ASCII: a cell for each character. */
+const PLAIN_TEXT = /^[\x20-\x7e]*$/;
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
 /** Breaks a text into lines of at most so many cells, at its spaces where possible. */
 function wrapped(text: string, width: number): readonly string[] {
   const most = Math.max(width, 8);
-  return wrapText(oneLine(text), most).flatMap((line) => {
-    if (widthOf(line) <= most) return [line];
+  return wrapText(shown(text), most).flatMap((line) => {
+    if (stringWidth(line) <= most) return [line];
     // One by one, the characters of a long text take long.
     if (PLAIN_TEXT.test(line)) {
       return Array.from({ length: Math.ceil(line.length / most) }, (_, index) =>
@@ -173,7 +166,7 @@ function wrapped(text: string, width: number): readonly string[] {
     const parts: string[] = [];
     let part = "";
     for (const { segment } of graphemes.segment(line)) {
-      if (widthOf(part + segment) > most && part !== "") {
+      if (stringWidth(part + segment) > most && part !== "") {
         parts.push(part);
         part = "";
       }

@@ -1,7 +1,6 @@
 import { grouped } from "../../../lib/text.ts";
-import type { Paint, Style } from "../../style.ts";
 import { overrideCommand } from "../../view/plan-view.ts";
-import { shown } from "../second-screen.ts";
+import type { Tone } from "../theme.tsx";
 import type { IssueGroup, PlanIssue } from "./browse-issues.ts";
 import {
   DETAIL_NAMES,
@@ -21,29 +20,27 @@ export const ISSUE_MARKS: Readonly<Record<PlanIssue["kind"], string>> = {
   warning: "·",
 };
 
-/** Returns the colour of a kind of issue. */
-export function issuePaint(kind: PlanIssue["kind"], style: Style): Paint {
-  return {
-    refusal: style.red,
-    error: style.red,
-    risk: style.yellow,
-    overridden: style.yellow,
-    warning: style.dim,
-  }[kind];
-}
+/** The colour of each kind of issue. */
+export const ISSUE_TONES: Readonly<Record<PlanIssue["kind"], Tone>> = {
+  refusal: "red",
+  error: "red",
+  risk: "yellow",
+  overridden: "yellow",
+  warning: "dim",
+};
 
 /** Returns the detail of a heading: its issues, a line each. */
 export function headingDetail({ title, kind, issues }: IssueGroup, layout: Layout): readonly DetailLine[] {
-  const paint = issuePaint(kind, layout.style);
+  const tone = ISSUE_TONES[kind];
   return [
-    ...paragraph(title, layout, (text) => layout.style.bold(paint(text))),
+    ...paragraph(title, layout, tone, "bold"),
     [],
     ...issues
       .slice(0, DETAIL_NAMES)
       .flatMap(({ what, message, brief: told = message }) =>
         paragraph(`  ${told === "" ? what : `${what}: ${told}`}`, layout),
       ),
-    ...more(issues.length, layout.style),
+    ...more(issues.length),
   ];
 }
 
@@ -53,10 +50,10 @@ export function issueGroupLines(
   context: DetailContext,
   layout: Layout,
 ): readonly DetailLine[] {
-  const paint = issuePaint(kind, layout.style);
+  const tone = ISSUE_TONES[kind];
   return [
     [],
-    ...paragraph(title, layout, (text) => layout.style.bold(paint(text))),
+    ...paragraph(title, layout, tone, "bold"),
     ...issues
       .slice(0, DETAIL_NAMES)
       .flatMap((issue) =>
@@ -64,34 +61,32 @@ export function issueGroupLines(
           ? paragraph(`  ${issue.what}${issue.brief ? `: ${issue.brief}` : ""}`, layout)
           : issueLines(issue, context, layout),
       ),
-    ...more(issues.length, layout.style),
+    ...more(issues.length),
   ];
 }
 
 /** Returns the detail of an issue, with the merchants that have it. */
 export function issueDetail(issue: PlanIssue, context: DetailContext, layout: Layout): readonly DetailLine[] {
-  const { style } = layout;
   const merchants = issue.places.map(({ plan }) => plan.merchant);
   return [
     ...issueLines(issue, context, layout),
     [],
-    [[merchants.length === 1 ? "Merchant" : `${grouped(merchants.length)} merchants`, style.bold]],
-    ...merchants.slice(0, DETAIL_NAMES).map((merchant): DetailLine => [[`  ${shown(merchant)}`]]),
-    ...more(merchants.length, style),
+    [[merchants.length === 1 ? "Merchant" : `${grouped(merchants.length)} merchants`, "bold"]],
+    ...merchants.slice(0, DETAIL_NAMES).map((merchant): DetailLine => [[`  ${merchant}`]]),
+    ...more(merchants.length),
   ];
 }
 
 /** Returns what is wrong, where the rule is, what to do, and how to override it. */
 export function issueLines(issue: PlanIssue, context: DetailContext, layout: Layout): readonly DetailLine[] {
   const { kind, what, message, hint, override, places } = issue;
-  const { style } = layout;
-  const paint = issuePaint(kind, style);
+  const tone = ISSUE_TONES[kind];
   const [first] = places;
   const place = first?.found ? context.placeOf(first.plan, first.found) : null;
   return [
-    ...paragraph(`${ISSUE_MARKS[kind]} ${what}`, layout, paint),
+    ...paragraph(`${ISSUE_MARKS[kind]} ${what}`, layout, tone),
     ...paragraph(message, layout),
-    ...(place === null ? [] : paragraph(place, layout, style.dim)),
+    ...(place === null ? [] : paragraph(place, layout, "dim")),
     ...(hint === null || hint === "" ? [] : paragraph(`→ ${hint}`, layout)),
     ...(override === null || kind === "overridden" ? [] : overrideLines(issue, override, context, layout)),
   ];
@@ -109,8 +104,5 @@ function overrideLines(
   const command = overrideCommand("apply", override, otherPlaces.length > 0 ? run : first.plan.fingerprint);
   const again = selects && out.size > 0 ? command.replace(/^apply /, "apply --interactive ") : command;
   const same = out.size > 0 ? ", with the same left out" : "";
-  return [
-    ...paragraph(`→ To override${same}:`, layout),
-    ...paragraph(`  ${again}`, layout, layout.style.cyan),
-  ];
+  return [...paragraph(`→ To override${same}:`, layout), ...paragraph(`  ${again}`, layout, "cyan")];
 }

@@ -1,11 +1,12 @@
-import { render, useApp, useInput } from "ink";
+import { Box, render, useApp, useInput } from "ink";
 import { type ReactNode, useEffect, useRef, useState } from "react";
+import stringWidth from "string-width";
 import type { Style } from "../../style.ts";
 import { wrapText } from "../../text/wrap.ts";
-import { Frame, useSize } from "../frame.tsx";
 import { type Size, secondScreen, shown } from "../second-screen.ts";
-import { cutTo, line, padded, widthOf } from "../terminal-text.ts";
+import { type Piece, TextLine, Theme, Words } from "../theme.tsx";
 import { type Key as TextKey, typeInto } from "../typing.ts";
+import { useSize } from "../use-size.ts";
 import type { Terminal } from "./browser.tsx";
 
 /** An item of a list to choose from; `note` stands beside it, dimmed. */
@@ -133,52 +134,89 @@ function allToggled(ticked: ReadonlySet<number>, matches: readonly number[]): Re
 /** Lines besides the title and the items: filter, keys, and two of the terminal that stay free. */
 const OTHER_LINES = 4;
 
-/** Returns the lines of a list, fewer than the window has, with the cursor's item in sight. */
-export function listLines(
-  question: ListQuestion,
-  state: ListState,
-  size: Size,
-  style: Style,
-): readonly string[] {
-  const { columns } = size;
+/** A list with its title, the filter and the keys, lower than the window, with the cursor's item in sight. */
+export function Checklist({
+  question,
+  state,
+  size: { columns, rows },
+}: {
+  readonly question: ListQuestion;
+  readonly state: ListState;
+  readonly size: Size;
+}): ReactNode {
   const { title, choices, single } = question;
   const matches = matching(question, state.filter);
   const count = single ? "" : ` (${state.ticked.size} of ${choices.length} ticked)`;
-  const titles = titleLines([title, style.bold], [count], columns).slice(
-    0,
-    Math.max(size.rows - OTHER_LINES - 1, 1),
-  );
+  const titles = titleLines([title, "bold"], [count], columns).slice(0, Math.max(rows - OTHER_LINES - 1, 1));
   const isBelow = single === true && columns < NARROW;
-  const height = Math.max(Math.floor((size.rows - OTHER_LINES - titles.length) / (isBelow ? 2 : 1)), 1);
+  const height = Math.max(Math.floor((rows - OTHER_LINES - titles.length) / (isBelow ? 2 : 1)), 1);
   const first = Math.min(Math.max(state.cursor - height + 1, 0), Math.max(matches.length - height, 0));
   const visible = matches.slice(first, first + height);
-  const widest = Math.max(0, ...choices.map(({ label }) => widthOf(shown(label))));
+  const widest = Math.max(0, ...choices.map(({ label }) => stringWidth(shown(label))));
   const labelColumns = Math.min(widest, Math.max(Math.floor(columns / 2), 12));
-  const items = visible.flatMap((index, row) => {
-    const { label, note = "" } = choices[index] as Choice;
-    const isCursor = first + row === state.cursor;
-    const box = single ? "" : state.ticked.has(index) ? "[x] " : "[ ] ";
-    const isBeside = note !== "" && !isBelow;
-    const item = line(
-      [
-        [isCursor ? "> " : "  ", style.cyan],
-        [box, state.ticked.has(index) ? style.green : undefined],
-        [isBeside ? padded(shown(label), labelColumns) : shown(label), isCursor ? style.bold : undefined],
-        [isBeside ? `  ${shown(note)}` : "", style.dim],
-      ],
-      columns,
-    );
-    return isBelow && note !== "" ? [item, line([["    "], [shown(note), style.dim]], columns)] : [item];
-  });
   const keys = single ? SINGLE_KEYS : columns < NARROW ? NARROW_LIST_KEYS : LIST_KEYS;
-  return [
-    ...titles,
-    ...(matches.length === 0 ? [cutTo("  Nothing matches the filter.", columns)] : items),
-    ...(state.filtering || state.filter !== ""
-      ? [line([["/", style.cyan], [shown(state.filter)], [state.filtering ? "_" : "", style.cyan]], columns)]
-      : []),
-    line([[state.hint === "" ? keys : state.hint, state.hint === "" ? style.dim : style.yellow]], columns),
-  ].slice(0, Math.max(size.rows - 1, 1));
+  return (
+    <Box flexDirection="column" width={columns} height={Math.max(rows - 1, 1)} overflow="hidden">
+      {titles.map((pieces) => (
+        <TextLine key={pieces.join()} pieces={pieces} />
+      ))}
+      {matches.length === 0 && <TextLine pieces={[["  Nothing matches the filter."]]} />}
+      {visible.map((index, row) => (
+        <Item
+          key={index}
+          choice={choices[index] as Choice}
+          isTicked={single ? null : state.ticked.has(index)}
+          isHere={first + row === state.cursor}
+          labelColumns={isBelow ? null : labelColumns}
+        />
+      ))}
+      {(state.filtering || state.filter !== "") && (
+        <TextLine pieces={[["/", "cyan"], [state.filter], [state.filtering ? "_" : "", "cyan"]]} />
+      )}
+      <TextLine pieces={[state.hint === "" ? [keys, "dim"] : [state.hint, "yellow"]]} />
+    </Box>
+  );
+}
+
+/** An item, with its note beside it, or below it if there is no column for labels. */
+function Item({
+  choice: { label, note = "" },
+  isTicked,
+  isHere,
+  labelColumns,
+}: {
+  readonly choice: Choice;
+  /** `null` in a list to choose one of. */
+  readonly isTicked: boolean | null;
+  readonly isHere: boolean;
+  readonly labelColumns: number | null;
+}): ReactNode {
+  const box = isTicked === null ? "" : isTicked ? "[x] " : "[ ] ";
+  const name = <Words pieces={[[label, isHere ? "bold" : undefined]]} />;
+  const isBeside = labelColumns !== null && note !== "";
+  return (
+    <Box flexDirection="column" flexShrink={0}>
+      <Box height={1}>
+        <Box flexShrink={0}>
+          <Words
+            pieces={[
+              [isHere ? "> " : "  ", "cyan"],
+              [box, isTicked ? "green" : undefined],
+            ]}
+          />
+        </Box>
+        {isBeside ? (
+          <Box width={labelColumns} flexShrink={0}>
+            {name}
+          </Box>
+        ) : (
+          name
+        )}
+        {isBeside && <Words pieces={[[`  ${note}`, "dim"]]} />}
+      </Box>
+      {!isBeside && note !== "" && <TextLine pieces={[[`    ${note}`, "dim"]]} />}
+    </Box>
+  );
 }
 
 /** Minimum width for notes beside the choices of a list, in cells; below it they have lines of their own. */
@@ -196,13 +234,14 @@ export async function askList(
 ): Promise<readonly number[] | null> {
   let answer: readonly number[] | null = null;
   const app = render(
-    <List
-      question={question}
-      style={style}
-      onAnswer={(chosen) => {
-        answer = chosen;
-      }}
-    />,
+    <Theme value={style}>
+      <List
+        question={question}
+        onAnswer={(chosen) => {
+          answer = chosen;
+        }}
+      />
+    </Theme>,
     { stdin, stdout: secondScreen(stderr), exitOnCtrlC: false, patchConsole: false },
   );
   await app.waitUntilExit();
@@ -211,13 +250,12 @@ export async function askList(
 
 interface ListProps {
   readonly question: ListQuestion;
-  readonly style: Style;
   /** Called once. */
   readonly onAnswer: (chosen: readonly number[] | null) => void;
 }
 
 /** Shows a list until it is answered or left. */
-export function List({ question, style, onAnswer }: ListProps): ReactNode {
+export function List({ question, onAnswer }: ListProps): ReactNode {
   const { exit } = useApp();
   const size = useSize();
   const [drawn, setDrawn] = useState(() => initialListState(question));
@@ -236,7 +274,7 @@ export function List({ question, style, onAnswer }: ListProps): ReactNode {
   useEffect(() => {
     if (drawn.answer !== undefined) exit();
   }, [drawn, exit]);
-  return <Frame lines={listLines(question, drawn, size, style)} />;
+  return <Checklist question={question} state={drawn} size={size} />;
 }
 
 /** Returns the lines that stay of a list after its answer. */
@@ -245,7 +283,6 @@ export function answerLines(
   answer: readonly number[] | null,
   style: Style,
 ): readonly string[] {
-  const { columns } = style;
   const labels = (answer ?? []).map((index) => shown(choices[index]?.label ?? ""));
   const text =
     answer === null
@@ -253,16 +290,17 @@ export function answerLines(
       : single || labels.length <= FEW_LABELS
         ? labels.join(", ")
         : `${labels.length} of ${choices.length}`;
-  return titleLines([`${title} `], [text, style.bold], columns);
+  return titleLines([`${shown(title)} `], [text, "bold"], style.columns).map((pieces) =>
+    pieces.map(([part, tone]) => (tone === undefined ? part : style[tone](part))).join(""),
+  );
 }
 
 /** Returns a title and what follows it, on several lines only if they do not fit on one. */
-function titleLines(title: Piece, rest: Piece, columns: number): readonly string[] {
+function titleLines(title: Piece, rest: Piece, columns: number): readonly (readonly Piece[])[] {
   const text = `${title[0]}${rest[0]}`;
-  if (widthOf(text) <= columns) return [line([title, rest], columns)];
-  return wrapText(text, columns).map((wrapped) => line([[wrapped]], columns));
+  return stringWidth(text) <= columns
+    ? [[title, rest]]
+    : wrapText(text, columns).map((wrapped) => [[wrapped]]);
 }
-
-type Piece = Parameters<typeof line>[0][number];
 
 const FEW_LABELS = 3;

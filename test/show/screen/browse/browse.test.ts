@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import fc from "fast-check";
+import { createElement } from "react";
 import stringWidth from "string-width";
 import { describe, expect, test } from "vitest";
 import { planChanges, planParts } from "../../../../src/kernel/plan/build-plan.ts";
@@ -10,6 +11,7 @@ import type { Plan, Refusal, Selection } from "../../../../src/model/plan.ts";
 import type { Pressed } from "../../../../src/show/screen/browse/browse-keys.ts";
 import type { BrowseState } from "../../../../src/show/screen/browse/browse-state.ts";
 import { browseScreen } from "../../../../src/show/screen/browse/browser.tsx";
+import { BrowserView } from "../../../../src/show/screen/browse/browser-view.tsx";
 import { PLAIN, type Style } from "../../../../src/show/style.ts";
 import { risksOf } from "../../../../src/show/view/risk-view.ts";
 import { desiredStates, liveStates } from "../../../support/arbitrary.ts";
@@ -25,6 +27,7 @@ import {
   planOf,
   role,
 } from "../../../support/build.ts";
+import { linesOf } from "../../../support/lines-of.ts";
 import { runs } from "../../../support/property-runs.ts";
 import { richPlan } from "../../../support/rich-plan.ts";
 
@@ -116,11 +119,11 @@ function sit(
     fileLineOf: ({ plan }) => ({ file: `${plan.merchant.toLowerCase()}.yaml`, line: 7 }),
     placeOf: (_, found) => ("rule" in found ? "shared/rules.yaml:3:5" : null),
     selects,
-    style,
   });
   let state: BrowseState = screen.start(size);
   let window = size;
-  const seen = () => screen.lines(state, window).map((text) => text.trimEnd());
+  const seen = () =>
+    linesOf(createElement(BrowserView, { view: screen.view(state, window), size: window }), window, style);
   const at = (line: string): boolean => line.startsWith("❯");
   return {
     /** Named keys stand in angle brackets: `<down>`; the rest is text. */

@@ -6,16 +6,18 @@ import { describe, expect, test } from "vitest";
 import {
   answerLines,
   askList,
+  Checklist,
   initialListState,
   List,
   type ListKey,
   type ListQuestion,
   type ListState,
-  listLines,
   pressInList,
 } from "../../../../src/show/screen/browse/list-prompt.tsx";
+import type { Size } from "../../../../src/show/screen/second-screen.ts";
 import { PLAIN } from "../../../../src/show/style.ts";
 import { eventually } from "../../../support/eventually.ts";
+import { linesOf } from "../../../support/lines-of.ts";
 
 const MERCHANTS: ListQuestion = {
   title: "Which merchants?",
@@ -43,6 +45,12 @@ const UP = { ...NONE, upArrow: true };
 const ENTER = { ...NONE, return: true };
 const ESCAPE = { ...NONE, escape: true };
 
+/** Returns the lines of a list as they are drawn, without those that are blank at its end. */
+function listLines(question: ListQuestion, state: ListState, size: Size): readonly string[] {
+  const lines = linesOf(<Checklist question={question} state={state} size={size} />, size);
+  return lines.slice(0, lines.findLastIndex((text) => text !== "") + 1);
+}
+
 /** Presses keys one after another: a letter, or a special key. */
 function pressed(question: ListQuestion, ...keys: readonly (string | ListKey)[]): ListState {
   return keys.reduce<ListState>(
@@ -69,14 +77,12 @@ describe("a list to tick", () => {
   test("does not end with nothing ticked, and says why", () => {
     const state = pressed(MERCHANTS, ENTER);
     expect(state.answer).toBeUndefined();
-    expect(listLines(MERCHANTS, state, { columns: 80, rows: 24 }, PLAIN).at(-1)).toContain(
-      "Nothing is selected",
-    );
+    expect(listLines(MERCHANTS, state, { columns: 80, rows: 24 }).at(-1)).toContain("Nothing is selected");
   });
 
   test("ticks all that a filter leaves, and keeps the others", () => {
     const filtered = pressed(MERCHANTS, " ", "/", "a", "i", "r", ENTER);
-    expect(listLines(MERCHANTS, filtered, { columns: 80, rows: 24 }, PLAIN)).toEqual([
+    expect(listLines(MERCHANTS, filtered, { columns: 80, rows: 24 })).toEqual([
       "Which merchants? (1 of 3 ticked)",
       "> [ ] MC3  Airport",
       "/air",
@@ -89,9 +95,9 @@ describe("a list to tick", () => {
   test("shows everything again when the filter is left", () => {
     const state = pressed(MERCHANTS, "/", "zzz", ESCAPE);
     expect(state.filter).toBe("");
-    expect(
-      listLines(MERCHANTS, pressed(MERCHANTS, "/", "zzz"), { columns: 80, rows: 24 }, PLAIN)[1],
-    ).toContain("Nothing matches");
+    expect(listLines(MERCHANTS, pressed(MERCHANTS, "/", "zzz"), { columns: 80, rows: 24 })[1]).toContain(
+      "Nothing matches",
+    );
   });
 
   test("shows everything again with Escape, also after the filter was accepted", () => {
@@ -102,7 +108,7 @@ describe("a list to tick", () => {
 
   test("breaks a title that is wider than the window", () => {
     const question = { ...MERCHANTS, title: "Share 2 roles of 51 merchants in shared/roles.yaml?" };
-    const lines = listLines(question, initialListState(question), { columns: 40, rows: 10 }, PLAIN);
+    const lines = listLines(question, initialListState(question), { columns: 40, rows: 10 });
     expect(lines.slice(0, 3)).toEqual([
       "Share 2 roles of 51 merchants in",
       "shared/roles.yaml? (0 of 3 ticked)",
@@ -133,7 +139,7 @@ describe("a list to tick", () => {
     }));
     const question = { title: "Which merchants?", choices };
     const state = pressed(question, ...Array.from({ length: 45 }, () => DOWN));
-    const lines = listLines(question, state, { columns, rows }, PLAIN);
+    const lines = listLines(question, state, { columns, rows });
     expect(lines.length).toBeLessThan(rows);
     expect(lines.some((text) => text.startsWith("> [ ] MC45"))).toBe(true);
     expect(Math.max(...lines.map((text) => [...text].length))).toBeLessThanOrEqual(columns);
@@ -141,7 +147,7 @@ describe("a list to tick", () => {
 
   test("makes hostile names harmless", () => {
     const question = { title: "?", choices: [{ label: "MC1", note: "\u001b[31mred\u202e" }] };
-    const lines = listLines(question, initialListState(question), { columns: 80, rows: 24 }, PLAIN);
+    const lines = listLines(question, initialListState(question), { columns: 80, rows: 24 });
     expect(lines.join("")).not.toContain("\u001b");
     expect(lines.join("")).not.toContain("\u202e");
   });
@@ -155,7 +161,7 @@ test("a list to choose one of answers with the item under the cursor", () => {
 
 test("a narrow list to choose one of has its notes on lines of their own", () => {
   const question: ListQuestion = { title: "Start", choices: MERCHANTS.choices.slice(0, 2), single: true };
-  expect(listLines(question, initialListState(question), { columns: 40, rows: 24 }, PLAIN)).toEqual([
+  expect(listLines(question, initialListState(question), { columns: 40, rows: 24 })).toEqual([
     "Start",
     "> MC1",
     "    Harbour",
@@ -170,7 +176,7 @@ test("a narrow list to choose one of keeps below the height of the window", () =
   const question: ListQuestion = { title: "Start", choices, single: true };
   const state = pressed(question, ...Array.from({ length: 15 }, () => DOWN));
   for (const rows of [3, 6, 10]) {
-    const lines = listLines(question, state, { columns: 40, rows }, PLAIN);
+    const lines = listLines(question, state, { columns: 40, rows });
     expect(lines.length).toBeLessThan(rows);
     expect(lines).toContain("> MC15");
   }
@@ -179,7 +185,7 @@ test("a narrow list to choose one of keeps below the height of the window", () =
 test("the list on a screen hands its answer on once", async () => {
   const answers: (readonly number[] | null)[] = [];
   const { stdin, lastFrame } = render(
-    <List question={MERCHANTS} style={PLAIN} onAnswer={(chosen) => answers.push(chosen)} />,
+    <List question={MERCHANTS} onAnswer={(chosen) => answers.push(chosen)} />,
   );
   await eventually(() => {
     if (!lastFrame()?.includes("3 of 3 ticked")) stdin.write("a");

@@ -7,6 +7,7 @@ import { fromRoot } from "./args/from-root.ts";
 import { applyCommand } from "./commands/account/apply-command.ts";
 import { doctorCommand } from "./commands/account/doctor-command.ts";
 import { driftCommand } from "./commands/account/drift-command.ts";
+import { grantCommand, revokeCommand } from "./commands/account/grant-command.ts";
 import { initCommand } from "./commands/account/init-command.ts";
 import { offboardCommand } from "./commands/account/offboard-command.ts";
 import { planCommand } from "./commands/account/plan-command.ts";
@@ -39,6 +40,8 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, CommandFactory>>>>
     apply: applyCommand,
     drift: driftCommand,
     pull: pullCommand,
+    grant: grantCommand,
+    revoke: revokeCommand,
     offboard: offboardCommand,
     fmt: fmtCommand,
     runs: runsCommand,

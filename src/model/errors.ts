@@ -15,6 +15,8 @@ export type ErrorCode =
   | "password-missing"
   | "confirmation-needed"
   | "override-stray"
+  /** The project does not allow this to be requested. */
+  | "not-requestable"
   | "network"
   | "timeout"
   | "bad-response"

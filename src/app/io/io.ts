@@ -121,7 +121,7 @@ export const ExitCode = {
 
 /** Returns the exit code of an error that ends a command. */
 export function exitCodeFor({ code }: RolecallError): ExitCode {
-  return code === "override-stray" ? ExitCode.refused : ExitCode.failed;
+  return code === "override-stray" || code === "not-requestable" ? ExitCode.refused : ExitCode.failed;
 }
 
 /** Returns the exit code of an apply that ended so at its merchants. */

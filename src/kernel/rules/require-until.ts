@@ -201,7 +201,7 @@ function isHeld({ roles }: PersonAccess, { key, member }: LongGrant): boolean {
 const DAY = 86_400_000;
 
 /** Returns the moment that counts for a limit: in days, the last day of an end that is a date is not divided. */
-function lastMoment({ text: end, ends }: Until, limit: Duration): number {
+export function lastMoment({ text: end, ends }: Until, limit: Duration): number {
   return isDate(end) && !isInHours(limit) ? ends - DAY : ends;
 }
 

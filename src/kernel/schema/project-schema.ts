@@ -6,6 +6,7 @@ import { DEFAULT_SENSITIVE } from "../rules/settings/sensitive.ts";
 import { MAX_CHECKS, MAX_GLOB, MAX_INCLUDES } from "../values/limits.ts";
 import { described, globMistake, optional, text } from "../values/text-schemas.ts";
 import { includePath, merchantSchema } from "./merchant-schema.ts";
+import { requestable } from "./requestable-schema.ts";
 import { atMost } from "./setting-schemas.ts";
 
 /** The sections of a file with rules. */
@@ -106,6 +107,7 @@ export const projectSchema = described(
       default: [],
       examples: [["tip_edit"]],
     }),
+    requestable,
     enforce_all: optional(z.boolean(), {
       title: "Require an entry for every file",
       description: "With true, a merchant's file that no glob of enforce matches is an error.",

@@ -65,7 +65,7 @@ test("of 150 pairs of changes that each add a person to a sorted list of 40, at 
   try {
     const [pairs, conflicts] = [runs(150), { sorted: 0, appended: 0 }];
     for (const [index, [one = "", other = "", ...listed]] of fc.sample(people, pairs).entries()) {
-      for (const order of ["sorted", "appended"] as const) {
+      for (const order of index % 10 === 0 ? (["sorted", "appended"] as const) : (["sorted"] as const)) {
         const emails = order === "sorted" ? listed.sort() : listed.sort().reverse();
         const base = `members:\n${emails.map((email) => `  - email: ${email}\n    roles: [Cashier]\n`).join("")}`;
         const texts = [added(base, person(one)), base, added(base, person(other))];
@@ -77,7 +77,7 @@ test("of 150 pairs of changes that each add a person to a sorted list of 40, at 
         if (!merges(files)) conflicts[order] += 1;
       }
     }
-    expect(conflicts.appended).toBe(pairs);
+    expect(conflicts.appended).toBe(Math.ceil(pairs / 10));
     expect(conflicts.sorted / pairs).toBeLessThanOrEqual(5 / 150);
   } finally {
     rmSync(folder, { recursive: true });

@@ -192,6 +192,7 @@ const NEXT_STEPS: Readonly<Record<ErrorCode, string | typeof HINT | null>> = {
   "password-missing": null,
   "confirmation-needed": null,
   "override-stray": null,
+  "not-requestable": null,
   "port-taken": null,
   "run-unknown": null,
 };

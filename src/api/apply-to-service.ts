@@ -12,7 +12,7 @@ import type { RemoteService } from "./remote-service.ts";
 
 /** Options for an apply. */
 export interface ApplyPlanOptions {
-  /** Overrides of refusals, such as `max-removals=12@0a1b2c3d4e5f`; each is for one plan. */
+  /** Overrides of refusals, as plans print them; each is for one plan. */
   readonly allow?: readonly string[];
   /** Rechecks each resource before it is written; absent: `true`. */
   readonly recheck?: boolean;

@@ -159,7 +159,7 @@ export interface GuardSettings {
   readonly protect: IgnorePatterns;
   /** Role name or id → minimum of accepted holders. Absent: one `role_owner`. */
   readonly minHolders?: Readonly<Record<string, number>>;
-  /** Overrides of refusals, each for one plan, such as `max-removals=5@35e43f876462`. Absent: none. */
+  /** Overrides of refusals, each for one plan. Absent: none. */
   readonly overrides?: readonly string[];
 }
 

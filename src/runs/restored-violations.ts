@@ -3,19 +3,26 @@ import { isBoundToPeople } from "../kernel/rules/overrides.ts";
 import { groupByKey } from "../lib/text.ts";
 import type { Finding, Plan, Refusal } from "../model/plan.ts";
 
-/** Makes one refusal of an undo of all limits on gains, policies and checks that it breaks; each of them is a risk. */
+/**
+ * Makes one refusal of an undo of all limits on gains, policies and checks that it breaks, with those that it has such a
+ * refusal of already; each of them is a risk.
+ */
 export function withRestoredViolations({ refusals, findings, ...plan }: Plan): Plan {
   const isRestored = ({ rule, override }: Refusal): boolean =>
     rule !== "guard" || (override !== null && isBoundToPeople(override));
-  const guards = refusals.filter((refusal) => !isRestored(refusal));
+  const guards = refusals.filter((refusal) => !isRestored(refusal) && refusal.code !== "restored-violations");
   const byRule = groupByKey(refusals.filter(isRestored), ({ code, check, name, message, rules }) =>
     JSON.stringify([code, check ?? message.split(name ?? ""), rules]),
   );
   if (byRule.length === 0) return { ...plan, refusals, findings };
+  const known = findings.filter(({ code }) => code === "restored-violation").length;
   const risks = byRule.flatMap((group) => group.slice(0, 1).map((first) => restoredViolation(first, group)));
   return {
     ...plan,
-    refusals: sortRefusals([...guards, toRefusal({ code: "restored-violations", rules: byRule.length })]),
+    refusals: sortRefusals([
+      ...guards,
+      toRefusal({ code: "restored-violations", rules: known + byRule.length }),
+    ]),
     findings: [...findings, ...risks],
   };
 }

@@ -294,3 +294,17 @@ test("a date that will break a rule is announced in every format of a plan", asy
     ]);
   }
 });
+
+test("an undo that gives back what breaks a rule is refused, unless that is allowed", async () => {
+  await shop.write("rolecall.yaml", "version: 1\n");
+  await shop.write("access/b.yaml", fileB(PAYER, "email: ada@example.com, roles: [Payer]"));
+  expect((await shop.run(["apply", "--yes"])).code).toBe(0);
+  await shop.write("access/b.yaml", fileB(PAYER));
+  expect((await shop.run(["apply", "--yes"])).code).toBe(0);
+  await shop.write("rolecall.yaml", PROJECT);
+  const undo = await shop.run(["undo", "latest", "--yes"]);
+  expect(undo.code).toBe(3);
+  expect(spaced(undo.stdout)).toContain(TOGETHER.replace("ada.new", "ada"));
+  const [, override = ""] = /--allow (restored-violations=1@[0-9a-f]+)/.exec(undo.stdout + undo.stderr) ?? [];
+  expect((await shop.run(["undo", "latest", "--yes", "--allow", override])).code).toBe(0);
+});

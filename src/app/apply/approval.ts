@@ -5,6 +5,7 @@ import { refusalSentence } from "../../kernel/approval/words.ts";
 import { runFingerprint } from "../../kernel/diff/fingerprint.ts";
 import { isEdited } from "../../kernel/plan/edited-plan.ts";
 import { applyOverrides, type Override, parseOverride } from "../../kernel/rules/overrides.ts";
+import { EXAMPLE_OVERRIDE } from "../../kernel/rules/settings/every-setting.ts";
 import { parsePlanFile } from "../../kernel/saved/plan-file.ts";
 import { oneLine } from "../../lib/escape.ts";
 import type { MerchantOutcome } from "../../model/apply.ts";
@@ -114,7 +115,7 @@ export function parseOverrides(texts: readonly string[]): readonly Override[] {
     const override = parseOverride(text);
     if (override) return override;
     throw new RolecallError("usage", `--allow ${text} is not an override.`, {
-      hint: "Copy it from the plan, such as max-removals=12@0a1b2c3d4e5f.",
+      hint: `Copy it from the plan, such as ${EXAMPLE_OVERRIDE}.`,
     });
   });
 }

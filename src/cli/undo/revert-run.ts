@@ -14,10 +14,11 @@ import { isFileError } from "../../app/project/file-errors.ts";
 import { defaultPath } from "../../app/project/find-files.ts";
 import { type Loaded, loadStates } from "../../app/project/load-states.ts";
 import { resolveConnection } from "../../app/session/connection.ts";
-import { openSessions, planSessions } from "../../app/session/session.ts";
+import { openSessions, type Planned, plannedOnly, planSessions } from "../../app/session/session.ts";
 import { printDiagnostics } from "../../app/show/print-diagnostics.ts";
 import { ruleLocations } from "../../app/show/rule-locations.ts";
 import { plansPrinter, savePlans, showPlans } from "../../app/show/show-plans.ts";
+import { judgeAcross } from "../../kernel/rules/across-merchants.ts";
 import { NO_POLICIES } from "../../kernel/rules/settings/every-setting.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { normalizeServiceUrl } from "../../lib/text.ts";
@@ -25,6 +26,7 @@ import type { MerchantNote, PastRun, UndoNote } from "../../model/apply.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import { netEffects } from "../../runs/net-effects.ts";
+import { withRestoredViolations } from "../../runs/restored-violations.ts";
 import { undoPlan } from "../../runs/undo-plan.ts";
 import { eventJson } from "../../show/machine/machine-formats.ts";
 import { renderUndoNotes } from "../../show/text/run-notes-text.ts";
@@ -169,7 +171,7 @@ async function planUndo(
   );
   try {
     progress.reading(states.map(({ merchant }) => merchant));
-    const planned = await planSessions(sessions, progress.read);
+    const planned = judgedAcross(await planSessions(sessions, progress.read), loaded.project);
     const fileErrors = loaded.diagnostics.filter(isFileError).length;
     return {
       run: run.name,
@@ -191,6 +193,20 @@ async function planUndo(
   } finally {
     await progress.rest();
   }
+}
+
+/** Judges the plans by the rules across merchants. */
+function judgedAcross(planned: readonly Planned[], project: readonly DesiredState[]): readonly Planned[] {
+  const parts = plannedOnly(planned).map(({ plan, live, session }) => ({ plan, live, files: session.state }));
+  const plans = judgeAcross(parts, project).map(
+    (plan) => [plan.merchant, withRestoredViolations(plan)] as const,
+  );
+  const byMerchant = new Map(plans);
+  return planned.map((outcome) =>
+    outcome.status === "planned"
+      ? { ...outcome, plan: byMerchant.get(outcome.plan.merchant) ?? outcome.plan }
+      : outcome,
+  );
 }
 
 /** Returns the parts of a run that changed something; all parts if none did. */

@@ -165,7 +165,7 @@ export function roleIn(value: unknown): string {
   );
 }
 
-/** Returns a hint on the form of a limit such as `max_removals`. */
+/** Returns a hint on the form of a limit: a count, or a share. */
 export function limitHint(value: unknown): string {
   if (typeof value === "number" && value > 0 && value < 1) {
     return `For a percentage, write ${Math.round(value * 100)}%.`;

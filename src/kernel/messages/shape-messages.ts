@@ -1,6 +1,7 @@
 import { baseUrlHint } from "../../lib/base-url.ts";
 import { listText } from "../../lib/text.ts";
 import type { ShapeProblem } from "../problems/problem.ts";
+import { EXAMPLE_OVERRIDE } from "../rules/settings/every-setting.ts";
 import { MAX_CHECKS, MAX_INCLUDES, MAX_METADATA, MAX_PERMISSIONS } from "../values/limits.ts";
 import { globMistake, includeMistake } from "../values/text-schemas.ts";
 import {
@@ -117,7 +118,7 @@ export const SHAPE_MESSAGES: MessageTable<ShapeProblem["code"]> = {
   })),
   "bad-override": formatMessages(({ value }) => ({
     message: `${quote(value)} is not an override.`,
-    hint: "Copy it from the plan, such as max-removals=5@35e43f876462: a guard, a value, and at least 12 characters of the plan's fingerprint.",
+    hint: `Copy it from the plan, such as ${EXAMPLE_OVERRIDE}: a guard, a value, and at least 12 characters of the plan's fingerprint.`,
   })),
   "bad-period": formatMessages(({ path, value }) => ({
     message: `${subject(path)} must be a period such as 30d, not ${asWritten(value)}.`,

@@ -21,7 +21,7 @@ import {
   withoutLosses,
 } from "./people-across.ts";
 import { NO_POLICIES } from "./settings/every-setting.ts";
-import { maxGainsSetting } from "./settings/max-gains-setting.ts";
+import { namesInLimits } from "./settings/run-setting.ts";
 
 /** A rule across merchants, as a rule of a single access in which people hold what it counts. */
 interface RuleAcross {
@@ -43,12 +43,14 @@ export function concernsAll(project: ProjectSettings): boolean {
   return project.across !== undefined || namesInRun(project).length > 0;
 }
 
-function namesInRun({ run: { maxGains, origin } = {} }: ProjectSettings): readonly NameAcross[] {
+function namesInRun({ run = {} }: ProjectSettings): readonly NameAcross[] {
+  const { origin } = run;
   if (origin === undefined) return [];
-  return maxGainsSetting.kind.names(maxGains).flatMap(({ what, text, path }) => {
-    const location = { at: "key", file: origin.file, path: [...origin.path, "max_gains", ...path] } as const;
-    return what === "role" || what === "permission" ? [{ what, name: text, location }] : [];
-  });
+  return namesInLimits(run).flatMap(({ what, text, path, at }) =>
+    what === "role" || what === "permission"
+      ? [{ what, name: text, location: { at, file: origin.file, path: [...origin.path, ...path] } }]
+      : [],
+  );
 }
 
 /** The rules of a project. */

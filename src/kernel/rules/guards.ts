@@ -4,7 +4,7 @@ import { toRefusal } from "../findings/refusals.ts";
 import { type Access, type AccessChanges, granting } from "./access.ts";
 import { changedAddresses } from "./changed-addresses.ts";
 import { guardsIn } from "./every-rule.ts";
-import { ALWAYS_ALLOWED } from "./max-removals.ts";
+import { ALWAYS_ALLOWED } from "./removals.ts";
 import type { Guarded, Removals, Withheld } from "./rule.ts";
 
 /** Returns what the guards refuse of the changes that are made. */

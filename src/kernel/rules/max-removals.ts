@@ -2,13 +2,10 @@ import { type Amount, DEFAULT_REMOVAL_LIMIT } from "../../model/desired.ts";
 import { guardRefusal, PARTIAL_UNDO } from "../findings/refusals.ts";
 import { textOf } from "../values/values.ts";
 import { lossByNewAddress } from "./changed-addresses.ts";
-import { laterText, losing, lossesOf, lossHint, takesPermissions } from "./removals.ts";
+import { ALWAYS_ALLOWED, laterText, losing, lossesOf, lossHint, takesPermissions } from "./removals.ts";
 import type { Guard } from "./rule.ts";
 import { allowedOf, amountText, isMore } from "./settings/amount.ts";
 import { maxRemovalsSetting } from "./settings/max-removals-setting.ts";
-
-/** The number that a share above 0% always allows. */
-export const ALWAYS_ALLOWED = 3;
 
 const COMPLETE_HINT =
   'Check that the file is complete. To write the live state to the file, run "rolecall pull".';

@@ -13,7 +13,7 @@ import { overrideKind } from "./settings/every-setting.ts";
 export interface Override {
   /** The argument as typed. */
   readonly text: string;
-  /** Guard and value, such as `max-removals=12`. */
+  /** Guard and value. */
   readonly what: string;
   /** The beginning of the plan's fingerprint, or of the run's. */
   readonly fingerprint: string;
@@ -22,7 +22,7 @@ export interface Override {
 /** Number of characters of a fingerprint that an override needs. */
 export const MIN_FINGERPRINT_LENGTH = 12;
 
-/** Parses an override such as `max-removals=12@0a1b2c3d4e5f`; `null` if malformed. */
+/** Parses an override, such as `EXAMPLE_OVERRIDE`; `null` if malformed. */
 export function parseOverride(text: string): Override | null {
   const separator = text.lastIndexOf("@");
   const [what, fingerprint] = [text.slice(0, separator), text.slice(separator + 1)];

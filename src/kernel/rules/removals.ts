@@ -6,6 +6,9 @@ import { isPast } from "../diff/active-member.ts";
 import { addressesOfPerson, entriesByAddress, openCurrentAddresses } from "../values/person.ts";
 import type { AccessChanges } from "./access.ts";
 
+/** The number of removals that a share above 0% always allows. */
+export const ALWAYS_ALLOWED = 3;
+
 /** Returns whether a role is removed, or grants less. */
 export function takesPermissions({ kind, fields }: RoleChange): boolean {
   return kind === "delete" || fields.some((diff) => diff.field === "permissions" && diff.removed.length > 0);

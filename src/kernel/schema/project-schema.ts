@@ -96,7 +96,7 @@ export const projectSchema = described(
     sensitive: optional(z.array(text()), {
       title: "Sensitive permissions",
       description:
-        'Globs over the permissions that max_gains calls "sensitive" and that outputs report as risks; one with ! excludes what others match. The default matches control over access, keys, the account and money.',
+        'Globs over the permissions that limits on gains call "sensitive" and that outputs report as risks; one with ! excludes what others match. The default matches control over access, keys, the account and money.',
       default: [...DEFAULT_SENSITIVE],
       examples: [["payouts_*", "refunds_*", "members_*", "!*_view"]],
     }),

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { guardSchemas, OVERRIDE, policySchemas } from "../rules/settings/every-setting.ts";
+import { EXAMPLE_OVERRIDE, guardSchemas, OVERRIDE, policySchemas } from "../rules/settings/every-setting.ts";
 import {
   count,
   described,
@@ -96,7 +96,7 @@ export const guards = described(
       description:
         "Overrides of guards, as the plan prints them; the same as --allow, but reviewed in git. In a merchant's own file; for a whole run, in a file that all its merchants include; for enforced rules, in the rule file.",
       default: [],
-      examples: [["max-removals=5@35e43f876462"]],
+      examples: [[EXAMPLE_OVERRIDE]],
     }),
   }),
   {

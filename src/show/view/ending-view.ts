@@ -73,7 +73,7 @@ export interface Ending {
 
 /** The plans' texts about their refusals. */
 export interface EndingRefusals {
-  /** The rule by the message of a refusal, such as "guard max-removals". */
+  /** The kind and code of the rule by the message of a refusal. */
   readonly rules: ReadonlyMap<string, string>;
   /** The commands that override them. */
   readonly overrides: readonly string[];

@@ -197,6 +197,9 @@ export const OVERRIDE = new RegExp(
   `^(?:${[...OVERRIDES].map(([code, { value }]) => `${code}=${value}`).join("|")})@[0-9a-f]{12,32}$`,
 );
 
+/** An override as plans print it. */
+export const EXAMPLE_OVERRIDE = "max-removals=5@35e43f876462";
+
 /** Returns whether a file may have an override, given without the plan that it is for. */
 export function isFileOverride(what: string): boolean {
   return OVERRIDE.test(`${what}@${"0".repeat(12)}`);

@@ -3,7 +3,8 @@ import type { RunLimits } from "../../../model/desired.ts";
 import { optional } from "../../values/text-schemas.ts";
 import { omitUndefined } from "../../values/values.ts";
 import { amountSchema, parseAmount } from "./amount.ts";
-import { gainLimitsSchema, parseGains } from "./max-gains-setting.ts";
+import { gainLimitsSchema, maxGainsSetting, parseGains } from "./max-gains-setting.ts";
+import type { SettingName } from "./setting-kinds.ts";
 
 /** The limits across all merchants of a run, as a project's file has them. */
 export const runSchema = optional(
@@ -41,4 +42,9 @@ export function parseRun(
     maxRemovals: parseAmount(removals) ?? undefined,
     maxGains: gains && parseGains(gains),
   });
+}
+
+/** Returns the names in limits, with their paths below those. */
+export function namesInLimits({ maxGains }: RunLimits): readonly SettingName[] {
+  return maxGainsSetting.kind.names(maxGains).map((name) => ({ ...name, path: ["max_gains", ...name.path] }));
 }

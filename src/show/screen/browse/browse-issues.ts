@@ -1,3 +1,4 @@
+import { overrideKind } from "../../../kernel/rules/settings/every-setting.ts";
 import { grouped, naturally, sortNaturally } from "../../../lib/text.ts";
 import type { Change, Finding, MemberImpact, Plan, Refusal, Selection } from "../../../model/plan.ts";
 import {
@@ -267,7 +268,7 @@ export function countedRemovals(
   { changes }: Plan,
   { code, resource }: Pick<Refusal, "code" | "resource">,
 ): readonly Change[] {
-  if (code !== "max-removals") return [];
+  if (overrideKind(code)?.limit?.boundTo !== "count") return [];
   return changes.filter((change) => change.resource === resource && takesAway(change));
 }
 

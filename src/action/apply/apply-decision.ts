@@ -13,6 +13,7 @@ import {
 import type { OpenStore } from "../../review/merchant-state.ts";
 import type { ActionContext } from "../context/action-context.ts";
 import { passwordEnvironment } from "../review/secret-policy.ts";
+import type { MerchantLine } from "../review/unplanned-lines.ts";
 import type { CoveredPlans } from "./covered-plans.ts";
 import type { MergedFiles } from "./merged-files.ts";
 
@@ -93,11 +94,6 @@ export function withUnmade(
       ? { ...one, ...failureReport(run, records, one.merchant, [one.digest, UNMADE], seal) }
       : one,
   );
-}
-
-export interface MerchantLine {
-  readonly merchant: string;
-  readonly line: string;
 }
 
 /** Objections to merchants that are not as reviewed, with the lines that report them. */

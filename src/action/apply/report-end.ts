@@ -10,7 +10,8 @@ import type { LaterView } from "../../show/view/date-lines.ts";
 import { type ActionContext, type ActionResult, failed, passed } from "../context/action-context.ts";
 import type { ActionError } from "../context/action-error.ts";
 import { failureReasonOf } from "../review/load-and-plan.ts";
-import type { ApplyDecision, MerchantLine } from "./apply-decision.ts";
+import type { MerchantLine } from "../review/unplanned-lines.ts";
+import type { ApplyDecision } from "./apply-decision.ts";
 import type { AppliedPlans } from "./apply-due.ts";
 import {
   APPLY_ENDS,

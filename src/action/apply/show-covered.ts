@@ -5,14 +5,13 @@ import { unplannedOf } from "../../app/show/show-plans.ts";
 import type { Override } from "../../kernel/rules/overrides.ts";
 import type { Plan } from "../../model/plan.ts";
 import { plansJson } from "../../show/machine/machine-formats.ts";
-import { PLAIN } from "../../show/style.ts";
-import { renderFailure } from "../../show/text/failure-text.ts";
 import type { PlaceOf } from "../../show/view/plan-view.ts";
 import type { ActionContext, ActionResult } from "../context/action-context.ts";
 import { annotate } from "../context/action-log.ts";
 import { diagnosticAnnotations, fileErrorLines, planAnnotations } from "../review/annotations.ts";
 import { planOutputs } from "../review/publish-plan.ts";
-import type { ApplyDecision, MerchantLine } from "./apply-decision.ts";
+import { type MerchantLine, unplannedLines } from "../review/unplanned-lines.ts";
+import type { ApplyDecision } from "./apply-decision.ts";
 import type { CoveredPlans } from "./covered-plans.ts";
 import type { MergedFiles } from "./merged-files.ts";
 
@@ -51,11 +50,9 @@ export async function showCovered(
     "plan-path": await context.saveFile(`rolecall-plan-${scope.id}.json`, plansJson(plans)),
   };
   const broken = isBroken ? [BROKEN_FILES, ...fileErrorLines(loaded.diagnostics)] : [];
-  const unreadLines = unplannedOf(planned).flatMap(({ merchant, failure }) => {
-    if (unread.get(merchant)?.since !== null) return [];
-    const lines = [`${merchant} could not be read.`, ...renderFailure(failure, PLAIN).trimEnd().split("\n")];
-    return lines.map((line): MerchantLine => ({ merchant, line }));
-  });
+  const unreadLines = unplannedLines(unplannedOf(planned), "read").filter(
+    ({ merchant }) => unread.get(merchant)?.since === null,
+  );
   for (const line of [...broken, ...unreadLines.map((note) => note.line)]) reporter.say(line);
   if (left.length > 0) reporter.skipped(left, due.length);
   for (const { line } of notes) reporter.say(line);

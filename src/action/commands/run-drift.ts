@@ -13,7 +13,6 @@ import { driftsJson } from "../../show/machine/machine-formats.ts";
 import { fenced, folded, inlineCode } from "../../show/markdown/markdown-blocks.ts";
 import { PLAIN } from "../../show/style.ts";
 import { renderDrifts } from "../../show/text/drift-text.ts";
-import { renderFailure } from "../../show/text/failure-text.ts";
 import { type FilePatch, patchText } from "../../show/text/patch-text.ts";
 import { driftView, withRisks } from "../../show/view/drift-view.ts";
 import { type ActionContext, type ActionResult, failed, passed } from "../context/action-context.ts";
@@ -38,6 +37,7 @@ import {
   renderReviewSummary,
 } from "../review/publish-plan.ts";
 import { guardCredentials, guardDriftEvent } from "../review/secret-policy.ts";
+import { unplannedLines } from "../review/unplanned-lines.ts";
 
 /** Runs `drift`: keeps one issue with the differences, their age and both remedies. */
 export async function runDrift(context: ActionContext): Promise<ActionResult> {
@@ -63,9 +63,7 @@ async function drift(context: ActionContext): Promise<ActionResult> {
         PLAIN,
       ),
     );
-    for (const { merchant, failure } of unplanned) {
-      io.stdout.write(`${merchant} could not be read.\n${renderFailure(failure, PLAIN)}`);
-    }
+    for (const { line } of unplannedLines(unplanned, "read")) io.stdout.write(`${line}\n`);
     const drifts = mask(allDrifts);
     const fileErrors = loaded.diagnostics.filter(isFileError);
     const failures = await failuresFound(context, plannedOnly(planned), loaded);

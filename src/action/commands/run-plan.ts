@@ -11,7 +11,6 @@ import { alreadyLive, type RecordedPlan } from "../../review/recorded-plan.ts";
 import { fenced } from "../../show/markdown/markdown-blocks.ts";
 import type { ReviewInput, UnplannedView } from "../../show/markdown/review-sections.ts";
 import { PLAIN } from "../../show/style.ts";
-import { renderFailure } from "../../show/text/failure-text.ts";
 import { renderRules } from "../../show/text/plan-text.ts";
 import { renderPlans } from "../../show/text/plans-text.ts";
 import { withLaterRisks } from "../../show/view/date-lines.ts";
@@ -57,6 +56,7 @@ import {
 } from "../review/publish-plan.ts";
 import { ruleNotes } from "../review/rule-notes.ts";
 import { guardCredentials, guardPlanEvent } from "../review/secret-policy.ts";
+import { unplannedLines } from "../review/unplanned-lines.ts";
 
 /** Runs `plan`: shows the changes on the pull request and records them for the apply after the merge. */
 export async function runPlan(context: ActionContext): Promise<ActionResult> {
@@ -163,9 +163,7 @@ async function reviewed(
   const overdue = store ? overdueLines(loaded.states, store.records.states, github.now(), store.seal) : [];
   const scope = scopeText(states.length, loaded);
   for (const line of [...overdue, ...scope]) io.stdout.write(`${line}\n`);
-  for (const { merchant, failure } of unplanned) {
-    io.stdout.write(`${merchant} could not be planned.\n${renderFailure(failure, PLAIN)}`);
-  }
+  for (const { line } of unplannedLines(unplanned, "planned")) io.stdout.write(`${line}\n`);
   const annotations = [...diagnostics, ...planAnnotations(plans, loaded.states, loaded.sources, placeOf)];
   annotate(annotations, log);
   const fileErrors = loaded.diagnostics.filter(isFileError);
@@ -240,10 +238,13 @@ function objectionTo(
 }
 
 async function showFailure(error: ActionError, context: ActionContext, comment: PullComment): Promise<void> {
-  const [verdict, explained] = ["## ❌ rolecall plan: failed", fenced("text", context.mask(error.lines()))];
-  const body = [markerOf("plan", context.scope), verdict, aboutRun(context), explained].join("\n\n");
-  await context.appendSummary(`${[verdict, aboutRun(context), explained].join("\n\n")}\n`);
+  const explained = fenced("text", context.mask(error.lines()));
+  const text = ["## ❌ rolecall plan: failed", aboutRun(context), explained].join("\n\n");
+  await context.appendSummary(`${text}\n`);
   const head = await pullHead(context).catch(() => null);
   if (head === "newest" || head === "closed")
-    await comment.show(() => body, { worth: true, closed: head === "closed" });
+    await comment.show(() => `${markerOf("plan", context.scope)}\n\n${text}`, {
+      worth: true,
+      closed: head === "closed",
+    });
 }

@@ -1,10 +1,7 @@
-import { spawn } from "node:child_process";
 import { basename } from "node:path";
-import { oneLine } from "../lib/escape.ts";
-import { RolecallError } from "../model/errors.ts";
+import { checked, configEnvironment, type GitEnd, type GitEnv, gitEnvironment, runGit } from "./run-git.ts";
 
-/** Thrown where git could not reach the refs; `forbidden` if the repository refused. */
-export class GitError extends RolecallError {}
+export { GitError } from "./run-git.ts";
 
 /** The repository with the refs, and how git reaches it. */
 export interface GitRemote {
@@ -23,6 +20,10 @@ export interface GitEffects {
   /** Absolute path of the `.git` of a clone, whose objects need not be fetched; `null` for none. */
   readonly clone: string | null;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Configuration of the clone's own that reaching the repository needs; absent: none. */
+  readonly config?: readonly (readonly [string, string])[];
+  /** Time after which a process of git is ended, in ms; absent: never. */
+  readonly timeout?: number;
   /** In ms since the epoch. */
   now(): number;
 }
@@ -37,11 +38,20 @@ export interface CommitEntry {
 
 /** The commits of a repository. Every method throws GitError. */
 export interface GitCommits {
+  /** Returns the parents of a commit, which is fetched without its history if needed. */
+  parents(commit: string): Promise<readonly string[]>;
   /** Returns everything but folders of a commit, which is fetched without its history if needed. */
   entries(commit: string): Promise<readonly CommitEntry[]>;
   /** Returns the contents of such entries, in their order. */
   contents(ids: readonly string[]): Promise<readonly Buffer[]>;
-  parents(commit: string): Promise<readonly string[]>;
+}
+
+/** A commit as it is stored. */
+export interface CommitObject {
+  /** Git object name of its tree. */
+  readonly tree: string;
+  readonly parents: readonly string[];
+  readonly message: string;
 }
 
 /** New texts of files by path; `null` removes a file. */
@@ -59,10 +69,19 @@ export interface RefMove {
  * are not involved: git works in a repository of the store's own. Every method throws GitError.
  */
 export interface GitRefs extends GitCommits {
-  /** Fetches all refs, without their history; returns their commits by name below the prefix. */
-  fetch(): Promise<ReadonlyMap<string, string>>;
+  /** Returns commits that were fetched, in their order. */
+  describe(commits: readonly string[]): Promise<readonly CommitObject[]>;
+  /**
+   * Fetches refs without their history, all or those with such names below the prefix, in which `*` stands for any text;
+   * returns their commits by name.
+   */
+  fetch(names?: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Makes a commit of edited files on top of another; returns its name. */
   commit(parent: string | null, edits: FileEdits, message: string): Promise<string>;
+  /** Makes a tree of these files alone; returns its name. */
+  writeTree(files: ReadonlyMap<string, string>): Promise<string>;
+  /** Makes a commit of such a tree; returns its name. A parent that the remote repository does not have is left out. */
+  commitTree(tree: string, parent: string | null, message: string): Promise<string>;
   /**
    * Returns the commit that changed a file last, along the first parents of a commit; `null` if the clone does not have
    * their whole history.
@@ -74,23 +93,37 @@ export interface GitRefs extends GitCommits {
 
 /** Opens the refs of a remote repository; nothing is fetched yet. */
 export function openRefs({ url, prefix, authorization }: GitRemote, effects: GitEffects): GitRefs {
-  const env = { ...gitEnvironment(effects.env), ...headerConfig(url, authorization) };
+  // The name of an extra header as GitHub's checkout has it.
+  const header = [[`http.${url}.extraheader`, `AUTHORIZATION: ${authorization}`]] as const;
+  const config = [...(effects.config ?? []), ...(authorization === null ? [] : header)];
+  const env = { ...gitEnvironment(effects.env), ...configEnvironment(config) };
+  // Its folder may be removed before a collection of garbage in the background has ended.
+  const own = ["--git-dir", effects.folder, "-c", "gc.auto=0", "-c", "maintenance.auto=false"];
   const run = (args: readonly string[], input = "", more = {}): Promise<GitEnd> =>
-    runGit(["--git-dir", effects.folder, ...args], input, { ...env, ...more });
+    runGit([...own, ...args], input, { ...env, ...more }, effects.timeout);
   let initialized: Promise<unknown> | undefined;
-  const attempt = async (args: readonly string[], input?: string, more?: GitEnv): Promise<GitEnd> => {
+  const initialize = async (): Promise<unknown> => {
     initialized ??= run(["init", "--quiet", "--bare"]).then(checked);
-    await initialized;
-    return run(args, input, more);
+    return initialized;
+  };
+  let cloned: Promise<GitEnv> | undefined;
+  /**
+   * Runs git with the objects of the clone besides its own, which only reading may rely on, and commits on top of one of
+   * the clone's.
+   */
+  const read = async (args: readonly string[], input?: string): Promise<GitEnd> => {
+    await initialize();
+    cloned ??= objectsOf(effects.clone, env);
+    return run(args, input, await cloned);
+  };
+  /** True if a commit of the clone's is the parent of one to be pushed. */
+  let isOnClone = false;
+  const attempt = async (args: readonly string[], input?: string): Promise<GitEnd> => {
+    await initialize();
+    return isOnClone ? read(args, input) : run(args, input);
   };
   const git = async (args: readonly string[], input?: string): Promise<Buffer> =>
     checked(await attempt(args, input));
-  let cloned: Promise<GitEnv> | undefined;
-  /** Runs git with the objects of the clone besides its own, which only reading may rely on. */
-  const read = async (args: readonly string[], input?: string): Promise<GitEnd> => {
-    cloned ??= objectsOf(effects.clone, env);
-    return attempt(args, input, await cloned);
-  };
   const fetched = new Set<string>();
   const fetchCommit = async (commit: string): Promise<void> => {
     if (fetched.has(commit)) return;
@@ -98,15 +131,42 @@ export function openRefs({ url, prefix, authorization }: GitRemote, effects: Git
     if (listed.code !== 0) await git(["fetch", "--quiet", "--no-tags", "--depth=1", url, commit]);
     fetched.add(commit);
   };
+  const contentsOf = async (ids: readonly string[]): Promise<readonly Buffer[]> =>
+    ids.length === 0
+      ? []
+      : parseBatch(checked(await read(["cat-file", "--batch"], ids.map((id) => `${id}\n`).join(""))));
+  const describe = async (commits: readonly string[]): Promise<readonly CommitObject[]> => {
+    const texts = await contentsOf(commits);
+    return texts.map((text) => parseCommit(text.toString("utf8")));
+  };
   let commits = 0;
+  const parentIn = async (commit: string): Promise<string | null> => {
+    // Also where the clone has the commit: only git's answer says whether the remote repository does.
+    const end = await read(["fetch", "--quiet", "--no-tags", "--depth=1", url, commit]);
+    isOnClone ||= end.code === 0;
+    return end.code === 0 ? commit : null;
+  };
+  const importCommit = async (lines: readonly string[], message: string): Promise<string> => {
+    commits += 1;
+    const seconds = Math.floor(effects.now() / 1000);
+    const head = [
+      `commit refs/made/${commits}`,
+      "mark :1",
+      `committer rolecall <rolecall@localhost> ${seconds} +0000`,
+      dataOf(message),
+    ];
+    const script = [...head, ...lines, "", "get-mark :1", ""].join("\n");
+    return (await git(["fast-import", "--quiet", "--force"], script)).toString("utf8").trim();
+  };
   return {
-    fetch: async () => {
-      const refspec = `+${prefix}/*:${prefix}/*`;
-      const end = await attempt(["fetch", "--quiet", "--no-tags", "--prune", "--depth=1", url, refspec]);
+    fetch: async (names = ["*"]) => {
+      const refspecs = names.map((name) => `+${prefix}/${name}:${prefix}/${name}`);
+      const end = await attempt(["fetch", "--quiet", "--no-tags", "--prune", "--depth=1", url, ...refspecs]);
       // Without such a ref, git fails silently.
       if (end.code === 1 && end.errors.trim() === "") return new Map();
       checked(end);
-      const listed = await git(["for-each-ref", "--format=%(objectname) %(refname)", `${prefix}/`]);
+      const patterns = names.map((name) => `${prefix}/${name.replace(/^\*$/, "")}`);
+      const listed = await git(["for-each-ref", "--format=%(objectname) %(refname)", ...patterns]);
       return new Map(
         lines(listed).map((line) => {
           const [commit = "", name = ""] = line.split(" ");
@@ -124,18 +184,7 @@ export function openRefs({ url, prefix, authorization }: GitRemote, effects: Git
         },
       );
     },
-    contents: async (ids) =>
-      ids.length === 0
-        ? []
-        : parseBatch(checked(await read(["cat-file", "--batch"], ids.map((id) => `${id}\n`).join("")))),
-    parents: async (commit) => {
-      await fetchCommit(commit);
-      // As the commit names them: where the history is shallow, git would say that it has none.
-      const [head = ""] = checked(await read(["cat-file", "commit", commit]))
-        .toString("utf8")
-        .split("\n\n", 1);
-      return [...head.matchAll(/^parent (\w+)$/gm)].map(([, parent = ""]) => parent);
-    },
+    contents: contentsOf,
     lastCommitOf: async (path, commit) => {
       if (effects.clone === null) return null;
       const inClone = ["--git-dir", effects.clone, "--literal-pathspecs"];
@@ -145,28 +194,34 @@ export function openRefs({ url, prefix, authorization }: GitRemote, effects: Git
       const { code, output } = await runGit([...inClone, ...log], "", env);
       return code === 0 ? (lines(output)[0] ?? null) : null;
     },
+    parents: async (commit) => {
+      await fetchCommit(commit);
+      return (await describe([commit]))[0]?.parents ?? [];
+    },
+    describe,
     commit: async (parent, edits, message) => {
-      commits += 1;
-      const seconds = Math.floor(effects.now() / 1000);
-      const head = [
-        `commit refs/made/${commits}`,
-        "mark :1",
-        `committer rolecall <rolecall@localhost> ${seconds} +0000`,
-        // Without the store's own name, two writers of the same change would make one commit, and both seem to come first.
-        dataOf(`${message}\n\n${basename(effects.folder)} ${commits}`),
-        ...(parent === null ? [] : [`from ${parent}`]),
-      ];
       const changes = [...edits].map(([path, text]) =>
         text === null ? `D ${path}` : `M 100644 inline ${path}\n${dataOf(text)}`,
       );
-      const script = [...head, ...changes, "", "get-mark :1", ""].join("\n");
-      return (await git(["fast-import", "--quiet", "--force"], script)).toString("utf8").trim();
+      // Without the store's own name, two writers of the same change would make one commit, and both seem to come first.
+      const name = `${basename(effects.folder)} ${commits + 1}`;
+      return importCommit([...fromOf(parent), ...changes], `${message}\n\n${name}`);
+    },
+    writeTree: async (files) => {
+      const texts = [...files].map(([path, text]) => `M 100644 inline ${path}\n${dataOf(text)}`);
+      const commit = await importCommit(texts, "Files");
+      return (await git(["rev-parse", `${commit}^{tree}`])).toString("utf8").trim();
+    },
+    commitTree: async (tree, parent, message) => {
+      const base = parent === null ? null : await parentIn(parent);
+      return importCommit([...fromOf(base), `M 040000 ${tree} ""`], message);
     },
     push: async (moves) => {
       if (moves.length === 0) return true;
       const leases = moves.map(({ ref, from }) => `--force-with-lease=${prefix}/${ref}:${from ?? ""}`);
       const refspecs = moves.map(({ ref, to }) => `${to ?? ""}:${prefix}/${ref}`);
-      const end = await attempt(["push", "--atomic", ...leases, url, ...refspecs]);
+      const push = ["push", "--atomic", "--no-verify", ...leases, url, ...refspecs];
+      const end = await attempt(push);
       if (end.code === 0) return true;
       // A ref that somebody else moved or locked meanwhile; every other refusal is an error.
       if (/\(stale info\)|\(fetch first\)|cannot lock ref|reference already exists/.test(end.errors))
@@ -190,8 +245,6 @@ export async function textsOf(
 /** Mode of a symbolic link in a tree. */
 const LINK = "120000";
 
-type GitEnv = Readonly<Record<string, string>>;
-
 /** Returns the variable by which git also reads the objects of a clone; none if there is no clone. */
 async function objectsOf(clone: string | null, env: GitEnv): Promise<GitEnv> {
   if (clone === null) return {};
@@ -204,6 +257,21 @@ async function objectsOf(clone: string | null, env: GitEnv): Promise<GitEnv> {
 
 function lines(output: Buffer): readonly string[] {
   return output.toString("utf8").split("\n").filter(Boolean);
+}
+
+/** Parses a commit; its parents as it names them: where the history is shallow, git would say that it has none. */
+function parseCommit(text: string): CommitObject {
+  const end = text.indexOf("\n\n");
+  const head = text.slice(0, end);
+  return {
+    tree: /^tree (\w+)$/m.exec(head)?.[1] ?? "",
+    parents: [...head.matchAll(/^parent (\w+)$/gm)].map(([, parent = ""]) => parent),
+    message: text.slice(end + 2),
+  };
+}
+
+function fromOf(parent: string | null): readonly string[] {
+  return parent === null ? [] : [`from ${parent}`];
 }
 
 /** Returns a text with its length in bytes in front, as `git fast-import` reads it. */
@@ -221,57 +289,4 @@ function parseBatch(output: Buffer): readonly Buffer[] {
     offset = header + 1 + size + 1;
   }
   return contents;
-}
-
-interface GitEnd {
-  /** `null` if it could not be started. */
-  readonly code: number | null;
-  readonly output: Buffer;
-  readonly errors: string;
-}
-
-function runGit(args: readonly string[], input: string, env: GitEnv): Promise<GitEnd> {
-  return new Promise((resolve) => {
-    const child = spawn("git", args, { env, stdio: ["pipe", "pipe", "pipe"] });
-    const [output, errors]: [Buffer[], Buffer[]] = [[], []];
-    child.stdout.on("data", (chunk: Buffer) => output.push(chunk));
-    child.stderr.on("data", (chunk: Buffer) => errors.push(chunk));
-    const end = (code: number | null, text: string): void =>
-      resolve({ code, output: Buffer.concat(output), errors: text });
-    child.on("error", (error) => end(null, error.message));
-    child.on("close", (code) => end(code, Buffer.concat(errors).toString("utf8")));
-    // A git that ends early closes its input; its exit code says why.
-    child.stdin.on("error", () => undefined);
-    child.stdin.end(input);
-  });
-}
-
-/** Returns the output of git; throws RolecallError if it failed. */
-function checked({ code, output, errors }: GitEnd): Buffer {
-  if (code === 0) return output;
-  if (code === null) throw new GitError("usage", `git could not be started: ${oneLine(errors)}.`);
-  const said = errors.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("hint:"));
-  const why = oneLine(said.slice(0, 3).join(" ")).replace(/^(fatal|error): /, "") || `git ended with ${code}`;
-  throw new GitError(DENIED.test(errors) ? "forbidden" : "network", `git: ${why}.`);
-}
-
-const DENIED = /\b40[13]\b|denied|declined|not permitted|Authentication failed|could not read Username/i;
-
-/** Variables that git gets besides its own: no keys, and nothing that names another repository. */
-const PASSED =
-  /^(PATH|HOME|USERPROFILE|SYSTEMROOT|TMPDIR|TEMP|TMP|LANG|SSL_\w+|\w+_PROXY|GIT_(CONFIG|SSL|TRACE|EXEC)\w*)$/i;
-
-function gitEnvironment(env: GitEffects["env"]): GitEnv {
-  const passed = Object.entries(env).filter(([name, value]) => PASSED.test(name) && value !== undefined);
-  return { ...(Object.fromEntries(passed) as GitEnv), GIT_TERMINAL_PROMPT: "0", LC_ALL: "C" };
-}
-
-/** Returns the header as configuration by variables: every process of the machine can read arguments. */
-function headerConfig(url: string, authorization: string | null): GitEnv {
-  if (authorization === null) return {};
-  return {
-    GIT_CONFIG_COUNT: "1",
-    GIT_CONFIG_KEY_0: `http.${url}.extraheader`,
-    GIT_CONFIG_VALUE_0: `AUTHORIZATION: ${authorization}`,
-  };
 }

@@ -1,5 +1,5 @@
 import { canonicalJson } from "../lib/json-text.ts";
-import { RolecallError } from "../model/errors.ts";
+import { changeRef, STATE } from "./change-ref.ts";
 import { type FileEdits, type GitRefs, type RefMove, textsOf } from "./git-refs.ts";
 import { seal, unseal } from "./sealed-json.ts";
 
@@ -58,10 +58,8 @@ export interface RecordStore<Reviewed, State> {
   remove(names: readonly string[]): Promise<void>;
 }
 
-const STATE = "state";
-
-/** Attempts to change a ref that others change at the same time. */
-const MAX_ATTEMPTS = 30;
+/** The refs of reviews and states; those of runs are not needed here. */
+const NAMES: readonly string[] = [`${STATE}*`, "reviews/*", "waiting/*"];
 
 /** Opens the records of a service and label; nothing is fetched yet. */
 export function openRecords<Reviewed extends object, State extends object>(
@@ -100,31 +98,14 @@ export function openRecords<Reviewed extends object, State extends object>(
       });
       return [{ ...run, number, merchants: new Map(merchants) }];
     });
-  /** Commits what `edit` makes of the files of a ref, until nobody else has moved it meanwhile. */
-  const change = async (
+  const change = (
     ref: string,
     message: string,
     edit: (files: ReadonlyMap<string, string>) => FileEdits,
-  ): Promise<void> => {
-    for (let attempt = 1; ; attempt++) {
-      const from = (await refs.fetch()).get(ref);
-      const edits = edit(await filesOf(ref, from));
-      if (edits.size === 0) return;
-      const to = await refs.commit(from ?? null, edits, message);
-      if (await refs.push([{ ref, from: from ?? null, to }])) return;
-      if (attempt === MAX_ATTEMPTS) {
-        throw new RolecallError(
-          "conflict",
-          `The records in ${ref} could not be written: other jobs kept changing them.`,
-        );
-      }
-      // Each writer waits for another time, so that one of them comes first.
-      await sleep(100 + (Number.parseInt(to.slice(0, 4), 16) % 400) * attempt);
-    }
-  };
+  ): Promise<void> => changeRef(refs, ref, message, (from) => filesOf(ref, from).then(edit), sleep);
   return {
     read: async () => {
-      const fetched = await refs.fetch();
+      const fetched = await refs.fetch(NAMES);
       return {
         names: [...fetched.keys()].filter((name) => name !== STATE),
         runsOf: async (name) => runsIn(name, await filesOf(name, fetched.get(name))),
@@ -162,7 +143,7 @@ export function openRecords<Reviewed extends object, State extends object>(
       }),
     remove: async (names) => {
       if (names.length === 0) return;
-      const fetched = await refs.fetch();
+      const fetched = await refs.fetch(NAMES);
       const moves: RefMove[] = [];
       for (const ref of names) {
         const from = fetched.get(ref);

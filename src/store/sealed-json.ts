@@ -15,7 +15,8 @@ export function unseal(text: string, place: string, key: string): unknown {
   return given.length === expected.length && timingSafeEqual(given, expected) ? value : null;
 }
 
-function macOf(value: object, place: string, key: string): string {
+/** Returns the signature of a value for a place. */
+export function macOf(value: object, place: string, key: string): string {
   return createHmac("sha256", key)
     .update(`${place}\n${canonicalJson(value)}`)
     .digest("hex");

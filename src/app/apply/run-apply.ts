@@ -24,6 +24,7 @@ import {
 } from "../../show/view/ending-view.ts";
 import { ExitCode } from "../io/io.ts";
 import type { OpenJournal } from "../journal/write-journal.ts";
+import type { RunRecorder } from "../records/run-recorder.ts";
 import type { PlanResult, Session } from "../session/session.ts";
 import type { Cancellation } from "./cancellation.ts";
 import { checkPermissions } from "./check-permissions.ts";
@@ -40,6 +41,8 @@ export interface RunOptions {
   readonly onError?: OnError;
   /** Throws RolecallError if the journal cannot be written. */
   readonly openJournal: (plan: Plan) => Promise<OpenJournal>;
+  /** Records the run in a repository; absent: its journals are on this machine only. */
+  readonly recorder?: RunRecorder | undefined;
   readonly cancellation: Cancellation;
   /** Waits for some ms, or until the signal is aborted. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -96,6 +99,7 @@ export async function runApply(
     return intents === 0 ? ExitCode.failed : ExitCode.partial;
   });
   try {
+    await options.recorder?.began(run, journals);
     const { cause, merchants } = await applyAll(running, options, reporter, (entry) => {
       if (entry.type === "intent") intents += 1;
     });
@@ -106,6 +110,7 @@ export async function runApply(
     throw error;
   } finally {
     await Promise.all(running.map(({ journal }) => journal.close()));
+    await options.recorder?.ended();
   }
 }
 

@@ -29,6 +29,7 @@ import { alreadyRunning, runningApply } from "../../app/journal/running-applies.
 import { fileJournals } from "../../app/journal/write-journal.ts";
 import { type PlannedMerchants, planMerchants } from "../../app/plan/plan-merchants.ts";
 import type { OutputOptions, ServiceOptions } from "../../app/project/command-options.ts";
+import { openRecorder, type RecordOptions } from "../../app/records/open-recorder.ts";
 import {
   type Planned,
   type PlannedMerchant,
@@ -65,7 +66,7 @@ export type ApplyOptions = Pick<ServiceOptions, "concurrency"> &
     readonly rotatePassword: readonly string[];
     readonly interactive?: true;
     readonly only?: "due";
-  };
+  } & RecordOptions;
 
 /** The options of `apply`. */
 export type ApplyCommandOptions = ServiceOptions &
@@ -260,6 +261,7 @@ async function reviewAndApply(
     due.flatMap(({ passwords }) => passwords),
     io.env,
   );
+  const recorder = await openRecorder(options, reporter.say, io);
   if (!(options.yes || (await confirmApply(due, { ...options, undoes }, io)))) {
     reporter.say("Nothing was changed.");
     return nothing;
@@ -276,7 +278,7 @@ async function reviewAndApply(
     const watched = withProgress(reporter, progress);
     const { concurrency, recheck } = options;
     const { sleep } = io;
-    const means = { password, concurrency, recheck, onError, cancellation, openJournal, sleep };
+    const means = { password, concurrency, recheck, onError, cancellation, openJournal, recorder, sleep };
     const inOrder = sortNaturally(due, ({ plan }) => plan.merchant);
     const applied = await runApply(inOrder, means, watched);
     const made = [...applied, ...notApplied, ...unchanged].sort(by(({ merchant }) => merchant));

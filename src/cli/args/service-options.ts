@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { PROGRESS_MODES } from "../../app/io/terminal.ts";
 import type { PastTime } from "../../app/project/command-options.ts";
+import { RECORD_MODES } from "../../model/record-modes.ts";
 import { DEFAULT_REVIEW_SIZE, MIN_REVIEW_SIZE } from "../../show/markdown/markdown-blocks.ts";
 import {
   parseShard,
@@ -45,6 +46,18 @@ export function withServiceOptions(command: Command): Command {
     "only this part of the merchants, such as 2/5",
     parseShard,
   );
+}
+
+/** Adds `--records` and `--allow-public`. */
+export function withRecordOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option(
+        "--records <where>",
+        "record the run in git besides its journals: push in the remote repository, local in this clone, off nowhere (default: off)",
+      ).choices(RECORD_MODES),
+    )
+    .option("--allow-public", "record it even in a repository that everybody can read");
 }
 
 /** Adds the options of the connection to the service. */

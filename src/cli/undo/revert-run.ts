@@ -37,7 +37,7 @@ import { findRun, type Run } from "../runs/past-runs.ts";
 /** The options of `undo`. */
 export type UndoCommandOptions = Omit<ServiceOptions, "shard"> &
   OutputOptions<"text" | "json"> &
-  Pick<ApplyOptions, "yes" | "allow" | "approved" | "recheck"> & {
+  Pick<ApplyOptions, "yes" | "allow" | "approved" | "recheck" | "records" | "allowPublic"> & {
     readonly out?: string;
     readonly dryRun?: true;
   };

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { type FileEdits, GitError, type GitRefs, type openRefs } from "../../../src/store/git-refs.ts";
+import type { FileEdits, GitRefs, openRefs } from "../../../src/store/git-refs.ts";
+import { GitError } from "../../../src/store/run-git.ts";
 import type { GitStore } from "./github-git.ts";
 
 /** Refs with records beside the commits of a repository, without git. */
@@ -17,6 +18,8 @@ export interface MemoryGit {
 interface RecordCommit {
   readonly files: ReadonlyMap<string, string>;
   readonly parents: readonly string[];
+  readonly tree?: string;
+  readonly message?: string;
 }
 
 /** Creates a repository without records, with the errors that the action knows. */
@@ -25,6 +28,7 @@ export function memoryGit(Failure: typeof GitError = GitError): MemoryGit {
   /** The commits of records, with paths and names of texts. */
   const records = new Map<string, RecordCommit>();
   const texts = new Map<string, string>();
+  const trees = new Map<string, ReadonlyMap<string, string>>();
   const memory: MemoryGit = {
     refs,
     interrupt: null,
@@ -32,7 +36,11 @@ export function memoryGit(Failure: typeof GitError = GitError): MemoryGit {
       throw new Failure("network", "git: the connection was lost.");
     },
     over: (git) => (): GitRefs => ({
-      fetch: async () => new Map(refs),
+      fetch: async (names = ["*"]) => {
+        const isNamed = (ref: string): boolean =>
+          names.some((name) => (name.endsWith("*") ? ref.startsWith(name.slice(0, -1)) : ref === name));
+        return new Map([...refs].filter(([ref]) => isNamed(ref)));
+      },
       entries: async (commit) => {
         const own = records.get(commit)?.files ?? (git.commits.has(commit) ? git.files(commit) : null);
         if (own === null) throw new Failure("network", `git: no ${commit}.`);
@@ -46,6 +54,12 @@ export function memoryGit(Failure: typeof GitError = GitError): MemoryGit {
           return text === undefined ? (git.blobs.get(id) ?? Buffer.alloc(0)) : Buffer.from(text);
         }),
       parents: async (commit) => (records.get(commit) ?? git.commits.get(commit))?.parents ?? [],
+      describe: async (commits) =>
+        commits.map((commit) => {
+          const { parents = [] } = records.get(commit) ?? git.commits.get(commit) ?? {};
+          const { tree = "", message = "" } = records.get(commit) ?? {};
+          return { tree, parents, message };
+        }),
       lastCommitOf: async (path, commit) => {
         for (let one = git.commits.get(commit); one !== undefined; ) {
           const before = git.commits.get(one.parents[0] ?? "");
@@ -59,6 +73,19 @@ export function memoryGit(Failure: typeof GitError = GitError): MemoryGit {
         const name = createHash("sha1").update(`${records.size}`).digest("hex");
         const files = edited(records.get(parent ?? "")?.files ?? new Map(), edits);
         records.set(name, { files, parents: parent === null ? [] : [parent] });
+        return name;
+      },
+      writeTree: async (files) => {
+        const name = createHash("sha1")
+          .update(JSON.stringify([...files]))
+          .digest("hex");
+        trees.set(name, edited(new Map(), files));
+        return name;
+      },
+      commitTree: async (tree, parent, message) => {
+        const name = createHash("sha1").update(`${records.size}`).digest("hex");
+        const parents = parent !== null && git.commits.has(parent) ? [parent] : [];
+        records.set(name, { files: trees.get(tree) ?? new Map(), parents, tree, message });
         return name;
       },
       push: async (moves) => {

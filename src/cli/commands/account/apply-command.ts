@@ -6,6 +6,7 @@ import {
   parseDuration,
   withOnlyOption,
   withQuietOption,
+  withRecordOptions,
   withReinviteOption,
   withServiceOptions,
 } from "../../args/service-options.ts";
@@ -91,6 +92,11 @@ In one project on one machine, only one apply at a time can change a merchant. A
 second apply changes nothing there and names the first, or waits for it
 (--lock-timeout).
 
+With --records push, the run's journals are also recorded in git, in
+refs/rolecall/runs of the remote repository: first that it began, then how it
+ended. A record that cannot be pushed is a warning, and the next run adds it. If
+ROLECALL_APPROVAL_SECRET is set, it signs the records.
+
 Merchants are independent: if one cannot be read, is refused or fails, the
 others are still applied. With --on-error stop, nothing is changed if any
 merchant has a problem, and the first failure stops the apply at all merchants.
@@ -105,5 +111,7 @@ done only in part: at some merchants only, or with changes remaining.
       const { applyMerchants } = await import("../../apply/apply-merchants.ts");
       done(await applyMerchants(paths, options, io));
     });
-  return withOutputOptions(withQuietOption(withServiceOptions(withOnlyOption(withReinviteOption(command)))));
+  return withOutputOptions(
+    withQuietOption(withRecordOptions(withServiceOptions(withOnlyOption(withReinviteOption(command))))),
+  );
 }

@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 import type { ExitCode, Io } from "../../../app/io/io.ts";
 import { warnWithoutEffect, withMerchantOption, withOutputOptions } from "../../args/options.ts";
-import { withConnectionOptions, withQuietOption } from "../../args/service-options.ts";
+import { withConnectionOptions, withQuietOption, withRecordOptions } from "../../args/service-options.ts";
 import type { UndoCommandOptions } from "../../undo/revert-run.ts";
 
 /** Declares `undo`. */
@@ -55,5 +55,7 @@ stopped part-way or changes remain.
       const { revertRun } = await import("../../undo/revert-run.ts");
       done(await revertRun(run, paths, options, io));
     });
-  return withOutputOptions(withQuietOption(withConnectionOptions(withMerchantOption(command))));
+  return withOutputOptions(
+    withQuietOption(withRecordOptions(withConnectionOptions(withMerchantOption(command)))),
+  );
 }

@@ -1,0 +1,34 @@
+import type { RecordMode } from "../../model/record-modes.ts";
+import type { Io } from "../io/io.ts";
+import { RECORD_REFS, recordPlace, requirePrivate, signingKey, withRunRecords } from "./record-place.ts";
+import { jobActor, type RunRecorder, runRecorder } from "./run-recorder.ts";
+
+/** Options of the commands that record runs. */
+export interface RecordOptions {
+  /** Absent: `off`. */
+  readonly records?: RecordMode;
+  /** Records also in a repository that everybody can read. */
+  readonly allowPublic?: true;
+}
+
+/**
+ * Opens the recorder of a run; undefined if it is not to be recorded. Throws RolecallError if there is no repository to
+ * record in, or everybody can read it.
+ */
+export async function openRecorder(
+  { records: mode = "off", allowPublic }: RecordOptions,
+  say: (text: string) => void,
+  io: Io,
+): Promise<RunRecorder | undefined> {
+  if (mode === "off") return undefined;
+  // A bad key is known before anything is changed.
+  signingKey(io.env);
+  const place = await recordPlace(mode, io);
+  if (!allowPublic) await requirePrivate(place, io);
+  const open: Parameters<typeof runRecorder>[0]["open"] = (use) => withRunRecords(place, io, use);
+  const warn = (text: string): void => say(`warning: ${text}`);
+  return runRecorder(
+    { open, place: place.name, refs: RECORD_REFS, pulls: [], actor: jobActor(io.env), say, warn },
+    io,
+  );
+}

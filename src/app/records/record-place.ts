@@ -1,0 +1,147 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { RolecallError } from "../../model/errors.ts";
+import { openRefs } from "../../store/git-refs.ts";
+import { gitEnvironment, runGit, withoutCredentials } from "../../store/run-git.ts";
+import { openRunRecords, type RunRecords } from "../../store/run-records.ts";
+import type { Io } from "../io/io.ts";
+import { projectRoot } from "../project/project-root.ts";
+
+/** Where the records of runs are kept: in this clone alone, or in its remote repository. */
+export type RecordKeeping = "local" | "push";
+
+/** A repository that keeps records. */
+export interface RecordPlace {
+  readonly keeping: RecordKeeping;
+  /** Its name in messages, such as `origin`. */
+  readonly name: string;
+  readonly url: string;
+  /** Absolute path of the clone's `.git`. */
+  readonly gitFolder: string;
+  /** The clone's own configuration for reaching it. */
+  readonly config: readonly (readonly [string, string])[];
+}
+
+type World = Pick<Io, "cwd" | "env" | "now" | "sleep">;
+
+/** The prefix of all refs with records. */
+export const RECORD_REFS = "refs/rolecall";
+
+/** Time after which a process of git is ended, in ms: an apply must not wait for a repository that does not answer. */
+const TIMEOUT_MS = 60_000;
+
+/** Finds the repository for records; throws RolecallError without one. */
+export async function recordPlace(keeping: RecordKeeping, { cwd, env }: World): Promise<RecordPlace> {
+  const root = projectRoot(cwd, cwd);
+  const git = async (...args: readonly string[]): Promise<string | null> => {
+    const end = await runGit(["-C", root, ...args], "", gitEnvironment(env), TIMEOUT_MS);
+    return end.code === 0 ? end.output.toString("utf8").trim() : null;
+  };
+  const folder = await git("rev-parse", "--git-common-dir");
+  if (folder === null) throw noPlace("this folder is in no git repository, or git is not installed");
+  const gitFolder = resolve(root, folder);
+  if (keeping === "local") return { keeping, name: "this clone", url: gitFolder, gitFolder, config: [] };
+  const remotes = ((await git("remote")) ?? "").split("\n").filter(Boolean);
+  const branch = await git("symbolic-ref", "--quiet", "--short", "HEAD");
+  const upstream = branch === null ? null : await git("config", `branch.${branch}.remote`);
+  const [only] = remotes.length === 1 ? remotes : [];
+  const name = [upstream, "origin", only].find((remote) => remote && remotes.includes(remote));
+  const url = name ? await git("remote", "get-url", "--push", name) : null;
+  if (!name || !url)
+    throw noPlace("the git repository has no remote called origin, and none that the branch follows");
+  const config = (await git("config", "--local", "--list", "-z")) ?? "";
+  return { keeping, name, url: isPath(url) ? resolve(root, url) : url, gitFolder, config: configIn(config) };
+}
+
+function noPlace(why: string): RolecallError {
+  return new RolecallError("usage", `Runs cannot be recorded: ${why}.`, {
+    hint: "Add a remote, or use --records off: every apply keeps its journals in .rolecall/runs all the same.",
+  });
+}
+
+function isPath(url: string): boolean {
+  return !/^[\w+.-]+:\/\//.test(url) && !/^[^/]+:/.test(url);
+}
+
+/** Settings of a clone that decide how its remote repository is reached. */
+const REACHING = /^(http|credential|url|core\.sshcommand|ssh)\b/i;
+
+function configIn(listed: string): RecordPlace["config"] {
+  return listed.split("\0").flatMap((entry) => {
+    const [name = "", ...value] = entry.split("\n");
+    return REACHING.test(name) ? [[name, value.join("\n")] as const] : [];
+  });
+}
+
+/** Opens the records of a repository for `use`; nothing is fetched yet. */
+export async function withRunRecords<T>(
+  place: RecordPlace,
+  io: World,
+  use: (records: RunRecords) => Promise<T>,
+): Promise<T> {
+  const { url, gitFolder, config } = place;
+  const folder = await mkdtemp(join(tmpdir(), "rolecall-git-"));
+  const effects = { folder, clone: gitFolder, env: io.env, config, timeout: TIMEOUT_MS, now: io.now };
+  const refs = openRefs({ url, prefix: RECORD_REFS, authorization: null }, effects);
+  try {
+    return await use(openRunRecords(refs, signingKey(io.env), (ms) => io.sleep(ms)));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The variable with the key of all signatures, the same as the action's input approval-secret. */
+const KEY_VARIABLE = "ROLECALL_APPROVAL_SECRET";
+
+/** Shorter ones could be found by trying. */
+const SHORTEST_KEY = 32;
+
+/** Returns the key that signs records; empty for none. */
+export function signingKey(env: Io["env"]): string {
+  const key = env[KEY_VARIABLE]?.trim() ?? "";
+  if (key === "" || key.length >= SHORTEST_KEY) return key;
+  throw new RolecallError("usage", `${KEY_VARIABLE} has fewer than ${SHORTEST_KEY} characters.`, {
+    hint: 'Use the value of the action\'s input approval-secret, or create one with "openssl rand -hex 32".',
+  });
+}
+
+/** Throws RolecallError if everybody can read a repository. */
+export async function requirePrivate(place: RecordPlace, io: World): Promise<void> {
+  if (place.keeping === "local" || !(await isReadableByAll(place.url, io))) return;
+  throw new RolecallError(
+    "usage",
+    `The repository ${withoutCredentials(place.url)} can be read without credentials, and a run's record contains the addresses of members.`,
+    {
+      hint: "To publish them all the same, pass --allow-public. Otherwise use --records off or --records local.",
+    },
+  );
+}
+
+/** Returns whether a server gives a repository to somebody without credentials; false if that cannot be found out. */
+async function isReadableByAll(url: string, { env }: World): Promise<boolean> {
+  const asked = anonymousUrl(url);
+  if (asked === null) return false;
+  const home = await mkdtemp(join(tmpdir(), "rolecall-home-"));
+  // Neither stored credentials nor anybody's settings take part.
+  const { XDG_CONFIG_HOME: _, SSH_AUTH_SOCK: __, ...rest } = gitEnvironment(env);
+  const own = Object.entries(rest).filter(([name]) => !name.startsWith("GIT_CONFIG"));
+  const anonymous = { ...Object.fromEntries(own), HOME: home, USERPROFILE: home, GIT_CONFIG_NOSYSTEM: "1" };
+  try {
+    const args = ["-C", home, "-c", "credential.helper=", "-c", "core.askPass=", "ls-remote", "--quiet"];
+    return (await runGit([...args, asked, "HEAD"], "", anonymous, PROBE_MS)).code === 0;
+  } finally {
+    await rm(home, { recursive: true, force: true });
+  }
+}
+
+const PROBE_MS = 15_000;
+
+/** Returns the URL at which a server would give a repository to everybody; `null` for one on this machine. */
+function anonymousUrl(url: string): string | null {
+  const plain = withoutCredentials(url);
+  if (/^(https?|git):\/\//.test(plain)) return plain;
+  const byHost = /:\/\//.test(plain) ? /^ssh:\/\/([^/:]+)(?::\d+)?\/(.+)$/ : /^(?:[^@/]+@)?([^/:]+):(.+)$/;
+  const [, host, path] = byHost.exec(plain) ?? [];
+  return host === undefined ? null : `https://${host}/${path}`;
+}

@@ -1,0 +1,36 @@
+import { RolecallError } from "../model/errors.ts";
+import type { FileEdits, GitRefs } from "./git-refs.ts";
+
+/** The ref with the states of merchants and the lists of runs. */
+export const STATE = "state";
+
+/** Attempts to change a ref that others change at the same time. */
+const MAX_ATTEMPTS = 30;
+
+/**
+ * Commits what `edit` makes of a ref's files, until nobody else has moved the ref meanwhile; it takes the ref's commit.
+ * Throws RolecallError.
+ */
+export async function changeRef(
+  refs: GitRefs,
+  ref: string,
+  message: string,
+  edit: (from: string | undefined) => Promise<FileEdits>,
+  sleep: (ms: number) => Promise<void>,
+): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    const from = (await refs.fetch([`${ref}*`])).get(ref);
+    const edits = await edit(from);
+    if (edits.size === 0) return;
+    const to = await refs.commit(from ?? null, edits, message);
+    if (await refs.push([{ ref, from: from ?? null, to }])) return;
+    if (attempt === MAX_ATTEMPTS) {
+      throw new RolecallError(
+        "conflict",
+        `The records in ${ref} could not be written: other jobs kept changing them.`,
+      );
+    }
+    // Each writer waits for another time, so that one of them comes first.
+    await sleep(100 + (Number.parseInt(to.slice(0, 4), 16) % 400) * attempt);
+  }
+}

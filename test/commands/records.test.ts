@@ -1,0 +1,142 @@
+import { execFileSync } from "node:child_process";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openShop, type Shop } from "../support/shop.ts";
+
+const SEED = `merchants:
+  - code: MC1
+    roles: [{ name: Cashier, permissions: [catalog_view] }]
+    members: [{ email: ada@example.com, roles: [role_owner] }]
+keys:
+  - { key: sk_test_sandbox, owner: ada@example.com }
+`;
+
+const fileWith = (permissions: string): string => `version: 1
+merchant: MC1
+roles:
+  - { name: Cashier, permissions: [${permissions}] }
+members:
+  - { email: ada@example.com, roles: [role_owner] }
+`;
+
+const SECRET = { ROLECALL_APPROVAL_SECRET: "0123456789abcdef0123456789abcdef" };
+
+let shop: Shop;
+let remote: string;
+
+const git = (folder: string, ...args: readonly string[]): string =>
+  execFileSync("git", ["-C", folder, "-c", "user.name=A", "-c", "user.email=a@example.com", ...args], {
+    encoding: "utf8",
+  }).trim();
+
+const recorded = (folder = remote): readonly string[] =>
+  git(folder, "for-each-ref", "--format=%(refname)", "refs/rolecall/runs").split("\n").filter(Boolean);
+
+beforeEach(async () => {
+  shop = await openShop(SEED);
+  remote = await mkdtemp(join(tmpdir(), "rolecall-remote-"));
+  git(remote, "init", "--quiet", "--bare");
+  git(shop.folder, "init", "--quiet", "--initial-branch=main");
+  git(shop.folder, "remote", "add", "origin", remote);
+  await mkdir(join(shop.folder, "access"));
+  await shop.write("access/mc1.yaml", fileWith("catalog_view, refunds_create"));
+  git(shop.folder, "add", "access");
+  git(shop.folder, "commit", "--quiet", "--message=first");
+  git(shop.folder, "push", "--quiet", "origin", "main");
+});
+
+afterEach(async () => {
+  await shop.stop();
+  await rm(remote, { recursive: true });
+});
+
+describe("apply --records", () => {
+  test("push records the run on the applied commit, and touches no branch, index or file", async () => {
+    const status = git(shop.folder, "status", "--porcelain");
+    const refs = git(shop.folder, "for-each-ref");
+    const apply = await shop.run(["apply", "--yes", "--records", "push"], SECRET);
+    expect(apply.code).toBe(0);
+    const [ref = "", ...more] = recorded();
+    expect(more).toEqual([]);
+    expect(apply.stderr).toContain(`Recorded in origin: ${ref}.\n`);
+    expect(git(remote, "rev-parse", `${ref}^`)).toBe(git(shop.folder, "rev-parse", "HEAD"));
+    expect(git(shop.folder, "status", "--porcelain")).toBe(status);
+    expect(git(shop.folder, "for-each-ref")).toBe(refs);
+    expect(git(remote, "for-each-ref", "refs/heads", "refs/tags").split("\n")).toHaveLength(1);
+    const all = git(remote, "log", "--patch", "--format=%B", "--all");
+    for (const secret of ["sk_test_sandbox", SECRET.ROLECALL_APPROVAL_SECRET])
+      expect(all).not.toContain(secret);
+  });
+
+  test("off, or no word about it, records nothing", async () => {
+    await shop.run(["apply", "--yes"]);
+    await shop.write("access/mc1.yaml", fileWith("catalog_view"));
+    await shop.run(["apply", "--yes", "--records", "off"]);
+    expect(recorded()).toEqual([]);
+  });
+
+  test("local records in the clone alone", async () => {
+    const apply = await shop.run(["apply", "--yes", "--records", "local"]);
+    expect(apply.stderr).toContain("Recorded in this clone: refs/rolecall/runs/");
+    expect(recorded(shop.folder)).toHaveLength(1);
+    expect(recorded()).toEqual([]);
+  });
+
+  test("a remote repository that refuses stops nothing, and the next run adds what is missing", async () => {
+    const hook = join(remote, "hooks", "pre-receive");
+    await writeFile(hook, "#!/bin/sh\necho no writes for you >&2\nexit 1\n");
+    await chmod(hook, 0o755);
+    const apply = await shop.run(["apply", "--yes", "--records", "push"]);
+    expect(apply.code).toBe(0);
+    const told = apply.stderr.replaceAll(/\s+/g, " ");
+    expect(told).toContain("warning: The beginning of this run could not be recorded in origin: git:");
+    expect(told).toContain("warning: This run could not be recorded in origin: git:");
+    expect(told).toContain("The next run that is recorded from this folder adds what is missing.");
+    expect(recorded()).toEqual([]);
+    await rm(hook);
+    await shop.write("access/mc1.yaml", fileWith("catalog_view"));
+    expect((await shop.run(["apply", "--yes", "--records", "push"])).code).toBe(0);
+    expect(recorded()).toHaveLength(2);
+    for (const ref of recorded())
+      expect(git(remote, "log", "--max-count=1", "--format=%B", ref)).toContain("Outcome: done");
+    const left = await readdir(join(shop.folder, ".rolecall", "runs"));
+    expect(left.filter((name) => !name.endsWith(".jsonl"))).toEqual([]);
+  });
+
+  test("without a repository, a remote or a good key nothing is applied", async () => {
+    git(shop.folder, "remote", "remove", "origin");
+    const lonely = await shop.run(["apply", "--yes", "--records", "push"]);
+    expect(lonely.stderr).toContain("Runs cannot be recorded: the git repository has no remote");
+    const short = await shop.run(["apply", "--yes", "--records", "local"], {
+      ROLECALL_APPROVAL_SECRET: "short",
+    });
+    expect(short.stderr).toContain("ROLECALL_APPROVAL_SECRET has fewer than 32 characters");
+    await rm(join(shop.folder, ".git"), { recursive: true });
+    const bare = await shop.run(["apply", "--yes", "--records", "local"]);
+    expect(bare.stderr).toContain("Runs cannot be recorded: this folder is in no git repository");
+    expect([lonely.code, short.code, bare.code]).toEqual([1, 1, 1]);
+    expect(await shop.writes()).toEqual([]);
+  });
+
+  test("a repository that everybody can read is refused without --allow-public", async () => {
+    git(shop.folder, "remote", "set-url", "origin", "https://user:token@git.example/shop.git");
+    // Stands for a server that answers everybody.
+    const bin = join(remote, "bin");
+    await mkdir(bin);
+    const script = `#!/bin/sh\ncase "$*" in *ls-remote*) echo "$@" >> ${bin}/asked; env >> ${bin}/asked; exit 0;; esac\nexec ${execFileSync("which", ["git"], { encoding: "utf8" }).trim()} "$@"\n`;
+    await writeFile(join(bin, "git"), script, { mode: 0o755 });
+    const env = { PATH: `${bin}:${process.env["PATH"]}` };
+    const apply = await shop.run(["apply", "--yes", "--records", "push"], env);
+    expect(apply.code).toBe(1);
+    const told = apply.stderr.replaceAll(/\s+/g, " ");
+    expect(told).toContain("The repository https://git.example/shop.git can be read without credentials");
+    expect(told).toContain("pass --allow-public");
+    expect(await shop.writes()).toEqual([]);
+    const asked = await readFile(join(bin, "asked"), "utf8");
+    expect(asked).toContain("ls-remote --quiet https://git.example/shop.git HEAD");
+    expect(asked).not.toContain("token");
+    expect(asked).not.toContain(`HOME=${process.env["HOME"]}\n`);
+  });
+});

@@ -130,6 +130,22 @@ test("the verification after an apply has lines of its own, however long the app
   expect(written.stderr).toBe("verified 0 of 1 merchant\n");
 });
 
+test("reading before an apply tells how long its verification takes", async () => {
+  const { io, written, tenSeconds } = world();
+  const progress = openProgress({ color: true }, io);
+  progress.reading(["MC1", "MC2"]);
+  await tenSeconds(1);
+  await tenSeconds(2);
+  for (const merchant of ["MC1", "MC2"]) progress.read(merchant, null);
+  await progress.rest();
+  progress.applying(["MC1", "MC2"].map((merchant) => ({ merchant, changes: [1] })));
+  const result = { status: "done", outcomes: [], writes: 0, journalFailure: null, unrecorded: [] } as const;
+  for (const merchant of ["MC1", "MC2"]) progress.applied({ type: "apply-ended", merchant, result });
+  await tenSeconds(3);
+  await progress.rest();
+  expect(written.stderr.split("\n")[2]).toBe("verified 0 of 2 merchants; about 10 s left");
+});
+
 test("a long apply is reported every ten seconds", async () => {
   const { io, written, tenSeconds } = world();
   const progress = await openProgress({ color: true }, io);

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { applyPlan } from "../../../src/kernel/apply/apply-plan.ts";
 import { unknownPutSemantics } from "../../../src/kernel/apply/update-member.ts";
 import { mapConcurrent } from "../../../src/lib/map-concurrent.ts";
-import type { StopCause } from "../../../src/model/apply.ts";
+import type { ApplyResult, StopCause } from "../../../src/model/apply.ts";
 import type { LiveEvent } from "../../../src/model/events.ts";
 import type { Plan } from "../../../src/model/plan.ts";
 import { createSandbox } from "../../../src/sandbox/create-sandbox.ts";
@@ -13,7 +13,7 @@ import { boardLines } from "../../support/board-lines.ts";
 import { desired, member, planOf, role } from "../../support/build.ts";
 import { createClock } from "../../support/clock.ts";
 import { inProcess } from "../../support/in-process.ts";
-import { memoryJournal } from "../../support/memory-journal.ts";
+import { type MemoryJournal, memoryJournal } from "../../support/memory-journal.ts";
 
 /** Sixty merchants of different sizes at a slow service with a rate limit, on a clock that tests move on. */
 const COUNT = 60;
@@ -53,6 +53,10 @@ const stateOf = (index: number) =>
 interface Run {
   readonly reading: readonly ProgressView[];
   readonly applying: readonly ProgressView[];
+  /** The progress at the end. */
+  readonly end: ProgressView;
+  readonly results: readonly ApplyResult[];
+  readonly journals: readonly MemoryJournal[];
 }
 
 /** Reads and applies all merchants, and takes a view of the progress every second; `stopAt` is Ctrl-C at that second. */
@@ -127,15 +131,17 @@ async function runAll(stopAt = Number.POSITIVE_INFINITY): Promise<Run> {
   const stopping = new AbortController();
   const cause: StopCause = { by: "signal", signal: "SIGINT" };
   const putSemantics = unknownPutSemantics();
+  const journals = plans.map(() => memoryJournal());
+  const results: ApplyResult[] = [];
   const applyAll = async (): Promise<void> => {
-    const results = await Promise.all(
-      plans.map((plan) =>
+    const applied = await Promise.all(
+      plans.map((plan, index) =>
         applyPlan(plan, {
           writer: service.writer(plan.merchant),
           lookup: service.lookup(plan.merchant),
           recheck: true,
           putSemantics,
-          journal: memoryJournal(),
+          journal: journals[index] as MemoryJournal,
           password: () => "",
           emit: (event) => applying.apply(event, clock.now()),
           concurrency: CONCURRENCY,
@@ -144,9 +150,10 @@ async function runAll(stopAt = Number.POSITIVE_INFINITY): Promise<Run> {
         }),
       ),
     );
+    results.push(...applied);
     if (stopping.signal.aborted) return;
     await Promise.all(
-      results.map(async ({ status }, index) => {
+      applied.map(async ({ status }, index) => {
         const code = CODES[index] ?? "";
         if (status !== "done") return;
         await service.reader.read(code, []);
@@ -165,7 +172,8 @@ async function runAll(stopAt = Number.POSITIVE_INFINITY): Promise<Run> {
     return applying.view(clock.now());
   }, applyAll());
   await service.close();
-  return { reading: readingViews, applying: applyingViews };
+  const end = applying.view(clock.now());
+  return { reading: readingViews, applying: applyingViews, end, results, journals };
 }
 
 const ROWS = { 120: 30, 80: 24, 60: 20, 40: 15 } as const;
@@ -252,4 +260,25 @@ test("no more merchants are on the wire than requests are allowed, and numbers a
   }
   const last = run.applying.at(-1) as ProgressView;
   expect(last.changes.failed).toBe(1);
+});
+
+test("the board counts what the results and the journals count, also after a stop", () => {
+  for (const { end, results, journals } of [run, stopped]) {
+    const statuses = results.flatMap(({ outcomes }) => outcomes.map(({ status }) => status));
+    const inJournals = journals.flatMap(({ entries }) =>
+      entries.flatMap((entry) => (entry.type === "end" ? [entry.outcomes] : [])),
+    );
+    expect(inJournals).toHaveLength(COUNT);
+    const { done, failed, unknown, total } = end.changes;
+    expect([done, failed, unknown, total]).toEqual([
+      statuses.filter((status) => status === "done").length,
+      statuses.filter((status) => status === "failed" || status === "stale").length,
+      statuses.filter((status) => status === "unknown").length,
+      statuses.length,
+    ]);
+    const sum = (key: keyof (typeof inJournals)[number]): number =>
+      inJournals.reduce((all, outcomes) => all + outcomes[key], 0);
+    expect([done, failed, unknown]).toEqual([sum("done"), sum("failed") + sum("stale"), sum("unknown")]);
+  }
+  expect(stopped.end.changes.done).toBeLessThan(run.end.changes.done);
 });

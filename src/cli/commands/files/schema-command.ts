@@ -1,10 +1,12 @@
 import { Argument, Command } from "commander";
-import { ExitCode, type Io } from "../../../app/io/io.ts";
+import type { ExitCode, Io } from "../../../app/io/io.ts";
 import type { SchemaKind } from "../../../kernel/saved/json-schemas.ts";
+import { withOutputFileOption } from "../../args/options.ts";
+import type { SchemaCommandOptions } from "../../schema/print-schema.ts";
 
 /** Declares `schema`. */
 export function schemaCommand(io: Io, done: (code: ExitCode) => void): Command {
-  return new Command("schema")
+  const command = new Command("schema")
     .summary("print the JSON Schema of merchant files, rolecall.yaml or plans")
     .description(
       "Prints a JSON Schema: of merchant files or rolecall.yaml, so that editors can complete and explain keys, or of saved plans, for programs that read them.",
@@ -14,6 +16,10 @@ export function schemaCommand(io: Io, done: (code: ExitCode) => void): Command {
         .choices(["merchant", "project", "plan"])
         .default("merchant"),
     )
+    .option(
+      "--for-files",
+      "with the roles, permissions and addresses of the files in access/, for editors to suggest",
+    )
     .addHelpText(
       "after",
       `
@@ -21,6 +27,7 @@ Examples:
   rolecall schema > merchant.schema.json
   rolecall schema project > rolecall.schema.json
   rolecall schema plan > plan.schema.json
+  rolecall schema --for-files --output schemas/merchant.schema.json
 
   # first line of a file, for editors with a YAML language server
   # yaml-language-server: $schema=../merchant.schema.json
@@ -29,9 +36,9 @@ Examples:
   # yaml-language-server: $schema=rolecall.schema.json
 `,
     )
-    .action(async (kind: SchemaKind) => {
-      const { jsonSchema } = await import("../../../kernel/saved/json-schemas.ts");
-      io.stdout.write(`${JSON.stringify(jsonSchema(kind), null, 2)}\n`);
-      done(ExitCode.ok);
+    .action(async (kind: SchemaKind, options: SchemaCommandOptions) => {
+      const { printSchema } = await import("../../schema/print-schema.ts");
+      done(await printSchema(kind, options, io));
     });
+  return withOutputFileOption(command);
 }

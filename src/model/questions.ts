@@ -19,6 +19,13 @@ export interface AccessSnapshot {
   readonly members: readonly SnapshotMember[];
 }
 
+/** What the files of a merchant ignore: their patterns or, of what is live, the roles and members that these match. */
+export interface IgnoredAccess {
+  readonly merchant: string;
+  readonly roles: readonly string[];
+  readonly members: readonly string[];
+}
+
 /** A role and what it grants. */
 export interface SnapshotRole {
   /** Unique among the roles of a snapshot. */

@@ -41,7 +41,11 @@ members:
 describe("lint", () => {
   test("finds one thing in the retail example: a grant that gives nothing", async () => {
     const { code, stdout, stderr } = await rolecall(["lint", "access"], { cwd: RETAIL, now });
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect({ code, stderr: stderr.replaceAll(/\s+/g, " ").trim() }).toEqual({
+      code: 0,
+      stderr:
+        "Not in this answer, since the files ignore them (MC4F7K2P, MC9Q3T8X): member *@auditor.example. --live also looks at their access.",
+    });
     expect(stdout).toMatchInlineSnapshot(`
       "access/station-road.yaml:36:25: warning: This member also holds "Shift Lead", which grants everything that "Parcel Desk" does. [redundant-grant]
           34 |     metadata: { employee_id: "5105" }

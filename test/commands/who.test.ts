@@ -146,6 +146,7 @@ describe("who, of one merchant's file", () => {
     const { answers, unknown, ...rest } = JSON.parse(stdout);
     expect(rest).toEqual({
       format: 1,
+      ignored: [],
       question: { kind: "can", name: "refunds_create", source: "declared", at: null },
       merchants: ["MCA"],
       incomplete: [],
@@ -252,6 +253,8 @@ test("the retail example is answered from", async () => {
       role_accountant (1 person), role_manager (2 people), Holiday Kiosk (1 person).
     The files leave the roles of nadia.rahimi@example.com as they are; --live shows
       them.
+    Not in this answer, since the files ignore them (MC4F7K2P, MC9Q3T8X): member
+      *@auditor.example. --live includes their access.
     "
   `);
 });
@@ -267,6 +270,9 @@ test("what is live is answered from at the service, with the lines of the files"
         Who              Merchant  Where
         ada@example.com  MC4F7K2P  access/harbour-street.yaml:46
                          MC9Q3T8X  access/station-road.yaml:23
+
+      Plans leave alone, since the files ignore them (MC4F7K2P): member
+        year-end@auditor.example.
       "
     `);
     // In no file, of a status, and through a predefined role.
@@ -287,6 +293,58 @@ test("what is live is answered from at the service, with the lines of the files"
     expect(unread.stderr).toContain("MC4F7K2P");
   } finally {
     await sandbox.stop();
+  }
+});
+
+test("no answer from files that ignore a role says that nobody has its access", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "rolecall-ignored-"));
+  await writeFile(
+    join(folder, "live.yaml"),
+    `merchants:
+  - code: MC0DEMO1
+    roles:
+      - { name: Payer, permissions: [payouts_edit] }
+    members:
+      - { email: owner@example.com, roles: [role_owner] }
+      - { email: pat@example.com, roles: [Payer] }
+`,
+  );
+  await writeFile(
+    join(folder, "shop.yaml"),
+    `version: 1
+merchant: MC0DEMO1
+ignore: { roles: [Pay*] }
+roles: [{ name: Editor, permissions: [payouts_edit] }]
+members: [{ email: owner@example.com, roles: [role_owner] }]
+`,
+  );
+  const sandbox = await startSandbox(["--seed", join(folder, "live.yaml")]);
+  try {
+    const run = (...args: readonly string[]) =>
+      rolecall([...args, "shop.yaml"], { cwd: folder, env: sandbox.env });
+    const declared = await run("who", "can", "payouts_edit");
+    expect(declared.stdout).not.toContain("Nobody");
+    expect(declared.stdout.replaceAll(/\s+/g, " ")).toMatch(
+      /Not in this answer, since the files ignore them \(MC0DEMO1\): role Pay\*\. --live includes/,
+    );
+    const json = await run("who", "has", "Payer", "--live", "--format", "json");
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      ignored: [
+        { merchant: "MC0DEMO1", roles: [expect.stringMatching(/^Payer \(role_\w+\)$/)], members: [] },
+      ],
+    });
+    for (const asked of [["check"], ["lint"], ["report", "--declared", "--output", "report.html"]]) {
+      expect((await run(...asked)).stderr).toContain("Not in this answer, since the files ignore them");
+    }
+    expect((await run("expiring")).stdout).toContain("Not in this answer");
+    expect((await run("why", "owner@example.com", "can", "payouts_edit")).stdout).toContain(
+      "Not in this answer",
+    );
+    const gone = await run("offboard", "x@example.com", "--declared", "--check");
+    expect(gone.stderr).toContain("Not in this answer");
+  } finally {
+    await sandbox.stop();
+    await rm(folder, { recursive: true });
   }
 });
 

@@ -20,6 +20,7 @@ import {
 } from "../../app/session/session.ts";
 import { printDiagnostics } from "../../app/show/print-diagnostics.ts";
 import { reportOf } from "../../app/show/show-plans.ts";
+import { ignoredPatterns } from "../../ask/access/ignored-access.ts";
 import { declaredReport } from "../../ask/report/build-access-report.ts";
 import {
   hasAddress,
@@ -46,6 +47,7 @@ import { renderPlans } from "../../show/text/plans-text.ts";
 import { planView } from "../../show/view/plan-view.ts";
 import { openProgress } from "../progress/open-progress.ts";
 import { keysOfFiles, readMemberships } from "../show/show-memberships.ts";
+import { writeIgnored } from "../show/write-ignored.ts";
 import { loadPatched, loadPullTargets, type PullTargets } from "./pull-files.ts";
 import { confirmPatches } from "./pull-merchants.ts";
 
@@ -141,6 +143,14 @@ export async function offboardPeople(
         )}\n`,
       );
     }
+  }
+  if (options.declared && options.format === "text") {
+    writeIgnored(
+      ignoredPatterns(targets.states),
+      "Without --declared, offboard finds their live access.",
+      options,
+      io,
+    );
   }
   if (failures.length === 0) return confirmPatches(findings.patches, options, io);
   await confirmPatches(findings.patches, { ...options, check: true }, io);

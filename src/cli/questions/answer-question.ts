@@ -44,11 +44,19 @@ export async function answerQuestion(
   io: Io,
 ): Promise<ExitCode> {
   requireName(name);
-  const { source, at = null, snapshots, sources, failures } = await readSnapshots(paths, options, io);
+  const {
+    source,
+    at = null,
+    snapshots,
+    ignored,
+    sources,
+    failures,
+  } = await readSnapshots(paths, options, io);
   const answers = ASK[kind](snapshots, name, globMatcher());
   const since = kind === "is" ? await sinceOf(answers.answers, snapshots, at?.commit, io.cwd) : [];
   const view = viewOf({ kind, name, source, at }, answers, since, {
     snapshots,
+    ignored,
     sources,
     now: timeOf(at, io),
   });
@@ -74,7 +82,12 @@ function viewOf(
   question: AccessQuestion,
   { answers, unknown, matched }: AccessAnswers,
   since: readonly (GrantSince | null)[],
-  { snapshots, sources, now }: Pick<ReadSnapshots, "snapshots" | "sources"> & { readonly now: number },
+  {
+    snapshots,
+    ignored,
+    sources,
+    now,
+  }: Pick<ReadSnapshots, "snapshots" | "ignored" | "sources"> & { readonly now: number },
 ): AnswersView {
   const places = placeFinder(sources);
   // Members that the files do not list matter only where the one who is asked for is not listed.
@@ -98,6 +111,7 @@ function viewOf(
     matched,
     near: matched.length > 0 ? null : suggest(question.name, namesFor(question, snapshots)),
     merchants: snapshots.map(({ merchant }) => merchant),
+    ignored,
     incomplete: snapshots.flatMap(({ merchant, complete }) =>
       complete || answered.has(merchant) ? [] : merchant,
     ),
@@ -148,7 +162,14 @@ export async function explainQuestion(
 ): Promise<ExitCode> {
   requireName(asked.member);
   requireName(asked.permission);
-  const { source, at = null, snapshots, sources, failures } = await readSnapshots(paths, options, io);
+  const {
+    source,
+    at = null,
+    snapshots,
+    ignored,
+    sources,
+    failures,
+  } = await readSnapshots(paths, options, io);
   const { explanations, members, permissions } = explainAccess(snapshots, asked, globMatcher());
   const places = placeFinder(sources);
   const located =
@@ -163,6 +184,7 @@ export async function explainQuestion(
   const view: ExplanationsView = {
     question: { kind: "why" as const, ...asked, source, at },
     now: timeOf(at, io),
+    ignored,
     incomplete: snapshots.flatMap(({ merchant, complete }) =>
       complete || explanations.some((explanation) => explanation.merchant === merchant) ? [] : merchant,
     ),

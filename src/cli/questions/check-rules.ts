@@ -8,6 +8,7 @@ import { globMatcher, plannedOnly } from "../../app/session/session.ts";
 import { printDiagnostics } from "../../app/show/print-diagnostics.ts";
 import { listedRuleFinder } from "../../app/show/rule-locations.ts";
 import { showPlans } from "../../app/show/show-plans.ts";
+import { ignoredPatterns } from "../../ask/access/ignored-access.ts";
 import { accessCoverage } from "../../ask/coverage/access-coverage.ts";
 import { openLasting } from "../../ask/coverage/coverage-world.ts";
 import { judgeEach } from "../../ask/coverage/judge-each.ts";
@@ -34,6 +35,7 @@ import { diagnosticFailure } from "../../show/machine/machine-formats.ts";
 import { renderChecked } from "../../show/questions/coverage-text.ts";
 import { type CheckedMerchant, type CheckedView, checkedJson } from "../../show/questions/coverage-view.ts";
 import { openProgress } from "../progress/open-progress.ts";
+import { writeIgnored } from "../show/write-ignored.ts";
 import type { SnapshotOptions } from "./read-snapshots.ts";
 
 /** The options of `check`. */
@@ -75,6 +77,9 @@ export async function checkRules(paths: readonly string[], options: CheckOptions
     io,
   );
   const matches = globMatcher();
+  if (options.format === "text" && !options.live) {
+    writeIgnored(ignoredPatterns(judged.map(({ state }) => state)), NOT_JUDGED, options, io);
+  }
   const covered = judged.map((one) => (options.coverage ? coverageOf(one, matches) : null));
   const tooLarge = judged.flatMap(({ state }, index) =>
     covered[index] === "too-large" ? tooLargeFailure(state) : [],
@@ -111,6 +116,8 @@ export async function checkRules(paths: readonly string[], options: CheckOptions
   );
   return isBroken ? ExitCode.refused : ExitCode.ok;
 }
+
+const NOT_JUDGED = "--live judges their access, too.";
 
 /** Returns the rules across merchants as those of one more merchant. */
 function rulesAcross(results: readonly ResultAcross[]): readonly CheckedMerchant[] {

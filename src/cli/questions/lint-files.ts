@@ -9,6 +9,7 @@ import { globMatcher, type PlannedMerchant, plannedOnly } from "../../app/sessio
 import { rootNote } from "../../app/show/print-diagnostics.ts";
 import { showPlans } from "../../app/show/show-plans.ts";
 import { declaredSnapshot, liveSnapshot } from "../../ask/access/access-snapshot.ts";
+import { ignoredPatterns } from "../../ask/access/ignored-access.ts";
 import { lintAccess, lintTable } from "../../ask/lint/lint-access.ts";
 import { codesOf, type LintMerchant, merchantsOf } from "../../ask/lint/lint-context.ts";
 import { byPlace, findingDiagnostics } from "../../kernel/messages/to-diagnostics.ts";
@@ -25,6 +26,7 @@ import { RolecallError } from "../../model/errors.ts";
 import { tidyFiles } from "../adopt/tidy-files.ts";
 import { openProgress } from "../progress/open-progress.ts";
 import { renderProblems, type ValidateCommandOptions } from "../show/validate-files.ts";
+import { writeIgnored } from "../show/write-ignored.ts";
 
 /** The options of `lint`. */
 export type LintCommandOptions = ServiceOptions &
@@ -65,6 +67,9 @@ export async function lintFiles(
   const none = `Nothing found in ${counted(sources.length, "file")}.\n`;
   const rules = [...diagnosticTable(), ...lintTable()];
   io.stdout.write(await renderProblems(diagnostics, { sources, rules, none, command: "lint" }, options, io));
+  if (options.format === "text" && !options.quiet && !options.live) {
+    writeIgnored(ignoredPatterns(states), "--live also looks at their access.", options, io);
+  }
   if (diagnostics.length > 0 && options.format === "text") io.stderr.write(rootNote(io));
   if (diagnostics.some(isFileError) || live.failed) return ExitCode.failed;
   return options.strict && diagnostics.length > 0 ? ExitCode.differences : ExitCode.ok;

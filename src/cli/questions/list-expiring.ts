@@ -24,7 +24,7 @@ export async function listExpiring(
   options: ExpiringCommandOptions,
   io: Io,
 ): Promise<ExitCode> {
-  const { source, snapshots, sources, failures } = await readSnapshots(paths, options, io);
+  const { source, snapshots, ignored, sources, failures } = await readSnapshots(paths, options, io);
   const now = io.now();
   const last = endOfPeriod(now, options.within);
   const places = placeFinder(sources);
@@ -44,10 +44,10 @@ export async function listExpiring(
   const { sink, end } = outputTo(options.output, io);
   sink.write(
     options.format === "json"
-      ? expiringJson(ends, source, failures)
+      ? expiringJson(ends, source, ignored, failures)
       : renderExpiring(
           ends,
-          { within: periodText(options.within), live: source === "live" },
+          { within: periodText(options.within), live: source === "live", ignored },
           styleFor(sink, io, options.color),
           options.verbose === true,
         ),

@@ -4,13 +4,14 @@ import type { OutputOptions, PastTime, ServiceOptions } from "../../app/project/
 import { isFileError } from "../../app/project/file-errors.ts";
 import { loadFilesAt } from "../../app/project/files-at.ts";
 import { emptyShard, isInShard } from "../../app/project/shard.ts";
-import { plannedOnly } from "../../app/session/session.ts";
+import { globMatcher, plannedOnly } from "../../app/session/session.ts";
 import { printDiagnostics } from "../../app/show/print-diagnostics.ts";
 import { showPlans } from "../../app/show/show-plans.ts";
 import { declaredSnapshot, liveSnapshot } from "../../ask/access/access-snapshot.ts";
+import { ignoredLive, ignoredPatterns } from "../../ask/access/ignored-access.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { FailureJson } from "../../model/events.ts";
-import type { AccessSnapshot } from "../../model/questions.ts";
+import type { AccessSnapshot, IgnoredAccess } from "../../model/questions.ts";
 import { diagnosticFailure } from "../../show/machine/machine-formats.ts";
 import type { AskedCommit } from "../../show/questions/answer-formats.ts";
 import { openProgress } from "../progress/open-progress.ts";
@@ -29,6 +30,8 @@ export type SnapshotOptions = ServiceOptions &
 export interface ReadSnapshots {
   readonly source: AccessSnapshot["source"];
   readonly snapshots: readonly AccessSnapshot[];
+  /** What the files ignore: live, with the names of what is there. */
+  readonly ignored: readonly IgnoredAccess[];
   readonly sources: readonly { readonly file: string; readonly text: string }[];
   /** The reasons why merchants are missing: errors of files, and live states that could not be read. */
   readonly failures: readonly FailureJson[];
@@ -55,6 +58,7 @@ async function readDeclared(
   return {
     source: "declared",
     snapshots: states.map((state) => declaredSnapshot(state, now)),
+    ignored: ignoredPatterns(states),
     sources: loaded.sources,
     failures: loaded.diagnostics.filter(isFileError).map(diagnosticFailure),
   };
@@ -85,6 +89,7 @@ async function readPast(
   return {
     source: "declared",
     snapshots: selected.map((state) => declaredSnapshot(state, now)),
+    ignored: ignoredPatterns(selected),
     sources,
     failures: errors.map(diagnosticFailure),
     at: {
@@ -106,8 +111,12 @@ async function readLive(paths: readonly string[], options: SnapshotOptions, io: 
   );
   try {
     showPlans(planned, () => undefined, options, io, "read");
+    const matches = globMatcher();
     return {
       source: "live",
+      ignored: plannedOnly(planned).flatMap(({ live, session: { state } }) =>
+        ignoredLive(live, state, matches),
+      ),
       snapshots: plannedOnly(planned).map(({ live, session: { state, environment } }) =>
         liveSnapshot(live, state, environment),
       ),

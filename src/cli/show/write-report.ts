@@ -6,11 +6,13 @@ import type { ServiceOptions } from "../../app/project/command-options.ts";
 import { plannedOnly } from "../../app/session/session.ts";
 import { listedRulePlaces } from "../../app/show/rule-locations.ts";
 import { placed, reportOf, rulesOf, showPlans, unplannedOf } from "../../app/show/show-plans.ts";
+import { ignoredPatterns } from "../../ask/access/ignored-access.ts";
 import { declaredReport } from "../../ask/report/build-access-report.ts";
 import { declaredRuleResults } from "../../ask/report/rule-results.ts";
 import { type PageInput, renderPage } from "../../show/html/html-page.ts";
 import type { PageMerchantInput } from "../../show/html/page-data.ts";
 import { openProgress } from "../progress/open-progress.ts";
+import { writeIgnored } from "./write-ignored.ts";
 
 /** The options of `report`. */
 export type ReportCommandOptions = ServiceOptions & {
@@ -40,6 +42,7 @@ async function reportDeclared(
     report: declaredReport(state, now),
     rules: placed(declaredRuleResults(state, now), state.merchant, placeOf),
   }));
+  writeIgnored(ignoredPatterns(states), "A report without --declared has their access.", options, io);
   await write({ about: "declared", fileErrors, unplanned: [] }, reports, options, io);
   return fileErrors > 0 ? ExitCode.failed : ExitCode.ok;
 }

@@ -7,6 +7,7 @@ import type {
   AccessSuspension,
   AccessWay,
   ExpiringAccess,
+  IgnoredAccess,
   UnknownAnswer,
 } from "../../model/questions.ts";
 import { safeJson } from "../machine/machine-formats.ts";
@@ -75,15 +76,26 @@ export interface AnswersView {
   readonly merchants: readonly string[];
   /** The merchants whose files do not list all members. */
   readonly incomplete: readonly string[];
+  /** What the files ignore. */
+  readonly ignored: readonly IgnoredAccess[];
 }
 
 /** Returns answers as JSON, one for each role that a member holds at a merchant. */
 export function answersJson(
-  { question, answers, unknown, merchants, incomplete }: AnswersView,
+  { question, answers, unknown, merchants, incomplete, ignored }: AnswersView,
   failures: readonly FailureJson[],
 ): string {
   return `${safeJson(
-    { format: 1, question, merchants, answers: answers.map(answerJson), unknown, incomplete, failures },
+    {
+      format: 1,
+      question,
+      merchants,
+      answers: answers.map(answerJson),
+      unknown,
+      incomplete,
+      ignored,
+      failures,
+    },
     null,
     2,
   )}\n`;
@@ -141,9 +153,10 @@ export interface LocatedEnd extends Omit<ExpiringAccess, "origins" | "ends"> {
 export function expiringJson(
   ends: readonly LocatedEnd[],
   source: "declared" | "live",
+  ignored: readonly IgnoredAccess[],
   failures: readonly FailureJson[],
 ): string {
-  return `${safeJson({ format: 1, source, ends, failures }, null, 2)}\n`;
+  return `${safeJson({ format: 1, source, ends, ignored, failures }, null, 2)}\n`;
 }
 
 /** A way to a permission with the lines of the files. */
@@ -173,6 +186,8 @@ export interface ExplanationsView {
   readonly explanations: readonly LocatedExplanation[];
   /** The merchants whose files do not list all members, and not those who are asked for. */
   readonly incomplete: readonly string[];
+  /** What the files ignore. */
+  readonly ignored: readonly IgnoredAccess[];
   /** The permissions that the question matches. */
   readonly permissions: readonly string[];
   /** A member that may be meant; `null` if the question matches one, or none is near. */
@@ -184,7 +199,7 @@ export interface ExplanationsView {
 
 /** Returns explanations as JSON, one for each merchant and permission. */
 export function explanationsJson(
-  { question, explanations, merchants, incomplete }: ExplanationsView,
+  { question, explanations, merchants, incomplete, ignored }: ExplanationsView,
   failures: readonly FailureJson[],
 ): string {
   const records = explanations.map(
@@ -202,7 +217,7 @@ export function explanationsJson(
       toEnd: ways.flatMap(({ grantedAt }) => grantedAt),
     }),
   );
-  return `${safeJson({ format: 1, question, merchants, explanations: records, incomplete, failures }, null, 2)}\n`;
+  return `${safeJson({ format: 1, question, merchants, explanations: records, incomplete, ignored, failures }, null, 2)}\n`;
 }
 
 function wayJson(way: LocatedWay, member: string): object {

@@ -2,6 +2,7 @@ import { oneLine } from "../../lib/escape.ts";
 import { byCodeUnit, cellWidth, counted, groupByKey, shorten, sortedSet } from "../../lib/text.ts";
 import type { HeldRole, UnknownAnswer } from "../../model/questions.ts";
 import type { Paint, Style } from "../style.ts";
+import { ignoredTexts } from "../text/ignored-text.ts";
 import { hangingLines, moreText, padTo, wrapList } from "../text/wrap.ts";
 import {
   type AccessQuestion,
@@ -344,7 +345,13 @@ function permissionLines(answers: readonly LocatedAnswer[], style: Style): reado
 }
 
 /** Says why there is no answer. */
-function nobody({ question: { kind, name, source }, matched, near, merchants }: AnswersView): string {
+function nobody({
+  question: { kind, name, source },
+  matched,
+  near,
+  merchants,
+  ignored,
+}: AnswersView): string {
   if (merchants.length === 0) return "No merchant is selected.";
   const asked = shorten(oneLine(name));
   const where = source === "live" ? "live" : "in the files";
@@ -356,6 +363,10 @@ function nobody({ question: { kind, name, source }, matched, near, merchants }: 
     return kind === "has"
       ? `There is no role ${asked} ${where} ${place}.${hint}`
       : `${asked} is not ${member} ${place}.${hint}`;
+  }
+  if (source === "declared" && ignored.length > 0) {
+    const does = kind === "can" ? `can ${matched.join(", ")}` : `holds ${matched.map(oneLine).join(", ")}`;
+    return `The files ${place} list nobody who ${does}.`;
   }
   return kind === "can"
     ? `Nobody can ${matched.join(", ")} ${where} ${place}.`
@@ -371,7 +382,7 @@ export function renderNotes(view: AnswersView, style: Style): string {
 
 /** Returns what the answers leave out. */
 function notes(
-  { question, answers, unknown, incomplete }: AnswersView,
+  { question, answers, unknown, incomplete, ignored }: AnswersView,
   hidden: number,
   style: Style,
 ): readonly string[] {
@@ -396,6 +407,7 @@ function notes(
       ? `The files leave the roles of ${someOf(hasRoles, "member")} as they are${live("; --live shows them")}.`
       : "",
     incomplete.length > 0 ? incompleteText(incomplete, at === null) : "",
+    ...ignoredTexts(ignored, ignoredAdvice(question)),
     begins === undefined
       ? ""
       : `The history in this clone begins on ${begins.slice(0, 10)}; if it is shallow, run git fetch --unshallow to get the rest.`,
@@ -410,6 +422,12 @@ function notes(
 export function incompleteText(merchants: readonly string[], now: boolean): string {
   const live = now ? "; --live shows the others" : "";
   return `The files of ${someOf(merchants, "merchant")} do not list all members${live}.`;
+}
+
+/** Says how to see the access of what the files ignore; empty if it is in the answer. */
+export function ignoredAdvice({ source, at }: Pick<AccessQuestion, "source" | "at">): string {
+  if (source === "live") return "";
+  return at === null ? "--live includes their access." : "Who had their access then is not known.";
 }
 
 /** Returns a few names, or how many there are. */

@@ -1,19 +1,29 @@
 import { oneLine } from "../../lib/escape.ts";
 import { counted, sortedSet } from "../../lib/text.ts";
+import type { IgnoredAccess } from "../../model/questions.ts";
 import type { Style } from "../style.ts";
+import { ignoredTexts } from "../text/ignored-text.ts";
 import { hangingLines, wrapList } from "../text/wrap.ts";
 import { type LocatedEnd, textOfPlace } from "./answer-formats.ts";
 
 /** Renders ends of access, a section for each day; equal ends at several merchants are one line unless `verbose`. */
 export function renderExpiring(
   ends: readonly LocatedEnd[],
-  { within, live }: { readonly within: string; readonly live: boolean },
+  {
+    within,
+    live,
+    ignored,
+  }: { readonly within: string; readonly live: boolean; readonly ignored: readonly IgnoredAccess[] },
   style: Style,
   verbose: boolean,
 ): string {
+  const notes = ignoredTexts(ignored, live ? "" : "--live shows the ends of their invitations.").flatMap(
+    (text) => hangingLines(text, style.columns, "", "  ").map((line) => style.yellow(line)),
+  );
+  const end = notes.length === 0 ? "" : `\n${notes.join("\n")}\n`;
   if (ends.length === 0) {
     const what = live ? "grant, membership or invitation" : "grant or membership in the files";
-    return `${hangingLines(`No ${what} ends within ${within}.`, style.columns, "", "  ").join("\n")}\n`;
+    return `${hangingLines(`No ${what} ends within ${within}.`, style.columns, "", "  ").join("\n")}\n${end}`;
   }
   const blocks = [...groupedBy(ends, ({ day }) => day)].map(([day, dayEnds]) => [
     style.bold(`${day} (${inDays(dayEnds[0]?.daysLeft ?? 0)})`),
@@ -23,7 +33,7 @@ export function renderExpiring(
       ),
     ),
   ]);
-  return `${blocks.map((lines) => lines.join("\n")).join("\n\n")}\n`;
+  return `${blocks.map((lines) => lines.join("\n")).join("\n\n")}\n${end}`;
 }
 
 function inDays(days: number): string {

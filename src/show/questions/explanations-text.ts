@@ -1,6 +1,7 @@
 import { oneLine } from "../../lib/escape.ts";
 import { cellWidth, counted, shorten, sortedSet } from "../../lib/text.ts";
 import type { Style } from "../style.ts";
+import { ignoredTexts } from "../text/ignored-text.ts";
 import { hangingLines, moreText, padTo } from "../text/wrap.ts";
 import {
   type ExplanationsView,
@@ -10,7 +11,7 @@ import {
   otherHolders,
   textOfPlace,
 } from "./answer-formats.ts";
-import { atLines, holdingText, incompleteText, roleTitle } from "./answers-text.ts";
+import { atLines, holdingText, ignoredAdvice, incompleteText, roleTitle } from "./answers-text.ts";
 
 /** Formats why somebody can do something, and what has to change to end it; `verbose` shows every merchant. */
 export function renderExplanations(view: ExplanationsView, style: Style, verbose: boolean): string {
@@ -19,11 +20,10 @@ export function renderExplanations(view: ExplanationsView, style: Style, verbose
     ...(view.explanations.length === 0
       ? [hangingLines(notFound(view), style.columns, "", "  ")]
       : grouped(view, verbose).map((group) => explanationLines(group, view, style, verbose))),
-    view.incomplete.length === 0
-      ? []
-      : hangingLines(incompleteText(view.incomplete, view.question.at === null), style.columns, "", "  ").map(
-          (line) => style.yellow(line),
-        ),
+    [
+      ...(view.incomplete.length === 0 ? [] : [incompleteText(view.incomplete, view.question.at === null)]),
+      ...ignoredTexts(view.ignored, ignoredAdvice(view.question)),
+    ].flatMap((text) => hangingLines(text, style.columns, "", "  ").map((line) => style.yellow(line))),
   ].filter(({ length }) => length > 0);
   return `${blocks.map((lines) => lines.join("\n")).join("\n\n")}\n`;
 }

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import {
@@ -134,3 +134,27 @@ async function throughLibrary(): Promise<{ readonly judged: readonly Plan[]; rea
     await service.close();
   }
 }
+
+test("files that init writes, and merchants without managed members, are exempt from the limits on gains", async () => {
+  shops = await openShop(
+    cashierSeed(15).replaceAll("permissions: [catalog_view]", `permissions: [${DANGEROUS.join(", ")}]`),
+  );
+  expect((await shops.run(["init", "MC1", "MC2"])).code).toBe(0);
+  const written = await shops.run(["plan", "--detailed-exitcode"]);
+  expect([written.code, written.stdout]).toEqual([0, expect.stringContaining("no changes")]);
+  const names = await readdir(join(shops.folder, "access"));
+  const files = await Promise.all(
+    names.map(async (name) => ({
+      path: `access/${name}`,
+      text: await readFile(join(shops.folder, "access", name), "utf8"),
+    })),
+  );
+  const widen = async (edit: (text: string) => string): Promise<readonly string[]> => {
+    for (const { path, text } of files)
+      await shops.write(path, edit(text.replace("payouts_edit", "payouts_edit, refunds_create")));
+    const { plans } = JSON.parse((await shops.run(["plan", "--format", "json"])).stdout);
+    return plans.flatMap(({ refusals }: Plan) => refusals.map(({ code }) => code));
+  };
+  expect(await widen((text) => text)).toEqual(["max-gains", "run-gains", "max-gains", "run-gains"]);
+  expect(await widen((text) => text.slice(0, text.indexOf("\nmembers:")))).toEqual([]);
+});

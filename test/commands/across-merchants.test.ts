@@ -123,6 +123,11 @@ describe("somebody who gets a role at one merchant that must not be held with on
     const checked = await shop.run(["check", "--live", "access/b.yaml"]);
     expect(checked.code).toBe(3);
     expect(spaced(checked.stdout)).toContain(`separate: Approver, Payer (rolecall.yaml:3) ${live}`);
+    for (const source of [[], ["--declared"]]) {
+      const page = await shop.run(["report", ...source]);
+      expect(page.stdout).toContain("separate: Approver, Payer");
+      expect(page.stdout).toContain("together. Counted across merchants");
+    }
     const plan = JSON.parse((await shop.run(["plan", "--format", "json"])).stdout);
     expect(plan.plans.flatMap((one: { refusals: unknown }) => one.refusals)).toEqual([]);
     expect(plan.plans[1].findings).toMatchObject([

@@ -8,11 +8,13 @@ import {
   roleFinder,
   splitByResource,
 } from "../../kernel/rules/access.ts";
+import type { ResultAcross } from "../../kernel/rules/across-merchants.ts";
 import { type Judged, unknownToEach } from "../../kernel/rules/checks.ts";
 import { isCause, resultOfGuard } from "../../kernel/rules/every-rule.ts";
 import { declaredOf, unknownToPolicies } from "../../kernel/rules/judge-policies.ts";
 import { openDeclared } from "../../kernel/rules/judge-rules.ts";
-import type { DesiredState } from "../../model/desired.ts";
+import type { ListedRule } from "../../model/coverage.ts";
+import type { DesiredState, Origin } from "../../model/desired.ts";
 import type { LiveState } from "../../model/live.ts";
 import type { Plan, Refusal } from "../../model/plan.ts";
 import type { ReportedRule, RuleResult } from "../../model/reports.ts";
@@ -77,6 +79,26 @@ export function declaredRuleResults(desired: DesiredState, now: number): readonl
   return ruleSets(desired).flatMap((set) =>
     withoutPlan(set, resultsOf(set, { judged, tense: "live", now, isDeclared: true })),
   );
+}
+
+/** Returns the rules across merchants that hold for one of them, broken if its people are among those who break them. */
+export function acrossRuleResults(
+  results: readonly ResultAcross[],
+  { merchant, projects = [] }: DesiredState,
+): readonly ReportedRule[] {
+  const files = new Set(projects.flatMap(({ across }) => across?.origin.file ?? []));
+  return results
+    .filter(({ origin }) => files.has(origin.file))
+    .map(({ text, origin, broken }) => {
+      const reasons = broken.flatMap(({ refusal, of }) => (of.has(merchant) ? refusal.message : []));
+      const result: RuleResult = reasons.length === 0 ? PASSED : { status: "failed", reasons };
+      return { rule: listedAcross(text, origin), before: result, after: result };
+    });
+}
+
+/** Returns a rule across merchants as reports list it. */
+export function listedAcross(text: string, origin: Origin): ListedRule {
+  return { section: "policies", text, origin, keys: [], entry: null, enforcedBy: origin.file };
 }
 
 const PASSED: RuleResult = { status: "passed", reasons: [] };

@@ -12,6 +12,7 @@ import { ignoredPatterns } from "../../ask/access/ignored-access.ts";
 import { accessCoverage } from "../../ask/coverage/access-coverage.ts";
 import { openLasting } from "../../ask/coverage/coverage-world.ts";
 import { judgeEach } from "../../ask/coverage/judge-each.ts";
+import { listedAcross } from "../../ask/report/rule-results.ts";
 import { type GlobMatch, scopeOf } from "../../kernel/diff/scope.ts";
 import { namedRoleIds } from "../../kernel/plan/build-plan.ts";
 import {
@@ -125,7 +126,7 @@ function rulesAcross(results: readonly ResultAcross[]): readonly CheckedMerchant
     merchant: "all merchants",
     file: ofFile[0].origin.file,
     judged: ofFile.map(({ text, origin, broken }) => ({
-      rule: { section: "policies", text, origin, keys: [], entry: null, enforcedBy: origin.file },
+      rule: listedAcross(text, origin),
       violations: broken.map(({ refusal }) => refusal.message),
       unknownRoles: [],
     })),

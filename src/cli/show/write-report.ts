@@ -8,7 +8,8 @@ import { listedRulePlaces } from "../../app/show/rule-locations.ts";
 import { placed, reportOf, rulesOf, showPlans, unplannedOf } from "../../app/show/show-plans.ts";
 import { ignoredPatterns } from "../../ask/access/ignored-access.ts";
 import { declaredReport } from "../../ask/report/build-access-report.ts";
-import { declaredRuleResults } from "../../ask/report/rule-results.ts";
+import { acrossRuleResults, declaredRuleResults } from "../../ask/report/rule-results.ts";
+import { resultsAcross } from "../../kernel/rules/across-merchants.ts";
 import { type PageInput, renderPage } from "../../show/html/html-page.ts";
 import type { PageMerchantInput } from "../../show/html/page-data.ts";
 import { openProgress } from "../progress/open-progress.ts";
@@ -38,9 +39,14 @@ async function reportDeclared(
 ): Promise<ExitCode> {
   const { states, loaded, fileErrors, now } = await loadDeclared(paths, { ...options, format: "html" }, io);
   const placeOf = listedRulePlaces(loaded.states, loaded.sources);
+  const across = resultsAcross([], loaded.project, now);
   const reports = states.map((state) => ({
     report: declaredReport(state, now),
-    rules: placed(declaredRuleResults(state, now), state.merchant, placeOf),
+    rules: placed(
+      [...declaredRuleResults(state, now), ...acrossRuleResults(across, state)],
+      state.merchant,
+      placeOf,
+    ),
   }));
   writeIgnored(ignoredPatterns(states), "A report without --declared has their access.", options, io);
   await write({ about: "declared", fileErrors, unplanned: [] }, reports, options, io);
@@ -61,9 +67,14 @@ async function reportLive(
   try {
     const placeOf = listedRulePlaces(project.states, project.sources);
     const now = options.asOf ?? io.now();
+    const run = plannedOnly(planned).map(({ plan, live, session }) => ({ plan, live, files: session.state }));
+    const across = resultsAcross(run, project.project, now);
     const reports = plannedOnly(planned).map((outcome) => ({
       report: reportOf(outcome, false),
-      rules: rulesOf(outcome, placeOf, { planned: false, now }),
+      rules: [
+        ...rulesOf(outcome, placeOf, { planned: false, now }),
+        ...placed(acrossRuleResults(across, outcome.session.state), outcome.plan.merchant, placeOf),
+      ],
     }));
     await write({ about: "live", fileErrors, unplanned: unplannedOf(planned) }, reports, options, io);
     const { complete } = showPlans(planned, () => undefined, options, io);

@@ -251,7 +251,7 @@ function limitsOf(
       : []),
     ...(leaver === undefined ? [] : [`${where} leaves on ${leaver.from.text}, which ends the grant.`]),
     ...(isSuspended(listed, now)
-      ? [`${where} is suspended${datesText({ until: suspended?.until })}, and has no roles until then.`]
+      ? [`${where} is suspended${datesText({ until: suspended?.until })}, and has no roles during that time.`]
       : []),
   ];
 }

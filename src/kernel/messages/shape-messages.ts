@@ -122,7 +122,7 @@ export const SHAPE_MESSAGES: MessageTable<ShapeProblem["code"]> = {
   })),
   "bad-period": formatMessages(({ path, value }) => ({
     message: `${subject(path)} must be a period such as 30d, not ${asWritten(value)}.`,
-    hint: `Use a whole number of weeks (w), days (d) or hours (h)${path.at(-1) === "for" ? "; to always renew, write reinvite: true" : ""}.`,
+    hint: `Use a whole number of weeks (w), days (d) or hours (h)${path[0] === "sync" ? "; to always renew, write reinvite: true" : ""}.`,
   })),
   "bad-role-id": formatMessages(({ value }) => ({
     message: `${quote(value)} is not the id of a role.`,

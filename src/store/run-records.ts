@@ -203,11 +203,7 @@ const REASONS = {
   foreign: "it is signed with another key",
 } as const;
 
-/**
- * Compares the records with the list of those that the key has signed.
- *
- * @internal
- */
+/** Compares the records with the list of those that the key has signed. */
 export function recordProblems({ records, list }: FetchedRuns): readonly RecordProblem[] {
   const listed: RunList = list === "invalid" || list === null ? new Map() : list;
   const names = new Set(records.map(({ name }) => name));
@@ -230,11 +226,7 @@ export function recordProblems({ records, list }: FetchedRuns): readonly RecordP
   return [...missing, ...wrong].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/**
- * Returns the records that are signed and not listed: their runs were ended before they could be.
- *
- * @internal
- */
+/** Returns the records that are signed and not listed: their runs were ended before they could be. */
 export function unlistedRecords({ records, list }: FetchedRuns): readonly RunRecord[] {
   if (list === "invalid") return [];
   return records.filter(({ name, trust }) => trust === "verified" && !list?.has(name));

@@ -140,3 +140,29 @@ describe("apply --records", () => {
     expect(asked).not.toContain(`HOME=${process.env["HOME"]}\n`);
   });
 });
+
+test("runs verify names a removed and an edited record, and needs the key", async () => {
+  for (const permissions of ["catalog_view, refunds_create", "catalog_view"]) {
+    await shop.write("access/mc1.yaml", fileWith(permissions));
+    await shop.run(["apply", "--yes", "--records", "push"], SECRET);
+  }
+  const sound = await shop.run(["runs", "verify"], SECRET);
+  expect(sound).toMatchObject({
+    code: 0,
+    stdout: "2 records in origin: nothing is missing, altered or extra.\n",
+  });
+  const [first = "", second = ""] = recorded();
+  const [one, two] = [first, second].map((ref) => ref.slice("refs/rolecall/runs/".length));
+  git(remote, "update-ref", second, git(remote, "rev-parse", first));
+  git(remote, "update-ref", "-d", first);
+  const verify = await shop.run(["runs", "verify"], SECRET);
+  expect(verify.code).toBe(2);
+  expect(verify.stdout).toContain(`missing  ${one}: it was listed`);
+  expect(verify.stdout).toContain(`altered  ${two}: its journals or trailers`);
+  expect(verify.stdout).toContain("1 record in origin: 2 problems.");
+  const json = await shop.run(["runs", "verify", "--format", "json"], SECRET);
+  expect(JSON.parse(json.stdout).problems).toHaveLength(2);
+  const keyless = await shop.run(["runs", "verify"]);
+  expect(keyless.stderr).toContain("only with the key that signed them");
+  expect(keyless.code).toBe(1);
+});

@@ -13,7 +13,7 @@ export function runsCommand(io: Io, done: (code: ExitCode) => void): Command {
     .description(
       "Lists past applies on this machine, newest first, or shows one: who ran it, from which commit, and for each merchant the outcome of each write.",
     )
-    .argument("[run]", 'a run\'s id, a unique prefix of it, or "latest"')
+    .argument("[run]", 'a run\'s id, a unique prefix of it, or "latest"; or "verify"')
     .option("--limit <n>", "how many to list", wholeNumber(1, MAX_LIMIT), DEFAULT_LIMIT)
     .option("-v, --verbose", "show each write of a run")
     .addHelpText(
@@ -26,16 +26,29 @@ Examples:
   rolecall runs latest -m MC4F7K2P      its part at one merchant
   rolecall runs 2026-11-21T13-05        the run whose id starts with this
   rolecall undo latest                  reverts it
+  rolecall runs verify                  checks the records in git
 
 One apply is one run, even for many merchants. Its journals, one for each
 merchant, are in .rolecall/runs in the project root. Each write is recorded
 before it is sent, so that after a crash the journal shows which writes have no
 known outcome. If a run has more than 60 writes, identical ones share a line.
 
-Exits 0 if the runs are shown, or 1 if the run cannot be found or read.
+"verify" compares the records that apply --records push has made with their
+signed list, and names those that are missing, altered or extra. It needs the
+key in ROLECALL_APPROVAL_SECRET.
+
+Exits 0 if the runs are shown, or 1 if the run cannot be found or read; verify
+exits 2 if a record is missing, altered or extra.
 `,
     )
     .action(async (run: string | undefined, options: RunsCommandOptions, command: Command) => {
+      if (run === "verify") {
+        const unused = 'with "verify"';
+        const reasons = { limit: unused, verbose: unused, merchant: unused };
+        warnWithoutEffect(command, reasons, io.stderr.write);
+        const { verifyRuns } = await import("../../runs/verify-runs.ts");
+        return done(await verifyRuns(options, io));
+      }
       if (run !== undefined) warnWithoutEffect(command, { limit: "with a run" }, io.stderr.write);
       else warnWithoutEffect(command, { verbose: "without a run" }, io.stderr.write);
       const { listPastRuns, showPastRun } = await import("../../runs/past-runs.ts");

@@ -1,0 +1,39 @@
+import { ExitCode, type Io } from "../../app/io/io.ts";
+import { recordPlace, signingKey, withRunRecords } from "../../app/records/record-place.ts";
+import { oneLine } from "../../lib/escape.ts";
+import { counted } from "../../lib/text.ts";
+import { RolecallError } from "../../model/errors.ts";
+import { recordProblems, unlistedRecords } from "../../store/run-records.ts";
+
+/** Checks the records of the remote repository against their signed list, and names what is wrong. */
+export async function verifyRuns({ format }: { readonly format: string }, io: Io): Promise<ExitCode> {
+  if (signingKey(io.env) === "") {
+    throw new RolecallError("usage", "Records can be verified only with the key that signed them.", {
+      hint: "Set ROLECALL_APPROVAL_SECRET to it.",
+    });
+  }
+  const place = await recordPlace("push", io);
+  const fetched = await withRunRecords(place, io, (records) => records.fetch());
+  const problems = recordProblems(fetched);
+  const unlisted = unlistedRecords(fetched).map(({ name }) => name);
+  const isListChanged = fetched.list === "invalid";
+  const count = fetched.records.length;
+  if (format === "json") {
+    io.stdout.write(
+      `${JSON.stringify({ records: count, listAltered: isListChanged, problems, unlisted }, null, 2)}\n`,
+    );
+  } else {
+    const lines = [
+      ...(isListChanged
+        ? ["The list of records is altered: nothing shows whether a record is missing."]
+        : []),
+      ...problems.map(({ kind, name, reason }) => `${kind}  ${oneLine(name)}: ${reason}`),
+      ...unlisted.map(
+        (name) => `not listed  ${oneLine(name)}: signed, but its run ended before it was listed`,
+      ),
+      `${counted(count, "record")} in ${oneLine(place.name)}: ${problems.length === 0 && !isListChanged ? "nothing is missing, altered or extra" : counted(problems.length + Number(isListChanged), "problem")}.`,
+    ];
+    io.stdout.write(`${lines.join("\n")}\n`);
+  }
+  return problems.length === 0 && !isListChanged ? ExitCode.ok : ExitCode.differences;
+}

@@ -20,7 +20,7 @@ test.each([
   [["plan", "--detailed"], "(Did you mean --detailed-exitcode?)"],
   [["apply", "--dry-run"], '(Run "rolecall plan", which shows what apply would change)'],
   [["plan", "--json"], "(Did you mean --format json?)"],
-  [["plan", "--yes"], "(It is an option of apply, pull, offboard, undo, lint, demo, init)"],
+  [["plan", "--yes"], "(It is an option of apply, pull, grant, revoke, offboard, undo, lint, demo, init)"],
   [["--merchant", "MC1", "plan"], "(Put it after the command: rolecall validate --merchant)"],
 ])("an unknown option gets a suggestion: %j", async (args, suggestion) => {
   const { code, stderr } = await rolecall(args, { cwd });

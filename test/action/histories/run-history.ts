@@ -525,8 +525,12 @@ class History {
     for (const merchant of plannedIn(run)) this.#expectNothingLess(merchant, before, after, run);
   }
 
-  /** A pull request that changes every merchant, and is reviewed as it should be, leaves everything as the files say. */
+  /**
+   * A pull request that changes every merchant, and is reviewed as it should be, leaves everything as the files say, once
+   * an apply has reported what was lost.
+   */
   async #reviewAll(): Promise<void> {
+    await this.#apply("tip");
     const edits = MERCHANTS.map((place): PlacedEdit => {
       const known = this.#main.get(`${place} role Cashier`);
       const has = known?.kind === "role" && known.permissions.includes("stock_edit");

@@ -316,7 +316,7 @@ function replaceEntry(editing: Editing, place: Place, fresh: Node, target: Targe
   if (isInline) insertRemarks(editing, { ...place, node: fresh }, target);
   deletions.push([place.start, place.end + restOfLine(text, place.end).length]);
   insertions.push({ at: place.start, text: indented(lines, column).join("\n").trimStart() });
-  if (isInline && isBlock(node)) dedentComments(splices, place);
+  if (isBlock(node) && !isBlock(fresh)) dedentComments(splices, place);
 }
 
 /** Removes the comment and the blank line above an entry, which stay in the text. */

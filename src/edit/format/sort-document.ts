@@ -235,7 +235,7 @@ export function placeItems<Item extends { readonly value: unknown }>(
 }
 
 function byText(value: unknown): SortKey {
-  const text = String(value);
+  const text = typeof value === "object" ? JSON.stringify(value) : String(value);
   return [text.toLowerCase(), text];
 }
 

@@ -54,6 +54,18 @@ test.each<[name: string, text: string, edits: readonly YamlEdit[], expected: str
     "a:\r\n  - x\r\n  # about y\r\n  - y\r\n  - z\r\n",
   ],
   [
+    "a comment below a list that becomes a text stays, and is no part of the text",
+    "a:\n  - x\n    # below\nb: 1\n",
+    [set(["a"], "one\ntwo")],
+    "a: |-\n  one\n  two\n# below\nb: 1\n",
+  ],
+  [
+    "an address that is no text is sorted all the same",
+    "members:\n  - email: [a]\n  - email: b@x.example\n",
+    [append(["members"], { email: [Object.create(null)] })],
+    "members:\n  - email: [a]\n  - email: [{}]\n  - email: b@x.example\n",
+  ],
+  [
     "what is in brackets has the spaces of fmt",
     "a: {b: 1,  c: 2}\nb: [x, y,]\n",
     [set(["a", "d"], 3), remove("a", "b"), set(["b"], ["x", "z"])],

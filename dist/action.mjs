@@ -12625,7 +12625,6 @@ var init_escape = __esmMin((() => {
 }));
 
 // src/action/context/action-context.ts
-/** Creates the result of a passing run. */
 function passed(result, outputs = {}) {
 	return {
 		result,
@@ -12693,6 +12692,127 @@ var init_action_error = __esmMin((() => {
 	};
 }));
 
+// src/lib/text.ts
+/** Returns a number with its noun: "1 change", "2 changes". */
+function counted(count, singular, plural = `${singular}s`) {
+	return `${grouped(count)} ${count === 1 ? singular : plural}`;
+}
+/** Joins texts with commas and a final conjunction. */
+function listText(texts, last = "and") {
+	return texts.length < 2 ? texts.join("") : `${texts.slice(0, -1).join(", ")} ${last} ${texts.at(-1)}`;
+}
+/** Returns the first texts, and one that counts the others. */
+function firstOf$1(texts, max, noun) {
+	const more = texts.length - max;
+	return more > 0 ? [...texts.slice(0, max), `and ${counted(more, `more ${noun}`)}`] : texts;
+}
+/** Formats a number as "9,980"; `toLocaleString` would take a third of a short run's time to load. */
+function grouped(count) {
+	return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
+}
+/**
+* Returns the width of a text in terminal cells: two for wide characters, none for combining marks and styles. The
+* package for that takes a tenth of a short run's time to load; only the board and the browser need its precision.
+*/
+function cellWidth(text) {
+	if (/^[\x20-\x7e]*$/.test(text)) return text.length;
+	let width = 0;
+	for (const character of text.replaceAll(STYLING, "").replaceAll(EMOJI, "😀")) width += WIDE.test(character) ? 2 : JOINED.test(character) ? 0 : 1;
+	return width;
+}
+/** Returns a shell word, quoted if needed. */
+function shellWord(text) {
+	return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+/** Returns a text as it is if unambiguous, else in quotes, with escaped line breaks and quotes; shortened. */
+function quoteIfNeeded(text) {
+	return /^[\p{L}\p{N}_.:@+-]+$/u.test(text) ? shorten(text) : quoted(text);
+}
+/** Returns a text in quotes, with escaped line breaks and quotes; shortened. */
+function quoted(text) {
+	return shorten(JSON.stringify(text));
+}
+/** Returns the first characters of a long text, with an ellipsis. */
+function shorten(text) {
+	const characters = [...text];
+	return characters.length > LONGEST_SHOWN ? `${characters.slice(0, LONGEST_SHOWN).join("")}…` : text;
+}
+/**
+* Returns the normal form of a service's base URL, in which two spellings of one address are equal: lower-case scheme
+* and host, no default port, no slash at the end, no empty query or fragment. A text that is no URL is returned without
+* trailing slashes.
+*/
+function normalizeServiceUrl(text) {
+	return (URL.canParse(text) ? hrefOf(new URL(text)) : text).replace(/\/+$/, "");
+}
+function hrefOf(url) {
+	if (url.search === "") url.search = "";
+	if (url.hash === "") url.hash = "";
+	return url.href;
+}
+/** Compares by code unit: the same order on every machine, whatever its locale. */
+function byCodeUnit(a, b) {
+	return a < b ? -1 : a > b ? 1 : 0;
+}
+/** Compares by code unit, but numbers inside by their value: MC2 comes before MC10. */
+function naturally(a, b) {
+	const [parts, otherParts] = [a.match(/\d+|\D+/g) ?? [], b.match(/\d+|\D+/g) ?? []];
+	for (const [index, part] of parts.entries()) {
+		const next = otherParts[index];
+		if (next === void 0) return 1;
+		const order = /^\d/.test(part) && /^\d/.test(next) ? Number(part) - Number(next) : byCodeUnit(part, next);
+		if (order !== 0) return order;
+	}
+	return parts.length - otherParts.length || byCodeUnit(a, b);
+}
+/**
+* Returns a text whose order by code unit is natural, whatever the case: numbers inside by their value, so that MC2
+* comes before MC10.
+*/
+function naturalKey(text) {
+	return text.toLowerCase().replace(/\d+/g, (digits) => digits.padStart(20, "0"));
+}
+/** Returns items in the natural order of their texts, which are taken once each. */
+function sortNaturally(items, textOf) {
+	return items.map((item) => ({
+		item,
+		key: naturalKey(textOf(item))
+	})).sort(by(({ key }) => key)).map(({ item }) => item);
+}
+/** Returns a comparison function by a text of each item. */
+function by(textOf) {
+	return (a, b) => byCodeUnit(textOf(a), textOf(b));
+}
+/** Returns the distinct strings of a list, in order. */
+function sortedSet(values) {
+	return [...new Set(values)].sort(byCodeUnit);
+}
+/** Groups items that are equal by a key, in the order of the first of each. */
+function groupByKey$1(items, keyOf) {
+	const groups = /* @__PURE__ */ new Map();
+	for (const item of items) {
+		const key = keyOf(item);
+		const group = groups.get(key);
+		if (group) group.push(item);
+		else groups.set(key, [item]);
+	}
+	return [...groups.values()];
+}
+/** Returns where a value of a file is invalid, and what belongs there: `plans[0].changes: expected an array`. */
+function invalidText(issue) {
+	const path = (issue?.path ?? []).reduce((text, key) => typeof key === "number" ? `${text}[${key}]` : `${text}${text && "."}${String(key)}`, "");
+	const { expected } = issue ?? {};
+	return `${path || "the whole"}: ${typeof expected === "string" ? `expected ${expected}` : "the value is invalid"}`;
+}
+var WIDE, JOINED, STYLING, EMOJI, LONGEST_SHOWN;
+var init_text = __esmMin((() => {
+	WIDE = /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{17000}-\u{18cff}\u{1b000}-\u{1b2ff}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
+	JOINED = /[\p{M}\p{Cf}]/u;
+	STYLING = /\p{Cc}\[[\d;]*m/gu;
+	EMOJI = /\p{RI}{2}|\p{Extended_Pictographic}(?:\ufe0f|\p{Emoji_Modifier}|\u200d\p{Extended_Pictographic})+/gu;
+	LONGEST_SHOWN = 80;
+}));
+
 // src/action/context/action-log.ts
 /** Creates a stream whose lines cannot be workflow commands. */
 function safeSink(log) {
@@ -12733,7 +12853,7 @@ function annotate(annotations, log) {
 				...line !== null && { startLine: line }
 			});
 		}
-		if (ofLevel.length > most) rest.push(`${ofLevel.length - most} more ${level}${ofLevel.length - most === 1 ? "" : "s"}`);
+		if (ofLevel.length > most) rest.push(counted(ofLevel.length - most, `more ${level}`));
 	}
 	if (rest.length > 0) log.notice(`${rest.join(" and ")}: the job summary has all of them.`);
 }
@@ -12743,6 +12863,7 @@ function cut(text) {
 var MAX_ANNOTATIONS, MAX_CHARACTERS$2;
 var init_action_log = __esmMin((() => {
 	init_escape();
+	init_text();
 	MAX_ANNOTATIONS = 10;
 	MAX_CHARACTERS$2 = 4e3;
 }));
@@ -12827,11 +12948,8 @@ function string$1(value) {
 
 // src/action/context/github-api.ts
 function named(permissions) {
-	const last = permissions.at(-1) ?? "";
-	if (permissions.length === 1) return `the permission ${last}`;
-	return `the permissions ${permissions.slice(0, -1).join(", ")} and ${last}`;
+	return `the ${permissions.length === 1 ? "permission" : "permissions"} ${listText(permissions)}`;
 }
-/** Converts a commit from GitHub's form. */
 function commitOf({ sha, parents }) {
 	return {
 		sha,
@@ -12845,14 +12963,12 @@ function written({ user, body, html_url }) {
 		url: html_url
 	};
 }
-/** Converts a comment from GitHub's form. */
 function commentOf(data) {
 	return {
 		id: data.id,
 		...written(data)
 	};
 }
-/** Converts an issue from GitHub's form. */
 function issueOf(data) {
 	return {
 		number: data.number,
@@ -12860,7 +12976,6 @@ function issueOf(data) {
 		...written(data)
 	};
 }
-/** Converts a pull request from GitHub's form. */
 function pullOf({ number, head, base, state, merged_at, merge_commit_sha }) {
 	const mergedAs = merged_at === null ? null : merge_commit_sha ?? "";
 	return {
@@ -12871,7 +12986,6 @@ function pullOf({ number, head, base, state, merged_at, merge_commit_sha }) {
 		mergedAs
 	};
 }
-/** Converts a pull request with its text from GitHub's form. */
 function proposalOf(data) {
 	return {
 		...issueOf(data),
@@ -12880,6 +12994,7 @@ function proposalOf(data) {
 }
 var GithubError;
 var init_github_api = __esmMin((() => {
+	init_text();
 	GithubError = class extends Error {
 		/** HTTP status; 0 without a response. */
 		status;
@@ -13085,127 +13200,6 @@ function isFileError({ severity, refusal }) {
 	return severity === "error" && !refusal;
 }
 var init_file_errors = __esmMin((() => {}));
-
-// src/lib/text.ts
-/** Returns a number with its noun: "1 change", "2 changes". */
-function counted(count, singular, plural = `${singular}s`) {
-	return `${grouped(count)} ${count === 1 ? singular : plural}`;
-}
-/** Joins texts with commas and a final conjunction. */
-function listText(texts, last = "and") {
-	return texts.length < 2 ? texts.join("") : `${texts.slice(0, -1).join(", ")} ${last} ${texts.at(-1)}`;
-}
-/** Returns the first texts, and one that counts the others. */
-function firstOf$1(texts, max, noun) {
-	const more = texts.length - max;
-	return more > 0 ? [...texts.slice(0, max), `and ${counted(more, `more ${noun}`)}`] : texts;
-}
-/** Formats a number as "9,980"; `toLocaleString` would take a third of a short run's time to load. */
-function grouped(count) {
-	return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
-}
-/**
-* Returns the width of a text in terminal cells: two for wide characters, none for combining marks and styles. The
-* package for that takes a tenth of a short run's time to load; only the board and the browser need its precision.
-*/
-function cellWidth(text) {
-	if (/^[\x20-\x7e]*$/.test(text)) return text.length;
-	let width = 0;
-	for (const character of text.replaceAll(STYLING, "").replaceAll(EMOJI, "😀")) width += WIDE.test(character) ? 2 : JOINED.test(character) ? 0 : 1;
-	return width;
-}
-/** Returns a shell word, quoted if needed. */
-function shellWord(text) {
-	return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}
-/** Returns a text as it is if unambiguous, else in quotes, with escaped line breaks and quotes; shortened. */
-function quoteIfNeeded(text) {
-	return /^[\p{L}\p{N}_.:@+-]+$/u.test(text) ? shorten(text) : quoted(text);
-}
-/** Returns a text in quotes, with escaped line breaks and quotes; shortened. */
-function quoted(text) {
-	return shorten(JSON.stringify(text));
-}
-/** Returns the first characters of a long text, with an ellipsis. */
-function shorten(text) {
-	const characters = [...text];
-	return characters.length > LONGEST_SHOWN ? `${characters.slice(0, LONGEST_SHOWN).join("")}…` : text;
-}
-/**
-* Returns the normal form of a service's base URL, in which two spellings of one address are equal: lower-case scheme
-* and host, no default port, no slash at the end, no empty query or fragment. A text that is no URL is returned without
-* trailing slashes.
-*/
-function normalizeServiceUrl(text) {
-	return (URL.canParse(text) ? hrefOf(new URL(text)) : text).replace(/\/+$/, "");
-}
-function hrefOf(url) {
-	if (url.search === "") url.search = "";
-	if (url.hash === "") url.hash = "";
-	return url.href;
-}
-/** Compares by code unit: the same order on every machine, whatever its locale. */
-function byCodeUnit(a, b) {
-	return a < b ? -1 : a > b ? 1 : 0;
-}
-/** Compares by code unit, but numbers inside by their value: MC2 comes before MC10. */
-function naturally(a, b) {
-	const [parts, otherParts] = [a.match(/\d+|\D+/g) ?? [], b.match(/\d+|\D+/g) ?? []];
-	for (const [index, part] of parts.entries()) {
-		const next = otherParts[index];
-		if (next === void 0) return 1;
-		const order = /^\d/.test(part) && /^\d/.test(next) ? Number(part) - Number(next) : byCodeUnit(part, next);
-		if (order !== 0) return order;
-	}
-	return parts.length - otherParts.length || byCodeUnit(a, b);
-}
-/**
-* Returns a text whose order by code unit is natural, whatever the case: numbers inside by their value, so that MC2
-* comes before MC10.
-*/
-function naturalKey(text) {
-	return text.toLowerCase().replace(/\d+/g, (digits) => digits.padStart(20, "0"));
-}
-/** Returns items in the natural order of their texts, which are taken once each. */
-function sortNaturally(items, textOf) {
-	return items.map((item) => ({
-		item,
-		key: naturalKey(textOf(item))
-	})).sort(by(({ key }) => key)).map(({ item }) => item);
-}
-/** Returns a comparison function by a text of each item. */
-function by(textOf) {
-	return (a, b) => byCodeUnit(textOf(a), textOf(b));
-}
-/** Returns the distinct strings of a list, in order. */
-function sortedSet(values) {
-	return [...new Set(values)].sort(byCodeUnit);
-}
-/** Groups items that are equal by a key, in the order of the first of each. */
-function groupByKey$1(items, keyOf) {
-	const groups = /* @__PURE__ */ new Map();
-	for (const item of items) {
-		const key = keyOf(item);
-		const group = groups.get(key);
-		if (group) group.push(item);
-		else groups.set(key, [item]);
-	}
-	return [...groups.values()];
-}
-/** Returns where a value of a file is invalid, and what belongs there: `plans[0].changes: expected an array`. */
-function invalidText(issue) {
-	const path = (issue?.path ?? []).reduce((text, key) => typeof key === "number" ? `${text}[${key}]` : `${text}${text && "."}${String(key)}`, "");
-	const { expected } = issue ?? {};
-	return `${path || "the whole"}: ${typeof expected === "string" ? `expected ${expected}` : "the value is invalid"}`;
-}
-var WIDE, JOINED, STYLING, EMOJI, LONGEST_SHOWN;
-var init_text = __esmMin((() => {
-	WIDE = /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{17000}-\u{18cff}\u{1b000}-\u{1b2ff}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
-	JOINED = /[\p{M}\p{Cf}]/u;
-	STYLING = /\p{Cc}\[[\d;]*m/gu;
-	EMOJI = /\p{RI}{2}|\p{Extended_Pictographic}(?:\ufe0f|\p{Emoji_Modifier}|\u200d\p{Extended_Pictographic})+/gu;
-	LONGEST_SHOWN = 80;
-}));
 
 // src/lib/json-text.ts
 /**
@@ -13903,7 +13897,7 @@ function changeFingerprint(change) {
 		...before,
 		name: ""
 	} : before;
-	return hash$1({
+	return hash({
 		resource,
 		kind,
 		id: id ?? change.name.toLowerCase(),
@@ -13914,7 +13908,7 @@ function changeFingerprint(change) {
 /** Hashes a plan: its merchant, environment and service, and its changes in any order. */
 function planFingerprint(plan, changes) {
 	const { merchant, environment, service } = plan;
-	return hash$1({
+	return hash({
 		merchant,
 		environment,
 		service,
@@ -13927,14 +13921,14 @@ function planFingerprint(plan, changes) {
 */
 function runFingerprint(plans) {
 	const [only = "", ...more] = plans.filter(({ changes }) => changes.length > 0).map(({ fingerprint }) => fingerprint).sort(byCodeUnit);
-	return more.length === 0 ? only : hash$1({ plans: [only, ...more] });
+	return more.length === 0 ? only : hash({ plans: [only, ...more] });
 }
 function content(image) {
 	if (image === null) return null;
 	return "permissions" in image ? roleContent(image) : memberContent(image);
 }
 /** Hashes a value, independent of the order of its keys. */
-function hash$1(value) {
+function hash(value) {
 	return createHash("sha256").update(canonicalJson(value)).digest("hex").slice(0, LENGTH);
 }
 var LENGTH;
@@ -14048,9 +14042,9 @@ function fieldNames(fixed) {
 function ruleAdvice(change, enforcedBy) {
 	return enforcedBy === void 0 ? change : `ask those who own ${enforcedBy}`;
 }
-/** Returns the refusal of a guard. */
-function guardRefusal(code, resource, name, message, hint, override) {
-	return {
+/** Returns the refusal of a guard; `key` is the one below it in the file. */
+function guardRefusal(code, resource, name, message, hint, override, key) {
+	const refusal = {
 		rule: "guard",
 		code,
 		resource,
@@ -14059,6 +14053,10 @@ function guardRefusal(code, resource, name, message, hint, override) {
 		message,
 		hint,
 		override
+	};
+	return key === void 0 ? refusal : {
+		...refusal,
+		key
 	};
 }
 /** Joins the first few items of a list, and says how many more there are. */
@@ -15410,7 +15408,7 @@ function divideLeavers(entries, live, leftBy) {
 	};
 }
 /** Returns why an entry's membership changes at its time. */
-function reasonOf$3({ suspended, back, partlyEnded }) {
+function reasonOf$4({ suspended, back, partlyEnded }) {
 	if (suspended) return "suspended";
 	if (back) return "suspension-ended";
 	return partlyEnded ? "access-ended" : "declared";
@@ -15478,9 +15476,9 @@ var init_rule_table = __esmMin((() => {
 		"bad-member-id": error$1("The id of a member must begin with `mem_`."),
 		"bad-merchant": error$1("A merchant code must have 1 to 64 letters, digits, hyphens and underscores."),
 		"bad-number": error$1("JSON must be able to represent a number in metadata exactly."),
-		"bad-override": error$1("`overrides` must list overrides such as `max-removals=5@35e43f876462`."),
+		"bad-override": error$1("`overrides` must list overrides as plans print them."),
 		"bad-period": error$1("A period must be a number of weeks, days or hours, such as `30d`."),
-		"bad-limit": error$1("A limit such as `max_removals` must be a percentage such as `25%`, or a count."),
+		"bad-limit": error$1("A limit must be a percentage such as `25%`, or a count."),
 		"bad-role-id": error$1("The id of a role must begin with `role_`."),
 		"bad-until": error$1("`until` and `from` must be valid dates, or timestamps with a time zone."),
 		"blank-text": error$1("Required text must not be blank."),
@@ -15526,7 +15524,7 @@ var init_rule_table = __esmMin((() => {
 		"leaver-listed": warningRule("A person who has left (`leavers`) should not be listed."),
 		"link-not-read": warningRule("A link in a folder should lead to a YAML file in the project."),
 		"literal-key": error$1("A file must not contain an API key."),
-		"looser-setting": error$1("A merchant's file must not loosen the `max_removals`, `min_holders`, `max_holders`, `require_until` or `escalation` that it includes."),
+		"looser-setting": error$1("A merchant's file must not loosen a guard or policy that it includes."),
 		"merge-conflict": error$1("A file must not contain an unresolved merge conflict."),
 		"merge-key": error$1("Metadata must not have a merge key (`<<`). Elsewhere, `<<` is an `unknown-key`."),
 		"missing-key": error$1("Required keys must be present."),
@@ -19038,7 +19036,7 @@ function gainText(what, items) {
 /** Returns an override that is bound to people and what they gain at which merchants, whatever else a plan changes. */
 function gainOverride(code, what, gained) {
 	const set = [...gained].map(([name, items]) => [name.toLowerCase(), ...items].join("\n")).sort();
-	return `${code}=${what}:${hash$1(set).slice(0, 12)}`;
+	return `${code}=${what}:${hash(set).slice(0, 12)}`;
 }
 /**
 * Returns the permissions of new members that do not count: those that their roles granted before, or grant as new roles,
@@ -19111,11 +19109,10 @@ var init_max_gains = __esmMin((() => {
 				const items = [...new Set(gained.flatMap(([, permissions]) => permissions))].sort();
 				const names = list(gained.map(([name]) => name));
 				const own = gained.filter(([, permissions]) => what !== "sensitive" || permissions.some(isSensitive));
-				const refusal = guardRefusal("max-gains", "member", null, `${counted(gained.length, "member")} would newly hold${limit.reach ? " or reach" : ""} ${gainText(what, items)}; the limit is ${allowed}: ${names}.`, "Check that all of them are meant to: the usual cause is a line in a role or a file that many share.", gainOverride("max-gains", what, gained.map(([name, permissions]) => [name, permissions.map((item) => `${merchant} ${item}`)])));
+				const refusal = guardRefusal("max-gains", "member", null, `${counted(gained.length, "member")} would newly hold${limit.reach ? " or reach" : ""} ${gainText(what, items)}; the limit is ${allowed}: ${names}.`, "Check that all of them are meant to: the usual cause is a line in a role or a file that many share.", gainOverride("max-gains", what, gained.map(([name, permissions]) => [name, permissions.map((item) => `${merchant} ${item}`)])), what);
 				return [own.length > allowed ? refusal : refusalOfBase(refusal)];
 			});
-		},
-		causes: ({ what }, { override }) => override?.startsWith(`max-gains=${what}:`) === true
+		}
 	};
 	NOBODY$1 = /* @__PURE__ */ new Map();
 }));
@@ -19447,7 +19444,7 @@ var init_max_removals_setting = __esmMin((() => {
 function allowedRemovals(limit, live) {
 	return allowedOf(limit, live, 3);
 }
-var ALWAYS_ALLOWED, COMPLETE_HINT, maxRemovals;
+var COMPLETE_HINT, maxRemovals;
 var init_max_removals = __esmMin((() => {
 	init_desired();
 	init_refusals();
@@ -19456,7 +19453,6 @@ var init_max_removals = __esmMin((() => {
 	init_removals();
 	init_amount();
 	init_max_removals_setting();
-	ALWAYS_ALLOWED = 3;
 	COMPLETE_HINT = "Check that the file is complete. To write the live state to the file, run \"rolecall pull\".";
 	maxRemovals = {
 		...maxRemovalsSetting,
@@ -19494,7 +19490,6 @@ var init_max_removals = __esmMin((() => {
 			const liveRoles = scope.roles.filter(({ predefined }) => !predefined).length;
 			return [...judge("role", roles, liveRoles, COMPLETE_HINT), ...judge("member", losing(losses).size, scope.members.length, lossHint(losses, COMPLETE_HINT))];
 		},
-		causes: () => true,
 		lint(written) {
 			const text = textOf$3(written) ?? "";
 			const [, percent] = /^(\d+)\s*%$/.exec(text) ?? [];
@@ -19792,6 +19787,7 @@ function keepHolders(settings, { before, after, changes, declared, callerId }) {
 		const keys = [findBefore(role), findAfter(role)].flatMap((key) => key ?? []);
 		return keys.length > 0 ? [...new Set(keys)] : isHeld$1(before, role) ? [role] : [];
 	};
+	const canJoin = addressesFree(before);
 	const cache = /* @__PURE__ */ new Map();
 	const keysOf = (role) => {
 		const keys = cache.get(role) ?? findKeys(role);
@@ -19808,7 +19804,8 @@ function keepHolders(settings, { before, after, changes, declared, callerId }) {
 			before,
 			after,
 			changes,
-			callerId
+			callerId,
+			canJoin
 		}));
 	});
 	return {
@@ -19831,10 +19828,10 @@ function guardRole(rule) {
 	const judged = [judgeRole(rule, isPerson), judgeRole(rule, () => true)];
 	return judged.find(({ refusals }) => refusals.length > 0) ?? judged.find(({ deferred }) => deferred.length > 0) ?? judged.find(({ findingData }) => findingData.length > 0) ?? NOTHING$4;
 }
-function judgeRole({ role, key, min, isWritten, before, after, changes, callerId }, counts) {
+function judgeRole({ role, key, min, isWritten, before, after, changes, callerId, canJoin }, counts) {
 	const accepted = holdersOf$1(before, key).filter(isAccepted$1);
 	const had = accepted.filter(counts);
-	const holders = holdersOf$1(after, key).filter(counts);
+	const holders = holdersOf$1(after, key).filter((person) => counts(person) && canJoin(person));
 	const has = holders.filter(isAccepted$1);
 	const pending = holders.filter(({ status }) => status === "pending" || status === "invited");
 	const name = before.roles.get(key)?.name ?? role;
@@ -19873,13 +19870,20 @@ function judgeRole({ role, key, min, isWritten, before, after, changes, callerId
 				waitsFor
 			},
 			key,
-			refusal: (isChained) => waitRefusal(name, change.name, isChained)
+			refusal: (isChained) => waitRefusal(role, name, change.name, isChained)
 		}))
 	};
 }
 function refusalOf$3(role, name, { before, after, min, uncounted }) {
 	const kept = before === 1 ? "lose its only accepted holder" : `keep ${after === 0 ? "none" : after} of its ${before} accepted holders`;
-	return guardRefusal("min-holders", "role", name, `The role "${name}" would ${kept}${uncounted === 0 ? "" : ", service accounts not counted"}; it needs ${min}.`, "Grant the role to somebody else first, and wait until they have accepted.", `min-holders=${role}:${after}`);
+	return guardRefusal("min-holders", "role", name, `The role "${name}" would ${kept}${uncounted === 0 ? "" : ", service accounts not counted"}; it needs ${min}.`, "Grant the role to somebody else first, and wait until they have accepted.", `min-holders=${role}:${after}`, role);
+}
+/** Returns whether a member exists, or can join before others are removed: the service invites no address of a member. */
+function addressesFree({ people }) {
+	const members = people.filter(({ status }) => status !== "expired");
+	const ids = new Set(members.map(({ id }) => id));
+	const addresses = new Set(members.flatMap(({ email }) => email?.toLowerCase() ?? []));
+	return ({ id, email }) => ids.has(id) || !addresses.has(email?.toLowerCase() ?? "");
 }
 function isHeld$1({ people }, roleId) {
 	return people.some(({ roles }) => roles.includes(roleId));
@@ -19897,8 +19901,8 @@ function removalsOf(had, has, changes) {
 	return changes.filter(({ id }) => id !== null && lost.has(id)).sort(by(({ name }) => name));
 }
 /** Returns the refusal of a removal that cannot be deferred, for a reason besides an open invitation if it is chained. */
-function waitRefusal(role, member, isChained) {
-	return guardRefusal("min-holders-wait", "role", role, `Without ${member}, "${role}" would have too few holders${isChained ? ", and this removal would depend on another deferred removal" : " until somebody who is invited has accepted"}.`, "Make the change in two steps: first grant the roles, then remove them when everybody has accepted.", null);
+function waitRefusal(role, name, member, isChained) {
+	return guardRefusal("min-holders-wait", "role", name, `Without ${member}, "${name}" would have too few holders${isChained ? ", and this removal would depend on another deferred removal" : " until somebody who is invited has accepted"}.`, "Make the change in two steps: first grant the roles, then remove them when everybody has accepted.", null, role);
 }
 var OWNER, OWNERS, DEFAULT_MINIMUMS, minHolders, NOTHING$4;
 var init_min_holders = __esmMin((() => {
@@ -19960,7 +19964,6 @@ var init_min_holders = __esmMin((() => {
 			});
 		},
 		withhold: keepHolders,
-		causes: ({ role }, { name, override }) => override === null ? name === role : override.startsWith(`min-holders=${role}:`),
 		/** Counts the people who have accepted a role; nobody logs in as a service account. */
 		report({ role, min, written }, { access, find }, isDeclared) {
 			if (isDeclared) return written ? {
@@ -20110,13 +20113,14 @@ var init_protect = __esmMin((() => {
 			const ids = new Set(touched.map(({ id }) => id));
 			const members = scope.members.filter(({ id }) => ids.has(id));
 			const addresses = new Map(members.map((member) => [member.id, addressesOf(member)]));
-			return [...new Map(touched.map((change) => [`${change.resource} ${change.id}`, change])).values()].flatMap((change) => {
+			const refusals = touched.flatMap((change) => {
 				const { resource, name, kind, id, before } = change;
 				const [isRole, key] = [resource === "role", id ?? ""];
-				const ofPerson = change.reason === "address-changed" ? [] : personOf(name);
+				const entryName = pinned.get(key) ?? name;
+				const ofPerson = change.reason === "address-changed" ? [] : [name, entryName].flatMap(personOf);
 				const otherNames = isRole ? [] : [
 					...addresses.get(key) ?? [],
-					pinned.get(key) ?? name,
+					entryName,
 					...ofPerson
 				];
 				const names = [
@@ -20126,8 +20130,10 @@ var init_protect = __esmMin((() => {
 					...otherNames
 				];
 				if (!matchesAny(isRole ? globs.roles : globs.members, names, matches)) return [];
-				return [guardRefusal("protect", resource, name, `The ${resource} ${isRole ? `"${name}"` : name} is protected, and this plan would ${kind} it.`, `Revert the change in the file, or ${ruleAdvice("remove the entry from guards.protect", enforcedBy)}.`, `protect=${name}`)];
+				const refusal = guardRefusal("protect", resource, name, `The ${resource} ${isRole ? `"${name}"` : name} is protected, and this plan would ${kind} it.`, `Revert the change in the file, or ${ruleAdvice("remove the entry from guards.protect", enforcedBy)}.`, `protect=${name}`);
+				return [[`${resource} ${id}`, refusal]];
 			});
+			return [...new Map(refusals).values()];
 		},
 		causes({ kind, glob }, { resource, name }, { matches, items }) {
 			if (resource !== (kind === "protect-role" ? "role" : "member")) return false;
@@ -20278,9 +20284,9 @@ function longGrants(ends, { desired, find, now }) {
 	return limits.flatMap(([role, limit]) => staying.flatMap((member) => {
 		const key = keyOfRole(role);
 		const grant = member.roles?.find((declaredGrant) => keyOfRole(declaredGrant.role) === key);
-		const end = grant && endOf$4(grant.until, member.until);
+		const end = grant && endOf$5(grant.until, member.until);
 		if (grant === void 0 || end === void 0 || end.ends <= now) return [];
-		const start = startOf(grant.from, member.from);
+		const start = startOf$1(grant.from, member.from);
 		const latest = (start?.starts ?? now) + limit.ms;
 		if (lastMoment(end, limit) <= latest) return [];
 		const { email } = member;
@@ -20320,7 +20326,7 @@ function compareGrants(ends, declared, { before, base }) {
 		const addresses = addressesOfPerson(member);
 		const former = base?.members?.find(({ email }) => addresses.includes(email.toLowerCase()));
 		const same = former?.roles?.find(({ role }) => nameOf?.(role) === grant.role);
-		if (former !== void 0 && same !== void 0) return (endOf$4(same.until, former.until)?.ends ?? Number.POSITIVE_INFINITY) >= grant.end.ends;
+		if (former !== void 0 && same !== void 0) return (endOf$5(same.until, former.until)?.ends ?? Number.POSITIVE_INFINITY) >= grant.end.ends;
 		return [member.id ?? "", ...addresses].some((key) => {
 			const person = people.get(key);
 			return person !== void 0 && isHeld(person, grant);
@@ -20345,11 +20351,11 @@ function isInHours({ text: period }) {
 function isDate(end) {
 	return !/t/i.test(end);
 }
-function endOf$4(grant, membership) {
+function endOf$5(grant, membership) {
 	if (grant === void 0 || membership === void 0) return grant ?? membership;
 	return grant.ends <= membership.ends ? grant : membership;
 }
-function startOf(grant, membership) {
+function startOf$1(grant, membership) {
 	if (grant === void 0 || membership === void 0) return grant ?? membership;
 	return grant.starts >= membership.starts ? grant : membership;
 }
@@ -20615,7 +20621,7 @@ function overrideKind(code) {
 function isFileOverride(what) {
 	return OVERRIDE.test(`${what}@${"0".repeat(12)}`);
 }
-var POLICY_SETTINGS, GUARD_SETTINGS, POLICY_LIST$1, GUARD_LIST$1, policySchemas, guardSchemas, NO_POLICIES, SETTINGS$2, OVERRIDES, OVERRIDE;
+var POLICY_SETTINGS, GUARD_SETTINGS, POLICY_LIST$1, GUARD_LIST$1, policySchemas, guardSchemas, NO_POLICIES, SETTINGS$2, OVERRIDES, OVERRIDE, EXAMPLE_OVERRIDE;
 var init_every_setting = __esmMin((() => {
 	init_values();
 	init_email_domains_setting();
@@ -20662,6 +20668,7 @@ var init_every_setting = __esmMin((() => {
 		...Object.values(GUARD_SETTINGS).flatMap(({ overrides }) => Object.entries(overrides))
 	]);
 	OVERRIDE = new RegExp(`^(?:${[...OVERRIDES].map(([code, { value }]) => `${code}=${value}`).join("|")})@[0-9a-f]{12,32}$`);
+	EXAMPLE_OVERRIDE = "max-removals=5@35e43f876462";
 }));
 
 // src/kernel/rules/every-rule.ts
@@ -20712,17 +20719,20 @@ function pathOfCode(code) {
 	const rule = BY_CODE.get(code);
 	return rule && [rule.section, rule.key];
 }
+function causes(guard, { keys: [key], item }, refusal, context) {
+	return guard.causes?.(item, refusal, context) ?? refusal.key === key;
+}
 /** Returns whether guards have a rule that a refusal of a guard is by, and not only its default. */
 function isSet(refusal, guards) {
 	const set = guardsIn(guards).find(({ guard }) => guard.codes.includes(refusal.code));
 	if (set === void 0) return true;
 	const { guard, value } = set;
-	const items = guard.list(value, value).map(({ item }) => item);
+	const entries = guard.list(value, value);
 	const context = {
 		matches: () => false,
-		items
+		items: entries.map(({ item }) => item)
 	};
-	return value !== void 0 && items.some((item) => !isDefault(item) && guard.causes(item, refusal, context));
+	return value !== void 0 && entries.some((entry) => !isDefault(entry.item) && causes(guard, entry, refusal, context));
 }
 /** Returns whether a file sets the rule that a refusal is by as it holds for the merchant, where files can differ. */
 function decides({ code }, guards, file) {
@@ -21031,13 +21041,13 @@ function openMerchants(planned, declared, now) {
 	const personOf = openPeople(planned, unread);
 	const accesses = planned.map(accessesOf);
 	const predefined = accesses.flatMap((access) => [...access("before").roles].filter(([, { custom }]) => !custom));
-	return [...planned.map(({ plan, files }, index) => openMerchant(files, plan, accesses[index], personOf)), ...unread.map((files) => {
+	return [...planned.map(({ files }, index) => openMerchant(files, true, accesses[index], personOf)), ...unread.map((files) => {
 		const { roles, ...declared } = openDeclared(files, now).access;
 		const access = {
 			...declared,
 			roles: new Map([...predefined, ...roles])
 		};
-		return openMerchant(files, null, () => access, personOf);
+		return openMerchant(files, false, () => access, personOf);
 	})];
 }
 function accessesOf({ plan, live }) {
@@ -21093,7 +21103,7 @@ function openPeople(planned, unread) {
 	return (address) => keyOf(address.toLowerCase());
 }
 /** Opens a merchant; somebody there without an address is nobody elsewhere. */
-function openMerchant(files, plan, accessIn, personOf) {
+function openMerchant(files, isPlanned, accessIn, personOf) {
 	const keyOf = ({ email, name }) => email === null ? `${files.merchant} ${name}` : personOf(email);
 	const judges = memoized((phase) => ({
 		granted: granting(accessIn(phase), () => true),
@@ -21115,15 +21125,22 @@ function openMerchant(files, plan, accessIn, personOf) {
 		}
 	};
 	const people = memoized(([phase, counted]) => new Set(accessIn(phase).people.filter(holds(phase, counted)).map(keyOf)), JSON.stringify);
-	const isKept = plan !== null && plan.refusals.length > 0;
 	const all = [accessIn("before"), accessIn("after")].flatMap(({ roles }) => [...roles.values()]);
 	return {
 		files,
-		isPlanned: plan !== null,
-		people: (phase, counted) => isKept ? /* @__PURE__ */ new Set([...people(["before", counted]), ...people([phase, counted])]) : people([phase, counted]),
+		isPlanned,
+		people: (phase, counted) => people([phase, counted]),
 		permissions: () => all.flatMap(({ permissions }) => permissions ?? []),
 		unknownRoles: () => accessIn("after").people.flatMap((person) => judges("after").granted(person).unknown),
 		hasRole: (name) => all.some(roleNamed(name, files)) || (files.roles ?? []).some((role) => role.name === name)
+	};
+}
+/** Returns a merchant where nobody loses anything, because its plan is refused or not applied. */
+function withoutLosses(merchant) {
+	const { people } = merchant;
+	return {
+		...merchant,
+		people: (phase, counted) => /* @__PURE__ */ new Set([...people("before", counted), ...people(phase, counted)])
 	};
 }
 /** Returns whether a role of a merchant is meant by a name or id: every role of that name, also before it is renamed. */
@@ -21146,7 +21163,76 @@ var init_people_across = __esmMin((() => {
 	init_renamed_roles();
 }));
 
+// src/kernel/rules/settings/run-setting.ts
+/** Parses limits as a project's file has them. */
+function parseRun({ max_removals: removals, max_gains: gains }, file) {
+	return omitUndefined({
+		origin: {
+			file,
+			path: ["run"]
+		},
+		maxRemovals: parseAmount(removals) ?? void 0,
+		maxGains: gains && parseGains(gains)
+	});
+}
+/** Returns the names in limits, with their paths below those. */
+function namesInLimits({ maxGains }) {
+	return maxGainsSetting.kind.names(maxGains).map((name) => ({
+		...name,
+		path: ["max_gains", ...name.path]
+	}));
+}
+var runSchema;
+var init_run_setting = __esmMin((() => {
+	init_mini();
+	init_text_schemas();
+	init_values();
+	init_amount();
+	init_max_gains_setting();
+	runSchema = optional(strictObject({
+		max_removals: optional(amountSchema, {
+			title: "Maximum removals of a run",
+			description: "Maximum number of members, across all merchants, that one run may remove or take a role from: a count, or a share of the members such as 5%, which allows at least 20 (0% allows none).",
+			default: "5%",
+			examples: ["5%", 30]
+		}),
+		max_gains: optional(gainLimitsSchema, {
+			title: "Maximum gains of a run",
+			description: "Maximum number of people, across all merchants, who may newly gain in one run what a key names, as in guards.max_gains. A share of the members allows at least 20 (0% allows none).",
+			default: { sensitive: "5%" },
+			examples: [{
+				sensitive: "5%",
+				payouts_edit: 3
+			}]
+		})
+	}), {
+		title: "Limits of a run",
+		description: "Limits across all merchants of a run with two or more merchants, in addition to the guards of each.",
+		examples: [{
+			max_removals: "5%",
+			max_gains: { sensitive: "5%" }
+		}]
+	});
+}));
+
 // src/kernel/rules/across-merchants.ts
+/** Returns whether a project has rules that concern all its merchants. */
+function concernsAll(project) {
+	return project.across !== void 0 || namesInRun(project).length > 0;
+}
+function namesInRun({ run = {} }) {
+	const { origin } = run;
+	if (origin === void 0) return [];
+	return namesInLimits(run).flatMap(({ what, text, path, at }) => what === "role" || what === "permission" ? [{
+		what,
+		name: text,
+		location: {
+			at,
+			file: origin.file,
+			path: [...origin.path, ...path]
+		}
+	}] : []);
+}
 /** Returns the rules of the projects of merchants; those of a base branch only if they differ. */
 function ruleSetsOf(states) {
 	const meaningOf = ({ separate, maxHolders, checks }) => canonicalJson([
@@ -21154,16 +21240,30 @@ function ruleSetsOf(states) {
 		maxHolders,
 		checks.map(checkText)
 	]);
-	const keyOf = ({ by, across }) => canonicalJson([by, across]);
+	const keyOf = ({ by, across, run }) => canonicalJson([
+		by,
+		across,
+		run
+	]);
 	const projects = new Map(states.flatMap((state) => (state.projects ?? []).map((project) => [keyOf(project), project])));
 	const isOwn = new Set([...projects.values()].flatMap(({ by, across }) => by || !across ? [] : meaningOf(across)));
-	return [...projects].flatMap(([key, { by, across }]) => {
-		if (across === void 0 || by && isOwn.has(meaningOf(across))) return [];
+	return [...projects].flatMap(([key, project]) => {
+		const { by, across, run } = project;
+		if (by && (across === void 0 || isOwn.has(meaningOf(across)))) return [];
+		const rules = across === void 0 ? [] : rulesOf$1(across);
+		const inRules = rules.flatMap(({ counted, origin }) => counted.map(({ what, name }) => ({
+			what: what === "role" ? what : "permission",
+			name,
+			location: locationOfAcross(origin)
+		})));
+		const names = by ? [] : [...inRules, ...namesInRun(project)];
 		const holdsFor = (state) => (state.projects ?? []).some((project) => keyOf(project) === key);
-		return [{
+		const { file = "" } = across?.origin ?? run?.origin ?? {};
+		return rules.length + names.length === 0 ? [] : [{
 			by,
-			file: across.origin.file,
-			rules: rulesOf$1(across),
+			file,
+			rules,
+			names,
 			holdsFor
 		}];
 	});
@@ -21339,23 +21439,18 @@ function judgeAcross(run, declared) {
 		plan: unjudged(part.plan)
 	}));
 	const now = Math.max(...parts.map(({ plan }) => plan.reviewed.at));
-	const saidBy = (set) => {
-		const merchants = merchantsUnder(set, parts, declared, now);
-		return set.rules.flatMap((rule) => [...judgeRule(rule, merchants, set), ...unknownTo(rule, merchants)]);
-	};
-	const sets = ruleSetsOf(parts.map(({ files }) => files));
-	const own = sets.filter(({ by }) => !by).flatMap(saidBy);
-	const keyOf = ({ code, name, check }) => JSON.stringify([
-		code,
-		name,
-		check
-	]);
-	const refused = new Set(own.flatMap(({ refusal }) => refusal ? keyOf(refusal) : []));
-	const byBase = sets.filter(({ by }) => by).flatMap(saidBy).flatMap(({ refusal, of }) => refusal === void 0 || refused.has(keyOf(refusal)) ? [] : [{
-		refusal: refusalOfBase(refusal),
-		of
-	}]);
-	const said = [...own, ...byBase];
+	const sets = ruleSetsOf(parts.map(({ files }) => files)).map((set) => ({
+		set,
+		merchants: merchantsUnder(set, parts, declared, now)
+	}));
+	const unapplied = new Set(parts.flatMap(({ plan, isApplied }) => isApplied === false || isStopped(plan) ? plan.merchant : []));
+	let said;
+	let known;
+	do {
+		known = unapplied.size;
+		said = saidOf(sets, unapplied);
+		for (const { refusal, of } of said) if (refusal) for (const merchant of of) unapplied.add(merchant);
+	} while (unapplied.size > known);
 	return parts.map(({ plan }) => {
 		const ofPlan = said.filter(({ of }) => of.has(plan.merchant));
 		if (ofPlan.length === 0) return plan;
@@ -21367,6 +21462,29 @@ function judgeAcross(run, declared) {
 			findings: [...plan.findings, ...findings.filter((finding) => !isKnown(finding))]
 		};
 	});
+}
+/** Returns whether a plan is not applied, whatever the rules across merchants say. */
+function isStopped({ refusals, findings }) {
+	return refusals.length > 0 || findings.some(({ severity }) => severity === "error");
+}
+/** Judges plans of which some are not applied. */
+function saidOf(sets, unapplied) {
+	const saidBy = ({ set, merchants }) => {
+		const counted = merchants.map((one) => unapplied.has(one.files.merchant) ? withoutLosses(one) : one);
+		return [...set.rules.flatMap((rule) => judgeRule(rule, counted, set)), ...unknownTo(set, counted)];
+	};
+	const own = sets.filter(({ set }) => !set.by).flatMap(saidBy);
+	const keyOf = ({ code, name, check }) => JSON.stringify([
+		code,
+		name,
+		check
+	]);
+	const refused = new Set(own.flatMap(({ refusal }) => refusal ? keyOf(refusal) : []));
+	const byBase = sets.filter(({ set }) => set.by).flatMap(saidBy).flatMap(({ refusal, of }) => refusal === void 0 || refused.has(keyOf(refusal)) ? [] : [{
+		refusal: refusalOfBase(refusal),
+		of
+	}]);
+	return [...own, ...byBase];
 }
 /** Returns whether a rule across merchants says something. */
 function isAcross({ code }) {
@@ -21419,44 +21537,49 @@ function locationOfAcross({ file, path }) {
 		path
 	};
 }
-/** Reports a role that no merchant has, a mistyped permission, and held roles whose permissions are unknown. */
-function unknownTo({ counted }, merchants) {
+/** Reports roles that no merchant has, mistyped permissions, and held roles whose permissions are unknown. */
+function unknownTo({ names, rules }, merchants) {
 	const of = codesOf(merchants.filter(({ isPlanned }) => isPlanned));
 	const said = (data) => ({
 		finding: toFinding(data),
 		of
 	});
 	const granted = new Set(merchants.flatMap((merchant) => merchant.permissions()));
-	return counted.flatMap(({ what, name }) => {
-		if (what === "role") return isLikeRoleId(name) || merchants.some((merchant) => merchant.hasRole(name)) ? [] : [said({
-			code: "rule-role-unknown",
-			name,
-			near: null,
-			shared: false,
-			removed: null
-		})];
+	const unknown = names.flatMap(({ what, name }) => {
+		if (what === "role") {
+			const near = PREDEFINED_ROLES.find((id) => isSlip(name, id)) ?? null;
+			const mayBeId = isLikeRoleId(name) && near === null && !merchants.every(({ isPlanned }) => isPlanned);
+			return PREDEFINED_ROLES.includes(name) || mayBeId || merchants.some((merchant) => merchant.hasRole(name)) ? [] : [said({
+				code: "rule-role-unknown",
+				name,
+				near,
+				shared: false,
+				removed: null
+			})];
+		}
 		const near = granted.has(name) ? void 0 : [...granted].sort().find((other) => isSlip(name, other));
-		const roles = sortedSet(merchants.flatMap((merchant) => merchant.unknownRoles()));
-		return [...near === void 0 ? [] : [said({
+		return near === void 0 ? [] : [said({
 			code: "rule-permission-unknown",
 			name,
 			near
-		})], ...roles.map((role) => said({
-			code: "check-unknown",
-			name: role,
-			permission: name
-		}))];
+		})];
 	});
+	const roles = sortedSet(merchants.flatMap((merchant) => merchant.unknownRoles()));
+	const uncounted = rules.flatMap(({ counted }) => counted.flatMap(({ what, name: permission }) => what === "role" ? [] : roles.map((name) => said({
+		code: "check-unknown",
+		name,
+		permission
+	}))));
+	return [...unknown, ...uncounted];
 }
 /** Returns the roles in rules of a project's file that none of its merchants can have. */
 function unknownAcross(states) {
 	const isOpen = states.some(({ roles, sync }) => roles === void 0 || sync.roles === "additive");
 	const suggest = openSuggester(states.flatMap(({ roles = [] }) => roles.map(({ name }) => name)));
-	return ruleSetsOf(states).flatMap(({ by, rules }) => (by ? [] : rules).flatMap(({ counted, origin }) => counted.flatMap(({ what, name: role }) => {
+	return ruleSetsOf(states).flatMap(({ names }) => names).flatMap(({ what, name: role, location }) => {
 		const isKnown = states.some(({ roles = [] }) => roles.some(({ name, previously = [] }) => name === role || previously.includes(role)));
 		if (what !== "role" || isLikeRoleId(role) || isKnown) return [];
 		const near = suggest(role) ?? predefinedRole(role);
-		const location = locationOfAcross(origin);
 		if (!isOpen) return [{
 			code: "unknown-role",
 			role,
@@ -21470,7 +21593,7 @@ function unknownAcross(states) {
 			open: true,
 			location
 		}];
-	})));
+	});
 }
 /** Returns where the rule across merchants behind a refusal or finding is; `null` if it is by another rule. */
 function originAcross({ code, name, check, rules }, { projects = [] }) {
@@ -21499,6 +21622,7 @@ var init_across_merchants = __esmMin((() => {
 	init_judge_rules();
 	init_people_across();
 	init_every_setting();
+	init_run_setting();
 }));
 
 // src/kernel/rules/run-limits.ts
@@ -21661,7 +21785,7 @@ var init_run_limits = __esmMin((() => {
 }));
 
 // src/kernel/rules/overrides.ts
-/** Parses an override such as `max-removals=12@0a1b2c3d4e5f`; `null` if malformed. */
+/** Parses an override, such as `EXAMPLE_OVERRIDE`; `null` if malformed. */
 function parseOverride(text) {
 	const separator = text.lastIndexOf("@");
 	const [what, fingerprint] = [text.slice(0, separator), text.slice(separator + 1)];
@@ -28484,7 +28608,6 @@ var require_dist$1 = /* @__PURE__ */ __commonJSMin(((exports) => {
 	exports.Scalar = Scalar.Scalar;
 	exports.YAMLMap = YAMLMap.YAMLMap;
 	exports.YAMLSeq = YAMLSeq.YAMLSeq;
-	exports.CST = cst;
 	exports.Lexer = lexer.Lexer;
 	exports.LineCounter = lineCounter.LineCounter;
 	exports.Parser = parser.Parser;
@@ -28501,7 +28624,7 @@ var require_dist$1 = /* @__PURE__ */ __commonJSMin(((exports) => {
 * Parses a text. Bounded in memory and depth: throws `TooManyTokens`, or a `RangeError` if nested too deep.
 */
 function readDocument$1(text, maxTokens = MAX_TOKENS) {
-	const composer = new import_dist$6.Composer({
+	const composer = new import_dist$9.Composer({
 		...YAML_DIALECT,
 		prettyErrors: false,
 		logLevel: "error"
@@ -28513,19 +28636,19 @@ function readDocument$1(text, maxTokens = MAX_TOKENS) {
 	try {
 		for (const document of composer.compose(tokensOf(text, maxTokens, stream), true, text.length)) {
 			const first = document;
-			if (stream.second !== null) first.errors.push(new import_dist$6.YAMLParseError([stream.second, stream.second + 1], "MULTIPLE_DOCS", ""));
+			if (stream.second !== null) first.errors.push(new import_dist$9.YAMLParseError([stream.second, stream.second + 1], "MULTIPLE_DOCS", ""));
 			return first;
 		}
 	} catch (error) {
 		if (!(error instanceof TooManyErrors)) throw error;
 	}
-	const broken = new import_dist$6.Document(null);
+	const broken = new import_dist$9.Document(null);
 	broken.errors.push(...errors.slice(0, MAX_SYNTAX_ERRORS));
 	return broken;
 }
 /** Yields the tokens of the first document, up to a limit that protects the memory from hostile texts. */
 function* tokensOf(text, maxTokens, stream) {
-	const parser = new import_dist$6.Parser();
+	const parser = new import_dist$9.Parser();
 	let [count, errors, documents] = [
 		0,
 		0,
@@ -28537,7 +28660,7 @@ function* tokensOf(text, maxTokens, stream) {
 		if (documents > 1) stream.second = token.offset ?? 0;
 		return documents <= 1 && errors <= 1e3;
 	};
-	for (const lexeme of new import_dist$6.Lexer().lex(text)) {
+	for (const lexeme of new import_dist$9.Lexer().lex(text)) {
 		count += 1;
 		if (count > maxTokens) throw new TooManyTokens();
 		for (const token of parser.next(lexeme)) {
@@ -28560,7 +28683,7 @@ function limitLength(list) {
 }
 /** Returns a mapping's key as written; null if it is not a scalar. */
 function keyText(key) {
-	if (!(0, import_dist$6.isScalar)(key) || (0, import_dist$6.isAlias)(key) || key.value === null) return null;
+	if (!(0, import_dist$9.isScalar)(key) || (0, import_dist$9.isAlias)(key) || key.value === null) return null;
 	return typeof key.value === "string" ? key.value : key.source ?? String(key.value);
 }
 /** Returns the syntax errors of a text, and its unsupported YAML features. */
@@ -28658,8 +28781,8 @@ function kindOf$2({ code, message }) {
 /** Returns the location of the unclosed bracket or quote: the library reports only where it gave up. */
 function openingBefore(offset, text, document) {
 	let opening = null;
-	(0, import_dist$6.visit)(document, { Node: (_, node) => {
-		if (!node.range || !((0, import_dist$6.isCollection)(node) ? node.flow === true : (0, import_dist$6.isScalar)(node))) return;
+	(0, import_dist$9.visit)(document, { Node: (_, node) => {
+		if (!node.range || !((0, import_dist$9.isCollection)(node) ? node.flow === true : (0, import_dist$9.isScalar)(node))) return;
 		const [start, end] = node.range;
 		const closer = CLOSERS[text[start] ?? ""];
 		const closed = end - start > 1 && text[end - 1] === closer;
@@ -28683,9 +28806,9 @@ function tagProblems(text, warnings) {
 		}
 	}));
 }
-var import_dist$6, TooManyTokens, TooManyErrors, YAML_DIALECT, MAX_OPENINGS, CLOSERS;
+var import_dist$9, TooManyTokens, TooManyErrors, YAML_DIALECT, MAX_OPENINGS, CLOSERS;
 var init_document = __esmMin((() => {
-	import_dist$6 = require_dist$1();
+	import_dist$9 = require_dist$1();
 	init_limits();
 	TooManyTokens = class extends Error {};
 	TooManyErrors = class extends Error {};
@@ -31488,12 +31611,12 @@ function locateIn(reading, path, at) {
 	let key = null;
 	for (const segment of path) {
 		const resolved = resolve$1(node, reading);
-		if ((0, import_dist$5.isMap)(resolved)) {
+		if ((0, import_dist$8.isMap)(resolved)) {
 			const pair = keysOf(resolved, reading).get(String(segment));
 			if (pair === void 0) return null;
 			key = pair.key;
 			node = pair.value;
-		} else if ((0, import_dist$5.isSeq)(resolved) && typeof segment === "number" && segment < resolved.items.length) {
+		} else if ((0, import_dist$8.isSeq)(resolved) && typeof segment === "number" && segment < resolved.items.length) {
 			key = null;
 			node = resolved.items[segment];
 		} else return null;
@@ -31516,14 +31639,14 @@ function keysOf(map, { keys }) {
 }
 /** Resolves an alias to the last node before it with that anchor. */
 function resolve$1(node, { anchors }) {
-	if (!(0, import_dist$5.isAlias)(node)) return node;
+	if (!(0, import_dist$8.isAlias)(node)) return node;
 	const start = node.range?.[0] ?? 0;
 	return anchors().get(node.source)?.findLast(({ range }) => (range?.[0] ?? 0) < start);
 }
 /** Indexes all anchors at once: the library searches the whole document for every alias. */
 function anchorsOf(document) {
 	const anchors = /* @__PURE__ */ new Map();
-	(0, import_dist$5.visit)(document, { Value: (_, node) => {
+	(0, import_dist$8.visit)(document, { Value: (_, node) => {
 		if (node.anchor !== void 0) {
 			const nodes = anchors.get(node.anchor);
 			if (nodes === void 0) anchors.set(node.anchor, [node]);
@@ -31535,28 +31658,28 @@ function anchorsOf(document) {
 /** Returns the range of a mapping's first key, or of the whole mapping if it is empty or in flow style. */
 function head(node, reading) {
 	const resolved = resolve$1(node, reading);
-	if ((0, import_dist$5.isMap)(resolved) && resolved.flow !== true) return stretch(resolved.items[0]?.key) ?? stretch(resolved);
+	if ((0, import_dist$8.isMap)(resolved) && resolved.flow !== true) return stretch(resolved.items[0]?.key) ?? stretch(resolved);
 	return stretch(resolved);
 }
 /** Returns the range of a node, without the line break that ends a block. */
 function stretch(node) {
-	if (!(0, import_dist$5.isNode)(node) || !node.range) return null;
+	if (!(0, import_dist$8.isNode)(node) || !node.range) return null;
 	const [start, end] = node.range;
 	return {
 		start,
-		end: (0, import_dist$5.isCollection)(node) && node.flow !== true ? Math.max(start, lastEnd(node, end)) : end
+		end: (0, import_dist$8.isCollection)(node) && node.flow !== true ? Math.max(start, lastEnd(node, end)) : end
 	};
 }
 /** Returns the end of a block's last value: the block's own range includes blank lines and comments after it. */
 function lastEnd(node, fallback) {
 	let last = node;
-	while ((0, import_dist$5.isCollection)(last) && (last === node || last.flow !== true)) {
+	while ((0, import_dist$8.isCollection)(last) && (last === node || last.flow !== true)) {
 		const item = last.items.at(-1);
 		if (item === void 0) return fallback;
 		const pair = item;
-		last = (0, import_dist$5.isNode)(item) ? item : pair.value ?? pair.key;
+		last = (0, import_dist$8.isNode)(item) ? item : pair.value ?? pair.key;
 	}
-	return (0, import_dist$5.isNode)(last) && last.range ? last.range[1] : fallback;
+	return (0, import_dist$8.isNode)(last) && last.range ? last.range[1] : fallback;
 }
 function filled(range) {
 	return range === null || range.start === range.end ? null : range;
@@ -31602,9 +31725,9 @@ function lastNotAfter(starts, offset) {
 	}
 	return low;
 }
-var import_dist$5, PART;
+var import_dist$8, PART;
 var init_locate = __esmMin((() => {
-	import_dist$5 = require_dist$1();
+	import_dist$8 = require_dist$1();
 	init_document();
 	init_fast_yaml();
 	PART = 32e3;
@@ -32667,7 +32790,7 @@ var init_setting_schemas = __esmMin((() => {
 			title: "Overrides",
 			description: "Overrides of guards, as the plan prints them; the same as --allow, but reviewed in git. In a merchant's own file; for a whole run, in a file that all its merchants include; for enforced rules, in the rule file.",
 			default: [],
-			examples: [["max-removals=5@35e43f876462"]]
+			examples: [[EXAMPLE_OVERRIDE]]
 		})
 	}), {
 		title: "Guards",
@@ -33025,6 +33148,7 @@ function innerAt$1(schema, segment) {
 		const { shape } = schema._zod.def;
 		return Object.hasOwn(shape, segment) ? shape[segment] : void 0;
 	}
+	if (schema instanceof ZodMiniRecord) return schema._zod.def.valueType;
 	return schema instanceof ZodMiniArray ? schema._zod.def.element : void 0;
 }
 /** Unwraps optional and union schemas. */
@@ -33880,44 +34004,41 @@ var init_merchant_rules = __esmMin((() => {
 	SETTINGS$1 = [["environment"], ...keysAt(["sync"], merchantSchema).map((key) => ["sync", key])];
 }));
 
-// src/kernel/rules/settings/run-setting.ts
-/** Parses limits as a project's file has them. */
-function parseRun({ max_removals: removals, max_gains: gains }) {
-	return omitUndefined({
-		maxRemovals: parseAmount(removals) ?? void 0,
-		maxGains: gains && parseGains(gains)
-	});
-}
-var runSchema;
-var init_run_setting = __esmMin((() => {
+// src/kernel/schema/requestable-schema.ts
+var globs, rule, requestable;
+var init_requestable_schema = __esmMin((() => {
 	init_mini();
 	init_text_schemas();
-	init_values();
-	init_amount();
-	init_max_gains_setting();
-	runSchema = optional(strictObject({
-		max_removals: optional(amountSchema, {
-			title: "Maximum removals of a run",
-			description: "Maximum number of members, across all merchants, that one run may remove or take a role from: a count, or a share of the members such as 5%, which allows at least 20 (0% allows none).",
-			default: "5%",
-			examples: ["5%", 30]
-		}),
-		max_gains: optional(gainLimitsSchema, {
-			title: "Maximum gains of a run",
-			description: "Maximum number of people, across all merchants, who may newly gain in one run what a key names, as in guards.max_gains. A share of the members allows at least 20 (0% allows none).",
-			default: { sensitive: "5%" },
-			examples: [{
-				sensitive: "5%",
-				payouts_edit: 3
-			}]
+	globs = (title, description, example) => ({
+		title,
+		description,
+		examples: [example]
+	});
+	rule = described(strictObject({
+		roles: described(array(text$2()), globs("Roles", "Globs over the names and ids of roles; case is ignored.", ["Cashier", "Shift *"])),
+		merchants: optional(array(text$2()), globs("Merchants", "Globs over merchant codes. If absent, all merchants.", ["MC4*"])),
+		members: optional(array(text$2()), globs("Members", "Globs over e-mail addresses. If absent, anybody.", ["*@example.com"])),
+		for: optional(matching(PERIOD, "bad-period"), {
+			title: "Longest period",
+			description: "The longest time until the end of a grant, in weeks (w), days (d) or hours (h), from its beginning, else from now. If absent, a grant needs no end.",
+			examples: ["14d"]
 		})
 	}), {
-		title: "Limits of a run",
-		description: "Limits across all merchants of a run with two or more merchants, in addition to the guards of each.",
+		title: "Requestable roles",
+		description: "Roles that can be requested, where, for whom and for how long.",
 		examples: [{
-			max_removals: "5%",
-			max_gains: { sensitive: "5%" }
+			roles: ["Cashier"],
+			members: ["*@example.com"],
+			for: "14d"
 		}]
+	});
+	requestable = optional(array(rule), {
+		title: "Requestable grants",
+		description: "What grant and revoke may change, on a machine or by a pull request: each grant must be within one entry. If absent, any grant; [] means none.",
+		examples: [[{
+			roles: ["Cashier", "Shift *"],
+			for: "14d"
+		}]]
 	});
 }));
 
@@ -33931,6 +34052,7 @@ var init_project_schema = __esmMin((() => {
 	init_limits();
 	init_text_schemas();
 	init_merchant_schema();
+	init_requestable_schema();
 	init_setting_schemas();
 	RULE_SECTIONS = [
 		"guards",
@@ -34017,7 +34139,7 @@ var init_project_schema = __esmMin((() => {
 		}),
 		sensitive: optional(array(text$2()), {
 			title: "Sensitive permissions",
-			description: "Globs over the permissions that max_gains calls \"sensitive\" and that outputs report as risks; one with ! excludes what others match. The default matches control over access, keys, the account and money.",
+			description: "Globs over the permissions that limits on gains call \"sensitive\" and that outputs report as risks; one with ! excludes what others match. The default matches control over access, keys, the account and money.",
 			default: [...DEFAULT_SENSITIVE],
 			examples: [[
 				"payouts_*",
@@ -34032,6 +34154,7 @@ var init_project_schema = __esmMin((() => {
 			default: [],
 			examples: [["tip_edit"]]
 		}),
+		requestable,
 		enforce_all: optional(boolean(), {
 			title: "Require an entry for every file",
 			description: "With true, a merchant's file that no glob of enforce matches is an error.",
@@ -35135,7 +35258,7 @@ function parseChecked(text, maxTokens) {
 	const syntax = syntaxProblems(text, document);
 	if (syntax.length > 0) return unreadable([...controls, ...conflictProblem(text) ?? syntax]);
 	const contents = document.contents;
-	if (contents === null || (0, import_dist$4.isScalar)(contents) && contents.value === null) return unreadable([{
+	if (contents === null || (0, import_dist$7.isScalar)(contents) && contents.value === null) return unreadable([{
 		code: "file-empty",
 		location: textPlace(0, 0)
 	}]);
@@ -35170,11 +35293,11 @@ function textPlace(start, end) {
 	};
 }
 function convert(node, position, converter) {
-	if ((0, import_dist$4.isAlias)(node)) return convertAlias(node.source, node, converter);
-	if (!(0, import_dist$4.isScalar)(node) && !(0, import_dist$4.isMap)(node) && !(0, import_dist$4.isSeq)(node)) return NOTHING$3;
+	if ((0, import_dist$7.isAlias)(node)) return convertAlias(node.source, node, converter);
+	if (!(0, import_dist$7.isScalar)(node) && !(0, import_dist$7.isMap)(node) && !(0, import_dist$7.isSeq)(node)) return NOTHING$3;
 	const { anchor } = node;
 	if (anchor !== void 0) converter.anchors.set(anchor, null);
-	const converted = (0, import_dist$4.isScalar)(node) ? convertScalar(node, position, converter) : convertCollection(node, position, converter);
+	const converted = (0, import_dist$7.isScalar)(node) ? convertScalar(node, position, converter) : convertCollection(node, position, converter);
 	if (anchor !== void 0) converter.anchors.set(anchor, converted);
 	return converted;
 }
@@ -35204,7 +35327,7 @@ function convertCollection(node, position, converter) {
 		}, converter);
 		return NOTHING$3;
 	}
-	return (0, import_dist$4.isMap)(node) ? convertMap(node, position, converter) : convertSeq(node, position, converter);
+	return (0, import_dist$7.isMap)(node) ? convertMap(node, position, converter) : convertSeq(node, position, converter);
 }
 function convertSeq(node, position, converter) {
 	const value = [];
@@ -35227,7 +35350,7 @@ function convertMap(node, position, converter) {
 	const firsts = /* @__PURE__ */ new Map();
 	let size = 1;
 	for (const pair of node.items) {
-		const key = (0, import_dist$4.isPair)(pair) ? keyText(pair.key) : null;
+		const key = (0, import_dist$7.isPair)(pair) ? keyText(pair.key) : null;
 		if (key === null) {
 			refuse(pair.key ?? pair.value ?? node, { code: "yaml-key" }, converter);
 			continue;
@@ -35283,7 +35406,7 @@ function refuse(node, problem, converter) {
 	});
 }
 function nodePlace(node) {
-	const range = ((0, import_dist$4.isScalar)(node) || (0, import_dist$4.isMap)(node) || (0, import_dist$4.isSeq)(node) || (0, import_dist$4.isAlias)(node)) && node.range;
+	const range = ((0, import_dist$7.isScalar)(node) || (0, import_dist$7.isMap)(node) || (0, import_dist$7.isSeq)(node) || (0, import_dist$7.isAlias)(node)) && node.range;
 	return range ? textPlace(range[0], range[1]) : textPlace(0, 0);
 }
 /** Sets an own property, also one named `__proto__`, where an assignment would set the prototype. */
@@ -35296,9 +35419,9 @@ function setOwn(target, key, value) {
 	});
 	else target[key] = value;
 }
-var import_dist$4, NOTHING$3, LOSSY_NUMBER, OLD_BOOLEAN;
+var import_dist$7, NOTHING$3, LOSSY_NUMBER, OLD_BOOLEAN;
 var init_to_value = __esmMin((() => {
-	import_dist$4 = require_dist$1();
+	import_dist$7 = require_dist$1();
 	init_limits();
 	init_document();
 	init_fast_yaml();
@@ -35907,7 +36030,7 @@ function settingsOf(file, content, by) {
 	const { run, across_merchants: across, sensitive, permissions } = content ?? {};
 	return omitUndefined({
 		by,
-		run: run && parseRun(run),
+		run: run && parseRun(run, file),
 		across: across && rulesAcross(across, file),
 		sensitive,
 		permissions
@@ -36748,7 +36871,7 @@ function addressIn(value) {
 function roleIn(value) {
 	return String(value).replace(/^role:?\s*/, "").trim() || "Shift Lead";
 }
-/** Returns a hint on the form of a limit such as `max_removals`. */
+/** Returns a hint on the form of a limit: a count, or a share. */
 function limitHint(value) {
 	if (typeof value === "number" && value > 0 && value < 1) return `For a percentage, write ${Math.round(value * 100)}%.`;
 	return typeof value === "string" && /^\d+$/.test(value) ? `Write ${value}% for a percentage, or ${value} without quotes for a count.` : "Write a percentage as a whole number from 0 to 100 with a % sign, or a count without one.";
@@ -36798,6 +36921,7 @@ var SHAPE_MESSAGES;
 var init_shape_messages = __esmMin((() => {
 	init_base_url();
 	init_text();
+	init_every_setting();
 	init_limits();
 	init_text_schemas();
 	init_message_phrases();
@@ -36869,11 +36993,11 @@ var init_shape_messages = __esmMin((() => {
 		})),
 		"bad-override": formatMessages(({ value }) => ({
 			message: `${quote(value)} is not an override.`,
-			hint: "Copy it from the plan, such as max-removals=5@35e43f876462: a guard, a value, and at least 12 characters of the plan's fingerprint."
+			hint: `Copy it from the plan, such as ${EXAMPLE_OVERRIDE}: a guard, a value, and at least 12 characters of the plan's fingerprint.`
 		})),
 		"bad-period": formatMessages(({ path, value }) => ({
 			message: `${subject$1(path)} must be a period such as 30d, not ${asWritten(value)}.`,
-			hint: `Use a whole number of weeks (w), days (d) or hours (h)${path.at(-1) === "for" ? "; to always renew, write reinvite: true" : ""}.`
+			hint: `Use a whole number of weeks (w), days (d) or hours (h)${path[0] === "sync" ? "; to always renew, write reinvite: true" : ""}.`
 		})),
 		"bad-role-id": formatMessages(({ value }) => ({
 			message: `${quote(value)} is not the id of a role.`,
@@ -37912,38 +38036,128 @@ var init_commit_states = __esmMin((() => {
 	init_project_access();
 }));
 
+// src/store/run-git.ts
+/** Runs git, at most for a time in ms; never throws. */
+function runGit(args, input, env, timeout) {
+	return new Promise((resolve) => {
+		const child = spawn("git", args, {
+			env,
+			stdio: [
+				"pipe",
+				"pipe",
+				"pipe"
+			],
+			...timeout && { timeout }
+		});
+		const [output, errors] = [[], []];
+		let length = 0;
+		child.stdout.on("data", (chunk) => {
+			length += chunk.length;
+			if (length <= MAX_OUTPUT$3) output.push(chunk);
+			else child.kill();
+		});
+		child.stderr.on("data", (chunk) => errors.push(chunk));
+		const end = (code, text) => resolve({
+			code,
+			output: Buffer.concat(output),
+			errors: text
+		});
+		child.on("error", (error) => end(null, `git could not be started: ${error.message}`));
+		child.on("close", (code) => {
+			const said = Buffer.concat(errors).toString("utf8");
+			end(code, code === null ? `git was ended${length > MAX_OUTPUT$3 ? ": too much output" : ""}` : said);
+		});
+		child.stdin.on("error", () => void 0);
+		child.stdin.end(input);
+	});
+}
+/** Returns the output of git; throws GitError if it failed. */
+function checked({ code, output, errors }) {
+	if (code === 0) return output;
+	if (code === null) throw new GitError("usage", `${oneLine(errors)}.`);
+	const said = errors.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("hint:"));
+	const why = oneLine(withoutCredentials(said.slice(0, 3).join(" "))).replace(/^(fatal|error): /, "");
+	throw new GitError(DENIED.test(errors) ? "forbidden" : "network", `git: ${(why || `git ended with ${code}`).replace(/\.$/, "")}.`);
+}
+/** Returns a text without the credentials in its URLs. */
+function withoutCredentials(text) {
+	return text.replaceAll(/:\/\/[^/\s@]*@/g, "://");
+}
+/** Returns the environment for git: of a process, without what is secret or names another repository. */
+function gitEnvironment(env) {
+	const passed = Object.entries(env).filter(([name, value]) => PASSED.test(name) && value !== void 0);
+	return {
+		...Object.fromEntries(passed),
+		GIT_TERMINAL_PROMPT: "0",
+		LC_ALL: "C"
+	};
+}
+/** Returns configuration as variables: every process of the machine can read arguments. */
+function configEnvironment(config) {
+	if (config.length === 0) return {};
+	const pairs = config.flatMap(([name, value], index) => [[`GIT_CONFIG_KEY_${index}`, name], [`GIT_CONFIG_VALUE_${index}`, value]]);
+	return {
+		GIT_CONFIG_COUNT: String(config.length),
+		...Object.fromEntries(pairs)
+	};
+}
+var GitError, MAX_OUTPUT$3, DENIED, PASSED;
+var init_run_git = __esmMin((() => {
+	init_escape();
+	init_errors();
+	GitError = class extends RolecallError {};
+	MAX_OUTPUT$3 = 536870912;
+	DENIED = /\b40[13]\b|denied|declined|not permitted|Authentication failed|could not read Username/i;
+	PASSED = /^(PATH|HOME|USERPROFILE|SYSTEMROOT|TMPDIR|TEMP|TMP|LANG|XDG_CONFIG_HOME|SSH_AUTH_SOCK|SSL_\w+|\w+_PROXY|GIT_(CONFIG|SSL|SSH|TRACE|EXEC)\w*)$/i;
+}));
+
 // src/store/git-refs.ts
 /** Opens the refs of a remote repository; nothing is fetched yet. */
 function openRefs({ url, prefix, authorization }, effects) {
+	const header = [[`http.${url}.extraheader`, `AUTHORIZATION: ${authorization}`]];
+	const config = [...effects.config ?? [], ...authorization === null ? [] : header];
 	const env = {
 		...gitEnvironment(effects.env),
-		...headerConfig(url, authorization)
+		...configEnvironment(config)
 	};
-	const run = (args, input = "", more = {}) => runGit([
+	const own = [
 		"--git-dir",
 		effects.folder,
-		...args
-	], input, {
+		"-c",
+		"gc.auto=0",
+		"-c",
+		"maintenance.auto=false"
+	];
+	const run = (args, input = "", more = {}) => runGit([...own, ...args], input, {
 		...env,
 		...more
-	});
+	}, effects.timeout);
 	let initialized;
-	const attempt = async (args, input, more) => {
+	const initialize = async () => {
 		initialized ??= run([
 			"init",
 			"--quiet",
 			"--bare"
 		]).then(checked);
-		await initialized;
-		return run(args, input, more);
+		return initialized;
+	};
+	let cloned;
+	/**
+	* Runs git with the objects of the clone besides its own, which only reading may rely on, and commits on top of one of
+	* the clone's.
+	*/
+	const read = async (args, input) => {
+		await initialize();
+		cloned ??= objectsOf(effects.clone, env);
+		return run(args, input, await cloned);
+	};
+	/** True if a commit of the clone's is the parent of one to be pushed. */
+	let isOnClone = false;
+	const attempt = async (args, input) => {
+		await initialize();
+		return isOnClone ? read(args, input) : run(args, input);
 	};
 	const git = async (args, input) => checked(await attempt(args, input));
-	let cloned;
-	/** Runs git with the objects of the clone besides its own, which only reading may rely on. */
-	const read = async (args, input) => {
-		cloned ??= objectsOf(effects.clone, env);
-		return attempt(args, input, await cloned);
-	};
 	const fetched = /* @__PURE__ */ new Set();
 	const fetchCommit = async (commit) => {
 		if (fetched.has(commit)) return;
@@ -37962,10 +38176,47 @@ function openRefs({ url, prefix, authorization }, effects) {
 		]);
 		fetched.add(commit);
 	};
+	const contentsOf = async (ids) => ids.length === 0 ? [] : parseBatch(checked(await read(["cat-file", "--batch"], ids.map((id) => `${id}\n`).join(""))));
+	const describe = async (commits) => {
+		return (await contentsOf(commits)).map((text) => parseCommit(text.toString("utf8")));
+	};
 	let commits = 0;
+	const parentIn = async (commit) => {
+		const end = await read([
+			"fetch",
+			"--quiet",
+			"--no-tags",
+			"--depth=1",
+			url,
+			commit
+		]);
+		isOnClone ||= end.code === 0;
+		return end.code === 0 ? commit : null;
+	};
+	const importCommit = async (lines, message) => {
+		commits += 1;
+		const seconds = Math.floor(effects.now() / 1e3);
+		const script = [
+			...[
+				`commit refs/made/${commits}`,
+				"mark :1",
+				`committer rolecall <rolecall@localhost> ${seconds} +0000`,
+				dataOf(message)
+			],
+			...lines,
+			"",
+			"get-mark :1",
+			""
+		].join("\n");
+		return (await git([
+			"fast-import",
+			"--quiet",
+			"--force"
+		], script)).toString("utf8").trim();
+	};
 	return {
-		fetch: async () => {
-			const refspec = `+${prefix}/*:${prefix}/*`;
+		fetch: async (names = ["*"]) => {
+			const refspecs = names.map((name) => `+${prefix}/${name}:${prefix}/${name}`);
 			const end = await attempt([
 				"fetch",
 				"--quiet",
@@ -37973,14 +38224,15 @@ function openRefs({ url, prefix, authorization }, effects) {
 				"--prune",
 				"--depth=1",
 				url,
-				refspec
+				...refspecs
 			]);
 			if (end.code === 1 && end.errors.trim() === "") return /* @__PURE__ */ new Map();
 			checked(end);
+			const patterns = names.map((name) => `${prefix}/${name.replace(/^\*$/, "")}`);
 			const listed = await git([
 				"for-each-ref",
 				"--format=%(objectname) %(refname)",
-				`${prefix}/`
+				...patterns
 			]);
 			return new Map(lines$1(listed).map((line) => {
 				const [commit = "", name = ""] = line.split(" ");
@@ -38004,16 +38256,7 @@ function openRefs({ url, prefix, authorization }, effects) {
 				};
 			});
 		},
-		contents: async (ids) => ids.length === 0 ? [] : parseBatch(checked(await read(["cat-file", "--batch"], ids.map((id) => `${id}\n`).join("")))),
-		parents: async (commit) => {
-			await fetchCommit(commit);
-			const [head = ""] = checked(await read([
-				"cat-file",
-				"commit",
-				commit
-			])).toString("utf8").split("\n\n", 1);
-			return [...head.matchAll(/^parent (\w+)$/gm)].map(([, parent = ""]) => parent);
-		},
+		contents: contentsOf,
 		lastCommitOf: async (path, commit) => {
 			if (effects.clone === null) return null;
 			const inClone = [
@@ -38037,41 +38280,38 @@ function openRefs({ url, prefix, authorization }, effects) {
 			const { code, output } = await runGit([...inClone, ...log], "", env);
 			return code === 0 ? lines$1(output)[0] ?? null : null;
 		},
+		parents: async (commit) => {
+			await fetchCommit(commit);
+			return (await describe([commit]))[0]?.parents ?? [];
+		},
+		describe,
 		commit: async (parent, edits, message) => {
-			commits += 1;
-			const seconds = Math.floor(effects.now() / 1e3);
-			const head = [
-				`commit refs/made/${commits}`,
-				"mark :1",
-				`committer rolecall <rolecall@localhost> ${seconds} +0000`,
-				dataOf(`${message}\n\n${basename(effects.folder)} ${commits}`),
-				...parent === null ? [] : [`from ${parent}`]
-			];
 			const changes = [...edits].map(([path, text]) => text === null ? `D ${path}` : `M 100644 inline ${path}\n${dataOf(text)}`);
-			const script = [
-				...head,
-				...changes,
-				"",
-				"get-mark :1",
-				""
-			].join("\n");
-			return (await git([
-				"fast-import",
-				"--quiet",
-				"--force"
-			], script)).toString("utf8").trim();
+			const name = `${basename(effects.folder)} ${commits + 1}`;
+			return importCommit([...fromOf(parent), ...changes], `${message}\n\n${name}`);
+		},
+		writeTree: async (files) => {
+			const texts = [...files].map(([path, text]) => `M 100644 inline ${path}\n${dataOf(text)}`);
+			const commit = await importCommit(texts, "Files");
+			return (await git(["rev-parse", `${commit}^{tree}`])).toString("utf8").trim();
+		},
+		commitTree: async (tree, parent, message) => {
+			const base = parent === null ? null : await parentIn(parent);
+			return importCommit([...fromOf(base), `M 040000 ${tree} ""`], message);
 		},
 		push: async (moves) => {
 			if (moves.length === 0) return true;
 			const leases = moves.map(({ ref, from }) => `--force-with-lease=${prefix}/${ref}:${from ?? ""}`);
 			const refspecs = moves.map(({ ref, to }) => `${to ?? ""}:${prefix}/${ref}`);
-			const end = await attempt([
+			const push = [
 				"push",
 				"--atomic",
+				"--no-verify",
 				...leases,
 				url,
 				...refspecs
-			]);
+			];
+			const end = await attempt(push);
 			if (end.code === 0) return true;
 			if (/\(stale info\)|\(fetch first\)|cannot lock ref|reference already exists/.test(end.errors)) return false;
 			checked(end);
@@ -38100,6 +38340,19 @@ async function objectsOf(clone, env) {
 function lines$1(output) {
 	return output.toString("utf8").split("\n").filter(Boolean);
 }
+/** Parses a commit; its parents as it names them: where the history is shallow, git would say that it has none. */
+function parseCommit(text) {
+	const end = text.indexOf("\n\n");
+	const head = text.slice(0, end);
+	return {
+		tree: /^tree (\w+)$/m.exec(head)?.[1] ?? "",
+		parents: [...head.matchAll(/^parent (\w+)$/gm)].map(([, parent = ""]) => parent),
+		message: text.slice(end + 2)
+	};
+}
+function fromOf(parent) {
+	return parent === null ? [] : [`from ${parent}`];
+}
 /** Returns a text with its length in bytes in front, as `git fast-import` reads it. */
 function dataOf(text) {
 	return `data ${Buffer.byteLength(text)}\n${text}`;
@@ -38115,63 +38368,37 @@ function parseBatch(output) {
 	}
 	return contents;
 }
-function runGit(args, input, env) {
-	return new Promise((resolve) => {
-		const child = spawn("git", args, {
-			env,
-			stdio: [
-				"pipe",
-				"pipe",
-				"pipe"
-			]
-		});
-		const [output, errors] = [[], []];
-		child.stdout.on("data", (chunk) => output.push(chunk));
-		child.stderr.on("data", (chunk) => errors.push(chunk));
-		const end = (code, text) => resolve({
-			code,
-			output: Buffer.concat(output),
-			errors: text
-		});
-		child.on("error", (error) => end(null, error.message));
-		child.on("close", (code) => end(code, Buffer.concat(errors).toString("utf8")));
-		child.stdin.on("error", () => void 0);
-		child.stdin.end(input);
-	});
-}
-/** Returns the output of git; throws RolecallError if it failed. */
-function checked({ code, output, errors }) {
-	if (code === 0) return output;
-	if (code === null) throw new GitError("usage", `git could not be started: ${oneLine(errors)}.`);
-	const said = errors.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("hint:"));
-	const why = oneLine(said.slice(0, 3).join(" ")).replace(/^(fatal|error): /, "") || `git ended with ${code}`;
-	throw new GitError(DENIED.test(errors) ? "forbidden" : "network", `git: ${why}.`);
-}
-function gitEnvironment(env) {
-	const passed = Object.entries(env).filter(([name, value]) => PASSED.test(name) && value !== void 0);
-	return {
-		...Object.fromEntries(passed),
-		GIT_TERMINAL_PROMPT: "0",
-		LC_ALL: "C"
-	};
-}
-/** Returns the header as configuration by variables: every process of the machine can read arguments. */
-function headerConfig(url, authorization) {
-	if (authorization === null) return {};
-	return {
-		GIT_CONFIG_COUNT: "1",
-		GIT_CONFIG_KEY_0: `http.${url}.extraheader`,
-		GIT_CONFIG_VALUE_0: `AUTHORIZATION: ${authorization}`
-	};
-}
-var GitError, LINK, DENIED, PASSED;
+var LINK;
 var init_git_refs = __esmMin((() => {
-	init_escape();
-	init_errors();
-	GitError = class extends RolecallError {};
+	init_run_git();
 	LINK = "120000";
-	DENIED = /\b40[13]\b|denied|declined|not permitted|Authentication failed|could not read Username/i;
-	PASSED = /^(PATH|HOME|USERPROFILE|SYSTEMROOT|TMPDIR|TEMP|TMP|LANG|SSL_\w+|\w+_PROXY|GIT_(CONFIG|SSL|TRACE|EXEC)\w*)$/i;
+}));
+
+// src/store/change-ref.ts
+/**
+* Commits what `edit` makes of a ref's files, until nobody else has moved the ref meanwhile; it takes the ref's commit.
+* Throws RolecallError.
+*/
+async function changeRef(refs, ref, message, edit, sleep) {
+	for (let attempt = 1;; attempt++) {
+		const from = (await refs.fetch([`${ref}*`])).get(ref);
+		const edits = await edit(from);
+		if (edits.size === 0) return;
+		const to = await refs.commit(from ?? null, edits, message);
+		if (await refs.push([{
+			ref,
+			from: from ?? null,
+			to
+		}])) return;
+		if (attempt === MAX_ATTEMPTS$1) throw new RolecallError("conflict", `The records in ${ref} could not be written: other jobs kept changing them.`);
+		await sleep(100 + Number.parseInt(to.slice(0, 4), 16) % 400 * attempt);
+	}
+}
+var STATE, MAX_ATTEMPTS$1;
+var init_change_ref = __esmMin((() => {
+	init_errors();
+	STATE = "state";
+	MAX_ATTEMPTS$1 = 30;
 }));
 
 // src/store/sealed-json.ts
@@ -38190,6 +38417,7 @@ function unseal(text, place, key) {
 	const given = Buffer.from(mac);
 	return given.length === expected.length && timingSafeEqual(given, expected) ? value : null;
 }
+/** Returns the signature of a value for a place. */
 function macOf(value, place, key) {
 	return createHmac("sha256", key).update(`${place}\n${canonicalJson(value)}`).digest("hex");
 }
@@ -38247,25 +38475,10 @@ function openRecords(refs, { family, key }, sleep) {
 			merchants: new Map(merchants)
 		}];
 	});
-	/** Commits what `edit` makes of the files of a ref, until nobody else has moved it meanwhile. */
-	const change = async (ref, message, edit) => {
-		for (let attempt = 1;; attempt++) {
-			const from = (await refs.fetch()).get(ref);
-			const edits = edit(await filesOf(ref, from));
-			if (edits.size === 0) return;
-			const to = await refs.commit(from ?? null, edits, message);
-			if (await refs.push([{
-				ref,
-				from: from ?? null,
-				to
-			}])) return;
-			if (attempt === MAX_ATTEMPTS$1) throw new RolecallError("conflict", `The records in ${ref} could not be written: other jobs kept changing them.`);
-			await sleep(100 + Number.parseInt(to.slice(0, 4), 16) % 400 * attempt);
-		}
-	};
+	const change = (ref, message, edit) => changeRef(refs, ref, message, (from) => filesOf(ref, from).then(edit), sleep);
 	return {
 		read: async () => {
-			const fetched = await refs.fetch();
+			const fetched = await refs.fetch(NAMES);
 			return {
 				names: [...fetched.keys()].filter((name) => name !== STATE),
 				runsOf: async (name) => runsIn(name, await filesOf(name, fetched.get(name))),
@@ -38295,14 +38508,14 @@ function openRecords(refs, { family, key }, sleep) {
 			const edits = /* @__PURE__ */ new Map();
 			for (const [merchant, state] of update(statesIn(files))) {
 				const path = `${family}/${merchant}.json`;
-				const text = state && seal(state, placeOf$1(STATE, family, merchant), key);
+				const text = state && seal(state, placeOf$1("state", family, merchant), key);
 				if ((files.get(path) ?? null) !== text) edits.set(path, text);
 			}
 			return edits;
 		}),
 		remove: async (names) => {
 			if (names.length === 0) return;
-			const fetched = await refs.fetch();
+			const fetched = await refs.fetch(NAMES);
 			const moves = [];
 			for (const ref of names) {
 				const from = fetched.get(ref);
@@ -38339,14 +38552,17 @@ function codeIn(path, folder) {
 	const name = path.startsWith(folder) && path.endsWith(".json") ? path.slice(folder.length, -5) : "";
 	return name === "" || name.includes("/") ? null : name;
 }
-var STATE, MAX_ATTEMPTS$1, RUN;
+var NAMES, RUN;
 var init_open_records = __esmMin((() => {
 	init_json_text();
-	init_errors();
+	init_change_ref();
 	init_git_refs();
 	init_sealed_json();
-	STATE = "state";
-	MAX_ATTEMPTS$1 = 30;
+	NAMES = [
+		`${STATE}*`,
+		"reviews/*",
+		"waiting/*"
+	];
 	RUN = "run.json";
 }));
 
@@ -38659,7 +38875,7 @@ function planFormer(active, match, former, { roles }, report) {
 				email: member.email,
 				lacking
 			});
-			const narrowed = updateMember(grantsOf$1(live, member, roles), live, roles, report, reasonOf$3(active));
+			const narrowed = updateMember(grantsOf$1(live, member, roles), live, roles, report, reasonOf$4(active));
 			const removal = deleteMember(live, roles, "address-changed", narrowed?.after ?? void 0);
 			if (waits) waiting.push({
 				change: removal,
@@ -38778,9 +38994,10 @@ function planDeclared(desired, { live, ignoredMembers }, context, report) {
 	const former = new Set([...formers.values()].flat());
 	const current = former.size === 0 ? live : live.filter((member) => !former.has(member));
 	const waiting = [];
-	const { results, unclaimed } = matchMembers(desired, current, (member, match) => {
+	const { results, unclaimed } = matchMembers(desired, current, (member, found) => {
 		const ownFormers = formers.get(member) ?? [];
 		const active = activeAt(member, context.now);
+		const match = withoutLostPin(active, found);
 		const former = ownFormers.find((live) => !isDisabled(live));
 		const effective = match.found === "none" && former !== void 0 && !active.suspended ? {
 			...active,
@@ -38866,14 +39083,13 @@ function planMember(active, match, context, report) {
 		if (obstacle.code === "member-former-disabled") resolveRoles(active, context, report);
 		return [];
 	}
-	if (match.found !== "many" && !(match.found === "pin-missing" && isPinWrong(active, match))) context.roles.resolve(name, active.laterRoles, context.reportLater);
+	if (match.found !== "many" && match.found !== "pin-missing") context.roles.resolve(name, active.laterRoles, context.reportLater);
 	switch (match.found) {
 		case "none":
 			if (isAway$1(active) || isMention(active.member, context.file)) return [];
-			return present(createMember(active.member, context.former, context.roles, report, reasonOf$3(active)));
+			return present(createMember(active.member, context.former, context.roles, report, reasonOf$4(active)));
 		case "pin-missing":
-			if (match.heir?.status === "pending") return planPinned(active, match.heir, context, report);
-			if (isPinWrong(active, match)) report({
+			report({
 				code: "member-pin-missing",
 				name,
 				id: match.id
@@ -38904,9 +39120,18 @@ function resolveRoles({ member, laterRoles }, { roles, reportLater }, report) {
 function roleNames({ roles = [] }) {
 	return roles.map(({ role }) => role);
 }
-/** Returns whether a missing pin is an error: an entry without a membership needs none, unless another member has its address. */
-function isPinWrong({ absent }, match) {
-	return match.heir?.status !== "pending" && (absent === null || match.sameKey > 0);
+/**
+* Returns what an entry matches whose pin is gone where that is no error: the invitation that the pinned one was renewed by,
+* or nothing, as an entry without a membership needs no pin, unless another member has its address.
+*/
+function withoutLostPin({ absent }, match) {
+	if (match.found !== "pin-missing") return match;
+	if (match.heir?.status === "pending") return {
+		found: "one",
+		live: match.heir,
+		leftovers: []
+	};
+	return absent === null || match.sameKey > 0 ? match : { found: "none" };
 }
 /** Returns whether nobody is invited for an entry at its time. */
 function isAway$1({ absent, suspended }) {
@@ -38988,7 +39213,7 @@ function planFound$1(active, live, context, report) {
 			return [];
 		}
 	}
-	const change = updateMember(member, live, roles, report, reasonOf$3(active));
+	const change = updateMember(member, live, roles, report, reasonOf$4(active));
 	context.unresolved.push(...unresolvedUpdate(active, live, roles, change));
 	if (suspended && change !== null && !active.listsRoles) {
 		const lost = change.fields.flatMap((diff) => diff.field === "roles" ? diff.removed : []);
@@ -39009,7 +39234,7 @@ function unresolvedUpdate(active, live, resolver, planned) {
 	return present(updateMember({
 		...active.member,
 		roles: resolved
-	}, live, resolver, unreported, reasonOf$3(active)));
+	}, live, resolver, unreported, reasonOf$4(active)));
 }
 /** Returns the reason not to renew an expired invitation; `null` if it is renewed. */
 function obstacleToRenewal(name, { sync: { reinvite }, renewal: { asked, committed }, now }) {
@@ -39748,7 +39973,7 @@ var init_guards = __esmMin((() => {
 	init_access();
 	init_changed_addresses();
 	init_every_rule();
-	init_max_removals();
+	init_removals();
 	NEEDED = [
 		"roles_list",
 		"roles_view",
@@ -40548,16 +40773,16 @@ function* namesInUse(roles) {
 		];
 	}
 }
-/** Finds invitations to an address whose expired invitation has to be removed first. */
+/** Finds invitations to an address whose membership or expired invitation has to be removed first. */
 function* invitationsInTheWay(members) {
 	const invited = new Map(members.flatMap((change) => change.kind === "create" || change.kind === "replace" ? [[change.name.toLowerCase(), change]] : []));
 	for (const member of members) {
-		if (member.kind !== "delete" || member.reason !== "invitation-expired") continue;
-		const invitation = invited.get(member.name.toLowerCase());
-		if (invitation) yield [
+		const invitation = member.kind === "delete" ? invited.get(member.name.toLowerCase()) : void 0;
+		if (!invitation) continue;
+		yield [
 			member,
 			invitation,
-			"an expired invitation is in its way"
+			`${member.reason === "invitation-expired" ? "an expired invitation" : "a membership"} is in its way`
 		];
 	}
 }
@@ -40639,7 +40864,10 @@ function withholdRemovals({ scope, found, leaveOut, waiting, guards, enforced, .
 	const divided = dividedBy(current, whole);
 	const { wanted } = current;
 	const kept = new Set([...wanted.members, ...settledBy(wanted.members)].map(({ fingerprint }) => fingerprint));
-	const later = distinctDeferred([...chosen, ...[current, whole].flatMap(removalsIn).map((removal) => removal.deferred)]).filter(({ change }) => kept.has(change.fingerprint));
+	const withheld = [current, whole].flatMap(removalsIn).map(({ deferred }) => deferred);
+	const taken = new Set(chosen.map(({ change }) => change.fingerprint));
+	const removals = distinctDeferred([...withheld.filter(({ change }) => !taken.has(change.fingerprint)), ...chosen]).filter(({ change }) => kept.has(change.fingerprint));
+	const later = [...removals, ...invitationsAfter(removals, wanted.members)];
 	const waits = new Set(later.map(({ change }) => change.fingerprint));
 	return {
 		...current,
@@ -40650,8 +40878,33 @@ function withholdRemovals({ scope, found, leaveOut, waiting, guards, enforced, .
 		}))
 	};
 }
-function removalsIn({ withheld, withheldByEnforced }) {
-	return [withheld, ...withheldByEnforced].flatMap(({ deferred }) => deferred);
+/** Returns the invitations to addresses of members whose removal waits. */
+function invitationsAfter(removals, members) {
+	const waiting = new Map(removals.map((removal) => [removal.change.fingerprint, removal]));
+	return [...invitationsInTheWay(members)].flatMap(([removal, change]) => {
+		const deferred = waiting.get(removal.fingerprint);
+		return deferred === void 0 ? [] : {
+			...deferred,
+			change
+		};
+	});
+}
+function removalsIn({ wanted, withheld, withheldByEnforced }) {
+	return [withheld, ...withheldByEnforced].flatMap(({ deferred }) => deferred.map((removal) => firstLoss(removal, wanted)));
+}
+/** Returns a removal with the change that takes the role first: a person may lose it before their membership. */
+function firstLoss(removal, { members }) {
+	const { deferred, key } = removal;
+	const change = members.find(({ id, kind }) => kind === "update" && id === deferred.change.id);
+	if (change?.kind !== "update") return removal;
+	const isKept = roleKeeper(change.after);
+	return change.before.roles.some((role) => role.id === key && !isKept(role)) ? {
+		...removal,
+		deferred: {
+			...deferred,
+			change
+		}
+	} : removal;
 }
 /** Divides the updates that wait. The caller's stays whole: what it loses, it may need to remove the others. */
 function divide(withheld, callerId) {
@@ -40669,9 +40922,8 @@ function divide(withheld, callerId) {
 function partsOf$3(change, waiting) {
 	if (change.kind !== "update") return null;
 	const { before, after } = change;
-	const [ids, names] = [new Set(after.roles.map(({ id }) => id)), new Set(after.roles.map(({ name }) => name))];
-	const stays = ({ id, name }) => ids.has(id) || names.has(name) || waiting.has(id ?? "");
-	const between = withValues(after, { roles: before.roles.filter(stays) });
+	const isKept = roleKeeper(after);
+	const between = withValues(after, { roles: before.roles.filter((role) => isKept(role) || waiting.has(role.id ?? "")) });
 	const fields = memberDiffs(before, between);
 	const rest = memberDiffs(between, after);
 	if (fields.length === 0 || rest.length === 0) return null;
@@ -40687,6 +40939,11 @@ function partsOf$3(change, waiting) {
 			fields: rest
 		})
 	};
+}
+/** Returns whether a member keeps a role, or its successor. */
+function roleKeeper({ roles }) {
+	const [ids, names] = [new Set(roles.map(({ id }) => id)), new Set(roles.map(({ name }) => name))];
+	return ({ id, name }) => ids.has(id) || names.has(name);
 }
 /** Returns changes without the later parts of updates of which a part is left out. */
 function withParts({ roles, members }, divided, out) {
@@ -42028,7 +42285,7 @@ function createCurrentMemberFinder(client, maxItems, emit, quick = false) {
 			if (!(error instanceof RolecallError)) throw error;
 			emit({
 				type: "caller-unknown",
-				reason: reasonOf$2(error)
+				reason: reasonOf$3(error)
 			});
 			return {
 				memberships: null,
@@ -42096,7 +42353,7 @@ async function sandboxesOf(memberships, id, list) {
 		throw error;
 	}
 }
-function reasonOf$2({ message, hint }) {
+function reasonOf$3({ message, hint }) {
 	return hint === void 0 ? message : `${message.replace(/\.?$/, ".")} ${hint}`;
 }
 var REFUSALS;
@@ -43280,7 +43537,7 @@ function createClient(options) {
 			path,
 			attempt: state.attempts,
 			status,
-			reason: reasonOf$1(call, retryReason),
+			reason: reasonOf$2(call, retryReason),
 			ms: next.ms,
 			until: now() + next.ms,
 			retryAfter: next.asked,
@@ -43350,7 +43607,7 @@ function createClient(options) {
 	} };
 }
 /** Returns why a request waits, for progress and the log. */
-function reasonOf$1({ address }, { kind }) {
+function reasonOf$2({ address }, { kind }) {
 	return kind === "rate-limited" && address !== void 0 ? `the service asks for fewer invitations of ${address} (429)` : REASONS[kind];
 }
 function refusal$1({ address }, next) {
@@ -44597,13 +44854,14 @@ async function planSession(session, ended) {
 }
 /**
 * Judges plans by the limits of a run and by rules across merchants, and applies the overrides in files that are bound to all
-* its plans. `declared` are all merchants of the project. With `runOf`, the plans are of several runs.
+* its plans. `declared` are all merchants of the project.
 */
-function withRunOverrides(planned, declared, runOf) {
+function withRunOverrides(planned, declared, { runOf, unapplied } = {}) {
 	const parts = plannedOnly(planned).map(({ plan, live, session }) => ({
 		plan,
 		live,
-		files: session.state
+		files: session.state,
+		...unapplied?.has(plan.merchant) && { isApplied: false }
 	}));
 	const byMerchant = new Map(judgeRun(parts, declared, runOf).map((plan) => [plan.merchant, plan]));
 	return planned.map((outcome) => outcome.status === "planned" ? {
@@ -44911,10 +45169,10 @@ function updateTimes(diff, reason, member) {
 		return starts.length === 0 ? [void 0] : starts;
 	});
 	const isForeign = (ref) => member.roles !== void 0 && grantOf(ref, member) === void 0;
-	return [...added, ...diff.removed.map((ref) => isForeign(ref) ? void 0 : endOf$3(ref, reason, member))];
+	return [...added, ...diff.removed.map((ref) => isForeign(ref) ? void 0 : endOf$4(ref, reason, member))];
 }
 /** Returns when a role that is removed has ended: with all its grants, or whatever role it is by a suspension. */
-function endOf$3(ref, reason, member) {
+function endOf$4(ref, reason, member) {
 	const suspended = reason === "suspended" ? member.suspended?.from?.starts : void 0;
 	if (suspended !== void 0) return suspended;
 	const grants = grantsOf(ref, member);
@@ -45104,7 +45362,7 @@ function toDriftViolation(refusal) {
 	const what = name === null && check === null ? message : null;
 	return {
 		...refusal,
-		fingerprint: hash$1({
+		fingerprint: hash({
 			rule,
 			code,
 			resource,
@@ -45267,10 +45525,12 @@ var init_rule_results = __esmMin((() => {
 // src/kernel/plan/later.ts
 /**
 * Returns for each merchant of a run the days on which dates bring something, the earliest first. Judges the first of them
-* as if everything due until then were done, also by the limits of the run.
+* as if everything due until then were done, also by the limits of the run and by rules across merchants. `declared` are
+* all merchants that these count.
 */
-function laterDays(merchants) {
+function laterDays(merchants, declared = []) {
 	const judged = merchants.map((merchant) => daysOf(merchant.dates, merchant));
+	const across = refusedAcross(merchants, judged, declared);
 	const parts = judged.flat().flatMap(({ day, part }) => part === null ? [] : {
 		at: day.at,
 		part
@@ -45278,22 +45538,73 @@ function laterDays(merchants) {
 	const ofRun = /* @__PURE__ */ new Map();
 	for (const day of groupByKey$1(parts, ({ at }) => at)) for (const { merchant, refusals } of limitRun(day.map(({ part }) => part))) ofRun.set(`${day[0].at} ${merchant}`, refusals);
 	return judged.map((days) => days.map(({ day, part }) => {
-		const refusals = ofRun.get(`${day.at} ${part?.plan.merchant}`) ?? [];
+		const key = `${day.at} ${part?.plan.merchant}`;
+		const refusals = [...ofRun.get(key) ?? [], ...across.get(key) ?? []];
 		return refusals.length === 0 ? day : {
 			...day,
 			refusals: [...day.refusals, ...refusals]
 		};
 	}));
 }
+/**
+* Returns the refusals by rules across merchants that each day adds, by moment and merchant. A merchant without dates on a day
+* is as its last dates before left it.
+*/
+function refusedAcross(merchants, judged, declared) {
+	if (!merchants.some(({ files }) => files.projects?.some(({ across }) => across))) return /* @__PURE__ */ new Map();
+	const run = new Map(merchants.flatMap(({ files, planned }) => planned ? [[files.merchant, {
+		...planned,
+		files,
+		plan: asMade(planned.plan)
+	}]] : []));
+	const judge = () => judgeAcross([...run.values()], declared).flatMap(({ merchant, refusals }) => refusals.map((refusal) => ({
+		merchant,
+		refusal,
+		key: `${merchant} ${keyOf$4(refusal)}`
+	})));
+	const days = groupByKey$1(judged.flat().flatMap(({ day: { at }, part }) => part === null ? [] : {
+		at,
+		whole: part.whole
+	}), ({ at }) => String(at)).toSorted(([a], [b]) => a.at - b.at);
+	const added = /* @__PURE__ */ new Map();
+	let known = judge();
+	for (const day of days) {
+		for (const { at, whole } of day) {
+			const former = run.get(whole.merchant);
+			if (former) run.set(whole.merchant, {
+				...former,
+				plan: asMade({
+					...whole,
+					reviewed: { at }
+				})
+			});
+		}
+		const before = new Set(known.map(({ key }) => key));
+		known = judge();
+		for (const { merchant, refusal, key } of known) {
+			const place = `${day[0].at} ${merchant}`;
+			if (!before.has(key)) added.set(place, [...added.get(place) ?? [], refusal]);
+		}
+	}
+	return added;
+}
+/** Returns a plan that nothing refuses. */
+function asMade(plan) {
+	return {
+		...plan,
+		refusals: [],
+		findings: []
+	};
+}
 /** Groups dates by their moments, the earliest first, and judges some of these. */
-function daysOf(dates, { judgeAt, files }) {
+function daysOf(dates, { planned, files }) {
 	const days = groupByKey$1(dates, ({ at }) => String(at)).map((datesOfDay) => ({
 		at: datesOfDay[0].at,
 		dates: datesOfDay,
 		refusals: [],
 		gains: []
 	})).sort((a, b) => a.at - b.at);
-	if (judgeAt === void 0) return days.map((day) => ({
+	if (planned === void 0) return days.map((day) => ({
 		day,
 		part: null
 	}));
@@ -45307,7 +45618,7 @@ function daysOf(dates, { judgeAt, files }) {
 			},
 			part: null
 		};
-		const { added, refusals, gains } = judgeDay(day.at, judgeAt, files.members);
+		const { added, whole, refusals, gains } = judgeDay(day.at, planned.judgeAt, files.members);
 		const plan = {
 			...added,
 			refusals: [],
@@ -45323,7 +45634,8 @@ function daysOf(dates, { judgeAt, files }) {
 			},
 			part: {
 				plan,
-				files
+				files,
+				whole
 			}
 		};
 	});
@@ -45341,6 +45653,7 @@ function judgeDay(time, judgeAt, entries) {
 	const refusedBefore = new Set(before.refusals.map(keyOf$4));
 	return {
 		added,
+		whole,
 		refusals: [...added.refusals.filter(isLimit), ...whole.refusals.filter((refusal) => !isLimit(refusal) && !refusedBefore.has(keyOf$4(refusal)))],
 		gains: newGains(before, whole, entries)
 	};
@@ -45386,6 +45699,7 @@ function keyOf$4({ rule, code, name, check }) {
 var MAX_JUDGED, MAX_BRINGING;
 var init_later = __esmMin((() => {
 	init_text();
+	init_across_merchants();
 	init_gains();
 	init_run_limits();
 	init_every_setting();
@@ -45396,16 +45710,11 @@ var init_later = __esmMin((() => {
 }));
 
 // src/show/style.ts
-/** Returns the colour of a kind of change. */
+/** Returns the paint of a kind of change. */
 function kindPaint(kind, style) {
-	return {
-		create: style.green,
-		update: style.yellow,
-		replace: style.yellow,
-		delete: style.red
-	}[kind];
+	return style[KIND_TONES[kind]];
 }
-var plain$1, PLAIN, SIGNS$1;
+var plain$1, PLAIN, SIGNS$1, KIND_TONES;
 var init_style = __esmMin((() => {
 	plain$1 = (text) => text;
 	PLAIN = {
@@ -45424,6 +45733,12 @@ var init_style = __esmMin((() => {
 		update: "~",
 		replace: "±",
 		delete: "-"
+	};
+	KIND_TONES = {
+		create: "green",
+		update: "yellow",
+		replace: "yellow",
+		delete: "red"
 	};
 }));
 
@@ -46187,13 +46502,17 @@ function remarkOf(change) {
 }
 function declaredRemark(change) {
 	if (change.resource === "role") return "";
-	if (change.kind === "create") return change.after.managed ? "managed user" : "invitation";
-	const status = change.before?.status ?? "accepted";
+	const { before, after } = change;
+	if (change.kind === "create" && (change.after.managed || change.after.status === null)) return joinRemark(change.after);
+	const status = (before ?? after)?.status ?? "accepted";
 	return status === "accepted" ? "" : status;
+}
+function joinRemark({ managed }) {
+	return managed ? "managed user" : "invitation";
 }
 function undoneRemark(change) {
 	switch (change.kind) {
-		case "create": return change.resource === "role" ? "restored" : `${declaredRemark(change)}, restored`;
+		case "create": return change.resource === "role" ? "restored" : `${joinRemark(change.after)}, restored`;
 		case "update": return declaredRemark(change);
 		case "replace": return "replaced by a new role, with its holders";
 		case "delete": return "created by that run";
@@ -46826,7 +47145,7 @@ function inverted(change) {
 		before: after,
 		after: before,
 		fields,
-		reason: reasonOf(change)
+		reason: reasonOf$1(change)
 	};
 	switch (change.kind) {
 		case "create": return {
@@ -46847,7 +47166,7 @@ function inverted(change) {
 		default: return change;
 	}
 }
-function reasonOf({ reason }) {
+function reasonOf$1({ reason }) {
 	return reason === "unlisted" ? "unlisted" : "declared";
 }
 var TITLES$2, CAUSES$1, DRIFT_TITLES;
@@ -48045,9 +48364,9 @@ function renderPlace(place, indent, style) {
 	return wrapText(`written at ${oneLine(place)}`, style.columns - indent.length).map((line) => `${indent}${style.dim(line)}`);
 }
 /** Returns how to override a refusal; the command is kept on one line where it fits. */
-function renderOverride(override, style) {
+function renderOverride(override, style, indent = "      ") {
 	const parts = ["To override:", oneLine(override)];
-	return wrapList(parts, style.columns - 8, " ").map((line, index) => `      ${index === 0 ? style.cyan("→") : " "} ${line}`);
+	return wrapList(parts, style.columns - indent.length - 2, " ").map((line, index) => `${indent}${index === 0 ? style.cyan("→") : " "} ${line}`);
 }
 /** Returns the line for the file that overrides the refusals; a line break between its parts does not matter in YAML. */
 function renderFileOverrides(overrides, style, where = IN_FILE) {
@@ -48244,7 +48563,7 @@ function renderFleet(fleet, format, style, verbosity, share = 1) {
 			override: null
 		}, style)),
 		...more(refusals.length - MESSAGES_SHOWN, style),
-		...overrides.commands.slice(0, MESSAGES_SHOWN).flatMap((override) => renderOverride(override, style)),
+		...overrides.commands.slice(0, MESSAGES_SHOWN).flatMap((override) => renderOverride(override, style, "    ")),
 		...more(overrides.commands.length - MESSAGES_SHOWN, style),
 		...overrides.line === null ? [] : renderFileOverrides(overrides.line, style, IN_SHARED_FILE),
 		...overridden.length > 0 ? [""] : [],
@@ -48738,7 +49057,7 @@ function countChanges(rows) {
 function hanging(text, first = "", rest = "    ") {
 	return wrapText(text, COLUMNS$2).map((line, index) => `${index === 0 ? first : rest}${line}`);
 }
-function headOf({ kind, verb = kind, resource, name, remark }) {
+function headOf$1({ kind, verb = kind, resource, name, remark }) {
 	const note = remark === "" ? "" : ` (${oneLine(remark)})`;
 	return `${SIGNS[kind]} ${verb === kind ? `${kind} ${resource}` : `${verb}: ${resource}`} ${oneLine(name)}${note}`;
 }
@@ -48767,7 +49086,7 @@ function isWhole$1(row) {
 /** Returns a change, or equal ones with their names, as the lines of a diff. */
 function equalLines(row, shown = 12) {
 	const { kind, verb, equal } = row;
-	if (equal === void 0) return [headOf(row)];
+	if (equal === void 0) return [headOf$1(row)];
 	const { title, effect, names, whole } = equalText(row, equal);
 	const text = `${verb !== void 0 ? `${verb}: ` : whole ? "" : `${kind} `}${title}${effect === "" ? "" : `; ${effect}`}`;
 	const sign = SIGNS[kind];
@@ -50232,14 +50551,17 @@ function unplannedOf(planned) {
 		failure: outcome.error.failure
 	}]);
 }
-/** Returns what dates bring at the merchants of a run, for printing. */
-function laterViews(run, datesOf) {
-	const merchants = run.map(({ state, judgeAt }) => ({
+/**
+* Returns what dates bring at the merchants of a run, for printing; `declared` are all merchants that rules across merchants
+* count.
+*/
+function laterViews(run, declared, datesOf) {
+	const merchants = run.map(({ state, planned }) => ({
 		dates: datesOf(state),
-		judgeAt,
+		planned,
 		files: withReviewedEnds(state, state.reviewedEnds && state)
 	}));
-	return laterDays(merchants).flatMap((days, index) => days.map((day) => ({
+	return laterDays(merchants, declared).flatMap((days, index) => days.map((day) => ({
 		...day,
 		merchant: run[index]?.state.merchant ?? "",
 		moment: new Date(day.at).toISOString()
@@ -50436,7 +50758,6 @@ function standingReviews(reviews, time) {
 var init_counted_run = __esmMin((() => {}));
 
 // src/review/merchant-state.ts
-/** Returns the name of the record of a pull request. */
 function recordOf(pull) {
 	return `${PULLS}${pull}`;
 }
@@ -51100,122 +51421,7 @@ var init_wait_text = __esmMin((() => {
 	ADDRESS$1 = / of (\S+@\S+)/;
 }));
 
-// src/show/view/reading-progress.ts
-/** Starts following the reading of these merchants. */
-function readingProgress(codes, began) {
-	const metrics = collectRequestMetrics();
-	const merchants = new Map(codes.map((merchant) => [merchant, waiting(merchant)]));
-	const change = (merchant, rest) => {
-		const reading = merchants.get(merchant);
-		if (reading) merchants.set(merchant, {
-			...reading,
-			...rest
-		});
-	};
-	const start = (merchant, now) => {
-		if (merchants.get(merchant)?.state === "waiting") change(merchant, {
-			state: "reading",
-			startedAt: now
-		});
-	};
-	return {
-		live(event, now) {
-			metrics.event(event, now);
-			const merchant = merchantOf(event);
-			if (merchant === null) return;
-			if (event.type === "request" || event.type === "read") start(merchant, now);
-			if (event.type === "read") change(merchant, {
-				members: event.members,
-				total: event.total
-			});
-		},
-		ended(merchant, problem, now) {
-			metrics.ended(merchant);
-			change(merchant, problem === null ? {
-				state: "read",
-				endedAt: now
-			} : {
-				state: "failed",
-				problem,
-				endedAt: now
-			});
-		},
-		view(now) {
-			const readings = [...merchants.values()];
-			const share = readShare(readings.filter(({ state }) => state !== "failed"));
-			const requests = metrics.view(now);
-			return {
-				merchants: readings,
-				metrics: requests,
-				now,
-				elapsedMs: now - began,
-				leftMs: requests.isStill ? null : timeLeft(share, now - began)
-			};
-		}
-	};
-}
-function waiting(merchant) {
-	return {
-		merchant,
-		state: "waiting",
-		members: 0,
-		total: null,
-		problem: "",
-		startedAt: null,
-		endedAt: null
-	};
-}
-/** Returns how much is read, from 0 to 1: merchants, and members of those that are being read. */
-function readShare(merchants) {
-	const parts = merchants.map(({ state, members, total }) => state === "read" || state === "failed" ? 1 : total === null ? 0 : .95 * members / Math.max(total, 1));
-	return parts.length === 0 ? 1 : parts.reduce((sum, part) => sum + part, 0) / parts.length;
-}
-/** Estimates the time left, in ms, from what share of the work took how long; `null` if it is too early to tell. */
-function timeLeft(share, elapsedMs) {
-	if (elapsedMs < ENOUGH_MS || share < ENOUGH_SHARE || share >= 1) return null;
-	return elapsedMs * (1 - share) / share;
-}
-/** Returns the merchant that an event is about; `null` if it is about none. */
-function merchantOf(event) {
-	if ("merchant" in event) return event.merchant;
-	const code = "path" in event ? /\/merchants\/([^/?]+)/.exec(event.path)?.[1] : void 0;
-	return code === void 0 ? null : decodeURIComponent(code);
-}
-/** Returns the number of merchants in a state. */
-function merchantsIn$1({ merchants }, state) {
-	return merchants.filter((merchant) => merchant.state === state).length;
-}
-/** Returns the number of members read so far. */
-function membersRead({ merchants }) {
-	return merchants.reduce((sum, each) => sum + each.members, 0);
-}
-/**
-* "read 2 of 5 merchants, 1 failed; 1,250 members in 61 requests, 42 a second; about 4 s left": progress in one line.
-*/
-function readingText(view) {
-	const { merchants, metrics, leftMs } = view;
-	const failed = merchantsIn$1(view, "failed");
-	return [
-		`read ${grouped(merchantsIn$1(view, "read"))} of ${counted(merchants.length, "merchant")}`,
-		failed > 0 ? `, ${grouped(failed)} failed` : "",
-		`; ${counted(membersRead(view), "member")} in ${counted(metrics.requests, "request")}`,
-		rateText(metrics.perSecond),
-		leftText(leftMs)
-	].join("");
-}
-/** Returns the rate as ", 42 a second"; empty if it is below one. */
-function rateText(perSecond) {
-	return perSecond < 1 ? "" : `, ${grouped(Math.round(perSecond))} a second`;
-}
-/** Returns the time left as "; about 4 s left"; empty if it is unknown. */
-function leftText(leftMs) {
-	return leftMs === null ? "" : `; about ${spanText(leftMs)} left`;
-}
-/** "4 s", "3 min": rounded up. */
-function spanText(ms) {
-	const seconds = Math.ceil(ms / 1e3);
-	return seconds < 120 ? `${seconds} s` : `${Math.ceil(seconds / MINUTE)} min`;
-}
+// src/show/view/request-metrics.ts
 /** Starts collecting request metrics. */
 function collectRequestMetrics() {
 	const responses = rateMeter(WINDOW_MS$1);
@@ -51306,6 +51512,12 @@ function waitAt(reason, waitsByRequest, isQuiet, now) {
 		isShared: isQuiet && addresses.length === 0
 	}];
 }
+/** Returns the merchant that an event is about; `null` if it is about none. */
+function merchantOf(event) {
+	if ("merchant" in event) return event.merchant;
+	const code = "path" in event ? /\/merchants\/([^/?]+)/.exec(event.path)?.[1] : void 0;
+	return code === void 0 ? null : decodeURIComponent(code);
+}
 /** Creates a meter over a sliding window, or since the first event if that is shorter. */
 function rateMeter(windowMs) {
 	let times = [];
@@ -51323,188 +51535,320 @@ function rateMeter(windowMs) {
 		}
 	};
 }
-var ENOUGH_MS, ENOUGH_SHARE, MINUTE, WINDOW_MS$1, SHARED_AFTER_MS, STILL_AFTER_MS;
-var init_reading_progress = __esmMin((() => {
-	init_text();
+var WINDOW_MS$1, SHARED_AFTER_MS, STILL_AFTER_MS;
+var init_request_metrics = __esmMin((() => {
 	init_wait_text();
-	[ENOUGH_MS, ENOUGH_SHARE] = [2e3, .02];
-	MINUTE = 60;
 	WINDOW_MS$1 = 5e3;
 	SHARED_AFTER_MS = 1e3;
 	STILL_AFTER_MS = 4e3;
 }));
 
-// src/show/view/apply-progress.ts
-/** Starts following an apply of this many changes for each merchant. */
-function applyProgress(plans, began) {
+// src/show/view/progress.ts
+/** Starts following how these merchants are read. */
+function readingProgress(merchants, began) {
+	return follow("reading", new Map(merchants.map((merchant) => [merchant, null])), began, 0);
+}
+/** Starts following an apply of this many changes at each merchant; reading all of them takes about `readMs`. */
+function applyProgress(plans, began, readMs = 0) {
+	return follow("applying", new Map(plans.map(({ merchant, changes }) => [merchant, changes])), began, readMs);
+}
+function follow(first, totals, began, readMs) {
+	const codes = [...totals.keys()];
 	const metrics = collectRequestMetrics();
 	const ends = rateMeter(WINDOW_MS);
-	const inFlight = /* @__PURE__ */ new Map();
-	let lastDone = [];
-	let stopping = false;
-	let writtenAt = null;
-	const merchants = new Map(plans.map(({ merchant, changes }) => [merchant, {
-		...BEFORE,
-		merchant,
-		changes
-	}]));
-	const update = (merchant, rest) => {
-		const progress = merchants.get(merchant);
-		if (progress) merchants.set(merchant, {
-			...progress,
-			...rest(progress)
+	const jobs = new Map(codes.map((name) => [name, queued(name, totals.get(name) ?? null)]));
+	/** Merchants that are read again. */
+	const again = new Map(codes.map((name) => [name, queued(name, null)]));
+	/** The changes under way at any merchant, and at the only one also those that ended last. */
+	const changes = /* @__PURE__ */ new Map();
+	const sums = {
+		done: 0,
+		failed: 0,
+		unknown: 0
+	};
+	let isStopping = false;
+	let appliedAt = null;
+	const update = (all, name, rest) => {
+		const job = all.get(name);
+		if (job) all.set(name, {
+			...job,
+			...rest
 		});
 	};
-	const start = (merchant, now) => update(merchant, ({ state }) => state === "waiting" ? {
-		state: "applying",
-		startedAt: now
-	} : {});
-	const end = (outcome, merchant, now) => {
+	const start = (all, name, now) => {
+		if (all.get(name)?.state === "queued") update(all, name, {
+			state: "active",
+			since: now
+		});
+	};
+	const isApplied = (merchant) => first === "applying" && jobs.get(merchant)?.endedAt !== null;
+	const endChange = (outcome, merchant, now) => {
 		const { change, status } = outcome;
-		if (status === "done") {
-			const since = inFlight.get(change)?.since ?? now;
-			lastDone = [...lastDone, {
-				merchant,
-				change,
-				tookMs: now - since
-			}].slice(-16);
-		}
-		inFlight.delete(change);
+		const state = CHANGE_STATES[status];
+		const text = "failure" in outcome && outcome.failure ? reasonOf(outcome.failure.message) : "";
+		const job = changes.get(change);
+		changes.delete(change);
 		ends.count(now);
-		update(merchant, (progress) => ({
-			done: progress.done + (status === "done" ? 1 : 0),
-			failed: progress.failed + (FAILED.has(status) ? 1 : 0),
-			unknown: progress.unknown + (status === "unknown" ? 1 : 0),
-			..."failure" in outcome && outcome.failure && { problem: outcome.failure.message }
-		}));
+		if (codes.length === 1 && state !== null && job) {
+			changes.set(change, {
+				...job,
+				state,
+				done: 1,
+				text,
+				endedAt: now
+			});
+			const ended = [...changes].filter(([, { endedAt }]) => endedAt !== null);
+			for (const [oldest] of ended.slice(0, -16)) changes.delete(oldest);
+		}
+		if (state !== null) sums[state] += 1;
+		const done = jobs.get(merchant)?.done ?? 0;
+		update(jobs, merchant, {
+			done: done + (state === null ? 0 : 1),
+			...text !== "" && { text }
+		});
 	};
 	return {
 		live(event, now) {
 			metrics.event(event, now);
 			const merchant = merchantOf(event);
-			if (merchant === null) return;
-			if (event.type === "request") start(merchant, now);
-			if (event.type !== "read") return;
-			const { members, total } = event;
-			update(merchant, ({ endedAt }) => endedAt === null ? {} : { readAgain: {
-				members,
-				total
-			} });
+			if (merchant === null || event.type !== "request" && event.type !== "read") return;
+			const all = isApplied(merchant) ? again : jobs;
+			start(all, merchant, now);
+			if (event.type === "read" && (all === again || first === "reading")) update(all, merchant, {
+				done: event.members,
+				total: event.total
+			});
 		},
 		apply(event, now) {
 			const { merchant } = event;
 			switch (event.type) {
 				case "apply-started":
-					update(merchant, () => ({ changes: event.changes }));
+					update(jobs, merchant, { total: event.changes });
 					break;
 				case "phase-started":
 				case "fields-emptied": break;
 				case "change-started":
-					start(merchant, now);
-					inFlight.set(event.change, {
-						merchant,
-						change: event.change,
-						since: now
+					start(jobs, merchant, now);
+					changes.set(event.change, {
+						...begun(event.change, now),
+						merchant
 					});
 					break;
 				case "change-ended":
-					end(event.outcome, merchant, now);
+					endChange(event.outcome, merchant, now);
 					break;
 				case "apply-stopped":
-					update(merchant, () => ({ state: event.failure === null ? "stopped" : "failed" }));
+					update(jobs, merchant, { state: event.failure === null ? "stopped" : "failed" });
 					break;
 				case "apply-ended":
-					for (const [change, started] of inFlight) if (started.merchant === merchant) inFlight.delete(change);
+					for (const [change, job] of changes) if (job.merchant === merchant && job.endedAt === null) changes.delete(change);
 					metrics.ended(merchant);
-					update(merchant, ({ state }) => ({
-						state: event.result.status === "stopped" ? state : event.result.status,
+					update(jobs, merchant, {
+						...event.result.status !== "stopped" && { state: event.result.status },
 						endedAt: now
-					}));
+					});
 			}
 		},
-		stop() {
-			stopping = true;
+		read(merchant, problem, now) {
+			metrics.ended(merchant);
+			const end = problem === null ? { state: "done" } : {
+				state: "failed",
+				text: reasonOf(problem)
+			};
+			update(first === "reading" ? jobs : again, merchant, {
+				...end,
+				endedAt: now
+			});
 		},
-		verified: (merchant, now) => update(merchant, () => ({ verifiedAt: now })),
+		stop() {
+			isStopping = true;
+		},
 		view(now) {
-			const rows = [...merchants.values()];
-			const ended = rows.reduce((sum, { done, failed, unknown }) => sum + done + failed + unknown, 0);
-			const share = ended / Math.max(sumOf(rows, "changes"), 1);
-			const read = toVerify(rows);
-			const verifying = rows.every(({ endedAt }) => endedAt !== null) && read.length > 0 && !stopping;
-			if (verifying) writtenAt ??= now;
-			const verified = read.filter(({ verifiedAt }) => verifiedAt !== null).length / Math.max(read.length, 1);
-			const applyMs = ended < ENOUGH_TO_TELL ? null : timeLeft(share, now - began);
-			const leftMs = verifying ? timeLeft(verified, now - (writtenAt ?? now)) : applyMs;
+			const merchants = [...jobs.values()];
+			const toVerify = merchants.filter(({ state }) => state === "done" || state === "incomplete");
+			const isVerifying = first === "applying" && !isStopping && toVerify.length > 0 && merchants.every(({ endedAt }) => endedAt !== null);
+			if (isVerifying) appliedAt ??= now;
+			const phase = isVerifying ? "verifying" : first;
+			const phaseMs = now - (appliedAt ?? began);
+			const all = isVerifying ? toVerify.flatMap(({ name }) => again.get(name) ?? []) : merchants;
 			const requests = metrics.view(now);
+			const inFlight = [...changes.values()].filter(({ endedAt }) => endedAt === null);
+			const ended = sums.done + sums.failed + sums.unknown;
+			const total = merchants.reduce((sum, job) => sum + (job.total ?? 0), 0);
+			const share = phase === "applying" ? ended / Math.max(total, 1) : readShare(all);
+			const verifyMs = readMs * (1 - merchants.filter(({ state }) => state === "failed" || state === "stopped").length / Math.max(merchants.length, 1));
+			const leftMs = {
+				reading: () => timeLeft(readShare(all.filter(({ state }) => state !== "failed")), phaseMs),
+				applying: () => {
+					const left = ended < ENOUGH_TO_TELL ? null : timeLeft(share, phaseMs);
+					return left === null ? null : left + verifyMs;
+				},
+				verifying: () => timeLeft(share, phaseMs) ?? (verifyMs > phaseMs ? verifyMs - phaseMs : null)
+			}[phase]();
+			const isOfChanges = phase === "applying" && codes.length === 1;
+			const queuedChanges = Math.max(total - ended - inFlight.length, 0);
 			return {
-				merchants: rows,
-				inFlight: [...inFlight.values()],
-				lastDone,
+				phase,
+				merchants: all.map(({ name }) => name),
+				jobs: isOfChanges ? changeJobs([...changes], requests) : all.map((job) => merchantJob(job, phase, inFlight, requests)),
+				counts: isOfChanges ? {
+					...countStates([]),
+					...sums,
+					active: inFlight.length,
+					queued: queuedChanges
+				} : countStates(all),
+				changes: {
+					...sums,
+					total,
+					inFlight: inFlight.length
+				},
+				share,
 				perSecond: ends.perSecond(now),
 				now,
 				elapsedMs: now - began,
-				leftMs: stopping || requests.isStill ? null : leftMs,
-				stopping,
-				verifying,
+				leftMs: isStopping || requests.isStill ? null : leftMs,
+				isStopping,
 				metrics: requests
 			};
 		}
 	};
 }
-/** Returns the merchants that are read again: those where nothing failed. */
-function toVerify(merchants) {
-	return merchants.filter(({ state }) => state === "done" || state === "incomplete");
-}
-function sumOf(merchants, key) {
-	return merchants.reduce((total, merchant) => total + merchant[key], 0);
-}
-/** Returns the totals over all merchants. */
-function applySums({ merchants }) {
+function queued(name, total) {
 	return {
-		changes: sumOf(merchants, "changes"),
-		done: sumOf(merchants, "done"),
-		failed: sumOf(merchants, "failed"),
-		unknown: sumOf(merchants, "unknown")
+		name,
+		state: "queued",
+		done: 0,
+		total,
+		since: null,
+		endedAt: null,
+		text: ""
 	};
 }
-/** "6 of 14 changes done, 1 failed, 3 a second; about 4 s left": progress in one line. */
-function applyText(view) {
-	const { merchants, verifying } = view;
-	if (verifying) {
-		const read = toVerify(merchants);
-		const verified = read.filter(({ verifiedAt }) => verifiedAt !== null).length;
-		return `verified ${grouped(verified)} of ${counted(read.length, "merchant")}${leftText(view.leftMs)}`;
-	}
-	const { changes, done, failed, unknown } = applySums(view);
-	const ended = merchants.filter(({ state }) => state === "done").length;
-	return [
-		`${grouped(done)} of ${counted(changes, "change")} done`,
-		merchants.length > 1 ? `, ${grouped(ended)} of ${counted(merchants.length, "merchant")} complete` : "",
-		failed > 0 ? `, ${grouped(failed)} failed` : "",
-		unknown > 0 ? `, ${grouped(unknown)} of unknown outcome` : "",
-		rateText(view.perSecond),
-		view.stopping ? "; stopping" : leftText(view.leftMs)
-	].join("");
+function begun(change, since) {
+	const { kind, resource, name } = change;
+	return {
+		...queued(`${SIGNS$1[kind]} ${resource === "role" ? "role " : ""}${name}`, 1),
+		state: "active",
+		since
+	};
 }
-var WINDOW_MS, ENOUGH_TO_TELL, FAILED, BEFORE;
-var init_apply_progress = __esmMin((() => {
-	init_text();
-	init_reading_progress();
-	WINDOW_MS = 1e4;
-	ENOUGH_TO_TELL = 5;
-	FAILED = /* @__PURE__ */ new Set(["failed", "stale"]);
-	BEFORE = {
-		state: "waiting",
+/** Returns a problem without the request that it is about, which is longer than a row. */
+function reasonOf(problem) {
+	return problem.replace(/^[A-Z]+ \/\S+ returned /, "");
+}
+function countStates(jobs) {
+	const counts = {
+		queued: 0,
+		active: 0,
 		done: 0,
+		incomplete: 0,
 		failed: 0,
 		unknown: 0,
-		problem: "",
-		startedAt: null,
-		endedAt: null,
-		readAgain: null,
-		verifiedAt: null
+		stopped: 0
 	};
+	for (const { state } of jobs) counts[state] += 1;
+	return counts;
+}
+function merchantJob(job, phase, inFlight, metrics) {
+	const isOnWire = job.state === "active" && metrics.onWire.has(job.name);
+	const wait = job.state !== "active" || isOnWire ? void 0 : metrics.waits.find((each) => holds(each, job.name));
+	const placed = {
+		...job,
+		isOnWire,
+		waits: wait?.ms ?? null
+	};
+	if (phase !== "applying" || job.state !== "active") return placed;
+	const current = inFlight.find(({ merchant }) => merchant === job.name);
+	return {
+		...placed,
+		text: current?.name ?? "",
+		since: current?.since ?? null
+	};
+}
+function holds({ isShared, merchants }, merchant) {
+	return isShared || merchants.includes(merchant);
+}
+/** Returns the changes of the only merchant: as many as it has requests are on the wire, the oldest ones. */
+function changeJobs(changes, { waits, onWire }) {
+	let requests = onWire.get(changes[0]?.[1].merchant ?? "") ?? 0;
+	return changes.map(([{ name }, { merchant, ...job }]) => {
+		if (job.endedAt !== null) return {
+			...job,
+			isOnWire: false,
+			waits: null
+		};
+		const refused = waits.find(({ addresses }) => addresses.includes(name));
+		const isOnWire = refused === void 0 && requests > 0;
+		if (isOnWire) requests -= 1;
+		const wait = refused ?? waits.find((each) => each.addresses.length === 0 && holds(each, merchant));
+		return {
+			...job,
+			isOnWire,
+			waits: isOnWire ? null : wait?.ms ?? null
+		};
+	});
+}
+/** Returns how much is read, from 0 to 1: merchants, and members of those that are being read. */
+function readShare(jobs) {
+	const parts = jobs.map(({ endedAt, done, total }) => endedAt !== null ? 1 : total === null ? 0 : .95 * done / Math.max(total, 1));
+	return parts.length === 0 ? 1 : parts.reduce((sum, part) => sum + part, 0) / parts.length;
+}
+/** Estimates the time left, in ms, from what share of the work took how long; `null` if it is too early to tell. */
+function timeLeft(share, elapsedMs) {
+	if (elapsedMs < ENOUGH_MS || share < ENOUGH_SHARE || share >= 1) return null;
+	return elapsedMs * (1 - share) / share;
+}
+/** Returns the number of members read so far. */
+function membersRead({ jobs }) {
+	return jobs.reduce((sum, { done }) => sum + done, 0);
+}
+/**
+* Returns progress in one line: "read 2 of 5 merchants, 1 failed; 1,250 members in 61 requests, 42 a second; about 4 s left"
+* or "6 of 14 changes done, 1 failed, 3 a second; about 4 s left".
+*/
+function progressText(view) {
+	const { phase, merchants, counts, changes, metrics, isStopping } = view;
+	const left = isStopping ? "; stopping" : view.leftMs === null ? "" : `; about ${spanText(view.leftMs)} left`;
+	const ofMerchants = `of ${counted(merchants.length, "merchant")}`;
+	const more = (count, word) => count > 0 ? `, ${grouped(count)} ${word}` : "";
+	const rate = (perSecond) => perSecond < 1 ? "" : `, ${grouped(Math.round(perSecond))} a second`;
+	switch (phase) {
+		case "reading": return `${`read ${grouped(counts.done)} ${ofMerchants}${more(counts.failed, "failed")}`}; ${`${counted(membersRead(view), "member")} in ${counted(metrics.requests, "request")}`}${rate(metrics.perSecond)}${left}`;
+		case "applying": {
+			const complete = merchants.length > 1 ? `, ${grouped(counts.done)} ${ofMerchants} complete` : "";
+			const { done, total, failed, unknown } = changes;
+			const ended = `${more(failed, "failed")}${more(unknown, "of unknown outcome")}`;
+			return `${grouped(done)} of ${counted(total, "change")} done${complete}${ended}${rate(view.perSecond)}${left}`;
+		}
+		case "verifying": return `verified ${grouped(counts.done)} ${ofMerchants}${left}`;
+		default: return phase;
+	}
+}
+/** Returns a time as in "4 s" or "3 min", rounded up. */
+function spanText(ms) {
+	const seconds = Math.ceil(ms / 1e3);
+	return seconds < 120 ? `${seconds} s` : `${Math.ceil(seconds / MINUTE)} min`;
+}
+var WINDOW_MS, CHANGE_STATES, ENOUGH_TO_TELL, ENOUGH_MS, ENOUGH_SHARE, MINUTE;
+var init_progress = __esmMin((() => {
+	init_text();
+	init_style();
+	init_request_metrics();
+	WINDOW_MS = 1e4;
+	CHANGE_STATES = {
+		done: "done",
+		stale: "failed",
+		failed: "failed",
+		unknown: "unknown",
+		unfinished: null,
+		"not-started": null
+	};
+	[ENOUGH_TO_TELL, ENOUGH_MS, ENOUGH_SHARE] = [
+		5,
+		2e3,
+		.02
+	];
+	MINUTE = 60;
 }));
 
 // src/model/event-registry.ts
@@ -51905,65 +52249,67 @@ function logProgress({ verbose, opens = false }, io) {
 	return progressDisplay(io, {
 		draws: false,
 		log,
-		showReading: (progress) => begin((opening) => {
+		show: (progress) => begin((opening) => {
 			const view = progress.view(io.monotonic());
-			return opening ? `Reading ${counted(view.merchants.length, "merchant")}.` : readingText(view);
+			if (!opening) return progressText(view);
+			const where = counted(view.merchants.length, "merchant");
+			return view.phase === "reading" ? `Reading ${where}.` : `Applying ${counted(view.changes.total, "change")} at ${where}.`;
 		}),
-		showApplying: (progress) => begin((opening) => {
-			const view = progress.view(io.monotonic());
-			const { changes } = applySums(view);
-			if (!opening) return applyText(view);
-			return `Applying ${counted(changes, "change")} at ${counted(view.merchants.length, "merchant")}.`;
-		}),
-		showVerifying: (progress) => begin(() => applyText(progress.view(io.monotonic()))),
+		showVerifying: (progress) => begin(() => progressText(progress.view(io.monotonic()))),
 		end: async () => over.abort()
 	});
 }
 /** Creates a display that passes events to the progress it shows. */
-function progressDisplay(io, { draws, log, showReading, showApplying, showVerifying, end }) {
-	let reading = null;
-	let applying = null;
+function progressDisplay(io, { draws, log, show, showVerifying, end }) {
+	let current = null;
+	let isVerifying = false;
+	/** Mean time in which a merchant was read, with others side by side, in ms. */
+	let readMs = 0;
+	const display = (progress) => {
+		current = progress;
+		isVerifying = false;
+		show(progress);
+	};
 	return {
 		io,
 		draws,
 		live(event) {
 			log(event);
-			reading?.live(event, io.monotonic());
-			applying?.live(event, io.monotonic());
+			current?.live(event, io.monotonic());
 		},
 		reading(merchants) {
-			const codes = sortNaturally(merchants, (code) => code);
-			reading = readingProgress(codes, io.monotonic());
-			showReading(reading);
+			display(readingProgress(sortNaturally(merchants, (code) => code), io.monotonic()));
 		},
-		read: (merchant, problem) => reading?.ended(merchant, problem, io.monotonic()),
+		read(merchant, problem) {
+			current?.read(merchant, problem, io.monotonic());
+			const view = current?.view(io.monotonic());
+			if (view) readMs = view.elapsedMs / Math.max(view.counts.done, 1);
+		},
 		applying(plans) {
 			const counts = sortNaturally(plans, ({ merchant }) => merchant).map(({ merchant, changes }) => ({
 				merchant,
 				changes: changes.length
 			}));
-			applying = applyProgress(counts, io.monotonic());
-			showApplying(applying);
+			display(applyProgress(counts, io.monotonic(), readMs * counts.length));
 		},
 		applied(event) {
-			applying?.apply(event, io.monotonic());
-			if (event.type !== "apply-ended" || !applying || !showVerifying) return;
-			if (applying.view(io.monotonic()).verifying) showVerifying(applying);
+			current?.apply(event, io.monotonic());
+			if (event.type !== "apply-ended" || isVerifying) return;
+			isVerifying = current?.view(io.monotonic()).phase === "verifying";
+			if (isVerifying && current) showVerifying?.(current);
 		},
-		verified: (merchant) => applying?.verified(merchant, io.monotonic()),
-		stopping: () => applying?.stop(),
+		verified: (merchant) => current?.read(merchant, null, io.monotonic()),
+		stopping: () => current?.stop(),
 		async rest() {
 			await end();
-			reading = null;
-			applying = null;
+			current = null;
 		}
 	};
 }
 var INTERVALS, FIRST_LINE_MS;
 var init_log_progress = __esmMin((() => {
 	init_text();
-	init_apply_progress();
-	init_reading_progress();
+	init_progress();
 	init_service_log();
 	INTERVALS = [
 		[6e5, 6e4],
@@ -52265,15 +52611,16 @@ var init_select_files = __esmMin((() => {
 // src/app/project/project-merchants.ts
 var project_merchants_exports = /* @__PURE__ */ __exportAll({ withProject: () => withProject });
 /**
-* Adds the other merchants of the default folder, which rules across merchants count, and what these rules say of the files;
+* Adds the other merchants of the project, which rules across merchants count, and what these rules say of the files;
 * a violation that concerns no selected merchant is not reported.
 */
 async function withProject(loaded, { cwd, now, projects = [] }, index) {
 	const { sources, states, all: readStates } = loaded;
 	const readFiles = new Set(sources.map(({ file }) => file));
-	const files = await ifAnyFiles([], () => findYamlFiles([], cwd)) ?? [];
+	const folders = merchantFolders(states, cwd);
+	const files = folders.length > 0 ? await ifAnyFiles([], () => findYamlFiles(folders, cwd)) : null;
 	const unread = [];
-	for (const file of files) {
+	for (const file of files ?? []) {
 		if (readFiles.has(shownPath(withoutLinks(file), cwd))) continue;
 		if (await index.merchantIn(file) !== void 0) unread.push(file);
 	}
@@ -52315,6 +52662,33 @@ async function withProject(loaded, { cwd, now, projects = [] }, index) {
 		project,
 		diagnostics
 	};
+}
+/**
+* Returns the folders of merchants' files that are in the folders of some files, or in those above up to the project's file
+* with rules across merchants, wherever the working directory is.
+*/
+function merchantFolders(states, cwd) {
+	const working = realpathSync.native(cwd);
+	const byDefault = resolve(working, defaultPath(cwd));
+	const roots = states.flatMap(({ projects = [], origin }) => projects.flatMap(({ by, across, run }) => {
+		const { file: rules } = across?.origin ?? run?.origin ?? {};
+		if (by || rules === void 0) return [];
+		return {
+			root: dirname(resolve(working, rules)),
+			file: resolve(working, origin.file)
+		};
+	}));
+	if (roots.length === 0) return [byDefault].filter(isFolder);
+	const folders = roots.flatMap(({ root, file }) => [byDefault, file].flatMap((path) => foldersBetween(root, dirname(path))));
+	return [...new Set(folders.map((folder) => join(folder, DEFAULT_PATH)))].filter(isFolder);
+}
+/** Returns a folder and those above it up to a root; none if it is not below the root. */
+function foldersBetween(root, folder) {
+	if (folder === root) return [root];
+	return relative(root, folder).startsWith("..") ? [] : [folder, ...foldersBetween(root, dirname(folder))];
+}
+function isFolder(path) {
+	return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 var init_project_merchants = __esmMin((() => {
 	init_describe_problems();
@@ -52512,7 +52886,7 @@ async function loadStates(paths, options) {
 		index
 	});
 	const selected = await loadSelected(paths, selection, options, index);
-	const loaded = selected.states.some(({ projects = [] }) => projects.some(({ across }) => across)) ? await (await Promise.resolve().then(() => (init_project_merchants(), project_merchants_exports))).withProject(selected, options, index) : {
+	const loaded = selected.states.some(({ projects = [] }) => projects.some(concernsAll)) ? await (await Promise.resolve().then(() => (init_project_merchants(), project_merchants_exports))).withProject(selected, options, index) : {
 		...selected,
 		project: []
 	};
@@ -52670,6 +53044,7 @@ var NOTHING;
 var init_load_states = __esmMin((() => {
 	init_load_merchants();
 	init_reviewed_ends();
+	init_across_merchants();
 	init_judge_rules();
 	init_project_file();
 	init_text();
@@ -52957,10 +53332,10 @@ function unmatchedAccess({ members, scope }, { desired, now }) {
 		const people = scope.members.filter((member) => addressKeysOf(member).includes(name.toLowerCase()));
 		if (entry === void 0) return [];
 		const active = activeAt(entry, now);
-		const isEnded = (id) => (endOf$3({
+		const isEnded = (id) => (endOf$4({
 			id,
 			name: names.get(id) ?? id
-		}, reasonOf$3(active), entry) ?? Number.POSITIVE_INFINITY) <= now;
+		}, reasonOf$4(active), entry) ?? Number.POSITIVE_INFINITY) <= now;
 		const keeps = active.absent === "ended" || people.some(({ roles }) => roles.some(isEnded));
 		const { message, hint } = toFinding(data);
 		return keeps ? [{
@@ -52977,8 +53352,8 @@ function unmatchedAccess({ members, scope }, { desired, now }) {
 function endedPart$1(change, { desired, now }) {
 	const member = entryOf$2(change, desired);
 	if (member === void 0) return null;
-	const taking = change.kind === "delete" ? takingAll(change, reasonOf$3(activeAt(member, now))) : change;
-	return takingOnly(taking, (ref) => (endOf$3(ref, taking.reason, member) ?? Number.POSITIVE_INFINITY) <= now);
+	const taking = change.kind === "delete" ? takingAll(change, reasonOf$4(activeAt(member, now))) : change;
+	return takingOnly(taking, (ref) => (endOf$4(ref, taking.reason, member) ?? Number.POSITIVE_INFINITY) <= now);
 }
 /** Returns an update that takes all roles in place of a removal. */
 function takingAll(removal, reason) {
@@ -53410,21 +53785,22 @@ async function pullHead({ event, github, log }, notify = true) {
 		throw error;
 	}
 }
-/** Returns the line about the commit of this run. */
 function aboutRun({ event, scope }) {
 	return aboutCommit(event.pull?.headSha ?? event.sha, event.runUrl, scope.title);
 }
 /** Returns the section that names the errors of files; empty without errors. */
-function aboutFiles({ mask }, diagnostics) {
-	const lines = fileErrorLines(diagnostics);
+function aboutFiles(context, diagnostics) {
+	return linesSection(context, "❌ Errors in files", fileErrorLines(diagnostics));
+}
+/** Returns a section of lines, masked; empty without any. */
+function linesSection({ mask }, title, lines) {
 	if (lines.length === 0) return [];
-	return [`### ❌ Errors in files\n\n${fenced("text", mask(lines))}`];
+	return [`### ${title}\n\n${fenced("text", mask(firstOf$1(lines, MAX_LINES$1, "line")))}`];
 }
 /** Returns the outputs of plans: totals and a common fingerprint. */
 function planOutputs(plans) {
 	const counts = addCounts(plans.map((plan) => planView(plan).counts));
 	const deferred = plans.reduce((sum, plan) => sum + plan.deferred.length, 0);
-	const [only, ...more] = plans.map(({ fingerprint }) => fingerprint);
 	return {
 		"has-changes": String(plans.some(({ changes }) => changes.length > 0)),
 		creates: String(counts.create),
@@ -53432,11 +53808,8 @@ function planOutputs(plans) {
 		replaces: String(counts.replace),
 		deletes: String(counts.delete),
 		deferred: String(deferred),
-		fingerprint: more.length === 0 ? only ?? "" : hash([String(only), ...more])
+		fingerprint: runFingerprint(plans)
 	};
-}
-function hash(fingerprints) {
-	return createHash("sha256").update([...fingerprints].sort().join("\n")).digest("hex").slice(0, 32);
 }
 /** Renders a page of at most `maxSize` UTF-16 units; parts that do not fit are left out. */
 function renderReviewPage(page, maxSize) {
@@ -53470,14 +53843,17 @@ function aboutCommit(sha, runUrl, scopeTitle) {
 	const scope = scopeTitle === "" ? "" : ` · ${inlineCode(scopeTitle)}`;
 	return `Commit ${inlineCode(sha.slice(0, 7))} · [full report in the job summary](${runUrl})${scope}`;
 }
-var SUMMARY_BYTES;
+var MAX_LINES$1, SUMMARY_BYTES;
 var init_publish_plan = __esmMin((() => {
+	init_fingerprint();
+	init_text();
 	init_machine_formats();
 	init_markdown_blocks();
 	init_render_review();
 	init_plan_view();
 	init_github_api();
 	init_annotations();
+	MAX_LINES$1 = 60;
 	SUMMARY_BYTES = 1e6;
 }));
 
@@ -53863,8 +54239,6 @@ async function compareFiles(context, read, comment) {
 function configDiff(head, base, matches, now) {
 	const before = new Map(base.map((state) => [state.merchant, state]));
 	return head.map((state) => {
-		const baseState = before.get(state.merchant);
-		const { environment } = state;
 		const desired = {
 			...state,
 			sync: {
@@ -53875,10 +54249,9 @@ function configDiff(head, base, matches, now) {
 			ignore: {
 				roles: [],
 				members: []
-			},
-			...environment && { environment }
+			}
 		};
-		const live = asLive(desired, baseState);
+		const live = asLive(desired, before.get(state.merchant));
 		const plan = buildPlan({
 			desired,
 			live,
@@ -54427,7 +54800,7 @@ function dateOf(subject, item, reviews, { dates, endAt, live, reviewTimes }) {
 	const expected = decision === null ? itemValue(live(subject), item) : decision.value;
 	return [decision === null ? [] : reviewTimes[decision.review] ?? [], dates.momentsBefore(subject.key)].flat().find((time) => dates.areReviewed(subject.key, time) && isSameValue(itemValue(endAt(time)(subject), item), expected)) ?? null;
 }
-/** Returns what the dates to come do that no review shows, such as "on 2026-12-31, ada@example.com joins", sorted by time. */
+/** Returns what the dates to come do that no review shows, the earliest first. */
 function unseenDates(reviews, context) {
 	const { dates, live, seal } = context;
 	const keyOf = ({ email }) => seal(email.toLowerCase());
@@ -54453,7 +54826,10 @@ function unseenDates(reviews, context) {
 			text: effectText(effect, date.email, permissions, [])
 		}));
 	});
-	return [...unseen, ...wider].sort((a, b) => a.date.at - b.date.at).map(({ date, text }) => `${whenText(date)}, ${text}`);
+	return [...unseen, ...wider].sort((a, b) => a.date.at - b.date.at).map(({ date, text }) => ({
+		date,
+		text: `${whenText(date)}, ${text}`
+	}));
 }
 /** Returns the permissions that somebody gains, loses, or can reach after gaining some, and that no review shows. */
 function unseenEffects(row, reviews, context) {
@@ -55374,10 +55750,9 @@ function judgeMerchant(fresh, reviews, seal, placeOf) {
 	const refused = new Set(comparison.refused.map(({ change }) => `${change.resource} ${change.name}`));
 	const dropped = droppedChanges(comparison, reviews, placeOf).filter(({ entry: { resource, name, row } }) => row.list === "dates" || !refused.has(`${resource} ${name}`));
 	const superseded = comparison.account.flatMap(({ review, verdict, does, name, by }) => verdict === "superseded" && does !== "permissions" && name !== null && by !== null ? [`${review} was to ${VERBS[does]} ${name}; ${by} has decided otherwise since.`] : []);
-	const lost = dropped.map(({ sentence }) => sentence);
 	const shown = new Set(comparison.account.flatMap(({ verdict, fingerprints }) => verdict === "refused" ? fingerprints : []));
 	const isLeft = ({ change }) => isRenewal(change) && !shown.has(change.fingerprint);
-	const refusals = [...comparison.refused.filter((refused) => !isLeft(refused)).map(refusalSentence), ...comparison.unseenDates.map((text) => `not approved: ${text}, which no review shows.`)];
+	const refusals = [...comparison.refused.filter((refused) => !isLeft(refused)).map(refusalSentence), ...comparison.unseenDates.map(({ text }) => `not approved: ${text}, which no review shows.`)];
 	const expired = comparison.refused.filter(isLeft).map(({ change }) => `the invitation of ${change.name} has expired; the next pull request that changes the merchant renews it.`);
 	const { at } = fresh.plan.reviewed;
 	const due = comparison.refused.filter(({ change }) => shown.has(change.fingerprint) || isDueInPart(change, fresh.desired, at));
@@ -55389,9 +55764,7 @@ function judgeMerchant(fresh, reviews, seal, placeOf) {
 		refusals,
 		dueRefusals: due.map(refusalSentence),
 		remarks: [...new Set(superseded), ...expired],
-		dropped,
-		lost,
-		objections: [...refusals, ...lost]
+		dropped
 	};
 }
 /** Returns the reviewed changes that the files no longer make. */
@@ -55492,7 +55865,6 @@ var init_merged_pulls = __esmMin((() => {
 }));
 
 // src/action/review/plan-approval.ts
-/** Returns whether the event is a review of a pull request. */
 function isReview({ name }) {
 	return name.startsWith("pull_request_review");
 }
@@ -55512,6 +55884,13 @@ async function approvalSoFar({ event, github }, { seal }, records, looks, placeO
 			const comparison = compareReviewed(lost, look, seal);
 			return [...droppedChanges(comparison, lost, placeOf).map(({ sentence }) => sentence), ...comparison.account.flatMap((entry) => renamedText(entry, look.session.state))].map((sentence) => `${merchant}: ${sentence}`);
 		});
+		const unseen = looks.flatMap((look) => {
+			const { merchant, reviewed } = look.plan;
+			const state = records.states.get(merchant);
+			if (!state?.failure) return [];
+			const { baseDates = reviewed.dates } = reviewed;
+			return compareReviewed(reviewsOf(merchant, state, merged), look, seal).unseenDates.flatMap(({ date, text }) => baseDates.some(({ at, name }) => at === date.at && name === date.email.toLowerCase()) ? `${merchant}: ${text}` : []);
+		});
 		const objections = /* @__PURE__ */ new Map();
 		for (const look of isApproved ? looks : []) {
 			const { merchant } = look.plan;
@@ -55528,6 +55907,7 @@ async function approvalSoFar({ event, github }, { seal }, records, looks, placeO
 			merged,
 			objections,
 			settled,
+			unseen,
 			isEarly: isApproved && isReviewable && own.every(({ run }) => run === null),
 			isRejected: isReviewable && own.some((review) => hasRejection(review, github.now()))
 		};
@@ -55687,14 +56067,14 @@ function changesFiles(plans, states, base, now) {
 	return [...datesOf(states)].some(([merchant, dates]) => (before.get(merchant) ?? "[]") !== dates) || plans.some(({ reviewed: { roles, members } }) => roles.length + members.length > 0);
 }
 /** Returns the dates of a pull request that are to come: what follows from them needs no approval of its own. */
-function announcedDates({ event, io, mask }, states, looks) {
+function announcedDates({ event, io, mask }, states, looks, project) {
 	if (event.pull === null) return [];
-	const judgeAtOf = new Map(looks.map(({ plan, judgeAt }) => [plan.merchant, judgeAt]));
+	const lookOf = new Map(looks.map((look) => [look.plan.merchant, look]));
 	const run = states.map((state) => ({
 		state,
-		judgeAt: judgeAtOf.get(state.merchant)
+		planned: lookOf.get(state.merchant)
 	}));
-	return mask(laterViews(run, (state) => upcomingDates(state, io.now())));
+	return mask(laterViews(run, project, (state) => upcomingDates(state, io.now())));
 }
 var MAX_NAMED$4;
 var init_plan_outcome = __esmMin((() => {
@@ -55794,19 +56174,19 @@ function memberMeaning({ origin: _origin, setAt: _setAt, ...member }) {
 		previously: previously && asSet(previously.map((address) => address.toLowerCase())),
 		roles: roles && asSet(roles.map(grantMeaning)),
 		from: from?.starts,
-		until: endOf$2(until),
-		suspended: suspended && [suspended.from?.starts, endOf$2(suspended.until)]
+		until: endOf$3(until),
+		suspended: suspended && [suspended.from?.starts, endOf$3(suspended.until)]
 	};
 }
 function grantMeaning({ role, from, until, origins: _origins, ...rest }) {
 	return [
 		role,
 		from?.starts,
-		endOf$2(until)
+		endOf$3(until)
 	];
 }
 /** Returns the first moment without access: several texts can mean one. */
-function endOf$2(until) {
+function endOf$3(until) {
 	return until?.ends;
 }
 var init_changed_merchants = __esmMin((() => {
@@ -55945,6 +56325,19 @@ var init_secret_policy = __esmMin((() => {
 	]);
 }));
 
+// src/action/review/unplanned-lines.ts
+/** Returns lines about the merchants that could not be read, and why. */
+function unplannedLines(unplanned, what) {
+	return unplanned.flatMap(({ merchant, failure }) => [`${merchant} could not be ${what}.`, ...renderFailure(failure, PLAIN).trimEnd().split("\n")].map((line) => ({
+		merchant,
+		line
+	})));
+}
+var init_unplanned_lines = __esmMin((() => {
+	init_style();
+	init_failure_text();
+}));
+
 // src/action/commands/run-plan.ts
 var run_plan_exports = /* @__PURE__ */ __exportAll({ runPlan: () => runPlan });
 /** Runs `plan`: shows the changes on the pull request and records them for the apply after the merge. */
@@ -56024,13 +56417,13 @@ async function reviewed({ loaded, base, states, looks, unplanned, store }, conte
 	const plans = looks.map((look) => look.plan);
 	const diagnostics = diagnosticAnnotations(loaded.diagnostics);
 	const placeOf = ruleLocations(loaded.states, loaded.sources);
-	const later = announcedDates(context, states, looks);
+	const later = announcedDates(context, states, looks, loaded.project);
 	const views = plans.map((plan) => withLaterRisks(planView(plan, placeOf), later));
 	io.stdout.write(renderPlans(views, PLAIN, "normal", { run: runFingerprint(plans) }));
 	const overdue = store ? overdueLines(loaded.states, store.records.states, github.now(), store.seal) : [];
 	const scope = scopeText(states.length, loaded);
 	for (const line of [...overdue, ...scope]) io.stdout.write(`${line}\n`);
-	for (const { merchant, failure } of unplanned) io.stdout.write(`${merchant} could not be planned.\n${renderFailure(failure, PLAIN)}`);
+	for (const { line } of unplannedLines(unplanned, "planned")) io.stdout.write(`${line}\n`);
 	const annotations = [...diagnostics, ...planAnnotations(plans, loaded.states, loaded.sources, placeOf)];
 	annotate(annotations, log);
 	const fileErrors = loaded.diagnostics.filter(isFileError);
@@ -56050,7 +56443,7 @@ async function reviewed({ loaded, base, states, looks, unplanned, store }, conte
 	};
 	const verdict = verdictOf$1(context, plans, unplanned, fileErrors.length, later);
 	const approval = store && await approvalSoFar(context, store, store.records, looks, placeTexts(loaded.sources));
-	const settled = approval?.settled ?? [];
+	const { settled = [], unseen = [] } = approval ?? {};
 	const live = store === null || approval === null ? [] : alreadyLive(plans, approval.merged, store);
 	const page = {
 		marker: markerOf("plan", context.scope),
@@ -56060,13 +56453,14 @@ async function reviewed({ loaded, base, states, looks, unplanned, store }, conte
 			aboutRun(context),
 			...scope,
 			...changedRemarks(approval, event),
-			...linesBlock(context, "Only in the files", live),
-			...linesBlock(context, "Lost before, and no longer reported once this is merged", settled),
+			...linesSection(context, "Only in the files", live),
+			...linesSection(context, "Lost before, and no longer reported once this is merged", settled),
+			...linesSection(context, "Not shown by a review before, and approved by a merge of this", unseen),
 			...aboutFiles(context, loaded.diagnostics)
 		],
 		after: afterPlan(context, looks, later, approval)
 	};
-	const worth = rules.length > 0 || overdue.length + settled.length > 0 || base !== null && changesFiles(plans, states, base.states, io.now());
+	const worth = rules.length > 0 || overdue.length + settled.length + unseen.length > 0 || base !== null && changesFiles(plans, states, base.states, io.now());
 	const isApproved = isReview(event) && !isObjected(approval) && !comment.isWarning();
 	const outputs = {
 		...planOutputs(plans),
@@ -56100,45 +56494,32 @@ function objectionTo(approval, kept, event) {
 	const [objection] = objectionLines(approval.objections);
 	return objection === void 0 ? null : `Not what was approved. ${howToApprove(event)} ${objection}`;
 }
-/** Returns a section of lines; empty without any. */
-function linesBlock({ mask }, title, lines) {
-	if (lines.length === 0) return [];
-	return [`### ${title}\n\n${fenced("text", mask(firstOf$1(lines, MAX_LINES$1, "line")))}`];
-}
-/** Publishes a failure to plan in comment and job summary. */
 async function showFailure(error, context, comment) {
-	const [verdict, explained] = ["## ❌ rolecall plan: failed", fenced("text", context.mask(error.lines()))];
-	const body = [
-		markerOf("plan", context.scope),
-		verdict,
+	const explained = fenced("text", context.mask(error.lines()));
+	const text = [
+		"## ❌ rolecall plan: failed",
 		aboutRun(context),
 		explained
 	].join("\n\n");
-	await context.appendSummary(`${[
-		verdict,
-		aboutRun(context),
-		explained
-	].join("\n\n")}\n`);
+	await context.appendSummary(`${text}\n`);
 	const head = await pullHead(context).catch(() => null);
-	if (head === "newest" || head === "closed") await comment.show(() => body, {
+	if (head === "newest" || head === "closed") await comment.show(() => `${markerOf("plan", context.scope)}\n\n${text}`, {
 		worth: true,
 		closed: head === "closed"
 	});
 }
-var STALE, MAX_LINES$1;
+var STALE;
 var init_run_plan = __esmMin((() => {
 	init_file_errors();
 	init_session();
 	init_rule_locations();
 	init_show_plans();
 	init_fingerprint();
-	init_text();
 	init_merchant_state();
 	init_overdue();
 	init_recorded_plan();
 	init_markdown_blocks();
 	init_style();
-	init_failure_text();
 	init_plan_text();
 	init_plans_text();
 	init_date_lines();
@@ -56159,8 +56540,8 @@ var init_run_plan = __esmMin((() => {
 	init_publish_plan();
 	init_rule_notes();
 	init_secret_policy();
+	init_unplanned_lines();
 	STALE = "The comment does not show this plan, because it could not be written. Run it again.";
-	MAX_LINES$1 = 20;
 }));
 
 // src/kernel/plan/edited-plan.ts
@@ -56383,6 +56764,7 @@ var init_plan_file = __esmMin((() => {
 		message: text,
 		hint: text,
 		override: described(nullable(text), { description: "The part of an --allow argument or guards.overrides entry before @ and the plan's fingerprint." }),
+		key: described(exactOptional(text), { description: "The key below the guard in the file, such as a role; absent if the guard has none." }),
 		by: described(exactOptional(literal("base")), { description: "Present if the refusal comes only from a rule of the base branch that the pull request loosens." }),
 		rules: described(exactOptional(text), { description: "The rule file, if the project enforces the rule on the merchant's file." })
 	}), {
@@ -56479,7 +56861,7 @@ function parseOverrides(texts) {
 	return texts.map((text) => {
 		const override = parseOverride(text);
 		if (override) return override;
-		throw new RolecallError("usage", `--allow ${text} is not an override.`, { hint: "Copy it from the plan, such as max-removals=12@0a1b2c3d4e5f." });
+		throw new RolecallError("usage", `--allow ${text} is not an override.`, { hint: `Copy it from the plan, such as ${EXAMPLE_OVERRIDE}.` });
 	});
 }
 /** Returns the refusals that no override removes; throws RolecallError for an override that matches no plan. */
@@ -56536,6 +56918,7 @@ var init_approval = __esmMin((() => {
 	init_fingerprint();
 	init_edited_plan();
 	init_overrides();
+	init_every_setting();
 	init_plan_file();
 	init_escape();
 	init_errors();
@@ -56658,13 +57041,53 @@ var init_contradicted_plans = __esmMin((() => {
 }));
 
 // src/kernel/plan/plan-rotation.ts
+/** Returns the managed members that a file lists at a time, in ms since the epoch, and that are chosen. */
+function rotatedMembers({ members = [], leavers }, live, { includes }, now) {
+	const leftBy = leftAt(leavers, now);
+	return members.flatMap((member) => {
+		const { email, managed } = member;
+		if (managed === void 0 || !includes(email) || leftBy.has(email.toLowerCase())) return [];
+		if (activeAt(member, now).absent !== null) return [];
+		return [{
+			member: {
+				...member,
+				managed
+			},
+			live: live.members.find((liveMember) => isMeant(member, liveMember)) ?? null
+		}];
+	});
+}
+function isMeant({ id, email }, live) {
+	if (id !== void 0) return live.id === id;
+	return live.status !== "expired" && live.user?.email?.toLowerCase() === email.toLowerCase();
+}
 var init_plan_rotation = __esmMin((() => {
+	init_active_member();
 	init_fingerprint();
 	init_member_changes();
 	init_build_plan();
 }));
 
 // src/app/apply/passwords.ts
+/** Returns which managed users `--rotate-password` chooses; `wanted` are addresses and globs over them. */
+function rotationTargets(addresses) {
+	const lowerCased = new Set(addresses.map((email) => email.toLowerCase()));
+	return {
+		includes: addressMatcher(addresses),
+		names: (email) => lowerCased.has(email.toLowerCase())
+	};
+}
+/** Returns a test whether one of some addresses, or globs over them, matches an address. */
+function addressMatcher(addresses) {
+	const lowerCased = addresses.map((text) => text.toLowerCase());
+	const exactly = new Set(lowerCased);
+	const globs = lowerCased.filter((text) => !isLiteralGlob(text));
+	const matches = globMatcher();
+	return (email) => {
+		const address = email.toLowerCase();
+		return exactly.has(address) || globs.some((glob) => matches(glob, address));
+	};
+}
 /** Looks up every needed password before the user is asked, so that none is missing half-way. */
 function passwordsFor(plans, rotations, env) {
 	const lengthOf = (variable) => [...env[variable] ?? ""].length;
@@ -56715,9 +57138,19 @@ function withoutPasswords(due, io) {
 		}
 	});
 }
+/** Returns the codes of the merchants whose apply lacks a password; `addresses` are those of `--rotate-password`. */
+function lackingPasswords(planned, addresses, { env, now }) {
+	const targets = rotationTargets(addresses);
+	const due = planned.map(({ session, live, plan }) => ({
+		plan,
+		passwords: rotatedMembers(session.state, live, targets, now).map(({ member }) => member.managed)
+	}));
+	return new Set(withoutPasswords(due, { env }).map(({ merchant }) => merchant));
+}
 var SHORTEST_PASSWORD, MAX_NAMED$2;
 var init_passwords = __esmMin((() => {
 	init_plan_rotation();
+	init_glob();
 	init_errors();
 	init_connection();
 	init_session();
@@ -56765,9 +57198,14 @@ function openFailures(fresh, states, seal, placeOf) {
 			pulls,
 			reasons: [UNREAD$2]
 		}];
-		const { comparison, objections } = judgeMerchant(freshPlan, state.open, seal, placeOf);
+		const { comparison, refusals, dropped } = judgeMerchant(freshPlan, state.open, seal, placeOf);
 		const guarded = comparison.covered.refusals.map(({ rule, code, message }) => `${rule} ${code}: ${message}`);
-		const reasons = [.../* @__PURE__ */ new Set([...guarded, ...objections])];
+		const lost = dropped.map(({ sentence }) => sentence);
+		const reasons = [.../* @__PURE__ */ new Set([
+			...guarded,
+			...refusals,
+			...lost
+		])];
 		return reasons.length === 0 ? [] : [{
 			merchant,
 			commit,
@@ -56853,9 +57291,8 @@ async function lookedAt({ isDue }, { records, merged, waiting }, judged, pullOf,
 		const { lost, blamed } = await lostChanges(waiting === null ? one.dropped : one.dropped.filter(({ isKnown }) => !isKnown), pullOf);
 		const refusals = [...state === null ? [INVALID_STATE] : [], ...one.refusals];
 		const why = one.refusals.length === 0 ? [] : refusedByBase(one.merchant, state, merged);
-		const approvedDates = ((waiting === null ? null : compareReviewed(state?.open ?? [], one.fresh, seal))?.unseenDates ?? []).filter((text) => !one.comparison.unseenDates.includes(text));
-		const settled = settledLosses(one, state);
-		const by = waiting === null ? unsettled(one.merchant, state, merged).map(({ name }) => name) : [];
+		const approvedDates = waiting === null ? [] : approvedIn(one, state, seal);
+		const settled = settledLosses(one, state, waiting === null ? merged : null);
 		looked.push({
 			...one,
 			state,
@@ -56867,15 +57304,12 @@ async function lookedAt({ isDue }, { records, merged, waiting }, judged, pullOf,
 				...why,
 				...lost
 			],
-			settled: settled.map((name) => Number(name.slice(1))).filter(Number.isInteger),
+			settled: [...settled.keys()].map((name) => Number(name.slice(1))).filter(Number.isInteger),
 			approvedDates,
 			remarks: [
 				...one.remarks,
 				...approvedDates.map((text) => `approved: ${text}.`),
-				...settled.map((name) => settledText(name, one, {
-					isApproval: waiting !== null,
-					by
-				}))
+				...settled.values()
 			]
 		});
 	}
@@ -56885,15 +57319,24 @@ async function lookedAt({ isDue }, { records, merged, waiting }, judged, pullOf,
 function refusedByBase(merchant, state, merged) {
 	return unsettled(merchant, state, merged).flatMap(({ name, run }) => run?.refused.includes(merchant) ? [`A rule of the base branch refused the plan of ${name}, so nothing in it is approved.`] : []);
 }
-/** Returns the names of the reviews whose lost changes are so no longer. */
-function settledLosses({ comparison: { account, lostDates, reviews } }, state) {
-	const lost = /* @__PURE__ */ new Set([...account.flatMap(({ verdict, review }) => verdict === "dropped" ? review : []), ...lostDates.map(({ index }) => reviews[index]?.name)]);
-	return [...new Set(lostReviews(state).map(({ name }) => name))].filter((name) => !lost.has(name));
+/** Returns what the dates to come do that only the approval of this run has shown. */
+function approvedIn({ comparison, fresh }, state, seal) {
+	const unseen = new Set(comparison.unseenDates.map(({ text }) => text));
+	return compareReviewed(state?.open ?? [], fresh, seal).unseenDates.map(({ text }) => text).filter((text) => !unseen.has(text));
 }
-/** Says why a loss is settled: `by` are the pull requests that were merged since. */
-function settledText(name, { reviews }, { isApproval, by }) {
-	const isOpen = reviews.some((review) => review.name === name && review.lostAt !== void 0);
-	return `the loss of what ${name} changed is settled: ${isApproval ? "an approval has accepted it" : isOpen ? "the files make the change again" : `${listText(by)} showed the merchant without it`}.`;
+/**
+* Returns why lost changes are so no longer, by the names of their reviews: `merged` are the pull requests that the run
+* follows; `null` for an approval.
+*/
+function settledLosses({ merchant, reviews, comparison }, state, merged) {
+	const isLeft = /* @__PURE__ */ new Set([...comparison.account.flatMap(({ verdict, review }) => verdict === "dropped" || verdict === "refused" ? review : []), ...comparison.lostDates.map(({ index }) => reviews[index]?.name)]);
+	const whyOf = (name) => {
+		if (merged === null) return "an approval has accepted it";
+		if (reviews.some((review) => review.name === name && review.lostAt !== void 0)) return "the files make the change again";
+		const since = unsettled(merchant, state, merged).map((one) => one.name);
+		return `${listText(since)} showed the merchant without it`;
+	};
+	return new Map(lostReviews(state).flatMap(({ name }) => isLeft.has(name) ? [] : [[name, `the loss of what ${name} changed is settled: ${whyOf(name)}.`]]));
 }
 async function lostChanges(dropped, pullOf) {
 	const lost = [];
@@ -56968,7 +57411,6 @@ var init_apply_run = __esmMin((() => {
 }));
 
 // src/action/apply/apply-decision.ts
-/** Decides which merchants to apply. */
 function decideApply(context, merged, { looked: judged, planned, skipped, limited }, { seal }) {
 	const { run, records, keys, gone } = merged;
 	const env = passwordEnvironment(context, keys);
@@ -57837,11 +58279,11 @@ var init_send_recorded = __esmMin((() => {
 
 // src/kernel/apply/execute-step.ts
 /** Returns the steps of a plan's changes, in the order of the phases. */
-function stepsOf$1(changes) {
+function stepsOf(changes) {
 	const renames = renameSteps(changes.filter((change) => change.resource === "role"));
 	const renamed = new Set(renames.filter(({ part }) => part === "whole").map(({ change }) => change));
-	const invited = new Set(changes.flatMap(({ resource, kind, name }) => resource === "member" && kind === "create" ? name.toLowerCase() : []));
-	const rest = changes.flatMap((change) => renamed.has(change) ? [] : partsOf$1(change, invited));
+	const freed = new Set(changes.flatMap((change) => change.resource === "member" && change.kind === "delete" && !isLeftover(change) ? change.before.email?.toLowerCase() ?? [] : []));
+	const rest = changes.flatMap((change) => renamed.has(change) ? [] : partsOf$1(change, freed));
 	const widened = widenedLate(changes);
 	const steps = [...[...renames, ...rest].flatMap((step) => narrowing(step, widened) ?? []), ...[...widened].map(toWidening)];
 	return PHASES.flatMap((phase) => steps.filter((step) => step.phase === phase));
@@ -57878,24 +58320,12 @@ function rolesOnlyIn(image, other) {
 	const others = new Set(other?.roles.map(({ id }) => id));
 	return image?.roles.map(({ id }) => id).filter((id) => !others.has(id)) ?? [];
 }
-function partsOf$1(change, invited) {
-	if (change.resource === "member") {
-		if (isPasswordChange(change)) return [{
-			phase: "set-passwords",
-			change,
-			part: "whole"
-		}];
-		if (change.kind !== "delete") return [{
-			phase: "write-members",
-			change,
-			part: "whole"
-		}];
-		return [{
-			phase: change.reason === "invitation-expired" || invited.has(change.before.email?.toLowerCase() ?? "") ? "clear-invitations" : "delete-members",
-			change,
-			part: "whole"
-		}];
-	}
+function partsOf$1(change, freed) {
+	if (change.resource === "member") return [{
+		phase: phaseOf(change, freed),
+		change,
+		part: "whole"
+	}];
 	switch (change.kind) {
 		case "create": return [{
 			phase: "create-roles",
@@ -57926,6 +58356,16 @@ function partsOf$1(change, invited) {
 		}];
 		default: return change;
 	}
+}
+/** Returns the phase of a member's change; `freed` are the addresses, in lower case, of the members that are deleted. */
+function phaseOf(change, freed) {
+	if (isPasswordChange(change)) return "set-passwords";
+	if (change.kind === "delete") return isLeftover(change) ? "clear-invitations" : "delete-members";
+	return change.kind !== "update" && freed.has(change.after.email?.toLowerCase() ?? "") ? "reuse-addresses" : "write-members";
+}
+/** Returns whether an expired invitation is removed, which grants nothing and may be in the way of another one. */
+function isLeftover({ kind, reason }) {
+	return kind === "delete" && reason === "invitation-expired";
 }
 /**
 * Returns the renames of a plan in an order without conflicts, since names of roles are unique. A role that is deleted
@@ -58096,6 +58536,7 @@ var init_execute_step = __esmMin((() => {
 		"write-members",
 		"set-passwords",
 		"delete-members",
+		"reuse-addresses",
 		"widen-roles",
 		"delete-roles"
 	];
@@ -58111,7 +58552,7 @@ async function applyPlan(plan, ports, passwords = []) {
 	const { merchant } = plan;
 	const { emit, stop, journal } = ports;
 	const changes = [...plan.changes, ...passwords];
-	const steps = stepsOf$1(changes);
+	const steps = stepsOf(changes);
 	const progress = countSteps(steps);
 	const outcomes = /* @__PURE__ */ new Map();
 	/** Changes with a request sent in the present phase. */
@@ -58214,7 +58655,7 @@ async function applyPlan(plan, ports, passwords = []) {
 	const whole = allOutcomes.every(({ status }) => status === "done") && first.unrecorded === null;
 	const cause = whole || first.failure ? null : ports.cause();
 	const ending = whole ? "done" : stopped() ? "stopped" : "incomplete";
-	const unended = await journal.write(endOf$1(allOutcomes, ending, first.failure, cause)).then(() => null, toFailure);
+	const unended = await journal.write(endOf$2(allOutcomes, ending, first.failure, cause)).then(() => null, toFailure);
 	if (unended) unrecorded(unended, null);
 	const status = unended === null ? ending : "stopped";
 	if (status === "stopped") emit({
@@ -58287,7 +58728,7 @@ function outcomeOf$1(change, ended, { known, more, sentAnything }) {
 		default: return ended;
 	}
 }
-function endOf$1(outcomes, status, failure, cause) {
+function endOf$2(outcomes, status, failure, cause) {
 	const sum = (word) => outcomes.filter((outcome) => outcome.status === word).length;
 	return {
 		type: "end",
@@ -58503,6 +58944,7 @@ var init_next_step_text = __esmMin((() => {
 		"password-missing": null,
 		"confirmation-needed": null,
 		"override-stray": null,
+		"not-requestable": null,
 		"port-taken": null,
 		"run-unknown": null
 	};
@@ -58522,7 +58964,7 @@ async function checkPermissions(due, recheck) {
 	}))).flat();
 }
 async function permissionError({ session, plan, passwords = [] }, recheck) {
-	const { tried, others } = operationsOf(stepsOf$1([...plan.changes, ...passwords]), recheck);
+	const { tried, others } = operationsOf(stepsOf([...plan.changes, ...passwords]), recheck);
 	try {
 		await session.checkAccount();
 		const denied = await session.findDenied(others);
@@ -58598,6 +59040,7 @@ async function runApply(due, options, reporter) {
 		return intents === 0 ? ExitCode.failed : ExitCode.partial;
 	});
 	try {
+		await options.recorder?.began(run, journals);
 		const { cause, merchants } = await applyAll(running, options, reporter, (entry) => {
 			if (entry.type === "intent") intents += 1;
 		});
@@ -58613,6 +59056,7 @@ async function runApply(due, options, reporter) {
 		throw error;
 	} finally {
 		await Promise.all(running.map(({ journal }) => journal.close()));
+		await options.recorder?.ended();
 	}
 }
 async function applyAll(running, { password, concurrency, recheck, onError = "stop", cancellation, sleep }, reporter, note) {
@@ -58721,10 +59165,10 @@ function openText(verification) {
 /** Returns the targets of the changes that are done, or of those that were refused for their address. */
 function targetsOf(result, isDone) {
 	const outcomes = result.outcomes.filter(({ status }) => status === "done" === isDone);
-	return new Set(outcomes.map(({ change }) => targetOf$1(change)));
+	return new Set(outcomes.map(({ change }) => targetOf$2(change)));
 }
 /** Identifies a change by its resource: its kind may differ by now. */
-function targetOf$1({ resource, name }) {
+function targetOf$2({ resource, name }) {
 	return `${resource} ${name}`;
 }
 /**
@@ -58742,7 +59186,7 @@ async function verify({ session, plan: planned, live, passwords = [], leftOut = 
 	const done = targetsOf(result, true);
 	const planAgain = async () => {
 		const first = await session.plan();
-		if (!remainingChanges(first.plan).left.some((change) => done.has(targetOf$1(change)))) return first;
+		if (!remainingChanges(first.plan).left.some((change) => done.has(targetOf$2(change)))) return first;
 		await pause();
 		return session.plan();
 	};
@@ -58758,7 +59202,7 @@ async function verify({ session, plan: planned, live, passwords = [], leftOut = 
 	const isDue = (change) => waited.has(change.fingerprint) || change.reason === "address-changed" && !isRemoved(change);
 	const { left } = remainingChanges(looked.plan);
 	const remaining = left.filter((change) => !isDue(change));
-	const changes = remaining.filter((change) => !refused.has(targetOf$1(change)));
+	const changes = remaining.filter((change) => !refused.has(targetOf$2(change)));
 	const due = left.filter(isDue).map((change) => ({
 		change,
 		role: null,
@@ -60600,7 +61044,6 @@ var init_reporter = __esmMin((() => {
 function isOpen({ status }) {
 	return status !== "applied" && status !== "unchanged";
 }
-/** Returns the outcome over all merchants. */
 function applyEnd({ applied, left, unapproved, causes, isBroken }) {
 	const openOutcomes = [...applied, ...left].filter(isOpen);
 	const changed = applied.filter(({ status }) => status === "applied" || status === "partial");
@@ -60972,14 +61415,22 @@ var init_apply_due = __esmMin((() => {
 
 // src/action/apply/covered-plans.ts
 /** Compares plans with their reviews, and judges what these cover. */
-async function coverPlans({ run, records, loaded, pullOf }, { planned: whole, planEnded }, { seal }, overrides) {
+async function coverPlans(context, { run, records, loaded, keys, pullOf }, { planned: whole, planEnded }, { seal }, overrides) {
 	const placeOf = placeTexts(loaded.sources);
 	const compare = (look) => {
 		const reviews = openReviews(records, look.plan.merchant, run);
 		return judgeMerchant(look, reviews, seal, placeOf);
 	};
+	const env = passwordEnvironment(context, keys);
 	const judge = (parts) => {
-		const planned = withRunOverrides(parts, loaded.project, reviewedRuns(looked));
+		const unapplied = lackingPasswords(plannedOnly(parts), [], {
+			env,
+			now: context.io.now()
+		});
+		const planned = withRunOverrides(parts, loaded.project, {
+			runOf: reviewedRuns(looked),
+			unapplied
+		});
 		return {
 			planned,
 			skipped: skippedMerchants(planned, overrides, /* @__PURE__ */ new Map())
@@ -61034,11 +61485,13 @@ function endedPart(planned, ended) {
 }
 var init_covered_plans = __esmMin((() => {
 	init_approval();
+	init_passwords();
 	init_session();
 	init_due();
 	init_apply_run();
 	init_judge_merchant();
 	init_entry_places();
+	init_secret_policy();
 }));
 
 // src/action/github/last-pull.ts
@@ -61192,14 +61645,13 @@ function dayText(at, what) {
 * run so far, which are of nothing that it shows. Returns the name that starts that job.
 */
 async function recordWaiting({ run, attempt }, { store, seal }, { head, base, approvals }, waiting) {
-	const merchants = new Map(waiting.map(({ merchant, fresh, comparison }) => [merchant, restReviewed(fresh, comparison, seal)]));
 	const added = {
 		head,
 		base,
-		earlier: approvals.map(environmentNumber),
+		earlier: approvals,
 		comment: null,
 		refused: [],
-		merchants
+		merchants: new Map(waiting.map(({ merchant, fresh, comparison }) => [merchant, restReviewed(fresh, comparison, seal)]))
 	};
 	await store.editRuns(`${WAITING$1}${run}-${attempt}`, added, () => false);
 	return `${run}-${attempt}`;
@@ -61213,7 +61665,7 @@ async function approvedRest({ run }, records, environment, approvals) {
 	const [waiting] = records.names.filter((name) => name.startsWith(`${WAITING$1}${run}-`)).toSorted((a, b) => attemptOf(b) - attemptOf(a));
 	const recorded = waiting === void 0 ? void 0 : (await records.runsOf(waiting)).at(-1);
 	if (waiting === void 0 || recorded === void 0) return "none";
-	const before = recorded.earlier.filter((number) => number === environmentNumber(environment));
+	const before = recorded.earlier.filter((approval) => approval === environment);
 	if (approvals.filter((approval) => approval === environment).length <= before.length) return "unapproved";
 	const name = `the approval of run ${run}`;
 	const states = [...recorded.merchants];
@@ -61224,10 +61676,6 @@ async function approvedRest({ run }, records, environment, approvals) {
 			state
 		}]))
 	};
-}
-/** Returns a number for the name of an environment, as records of runs hold it. */
-function environmentNumber(name) {
-	return [...name].reduce((sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 4294967291, 7);
 }
 var WAITING$1, MAX_WAITING, DAY;
 var init_waiting_changes = __esmMin((() => {
@@ -61536,7 +61984,6 @@ var init_record_apply = __esmMin((() => {
 }));
 
 // src/action/apply/record-end.ts
-/** Records how a run has ended, and what waits for approval. */
 async function recordEnd(context, store, { run, branch, records }, end) {
 	try {
 		await recordApply(run, store, records, end);
@@ -61632,10 +62079,10 @@ function reportOf(context, run, names) {
 	const done = ran.done();
 	const waitsAt = (one) => waitingPlan(one, done.get(one.merchant) ?? /* @__PURE__ */ new Set(), globMatcher());
 	const unreviewed = waiting === null ? [] : unreviewedIn(looked);
-	const later = datesAt(unreviewed, covered, context.io.now());
+	const later = datesAt(unreviewed, covered, merged, context.io.now());
 	const linesOf = (notes) => notes.map(({ line }) => line);
 	return {
-		...endOf(context, run),
+		...endOf$1(context, run),
 		notes: [
 			...linesOf(decision.notes),
 			...earlier,
@@ -61657,16 +62104,16 @@ function reportOf(context, run, names) {
 	};
 }
 /** Returns what dates to come bring at merchants, with who gains what on each day. */
-function datesAt(looked, { planned }, now) {
-	const judges = new Map(plannedOnly(planned).map(({ plan, judgeAt }) => [plan.merchant, judgeAt]));
+function datesAt(looked, { planned }, { loaded }, now) {
+	const plannedAt = new Map(plannedOnly(planned).map((one) => [one.plan.merchant, one]));
 	const run = looked.map(({ merchant, fresh }) => ({
 		state: fresh.desired,
-		judgeAt: judges.get(merchant)
+		planned: plannedAt.get(merchant)
 	}));
-	return laterViews(run, (state) => upcomingDates(state, now));
+	return laterViews(run, loaded.project, (state) => upcomingDates(state, now));
 }
 /** Returns how a run ended; one without anything to do may have left that to a newer commit. */
-function endOf(context, { merged, covered, decision, shown, ran, ended }) {
+function endOf$1(context, { merged, covered, decision, shown, ran, ended }) {
 	const isRun = new Set(ran.outcomes.map(({ merchant }) => merchant));
 	const { outcomes, tooLate } = ended;
 	const end = applyEnd({
@@ -61692,7 +62139,6 @@ function endOf(context, { merged, covered, decision, shown, ran, ended }) {
 		message: (shown.plans.length === 0 ? merged.coverage : null) ?? ""
 	};
 }
-/** Says how many dates count from now on. */
 function approvedText(dates) {
 	return `Approved: ${counted(dates, "date")} to come ${dates === 1 ? "counts" : "count"} from now on.`;
 }
@@ -61848,13 +62294,7 @@ async function showCovered(context, { loaded, isBroken }, { planned }, { due, le
 		"plan-path": await context.saveFile(`rolecall-plan-${scope.id}.json`, plansJson(plans))
 	};
 	const broken = isBroken ? [BROKEN_FILES, ...fileErrorLines(loaded.diagnostics)] : [];
-	const unreadLines = unplannedOf(planned).flatMap(({ merchant, failure }) => {
-		if (unread.get(merchant)?.since !== null) return [];
-		return [`${merchant} could not be read.`, ...renderFailure(failure, PLAIN).trimEnd().split("\n")].map((line) => ({
-			merchant,
-			line
-		}));
-	});
+	const unreadLines = unplannedLines(unplannedOf(planned), "read").filter(({ merchant }) => unread.get(merchant)?.since === null);
 	for (const line of [...broken, ...unreadLines.map((note) => note.line)]) reporter.say(line);
 	if (left.length > 0) reporter.skipped(left, due.length);
 	for (const { line } of notes) reporter.say(line);
@@ -61874,11 +62314,10 @@ var init_show_covered = __esmMin((() => {
 	init_rule_locations();
 	init_show_plans();
 	init_machine_formats();
-	init_style();
-	init_failure_text();
 	init_action_log();
 	init_annotations();
 	init_publish_plan();
+	init_unplanned_lines();
 	BROKEN_FILES = "Files have errors: their merchants are left as they are.";
 }));
 
@@ -61930,7 +62369,7 @@ async function apply(context, branch, store, cancellation) {
 	});
 	try {
 		const overrides = parseOverrides(overridesIn(inputs.allow));
-		const covered = await coverPlans(merged, files, store, overrides);
+		const covered = await coverPlans(context, merged, files, store, overrides);
 		const decision = decideApply(context, merged, covered, store);
 		const shown = await showCovered(context, merged, covered, decision, overrides);
 		const ran = await applyDue(context, merged, decision, {
@@ -62695,7 +63134,7 @@ function editsFor(edit, files, variables) {
 					value
 				}
 			}, {
-				file: targetOf(section, files).file,
+				file: targetOf$1(section, files).file,
 				about,
 				edit: {
 					kind: "remark",
@@ -62717,7 +63156,7 @@ function editsFor(edit, files, variables) {
 	}
 }
 /** Returns the file for new entries of a section: the merchant's own, unless only an include of its own has the section. */
-function targetOf(section, { main, all: files, isShared }) {
+function targetOf$1(section, { main, all: files, isShared }) {
 	if (Object.hasOwn(main.fields, section)) return main;
 	return files.findLast(({ file, fields }) => !isShared(file) && Object.hasOwn(fields, section)) ?? main;
 }
@@ -62729,7 +63168,7 @@ function append(section, value, comment, about, files) {
 		...comment === null ? {} : { comment }
 	};
 	return {
-		file: targetOf(section, files).file,
+		file: targetOf$1(section, files).file,
 		about,
 		edit
 	};
@@ -63028,6 +63467,376 @@ var init_find_unwritable = __esmMin((() => {
 		void 0
 	]);
 	MAX_KEY_LENGTH = 128;
+}));
+
+// src/edit/format/print-document.ts
+/** Parses a text, whose lines end with `\n`, with its comments at the entries that they are about; null if it is not valid. */
+function parseLayout(text) {
+	const tokens = [...new import_dist$6.Parser().parse(text)];
+	for (const token of tokens) if (token.type === "document") liftComments(token);
+	const [document] = new import_dist$6.Composer(OPTIONS).compose(tokens, true, text.length);
+	if (document === void 0 || document.errors.length > 0) return null;
+	settle(document.contents);
+	return document;
+}
+/** Prints an item of a list, or a key with its value, as the lines of a block at a column; modifies the entry. */
+function printEntry(entry, { text, indent }) {
+	const block = (0, import_dist$6.isPair)(entry) ? new import_dist$6.YAMLMap() : new import_dist$6.YAMLSeq();
+	block.items = [entry];
+	return printNode(block, {
+		text,
+		indent,
+		column: indent
+	}).split("\n");
+}
+/** Prints a value; modifies it. */
+function printNode(node, position) {
+	const document = new import_dist$6.Document(void 0, OPTIONS);
+	document.contents = node;
+	return printAt(document, position).replace(/\n$/, "");
+}
+function printAt(document, position) {
+	place(document.contents, position);
+	return document.toString({
+		indent: 2,
+		indentSeq: true,
+		lineWidth: 0,
+		verifyAliasOrder: false
+	});
+}
+function place(node, position) {
+	if ((0, import_dist$6.isScalar)(node)) keepScalar(node, position.text);
+	else if ((0, import_dist$6.isMap)(node) || (0, import_dist$6.isSeq)(node)) {
+		if (node.flow === true) node.flow = !tooMuchForALine(node, position);
+		pad(node);
+		for (const item of node.items) placeItem(item, node.flow === true, position);
+	}
+}
+function placeItem(item, flow, { text, indent }) {
+	const wasFlow = (value) => ((0, import_dist$6.isMap)(value) || (0, import_dist$6.isSeq)(value)) && value.flow === true;
+	const value = (0, import_dist$6.isPair)(item) ? item.value : item;
+	const key = (0, import_dist$6.isPair)(item) ? item.key : null;
+	const width = (0, import_dist$6.isScalar)(key) && key.range ? key.range[1] - key.range[0] + 2 : 2;
+	const before = wasFlow(value);
+	place(key, {
+		text,
+		indent,
+		column: indent
+	});
+	place(value, {
+		text,
+		indent: indent + 2,
+		column: indent + width
+	});
+	if (!flow && before && !wasFlow(value) && (0, import_dist$6.isNode)(value) && value.comment) {
+		if ((0, import_dist$6.isScalar)(key) && !key.comment && !value.comment.includes("\n")) key.comment = value.comment;
+		else {
+			const head = (0, import_dist$6.isPair)(item) ? headOf(item) : value;
+			if (head !== null) setHead(head, joinComments(head.commentBefore ?? "", value.comment));
+		}
+		value.comment = null;
+	}
+}
+/** Returns whether a list in brackets has comments, or would make the line too long. */
+function tooMuchForALine(node, { text, column }) {
+	return node.items.some(hasComment) || column + inlineWidth(node, text) > 100;
+}
+/** Returns the width of a value on one line. */
+function inlineWidth(node, text) {
+	if ((0, import_dist$6.isPair)(node)) return inlineWidth(node.key, text) + (node.value === null ? 0 : 2 + inlineWidth(node.value, text));
+	if (!(0, import_dist$6.isNode)(node)) return 0;
+	const anchor = "anchor" in node && node.anchor !== void 0 ? node.anchor.length + 2 : 0;
+	if ((0, import_dist$6.isMap)(node) || (0, import_dist$6.isSeq)(node)) {
+		const inner = node.items.reduce((sum, item) => sum + inlineWidth(item, text), 0);
+		const commas = Math.max(0, node.items.length - 1) * 2;
+		return anchor + inner + commas + ((0, import_dist$6.isMap)(node) && node.items.length > 0 ? 4 : 2);
+	}
+	if ((0, import_dist$6.isAlias)(node)) return node.source.length + 1;
+	if ((0, import_dist$6.isScalar)(node) && node.value instanceof Written) return anchor + node.value.text.length;
+	return anchor + (node.range ? text.slice(node.range[0], node.range[1]).length : 0);
+}
+function hasComment(item) {
+	if ((0, import_dist$6.isPair)(item)) return hasComment(item.key) || hasComment(item.value);
+	if (!(0, import_dist$6.isNode)(item)) return false;
+	const inside = (0, import_dist$6.isMap)(item) || (0, import_dist$6.isSeq)(item) ? item.items.some(hasComment) : false;
+	return Boolean(item.comment) || Boolean(item.commentBefore) || inside;
+}
+/** Puts spaces inside braces, and none inside brackets. */
+function pad(node) {
+	const print = node.toString;
+	const flowCollectionPadding = (0, import_dist$6.isMap)(node) ? " " : "";
+	node.toString = (ctx, ...rest) => print.call(node, ctx === void 0 ? ctx : {
+		...ctx,
+		flowCollectionPadding
+	}, ...rest);
+}
+function keepScalar(node, text) {
+	if (node.tag !== void 0 || !node.range) return;
+	if (node.type === import_dist$6.Scalar.BLOCK_LITERAL || node.type === import_dist$6.Scalar.BLOCK_FOLDED) {
+		keepBlock(node);
+		return;
+	}
+	const written = text.slice(node.range[0], node.range[1]);
+	if (written !== "" && !written.includes("\n")) node.value = new Written(written);
+}
+/** Prints a block scalar as written if its header has nothing but a chomping indicator. */
+function keepBlock(node) {
+	const source = node.srcToken;
+	if (source?.type !== "block-scalar") return;
+	const header = source.props.find(({ type }) => type === "block-scalar-header");
+	const mark = header !== void 0 && "source" in header ? header.source : "";
+	const lines = source.source.split("\n");
+	const indent = /^ */.exec(lines.find((line) => line.trim() !== "") ?? "")?.[0].length ?? 0;
+	const body = lines.map((line) => line.slice(indent));
+	while (body.at(-1) === "") body.pop();
+	if (/^[|>]-?$/.test(mark) && body.at(-1)?.trim()) node.value = new Written(mark, body);
+}
+/** Moves comments at the end of a block that are indented less than the block to what follows it. */
+function liftComments(document) {
+	const rest = document.value === void 0 ? [] : lift(document.value, -1);
+	if (rest.length > 0) document.end = [...rest, ...document.end ?? []];
+}
+/** Removes the tokens that do not belong to a block, and returns them. */
+function lift(token, parentIndent) {
+	if (token.type !== "block-map" && token.type !== "block-seq") return [];
+	const block = token;
+	let above = [];
+	for (const { start, value } of block.items) {
+		start.unshift(...above);
+		above = value ? lift(value, block.indent) : [];
+	}
+	if (above.length > 0) block.items.push({ start: above });
+	const last = block.items.at(-1);
+	if (last === void 0 || last.key || last.sep || last.value) return [];
+	const moved = last.start.splice(ownEnd(last.start, Math.max(block.indent, parentIndent + 1)));
+	if (last.start.length === 0) block.items.pop();
+	return moved;
+}
+/** Returns the end of a block's own comments: before the first one that is indented less. */
+function ownEnd(tokens, indent) {
+	let end = 0;
+	for (const [index, token] of tokens.entries()) if (token.type === "comment") {
+		if (token.indent < indent) break;
+		end = tokens[index + 1]?.type === "newline" ? index + 2 : index + 1;
+	}
+	return end;
+}
+/** Attaches comments to the entries that they move with: those above a list's first entry, and those beside a key. */
+function settle(node) {
+	if (!(0, import_dist$6.isMap)(node) && !(0, import_dist$6.isSeq)(node)) return;
+	if (node.flow !== true) keepBlankLine(node);
+	for (const [index, item] of node.items.entries()) {
+		const head = isEntry(item) ? headOf(item) : null;
+		if (head !== null) {
+			head.spaceBefore = index > 0 && head.spaceBefore === true;
+			setHead(head, head.commentBefore ?? "");
+		}
+		if ((0, import_dist$6.isPair)(item)) settlePair(item);
+		settle((0, import_dist$6.isPair)(item) ? item.value : item);
+	}
+}
+function settlePair({ key, value, srcToken }) {
+	if (!(0, import_dist$6.isScalar)(key) || !(0, import_dist$6.isNode)(value)) return;
+	value.spaceBefore = false;
+	let above = value.commentBefore ?? "";
+	if (above !== "" && besideKey(srcToken)) {
+		const [beside, ...below] = above.split("\n");
+		key.comment = beside ?? "";
+		above = below.join("\n").replace(/^\n+/, "");
+	}
+	const first = ((0, import_dist$6.isMap)(value) || (0, import_dist$6.isSeq)(value)) && value.flow !== true ? value.items[0] : void 0;
+	const head = isEntry(first) ? headOf(first) : null;
+	if (head === null) setHead(value, above);
+	else {
+		setHead(value, "");
+		setHead(head, joinComments(above, head.commentBefore ?? ""));
+	}
+}
+/** Returns true if the first comment after a key is on its line. */
+function besideKey(source) {
+	return (source?.sep?.find(({ type }) => type === "comment" || type === "newline"))?.type === "comment";
+}
+/** Keeps the blank line before a comment that ends a block. */
+function keepBlankLine(node) {
+	const source = node.srcToken;
+	if (node.comment && (source?.type === "block-map" || source?.type === "block-seq")) node.comment = ((source.items.at(-1)?.start.find(({ type }) => type === "comment" || type === "newline"))?.type === "newline" ? "\n" : "") + tidy(node.comment).replace(/\n+$/, "");
+}
+/** Returns the node that carries the comment and the blank line above an entry. */
+function headOf(entry) {
+	const node = (0, import_dist$6.isPair)(entry) ? entry.key : entry;
+	return (0, import_dist$6.isNode)(node) ? node : null;
+}
+/** Sets the comment above a node; an empty one removes it. */
+function setHead(node, comment) {
+	if (comment === "") delete node.commentBefore;
+	else node.commentBefore = tidy(comment);
+}
+/** Joins two comments, one above the other. */
+function joinComments(above, below) {
+	return above === "" || below === "" ? above + below : `${above}\n${below}`;
+}
+function isEntry(item) {
+	return (0, import_dist$6.isNode)(item) || (0, import_dist$6.isPair)(item);
+}
+/** Reduces blank lines between and below comments to one. */
+function tidy(comment) {
+	return comment.replace(/\n{3,}/g, "\n\n").replace(/\n{2,}$/, "\n");
+}
+var import_dist$6, MAX_COLUMNS, Written, WRITTEN_TAG, OPTIONS;
+var init_print_document = __esmMin((() => {
+	import_dist$6 = require_dist$1();
+	init_document();
+	MAX_COLUMNS = 100;
+	Written = class {
+		text;
+		body;
+		constructor(text, body = null) {
+			this.text = text;
+			this.body = body;
+		}
+	};
+	WRITTEN_TAG = {
+		tag: "tag:yaml.org,2002:str",
+		default: true,
+		identify: (value) => value instanceof Written,
+		resolve: (text) => text,
+		stringify(item, { indent }, onComment) {
+			if (!(item.value instanceof Written)) return String(item.value);
+			const { text, body } = item.value;
+			if (body === null) return text;
+			const { comment } = item;
+			onComment?.();
+			return [comment ? `${text} #${comment.replace(/\s*\n\s*/g, " ")}` : text, ...body.map((line) => line === "" ? "" : indent + line)].join("\n");
+		}
+	};
+	OPTIONS = {
+		...YAML_DIALECT,
+		keepSourceTokens: true,
+		customTags: (tags) => [...tags, WRITTEN_TAG]
+	};
+}));
+
+// src/edit/yaml/anchors.ts
+/** Returns whether there is an alias in a node. */
+function hasAliases(node) {
+	let found = false;
+	(0, import_dist$5.visit)(node, { Alias: () => {
+		found = true;
+		return import_dist$5.visit.BREAK;
+	} });
+	return found;
+}
+/** Names the anchors in a node that means a value. */
+function nameAnchors(anchors, node, value) {
+	if ((0, import_dist$5.isMap)(node)) for (const { key, value: inner } of node.items) nameAnchors(anchors, inner, fieldsOf(value)[keyText(key) ?? ""] ?? null);
+	else if ((0, import_dist$5.isSeq)(node)) for (const [index, inner] of node.items.entries()) nameAnchors(anchors, inner, listOf$1(value)[index] ?? null);
+	nameAnchor(anchors, node, value);
+}
+/** Names the anchor of a node, if it has one. */
+function nameAnchor(anchors, node, value) {
+	const anchor = node !== null && "anchor" in node ? node.anchor : void 0;
+	if (anchor !== void 0) anchors.set(anchor, value);
+}
+var import_dist$5;
+var init_anchors = __esmMin((() => {
+	import_dist$5 = require_dist$1();
+	init_values();
+	init_document();
+}));
+
+// src/edit/yaml/splices.ts
+/** Returns a range of the text with its splices; of several insertions at one place, the first comes first. */
+function spliced({ text, deletions, insertions }, from = 0, to = text.length) {
+	const cuts = deletions.toSorted(([a], [b]) => a - b);
+	const added = insertions.toSorted((a, b) => a.at - b.at);
+	const parts = [];
+	let offset = from;
+	let cut = 0;
+	const copyTo = (end) => {
+		while (offset < end) {
+			while (cut < cuts.length && (cuts[cut]?.[1] ?? 0) <= offset) cut += 1;
+			const [start, stop] = cuts[cut] ?? [text.length, text.length];
+			if (start <= offset && stop > offset) offset = Math.min(stop, end);
+			else {
+				const next = Math.min(Math.max(start, offset + 1), end);
+				parts.push(text.slice(offset, next));
+				offset = next;
+			}
+		}
+	};
+	for (const { at: place, text: piece } of added) {
+		if (place < from || place > to) continue;
+		copyTo(place);
+		parts.push(piece);
+	}
+	copyTo(to);
+	return parts.join("");
+}
+/** Returns the offset at which the line of an offset starts; behind a byte order mark. */
+function lineStart(text, offset) {
+	const start = offset === 0 ? 0 : text.lastIndexOf("\n", offset - 1) + 1;
+	return start === 0 && text.startsWith("﻿") ? Math.min(1, offset) : start;
+}
+/** Returns the offset behind the line break of an offset's line. */
+function lineEnd(text, offset) {
+	const end = text.indexOf("\n", offset);
+	return end === -1 ? text.length : end + 1;
+}
+/** Inserts whole lines at the start of a line, or at the end of the text. */
+function insertLines({ insertions }, offset, lines) {
+	insertions.push({
+		at: offset,
+		text: `${lines.join("\n")}\n`
+	});
+}
+/** Returns where the comment lines directly above a line start: from `offset` upwards, no further than `floor`. */
+function commentsAbove(text, offset, floor, column) {
+	let start = lineStart(text, offset);
+	const lines = [];
+	while (start > floor) {
+		const above = lineStart(text, start - 1);
+		const mark = /^([ \t]*)(#.*)$/.exec(restOfLine(text, above));
+		if (above < floor || mark === null || (mark[1] ?? "").length > column) break;
+		lines.unshift({
+			start: above,
+			mark: mark[2] ?? ""
+		});
+		start = above;
+	}
+	const out = lines.findLastIndex(({ mark }) => /^# ?- /.test(mark));
+	const ownLine = lines.findIndex(({ mark }, index) => index > out && !(out >= 0 && /^# {2,}\S/.test(mark)));
+	return ownLine === -1 ? lineStart(text, offset) : lines[ownLine]?.start ?? lineStart(text, offset);
+}
+/** Returns the end of an entry's last line and of the comments below it that are indented further than the entry. */
+function endWithComments(text, end, column) {
+	let offset = lineEnd(text, end);
+	for (;;) {
+		const mark = /^([ \t]*)#/.exec(text.slice(offset, lineEnd(text, offset)));
+		if (mark === null || (mark[1] ?? "").length <= column) return offset;
+		offset = lineEnd(text, offset);
+	}
+}
+/** Returns the start of the blank lines above a line start, no further than `floor`. */
+function blanksAbove(text, offset, floor) {
+	let start = offset;
+	while (start > floor) {
+		const above = lineStart(text, start - 1);
+		if (above < floor || restOfLine(text, above).trim() !== "") break;
+		start = above;
+	}
+	return start;
+}
+/** Returns the end of the blank lines at a line start. */
+function blanksBelow(text, offset) {
+	let end = offset;
+	while (end < text.length && restOfLine(text, end).trim() === "") end = lineEnd(text, end);
+	return end;
+}
+var columnOf, isFirstOnLine, restOfLine;
+var init_splices = __esmMin((() => {
+	columnOf = (text, offset) => offset - lineStart(text, offset);
+	isFirstOnLine = (text, offset) => text.slice(lineStart(text, offset), offset).trim() === "";
+	restOfLine = (text, offset) => text.slice(offset, lineEnd(text, offset)).replace(/\n$/, "");
 }));
 
 // schemas/merchant.schema.json
@@ -64336,7 +65145,7 @@ var rolecall_schema_default = {
 		},
 		"sensitive": {
 			"title": "Sensitive permissions",
-			"description": "Globs over the permissions that max_gains calls \"sensitive\" and that outputs report as risks; one with ! excludes what others match. The default matches control over access, keys, the account and money.",
+			"description": "Globs over the permissions that limits on gains call \"sensitive\" and that outputs report as risks; one with ! excludes what others match. The default matches control over access, keys, the account and money.",
 			"default": ["*{member,role,key,owner,merchant,payout,bank_account,refund}*", "!*[._:-]{view,read,readonly,list,get,export}"],
 			"examples": [[
 				"payouts_*",
@@ -64370,6 +65179,84 @@ var rolecall_schema_default = {
 				}, {
 					"type": "string",
 					"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+				}]
+			}
+		},
+		"requestable": {
+			"title": "Requestable grants",
+			"description": "What grant and revoke may change, on a machine or by a pull request: each grant must be within one entry. If absent, any grant; [] means none.",
+			"examples": [[{
+				"roles": ["Cashier", "Shift *"],
+				"for": "14d"
+			}]],
+			"type": "array",
+			"items": {
+				"type": "object",
+				"properties": {
+					"roles": {
+						"type": "array",
+						"items": {
+							"type": "string",
+							"allOf": [{
+								"type": "string",
+								"pattern": "\\S"
+							}, {
+								"type": "string",
+								"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+							}]
+						},
+						"title": "Roles",
+						"description": "Globs over the names and ids of roles; case is ignored.",
+						"examples": [["Cashier", "Shift *"]]
+					},
+					"merchants": {
+						"title": "Merchants",
+						"description": "Globs over merchant codes. If absent, all merchants.",
+						"examples": [["MC4*"]],
+						"type": "array",
+						"items": {
+							"type": "string",
+							"allOf": [{
+								"type": "string",
+								"pattern": "\\S"
+							}, {
+								"type": "string",
+								"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+							}]
+						}
+					},
+					"members": {
+						"title": "Members",
+						"description": "Globs over e-mail addresses. If absent, anybody.",
+						"examples": [["*@example.com"]],
+						"type": "array",
+						"items": {
+							"type": "string",
+							"allOf": [{
+								"type": "string",
+								"pattern": "\\S"
+							}, {
+								"type": "string",
+								"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+							}]
+						}
+					},
+					"for": {
+						"title": "Longest period",
+						"description": "The longest time until the end of a grant, in weeks (w), days (d) or hours (h), from its beginning, else from now. If absent, a grant needs no end.",
+						"examples": ["14d"],
+						"type": "string",
+						"pattern": "^[1-9][0-9]{0,4}[wdh]$"
+					}
+				},
+				"required": ["roles"],
+				"additionalProperties": false,
+				"title": "Requestable roles",
+				"description": "Roles that can be requested, where, for whom and for how long.",
+				"examples": [{
+					"roles": ["Cashier"],
+					"members": ["*@example.com"],
+					"for": "14d"
 				}]
 			}
 		},
@@ -64412,12 +65299,6 @@ var init_json_schema_keys = __esmMin((() => {
 	init_values();
 }));
 
-// src/edit/format/print-document.ts
-var import_dist$3;
-var init_print_document = __esmMin((() => {
-	import_dist$3 = require_dist$1();
-}));
-
 // src/edit/format/sort-document.ts
 /** Returns the keys of the mapping at a path in canonical order; empty if the user chooses them. */
 function canonicalKeys(path) {
@@ -64456,7 +65337,7 @@ function placeItems(items, fresh, path) {
 	return placed;
 }
 function byText(value) {
-	const text = String(value);
+	const text = typeof value === "object" ? JSON.stringify(value) : String(value);
 	return [text.toLowerCase(), text];
 }
 function sortedBy(entries, keyOf) {
@@ -64472,9 +65353,9 @@ function compare(a, b) {
 	}
 	return 0;
 }
-var import_dist$2, MEMBER_KEYS, knownKeys;
+var import_dist$4, MEMBER_KEYS, knownKeys;
 var init_sort_document = __esmMin((() => {
-	import_dist$2 = require_dist$1();
+	import_dist$4 = require_dist$1();
 	init_values();
 	init_document();
 	init_json_schema_keys();
@@ -64487,995 +65368,191 @@ var init_sort_document = __esmMin((() => {
 	knownKeys = /* @__PURE__ */ new Map();
 }));
 
-// src/edit/yaml/print-value.ts
-/** Prints a value on one line, with brackets and braces. */
-function printInline(value, path, style) {
-	if (Array.isArray(value)) return `[${value.map((item, index) => printInline(item, [...path, index], style)).join(", ")}]`;
-	if (isMapping(value)) {
-		const pairs = sortedEntries(value, path).map(([key, item]) => `${printKey(key, style)}: ${printInline(item, [...path, key], style)}`);
-		return pairs.length === 0 ? "{}" : `{ ${pairs.join(", ")} }`;
-	}
-	return printScalar(value, style.quote);
+// src/edit/yaml/target.ts
+/** Returns what edits make of a value; throws EditRefused. */
+function editedTarget(value, edits) {
+	return targetOf(value, treeOf(edits), []) ?? targetFor(null, void 0, []);
 }
-/** Prints a key with its value as lines at a column. */
-function printPair(key, value, path, column, style) {
-	const [name, inner] = [printKey(key, style), [...path, key]];
-	const block = isCollection(value) ? null : blockText(value, style);
-	if (block !== null) return [`${name}: ${block[0]}`, ...indent(block.slice(1), style.step)];
-	if (!isCollection(value)) return [`${name}: ${printScalar(value, style.quote)}`];
-	const line = printInline(value, inner, style);
-	if (fits(value, line, inner, column + name.length + 2, style)) {
-		const note = Array.isArray(value) ? noteOn(value, style) : null;
-		return [`${name}: ${line}${note === null ? "" : ` # ${note}`}`];
-	}
-	const lines = printBlock(value, inner, column + (Array.isArray(value) ? style.listStep : style.step), style);
-	return [`${name}:`, ...indent(lines, Array.isArray(value) ? style.listStep : style.step)];
-}
-/** Prints an item of a list as lines, with its dash at a column. */
-function printItem(value, path, column, style, dash = "- ") {
-	if (isCollection(value)) {
-		const line = printInline(value, path, style);
-		if ((Array.isArray(value) || style.inline.get("-") === true || line === "{}") && (column + dash.length + line.length <= 100 || line.length === 2)) return [`${dash}${line}`];
-		const [first = "", ...rest] = printBlock(value, path, column + dash.length, style);
-		return [`${dash}${first}`, ...indent(rest, dash.length)];
-	}
-	const block = blockText(value, style);
-	if (block !== null) return [`${dash}${block[0]}`, ...indent(block.slice(1), style.step)];
-	const note = typeof value === "string" ? style.comments.get(value) : void 0;
-	return [`${dash}${printScalar(value, style.quote)}${note === void 0 ? "" : ` # ${commentText(note)}`}`];
-}
-/** Prints a list or mapping that is not empty as a block at a column. */
-function printBlock(value, path, column, style) {
-	if (Array.isArray(value)) return value.flatMap((item, index) => printItem(item, [...path, index], column, style));
-	return isMapping(value) ? sortedEntries(value, path).flatMap(([key, item]) => printPair(key, item, path, column, style)) : [printScalar(value, style.quote)];
-}
-/** Prints an entry of a list as a comment: `# - email: …`; its first line says what it is about. */
-function printCommentedItem(value, note, path, column, style) {
-	const quoting = isMapping(value) && Object.values(value).some((item) => String(item).includes("\n")) ? {
-		...style,
-		quote: "\""
-	} : style;
-	const [first = "", ...rest] = printItem(value, path, column + 2, quoting);
-	return [`# ${first}${note === void 0 || first.includes(" # ") ? "" : ` # ${commentText(note)}`}`, ...rest.map((line) => `# ${line}`)];
-}
-/** Returns a text as a comment on one line can hold it: visible, and without anything like an API key. */
-function commentText(text) {
-	return maskKeys(oneLine(text).replaceAll(/[\ufffe\uffff]/g, "�").trim());
-}
-/** Returns the comment behind a list in brackets: what its items are called; null if there is nothing to say. */
-function noteOn(items, { comments }) {
-	const commented = items.flatMap((item) => {
-		const name = typeof item === "string" ? comments.get(item) : void 0;
-		return name === void 0 ? [] : [[String(item), commentText(name)]];
+function treeOf(edits) {
+	const emptyTree = () => ({
+		children: /* @__PURE__ */ new Map(),
+		added: [],
+		remarks: []
 	});
-	const [only] = commented;
-	if (only === void 0) return null;
-	if (items.length === 1) return only[1];
-	return commented.map(([item, name]) => `${commentText(item)}: ${name}`).join(", ");
-}
-/** Returns whether a list or mapping stands on its key's line: a short one does, of scalars unless its neighbours do. */
-function fits(value, line, path, column, style) {
-	if (line.length === 2) return true;
-	const key = path.at(-1);
-	const items = isMapping(value) ? Object.values(value) : value;
-	const isInline = style.inline.get(String(key)) ?? (path.length > 1 || key === "sync" || Array.isArray(value));
-	const flat = style.inline.get(String(key)) === true || !items.some(isCollection);
-	return isInline && flat && column + line.length <= 100;
-}
-/** Returns a mapping's entries in the order in which `fmt` puts them. */
-function sortedEntries(value, path) {
-	const order = canonicalKeys(path);
-	const rank = (key) => order.includes(key) ? order.indexOf(key) : order.length;
-	return Object.entries(value).filter(([, item]) => item !== void 0).toSorted(([a], [b]) => rank(a) - rank(b));
-}
-function indent(lines, by) {
-	return lines.map((line) => line === "" ? "" : " ".repeat(by) + line);
-}
-/** Returns a text of several lines as a literal block; null if it is none, or would not keep every character. */
-function blockText(value, { quote }) {
-	if (typeof value !== "string" || quote !== null || !/\S\n+\S/.test(value) || UNPRINTABLE.test(value)) return null;
-	const lines = value.split("\n");
-	const ended = lines.at(-1) === "";
-	if (ended) lines.pop();
-	if (/^\s/.test(value) || lines.at(-1) === "" || lines.some((line) => /\s$|\t/.test(line))) return null;
-	return [ended ? "|" : "|-", ...lines];
-}
-/** Prints a key. */
-function printKey(key, { keyQuote }) {
-	return printScalar(key, keyQuote);
-}
-/** Prints text, a number, a boolean or null so that it is read as the same again, also in brackets. */
-function printScalar(value, quote) {
-	if (typeof value !== "string") return Object.is(value, -0) ? "-0" : String(value);
-	if (quote === "'" && !UNPRINTABLE.test(value) && !value.includes("\n")) return `'${value.replaceAll("'", "''")}'`;
-	return quote === null && isPlain(value) ? value : doubleQuoted(value);
-}
-function isPlain(text) {
-	if (text === "" || INDICATED.test(text) || UNPRINTABLE.test(text)) return false;
-	return !OTHER.test(text) || DATE.test(text);
-}
-function doubleQuoted(text) {
-	return JSON.stringify(text).replaceAll(ESCAPED, (character) => {
-		const hex = (character.codePointAt(0) ?? 0).toString(16);
-		return hex.length <= 4 ? `\\u${hex.padStart(4, "0")}` : `\\U${hex.padStart(8, "0")}`;
-	});
-}
-function isCollection(value) {
-	return typeof value === "object" && value !== null;
-}
-function isMapping(value) {
-	return isCollection(value) && !Array.isArray(value);
-}
-var MAX_COLUMNS, DEFAULT_STYLE, UNPRINTABLE, ESCAPED, INDICATED, OTHER, DATE;
-var init_print_value = __esmMin((() => {
-	init_secrets();
-	init_escape();
-	init_sort_document();
-	MAX_COLUMNS = 100;
-	DEFAULT_STYLE = {
-		step: 2,
-		listStep: 2,
-		quote: null,
-		keyQuote: null,
-		inline: /* @__PURE__ */ new Map(),
-		comments: /* @__PURE__ */ new Map()
-	};
-	UNPRINTABLE = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\ufffe\uffff]/u;
-	ESCAPED = new RegExp(UNPRINTABLE.source, "gu");
-	INDICATED = /^[-?:,[\]{}#&*!|>'"%@`=<]|: | #|:$|[,[\]{}\n]|^\s|\s$|^\.\.\.|[^\S ]/;
-	OTHER = /^(?:null|~|true|false|yes|no|on|off|[-+]?\.?(?:inf|nan|[0-9][0-9a-fox_,.:+-]*))$/i;
-	DATE = /^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt][0-9:.]+(?:[Zz]|[-+][0-9:]+)?)?$/;
-}));
-
-// src/edit/yaml/splices.ts
-/** Returns a range of the text with its splices; of several insertions at one place, the first comes first. */
-function spliced({ text, deletions, insertions }, from = 0, to = text.length) {
-	const cuts = deletions.toSorted(([a], [b]) => a - b);
-	const added = insertions.toSorted((a, b) => a.at - b.at);
-	const parts = [];
-	let offset = from;
-	let cut = 0;
-	const copyTo = (end) => {
-		while (offset < end) {
-			while (cut < cuts.length && (cuts[cut]?.[1] ?? 0) <= offset) cut += 1;
-			const [start, stop] = cuts[cut] ?? [text.length, text.length];
-			if (start <= offset && stop > offset) offset = Math.min(stop, end);
-			else {
-				const next = Math.min(Math.max(start, offset + 1), end);
-				parts.push(text.slice(offset, next));
-				offset = next;
-			}
+	const root = emptyTree();
+	for (const edit of edits) {
+		let tree = root;
+		for (const segment of edit.path) {
+			const key = String(segment);
+			const inner = tree.children.get(key) ?? emptyTree();
+			tree.children.set(key, inner);
+			tree = inner;
 		}
+		switch (edit.kind) {
+			case "append":
+				tree.added.push(edit);
+				break;
+			case "remark":
+				tree.remarks.push(edit);
+				break;
+			case "rename":
+				if (tree.renamed !== void 0) throw new EditRefused("overlap", edit.path);
+				tree.renamed = edit.key;
+				break;
+			case "set":
+			case "remove":
+				if (tree.set !== void 0 || tree.removed) throw new EditRefused("overlap", edit.path);
+				if (edit.kind === "set") tree.set = edit.value;
+				else tree.removed = true;
+				break;
+			default: throw new TypeError(`an edit has the unknown kind ${JSON.stringify(edit.kind)}`);
+		}
+	}
+	checkOverlap(root, []);
+	return root;
+}
+function checkOverlap({ set, removed, renamed, children, added, remarks }, path) {
+	const inside = children.size + added.length;
+	const isBoth = removed && (set !== void 0 || renamed !== void 0 || inside + remarks.length > 0);
+	const isMixed = added.length > 0 && [...children.keys()].some((key) => !isIndex(key));
+	if (isBoth || isMixed || set !== void 0 && inside > 0) throw new EditRefused("overlap", path);
+	for (const [key, child] of children) checkOverlap(child, [...path, key]);
+}
+/** Returns what a tree makes of a value, undefined for one that is absent; `null` if it is removed. */
+function targetOf(before, tree, path) {
+	const { set, removed, children, added, remarks } = tree;
+	if (removed) return null;
+	if (set !== void 0) return {
+		...targetFor(set, before, path),
+		remarks
 	};
-	for (const { at: place, text: piece } of added) {
-		if (place < from || place > to) continue;
-		copyTo(place);
-		parts.push(piece);
-	}
-	copyTo(to);
-	return parts.join("");
-}
-/** Returns the offset at which the line of an offset starts; behind a byte order mark. */
-function lineStart(text, offset) {
-	const start = offset === 0 ? 0 : text.lastIndexOf("\n", offset - 1) + 1;
-	return start === 0 && text.startsWith("﻿") ? Math.min(1, offset) : start;
-}
-/** Returns the offset behind the line break of an offset's line. */
-function lineEnd(text, offset) {
-	const end = text.indexOf("\n", offset);
-	return end === -1 ? text.length : end + 1;
-}
-/** Returns the line break of an offset's line, or else that of the line above, or of the first line. */
-function lineBreak(text, offset) {
-	const end = text.indexOf("\n", offset);
-	const near = end === -1 ? text.lastIndexOf("\n") : end;
-	return near > 0 && text[near - 1] === "\r" ? "\r\n" : "\n";
-}
-/** Inserts whole lines at the start of a line, or at the end of the text. */
-function insertLines({ text, insertions }, offset, lines) {
-	const ends = lineBreak(text, Math.max(0, offset - 1));
-	insertions.push({
-		at: offset,
-		text: lines.join(ends) + ends
-	});
-}
-/** Returns where the comment lines directly above a line start: from `offset` upwards, no further than `floor`. */
-function commentsAbove(text, offset, floor, column) {
-	let start = lineStart(text, offset);
-	const lines = [];
-	while (start > floor) {
-		const above = lineStart(text, start - 1);
-		const mark = /^([ \t]*)(#.*)$/.exec(restOfLine(text, above));
-		if (above < floor || mark === null || (mark[1] ?? "").length > column) break;
-		lines.unshift({
-			start: above,
-			mark: mark[2] ?? ""
-		});
-		start = above;
-	}
-	const out = lines.findLastIndex(({ mark }) => /^# ?- /.test(mark));
-	const ownLine = lines.findIndex(({ mark }, index) => index > out && !(out >= 0 && /^# {2,}\S/.test(mark)));
-	return ownLine === -1 ? lineStart(text, offset) : lines[ownLine]?.start ?? lineStart(text, offset);
-}
-/** Returns the end of an entry's last line and of the comments below it that are indented further than the entry. */
-function endWithComments(text, end, column) {
-	let offset = lineEnd(text, end);
-	for (;;) {
-		const mark = /^([ \t]*)#/.exec(text.slice(offset, lineEnd(text, offset)));
-		if (mark === null || (mark[1] ?? "").length <= column) return offset;
-		offset = lineEnd(text, offset);
-	}
-}
-/** Returns the start of the blank lines above a line start, no further than `floor`. */
-function blanksAbove(text, offset, floor) {
-	let start = offset;
-	while (start > floor) {
-		const above = lineStart(text, start - 1);
-		if (above < floor || restOfLine(text, above).trim() !== "") break;
-		start = above;
-	}
-	return start;
-}
-/** Returns the end of the blank lines at a line start. */
-function blanksBelow(text, offset) {
-	let end = offset;
-	while (end < text.length && restOfLine(text, end).trim() === "") end = lineEnd(text, end);
-	return end;
-}
-var columnOf, isFirstOnLine, restOfLine;
-var init_splices = __esmMin((() => {
-	columnOf = (text, offset) => offset - lineStart(text, offset);
-	isFirstOnLine = (text, offset) => text.slice(lineStart(text, offset), offset).trim() === "";
-	restOfLine = (text, offset) => text.slice(offset, lineEnd(text, offset)).replace(/\r?\n$/, "");
-}));
-
-// src/edit/yaml/splice-flow.ts
-/** Changes the entries of a collection in brackets or braces. */
-function spliceFlow(splices, node, change, path, style) {
-	const { entries } = node;
-	const kept = entries.flatMap((_, index) => change.removed.has(index) ? [] : [index]);
-	if (kept.length === 0) {
-		rewrite(splices, node, change, path, style);
-		return;
-	}
-	for (const [index, inner] of change.changed) {
-		const entry = entries[index];
-		if (entry !== void 0) spliceFlowEntry(splices, entry, inner, [...path, entry.key ?? index], style);
-	}
-	for (let index = 0; index < entries.length; index++) {
-		if (!change.removed.has(index)) continue;
-		let last = index;
-		while (change.removed.has(last + 1)) last += 1;
-		const isFollowed = [...change.added].some(([after, { length }]) => after >= index - 1 && length > 0);
-		removeRun(splices, node, index, last, isFollowed);
-		index = last;
-	}
-	for (const [after, additions] of change.added) {
-		const texts = additions.map((addition) => printFlowEntry(addition, path, style));
-		if (texts.length > 0) insertEntries(splices, node, kept, after, texts);
-	}
-}
-/** Changes the value of an entry in brackets or braces, which has to stay on one line if it is replaced. */
-function spliceFlowEntry(splices, entry, change, path, style) {
-	const { node } = entry;
-	if (change.kind === "entries") {
-		spliceFlow(splices, node, change, path, style);
-		return;
-	}
-	const printed = printInline(change.value, path, styleOfScalar(splices.text, node, style));
-	if (node.kind === "empty") splices.insertions.push({
-		at: entry.slot,
-		text: `${entry.colon ? "" : ":"} ${printed}`
-	});
-	else {
-		splices.deletions.push([node.start, node.end]);
-		splices.insertions.push({
-			at: node.start,
-			text: printed
-		});
-	}
-}
-/** Returns the style with the quotes of the text that is to be replaced. */
-function styleOfScalar(text, node, style) {
-	const mark = text[node.start];
-	const isQuoted = node.kind === "scalar" && (mark === "\"" || mark === "'");
+	const isAbsent = before === void 0 || before === null;
+	const inside = children.size + added.length;
+	if (inside === 0 && before === void 0) return null;
+	if (inside === 0) return {
+		...targetFor(before ?? null, before, path),
+		remarks
+	};
+	const isList = isAbsent ? added.length > 0 : Array.isArray(before);
+	if (!isList && (added.length > 0 || !isAbsent && typeof before !== "object")) throw new EditRefused("missing", path);
+	const entries = isList ? listEntries(before ?? [], tree, path) : mapEntries(before ?? {}, tree, path);
 	return {
-		...style,
-		quote: isQuoted ? mark : null
-	};
-}
-/** Prints a new entry between brackets or braces. */
-function printFlowEntry({ key, value }, path, style) {
-	const printed = printInline(value, [...path, key ?? 0], style);
-	return key === null ? printed : `${printKey(key, style)}: ${printed}`;
-}
-/** Replaces all entries. */
-function rewrite(splices, node, { added }, path, style) {
-	const texts = [...added.values()].flat().map((addition) => printFlowEntry(addition, path, style));
-	const pad = node.kind === "map" && texts.length > 0 ? " " : "";
-	splices.deletions.push([node.start + 1, node.end - 1]);
-	splices.insertions.push({
-		at: node.start + 1,
-		text: pad + texts.join(", ") + pad
-	});
-}
-/** Returns whether an entry has its lines for itself, but for a comma and a comment. */
-function hasOwnLines(text, entry) {
-	return isFirstOnLine(text, entry.start) && /^[ \t]*,?[ \t]*(?:#.*)?$/.test(restOfLine(text, entry.end));
-}
-/** Removes entries side by side; `isFollowed` if new ones take their place at the end. */
-function removeRun(splices, node, from, to, isFollowed) {
-	const { text } = splices;
-	const run = node.entries.slice(from, to + 1);
-	const [first, last, before, next] = [
-		run[0],
-		run.at(-1),
-		node.entries[from - 1],
-		node.entries[to + 1]
-	];
-	if (first === void 0 || last === void 0) return;
-	if (run.every((entry) => hasOwnLines(text, entry)) && (next === void 0 || isFirstOnLine(text, next.start))) {
-		for (const [index, entry] of run.entries()) {
-			const above = node.entries[from + index - 1];
-			const floor = lineEnd(text, above?.end ?? node.start);
-			const start = commentsAbove(text, entry.start, floor, Number.POSITIVE_INFINITY);
-			splices.deletions.push([start, lineEnd(text, entry.end)]);
-		}
-		if (before !== void 0 && next === void 0 && !isFollowed) removeComma(splices, node, before, first);
-	} else if (next !== void 0) splices.deletions.push([first.start, next.start]);
-	else {
-		const between = before === void 0 ? "#" : text.slice(before.end, first.start);
-		splices.deletions.push([between.includes("#") ? first.start : before?.end ?? first.start, last.end]);
-	}
-}
-/** Removes the comma between the new last entry and the removed one, since JSON allows no comma behind the last. */
-function removeComma(splices, node, before, removed) {
-	const { text, deletions } = splices;
-	const [behind] = /^(?:\s|#.*)*,/.exec(text.slice(before.end, removed.start)) ?? [];
-	if (behind === void 0 || hasTrailingComma(text, node)) return;
-	const end = before.end + behind.length;
-	deletions.push([end - 1, end]);
-}
-function insertEntries(splices, node, kept, after, texts) {
-	const { text, insertions } = splices;
-	const previous = kept.findLast((index) => index <= after);
-	const entry = node.entries[previous ?? kept[0] ?? 0];
-	if (entry === void 0) return;
-	if (previous === void 0) {
-		insertions.push({
-			at: entry.start,
-			text: texts.map((piece) => `${piece}, `).join("")
-		});
-		return;
-	}
-	if (!text.slice(node.start, node.end).includes("\n") || !isFirstOnLine(text, entry.start)) {
-		insertions.push({
-			at: entry.end,
-			text: texts.map((piece) => `, ${piece}`).join("")
-		});
-		return;
-	}
-	const ends = lineBreak(text, entry.end);
-	const indentation = text.slice(lineStart(text, entry.start), entry.start);
-	if (!hasOwnLines(text, entry)) {
-		const lines = texts.map((piece) => `,${ends}${indentation}${piece}`);
-		insertions.push({
-			at: entry.end,
-			text: lines.join("")
-		});
-		return;
-	}
-	if (!restOfLine(text, entry.end).trimStart().startsWith(",")) insertions.push({
-		at: entry.end,
-		text: ","
-	});
-	const isLast = previous === kept.at(-1) && !hasTrailingComma(text, node);
-	const lines = texts.map((piece, index) => {
-		const end = isLast && index === texts.length - 1 ? "" : ",";
-		return indentation + piece + end + ends;
-	});
-	insertions.push({
-		at: lineEnd(text, entry.end),
-		text: lines.join("")
-	});
-}
-function hasTrailingComma(text, node) {
-	const end = node.entries.at(-1)?.end ?? node.start + 1;
-	return text.slice(end, node.end - 1).replaceAll(/#.*/g, "").includes(",");
-}
-/** Returns the entries of a collection on one line after a change, each as text. */
-function flowPieces(text, node, change, path, style) {
-	const fresh = (after) => (change.added.get(after) ?? []).map((addition) => printFlowEntry(addition, path, style));
-	const pieces = node.entries.flatMap((entry, index) => {
-		if (change.removed.has(index)) return fresh(index);
-		const inner = {
-			text,
-			deletions: [],
-			insertions: []
-		};
-		const changed = change.changed.get(index);
-		if (changed !== void 0) spliceFlowEntry(inner, entry, changed, [...path, entry.key ?? index], style);
-		return [spliced(inner, entry.start, entry.end), ...fresh(index)];
-	});
-	return [...fresh(-1), ...pieces];
-}
-var init_splice_flow = __esmMin((() => {
-	init_print_value();
-	init_splices();
-}));
-
-// src/edit/yaml/syntax-tree.ts
-/** Reads the structure of a text that is known to be valid, with the plain value that it means; null if it has none. */
-function readSyntax(text, value) {
-	for (const token of new import_dist$1.Parser().parse(text)) if (token.type === "document") {
-		const props = token.start;
-		return token.value === void 0 ? null : nodeOf(token.value, props, token.offset, value);
-	}
-	return null;
-}
-function nodeOf(token, props, slot, value) {
-	const anchor = anchorIn(props);
-	switch (token.type) {
-		case "alias":
-		case "scalar":
-		case "single-quoted-scalar":
-		case "double-quoted-scalar": {
-			const { type, offset: start, source } = token;
-			const end = start + source.length;
-			if (type === "alias") return makeNode("alias", start, end, {
-				value,
-				alias: source.slice(1)
-			});
-			return source === "" ? makeNode("empty", slot, slot, {
-				value,
-				anchor
-			}) : makeNode("scalar", start, end, {
-				value,
-				anchor
-			});
-		}
-		case "block-scalar": {
-			const { start, end, headerEnd } = blockScalarRange(token);
-			return makeNode("block-scalar", start, end, {
-				value,
-				anchor,
-				headerEnd
-			});
-		}
-		case "block-map":
-		case "block-seq": {
-			const entries = blockEntries(token, value);
-			const [start, end] = [entries[0]?.start ?? slot, entries.at(-1)?.end ?? slot];
-			return makeNode(token.type === "block-map" ? "map" : "seq", start, end, {
-				value,
-				anchor,
-				entries
-			});
-		}
-		case "flow-collection": {
-			const isMap = token.start.type === "flow-map-start";
-			const close = token.end[0];
-			const end = close === void 0 ? token.offset : close.offset + close.source.length;
-			const entries = flowEntries(token, isMap, value);
-			return makeNode(isMap ? "map" : "seq", token.offset, end, {
-				value,
-				anchor,
-				entries,
-				flow: true
-			});
-		}
-		default: return makeNode("empty", slot, slot, {
-			value,
-			anchor
-		});
-	}
-}
-/** Makes a node; what is not said is as for a scalar without an anchor. */
-function makeNode(kind, start, end, { value, anchor = null, alias = null, entries = NO_ENTRIES, flow = false, headerEnd = start }) {
-	return {
-		kind,
-		flow,
-		start,
-		end,
-		anchor,
-		alias,
-		value,
+		value: valueFrom(entries, isList),
 		entries,
-		headerEnd
+		remarks
 	};
 }
-function anchorIn(props) {
-	return props.findLast(({ type }) => type === "anchor")?.source.slice(1) ?? null;
+function valueFrom(entries, isList) {
+	return isList ? entries.map(({ target }) => target.value) : Object.fromEntries(entries.map(({ key, target }) => [key, target.value]));
 }
-function blockScalarRange({ offset, props, source }) {
-	const tokens = props;
-	const header = tokens.find(({ type }) => type === "block-scalar-header");
-	const last = tokens.at(-1);
-	const end = (last === void 0 ? offset : last.offset + last.source.length) + source.replace(/\r?\n$/, "").length;
-	const headerEnd = header === void 0 ? offset : header.offset + header.source.length;
-	return {
-		start: header?.offset ?? offset,
-		end: Math.max(end, headerEnd),
-		headerEnd
-	};
-}
-function blockEntries(block, value) {
-	const items = block.items;
-	const isSeq = block.type === "block-seq";
-	return items.filter(({ start, key, sep, value: inner }) => isSeq ? inner !== void 0 || start.some(({ type }) => type === "seq-item-ind") : key || sep || inner).map((item, index) => isSeq ? itemOf(item, listOf$1(value)[index]) : pairOf(item, value));
-}
-function flowEntries(token, isMap, value) {
-	return token.items.filter(({ key, sep, value: inner }) => key || sep || inner).map((item, index) => {
-		if (isMap) return pairOf(item, value);
-		if (!item.sep) return itemOf(item, listOf$1(value)[index]);
-		const { start, end, slot } = pairOf(item, {});
-		return {
+function listEntries(items, { children, added }, path) {
+	for (const key of children.keys()) if (!(isIndex(key) && Number(key) < items.length)) throw new EditRefused("missing", [...path, key]);
+	const places = placeItems(items, added, path);
+	const addedAfter = (index) => (places.get(index) ?? []).map(({ value, comment }) => ({
+		...newItem(value, [...path, items.length]),
+		comment
+	}));
+	const kept = items.flatMap((item, index) => {
+		const child = children.get(String(index));
+		const inner = [...path, index];
+		const target = child === void 0 ? targetFor(item, item, inner) : targetOf(item, child, inner);
+		return [...target === null ? [] : [{
 			key: null,
-			start,
-			slot,
-			end,
-			colon: true,
-			node: makeNode("opaque", start, end, {
-				value: listOf$1(value)[index],
-				flow: true
-			})
-		};
+			from: index,
+			target
+		}], ...addedAfter(index)];
 	});
+	return [...addedAfter(-1), ...kept];
 }
-function itemOf({ start, value: token }, value) {
-	const mark = start.find(({ type }) => type === "seq-item-ind");
-	const slot = endOfMarks(start) ?? token?.offset ?? 0;
-	const node = valueNode(token, start, slot, value);
+function newItem(value, path) {
 	return {
 		key: null,
-		start: (mark ?? start.find(isProp))?.offset ?? node.start,
-		slot,
-		colon: true,
-		node,
-		end: Math.max(node.end, slot)
+		from: null,
+		target: targetFor(value, void 0, path)
 	};
 }
-function pairOf({ start, key, sep, value: token }, map) {
-	const name = keyTextOf(key);
-	const keyStart = (start.find(({ type }) => type === "explicit-key-ind") ?? start.find(isProp))?.offset ?? key?.offset ?? sep?.[0]?.offset ?? 0;
-	const keyEnd = key && "source" in key ? key.offset + key.source.length : keyStart;
-	const slot = endOfMarks(sep ?? []) ?? keyEnd;
-	const fields = fieldsOf(map);
-	const value = name !== null && Object.hasOwn(fields, name) ? fields[name] : void 0;
-	const node = valueNode(token, sep ?? [], slot, value);
-	return {
-		key: name,
-		start: keyStart,
-		slot,
-		colon: (sep ?? []).some(({ type }) => type === "map-value-ind"),
-		node,
-		end: Math.max(node.end, slot)
-	};
-}
-function valueNode(token, props, slot, value) {
-	return nodeOf(token ?? {
-		type: "scalar",
-		offset: slot,
-		indent: 0,
-		source: ""
-	}, props, slot, value);
-}
-/** Returns a key as text; null for one that is no scalar. */
-function keyTextOf(key) {
-	if (key === null || key === void 0) return null;
-	if (!import_dist$1.CST.isScalar(key)) return null;
-	return import_dist$1.CST.resolveAsScalar(key)?.value ?? null;
-}
-/** Returns the end of the last dash, colon, anchor or tag; null if there is none. */
-function endOfMarks(tokens) {
-	const last = tokens.findLast((token) => isProp(token) || token.type === "seq-item-ind" || token.type === "map-value-ind");
-	return last === void 0 ? null : last.offset + last.source.length;
-}
-/** Returns the style of new values at a path: that of the entries beside it, and of the section's other entries. */
-function siblingStyle(text, { root, comments }, path, siblings) {
-	const section = root.entries.find(({ key }) => key === path[0])?.node.entries.slice(-20) ?? [];
-	const near = siblings.slice(-20).map(({ node }) => node);
-	return {
-		...stepsOf(text, root),
-		quote: commonQuote(text, near),
-		keyQuote: commonKeyQuote(text, root),
-		inline: inlineKeys(section),
-		comments
-	};
-}
-/** Returns the indentation of the text's blocks, measured at the first of them. */
-function stepsOf(text, root) {
-	const list = firstStep(text, root, "seq");
-	const step = firstStep(text, root, "map") ?? (list || DEFAULT_STYLE.step);
-	return {
-		step: Math.max(1, step),
-		listStep: list ?? step
-	};
-}
-/** Returns by how much a mapping or list is indented further than its key, null if there is none. */
-function firstStep(text, node, kind) {
-	if (node.flow) return null;
-	for (const { key, start, node: inner } of node.entries.slice(0, MAX_SIBLINGS)) {
-		const step = key !== null && inner.kind === kind && !inner.flow && inner.entries.length > 0 ? columnOf(text, inner.start) - columnOf(text, start) : firstStep(text, inner, kind);
-		if (step !== null) return step;
-	}
-	return null;
-}
-/** Returns the quotes that all texts in some nodes have, null if some have none or others, or there are too few. */
-function commonQuote(text, nodes) {
-	const quotes = nodes.flatMap(scalarsIn).filter(({ value }) => typeof value === "string").map(({ start }) => quoteAt(text, start));
-	const [first = null] = quotes;
-	return (quotes.length > 1 || nodes[0]?.kind === "scalar") && quotes.every((quote) => quote === first) ? first : null;
-}
-function commonKeyQuote(text, { kind, entries }) {
-	const quotes = kind === "map" ? entries.map(({ start }) => quoteAt(text, start)) : [];
-	const [first = null] = quotes;
-	return quotes.every((quote) => quote === first) ? first : null;
-}
-/** Returns which keys of entries have their lists and mappings in brackets; "-" stands for the entries themselves. */
-function inlineKeys(entries) {
-	const inline = /* @__PURE__ */ new Map();
-	for (const { node, key } of entries) {
-		if (key !== null || node.entries.length === 0) continue;
-		if (node.kind === "map") inline.set("-", node.flow);
-		for (const inner of node.entries) {
-			const isFlat = inner.node.entries.every((item) => item.node.entries.length === 0);
-			if (inner.key !== null && inner.node.entries.length > 0 && isFlat) inline.set(inner.key, inner.node.flow);
-		}
-	}
-	return inline;
-}
-var import_dist$1, NO_ENTRIES, isProp, MAX_SIBLINGS, quoteAt, scalarsIn;
-var init_syntax_tree = __esmMin((() => {
-	import_dist$1 = require_dist$1();
-	init_values();
-	init_print_value();
-	init_splices();
-	NO_ENTRIES = [];
-	isProp = ({ type }) => type === "anchor" || type === "tag";
-	MAX_SIBLINGS = 20;
-	quoteAt = (text, offset) => {
-		const mark = text[offset];
-		return mark === "\"" || mark === "'" ? mark : null;
-	};
-	scalarsIn = (node) => node.kind === "scalar" ? [node] : node.entries.flatMap((entry) => scalarsIn(entry.node));
-}));
-
-// src/edit/yaml/block-entries.ts
-/** Writes another value in the place of an entry's value. */
-function replaceValue(splices, place, value, style, unfolds = false) {
-	const { text } = splices;
-	const { entry, path, column } = place;
-	const { node, key } = entry;
-	const siblings = siblingStyle(text, style, path, node.entries);
-	const isBlock = unfolds || !node.flow && (node.kind === "map" || node.kind === "seq");
-	const inline = new Map([...siblings.inline, ...isBlock ? [[String(key ?? "-"), false]] : []]);
-	const comments = restOfLine(text, node.end).includes("#") ? /* @__PURE__ */ new Map() : siblings.comments;
-	const print = {
-		...styleOfScalar(text, node, siblings),
-		inline,
-		comments
-	};
-	const [first = "", ...rest] = key === null ? printItem(value, path, column, print, dashOf(text, entry)) : printPair(key, value, path.slice(0, -1), column, print);
-	const name = key === null ? "-" : `${printKey(key, print)}:`;
-	const isInline = typeof value !== "object" || value === null || /^ *[[{]/.test(first.slice(name.length));
-	writeValue(splices, place, first.slice(name.length), rest, !isInline);
-}
-/** Replaces an entry's value: by what stands on the line of its dash or key, and by lines below that. */
-function writeValue(splices, place, head, rest, isBlockHead) {
-	const { text, insertions, deletions } = splices;
-	const { entry, column } = place;
-	const { node, slot } = entry;
-	const isBlock = !node.flow && (node.kind === "map" || node.kind === "seq");
-	const colon = entry.colon ? "" : ":";
-	if (entry.key === null && slot > entry.start + 1 && isBlockHead) {
-		writeValue(splices, place, "", [`  ${head.trimStart()}`, ...rest], false);
-		return;
-	}
-	let below = lineEnd(text, node.end);
-	if (isBlock && lineEnd(text, slot) <= node.start) {
-		insertions.push({
-			at: slot,
-			text: colon + head
-		});
-		const first = node.entries[0]?.start ?? node.start;
-		below = lineEnd(text, slot);
-		const inner = columnOf(text, first);
-		const end = endWithComments(text, node.end, inner);
-		deletions.push([commentsAbove(text, first, below, inner), end], ...indentationBelow(text, end, column));
-		if (head !== "" && /^[ \t]*#/.test(text.slice(end)) && /^(?:[ \t]*(?:#.*)?\r?\n)*$/.test(text.slice(end))) insertLines(splices, end, [""]);
-	} else if (node.kind === "empty") insertions.push({
-		at: slot,
-		text: colon + head
-	});
-	else if (node.kind === "block-scalar") {
-		const header = node.headerEnd + restOfLine(text, node.headerEnd).length;
-		deletions.push([slot, node.headerEnd], [Math.min(header, node.end), node.end]);
-		insertions.push({
-			at: slot,
-			text: head
-		});
-	} else if (head !== "" || text.slice(slot, node.start).trim() !== "") {
-		deletions.push([node.start, node.end]);
-		insertions.push({
-			at: node.start,
-			text: head.trimStart()
-		});
-	} else deletions.push([slot, node.end]);
-	if (rest.length > 0) insertLines(splices, below, indented(rest, column));
-}
-/** Returns the indentation of comments below a block that is gone, as far as it exceeds a column. */
-function indentationBelow(text, start, column) {
-	const remarks = [];
-	for (let offset = start; offset < text.length; offset = lineEnd(text, offset)) {
-		const [, indentation = "", mark] = /^([ \t]*)(#|\r?$)/.exec(restOfLine(text, offset)) ?? [];
-		if (mark === void 0 || mark === "#" && indentation.length <= column) break;
-		if (mark === "#") remarks.push([offset + column, offset + indentation.length]);
-	}
-	return remarks;
-}
-/** Prints a new entry of a list or mapping as lines. */
-function printAddition(text, addition, node, path, column, style) {
-	const { key, value, items = [], remarks = [] } = addition;
-	if (key === null) return printNewItem(addition, path, column, style, dashOf(text, node.entries.at(-1)));
-	const inner = [...path, key];
-	if (isEmpty(value) || !isBlockList(items) && remarks.length === 0) {
-		const pair = printPair(key, value, path, column, style);
-		return [...printNewList([], remarks, inner, column, style), ...pair];
-	}
-	const lines = printNewList(items, remarks, inner, column + style.listStep, style);
-	return [`${printKey(key, style)}:`, ...indented(lines, style.listStep)];
-}
-/** Prints the items of a new list as lines, the commented-out ones last. */
-function printNewList(items, remarks, path, column, style) {
-	return [...items.flatMap((item) => printNewItem(item, path, column, style)), ...remarks.flatMap(({ value, comment }) => printCommentedItem(value, comment, [...path, 0], column, style))];
-}
-function printNewItem({ value, comment }, path, column, style, dash) {
-	return [...comment === void 0 ? [] : [`# ${commentText(comment)}`], ...printItem(value, [...path, 0], column, style, dash)];
-}
-/** Returns the dash of a list's item with the spaces behind it. */
-function dashOf(text, item) {
-	const dash = item === void 0 ? "" : text.slice(item.start, item.node.start);
-	return /^- +$/.test(dash) ? dash : "- ";
-}
-/** Adds commented-out items at the ends of lists, or above empty ones, unless they are in the text. */
-function insertRemarks(splices, lists, style, expected) {
-	const { text } = splices;
-	for (const { path, remarks } of lists) {
-		const list = entryAt(style.root, path);
-		if (list === null) continue;
-		const print = siblingStyle(text, style, path, list.node.entries);
-		const { at, column } = placeOfRemarks(text, list, isEmpty(valueAt(expected, path)), print);
-		const subjects = new Set(text.split(/\r?\n/).map(subjectOf));
-		const lines = printNewList([], remarks.filter(({ value, comment }) => {
-			const [first = ""] = printCommentedItem(value, comment, [...path, 0], column, print);
-			return !subjects.has(subjectOf(first));
-		}), path, column, print);
-		if (lines.length > 0) insertLines(splices, at, indented(lines, column));
-	}
-}
-/** Returns what a commented-out item is about: its first key and value, however they are written. */
-function subjectOf(line) {
-	const match = /^\s*#\s*- *(?:\{ *)?["']?(\w+)["']?: *(?:"((?:[^"\\]|\\.)*)"|'((?:[^']|'')*)'|([^\s"',#}][^,#}]*))/.exec(line);
-	if (match === null) return line.trim();
-	const [, key, double, single, plain = ""] = match;
-	return `${key}: ${double ?? single ?? plain.trim()}`;
-}
-function placeOfRemarks(text, list, isEmptied, { listStep }) {
-	const { node } = list;
-	const listColumn = columnOf(text, list.start);
-	const last = node.entries.at(-1);
-	if (isEmptied || node.flow && last !== void 0) return {
-		at: lineStart(text, list.start),
-		column: listColumn
-	};
-	const column = last === void 0 ? listColumn + listStep : columnOf(text, last.start);
-	return {
-		at: endWithComments(text, (last ?? list).end, column),
-		column
-	};
-}
-function entryAt(root, path) {
-	let entry;
-	let node = root;
-	for (const segment of path) {
-		entry = node.kind === "map" ? node.entries.find(({ key }) => key === String(segment)) : node.entries[Number(segment)];
-		if (entry === void 0) return null;
-		node = entry.node;
-	}
-	return entry ?? null;
-}
-var indented, isEmpty, isBlockList;
-var init_block_entries = __esmMin((() => {
-	init_values();
-	init_print_value();
-	init_splice_flow();
-	init_splices();
-	init_syntax_tree();
-	indented = (lines, column) => lines.map((line) => line === "" ? "" : " ".repeat(column) + line);
-	isEmpty = (value) => typeof value === "object" && value !== null && Object.keys(value).length === 0;
-	isBlockList = (items) => items.some(({ value, comment }) => typeof value === "object" && value !== null || comment !== void 0);
-}));
-
-// src/edit/yaml/changes.ts
-/** Returns the least change that makes a node mean a value; null if it does already. */
-function changeTo(node, value, path) {
-	if (isSameJson(node.value, value)) return null;
-	if (node.kind === "map" && kindOf$3(value) === "mapping") return mapChange(node, value, path);
-	if (node.kind === "seq" && Array.isArray(value)) return listChange(node, value, path);
-	return {
-		kind: "replace",
-		value
-	};
-}
-function mapChange(node, value, path) {
-	const changed = /* @__PURE__ */ new Map();
-	const removed = /* @__PURE__ */ new Set();
-	const indexes = keyIndexes(node, path);
-	for (const [key, index] of indexes) {
-		const target = Object.hasOwn(value, key) ? value[key] : void 0;
-		const inner = node.entries[index]?.node;
-		if (target === void 0) removed.add(index);
-		else if (inner !== void 0) {
-			const change = changeTo(inner, target, [...path, key]);
-			if (change !== null) changed.set(index, change);
-		}
-	}
-	return {
-		kind: "entries",
-		value,
-		changed,
-		removed,
-		added: placeKeys(node, Object.entries(value).flatMap(([key, item]) => indexes.has(key) || item === void 0 ? [] : [{
+function mapEntries(fields, { children }, path) {
+	return inCanonicalPlace(Object.entries(fields).flatMap(([key, value]) => {
+		const child = children.get(key);
+		const inner = [...path, key];
+		if (child?.renamed !== void 0 && Object.hasOwn(fields, child.renamed)) throw new EditRefused("overlap", inner);
+		const target = child === void 0 ? targetFor(value, value, inner) : targetOf(value, child, inner);
+		return target === null ? [] : [{
+			key: child?.renamed ?? key,
+			from: key,
+			target
+		}];
+	}), [...children].flatMap(([key, child]) => {
+		if (Object.hasOwn(fields, key)) return [];
+		if (child.removed || child.renamed !== void 0) throw new EditRefused("missing", [...path, key]);
+		const target = targetOf(void 0, child, [...path, key]);
+		return target === null ? [] : [{
 			key,
-			value: item
-		}]), path)
-	};
+			from: null,
+			target
+		}];
+	}), path);
 }
-/** Returns new keys of a mapping by the index of the entry that they follow in canonical order. */
-function placeKeys(node, additions, path) {
+/** Adds new keys where `fmt` would put them. */
+function inCanonicalPlace(kept, fresh, path) {
 	const order = canonicalKeys(path);
-	const rank = (key) => key !== null && order.includes(key) ? order.indexOf(key) : order.length;
-	const placed = /* @__PURE__ */ new Map();
-	for (const addition of additions.toSorted((a, b) => rank(a.key) - rank(b.key))) {
-		const after = node.entries.findLastIndex(({ key }) => rank(key) <= rank(addition.key));
-		placed.set(after, [...placed.get(after) ?? [], addition]);
+	const rank = ({ key }) => key !== null && order.includes(key) ? order.indexOf(key) : order.length;
+	const entries = [...kept];
+	for (const entry of fresh.toSorted((a, b) => rank(a) - rank(b))) {
+		const after = entries.findLastIndex((other) => rank(other) <= rank(entry));
+		entries.splice(after + 1, 0, entry);
 	}
-	return placed;
+	return entries;
 }
-/** Returns the positions of a mapping's keys, each of which has to be there once. */
-function keyIndexes(node, path) {
-	const indexes = /* @__PURE__ */ new Map();
-	for (const [index, { key }] of node.entries.entries()) {
-		if (key === null || indexes.has(key)) throw new EditRefused("unsupported", path);
-		indexes.set(key, index);
-	}
-	return indexes;
-}
-function listChange(node, value, path) {
-	const changed = /* @__PURE__ */ new Map();
-	const removed = /* @__PURE__ */ new Set();
-	const added = /* @__PURE__ */ new Map();
-	const before = listOf$1(node.value);
-	for (const { same, from, count, items } of alignLists(before, value)) {
-		for (let index = 0; index < count; index++) {
-			const [inner, target] = [node.entries[from + index]?.node, items[index]];
-			const change = same && inner && target !== void 0 && changeTo(inner, target, [...path, from + index]);
-			if (!same) removed.add(from + index);
-			else if (change) changed.set(from + index, change);
-		}
-		const after = from + count - 1;
-		if (same || items.length === 0) continue;
-		const fresh = items.map((item) => ({
-			key: null,
-			value: item
-		}));
-		added.set(after, [...added.get(after) ?? [], ...fresh]);
-	}
+/** Returns the target of a value; its entries come from those of the value before, as far as they are about the same. */
+function targetFor(value, before, path) {
 	return {
-		kind: "entries",
 		value,
-		changed,
-		removed,
-		added
+		entries: alignedEntries(value, before, path),
+		remarks: []
 	};
 }
-/** Aligns the items of two lists that differ: first those that are equal, then those that are about the same one. */
-function alignLists(before, after) {
-	return segments(before.map(canonicalJson), after.map(canonicalJson)).flatMap((outer) => {
-		if (outer.same) return [];
-		const [old, fresh] = [before.slice(...outer.before), after.slice(...outer.after)];
-		return segments(old.map(identityOf), fresh.map(identityOf)).map((part) => ({
-			same: part.same,
-			from: outer.before[0] + part.before[0],
-			count: part.before[1] - part.before[0],
-			items: fresh.slice(...part.after)
-		}));
+function alignedEntries(value, before, path) {
+	if (Array.isArray(value)) return alignedItems(value, Array.isArray(before) ? before : [], path);
+	if (!isFields(value)) return null;
+	const old = isFields(before) ? before : {};
+	const entry = (key, item) => {
+		const from = Object.hasOwn(old, key) ? key : null;
+		return {
+			key,
+			from,
+			target: targetFor(item, from === null ? void 0 : old[key], [...path, key])
+		};
+	};
+	const entries = Object.entries(value).filter(([, item]) => item !== void 0).map(([key, item]) => entry(key, item));
+	return inCanonicalPlace(Object.keys(old).flatMap((key) => entries.find((other) => other.from === key) ?? []), entries.filter(({ from }) => from === null), path);
+}
+/** Aligns the items of two lists in their order: each with the next one that is equal, or else about the same. */
+function alignedItems(items, before, path) {
+	let next = 0;
+	return items.map((item, position) => {
+		const rest = before.slice(next);
+		const same = rest.findIndex((other) => isSameJson(other, item));
+		const identity = identityOf(item);
+		const index = same >= 0 || identity === null ? same : rest.findIndex((other) => identityOf(other) === identity);
+		if (index < 0) return newItem(item, [...path, position]);
+		const from = next + index;
+		next = from + 1;
+		return {
+			key: null,
+			from,
+			target: targetFor(item, before[from], [...path, from])
+		};
 	});
 }
-/** Returns a text that two versions of an entry share; a different one for each value that is no such entry. */
-function identityOf(value, index) {
+/** Returns what an entry is about, such as an address; `null` for a value that is no such entry. */
+function identityOf(value) {
 	const { email, name, role, can, member } = fieldsOf(value);
 	const identity = email ?? name ?? role ?? can ?? member;
-	return typeof identity === "string" ? `=${identity}` : `${index}${canonicalJson(value)}`;
+	return typeof identity === "string" ? identity : null;
 }
-/** Aligns two lists by their longest common subsequence. */
-function segments(before, after) {
-	let start = 0;
-	while (start < before.length && start < after.length && before[start] === after[start]) start += 1;
-	let [b, a] = [before.length, after.length];
-	while (b > start && a > start && before[b - 1] === after[a - 1]) [b, a] = [b - 1, a - 1];
-	const segments = [];
-	const add = (same, bFrom, bTo, aFrom, aTo) => {
-		if (bFrom < bTo || aFrom < aTo) segments.push({
-			before: [bFrom, bTo],
-			after: [aFrom, aTo],
-			same
-		});
-	};
-	add(true, 0, start, 0, start);
-	let [x, y] = [start, start];
-	for (const [i, j] of commonPairs(before.slice(start, b), after.slice(start, a))) {
-		add(false, x, start + i, y, start + j);
-		add(true, start + i, start + i + 1, start + j, start + j + 1);
-		[x, y] = [start + i + 1, start + j + 1];
-	}
-	add(false, x, b, y, a);
-	add(true, b, before.length, a, after.length);
-	return segments;
-}
-function commonPairs(before, after) {
-	const [rows, columns] = [before.length, after.length];
-	if (rows === 0 || columns === 0 || rows * columns > MAX_COMPARISONS) return [];
-	const width = columns + 1;
-	const longest = new Uint32Array((rows + 1) * width);
-	const lengthAt = (i, j) => longest[i * width + j] ?? 0;
-	for (let i = rows - 1; i >= 0; i--) for (let j = columns - 1; j >= 0; j--) longest[i * width + j] = before[i] === after[j] ? lengthAt(i + 1, j + 1) + 1 : Math.max(lengthAt(i + 1, j), lengthAt(i, j + 1));
-	const pairs = [];
-	for (let [i, j] = [0, 0]; i < rows && j < columns;) if (before[i] === after[j]) pairs.push([i++, j++]);
-	else if (lengthAt(i + 1, j) >= lengthAt(i, j + 1)) i += 1;
-	else j += 1;
-	return pairs;
-}
-/**
-* Adds what aliases need to a change: one whose anchor is gone, or means something else, is written out; one whose
-* anchor means just what the alias has to mean stays.
-*/
-function settleAliases(root, change) {
-	return hasAliases(root) ? settle(root, change, /* @__PURE__ */ new Map()) : change;
-}
-function hasAliases(node) {
-	return node.kind === "alias" || node.entries.some((entry) => hasAliases(entry.node));
-}
-/** Settles a node that stays, in the order of the text; `anchors` are the values that the names have so far. */
-function settle(node, change, anchors) {
-	const value = change === null ? node.value : change.value;
-	if (node.alias !== null) return anchors.has(node.alias) && isSameJson(anchors.get(node.alias), value) ? null : {
-		kind: "replace",
-		value
-	};
-	const settled = change?.kind === "replace" ? change : settleEntries(node, change, anchors);
-	if (node.anchor !== null) anchors.set(node.anchor, value);
-	return settled;
-}
-function settleEntries(node, change, anchors) {
-	const changed = /* @__PURE__ */ new Map();
-	for (const [index, entry] of node.entries.entries()) {
-		if (change?.removed.has(index)) continue;
-		const inner = settle(entry.node, change?.changed.get(index) ?? null, anchors);
-		if (inner !== null) changed.set(index, inner);
-	}
-	if (change === null && changed.size === 0) return null;
-	return {
-		kind: "entries",
-		value: change === null ? node.value : change.value,
-		changed,
-		removed: change?.removed ?? /* @__PURE__ */ new Set(),
-		added: change?.added ?? /* @__PURE__ */ new Map()
-	};
-}
-var EditRefused, MAX_COMPARISONS;
-var init_changes = __esmMin((() => {
+var EditRefused, isIndex, isFields;
+var init_target = __esmMin((() => {
 	init_values();
 	init_json_text();
 	init_sort_document();
@@ -65488,151 +65565,593 @@ var init_changes = __esmMin((() => {
 			this.path = path;
 		}
 	};
-	MAX_COMPARISONS = 1e6;
+	isIndex = (key) => /^\d+$/.test(key);
+	isFields = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 }));
 
-// src/edit/yaml/splice-block.ts
-/** Returns the splices that change a text's root. */
-function spliceRoot(text, change, style) {
+// src/edit/yaml/block-changes.ts
+/** Compares the entries of a block with a target. */
+function changeOf(entries, target, path) {
+	const indexes = new Map(entries.map(({ key }, index) => [key ?? index, index]));
+	if (indexes.size < entries.length) throw new EditRefused("unsupported", path);
+	const kept = /* @__PURE__ */ new Map();
+	const added = /* @__PURE__ */ new Map();
+	const targets = target.entries ?? [];
+	for (const [position, entry] of targets.entries()) if (entry.from === null) {
+		const next = targets.slice(position).find(({ from }) => from !== null)?.from ?? null;
+		const before = next === null ? entries.length : indexes.get(next) ?? 0;
+		const after = kept.size === 0 && next !== null ? -1 : before - 1;
+		added.set(after, [...added.get(after) ?? [], entry]);
+	} else {
+		const index = indexes.get(entry.from);
+		if (index === void 0) throw new EditRefused("unsupported", path);
+		kept.set(index, entry);
+	}
+	return {
+		entries,
+		kept,
+		added
+	};
+}
+/** Returns whether nothing stays of a block, and what is new cannot stand on its lines. */
+function isReplaced(text, start, { entries, kept, added }) {
+	if (kept.size > 0) return false;
+	return added.size === 0 || !isFirstOnLine(text, entries[0]?.start ?? start);
+}
+/** Inserts new entries in front of the first one. */
+function insertInFront(splices, first, lines, place) {
+	const { text, insertions } = splices;
+	if (isFirstOnLine(text, first.start)) {
+		const above = commentsAbove(text, first.start, place.floor, place.column);
+		insertLines(splices, first.key === null ? above : lineStart(text, first.start), lines);
+		return;
+	}
+	const piece = lines.join("\n").trimStart() + (place.leavesDash ? "" : `\n${" ".repeat(place.column)}`);
+	insertions.push({
+		at: first.start,
+		text: piece
+	});
+}
+/** Returns whether the entries around a place stand apart by blank lines; behind the last one, as the last two do. */
+function isSpacedAt(text, entries, after) {
+	const index = after + 1 < entries.length ? after + 1 : after;
+	const [above, below] = [entries[index - 1], entries[index]];
+	if (above === void 0 || below === void 0) return false;
+	return text.slice(lineEnd(text, above.end), lineStart(text, below.start)).split("\n").slice(0, -1).some((line) => line.trim() === "");
+}
+/** Removes an entry with its comments and one blank line; returns null if the next removal has nothing to do with it. */
+function removeEntry(splices, entries, index, removal) {
+	const { text, deletions } = splices;
+	const { start, end, isTop, isLast } = removal;
+	const [entry, next] = [entries[index], entries[index + 1]];
+	if (entry === void 0) return null;
+	if (!isFirstOnLine(text, entry.start)) {
+		if (next !== void 0 && !text.slice(entry.end, next.start).includes("#")) {
+			deletions.push([entry.start, next.start]);
+			return null;
+		}
+		const line = lineStart(text, entry.start);
+		const dash = line + text.slice(line, entry.start).trimEnd().length;
+		deletions.push([removal.hasFront ? entry.start : dash, end - 1]);
+		return null;
+	}
+	const below = blanksBelow(text, end);
+	const blanksStart = blanksAbove(text, start, removal.floor);
+	const above = removal.before?.end === blanksStart ? removal.before.above : blanksStart;
+	if (isTop) deletions.push([start, next === void 0 ? end : below]);
+	else deletions.push([below > end || isLast ? above : start, end]);
+	return isTop ? null : {
+		above,
+		end
+	};
+}
+/** Moves the comments below a block that is gone to the column of its key. */
+function dedentComments(splices, { end, column }) {
+	const { text, deletions } = splices;
+	const start = lineEnd(text, end);
+	if (/^[ \t]*#/.test(text.slice(start)) && /^(?:[ \t]*(?:#.*)?\n)*$/.test(text.slice(start))) insertLines(splices, start, [""]);
+	for (let offset = start; offset < text.length; offset = lineEnd(text, offset)) {
+		const [, indentation = "", mark] = /^([ \t]*)(#|$)/.exec(restOfLine(text, offset)) ?? [];
+		if (mark === void 0 || mark === "#" && indentation.length <= column) return;
+		if (mark === "#") deletions.push([offset + column, offset + indentation.length]);
+	}
+}
+var init_block_changes = __esmMin((() => {
+	init_splices();
+	init_target();
+}));
+
+// src/edit/yaml/block-ranges.ts
+/** Returns the entries of a block with their ranges. */
+function blockEntries(block) {
+	const items = block.srcToken.items.filter(isEntryToken);
+	return block.items.map((item, index) => {
+		const entry = item;
+		const token = items[index];
+		return {
+			entry,
+			key: (0, import_dist$3.isPair)(entry) ? keyText(entry.key) : null,
+			node: (0, import_dist$3.isPair)(entry) ? entry.value : entry,
+			start: startOf(token),
+			slot: slotOf(token),
+			end: endOfItem(token)
+		};
+	});
+}
+/** Returns whether an item of a block is more than the comments that end the block. */
+function isEntryToken({ start, key, sep, value }) {
+	return Boolean(key || sep || value) || start.some(({ type }) => type === "seq-item-ind");
+}
+function startOf({ start, key, sep, value }) {
+	return (start.find(({ type }) => !SPACE.has(type)) ?? key ?? sep?.[0] ?? value)?.offset ?? 0;
+}
+function endOfTokens(tokens, marks) {
+	const last = tokens.findLast(({ type }) => marks.has(type));
+	return last === void 0 ? 0 : last.offset + last.source.length;
+}
+function slotOf({ start, key, sep }) {
+	return Math.max(endOfTokens(sep ?? [], MARKS), endOfTokens(start, MARKS), key ? endOf(key) : 0);
+}
+function endOfItem({ start, key, sep, value }) {
+	const ends = [endOfTokens(start, PROPS), endOfTokens(sep ?? [], PROPS)];
+	return Math.max(...ends, key ? endOf(key) : 0, value ? endOf(value) : 0);
+}
+/** Returns the end of a value's content: before a comment or a line break that follows it. */
+function endOf(token) {
+	switch (token.type) {
+		case "block-map":
+		case "block-seq": {
+			const last = token.items.findLast(isEntryToken);
+			return last === void 0 ? token.offset : endOfItem(last);
+		}
+		case "flow-collection": {
+			const [close] = token.end;
+			return close === void 0 ? token.offset : close.offset + close.source.length;
+		}
+		case "block-scalar": {
+			const header = token.props.reduce((end, prop) => "source" in prop ? Math.max(end, prop.offset + prop.source.length) : end, token.offset);
+			const mark = token.props.find(({ type }) => type === "block-scalar-header");
+			const headerEnd = mark && "source" in mark ? mark.offset + mark.source.length : token.offset;
+			return Math.max(headerEnd, header + token.source.replace(/\n$/, "").length);
+		}
+		default: return "source" in token ? token.offset + token.source.length : 0;
+	}
+}
+/** Returns the range of a value that is not a block, without its anchor; `null` for an empty one. */
+function inlineRange(node) {
+	const token = node?.srcToken;
+	if (token === void 0 || token.type.startsWith("block-")) return null;
+	const end = endOf(token);
+	return end > token.offset ? [token.offset, end] : null;
+}
+var import_dist$3, SPACE, MARKS, PROPS;
+var init_block_ranges = __esmMin((() => {
+	import_dist$3 = require_dist$1();
+	init_document();
+	SPACE = /* @__PURE__ */ new Set([
+		"space",
+		"newline",
+		"comment"
+	]);
+	MARKS = /* @__PURE__ */ new Set(["seq-item-ind", "map-value-ind"]);
+	PROPS = /* @__PURE__ */ new Set([
+		...MARKS,
+		"explicit-key-ind",
+		"anchor",
+		"tag"
+	]);
+}));
+
+// src/edit/yaml/new-node.ts
+/** Returns the node of a new value: on one line if that is short, as `fmt` would leave it. */
+function newNode({ value, entries, remarks }, place, style) {
+	if (entries === null) return new import_dist$2.Scalar(blockText(value) ?? new Written(printScalar(value)));
+	const { path, indent } = place;
+	const line = inlineNode({
+		value,
+		entries,
+		remarks
+	});
+	if (fits(line, entries, remarks, place, style)) {
+		if (Array.isArray(value)) line.comment = noteOn(value, style.comments);
+		return line;
+	}
+	if (Array.isArray(value)) {
+		const list = new import_dist$2.YAMLSeq();
+		const column = indent + 2;
+		list.items = entries.map((entry, index) => newItemNode(entry, [...path, index], column, style));
+		if (remarks.length > 0) list.comment = remarks.flatMap((remark) => remarkLines(remark, [...path, 0], column, style)).map((text) => text.slice(1)).join("\n");
+		return list;
+	}
+	const map = new import_dist$2.YAMLMap();
+	map.items = entries.map((entry) => newPair(entry, path, indent + 2, style));
+	return map;
+}
+/** Returns a new key with its value, at a column. */
+function newPair({ key, target, comment }, path, indent, style) {
+	const name = inlineScalar(key ?? "");
+	if (comment !== void 0) setHead(name, ` ${commentText(comment)}`);
+	const inner = [...path, key ?? ""];
+	const column = indent + inlineWidth(name, "") + 2;
+	return new import_dist$2.Pair(name, newNode(target, {
+		path: inner,
+		indent,
+		column
+	}, style));
+}
+/** Returns the node of a new item, whose dash has a column. */
+function newItemNode({ target, comment }, path, indent, style) {
+	const node = newNode(target, {
+		path,
+		indent,
+		column: indent + 2
+	}, style);
+	const name = typeof target.value === "string" ? style.comments.get(target.value) : void 0;
+	if (name !== void 0) node.comment = ` ${commentText(name)}`;
+	if (comment !== void 0) setHead(node, ` ${commentText(comment)}`);
+	return node;
+}
+/** Prints a commented-out item of a list: `# - email: …`; its first line says what it is about. */
+function remarkLines({ value, comment }, path, indent, style) {
+	const place = {
+		text: "",
+		indent: indent + 2
+	};
+	const item = {
+		key: null,
+		from: null,
+		target: targetFor(value, void 0, path)
+	};
+	const node = (item.target.entries ?? []).some(({ target }) => blockText(target.value) !== null) ? quotedItem(item.target) : newItemNode(item, path, indent + 2, style);
+	const [first = "", ...rest] = printEntry(node, place);
+	return [`# ${first}${comment === void 0 || first.includes(" # ") ? "" : ` # ${commentText(comment)}`}`, ...rest.map((line) => `# ${line}`)];
+}
+/** Returns an item each of whose values is on one line. */
+function quotedItem({ entries }) {
+	const map = new import_dist$2.YAMLMap();
+	map.items = (entries ?? []).map(({ key, target }) => new import_dist$2.Pair(inlineScalar(key ?? ""), inlineNode(target)));
+	return map;
+}
+/** Returns a text as a comment on one line can hold it: visible, and without anything like an API key. */
+function commentText(text) {
+	return maskKeys(oneLine(text).replaceAll(/[\ufffe\uffff]/g, "�").trim());
+}
+/** Returns the comment behind a list in brackets: what its items are called; null if there is nothing to say. */
+function noteOn(items, names) {
+	const named = items.flatMap((item) => {
+		const name = typeof item === "string" ? names.get(item) : void 0;
+		return name === void 0 ? [] : [[String(item), commentText(name)]];
+	});
+	const [only] = named;
+	if (only === void 0) return null;
+	if (items.length === 1) return ` ${only[1]}`;
+	return ` ${named.map(([item, name]) => `${commentText(item)}: ${name}`).join(", ")}`;
+}
+/** Returns the node of a new value on one line. */
+function inlineNode({ value, entries }) {
+	if (entries === null) return inlineScalar(value);
+	const node = Array.isArray(value) ? new import_dist$2.YAMLSeq() : new import_dist$2.YAMLMap();
+	node.flow = true;
+	node.items = entries.map(({ key, target }) => {
+		const inner = inlineNode(target);
+		return key === null ? inner : new import_dist$2.Pair(inlineScalar(key), inner);
+	});
+	return node;
+}
+/** Returns whether a list or mapping stands on its key's line: a short one of scalars, unless its neighbours do not. */
+function fits(line, entries, remarks, { path, column }, style) {
+	const isCollection = ({ target }) => target.entries !== null;
+	if (entries.length === 0) return true;
+	if (remarks.length > 0 || entries.some(({ comment }) => comment !== void 0)) return false;
+	const key = path.at(-1);
+	const neighbours = style.isInline(typeof key === "number" ? "-" : String(key));
+	const isList = line instanceof import_dist$2.YAMLSeq;
+	const isShort = column + inlineWidth(line, "") <= 100;
+	if (typeof key === "number") return isShort && (isList || neighbours === true);
+	return (neighbours ?? (path.length > 1 || key === "sync" || isList)) && isShort && (neighbours === true || !entries.some(isCollection));
+}
+/** Returns the node of a text, a number, a boolean or null, so that it is read as the same again, also in brackets. */
+function inlineScalar(value) {
+	return new import_dist$2.Scalar(new Written(printScalar(value)));
+}
+/** Returns a text of several lines as a literal block; null if it is none, or would not keep every character. */
+function blockText(value) {
+	if (typeof value !== "string" || !/\S\n+\S/.test(value) || UNPRINTABLE.test(value)) return null;
+	const lines = value.split("\n");
+	const isEnded = lines.at(-1) === "";
+	if (isEnded) lines.pop();
+	if (/^\s/.test(value) || lines.at(-1) === "" || lines.some((line) => /\s$|\t/.test(line))) return null;
+	return new Written(isEnded ? "|" : "|-", lines);
+}
+function printScalar(value) {
+	if (typeof value !== "string") return Object.is(value, -0) ? "-0" : String(value);
+	return isPlain(value) ? value : doubleQuoted(value);
+}
+function isPlain(text) {
+	if (text === "" || INDICATED.test(text) || UNPRINTABLE.test(text)) return false;
+	return !OTHER.test(text) || DATE.test(text);
+}
+function doubleQuoted(text) {
+	return JSON.stringify(text).replaceAll(ESCAPED, (character) => {
+		const hex = (character.codePointAt(0) ?? 0).toString(16);
+		return hex.length <= 4 ? `\\u${hex.padStart(4, "0")}` : `\\U${hex.padStart(8, "0")}`;
+	});
+}
+var import_dist$2, UNPRINTABLE, ESCAPED, INDICATED, OTHER, DATE;
+var init_new_node = __esmMin((() => {
+	import_dist$2 = require_dist$1();
+	init_secrets();
+	init_escape();
+	init_print_document();
+	init_target();
+	UNPRINTABLE = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\ufffe\uffff]/u;
+	ESCAPED = new RegExp(UNPRINTABLE.source, "gu");
+	INDICATED = /^[-?:,[\]{}#&*!|>'"%@`=<]|: | #|:$|[,[\]{}\n]|^\s|\s$|^\.\.\.|[^\S ]/;
+	OTHER = /^(?:null|~|true|false|yes|no|on|off|[-+]?\.?(?:inf|nan|[0-9][0-9a-fox_,.:+-]*))$/i;
+	DATE = /^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt][0-9:.]+(?:[Zz]|[-+][0-9:]+)?)?$/;
+}));
+
+// src/edit/yaml/splice-document.ts
+/** Returns the splices that make a text mean a target. */
+function spliceDocument(document, text, value, target, comments) {
 	const splices = {
 		text,
 		deletions: [],
 		insertions: []
 	};
-	const { root } = style;
-	if (change === null) return splices;
-	spliceEntry(splices, {
-		entry: {
-			key: null,
-			start: root.start,
-			slot: root.start,
-			colon: true,
-			node: root,
-			end: root.end
-		},
+	const root = document.contents;
+	const editing = {
+		splices,
+		root,
+		comments,
+		hasAliases: hasAliases(root),
+		anchors: /* @__PURE__ */ new Map()
+	};
+	const [first, last] = isBlock(root) ? [blockEntries(root)[0], blockEntries(root).at(-1)] : [];
+	const [start, end] = inlineRange(root) ?? [first?.start ?? 0, last?.end ?? 0];
+	spliceValue(editing, {
+		entry: null,
+		key: null,
+		node: root,
+		start,
+		slot: start,
+		end,
 		path: [],
-		column: 0
-	}, change, style);
+		column: 0,
+		before: value
+	}, target);
 	return splices;
 }
-function spliceEntry(splices, place, change, style) {
-	const { node } = place.entry;
-	if (change.kind === "replace") replaceValue(splices, place, change.value, style);
-	else if (node.flow) spliceFlowValue(splices, place, change, style);
-	else if (isReplaced(splices.text, node, change)) replaceValue(splices, place, change.value, style);
-	else spliceBlock(splices, place, change, style);
+/** Returns whether a list or mapping stays one. */
+function isSameKind(node, { value, entries }) {
+	return entries !== null && (Array.isArray(value) ? (0, import_dist$1.isSeq)(node) : (0, import_dist$1.isMap)(node));
 }
-/** Returns whether nothing stays of a block, and what is new cannot stand on its lines. */
-function isReplaced(text, { entries, start }, { removed, value }) {
-	return entries.every((_, index) => removed.has(index)) && (isEmpty(value) || !isFirstOnLine(text, start));
+/** Returns whether nothing has to change in a node; then names its anchors. */
+function isSettled({ anchors, hasAliases: any }, node, before, target) {
+	if (!isSameJson(before, target.value) || any && hasAliases(node)) return false;
+	if (any) nameAnchors(anchors, node, before);
+	return true;
 }
-/** Changes a collection in brackets that is an entry of a block; one that gets too long for its line becomes a block. */
-function spliceFlowValue(splices, place, change, style) {
-	const { text } = splices;
-	const { entry, path } = place;
-	const { node } = entry;
-	if (node.entries.length === 0 && path.length > 0) {
-		fillEmpty(splices, place, change, style);
-		return;
-	}
-	const print = siblingStyle(text, style, path, node.entries);
-	const flowSplices = {
-		text,
-		deletions: [],
-		insertions: []
+function spliceValue(editing, place, target) {
+	const { node, before } = place;
+	if (isSettled(editing, node, before, target) && !hasRemarks(target)) return;
+	const change = isBlock(node) && isSameKind(node, target) ? changeOf(blockEntries(node), target, place.path) : null;
+	if (change !== null && !isReplaced(editing.splices.text, place.start, change)) {
+		spliceBlock(editing, place, change);
+		nameAnchor(editing.anchors, node, target.value);
+		insertRemarks(editing, place, target);
+	} else if (isSameJson(before, target.value) && !(0, import_dist$1.isAlias)(node) && !hasAliases(node)) insertRemarks(editing, place, target);
+	else rewrite(editing, place, target);
+}
+/** Returns the style of new values at a path: in brackets or not, as the section's other entries have them. */
+function styleAt({ root, comments }, [section]) {
+	const pair = (0, import_dist$1.isMap)(root) ? root.items.find(({ key }) => (0, import_dist$1.isScalar)(key) && key.value === section) : void 0;
+	const items = (0, import_dist$1.isSeq)(pair?.value) ? pair.value.items.slice(-MAX_NEIGHBOURS) : [];
+	return {
+		comments,
+		isInline(key) {
+			if (key === "-") {
+				const last = items.findLast((item) => (0, import_dist$1.isMap)(item) && item.items.length > 0);
+				return (0, import_dist$1.isMap)(last) ? last.flow === true : void 0;
+			}
+			const last = items.map((item) => (0, import_dist$1.isMap)(item) ? item.get(key, true) : void 0).findLast((value) => isCollection(value) && value.items.length > 0 && !value.items.some(isNested));
+			return isCollection(last) ? last.flow === true : void 0;
+		}
 	};
-	spliceFlow(flowSplices, node, change, path, print);
-	const column = columnOf(text, node.start);
-	const isLong = (length) => column + length > 100;
-	const result = spliced(flowSplices, node.start, node.end);
-	if (!result.includes("\n") && isLong(result.length) && !isLong(node.end - node.start) && path.length > 0) {
-		unfold(splices, place, change, style);
-		return;
-	}
-	splices.deletions.push(...flowSplices.deletions);
-	splices.insertions.push(...flowSplices.insertions);
-	if (node.kind === "seq") updateNote(splices, entry, listOf$1(change.value), print);
 }
-/** Fills an empty list or mapping, as if it had not been there. */
-function fillEmpty(splices, place, change, style) {
-	const { entry, path, column } = place;
-	const items = [...change.added.values()].flat();
-	if (entry.key === null || entry.node.kind === "map" || !isBlockList(items)) {
-		replaceValue(splices, place, change.value, style);
-		return;
+/** Returns a node with the value of a target: the same one as far as it is in brackets, else a new one. */
+function updated(editing, node, before, target, make) {
+	const { anchors } = editing;
+	if ((0, import_dist$1.isAlias)(node)) {
+		const named = anchors.get(node.source);
+		if (named !== void 0 && isSameJson(named, target.value)) return node;
+		const fresh = make(target);
+		if (node.comment && !isBlock(fresh)) fresh.comment = node.comment;
+		return fresh;
 	}
-	const print = siblingStyle(splices.text, style, path, []);
-	const lines = printNewList(items, [], path, column + print.listStep, print);
-	writeValue(splices, place, "", indented(lines, print.listStep), false);
-}
-/** Turns a list or mapping in brackets into a block whose entries stay as they are. */
-function unfold(splices, place, change, style) {
-	const { entry, path, column } = place;
-	const { node, key } = entry;
-	const print = siblingStyle(splices.text, style, path, node.entries);
-	const pieces = flowPieces(splices.text, node, change, path, print);
-	const shift = key === null ? 2 : node.kind === "map" ? print.step : print.listStep;
-	if (pieces.some((piece) => column + shift + 2 + piece.length > 100)) {
-		replaceValue(splices, place, change.value, style, true);
-		return;
+	if (node !== null && isSettled(editing, node, before, target)) return node;
+	if (isCollection(node) && node.flow === true && isSameKind(node, target) && isKeptInPart(target)) {
+		node.items = (target.entries ?? []).map((entry) => updatedEntry(editing, node, before, entry));
+		nameAnchor(anchors, node, target.value);
+		return node;
 	}
-	const [first = "", ...rest] = pieces.map((piece) => node.kind === "seq" ? `- ${piece}` : piece);
-	const lines = indented(key === null ? rest : [first, ...rest], shift);
-	writeValue(splices, place, key === null ? ` ${first}` : "", lines, true);
+	const fresh = make(target);
+	if (node !== null) {
+		if ("anchor" in node && node.anchor !== void 0) fresh.anchor = node.anchor;
+		if (!isBlock(node) && !isBlock(fresh) && node.comment) fresh.comment = node.comment;
+		nameAnchor(anchors, node, target.value);
+	}
+	return fresh;
 }
-/** Updates the comment behind a list in brackets if it says what its items are called. */
-function updateNote(splices, { node }, items, style) {
+/** Returns an entry of a list or mapping in brackets. */
+function updatedEntry(editing, collection, before, { key, from, target }) {
+	if ((0, import_dist$1.isSeq)(collection)) {
+		if (from === null) return inlineNode(target);
+		const item = collection.items[Number(from)];
+		if ((0, import_dist$1.isPair)(item)) return inlineNode(target);
+		const now = updated(editing, item, listOf$1(before)[Number(from)] ?? null, target, inlineNode);
+		if (now !== item && item.commentBefore) setHead(now, item.commentBefore);
+		return now;
+	}
+	if (from === null) return new import_dist$1.Pair(inlineScalar(key ?? ""), inlineNode(target));
+	const pairs = collection.items.filter((pair) => keyText(pair.key) === from);
+	const [pair] = pairs;
+	if (pair === void 0 || pairs.length > 1) throw new EditRefused("unsupported", []);
+	if (key !== from) {
+		const head = headOf(pair);
+		pair.key = inlineScalar(key ?? "");
+		if (head?.commentBefore) setHead(pair.key, head.commentBefore);
+	}
+	pair.value = updated(editing, pair.value, fieldsOf(before)[String(from)] ?? null, target, inlineNode);
+	return pair;
+}
+/** Prints a value in the place of the old one, or else its whole entry. */
+function rewrite(editing, place, target) {
+	const { splices, comments } = editing;
 	const { text } = splices;
-	const [before, after] = [noteOn(listOf$1(node.value), style), noteOn(items, style)];
-	const rest = restOfLine(text, node.end);
-	if (before === null ? rest.trim() !== "" : rest.trim() !== `# ${before}`) return;
-	if (before === after) return;
-	splices.deletions.push([node.end, node.end + rest.length]);
-	splices.insertions.push({
-		at: node.end,
-		text: after === null ? "" : ` # ${after}`
+	const { node, entry, path, before } = place;
+	const range = inlineRange(node);
+	const column = range === null ? columnOf(text, place.slot) + 1 : columnOf(text, range[0]);
+	const oldComment = node?.comment ?? null;
+	const oldNote = noteOn(listOf$1(before), comments);
+	const at = {
+		path,
+		indent: entry === null ? -2 : place.column,
+		column
+	};
+	const fresh = updated(editing, node, before, target, (inner) => newNode(inner, at, styleAt(editing, path)));
+	if (fresh === node && (0, import_dist$1.isAlias)(node)) return;
+	const isFlow = isCollection(fresh) && fresh.flow === true;
+	const isLong = isFlow && tooMuchForALine(fresh, {
+		text,
+		column
+	});
+	if (isFlow && (0, import_dist$1.isSeq)(fresh) && !isBlock(node) && oldComment === oldNote) noteItems(fresh, target, isLong, comments);
+	const isText = (0, import_dist$1.isScalar)(fresh) && fresh.value instanceof Written && fresh.value.body !== null;
+	const isInline = !isBlock(fresh) && !isLong && !isText;
+	if (isInline && range !== null && !text.slice(...range).includes("\n")) replaceRange(splices, range, fresh, oldComment);
+	else replaceEntry(editing, place, fresh, target, isInline);
+}
+/** Prints a value on one line in the place of one on one line; its comment stays as it is unless it is another one. */
+function replaceRange({ text, deletions, insertions }, [start, end], fresh, oldComment) {
+	const comment = fresh.comment ?? null;
+	fresh.comment = null;
+	if ("anchor" in fresh) delete fresh.anchor;
+	withoutHead(fresh);
+	deletions.push([start, end]);
+	insertions.push({
+		at: start,
+		text: printNode(fresh, {
+			text,
+			indent: 0,
+			column: columnOf(text, start)
+		})
+	});
+	if (comment === oldComment) return;
+	deletions.push([end, end + restOfLine(text, end).length]);
+	insertions.push({
+		at: end,
+		text: comment === null ? "" : ` #${comment}`
 	});
 }
+/** Prints an entry with its new value in the place of the old one. */
+function replaceEntry(editing, place, fresh, target, isInline) {
+	const { splices } = editing;
+	const { text, deletions, insertions } = splices;
+	const { node, entry, column } = place;
+	const moved = isBlock(fresh) && !isBlock(node) ? node?.comment ?? null : null;
+	if ((0, import_dist$1.isPair)(entry)) {
+		const key = entry.key;
+		if (isInline && key.comment) fresh.comment = key.comment;
+		if (isInline) key.comment = null;
+		else if (moved !== null) key.comment ??= moved;
+		entry.value = fresh;
+	}
+	const lines = entry === null ? printNode(fresh, {
+		text,
+		indent: 0,
+		column: 0
+	}).split("\n") : printEntry(withoutHead((0, import_dist$1.isPair)(entry) ? entry : fresh), {
+		text,
+		indent: column
+	});
+	if (!(0, import_dist$1.isPair)(entry) && moved !== null) lines[0] += ` #${moved}`;
+	if (isInline) insertRemarks(editing, {
+		...place,
+		node: fresh
+	}, target);
+	deletions.push([place.start, place.end + restOfLine(text, place.end).length]);
+	insertions.push({
+		at: place.start,
+		text: indented(lines, column).join("\n").trimStart()
+	});
+	if (isBlock(node) && !isBlock(fresh)) dedentComments(splices, place);
+}
+/** Removes the comment and the blank line above an entry, which stay in the text. */
+function withoutHead(entry) {
+	const head = headOf(entry);
+	if (head !== null) {
+		setHead(head, "");
+		head.spaceBefore = false;
+	}
+	return entry;
+}
+/** Says what the items of a list are called: behind the list, or behind each item of a block. */
+function noteItems(list, { value }, isLong, comments) {
+	const items = listOf$1(value);
+	list.comment = isLong ? null : noteOn(items, comments);
+	if (!isLong) return;
+	for (const [index, item] of list.items.entries()) {
+		const note = noteOn([items[index]], comments);
+		if (note !== null && (0, import_dist$1.isScalar)(item)) item.comment = note;
+	}
+}
 /** Changes the entries of a block, at least one of which stays or is new. */
-function spliceBlock(splices, place, change, style) {
+function spliceBlock(editing, place, { entries, kept, added }) {
+	const { splices } = editing;
 	const { text } = splices;
-	const { node } = place.entry;
-	const { entries } = node;
-	const column = columnOf(text, entries[0]?.start ?? node.start);
-	const isKept = (index) => index < entries.length && !change.removed.has(index);
-	const firstKept = entries.findIndex((_, index) => isKept(index));
-	const lastKept = entries.findLastIndex((_, index) => isKept(index));
-	const floorOf = (index) => index === 0 ? place.path.length === 0 ? lineStart(text, node.start) : lineEnd(text, place.entry.slot) : endWithComments(text, entries[index - 1]?.end ?? 0, column);
+	const [first] = entries;
+	if (first === void 0) throw new EditRefused("unsupported", place.path);
+	const column = columnOf(text, first.start);
+	const style = styleAt(editing, place.path);
+	const indexes = [...kept.keys()];
+	const [firstKept, lastKept] = [Math.min(...indexes), Math.max(-1, ...indexes)];
+	const floorOf = (index) => {
+		if (index > 0) return endWithComments(text, entries[index - 1]?.end ?? 0, column);
+		return place.path.length === 0 ? lineStart(text, first.start) : lineEnd(text, place.slot);
+	};
 	const printed = (after) => {
-		if (!change.added.has(after)) return [];
-		const print = siblingStyle(text, style, place.path, entries);
-		const isSpaced = isSpacedAt(text, node, after);
-		return (change.added.get(after) ?? []).flatMap((addition, number) => {
-			const blank = isSpaced && (number > 0 || firstKept >= 0 && firstKept <= after);
-			const lines = printAddition(text, addition, node, place.path, column, print);
-			return [...blank ? [""] : [], ...indented(lines, column)];
+		const isSpaced = isSpacedAt(text, entries, after);
+		return (added.get(after) ?? []).flatMap((entry, number) => {
+			const isApart = isSpaced && (number > 0 || firstKept <= after);
+			const fresh = entry.key === null ? newItemNode(entry, [...place.path, 0], column, style) : newPair(entry, place.path, column, style);
+			const lines = indented(printEntry(fresh, {
+				text: "",
+				indent: column
+			}), column);
+			return isApart ? ["", ...lines] : lines;
 		});
 	};
 	const front = printed(-1);
-	const [first] = entries;
-	if (front.length > 0 && first !== void 0) insertInFront(splices, node, front, {
-		floor: floorOf(0),
-		column,
-		leavesDash: leavesDash(text, node, change)
-	});
+	if (front.length > 0) {
+		const leavesDash = !kept.has(0) && text.slice(first.end, entries[1]?.start ?? first.end + 1).includes("#");
+		insertInFront(splices, first, front, {
+			floor: floorOf(0),
+			column,
+			leavesDash
+		});
+	}
 	let isTop = true;
 	let gone = null;
 	for (const [index, entry] of entries.entries()) {
-		const inner = change.changed.get(index);
-		if (isKept(index)) isTop = false;
-		if (!(inner !== void 0 || change.removed.has(index) || change.added.has(index))) continue;
+		const now = kept.get(index);
 		const end = endWithComments(text, entry.end, column);
-		if (change.removed.has(index)) {
+		if (now === void 0) {
 			const floor = floorOf(index);
 			const start = commentsAbove(text, entry.start, floor, column);
 			if (text.slice(floor, start).includes("#")) isTop = false;
 			const hasFront = index === 0 && front.length > 0;
-			gone = removeEntry(splices, node, index, {
+			gone = removeEntry(splices, entries, index, {
 				floor,
 				start,
 				end,
@@ -65641,11 +66160,10 @@ function spliceBlock(splices, place, change, style) {
 				hasFront,
 				before: gone
 			});
-		} else if (inner !== void 0) spliceEntry(splices, {
-			entry,
-			path: [...place.path, entry.key ?? index],
-			column
-		}, inner, style);
+		} else {
+			isTop = false;
+			spliceKept(editing, place, entry, column, now, index);
+		}
 		const lines = printed(index);
 		if (lines.length > 0) {
 			insertLines(splices, end, lines);
@@ -65653,98 +66171,97 @@ function spliceBlock(splices, place, change, style) {
 		}
 	}
 }
-/** Returns whether the removal of a first entry behind a dash leaves the line to the dash, for the comments below. */
-function leavesDash(text, { entries: [first, next] }, { removed }) {
-	const gap = first === void 0 || next === void 0 ? "#" : text.slice(first.end, next.start);
-	return removed.has(0) && gap.includes("#");
-}
-function insertInFront(splices, { kind, entries: [first] }, lines, place) {
-	const { text } = splices;
-	if (first === void 0) return;
-	if (isFirstOnLine(text, first.start)) {
-		const start = lineStart(text, first.start);
-		insertLines(splices, kind === "seq" ? commentsAbove(text, first.start, place.floor, place.column) : start, lines);
-		return;
-	}
-	const ends = lineBreak(text, first.start);
-	splices.insertions.push({
-		at: first.start,
-		text: lines.join(ends).trimStart() + (place.leavesDash ? "" : ends + " ".repeat(place.column))
-	});
-}
-/** Returns whether the entries around a place stand apart by blank lines; behind the last one, as the last two do. */
-function isSpacedAt(text, { entries }, after) {
-	const index = after + 1 < entries.length ? after + 1 : after;
-	const [above, below] = [entries[index - 1], entries[index]];
-	if (above === void 0 || below === void 0) return false;
-	return text.slice(lineEnd(text, above.end), lineStart(text, below.start)).split("\n").slice(0, -1).some((line) => line.trim() === "");
-}
-function removeEntry(splices, { entries }, index, removal) {
-	const { text, deletions } = splices;
-	const { start, end, isTop, isLast } = removal;
-	const entry = entries[index];
-	if (entry === void 0) return null;
-	if (!isFirstOnLine(text, entry.start)) {
-		const next = entries[index + 1];
-		const gap = next === void 0 ? "#" : text.slice(entry.end, next.start);
-		if (next !== void 0 && !gap.includes("#")) {
-			deletions.push([entry.start, next.start]);
-			return null;
-		}
-		const line = lineStart(text, entry.start);
-		const dash = line + text.slice(line, entry.start).trimEnd().length;
-		const from = removal.hasFront ? entry.start : dash;
-		deletions.push([from, end - (text[end - 2] === "\r" ? 2 : 1)]);
-		return null;
-	}
-	const below = blanksBelow(text, end);
-	const blanksStart = blanksAbove(text, start, removal.floor);
-	const above = removal.before?.end === blanksStart ? removal.before.above : blanksStart;
-	if (isTop) deletions.push([start, index === entries.length - 1 ? end : below]);
-	else deletions.push([below > end || isLast ? above : start, end]);
-	return isTop ? null : {
-		above,
-		end
+function spliceKept(editing, { path, before }, entry, column, { key, from, target }, index) {
+	const old = key === null ? listOf$1(before)[index] : fieldsOf(before)[String(from)];
+	const inner = {
+		...entry,
+		path: [...path, from ?? index],
+		column,
+		before: old ?? null
 	};
+	if (key !== null && key !== from && (0, import_dist$1.isPair)(entry.entry)) {
+		const range = inlineRange(entry.entry.key);
+		if (range === null) throw new EditRefused("unsupported", path);
+		editing.splices.deletions.push([range[0], range[1]]);
+		editing.splices.insertions.push({
+			at: range[0],
+			text: printNode(inlineScalar(key), {
+				text: "",
+				indent: 0,
+				column: 0
+			})
+		});
+	}
+	spliceValue(editing, inner, target);
 }
-var init_splice_block = __esmMin((() => {
+/** Adds commented-out items at the end of a list, or above an empty one, unless they are in the text. */
+function insertRemarks(editing, { node, path, start, end, column }, { value, remarks }) {
+	if (remarks.length === 0) return;
+	const { splices } = editing;
+	const { text } = splices;
+	const [first] = isBlock(node) ? blockEntries(node) : [];
+	const isBelow = first !== void 0 && listOf$1(value).length > 0;
+	const indent = isBelow ? columnOf(text, first.start) : column;
+	const style = styleAt(editing, path);
+	const subjects = new Set(text.split("\n").map(subjectOf));
+	const fresh = remarks.map((remark) => remarkLines(remark, [...path, 0], indent, style)).filter(([line = ""]) => !subjects.has(subjectOf(line)));
+	const at = isBelow ? endWithComments(text, end, indent) : lineStart(text, start);
+	if (fresh.length > 0) insertLines(splices, at, indented(fresh.flat(), indent));
+}
+/** Returns what a commented-out item is about: its first key and value, however they are written. */
+function subjectOf(line) {
+	const match = /^\s*#\s*- *(?:\{ *)?["']?(\w+)["']?: *(?:"((?:[^"\\]|\\.)*)"|'((?:[^']|'')*)'|([^\s"',#}][^,#}]*))/.exec(line);
+	if (match === null) return line.trim();
+	const [, key, double, single, plain = ""] = match;
+	return `${key}: ${double ?? single ?? plain.trim()}`;
+}
+var import_dist$1, isCollection, isBlock, hasRemarks, MAX_NEIGHBOURS, isNested, isKeptInPart, indented;
+var init_splice_document = __esmMin((() => {
+	import_dist$1 = require_dist$1();
 	init_values();
-	init_block_entries();
-	init_print_value();
-	init_splice_flow();
+	init_document();
+	init_json_text();
+	init_print_document();
+	init_anchors();
+	init_block_changes();
+	init_block_ranges();
+	init_new_node();
 	init_splices();
-	init_syntax_tree();
+	init_target();
+	isCollection = (node) => (0, import_dist$1.isMap)(node) || (0, import_dist$1.isSeq)(node);
+	isBlock = (node) => isCollection(node) && node.flow !== true;
+	hasRemarks = ({ remarks, entries }) => remarks.length > 0 || (entries ?? []).some(({ target }) => hasRemarks(target));
+	MAX_NEIGHBOURS = 20;
+	isNested = (item) => {
+		const value = (0, import_dist$1.isPair)(item) ? item.value : item;
+		return isCollection(value) && value.items.length > 0;
+	};
+	isKeptInPart = ({ entries }) => (entries ?? []).some(({ from }) => from !== null);
+	indented = (lines, column) => lines.map((line) => line === "" ? "" : " ".repeat(column) + line);
 }));
 
 // src/edit/yaml/edit-yaml.ts
-/** Edits a YAML text, and changes only the bytes that must change. */
+/** Edits a YAML text: prints the entries that change as `fmt` does, and keeps all other bytes. */
 function editYaml(text, edits, { comments = /* @__PURE__ */ new Map() } = {}) {
 	if (edits.length === 0) return { text };
 	const { value, readable } = parseFast(text) ?? parse$2(text);
-	const root = readable ? readSyntax(text, value) : null;
-	if (root === null) return {
+	if (!readable) return {
 		refused: "unreadable",
 		path: []
 	};
 	try {
-		const tree = treeOf(edits);
-		const expected = applied(value, tree, []) ?? null;
-		const change = settleAliases(root, changeOf(root, tree, []));
-		const style = {
-			root,
-			comments
-		};
-		const ending = text.endsWith("\n") ? "" : lineBreak(text, text.length);
-		const splices = spliceRoot(text + ending, change, style);
-		insertRemarks(splices, remarksOf(tree, []), style, expected);
-		const ended = spliced(splices);
-		const edited = ending === "" ? ended : ended.replace(/\r?\n$/, "");
-		if (edited === text) return isSameJson(expected, value) ? { text } : {
+		const target = editedTarget(value, edits);
+		const edited = isJson(text) ? jsonText(text, target.value) : withLineEnds(text, (lines) => {
+			const document = parseLayout(lines);
+			if (document === null) throw new EditRefused("unsupported", []);
+			return spliceDocument(document, lines, value, target, comments);
+		});
+		if (edited === text) return isSameJson(target.value, value) ? { text } : {
 			refused: "unsupported",
 			path: []
 		};
 		const after = parseFast(edited) ?? parse$2(edited);
-		return after.readable && isSameJson(after.value, expected) ? { text: edited } : {
+		return after.readable && isSameJson(after.value, target.value) ? { text: edited } : {
 			refused: "unsupported",
 			path: []
 		};
@@ -65756,127 +66273,66 @@ function editYaml(text, edits, { comments = /* @__PURE__ */ new Map() } = {}) {
 		};
 	}
 }
-function treeOf(edits) {
-	const root = emptyTree();
-	for (const edit of edits) {
-		let tree = root;
-		for (const segment of edit.path) {
-			const key = String(segment);
-			const inner = tree.children.get(key) ?? emptyTree();
-			tree.children.set(key, inner);
-			tree = inner;
+/** Splices a text without its byte order mark, with `\n` after each line; new lines end as the one above. */
+function withLineEnds(text, splicesOf) {
+	const mark = text.startsWith("﻿") ? "﻿" : "";
+	const body = text.slice(mark.length);
+	const isEnded = body.endsWith("\n");
+	const whole = isEnded ? body : body + (body.match(/\r?\n/)?.[0] ?? "\n");
+	const ends = whole.match(/\r?\n/g) ?? [];
+	const lines = whole.replaceAll("\r\n", "\n");
+	const splices = splicesOf(lines);
+	if (!ends.includes("\r\n")) {
+		const edited = spliced(splices);
+		return mark + (isEnded ? edited : edited.replace(/\n$/, ""));
+	}
+	const breaks = [];
+	for (let at = lines.indexOf("\n"); at !== -1; at = lines.indexOf("\n", at + 1)) breaks.push(at);
+	const linesBefore = (offset) => {
+		let [low, high] = [0, breaks.length];
+		while (low < high) {
+			const middle = low + high >> 1;
+			if ((breaks[middle] ?? 0) < offset) low = middle + 1;
+			else high = middle;
 		}
-		if (edit.kind === "append") tree.added.push({
-			key: null,
-			value: edit.value,
-			comment: edit.comment
-		});
-		else if (edit.kind === "remark") tree.remarks.push(edit);
-		else if (tree.set !== void 0 || tree.removed) throw new EditRefused("overlap", edit.path);
-		else if (edit.kind === "set") tree.set = edit.value;
-		else if (edit.kind === "remove") tree.removed = true;
-		else throw new TypeError(`an edit has the unknown kind ${JSON.stringify(edit.kind)}`);
-	}
-	checkOverlap(root, []);
-	return root;
-}
-function checkOverlap({ set, removed, children, added, remarks }, path) {
-	const inside = children.size + added.length;
-	if (removed && (set !== void 0 || inside + remarks.length > 0) || set !== void 0 && inside > 0) throw new EditRefused("overlap", path);
-	if (children.size > 0 && added.length > 0 && [...children.keys()].some((key) => !/^\d+$/.test(key))) throw new EditRefused("overlap", path);
-	for (const [key, child] of children) checkOverlap(child, [...path, key]);
-}
-/** Returns a value with the edits applied; undefined if it is removed. */
-function applied(value, tree, path) {
-	if (tree.removed) return void 0;
-	if (tree.set !== void 0) return tree.set;
-	if (tree.children.size === 0 && tree.added.length === 0) return value;
-	const isAbsent = value === void 0 || value === null;
-	if (Array.isArray(value) || isAbsent && tree.added.length > 0) return appliedToList(listOf$1(value), tree, path);
-	if (tree.added.length > 0 || !isAbsent && typeof value !== "object") throw new EditRefused("missing", path);
-	const fields = new Map(Object.entries(value ?? {}));
-	for (const [key, child] of tree.children) {
-		const before = fields.get(key);
-		if (before === void 0 && child.removed) throw new EditRefused("missing", [...path, key]);
-		const now = applied(before, child, [...path, key]);
-		if (now === void 0) fields.delete(key);
-		else fields.set(key, now);
-	}
-	return Object.fromEntries(fields);
-}
-function appliedToList(items, { children, added }, path) {
-	for (const key of children.keys()) if (!(/^\d+$/.test(key) && Number(key) < items.length)) throw new EditRefused("missing", [...path, key]);
-	const places = placeItems(items, added, path);
-	const addedAfter = (index) => (places.get(index) ?? []).map(({ value }) => value);
-	const kept = items.flatMap((item, index) => {
-		const child = children.get(String(index));
-		const now = child === void 0 ? item : applied(item, child, [...path, index]);
-		return [...now === void 0 ? [] : [now], ...addedAfter(index)];
-	});
-	return [...addedAfter(-1), ...kept];
-}
-/** Returns the least change of a node that makes the edits; null if there is nothing to change. */
-function changeOf(node, tree, path) {
-	const value = applied(node.kind === "empty" ? null : node.value, tree, path) ?? null;
-	const isEntries = node.kind === "map" && tree.added.length === 0 || node.kind === "seq";
-	return tree.set === void 0 && isEntries ? entriesChangeOf(node, tree, path, value) : changeTo(node, value, path);
-}
-function entriesChangeOf(node, tree, path, value) {
-	const changed = /* @__PURE__ */ new Map();
-	const removed = /* @__PURE__ */ new Set();
-	const fresh = [...tree.added];
-	const isMap = node.kind === "map";
-	const indexOf = isMap ? keyIndexes(node, path) : null;
-	for (const [name, child] of tree.children) {
-		const index = indexOf === null ? Number(name) : indexOf.get(name) ?? -1;
-		const inner = [...path, isMap ? name : index];
-		const entry = node.entries[index];
-		if (entry === void 0) {
-			const item = applied(void 0, child, inner);
-			if (item !== void 0) fresh.push({
-				key: name,
-				value: item,
-				items: child.added,
-				remarks: child.remarks
-			});
-		} else if (child.removed) removed.add(index);
-		else {
-			const change = changeOf(entry.node, child, inner);
-			if (change !== null) changed.set(index, change);
-		}
-	}
-	return {
-		kind: "entries",
-		value,
-		changed,
-		removed,
-		added: isMap ? placeKeys(node, fresh, path) : placeItems(listOf$1(node.value), fresh, path)
+		return low;
 	};
+	const returns = [0];
+	for (const end of ends) returns.push((returns.at(-1) ?? 0) + (end === "\r\n" ? 1 : 0));
+	const moved = (offset) => offset + (returns[Math.min(linesBefore(offset), ends.length)] ?? 0);
+	const edited = spliced({
+		text: whole,
+		deletions: splices.deletions.map(([from, to]) => [moved(from), moved(to)]),
+		insertions: splices.insertions.map(({ at, text: piece }) => ({
+			at: moved(at),
+			text: piece.replaceAll("\n", ends[Math.max(0, Math.min(linesBefore(at), ends.length) - 1)] ?? "\n")
+		}))
+	});
+	return mark + (isEnded ? edited : edited.replace(/\r?\n$/, ""));
 }
-function remarksOf({ remarks, children }, path) {
-	const inner = [...children].flatMap(([key, child]) => remarksOf(child, [...path, key]));
-	return remarks.length === 0 ? inner : [{
-		path,
-		remarks
-	}, ...inner];
+function isJson(text) {
+	if (!/^\s*[[{]/.test(text)) return false;
+	try {
+		JSON.parse(text);
+		return true;
+	} catch {
+		return false;
+	}
 }
-var emptyTree;
+/** Returns JSON with the indentation and the end of a text. */
+function jsonText(text, value) {
+	const [, indentation = "  "] = /\n([ \t]+)\S/.exec(text) ?? [];
+	const [end = ""] = /\s*$/.exec(text) ?? [];
+	return JSON.stringify(value, null, text.trim().includes("\n") ? indentation : void 0) + end;
+}
 var init_edit_yaml = __esmMin((() => {
-	init_values();
 	init_fast_yaml();
 	init_to_value();
 	init_json_text();
-	init_sort_document();
-	init_block_entries();
-	init_changes();
-	init_splice_block();
+	init_print_document();
+	init_splice_document();
 	init_splices();
-	init_syntax_tree();
-	emptyTree = () => ({
-		children: /* @__PURE__ */ new Map(),
-		added: [],
-		remarks: []
-	});
+	init_target();
 }));
 
 // src/app/adopt/adopt-planned.ts
@@ -66294,7 +66750,7 @@ async function drift(context) {
 		const placeOf = ruleLocations(loaded.states, loaded.sources);
 		const unplanned = unplannedOf(planned);
 		io.stdout.write(renderDrifts(allDrifts.map((drift) => driftView(drift, placeOf)), PLAIN));
-		for (const { merchant, failure } of unplanned) io.stdout.write(`${merchant} could not be read.\n${renderFailure(failure, PLAIN)}`);
+		for (const { line } of unplannedLines(unplanned, "read")) io.stdout.write(`${line}\n`);
 		const drifts = mask(allDrifts);
 		const fileErrors = loaded.diagnostics.filter(isFileError);
 		const failures = await failuresFound(context, plannedOnly(planned), loaded);
@@ -66311,7 +66767,7 @@ async function drift(context) {
 			about: [
 				`[The run that found it](${event.runUrl})`,
 				...aboutFiles(context, loaded.diagnostics),
-				...aboutFailures(mask(failed))
+				...linesSection(context, "Refused by an apply, or lost", failed)
 			],
 			after: [],
 			...failures.length > 0 && { verdict: "## ⛔ rolecall drift: some access was not reviewed" }
@@ -66372,10 +66828,6 @@ function failureLines(failures) {
 	return failures.flatMap(({ merchant, commit, pulls, reasons }) => {
 		return [`${merchant}${commit === null ? "" : `, since the apply of ${commit.slice(0, 7)}`}${pulls.length === 0 ? "" : ` (${pulls.map((number) => `#${number}`).join(", ")})`}:`, ...reasons.map((reason) => `  ${oneLine(reason)}`)];
 	});
-}
-function aboutFailures(lines) {
-	if (lines.length === 0) return [];
-	return [`### Refused by an apply, or lost\n\n${fenced("text", firstOf$1(lines, MAX_FAILURE_LINES, "line"))}`];
 }
 /** Fetches the history of a shallow checkout, without which nobody knows which side changed last. */
 async function completeHistory({ io, inputs, event, log }) {
@@ -66466,7 +66918,7 @@ function adoptingPatches(planned, drifts, project, now) {
 	});
 	return adoptPlanned(wanted, project, now).patches;
 }
-var MAX_FAILURE_LINES, UNREAD, STATES;
+var UNREAD, STATES;
 var init_run_drift = __esmMin((() => {
 	init_adopt_planned();
 	init_commit_states();
@@ -66482,7 +66934,6 @@ var init_run_drift = __esmMin((() => {
 	init_markdown_blocks();
 	init_style();
 	init_drift_text();
-	init_failure_text();
 	init_patch_text();
 	init_drift_view();
 	init_action_context();
@@ -66494,7 +66945,7 @@ var init_run_drift = __esmMin((() => {
 	init_load_and_plan();
 	init_publish_plan();
 	init_secret_policy();
-	MAX_FAILURE_LINES = 60;
+	init_unplanned_lines();
 	UNREAD = "**What could not be read or compared:** correct the files, or the key, and run this workflow again.";
 	STATES = {
 		create: "is missing",
@@ -70087,7 +70538,6 @@ function withEarlier(data, earlier) {
 		timelineItems: joined(data.timelineItems, earlier.timelineItems)
 	};
 }
-/** Converts a pull request from GitHub's form. */
 function forgePull(data) {
 	const dismissals = new Map(data.timelineItems.nodes.map((node) => [node.review?.databaseId, node]));
 	return {
@@ -70353,12 +70803,11 @@ function connectGithub({ token, apiUrl, owner, repo, run }, effects) {
 			body,
 			labels: [label]
 		})).data),
-		editIssue: async (number, { body, open }) => {
+		editIssue: async (number, change) => {
 			await rest.issues.update({
 				...here,
 				issue_number: number,
-				...body !== void 0 && { body },
-				...open !== void 0 && { state: open ? "open" : "closed" }
+				...edited(change)
 			});
 		},
 		addCommit: async (parent, files, message) => {
@@ -70419,14 +70868,20 @@ function connectGithub({ token, apiUrl, owner, repo, run }, effects) {
 			...here,
 			...pull
 		})).data),
-		editPull: async (number, { body, open }) => {
+		editPull: async (number, change) => {
 			await rest.pulls.update({
 				...here,
 				pull_number: number,
-				...body !== void 0 && { body },
-				...open !== void 0 && { state: open ? "open" : "closed" }
+				...edited(change)
 			});
 		}
+	};
+}
+/** Returns a change of an issue or a pull request in GitHub's form. */
+function edited({ body, open }) {
+	return {
+		...body !== void 0 && { body },
+		...open !== void 0 && { state: open ? "open" : "closed" }
 	};
 }
 /** Returns the answer to a query that names pull requests which do not exist: GitHub adds an error for each. */

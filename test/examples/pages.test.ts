@@ -42,7 +42,9 @@ test.each([...html])("every link of %s leads to a file, and to a heading that it
 
 test("the index of the documentation lists every page", () => {
   const index = PAGES.get("docs/README.md") ?? "";
-  const names = readdirSync(join(ROOT, "docs")).filter((name) => /\.md$/.test(name));
+  const names = ["", "tasks/"].flatMap((folder) =>
+    readdirSync(join(ROOT, "docs", folder)).flatMap((name) => (/\.md$/.test(name) ? folder + name : [])),
+  );
   expect(names.filter((name) => name !== "README.md" && !index.includes(`(${name})`))).toEqual([]);
 });
 

@@ -10,7 +10,7 @@ export const PAGES: ReadonlyMap<string, string> = new Map(
     "CONTRIBUTING.md",
     "CHANGELOG.md",
     "SECURITY.md",
-    ...["docs", "docs/src"].flatMap((folder) =>
+    ...["docs", "docs/src", "docs/tasks"].flatMap((folder) =>
       readdirSync(join(ROOT, folder))
         .filter((name) => name.endsWith(".md"))
         .map((name) => `${folder}/${name}`),

@@ -31,8 +31,13 @@ async function terminalWith(merchants: number, columns = 40, rows = 10) {
   const codes = Array.from({ length: merchants }, (_, index) => `MC${index + 1}`);
   const progress = readingProgress(codes, 0);
   for (const merchant of codes) progress.live({ type: "read", merchant, members: 1, total: 2 }, 0);
+  let seconds = 0;
   const open = (): OpenBoard =>
-    openBoard(() => progress.view(1000), { stdout: terminalStream, stderr: terminalStream }, PLAIN);
+    openBoard(
+      () => progress.view(1000 * ++seconds),
+      { stdout: terminalStream, stderr: terminalStream },
+      PLAIN,
+    );
   return {
     open,
     screen: async () => {
@@ -72,7 +77,9 @@ test("a window that is made narrower, lower and larger again keeps every line an
     [40, 10],
   ] as const) {
     resize(columns, rows);
+    // A frame for the former size may be drawn last: the next second, there is another.
     await eventually(async () => {
+      board.draw();
       const seen = await screen();
       expect(seen).toHaveLength(rows);
       expect(seen[0]).toMatch(/^Rea/);

@@ -46,13 +46,19 @@ export interface AccessEdit {
   readonly above?: number;
 }
 
+/** A role that a request gives or takes, by its current name or id, with the dates of the grant that results. */
+export interface ChangedRole {
+  readonly role: string;
+  readonly from?: From | undefined;
+  readonly until?: Until | undefined;
+}
+
 /** The edits that carry out a request at a merchant. */
 export interface AccessEdits {
   readonly edits: readonly AccessEdit[];
   /** Sentences about what is so already, and what limits the effect. */
   readonly notes: readonly string[];
-  /** The roles that change, by their current names or ids. */
-  readonly roles: readonly string[];
+  readonly roles: readonly ChangedRole[];
   /** The files that a new entry could go to, the merchant's own first; empty if there is no choice. */
   readonly choices: readonly string[];
 }
@@ -69,12 +75,21 @@ export interface ListedPerson {
   readonly entries: readonly RawMember[];
 }
 
+/** Returns how a merchant's files list a person by any address, and the address that gets what is granted. */
+export function listedAs(
+  { email }: AccessRequest,
+  { members }: DesiredState,
+): { readonly email: string; readonly listed: DesiredMember | null } {
+  const listed = entriesByAddress(members).get(email.toLowerCase()) ?? null;
+  return { email: listed?.email ?? email, listed };
+}
+
 /** Finds a person in a merchant's files, by any address. */
-export function findPerson({ email }: AccessRequest, { state, files }: MerchantAccess): ListedPerson {
-  const listed = entriesByAddress(state.members).get(email.toLowerCase()) ?? null;
+export function findPerson(request: AccessRequest, { state, files }: MerchantAccess): ListedPerson {
+  const { email, listed } = listedAs(request, state);
   const addresses = listed === null ? [email.toLowerCase()] : addressesOfPerson(listed);
   return {
-    email: listed?.email ?? email,
+    email,
     addresses,
     listed,
     isMember: listed !== null && !isMention(listed, state.origin.file),

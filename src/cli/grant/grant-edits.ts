@@ -45,7 +45,11 @@ export function grantEdits(request: AccessRequest, merchant: MerchantAccess): Ac
     ...added,
     edits: [...extended.flatMap(([, result]) => result?.edits ?? []), ...added.edits],
     notes: [...extended.flatMap(([, result]) => result?.notes ?? []), ...added.notes],
-    roles: extended.flatMap(([role, result]) => (result?.edits.length === 0 ? [] : role)),
+    roles: extended.flatMap(([role, result]) => {
+      if (result?.edits.length === 0) return [];
+      const { from, until } = result ?? request;
+      return { role, from, until };
+    }),
   };
 }
 
@@ -55,7 +59,7 @@ function extendedGrant(
   request: AccessRequest,
   { email, listed, entries }: ListedPerson,
   merchant: MerchantAccess,
-): Pick<AccessEdits, "edits" | "notes"> | null {
+): (Pick<AccessEdits, "edits" | "notes"> & Period) | null {
   const { state, now, placeOf } = merchant;
   const currentRole = openCurrentRoles(state);
   const held = (listed?.roles ?? []).filter((grant) => currentRole(grant.role) === role);
@@ -89,7 +93,7 @@ function extendedGrant(
     checkReach(what, entry, request, merchant);
     return { file, edit: { kind: "set", path, value: grantValue(role, dates) }, above: index };
   });
-  return { edits, notes: [] };
+  return { ...dates, edits, notes: [] };
 }
 
 const NOTHING: AccessEdits = { edits: [], notes: [], roles: [], choices: [] };
@@ -158,6 +162,7 @@ function addedTo(
   const [target = merchant.state.origin.file, ...others] = targetsOf(request, person, merchant);
   const choices = others.length === 0 ? [] : [target, ...others];
   const values = roles.map((role) => grantValue(role, request));
+  const granted = roles.map((role) => ({ role, from: request.from, until: request.until }));
   const notes = listed === null ? [] : limitsOf(request, listed, merchant);
   const entry = person.entries.find(({ file }) => file === target);
   if (entry === undefined) {
@@ -169,13 +174,13 @@ function addedTo(
       value,
       ...(reason !== undefined && { comment: reason }),
     } as const;
-    return { edits: [{ file: target, edit }], notes, roles, choices };
+    return { edits: [{ file: target, edit }], notes, roles: granted, choices };
   }
   const edits = values.map((value): AccessEdit => {
     const edit = { kind: "append", path: ["members", entry.index, "roles"], value } as const;
     return { file: target, edit, above: entry.index };
   });
-  return { edits, notes, roles, choices };
+  return { edits, notes, roles: granted, choices };
 }
 
 /** Returns the files that a grant can go to, the best one first. */
@@ -229,7 +234,7 @@ function renewedMembership(
   return {
     edits: edits.map((edit) => ({ file: entry.file, edit, above: entry.index })),
     notes: [`${what}. It begins anew, with these roles alone.`],
-    roles,
+    roles: roles.map((role) => ({ role, from: request.from, until: request.until })),
     choices: [],
   };
 }

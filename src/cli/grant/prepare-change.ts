@@ -34,9 +34,15 @@ import { hangingLines } from "../../show/text/wrap.ts";
 import { openInterview } from "../adopt/init-questions.ts";
 import { loadPatched } from "../adopt/pull-files.ts";
 import { openProgress } from "../progress/open-progress.ts";
-import type { AccessEdit, AccessEdits, AccessRequest, MerchantAccess } from "./access-request.ts";
+import {
+  type AccessEdit,
+  type AccessEdits,
+  type AccessRequest,
+  listedAs,
+  type MerchantAccess,
+} from "./access-request.ts";
 import { grantEdits } from "./grant-edits.ts";
-import { checkRequestable, readRequestable } from "./requestable-rules.ts";
+import { checkRequestable, type RequestedRole, readRequestable } from "./requestable-rules.ts";
 import { revokeEdits } from "./revoke-edits.ts";
 
 /** The options of `grant` and `revoke`. */
@@ -76,13 +82,19 @@ export async function prepareChange(
   }
   const changed = new Set(edits.map(({ file }) => file));
   const affected = loaded.all.filter((state) => filesOf(state).some((file) => changed.has(file)));
-  const requested = affected.flatMap(({ merchant, roles: declared = [] }) => {
-    const names = roles.map((role) => [role, declared.find(({ name }) => name === role)?.id ?? role]);
-    return (names.length === 0 ? [[]] : names).map((each) => ({ merchant, names: each }));
+  const requested = affected.flatMap((state): readonly RequestedRole[] => {
+    const { merchant, roles: declared = [] } = state;
+    const { email } = listedAs(request, state);
+    const changes = roles.map(({ role, from, until }) => {
+      const names = [role, declared.find(({ name }) => name === role)?.id ?? role];
+      return { merchant, email, names, from, until };
+    });
+    return changes.length === 0 ? [{ merchant, email, names: [] }] : changes;
   });
   const projects = await readRequestable([...changed], io.cwd);
   checkRequestable(projects, requested, request, { matches: globMatcher(), now: io.now() });
-  const patches = patchesOf(edits, roles, request, loaded, io);
+  const names = unique(roles.map(({ role }) => role));
+  const patches = patchesOf(edits, names, request, loaded, io);
   const after = await loadPatched(patches, { states: loaded.all, all: loaded.all }, io);
   const errors = after.diagnostics.filter(isFileError);
   const text = { ...options, format: "text" };
@@ -104,7 +116,7 @@ export async function prepareChange(
     return { code: ExitCode.failed };
   }
   if (options.check) return { code: ExitCode.differences };
-  return { patches, merchants: selected.map(({ merchant }) => merchant), roles };
+  return { patches, merchants: selected.map(({ merchant }) => merchant), roles: names };
 }
 
 const NOT_WRITTEN =
@@ -189,7 +201,7 @@ async function decide(
   return {
     edits: [...edits.values()],
     notes: unique(decided.flatMap(({ notes }) => notes)),
-    roles: unique(decided.flatMap(({ roles }) => roles)),
+    roles: decided.flatMap(({ roles }) => roles),
   };
 }
 

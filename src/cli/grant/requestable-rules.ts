@@ -12,7 +12,7 @@ import { parse } from "../../kernel/yaml/to-value.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { listText } from "../../lib/text.ts";
 import { RolecallError } from "../../model/errors.ts";
-import type { AccessRequest } from "./access-request.ts";
+import type { AccessRequest, ChangedRole } from "./access-request.ts";
 
 /** What a project allows to be requested. */
 interface Requestable {
@@ -59,8 +59,10 @@ function requestableIn(read: ReadFile): readonly Requestable[] {
 }
 
 /** A role of a merchant that a request changes; `names` are its name and its id, and empty for roles that no file lists. */
-interface RequestedRole {
+export interface RequestedRole extends Pick<ChangedRole, "from" | "until"> {
   readonly merchant: string;
+  /** The person's address in the files, whichever the request has. */
+  readonly email: string;
   readonly names: readonly string[];
 }
 
@@ -83,8 +85,8 @@ export function checkRequestable(
 
 function checkRole(
   { place, rules }: Requestable,
-  { merchant, names }: RequestedRole,
-  { kind, email, from, until }: AccessRequest,
+  { merchant, email, names, from, until }: RequestedRole,
+  { kind }: AccessRequest,
   { matches, now }: Judging,
 ): void {
   const isAbout = ({ roles, merchants = ["*"], members = ["*"] }: RequestableRule): boolean =>
@@ -102,12 +104,12 @@ function checkRole(
   const isShort = (rule: RequestableRule): boolean => {
     const limit = rule.for === undefined ? null : parsePeriod(rule.for);
     if (limit === null || kind === "revoke") return true;
-    return until !== undefined && lastMoment(until, limit) <= (from?.starts ?? now) + limit.ms;
+    return until !== undefined && lastMoment(until, limit) <= Math.max(from?.starts ?? now, now) + limit.ms;
   };
   if (allowing.some(isShort)) return;
   const limits = allowing.map((rule) => `${rule.for} (${rule.place})`);
   throw refused(
-    `${what} can be requested for at most ${listText(limits, "or")}, and this request ${until === undefined ? "has no end" : `ends on ${until.text}`}.`,
+    `${what} can be requested for at most ${listText(limits, "or")}, and the grant would ${until === undefined ? "have no end" : `end on ${until.text}`}.`,
     "Choose an end within that time with --until.",
   );
 }

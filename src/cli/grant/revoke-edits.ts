@@ -66,7 +66,7 @@ export function revokeEdits(request: AccessRequest, merchant: MerchantAccess): A
     const isOnlyRoles = Object.keys(fields).length === 2;
     return [{ file, edit: { kind: "remove", path: isOnlyRoles ? path : [...path, "roles"] } }];
   });
-  return { edits, notes, roles: revoked, choices: [] };
+  return { edits, notes, roles: revoked.map((role) => ({ role })), choices: [] };
 }
 
 /** Removes a person's entries or, if the files leave unlisted members alone, all roles. */
@@ -78,6 +78,7 @@ function withoutMembership(
 ): AccessEdits {
   const { state } = merchant;
   const where = `${oneLine(email)} at ${state.merchant}`;
+  const revoked = roles.map((role) => ({ role }));
   const isGiving = ({ file, fields }: RawMember): boolean =>
     file === state.origin.file || "roles" in fields || "managed" in fields;
   const giving = entries.filter(isGiving);
@@ -94,7 +95,7 @@ function withoutMembership(
         roles.length > 0 && request.roles.length > 0
           ? [`${where} is left without roles, and is removed.`]
           : [],
-      roles,
+      roles: revoked,
       choices: [],
     };
   }
@@ -104,7 +105,7 @@ function withoutMembership(
     notes: [
       `${where} stays a member, without roles: the files leave unlisted members alone. An entry under "leavers" ends the membership.`,
     ],
-    roles,
+    roles: revoked,
     choices: [],
   };
 }

@@ -261,7 +261,7 @@ describe("requestable", () => {
     expect(await ask(bo, "Cashier", "-m", "MC9Q3T8X", "--until", "+7d")).toEqual([2, ""]);
     expect(await ask(bo, "Cashier", "-m", "MC9Q3T8X", "--until", "+8d")).toEqual([
       3,
-      "error: Cashier at MC9Q3T8X can be requested for at most 7d (rolecall.yaml:3), and this request ends on 2026-06-23. → Choose an end within that time with --until. ",
+      "error: Cashier at MC9Q3T8X can be requested for at most 7d (rolecall.yaml:3), and the grant would end on 2026-06-23. → Choose an end within that time with --until. ",
     ]);
     expect(await ask(bo, "Cashier", "Shift Lead", "-m", "MC9Q3T8X", "--until", "+7d")).toEqual([
       3,
@@ -274,6 +274,37 @@ describe("requestable", () => {
     expect((await run("revoke", "aisha.bello@example.com", "-m", "MC9Q3T8X", "--check")).code).toBe(3);
   });
 
+  test("judges the address that gets the role, by whichever the person is named", async () => {
+    await put({
+      "rolecall.yaml": 'version: 1\nrequestable:\n  - { roles: [Lead], members: ["*@example.com"] }\n',
+      "access/mc1.yaml": mc1(
+        "{ email: ada@elsewhere.example, previously: ada@example.com, roles: [role_employee] }",
+      ),
+    });
+    for (const address of ["ada@example.com", "ada@elsewhere.example"]) {
+      const { code, stderr } = await run("grant", address, "Lead", "-m", "MC1");
+      expect(code).toBe(3);
+      expect(stderr.replaceAll(/\s+/g, " ")).toContain(
+        "Lead at MC1 cannot be requested for ada@elsewhere.example:",
+      );
+    }
+  });
+
+  test("measures the grant that results, however often it is extended", async () => {
+    await put({
+      "rolecall.yaml": "version: 1\nrequestable:\n  - { roles: [Lead], for: 14d }\n",
+      "access/mc1.yaml": mc1("{ email: ada@example.com, roles: [{ role: Lead, until: 2026-06-20 }] }"),
+    });
+    const extend = (...dates: readonly string[]): Promise<Ended> =>
+      run("grant", "ada@example.com", "Lead", ...dates, "-m", "MC1");
+    expect((await extend("--until", "2026-06-29")).code).toBe(0);
+    const { code, stderr } = await extend("--from", "2026-06-29", "--until", "2026-07-10");
+    expect(code).toBe(3);
+    expect(stderr.replaceAll(/\s+/g, " ")).toContain(
+      "at most 14d (rolecall.yaml:3), and the grant would end on 2026-07-10.",
+    );
+  });
+
   test("with an error stops every merchant", async () => {
     await put({ "rolecall.yaml": "version: 1\nrequestable:\n  - { roles: [Cashier], for: soon }\n" });
     const { code, stderr } = await run("grant", "bo@example.com", "Cashier", "-m", "MC9Q3T8X");
@@ -282,6 +313,10 @@ describe("requestable", () => {
     expect(stderr).toContain("→ Use a whole number of weeks (w), days (d) or hours (h).\n");
   });
 });
+
+function mc1(member: string): string {
+  return `version: 1\nmerchant: MC1\nroles: [{ name: Lead, permissions: [catalog_view] }]\nmembers:\n  - ${member}\n`;
+}
 
 function run(...args: readonly string[]): Promise<Ended> {
   return rolecall([...args, "--declared", "--yes"], { cwd: folder, now: () => NOW });

@@ -140,7 +140,7 @@ test("what may be requested is read from the default branch", async () => {
   const refused = await propose("grant", "bo@example.com", "Cashier", "-m", "MC1");
   expect(refused.code).toBe(3);
   expect(refused.stderr.replaceAll(/\s+/g, " ")).toContain(
-    "error: Cashier at MC1 can be requested for at most 7d (rolecall.yaml:3), and this request has no end.",
+    "error: Cashier at MC1 can be requested for at most 7d (rolecall.yaml:3), and the grant would have no end.",
   );
   expect(github.pulls).toEqual([]);
   expect((await propose("grant", "bo@example.com", "Cashier", "-m", "MC1", "--until", "+7d")).code).toBe(0);

@@ -29,7 +29,7 @@ test.each([
 });
 
 test.each([
-  [["runs", "latest", "all"], `(It accepts a run's id, a unique prefix of it, or "latest")`],
+  [["runs", "latest", "all"], `(It accepts a run's id, a unique prefix of it, or "latest"; or "verify")`],
   [["schema", "plan", "merchant"], "(It accepts merchant, project or plan)"],
   [["sandbox", "seed.yaml"], "(It accepts options, but no arguments)"],
 ])("a command names the arguments that it accepts if it gets another one: %j", async (args, accepted) => {

@@ -52,7 +52,7 @@ test("the package holds the program and its pages, and nothing else", async () =
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(installed.length + 1));
   const known =
-    /^(dist\/(bin|index|sandbox)\.js|dist\/(index|sandbox)\.d\.ts|dist\/(action\.)?licenses\.txt|dist\/action\.mjs|dist\/release\.json|action\.yml|dist\/chunks\/.+\.js|schemas\/.+\.json|docs\/[\w-]+\.(md|svg|png)|examples\/.+|package\.json|(README|CHANGELOG|CONTRIBUTING|SECURITY)\.md|LICENSE)$/;
+    /^(dist\/(bin|index|sandbox)\.js|dist\/(index|sandbox)\.d\.ts|dist\/(action\.)?licenses\.txt|dist\/action\.mjs|dist\/release\.json|action\.yml|dist\/chunks\/.+\.js|schemas\/.+\.json|docs\/(tasks\/)?[\w-]+\.(md|svg|png)|examples\/.+|package\.json|(README|CHANGELOG|CONTRIBUTING|SECURITY)\.md|LICENSE)$/;
   expect(files.filter((file) => !known.test(file))).toEqual([]);
   expect(files).toContain("schemas/merchant.schema.json");
   expect(files).toContain("schemas/plan.schema.json");

@@ -209,7 +209,6 @@ describe.each([80, 200])("on a terminal of %i columns", (columns) => {
     session.type(" ");
     await session.see("3 selected");
     session.type("\u001b");
-    // A screen may arrive in parts: its last line is the last to come.
     const chosen = await session.see(/3 selected +\d+\/\d+\n[\s\S]*q quit/);
     session.type("?");
     const help = await session.see("any other key returns");

@@ -96,6 +96,8 @@ function watch(
     see: (what) =>
       new Promise((done, fail) => {
         const look = (): void => {
+          // A frame may arrive in parts.
+          if (terminal.modes.synchronizedOutputMode) return;
           const now = screen();
           if (!shows(now, what)) return;
           clearTimeout(patience);

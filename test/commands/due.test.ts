@@ -235,7 +235,7 @@ describe("a transfer of people on a day to come", () => {
       readonly later: readonly { readonly refusals: readonly object[] }[];
     };
     expect(plans.flatMap(({ refusals }) => refusals.map(({ message }) => message))).toEqual([
-      "8 of 21 members would be removed or lose something, 8 of them by dates that are new or earlier; the limit is 5.",
+      "8 of 21 members would be removed or lose something, 8 of them by end dates that were added or brought forward; the limit is 5.",
     ]);
     expect(later.flatMap(({ refusals }) => refusals)).toEqual([]);
 

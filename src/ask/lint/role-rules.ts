@@ -199,7 +199,7 @@ export function unheldSharedRoles(context: LintContext): readonly LintFinding[] 
       ? []
       : [
           {
-            message: `Nobody holds ${quoted(name)}${merchants.length === 1 ? "" : `, at any of ${counted(merchants.length, "merchant")}`}.`,
+            message: `Nobody holds ${quoted(name)}${merchants.length === 1 ? "" : ` at any of the ${counted(merchants.length, "merchant")}`}.`,
             hint: "Grant it, or remove it.",
             origin,
             merchants,

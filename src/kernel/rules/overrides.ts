@@ -93,9 +93,9 @@ export function applyOverrides(
 }
 
 /**
- * Judges plans that are applied together, in their order: by the limits of a run, with the overrides in files that are bound
- * to the whole run, and by the rules across merchants. `declared` are all merchants of the project: one without a plan counts
- * as declared. With `runOf`, the plans are of several runs.
+ * Judges, in order, plans that are applied together: against the limits of a run and the rules across merchants. Overrides in
+ * files count if they are bound to the whole run. `declared` are all merchants of the project: one without a plan counts as
+ * declared. With `runOf`, the plans are of several runs.
  */
 export function judgeRun(
   all: readonly PlanInRun[],

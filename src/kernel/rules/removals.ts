@@ -108,7 +108,7 @@ export function joinLosses(all: readonly Losses[]): Losses {
 /** Returns how many people lose access only later, as a part of a sentence; empty if nobody does. */
 export function laterText(losses: Losses): string {
   const later = losing(losses).size - losses.now.size;
-  return later === 0 ? "" : `, ${later} of them by dates that are new or earlier`;
+  return later === 0 ? "" : `, ${later} of them by end dates that were added or brought forward`;
 }
 
 /** Returns what to do about losses that a limit refuses: about dates if these are the cause, else the hint. */

@@ -54,7 +54,7 @@ test("an end counts as a removal in the review of its date, and not on its day",
   await merged(limited(BASE));
   const refused = await story.plan(await story.openPull({ [FILE]: limited(ENDING) }));
   expect(refused.outputs["result"]).toBe("refused");
-  expect(refused.log).toContain("1 of them by dates that are new or earlier; the limit is 0.");
+  expect(refused.log).toContain("1 of them by end dates that were added or brought forward; the limit is 0.");
 
   await merged(BASE);
   await merged(ENDING);

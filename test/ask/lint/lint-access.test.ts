@@ -129,7 +129,7 @@ describe("roles of shared files", () => {
 
   test("one that nobody holds is found, if that is known of every merchant", () => {
     expect(found({ states: [shop(1, []), shop(2, [])] })).toEqual([
-      'unheld-shared-role shop.yaml:roles.0 Nobody holds "Lead", at any of 2 merchants.',
+      'unheld-shared-role shop.yaml:roles.0 Nobody holds "Lead" at any of the 2 merchants.',
     ]);
     expect(found({ states: [shop(1, []), shop(2, ["Lead"])] })).toEqual([]);
     expect(found({ states: [shop(1, []), shop(2, [], { sync: { ...SYNC, members: "additive" } })] })).toEqual(

@@ -152,7 +152,7 @@ describe("a date to come", () => {
         {
           code: "max-removals",
           message:
-            "6 of 21 members would be removed or lose something, 6 of them by dates that are new or earlier; the limit is 5.",
+            "6 of 21 members would be removed or lose something, 6 of them by end dates that were added or brought forward; the limit is 5.",
           hint: "Check the dates that are new or earlier in the files.",
         },
       ]);
@@ -178,7 +178,7 @@ describe("a date to come", () => {
     expect(refusalsOf(few, files())).toMatchObject([
       {
         message:
-          "6 of 21 members would be removed or lose something, 5 of them by dates that are new or earlier; the limit is 5.",
+          "6 of 21 members would be removed or lose something, 5 of them by end dates that were added or brought forward; the limit is 5.",
       },
     ]);
   });

@@ -27,10 +27,10 @@ Examples:
   rolecall grant karim@example.com Cashier -m MC4F7K2P --pr
                                         opens a pull request instead
 
-A grant that is held already is extended, never shortened. If the entry could go
-to the merchant's own file or to a shared one, the command asks, and fails
-without a terminal: --file chooses one. "requestable" in rolecall.yaml limits
-what can be granted in this way, and for how long.
+A role that the person already holds is extended, never shortened. If the entry
+could go to the merchant's own file or to a shared one, the command asks, and
+fails without a terminal: --file chooses one. "requestable" in rolecall.yaml
+limits what can be granted in this way, and for how long.
 ${EXIT_CODES}`,
     )
     .action(async (email: string, roles: readonly string[], options: AccessCommandOptions) => {

@@ -31,7 +31,8 @@ Examples:
 One apply is one run, even for many merchants. Its journals, one for each
 merchant, are in .rolecall/runs in the project root. Each write is recorded
 before it is sent, so that after a crash the journal shows which writes have no
-known outcome. If a run has more than 60 writes, identical ones share a line.
+known outcome. The output shows identical writes of a long run on one line;
+--verbose lists each.
 
 "verify" compares the records that apply --records push has made with their
 signed list, and names those that are missing, altered or extra. It needs the

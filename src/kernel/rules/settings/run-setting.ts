@@ -12,14 +12,14 @@ export const runSchema = optional(
     max_removals: optional(amountSchema, {
       title: "Maximum removals of a run",
       description:
-        "Maximum number of members, across all merchants, that one run may remove or take a role from: a count, or a share of the members such as 5%, which allows at least 20 (0% allows none).",
+        "Maximum number of members, across all merchants, that one run may remove or take a role from: a count, or a percentage of the members such as 5%, which always allows 20, except 0%.",
       default: "5%",
       examples: ["5%", 30],
     }),
     max_gains: optional(gainLimitsSchema, {
       title: "Maximum gains of a run",
       description:
-        "Maximum number of people, across all merchants, who may newly gain in one run what a key names, as in guards.max_gains. A share of the members allows at least 20 (0% allows none).",
+        "Maximum number of people, across all merchants, who may newly gain in one run what a key names, as in guards.max_gains. A percentage of the members always allows 20, except 0%.",
       default: { sensitive: "5%" },
       examples: [{ sensitive: "5%", payouts_edit: 3 }],
     }),

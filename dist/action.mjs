@@ -19361,7 +19361,7 @@ function joinLosses(all) {
 /** Returns how many people lose access only later, as a part of a sentence; empty if nobody does. */
 function laterText(losses) {
 	const later = losing(losses).size - losses.now.size;
-	return later === 0 ? "" : `, ${later} of them by dates that are new or earlier`;
+	return later === 0 ? "" : `, ${later} of them by end dates that were added or brought forward`;
 }
 /** Returns what to do about losses that a limit refuses: about dates if these are the cause, else the hint. */
 function lossHint({ ended, later }, hint) {
@@ -21192,13 +21192,13 @@ var init_run_setting = __esmMin((() => {
 	runSchema = optional(strictObject({
 		max_removals: optional(amountSchema, {
 			title: "Maximum removals of a run",
-			description: "Maximum number of members, across all merchants, that one run may remove or take a role from: a count, or a share of the members such as 5%, which allows at least 20 (0% allows none).",
+			description: "Maximum number of members, across all merchants, that one run may remove or take a role from: a count, or a percentage of the members such as 5%, which always allows 20, except 0%.",
 			default: "5%",
 			examples: ["5%", 30]
 		}),
 		max_gains: optional(gainLimitsSchema, {
 			title: "Maximum gains of a run",
-			description: "Maximum number of people, across all merchants, who may newly gain in one run what a key names, as in guards.max_gains. A share of the members allows at least 20 (0% allows none).",
+			description: "Maximum number of people, across all merchants, who may newly gain in one run what a key names, as in guards.max_gains. A percentage of the members always allows 20, except 0%.",
 			default: { sensitive: "5%" },
 			examples: [{
 				sensitive: "5%",
@@ -21842,9 +21842,9 @@ function applyOverrides(plan, overrides, run = plan.fingerprint) {
 	};
 }
 /**
-* Judges plans that are applied together, in their order: by the limits of a run, with the overrides in files that are bound
-* to the whole run, and by the rules across merchants. `declared` are all merchants of the project: one without a plan counts
-* as declared. With `runOf`, the plans are of several runs.
+* Judges, in order, plans that are applied together: against the limits of a run and the rules across merchants. Overrides in
+* files count if they are bound to the whole run. `declared` are all merchants of the project: one without a plan counts as
+* declared. With `runOf`, the plans are of several runs.
 */
 function judgeRun(all, declared = [], runOf = () => "") {
 	const limited = new Map(groupByKey$1(all, ({ plan }) => runOf(plan.merchant)).flatMap((run) => limitedRun(run).map((plan) => [plan.merchant, plan])));
@@ -56662,7 +56662,7 @@ var init_plan_file = __esmMin((() => {
 		managed: described(nullable(strictObject({
 			...byKind(MANAGED_FIELDS, IMAGES$1),
 			passwordEnv: nullable(text)
-		})), { description: "Only for managed users; the name of the variable, never its value." }),
+		})), { description: "Only for managed users, with the name of the variable that has the password." }),
 		status: described(nullable(_enum([
 			"accepted",
 			"pending",
@@ -64980,7 +64980,7 @@ var rolecall_schema_default = {
 			"properties": {
 				"max_removals": {
 					"title": "Maximum removals of a run",
-					"description": "Maximum number of members, across all merchants, that one run may remove or take a role from: a count, or a share of the members such as 5%, which allows at least 20 (0% allows none).",
+					"description": "Maximum number of members, across all merchants, that one run may remove or take a role from: a count, or a percentage of the members such as 5%, which always allows 20, except 0%.",
 					"default": "5%",
 					"examples": ["5%", 30],
 					"anyOf": [{
@@ -64993,7 +64993,7 @@ var rolecall_schema_default = {
 				},
 				"max_gains": {
 					"title": "Maximum gains of a run",
-					"description": "Maximum number of people, across all merchants, who may newly gain in one run what a key names, as in guards.max_gains. A share of the members allows at least 20 (0% allows none).",
+					"description": "Maximum number of people, across all merchants, who may newly gain in one run what a key names, as in guards.max_gains. A percentage of the members always allows 20, except 0%.",
 					"default": { "sensitive": "5%" },
 					"examples": [{
 						"sensitive": "5%",

@@ -151,6 +151,17 @@ test("runs verify names a removed and an edited record, and needs the key", asyn
     code: 0,
     stdout: "2 records in origin: nothing is missing, altered or extra.\n",
   });
+  const state = git(remote, "rev-parse", "refs/rolecall/state").trim();
+  for (const commit of [null, git(remote, "rev-parse", "main").trim()]) {
+    const move = commit === null ? ["-d", "refs/rolecall/state"] : ["refs/rolecall/state", commit];
+    git(remote, "update-ref", ...move);
+    expect(await shop.run(["runs", "verify"], SECRET)).toMatchObject({
+      code: 2,
+      stdout:
+        "The list of records is missing: nothing shows whether a record is missing.\n2 records in origin: 1 problem.\n",
+    });
+  }
+  git(remote, "update-ref", "refs/rolecall/state", state);
   const [first = "", second = ""] = recorded();
   const [one, two] = [first, second].map((ref) => ref.slice("refs/rolecall/runs/".length));
   git(remote, "update-ref", second, git(remote, "rev-parse", first));

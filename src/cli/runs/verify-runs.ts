@@ -3,7 +3,7 @@ import { recordPlace, signingKey, withRunRecords } from "../../app/records/recor
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
 import { RolecallError } from "../../model/errors.ts";
-import { recordProblems, unlistedRecords } from "../../store/run-records.ts";
+import { type FetchedRuns, recordProblems, unlistedRecords } from "../../store/run-records.ts";
 
 /** Checks the records of the remote repository against their signed list, and names what is wrong. */
 export async function verifyRuns({ format }: { readonly format: string }, io: Io): Promise<ExitCode> {
@@ -15,25 +15,30 @@ export async function verifyRuns({ format }: { readonly format: string }, io: Io
   const place = await recordPlace("push", io);
   const fetched = await withRunRecords(place, io, (records) => records.fetch());
   const problems = recordProblems(fetched);
-  const unlisted = unlistedRecords(fetched).map(({ name }) => name);
-  const isListChanged = fetched.list === "invalid";
+  const list = listState(fetched);
+  const unlisted = list === "signed" ? unlistedRecords(fetched).map(({ name }) => name) : [];
+  const isSound = problems.length === 0 && list === "signed";
   const count = fetched.records.length;
   if (format === "json") {
-    io.stdout.write(
-      `${JSON.stringify({ records: count, listAltered: isListChanged, problems, unlisted }, null, 2)}\n`,
-    );
+    io.stdout.write(`${JSON.stringify({ records: count, list, problems, unlisted }, null, 2)}\n`);
   } else {
     const lines = [
-      ...(isListChanged
-        ? ["The list of records is altered: nothing shows whether a record is missing."]
-        : []),
+      ...(list === "signed"
+        ? []
+        : [`The list of records is ${list}: nothing shows whether a record is missing.`]),
       ...problems.map(({ kind, name, reason }) => `${kind}  ${oneLine(name)}: ${reason}`),
       ...unlisted.map(
         (name) => `not listed  ${oneLine(name)}: signed, but its run ended before it was listed`,
       ),
-      `${counted(count, "record")} in ${oneLine(place.name)}: ${problems.length === 0 && !isListChanged ? "nothing is missing, altered or extra" : counted(problems.length + Number(isListChanged), "problem")}.`,
+      `${counted(count, "record")} in ${oneLine(place.name)}: ${isSound ? "nothing is missing, altered or extra" : counted(problems.length + Number(list !== "signed"), "problem")}.`,
     ];
     io.stdout.write(`${lines.join("\n")}\n`);
   }
-  return problems.length === 0 && !isListChanged ? ExitCode.ok : ExitCode.differences;
+  return isSound ? ExitCode.ok : ExitCode.differences;
+}
+
+/** Returns the state of the signed list; it is missing only if there are records that it would name. */
+function listState({ records, list }: FetchedRuns): "signed" | "altered" | "missing" {
+  if (list === "invalid") return "altered";
+  return list === null && records.some(({ trust }) => trust === "verified") ? "missing" : "signed";
 }

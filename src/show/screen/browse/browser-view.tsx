@@ -109,7 +109,8 @@ function Headline({ view, size }: ScreenProps): ReactNode {
   const matchNumber = matches.indexOf(rows[cursorAt(state, rows)]?.key ?? "") + 1;
   const matchText = `${matchNumber > 0 ? `${grouped(matchNumber)}/` : ""}${grouped(matches.length)}`;
   const position = rows.length === 0 ? "" : `${grouped(cursorAt(state, rows) + 1)}/${grouped(rows.length)}`;
-  const plans = ` at ${counted(model.plans.length, "merchant")}`;
+  const changed = model.plans.filter(({ changes }) => changes.length > 0);
+  const plans = ` at ${counted(changed.length || model.plans.length, "merchant")}`;
   const isShort = size.columns < NARROW && selects;
   const summary: readonly Piece[] = isShort
     ? [[`${grouped(due)} of ${grouped(model.changes)} selected`, "green"]]

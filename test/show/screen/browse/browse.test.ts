@@ -480,6 +480,13 @@ describe("leaving a change out", () => {
     expect(one.detail().join(" ")).toContain("Waits until one of these has accepted: bo@example.com.");
   });
 
+  test("counts the merchants that have changes", () => {
+    const same = shop("MC2");
+    const idle = { ...same, plan: { ...same.plan, changes: [] } };
+    const two = sit([shop("MC1"), idle], { selects: false });
+    expect(two.seen()[0]).toMatch(/^5 changes at 1 merchant /);
+  });
+
   test("is not possible where there is nothing to select", () => {
     const one = sit([shop()], { selects: false });
     expect(one.seen()[0]).toMatch(/^5 changes at 1 merchant +1\/6$/);

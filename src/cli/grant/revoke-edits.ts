@@ -54,7 +54,9 @@ export function revokeEdits(request: AccessRequest, merchant: MerchantAccess): A
     const removed = grants.filter(({ role }) => revoked.includes(currentRole(role)));
     const [first] = removed;
     if (first === undefined) return [];
-    checkReach(`${where} has ${oneLine(currentRole(first.role))}`, entry, request, merchant);
+    const what = `${where} has ${oneLine(currentRole(first.role))}`;
+    checkChosen(what, entry, request, merchant);
+    checkReach(what, entry, request, merchant);
     const path = ["members", index];
     if (removed.length < grants.length) {
       return removed.map((grant) => ({
@@ -82,7 +84,10 @@ function withoutMembership(
   const isGiving = ({ file, fields }: RawMember): boolean =>
     file === state.origin.file || "roles" in fields || "managed" in fields;
   const giving = entries.filter(isGiving);
-  for (const entry of giving) checkReach(`${where} is a member`, entry, request, merchant);
+  for (const entry of giving) {
+    checkChosen(`${where} is a member`, entry, request, merchant);
+    checkReach(`${where} is a member`, entry, request, merchant);
+  }
   const remove = ({ file, index }: RawMember): AccessEdit => ({
     file,
     edit: { kind: "remove", path: ["members", index] },
@@ -108,6 +113,20 @@ function withoutMembership(
     roles: revoked,
     choices: [],
   };
+}
+
+/** Throws RolecallError if an entry that has to change is in another file than the one that the request names. */
+function checkChosen(
+  what: string,
+  { file, index }: RawMember,
+  request: AccessRequest,
+  { placeOf }: MerchantAccess,
+): void {
+  if (request.file === undefined || request.file === file) return;
+  throw cannotExpress(
+    `${what} through ${placeOf({ file, path: ["members", index] })}.`,
+    "Omit --file to change it there too.",
+  );
 }
 
 function unlisted({ email }: AccessRequest, { state }: MerchantAccess): Error {

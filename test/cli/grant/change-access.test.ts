@@ -240,6 +240,25 @@ describe("what is in the file already", () => {
     expect(stderr.replaceAll(/\s+/g, " ")).toContain('An entry under "leavers" ends the membership.');
   });
 
+  test("changes no other file than the one that is named", async () => {
+    await put({
+      "access/mc1.yaml": `${mc1(ada("roles: [role_employee]"))}include: [../shared/team.yaml]\n`,
+      "shared/team.yaml": "version: 1\nmembers: [{ email: ada@example.com, roles: [role_admin] }]\n",
+    });
+    const before = await text("shared/team.yaml");
+    for (const roles of [[], ["role_admin"]]) {
+      const { code, stderr } = await run(
+        ...["revoke", "ada@example.com", ...roles, "-m", "MC1", "--file", "access/mc1.yaml"],
+      );
+      expect(code).toBe(1);
+      expect(stderr.replaceAll(/\s+/g, " ")).toContain(
+        "through shared/team.yaml:2. → Omit --file to change it there too.",
+      );
+    }
+    expect(await text("shared/team.yaml")).toBe(before);
+    expect((await run("revoke", "ada@example.com", "role_admin", "-m", "MC1")).code).toBe(0);
+  });
+
   test("an unknown address is an error with a suggestion", async () => {
     const { code, stderr } = await granted(ada("roles: [Cashier]"), ["revoke", "adda@example.com"]);
     expect(code).toBe(1);

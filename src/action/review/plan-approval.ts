@@ -34,7 +34,7 @@ export interface PlanApproval {
   readonly objections: ReadonlyMap<string, readonly string[]>;
   /** Reviewed changes that were lost before, and that a merge of this plan leaves so, sentences. */
   readonly settled: readonly string[];
-  /** What dates to come of the base branch do that no review has shown, and that a merge of this plan approves. */
+  /** Sentences about dates to come of the base branch that no review has shown; a merge of this plan approves them. */
   readonly unseen: readonly string[];
   /** True if the approvals came before any plan of their commit. */
   readonly isEarly: boolean;

@@ -8,7 +8,7 @@ import { openRunRecords, type RunRecords } from "../../store/run-records.ts";
 import type { Io } from "../io/io.ts";
 import { projectRoot } from "../project/project-root.ts";
 
-/** Where the records of runs are kept: in this clone alone, or in its remote repository. */
+/** The place of the records of runs: this clone alone, or its remote repository. */
 export type RecordKeeping = "local" | "push";
 
 /** A repository that keeps records. */

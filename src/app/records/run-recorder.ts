@@ -17,7 +17,7 @@ export interface RunRecorder {
   ended(): Promise<void>;
 }
 
-/** What a recorder needs besides the journals. */
+/** The repository and the job of a recorder. */
 export interface RecorderOptions {
   /** Opens the records for one use. */
   readonly open: <T>(use: (records: RunRecords) => Promise<T>) => Promise<T>;

@@ -146,7 +146,7 @@ export function emptyState(merchant: string, file: string): DesiredState {
 /** The schema that the first line of each merchant's file names, relative to the project. */
 export const SCHEMA_FILE = "schemas/merchant.schema.json";
 
-/** What a project gets besides the files of its merchants. */
+/** The files of a project to write besides those of its merchants. */
 export interface ProjectFilesOptions {
   /** The workflows for GitHub, with a reference to a release or a copy of the action; `null` for none. */
   readonly workflows: { readonly release: ActionRelease | null } | null;

@@ -13,7 +13,7 @@ const ACTION_FOLDER = ".github/actions/rolecall";
 /** The files of the action, in the package and below its folder. */
 const ACTION_FILES = ["action.yml", "dist/action.mjs", "dist/action.licenses.txt"];
 
-/** Where files are written. */
+/** The folder in which files are written. */
 export interface WritingPlace {
   /** The project's folder, relative to `cwd`. */
   readonly root: string;

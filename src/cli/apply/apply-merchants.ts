@@ -293,7 +293,7 @@ async function reviewAndApply(
   }
 }
 
-/** What is approved of a selection. */
+/** The approved part of a selection. */
 interface ApprovedSelection {
   readonly selection: ChangeSelection;
   readonly parts: readonly ApprovedPart[];

@@ -1,9 +1,9 @@
 import type { GithubClient, GithubResponse } from "./github-client.ts";
 
-/** What GitHub says, or that it cannot be seen with this token. */
+/** A fact at GitHub, or the reason why this token cannot see it. */
 export type Seen<T> = { readonly value: T } | { readonly unseen: string };
 
-/** What protects a branch, by all rulesets and the classic protection together. */
+/** The protection of a branch by all rulesets and the classic protection together. */
 export interface BranchProtection {
   readonly approvals: number;
   readonly ownerReview: boolean;

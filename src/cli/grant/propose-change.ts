@@ -155,17 +155,7 @@ async function addWorktree(repository: DefaultBranch, io: Io): Promise<Worktree>
     () => true,
     () => false,
   );
-  if (!isHere) {
-    await git(
-      "fetch",
-      "--quiet",
-      "--no-tags",
-      "--no-write-fetch-head",
-      "--refmap=",
-      remote,
-      `refs/heads/${branch}`,
-    );
-  }
+  if (!isHere) await fetchBranch(git, remote, branch);
   const outer = mkdtempSync(join(realpathSync(tmpdir()), "rolecall-pr-"));
   const folder = join(outer, "files");
   const clear = (): void => {
@@ -275,6 +265,12 @@ const SILENT = { write: () => undefined, isTTY: false, columns: undefined };
 const TRAILER = "Access-Request";
 
 /** The branch of an open pull request. */
+/** Fetches the commits of a remote branch, and moves no ref. */
+async function fetchBranch(git: Git, remote: string, branch: string): Promise<void> {
+  const options = ["--quiet", "--no-tags", "--no-write-fetch-head", "--refmap="];
+  await git("fetch", ...options, remote, `refs/heads/${branch}`);
+}
+
 interface ProposedBranch {
   readonly git: Git;
   readonly remote: string;
@@ -288,15 +284,7 @@ interface ProposedBranch {
  * others, which a push would remove.
  */
 async function isSame(former: string, { git, remote, branch, commit, id }: ProposedBranch): Promise<boolean> {
-  await git(
-    "fetch",
-    "--quiet",
-    "--no-tags",
-    "--no-write-fetch-head",
-    "--refmap=",
-    remote,
-    `refs/heads/${branch}`,
-  );
+  await fetchBranch(git, remote, branch);
   const messages = await git("log", "--format=%x00%B", `${commit}..${former}`);
   const isForeign = messages
     .split("\0")

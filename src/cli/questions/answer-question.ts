@@ -44,14 +44,7 @@ export async function answerQuestion(
   io: Io,
 ): Promise<ExitCode> {
   requireName(name);
-  const {
-    source,
-    at = null,
-    snapshots,
-    ignored,
-    sources,
-    failures,
-  } = await readSnapshots(paths, options, io);
+  const { source, at, snapshots, ignored, sources, failures } = await readSnapshots(paths, options, io);
   const answers = ASK[kind](snapshots, name, globMatcher());
   const since = kind === "is" ? await sinceOf(answers.answers, snapshots, at?.commit, io.cwd) : [];
   const view = viewOf({ kind, name, source, at }, answers, since, {
@@ -162,14 +155,7 @@ export async function explainQuestion(
 ): Promise<ExitCode> {
   requireName(asked.member);
   requireName(asked.permission);
-  const {
-    source,
-    at = null,
-    snapshots,
-    ignored,
-    sources,
-    failures,
-  } = await readSnapshots(paths, options, io);
+  const { source, at, snapshots, ignored, sources, failures } = await readSnapshots(paths, options, io);
   const { explanations, members, permissions } = explainAccess(snapshots, asked, globMatcher());
   const places = placeFinder(sources);
   const located =

@@ -35,8 +35,8 @@ export interface ReadSnapshots {
   readonly sources: readonly { readonly file: string; readonly text: string }[];
   /** The reasons why merchants are missing: errors of files, and live states that could not be read. */
   readonly failures: readonly FailureJson[];
-  /** The commit whose files were read; absent: the working tree's. */
-  readonly at?: AskedCommit;
+  /** The commit whose files were read; `null` for the working tree. */
+  readonly at: AskedCommit | null;
 }
 
 /** Reads the access of the selected merchants: declared, or live with its places in the files. */
@@ -61,6 +61,7 @@ async function readDeclared(
     ignored: ignoredPatterns(states),
     sources: loaded.sources,
     failures: loaded.diagnostics.filter(isFileError).map(diagnosticFailure),
+    at: null,
   };
 }
 
@@ -122,6 +123,7 @@ async function readLive(paths: readonly string[], options: SnapshotOptions, io: 
       ),
       sources: project.sources,
       failures,
+      at: null,
     };
   } finally {
     await close();

@@ -76,7 +76,6 @@ export const STRANGER: PersonAccess = {
   status: "invited",
   roles: [],
   serviceAccount: false,
-  ignored: false,
   mfa: null,
 };
 

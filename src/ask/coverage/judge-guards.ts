@@ -42,9 +42,9 @@ export function guardJudge(
   const canLead = people.map((_, person) => [...leads].some((permission) => ways(person, permission) > 0));
   const leadsHolders = roles.map(({ holders }) => holders.some((person) => canLead[person] === true));
   const casesOfPeople = people.map(({ access, entry }, person) => {
-    const { status, serviceAccount, ignored, roles: held } = access;
+    const { status, serviceAccount, roles: held } = access;
     const exact = canLead[person] ? held : null;
-    return JSON.stringify([status, serviceAccount, ignored, entry === undefined, patterns(access), exact]);
+    return JSON.stringify([status, serviceAccount, entry === undefined, patterns(access), exact]);
   });
   const casesOfRoles = roles.map(({ key, name, known, custom }) =>
     JSON.stringify([ofRoles.filter((text) => matchesAny([text], [key, name], matches)), known, custom]),

@@ -215,9 +215,9 @@ function openCases({ names }: CoverageRule, world: CoverageWorld): Cases {
     [...held].filter((role) => roles[role]?.custom).length;
   const caseOfPerson = (person: WorldPerson, index: number): string => {
     const { access, entry, held } = person;
-    const { status, serviceAccount, ignored, mfa } = access;
+    const { status, serviceAccount, mfa } = access;
     const dated = new Set(entry?.roles?.flatMap(({ role, until }) => (until ? (find(role) ?? []) : [])));
-    const facts = [status, serviceAccount, ignored, mfa, entry === undefined, entry?.until !== undefined];
+    const facts = [status, serviceAccount, mfa, entry === undefined, entry?.until !== undefined];
     return names.length === 0
       ? JSON.stringify([facts, [...access.roles].sort(), [...dated].sort()])
       : JSON.stringify([

@@ -30,8 +30,6 @@ export interface PersonAccess {
   readonly roles: readonly string[];
   /** True for a service or system account; `null` for an unknown type of user. */
   readonly serviceAccount: boolean | null;
-  /** True if the file ignores the member; changes of its roles still affect it. */
-  readonly ignored: boolean;
   /** `null` if unknown: there is no user yet, or the service does not report it. */
   readonly mfa: boolean | null;
 }
@@ -75,8 +73,9 @@ export function accessBefore(
   { mergeReplacedRoles }: AccessOptions,
 ): Access {
   const successors = mergeReplacedRoles ? successorsOf(changes.roles) : NO_SUCCESSORS;
-  const people = members.map((member) => personAccess(member, successors, false));
-  for (const member of ignoredMembers) people.push(personAccess(member, successors, true));
+  const people = members.map((member) => personAccess(member, successors));
+  // Changes of their roles affect ignored members, too.
+  for (const member of ignoredMembers) people.push(personAccess(member, successors));
   const ignored = new Set(ignoredLiveRoles);
   const entries = [...ignoredLiveRoles, ...roles].map((role) => {
     const isHidden = ignored.has(role) || temporarilyNamed.has(role.id);
@@ -142,7 +141,6 @@ function personAfter(
     status: kind === "update" ? (former?.status ?? "unknown") : isMade ? "accepted" : "invited",
     roles: keysOf(after.roles),
     serviceAccount: former === null ? false : former.serviceAccount,
-    ignored: false,
     mfa: isMade ? false : (former?.mfa ?? null),
   };
 }
@@ -259,7 +257,7 @@ function roleAccess({ id, name, permissions, predefined }: LiveRole, isHidden: b
   };
 }
 
-function personAccess(member: LiveMember, successors: Successors, ignored: boolean): PersonAccess {
+function personAccess(member: LiveMember, successors: Successors): PersonAccess {
   const { id, user, status, roles } = member;
   const email = addressOf(member);
   return {
@@ -269,7 +267,6 @@ function personAccess(member: LiveMember, successors: Successors, ignored: boole
     status,
     roles: roleKeysOf(roles, successors),
     serviceAccount: isServiceAccount(member),
-    ignored,
     mfa: user ? user.mfaOnLogin : null,
   };
 }

@@ -132,7 +132,7 @@ function joined({ counted }: RuleAcross, merchants: readonly CountedMerchant[], 
     for (const person of new Set(merchants.flatMap(({ people }) => [...people(phase, one)])))
       held.set(person, [...(held.get(person) ?? []), one.name]);
   }
-  const same = { status: "accepted", serviceAccount: false, ignored: false, mfa: null } as const;
+  const same = { status: "accepted", serviceAccount: false, mfa: null } as const;
   return {
     roles: new Map(
       counted.map(({ what, name }) => [

@@ -180,7 +180,6 @@ function declaredAccess({ roles = [], members = [], leavers, origin }: DeclaredA
         status: "invited",
         roles: [...new Set(held)],
         serviceAccount: false,
-        ignored: false,
         mfa: null,
       },
     ];

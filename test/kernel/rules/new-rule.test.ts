@@ -2,9 +2,12 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { PassThrough } from "node:stream";
+import { stripVTControlCharacters } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { main } from "../../../src/cli/main.ts";
 import { copySources, importCopy } from "../../support/copied-program.ts";
+import type { TestIo } from "../../support/io.ts";
 import { type Ended, type RunningSandbox, realIo, startSandbox } from "../../support/rolecall.ts";
 
 /** The kind of both settings: one number, of which the smaller is stricter. */
@@ -161,6 +164,32 @@ async function run(...args: readonly string[]): Promise<Ended> {
   return { code, ...written };
 }
 
+/** Returns what `plan --interactive` draws on a terminal where keys are pressed. */
+async function browse(keys: string): Promise<string> {
+  const stdin = Object.assign(new PassThrough(), {
+    isTTY: true,
+    setRawMode: () => stdin,
+    ref: () => stdin,
+    unref: () => stdin,
+  });
+  const stderr = Object.assign(new PassThrough(), { isTTY: true, columns: 120, rows: 40 });
+  let drawn = "";
+  stderr.setEncoding("utf8").on("data", (text: string) => {
+    drawn += text;
+  });
+  stdin.write(keys);
+  const { io } = realIo(
+    { cwd: work, env: sandbox.env, waitFactor: 0 },
+    {
+      stdinIsTTY: true,
+      stderr: { write: () => undefined, isTTY: true, columns: 120 },
+      terminal: { stdin, stderr } as unknown as TestIo["io"]["terminal"],
+    },
+  );
+  expect(await program(["plan", "--interactive"], io)).toBe(3);
+  return stripVTControlCharacters(drawn);
+}
+
 /** The file with a second role and a third member, which both rules refuse. */
 const BROKEN = `${FILE.replace("[Clerk] }\n", "[Clerk, Porter] }\n")}`;
 
@@ -195,6 +224,14 @@ test("a plan is refused in every format, and the guard is overridden", async () 
     BROKEN.replace("max_roles: 1", "max_roles: 2").replace("0\n", `0\n  overrides: [${override}]\n`),
   );
   expect((await run("plan")).code).toBe(0);
+});
+
+test("the browser lists what both rules refuse", async () => {
+  write("access/mc1.yaml", BROKEN);
+  // The first key lists the refusals, the second leaves.
+  expect((await browse("rq")).replaceAll(/\s+/g, " ")).toMatch(
+    /An apply would be refused \(2\).*guard max-changed.*policy max-roles/,
+  );
 });
 
 test("loosening the rules is told, and a project enforces them", async () => {

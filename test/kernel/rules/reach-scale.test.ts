@@ -22,7 +22,7 @@ function world(
   });
   const person = (index: number): PersonAccess => ({
     ...{ id: `mem_${index}`, name: `m${index}`, email: null, status: "accepted", roles: [`role_${index}`] },
-    ...{ serviceAccount: false, ignored: false, mfa: null },
+    ...{ serviceAccount: false, mfa: null },
   });
   const indexes = Array.from({ length: count }, (_, index) => index);
   return {

@@ -27,7 +27,6 @@ const holding = (...roles: readonly string[]): PersonAccess => ({
   status: "accepted",
   roles,
   serviceAccount: false,
-  ignored: false,
   mfa: null,
 });
 

@@ -38,7 +38,7 @@ export interface WrittenRecord {
 
 /**
  * The result of checking a record: `verified` if it is signed with the key and as it was listed, `altered` if not as
- * signed or listed, `unsigned`, `foreign` if signed with another key, `unchecked` without a key.
+ * signed or listed, `unsigned`, `foreign` if signed with another key, `unchecked` if signed and there is no key.
  */
 export type RecordTrust = "verified" | "altered" | "unsigned" | "foreign" | "unchecked";
 
@@ -75,6 +75,9 @@ const RUNS = "runs/";
 
 /** Machines that may begin a run in the same millisecond. */
 const MAX_SAME_ID = 100;
+
+/** Refs of one push: the arguments of a process have a limit. */
+const MAX_MOVES = 500;
 
 /** Opens the records of runs; nothing is fetched yet. `key` signs them; empty for none. */
 export function openRunRecords(refs: GitRefs, key: string, sleep: (ms: number) => Promise<void>): RunRecords {
@@ -155,9 +158,9 @@ export function openRunRecords(refs: GitRefs, key: string, sleep: (ms: number) =
       const list = await listIn(fetched.get(STATE));
       const commits = await refs.describe(names.map((ref) => fetched.get(ref) ?? ""));
       const trustOf = (name: string, { tree, parents, message }: CommitObject): RecordTrust => {
-        if (keyId === null) return "unchecked";
         const { text, signature } = partsOf(message);
         if (signature === null) return "unsigned";
+        if (keyId === null) return "unchecked";
         if (signature.keyId !== keyId) return "foreign";
         const { applied } = summaryIn(text);
         const isSigned = signature.mac === signatureOf({ name, tree, text });
@@ -182,10 +185,12 @@ export function openRunRecords(refs: GitRefs, key: string, sleep: (ms: number) =
     journalsOf: async ({ commit }) => textsOf(commit, refs),
     remove: async (records) => {
       const moves = records.map(({ name, commit }) => ({ ref: `${RUNS}${name}`, from: commit, to: null }));
-      if (await refs.push(moves)) return;
-      throw new RolecallError("conflict", "Records were written at the same time; none was deleted.", {
-        hint: "Run the command again.",
-      });
+      for (let start = 0; start < moves.length; start += MAX_MOVES) {
+        if (await refs.push(moves.slice(start, start + MAX_MOVES))) continue;
+        throw new RolecallError("conflict", "Somebody else changed a record at the same time.", {
+          hint: "Run the command again: it deletes the rest.",
+        });
+      }
     },
   };
 }

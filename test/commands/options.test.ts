@@ -20,7 +20,10 @@ test.each([
   [["plan", "--detailed"], "(Did you mean --detailed-exitcode?)"],
   [["apply", "--dry-run"], '(Run "rolecall plan", which shows what apply would change)'],
   [["plan", "--json"], "(Did you mean --format json?)"],
-  [["plan", "--yes"], "(It is an option of apply, pull, grant, revoke, offboard, undo, lint, demo, init)"],
+  [
+    ["plan", "--yes"],
+    "(It is an option of apply, pull, grant, revoke, offboard, runs, undo, lint, demo, init)",
+  ],
   [["--merchant", "MC1", "plan"], "(Put it after the command: rolecall validate --merchant)"],
 ])("an unknown option gets a suggestion: %j", async (args, suggestion) => {
   const { code, stderr } = await rolecall(args, { cwd });
@@ -29,7 +32,10 @@ test.each([
 });
 
 test.each([
-  [["runs", "latest", "all"], `(It accepts a run's id, a unique prefix of it, or "latest"; or "verify")`],
+  [
+    ["runs", "latest", "all"],
+    `(It accepts a run's id, a unique prefix of it, or "latest"; or "verify" or "prune")`,
+  ],
   [["schema", "plan", "merchant"], "(It accepts merchant, project or plan)"],
   [["sandbox", "seed.yaml"], "(It accepts options, but no arguments)"],
 ])("a command names the arguments that it accepts if it gets another one: %j", async (args, accepted) => {

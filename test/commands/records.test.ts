@@ -177,3 +177,52 @@ test("runs verify names a removed and an edited record, and needs the key", asyn
   expect(keyless.stderr).toContain("only with the key that signed them");
   expect(keyless.code).toBe(1);
 });
+
+describe("runs prune", () => {
+  beforeEach(async () => {
+    for (const permissions of ["catalog_view, refunds_create", "catalog_view"]) {
+      await shop.write("access/mc1.yaml", fileWith(permissions));
+      await shop.run(["apply", "--yes", "--records", "push"], SECRET);
+    }
+    const guest = "  - { email: Ben@example.com, roles: [Cashier] }\n";
+    await shop.write("access/mc1.yaml", `${fileWith("catalog_view")}${guest}`);
+    await shop.run(["apply", "--yes", "--records", "push"], SECRET);
+  });
+
+  test("deletes nothing without a word about which, without confirmation, or without the key", async () => {
+    const all = await shop.run(["runs", "prune"], SECRET);
+    expect(all.stderr).toContain("runs prune needs --older-than or --who.");
+    const unasked = await shop.run(["runs", "prune", "--older-than", "0d"], SECRET);
+    for (const ref of recorded())
+      expect(unasked.stdout).toContain(`${ref.slice("refs/rolecall/runs/".length)}  MC1  done  by `);
+    expect(unasked.stdout).toContain("3 of 3 records in origin.\n");
+    expect(unasked.stderr).toContain("there is no terminal to ask on");
+    const keyless = await shop.run(["runs", "prune", "--older-than", "0d", "--yes"]);
+    expect(keyless.stderr).toContain("Signed records can be deleted only with the key that signed them.");
+    expect([all.code, unasked.code, keyless.code]).toEqual([1, 1, 1]);
+    const young = await shop.run(["runs", "prune", "--older-than", "400d", "--yes"], SECRET);
+    expect(young).toMatchObject({ code: 0, stdout: "0 of 3 records in origin.\n" });
+    expect(recorded()).toHaveLength(3);
+  });
+
+  test("deletes the records that contain an address, and verify does not miss them", async () => {
+    const none = await shop.run(["runs", "prune", "--who", "en@example.com", "--yes"], SECRET);
+    expect(none.stdout).toBe("0 of 3 records in origin.\n");
+    const [, , ref = ""] = recorded();
+    const prune = await shop.run(["runs", "prune", "--who", "ben@example.com", "--yes"], SECRET);
+    expect(prune.code).toBe(0);
+    expect(prune.stdout).toContain(
+      'Deleted 1 record. The signed list names them as deleted, so "runs verify"',
+    );
+    expect(recorded()).toHaveLength(2);
+    expect(recorded()).not.toContain(ref);
+    expect(git(remote, "log", "--patch", "--format=%B", "--all")).not.toMatch(/ben@example\.com/i);
+    expect(await shop.run(["runs", "verify"], SECRET)).toMatchObject({
+      code: 0,
+      stdout: "2 records in origin: nothing is missing, altered or extra.\n",
+    });
+    const rest = ["runs", "prune", "--older-than", "0h", "--yes", "--format", "json"];
+    expect(JSON.parse((await shop.run(rest, SECRET)).stdout)).toMatchObject({ records: 2 });
+    expect(recorded()).toEqual([]);
+  });
+});

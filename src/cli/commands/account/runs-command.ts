@@ -1,7 +1,9 @@
-import { Command } from "commander";
+import { Command, InvalidArgumentError } from "commander";
 import type { ExitCode, Io } from "../../../app/io/io.ts";
 import { warnWithoutEffect, wholeNumber, withMerchantOption, withOutputOptions } from "../../args/options.ts";
+import { parseDays } from "../../args/service-options.ts";
 import type { RunsCommandOptions } from "../../runs/past-runs.ts";
+import type { PruneOptions } from "../../runs/prune-runs.ts";
 
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100_000;
@@ -13,8 +15,11 @@ export function runsCommand(io: Io, done: (code: ExitCode) => void): Command {
     .description(
       "Lists past applies on this machine, newest first, or shows one: who ran it, from which commit, and for each merchant the outcome of each write.",
     )
-    .argument("[run]", 'a run\'s id, a unique prefix of it, or "latest"; or "verify"')
+    .argument("[run]", 'a run\'s id, a unique prefix of it, or "latest"; or "verify" or "prune"')
     .option("--limit <n>", "how many to list", wholeNumber(1, MAX_LIMIT), DEFAULT_LIMIT)
+    .option("--who <email>", "with prune: records that contain this address", parseAddress)
+    .option("--older-than <age>", "with prune: records of runs before that, such as 400d", parseDays)
+    .option("-y, --yes", "with prune: do not ask; needed where there is no terminal")
     .option("-v, --verbose", "show each write of a run")
     .addHelpText(
       "after",
@@ -27,6 +32,7 @@ Examples:
   rolecall runs 2026-11-21T13-05        the run whose id starts with this
   rolecall undo latest                  reverts it
   rolecall runs verify                  checks the records in git
+  rolecall runs prune --older-than 400d deletes old records
 
 One apply is one run, even for many merchants. Its journals, one for each
 merchant, are in .rolecall/runs in the project root. Each write is recorded
@@ -36,24 +42,38 @@ known outcome. The output shows identical writes of a long run on one line;
 
 "verify" compares the records that apply --records push has made with their
 signed list, and names those that are missing, altered or extra. It needs the
-key in ROLECALL_APPROVAL_SECRET.
+key in ROLECALL_APPROVAL_SECRET. "prune" lists the records that are older than
+an age, or contain an address, asks, and deletes them; the journals on this
+machine stay. See docs/records.md.
 
-Exits 0 if the runs are shown, or 1 if the run cannot be found or read; verify
-exits 2 if a record is missing, altered or extra.
+Exits 0 if the runs are shown, verified or deleted; 1 if the run cannot be found
+or read, or nothing was deleted because it was not confirmed; or 2 if verify
+finds a record that is missing, altered or extra.
 `,
     )
-    .action(async (run: string | undefined, options: RunsCommandOptions, command: Command) => {
+    .action(async (run: string | undefined, options: RunsCommandOptions & PruneOptions, command: Command) => {
+      const warn = (names: readonly string[], reason: string): void =>
+        warnWithoutEffect(command, Object.fromEntries(names.map((name) => [name, reason])), io.stderr.write);
+      if (run === "prune") {
+        warn(["limit", "verbose", "merchant"], 'with "prune"');
+        const { pruneRuns } = await import("../../runs/prune-runs.ts");
+        return done(await pruneRuns(options, io));
+      }
+      warn(["olderThan", "yes", "who"], 'without "prune"');
       if (run === "verify") {
-        const unused = 'with "verify"';
-        const reasons = { limit: unused, verbose: unused, merchant: unused };
-        warnWithoutEffect(command, reasons, io.stderr.write);
+        warn(["limit", "verbose", "merchant"], 'with "verify"');
         const { verifyRuns } = await import("../../runs/verify-runs.ts");
         return done(await verifyRuns(options, io));
       }
-      if (run !== undefined) warnWithoutEffect(command, { limit: "with a run" }, io.stderr.write);
-      else warnWithoutEffect(command, { verbose: "without a run" }, io.stderr.write);
+      if (run !== undefined) warn(["limit"], "with a run");
+      else warn(["verbose"], "without a run");
       const { listPastRuns, showPastRun } = await import("../../runs/past-runs.ts");
       done(run === undefined ? await listPastRuns(options, io) : await showPastRun(run, options, io));
     });
   return withOutputOptions(withMerchantOption(command));
+}
+
+function parseAddress(text: string): string {
+  if (/^[^\s@]+@[^\s@]+$/.test(text)) return text;
+  throw new InvalidArgumentError("It must be an e-mail address.");
 }

@@ -121,7 +121,7 @@ function placeItem(item: unknown, flow: boolean, { text, indent }: Position): vo
   const wasFlow = (value: unknown) => (isMap(value) || isSeq(value)) && value.flow === true;
   const value = isPair(item) ? item.value : item;
   const key = isPair(item) ? item.key : null;
-  const width = isScalar(key) && key.range ? key.range[1] - key.range[0] + 2 : 2;
+  const width = isPair(item) ? inlineWidth(key, text) + 2 : 2;
   const before = wasFlow(value);
   place(key, { text, indent, column: indent });
   place(value, { text, indent: indent + 2, column: indent + width });

@@ -1,6 +1,7 @@
-import { isMap, isSeq, type Node, visit } from "yaml";
+import { isAlias, isMap, isSeq, type Node, visit } from "yaml";
 import { fieldsOf, listOf } from "../../kernel/values/values.ts";
 import { keyText } from "../../kernel/yaml/document.ts";
+import { isSameJson } from "../../lib/json-text.ts";
 import type { JsonValue } from "../../model/json.ts";
 
 /** The values that the names of anchors have, up to a place. */
@@ -18,17 +19,20 @@ export function hasAliases(node: unknown): boolean {
   return found;
 }
 
-/** Names the anchors in a node that means a value. */
-export function nameAnchors(anchors: Anchors, node: Node | null, value: JsonValue): void {
-  if (isMap(node)) {
-    for (const { key, value: inner } of node.items) {
-      nameAnchors(anchors, inner as Node | null, (fieldsOf(value)[keyText(key) ?? ""] ?? null) as JsonValue);
-    }
-  } else if (isSeq(node)) {
-    for (const [index, inner] of node.items.entries())
-      nameAnchors(anchors, inner as Node, (listOf(value)[index] ?? null) as JsonValue);
-  }
-  nameAnchor(anchors, node, value);
+/** Names the anchors of a node if each alias in it still stands for what it does in the node's value; else returns false. */
+export function nameIfHeld(anchors: Anchors, node: Node | null, value: JsonValue): boolean {
+  const inside: Anchors = new Map();
+  const isHeld = (inner: unknown, now: unknown): boolean => {
+    if (isAlias(inner)) return isSameJson(inside.get(inner.source) ?? anchors.get(inner.source), now);
+    const isEach = isMap(inner)
+      ? inner.items.every(({ key, value: item }) => isHeld(item, fieldsOf(now)[keyText(key) ?? ""] ?? null))
+      : !isSeq(inner) || inner.items.every((item, index) => isHeld(item, listOf(now)[index] ?? null));
+    nameAnchor(inside, inner as Node | null, now as JsonValue);
+    return isEach;
+  };
+  if (!isHeld(node, value)) return false;
+  for (const [name, now] of inside) anchors.set(name, now);
+  return true;
 }
 
 /** Names the anchor of a node, if it has one. */

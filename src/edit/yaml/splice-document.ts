@@ -25,7 +25,7 @@ import {
   tooMuchForALine,
   Written,
 } from "../format/print-document.ts";
-import { type Anchors, hasAliases, nameAnchor, nameAnchors } from "./anchors.ts";
+import { type Anchors, hasAliases, nameAnchor, nameIfHeld } from "./anchors.ts";
 import {
   type BlockChange,
   changeOf,
@@ -124,23 +124,22 @@ function isSettled(
   { anchors, hasAliases: any }: Editing,
   node: Node | null,
   before: JsonValue,
-  target: Target,
+  { value }: Target,
 ): boolean {
-  if (!isSameJson(before, target.value) || (any && hasAliases(node))) return false;
-  if (any) nameAnchors(anchors, node, before);
-  return true;
+  return isSameJson(before, value) && (!any || nameIfHeld(anchors, node, before));
 }
 
 function spliceValue(editing: Editing, place: Place, target: Target): void {
   const { node, before } = place;
-  if (isSettled(editing, node, before, target) && !hasRemarks(target)) return;
+  const settled = isSettled(editing, node, before, target);
+  if (settled && !hasRemarks(target)) return;
   const change =
     isBlock(node) && isSameKind(node, target) ? changeOf(blockEntries(node), target, place.path) : null;
   if (change !== null && !isReplaced(editing.splices.text, place.start, change)) {
     spliceBlock(editing, place, change);
     nameAnchor(editing.anchors, node, target.value);
     insertRemarks(editing, place, target);
-  } else if (isSameJson(before, target.value) && !isAlias(node) && !hasAliases(node)) {
+  } else if (settled) {
     insertRemarks(editing, place, target);
   } else {
     rewrite(editing, place, target);
@@ -261,6 +260,8 @@ function rewrite(editing: Editing, place: Place, target: Target): void {
   const oldNote = noteOn(listOf(before), comments);
   const at = { path, indent: entry === null ? -2 : place.column, column };
   const fresh = updated(editing, node, before, target, (inner) => newNode(inner, at, styleAt(editing, path)));
+  // A new block has them among its items.
+  if (!isBlock(fresh)) insertRemarks(editing, { ...place, node: fresh }, target);
   if (fresh === node && isAlias(node)) return;
   const isFlow = isCollection(fresh) && fresh.flow === true;
   const isLong = isFlow && tooMuchForALine(fresh, { text, column });
@@ -271,7 +272,7 @@ function rewrite(editing: Editing, place: Place, target: Target): void {
   if (isInline && range !== null && !text.slice(...range).includes("\n")) {
     replaceRange(splices, range, fresh, oldComment);
   } else {
-    replaceEntry(editing, place, fresh, target, isInline);
+    replaceEntry(editing, place, fresh, isInline);
   }
 }
 
@@ -295,8 +296,7 @@ function replaceRange(
 }
 
 /** Prints an entry with its new value in the place of the old one. */
-function replaceEntry(editing: Editing, place: Place, fresh: Node, target: Target, isInline: boolean): void {
-  const { splices } = editing;
+function replaceEntry({ splices }: Editing, place: Place, fresh: Node, isInline: boolean): void {
   const { text, deletions, insertions } = splices;
   const { node, entry, column } = place;
   // The comment behind a value moves to its key if the value becomes a block, and back.
@@ -313,7 +313,6 @@ function replaceEntry(editing: Editing, place: Place, fresh: Node, target: Targe
       ? printNode(fresh, { text, indent: 0, column: 0 }).split("\n")
       : printEntry(withoutHead(isPair(entry) ? entry : fresh), { text, indent: column });
   if (!isPair(entry) && moved !== null) lines[0] += ` #${moved}`;
-  if (isInline) insertRemarks(editing, { ...place, node: fresh }, target);
   deletions.push([place.start, place.end + restOfLine(text, place.end).length]);
   insertions.push({ at: place.start, text: indented(lines, column).join("\n").trimStart() });
   if (isBlock(node) && !isBlock(fresh)) dedentComments(splices, place);

@@ -159,6 +159,24 @@ test.each<[name: string, text: string, edits: readonly YamlEdit[], expected: str
     "a: &x\n  - b: 1\n    c: [d]\ne: # why\n  - b: 2\n    c: [d]\n",
   ],
   [
+    "a comment stands above a list in brackets whose last item goes",
+    "a: 1\nmembers: [{ email: b }] # c\n",
+    [remove("members", 0), { kind: "remark", path: ["members"], value: { email: "d" } }],
+    "a: 1\n# - { email: d }\nmembers: [] # c\n",
+  ],
+  [
+    "a value in brackets keeps its bytes beside one that changes, with its alias",
+    "a: &x [1]\nb: { c:  [ *x,2 ],d: 1 } # why\ne:\n  - {f: *x}\n  - 2\n",
+    [set(["e", 1], 3)],
+    "a: &x [1]\nb: { c:  [ *x,2 ],d: 1 } # why\ne:\n  - {f: *x}\n  - 3\n",
+  ],
+  [
+    "an alias in front of another anchor of its name keeps its value",
+    "a: &x [1]\nb:\n  - *x\n  - &x [2]\n  - *x\n",
+    [set(["a"], [3])],
+    "a: &x [3]\nb:\n  - [1]\n  - &x [2]\n  - *x\n",
+  ],
+  [
     "an anchored entry that goes is written out where it is used, together with one inside it",
     "a:\n  - &x { b: &y [1], c: 2 }\n  - *x\nd: *y\n",
     [remove("a", 0)],

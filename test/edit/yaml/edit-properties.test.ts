@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { placeItems } from "../../../src/edit/format/sort-document.ts";
 import { editYaml, type YamlEdit } from "../../../src/edit/yaml/edit-yaml.ts";
 import { parse } from "../../../src/kernel/yaml/to-value.ts";
 import type { JsonValue } from "../../../src/model/json.ts";
@@ -172,8 +173,11 @@ function expectedOf(value: Fields, edits: readonly YamlEdit[]): JsonValue {
     const parent = edit.path
       .slice(0, -1)
       .reduce<Record<string, unknown>>((inner, segment) => inner[segment] as Record<string, unknown>, copy);
-    if (edit.kind === "append") (parent[last] as JsonValue[]).push(edit.value);
-    else parent[last] = edit.kind === "remove" ? REMOVED : (edit as { value: JsonValue }).value;
+    if (edit.kind === "append") {
+      const list = parent[last] as JsonValue[];
+      const [[after = -1] = []] = placeItems(list, [edit], edit.path);
+      list.splice(after + 1, 0, edit.value);
+    } else parent[last] = edit.kind === "remove" ? REMOVED : (edit as { value: JsonValue }).value;
   }
   return JSON.parse(JSON.stringify(without(copy)));
 }

@@ -3,6 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { writeAtomically } from "../../app/io/atomic-write.ts";
 import type { Io } from "../../app/io/io.ts";
+import { readTextFile } from "../../app/io/read-text.ts";
 import { defaultPath } from "../../app/project/find-files.ts";
 import { projectRoot } from "../../app/project/project-root.ts";
 import { adoptLive } from "../../edit/adopt/adopt-live.ts";
@@ -244,15 +245,9 @@ export function isRepositoryRoot(cwd: string): boolean {
   return realpathSync.native(resolve(cwd, defaultPath(cwd), "..")) === projectRoot(cwd, cwd);
 }
 
-/** Writes the files, each whole or not at all, and names them; a new one that exists by now is an error. */
+/** Writes the files, each whole or not at all, and names them; throws RolecallError if one has changed since it was read. */
 export async function writePatches(patches: readonly FilePatch[], io: Io): Promise<void> {
-  for (const { file, before } of patches) {
-    if (before === null && existsSync(resolve(io.cwd, file))) {
-      throw new RolecallError("file-unwritable", `${oneLine(file)} already exists, and is not overwritten.`, {
-        hint: "Move it away, or update a merchant's file with rolecall pull.",
-      });
-    }
-  }
+  for (const patch of patches) await checkUnchanged(patch, io);
   const written: { readonly done: string; readonly file: string }[] = [];
   try {
     for (const { file, before, after } of patches) {
@@ -265,6 +260,19 @@ export async function writePatches(patches: readonly FilePatch[], io: Io): Promi
   } finally {
     io.stdout.write(writtenText(written));
   }
+}
+
+async function checkUnchanged({ file, before }: FilePatch, { cwd }: Io): Promise<void> {
+  const path = resolve(cwd, file);
+  if (before === null && existsSync(path)) {
+    throw new RolecallError("file-unwritable", `${oneLine(file)} already exists, and is not overwritten.`, {
+      hint: "Move it away, or update a merchant's file with rolecall pull.",
+    });
+  }
+  if (before === null || before === (await readTextFile(path).catch(() => null))) return;
+  throw new RolecallError("file-unwritable", `${oneLine(file)} has changed since it was read.`, {
+    hint: "Nothing was written. Run the command again.",
+  });
 }
 
 /** Names the written files; of many in one folder only how many. */

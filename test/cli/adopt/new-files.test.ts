@@ -1,12 +1,16 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { globMatcher } from "../../../src/app/session/session.ts";
-import { adoptNew, newFileText } from "../../../src/cli/adopt/new-files.ts";
+import { adoptNew, newFileText, writePatches } from "../../../src/cli/adopt/new-files.ts";
 import { formatFile } from "../../../src/edit/format/format-file.ts";
 import { parseMerchantFile } from "../../../src/index.ts";
 import { buildPlan } from "../../../src/kernel/plan/build-plan.ts";
 import type { LiveState } from "../../../src/model/live.ts";
 import { live, liveRole, NOW } from "../../support/build.ts";
+import { testIo } from "../../support/io.ts";
 import { runs } from "../../support/property-runs.ts";
 import { wildStates } from "../../support/wild-states.ts";
 
@@ -51,4 +55,26 @@ test("a name that no file can hold is in the comment on its entry as YAML writes
     String.raw`# - name: "over\u202eride" # ignored: a file cannot express its name or address`,
     String.raw`# - name: "two\nlines" # ignored: a file cannot express its name or address`,
   ]);
+});
+
+test("no file is written if one has changed, or has gone, since it was read", async () => {
+  const cwd = mkdtempSync(join(tmpdir(), "rolecall-patches-"));
+  try {
+    writeFileSync(join(cwd, "a.yaml"), "version: 1\n");
+    writeFileSync(join(cwd, "b.yaml"), "version: 1 # saved meanwhile\n");
+    const patch = (file: string) => ({ file, before: "version: 1\n", after: "version: 2\n" });
+    const { io, written } = testIo({ cwd });
+    for (const other of ["b.yaml", "c.yaml"]) {
+      await expect(writePatches([patch("a.yaml"), patch(other)], io)).rejects.toMatchObject({
+        message: `${other} has changed since it was read.`,
+        hint: "Nothing was written. Run the command again.",
+      });
+    }
+    expect(readFileSync(join(cwd, "a.yaml"), "utf8")).toBe("version: 1\n");
+    expect(readFileSync(join(cwd, "b.yaml"), "utf8")).toContain("saved meanwhile");
+    await writePatches([patch("a.yaml")], io);
+    expect(written.stdout).toBe("changed a.yaml\n");
+  } finally {
+    rmSync(cwd, { recursive: true });
+  }
 });

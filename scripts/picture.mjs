@@ -8,7 +8,7 @@ import { commentSvg, SHOPS, writeChain } from "./comment-picture.mjs";
 import { writeFleet } from "./fleet.mjs";
 
 /**
- * Draws the README's pictures: runs sessions of the built program on a terminal, against sandboxes, and renders the
+ * Draws the pictures of the README and the pages: runs sessions of the built program on a terminal, against sandboxes, and renders the
  * screen's cells as SVG. With names of files it draws only those; with --check it only reports whether a picture is out
  * of date. Run it with "npm run picture"; it needs script(1) of util-linux.
  */

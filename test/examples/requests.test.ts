@@ -89,6 +89,26 @@ describe("an issue", () => {
     await expect(readFile(join(folder, "owned"))).rejects.toThrow();
   });
 
+  test("is read without the spaces around each field", async () => {
+    propose(
+      issue({
+        "E-mail address": "  bo@example.com ",
+        Merchant: "\tMC1 ",
+        Roles: " Cashier  ",
+        Until: " +7d\t",
+        Reason: " a b ",
+      }),
+    );
+    expect((await words()).slice(-6)).toEqual([
+      "--merchant=MC1",
+      "--until=+7d",
+      "--reason=Issue #12: a b",
+      "--",
+      "bo@example.com",
+      "Cashier",
+    ]);
+  });
+
   test("cannot set a field twice", async () => {
     propose(`${issue({ Roles: "Cashier" })}\n\n### Merchant\n\nMC2\n\n### Roles\n\nOwner\n`);
     expect(await words()).toContain("--merchant=MC1");

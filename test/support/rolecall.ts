@@ -23,6 +23,8 @@ export interface RunOptions {
   readonly now?: () => number;
   /** Takes the place of every wait; `waitFactor` has no effect then. */
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** Takes the place of parts of the world. */
+  readonly io?: Partial<TestIo["io"]>;
 }
 
 /** A sandbox that listens on a port of this machine. */
@@ -38,7 +40,7 @@ export interface RunningSandbox {
 
 /** Runs a command in this process, without a terminal: real files, sockets and time, and a tenth of a process's cost. */
 export async function rolecall(args: readonly string[], options: RunOptions = {}): Promise<Ended> {
-  const { io, written } = realIo(options);
+  const { io, written } = realIo(options, options.io);
   const code = await main(args, io);
   return { code, ...written };
 }

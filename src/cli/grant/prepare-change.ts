@@ -98,17 +98,17 @@ export async function prepareChange(
   const after = await loadPatched(patches, { states: loaded.all, all: loaded.all }, io);
   const errors = after.diagnostics.filter(isFileError);
   const text = { ...options, format: "text" };
+  if (errors.length > 0 || !options.quiet || !options.yes)
+    io.stdout.write(renderPatch(patches, styleFor(io.stdout, io, options.color)));
   if (errors.length > 0) {
     printDiagnostics(errors, text, io);
-    throw new RolecallError("file-invalid", "With this change, the files would have the errors above.", {
-      hint: "Correct these places by hand first. Nothing was changed.",
+    throw new RolecallError("file-invalid", "With the patch above, the files would have these errors.", {
+      hint: "Nothing was changed. Their lines are those of the patched files.",
     });
   }
   const known = new Set(loaded.diagnostics.map(({ message }) => message));
   const broken = after.diagnostics.filter((problem) => isRefusal(problem) && !known.has(problem.message));
   printDiagnostics(broken, text, io);
-  if (!options.quiet || !options.yes)
-    io.stdout.write(renderPatch(patches, styleFor(io.stdout, io, options.color)));
   const merchants = new Set(affected.map(({ merchant }) => merchant));
   const states = after.states.filter(({ merchant }) => merchants.has(merchant));
   if (!options.declared && !(await showPlan(states, after.states, patches, loaded, options, io))) {

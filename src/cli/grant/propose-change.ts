@@ -137,7 +137,7 @@ function gitRunner({ env }: Io, config: Readonly<Record<string, string>>): (fold
 
 const HINTS: Readonly<Record<string, string>> = {
   commit: "Set your name and address with git config user.name and git config user.email.",
-  push: "Check that you may push branches to the remote. Nothing was left behind.",
+  push: "Check that you may push branches to the remote.",
 };
 
 interface Worktree {
@@ -238,15 +238,49 @@ async function proposePrepared(
       remote,
       `${to}:refs/heads/${branch}`,
     );
-  await push(tip, former ?? "");
+  const stopping = finishOnSignal(branch, io);
   try {
+    await push(tip, former ?? "");
+    if (stopping.isStopped()) throw new RolecallError("confirmation-needed", "Interrupted.");
     const pull = await sent(pulls, open, branch, base, text);
     io.stdout.write(`${open === null ? "Opened" : "Updated"} ${oneLine(pull.url)}\n`);
     return ExitCode.ok;
   } catch (error) {
-    await push(former ?? "", tip);
+    try {
+      if ((await remoteTip(git, remote, branch)) === tip) await push(former ?? "", tip);
+    } catch {
+      io.stderr.write(leftBranch(branch));
+    }
     throw error;
+  } finally {
+    stopping.close();
   }
+}
+
+/** Lets a signal end the process only once no branch is left without a pull request; a second one ends it at once. */
+function finishOnSignal(
+  branch: string,
+  io: Io,
+): { readonly isStopped: () => boolean; readonly close: () => void } {
+  let signals = 0;
+  const close = io.onStopSignal((signal) => {
+    // A closed terminal may send it twice.
+    if (signal === "SIGHUP" && signals > 0) return;
+    signals += 1;
+    if (signals === 1) {
+      io.stderr.write(
+        `${signal}: finishing, so that no branch is left behind. Send it again to exit at once.\n`,
+      );
+      return;
+    }
+    io.stderr.write(leftBranch(branch));
+    io.exit(ExitCode.failed);
+  });
+  return { isStopped: () => signals > 0, close };
+}
+
+function leftBranch(branch: string): string {
+  return `The branch ${branch} may be left at the remote. The same command uses it again; otherwise, delete it.\n`;
 }
 
 function sent(
@@ -264,13 +298,13 @@ const SILENT = { write: () => undefined, isTTY: false, columns: undefined };
 /** The last line of a commit's message, by which the commits of a request are recognised. */
 const TRAILER = "Access-Request";
 
-/** The branch of an open pull request. */
 /** Fetches the commits of a remote branch, and moves no ref. */
 async function fetchBranch(git: Git, remote: string, branch: string): Promise<void> {
   const options = ["--quiet", "--no-tags", "--no-write-fetch-head", "--refmap="];
   await git("fetch", ...options, remote, `refs/heads/${branch}`);
 }
 
+/** The branch of an open pull request. */
 interface ProposedBranch {
   readonly git: Git;
   readonly remote: string;

@@ -266,6 +266,25 @@ describe("what is in the file already", () => {
   });
 });
 
+test("an error that a grant would bring stands below the patch whose lines it names", async () => {
+  const including = (merchant: string, member: string): string =>
+    mc1(member).replace("MC1", merchant).replace("roles:", "include: [../shared/staff.yaml]\nroles:");
+  await put({
+    "shared/staff.yaml": "version: 1\nmembers:\n  - { email: ada@example.com, roles: [role_employee] }\n",
+    "access/mc1.yaml": including("MC1", "{ email: cy@example.com, roles: [Lead] }"),
+    "access/mc2.yaml": including(
+      "MC2",
+      "{ email: bo@example.com, roles: [{ role: role_employee, until: 2026-06-20 }] }",
+    ),
+  });
+  const asked = ["grant", "bo@example.com", "role_employee", "-m", "MC1", "--file", "shared/staff.yaml"];
+  const { code, stdout, stderr } = await run(...asked);
+  expect(code).toBe(1);
+  expect(stdout).toContain("+  - { email: bo@example.com, roles: [role_employee] }\n");
+  expect(stderr).toContain("error: With the patch above, the files would have these errors.\n");
+  expect(stderr).toContain("→ Nothing was changed. Their lines are those of the patched files.\n");
+});
+
 describe("requestable", () => {
   test("limits roles, merchants, people and time, and names the rule", async () => {
     await put({

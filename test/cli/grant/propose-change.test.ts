@@ -3,9 +3,10 @@ import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import type { StopSignal } from "../../../src/app/io/io.ts";
 import { type FakeGithub, startGithub } from "../../action/support/fake-github.ts";
 import { NOW } from "../../support/build.ts";
-import { type Ended, rolecall } from "../../support/rolecall.ts";
+import { type Ended, type RunOptions, rolecall } from "../../support/rolecall.ts";
 
 const SHOP = `version: 1
 merchant: MC1
@@ -117,11 +118,42 @@ test("leaves nothing behind if the pull request cannot be opened, and says what 
   expect(stateOfWork()).toBe(before);
 });
 
+test("Ctrl-C removes the branch that is being pushed, and a second one says that it may be left", async () => {
+  const stop = (...signals: readonly StopSignal[]): RunOptions["io"] => ({
+    onStopSignal: (listener) => {
+      for (const signal of signals) listener(signal);
+      return () => undefined;
+    },
+    exit: () => {
+      throw new Error("ended");
+    },
+  });
+  const asked = ["revoke", "cy@example.com", "-m", "MC1", "--pr", "--yes", "--declared"];
+  const once = await run(asked, stop("SIGINT"));
+  expect(once.code).toBe(1);
+  expect(once.stderr).toContain("SIGINT: finishing, so that no branch is left behind.");
+  expect(once.stderr).toContain("error: Interrupted.\n");
+  expect(git(remote(), "branch", "--format=%(refname:short)")).toBe("main\n");
+  expect(github.pulls).toEqual([]);
+  const twice = await run(asked, stop("SIGHUP", "SIGHUP", "SIGTERM"));
+  expect(twice.stderr.match(/may be left at the remote/g)?.length).toBe(1);
+});
+
+test("a branch that cannot be removed is named, and used again", async () => {
+  git(remote(), "config", "receive.denyDeletes", "true");
+  github.refusals.push({ method: "POST", path: /pulls$/, status: 422, message: "Not now", times: 1 });
+  const failed = await propose("revoke", "cy@example.com", "-m", "MC1");
+  expect(failed.stderr).toMatch(/The branch rolecall\/revoke-cy-example-com-\w+ may be left at the remote\./);
+  expect(failed.stderr).toContain("Not now");
+  expect((await propose("revoke", "cy@example.com", "-m", "MC1")).code).toBe(0);
+  expect(git(remote(), "branch", "--format=%(refname:short)").trim().split("\n").length).toBe(2);
+});
+
 test("a change that is not confirmed, not needed or not possible leaves no branch", async () => {
   const before = stateOfWork();
   // Git cannot add worktrees of one repository at the same time.
   const ends = [
-    await run("grant", "bo@example.com", "Cashier", "-m", "MC1", "--pr", "--declared"),
+    await run(["grant", "bo@example.com", "Cashier", "-m", "MC1", "--pr", "--declared"]),
     await propose("grant", "cy@example.com", "Cashier", "-m", "MC1"),
     await propose("grant", "cy@example.com", "Cachier", "-m", "MC1"),
     await propose("revoke", "cy@example.com", "-m", "MC1", "--check"),
@@ -195,10 +227,10 @@ function stateOfWork(): string {
 }
 
 function propose(...args: readonly string[]): Promise<Ended> {
-  return run(...args, "--pr", "--yes", "--declared");
+  return run([...args, "--pr", "--yes", "--declared"]);
 }
 
-function run(...args: readonly string[]): Promise<Ended> {
+function run(args: readonly string[], io: RunOptions["io"] = {}): Promise<Ended> {
   // As GitHub knows what was pushed.
   github.incidents.push({
     method: "POST",
@@ -213,7 +245,7 @@ function run(...args: readonly string[]): Promise<Ended> {
     },
   });
   const env = { GITHUB_REPOSITORY: "acme/access", GITHUB_API_URL: github.url, GH_TOKEN: github.token };
-  return rolecall(args, { cwd: work, env, now: () => NOW });
+  return rolecall(args, { cwd: work, env, now: () => NOW, io });
 }
 
 const remote = (): string => join(folder, "remote.git");

@@ -168,6 +168,16 @@ test("the page about commands has every exit code", () => {
   expect(missing).toEqual([]);
 });
 
+test("the page for agents says of every command what it reads or writes", async () => {
+  const page = PAGES.get("docs/agents.md") ?? "";
+  const { commandNames } = await import(new URL("../../scripts/command-reference.mjs", import.meta.url).href);
+  const names: readonly string[] = commandNames((await rolecall(["--help"])).stdout);
+  const tables = page.slice(0, page.indexOf("\n## "));
+  expect(names).toContain("apply");
+  const missing = names.filter((name) => !new RegExp(`^\\|.*\`${name}[ \`]`, "m").test(tables));
+  expect(missing).toEqual([]);
+});
+
 test("the page about decisions lists packages that the program is built on", () => {
   const { devDependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
   const [, table = ""] = (PAGES.get("docs/decisions.md") ?? "").split("## Built on");

@@ -63,10 +63,11 @@ export async function runAction(
     };
     return runCommand(context, async (run) => {
       const github = await connect(inputs, event, io, runner);
-      const masked = await isMasked(inputs, event, github, runner);
-      if (masked) mask = maskAddresses;
+      const isPublic =
+        event.isPublic ?? (await github.repository().catch(() => ({ isPublic: true }))).isPublic;
+      if (isMasked(inputs, isPublic, runner)) mask = maskAddresses;
       const { withRepository } = await import("./context/open-repository.ts");
-      const use = (repository: GitRepository) => run({ ...context, ...repository, github, mask });
+      const use = (repository: GitRepository) => run({ ...context, ...repository, github, isPublic, mask });
       return withRepository(context, use, openGit);
     });
   }, runner);
@@ -120,14 +121,8 @@ async function connect(inputs: Inputs, event: EventContext, io: Io, runner: Runn
 }
 
 /** Decides whether to mask addresses: in public repositories, unless the workflow turns it off. */
-async function isMasked(
-  inputs: Inputs,
-  event: EventContext,
-  github: Github,
-  runner: Runner,
-): Promise<boolean> {
+function isMasked(inputs: Inputs, isPublic: boolean, runner: Runner): boolean {
   if (inputs.maskAddresses === "on") return true;
-  const isPublic = event.isPublic ?? (await github.repository().catch(() => ({ isPublic: true }))).isPublic;
   if (!isPublic) return false;
   if (inputs.maskAddresses === "auto") {
     runner.notice("This repository is public: members' addresses are masked wherever they are published.");
@@ -139,14 +134,20 @@ async function isMasked(
   return false;
 }
 
-/** Variables that journals record; none is secret. */
-const JOURNAL_VARIABLES = new Set(["GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID"]);
+/** Variables that journals and records name; none is secret. */
+const RECORDED_VARIABLES = new Set([
+  "GITHUB_SERVER_URL",
+  "GITHUB_REPOSITORY",
+  "GITHUB_RUN_ID",
+  "GITHUB_ACTOR",
+  "GITHUB_TRIGGERING_ACTOR",
+]);
 
 /** Returns the variables that files may refer to, without those of the runner. */
 function ownVariables(env: RunnerEnv): RunnerEnv {
   return Object.fromEntries(
     Object.entries(env).filter(
-      ([name]) => JOURNAL_VARIABLES.has(name) || !/^(INPUT|GITHUB|ACTIONS|RUNNER|STATE)_/.test(name),
+      ([name]) => RECORDED_VARIABLES.has(name) || !/^(INPUT|GITHUB|ACTIONS|RUNNER|STATE)_/.test(name),
     ),
   );
 }

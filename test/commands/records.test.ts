@@ -77,6 +77,22 @@ describe("apply --records", () => {
     expect(recorded()).toEqual([]);
   });
 
+  test("without the option, rolecall.yaml decides; with an error in it, nothing is applied", async () => {
+    await shop.write("rolecall.yaml", "version: 1\nrecords: push\n");
+    await shop.run(["apply", "--yes", "--records", "off"]);
+    expect(recorded()).toEqual([]);
+    await shop.write("access/mc1.yaml", fileWith("catalog_view"));
+    const apply = await shop.run(["apply", "--yes"]);
+    expect(apply.stderr).toContain("Recorded in origin: refs/rolecall/runs/");
+    expect(recorded()).toHaveLength(1);
+    await shop.write("access/mc1.yaml", fileWith("catalog_view, refunds_create"));
+    await shop.write("rolecall.yaml", "version: 1\nrecords: always\n");
+    const before = await shop.writes();
+    expect((await shop.run(["apply", "--yes"])).code).toBe(1);
+    expect((await shop.run(["undo", "latest", "--yes"])).code).toBe(1);
+    expect(await shop.writes()).toEqual(before);
+  });
+
   test("local records in the clone alone", async () => {
     const apply = await shop.run(["apply", "--yes", "--records", "local"]);
     expect(apply.stderr).toContain("Recorded in this clone: refs/rolecall/runs/");

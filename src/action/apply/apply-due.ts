@@ -7,6 +7,7 @@ import { readingApprovals } from "../github/merged-pulls.ts";
 import type { PlannedFiles } from "../review/load-and-plan.ts";
 import type { ApplyDecision } from "./apply-decision.ts";
 import { type CapturedLog, captureApplyLog } from "./apply-page.ts";
+import { applyRecorder } from "./apply-recorder.ts";
 import type { MergedFiles } from "./merged-files.ts";
 import { leftTo, type NewerCommit, newerCommit } from "./newer-commit.ts";
 import type { LoggedPlans } from "./show-covered.ts";
@@ -20,7 +21,7 @@ export interface AppliedPlans extends CapturedLog {
 /** Applies the plans of merchants that no newer commit changes. */
 export async function applyDue(
   context: ActionContext,
-  { branch, newer, current }: MergedFiles,
+  { branch, newer, current, records }: MergedFiles,
   { due, password }: ApplyDecision,
   {
     reporter,
@@ -34,6 +35,8 @@ export async function applyDue(
     due.length === 0 ? newer : await readingApprovals(() => newerCommit(context, branch, current));
   const superseded = { ...newest, merchants: new Set([...newer.merchants, ...newest.merchants]) };
   const ready = due.filter(({ plan }) => !superseded.merchants.has(plan.merchant));
+  const merchants = ready.map(({ plan }) => plan.merchant);
+  const recorder = ready.length === 0 ? undefined : await applyRecorder(context, records, merchants);
   for (const line of leftTo(superseded)) log.notice(line);
   const captured = captureApplyLog(reporter, progress);
   progress.applying(ready.map(({ plan }) => plan));
@@ -44,6 +47,7 @@ export async function applyDue(
     onError: "continue" as const,
     cancellation,
     openJournal: fileJournals(io),
+    recorder,
     sleep: io.sleep,
   };
   const outcomes = ready.length === 0 ? [] : await runApply(ready, options, captured.reporter);

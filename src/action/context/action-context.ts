@@ -11,6 +11,7 @@ import type { Inputs } from "./inputs.ts";
 /** Inputs, event and effects of one run of the action. */
 export interface ActionContext extends OfflineContext, GitRepository {
   readonly github: Github;
+  readonly isPublic: boolean;
   /** Masks the e-mail addresses in all strings of what is published, if they are masked at all. */
   mask<T>(value: T): T;
 }

@@ -1,4 +1,5 @@
 import { readShard, type Shard } from "../../app/project/shard.ts";
+import { RECORD_MODES, type RecordMode } from "../../model/record-modes.ts";
 import { ActionError } from "./action-error.ts";
 
 export interface Inputs {
@@ -18,6 +19,10 @@ export interface Inputs {
   readonly environment: string;
   /** Begins the names of the refs with the records. */
   readonly refs: string;
+  /** Where runs are recorded; `null` for what the project's file says. */
+  readonly records: RecordMode | null;
+  /** Records runs also in a public repository. */
+  readonly allowPublic: boolean;
   readonly allow: readonly string[];
   readonly failOn: "error" | "changes" | "drift";
   readonly onDrift: "issue" | "pull-request" | "none";
@@ -42,6 +47,8 @@ export const INPUT_DEFAULTS = {
   "approval-secret": "",
   environment: "",
   refs: "refs/rolecall",
+  records: "",
+  "allow-public": "false",
   allow: "",
   "fail-on": "error",
   "on-drift": "issue",
@@ -122,6 +129,8 @@ export function readInputs(env: RunnerEnv): Inputs {
     approvalSecret: approvalSecret(text("approval-secret")),
     environment: text("environment"),
     refs: refPrefix(text("refs")),
+    records: text("records") === "" ? null : choice("records", RECORD_MODES),
+    allowPublic: choice("allow-public", ["true", "false"]) === "true",
     allow: lines("allow"),
     failOn: choice("fail-on", ["error", "changes", "drift"]),
     onDrift: choice("on-drift", ["issue", "pull-request", "none"]),

@@ -1,11 +1,12 @@
 import type { RecordMode } from "../../model/record-modes.ts";
 import type { Io } from "../io/io.ts";
 import { RECORD_REFS, recordPlace, requirePrivate, signingKey, withRunRecords } from "./record-place.ts";
+import { recordSetting } from "./record-setting.ts";
 import { jobActor, type RunRecorder, runRecorder } from "./run-recorder.ts";
 
 /** Options of the commands that record runs. */
 export interface RecordOptions {
-  /** Absent: `off`. */
+  /** Absent: that of the project's file, else `off`. */
   readonly records?: RecordMode;
   /** Records also in a repository that everybody can read. */
   readonly allowPublic?: true;
@@ -16,10 +17,11 @@ export interface RecordOptions {
  * record in, or everybody can read it.
  */
 export async function openRecorder(
-  { records: mode = "off", allowPublic }: RecordOptions,
+  { records, allowPublic }: RecordOptions,
   say: (text: string) => void,
   io: Io,
 ): Promise<RunRecorder | undefined> {
+  const mode = records ?? (await recordSetting(io.cwd)) ?? "off";
   if (mode === "off") return undefined;
   // A bad key is known before anything is changed.
   signingKey(io.env);

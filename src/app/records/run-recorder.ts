@@ -183,5 +183,11 @@ function summaryOf(
 
 /** Returns who started a job of CI; `null` outside. */
 export function jobActor(env: Io["env"]): string | null {
-  return env["GITHUB_ACTOR"] ?? env["GITLAB_USER_LOGIN"] ?? env["BUILD_REQUESTEDFOREMAIL"] ?? null;
+  return (
+    env["GITHUB_TRIGGERING_ACTOR"] ??
+    env["GITHUB_ACTOR"] ??
+    env["GITLAB_USER_LOGIN"] ??
+    env["BUILD_REQUESTEDFOREMAIL"] ??
+    null
+  );
 }

@@ -54,7 +54,7 @@ export function withRecordOptions(command: Command): Command {
     .addOption(
       new Option(
         "--records <where>",
-        "record the run in git besides its journals: push in the remote repository, local in this clone, off nowhere (default: off)",
+        "record the run in git besides its journals: push in the remote repository, local in this clone, off nowhere (default: records in rolecall.yaml, else off)",
       ).choices(RECORD_MODES),
     )
     .option("--allow-public", "record it even in a repository that everybody can read");

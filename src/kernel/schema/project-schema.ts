@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { RECORD_MODES } from "../../model/record-modes.ts";
 import type { FormatCode } from "../problems/problem.ts";
 import { policySchemas } from "../rules/settings/every-setting.ts";
 import { runSchema } from "../rules/settings/run-setting.ts";
@@ -108,6 +109,12 @@ export const projectSchema = described(
       examples: [["tip_edit"]],
     }),
     requestable,
+    records: optional(z.enum(RECORD_MODES), {
+      title: "Records of runs",
+      description:
+        "Where apply and undo record their runs in git: push in the remote repository, local in this clone, off nowhere. If absent, the action pushes, and the commands record nothing.",
+      examples: ["push"],
+    }),
     enforce_all: optional(z.boolean(), {
       title: "Require an entry for every file",
       description: "With true, a merchant's file that no glob of enforce matches is an error.",

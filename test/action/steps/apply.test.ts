@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { memoryGit } from "../support/memory-git.ts";
+import { type MemoryGit, memoryGit } from "../support/memory-git.ts";
 import { openRepository, type Repository, type StepEnd } from "../support/repository.ts";
 
 const SEED = `merchants:
@@ -28,9 +28,11 @@ const SECOND = "version: 1\nmerchant: MC2\nroles: [{ name: Night, permissions: [
 const FILE = "access/mc1.yaml";
 
 let repository: Repository;
+let memory: MemoryGit;
 
 beforeEach(async () => {
-  repository = await openRepository(SEED, { [FILE]: BASE }, { memory: memoryGit() });
+  memory = memoryGit();
+  repository = await openRepository(SEED, { [FILE]: BASE }, { memory });
 });
 
 afterEach(async () => {
@@ -86,6 +88,52 @@ describe("apply", () => {
     const pushed = await run("apply");
     expect(pushed.summary).toContain("No approved plan shows it.");
     expect(await repository.writes()).toEqual([]);
+  });
+
+  describe("records", () => {
+    const recorded = (): number => [...memory.refs.keys()].filter((ref) => ref.startsWith("runs/")).length;
+
+    beforeEach(async () => {
+      await planned(7, { [FILE]: WANTED });
+      await repository.merge(7);
+    });
+
+    test("the run unless the input or the project's file says otherwise; the input wins", async () => {
+      const file = { [FILE]: WANTED, "rolecall.yaml": "version: 1\nrecords: off\n" };
+      await repository.checkOut(file);
+      expect((await run("apply")).outputs["result"]).toBe("applied");
+      expect(recorded()).toBe(0);
+      await planned(8, { [FILE]: `${WANTED}  - { name: Night, permissions: [catalog_view] }\n` });
+      await repository.merge(8);
+      await repository.checkOut({
+        ...file,
+        [FILE]: `${WANTED}  - { name: Night, permissions: [catalog_view] }\n`,
+      });
+      expect((await run("apply", { records: "push" })).outputs["result"]).toBe("applied");
+      expect(recorded()).toBe(1);
+    });
+
+    test("nothing in a public repository: it says so, refuses what was asked for, and records with allow-public", async () => {
+      repository.github.isPrivate = false;
+      const refused = await run("apply", { records: "push" });
+      expect(refused.outputs["failure-reason"]).toBe("usage");
+      expect(refused.log).toContain(
+        "This repository is public, and the record of a run contains the addresses",
+      );
+      expect(await repository.writes()).toEqual([]);
+      const told = await run("apply");
+      expect(told.outputs["result"]).toBe("applied");
+      expect(told.log).toContain(
+        "this run is not recorded in git. The input allow-public records it all the same.",
+      );
+      expect(recorded()).toBe(0);
+    });
+
+    test("in a public repository with allow-public", async () => {
+      repository.github.isPrivate = false;
+      expect((await run("apply", { "allow-public": "true" })).outputs["result"]).toBe("applied");
+      expect(recorded()).toBe(1);
+    });
   });
 
   test("two pull requests that were merged one after the other are applied together", async () => {

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { BASE, FILE, SEED, WITH_ROLE } from "../support/one-merchant.ts";
 import { openStory, type Story } from "../support/story.ts";
@@ -27,6 +28,25 @@ for (const method of ["squash", "merge", "rebase"] as const) {
     expect((await story.drift()).outputs["result"]).toBe("clean");
   });
 }
+
+test("an apply is recorded on its commit, with its pull request and who started it, and its states remain", async () => {
+  const pull = await story.openPull({ [FILE]: WITH_ROLE });
+  await story.plan(pull);
+  await story.review(pull, "APPROVED");
+  const sha = await story.merge(pull, "squash");
+  const git = (...args: readonly string[]): string =>
+    execFileSync("git", ["--git-dir", story.refs, ...args], { encoding: "utf8" }).trim();
+  git("update-ref", "refs/heads/main", sha);
+  const apply = await story.apply({}, { env: { GITHUB_ACTOR: "ada", GITHUB_TRIGGERING_ACTOR: "ben" } });
+  const ref = git("for-each-ref", "--format=%(refname)", "refs/rolecall/runs");
+  expect(apply.log).toContain(`Recorded in acme/access: ${ref}.`);
+  expect(git("rev-parse", `${ref}^`)).toBe(sha);
+  const trailers = git("log", "--max-count=1", "--format=%(trailers:only,unfold)", ref);
+  for (const trailer of ["Merchant: MC1", "Outcome: done", "Actor: ben", `Pull-Request: #${pull}`])
+    expect(trailers.split("\n")).toContain(trailer);
+  expect(trailers).toMatch(/^Signature: \w+ \w+$/m);
+  expect((await story.due()).outputs["result"]).toBe("no-changes");
+});
 
 test("of two pull requests in a row the second is planned on the merge of both", async () => {
   const first = await story.openPull({ [FILE]: WITH_ROLE });

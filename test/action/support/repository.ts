@@ -123,10 +123,10 @@ export async function openRepository(
     }
     const git = join(workspace, ".git");
     await mkdir(join(git, "objects/info"), { recursive: true });
+    // A clone with every commit, and without a branch.
+    await mkdir(join(git, "refs"));
+    await writeFile(join(git, "HEAD"), "ref: refs/heads/none\n");
     if (memory === undefined) {
-      // A clone with every commit, and without a branch.
-      await mkdir(join(git, "refs"));
-      await writeFile(join(git, "HEAD"), "ref: refs/heads/none\n");
       await writeFile(join(git, "objects/info/alternates"), `${join(refs, "objects")}\n`);
     }
     for (const [path, text] of Object.entries(wanted)) {

@@ -20,6 +20,20 @@ export async function gitRemote(cwd: string): Promise<ForgeRepository | null> {
   }
 }
 
+/**
+ * Returns the default branch of a folder's repository: that of `origin` as the clone knows it, else the current branch;
+ * `main` without git.
+ */
+export async function defaultBranch(cwd: string): Promise<string> {
+  const short = (ref: string): Promise<string> =>
+    run("git", ["symbolic-ref", "--quiet", "--short", ref], { cwd }).then(
+      ({ stdout }) => stdout.trim(),
+      () => "",
+    );
+  const remote = await short("refs/remotes/origin/HEAD");
+  return remote.replace(/^origin\//, "") || (await short("HEAD")) || "main";
+}
+
 /** Parses the address of a remote or of a manifest's `repository`: HTTPS, SSH, or short as `git@host:owner/name`. */
 export function parseRemote(address: string): ForgeRepository | null {
   const [, host, owner, name] =

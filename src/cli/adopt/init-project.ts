@@ -4,7 +4,7 @@ import { ExitCode, type Io } from "../../app/io/io.ts";
 import { styleFor } from "../../app/io/terminal.ts";
 import { isFileError } from "../../app/project/file-errors.ts";
 import { defaultPath, ifAnyFiles } from "../../app/project/find-files.ts";
-import { gitRemote } from "../../app/project/git-remote.ts";
+import { defaultBranch, gitRemote } from "../../app/project/git-remote.ts";
 import { loadStates } from "../../app/project/load-states.ts";
 import type { Connection } from "../../app/session/connection.ts";
 import { openServices } from "../../app/session/services.ts";
@@ -79,7 +79,7 @@ export async function initProject(options: InitCommandOptions, io: Io): Promise<
 /** Adds the requested files to a project whose merchants have theirs. */
 async function writeProjectOnly(options: InitCommandOptions, io: Io): Promise<ExitCode> {
   const root = join(defaultPath(io.cwd), "..");
-  const files = await projectFiles(root, wantedFiles(options.workflows === true, options), io.cwd);
+  const files = await projectFiles(root, await wantedFiles(options.workflows === true, options, io), io.cwd);
   await writePatches(files, io);
   if (files.length === 0) io.stdout.write("There is nothing to write: the files already exist.\n");
   else await showNextSteps([], files, options, io);
@@ -161,15 +161,19 @@ async function chooseFiles(
   const workflows = options.workflows ?? (await agrees(offers, "Write workflows for GitHub Actions?"));
   // The merchants' files come last: while one is missing, init can be run again.
   return [
-    ...(await projectFiles(root, wantedFiles(workflows, options), io.cwd)),
+    ...(await projectFiles(root, await wantedFiles(workflows, options, io), io.cwd)),
     ...(shared === null ? [] : [sharedPatch(join(root, sharedFile), shared)]),
     ...merchants,
   ];
 }
 
-function wantedFiles(workflows: boolean, { vendor, codeowners }: InitCommandOptions): ProjectFilesOptions {
+async function wantedFiles(
+  workflows: boolean,
+  { vendor, codeowners }: InitCommandOptions,
+  { cwd }: Io,
+): Promise<ProjectFilesOptions> {
   return {
-    workflows: workflows ? { release: vendor ? null : ownRelease() } : null,
+    workflows: workflows ? { release: vendor ? null : ownRelease(), branch: await defaultBranch(cwd) } : null,
     owner: codeowners ?? null,
   };
 }

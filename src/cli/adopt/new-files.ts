@@ -25,7 +25,7 @@ import { RolecallError } from "../../model/errors.ts";
 import type { JsonValue } from "../../model/json.ts";
 import type { LiveState } from "../../model/live.ts";
 import type { FilePatch } from "../../show/text/patch-text.ts";
-import { type ActionRelease, workflowFiles } from "./workflow-files.ts";
+import { type WorkflowOptions, workflowFiles } from "./workflow-files.ts";
 
 /** The settings of a new file. */
 export interface NewFileHeader {
@@ -150,7 +150,7 @@ export const SCHEMA_FILE = "schemas/merchant.schema.json";
 /** The files of a project to write besides those of its merchants. */
 export interface ProjectFilesOptions {
   /** The workflows for GitHub, with a reference to a release or a copy of the action; `null` for none. */
-  readonly workflows: { readonly release: ActionRelease | null } | null;
+  readonly workflows: WorkflowOptions | null;
   /** The owner to write a file of code owners for. */
   readonly owner: string | null;
 }
@@ -170,7 +170,7 @@ export async function projectFiles(
   return [
     ...[schema].filter(isNew),
     ...ignoreLines(join(root, ".gitignore"), cwd),
-    ...(workflows === null ? [] : workflowFiles({ root, cwd }, workflows.release)),
+    ...(workflows === null ? [] : workflowFiles({ root, cwd }, workflows)),
     ...(owner === null ? [] : await ownersFile(root, owner, cwd)),
   ];
 }

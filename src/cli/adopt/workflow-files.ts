@@ -38,19 +38,30 @@ export function ownRelease(manifestPath = packagePath("package.json")): ActionRe
   return { repository: named, version, commit };
 }
 
-/**
- * Returns the workflows that do not exist yet. They refer to the release; without one (`null`) to a copy of the action,
- * whose files are created or updated.
- */
-export function workflowFiles(place: WritingPlace, release: ActionRelease | null): readonly FilePatch[] {
+/** The values in workflows that differ from those of the examples. */
+export interface WorkflowOptions {
+  /** The release that they refer to; `null` for a copy of the action. */
+  readonly release: ActionRelease | null;
+  /** The default branch of the repository. */
+  readonly branch: string;
+}
+
+/** Returns the workflows that do not exist yet, and without a release the files of the action to create or update. */
+export function workflowFiles(
+  place: WritingPlace,
+  { release, branch }: WorkflowOptions,
+): readonly FilePatch[] {
   const { root, cwd } = place;
-  const reference = release && referenceTo(release);
+  const reference = release === null ? `./${ACTION_FOLDER}` : referenceTo(release);
+  const pushed = /^[a-z][\w./-]*$/i.test(branch) ? branch : JSON.stringify(branch);
   const workflows = WORKFLOWS.map((name) => {
     const text = readFileSync(packagePath(`examples/github/${name}`), "utf8");
     return {
       file: join(root, ".github/workflows", name),
       before: null,
-      after: reference === null ? text : text.replaceAll(`uses: ./${ACTION_FOLDER}`, `uses: ${reference}`),
+      after: text
+        .replaceAll(`uses: ./${ACTION_FOLDER}`, () => `uses: ${reference}`)
+        .replace("branches: [main]", () => `branches: [${pushed}]`),
     };
   });
   return [

@@ -1,8 +1,9 @@
+import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { parseRemote } from "../../../src/app/project/git-remote.ts";
+import { defaultBranch, parseRemote } from "../../../src/app/project/git-remote.ts";
 import { ownRelease, workflowFiles } from "../../../src/cli/adopt/workflow-files.ts";
 
 let folder = "";
@@ -25,7 +26,7 @@ async function releaseOf(manifest: object, isReleased = true) {
 
 test("a package of a release refers to its action by owner, commit and version, and vendors nothing", async () => {
   const release = await releaseOf({ repository: { url: "git+https://github.example/acme/rolecall.git" } });
-  const files = workflowFiles({ root: ".", cwd: folder }, release);
+  const files = workflowFiles({ root: ".", cwd: folder }, { release, branch: "main" });
   expect(files.map(({ file }) => file)).toEqual(
     ["plan", "apply", "nightly"].map((name) => `.github/workflows/rolecall-${name}.yml`),
   );
@@ -42,6 +43,27 @@ test("a package without a repository, or not built from a release's tag, has no 
   });
   await rm(join(folder, "dist"), { recursive: true });
   expect(await releaseOf({ repository: "github:acme/rolecall" }, false)).toBeNull();
+});
+
+test.each([
+  ["trunk", "[trunk]"],
+  ["release/2", "[release/2]"],
+  ["1.0", '["1.0"]'],
+  ["$&", '["$&"]'],
+])("the apply runs on pushes to the default branch %s", (branch, shown) => {
+  const files = workflowFiles({ root: ".", cwd: folder }, { release: null, branch });
+  const apply = files.find(({ file }) => file.endsWith("rolecall-apply.yml"))?.after;
+  expect(apply).toContain(`    branches: ${shown} #`);
+  expect(apply).not.toContain("[main]");
+});
+
+test("the default branch is that of origin, else the current one, else main", async () => {
+  expect(await defaultBranch(folder)).toBe("main");
+  const git = (...args: readonly string[]) => execFileSync("git", args, { cwd: folder });
+  git("init", "-q", "-b", "trunk");
+  expect(await defaultBranch(folder)).toBe("trunk");
+  git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/release/2");
+  expect(await defaultBranch(folder)).toBe("release/2");
 });
 
 test.each([

@@ -10,7 +10,7 @@ const SHA = "0123456789abcdef0123456789abcdef01234567";
 const USES = "    steps:\n      - uses: ./.github/actions/rolecall\n        with:\n";
 const WORKFLOWS: Readonly<Record<string, string>> = {
   ".github/workflows/rolecall-plan.yml": `on: pull_request\n${USES}          command: plan\n`,
-  ".github/workflows/rolecall-apply.yml": `on: push\n${USES}          command: apply\n`,
+  ".github/workflows/rolecall-apply.yml": `on:\n  push:\n    branches: [main] # the default one\n${USES}          command: apply\n`,
   ".github/workflows/rolecall-nightly.yml": `on:\n  schedule:\n    - cron: "17 0 * * *"\n${USES}          command: due\n${USES}          command: drift\n`,
 };
 const FILES = [
@@ -70,6 +70,9 @@ function complete(): Record<string, unknown> {
     "/actions/organization-variables": { variables: [{ name: "ROLECALL_BASE_URL" }] },
     "/git/trees/main": { tree: FILES.map((path) => ({ path })) },
     "/codeowners/errors": { errors: [] },
+    "/actions/workflows": {
+      workflows: Object.keys(WORKFLOWS).map((path) => ({ path, state: "active" })),
+    },
     ...Object.fromEntries(Object.entries(text).map(([path, content]) => [`/contents/${path}`, content])),
     "/actions/workflows/rolecall-nightly.yml/runs": {
       workflow_runs: [
@@ -253,7 +256,47 @@ describe("each setting that is disabled is missing, with the way to correct it",
         answers["/contents/.github/CODEOWNERS"] = OWNERS.replace("/access/ @acme/access", "/access/");
       },
       "Code owners",
+      /^Append to \.github\/CODEOWNERS, .*: \/access\/ @acme\/access$/,
+    ],
+    [
+      "a file of code owners",
+      tree(FILES.filter((path) => !path.endsWith("CODEOWNERS"))),
+      "Code owners",
       /--codeowners/,
+    ],
+    [
+      "code owners of everything",
+      () => {
+        answers["/contents/.github/CODEOWNERS"] = "/docs/ @acme/docs # \n";
+      },
+      "Code owners",
+      /: \/access\/ @acme\/docs · \/rolecall\.yaml @acme\/docs · \/\.github\/ @acme\/docs$/,
+    ],
+    [
+      "a correct file of code owners",
+      () => {
+        answers["/codeowners/errors"] = { errors: [{ line: 1 }] };
+      },
+      "Code owners",
+      /^Correct the errors that GitHub shows: .*\/blob\/main\/\.github\/CODEOWNERS$/,
+    ],
+    [
+      "a workflow that ran a short while ago",
+      () => {
+        const [path] = Object.keys(WORKFLOWS).slice(-1);
+        answers["/actions/workflows"] = { workflows: [{ path, state: "disabled_manually" }] };
+      },
+      "Enabled workflows",
+      /^Enable it: gh workflow enable rolecall-nightly\.yml$/,
+    ],
+    [
+      "the branch of the apply",
+      () => {
+        const path = ".github/workflows/rolecall-apply.yml";
+        answers[`/contents/${path}`] = WORKFLOWS[path]?.replace("[main]", "[master, 'v1']");
+      },
+      "Branch of the apply",
+      /^Change "branches" in \S+apply\.yml to \[main\]/,
     ],
     [
       "code owners of the workflows",
@@ -261,7 +304,7 @@ describe("each setting that is disabled is missing, with the way to correct it",
         answers["/contents/.github/CODEOWNERS"] = OWNERS.replace("/.github/", "/github/");
       },
       "Code owners",
-      /--codeowners/,
+      /: \/\.github\/ @acme\/access$/,
     ],
     [
       "the pin of the action",

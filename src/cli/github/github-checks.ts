@@ -167,22 +167,36 @@ function checkNames({ secrets, variables, environments, url }: GithubFacts): rea
 const COMMANDS = ["plan", "apply", "due", "drift"];
 
 function checkFiles(facts: GithubFacts): readonly HealthCheck[] {
-  const { paths, texts, ownerErrors } = facts;
+  const { paths, texts, disabled, branch } = facts;
   const workflows = [...texts].filter(([path, text]) => path.endsWith("ml") && usesOf(text).length > 0);
   const uses = [...new Set(workflows.flatMap(([, text]) => usesOf(text)))];
-  const commands = COMMANDS.filter((command) =>
-    workflows.some(([, text]) =>
-      new RegExp(`^\\s*command: ["']?${command}["']?\\s*(?:#.*)?$`, "m").test(text),
-    ),
-  );
+  const commands = COMMANDS.filter((command) => workflows.some(([, text]) => runsCommand(text, command)));
   const lacking = COMMANDS.filter((command) => !commands.includes(command));
-  const owners = [...texts].find(([path]) => path.endsWith("CODEOWNERS"))?.[1] ?? null;
+  const paused =
+    "value" in disabled
+      ? workflows.map(([path]) => path).find((path) => disabled.value.includes(path))
+      : undefined;
+  const misdirected = workflows.find(
+    ([, text]) => runsCommand(text, "apply") && pushesElsewhere(text, branch),
+  )?.[0];
   return [
     step(
       "Workflows",
       paths,
       "Write the workflows, and merge them: rolecall init --workflows",
       () => lacking.length === 0 || `no workflow runs ${listText(lacking.map(quoted), "or")}`,
+    ),
+    step(
+      "Enabled workflows",
+      disabled,
+      `Enable it: gh workflow enable ${fileName(paused ?? "")}`,
+      () => paused === undefined || `${paused} is disabled`,
+    ),
+    step(
+      "Branch of the apply",
+      paths,
+      `Change "branches" in ${misdirected} to [${branch}], and merge it`,
+      () => misdirected === undefined || `${misdirected} runs on pushes to another branch than ${branch}`,
     ),
     step(
       "Action",
@@ -196,19 +210,58 @@ function checkFiles(facts: GithubFacts): readonly HealthCheck[] {
         );
       },
     ),
-    step(
+    checkOwners(facts),
+  ];
+}
+
+/** Returns whether a workflow gives the action a command. */
+function runsCommand(text: string, command: string): boolean {
+  return new RegExp(`^\\s*command: ["']?${command}["']?\\s*(?:#.*)?$`, "m").test(text);
+}
+
+/** Returns whether a workflow runs on pushes, but only to branches other than the default one. */
+function pushesElsewhere(text: string, branch: string): boolean {
+  const [, list] = /^ +push:\n(?: *#.*\n)* +branches: *\[([^\]]*)\]/m.exec(text) ?? [];
+  const branches = list?.split(",").map((name) => name.trim().replace(/^(["'])(.*)\1$/, "$2")) ?? [];
+  return branches.length > 0 && !branches.some((name) => name === branch || /[*?+!]/.test(name));
+}
+
+function checkOwners({ paths, texts, ownerErrors, url, branch }: GithubFacts): HealthCheck {
+  const [file, text] = [...texts].find(([path]) => path.endsWith("CODEOWNERS")) ?? [];
+  const known = "value" in paths ? paths.value : [];
+  if (file === undefined || text === undefined) {
+    return step(
       "Code owners",
       paths,
       "Name code owners, and merge them: rolecall init --workflows --codeowners @org/team",
-      (known) => {
-        if (owners === null) return "there is no CODEOWNERS";
-        const unowned = ownedPaths(known).find((path) => codeOwners(owners, path).length === 0);
-        if (unowned !== undefined) return `${unowned} has no owner`;
-        if ("unseen" in ownerErrors) return null;
-        return ownerErrors.value === 0 || "CODEOWNERS has errors";
-      },
-    ),
-  ];
+      () => "there is no CODEOWNERS",
+    );
+  }
+  const unowned = ownedPaths(known).filter((path) => codeOwners(text, path).length === 0);
+  const owner = /(?<=\s)@[\w./-]+/.exec(text.replaceAll(/#.*/g, ""))?.[0] ?? "@org/team";
+  const lines = [...new Set(unowned.map((path) => `${topOf(path)} ${owner}`))];
+  return step(
+    "Code owners",
+    paths,
+    unowned.length > 0
+      ? `Append to ${file}, with the owner that you want, and merge it: ${lines.join(" · ")}`
+      : `Correct the errors that GitHub shows: ${url}/blob/${branch}/${file}`,
+    () => {
+      if (unowned.length > 0) return `${unowned[0]} has no owner`;
+      if ("unseen" in ownerErrors) return null;
+      return ownerErrors.value === 0 || `${file} has errors`;
+    },
+  );
+}
+
+/** Returns the pattern of the top folder of a path, or of the path itself. */
+function topOf(path: string): string {
+  const end = path.indexOf("/");
+  return `/${end < 0 ? path : path.slice(0, end + 1)}`;
+}
+
+function fileName(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
 }
 
 /** Returns how a workflow names the action. */
@@ -243,7 +296,7 @@ function checkNightly({ paths, texts, runs, url }: GithubFacts, now: number): He
       () => "no scheduled workflow uses the action",
     );
   }
-  const file = path.slice(path.lastIndexOf("/") + 1);
+  const file = fileName(path);
   const page = `${url}/actions/workflows/${file}`;
   const fact = runs.get(path) ?? { unseen: "no answer" };
   const last = "value" in fact ? fact.value : null;

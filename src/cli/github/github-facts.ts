@@ -36,6 +36,8 @@ export interface GithubFacts {
   /** Path → text of the workflows and of the file of code owners. */
   readonly texts: ReadonlyMap<string, string>;
   readonly ownerErrors: Seen<number>;
+  /** Paths of the workflows that somebody has disabled, or GitHub after a long time without commits. */
+  readonly disabled: Seen<readonly string[]>;
   /** Path of a workflow → its last scheduled or manual run on the default branch. */
   readonly runs: ReadonlyMap<string, Seen<ScheduledRun | null>>;
 }
@@ -56,13 +58,14 @@ const OWNERS_FILES = [".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS"];
 export async function readFacts(client: GithubClient, described: unknown): Promise<GithubFacts> {
   const branch = textIn(described, "default_branch") ?? "main";
   const ref = encodeURIComponent(branch);
-  const [protection, environments, secrets, variables, tree, ownerErrors] = await Promise.all([
+  const [protection, environments, secrets, variables, tree, ownerErrors, listed] = await Promise.all([
     readProtection(client, branch),
     readEnvironments(client),
     namesAt(client, "secrets"),
     namesAt(client, "variables"),
     client.get(`git/trees/${ref}?recursive=1`),
     client.get(`codeowners/errors?ref=${ref}`),
+    client.get("actions/workflows?per_page=100"),
   ]);
   const isCut = valueIn(tree.body, "truncated") === true;
   const paths: Seen<readonly string[]> = isCut
@@ -92,6 +95,11 @@ export async function readFacts(client: GithubClient, described: unknown): Promi
     paths,
     texts: new Map(texts),
     ownerErrors: seen(ownerErrors, (body) => listIn(body, "errors").length),
+    disabled: seen(listed, (body) =>
+      listIn(body, "workflows").flatMap((workflow) =>
+        textIn(workflow, "state")?.startsWith("disabled") ? (textIn(workflow, "path") ?? []) : [],
+      ),
+    ),
     runs: new Map(runs),
   };
 }

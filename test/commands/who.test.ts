@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -336,6 +336,16 @@ members: [{ email: owner@example.com, roles: [role_owner] }]
     for (const asked of [["check"], ["lint"], ["report", "--declared", "--output", "report.html"]]) {
       expect((await run(...asked)).stderr).toContain("Not in this answer, since the files ignore them");
     }
+    const live = /Plans leave alone, since the files ignore them \(MC0DEMO1\): role Payer \(role_\w+\)\./;
+    for (const asked of ["check", "lint"]) {
+      expect((await run(asked, "--live")).stderr.replaceAll(/\s+/g, " ")).toMatch(live);
+    }
+    await run("report", "--output", "live.html");
+    expect(await readFile(join(folder, "live.html"), "utf8")).toMatch(live);
+    expect(await readFile(join(folder, "report.html"), "utf8")).toContain("Not in this answer");
+    expect(JSON.parse((await run("check", "--format", "json")).stdout)).toMatchObject({
+      ignored: [{ merchant: "MC0DEMO1", roles: ["Pay*"], members: [] }],
+    });
     expect((await run("expiring")).stdout).toContain("Not in this answer");
     expect((await run("why", "owner@example.com", "can", "payouts_edit")).stdout).toContain(
       "Not in this answer",

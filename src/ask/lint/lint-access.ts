@@ -9,6 +9,7 @@ import {
   type LintRule,
   merchantsOf,
 } from "./lint-context.ts";
+import { unsortedEntries } from "./order-rules.ts";
 import {
   containedRoles,
   equalRoles,
@@ -60,6 +61,10 @@ const RULES = {
   "unmatched-pattern": {
     find: unmatchedPatterns,
     summary: "Ignored and protected roles and members should exist (with `--live`).",
+  },
+  "unsorted-entry": {
+    find: unsortedEntries,
+    summary: "In a list that is sorted otherwise, every entry should be in its place.",
   },
   "unused-domain": {
     find: lintOfRules("unused-domain"),

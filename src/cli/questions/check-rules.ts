@@ -32,11 +32,12 @@ import type { RuleCoverage } from "../../model/coverage.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { FailureJson } from "../../model/events.ts";
 import type { Plan } from "../../model/plan.ts";
+import type { IgnoredAccess } from "../../model/questions.ts";
 import { diagnosticFailure } from "../../show/machine/machine-formats.ts";
 import { renderChecked } from "../../show/questions/coverage-text.ts";
 import { type CheckedMerchant, type CheckedView, checkedJson } from "../../show/questions/coverage-view.ts";
 import { openProgress } from "../progress/open-progress.ts";
-import { writeIgnored } from "../show/write-ignored.ts";
+import { ignoredPlanned, writeIgnored } from "../show/write-ignored.ts";
 import type { SnapshotOptions } from "./read-snapshots.ts";
 
 /** The options of `check`. */
@@ -60,6 +61,7 @@ interface JudgedMerchant {
 interface JudgedMerchants {
   readonly all: readonly JudgedMerchant[];
   readonly across: readonly ResultAcross[];
+  readonly ignored: readonly IgnoredAccess[];
   readonly project: Pick<Loaded, "sources" | "diagnostics">;
   readonly failures: readonly FailureJson[];
 }
@@ -69,6 +71,7 @@ export async function checkRules(paths: readonly string[], options: CheckOptions
   const {
     all: judged,
     across,
+    ignored,
     project: { sources, diagnostics },
     failures,
   } = await (options.live ? judgeLiveMerchants : judgeDeclaredMerchants)(paths, options, io);
@@ -78,9 +81,7 @@ export async function checkRules(paths: readonly string[], options: CheckOptions
     io,
   );
   const matches = globMatcher();
-  if (options.format === "text" && !options.live) {
-    writeIgnored(ignoredPatterns(judged.map(({ state }) => state)), NOT_JUDGED, options, io);
-  }
+  if (options.format === "text") writeIgnored(ignored, options.live ? "" : NOT_JUDGED, options, io);
   const covered = judged.map((one) => (options.coverage ? coverageOf(one, matches) : null));
   const tooLarge = judged.flatMap(({ state }, index) =>
     covered[index] === "too-large" ? tooLargeFailure(state) : [],
@@ -99,6 +100,7 @@ export async function checkRules(paths: readonly string[], options: CheckOptions
       };
     }),
     across: rulesAcross(across),
+    ignored,
     placeOf: listedRuleFinder(
       judged.map(({ state }) => state),
       sources,
@@ -168,6 +170,7 @@ async function judgeDeclaredMerchants(
       return { state, judged, changed: openLasting(state, now), unread: new Set() };
     }),
     across: resultsAcross([], loaded.project, now),
+    ignored: ignoredPatterns(states),
     project: loaded,
     failures: loaded.diagnostics.filter(isFileError).map(diagnosticFailure),
   };
@@ -207,7 +210,8 @@ async function judgeLiveMerchants(
     });
     const run = plannedOnly(planned).map(({ live, plan, session }) => ({ live, plan, files: session.state }));
     const across = resultsAcross(run, project.project, io.now());
-    return { all: judged, across, project, failures };
+    const ignored = ignoredPlanned(plannedOnly(planned));
+    return { all: judged, across, ignored, project, failures };
   } finally {
     await close();
   }

@@ -26,7 +26,7 @@ import { RolecallError } from "../../model/errors.ts";
 import { tidyFiles } from "../adopt/tidy-files.ts";
 import { openProgress } from "../progress/open-progress.ts";
 import { renderProblems, type ValidateCommandOptions } from "../show/validate-files.ts";
-import { writeIgnored } from "../show/write-ignored.ts";
+import { ignoredPlanned, writeIgnored } from "../show/write-ignored.ts";
 
 /** The options of `lint`. */
 export type LintCommandOptions = ServiceOptions &
@@ -67,8 +67,9 @@ export async function lintFiles(
   const none = `Nothing found in ${counted(sources.length, "file")}.\n`;
   const rules = [...diagnosticTable(), ...lintTable()];
   io.stdout.write(await renderProblems(diagnostics, { sources, rules, none, command: "lint" }, options, io));
-  if (options.format === "text" && !options.quiet && !options.live) {
-    writeIgnored(ignoredPatterns(states), "--live also looks at their access.", options, io);
+  if (options.format === "text" && !options.quiet) {
+    if (options.live) writeIgnored(ignoredPlanned(live.planned), "", options, io);
+    else writeIgnored(ignoredPatterns(states), "--live also looks at their access.", options, io);
   }
   if (diagnostics.length > 0 && options.format === "text") io.stderr.write(rootNote(io));
   if (diagnostics.some(isFileError) || live.failed) return ExitCode.failed;

@@ -4,17 +4,18 @@ import type { OutputOptions, PastTime, ServiceOptions } from "../../app/project/
 import { isFileError } from "../../app/project/file-errors.ts";
 import { loadFilesAt } from "../../app/project/files-at.ts";
 import { emptyShard, isInShard } from "../../app/project/shard.ts";
-import { globMatcher, plannedOnly } from "../../app/session/session.ts";
+import { plannedOnly } from "../../app/session/session.ts";
 import { printDiagnostics } from "../../app/show/print-diagnostics.ts";
 import { showPlans } from "../../app/show/show-plans.ts";
 import { declaredSnapshot, liveSnapshot } from "../../ask/access/access-snapshot.ts";
-import { ignoredLive, ignoredPatterns } from "../../ask/access/ignored-access.ts";
+import { ignoredPatterns } from "../../ask/access/ignored-access.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { FailureJson } from "../../model/events.ts";
 import type { AccessSnapshot, IgnoredAccess } from "../../model/questions.ts";
 import { diagnosticFailure } from "../../show/machine/machine-formats.ts";
 import type { AskedCommit } from "../../show/questions/answer-formats.ts";
 import { openProgress } from "../progress/open-progress.ts";
+import { ignoredPlanned } from "../show/write-ignored.ts";
 
 /** Options that select the access to read. */
 export type SnapshotOptions = ServiceOptions &
@@ -112,12 +113,9 @@ async function readLive(paths: readonly string[], options: SnapshotOptions, io: 
   );
   try {
     showPlans(planned, () => undefined, options, io, "read");
-    const matches = globMatcher();
     return {
       source: "live",
-      ignored: plannedOnly(planned).flatMap(({ live, session: { state } }) =>
-        ignoredLive(live, state, matches),
-      ),
+      ignored: ignoredPlanned(plannedOnly(planned)),
       snapshots: plannedOnly(planned).map(({ live, session: { state, environment } }) =>
         liveSnapshot(live, state, environment),
       ),

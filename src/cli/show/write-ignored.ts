@@ -1,10 +1,18 @@
 import type { Io } from "../../app/io/io.ts";
 import { styleFor } from "../../app/io/terminal.ts";
+import { globMatcher, type PlannedMerchant } from "../../app/session/session.ts";
+import { ignoredLive } from "../../ask/access/ignored-access.ts";
 import type { IgnoredAccess } from "../../model/questions.ts";
 import { ignoredTexts } from "../../show/text/ignored-text.ts";
 import { hangingLines } from "../../show/text/wrap.ts";
 
-/** Writes to stderr which access an answer from files leaves out, and how to see it. */
+/** Returns the live roles and members that the files of merchants ignore. */
+export function ignoredPlanned(planned: readonly PlannedMerchant[]): readonly IgnoredAccess[] {
+  const matches = globMatcher();
+  return planned.flatMap(({ live, session: { state } }) => ignoredLive(live, state, matches));
+}
+
+/** Writes to stderr what files ignore; `advice` says how to see the access of patterns, and is empty for what is live. */
 export function writeIgnored(
   ignored: readonly IgnoredAccess[],
   advice: string,

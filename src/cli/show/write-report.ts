@@ -10,10 +10,12 @@ import { ignoredPatterns } from "../../ask/access/ignored-access.ts";
 import { declaredReport } from "../../ask/report/build-access-report.ts";
 import { acrossRuleResults, declaredRuleResults } from "../../ask/report/rule-results.ts";
 import { resultsAcross } from "../../kernel/rules/across-merchants.ts";
+import type { IgnoredAccess } from "../../model/questions.ts";
 import { type PageInput, renderPage } from "../../show/html/html-page.ts";
 import type { PageMerchantInput } from "../../show/html/page-data.ts";
+import { ignoredTexts } from "../../show/text/ignored-text.ts";
 import { openProgress } from "../progress/open-progress.ts";
-import { writeIgnored } from "./write-ignored.ts";
+import { ignoredPlanned, writeIgnored } from "./write-ignored.ts";
 
 /** The options of `report`. */
 export type ReportCommandOptions = ServiceOptions & {
@@ -48,8 +50,8 @@ async function reportDeclared(
       placeOf,
     ),
   }));
-  writeIgnored(ignoredPatterns(states), "A report without --declared has their access.", options, io);
-  await write({ about: "declared", fileErrors, unplanned: [] }, reports, options, io);
+  const page = { about: "declared", fileErrors, unplanned: [] } as const;
+  await write(page, reports, ignoredPatterns(states), options, io);
   return fileErrors > 0 ? ExitCode.failed : ExitCode.ok;
 }
 
@@ -76,7 +78,8 @@ async function reportLive(
         ...placed(acrossRuleResults(across, outcome.session.state), outcome.plan.merchant, placeOf),
       ],
     }));
-    await write({ about: "live", fileErrors, unplanned: unplannedOf(planned) }, reports, options, io);
+    const page = { about: "live", fileErrors, unplanned: unplannedOf(planned) } as const;
+    await write(page, reports, ignoredPlanned(plannedOnly(planned)), options, io);
     const { complete } = showPlans(planned, () => undefined, options, io);
     return complete && fileErrors === 0 ? ExitCode.ok : ExitCode.failed;
   } finally {
@@ -87,12 +90,23 @@ async function reportLive(
 async function write(
   page: Pick<PageInput, "about" | "fileErrors" | "unplanned">,
   reports: readonly Pick<PageMerchantInput, "report" | "rules">[],
-  { output, asOf }: ReportCommandOptions,
+  ignored: readonly IgnoredAccess[],
+  { output, asOf, color }: ReportCommandOptions,
   io: Io,
 ): Promise<void> {
+  const advice = page.about === "live" ? "" : "A report without --declared has their access.";
+  if (page.about === "declared") writeIgnored(ignored, advice, { color }, io);
   const { sink, end } = outputTo(output, io);
   const merchants = reports.map((report) => ({ ...report, view: null }));
   const origin = { ...(await runOrigin(io)), version: VERSION, time: io.now() };
-  sink.write(renderPage({ ...page, merchants, now: asOf ?? io.now(), origin }));
+  sink.write(
+    renderPage({
+      ...page,
+      merchants,
+      ignored: ignoredTexts(ignored, advice),
+      now: asOf ?? io.now(),
+      origin,
+    }),
+  );
   await end();
 }

@@ -2,6 +2,7 @@ import { type Document, isAlias, isMap, isNode, isPair, isSeq, type YAMLMap, typ
 import merchantSchema from "../../../schemas/merchant.schema.json" with { type: "json" };
 import projectSchema from "../../../schemas/rolecall.schema.json" with { type: "json" };
 import type { Path } from "../../kernel/problems/problem.ts";
+import { compareKeys, orderOfList, type SortKey } from "../../kernel/values/list-order.ts";
 import { fieldsOf, listOf, unique } from "../../kernel/values/values.ts";
 import { keyText } from "../../kernel/yaml/document.ts";
 import { jsonSchemaKeys } from "./json-schema-keys.ts";
@@ -125,7 +126,7 @@ function sortSeq(seq: YAMLSeq, value: unknown, path: Path, entries: EntryOrder):
   for (const [index, item] of items.entries()) {
     sortNode(item, values[index], [...path, index], entries);
   }
-  const order = entries === "sorted" ? orderAt(path) : null;
+  const order = entries === "sorted" ? orderOfList(path) : null;
   // An alias may use the same list elsewhere, where the order matters.
   if (order === null || seq.anchor !== undefined) {
     return;
@@ -189,29 +190,6 @@ function moveHead(before: Entry | undefined, after: Entry | undefined): void {
   [to.spaceBefore, from.spaceBefore] = [from.spaceBefore === true, to.spaceBefore === true];
 }
 
-type SortKey = readonly (string | number)[];
-
-/** Returns the sort key of the list at a path; `null` if the user chooses its order. */
-function orderAt(path: Path): ((value: unknown) => SortKey) | null {
-  const [section, , key] = path;
-  if (path.length === 1 && section === "roles") {
-    return (role) => byText(fieldsOf(role)["name"]);
-  }
-  if (path.length === 1 && (section === "members" || section === "leavers")) {
-    return (member) => byText(fieldsOf(member)["email"]);
-  }
-  if (path.length === 3 && section === "roles" && key === "permissions") {
-    return byText;
-  }
-  if (path.length === 4 && section === "roles" && key === "adjust") {
-    return byText;
-  }
-  if (path.length === 3 && section === "members" && key === "roles") {
-    return (grant) => byText(typeof grant === "string" ? grant : fieldsOf(grant)["role"]);
-  }
-  return null;
-}
-
 /**
  * Returns where new items stand in a list at a path: by the index of the item that they follow, -1 for those in front. In a
  * list that is sorted they stand in its order, in any other at its end.
@@ -221,39 +199,24 @@ export function placeItems<Item extends { readonly value: unknown }>(
   fresh: readonly Item[],
   path: Path,
 ): ReadonlyMap<number, readonly Item[]> {
-  const order = orderAt(path);
+  const order = orderOfList(path);
   const keys = order === null ? [] : items.map(order);
-  const isSorted = keys.every((key, index) => index === 0 || compare(keys[index - 1] ?? [], key) <= 0);
+  const isSorted = keys.every((key, index) => index === 0 || compareKeys(keys[index - 1] ?? [], key) <= 0);
   if (order === null || !isSorted) return new Map([[items.length - 1, fresh]]);
   const placed = new Map<number, Item[]>();
   for (const item of sortedBy(fresh, ({ value }) => order(value))) {
     const key = order(item.value);
-    const after = keys.findLastIndex((other) => compare(other, key) <= 0);
+    const after = keys.findLastIndex((other) => compareKeys(other, key) <= 0);
     placed.set(after, [...(placed.get(after) ?? []), item]);
   }
   return placed;
 }
 
-function byText(value: unknown): SortKey {
-  const text = typeof value === "object" ? JSON.stringify(value) : String(value);
-  return [text.toLowerCase(), text];
-}
-
 function sortedBy<T>(entries: readonly T[], keyOf: (entry: T) => SortKey): readonly T[] {
   return entries
     .map((entry) => ({ entry, key: keyOf(entry) }))
-    .toSorted((a, b) => compare(a.key, b.key))
+    .toSorted((a, b) => compareKeys(a.key, b.key))
     .map(({ entry }) => entry);
-}
-
-function compare(a: SortKey, b: SortKey): number {
-  for (const [index, left] of a.entries()) {
-    const right = b[index] ?? "";
-    if (left !== right) {
-      return left < right ? -1 : 1;
-    }
-  }
-  return 0;
 }
 
 function aliasesHold(entries: readonly Entry[]): boolean {

@@ -31,6 +31,8 @@ export interface PageInput {
   readonly merchants: readonly PageMerchantInput[];
   readonly unplanned: readonly UnplannedView[];
   readonly fileErrors: number;
+  /** Sentences on what the files ignore. */
+  readonly ignored?: readonly string[];
   /** In milliseconds since the epoch. */
   readonly now: number;
   /** The fingerprint over all plans of the run. */
@@ -123,7 +125,10 @@ function factsOf({ about, merchants, now }: PageInput): string {
   return [...facts, time].join('<span aria-hidden="true"> · </span>');
 }
 
-function noticesOf({ about, merchants, unplanned, fileErrors }: PageInput, fleet: FleetView): string {
+function noticesOf(
+  { about, merchants, unplanned, fileErrors, ignored = [] }: PageInput,
+  fleet: FleetView,
+): string {
   const views = merchants.flatMap(({ view }) => view ?? []);
   const refusals = views.reduce((sum, view) => sum + view.refusals.length, 0);
   const errors = views.reduce((sum, view) => sum + view.errors.length, 0);
@@ -142,6 +147,7 @@ function noticesOf({ about, merchants, unplanned, fileErrors }: PageInput, fleet
     ...(about === "plan"
       ? [["plain", `Plan: ${countsText(addCounts(views.map(({ counts }) => counts)))}.`]]
       : []),
+    ...ignored.map((text) => ["plain", text]),
   ] as const;
   return notices
     .map(([kind = "", text = ""]) => `<p class="notice ${kind}">${escapeHtml(text)}</p>`)

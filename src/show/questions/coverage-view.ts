@@ -1,5 +1,6 @@
 import type { JudgedRule, RuleCoverage, SuggestedRule, UnnoticedGroup } from "../../model/coverage.ts";
 import type { FailureJson } from "../../model/events.ts";
+import type { IgnoredAccess } from "../../model/questions.ts";
 import { safeJson } from "../machine/machine-formats.ts";
 import { isAdministrator } from "../view/risk-view.ts";
 import type { FilePlace } from "./answer-formats.ts";
@@ -19,6 +20,7 @@ export interface CheckedView {
   readonly merchants: readonly CheckedMerchant[];
   /** The rules across merchants, as those of one more merchant for each project. */
   readonly across: readonly CheckedMerchant[];
+  readonly ignored: readonly IgnoredAccess[];
   /** Returns the place of a merchant's rule; `null` for a default. */
   readonly placeOf: (merchant: string, rule: JudgedRule["rule"]) => FilePlace | null;
 }
@@ -64,7 +66,7 @@ function scalar(text: string): string {
 
 /** Returns what rules say as JSON. */
 export function checkedJson(
-  { source, merchants, across, placeOf }: CheckedView,
+  { source, merchants, across, ignored, placeOf }: CheckedView,
   failures: readonly FailureJson[],
 ): string {
   const ruleJson = (merchant: string, rule: JudgedRule["rule"]) => {
@@ -113,6 +115,7 @@ export function checkedJson(
         file,
         rules: rulesJson(merchant, judged),
       })),
+      ignored,
       failures,
     },
     null,

@@ -382,3 +382,31 @@ test("a finding in a shared file names the merchants, unless it holds for all th
 test("every code has a summary that ends like a sentence", () => {
   expect(lintTable().filter(({ summary }) => !/^[A-Z].*\.$/.test(summary))).toEqual([]);
 });
+
+describe("a list", () => {
+  const people = (...names: readonly string[]) => ({
+    members: names.map((name) => ({ email: `${name}@example.com` })),
+  });
+  const states = [desired({ members: [], ...at() })];
+  const unsorted = (fields: Readonly<Record<string, unknown>>): readonly string[] =>
+    found({ states, fields }).filter((text) => text.startsWith("unsorted-entry"));
+
+  test("that was sorted has an entry that is not in its place", () => {
+    expect(unsorted(people("a", "b", "C", "d", "e", "f", "g", "bo"))).toEqual([
+      'unsorted-entry shop.yaml:members.7 "bo@example.com" is out of order in "members", which is sorted otherwise.',
+    ]);
+    const permissions = ["c_x", "a_x", "b_x", "d_x", "e_x", "f_x", "g_x", "h_x"];
+    expect(unsorted({ roles: [{ name: "A", permissions }] })).toEqual([
+      'unsorted-entry shop.yaml:roles.0.permissions.0 "c_x" is out of order in "permissions", which is sorted otherwise.',
+    ]);
+    expect(unsorted({ roles: [{ name: "A", adjust: { add: permissions } }] }).length).toBe(1);
+    expect(unsorted({ members: [{ email: "a@example.com", roles: permissions }] }).length).toBe(1);
+  });
+
+  test("that is sorted, short, or in an order of the user's has none", () => {
+    expect(unsorted(people("a", "b", "C", "d", "e", "f", "g", "h"))).toEqual([]);
+    expect(unsorted(people("b", "a", "c"))).toEqual([]);
+    expect(unsorted(people("h", "g", "f", "e", "d", "c", "b", "a"))).toEqual([]);
+    expect(unsorted({ include: ["z", "a", "b", "c", "d", "e", "f", "g"], members: "x" })).toEqual([]);
+  });
+});

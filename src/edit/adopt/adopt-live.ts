@@ -1,4 +1,4 @@
-import { divideLeavers, leftAt } from "../../kernel/diff/active-member.ts";
+import { leftAt } from "../../kernel/diff/active-member.ts";
 import { planRoles, type RolePlan } from "../../kernel/diff/plan-roles.ts";
 import { roleResolver } from "../../kernel/diff/resolve.ts";
 import { type GlobMatch, type Scope, scopeOf } from "../../kernel/diff/scope.ts";
@@ -38,8 +38,6 @@ export function adoptLive(input: AdoptionInput): Adoption {
   const { desired, live, findings, now, matches, unwritable, wants = () => true } = input;
   const leavers = leftAt(desired.leavers, now);
   const scope = scopeOf(live, desired.ignore, matches, leavers);
-  // A plan removes those who have left, whatever the entries say.
-  const staying = divideLeavers(desired.members, scope.members, leavers);
   const ignored = ignoredEntries(desired, scope, matches);
   const rolePlan = planRoles(desired.roles, scope, {
     roles: "additive",
@@ -60,11 +58,11 @@ export function adoptLive(input: AdoptionInput): Adoption {
   const ignoredRoles = new Set([...scope.ignoredRoles, ...ignored.roles]);
   const wordOf = roleWords(desired, scope, roles);
   const members =
-    staying.entries === undefined
+    desired.members === undefined
       ? { edits: [], mentions: [] }
-      : adoptMembers(staying.entries, {
-          live: staying.live,
-          ignoredLive: scope.ignoredMembers,
+      : adoptMembers(desired.members, {
+          scope,
+          left: leavers,
           now,
           file: desired.origin.file,
           ignored: ignored.members,

@@ -1,9 +1,14 @@
 import { activeAt, hasBegun, isMention, isPast, isSuspended } from "../../kernel/diff/active-member.ts";
-import { type FormerMembers, formerMembers } from "../../kernel/diff/former-members.ts";
-import { addressKeysOf, isExpired, type Match, matchMembers } from "../../kernel/diff/match.ts";
+import {
+  addressKeysOf,
+  divideMemberships,
+  type EntryMemberships,
+  isExpired,
+} from "../../kernel/diff/entry-memberships.ts";
+import type { Match } from "../../kernel/diff/match.ts";
 import type { RoleResolver } from "../../kernel/diff/resolve.ts";
 import { samePeople } from "../../kernel/diff/same-people.ts";
-import { addressOf, isServiceAccount } from "../../kernel/diff/scope.ts";
+import { addressOf, isServiceAccount, type Scope } from "../../kernel/diff/scope.ts";
 import {
   COMMON_FIELDS,
   type CommonValues,
@@ -34,10 +39,9 @@ export interface AdoptedMembers {
 
 /** The input of adopting members. */
 export interface MemberAdoption {
-  /** The live members that the file does not ignore. */
-  readonly live: readonly LiveMember[];
-  /** The ones that the file ignores. */
-  readonly ignoredLive: readonly LiveMember[];
+  readonly scope: Pick<Scope, "members" | "ignoredMembers">;
+  /** Addresses, in lower case, of those who have left. */
+  readonly left: ReadonlySet<string>;
   readonly now: number;
   /** The merchant's own file. */
   readonly file: string;
@@ -57,11 +61,26 @@ export interface MemberAdoption {
 
 /** Compares the declared members with the live ones, and returns the edits that make the entries declare those. */
 export function adoptMembers(declared: readonly DesiredMember[], input: MemberAdoption): AdoptedMembers {
-  const { live, unwritable, wants } = input;
-  const isShared = sharedAddresses([...live, ...input.ignoredLive]);
-  const declaredMatches = matchDeclared(declared, isShared, input);
-  const { matched, gone, leftovers, formers } = withNewAddresses(declaredMatches, isShared, input);
-  const listed = new Set([...matched.values(), ...leftovers, ...[...formers.values()].flat()]);
+  const { scope, left, ignored, unwritable, wants } = input;
+  const isIgnored = ({ email }: DesiredMember): boolean => ignored.has(email);
+  const { entries, leaving } = divideMemberships(
+    declared.filter((entry) => !isIgnored(entry)),
+    scope,
+    left,
+  );
+  // A plan removes those who have left, whatever the entries say.
+  const hasLeft = new Set(leaving);
+  const live = scope.members.filter((member) => !hasLeft.has(member));
+  const isShared = sharedAddresses([...live, ...scope.ignoredMembers]);
+  const found = matchEntries(entries, live, isShared, input);
+  const { leftovers, formers } = found;
+  const others = new Set([...leftovers, ...[...formers.values()].flat()]);
+  const { matched, gone } = withNewAddresses(
+    found,
+    live.filter((member) => !others.has(member)),
+    isShared,
+  );
+  const listed = new Set([...matched.values(), ...others]);
   const unlisted = live.filter((member) => !listed.has(member));
   const { adds, ignores, mentions } = divideUnlisted(unlisted, matched, isShared, input);
   const emails = newEmails(matched, input);
@@ -74,9 +93,11 @@ export function adoptMembers(declared: readonly DesiredMember[], input: MemberAd
     );
     return Object.keys(fields).length === 0 ? [] : [{ kind: "update-member", member, fields }];
   });
+  // A plan refuses an entry for what the file ignores.
+  const refused = declared.filter((entry) => isIgnored(entry) && !left.has(entry.email.toLowerCase()));
   const edits = [
     ...updates,
-    ...gone.map((member): EntryEdit => ({ kind: "remove-member", member })),
+    ...[...refused, ...gone].map((member): EntryEdit => ({ kind: "remove-member", member })),
     ...adds.map((member) => addMember(member, unwritable.get(member.id) ?? NONE, isShared(member), input)),
     ...leftovers.map((member) => ignoreMember(member, "leftover")),
     ...ignores,
@@ -90,39 +111,45 @@ interface Matched {
   readonly matched: ReadonlyMap<DesiredMember, LiveMember>;
   /** Declared members that are not live. */
   readonly gone: readonly DesiredMember[];
-  /** Those who are not live because of a date or a suspension. */
-  readonly away: readonly DesiredMember[];
-  /** Expired invitations beside a matched member. */
-  readonly leftovers: readonly LiveMember[];
 }
 
-/** Matches the declared members as a plan does, and those that a plan cannot distinguish by their address. */
-function matchDeclared(
-  declared: readonly DesiredMember[],
+interface MatchedEntries extends Matched {
+  /** Expired invitations beside a matched member. */
+  readonly leftovers: readonly LiveMember[];
+  /** The memberships of previous addresses, by the entries that keep them. */
+  readonly formers: ReadonlyMap<DesiredMember, readonly LiveMember[]>;
+}
+
+/** Matches entries as a plan does, and those that a plan cannot distinguish by their address. */
+function matchEntries(
+  entries: readonly EntryMemberships[],
+  live: readonly LiveMember[],
   isShared: (member: LiveMember) => boolean,
-  { live, now, file, ignored, unwritable }: MemberAdoption,
-): Matched {
-  const candidates = declared.filter(({ email }) => !ignored.has(email));
-  const { results } = matchMembers(candidates, live, (member, match) => ({ member, match }));
+  input: MemberAdoption,
+): MatchedEntries {
+  const { now, file, unwritable } = input;
   const matched = new Map<DesiredMember, LiveMember>();
   const leftovers: LiveMember[] = [];
-  for (const { member, match } of results) {
+  for (const { entry, match } of entries) {
     if (match.found === "one") {
-      matched.set(member, match.live);
+      matched.set(entry, match.live);
       leftovers.push(...match.leftovers);
     }
   }
   const claimed = new Set([...matched.values(), ...leftovers]);
-  // A plan refuses an entry for what the file ignores.
-  const gone = declared.filter(({ email }) => ignored.has(email));
-  const away: DesiredMember[] = [];
-  for (const { member, match } of results) {
+  const gone: DesiredMember[] = [];
+  const away = new Set<DesiredMember>();
+  for (const { entry, match, formers } of entries) {
     if (match.found === "one") continue;
-    const best = bestOf(match, member, live, claimed);
+    const best = bestOf(match, claimed);
+    // Who is suspended and holds nothing under a previous address either is as the entry says.
+    const isAsDeclared = isSuspended(entry, now) && !formers.some((member) => holdsRoles(member, input));
     if (best !== null) {
-      matched.set(member, best);
+      matched.set(entry, best);
       claimed.add(best);
-    } else if (!isMention(member, file)) (isAway(member, now) ? away : gone).push(member);
+    } else if (isMention(entry, file)) continue;
+    else if (isAway(entry, now) && (formers.length === 0 || isAsDeclared)) away.add(entry);
+    else gone.push(entry);
   }
   const drop = (isWrong: (member: DesiredMember, found: LiveMember) => boolean): void => {
     for (const [member, liveMember] of matched) {
@@ -141,7 +168,9 @@ function matchDeclared(
   const unmatched = live.filter((member) => member.status !== "expired" && !taken.has(member));
   const standing = new Set(unmatched.flatMap(addressKeysOf));
   drop(({ email }, { status }) => status === "expired" && standing.has(email.toLowerCase()));
-  return { matched, gone, away, leftovers };
+  const keeping = entries.filter(({ entry }) => matched.has(entry) || away.has(entry));
+  const formers = new Map(keeping.map(({ entry, formers }) => [entry, formers]));
+  return { matched, gone, leftovers, formers };
 }
 
 /** Adds the roles of memberships of previous addresses, which are the ones that give access until the new one is accepted. */
@@ -151,38 +180,22 @@ function withFormerRoles(live: LiveMember, formers: readonly LiveMember[]): Live
   return { ...live, roles: [...new Set([live, ...inForce].flatMap(({ roles }) => roles))] };
 }
 
-/** Adds the entries without a member whose person is probably live under another address, and leaves out former members. */
+/** Adds the entries without a member whose person is probably live under another address. */
 function withNewAddresses(
-  { matched, gone: absent, away, leftovers }: Matched,
+  { matched, gone }: Matched,
+  live: readonly LiveMember[],
   isShared: (member: LiveMember) => boolean,
-  input: MemberAdoption,
-): Pick<Matched, "matched" | "gone" | "leftovers"> & { readonly formers: FormerMembers } {
-  const { live, ignored, now } = input;
-  const claimed = new Set([...matched.values(), ...leftovers]);
-  const unlisted = live.filter((member) => !claimed.has(member));
-  // Who is suspended and holds nothing under a previous address either is as the entry says.
-  const isAsDeclared = (entry: DesiredMember, members: readonly LiveMember[]): boolean =>
-    isSuspended(entry, now) && members.every((member) => !holdsRoles(member, input));
-  const formersOfAway = formerMembers(away, unlisted);
-  const back = away.filter(
-    (entry) => !isAsDeclared(entry, formersOfAway.get(entry) ?? []) && formersOfAway.has(entry),
-  );
-  const gone = [...absent, ...back];
-  const formers = formerMembers(
-    [...matched.keys(), ...away.filter((entry) => !back.includes(entry))],
-    unlisted,
-  );
-  const former = [...formers.values()].flat();
-  const people = unlisted.flatMap((member) => {
+): Matched {
+  const claimed = new Set(matched.values());
+  const people = live.flatMap((member) => {
     const address = addressOf(member);
     const isPerson = isServiceAccount(member) === false && !isExpired(member) && !isShared(member);
-    return address === null || !isPerson || former.includes(member)
+    return address === null || !isPerson || claimed.has(member)
       ? []
       : [{ address, metadata: member.metadata, member }];
   });
   const missing = gone.flatMap((entry) =>
-    [entry.id, entry.managed, entry.previously].some((value) => value !== undefined) ||
-    ignored.has(entry.email)
+    [entry.id, entry.managed, entry.previously].some((value) => value !== undefined)
       ? []
       : [{ address: entry.email, metadata: entry.metadata ?? {}, entry }],
   );
@@ -191,21 +204,13 @@ function withNewAddresses(
   return {
     matched: new Map([...matched, ...pairs.map(({ from, to }) => [to.entry, from.member] as const)]),
     gone: gone.filter((entry) => !paired.has(entry)),
-    leftovers,
-    formers,
   };
 }
 
 /** Returns the live member that stands best for an entry that matches several, or is pinned to none. */
-function bestOf(
-  match: Match<LiveMember>,
-  { email }: DesiredMember,
-  live: readonly LiveMember[],
-  claimed: ReadonlySet<LiveMember>,
-): LiveMember | null {
-  if (match.found === "none") return null;
-  const key = email.toLowerCase();
-  const same = live.filter((member) => !claimed.has(member) && addressKeysOf(member).includes(key));
+function bestOf(match: Match<LiveMember>, claimed: ReadonlySet<LiveMember>): LiveMember | null {
+  if (match.found === "none" || match.found === "one") return null;
+  const same = match.live.filter((member) => !claimed.has(member));
   const people = same.filter((member) => isServiceAccount(member) === false);
   return [...(people.length > 0 ? people : same)].sort(byStanding)[0] ?? null;
 }

@@ -1,7 +1,5 @@
 import type { DesiredMember, From, Grant, Leaver, Until } from "../../model/desired.ts";
-import type { LiveMember } from "../../model/live.ts";
 import type { Reason } from "../../model/plan.ts";
-import { addressKeysOf } from "./match.ts";
 
 /** A declared member at a given time: with the grants that have begun and not ended, and with none while suspended. */
 export interface ActiveMember {
@@ -78,38 +76,6 @@ export function leftAt(leavers: readonly Leaver[] | undefined, now: number): Rea
   return new Set(
     (leavers ?? []).flatMap(({ email, from }) => (hasBegun(from, now) ? email.toLowerCase() : [])),
   );
-}
-
-/** Live members and entries, divided at those who have left. */
-export interface LeaverDivision {
-  /** The live members of their addresses, and those that entries of their addresses are pinned to. */
-  readonly leaving: readonly LiveMember[];
-  readonly live: readonly LiveMember[];
-  readonly entries: readonly DesiredMember[] | undefined;
-  /** Entries of other addresses that are pinned to members who have left. */
-  readonly pinned: readonly DesiredMember[];
-}
-
-/** Divides live members and entries at those who have left: whatever else the files say of these has no effect. */
-export function divideLeavers(
-  entries: readonly DesiredMember[] | undefined,
-  live: readonly LiveMember[],
-  leftBy: ReadonlySet<string>,
-): LeaverDivision {
-  if (leftBy.size === 0) return { leaving: [], live, entries, pinned: [] };
-  const hasLeft = ({ email }: DesiredMember): boolean => leftBy.has(email.toLowerCase());
-  const pins = new Set(entries?.filter(hasLeft).flatMap(({ id }) => id ?? []));
-  const isLeaving = (member: LiveMember): boolean =>
-    pins.has(member.id) || addressKeysOf(member).some((address) => leftBy.has(address));
-  const leaving = live.filter(isLeaving);
-  const gone = new Set(leaving.map(({ id }) => id));
-  const staying = entries?.filter((entry) => !hasLeft(entry));
-  return {
-    leaving,
-    live: live.filter(({ id }) => !gone.has(id)),
-    entries: staying?.filter(({ id }) => id === undefined || !gone.has(id)),
-    pinned: (staying ?? []).filter(({ id }) => id !== undefined && gone.has(id)),
-  };
 }
 
 /** Returns why an entry's membership changes at its time. */

@@ -1,65 +1,14 @@
-import { groupByKey } from "../../lib/text.ts";
 import type { DesiredMember } from "../../model/desired.ts";
 import type { RoleRef } from "../../model/field-values.ts";
 import type { LiveMember } from "../../model/live.ts";
 import type { Deferred, MemberChange } from "../../model/plan.ts";
 import { undeclaredFields } from "../fields/member.ts";
-import { type ActiveMember, activeAt, reasonOf } from "./active-member.ts";
-import { addressKeysOf, isExpired, type Match } from "./match.ts";
+import { type ActiveMember, reasonOf } from "./active-member.ts";
+import { isDisabled } from "./entry-memberships.ts";
+import type { Match } from "./match.ts";
 import { deleteMember, updateMember } from "./member-changes.ts";
 import type { ReportFinding, RoleResolver } from "./resolve.ts";
 import { addressOf } from "./scope.ts";
-
-/** The live members of the previous addresses of entries, which no entry lists by their address or id. */
-export type FormerMembers = ReadonlyMap<DesiredMember, readonly LiveMember[]>;
-
-const NOBODY: FormerMembers = new Map();
-
-/**
- * Returns entries without the pins to memberships of previous addresses, which are to be left; reports those of entries
- * with access. A pinned invitation that has expired is renewed to the new address.
- */
-export function withoutFormerPins(
-  entries: readonly DesiredMember[],
-  live: readonly LiveMember[],
-  now: number,
-  report: ReportFinding,
-): readonly DesiredMember[] {
-  if (!entries.some(({ id, previously }) => id !== undefined && previously !== undefined)) return entries;
-  const byId = new Map(live.map((member) => [member.id, member]));
-  return entries.map((entry) => {
-    const { id = "", ...unpinned } = entry;
-    const { email: name, previously: formers = [] } = entry;
-    const pinned = byId.get(id);
-    const keys = pinned === undefined || isExpired(pinned) ? [] : addressKeysOf(pinned);
-    if (keys.includes(name.toLowerCase())) return entry;
-    const previously = formers.find((address) => keys.includes(address.toLowerCase()));
-    if (previously === undefined) return entry;
-    if (activeAt(entry, now).absent === null) report({ code: "member-pin-former", name, id, previously });
-    return unpinned;
-  });
-}
-
-/** Finds the live members of previous addresses. */
-export function formerMembers(entries: readonly DesiredMember[], live: readonly LiveMember[]): FormerMembers {
-  const renamed = entries.filter(({ previously }) => previously !== undefined);
-  if (renamed.length === 0) return NOBODY;
-  const listed = new Set(entries.map(({ email }) => email.toLowerCase()));
-  const pinned = new Set(entries.flatMap(({ id }) => id ?? []));
-  const byAddress = new Map(
-    renamed.flatMap((entry) =>
-      (entry.previously ?? []).map((address) => [address.toLowerCase(), entry] as const),
-    ),
-  );
-  const formers = live.flatMap((member) => {
-    const keys = addressKeysOf(member);
-    if (pinned.has(member.id) || keys.some((key) => listed.has(key))) return [];
-    const [entry] = keys.flatMap((key) => byAddress.get(key) ?? []);
-    return entry === undefined ? [] : [{ entry, member }];
-  });
-  const groups = groupByKey(formers, ({ entry }) => entry.email.toLowerCase());
-  return new Map(groups.map((group) => [group[0].entry, group.map(({ member }) => member)]));
-}
 
 /** The changes of former members, of which some wait. */
 export interface FormerChanges {
@@ -121,11 +70,6 @@ export function planFormer(
     return narrowed !== null ? [narrowed] : waits ? [removal] : [];
   });
   return { changes, waiting };
-}
-
-/** Returns whether somebody has disabled a membership, which no plan enables. */
-export function isDisabled({ status }: LiveMember): boolean {
-  return status === "disabled";
 }
 
 function isAccepted({ status }: LiveMember): boolean {

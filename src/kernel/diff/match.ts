@@ -1,21 +1,11 @@
 import { by, byCodeUnit } from "../../lib/text.ts";
-import type { DesiredMember } from "../../model/desired.ts";
-import type { LiveMember } from "../../model/live.ts";
 
 /** The live entry that a declared entry matches, if it is one. */
 export type Match<Live> =
   | { readonly found: "none" }
   | { readonly found: "one"; readonly live: Live; readonly leftovers: readonly Live[] }
-  /**
-   * `sameKey`: the number of live entries with the entry's key; `heir`: the only one of them, `null` if another entry
-   * is pinned to it.
-   */
-  | {
-      readonly found: "pin-missing";
-      readonly id: string;
-      readonly sameKey: number;
-      readonly heir: Live | null;
-    }
+  /** `live`: the live entries with the entry's key. */
+  | { readonly found: "pin-missing"; readonly id: string; readonly live: readonly Live[] }
   | { readonly found: "many"; readonly live: readonly Live[] };
 
 /** The live entries to match, and the functions that describe them. */
@@ -26,6 +16,8 @@ export interface Candidates<Live> {
   readonly isLeftover: (live: Live) => boolean;
   /** Returns the time at which a leftover became one, in ISO 8601: the latest of several is matched. */
   readonly endedAt: (live: Live) => string;
+  /** Returns whether an entry may have replaced a pinned leftover that does not exist any more. */
+  readonly isRenewal: (live: Live) => boolean;
 }
 
 /** The functions that describe declared entries. */
@@ -37,22 +29,18 @@ export interface Declared<Entry> {
   readonly nameOf: (entry: Entry) => string;
 }
 
-/** The result for each declared entry, sorted by key, and the live entries that no declared one claims. */
-export interface Matches<Live, Result> {
-  readonly results: readonly Result[];
+/** The match of each declared entry, sorted by key, and the live entries that no declared one claims. */
+export interface Matches<Entry, Live> {
+  readonly results: readonly { readonly entry: Entry; readonly match: Match<Live> }[];
   readonly unclaimed: readonly Live[];
 }
 
-/**
- * Matches all declared entries: pinned ones first, then by key, so that the order of the file does not matter. Only the
- * results of `use` are kept, since there are as many matches as members.
- */
-export function matchAll<Entry, Live extends { readonly id: string }, Result>(
+/** Matches all declared entries: pinned ones first, then by key, so that the order of the file does not matter. */
+export function matchAll<Entry, Live extends { readonly id: string }>(
   entries: readonly Entry[],
   { idOf, keyOf, nameOf }: Declared<Entry>,
   candidates: Candidates<Live>,
-  use: (entry: Entry, match: Match<Live>) => Result,
-): Matches<Live, Result> {
+): Matches<Entry, Live> {
   const { live } = candidates;
   const ids = new Set(entries.flatMap((entry) => idOf(entry) ?? []));
   const pinned = ids.size === 0 ? [] : live.filter(({ id }) => ids.has(id));
@@ -65,11 +53,13 @@ export function matchAll<Entry, Live extends { readonly id: string }, Result>(
   };
   const keyed = entries.map((entry) => ({ entry, id: idOf(entry), key: keyOf(entry) }));
   keyed.sort((a, b) => byCodeUnit(a.key, b.key) || byCodeUnit(nameOf(a.entry), nameOf(b.entry)));
-  const matched = ({ entry, id, key }: (typeof keyed)[number]): Result =>
-    use(entry, id === undefined ? matchKey(state, key) : matchPin(state, id, key));
   const results = [
-    ...keyed.filter(({ id }) => id !== undefined).map(matched),
-    ...keyed.filter(({ id }) => id === undefined).map(matched),
+    ...keyed.flatMap(({ entry, id, key }) =>
+      id === undefined ? [] : { entry, match: matchPin(state, id, key) },
+    ),
+    ...keyed.flatMap(({ entry, id, key }) =>
+      id === undefined ? { entry, match: matchKey(state, key) } : [],
+    ),
   ];
   // If an id occurs more than once, claiming one entry claims all of them.
   const claimed = new Set([...state.claimed].map(({ id }) => id));
@@ -110,8 +100,10 @@ function matchPin<Live>(state: MatchState<Live>, id: string, key: string): Match
   const pinned = byPin.get(id);
   if (pinned === undefined) {
     claim(state, same);
-    const heir = same.length === 1 ? (free[0] ?? null) : null;
-    return { found: "pin-missing", id, sameKey: same.length, heir };
+    const [renewal] = free;
+    return same.length === 1 && renewal !== undefined && state.isRenewal(renewal)
+      ? { found: "one", live: renewal, leftovers: [] }
+      : { found: "pin-missing", id, live: same };
   }
   claimed.add(pinned);
   // A pinned leftover may have a successor with the same key.
@@ -158,37 +150,4 @@ function isFree<Live>({ pinned, claimed }: MatchState<Live>, resource: Live): bo
 
 function claim<Live>({ claimed }: MatchState<Live>, resources: readonly Live[]): void {
   for (const resource of resources) claimed.add(resource);
-}
-
-/** Matches declared members with live ones; returns the results of `use` and the unclaimed live ones. */
-export function matchMembers<Result>(
-  desired: readonly DesiredMember[],
-  live: readonly LiveMember[],
-  use: (member: DesiredMember, match: Match<LiveMember>) => Result,
-): Matches<LiveMember, Result> {
-  const candidates = { live, keysOf: addressKeysOf, isLeftover: isExpired, endedAt };
-  return matchAll(desired, DECLARED, candidates, use);
-}
-
-const DECLARED: Declared<DesiredMember> = {
-  idOf: ({ id }) => id,
-  keyOf: ({ email }) => email.toLowerCase(),
-  nameOf: ({ email }) => email,
-};
-
-/** Returns the distinct addresses of a live member, in lower case. */
-export function addressKeysOf(live: LiveMember): readonly string[] {
-  const [userEmail, other] = [live.user?.email?.toLowerCase(), live.invite?.email.toLowerCase()];
-  if (userEmail === undefined) return other === undefined ? [] : [other];
-  return other === undefined || other === userEmail ? [userEmail] : [userEmail, other];
-}
-
-/** Returns whether a live member is an expired invitation. */
-export function isExpired(live: LiveMember): boolean {
-  return live.status === "expired";
-}
-
-/** Returns the time at which an invitation expired, in ISO 8601; empty if unknown. */
-function endedAt({ invite }: LiveMember): string {
-  return invite?.expiresAt ?? "";
 }

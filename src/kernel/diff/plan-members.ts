@@ -4,15 +4,16 @@ import type { Deferred, MemberChange } from "../../model/plan.ts";
 import { inheriting, isManaged } from "../fields/member.ts";
 import type { FindingData } from "../findings/findings.ts";
 import { parseFrom } from "../values/dates.ts";
-import { type ActiveMember, activeAt, divideLeavers, isMention, reasonOf } from "./active-member.ts";
+import { type ActiveMember, activeAt, isMention, reasonOf } from "./active-member.ts";
 import {
-  type FormerChanges,
-  formerMembers,
+  addressKeysOf,
+  divideMemberships,
+  type EntryMemberships,
   isDisabled,
-  planFormer,
-  withoutFormerPins,
-} from "./former-members.ts";
-import { addressKeysOf, isExpired, type Match, matchMembers } from "./match.ts";
+  isExpired,
+} from "./entry-memberships.ts";
+import { type FormerChanges, planFormer } from "./former-members.ts";
+import type { Match } from "./match.ts";
 import { createMember, deleteMember, moveMember, reinviteMember, updateMember } from "./member-changes.ts";
 import type { ReportFinding, RoleResolver } from "./resolve.ts";
 import { addressOf, isServiceAccount, type Scope } from "./scope.ts";
@@ -64,29 +65,28 @@ export interface MemberContext {
 /** Compares the declared members with the live ones, and moves the holders of replaced roles. */
 export function planMembers(
   desired: readonly DesiredMember[] | undefined,
-  { members: live, ignoredMembers }: Pick<Scope, "members" | "ignoredMembers">,
+  scope: Pick<Scope, "members" | "ignoredMembers">,
   context: MemberContext,
 ): MemberPlan {
+  const { members: live } = scope;
   const findingData: FindingData[] = [];
   const laterFindingData: FindingData[] = [];
   const unresolved: MemberChange[] = [];
   const report: ReportFinding = (finding) => void findingData.push(finding);
   const reportLater: ReportFinding = (finding) => void laterFindingData.push(finding);
-  const { leaving, live: staying, entries = [], pinned } = divideLeavers(desired, live, context.left);
-  for (const { email: name, id = "" } of pinned) report({ code: "member-pin-left", name, id });
-  const {
-    changes: declared,
-    waiting,
-    unclaimed,
-  } = planDeclared(
-    withoutFormerPins(entries, staying, context.now, report),
-    { live: staying, ignoredMembers },
-    { ...context, reportLater, unresolved },
-    report,
+  const { entries, leaving, pinnedToLeavers, unlisted } = divideMemberships(
+    desired ?? [],
+    scope,
+    context.left,
   );
+  for (const { email: name, id = "" } of pinnedToLeavers) report({ code: "member-pin-left", name, id });
+  const planned = entries.map((memberships) =>
+    planEntry(memberships, { ...context, reportLater, unresolved }, report),
+  );
+  const declared = planned.flatMap(({ changes }) => changes);
   const removals = [
     ...leaving.map((member) => deleteMember(member, context.roles, "left")),
-    ...(desired ? planUnlisted(unclaimed, context, report) : []),
+    ...(desired ? planUnlisted(unlisted, context, report) : []),
   ];
   const moves = planMoves(live, [...declared, ...removals], context.roles);
   const changes = [...declared, ...removals, ...moves];
@@ -98,52 +98,41 @@ export function planMembers(
     const expires = parseFrom(expiresAt)?.starts ?? Number.POSITIVE_INFINITY;
     if (expires <= context.now) report({ code: "member-overdue", name, expiresAt });
   }
-  const unlisted = desired ? unclaimed.filter(({ id }) => !changed.has(id)).length : 0;
+  const left = desired ? unlisted.filter(({ id }) => !changed.has(id)).length : 0;
   return {
     changes,
-    unchanged: live.length - touched - unlisted,
-    unlisted,
+    unchanged: live.length - touched - left,
+    unlisted: left,
     findingData,
     laterFindingData,
     unresolved,
-    waiting,
+    waiting: planned.flatMap(({ waiting }) => waiting),
   };
 }
 
-function planDeclared(
-  desired: readonly DesiredMember[],
-  {
-    live,
-    ignoredMembers,
-  }: { readonly live: readonly LiveMember[]; readonly ignoredMembers: readonly LiveMember[] },
+function planEntry(
+  { entry, pinnedFormer: previously, match: found, formers, holder }: EntryMemberships,
   context: MemberContext & LaterReport,
   report: ReportFinding,
-): FormerChanges & { readonly unclaimed: readonly LiveMember[] } {
-  const standing = ignoredMembers.filter((member) => !isExpired(member));
-  const taken = {
-    pins: pinsByAddress(desired, live),
-    ignoredAddresses: new Set(standing.flatMap(addressKeysOf)),
-  };
-  const formers = formerMembers(desired, live);
-  const former = new Set([...formers.values()].flat());
-  const current = former.size === 0 ? live : live.filter((member) => !former.has(member));
-  const waiting: Deferred[] = [];
-  const { results, unclaimed } = matchMembers(desired, current, (member, found) => {
-    const ownFormers = formers.get(member) ?? [];
-    const active = activeAt(member, context.now);
-    const match = withoutLostPin(active, found);
-    const former = ownFormers.find((live) => !isDisabled(live));
-    const effective =
-      match.found === "none" && former !== undefined && !active.suspended
-        ? { ...active, member: successorOf(active.member, former, context) }
-        : active;
-    const formerChanges = planFormer(effective, match, ownFormers, context, report);
-    waiting.push(...formerChanges.waiting);
-    const [disabled] = former === undefined ? ownFormers : [];
-    const own = planMember(effective, match, { ...context, ...taken, former, disabled }, report);
-    return [...own, ...formerChanges.changes];
-  });
-  return { changes: results.flat(), waiting, unclaimed };
+): FormerChanges {
+  const { id = "", ...unpinned } = entry;
+  const declared = activeAt(previously === null ? entry : unpinned, context.now);
+  const { absent, suspended } = declared;
+  if (previously !== null && absent === null) {
+    report({ code: "member-pin-former", name: entry.email, id, previously });
+  }
+  // An entry without a membership needs no pin, unless another member has its address.
+  const isPinLost = found.found === "pin-missing" && absent !== null && found.live.length === 0;
+  const match: Match<LiveMember> = isPinLost ? { found: "none" } : found;
+  const predecessor = formers.find((live) => !isDisabled(live));
+  const active =
+    match.found === "none" && predecessor !== undefined && !suspended
+      ? { ...declared, member: successorOf(declared.member, predecessor, context) }
+      : declared;
+  const former = planFormer(active, match, formers, context, report);
+  const [disabled] = predecessor === undefined ? formers : [];
+  const own = planMember(active, match, { ...context, predecessor, disabled, holder }, report);
+  return { changes: [...own, ...former.changes], waiting: former.waiting };
 }
 
 /** Returns an entry that also declares what the membership of its previous address has, but for ignored roles. */
@@ -155,42 +144,18 @@ function successorOf(
   return inheriting(member, { ...former, roles: former.roles.filter((id) => !roles.isIgnored(id)) });
 }
 
-/** The live members to which entries are pinned, by the live address. */
-type Pins = ReadonlyMap<string, { readonly id: string; readonly by: string }>;
-
 /** Receives the findings about roles that members are to hold later, and the updates of members with unknown roles. */
 interface LaterReport {
   readonly reportLater: ReportFinding;
   readonly unresolved: MemberChange[];
 }
 
-/** Addresses, in lower case, to which the service sends no invitation. */
-interface TakenAddresses {
-  readonly pins: Pins;
-  readonly ignoredAddresses: ReadonlySet<string>;
-}
-
-/** The membership of an entry's previous address. */
-interface Former {
-  /** The one that a new membership takes the place of. */
-  readonly former: LiveMember | undefined;
-  /** Set if there are only disabled ones. */
+/** The memberships besides an entry's own that decide whether it can be invited. */
+interface Others extends Pick<EntryMemberships, "holder"> {
+  /** The membership of a previous address that a new one takes the place of. */
+  readonly predecessor: LiveMember | undefined;
+  /** Set if all memberships of previous addresses are disabled. */
   readonly disabled: LiveMember | undefined;
-}
-
-function pinsByAddress(desired: readonly DesiredMember[], live: readonly LiveMember[]): Pins {
-  const pinning = new Map(
-    desired.flatMap(({ id, email }) => (id === undefined ? [] : [[id, email] as const])),
-  );
-  if (pinning.size === 0) return new Map();
-  return new Map(
-    live.flatMap((member) => {
-      const by = pinning.get(member.id);
-      return by === undefined || isExpired(member)
-        ? []
-        : addressKeysOf(member).map((address) => [address, { id: member.id, by }] as const);
-    }),
-  );
 }
 
 function planUnlisted(
@@ -229,7 +194,7 @@ function planMoves(
 function planMember(
   active: ActiveMember,
   match: Match<LiveMember>,
-  context: MemberContext & TakenAddresses & Former & LaterReport,
+  context: MemberContext & Others & LaterReport,
   report: ReportFinding,
 ): readonly MemberChange[] {
   const name = active.member.email;
@@ -250,7 +215,9 @@ function planMember(
   switch (match.found) {
     case "none":
       if (isAway(active) || isMention(active.member, context.file)) return [];
-      return present(createMember(active.member, context.former, context.roles, report, reasonOf(active)));
+      return present(
+        createMember(active.member, context.predecessor, context.roles, report, reasonOf(active)),
+      );
     case "pin-missing":
       report({ code: "member-pin-missing", name, id: match.id });
       return [];
@@ -286,16 +253,6 @@ function roleNames({ roles = [] }: DesiredMember): readonly string[] {
   return roles.map(({ role }) => role);
 }
 
-/**
- * Returns what an entry matches whose pin is gone where that is no error: the invitation that the pinned one was renewed by,
- * or nothing, as an entry without a membership needs no pin, unless another member has its address.
- */
-function withoutLostPin({ absent }: ActiveMember, match: Match<LiveMember>): Match<LiveMember> {
-  if (match.found !== "pin-missing") return match;
-  if (match.heir?.status === "pending") return { found: "one", live: match.heir, leftovers: [] };
-  return absent === null || match.sameKey > 0 ? match : { found: "none" };
-}
-
 /** Returns whether nobody is invited for an entry at its time. */
 function isAway({ absent, suspended }: ActiveMember): boolean {
   return absent !== null || suspended;
@@ -308,19 +265,18 @@ function isAway({ absent, suspended }: ActiveMember): boolean {
 function obstacleToInvitation(
   active: ActiveMember,
   match: Match<LiveMember>,
-  context: MemberContext & TakenAddresses & Former,
+  context: MemberContext & Others,
 ): FindingData | null {
   if (isAway(active)) return null;
   const name = active.member.email;
-  const key = name.toLowerCase();
   if (!needsInvitation(name, match, context)) return null;
-  const { disabled } = context;
+  const { disabled, holder } = context;
   if (disabled !== undefined) {
     return { code: "member-former-disabled", name, previously: addressOf(disabled) ?? disabled.id };
   }
-  const pinned = context.pins.get(key);
-  if (pinned !== undefined) return { code: "member-pinned-elsewhere", name, ...pinned };
-  return context.ignoredAddresses.has(key) ? { code: "member-ignored", name } : null;
+  if (holder === null) return null;
+  const { id, by } = holder;
+  return by === null ? { code: "member-ignored", name } : { code: "member-pinned-elsewhere", name, id, by };
 }
 
 /** Plans the changes of a matched member, who may have renewed the expired invitation that the entry is pinned to. */

@@ -75,11 +75,9 @@ export function planRoles(
     },
     isLeftover: () => false,
     endedAt: () => "",
+    isRenewal: () => false,
   };
-  const { results: pairs, unclaimed } = matchAll(desired, declared, candidates, (entry, match) => ({
-    entry,
-    match,
-  }));
+  const { results: pairs, unclaimed } = matchAll(desired, declared, candidates);
   const customLeft = unclaimed.filter(({ predefined }) => !predefined);
   const aside = asideByName(customLeft, temporarilyNamed);
   const nearest = openSuggester([

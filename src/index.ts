@@ -54,9 +54,9 @@ export {
   compareReviewed,
   isFailure,
 } from "./kernel/approval/compare-reviewed.ts";
-export type { LostDate } from "./kernel/approval/dropped-dates.ts";
 export type { UnseenDate } from "./kernel/approval/find-unseen.ts";
 export type { FreshPlan } from "./kernel/approval/fresh-context.ts";
+export type { LostDate } from "./kernel/approval/lost-dates.ts";
 export type { Review } from "./kernel/approval/merged-reviews.ts";
 export type { Seal } from "./kernel/approval/seal.ts";
 export type { GlobMatch } from "./kernel/diff/scope.ts";

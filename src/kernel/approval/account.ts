@@ -153,12 +153,12 @@ function itemJudge(
   merged: MergedReviews,
   context: AccountContext,
 ): (one: MergedRow, item: Item) => ItemVerdict {
-  const { fresh, covered, live, endOf, endAt, dates, reviewNames, reviewTimes } = context;
+  const { fresh, covered, live, endOf, endAt, dates, reviews } = context;
   const [end, whole] = [endOf(covered), endOf(fresh.plan)];
   const settled = endState(freshRows(fresh.plan, context, "deferred"), whole);
   const hasEnded = ({ review, row }: MergedRow, item: Item): boolean => {
     const { kind, key } = row.subject;
-    const reviewedAt = reviewTimes[review] ?? 0;
+    const reviewedAt = reviews[review]?.state.at ?? 0;
     const isDated = (kind === "member" || kind === "person") && dates.areReviewed(key, reviewedAt);
     return isDated && isReached(endAt(reviewedAt), row, item);
   };
@@ -167,7 +167,7 @@ function itemJudge(
     const verdict = (word: Verdict, by: string | null = null): ItemVerdict => ({ verdict: word, by });
     if (isReached(end, row, item)) return verdict(isReached(live, row, item) ? "done" : "covered");
     const later = laterReview(mergedRow, item, end, merged);
-    if (later !== null) return verdict("superseded", reviewNames[later] ?? null);
+    if (later !== null) return verdict("superseded", reviews[later]?.name ?? null);
     if (isReached(whole, row, item)) return verdict("refused");
     if (isReached(settled, row, item)) return verdict("deferred");
     return verdict(hasEnded(mergedRow, item) ? "ended" : "dropped");

@@ -4,11 +4,11 @@ import type { Plan } from "../../model/plan.ts";
 import type { ReviewedDate, ReviewedState } from "../../model/reviewed.ts";
 import { dependenciesOf, leftOutWith } from "../plan/select.ts";
 import { accountFor, type OpenRow } from "./account.ts";
-import { droppedDates, givenWithoutEnd, type LostDate, lostDates } from "./dropped-dates.ts";
 import { findUnseen, type UnseenDate, unseenDates } from "./find-unseen.ts";
-import { type Fresh, type FreshPlan, freshContext } from "./fresh-context.ts";
+import { type FreshPlan, freshContext } from "./fresh-context.ts";
+import { givenWithoutEnd, type LostDate, lostDates, lostEntries } from "./lost-dates.ts";
 import { mergeReviews, type Review } from "./merged-reviews.ts";
-import { dateTexts, withCurrentNames } from "./reviewed-dates.ts";
+import { withCurrentNames, withDates } from "./reviewed-dates.ts";
 import { type Seal, UNSEALED } from "./seal.ts";
 
 /** A fresh plan compared with what was reviewed. */
@@ -25,8 +25,10 @@ export interface Comparison {
   readonly account: readonly AccountEntry[];
   /** The rows of the reviews that later applies may need. */
   readonly open: readonly OpenRow[];
-  /** The reviews with dates that are still to come, or with changes that are not made yet. */
+  /** The reviews, with the names that people and roles have by now. */
   readonly reviews: readonly Review[];
+  /** Their dates that may still bring something. */
+  readonly openDates: ReadonlySet<ReviewedDate>;
   /** The reviewed dates that the files have lost. */
   readonly lostDates: readonly LostDate[];
   /** The changes of the fresh plan, and the deferred ones, by the sealed name of the person. */
@@ -52,11 +54,11 @@ export function compareReviewed(
   const deferred = fresh.plan.deferred.map(({ change }) => change.fingerprint);
   const leaveOut = new Set<string>();
   let covered = fresh.plan;
-  let dropped: readonly AccountEntry[];
+  let lost: readonly LostDate[];
   const endless = new Set<string>();
   for (;;) {
-    dropped = droppedDates(counted, covered, context);
-    const unended = givenWithoutEnd(covered, dropped, merged, { reviews: counted, seal });
+    lost = lostDates(covered, context);
+    const unended = givenWithoutEnd(covered, lost, merged, context);
     for (const fingerprint of unended.keys()) endless.add(fingerprint);
     const unseen = new Map([...unended, ...findUnseen(covered, merged, context)]);
     if (unseen.size === 0) break;
@@ -75,10 +77,14 @@ export function compareReviewed(
     leaveOut,
     refused,
     unseenDates: unseenDates(merged, context),
-    account: [...account, ...dropped.filter(({ name }) => !refusedNames.has((name ?? "").toLowerCase()))],
-    lostDates: lostDates(dropped, counted, context),
+    account: [
+      ...account,
+      ...lostEntries(lost, context).filter(({ name }) => !refusedNames.has((name ?? "").toLowerCase())),
+    ],
+    lostDates: lost,
     open,
-    reviews: withOpenDates(reviews, context),
+    reviews,
+    openDates: new Set(reviews.flatMap(({ state }) => state.dates.filter(context.dates.isOpen))),
     pending: pendingChanges(fresh.plan, seal),
   };
 }
@@ -93,7 +99,7 @@ export function isFailure({ refused, account }: Pick<Comparison, "refused" | "ac
  * changes that were made, and the dates that are to come.
  */
 export function remaining(comparison: Comparison, done: ReadonlySet<string>): readonly Review[] {
-  const { open, reviews, pending } = comparison;
+  const { open, openDates, reviews, pending } = comparison;
   const { at: now } = comparison.covered.reviewed;
   const needed = open.filter(
     ({ until }) => until === null || until.some((fingerprint) => !done.has(fingerprint)),
@@ -112,10 +118,11 @@ export function remaining(comparison: Comparison, done: ReadonlySet<string>): re
       own.filter(({ isLost }) => !isLost),
     );
     const kept = new Set([...openRows.members, ...openRows.people].map(({ name: who }) => who));
-    const dates = state.dates.filter(({ at, name: who }) => at > now || isWaiting(who) || kept.has(who));
     const ownLost = comparison.lostDates.flatMap((lost) => (lost.index === index ? lost.date : []));
-    const lost = { ...lostRows, dates: ownLost };
-    const open = { ...openRows, dates };
+    const lost = withDates(lostRows, (date) => ownLost.includes(date));
+    const isOpen = (date: ReviewedDate): boolean =>
+      openDates.has(date) && (date.at > now || isWaiting(date.name) || kept.has(date.name));
+    const open = withDates(openRows, isOpen);
     return [
       ...(hasContent(lost) ? [{ name, state: lost, lostAt }] : []),
       ...(hasContent(open) ? [{ name, state: open }] : []),
@@ -175,16 +182,6 @@ function refusedChanges(
         reasons: reasons ?? [dependents.get(fingerprint) ?? "it depends on a change that is not approved"],
       };
     });
-}
-
-function withOpenDates(reviews: readonly Review[], { fresh, dates }: Fresh): readonly Review[] {
-  const { at: now } = fresh.plan.reviewed;
-  const isOpen = (date: ReviewedDate): boolean =>
-    date.at <= now || [...dateTexts([date])].some((text) => dates.declared.has(text));
-  return reviews.map((review) => ({
-    ...review,
-    state: { ...review.state, dates: review.state.dates.filter(isOpen) },
-  }));
 }
 
 function pendingChanges({ changes, deferred }: Plan, seal: Seal): ReadonlyMap<string, readonly string[]> {

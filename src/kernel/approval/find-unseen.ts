@@ -92,9 +92,9 @@ function unseenItems(
       )
     : undefined;
   const reasons = shown.map((item) => {
-    if (earlier !== undefined) return newerMembershipText(context.reviewNames[earlier.review] ?? "");
+    if (earlier !== undefined) return newerMembershipText(context.reviews[earlier.review]?.name ?? "");
     const decision = reviews.decide(subject, item);
-    const by = decision?.isTouched ? context.reviewNames[decision.review] : undefined;
+    const by = decision?.isTouched ? context.reviews[decision.review]?.name : undefined;
     return unseenText(reviewedChangeText(context.named(subject, item), itemValue(after, item)), by ?? null);
   });
   return { reasons, isWhole };
@@ -118,12 +118,12 @@ function dateOf(
   subject: RowSubject,
   item: Item,
   reviews: MergedReviews,
-  { dates, endAt, live, reviewTimes }: Fresh,
+  { dates, endAt, live, reviews: all }: Fresh,
 ): number | null {
   if (subject.kind !== "member" && subject.kind !== "person") return null;
   const decision = reviews.decide(subject, item);
   const expected = decision === null ? itemValue(live(subject), item) : decision.value;
-  const reviewed = decision === null ? [] : (reviewTimes[decision.review] ?? []);
+  const reviewed = decision === null ? [] : (all[decision.review]?.state.at ?? []);
   const times = [reviewed, dates.momentsBefore(subject.key)].flat();
   const since = times.find(
     (time) =>

@@ -37,9 +37,8 @@ export interface Fresh {
   asOf(time: number): Fresh;
   /** Returns the state that a plan leaves. */
   endOf(plan: Plan): EndState;
-  /** The names of the reviews, and the times of their plans, in their order. */
-  readonly reviewNames: readonly string[];
-  readonly reviewTimes: readonly number[];
+  /** The reviews, in the order of their merges. */
+  readonly reviews: readonly Review[];
   /** Returns an item with the names that people know. */
   named(subject: RowSubject, item: Item): NamedItem;
   /** Returns the name behind a sealed one; `null` if nobody of that name is live or listed. */
@@ -76,8 +75,7 @@ export function freshContext(fresh: FreshPlan, reviews: readonly Review[], seal:
     identitiesFor,
     live: isNow,
     nameOf,
-    reviewNames: reviews.map(({ name }) => name),
-    reviewTimes: reviews.map(({ state }) => state.at),
+    reviews,
     named: ({ kind, key }, item) => ({
       kind,
       name: kind === "role" ? roleName(key) : (nameOf(key) ?? (seal === UNSEALED ? key : null)),

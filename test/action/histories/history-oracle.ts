@@ -127,7 +127,7 @@ function isBroughtByDates(
   const shown = new Map(
     sights.flatMap((sight) =>
       datesIn(sight.files, merchant).flatMap((date) =>
-        date.at > sight.at && date.at <= now
+        date.at > sight.at && date.at <= now && lastSight(date, { merchant, sights }) !== undefined
           ? [[keyOf(date), declaredAt(sight.files, merchant, date.at)] as const]
           : [],
       ),
@@ -195,9 +195,13 @@ export function droppedDates(
           one.givenUp?.has(text) ||
           (textsOfDates(one.baseFiles, merchant).has(text) && !textsOfDates(one.files, merchant).has(text)),
       );
-      // A membership that ends takes its roles with it.
+      // A membership that is reviewed to end takes its roles with it.
       const isEnded = datesIn(files, merchant).some(
-        (date) => date.person === person && date.at <= at && date.text.includes(" leaves "),
+        (date) =>
+          date.person === person &&
+          date.at <= at &&
+          date.text.includes(" leaves ") &&
+          lastSight(date, { merchant, sights }) !== undefined,
       );
       const isComing =
         declaredAt(files, merchant, now).has(memberFact(person)) ||
@@ -212,12 +216,34 @@ export function droppedDates(
 export function unseenDates(situation: Omit<Situation, "before">): readonly DateOf[] {
   const { merchant, files, now, sights } = situation;
   return effectiveDates(files, merchant, now).filter((date) => {
-    const seen = sights.findLast((sight) => textsOfDates(sight.files, merchant).has(date.text));
+    const seen = lastSight(date, { merchant, sights });
     return (
       seen === undefined ||
       givenFacts(date, situation).some((fact) => !isSeenToCome(fact, date, seen, situation))
     );
   });
+}
+
+/** Returns the last sight of a date; `undefined` if there is none, or if a later one has seen it removed. */
+function lastSight(
+  { text, person, at: day, effect }: DateOf,
+  { merchant, sights }: Pick<Situation, "merchant" | "sights">,
+): Sight | undefined {
+  const isIn = (files: AccessFiles, { at }: Sight): boolean =>
+    effectiveDates(files, merchant, at).some((date) => date.text === text);
+  // The end of the membership hides what comes later.
+  const isHiddenIn = (files: AccessFiles): boolean =>
+    datesIn(files, merchant).some(
+      (one) =>
+        one.person === person && one.at <= day && one.text.includes(" leaves ") && one.effect !== effect,
+    );
+  const decider = sights.findLast(
+    (sight) =>
+      isIn(sight.files, sight) ||
+      (isIn(sight.baseFiles, sight) && !isHiddenIn(sight.files)) ||
+      sight.givenUp?.has(text),
+  );
+  return decider !== undefined && isIn(decider.files, decider) ? decider : undefined;
 }
 
 /** Returns what a person may do from a date on, and not before it. */
@@ -250,7 +276,7 @@ export function areDatesSeen(situation: Omit<Situation, "before">, person: strin
   const { merchant, files, now, sights } = situation;
   const last = sights.at(-1);
   if (last === undefined) return false;
-  const seen = textsOfDates(last.files, merchant);
+  const seen = new Set(effectiveDates(last.files, merchant, last.at).map(({ text }) => text));
   const dates = effectiveDates(files, merchant, now).filter((date) => date.person === person);
   return dates.every(
     (date) =>

@@ -65,15 +65,15 @@ const MISTAKES: readonly Mistake[] = [
     name: "a date that nobody has reviewed is trusted",
     file: "kernel/approval/reviewed-dates.ts",
     from: "  const byName = new Map(groupByKey(past,",
-    to: `  for (const { effect } of past) if (!seen.has(effect)) seen.set(effect, undefined);
+    to: `  for (const date of past) if (!passed.has(date.effect)) passed.set(date.effect, { ...date, held: [], reach: [] });
   const byName = new Map(groupByKey(past,`,
     foundBy: 4,
   },
   {
     name: "a reviewed date that the files lose is nobody's loss",
-    file: "kernel/approval/compare-reviewed.ts",
-    from: "    dropped = droppedDates(counted, covered, context);",
-    to: "    dropped = droppedDates([], covered, context);",
+    file: "kernel/approval/reviewed-dates.ts",
+    from: "      missingDates(reviews, declaredTexts).flatMap(",
+    to: "      missingDates([], declaredTexts).flatMap(",
     foundBy: 4,
   },
   {

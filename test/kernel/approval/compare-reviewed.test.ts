@@ -9,6 +9,7 @@ import { withBase } from "../../../src/kernel/approval/with-base.ts";
 import { parseReviewedState } from "../../../src/kernel/saved/reviewed-file.ts";
 import type { DesiredState, Grant } from "../../../src/model/desired.ts";
 import type { ApplyEvent } from "../../../src/model/events.ts";
+import type { ReviewedState } from "../../../src/model/reviewed.ts";
 import { isApplicable } from "../../support/applicable.ts";
 import { applyPorts } from "../../support/apply-ports.ts";
 import { desiredStates, liveStates } from "../../support/arbitrary.ts";
@@ -236,6 +237,63 @@ describe("dates", () => {
     const comparison = compareReviewed([review], freshOf(want, wider, start.starts));
     expect(briefRefused(comparison)).toEqual([
       "update a@e.x: a@e.x would get payouts_edit through Clerk, which no review shows",
+    ]);
+  });
+
+  describe("that a later review removed, and that a push brings back", () => {
+    const without = listed(["Clerk", "role_x"]);
+    const state = withBase(reviewOf("#2", without, held).state, reviewOf("#2", until1, held).state);
+    const reviews = [reviewOf("#1", until1, held), { name: "#2", state }];
+
+    test("wait for an approval", () => {
+      const texts = compareReviewed(reviews, freshOf(until1, held)).unseenDates.map(({ text }) => text);
+      expect(texts).toEqual(["after 2026-07-01, a@e.x loses Clerk"]);
+    });
+
+    test("bring nothing on their day", () => {
+      const comparison = compareReviewed(reviews, freshOf(until1, held, END.ends));
+      expect(briefRefused(comparison)).toEqual([
+        "update a@e.x: a@e.x would lose the role Clerk, which no review shows; a@e.x would lose sales, which no review shows",
+      ]);
+    });
+  });
+
+  describe("that the files have lost, of a role whose membership ends by then", () => {
+    const ending = desired({
+      sync: { ...SYNC, roles: "additive" },
+      members: [member("a@e.x", { roles: ["Clerk", "role_x"], until: END })],
+    });
+    const first = reviewOf("#1", until1, held);
+
+    test("are told while nobody has reviewed the end of the membership", () => {
+      expect(briefAccount(compareReviewed([first], freshOf(ending, held)))).toEqual([
+        "#1 update a@e.x: dropped",
+      ]);
+    });
+
+    test("are nobody's loss once it is reviewed", () => {
+      const reviews = [first, reviewOf("#2", ending, held)];
+      expect(briefAccount(compareReviewed(reviews, freshOf(ending, held)))).toEqual([]);
+    });
+  });
+
+  test("of the base are not remembered as removed where only a lost one is", () => {
+    const both = (end: typeof END | undefined) =>
+      desired({
+        sync: { ...SYNC, roles: "additive" },
+        members: [
+          member("a@e.x", { roles: ["Clerk"], until: END }),
+          member("b@e.x", { roles: ["Clerk"], ...(end && { until: end }) }),
+        ],
+      });
+    const is = live([clerk], [liveMember("mem_1", "a@e.x"), liveMember("mem_2", "b@e.x")]);
+    const before = both(undefined);
+    const state = withBase(reviewOf("#1", both(END), is).state, reviewOf("#1", before, is).state);
+    const kept = remaining(compareReviewed([{ name: "#1", state }], freshOf(before, is)), new Set());
+    const names = (dates: ReviewedState["dates"] = []) => dates.map(({ name }) => name);
+    expect(kept.map(({ state: { dates, baseDates } }) => [names(dates), names(baseDates)])).toEqual([
+      [["b@e.x"], []],
+      [["a@e.x"], ["a@e.x"]],
     ]);
   });
 

@@ -120,7 +120,10 @@ async function withRemovers(
 }
 
 /** Returns the files of a commit; `null` if they cannot be read, or without a commit. */
-async function filesAt({ statesAt }: ActionContext, commit: string | null): Promise<CommitStates | null> {
+export async function filesAt(
+  { statesAt }: ActionContext,
+  commit: string | null,
+): Promise<CommitStates | null> {
   if (commit === null) return null;
   try {
     return await statesAt(commit);

@@ -10,6 +10,7 @@ import type { LaterView } from "../../show/view/date-lines.ts";
 import { type ActionContext, type ActionResult, failed, passed } from "../context/action-context.ts";
 import type { ActionError } from "../context/action-error.ts";
 import { failureReasonOf } from "../review/load-and-plan.ts";
+import { touchedMerchants } from "../review/planned-merchants.ts";
 import type { MerchantLine } from "../review/unplanned-lines.ts";
 import type { ApplyDecision } from "./apply-decision.ts";
 import type { AppliedPlans } from "./apply-due.ts";
@@ -24,7 +25,7 @@ import {
   type ToldPull,
 } from "./apply-page.ts";
 import type { CoveredPlans } from "./covered-plans.ts";
-import type { MergedFiles } from "./merged-files.ts";
+import { filesAt, type MergedFiles } from "./merged-files.ts";
 import { leftTo, type NewerCommit } from "./newer-commit.ts";
 import type { EndRecord } from "./record-end.ts";
 import type { RunOutcomes } from "./run-outcomes.ts";
@@ -43,7 +44,7 @@ export interface EndedRun {
 /** Reports the end of a run on its page and on pull requests, and returns its result. */
 export async function reportEnd(context: ActionContext, run: EndedRun): Promise<ActionResult> {
   const { problem, waiting } = run.record;
-  const pulls = concernedPulls(run);
+  const pulls = concernedPulls(run, await pushedMerchants(context, run));
   const names = listText(pulls.map(({ number }) => `#${number}`));
   const report = reportOf(context, run, names);
   const told: readonly ToldPull[] = pulls.map(({ isConcerned, ...pull }) => ({
@@ -189,10 +190,28 @@ interface ConcernedPull extends Omit<ToldPull, "report"> {
 }
 
 /**
- * Returns the pull requests to report on, those where something is wrong first. One that no merchant is known of is told what
- * concerns no other.
+ * Returns the merchants whose access or files the run's push changed, if a pull request has to be told that has no recorded
+ * plan; else `null`.
  */
-function concernedPulls({ merged: { records, gone }, ended }: EndedRun): readonly ConcernedPull[] {
+async function pushedMerchants(
+  context: ActionContext,
+  { merged: { loaded, records }, ended }: EndedRun,
+): Promise<ReadonlySet<string> | null> {
+  const isKnown = records.told.every(({ merchants }) => merchants.length > 0);
+  const open = new Set(ended.outcomes.filter(isOpen).map(({ merchant }) => merchant));
+  const before = isKnown || open.size === 0 ? null : await filesAt(context, context.event.before);
+  const openStates = loaded.states.filter(({ merchant }) => open.has(merchant));
+  return before && (await touchedMerchants(loaded.states, before, openStates));
+}
+
+/**
+ * Returns the pull requests to report on, those where something is wrong first. One without a recorded plan is told what
+ * concerns no other, of the merchants that its merge changed, if these are known.
+ */
+function concernedPulls(
+  { merged: { records, gone }, ended }: EndedRun,
+  pushed: ReadonlySet<string> | null,
+): readonly ConcernedPull[] {
   const { looked, quiet, outcomes } = ended;
   const told = records.told.filter(
     ({ number, merchants }) =>
@@ -220,7 +239,9 @@ function concernedPulls({ merged: { records, gone }, ended }: EndedRun): readonl
       comment,
       isSettled: settled.has(number),
       isConcerned: (merchant: string) =>
-        merchants.size === 0 ? !claimed.has(merchant) : merchants.has(merchant),
+        merchants.size === 0
+          ? !claimed.has(merchant) && pushed?.has(merchant) !== false
+          : merchants.has(merchant),
     }))
     .toSorted((a, b) => rank(a) - rank(b));
 }

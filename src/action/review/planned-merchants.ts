@@ -15,11 +15,23 @@ export async function plannedMerchants(
   recordedStates: ReadonlyMap<string, MerchantState | null>,
 ): Promise<readonly DesiredState[]> {
   if (base === null || inputs.scope === "all") return states;
-  const changed = new Set(changedMerchants(states, base.states).map(({ merchant }) => merchant));
-  for (const { merchant, origin } of states) {
+  const open = states.filter(({ merchant }) => {
     const state = recordedStates.get(merchant);
-    const isOpen = state === null || (state && (state.failure !== null || state.open.some(hasRows)));
-    if (isOpen && !changed.has(merchant) && !(await base.isSame(origin.file))) changed.add(merchant);
+    return state === null || (state && (state.failure !== null || state.open.some(hasRows)));
+  });
+  const touched = await touchedMerchants(states, base, open);
+  return states.filter(({ merchant }) => touched.has(merchant));
+}
+
+/** Returns the merchants whose state differs from that of an earlier commit, and those among some whose file does. */
+export async function touchedMerchants(
+  states: readonly DesiredState[],
+  before: CommitStates,
+  byFile: readonly DesiredState[],
+): Promise<ReadonlySet<string>> {
+  const touched = new Set(changedMerchants(states, before.states).map(({ merchant }) => merchant));
+  for (const { merchant, origin } of byFile) {
+    if (!touched.has(merchant) && !(await before.isSame(origin.file))) touched.add(merchant);
   }
-  return states.filter(({ merchant }) => changed.has(merchant));
+  return touched;
 }

@@ -238,6 +238,27 @@ describe("an apply", () => {
   });
 });
 
+describe("what a push brings past any review, and no run has seen", () => {
+  beforeEach(async () => {
+    await story.pushToMain({ [file("MC1")]: text("MC1", "cleo") });
+  });
+
+  test("fails the next apply, but is not told on a pull request that changes no merchant", async () => {
+    const pull = await story.openPull({ "README.md": "Access as code.\n" });
+    await story.plan(pull);
+    await story.merge(pull);
+    expect((await story.apply()).outputs["failure-reason"]).toBe("not-approved");
+    expect(story.comments(pull)).toEqual([]);
+  });
+
+  test("is told on a pull request without a plan that changes the merchant", async () => {
+    const pull = await story.openPull({ [file("MC1")]: text("MC1", "cleo", "dora") }, { fork: true });
+    await story.merge(pull);
+    await story.apply();
+    expect(story.comments(pull)).toMatchObject([expect.stringContaining("not approved: create member cleo")]);
+  });
+});
+
 describe("a merchant whose apply failed", () => {
   test("is applied by a re-run, with the approval of then, and no other is touched", async () => {
     await merged(both);

@@ -568,7 +568,8 @@ class History {
       const wanted = declaredAt(this.#main, merchant, this.#now());
       const open = differences(situation.after, wanted).map(({ person }) => person);
       const dropped = droppedDates(situation, this.#looked.get(merchant)?.at ?? 0);
-      count += dropped.length;
+      // With other news of the merchant, a run tells again what was lost before.
+      count += droppedDates(situation, Number.NEGATIVE_INFINITY).length;
       for (const { text, person } of dropped) {
         const date = `${merchant}: ${text}`;
         // A refused change of the person tells enough.

@@ -436,11 +436,11 @@ const [YES, NO] = ["j\r", "\r"];
 
 test("init asks for all that it is not told, and does what is answered", async () => {
   const person = answering([
-    ["Base URL of the service (https://…):", `${sandbox.url}\n`],
     ["Environment variable with the API key [ROLECALL_API_KEY]:", "\n"],
-    ["ROLECALL_API_KEY is not set: press Ctrl-C", ""],
+    ["ROLECALL_API_KEY is not set. Enter another name, or press Ctrl-C", ""],
     ["Environment variable with the API key", "sk_test_0123456789abcdef\n"],
     ["This is a key: enter the name of its variable.", "SHOP_KEY\n"],
+    ["Base URL of the service (https://…):", `${sandbox.url}\n`],
     ["Which merchants?", "a\r"],
     ["How should live entries that a file does not list be treated?", "j\r"],
     ["Share 2 roles of 2 merchants (1 with adjustments) in shared/roles.yaml?", YES],

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
 const PROGRAM = resolve(import.meta.dirname, "../../dist/bin.js");
@@ -71,6 +71,7 @@ describe("the demo, run without a terminal", () => {
     expect(said).not.toContain("\u001b");
     // Signal 0 is not delivered; it only checks whether the group has processes.
     expect(() => process.kill(groupOf(demo), 0)).toThrow("ESRCH");
+    expect(readdirSync(folder)).toEqual([basename(temporary)]);
     const [left = "", ...others] = readdirSync(temporary);
     expect(others).toEqual([]);
     expect(said).toContain(`The files are in ${join(temporary, left)}\n`);

@@ -105,7 +105,7 @@ function askKeyVariable(interview: Interview, env: Io["env"]): Promise<string> {
       if (!VARIABLE.test(name)) return "This is not the name of an environment variable.";
       return env[name]
         ? null
-        : `${name} is not set: press Ctrl-C, set it and start again, or enter another name.`;
+        : `${name} is not set. Enter another name, or press Ctrl-C, set it, and run init again.`;
     },
   });
 }
@@ -129,8 +129,9 @@ export async function chooseConnection(
   const { baseUrl: givenUrl, keyEnv: givenVariable } = options;
   const needsUrl = givenUrl === undefined && !io.env["ROLECALL_BASE_URL"];
   const needsKey = givenVariable === undefined && !io.env["ROLECALL_API_KEY"];
-  const baseUrl = needsUrl && interview ? await askBaseUrl(interview) : givenUrl;
+  // First, since a key that is not set yet ends the interview.
   const keyEnv = needsKey && interview ? await askKeyVariable(interview, io.env) : givenVariable;
+  const baseUrl = needsUrl && interview ? await askBaseUrl(interview) : givenUrl;
   return resolveOwnConnection(
     { ...(baseUrl !== undefined && { baseUrl }), ...(keyEnv !== undefined && { keyEnv }) },
     io.env,

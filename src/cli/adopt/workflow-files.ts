@@ -89,23 +89,31 @@ function vendoredAction({ root, cwd }: WritingPlace): readonly FilePatch[] {
 /** A setting of the repository that the workflows need. */
 interface RepositorySetting {
   readonly text: string;
-  /** The page of the repository's settings. */
+  /** The page of the repository's settings, and the way to it. */
   readonly page: string;
+  readonly menu: string;
 }
 
 const SETTINGS: readonly RepositorySetting[] = [
-  { text: "the variable ROLECALL_BASE_URL: the service's URL", page: "variables/actions" },
+  {
+    text: "the variable ROLECALL_BASE_URL: the service's URL",
+    page: "variables/actions",
+    menu: "Secrets and variables → Actions → Variables",
+  },
   {
     text: "the secrets ROLECALL_READ_KEY (a read-only key) and ROLECALL_APPROVAL_SECRET (openssl rand -hex 32)",
     page: "secrets/actions",
+    menu: "Secrets and variables → Actions",
   },
   {
     text: "the environments production, unreviewed-access (with required reviewers) and nightly (without), only for the default branch, and in each the secret ROLECALL_WRITE_KEY (a key that can write)",
     page: "environments",
+    menu: "Environments",
   },
   {
     text: "a rule for the default branch, without bypass: a pull request with an approving review from code owners, dismissed by new commits, and the status rolecall plan, with branches up to date",
     page: "rules",
+    menu: "Rules → Rulesets",
   },
 ];
 
@@ -116,7 +124,10 @@ export function settingsToConfigure(
 ): readonly { readonly text: string; readonly link: string }[] {
   const base = repository && `https://${repository.host}/${repository.owner}/${repository.name}/settings`;
   return [
-    ...SETTINGS.map(({ text, page }) => ({ text, link: base ? `${base}/${page}` : `Settings → ${page}` })),
+    ...SETTINGS.map(({ text, page, menu }) => ({
+      text,
+      link: base ? `${base}/${page}` : `Settings → ${menu}`,
+    })),
     ...(hasOwners
       ? []
       : [{ text: "code owners of the files", link: "rolecall init --workflows --codeowners @org/team" }]),

@@ -11,18 +11,30 @@ import { dependencyPage } from "./dependencies.mjs";
 import { eventReference } from "./event-reference.mjs";
 import { withFindingTable } from "./finding-table.mjs";
 import { withFolderMap } from "./folder-map.mjs";
+import { withFormatTable } from "./format-table.mjs";
 import { reference } from "./reference.mjs";
 import { readSources } from "./sources.mjs";
 
 /**
  * Writes docs/file.md from the built program's schema and diagnostics, docs/events.md from its registry of events,
  * docs/action.md from action.yml, docs/commands.md from its help, docs/api.md from its declarations, and docs/dependencies.md from its bundles; the table
- * of findings into docs/plan-json.md, and the map of the sources into CONTRIBUTING.md. With --check it only reports which of them are out of date.
+ * of findings into docs/plan-json.md, that of formats into docs/ci.md, and the map of the sources into CONTRIBUTING.md. With --check it only reports which of them are out of date.
  */
 const root = resolve(import.meta.dirname, "..");
 const program = join(root, "dist", "bin.js");
-const { merchantJsonSchema, projectJsonSchema, diagnosticTable, findingTable, lintTable, EVENTS } =
-  await import(pathToFileURL(join(root, "dist/index.js")).href);
+const {
+  merchantJsonSchema,
+  projectJsonSchema,
+  diagnosticTable,
+  findingTable,
+  formatTable,
+  lintTable,
+  EVENTS,
+} = await import(pathToFileURL(join(root, "dist/index.js")).href);
+
+const commands = await Promise.all(
+  commandNames(await help()).map(async (name) => ({ name, help: await help(name) })),
+);
 
 const pages = {
   "file.md": reference(
@@ -35,10 +47,8 @@ const pages = {
   "action.md": actionReference(read("src/action.md"), parse(text("action.yml"))),
   "events.md": eventReference(read("src/events.md"), EVENTS),
   "api.md": apiReference(read("src/api.md"), examples(), json("dist/api.json")),
-  "commands.md": commandReference(
-    read("src/commands.md"),
-    await Promise.all(commandNames(await help()).map(async (name) => ({ name, help: await help(name) }))),
-  ),
+  "commands.md": commandReference(read("src/commands.md"), commands),
+  "ci.md": withFormatTable(read("ci.md"), formatTable(), commands),
   "dependencies.md": dependencyPage(read("src/dependencies.md"), {
     manifest: json("package.json"),
     lock: json("package-lock.json"),

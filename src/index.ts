@@ -206,6 +206,8 @@ export type {
   ReviewedResource,
   ReviewedState,
 } from "./model/reviewed.ts";
+export { formatTable } from "./show/formats/every-format.ts";
+export type { FormatRow } from "./show/formats/format.ts";
 
 /**
  * The desired state and diagnostics of a merchant's file; `state` is `null` if there is an error other than a refusal.

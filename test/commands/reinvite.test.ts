@@ -117,7 +117,7 @@ describe("an expired invitation that could not be renewed once it was removed", 
     expect(flat(after.stderr)).toMatch(
       /a journal is not read: .rolecall\/runs\/\S+-MC1.jsonl: git tracks it/,
     );
-    expect((await shop.run(["runs"])).stdout).toMatch(/unreadable {2}.rolecall\/runs\/\S+: git tracks it/);
+    expect((await shop.run(["runs"])).stdout).toMatch(/unreadable +- +.rolecall\/runs\/\S+: git tracks it/);
     const undo = await shop.run(["undo", "latest", "mc1.yaml", "--yes"]);
     expect(undo.stderr).toContain("git tracks it");
     expect(undo.code).toBe(1);

@@ -459,6 +459,10 @@ test("beside a sheet it says what is missing in it", async () => {
   expect(stderr).toBe(
     "The files do not say what these roles grant; --live does: role_employee (1\n  person).\n",
   );
+  const markdown = await who("can", "*", "--format", "markdown");
+  expect(markdown.stdout).toMatch(/^\| merchant \| member \| role .*\n\| --- \| --- \|/);
+  expect(markdown.stdout).toMatch(/\n\nThe files do not say what these roles grant.*1 person/);
+  expect(markdown.stderr).toBe("");
 });
 
 test("a merchant that could not be read is named, and missing in the answer", async () => {

@@ -2,7 +2,6 @@ import { resolve } from "node:path";
 import { liveReport } from "../../ask/report/build-access-report.ts";
 import { type DriftTimes, driftOf } from "../../ask/report/detect-drift.ts";
 import { liveRuleResults } from "../../ask/report/rule-results.ts";
-import { runFingerprint } from "../../kernel/diff/fingerprint.ts";
 import { laterDays } from "../../kernel/plan/later.ts";
 import type { UpcomingDate } from "../../kernel/plan/upcoming-dates.ts";
 import { withReviewedEnds } from "../../kernel/read/reviewed-ends.ts";
@@ -13,44 +12,35 @@ import type { FailureJson } from "../../model/events.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { AccessReport, Drift, ReportedRule } from "../../model/reports.ts";
 import type { PlacedRule } from "../../show/html/page-data.ts";
-import { plansJunit } from "../../show/machine/junit-report.ts";
 import { plansJson } from "../../show/machine/machine-formats.ts";
-import { renderReview } from "../../show/markdown/render-review.ts";
-import type { UnmanagedMerchant, UnplannedView } from "../../show/markdown/review-sections.ts";
+import type { UnplannedView } from "../../show/markdown/review-sections.ts";
 import { renderFailure, renderUnread } from "../../show/text/failure-text.ts";
-import { renderDates, renderRules } from "../../show/text/plan-text.ts";
-import { renderPlans } from "../../show/text/plans-text.ts";
-import { type LaterView, withLaterRisks } from "../../show/view/date-lines.ts";
-import { type PlaceOf, type PlanCommand, planView } from "../../show/view/plan-view.ts";
-import type { RuleLine } from "../../show/view/rules-view.ts";
+import type { LaterView } from "../../show/view/date-lines.ts";
 import { writeAtomically } from "../io/atomic-write.ts";
-import type { Io, TextWriter } from "../io/io.ts";
+import type { Io } from "../io/io.ts";
 import { standardStream } from "../io/output.ts";
-import { styleFor, verbosityOf } from "../io/terminal.ts";
-import type { DocumentOptions, OutputOptions } from "../project/command-options.ts";
+import { styleFor } from "../io/terminal.ts";
 import { driftTimes } from "../project/drift-times.ts";
 import { globMatcher, type Planned, type PlanResult, plannedOnly } from "../session/session.ts";
 import type { ListedPlaceOf } from "./rule-locations.ts";
 
-/** The plans that were shown; `complete` if every merchant has one. */
-export interface ShownPlans {
+/** The plans of the merchants that could be planned; `complete` if every merchant has one. */
+interface PlansOfRun {
   readonly plans: readonly Plan[];
   readonly complete: boolean;
 }
 
-/** Prints which merchants could not be `done` and why, on stderr, and then the plans: totals never hide a failure. */
-export function showPlans(
+/** Prints which merchants could not be `done` and why, on stderr, ahead of the plans: totals never hide a failure. */
+export function printUnread(
   planned: readonly Planned[],
-  print: PrintPlans,
   options: { readonly color: boolean },
   io: Io,
   done: "planned" | "read" = "planned",
-): ShownPlans {
+): PlansOfRun {
   const plans = plannedOnly(planned).map(({ plan }) => plan);
   const failed = planned.flatMap((outcome) => (outcome.status === "failed" ? [outcome] : []));
   const style = styleFor(io.stderr, io, options.color);
   if (failed.length > 0) io.stderr.write(`${renderUnread(done, failed, style)}\n`);
-  print(plans, unplannedOf(planned));
   return { plans, complete: plans.length === planned.length };
 }
 
@@ -71,26 +61,6 @@ export function unplannedOf(planned: readonly Planned[]): readonly UnplannedView
   return planned.flatMap((outcome) =>
     outcome.status === "planned" ? [] : [{ merchant: outcome.merchant, failure: outcome.error.failure }],
   );
-}
-
-/** The formats of a plan that need only the plan. */
-export type PlanFormat = "text" | "json" | "markdown" | "junit";
-
-/** Options for printing plans. */
-export interface Printing {
-  readonly options: OutputOptions<PlanFormat> & DocumentOptions & { readonly verbose?: true };
-  readonly placeOf: PlaceOf;
-  /** Number of errors in the files. */
-  readonly fileErrors: number;
-  readonly failures: readonly FailureJson[];
-  readonly unmanaged?: readonly UnmanagedMerchant[];
-  /** The rules that are looser than at the commit that the files are compared with. */
-  readonly rules?: readonly RuleLine[];
-  /** Upcoming effects of dates in the files. */
-  readonly later?: readonly LaterView[];
-  readonly sink: TextWriter;
-  /** The command that applies the plans; `apply` if absent. */
-  readonly command?: PlanCommand;
 }
 
 /**
@@ -115,46 +85,6 @@ export function laterViews(
       moment: new Date(day.at).toISOString(),
     })),
   );
-}
-
-/** Prints plans, and the merchants without one. */
-export type PrintPlans = (plans: readonly Plan[], unplanned: readonly UnplannedView[]) => void;
-
-/** Returns a printer of plans in the selected format. */
-export function plansPrinter(
-  { options, placeOf, fileErrors, failures, unmanaged = [], rules = [], later = [], sink, command }: Printing,
-  io: Io,
-): PrintPlans {
-  return (plans, unplanned) => {
-    const views = plans.map((plan) => withLaterRisks(planView(plan, placeOf, [], command), later));
-    const run = runFingerprint(plans);
-    switch (options.format) {
-      case "json":
-        return sink.write(plansJson(plans, failures, later));
-      case "markdown":
-        return sink.write(
-          renderReview(
-            { command: "plan", views, unplanned, fileErrors, unmanaged, rules, run, later },
-            options.maxSize,
-          ),
-        );
-      case "junit":
-        return sink.write(plansJunit(views, failures, later));
-      case "text":
-        if (plans.length === 0) return;
-        sink.write(
-          renderPlans(views, styleFor(sink, io, options.color), verbosityOf(options), {
-            run,
-            ...(command && { command }),
-          }),
-        );
-        if (options.quiet) return;
-        sink.write(renderDates(later, styleFor(sink, io, options.color), verbosityOf(options)));
-        return sink.write(renderRules(rules, styleFor(sink, io, options.color)));
-      default:
-        return options.format satisfies never;
-    }
-  };
 }
 
 /** Returns the access report of a merchant; with `planned`, also the access after its plan. */

@@ -39,7 +39,7 @@ import { oneLine } from "../../lib/escape.ts";
 import { mapConcurrent } from "../../lib/map-concurrent.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
-import { offboardJson } from "../../show/machine/machine-formats.ts";
+import { documentJson } from "../../show/machine/machine-formats.ts";
 import { renderUnread } from "../../show/text/failure-text.ts";
 import { renderOffboarding } from "../../show/text/offboard-text.ts";
 import { type FilePatch, patchText } from "../../show/text/patch-text.ts";
@@ -122,7 +122,7 @@ export async function offboardPeople(
           read: read.withoutFile.read,
           unread: unread.map(({ merchant, error }) => ({ merchant, reason: error.message })),
         };
-    io.stdout.write(offboardJson({ people, sole, files, plans: concerned, withoutFile, failures }));
+    io.stdout.write(documentJson({ people, sole, files, plans: concerned, withoutFile, failures }));
   } else {
     const style = styleFor(io.stdout, io, options.color);
     const answered = {

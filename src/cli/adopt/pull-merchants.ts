@@ -27,7 +27,7 @@ import { counted } from "../../lib/text.ts";
 import type { EntryEdit } from "../../model/adoption.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { LiveState } from "../../model/live.ts";
-import { pullJson } from "../../show/machine/machine-formats.ts";
+import { documentJson } from "../../show/machine/machine-formats.ts";
 import { renderUnread } from "../../show/text/failure-text.ts";
 import { type FilePatch, patchText, renderPatch } from "../../show/text/patch-text.ts";
 import { openProgress } from "../progress/open-progress.ts";
@@ -85,7 +85,7 @@ export async function pullMerchants(
         file: filePatch.file,
         patch: patchText([filePatch]),
       }));
-      io.stdout.write(pullJson({ files, notPulled: conflicts, notes, failures }));
+      io.stdout.write(documentJson({ files, notPulled: conflicts, notes, failures }));
     } else if (patches.length === 0 && isComplete && !options.quiet) {
       io.stdout.write(nothingToDo(options, notes));
     }

@@ -39,7 +39,7 @@ import {
   withRunOverrides,
 } from "../../app/session/session.ts";
 import { placeFinder } from "../../app/show/find-places.ts";
-import { printFailure, showPlans } from "../../app/show/show-plans.ts";
+import { printFailure, printUnread } from "../../app/show/show-plans.ts";
 import type { Comparison } from "../../kernel/approval/compare-reviewed.ts";
 import { keptAccess } from "../../kernel/plan/due.ts";
 import { oneLine } from "../../lib/escape.ts";
@@ -229,7 +229,7 @@ async function reviewAndApply(
   const { planned } = selection;
   const leftOut = [...selection.leftOut.values()].reduce((sum, count) => sum + count, 0);
   const nothing = { code: ExitCode.failed, outcomes: [], leftOut };
-  showPlans(planned, reporter.plans, options, io);
+  reporter.plans(printUnread(planned, options, io).plans);
   reporter.failed(failures);
   if (!valid || (onError === "stop" && !isSound(planned))) {
     reporter.say("Nothing was changed: fix the problems above first.");

@@ -1,5 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { readShard, type Shard } from "../../app/project/shard.ts";
+import { formatsOf } from "../../show/formats/every-format.ts";
+import type { Documents } from "../../show/formats/format.ts";
 
 /** Adds `--merchant`: selects merchants of the files. */
 export function withMerchantOption(command: Command): Command {
@@ -18,20 +20,19 @@ export function withChangedSinceOption(command: Command): Command {
   );
 }
 
-const FORMATS = ["text", "json"] as const;
-
-/** The formats of problems in files. */
-export const DIAGNOSTIC_FORMATS = ["text", "json", "github", "gitlab", "sarif", "junit"] as const;
-
 /** Adds `--output`. */
 export function withOutputFileOption(command: Command): Command {
   return command.option("-o, --output <file>", "write the result to this file instead of stdout");
 }
 
-/** Adds `--format`, with these choices, and `--no-color`. */
-export function withOutputOptions(command: Command, formats: readonly string[] = FORMATS): Command {
+/** Adds `--format`, with the formats that print a kind of document, and `--no-color`. */
+export function withOutputOptions(
+  command: Command,
+  prints: keyof Documents = "result",
+  about = "output format",
+): Command {
   return command
-    .addOption(new Option("--format <format>", "output format").choices(formats).default("text"))
+    .addOption(new Option("--format <format>", about).choices(formatsOf(prints)).default("text"))
     .option("--no-color", "print without colours (also: NO_COLOR)");
 }
 

@@ -161,7 +161,7 @@ function parseAt(text: string): PastTime {
 const DAY_MS = 24 * 3_600_000;
 
 /** Adds the options of the commands that answer questions about access, declared, live or in the past. */
-export function withQuestionOptions(command: Command, formats?: readonly string[]): Command {
+export function withQuestionOptions(command: Command): Command {
   const asking = command
     .option("--live", "answer from the live state instead of the files")
     .addOption(
@@ -169,7 +169,7 @@ export function withQuestionOptions(command: Command, formats?: readonly string[
         .argParser(parseAt)
         .conflicts(["live", "changedSince"]),
     );
-  return withOutputFileOption(withOutputOptions(withServiceOptions(asking), formats));
+  return withOutputFileOption(withOutputOptions(withServiceOptions(asking), "answer"));
 }
 
 /** Warns of options of the service that were given without `--live`. */

@@ -1,6 +1,5 @@
 import { lookup } from "node:dns/promises";
 import { ExitCode, type Io, userAgentOf } from "../../app/io/io.ts";
-import { styleFor } from "../../app/io/terminal.ts";
 import { announceIfSlow, serviceLog } from "../../app/progress/service-log.ts";
 import type { OutputOptions, ServiceOptions } from "../../app/project/command-options.ts";
 import type { DeclaredMerchant } from "../../app/project/declared-merchants.ts";
@@ -11,13 +10,15 @@ import {
   resolveConnection,
   resolveOwnConnection,
 } from "../../app/session/connection.ts";
+import { writeDocument } from "../../app/show/write-document.ts";
 import { mapConcurrent } from "../../lib/map-concurrent.ts";
 import { grouped } from "../../lib/text.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { HealthGroup, HealthReport, NeededPermissions } from "../../model/reports.ts";
 import { connectProbe, type Probe } from "../../service/probe-operations.ts";
 import { askWithoutKey, reachService } from "../../service/reach-service.ts";
-import { healthJson } from "../../show/machine/machine-formats.ts";
+import { documentJson } from "../../show/machine/machine-formats.ts";
+import type { Style } from "../../show/style.ts";
 import { renderHealth } from "../../show/text/health-text.ts";
 import { type CheckedFiles, checkMachine, readProject } from "./machine-checks.ts";
 import {
@@ -56,11 +57,8 @@ export async function diagnose(
     const report = await announceIfSlow(`Checking ${many} …`, io, () =>
       examine(project, subjects, { services, network, options, io }),
     );
-    io.stdout.write(
-      options.format === "json"
-        ? healthJson(report)
-        : renderHealth(report, styleFor(io.stdout, io, options.color)),
-    );
+    const text = (style: Style): string => renderHealth(report, style);
+    await writeDocument("result", { json: () => documentJson(report), text }, options, io);
     return isHealthy(report) ? ExitCode.ok : ExitCode.failed;
   } finally {
     await services.close();

@@ -1,10 +1,11 @@
 import { ExitCode, type Io } from "../../app/io/io.ts";
-import { styleFor } from "../../app/io/terminal.ts";
 import { announceIfSlow } from "../../app/progress/service-log.ts";
 import type { OutputOptions } from "../../app/project/command-options.ts";
+import { writeDocument } from "../../app/show/write-document.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { HealthReport } from "../../model/reports.ts";
-import { healthJson } from "../../show/machine/machine-formats.ts";
+import { documentJson } from "../../show/machine/machine-formats.ts";
+import type { Style } from "../../show/style.ts";
 import { renderHealth } from "../../show/text/health-text.ts";
 import { checkGithub } from "./github-checks.ts";
 import { type GithubClient, openGithub } from "./github-client.ts";
@@ -16,11 +17,8 @@ export async function diagnoseGithub(options: OutputOptions, io: Io): Promise<Ex
   const report = await announceIfSlow("Checking the repository at GitHub …", io, () =>
     examine(client, io),
   ).finally(client.close);
-  io.stdout.write(
-    options.format === "json"
-      ? healthJson(report)
-      : renderHealth(report, styleFor(io.stdout, io, options.color)),
-  );
+  const text = (style: Style): string => renderHealth(report, style);
+  await writeDocument("result", { json: () => documentJson(report), text }, options, io);
   return report.groups.some(({ checks }) => checks.some(({ status }) => status === "failed"))
     ? ExitCode.failed
     : ExitCode.ok;

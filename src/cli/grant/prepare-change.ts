@@ -16,7 +16,8 @@ import {
 import { placeFinder } from "../../app/show/find-places.ts";
 import { printDiagnostics } from "../../app/show/print-diagnostics.ts";
 import { ruleLocations } from "../../app/show/rule-locations.ts";
-import { laterViews, plansPrinter, showPlans } from "../../app/show/show-plans.ts";
+import { laterViews, printUnread } from "../../app/show/show-plans.ts";
+import { writeDocument } from "../../app/show/write-document.ts";
 import { commentAbove } from "../../edit/yaml/comment-above.ts";
 import { editYaml } from "../../edit/yaml/edit-yaml.ts";
 import { soonDates } from "../../kernel/plan/upcoming-dates.ts";
@@ -279,18 +280,10 @@ async function showPlan(
       declared,
       (state) => soonDates(state, io.now()),
     );
-    const print = plansPrinter(
-      {
-        options: { ...options, format: "text" },
-        placeOf: ruleLocations(states, patched),
-        fileErrors: 0,
-        failures: [],
-        later,
-        sink: io.stdout,
-      },
-      io,
-    );
-    const { complete } = showPlans(planned, print, options, io);
+    const { plans, complete } = printUnread(planned, options, io);
+    const placeOf = ruleLocations(states, patched);
+    const document = { plans, placeOf, unplanned: [], fileErrors: 0, failures: [], later };
+    await writeDocument("plans", document, { ...options, format: "text" }, io);
     return complete && !planned.some(hasError);
   } finally {
     await progress.rest();

@@ -1,13 +1,11 @@
-import { ExitCode, type Io } from "../../app/io/io.ts";
-import { outputTo } from "../../app/io/output.ts";
-import { styleFor } from "../../app/io/terminal.ts";
+import type { ExitCode, Io } from "../../app/io/io.ts";
 import { globMatcher } from "../../app/session/session.ts";
 import { placeFinder } from "../../app/show/find-places.ts";
+import { writeAnswer } from "../../app/show/write-document.ts";
 import { explainAccess, whoCan, whoHas, whoIs } from "../../ask/access/ask-access.ts";
 import { suggest } from "../../lib/suggest.ts";
 import type { Origin } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
-import type { FailureJson } from "../../model/events.ts";
 import type {
   AccessAnswer,
   AccessAnswers,
@@ -18,22 +16,22 @@ import type {
 import {
   type AccessQuestion,
   type AnswersView,
-  answersCsv,
   answersJson,
+  answersTable,
   type ExplanationsView,
-  explanationsCsv,
   explanationsJson,
+  explanationsTable,
   type GrantSince,
   type LocatedWay,
 } from "../../show/questions/answer-formats.ts";
-import { renderAnswers, renderNotes } from "../../show/questions/answers-text.ts";
-import { renderExplanations } from "../../show/questions/explanations-text.ts";
-import type { Style } from "../../show/style.ts";
+import { answerCaveats, renderAnswers } from "../../show/questions/answers-text.ts";
+import { explanationCaveats, renderExplanations } from "../../show/questions/explanations-text.ts";
+import type { Style, Verbosity } from "../../show/style.ts";
 import { type TracedGrant, traceGrants } from "./grant-history.ts";
 import { type ReadSnapshots, readSnapshots, type SnapshotOptions } from "./read-snapshots.ts";
 
 /** The options of `who` and `why`. */
-export type QuestionOptions = SnapshotOptions & { readonly format: "text" | "json" | "csv" };
+export type QuestionOptions = SnapshotOptions;
 
 /** Answers who can do what, who holds which role, or what somebody holds. */
 export async function answerQuestion(
@@ -53,14 +51,13 @@ export async function answerQuestion(
     sources,
     now: timeOf(at, io),
   });
-  const formats = {
+  const answer = {
     json: () => answersJson(view, failures),
-    csv: () => answersCsv(view),
-    text: (style: Style) => renderAnswers(view, style, options.verbose === true),
+    table: () => answersTable(view),
+    caveats: answerCaveats(view),
+    text: (style: Style, verbosity: Verbosity) => renderAnswers(view, style, verbosity === "verbose"),
   };
-  // A sheet has no room for what is missing in it.
-  if (options.format === "csv") io.stderr.write(renderNotes(view, styleFor(io.stderr, io, options.color)));
-  return print(formats, failures, options, io);
+  return writeAnswer(answer, failures, options, io);
 }
 
 /** Throws RolecallError for an empty name, as from a variable that is not set. */
@@ -196,29 +193,17 @@ export async function explainQuestion(
           ),
     merchants: snapshots.map(({ merchant }) => merchant),
   };
-  const formats = {
+  const answer = {
     json: () => explanationsJson(view, failures),
-    csv: () => explanationsCsv(view),
-    text: (style: Style) => renderExplanations(view, style, options.verbose === true),
+    table: () => explanationsTable(view),
+    caveats: explanationCaveats(view),
+    text: (style: Style, verbosity: Verbosity) => renderExplanations(view, style, verbosity === "verbose"),
   };
-  return print(formats, failures, options, io);
+  return writeAnswer(answer, failures, options, io);
 }
 
 /** Returns the locations of what ends or suspends a grant. */
 function statusOrigins({ status, end, suspension }: HeldRole): readonly Origin[] {
   if (suspension !== null) return [suspension.origin];
   return status === "ended" ? (end?.origins ?? []) : [];
-}
-
-/** Prints an answer in the selected format; a merchant without one fails the command. */
-async function print(
-  formats: Readonly<Record<QuestionOptions["format"], (style: Style) => string>>,
-  failures: readonly FailureJson[],
-  { format, output, color }: QuestionOptions,
-  io: Io,
-): Promise<ExitCode> {
-  const { sink, end } = outputTo(output, io);
-  sink.write(formats[format](styleFor(sink, io, color)));
-  await end();
-  return failures.length > 0 ? ExitCode.failed : ExitCode.ok;
 }

@@ -1,13 +1,12 @@
 import { ExitCode, type Io } from "../../app/io/io.ts";
-import { outputTo } from "../../app/io/output.ts";
-import { styleFor } from "../../app/io/terminal.ts";
 import { loadDeclared, planMerchants } from "../../app/plan/plan-merchants.ts";
 import { isFileError } from "../../app/project/file-errors.ts";
 import type { Loaded } from "../../app/project/load-states.ts";
 import { globMatcher, plannedOnly } from "../../app/session/session.ts";
 import { printDiagnostics } from "../../app/show/print-diagnostics.ts";
 import { listedRuleFinder } from "../../app/show/rule-locations.ts";
-import { showPlans } from "../../app/show/show-plans.ts";
+import { printUnread } from "../../app/show/show-plans.ts";
+import { writeAnswer } from "../../app/show/write-document.ts";
 import { ignoredPatterns } from "../../ask/access/ignored-access.ts";
 import { accessCoverage } from "../../ask/coverage/access-coverage.ts";
 import { openLasting } from "../../ask/coverage/coverage-world.ts";
@@ -35,14 +34,20 @@ import type { Plan } from "../../model/plan.ts";
 import type { IgnoredAccess } from "../../model/questions.ts";
 import { diagnosticFailure } from "../../show/machine/machine-formats.ts";
 import { renderChecked } from "../../show/questions/coverage-text.ts";
-import { type CheckedMerchant, type CheckedView, checkedJson } from "../../show/questions/coverage-view.ts";
+import {
+  type CheckedMerchant,
+  type CheckedView,
+  checkedJson,
+  checkedTable,
+} from "../../show/questions/coverage-view.ts";
+import type { Style, Verbosity } from "../../show/style.ts";
+import { ignoredTexts } from "../../show/text/ignored-text.ts";
 import { openProgress } from "../progress/open-progress.ts";
 import { ignoredPlanned, writeIgnored } from "../show/write-ignored.ts";
 import type { SnapshotOptions } from "./read-snapshots.ts";
 
 /** The options of `check`. */
 export type CheckOptions = Omit<SnapshotOptions, "at"> & {
-  readonly format: "text" | "json";
   /** Also finds the changes that no rule would notice. */
   readonly coverage?: true;
 };
@@ -106,18 +111,17 @@ export async function checkRules(paths: readonly string[], options: CheckOptions
       sources,
     ),
   };
-  const { sink, end } = outputTo(options.output, io);
-  sink.write(
-    options.format === "json"
-      ? checkedJson(view, allFailures)
-      : renderChecked(view, styleFor(sink, io, options.color), options.verbose === true),
-  );
-  await end();
-  if (allFailures.length > 0) return ExitCode.failed;
+  const answer = {
+    json: () => checkedJson(view, allFailures),
+    table: () => checkedTable(view),
+    caveats: ignoredTexts(ignored, options.live ? "" : NOT_JUDGED),
+    text: (style: Style, verbosity: Verbosity) => renderChecked(view, style, verbosity === "verbose"),
+  };
+  const code = await writeAnswer(answer, allFailures, options, io);
   const isBroken = [...view.merchants, ...view.across].some(({ judged }) =>
     judged.some(({ violations }) => violations.length > 0),
   );
-  return isBroken ? ExitCode.refused : ExitCode.ok;
+  return code === ExitCode.ok && isBroken ? ExitCode.refused : code;
 }
 
 const NOT_JUDGED = "--live judges their access, too.";
@@ -197,7 +201,7 @@ async function judgeLiveMerchants(
     io,
   );
   try {
-    showPlans(planned, () => undefined, options, io, "read");
+    printUnread(planned, options, io, "read");
     const matches = globMatcher();
     const judged = plannedOnly(planned).map(({ live, plan, session: { state } }) => {
       const scope = scopeOf(live, state.ignore, matches);

@@ -6,8 +6,7 @@ import { type Loaded, loadWithSharers, reachNotes } from "../../app/project/load
 import { noneChanged } from "../../app/project/pick-merchants.ts";
 import { emptyShard, isInShard } from "../../app/project/shard.ts";
 import { globMatcher, type PlannedMerchant, plannedOnly } from "../../app/session/session.ts";
-import { rootNote } from "../../app/show/print-diagnostics.ts";
-import { showPlans } from "../../app/show/show-plans.ts";
+import { printUnread } from "../../app/show/show-plans.ts";
 import { declaredSnapshot, liveSnapshot } from "../../ask/access/access-snapshot.ts";
 import { ignoredPatterns } from "../../ask/access/ignored-access.ts";
 import { lintAccess, lintTable } from "../../ask/lint/lint-access.ts";
@@ -25,12 +24,12 @@ import type { Diagnostic } from "../../model/diagnostic.ts";
 import { RolecallError } from "../../model/errors.ts";
 import { tidyFiles } from "../adopt/tidy-files.ts";
 import { openProgress } from "../progress/open-progress.ts";
-import { renderProblems, type ValidateCommandOptions } from "../show/validate-files.ts";
+import { printProblems } from "../show/validate-files.ts";
 import { ignoredPlanned, writeIgnored } from "../show/write-ignored.ts";
 
 /** The options of `lint`. */
 export type LintCommandOptions = ServiceOptions &
-  OutputOptions<ValidateCommandOptions["format"]> & {
+  OutputOptions & {
     readonly live?: true;
     readonly strict?: true;
     /** Removes what has no effect. */
@@ -66,12 +65,11 @@ export async function lintFiles(
   const { sources } = loaded;
   const none = `Nothing found in ${counted(sources.length, "file")}.\n`;
   const rules = [...diagnosticTable(), ...lintTable()];
-  io.stdout.write(await renderProblems(diagnostics, { sources, rules, none, command: "lint" }, options, io));
+  await printProblems({ diagnostics, sources, rules, none, command: "lint" }, options, io);
   if (options.format === "text" && !options.quiet) {
     if (options.live) writeIgnored(ignoredPlanned(live.planned), "", options, io);
     else writeIgnored(ignoredPatterns(states), "--live also looks at their access.", options, io);
   }
-  if (diagnostics.length > 0 && options.format === "text") io.stderr.write(rootNote(io));
   if (diagnostics.some(isFileError) || live.failed) return ExitCode.failed;
   return options.strict && diagnostics.length > 0 ? ExitCode.differences : ExitCode.ok;
 }
@@ -105,7 +103,7 @@ async function readLive(
     io,
   );
   try {
-    showPlans(planned, () => undefined, options, io);
+    printUnread(planned, options, io);
     const read = plannedOnly(planned);
     return { planned: read, failed: read.length < planned.length };
   } finally {

@@ -1,16 +1,15 @@
-import { ExitCode, type Io } from "../../app/io/io.ts";
-import { outputTo } from "../../app/io/output.ts";
-import { styleFor } from "../../app/io/terminal.ts";
+import type { ExitCode, Io } from "../../app/io/io.ts";
 import { placeFinder } from "../../app/show/find-places.ts";
+import { writeAnswer } from "../../app/show/write-document.ts";
 import { endsOfAccess } from "../../ask/access/expiring-access.ts";
 import { counted } from "../../lib/text.ts";
 import { expiringJson, type LocatedEnd } from "../../show/questions/answer-formats.ts";
-import { renderExpiring } from "../../show/questions/expiring-text.ts";
+import { expiringCaveats, expiringTable, renderExpiring } from "../../show/questions/expiring-text.ts";
+import type { Style, Verbosity } from "../../show/style.ts";
 import { readSnapshots, type SnapshotOptions } from "./read-snapshots.ts";
 
 /** The options of `expiring`. */
 export type ExpiringCommandOptions = SnapshotOptions & {
-  readonly format: "text" | "json";
   /** In ms. */
   readonly within: number;
 };
@@ -41,19 +40,17 @@ export async function listExpiring(
       };
     },
   );
-  const { sink, end } = outputTo(options.output, io);
-  sink.write(
-    options.format === "json"
-      ? expiringJson(ends, source, ignored, failures)
-      : renderExpiring(
-          ends,
-          { within: periodText(options.within), live: source === "live", ignored },
-          styleFor(sink, io, options.color),
-          options.verbose === true,
-        ),
-  );
-  await end();
-  return failures.length > 0 ? ExitCode.failed : ExitCode.ok;
+  const live = source === "live";
+  const caveats = expiringCaveats(ignored, live);
+  const within = periodText(options.within);
+  const answer = {
+    json: () => expiringJson(ends, source, ignored, failures),
+    table: () => expiringTable(ends),
+    caveats,
+    text: (style: Style, verbosity: Verbosity) =>
+      renderExpiring(ends, { within, live, caveats }, style, verbosity === "verbose"),
+  };
+  return writeAnswer(answer, failures, options, io);
 }
 
 /** Returns the end of a period; one of whole days includes all of its last day. */

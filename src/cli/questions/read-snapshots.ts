@@ -6,7 +6,7 @@ import { loadFilesAt } from "../../app/project/files-at.ts";
 import { emptyShard, isInShard } from "../../app/project/shard.ts";
 import { plannedOnly } from "../../app/session/session.ts";
 import { printDiagnostics } from "../../app/show/print-diagnostics.ts";
-import { showPlans } from "../../app/show/show-plans.ts";
+import { printUnread } from "../../app/show/show-plans.ts";
 import { declaredSnapshot, liveSnapshot } from "../../ask/access/access-snapshot.ts";
 import { ignoredPatterns } from "../../ask/access/ignored-access.ts";
 import { RolecallError } from "../../model/errors.ts";
@@ -112,7 +112,7 @@ async function readLive(paths: readonly string[], options: SnapshotOptions, io: 
     io,
   );
   try {
-    showPlans(planned, () => undefined, options, io, "read");
+    printUnread(planned, options, io, "read");
     return {
       source: "live",
       ignored: ignoredPlanned(plannedOnly(planned)),

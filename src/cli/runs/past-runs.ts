@@ -1,5 +1,4 @@
-import { ExitCode, type Io } from "../../app/io/io.ts";
-import { styleFor } from "../../app/io/terminal.ts";
+import type { ExitCode, Io } from "../../app/io/io.ts";
 import {
   beginningOf,
   EXTENSION,
@@ -11,10 +10,12 @@ import {
   type StoredRun,
 } from "../../app/journal/read-journals.ts";
 import type { OutputOptions } from "../../app/project/command-options.ts";
+import { writeAnswer } from "../../app/show/write-document.ts";
 import { groupByKey } from "../../lib/text.ts";
 import { RolecallError } from "../../model/errors.ts";
 import { runsJson } from "../../show/machine/machine-formats.ts";
-import { renderRun, renderRuns } from "../../show/text/runs-text.ts";
+import type { Style } from "../../show/style.ts";
+import { renderRun, renderRuns, runsTable, writesTable } from "../../show/text/runs-text.ts";
 import type { ShownRun } from "../../show/view/run-view.ts";
 
 /** One apply, with the journals of its merchants sorted by name. */
@@ -170,13 +171,17 @@ export async function listPastRuns(
     const part = narrowed(run, merchant);
     if (part !== null) runs.push(part);
   }
-  if (options.format === "json") io.stdout.write(runsJson(runs));
-  else if (runs.length > 0) io.stdout.write(renderRuns(runs, styleFor(io.stdout, io, options.color)));
-  else {
+  const answer = {
+    json: () => runsJson(runs),
+    table: () => runsTable(runs),
+    caveats: [],
+    text: (style: Style) => renderRuns(runs, style),
+  };
+  if (runs.length === 0 && options.format !== "json") {
     const whose = merchant.length === 0 ? "" : ` of ${merchant.join(", ")}`;
     io.stderr.write(`There are no runs${whose} yet: every apply keeps a journal in .rolecall/runs.\n`);
   }
-  return ExitCode.ok;
+  return writeAnswer(answer, [], options, io);
 }
 
 /** Prints one past run. */
@@ -188,7 +193,11 @@ export async function showPastRun(text: string, options: RunsCommandOptions, io:
       hint: "Only undo needs journals: plans are made from the files and the live state.",
     });
   }
-  if (options.format === "json") io.stdout.write(runsJson([run]));
-  else io.stdout.write(renderRun(run, styleFor(io.stdout, io, options.color), options));
-  return ExitCode.ok;
+  const answer = {
+    json: () => runsJson([run]),
+    table: () => writesTable(run),
+    caveats: [],
+    text: (style: Style) => renderRun(run, style, options),
+  };
+  return writeAnswer(answer, [], options, io);
 }

@@ -1,4 +1,4 @@
-import { ExitCode, type Io } from "../../app/io/io.ts";
+import type { ExitCode, Io } from "../../app/io/io.ts";
 import { styleFor } from "../../app/io/terminal.ts";
 import { changedFiles, type RemovedMerchant } from "../../app/project/changed-since.ts";
 import type { OutputOptions } from "../../app/project/command-options.ts";
@@ -10,10 +10,14 @@ import { noneChanged, pickMerchants } from "../../app/project/pick-merchants.ts"
 import { openIndex } from "../../app/project/project-index.ts";
 import { selectFiles } from "../../app/project/select-files.ts";
 import { emptyShard, isInShard, type Shard } from "../../app/project/shard.ts";
+import { writeAnswer } from "../../app/show/write-document.ts";
 import { oneLine } from "../../lib/escape.ts";
 import type { Addressed } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
+import { diagnosticFailure } from "../../show/machine/machine-formats.ts";
+import type { Style } from "../../show/style.ts";
 import { renderDiagnostics } from "../../show/text/diagnostics-text.ts";
+import { gridText } from "../../show/text/grid-text.ts";
 import { findRemoved, warnUnmanaged } from "./unmanaged-merchants.ts";
 
 /** The options of `list`. */
@@ -31,7 +35,7 @@ export async function listMerchants(
   options: ListCommandOptions,
   io: Io,
 ): Promise<ExitCode> {
-  const { shard, merchant: codes, using, jobs, format, color } = options;
+  const { shard, merchant: codes, using, jobs, color } = options;
   const isWhole = codes.length === 0 && using === undefined;
   const removed = isWhole ? findRemoved(paths, options, io) : [];
   const {
@@ -47,8 +51,16 @@ export async function listMerchants(
   else io.stderr.write(noneChanged(options, { states: declared, diagnostics: errors }));
   if (isWhole)
     warnUnmanaged(await removed, { states: declared, ...(unmanaged && { unmanaged }) }, options, io);
-  io.stdout.write(format === "json" ? `${JSON.stringify(jobMatrix(listed, jobs))}\n` : table(listed));
-  return errors.length > 0 ? ExitCode.failed : ExitCode.ok;
+  const rowsWith = (none: string): readonly (readonly string[])[] =>
+    listed.map(({ merchant, environment, origin }) => [merchant, environment ?? none, oneLine(origin.file)]);
+  const answer = {
+    // One line, as the output of a step takes it.
+    json: () => `${JSON.stringify(jobMatrix(listed, jobs))}\n`,
+    table: () => ({ columns: ["merchant", "environment", "file"], rows: rowsWith("") }),
+    caveats: [],
+    text: (style: Style) => gridText({ heads: [], rows: rowsWith("-").map((cells) => ({ cells })) }, style),
+  };
+  return writeAnswer(answer, errors.map(diagnosticFailure), options, io);
 }
 
 interface SelectedMerchants {
@@ -97,17 +109,4 @@ async function selectMerchants(
     diagnostics: declaredDiagnostics(changed),
     unmanaged: since.removed.filter(isPicked),
   };
-}
-
-function table(merchants: readonly Addressed[]): string {
-  const rows = merchants.map(({ merchant, environment, origin }) => [
-    merchant,
-    environment ?? "-",
-    oneLine(origin.file),
-  ]);
-  const widthOf = (column: number): number => Math.max(0, ...rows.map((row) => row[column]?.length ?? 0));
-  const widths = [widthOf(0), widthOf(1)];
-  return rows
-    .map((row) => `${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ")}\n`)
-    .join("");
 }

@@ -1,4 +1,4 @@
-import { ExitCode, type Io, type TextWriter, VERSION } from "../../app/io/io.ts";
+import { ExitCode, type Io, VERSION } from "../../app/io/io.ts";
 import { outputTo, standardStream } from "../../app/io/output.ts";
 import { styleFor, verbosityOf } from "../../app/io/terminal.ts";
 import { runOrigin } from "../../app/journal/write-journal.ts";
@@ -7,22 +7,20 @@ import type { DocumentOptions, OutputOptions, ServiceOptions } from "../../app/p
 import { globMatcher, plannedOnly } from "../../app/session/session.ts";
 import {
   laterViews,
-  type PlanFormat,
-  type Printing,
-  type PrintPlans,
-  plansPrinter,
+  printUnread,
   reportOf,
   rulesOf,
   savePlans,
-  showPlans,
+  unplannedOf,
 } from "../../app/show/show-plans.ts";
-import { runFingerprint } from "../../kernel/diff/fingerprint.ts";
+import { writeDocument } from "../../app/show/write-document.ts";
 import { keptAccess } from "../../kernel/plan/due.ts";
 import { soonDates } from "../../kernel/plan/upcoming-dates.ts";
 import type { Plan } from "../../model/plan.ts";
+import type { PlansDocument } from "../../show/formats/format.ts";
 import { isEmptyPlan, renderEmptyPlans } from "../../show/text/plan-text.ts";
 import { renderPlans } from "../../show/text/plans-text.ts";
-import { type LaterView, withLaterRisks } from "../../show/view/date-lines.ts";
+import type { LaterView } from "../../show/view/date-lines.ts";
 import { planView } from "../../show/view/plan-view.ts";
 import type { RuleLine } from "../../show/view/rules-view.ts";
 import { openProgress } from "../progress/open-progress.ts";
@@ -31,7 +29,7 @@ import { findRemoved, warnUnmanaged } from "./unmanaged-merchants.ts";
 
 /** The options of `plan`. */
 export type PlanCommandOptions = ServiceOptions &
-  OutputOptions<PlanFormat | "html"> &
+  OutputOptions &
   DocumentOptions & {
     readonly detailedExitcode?: true;
     readonly out?: string;
@@ -63,24 +61,18 @@ export async function previewPlans(
       const browsed = { planned, placeOf, project, overrides: [], selects: false, goesOn: false };
       await browser?.browsePlans(browsed, options, io);
     }
+    const { complete } = printUnread(merchants.planned, options, io);
+    const document = {
+      ...merchants,
+      plans,
+      unplanned: unplannedOf(merchants.planned),
+      unmanaged,
+      rules: await looserRules(merchants),
+      later: laterOf(merchants, options.asOf ?? io.now()),
+      access: accessOf(merchants, options, io),
+    };
     const output = outputTo(options.output ?? streamBeside(options.out), io);
-    const { complete } = showPlans(
-      merchants.planned,
-      await printerFor(
-        {
-          ...merchants,
-          unmanaged,
-          rules: await looserRules(merchants),
-          later: laterOf(merchants, options.asOf ?? io.now()),
-        },
-        options,
-        output.sink,
-        io,
-      ),
-      options,
-      io,
-    );
-    await output.end();
+    await writeDocument("plans", document, options, io, output);
     if (options.out !== undefined) await savePlans(plans, merchants.failures, options.out, io);
     const code = exitCodeOf(plans, merchants.valid && complete);
     const differs = plans.some((plan) => plan.changes.length > 0);
@@ -93,7 +85,7 @@ export async function previewPlans(
 /** Plans merchants whose files are new: shows the plans that have changes, and in one line how many have none. */
 export async function previewNewFiles(
   paths: readonly string[],
-  options: ServiceOptions & OutputOptions<"text">,
+  options: ServiceOptions & OutputOptions,
   io: Io,
 ): Promise<ExitCode> {
   const merchants = await planMerchants(
@@ -103,14 +95,12 @@ export async function previewNewFiles(
     io,
   );
   try {
+    const { plans, complete } = printUnread(merchants.planned, options, io);
     const style = styleFor(io.stdout, io, options.color);
-    const print: PrintPlans = (plans) => {
-      const views = plans.map((plan) => planView(plan, merchants.placeOf));
-      const changing = views.filter((view) => !isEmptyPlan(view));
-      if (changing.length > 0) io.stdout.write(`${renderPlans(changing, style, verbosityOf(options))}\n`);
-      io.stdout.write(renderEmptyPlans(views.filter(isEmptyPlan), style));
-    };
-    const { plans, complete } = showPlans(merchants.planned, print, options, io);
+    const views = plans.map((plan) => planView(plan, merchants.placeOf));
+    const changing = views.filter((view) => !isEmptyPlan(view));
+    if (changing.length > 0) io.stdout.write(`${renderPlans(changing, style, verbosityOf(options))}\n`);
+    io.stdout.write(renderEmptyPlans(views.filter(isEmptyPlan), style));
     return exitCodeOf(plans, merchants.valid && complete);
   } finally {
     await merchants.close();
@@ -150,37 +140,23 @@ function laterOf({ planned: outcomes, project }: PlannedMerchants, now: number):
   return laterViews(run, project.project, (state) => soonDates(state, now));
 }
 
-async function printerFor(
-  merchants: PlannedMerchants & Pick<Printing, "unmanaged" | "rules" | "later">,
+/** Returns a function that reads the access before and after the plans. */
+function accessOf(
+  { planned, project }: PlannedMerchants,
   options: PlanCommandOptions,
-  sink: TextWriter,
   io: Io,
-): Promise<PrintPlans> {
-  const { format } = options;
-  return format === "html"
-    ? await pagePrinter(merchants, options, sink, io)
-    : plansPrinter({ ...merchants, options: { ...options, format }, sink }, io);
-}
-
-/** Prints the plans as one page, with the access before and after. */
-async function pagePrinter(
-  { planned, placeOf, fileErrors, project, later = [] }: PlannedMerchants & Pick<Printing, "later">,
-  options: PlanCommandOptions,
-  sink: TextWriter,
-  io: Io,
-): Promise<PrintPlans> {
-  const { renderPage } = await import("../../show/html/html-page.ts");
-  const { listedRulePlaces } = await import("../../app/show/rule-locations.ts");
-  const placeOfRule = listedRulePlaces(project.states, project.sources);
-  const now = options.asOf ?? io.now();
-  const origin = { ...(await runOrigin(io)), version: VERSION, time: io.now() };
-  return (plans, unplanned) => {
-    const run = runFingerprint(plans);
-    const merchants = plannedOnly(planned).map((outcome) => ({
-      report: reportOf(outcome, true),
-      view: withLaterRisks(planView(outcome.plan, placeOf), later),
-      rules: rulesOf(outcome, placeOfRule, { planned: true, now }),
-    }));
-    sink.write(renderPage({ about: "plan", merchants, unplanned, fileErrors, now, run, origin, later }));
+): NonNullable<PlansDocument["access"]> {
+  return async () => {
+    const { listedRulePlaces } = await import("../../app/show/rule-locations.ts");
+    const placeOfRule = listedRulePlaces(project.states, project.sources);
+    const now = options.asOf ?? io.now();
+    return {
+      now,
+      origin: { ...(await runOrigin(io)), version: VERSION, time: io.now() },
+      reports: plannedOnly(planned).map((outcome) => ({
+        report: reportOf(outcome, true),
+        rules: rulesOf(outcome, placeOfRule, { planned: true, now }),
+      })),
+    };
   };
 }

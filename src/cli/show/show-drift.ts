@@ -1,25 +1,21 @@
 import { adoptPlanned, ofDrift, undecidedNote } from "../../app/adopt/adopt-planned.ts";
 import { ExitCode, type Io, type TextWriter } from "../../app/io/io.ts";
 import { outputTo } from "../../app/io/output.ts";
-import { styleFor, verbosityOf } from "../../app/io/terminal.ts";
+import { styleFor } from "../../app/io/terminal.ts";
 import { type PlannedMerchants, planMerchants } from "../../app/plan/plan-merchants.ts";
 import type { DocumentOptions, OutputOptions, ServiceOptions } from "../../app/project/command-options.ts";
 import { isShallow, SHALLOW_WARNING } from "../../app/project/git-history.ts";
 import { plannedOnly } from "../../app/session/session.ts";
-import { driftsOf, showPlans, unplannedOf } from "../../app/show/show-plans.ts";
+import { driftsOf, printUnread, unplannedOf } from "../../app/show/show-plans.ts";
+import { writeDocument } from "../../app/show/write-document.ts";
 import { oneLine } from "../../lib/escape.ts";
 import type { Drift } from "../../model/reports.ts";
-import { driftsJunit } from "../../show/machine/junit-report.ts";
-import { driftsJson } from "../../show/machine/machine-formats.ts";
-import { renderReview } from "../../show/markdown/render-review.ts";
-import { renderDrifts } from "../../show/text/drift-text.ts";
 import { patchText, renderPatch } from "../../show/text/patch-text.ts";
-import { driftView, withRisks } from "../../show/view/drift-view.ts";
 import { openProgress } from "../progress/open-progress.ts";
 
 /** The options of `drift`. */
 export type DriftCommandOptions = ServiceOptions &
-  OutputOptions<"text" | "json" | "markdown" | "junit"> &
+  OutputOptions &
   DocumentOptions & {
     /** Shows the patch of the files that adopts what happened outside git, instead of the differences. */
     readonly patch?: true;
@@ -41,15 +37,15 @@ export async function showDrift(
   try {
     const drifts = await driftsOf(merchants.planned, merchants.project.project, io);
     await warnShallow(drifts, io);
-    const output = outputTo(options.output, io);
-    const print = options.patch ? printPatch : printDrifts;
-    const { plans, complete } = showPlans(
-      merchants.planned,
-      () => print(drifts, merchants, { options, sink: output.sink }, io),
-      options,
-      io,
-    );
-    await output.end();
+    const { plans, complete } = printUnread(merchants.planned, options, io);
+    if (options.patch) {
+      const { sink, end } = outputTo(options.output, io);
+      printPatch(drifts, merchants, { options, sink }, io);
+      await end();
+    } else {
+      const unplanned = unplannedOf(merchants.planned);
+      await writeDocument("drifts", { ...merchants, drifts, unplanned }, options, io);
+    }
     const blocked = plans.some(({ findings }) => findings.some(({ severity }) => severity === "error"));
     if (!merchants.valid || !complete || blocked) return ExitCode.failed;
     const differs = drifts.some(({ changes, violations }) => changes.length + violations.length > 0);
@@ -63,34 +59,6 @@ export async function showDrift(
 async function warnShallow(drifts: readonly Drift[], io: Io): Promise<void> {
   const isUnknown = drifts.some(({ changes }) => changes.some(({ cause }) => cause === "unknown"));
   if (isUnknown && (await isShallow(io.cwd))) io.stderr.write(`${SHALLOW_WARNING}\n`);
-}
-
-function printDrifts(
-  drifts: readonly Drift[],
-  { planned, failures, fileErrors, placeOf }: PlannedMerchants,
-  { options, sink }: { readonly options: DriftCommandOptions; readonly sink: TextWriter },
-  io: Io,
-): void {
-  const { format, maxSize, color } = options;
-  const views = drifts.map((drift) => driftView(drift, placeOf));
-  switch (format) {
-    case "json":
-      sink.write(driftsJson(drifts.map(withRisks), failures));
-      break;
-    case "junit":
-      sink.write(driftsJunit(views, failures));
-      break;
-    case "markdown": {
-      const unplanned = unplannedOf(planned);
-      sink.write(renderReview({ command: "drift", views, unplanned, fileErrors }, maxSize));
-      break;
-    }
-    case "text":
-      if (drifts.length > 0) sink.write(renderDrifts(views, styleFor(sink, io, color), verbosityOf(options)));
-      break;
-    default:
-      format satisfies never;
-  }
 }
 
 /** Prints the patch that adopts what happened outside git, as `git apply` takes it; in colours on a terminal. */

@@ -1,5 +1,5 @@
 import { ExitCode, type Io } from "../../app/io/io.ts";
-import { styleFor, verbosityOf } from "../../app/io/terminal.ts";
+import { styleFor } from "../../app/io/terminal.ts";
 import { announceIfSlow, serviceLog } from "../../app/progress/service-log.ts";
 import type { OutputOptions, ServiceOptions } from "../../app/project/command-options.ts";
 import { declaredDiagnostics } from "../../app/project/declared-diagnostics.ts";
@@ -8,13 +8,14 @@ import { ifAnyFiles } from "../../app/project/find-files.ts";
 import { type Clients, openClients } from "../../app/session/clients.ts";
 import { type Connection, resolveConnection, resolveOwnConnection } from "../../app/session/connection.ts";
 import { printDiagnostics } from "../../app/show/print-diagnostics.ts";
+import { writeDocument } from "../../app/show/write-document.ts";
 import type { Addressed } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
-import type { FailureJson } from "../../model/events.ts";
 import type { Membership } from "../../model/live.ts";
 import { connectKeyUser, type KeyUser } from "../../service/key-user.ts";
 import type { MembershipFilter } from "../../service/memberships.ts";
-import { diagnosticFailure, failureJson, membershipsJson } from "../../show/machine/machine-formats.ts";
+import { diagnosticFailure, documentJson, failureJson } from "../../show/machine/machine-formats.ts";
+import type { Style, Verbosity } from "../../show/style.ts";
 import { renderFailure } from "../../show/text/failure-text.ts";
 import { type MembershipsView, renderMemberships } from "../../show/text/memberships-text.ts";
 
@@ -57,27 +58,18 @@ export async function showMemberships(
       ...errors.map(diagnosticFailure),
       ...failed.map((error) => failureJson(null, error.failure)),
     ];
-    show(views, failures, { options, anyFiles: loaded !== null, filtered: isFiltering(filter) }, io);
+    const about = { anyFiles: loaded !== null, filtered: isFiltering(filter) };
+    const document = {
+      json: () => documentJson({ keys: views, failures }),
+      text: (style: Style, verbosity: Verbosity) => renderMemberships(views, about, style, verbosity),
+    };
+    await writeDocument("result", document, options, io);
     const style = styleFor(io.stderr, io, options.color);
     for (const error of failed) io.stderr.write(renderFailure(error.failure, style));
     return failures.length > 0 ? ExitCode.failed : ExitCode.ok;
   } finally {
     await users.close();
   }
-}
-
-function show(
-  views: readonly MembershipsView[],
-  failures: readonly FailureJson[],
-  about: { readonly options: WhoamiCommandOptions; readonly anyFiles: boolean; readonly filtered: boolean },
-  io: Io,
-): void {
-  const { options } = about;
-  io.stdout.write(
-    options.format === "json"
-      ? membershipsJson(views, failures)
-      : renderMemberships(views, about, styleFor(io.stdout, io, options.color), verbosityOf(options)),
-  );
 }
 
 function filterOf({ type, status, sandbox, name, parent, role }: WhoamiCommandOptions): MembershipFilter {

@@ -5,7 +5,7 @@ import { loadDeclared, planMerchants } from "../../app/plan/plan-merchants.ts";
 import type { ServiceOptions } from "../../app/project/command-options.ts";
 import { plannedOnly } from "../../app/session/session.ts";
 import { listedRulePlaces } from "../../app/show/rule-locations.ts";
-import { placed, reportOf, rulesOf, showPlans, unplannedOf } from "../../app/show/show-plans.ts";
+import { placed, printUnread, reportOf, rulesOf, unplannedOf } from "../../app/show/show-plans.ts";
 import { ignoredPatterns } from "../../ask/access/ignored-access.ts";
 import { declaredReport } from "../../ask/report/build-access-report.ts";
 import { acrossRuleResults, declaredRuleResults } from "../../ask/report/rule-results.ts";
@@ -80,7 +80,7 @@ async function reportLive(
     }));
     const page = { about: "live", fileErrors, unplanned: unplannedOf(planned) } as const;
     await write(page, reports, ignoredPlanned(plannedOnly(planned)), options, io);
-    const { complete } = showPlans(planned, () => undefined, options, io);
+    const { complete } = printUnread(planned, options, io);
     return complete && fileErrors === 0 ? ExitCode.ok : ExitCode.failed;
   } finally {
     await close();

@@ -17,7 +17,8 @@ import { resolveConnection } from "../../app/session/connection.ts";
 import { openSessions, type Planned, plannedOnly, planSessions } from "../../app/session/session.ts";
 import { printDiagnostics } from "../../app/show/print-diagnostics.ts";
 import { ruleLocations } from "../../app/show/rule-locations.ts";
-import { plansPrinter, savePlans, showPlans } from "../../app/show/show-plans.ts";
+import { printUnread, savePlans, unplannedOf } from "../../app/show/show-plans.ts";
+import { writeDocument } from "../../app/show/write-document.ts";
 import { judgeAcross } from "../../kernel/rules/across-merchants.ts";
 import { NO_POLICIES } from "../../kernel/rules/settings/every-setting.ts";
 import { oneLine } from "../../lib/escape.ts";
@@ -111,12 +112,10 @@ async function onlyShow(prepared: PlannedUndo, options: UndoCommandOptions, io: 
       },
     );
   }
-  const { plans, complete } = showPlans(
-    prepared.planned,
-    plansPrinter({ ...prepared, options, sink: shownOn(options, io), command: "undo" }, io),
-    options,
-    io,
-  );
+  const { plans, complete } = printUnread(prepared.planned, options, io);
+  const unplanned = unplannedOf(prepared.planned);
+  const output = { sink: shownOn(options, io), end: async () => undefined };
+  await writeDocument("plans", { ...prepared, plans, unplanned, command: "undo" }, options, io, output);
   if (options.out !== undefined && complete) {
     await savePlans(plans, prepared.failures, options.out, io);
   }

@@ -2,8 +2,6 @@ import type { Diagnostic } from "../../model/diagnostic.ts";
 import { type Failure, RolecallError } from "../../model/errors.ts";
 import type { FailureJson, StreamEvent } from "../../model/events.ts";
 import type { Plan } from "../../model/plan.ts";
-import type { HealthReport, OffboardedPerson, SoleAccess, UnreadMerchant } from "../../model/reports.ts";
-import type { MembershipsView } from "../text/memberships-text.ts";
 import type { LaterView } from "../view/date-lines.ts";
 import type { RiskyDrift } from "../view/drift-view.ts";
 import type { ShownRun } from "../view/run-view.ts";
@@ -55,6 +53,11 @@ function jsonSize(value: unknown): number {
   return sizeOf(value);
 }
 
+/** Returns a document as JSON that is safe to print, with the version of its format. */
+export function documentJson(document: object): string {
+  return `${safeJson({ format: 1, ...document }, null, 2)}\n`;
+}
+
 /** Returns the plans of all merchants as JSON, with the failures of the others. */
 export function plansJson(
   plans: readonly Plan[],
@@ -68,64 +71,17 @@ export function plansJson(
     refusals: refusals.map(({ rule, code, message }) => ({ rule, code, message })),
     gains: gains.map(({ name, gained }) => ({ member: name, gained })),
   }));
-  return `${safeJson({ format: 1, plans, failures, ...(days.length > 0 && { later: days }) }, null, 2)}\n`;
+  return documentJson({ plans, failures, ...(days.length > 0 && { later: days }) });
 }
 
 /** Returns the drift of merchants as JSON, with its risks. */
 export function driftsJson(drifts: readonly RiskyDrift[], failures: readonly FailureJson[] = []): string {
-  return `${safeJson({ format: 1, drifts, failures }, null, 2)}\n`;
-}
-
-/** Returns the memberships of each key as JSON, with the failures of the others. */
-export function membershipsJson(
-  keys: readonly MembershipsView[],
-  failures: readonly FailureJson[] = [],
-): string {
-  return `${safeJson({ format: 1, keys, failures }, null, 2)}\n`;
-}
-
-/** The patches that `pull` would write, and the differences that it would not. */
-export interface PullReport {
-  readonly files: readonly { readonly file: string; readonly patch: string }[];
-  readonly notPulled: readonly string[];
-  readonly notes: readonly string[];
-  readonly failures: readonly FailureJson[];
-}
-
-/** Returns what `pull` would write as JSON. */
-export function pullJson(report: PullReport): string {
-  return `${safeJson({ format: 1, ...report }, null, 2)}\n`;
-}
-
-/** The effects of `offboard`. */
-export interface OffboardReport {
-  readonly people: readonly OffboardedPerson[];
-  readonly sole: readonly SoleAccess[];
-  readonly files: PullReport["files"];
-  /** The plans with changes for these people, as the files would be. */
-  readonly plans: readonly Plan[];
-  /** The merchants of the keys' users that no file declares; `null` if nothing was asked. */
-  readonly withoutFile: {
-    readonly read: readonly string[];
-    /** Merchants that could not be read, with the reason; `null` stands for all of them. */
-    readonly unread: readonly UnreadMerchant[];
-  } | null;
-  readonly failures: readonly FailureJson[];
-}
-
-/** Returns what `offboard` would do as JSON. */
-export function offboardJson(report: OffboardReport): string {
-  return `${safeJson({ format: 1, ...report }, null, 2)}\n`;
-}
-
-/** Returns the checks of `doctor` as JSON. */
-export function healthJson(report: HealthReport): string {
-  return `${safeJson({ format: 1, ...report }, null, 2)}\n`;
+  return documentJson({ drifts, failures });
 }
 
 /** Returns diagnostics as JSON. */
 export function diagnosticsJson(diagnostics: readonly Diagnostic[]): string {
-  return `${safeJson({ format: 1, diagnostics }, null, 2)}\n`;
+  return documentJson({ diagnostics });
 }
 
 /** Returns past runs as JSON: the journal of each merchant, and the status of the run. */
@@ -144,7 +100,7 @@ export function runsJson(runs: readonly ShownRun[]): string {
         : { merchant: null, journal: journal.name, status: "unreadable", reason: journal.unreadable },
     ),
   }));
-  return `${safeJson({ format: 1, runs: shown }, null, 2)}\n`;
+  return documentJson({ runs: shown });
 }
 
 /** Returns an event as a line of the JSON stream; `at` is ISO 8601. */

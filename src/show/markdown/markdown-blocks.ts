@@ -1,4 +1,5 @@
 import { oneLine } from "../../lib/escape.ts";
+import type { Table } from "../view/table.ts";
 
 /** The least size of a review, in UTF-16 units: the verdict, the number of each risk, and what was left out. */
 export const MIN_REVIEW_SIZE = 1500;
@@ -24,15 +25,29 @@ export function fenced(info: string, lines: readonly string[]): string {
  * an entity, so that nothing is read as Markdown, HTML, a link or a mention.
  */
 export function inlineCode(text: string): string {
-  const safe = oneLine(text).replaceAll(
-    /[^\p{L}\p{M}\p{N} ]/gu,
-    (character) => `&#${character.codePointAt(0)};`,
-  );
-  return `<code>${safe}</code>`;
+  return `<code>${plainText(text)}</code>`;
+}
+
+/** Returns a text in which nothing is read as Markdown, HTML, a link or a mention. */
+export function plainText(text: string): string {
+  return oneLine(text).replaceAll(/[^\p{L}\p{M}\p{N} ]/gu, (character) => `&#${character.codePointAt(0)};`);
 }
 
 /** Returns a block that can be folded, and is at first unless `isOpen`; `summary` is HTML. */
 export function folded(summary: string, blocks: readonly string[], isOpen = false): string {
   const tag = isOpen ? "<details open>" : "<details>";
   return [`${tag}<summary>${summary}</summary>`, ...blocks, "</details>"].join("\n\n");
+}
+
+/** Returns a table without its empty columns. */
+export function markdownTable({ columns, rows }: Table): string {
+  const shown = columns.flatMap((head, index) =>
+    rows.length === 0 || rows.some((row) => row[index]) ? [[head, index] as const] : [],
+  );
+  const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
+  return [
+    line(shown.map(([head]) => head.replaceAll("_", " "))),
+    line(shown.map(() => "---")),
+    ...rows.map((row) => line(shown.map(([, index]) => (row[index] ? inlineCode(row[index]) : "")))),
+  ].join("\n");
 }

@@ -1,4 +1,4 @@
-import { oneLine, toCsv } from "../../lib/escape.ts";
+import { oneLine } from "../../lib/escape.ts";
 import type { FailureJson } from "../../model/events.ts";
 import type {
   AccessAnswer,
@@ -10,7 +10,8 @@ import type {
   IgnoredAccess,
   UnknownAnswer,
 } from "../../model/questions.ts";
-import { safeJson } from "../machine/machine-formats.ts";
+import { documentJson } from "../machine/machine-formats.ts";
+import type { Table } from "../view/table.ts";
 
 /** A place in a file; line and column count from 1. */
 export interface FilePlace {
@@ -85,20 +86,15 @@ export function answersJson(
   { question, answers, unknown, merchants, incomplete, ignored }: AnswersView,
   failures: readonly FailureJson[],
 ): string {
-  return `${safeJson(
-    {
-      format: 1,
-      question,
-      merchants,
-      answers: answers.map(answerJson),
-      unknown,
-      incomplete,
-      ignored,
-      failures,
-    },
-    null,
-    2,
-  )}\n`;
+  return documentJson({
+    question,
+    merchants,
+    answers: answers.map(answerJson),
+    unknown,
+    incomplete,
+    ignored,
+    failures,
+  });
 }
 
 function answerJson({
@@ -156,7 +152,7 @@ export function expiringJson(
   ignored: readonly IgnoredAccess[],
   failures: readonly FailureJson[],
 ): string {
-  return `${safeJson({ format: 1, source, ends, ignored, failures }, null, 2)}\n`;
+  return documentJson({ source, ends, ignored, failures });
 }
 
 /** A way to a permission with the lines of the files. */
@@ -217,7 +213,7 @@ export function explanationsJson(
       toEnd: ways.flatMap(({ grantedAt }) => grantedAt),
     }),
   );
-  return `${safeJson({ format: 1, question, merchants, explanations: records, incomplete, ignored, failures }, null, 2)}\n`;
+  return documentJson({ question, merchants, explanations: records, incomplete, ignored, failures });
 }
 
 function wayJson(way: LocatedWay, member: string): object {
@@ -259,9 +255,9 @@ export function textOfPlace({ file, line }: FilePlace): string {
   return `${oneLine(file)}:${line}`;
 }
 
-/** Returns answers as CSV, a row for each role that a member holds at a merchant. */
-export function answersCsv({ answers }: AnswersView): string {
-  const head = [
+/** Returns answers as a table, a row for each role that a member holds at a merchant. */
+export function answersTable({ answers }: AnswersView): Table {
+  const columns = [
     ...["merchant", "environment", "member", "member_id", "role", "role_id", "permissions"],
     ...["status", "effective", "from", "end", "since", "granted_at", "declared_at"],
   ];
@@ -282,12 +278,12 @@ export function answersCsv({ answers }: AnswersView): string {
     rest.grantedAt.map(textOfPlace).join(" "),
     rest.declaredAt === null ? "" : textOfPlace(rest.declaredAt),
   ]);
-  return toCsv(head, rows);
+  return { columns, rows };
 }
 
-/** Returns explanations as CSV, a row for each way, and one for each merchant without any. */
-export function explanationsCsv({ explanations }: ExplanationsView): string {
-  const head = [
+/** Returns explanations as a table, a row for each way, and one for each merchant without any. */
+export function explanationsTable({ explanations }: ExplanationsView): Table {
+  const columns = [
     ...["merchant", "environment", "member", "permission", "can", "role", "role_id", "status", "end"],
     ...["granted_at", "permitted_at"],
   ];
@@ -301,7 +297,7 @@ export function explanationsCsv({ explanations }: ExplanationsView): string {
       return rows.map((row) => [...start, ...row]);
     },
   );
-  return toCsv(head, rows);
+  return { columns, rows };
 }
 
 function wayRow(

@@ -1,9 +1,10 @@
 import { oneLine } from "../../lib/escape.ts";
-import { byCodeUnit, cellWidth, counted, groupByKey, shorten, sortedSet } from "../../lib/text.ts";
+import { byCodeUnit, counted, groupByKey, shorten, sortedSet } from "../../lib/text.ts";
 import type { HeldRole, UnknownAnswer } from "../../model/questions.ts";
-import type { Paint, Style } from "../style.ts";
+import type { Style } from "../style.ts";
+import { gridLines } from "../text/grid-text.ts";
 import { ignoredTexts } from "../text/ignored-text.ts";
-import { hangingLines, moreText, padTo, wrapList } from "../text/wrap.ts";
+import { hangingLines, moreText, wrapList } from "../text/wrap.ts";
 import {
   type AccessQuestion,
   type AnswersView,
@@ -22,7 +23,7 @@ export function renderAnswers(view: AnswersView, style: Style, verbose: boolean)
   const blocks = [
     atLines(question, style),
     ...(sections.length === 0 ? [hangingLines(nobody(view), style.columns, "", "  ")] : sections),
-    notes(view, hidden, style),
+    caveatLines(answerCaveats(view, hidden), style),
   ].filter(({ length }) => length > 0);
   return `${blocks.map((lines) => lines.join("\n")).join("\n\n")}\n`;
 }
@@ -161,7 +162,17 @@ function sectionLines(
   const columns = COLUMNS.filter((column) => isNeeded[column]);
   return [
     ...hangingLines(`${oneLine(title)}: ${count} ${where}`, style.columns, "", "  ").map(style.bold),
-    ...table(columns, rows, style),
+    ...gridLines(
+      {
+        heads: columns.map((column) => HEADS[column]),
+        rows: rows.map((row) => ({
+          cells: columns.map((column) => row[column]),
+          ...(!row.effective && { paint: style.dim }),
+        })),
+        isGrouped: isNeeded.member,
+      },
+      style,
+    ),
     ...(groups.length > rows.length ? [style.dim(`  ${moreText(groups.length - rows.length)}`)] : []),
     ...(question.kind === "is" ? permissionLines(answers, style) : []),
   ];
@@ -193,20 +204,20 @@ function grouped(answers: readonly LocatedAnswer[]): readonly (readonly LocatedA
 /** Grants at so few merchants have a row each. */
 const MAX_SINGLE = 3;
 
-const COLUMNS = ["member", "role", "merchant", "since", "status", "place"] as const;
-
-type Column = (typeof COLUMNS)[number];
-
-type Row = Readonly<Record<Column, string>> & { readonly effective: boolean };
-
-const HEADS: Readonly<Record<Column, string>> = {
+const HEADS = {
   member: "Who",
   role: "Role",
   merchant: "Merchant",
   since: "Since",
   status: "Status",
   place: "Where",
-};
+} as const;
+
+type Column = keyof typeof HEADS;
+
+const COLUMNS = Object.keys(HEADS) as readonly Column[];
+
+type Row = Readonly<Record<Column, string>> & { readonly effective: boolean };
 
 function rowOf(group: readonly LocatedAnswer[], now: number): Row {
   const [first] = group;
@@ -258,65 +269,12 @@ function sinceText(group: readonly LocatedAnswer[]): string {
   return days.length > 1 ? `${days[0]} to ${days.at(-1)}` : (days[0] ?? "");
 }
 
-function placeText(places: readonly FilePlace[]): string {
+/** Returns the first of some places, and how many more there are. */
+export function placeText(places: readonly FilePlace[]): string {
   const texts = [...new Set(places.map(textOfPlace))];
   const [first = "not in the files", second = ""] = texts;
   if (texts.length > 2) return `${first} and ${texts.length - 1} more`;
   return texts.length === 2 ? `${first}, ${second}` : first;
-}
-
-const GAP = 2;
-
-/** Returns a table if it fits; else the rows below their member, each broken where the terminal is narrower. */
-function table(columns: readonly Column[], rows: readonly Row[], style: Style): readonly string[] {
-  const widths = widthsOf(columns, [HEADS, ...rows]);
-  const total = columns.reduce((sum, column) => sum + widths[column] + GAP, 0);
-  if (total <= style.columns) {
-    return [
-      style.dim(`  ${line(columns, HEADS, widths)}`),
-      ...rows.map((row, index) => {
-        const isSame = columns[0] === "member" && rows[index - 1]?.member === row.member;
-        return `  ${paintOf(row, style)(line(columns, isSame ? { ...row, member: "" } : row, widths))}`;
-      }),
-    ];
-  }
-  const inner = columns.filter((column) => column !== "member");
-  const innerWidths = widthsOf(inner, rows);
-  const fits = inner.reduce((sum, column) => sum + innerWidths[column] + GAP, GAP) <= style.columns;
-  return rows.flatMap((row, index) => {
-    const isNew = columns.includes("member") && rows[index - 1]?.member !== row.member;
-    const lines = fits
-      ? [`    ${line(inner, row, innerWidths)}`]
-      : wrapList(
-          inner.map((column) => row[column]).filter((text) => text !== ""),
-          style.columns - 6,
-        ).map((text, index) => `${index === 0 ? "    " : "      "}${text}`);
-    return [...(isNew ? [`  ${row.member}`] : []), ...lines.map(paintOf(row, style))];
-  });
-}
-
-function widthsOf(
-  columns: readonly Column[],
-  rows: readonly Readonly<Record<Column, string>>[],
-): Readonly<Record<Column, number>> {
-  const widths: Record<Column, number> = { member: 0, role: 0, merchant: 0, since: 0, status: 0, place: 0 };
-  for (const column of columns) widths[column] = Math.max(0, ...rows.map((row) => cellWidth(row[column])));
-  return widths;
-}
-
-function line(
-  columns: readonly Column[],
-  row: Readonly<Record<Column, string>>,
-  widths: Readonly<Record<Column, number>>,
-): string {
-  return columns
-    .map((column) => padTo(row[column], widths[column]))
-    .join(" ".repeat(GAP))
-    .trimEnd();
-}
-
-function paintOf({ effective }: Row, { dim }: Style): Paint {
-  return effective ? (text) => text : dim;
 }
 
 /** Returns what a member can do; merchants where that is the same are joined. */
@@ -373,18 +331,10 @@ function nobody({
     : `Nobody holds ${matched.map(oneLine).join(", ")} ${where} ${place}.`;
 }
 
-/** Formats what answers in another format leave out. */
-export function renderNotes(view: AnswersView, style: Style): string {
-  return notes(view, 0, style)
-    .map((line) => `${line}\n`)
-    .join("");
-}
-
-/** Returns what the answers leave out. */
-function notes(
+/** Returns what the answers leave out, with the number of those that are hidden. */
+export function answerCaveats(
   { question, answers, unknown, incomplete, ignored }: AnswersView,
-  hidden: number,
-  style: Style,
+  hidden = 0,
 ): readonly string[] {
   const { kind, source, at } = question;
   const gone = source === "live" ? "expired or disabled" : "not in force";
@@ -412,10 +362,12 @@ function notes(
       ? ""
       : `The history in this clone begins on ${begins.slice(0, 10)}; if it is shallow, run git fetch --unshallow to get the rest.`,
   ];
-  return texts
-    .filter((text) => text !== "")
-    .flatMap((text) => hangingLines(text, style.columns, "", "  "))
-    .map((line) => style.yellow(line));
+  return texts.filter((text) => text !== "");
+}
+
+/** Formats caveats, in yellow. */
+export function caveatLines(caveats: readonly string[], style: Style): readonly string[] {
+  return caveats.flatMap((text) => hangingLines(text, style.columns, "", "  ").map(style.yellow));
 }
 
 /** Says that others may be members, by merchants whose files do not list all of them; `now` if --live would tell. */

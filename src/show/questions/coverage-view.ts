@@ -1,9 +1,10 @@
 import type { JudgedRule, RuleCoverage, SuggestedRule, UnnoticedGroup } from "../../model/coverage.ts";
 import type { FailureJson } from "../../model/events.ts";
 import type { IgnoredAccess } from "../../model/questions.ts";
-import { safeJson } from "../machine/machine-formats.ts";
+import { documentJson, safeJson } from "../machine/machine-formats.ts";
 import { isAdministrator } from "../view/risk-view.ts";
-import type { FilePlace } from "./answer-formats.ts";
+import type { Table } from "../view/table.ts";
+import { type FilePlace, textOfPlace } from "./answer-formats.ts";
 
 /** The rules of one merchant, judged against its access. */
 export interface CheckedMerchant {
@@ -80,47 +81,58 @@ export function checkedJson(
       violations,
       unknownRoles,
     }));
-  return `${safeJson(
-    {
-      format: 1,
-      source,
-      merchants: merchants.map(({ merchant, file, judged, coverage }) => ({
-        merchant,
-        file,
-        rules: rulesJson(merchant, judged),
-        coverage: coverage && {
-          changes: coverage.changes,
-          unnoticed: coverage.unnoticed,
-          groups: bySensitivity(coverage.groups).map((group) => {
-            const { change, role, permission, subjects, toAnybody, of, suggestion } = group;
-            return {
-              sensitivity: sensitivityOf(group),
-              change,
-              role,
-              permission,
-              subjects,
-              toAnybody,
-              of,
-              suggestion: suggestionYaml(suggestion),
-            };
-          }),
-          idleRules: coverage.idle.map(({ rule, count }) => ({
-            ...ruleJson(merchant, rule),
-            holders: count?.people ?? null,
-            limit: count?.limit ?? null,
-          })),
-        },
-      })),
-      acrossMerchants: across.map(({ merchant, file, judged }) => ({
-        file,
-        rules: rulesJson(merchant, judged),
-      })),
-      ignored,
-      failures,
-    },
-    null,
-    2,
-  )}\n`;
+  return documentJson({
+    source,
+    merchants: merchants.map(({ merchant, file, judged, coverage }) => ({
+      merchant,
+      file,
+      rules: rulesJson(merchant, judged),
+      coverage: coverage && {
+        changes: coverage.changes,
+        unnoticed: coverage.unnoticed,
+        groups: bySensitivity(coverage.groups).map((group) => {
+          const { change, role, permission, subjects, toAnybody, of, suggestion } = group;
+          return {
+            sensitivity: sensitivityOf(group),
+            change,
+            role,
+            permission,
+            subjects,
+            toAnybody,
+            of,
+            suggestion: suggestionYaml(suggestion),
+          };
+        }),
+        idleRules: coverage.idle.map(({ rule, count }) => ({
+          ...ruleJson(merchant, rule),
+          holders: count?.people ?? null,
+          limit: count?.limit ?? null,
+        })),
+      },
+    })),
+    acrossMerchants: across.map(({ merchant, file, judged }) => ({
+      file,
+      rules: rulesJson(merchant, judged),
+    })),
+    ignored,
+    failures,
+  });
+}
+
+/** Returns what rules say as a table, a row for each rule, or for each of its violations. */
+export function checkedTable({ merchants, across, placeOf }: CheckedView): Table {
+  return {
+    columns: ["merchant", "section", "rule", "holds", "violation", "enforced_by", "where"],
+    rows: [...merchants, ...across].flatMap(({ merchant, judged }) =>
+      judged.flatMap(({ rule, violations, unknownRoles }) => {
+        const place = placeOf(merchant, rule);
+        const where = [rule.enforcedBy ?? "", place === null ? "" : textOfPlace(place)];
+        const start = [merchant, rule.section, rule.text];
+        if (violations.length > 0) return violations.map((text) => [...start, "false", text, ...where]);
+        return [[...start, unknownRoles.length > 0 ? "?" : "true", "", ...where]];
+      }),
+    ),
+  };
 }
 
 const CHANGES: readonly UnnoticedGroup["change"][] = [

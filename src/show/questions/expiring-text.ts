@@ -1,78 +1,69 @@
 import { oneLine } from "../../lib/escape.ts";
-import { counted, sortedSet } from "../../lib/text.ts";
+import { counted, groupByKey, sortedSet } from "../../lib/text.ts";
 import type { IgnoredAccess } from "../../model/questions.ts";
 import type { Style } from "../style.ts";
+import { gridLines } from "../text/grid-text.ts";
 import { ignoredTexts } from "../text/ignored-text.ts";
-import { hangingLines, wrapList } from "../text/wrap.ts";
+import { hangingLines } from "../text/wrap.ts";
+import type { Table } from "../view/table.ts";
 import { type LocatedEnd, textOfPlace } from "./answer-formats.ts";
+import { caveatLines, placeText } from "./answers-text.ts";
 
-/** Renders ends of access, a section for each day; equal ends at several merchants are one line unless `verbose`. */
+/** Returns what the ends leave out. */
+export function expiringCaveats(ignored: readonly IgnoredAccess[], live: boolean): readonly string[] {
+  return ignoredTexts(ignored, live ? "" : "--live shows the ends of their invitations.");
+}
+
+/** Renders ends of access by their days; equal ends at several merchants are one line unless `verbose`. */
 export function renderExpiring(
   ends: readonly LocatedEnd[],
   {
     within,
     live,
-    ignored,
-  }: { readonly within: string; readonly live: boolean; readonly ignored: readonly IgnoredAccess[] },
+    caveats,
+  }: { readonly within: string; readonly live: boolean; readonly caveats: readonly string[] },
   style: Style,
   verbose: boolean,
 ): string {
-  const notes = ignoredTexts(ignored, live ? "" : "--live shows the ends of their invitations.").flatMap(
-    (text) => hangingLines(text, style.columns, "", "  ").map((line) => style.yellow(line)),
-  );
+  const notes = caveatLines(caveats, style);
   const end = notes.length === 0 ? "" : `\n${notes.join("\n")}\n`;
   if (ends.length === 0) {
     const what = live ? "grant, membership or invitation" : "grant or membership in the files";
     return `${hangingLines(`No ${what} ends within ${within}.`, style.columns, "", "  ").join("\n")}\n${end}`;
   }
-  const blocks = [...groupedBy(ends, ({ day }) => day)].map(([day, dayEnds]) => [
-    style.bold(`${day} (${inDays(dayEnds[0]?.daysLeft ?? 0)})`),
-    ...groupsOf(dayEnds, verbose).flatMap((group) =>
-      wrapList(cellsOf(group), style.columns - 4, "  ").map(
-        (text, index) => `${index === 0 ? "  " : "    "}${text}`,
-      ),
-    ),
-  ]);
-  return `${blocks.map((lines) => lines.join("\n")).join("\n\n")}\n${end}`;
+  const groups = groupByKey(ends, ({ day, member, what, role, text, merchant }) =>
+    JSON.stringify([day, member.name.toLowerCase(), what, role, text, verbose ? merchant : null]),
+  );
+  const heads = ["Day", "Who", "What", "Merchant", "Where"];
+  const rows = groups.map((group) => ({ cells: cellsOf(group) }));
+  return `${gridLines({ heads, rows, isGrouped: true }, style, "").join("\n")}\n${end}`;
+}
+
+/** Returns ends of access as a table, a row for each merchant. */
+export function expiringTable(ends: readonly LocatedEnd[]): Table {
+  return {
+    columns: ["day", "days_left", "merchant", "environment", "member", "what", "role", "ends", "where"],
+    rows: ends.map(({ day, daysLeft, merchant, environment, member, what, role, ends: moment, places }) => [
+      ...[day, String(daysLeft), merchant, environment ?? "", member.name, what, role ?? "", moment],
+      places.map(textOfPlace).join(" "),
+    ]),
+  };
 }
 
 function inDays(days: number): string {
   return days === 0 ? "today" : days === 1 ? "tomorrow" : `in ${days} days`;
 }
 
-function groupedBy(
-  ends: readonly LocatedEnd[],
-  keyOf: (end: LocatedEnd) => string,
-): ReadonlyMap<string, readonly LocatedEnd[]> {
-  const groups = new Map<string, LocatedEnd[]>();
-  for (const end of ends) {
-    const group = groups.get(keyOf(end)) ?? [];
-    group.push(end);
-    groups.set(keyOf(end), group);
-  }
-  return groups;
-}
-
-function groupsOf(ends: readonly LocatedEnd[], verbose: boolean): readonly (readonly LocatedEnd[])[] {
-  if (verbose) return ends.map((end) => [end]);
-  const key = ({ member, what, role, text }: LocatedEnd): string =>
-    JSON.stringify([member.name.toLowerCase(), what, role, text]);
-  return [...groupedBy(ends, key).values()];
-}
-
-function cellsOf(group: readonly LocatedEnd[]): readonly string[] {
-  const [first] = group;
-  if (first === undefined) return [];
-  const { member, what, role, text } = first;
+function cellsOf(group: readonly [LocatedEnd, ...LocatedEnd[]]): readonly string[] {
+  const [{ member, what, role, text, day, daysLeft }] = group;
   const codes = sortedSet(group.map(({ merchant }) => merchant));
-  const places = sortedSet(group.flatMap(({ places: endPlaces }) => endPlaces.map(textOfPlace)));
   const moment = text.includes("T") && what !== "invitation" ? ` at ${oneLine(text)}` : "";
   return [
+    `${day} (${inDays(daysLeft)})`,
     oneLine(member.name),
     `${whatText(what, role)}${moment}`,
     codes.length === 1 ? oneLine(codes[0] ?? "") : counted(codes.length, "merchant"),
-    ...places.slice(0, 1),
-    ...(places.length > 1 ? [`and ${places.length - 1} more`] : []),
+    placeText(group.flatMap(({ places }) => places)),
   ];
 }
 

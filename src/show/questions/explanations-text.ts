@@ -11,7 +11,14 @@ import {
   otherHolders,
   textOfPlace,
 } from "./answer-formats.ts";
-import { atLines, holdingText, ignoredAdvice, incompleteText, roleTitle } from "./answers-text.ts";
+import {
+  atLines,
+  caveatLines,
+  holdingText,
+  ignoredAdvice,
+  incompleteText,
+  roleTitle,
+} from "./answers-text.ts";
 
 /** Formats why somebody can do something, and what has to change to end it; `verbose` shows every merchant. */
 export function renderExplanations(view: ExplanationsView, style: Style, verbose: boolean): string {
@@ -20,12 +27,17 @@ export function renderExplanations(view: ExplanationsView, style: Style, verbose
     ...(view.explanations.length === 0
       ? [hangingLines(notFound(view), style.columns, "", "  ")]
       : grouped(view, verbose).map((group) => explanationLines(group, view, style, verbose))),
-    [
-      ...(view.incomplete.length === 0 ? [] : [incompleteText(view.incomplete, view.question.at === null)]),
-      ...ignoredTexts(view.ignored, ignoredAdvice(view.question)),
-    ].flatMap((text) => hangingLines(text, style.columns, "", "  ").map((line) => style.yellow(line))),
+    caveatLines(explanationCaveats(view), style),
   ].filter(({ length }) => length > 0);
   return `${blocks.map((lines) => lines.join("\n")).join("\n\n")}\n`;
+}
+
+/** Returns what the explanations leave out. */
+export function explanationCaveats({ incomplete, ignored, question }: ExplanationsView): readonly string[] {
+  return [
+    ...(incomplete.length === 0 ? [] : [incompleteText(incomplete, question.at === null)]),
+    ...ignoredTexts(ignored, ignoredAdvice(question)),
+  ];
 }
 
 function notFound({ question, nearMember, merchants }: ExplanationsView): string {

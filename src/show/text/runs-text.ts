@@ -1,47 +1,55 @@
 import { oneLine } from "../../lib/escape.ts";
-import { cellWidth, counted, grouped } from "../../lib/text.ts";
+import { counted, grouped } from "../../lib/text.ts";
 import type { PastRun, RunStatus } from "../../model/apply.ts";
-import type { Style } from "../style.ts";
+import type { Paint, Style } from "../style.ts";
 import { type KnownRun, type ListedRun, RUN_STATUS, type ShownRun } from "../view/run-view.ts";
-import { partText } from "./run-part-text.ts";
+import type { Table } from "../view/table.ts";
+import { gridText } from "./grid-text.ts";
+import { partText, verbOf } from "./run-part-text.ts";
 import { doneTexts, failedTexts, remarkable, stopTexts } from "./run-summary-text.ts";
-import { padTo } from "./wrap.ts";
 
-function statusText(status: RunStatus | null, style: Style, width = 0): string {
-  if (status === null) return style.red(padTo("unreadable", width));
-  const text = padTo(RUN_STATUS[status], width);
-  if (status === "done") return style.green(text);
-  return (status === "running" ? style.cyan : style.yellow)(text);
+function statusText(status: RunStatus | null, style: Style): string {
+  return statusPaint(status, style)(status === null ? UNREADABLE : RUN_STATUS[status]);
+}
+
+const UNREADABLE = "unreadable";
+
+function statusPaint(status: RunStatus | null, style: Style): Paint {
+  if (status === null) return style.red;
+  if (status === "done") return style.green;
+  return status === "running" ? style.cyan : style.yellow;
 }
 
 /** Formats past runs, one line each, the newest first. */
 export function renderRuns(runs: readonly ShownRun[], style: Style): string {
-  const rows = runs.map(rowOf);
-  const width = (index: number): number =>
-    Math.max(0, ...rows.map((row) => cellWidth(row?.cells[index] ?? "")));
-  const widths = [0, 1, 2, 3, 4].map(width);
-  return runs
-    .map((run, index) => {
-      const row = rows[index];
-      if (!row)
-        return `${oneLine(run.name)}  ${unreadableOf(run)
-          .map((journal) => unreadableText(journal, style))
-          .join("  ")}\n`;
-      const [name = "", merchant = "", environment = "", , counts = ""] = row.cells.map((cell, index) =>
-        padTo(cell, widths[index] ?? 0),
-      );
-      const line = [name, merchant, environment, statusText(run.status, style, widths[3]), counts, row.who];
-      return `${line.join("  ").trimEnd()}\n`;
-    })
-    .join("");
+  const rows = runs.map((run) => {
+    const row = rowOf(run);
+    const paint = (text: string, column: number): string =>
+      column === STATUS ? statusPaint(run.status, style)(text) : text;
+    return { cells: [...row.cells.map((cell) => cell || "-"), row.who], paint };
+  });
+  return gridText({ heads: [], rows }, style);
 }
+
+/** Returns past runs as a table, the newest first. */
+export function runsTable(runs: readonly ShownRun[]): Table {
+  return {
+    columns: ["run", "merchant", "environment", "status", "changes", "note"],
+    rows: runs.map((run) => {
+      const { cells, who } = rowOf(run);
+      return [...cells, who];
+    }),
+  };
+}
+
+const STATUS = 3;
 
 function unreadableOf({ journals }: ShownRun): readonly (ListedRun & { readonly unreadable: string })[] {
   return journals.flatMap((journal) => ("unreadable" in journal ? [journal] : []));
 }
 
 function unreadableText({ unreadable }: { readonly unreadable: string }, style: Style): string {
-  return `${style.red("unreadable")}  ${oneLine(unreadable)}`;
+  return `${style.red(UNREADABLE)}  ${oneLine(unreadable)}`;
 }
 
 /** Returns the first readable journal of a run, for what all share, and all readable ones. */
@@ -56,15 +64,18 @@ interface Row {
   readonly who: string;
 }
 
-function rowOf(shown: ShownRun): Row | null {
+function rowOf(shown: ShownRun): Row {
   const readable = readableJournals(shown);
-  if (readable === null || shown.status === null) return null;
+  if (readable === null || shown.status === null) {
+    const reasons = unreadableOf(shown).map((journal) => oneLine(journal.unreadable));
+    return { cells: [oneLine(shown.name), "", "", UNREADABLE, ""], who: reasons.join("; ") };
+  }
   const [{ past }, journals] = readable;
   const { run } = past;
   const commit = run.commit ? `at ${commitText(run.commit)}` : "";
   const undoes = run.undoes === null ? "" : `undoes ${oneLine(run.undoes)}`;
   const unreadable = unreadableOf(shown).length;
-  const environments = new Set(journals.map((journal) => journal.past.run.environment ?? "-"));
+  const environments = new Set(journals.map((journal) => journal.past.run.environment ?? ""));
   return {
     cells: [
       oneLine(shown.name),
@@ -188,4 +199,20 @@ function merchantText(journal: ListedRun, style: Style): string {
     `    ${style.dim("plan".padEnd(9))}${planText(run)}\n`,
     partText(journal, style).replaceAll(/^(?=.)/gm, "  "),
   ].join("");
+}
+
+/** Returns the writes of a run as a table, by merchant. */
+export function writesTable({ journals }: ShownRun): Table {
+  return {
+    columns: ["merchant", "environment", "write", "resource", "name", "id", "status", "note"],
+    rows: journals.flatMap((journal) => {
+      if ("unreadable" in journal)
+        return [[journal.name, "", "", "", "", "", UNREADABLE, journal.unreadable]];
+      const { run, writes } = journal.past;
+      return writes.map(({ intent, outcome }) => [
+        ...[run.merchant, run.environment ?? "", verbOf(intent), intent.resource, intent.name],
+        ...[outcome?.id ?? intent.id ?? "", outcome?.status ?? "unknown", outcome?.failure?.message ?? ""],
+      ]);
+    }),
+  };
 }

@@ -34,13 +34,11 @@ describe("expiring", () => {
     expect((await expiring()).stdout).toBe(
       [
         "2027-01-01 (today)",
-        "  temp@x.example  Cashier ends  MC1  access/mc1.yaml:12",
-        "",
+        "  temp@x.example   Cashier ends     MC1  access/mc1.yaml:12",
         "2027-01-20 (in 19 days)",
-        "  karim@x.example  leaves  MC1  access/mc1.yaml:8",
-        "",
+        "  karim@x.example  leaves           MC1  access/mc1.yaml:8",
         "2027-01-31 (in 30 days)",
-        "  temp@x.example  membership ends  MC1  access/mc1.yaml:13",
+        "  temp@x.example   membership ends  MC1  access/mc1.yaml:13",
         "",
       ].join("\n"),
     );
@@ -85,7 +83,7 @@ describe("expiring", () => {
     const entry = ["members:", "  - { email: temp@x.example, roles: [Cashier], until: 2027-01-02 }"];
     for (const code of ["MC1", "MC2", "MC3"]) await shop(code, entry);
     expect((await expiring()).stdout).toBe(
-      "2027-01-02 (tomorrow)\n  temp@x.example  membership ends  3 merchants  access/mc1.yaml:8  and 2 more\n",
+      "2027-01-02 (tomorrow)\n  temp@x.example  membership ends  3 merchants  access/mc1.yaml:8 and 2 more\n",
     );
     expect((await expiring("--verbose")).stdout.split("\n")).toHaveLength(5);
   });
@@ -103,16 +101,13 @@ describe("expiring", () => {
     expect((await expiring()).stdout).toBe(
       [
         "2027-01-10 (in 9 days)",
-        "  ada@x.example  Cashier ends  MC1  access/mc1.yaml:8",
-        "",
+        "  ada@x.example  Cashier ends     MC1  access/mc1.yaml:8",
         "2027-01-11 (in 10 days)",
         "  bob@x.example  membership ends  MC1  access/mc1.yaml:9",
-        "",
         "2027-01-12 (in 11 days)",
         "  dan@x.example  membership ends  MC1  access/mc1.yaml:11",
-        "",
         "2027-01-13 (in 12 days)",
-        "  eve@x.example  Cashier ends  MC1  access/mc1.yaml:12",
+        "  eve@x.example  Cashier ends     MC1  access/mc1.yaml:12",
         "",
       ].join("\n"),
     );

@@ -133,7 +133,7 @@ test("runs are listed in columns, also those that cannot be read", () => {
     [
       `${NAME}    MC1  -  done         1 of 1 change  by ada@till at 0a1b2c3d4e`,
       `${NAME}-2  MC1  -  interrupted  1 write done   by ada@till at 0a1b2c3d4e`,
-      "broken  unreadable  .rolecall/runs/broken.jsonl:1: it is not JSON",
+      "broken                          -    -  unreadable   -              .rolecall/runs/broken.jsonl:1: it is not JSON",
       "",
     ].join("\n"),
   );

@@ -4,8 +4,6 @@ import { warnWithoutEffect, withOutputOptions } from "../../args/options.ts";
 import { withDocumentOptions, withQuietOption, withServiceOptions } from "../../args/service-options.ts";
 import type { DriftCommandOptions } from "../../show/show-drift.ts";
 
-const FORMATS: readonly DriftCommandOptions["format"][] = ["text", "json", "markdown", "junit"];
-
 /** Declares `drift`. */
 export function driftCommand(io: Io, done: (code: ExitCode) => void): Command {
   const command = new Command("drift")
@@ -48,5 +46,5 @@ or 1 if a merchant could not be read.
       const { showDrift } = await import("../../show/show-drift.ts");
       done(await showDrift(paths, options, io));
     });
-  return withDocumentOptions(withOutputOptions(withQuietOption(withServiceOptions(command)), FORMATS));
+  return withDocumentOptions(withOutputOptions(withQuietOption(withServiceOptions(command)), "drifts"));
 }

@@ -1,6 +1,7 @@
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import type { ExitCode, Io } from "../../../app/io/io.ts";
 import type { OffboardCommandOptions } from "../../adopt/offboard-people.ts";
+import { withOutputOptions } from "../../args/options.ts";
 import { withConnectionOptions, withQuietOption } from "../../args/service-options.ts";
 
 /** Declares `offboard`. */
@@ -15,12 +16,6 @@ export function offboardCommand(io: Io, done: (code: ExitCode) => void): Command
     .option("--check", "write nothing; show the patch, and exit 2 if there is one")
     .option("-y, --yes", "do not ask; needed where there is no terminal")
     .option("--declared", "use only the files: read nothing from the service, and show no plan")
-    .addOption(
-      new Option("--format <format>", "output format; json with --check")
-        .choices(["text", "json"])
-        .default("text"),
-    )
-    .option("--no-color", "print without colours (also: NO_COLOR)")
     .addHelpText(
       "after",
       `
@@ -48,5 +43,9 @@ merchants.
       const { offboardPeople } = await import("../../adopt/offboard-people.ts");
       done(await offboardPeople(words, options, io));
     });
-  return withQuietOption(withConnectionOptions(command));
+  return withOutputOptions(
+    withQuietOption(withConnectionOptions(command)),
+    "result",
+    "output format; json with --check",
+  );
 }

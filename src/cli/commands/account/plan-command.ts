@@ -11,8 +11,6 @@ import {
 } from "../../args/service-options.ts";
 import type { PlanCommandOptions } from "../../show/preview-plans.ts";
 
-const FORMATS: readonly PlanCommandOptions["format"][] = ["text", "json", "markdown", "html", "junit"];
-
 /** Declares `plan`. */
 export function planCommand(io: Io, done: (code: ExitCode) => void): Command {
   const command = new Command("plan")
@@ -71,7 +69,7 @@ apply.
   return withDocumentOptions(
     withOutputOptions(
       withQuietOption(withServiceOptions(withOnlyOption(withReinviteOption(command)))),
-      FORMATS,
+      "plans",
     ),
   );
 }

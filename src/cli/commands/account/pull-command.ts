@@ -1,6 +1,7 @@
 import { Command, Option } from "commander";
 import type { ExitCode, Io } from "../../../app/io/io.ts";
 import type { PullCommandOptions } from "../../adopt/pull-merchants.ts";
+import { withOutputOptions } from "../../args/options.ts";
 import { withConnectionOptions, withQuietOption } from "../../args/service-options.ts";
 
 /** Declares `pull`. */
@@ -20,12 +21,6 @@ export function pullCommand(io: Io, done: (code: ExitCode) => void): Command {
         .default([], "all"),
     )
     .option("--adopt-drift", "only what drift reports as changed outside git")
-    .addOption(
-      new Option("--format <format>", "output format; json with --check")
-        .choices(["text", "json"])
-        .default("text"),
-    )
-    .option("--no-color", "print without colours (also: NO_COLOR)")
     .addHelpText(
       "after",
       `
@@ -50,5 +45,9 @@ not confirm, or 2 if there are differences (with --check).
       const { pullMerchants } = await import("../../adopt/pull-merchants.ts");
       done(await pullMerchants(codes, options, io));
     });
-  return withQuietOption(withConnectionOptions(command));
+  return withOutputOptions(
+    withQuietOption(withConnectionOptions(command)),
+    "result",
+    "output format; json with --check",
+  );
 }

@@ -70,7 +70,7 @@ finds a record that is missing, altered or extra.
       const { listPastRuns, showPastRun } = await import("../../runs/past-runs.ts");
       done(run === undefined ? await listPastRuns(options, io) : await showPastRun(run, options, io));
     });
-  return withOutputOptions(withMerchantOption(command));
+  return withOutputOptions(withMerchantOption(command), "answer");
 }
 
 function parseAddress(text: string): string {

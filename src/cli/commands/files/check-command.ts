@@ -41,5 +41,5 @@ not change the exit code.
       const { checkRules } = await import("../../questions/check-rules.ts");
       done(await checkRules(paths, options, io));
     });
-  return withOutputFileOption(withOutputOptions(withServiceOptions(command)));
+  return withOutputFileOption(withOutputOptions(withServiceOptions(command), "answer"));
 }

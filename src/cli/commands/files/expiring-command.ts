@@ -36,5 +36,5 @@ not be read.
       const { listExpiring } = await import("../../questions/list-expiring.ts");
       done(await listExpiring(paths, options, io));
     });
-  return withOutputFileOption(withOutputOptions(withServiceOptions(command)));
+  return withOutputFileOption(withOutputOptions(withServiceOptions(command), "answer"));
 }

@@ -1,6 +1,6 @@
 import { Command, Option } from "commander";
 import type { ExitCode, Io } from "../../../app/io/io.ts";
-import { DIAGNOSTIC_FORMATS, withOutputOptions } from "../../args/options.ts";
+import { withOutputOptions } from "../../args/options.ts";
 import { warnIfOffline, withServiceOptions } from "../../args/service-options.ts";
 import type { LintCommandOptions } from "../../questions/lint-files.ts";
 
@@ -57,5 +57,5 @@ change (with --check).
       const { lintFiles } = await import("../../questions/lint-files.ts");
       done(await lintFiles(paths, options, io));
     });
-  return withOutputOptions(withServiceOptions(command), DIAGNOSTIC_FORMATS);
+  return withOutputOptions(withServiceOptions(command), "problems");
 }

@@ -56,5 +56,5 @@ Exits 0 if there is no such file, otherwise 1.
       const { listMerchants } = await import("../../show/list-merchants.ts");
       done(await listMerchants(paths, options, io));
     });
-  return withOutputOptions(withChangedSinceOption(withMerchantOption(command)));
+  return withOutputOptions(withChangedSinceOption(withMerchantOption(command)), "answer");
 }

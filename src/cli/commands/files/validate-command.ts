@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import type { ExitCode, Io } from "../../../app/io/io.ts";
-import { DIAGNOSTIC_FORMATS, withMerchantOption, withOutputOptions } from "../../args/options.ts";
+import { withMerchantOption, withOutputOptions } from "../../args/options.ts";
 import { parseAsOf, withQuietOption } from "../../args/service-options.ts";
 import type { ValidateCommandOptions } from "../../show/validate-files.ts";
 
@@ -34,5 +34,5 @@ a policy or a check. Warnings do not change the exit code.
       const { validateFiles } = await import("../../show/validate-files.ts");
       done(await validateFiles(paths, options, io));
     });
-  return withOutputOptions(withQuietOption(withMerchantOption(command)), DIAGNOSTIC_FORMATS);
+  return withOutputOptions(withQuietOption(withMerchantOption(command)), "problems");
 }

@@ -55,5 +55,5 @@ could not be read.
         done(await answerQuestion(question, name, paths, options, io));
       },
     );
-  return withQuestionOptions(command, ["text", "json", "csv"]);
+  return withQuestionOptions(command);
 }

@@ -47,5 +47,5 @@ a merchant could not be read.
         done(await explainQuestion({ member, permission }, paths, options, io));
       },
     );
-  return withQuestionOptions(command, ["text", "json", "csv"]);
+  return withQuestionOptions(command);
 }

@@ -1,0 +1,43 @@
+import type { FailureJson } from "../../model/events.ts";
+import { isTablesOnly, printAs } from "../../show/formats/every-format.ts";
+import type { AnswerDocument, Documents } from "../../show/formats/format.ts";
+import { hangingLines } from "../../show/text/wrap.ts";
+import { ExitCode, type Io } from "../io/io.ts";
+import { type Output, outputTo } from "../io/output.ts";
+import { styleFor, verbosityOf } from "../io/terminal.ts";
+import type { DocumentOptions, OutputOptions } from "../project/command-options.ts";
+
+/** Writes a document in the format of the options to stdout, or to the file of `--output`. */
+export async function writeDocument<Kind extends keyof Documents>(
+  kind: Kind,
+  document: Documents[Kind],
+  options: OutputOptions & DocumentOptions & { readonly verbose?: true },
+  io: Io,
+  { sink, end }: Output = outputTo(options.output, io),
+): Promise<void> {
+  const { format, maxSize, color } = options;
+  const paper = {
+    style: styleFor(sink, io, color),
+    verbosity: verbosityOf(options),
+    ...(maxSize !== undefined && { maxSize }),
+  };
+  sink.write(await printAs(kind, format, document, paper));
+  await end();
+}
+
+/** Writes an answer, and on stderr what its format has no room for; a merchant without one fails the command. */
+export async function writeAnswer(
+  answer: AnswerDocument,
+  failures: readonly FailureJson[],
+  options: Parameters<typeof writeDocument>[2],
+  io: Io,
+): Promise<ExitCode> {
+  if (isTablesOnly(options.format)) {
+    const style = styleFor(io.stderr, io, options.color);
+    for (const line of answer.caveats.flatMap((text) => hangingLines(text, style.columns, "", "  "))) {
+      io.stderr.write(`${style.yellow(line)}\n`);
+    }
+  }
+  await writeDocument("answer", answer, options, io);
+  return failures.length > 0 ? ExitCode.failed : ExitCode.ok;
+}

@@ -1,0 +1,114 @@
+import type { DiagnosticRule } from "../../kernel/problems/rule-table.ts";
+import type { Diagnostic } from "../../model/diagnostic.ts";
+import type { FailureJson } from "../../model/events.ts";
+import type { Plan } from "../../model/plan.ts";
+import type { Drift } from "../../model/reports.ts";
+import type { PageOrigin } from "../html/html-page.ts";
+import type { PageMerchantInput } from "../html/page-data.ts";
+import type { UnmanagedMerchant, UnplannedView } from "../markdown/review-sections.ts";
+import type { Style, Verbosity } from "../style.ts";
+import { type LaterView, withLaterRisks } from "../view/date-lines.ts";
+import { type PlaceOf, type PlanCommand, type PlanView, planView } from "../view/plan-view.ts";
+import type { RuleLine } from "../view/rules-view.ts";
+import type { Table } from "../view/table.ts";
+
+/** The plans of a run, and the merchants without one. */
+export interface PlansDocument {
+  readonly plans: readonly Plan[];
+  readonly placeOf: PlaceOf;
+  readonly unplanned: readonly UnplannedView[];
+  /** Number of errors in the files. */
+  readonly fileErrors: number;
+  readonly failures: readonly FailureJson[];
+  readonly unmanaged?: readonly UnmanagedMerchant[];
+  /** The rules that are looser than at the commit that the files are compared with. */
+  readonly rules?: readonly RuleLine[];
+  /** Upcoming effects of dates in the files. */
+  readonly later?: readonly LaterView[];
+  /** The command that applies the plans; `apply` if absent. */
+  readonly command?: PlanCommand;
+  /** Reads the access before and after the plans; absent if that cannot be shown. */
+  readonly access?: () => Promise<{
+    readonly reports: readonly Omit<PageMerchantInput, "view">[];
+    readonly origin: PageOrigin;
+    /** In ms since the epoch. */
+    readonly now: number;
+  }>;
+}
+
+/** Returns the views of a document's plans. */
+export function viewsOf({ plans, placeOf, later = [], command }: PlansDocument): readonly PlanView[] {
+  return plans.map((plan) => withLaterRisks(planView(plan, placeOf, [], command), later));
+}
+
+/** The drifts of merchants, and those that could not be read. */
+export interface DriftsDocument
+  extends Pick<PlansDocument, "placeOf" | "unplanned" | "fileErrors" | "failures"> {
+  readonly drifts: readonly Drift[];
+}
+
+/** Problems of files, and what they were checked against. */
+export interface ProblemsDocument {
+  readonly diagnostics: readonly Diagnostic[];
+  /** The same with paths from the root of the project. */
+  readonly inProject: readonly Diagnostic[];
+  /** The files that were checked, from the root of the project. */
+  readonly files: readonly string[];
+  readonly rules: readonly Pick<DiagnosticRule, "code" | "severity" | "summary">[];
+  /** The text for no problem. */
+  readonly none: string;
+  readonly command: "validate" | "lint";
+  /** The version of the program. */
+  readonly version: string;
+}
+
+/** A result that is either data or text; each is made when it is printed. */
+export interface ResultDocument {
+  readonly json: () => string;
+  readonly text: (style: Style, verbosity: Verbosity) => string;
+}
+
+/** The answer to a question; its text includes the caveats. */
+export interface AnswerDocument extends ResultDocument {
+  /** Everything in the answer, one fact in each row. */
+  readonly table: () => Table;
+  /** What the table leaves out, in sentences; in parts that are safe to print. */
+  readonly caveats: readonly string[];
+}
+
+/** What commands print, by the kind of document. */
+export interface Documents {
+  readonly plans: PlansDocument;
+  readonly drifts: DriftsDocument;
+  readonly problems: ProblemsDocument;
+  readonly answer: AnswerDocument;
+  readonly result: ResultDocument;
+}
+
+/** Where and how much is printed. */
+export interface Paper {
+  readonly style: Style;
+  readonly verbosity: Verbosity;
+  /** Limit in UTF-16 units, for formats that have one. */
+  readonly maxSize?: number;
+}
+
+/** A format as docs list it. */
+export interface FormatRow {
+  /** The name that `--format` takes. */
+  readonly name: string;
+  /** What shows it or what it is for, in a few words. */
+  readonly use: string;
+}
+
+/** A format, with a printer for each kind of document that it can show. */
+export interface Format extends FormatRow {
+  /** True if there is no room for the caveats of an answer, which go to stderr. */
+  readonly tablesOnly?: true;
+  readonly prints: {
+    readonly [Kind in keyof Documents]?: (
+      document: Documents[Kind],
+      paper: Paper,
+    ) => string | Promise<string>;
+  };
+}

@@ -20,6 +20,8 @@ export interface MemberEntry extends Some<MemberProperties> {
   readonly managed?: Some<ManagedProperties>;
   /** Names of declared roles, and ids of others. */
   readonly roles?: readonly string[];
+  /** Keeps a plan from renewing the expired invitation. */
+  readonly reinvite?: false;
   readonly id?: string;
 }
 
@@ -51,6 +53,7 @@ export interface MemberEntryUpdate extends Edited<MemberProperties & ManagedProp
   readonly from?: null;
   readonly until?: null;
   readonly suspended?: null;
+  readonly reinvite?: false;
   readonly id?: string | null;
 }
 
@@ -96,9 +99,7 @@ export type EntryEdit =
       /** The name or address; `null` if none. */
       readonly name: string | null;
       readonly cause: IgnoreCause;
-    }
-  /** Turns the renewal of expired invitations off: a plan would renew these. */
-  | { readonly kind: "stop-renewal"; readonly emails: readonly string[] };
+    };
 
 /** The changes that make a merchant's files declare its live state. */
 export interface Adoption {

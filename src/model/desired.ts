@@ -79,6 +79,8 @@ export interface DesiredMember extends Some<MemberProperties> {
   /** End of the whole membership. */
   readonly until?: Until;
   readonly suspended?: Suspension;
+  /** Whether an expired invitation is renewed; absent: the merchant's options decide. */
+  readonly reinvite?: boolean;
   readonly managed?: ManagedUser;
   readonly origin: Origin;
   /** The locations of fields that an entry other than the one at `origin` sets. Absent: none. */

@@ -81,7 +81,6 @@ test("init writes a file for a merchant, for which a plan has no changes, and sa
 version: 1
 merchant: MC1
 environment: test
-sync: { reinvite: false }
 
 roles:
   - name: Cashier
@@ -95,9 +94,10 @@ members:
     roles: [role_owner] # Owner
   - email: bob@example.com
     roles: [Cashier, role_employee] # role_employee: Employee
-  # The invitation has expired. Without sync.reinvite: false, a plan renews it.
+  # The invitation has expired. Without reinvite: false, a plan renews it.
   - email: late@example.com
     roles: [Cashier]
+    reinvite: false
   - email: till-5@harbour.example
     managed: { nickname: Till 5, password_env: TILL_5_PASSWORD }
     roles: [Cashier]
@@ -194,7 +194,7 @@ test("init shares equal roles, and adjusts those that differ a little", async ()
   expect(code).toBe(0);
   expect(await read("shared/roles.yaml")).toContain("  - name: Lead\n    description: Refunds\n");
   expect(await read("access/mc2.yaml")).toContain(
-    "include: [../shared/roles.yaml]\nsync: { reinvite: false }\n\nroles:\n  - name: Cashier\n    adjust:\n      add: [payouts_view]\n",
+    "include: [../shared/roles.yaml]\n\nroles:\n  - name: Cashier\n    adjust:\n      add: [payouts_view]\n",
   );
   expect(await read("access/mc1.yaml")).not.toContain("\nroles:");
   expect(await read("access/mc3.yaml")).not.toContain("include");
@@ -454,7 +454,7 @@ test("init asks for all that it is not told, and does what is answered", async (
   expect(written.stdout).toContain("Before the workflows can run");
   const mc2 = await read("access/mc2.yaml");
   expect(mc2).toContain(`api:\n  base_url: ${sandbox.url}\n  key_env: SHOP_KEY\n`);
-  expect(mc2).toContain("include: [../shared/roles.yaml]\nsync: { roles: additive, members: additive,");
+  expect(mc2).toContain("include: [../shared/roles.yaml]\nsync: { roles: additive, members: additive }");
   expect(await filesHere()).toEqual([
     ".github/CODEOWNERS",
     ".github/actions/rolecall/SHA256SUMS",

@@ -226,8 +226,6 @@ export function ofMembers(emails: ReadonlySet<string>, { members }: LiveState): 
         return isOne(edit.member.email);
       case "ignore-member":
         return isOne(edit.name);
-      case "stop-renewal":
-        return edit.emails.some(isOne);
       default:
         return false;
     }
@@ -263,11 +261,10 @@ export function ofDrift(
       case "update-member":
         // A role that a suspended member has got can only be declared together with the end of the suspension.
         if (edit.fields.suspended === null && suspended.has(edit.member.email)) return false;
+        if (Object.keys(edit.fields).every((key) => key === "reinvite")) return false;
         return isNamed(edit.member);
       case "remove-member":
         return isNamed(edit.member);
-      case "stop-renewal":
-        return false;
       default:
         return ids.has(edit.id);
     }

@@ -72,7 +72,6 @@ export function newFileText(
   };
   const modes: Mapping = {
     ...(sync === "additive" && { roles: sync, members: sync }),
-    ...(adoption.edits.some(({ kind }) => kind === "stop-renewal") && { reinvite: false }),
   };
   const ignore = ignoredIn(edits);
   const adjusted = adjustments.map(adjustmentEdit);

@@ -17,7 +17,7 @@ import { judgeDeclared } from "../../kernel/rules/judge-rules.ts";
 import { MERCHANT } from "../../kernel/values/text-schemas.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { suggest } from "../../lib/suggest.ts";
-import { counted } from "../../lib/text.ts";
+import { counted, listText } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { FilePatch } from "../../show/text/patch-text.ts";
@@ -154,35 +154,55 @@ export function isPart({ only, member, adoptDrift }: PulledPart): boolean {
   return only !== undefined || member.length > 0 || adoptDrift === true;
 }
 
+/** The patches that can be written. */
+export interface CheckedPatches {
+  readonly patches: readonly FilePatch[];
+  /** Codes of the merchants whose files would have errors. */
+  readonly bad: readonly string[];
+}
+
 /**
  * Loads the files as the patches would leave them, and plans again: prints the errors that they would have, and what a
- * plan would still change. Returns false if the files would have errors that they do not have now.
+ * plan would still change. Leaves out the patches of merchants whose files would have errors.
  */
 export async function checkPatched(
   patches: readonly FilePatch[],
-  { states, all: allStates }: PullTargets,
+  targets: PullTargets,
   merchants: readonly PlannedMerchant[],
   options: Pick<OutputOptions, "color" | "quiet"> & PulledPart,
   io: Io,
-): Promise<boolean> {
-  if (patches.length === 0) return true;
+): Promise<CheckedPatches> {
+  if (patches.length === 0) return { patches, bad: [] };
   const now = io.now();
-  const loaded = await loadPatched(patches, { states, all: allStates }, io);
+  const { states, all: allStates } = targets;
+  const loaded = await loadPatched(patches, targets, io);
   const errors = loaded.diagnostics.filter(isFileError);
-  const codes = states.length === allStates.length ? [] : states.map(({ merchant }) => merchant);
   if (errors.length > 0) {
     printDiagnostics(errors, { ...options, format: "text" }, io);
+    const everyone = new Map([...allStates, ...states].map((state) => [state.merchant, state]));
+    const { good, bad } = withoutBad(
+      patches,
+      [...everyone.values()],
+      new Set(errors.map(({ file }) => file)),
+    );
     const style = styleFor(io.stderr, io, options.color);
+    const codes = states.length === allStates.length ? [] : states.map(({ merchant }) => merchant);
     const command = `rolecall pull${codes.map((code) => ` ${code}`).join("")}`;
     const next = isPart(options)
       ? `The parts that are left out do not match those that are pulled. Pull both with "${command}", or change the files first.`
       : "Correct these errors by hand first, then pull again.";
+    const what =
+      good.length === 0
+        ? "nothing is written"
+        : `${listText(bad)} ${bad.length === 1 ? "is" : "are"} not pulled`;
     const lines = [
-      `The files would have ${counted(errors.length, "error")}, so nothing is written.`,
+      `The files would have ${counted(errors.length, "error")}, so ${what}.`,
       ...hangingLines(next, style.columns, `  ${style.cyan("→")} `, "    "),
     ];
     io.stderr.write(`${lines.join("\n")}\n`);
-    return false;
+    const others = merchants.filter(({ live }) => !bad.includes(live.merchant));
+    const rest = await checkPatched(good, targets, others, options, io);
+    return { ...rest, bad: [...bad, ...rest.bad] };
   }
   const matches = globMatcher();
   for (const state of loaded.states) {
@@ -195,7 +215,33 @@ export async function checkPatched(
       `${oneLine(state.merchant)}: the next plan still has ${counted(next.changes.length, "change")}.\n`,
     );
   }
-  return true;
+  return { patches, bad: [] };
+}
+
+/** Leaves out the patches of merchants with a bad file, and of those with which these share a patch. */
+function withoutBad(
+  patches: readonly FilePatch[],
+  states: readonly DesiredState[],
+  badFiles: ReadonlySet<string>,
+): { readonly good: readonly FilePatch[]; readonly bad: readonly string[] } {
+  const filesOf = ({ origin, included = [] }: DesiredState): readonly string[] => [...included, origin.file];
+  const left = new Set(badFiles);
+  const bad = new Set<string>();
+  for (;;) {
+    const more = states.filter(
+      (state) => !bad.has(state.merchant) && filesOf(state).some((file) => left.has(file)),
+    );
+    if (more.length === 0) break;
+    for (const state of more) {
+      bad.add(state.merchant);
+      for (const { file } of patches) if (filesOf(state).includes(file)) left.add(file);
+    }
+  }
+  const good = patches.filter(({ file }) => !left.has(file));
+  if (good.length < patches.length) return { good, bad: [...bad] };
+  // No patch explains the errors, so none can be left out.
+  const isPatched = (file: string): boolean => patches.some((patch) => patch.file === file);
+  return { good: [], bad: states.flatMap((state) => (filesOf(state).some(isPatched) ? state.merchant : [])) };
 }
 
 /** Loads the files as patches would leave them. */

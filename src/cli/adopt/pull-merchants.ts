@@ -78,18 +78,19 @@ export async function pullMerchants(
     }
     if (!targets.valid) io.stderr.write("Files with errors are not pulled: correct them, and pull again.\n");
     const checked = await checkPatched(patches, targets, merchants, options, io);
-    const isComplete = failed.length + conflicts.length === 0 && targets.valid;
+    const isComplete = failed.length + conflicts.length + checked.bad.length === 0 && targets.valid;
     if (!isText) {
       const failures = failuresOf(targets, planned);
-      const files = (checked ? patches : []).map((filePatch) => ({
+      const files = checked.patches.map((filePatch) => ({
         file: filePatch.file,
         patch: patchText([filePatch]),
       }));
-      io.stdout.write(documentJson({ files, notPulled: conflicts, notes, failures }));
+      const notPulled = [...conflicts, ...checked.bad.map((code) => `${code}: its files would have errors.`)];
+      io.stdout.write(documentJson({ files, notPulled, notes, failures }));
     } else if (patches.length === 0 && isComplete && !options.quiet) {
       io.stdout.write(nothingToDo(options, notes));
     }
-    const code = checked ? await confirmPatches(patches, options, io) : ExitCode.failed;
+    const code = await confirmPatches(checked.patches, options, io);
     return isComplete || code !== ExitCode.ok ? code : ExitCode.failed;
   } finally {
     await progress.rest();

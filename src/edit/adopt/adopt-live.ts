@@ -69,7 +69,7 @@ export function adoptLive(input: AdoptionInput): Adoption {
           unwritable: unwritable.members,
           resolver: roleResolver(rolePlan, { ...scope, ignoredRoles }),
           wordOf,
-          renews: desired.sync.reinvite !== false,
+          reinvite: desired.sync.reinvite,
           unrenewed: new Set(findings.flatMap(({ code, name }) => (UNRENEWED.has(code) ? name : []))),
           wants,
         });

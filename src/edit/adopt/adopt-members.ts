@@ -26,7 +26,7 @@ import type {
   MemberEntryUpdate,
   Mention,
 } from "../../model/adoption.ts";
-import type { DesiredMember, Grant } from "../../model/desired.ts";
+import type { DesiredMember, Grant, Reinvite } from "../../model/desired.ts";
 import type { ManagedProperties, MemberProperties, RoleRef } from "../../model/field-values.ts";
 import type { LiveMember } from "../../model/live.ts";
 import { entryUpdates, entryValues } from "./entry-values.ts";
@@ -52,8 +52,8 @@ export interface MemberAdoption {
   readonly resolver: Pick<RoleResolver, "idOf">;
   /** Returns the word for a role after the adoption; `null` if it is ignored. */
   readonly wordOf: (id: string) => string | null;
-  /** True if the file renews expired invitations. */
-  readonly renews: boolean;
+  /** Whether the files renew an expired invitation, unless its entry decides. */
+  readonly reinvite: Reinvite;
   /** Addresses of the entries whose expired invitations the plan does not renew. */
   readonly unrenewed: ReadonlySet<string>;
   readonly wants: (edit: EntryEdit) => boolean;
@@ -102,7 +102,7 @@ export function adoptMembers(declared: readonly DesiredMember[], input: MemberAd
     ...leftovers.map((member) => ignoreMember(member, "leftover")),
     ...ignores,
   ].filter(wants);
-  return { edits: [...edits, ...stopRenewal(edits, matched, input)], mentions };
+  return { edits, mentions };
 }
 
 const NONE: ReadonlySet<string> = new Set();
@@ -293,7 +293,7 @@ function addMember(
   live: LiveMember,
   parts: ReadonlySet<string>,
   pin: boolean,
-  { wordOf }: MemberAdoption,
+  { wordOf, reinvite }: MemberAdoption,
 ): EntryEdit {
   const { id, status } = live;
   const words = liveValues({ ...live, roles: live.roles.flatMap((role) => wordOf(role) ?? []) }, refOf);
@@ -301,6 +301,7 @@ function addMember(
     email: addressOf(live) ?? id,
     ...(isManaged(live) && { managed: entryValues<ManagedProperties>(MANAGED_FIELDS, words, parts) }),
     ...entryValues<CommonValues>(COMMON_FIELDS, words, parts),
+    ...(status === "expired" && reinvite !== false && { reinvite: false }),
     ...(pin && { id }),
   };
   return { kind: "add-member", id, entry, status, left: [...parts].filter((part) => part !== "id") };
@@ -352,7 +353,7 @@ function memberUpdate(
   const dates = datesUpdate(member, live, input);
   const grants = roles === undefined || dates.isAway ? null : grantUpdate(roles, live, input);
   const [declared, values] = [declaredValues(member), liveValues(live, refOf)];
-  return {
+  const fields: MemberEntryUpdate = {
     ...(email !== undefined && { email }),
     ...(grants !== null && (parts.has("roles") ? { roles: null } : { grants })),
     ...dates.update,
@@ -362,6 +363,10 @@ function memberUpdate(
       ? isShared && { id: live.id }
       : id !== live.id && { id: parts.has("id") ? null : live.id }),
   };
+  // The lines of an edited entry count as changed now.
+  const isUnrenewed = input.unrenewed.has(member.email) && Object.keys(fields).length === 0;
+  const isRenewed = live.status === "expired" && !isUnrenewed && !isSuspended(member, input.now);
+  return isRenewed && (member.reinvite ?? input.reinvite) !== false ? { ...fields, reinvite: false } : fields;
 }
 
 /** Returns a reference by a single word. */
@@ -424,23 +429,4 @@ function grantUpdate(
   });
   if (add.length + remove.length + unend.length + begin.length + rename.length === 0) return null;
   return { add: add.sort(byCodeUnit), remove, unend, begin, rename: new Map(rename) };
-}
-
-/** Stops the renewal of invitations if a plan would renew one that is listed. */
-function stopRenewal(
-  edits: readonly EntryEdit[],
-  matched: ReadonlyMap<DesiredMember, LiveMember>,
-  { renews, unrenewed, wants }: MemberAdoption,
-): readonly EntryEdit[] {
-  if (!renews) return [];
-  // The lines of an edited entry count as changed now.
-  const edited = new Set(edits.flatMap((edit) => (edit.kind === "update-member" ? edit.member : [])));
-  const kept = [...matched].flatMap(([member, { status }]) =>
-    status === "expired" && (!unrenewed.has(member.email) || edited.has(member)) ? member.email : [],
-  );
-  const added = edits.flatMap((edit) =>
-    edit.kind === "add-member" && edit.status === "expired" ? edit.entry.email : [],
-  );
-  const edit: EntryEdit = { kind: "stop-renewal", emails: [...kept, ...added].sort(byCodeUnit) };
-  return edit.emails.length > 0 && wants(edit) ? [edit] : [];
 }

@@ -91,11 +91,6 @@ function editsFor(edit: EntryEdit, files: MerchantFiles, variables: Variables): 
         },
       ];
     }
-    case "stop-renewal": {
-      const setting = files.all.find(({ fields }) => "reinvite" in fieldsOf(fields["sync"])) ?? files.main;
-      const path = ["sync", "reinvite"];
-      return [{ file: setting.file, about: "sync.reinvite", edit: { kind: "set", path, value: false } }];
-    }
     default:
       return edit satisfies never;
   }
@@ -217,7 +212,8 @@ function memberEdits(
   };
   changeFields(entries, fields, change);
   const fresh = {
-    ...pinEntries(entries, ownEntries, fields.id, change),
+    ...setOnce("id", fields.id, entries, ownEntries, change),
+    ...setOnce("reinvite", fields.reinvite, entries, ownEntries, change),
     ...(fields.grants !== undefined &&
       grantEdits(withPreviousNames(fields.grants, files), entries, ownEntries, change)),
   };
@@ -231,7 +227,7 @@ type ChangeEntry = (entry: RawMember, path: Path, value: unknown) => void;
 /** Sets the keys that entries have, each in every entry that has it. */
 function changeFields(
   entries: readonly RawMember[],
-  { id, grants, ...updates }: MemberEntryUpdate,
+  { id, reinvite, grants, ...updates }: MemberEntryUpdate,
   change: ChangeEntry,
 ): void {
   for (const [key, value] of Object.entries(updates)) {
@@ -240,18 +236,19 @@ function changeFields(
   }
 }
 
-/** Pins a member; returns the pin if no entry of the merchant's own can take it. */
-function pinEntries(
+/** Sets a key in the entries that have it, else in one of the merchant's own; returns it if there is none. */
+function setOnce<Key extends "id" | "reinvite">(
+  key: Key,
+  value: MemberEntryUpdate[Key],
   entries: readonly RawMember[],
   ownEntries: readonly RawMember[],
-  id: string | null | undefined,
   change: ChangeEntry,
-): { readonly id?: string } {
-  if (id === undefined) return {};
-  const pinned = entries.filter(({ fields }) => Object.hasOwn(fields, "id"));
-  const places = pinned.length > 0 || id === null ? pinned : ownEntries.slice(-1);
-  for (const entry of places) change(entry, ["id"], id);
-  return places.length === 0 && id !== null ? { id } : {};
+): Partial<Record<Key, unknown>> {
+  if (value === undefined) return {};
+  const having = entries.filter(({ fields }) => Object.hasOwn(fields, key));
+  const places = having.length > 0 || value === null ? having : ownEntries.slice(-1);
+  for (const entry of places) change(entry, [key], value);
+  return places.length === 0 && value !== null ? ({ [key]: value } as Partial<Record<Key, unknown>>) : {};
 }
 
 /** Changes the lists of roles; returns the new roles that no entry of the merchant's own can take. */

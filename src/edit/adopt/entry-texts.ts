@@ -33,7 +33,7 @@ export function ignoredValues({
 export function entryText(edit: Extract<EntryEdit, { readonly left: unknown }>): string | null {
   const texts = [
     ...(edit.kind === "add-member" && edit.status === "expired"
-      ? ["The invitation has expired. Without sync.reinvite: false, a plan renews it."]
+      ? ["The invitation has expired. Without reinvite: false, a plan renews it."]
       : []),
     ...(edit.left.length > 0
       ? [`Not managed here, since a file cannot express it: ${edit.left.join(", ")}.`]

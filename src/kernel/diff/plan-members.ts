@@ -269,7 +269,7 @@ function obstacleToInvitation(
 ): FindingData | null {
   if (isAway(active)) return null;
   const name = active.member.email;
-  if (!needsInvitation(name, match, context)) return null;
+  if (!needsInvitation(active.member, match, context)) return null;
   const { disabled, holder } = context;
   if (disabled !== undefined) {
     return { code: "member-former-disabled", name, previously: addressOf(disabled) ?? disabled.id };
@@ -291,9 +291,9 @@ function planPinned(
   return planFound(active, live, context, report);
 }
 
-function needsInvitation(name: string, match: Match<LiveMember>, context: MemberContext): boolean {
+function needsInvitation(member: DesiredMember, match: Match<LiveMember>, context: MemberContext): boolean {
   if (match.found !== "one") return match.found === "none";
-  return isExpired(match.live) && obstacleToRenewal(name, context) === null;
+  return isExpired(match.live) && obstacleToRenewal(member, context) === null;
 }
 
 function planFound(
@@ -319,7 +319,7 @@ function planFound(
   // Without roles there is nothing to invite to.
   if (suspended && live.status === "expired") return [];
   if (live.status === "expired") {
-    const obstacle = obstacleToRenewal(name, context);
+    const obstacle = obstacleToRenewal(member, context);
     if (obstacle === null) return present(reinviteMember(member, live, roles, report, active.back));
     report(obstacle);
     if (obstacle.code === "member-not-accepted") {
@@ -357,9 +357,10 @@ const unreported: ReportFinding = () => undefined;
 
 /** Returns the reason not to renew an expired invitation; `null` if it is renewed. */
 function obstacleToRenewal(
-  name: string,
-  { sync: { reinvite }, renewal: { asked, committed }, now }: MemberContext,
+  { email: name, ...member }: DesiredMember,
+  { sync, renewal: { asked, committed }, now }: MemberContext,
 ): FindingData | null {
+  const { reinvite = sync.reinvite } = member;
   const key = name.toLowerCase();
   if (reinvite === true || asked?.has(key)) return null;
   if (reinvite === false) return { code: "member-expired", name };

@@ -38,7 +38,7 @@ const FINDINGS: Readonly<Record<FindingCode, Row>> = {
   ),
   "member-ambiguous": error("Several live members have the address of an entry."),
   "member-disabled": standing("A listed member is disabled at the service. No plan enables them."),
-  "member-expired": warning("An invitation has expired, and `sync.reinvite: false` prevents a new one."),
+  "member-expired": warning("An invitation has expired, and `reinvite: false` prevents a new one."),
   "member-former-differs": standing(
     "Until a new address is accepted, the old membership lacks what the entry declares.",
   ),

@@ -564,7 +564,7 @@ export function toFinding(data: FindingData): Finding {
       return warning(
         "member",
         `The invitation of ${name} has expired, and no new one is sent.`,
-        `Remove "sync.reinvite: false", or send one with --reinvite ${name}.`,
+        `Remove "reinvite: false", or send one with --reinvite ${name}.`,
       );
     case "member-overdue":
       return warning(

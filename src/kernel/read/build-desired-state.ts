@@ -348,7 +348,7 @@ function fieldSetAt(
 }
 
 function normaliseMember(member: FileMember, origin: Origin): DesiredMember {
-  const { email, id, previously, roles, from, until, suspended, managed, ...fields } = member;
+  const { email, id, previously, roles, from, until, suspended, reinvite, managed, ...fields } = member;
   fields satisfies Fields<typeof fields, MemberProperties>;
   // Not by `omitUndefined`, which takes twice as long: there may be very many.
   const there: { -readonly [Key in keyof DesiredMember]: DesiredMember[Key] } = { email, origin };
@@ -364,6 +364,7 @@ function normaliseMember(member: FileMember, origin: Origin): DesiredMember {
   if (suspended !== undefined && suspended !== false) {
     there.suspended = normaliseSuspension(suspended === true ? {} : suspended);
   }
+  if (reinvite !== undefined) there.reinvite = reinvite;
   if (managed !== undefined) there.managed = normaliseManaged(managed);
   return there;
 }

@@ -193,6 +193,12 @@ const member = described(
         "Keeps the membership, but without roles until the suspension ends: { until } for a period, true until further notice.",
       examples: [{ until: "2027-03-01" }, true],
     }),
+    reinvite: optional(z.boolean(), {
+      title: "Invite again",
+      description:
+        "Whether the expired invitation of this member is renewed. If absent, sync.reinvite decides.",
+      examples: [false],
+    }),
     ...properties,
     managed: z.optional(managed),
     previously: optional(z.union([emailAddress(), z.array(emailAddress())]), {

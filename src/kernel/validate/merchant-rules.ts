@@ -73,6 +73,7 @@ const AGREED = [
   "from",
   "until",
   "suspended",
+  "reinvite",
   ...Object.keys(COMMON_FIELDS),
   "managed",
 ].filter((key) => key !== "roles");

@@ -234,6 +234,34 @@ test("a field whose live value no file can hold is no longer declared, which is 
   );
 });
 
+test("a merchant whose files would have errors does not stop the others", async () => {
+  const rule = '{ files: ["access/a.yaml"], allow: [include, roles, members] }';
+  await shop.write("rolecall.yaml", `version: 1\nenforce: [${rule}]\n`);
+  await shop.control("POST", "/v0.1/merchants/MC0A/roles", { name: "role_odd", permissions: [] });
+  await shop.control("POST", "/v0.1/merchants/MC0B/members", { email: "cy@example.com", roles: ["role_cb"] });
+  const { code, stdout, stderr } = await shop.run(["pull", "--yes"]);
+  expect(code).toBe(1);
+  expect(stderr).toContain('This file must not have "ignore". Enforced by rolecall.yaml:2:39.');
+  expect(stderr).toContain("The files would have 1 error, so MC0A is not pulled.");
+  expect(stderr).not.toContain("the next plan");
+  expect(stdout).toMatch(/\nchanged access\/b\.yaml\n$/);
+  expect(await read("access/a.yaml")).toBe(A);
+  expect(await read("access/b.yaml")).toContain("cy@example.com");
+});
+
+test("an expired invitation turns off the renewal of its entry alone", async () => {
+  const { id } = (await shop.control("POST", "/v0.1/merchants/MC0A/members", {
+    email: "late@example.com",
+    roles: ["role_a"],
+  })) as { readonly id: string };
+  await shop.control("POST", `/merchants/MC0A/members/${id}/expire`);
+  expect((await shop.run(["pull", "MC0A", "--yes"])).code).toBe(0);
+  expect(await read("access/a.yaml")).not.toContain("sync");
+  expect(await read("access/a.yaml")).toMatch(
+    /# The invitation has expired\. Without reinvite: false, a plan renews it\.\n {2}- email: late@example\.com\n.*\n {4}reinvite: false\n/,
+  );
+});
+
 test("what is pulled, but does not fit what is left out, is refused with the way on", async () => {
   await shop.write(
     "access/b.yaml",

@@ -28,7 +28,6 @@ keys:
 const FILE = `version: 1
 merchant: MC0DEMO1
 environment: test
-sync: { reinvite: false }
 ignore:
   roles: [role_o]
   members: [mem_2, mem_3]
@@ -47,9 +46,10 @@ members:
   - email: bob@example.com
     roles: [Cashier, role_admin] # role_admin: Admin
     metadata: { employee_id: "4711" }
-  # The invitation has expired. Without sync.reinvite: false, a plan renews it.
+  # The invitation has expired. Without reinvite: false, a plan renews it.
   - email: exp@example.com
     roles: [Lead]
+    reinvite: false
   - email: owner@example.com
     roles: [role_owner] # Owner
   - email: till7@example.com

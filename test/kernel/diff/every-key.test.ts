@@ -156,6 +156,7 @@ const CASES: Readonly<Record<string, string>> = {
     "ada@example.com, roles",
     "ada@example.com, suspended: { until: 2099-01-31 }, roles",
   ),
+  "members.reinvite": BASE.replace("late@example.com, roles", "late@example.com, reinvite: false, roles"),
   "members.metadata": BASE.replace("ada@example.com, roles", "ada@example.com, metadata: {}, roles"),
   "members.managed": BASE.replace(
     "{ email: till@example.com }",

@@ -88,6 +88,17 @@ describe("an expired invitation", () => {
     const off = plan(ONE, { reinvite: false });
     expect([rows(off), briefFindings(off)]).toEqual([[], ["warning member-expired ada@example.com"]]);
   });
+
+  test("is not renewed, or always, where its entry says so", () => {
+    const entry = (reinvite: boolean) => ({ ...member("ada@example.com"), reinvite });
+    for (const reinvite of [true, MONTH]) {
+      const off = plan(ONE, { entry: entry(false), reinvite, renewal: committed(1) });
+      expect([rows(off), briefFindings(off)]).toEqual([[], ["warning member-expired ada@example.com"]]);
+    }
+    expect(rows(plan(ONE, { entry: entry(true), reinvite: false }))).toEqual(RENEWED);
+    const renewal = { ...committed(400), asked: new Set(["ada@example.com"]) };
+    expect(rows(plan(ONE, { entry: entry(false), reinvite: MONTH, renewal }))).toEqual(RENEWED);
+  });
 });
 
 describe("of several expired invitations of one address", () => {

@@ -117,6 +117,7 @@ describe("the JSON Schema that editors use", () => {
       "members.suspended",
       "members.suspended.from",
       "members.suspended.until",
+      "members.reinvite",
       "members.metadata",
       "members.managed",
       "members.managed.nickname",

@@ -252,7 +252,10 @@ function endedPart(change: MemberChange, { desired, now }: PlanInput): MemberCha
   const member = entryOf(change, desired);
   if (member === undefined) return null;
   // The membership of a previous address is removed for another reason, but what it holds has ended as well.
-  const taking = change.kind === "delete" ? takingAll(change, reasonOf(activeAt(member, now))) : change;
+  const taking =
+    change.kind === "delete" && change.reason === "address-changed"
+      ? takingAll(change, reasonOf(activeAt(member, now)))
+      : change;
   return takingOnly(taking, (ref) => (endOf(ref, taking.reason, member) ?? Number.POSITIVE_INFINITY) <= now);
 }
 

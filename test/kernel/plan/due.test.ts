@@ -977,6 +977,17 @@ describe("access under a previous address that another change removes", () => {
   });
 });
 
+test("an expired invitation beside a member, which gives nobody access, is left to the whole plan", () => {
+  const entry = member("ada@example.com", {
+    roles: ["Lead", { role: "Cashier", until: until("2026-06-14") }],
+  });
+  const again = invited("mem_4", "ada@example.com", { ...EXPIRED });
+  const found = { ...is, members: [...is.members, again] };
+  const want = reviewed({ roles, sync: { ...SYNC, members: "additive" }, members: [entry] });
+  const due = planDue({ desired: want, live: found, service, now: NOW, matches });
+  expect(due.changes.map(({ kind, id }) => [kind, id])).toEqual([["update", "mem_1"]]);
+});
+
 test("who holds only what begins later keeps it, whatever else has ended", () => {
   const entry = member("bob@example.com", {
     roles: [

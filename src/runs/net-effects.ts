@@ -84,11 +84,12 @@ const NOTHING_REPLACED: Omit<RoleReplacement, "name"> = {
 
 function addRole(effects: Map<string, Effect<RoleImage>>, { intent, outcome }: PastWrite): void {
   const before = roleImage(intent.before);
-  const aside = intent.part === "set-aside" && before !== null;
-  const after = aside
-    ? { ...before, name: temporaryName(permanentName(before.name)) }
+  const id = intent.id ?? outcome?.id ?? null;
+  const isAside = intent.part === "set-aside" && before !== null && id !== null;
+  const after = isAside
+    ? { ...before, name: temporaryName(permanentName(before.name, id), id) }
     : roleImage(intent.after);
-  add(effects, { id: intent.id ?? outcome?.id ?? null, name: intent.name, before, after });
+  add(effects, { id, name: intent.name, before, after });
 }
 
 function addMember(

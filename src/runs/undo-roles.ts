@@ -99,7 +99,7 @@ function undoableRoles(undo: RoleUndo): UndoableRoles {
       return !blocked.held.has(id);
     },
     revert: (live, before, { after }) =>
-      revertRole(live, before, after ?? { ...before, name: temporaryName(before.name) }, undo),
+      revertRole(live, before, after ?? { ...before, name: temporaryName(before.name, live.id) }, undo),
     recreate: ({ id }, before) => recreateRole(id, before, undo),
     deletion: (live) => deleteRole(live, "undone"),
   };
@@ -132,7 +132,9 @@ function revertRole(
 ): RoleChange | null {
   if (live.predefined) return null;
   const image = roleImage(live);
-  const current = scope.temporarilyNamed.has(live.id) ? { ...image, name: temporaryName(image.name) } : image;
+  const current = scope.temporarilyNamed.has(live.id)
+    ? { ...image, name: temporaryName(image.name, live.id) }
+    : image;
   // A temporary name is never a change by others, whichever name the run was to give next.
   const aside = current.name !== image.name && before.name !== after.name;
   const values = revertedValues<RoleImage>(
@@ -194,7 +196,7 @@ function undoReplacement(replaced: RoleReplacement, kind: UndoableRoles, undo: R
   if (old && now) return noteHalfReplaced(before.name, undo);
   if (old) {
     if (!scope.temporarilyNamed.has(id)) return null;
-    return revertRole(old, before, { ...before, name: temporaryName(name) }, undo);
+    return revertRole(old, before, { ...before, name: temporaryName(name, id) }, undo);
   }
   if (after === null) {
     // An earlier run created the successor. It stays, and so do the holders that this run moved to it.

@@ -41,7 +41,7 @@ const texts: fc.Arbitrary<string> = fc.oneof(
     arbitrary: fc.constantFrom(
       ...HOSTILE_TEXTS,
       KEY,
-      "Cashier (set aside by rolecall)",
+      "Cashier (role_1, set aside by rolecall)",
       "a\nb\n",
       " a ",
       "__proto__",

@@ -97,7 +97,7 @@ async function checkRole(
   const live = await lookup.getRole(id, signal);
   if (live === null) return "gone";
   if (after !== null && roleDifferences(after, live).length === 0) return "done";
-  const marked = permanentName(live.name) === permanentName(before.name) ? live.name : before.name;
+  const marked = permanentName(live.name, id) === permanentName(before.name, id) ? live.name : before.name;
   const differences = roleDifferences({ ...before, name: renamedRoles.get(id) ?? marked }, live);
   if (after !== null || differences.length > 0) return differences;
   // The service may delete a role that is held by somebody since, and revoke it.

@@ -114,7 +114,7 @@ function roleWrite(change: RoleChange, part: Step["part"], writer: LiveWriter): 
   if (part === "set-aside" && change.before !== null) {
     const { id, before } = change;
     // The temporary name is the successor's with a suffix: after an interruption the next run finds the role by it.
-    const name = temporaryName(change.kind === "replace" ? change.after.name : before.name);
+    const name = temporaryName(change.kind === "replace" ? change.after.name : before.name, id);
     const send: Write["send"] = (options) => writtenTo(id, writer.updateRole(id, { name }, options));
     return { part, id, before, after: { ...before, name }, send };
   }

@@ -71,7 +71,7 @@ export function identitiesIn(
   );
   const present = roles.filter(
     ({ id, name, predefined }) =>
-      !predefined && !(leaving.has(id) && taken.has(name)) && !isTemporaryName(name),
+      !predefined && !(leaving.has(id) && taken.has(name)) && !isTemporaryName(name, id),
   );
   const ids = new Map(present.map(({ id, name }) => [name, id]));
   const keys = new Map([...byKey].map(([key, { id }]) => [seal(id), key]));

@@ -3,7 +3,6 @@ import { by, byCodeUnit, groupByKey } from "../../lib/text.ts";
 import type { DesiredRole, SyncOptions } from "../../model/desired.ts";
 import type { LiveRole } from "../../model/live.ts";
 import type { RoleChange } from "../../model/plan.ts";
-import { temporaryName } from "../fields/temporary-name.ts";
 import type { FindingData } from "../findings/findings.ts";
 import type { RefusalData } from "../findings/refusals.ts";
 import { type Declared, type Match, matchAll } from "./match.ts";
@@ -59,7 +58,7 @@ export function planRoles(
   const renamed = new Set(renames.values());
   const names = new Set(renamable.map(({ id }) => id));
   // The live role with the name of an entry is not that entry if another entry renames it.
-  const ownKey = (name: string): string => (renamed.has(name) ? temporaryName(name) : name);
+  const ownKey = (name: string): string => (renamed.has(name) ? `\0${name}` : name);
   const declared: Declared<DesiredRole> = {
     idOf: ({ id }) => id,
     keyOf: ({ name }) => renames.get(name) ?? ownKey(name),

@@ -26,7 +26,9 @@ export function updateRole(role: DesiredRole, live: LiveRole, hasTemporaryName: 
   const image = roleImage(live);
   // An interrupted run may have left the role with its temporary name.
   const before =
-    hasTemporaryName && live.name === role.name ? { ...image, name: temporaryName(live.name) } : image;
+    hasTemporaryName && live.name === role.name
+      ? { ...image, name: temporaryName(live.name, live.id) }
+      : image;
   const after = updatedInPlace(before, role);
   const fields = roleDiffs(before, after);
   if (fields.length === 0) return null;

@@ -40,9 +40,9 @@ export function scopeOf(
   const kept = new Set(roles.map(({ id }) => id));
   const nothingIgnored = ignore.members.length === 0;
   return {
-    roles: roles.map((role) => ({ ...role, name: permanentName(role.name) })),
+    roles: roles.map((role) => ({ ...role, name: permanentName(role.name, role.id) })),
     members: nothingIgnored ? live.members : live.members.filter((member) => !ignoredMember(member)),
-    temporarilyNamed: new Set(roles.filter(({ name }) => isTemporaryName(name)).map(({ id }) => id)),
+    temporarilyNamed: new Set(roles.filter(({ id, name }) => isTemporaryName(name, id)).map(({ id }) => id)),
     // An id comes before a name: an ignored role that is named like another's id does not hide that one.
     ignoredRoles: new Set(ignoredLiveRoles.flatMap(({ id, name }) => (kept.has(name) ? [id] : [id, name]))),
     ignoredLiveRoles,

@@ -59,6 +59,17 @@ test("additions go before removals, and a role goes when nobody holds it any mor
   ]);
 });
 
+test("two removed roles of one name make room for a third that takes it", async () => {
+  const is = live(
+    ["role_1", "role_2", "role_3"].map((id) => liveRole(id, id === "role_3" ? "Till" : "Cashier")),
+  );
+  const service = modelService(is);
+  const plan = planOf(desired({ roles: [role("Cashier", { id: "role_3" })] }), is);
+  const { result } = await run(plan, { writer: service.writer });
+  expect(result.status).toBe("done");
+  expect(service.state().roles.map(({ id, name }) => [id, name])).toEqual([["role_3", "Cashier"]]);
+});
+
 test("the member of a leaver's entry goes before the invitation of another entry to the address, and after others", async () => {
   const want = desired({
     members: [

@@ -98,7 +98,7 @@ test("a replaced role is three writes: set aside, created, removed", async () =>
   const journal = memoryJournal();
   await applyPlan(planOf(want, is), applyPorts(modelService(is), { journal }));
   expect(journal.entries.filter(({ type }) => type === "intent")).toMatchObject([
-    { part: "set-aside", id: "role_1", after: { name: "A (set aside by rolecall)" } },
+    { part: "set-aside", id: "role_1", after: { name: "A (role_1, set aside by rolecall)" } },
     { part: "create", id: null, before: null, after: { name: "A", metadata: { owner: "y" } } },
     { part: "remove", id: "role_1", before: { name: "A", metadata: { owner: "x" } }, after: null },
   ]);

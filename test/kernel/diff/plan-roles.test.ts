@@ -246,7 +246,7 @@ test("a replacement that was cut short goes on where it stopped, as the same cha
     roles: [role("Cashier", { metadata: { owner: "y" }, permissions: ["a"] })],
   });
   const fresh = planOf(want, live([old], [holder]));
-  const aside = { ...old, name: temporaryName("Cashier") };
+  const aside = { ...old, name: temporaryName("Cashier", old.id) };
   const half = planOf(want, live([aside], [holder]));
   const almost = planOf(want, live([aside, { ...old, id: "role_2", metadata: { owner: "y" } }], [holder]));
   expect(brief(half)).toEqual(brief(fresh));

@@ -137,7 +137,7 @@ describe("a replacement that was cut short", () => {
     liveRole("role_2", "Clerk", { permissions, metadata: { v: "2" } });
   const aside = (permissions: readonly string[]): LiveRole => ({
     ...old(permissions),
-    name: temporaryName("Clerk"),
+    name: temporaryName("Clerk", "role_1"),
   });
   const holder = liveMember("mem_a", "a@e.x", { roles: ["role_1"] });
   const want = (permissions: readonly string[]) =>

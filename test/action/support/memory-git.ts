@@ -7,7 +7,7 @@ import type { GitStore } from "./github-git.ts";
 export interface MemoryGit {
   /** Names below the prefix, and their commits. */
   readonly refs: Map<string, string>;
-  /** Happens once, before refs are moved the next time. */
+  /** Happens once, before refs of reviews or states are moved the next time. */
   interrupt: (() => Promise<void>) | null;
   /** Throws what a lost connection does. */
   loseConnection(): Promise<void>;
@@ -69,10 +69,10 @@ export function memoryGit(Failure: typeof GitError = GitError): MemoryGit {
         }
         return null;
       },
-      commit: async (parent, edits) => {
+      commit: async (parent, edits, message) => {
         const name = createHash("sha1").update(`${records.size}`).digest("hex");
         const files = edited(records.get(parent ?? "")?.files ?? new Map(), edits);
-        records.set(name, { files, parents: parent === null ? [] : [parent] });
+        records.set(name, { files, parents: parent === null ? [] : [parent], message });
         return name;
       },
       writeTree: async (files) => {
@@ -89,9 +89,11 @@ export function memoryGit(Failure: typeof GitError = GitError): MemoryGit {
         return name;
       },
       push: async (moves) => {
-        const { interrupt } = memory;
-        memory.interrupt = null;
-        await interrupt?.();
+        if (!moves.every(isOfRun)) {
+          const { interrupt } = memory;
+          memory.interrupt = null;
+          await interrupt?.();
+        }
         if (moves.some(({ ref, from }) => (refs.get(ref) ?? null) !== from)) return false;
         for (const { ref, to } of moves) {
           if (to === null) refs.delete(ref);
@@ -101,6 +103,8 @@ export function memoryGit(Failure: typeof GitError = GitError): MemoryGit {
       },
     }),
   };
+  const isOfRun = ({ ref, to }: { readonly ref: string; readonly to: string | null }): boolean =>
+    ref.startsWith("runs/") || records.get(to ?? "")?.message === "Runs";
   const edited = (files: ReadonlyMap<string, string>, edits: FileEdits): ReadonlyMap<string, string> => {
     const next = new Map(files);
     for (const [path, text] of edits) {

@@ -11,6 +11,7 @@ import {
   lostReviews,
   type MerchantState,
   type MergedReview,
+  pullNumbers,
   type ReviewRecords,
   reviewsOf,
   unsettled,
@@ -78,9 +79,8 @@ export function undeclaredMerchants(
     const reviews = reviewsOf(merchant, records.states.get(merchant), merged).filter(isToCome);
     const sentence = undeclaredSentence(merchant, reviews);
     if (sentence === null) return [];
-    const pulls = reviews.map(({ name }) => Number(name.slice(1))).filter(Number.isInteger);
     const report = failureReport(run, applyRecords, merchant, [sentence], seal);
-    return [{ merchant, sentence, pulls: [...new Set(pulls)], reviews, ...report }];
+    return [{ merchant, sentence, pulls: pullNumbers(reviews.map(({ name }) => name)), reviews, ...report }];
   });
 }
 
@@ -153,7 +153,7 @@ export async function lookedAt(
       refusals,
       lost,
       objections: [...refusals, ...why, ...lost],
-      settled: [...settled.keys()].map((name) => Number(name.slice(1))).filter(Number.isInteger),
+      settled: pullNumbers(settled.keys()),
       approvedDates,
       remarks: [...one.remarks, ...approvedDates.map((text) => `approved: ${text}.`), ...settled.values()],
     });
@@ -221,16 +221,14 @@ async function lostChanges(
   pullOf: PullOf,
 ): Promise<Pick<LookedMerchant, "lost" | "blamed">> {
   const lost: string[] = [];
-  const blamed = new Set<number>();
+  const names = new Set<string>();
   for (const { review, sentence, file, isKnown } of dropped) {
-    const own = Number(review.slice(1));
-    const other = file === null || isKnown ? null : await pullOf(file);
-    if (Number.isInteger(own)) blamed.add(own);
-    if (other !== null) blamed.add(other);
-    const isOther = other !== null && other !== own;
-    lost.push(isOther ? sentence.replace(/\.$/, `; #${other} changed that file last.`) : sentence);
+    const pull = file === null || isKnown ? null : await pullOf(file);
+    const other = pull === null ? review : `#${pull}`;
+    names.add(review).add(other);
+    lost.push(other === review ? sentence : sentence.replace(/\.$/, `; ${other} changed that file last.`));
   }
-  return { lost, blamed: [...blamed] };
+  return { lost, blamed: pullNumbers(names) };
 }
 
 /**

@@ -77,6 +77,11 @@ export function recordOf(pull: number): string {
   return `${PULLS}${pull}`;
 }
 
+/** Returns the numbers of the pull requests among reviews, by the reviews' names. */
+export function pullNumbers(names: Iterable<string>): readonly number[] {
+  return [...new Set(names)].flatMap((name) => (/^#\d+$/.test(name) ? Number(name.slice(1)) : []));
+}
+
 /** Asks the forge what became of the pull requests with recorded plans. */
 export async function recordedReviews(
   records: ReviewRecords,

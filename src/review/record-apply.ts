@@ -5,6 +5,7 @@ import {
   type MergedReview,
   mergedState,
   type OpenStore,
+  pullNumbers,
   type RecordedFailure,
   recordOf,
   settledRecords,
@@ -130,34 +131,31 @@ function nextState(
   const { merged, declared, waiting } = records;
   const { sha, isDue } = run;
   const isOfMerge = !isDue && waiting === null;
-  const ownRecords = isOfMerge
-    ? unsettled(merchant, state, merged).map(({ pull }) => recordOf(pull.number))
-    : [];
+  const pulls = isOfMerge ? unsettled(merchant, state, merged).map(({ pull }) => pull.number) : [];
   const storedNames = new Set(records.records.names);
   return {
     commit: sha,
     at: plannedAt,
     nightly: isDue ? plannedAt : (state?.nightly ?? null),
     declared: declared.get(merchant) ?? "",
-    settled: [...new Set([...(state?.settled ?? []), ...ownRecords])].filter((name) => storedNames.has(name)),
+    settled: [...new Set([...(state?.settled ?? []), ...pulls.map(recordOf)])].filter((name) =>
+      storedNames.has(name),
+    ),
     open: remaining(comparison, done.get(merchant) ?? new Set()),
     refused: comparison.refused.flatMap(({ change: { resource, name } }) =>
       resource === "member" ? openStore.seal(name.toLowerCase()) : [],
     ),
-    failure: (isDue ? state?.failure : null) ?? failureOf(looked, sha, ownRecords),
+    failure: (isDue ? state?.failure : null) ?? failureOf(looked, sha, pulls),
   };
 }
 
 function failureOf(
   { digest, blamed, comparison, state }: ReportedMerchant,
   sha: string,
-  merged: readonly string[],
+  merged: readonly number[],
 ): RecordedFailure | null {
   if (digest === "") return null;
   const refused = comparison.account.filter(({ verdict }) => verdict === "refused");
-  const pullNumbers = [...merged, ...refused.map(({ review }) => review)].map((name) =>
-    Number(/^(?:#|reviews\/)(\d+)$/.exec(name)?.[1]),
-  );
-  const pulls = [...new Set([...blamed, ...pullNumbers])].filter(Number.isSafeInteger);
-  return sameFailure(state?.failure ?? null, { commit: sha, digest, pulls });
+  const pulls = new Set([...blamed, ...merged, ...pullNumbers(refused.map(({ review }) => review))]);
+  return sameFailure(state?.failure ?? null, { commit: sha, digest, pulls: [...pulls] });
 }

@@ -21,8 +21,6 @@ export interface ApplyEnd {
   readonly message: string;
 }
 
-const NOTHING_CHANGED = "Nothing was changed.";
-
 /** The outcomes of an apply: of the merchants that it applied, and of those that it left as they are. */
 interface ApplyOutcomes {
   readonly applied: readonly MerchantOutcome[];
@@ -71,52 +69,35 @@ export function applyEnd({ applied, left, unapproved, causes, isBroken }: ApplyO
 }
 
 export const APPLY_ENDS = {
-  applied: { verdict: "✅ rolecall apply: applied", result: "applied", reason: null, message: "" },
-  nothing: { verdict: "✅ rolecall apply: nothing to do", result: "no-changes", reason: null, message: "" },
-  approved: { verdict: "✅ rolecall apply: approved", result: "no-changes", reason: null, message: "" },
-  superseded: {
-    verdict: "⏭️ rolecall apply: left to a newer commit",
-    result: "superseded",
-    reason: null,
-    message: "",
-  },
-  partial: {
-    verdict: "❌ rolecall apply: partly applied",
-    result: "partial",
-    reason: "partial",
-    message: "Not everything was applied. Run it again to continue.",
-  },
-  stopped: {
-    verdict: "❌ rolecall apply: stopped before anything was changed",
-    result: "failed",
-    reason: "service",
-    message: NOTHING_CHANGED,
-  },
-  refused: {
-    verdict: "⛔ rolecall apply: refused",
-    result: "refused",
-    reason: "refused",
-    message: NOTHING_CHANGED,
-  },
-  unapproved: {
-    verdict: "⛔ rolecall apply: refused, because not everything is as reviewed",
-    result: "refused",
-    reason: "not-approved",
-    message: NOTHING_CHANGED,
-  },
-  invalid: {
-    verdict: "❌ rolecall apply: failed",
-    result: "failed",
-    reason: "invalid-files",
-    message: NOTHING_CHANGED,
-  },
-  failed: {
-    verdict: "❌ rolecall apply: failed",
-    result: "failed",
-    reason: "service",
-    message: NOTHING_CHANGED,
-  },
-} as const satisfies Readonly<Record<string, ApplyEnd>>;
+  applied: endedAs("✅ rolecall apply: applied", "applied"),
+  nothing: endedAs("✅ rolecall apply: nothing to do", "no-changes"),
+  approved: endedAs("✅ rolecall apply: approved", "no-changes"),
+  superseded: endedAs("⏭️ rolecall apply: left to a newer commit", "superseded"),
+  partial: endedAs(
+    "❌ rolecall apply: partly applied",
+    "partial",
+    "partial",
+    "Not everything was applied. Run it again to continue.",
+  ),
+  stopped: endedAs("❌ rolecall apply: stopped before anything was changed", "failed", "service"),
+  refused: endedAs("⛔ rolecall apply: refused", "refused", "refused"),
+  unapproved: endedAs(
+    "⛔ rolecall apply: refused, because not everything is as reviewed",
+    "refused",
+    "not-approved",
+  ),
+  invalid: endedAs("❌ rolecall apply: failed", "failed", "invalid-files"),
+  failed: endedAs("❌ rolecall apply: failed", "failed", "service"),
+} as const;
+
+function endedAs(
+  verdict: string,
+  result: ResultWord,
+  reason: FailureReason | null = null,
+  message = reason === null ? "" : "Nothing was changed.",
+): ApplyEnd {
+  return { verdict, result, reason, message };
+}
 
 /** Maximum size in UTF-16 units: with three-byte characters it stays below GitHub's limit of 1 MiB. */
 const SUMMARY_SIZE = 450_000;
@@ -225,7 +206,6 @@ function applyPage(context: ActionContext, report: ApplyReport): (size: number) 
   const { event, inputs, scope, mask } = context;
   const plans = mask(report.plans.filter(({ changes, findings }) => changes.length + findings.length > 0));
   const rest = mask(report.rest ?? []);
-  const later = mask(report.later ?? []);
   const shownLines = (lines: readonly string[]): readonly string[] =>
     mask(lines.filter((line) => line !== ""));
   const lines = shownLines(report.lines);
@@ -258,7 +238,8 @@ function applyPage(context: ActionContext, report: ApplyReport): (size: number) 
     const done = shown.length > MAX_LOG_LINES ? folded("What was done", [log]) : log;
     const plan = plans.length === 0 ? "" : folded("The plan", [renderReviewPage(pageOf(plans), half)]);
     // Without its verdict, which would be a second heading.
-    const [, ...waits] = rest.length === 0 ? [] : renderReviewPage(pageOf(rest, later), half).split("\n\n");
+    const [, ...waits] =
+      rest.length === 0 ? [] : renderReviewPage(pageOf(rest, report.later), half).split("\n\n");
     const lost =
       givenUp.length === 0 ? [] : ["**Reviewed dates that an approval gives up**", fenced("text", givenUp)];
     const waiting = waits.length === 0 ? "" : ["### Waits for approval", ...lost, ...waits].join("\n\n");

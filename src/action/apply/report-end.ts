@@ -1,15 +1,14 @@
 import { globMatcher, plannedOnly } from "../../app/session/session.ts";
-import { laterViews, unplannedOf } from "../../app/show/show-plans.ts";
-import { upcomingDates } from "../../kernel/plan/upcoming-dates.ts";
+import { unplannedOf } from "../../app/show/show-plans.ts";
 import { counted, listText } from "../../lib/text.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { ReportedMerchant } from "../../review/apply-run.ts";
 import { givenUpLines, unreviewedIn, waitingPlan } from "../../review/waiting-changes.ts";
 import { inlineCode } from "../../show/markdown/markdown-blocks.ts";
-import type { LaterView } from "../../show/view/date-lines.ts";
 import { type ActionContext, type ActionResult, failed, passed } from "../context/action-context.ts";
 import type { ActionError } from "../context/action-error.ts";
 import { failureReasonOf } from "../review/load-and-plan.ts";
+import { datesToCome } from "../review/plan-outcome.ts";
 import { touchedMerchants } from "../review/planned-merchants.ts";
 import type { MerchantLine } from "../review/unplanned-lines.ts";
 import type { ApplyDecision } from "./apply-decision.ts";
@@ -83,7 +82,8 @@ function reportOf(context: ActionContext, run: EndedRun, names: string): ApplyRe
   const waitsAt = (one: ReportedMerchant): Plan =>
     waitingPlan(one, done.get(one.merchant) ?? new Set(), globMatcher());
   const unreviewed = waiting === null ? [] : unreviewedIn(looked);
-  const later = datesAt(unreviewed, covered, merged, context.io.now());
+  const states = unreviewed.map(({ fresh }) => fresh.desired);
+  const later = datesToCome(context, states, plannedOnly(covered.planned), merged.loaded.project);
   const linesOf = (notes: readonly MerchantLine[]): readonly string[] => notes.map(({ line }) => line);
   return {
     ...endOf(context, run),
@@ -106,21 +106,6 @@ function reportOf(context: ActionContext, run: EndedRun, names: string): ApplyRe
     givenUp: unreviewed.flatMap(givenUpLines),
     placeOf: shown.placeOf,
   };
-}
-
-/** Returns what dates to come bring at merchants, with who gains what on each day. */
-function datesAt(
-  looked: readonly ReportedMerchant[],
-  { planned }: CoveredPlans,
-  { loaded }: MergedFiles,
-  now: number,
-): readonly LaterView[] {
-  const plannedAt = new Map(plannedOnly(planned).map((one) => [one.plan.merchant, one]));
-  const run = looked.map(({ merchant, fresh }) => ({
-    state: fresh.desired,
-    planned: plannedAt.get(merchant),
-  }));
-  return laterViews(run, loaded.project, (state) => upcomingDates(state, now));
 }
 
 /** Returns how a run ended; one without anything to do may have left that to a newer commit. */

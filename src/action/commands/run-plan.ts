@@ -43,7 +43,7 @@ import {
   objectionLines,
   type PlanApproval,
 } from "../review/plan-approval.ts";
-import { afterPlan, announcedDates, changesFiles, scopeText, verdictOf } from "../review/plan-outcome.ts";
+import { afterPlan, changesFiles, datesToCome, scopeText, verdictOf } from "../review/plan-outcome.ts";
 import { plannedMerchants } from "../review/planned-merchants.ts";
 import {
   aboutFiles,
@@ -157,7 +157,8 @@ async function reviewed(
   const plans = looks.map((look) => look.plan);
   const diagnostics = diagnosticAnnotations(loaded.diagnostics);
   const placeOf = ruleLocations(loaded.states, loaded.sources);
-  const later = announcedDates(context, states, looks, loaded.project);
+  // What follows from the dates of a pull request needs no approval of its own.
+  const later = event.pull === null ? [] : datesToCome(context, states, looks, loaded.project);
   const views = plans.map((plan) => withLaterRisks(planView(plan, placeOf), later));
   io.stdout.write(renderPlans(views, PLAIN, "normal", { run: runFingerprint(plans) }));
   const overdue = store ? overdueLines(loaded.states, store.records.states, github.now(), store.seal) : [];

@@ -133,14 +133,13 @@ export function changesFiles(
   return isDated || plans.some(({ reviewed: { roles, members } }) => roles.length + members.length > 0);
 }
 
-/** Returns the dates of a pull request that are to come: what follows from them needs no approval of its own. */
-export function announcedDates(
-  { event, io, mask }: ActionContext,
+/** Returns what dates to come bring at merchants, with who gains what on each day. */
+export function datesToCome(
+  { io, mask }: ActionContext,
   states: readonly DesiredState[],
   looks: readonly PlanResult[],
   project: readonly DesiredState[],
 ): readonly LaterView[] {
-  if (event.pull === null) return [];
   const lookOf = new Map(looks.map((look) => [look.plan.merchant, look]));
   const run = states.map((state) => ({ state, planned: lookOf.get(state.merchant) }));
   return mask(laterViews(run, project, (state) => upcomingDates(state, io.now())));

@@ -53,6 +53,8 @@ const MONO = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono',
 const [TEXT, SOFT, LINE, GROUND] = ["#1f2328", "#59636e", "#d1d9e0", "#f6f8fa"];
 const DIFF = { "+": ["#dafbe1", "#116329"], "-": ["#ffebe9", "#82071e"], "!": ["#fff1e5", "#953800"] };
 const SANS_CELL = 7.4;
+/** The width of a bold character, as in headings. */
+const BOLD_CELL = SANS_CELL * 1.25;
 /** The width of a capital, of which the codes in the first column of a table consist. */
 const CODE_CELL = SANS_CELL * 1.12;
 
@@ -98,7 +100,9 @@ export function commentSvg(markdown, label) {
       .filter((row) => !/^\|[-:|]+\|$/.test(row))
       .map((row) => row.slice(1, -1).split("|").map(plain));
     const needed = cells[0].map(
-      (_, column) => Math.max(...cells.map((row) => (row[column] ?? "").length)) * SANS_CELL + 22,
+      (heading, column) =>
+        Math.max(heading.length * BOLD_CELL, ...cells.map((row) => (row[column] ?? "").length * SANS_CELL)) +
+        22,
     );
     const rest = needed.slice(1).reduce((sum, one) => sum + one, 0);
     const widths = [Math.min(needed[0], INNER - rest), ...needed.slice(1)];

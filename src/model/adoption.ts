@@ -90,6 +90,8 @@ export type EntryEdit =
       readonly status: MemberStatus;
       /** The fields that are not written, because no file can hold them. */
       readonly left: readonly string[];
+      /** The held roles that are ignored, by name and id. */
+      readonly ignored: readonly string[];
     }
   | { readonly kind: "update-member"; readonly member: DesiredMember; readonly fields: MemberEntryUpdate }
   | { readonly kind: "remove-member"; readonly member: DesiredMember }

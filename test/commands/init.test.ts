@@ -73,7 +73,9 @@ test("init writes a file for a merchant, for which a plan has no changes, and sa
   const { code, stdout, stderr } = await init(["MC1", "--yes"]);
   expect(stderr).not.toMatch(/error/);
   expect(code).toBe(0);
-  expect(stdout).toContain("access/mc1.yaml\nPlan of MC1: no changes; 6 unchanged, 1 not managed.\n\nCommit");
+  expect(stdout).toContain(
+    "access/mc1.yaml\nPlan of MC1: no changes; 6 unchanged, 1 not managed.\n\nNot declared",
+  );
   expect(stdout).toMatch(/rolecall plan\n.*\n {2}rolecall drift\n$/);
   expect(await filesHere()).toEqual([".gitignore", "access/mc1.yaml", "schemas/merchant.schema.json"]);
   expect((await stat(join(cwd, "access/mc1.yaml"))).mode & 0o777).toBe(0o666 & ~process.umask());
@@ -111,7 +113,9 @@ members:
 test("init shows in one line that the plans of many merchants have no changes, and what else there is", async () => {
   const all = await init(["--all", "--yes"]);
   expect(all.stderr).not.toMatch(/warning|error/);
-  expect(all.stdout).toContain("\nPlans of 3 merchants: no changes; 14 unchanged, 2 not managed.\n\nCommit");
+  expect(all.stdout).toContain(
+    "\nPlans of 3 merchants: no changes; 14 unchanged, 2 not managed.\n\nNot declared",
+  );
 });
 
 test("init counts the files of many merchants, and names why some could not be read once", async () => {
@@ -201,6 +205,26 @@ test("init shares equal roles, and adjusts those that differ a little", async ()
   expect(await plan()).toBe(0);
 });
 
+test("init ends with what the files do not declare, and offers what they could", async () => {
+  const { stdout } = await init(["MC1", "MC2", "-y", "-q"]);
+  expect(stdout.replaceAll(/\s+/g, " ")).toContain(
+    "Not declared, as comments in the files say: MC1: bot@example.com: a system account, which plans leave alone MC2: bot@example.com: a system account, which plans leave alone 2 roles of 2 merchants (1 with adjustments) could be in one shared file: rolecall lint Rules that today's access meets: rolecall check --live --coverage Commit the files.",
+  );
+});
+
+test("init --rules writes rules that hold, and that a plan keeps", async () => {
+  const { code, stdout } = await init(["MC1", "MC2", "-y", "-q", "--rules", "--share-roles"]);
+  expect(code).toBe(0);
+  expect(stdout).not.toContain("could be");
+  expect(await read("access/mc1.yaml")).toContain("\npolicies:\n  max_holders: { role_owner: 1 }\n");
+  expect(await read("access/mc1.yaml")).toContain(
+    "\nchecks:\n  - can: refunds_create\n    only: [ada@example.com, bob@example.com]\n",
+  );
+  expect(await plan()).toBe(0);
+  expect((await rolecall(["check", "--live"], { cwd, env: sandbox.env })).code).toBe(0);
+  expect((await rolecall(["fmt", "--check"], { cwd })).code).toBe(0);
+});
+
 test("init adds merchants to a project, and overwrites nothing", async () => {
   await init(["MC1", "-y", "-q"]);
   await writeFile(join(cwd, "access/mc1.yaml"), "version: 1\nmerchant: MC1\n");
@@ -210,9 +234,19 @@ test("init adds merchants to a project, and overwrites nothing", async () => {
   expect(again.code).toBe(0);
   expect(await read("access/mc1.yaml")).toBe("version: 1\nmerchant: MC1\n");
   expect(await read(".gitignore")).toBe("node_modules\n.rolecall/\n");
-  const none = await init(["MC1", "-y"]);
-  expect(none.code).toBe(1);
-  expect(none.stderr).toContain("rolecall pull MC1 updates a file");
+  for (const args of [
+    ["MC1", "MC3"],
+    ["MC3", "-y"],
+  ]) {
+    const none = await init(args);
+    expect([none.code, none.stdout]).toEqual([
+      0,
+      "There is nothing to do: every merchant has a file. To update the files from the live state:\n  rolecall pull\n",
+    ]);
+  }
+  await init(["MC2", "-y", "-q"]);
+  expect((await init([])).stdout).toContain("There is nothing to do");
+  expect((await init(["--all"])).code).toBe(0);
 });
 
 test("pull names the schema in a new file, as init does, where init has written it", async () => {
@@ -444,6 +478,7 @@ test("init asks for all that it is not told, and does what is answered", async (
     ["Which merchants?", "a\r"],
     ["How should live entries that a file does not list be treated?", "j\r"],
     ["Share 2 roles of 2 merchants (1 with adjustments) in shared/roles.yaml?", YES],
+    ["rules that today's access", YES],
     ["Write workflows for GitHub Actions?", YES],
   ]);
   const env = { SHOP_KEY: "sk_test_sandbox", TERM: "xterm" };
@@ -478,6 +513,7 @@ test("init writes nothing that was answered with no, and nothing at all if a que
     ["Which merchants?", " j \r"],
     ["How should live entries that a file does not list be treated?", "\r"],
     ["Share 2 roles of 2 merchants", NO],
+    ["rules that today's access", NO],
   ] as const;
   const env = { ...sandbox.env, TERM: "xterm" };
   const leaving = answering([...answers, ["Write workflows", "q"]]);

@@ -8,9 +8,12 @@ import { defaultBranch, gitRemote } from "../../app/project/git-remote.ts";
 import { loadStates } from "../../app/project/load-states.ts";
 import type { Connection } from "../../app/session/connection.ts";
 import { openServices } from "../../app/session/services.ts";
+import { globMatcher } from "../../app/session/session.ts";
 import { printDiagnostics } from "../../app/show/print-diagnostics.ts";
-import type { SharedRoles } from "../../edit/adopt/share-roles.ts";
+import { leftOutTexts } from "../../edit/adopt/entry-texts.ts";
+import { type SharedRoles, shareRoles } from "../../edit/adopt/share-roles.ts";
 import { oneLine } from "../../lib/escape.ts";
+import { counted } from "../../lib/text.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { LiveState } from "../../model/live.ts";
 import { renderUnread } from "../../show/text/failure-text.ts";
@@ -18,15 +21,18 @@ import type { FilePatch } from "../../show/text/patch-text.ts";
 import { hangingLines, wrapText } from "../../show/text/wrap.ts";
 import { openProgress } from "../progress/open-progress.ts";
 import { previewNewFiles } from "../show/preview-plans.ts";
+import { firstRules, ruleEdit } from "./first-rules.ts";
 import {
   agrees,
   type Choosing,
   chooseConnection,
   chooseMerchants,
-  chooseShared,
   chooseSync,
+  choosesRules,
+  choosesShared,
   type InitCommandOptions,
   openInterview,
+  sharedText,
 } from "./init-questions.ts";
 import {
   adoptNew,
@@ -63,11 +69,12 @@ export async function initProject(options: InitCommandOptions, io: Io): Promise<
     io.stderr.write(renderUnread("read", unread, styleFor(io.stderr, io, options.color)));
     if (codes.length === 0) return await writeProjectOnly(options, io);
     if (lives.length === 0) return ExitCode.failed;
-    const files = await chooseFiles(lives, { options, interview, connection }, io);
+    const { files, guide } = await chooseFiles(lives, { options, interview, connection }, io);
     await writePatches(files, io);
     const merchants = lives.map(({ merchant }) => merchant);
     const paths = files.slice(-merchants.length).map(({ file }) => file);
     const planned = await previewNewFiles(paths, { ...options, merchant: [], format: "text" }, io);
+    showGuide(guide, options, io);
     if (planned === ExitCode.ok) await showNextSteps(merchants, files, options, io);
     return lives.length < reads.length ? ExitCode.failed : planned;
   } finally {
@@ -78,6 +85,12 @@ export async function initProject(options: InitCommandOptions, io: Io): Promise<
 
 /** Adds the requested files to a project whose merchants have theirs. */
 async function writeProjectOnly(options: InitCommandOptions, io: Io): Promise<ExitCode> {
+  if (options.workflows !== true && options.codeowners === undefined) {
+    io.stdout.write(
+      "There is nothing to do: every merchant has a file. To update the files from the live state:\n  rolecall pull\n",
+    );
+    return ExitCode.ok;
+  }
   const root = join(defaultPath(io.cwd), "..");
   const files = await projectFiles(root, await wantedFiles(options.workflows === true, options, io), io.cwd);
   await writePatches(files, io);
@@ -125,18 +138,36 @@ async function readMerchant(
   }
 }
 
+/** What the end of `init` says besides the next steps. */
+interface Guide {
+  /** What the files do not declare, and why, with the code of its merchant. */
+  readonly leftOut: readonly string[];
+  /** What could still be done, with the command. */
+  readonly offers: readonly (readonly [text: string, command: string])[];
+}
+
 /** Returns the files to write; asks how, if there is a terminal. */
 async function chooseFiles(
   lives: readonly LiveState[],
   { options, interview, connection }: Pick<Choosing, "options" | "interview" | "connection">,
   io: Io,
-): Promise<readonly FilePatch[]> {
+): Promise<{ readonly files: readonly FilePatch[]; readonly guide: Guide }> {
   const adoptions = lives.map((live) => adoptNew(live, io.now()));
   const sync = options.sync ?? (await chooseSync(interview));
   const folder = defaultPath(io.cwd);
   const root = join(folder, "..");
   const sharedFile = newSharedFile(root, io.cwd);
-  const shared = await chooseShared(adoptions, sharedFile, options, interview);
+  const shareable = shareRoles(adoptions);
+  const shared = (await choosesShared(shareable, sharedFile, options, interview)) ? shareable : null;
+  const matches = globMatcher();
+  const rules = new Map(
+    lives.map((live, index) => [
+      live.merchant,
+      firstRules(live, adoptions[index] ?? adoptNew(live, io.now()), matches),
+    ]),
+  );
+  const allRules = [...rules.values()].flat();
+  const hasRules = await choosesRules(allRules, options, interview);
   const fileOf = fileNames(
     folder,
     lives.map(({ merchant }) => merchant),
@@ -153,18 +184,54 @@ async function chooseFiles(
         ...(sharing && { include: [`../${sharedFile}`] }),
         schema: `../${SCHEMA_FILE}`,
       },
-      sharing?.adjustments,
+      {
+        ...(sharing && { adjustments: sharing.adjustments }),
+        ...(hasRules && { rules: (rules.get(adoption.merchant) ?? []).map(ruleEdit) }),
+      },
     );
     return { file: fileOf(adoption.merchant), before: null, after: text };
   });
   const offers = isRepositoryRoot(io.cwd) ? interview : null;
   const workflows = options.workflows ?? (await agrees(offers, "Write workflows for GitHub Actions?"));
-  // The merchants' files come last: while one is missing, init can be run again.
-  return [
-    ...(await projectFiles(root, await wantedFiles(workflows, options, io), io.cwd)),
-    ...(shared === null ? [] : [sharedPatch(join(root, sharedFile), shared)]),
-    ...merchants,
+  return {
+    // The merchants' files come last: while one is missing, init can be run again.
+    files: [
+      ...(await projectFiles(root, await wantedFiles(workflows, options, io), io.cwd)),
+      ...(shared === null ? [] : [sharedPatch(join(root, sharedFile), shared)]),
+      ...merchants,
+    ],
+    guide: {
+      leftOut: adoptions.flatMap((adoption) => {
+        const texts = leftOutTexts(adoption);
+        return texts.map((text) => (adoptions.length === 1 ? text : `${adoption.merchant}: ${text}`));
+      }),
+      offers: [
+        ...(shareable !== null && shared === null
+          ? [[`${sharedText(shareable)} could be in one shared file:`, "rolecall lint"] as const]
+          : []),
+        ...(allRules.length > 0 && !hasRules
+          ? [["Rules that today's access meets:", "rolecall check --live --coverage"] as const]
+          : []),
+      ],
+    },
+  };
+}
+
+/** Maximum number of lines on what the files do not declare. */
+const MAX_LEFT_OUT = 10;
+
+function showGuide({ leftOut, offers }: Guide, { color }: Pick<InitCommandOptions, "color">, io: Io): void {
+  const { columns } = styleFor(io.stdout, io, color);
+  const more = leftOut.length - MAX_LEFT_OUT;
+  const listed = leftOut.slice(0, MAX_LEFT_OUT).map(oneLine);
+  const lines = [
+    ...(leftOut.length > 0 ? wrapText("Not declared, as comments in the files say:", columns) : []),
+    ...[...listed, ...(more > 0 ? [`and ${counted(more, "more entry", "more entries")}`] : [])].flatMap(
+      (text) => hangingLines(text, columns, "  ", "    "),
+    ),
+    ...offers.flatMap(([text, command]) => [...wrapText(text, columns), `  ${command}`]),
   ];
+  if (lines.length > 0) io.stdout.write(`\n${lines.join("\n")}\n`);
 }
 
 async function wantedFiles(

@@ -4,15 +4,16 @@ import { announceIfSlow } from "../../app/progress/service-log.ts";
 import type { ServiceOptions } from "../../app/project/command-options.ts";
 import { type Connection, isKey, resolveOwnConnection } from "../../app/session/connection.ts";
 import type { Services } from "../../app/session/services.ts";
-import { type SharedRoles, shareRoles } from "../../edit/adopt/share-roles.ts";
+import type { SharedRoles } from "../../edit/adopt/share-roles.ts";
 import { MERCHANT, VARIABLE } from "../../kernel/values/text-schemas.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { by, counted } from "../../lib/text.ts";
-import type { Adoption } from "../../model/adoption.ts";
+import type { SuggestedRule } from "../../model/coverage.ts";
 import type { SyncMode } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { Membership } from "../../model/live.ts";
 import { checkBaseUrl } from "../../service/paths.ts";
+import { suggestionYaml } from "../../show/questions/coverage-view.ts";
 import type { Choice, ListQuestion } from "../../show/screen/browse/list-prompt.tsx";
 import { hangingLines } from "../../show/text/wrap.ts";
 import { readLine } from "../review/confirm-apply.ts";
@@ -24,6 +25,7 @@ export type InitCommandOptions = Omit<ServiceOptions, "shard"> & {
   readonly keyEnv?: string;
   readonly sync?: SyncMode;
   readonly shareRoles?: true;
+  readonly rules?: true;
   readonly workflows?: true;
   readonly vendor?: true;
   readonly codeowners?: string;
@@ -148,9 +150,9 @@ export interface Choosing {
   readonly declared: ReadonlyMap<string, string>;
 }
 
-/** Chooses the merchants to write files for; throws RolecallError if there are none. */
+/** Chooses the merchants to write files for; none if all have one. */
 export async function chooseMerchants(choosing: Choosing, io: Io): Promise<readonly string[]> {
-  const { options, interview, declared } = choosing;
+  const { options, declared } = choosing;
   const chosen = options.merchant.length > 0 ? [...new Set(options.merchant)] : await offered(choosing, io);
   for (const code of chosen) {
     if (!MERCHANT.test(code)) {
@@ -159,15 +161,10 @@ export async function chooseMerchants(choosing: Choosing, io: Io): Promise<reado
       });
     }
   }
-  const taken = chosen.filter((code) => declared.has(code));
-  for (const code of taken) {
+  for (const code of options.merchant.filter((code) => declared.has(code))) {
     io.stderr.write(`${code} already has a file: ${oneLine(declared.get(code) ?? "")}.\n`);
   }
-  const fresh = chosen.filter((code) => !declared.has(code));
-  if (fresh.length > 0 || wantsProjectFiles(options)) return fresh;
-  throw new RolecallError("usage", "There is nothing to write: every merchant has a file.", {
-    hint: `rolecall pull ${interview === null ? taken.join(" ") : "CODE"} updates a file from the live state.`,
-  });
+  return chosen.filter((code) => !declared.has(code));
 }
 
 /** Returns the merchants that the key reaches, as chosen; without memberships, those that are typed. */
@@ -178,6 +175,7 @@ async function offered(
   const listed = await listMerchants({ options, connection, services }, io);
   const memberships = listed ?? [];
   const undeclared = memberships.filter(({ resource }) => !declared.has(resource.id));
+  if (undeclared.length === 0 && memberships.length > 0) return [];
   if (options.all && undeclared.length > 0) return undeclared.map(({ resource }) => resource.id);
   if (interview === null) {
     const none =
@@ -193,7 +191,6 @@ async function offered(
     });
   }
   if (undeclared.length === 0) {
-    if (memberships.length > 0) return memberships.map(({ resource }) => resource.id);
     const text = await interview.text({
       title: "Merchant codes, separated by spaces",
       proposed: null,
@@ -238,10 +235,6 @@ async function listMerchants(
   }
 }
 
-function wantsProjectFiles({ workflows, codeowners }: InitCommandOptions): boolean {
-  return workflows === true || codeowners !== undefined;
-}
-
 const SYNC_MODES = [
   { mode: "authoritative", note: "an apply removes what is not listed" },
   { mode: "additive", note: "what is not listed is left alone" },
@@ -257,20 +250,38 @@ export async function chooseSync(interview: Interview | null): Promise<SyncMode>
   return SYNC_MODES[chosen]?.mode ?? "authoritative";
 }
 
-/** Chooses the roles to share; `null` for none. */
-export async function chooseShared(
-  adoptions: readonly Adoption[],
+/** Chooses whether to share roles. */
+export async function choosesShared(
+  shared: SharedRoles | null,
   sharedFile: string,
   { shareRoles: isAsked }: InitCommandOptions,
   interview: Interview | null,
-): Promise<SharedRoles | null> {
-  const shared = isAsked || interview !== null ? shareRoles(adoptions) : null;
-  if (shared === null || isAsked) return shared;
-  const { roles, merchants } = shared;
+): Promise<boolean> {
+  if (shared === null || isAsked) return isAsked === true;
+  return agrees(interview, `Share ${sharedText(shared)} in ${sharedFile}?`);
+}
+
+/** Describes roles that merchants share, as in "2 roles of 3 merchants (1 with adjustments)". */
+export function sharedText({ roles, merchants }: SharedRoles): string {
   const adjusted = [...merchants.values()].filter(({ adjustments }) => adjustments.length > 0).length;
   const but = adjusted === 0 ? "" : ` (${adjusted} with adjustments)`;
-  const title = `Share ${counted(roles.length, "role")} of ${counted(merchants.size, "merchant")}${but} in ${sharedFile}?`;
-  return (await agrees(interview, title)) ? shared : null;
+  return `${counted(roles.length, "role")} of ${counted(merchants.size, "merchant")}${but}`;
+}
+
+/** Chooses whether to write rules that the live access meets, by merchant. */
+export async function choosesRules(
+  rules: readonly SuggestedRule[],
+  { rules: isAsked }: InitCommandOptions,
+  interview: Interview | null,
+): Promise<boolean> {
+  const [first] = rules;
+  if (first === undefined || isAsked) return isAsked === true;
+  const { section, yaml } = suggestionYaml(first);
+  const example = `${section}: ${yaml.replace(/^- /, "")}`;
+  return agrees(
+    interview,
+    `Write ${counted(rules.length, "rule")} that today's access meets, such as ${example}?`,
+  );
 }
 
 /** Asks a question with yes and no; no without a terminal. */

@@ -54,14 +54,22 @@ export function adoptNew(live: LiveState, now: number): Adoption {
   });
 }
 
+/** What a new file has besides a live state. */
+export interface NewFileParts {
+  /** Those of the roles that the file includes. */
+  readonly adjustments?: readonly RoleAdjustment[];
+  /** The edits that state its rules. */
+  readonly rules?: readonly YamlEdit[];
+}
+
 /**
  * Returns the text of a new file that declares a merchant's live state, in canonical order and style: a plan of it has
- * no changes. `adjustments` are those of the roles that the file includes.
+ * no changes.
  */
 export function newFileText(
   adoption: Adoption,
   header: NewFileHeader,
-  adjustments: readonly RoleAdjustment[] = [],
+  { adjustments = [], rules = [] }: NewFileParts = {},
 ): string {
   const { merchant, environment, baseUrl, keyEnv, include = [], sync, schema } = header;
   const main = toRawFile("", {});
@@ -92,7 +100,7 @@ export function newFileText(
         ...(Object.keys(ignore).length > 0 && { ignore }),
       },
       lists: [...(hasRoles ? (["roles"] as const) : []), "members"],
-      edits: [...adjusted, ...edits.filter(({ path }) => path.length === 1), ...mentions],
+      edits: [...adjusted, ...edits.filter(({ path }) => path.length === 1), ...mentions, ...rules],
     },
     adoption.heldRoles,
   );

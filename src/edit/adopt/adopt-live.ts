@@ -69,6 +69,10 @@ export function adoptLive(input: AdoptionInput): Adoption {
           unwritable: unwritable.members,
           resolver: roleResolver(rolePlan, { ...scope, ignoredRoles }),
           wordOf,
+          titleOf: (id) => {
+            const name = live.roles.find((role) => role.id === id)?.name ?? "";
+            return name.trim() === "" || name === id ? id : `${name} (${id})`;
+          },
           reinvite: desired.sync.reinvite,
           unrenewed: new Set(findings.flatMap(({ code, name }) => (UNRENEWED.has(code) ? name : []))),
           wants,

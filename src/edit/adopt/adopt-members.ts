@@ -52,6 +52,8 @@ export interface MemberAdoption {
   readonly resolver: Pick<RoleResolver, "idOf">;
   /** Returns the word for a role after the adoption; `null` if it is ignored. */
   readonly wordOf: (id: string) => string | null;
+  /** Returns the name and the id of a role. */
+  readonly titleOf: (id: string) => string;
   /** Whether the files renew an expired invitation, unless its entry decides. */
   readonly reinvite: Reinvite;
   /** Addresses of the entries whose expired invitations the plan does not renew. */
@@ -293,7 +295,7 @@ function addMember(
   live: LiveMember,
   parts: ReadonlySet<string>,
   pin: boolean,
-  { wordOf, reinvite }: MemberAdoption,
+  { wordOf, titleOf, reinvite }: MemberAdoption,
 ): EntryEdit {
   const { id, status } = live;
   const words = liveValues({ ...live, roles: live.roles.flatMap((role) => wordOf(role) ?? []) }, refOf);
@@ -304,7 +306,14 @@ function addMember(
     ...(status === "expired" && reinvite !== false && { reinvite: false }),
     ...(pin && { id }),
   };
-  return { kind: "add-member", id, entry, status, left: [...parts].filter((part) => part !== "id") };
+  return {
+    kind: "add-member",
+    id,
+    entry,
+    status,
+    left: [...parts].filter((part) => part !== "id"),
+    ignored: live.roles.filter((role) => wordOf(role) === null).map(titleOf),
+  };
 }
 
 /** Returns the addresses of pinned entries whose member has another one, unless two entries would have it. */

@@ -1,5 +1,5 @@
 import { maskKeys } from "../../kernel/problems/secrets.ts";
-import type { EntryEdit, MemberEntry, Mention } from "../../model/adoption.ts";
+import type { Adoption, EntryEdit, MemberEntry, Mention } from "../../model/adoption.ts";
 import type { JsonValue } from "../../model/json.ts";
 
 /** An entry that is commented out, and what the comment says about it. */
@@ -35,11 +35,45 @@ export function entryText(edit: Extract<EntryEdit, { readonly left: unknown }>):
     ...(edit.kind === "add-member" && edit.status === "expired"
       ? ["The invitation has expired. Without reinvite: false, a plan renews it."]
       : []),
+    ...(edit.kind === "add-member" && edit.ignored.length > 0
+      ? [`Also has ignored roles: ${edit.ignored.join(", ")}.`]
+      : []),
     ...(edit.left.length > 0
       ? [`Not managed here, since a file cannot express it: ${edit.left.join(", ")}.`]
       : []),
   ];
   return texts.length === 0 ? null : texts.join(" ");
+}
+
+/** Says what the files of a merchant do not declare, and why: one line for each role and person. */
+export function leftOutTexts({ edits, mentions }: Adoption): readonly string[] {
+  const texts = edits.flatMap((edit): readonly string[] => {
+    switch (edit.kind) {
+      case "ignore-role":
+        return [`role ${edit.name ?? edit.id} (${edit.id}): ${CAUSES[edit.cause]}`];
+      case "ignore-member":
+        return [`${edit.name ?? "member"} (${edit.id}): ${CAUSES[edit.cause]}`];
+      case "add-role":
+        return leftTexts(`role ${edit.entry.name}`, edit.left);
+      case "add-member":
+        return [
+          ...edit.ignored.map((role) => `${role} of ${edit.entry.email}: the role is ignored`),
+          ...leftTexts(edit.entry.email, edit.left),
+        ];
+      default:
+        return [];
+    }
+  });
+  return [
+    ...texts,
+    ...mentions.map(
+      (mention) => `${mention.email ?? `member ${mention.id}`}: ${mentionValues(mention).comment}`,
+    ),
+  ];
+}
+
+function leftTexts(about: string, parts: readonly string[]): readonly string[] {
+  return parts.length === 0 ? [] : [`${parts.join(", ")} of ${about}: a file cannot express it`];
 }
 
 /** Returns a glob that matches one id only. */

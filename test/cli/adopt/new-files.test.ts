@@ -4,12 +4,14 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { globMatcher } from "../../../src/app/session/session.ts";
+import { firstRules, ruleEdit } from "../../../src/cli/adopt/first-rules.ts";
 import { adoptNew, newFileText, writePatches } from "../../../src/cli/adopt/new-files.ts";
+import { leftOutTexts } from "../../../src/edit/adopt/entry-texts.ts";
 import { formatFile } from "../../../src/edit/format/format-file.ts";
 import { parseMerchantFile } from "../../../src/index.ts";
 import { buildPlan } from "../../../src/kernel/plan/build-plan.ts";
 import type { LiveState } from "../../../src/model/live.ts";
-import { live, liveRole, NOW } from "../../support/build.ts";
+import { live, liveMember, liveRole, NOW } from "../../support/build.ts";
 import { testIo } from "../../support/io.ts";
 import { runs } from "../../support/property-runs.ts";
 import { wildStates } from "../../support/wild-states.ts";
@@ -33,6 +35,44 @@ test("the plan of a new file has no changes, for every live state", () => {
       expect(plan.findings.filter(({ severity }) => severity === "error")).toEqual([]);
     }),
     { numRuns: runs(60) },
+  );
+});
+
+test("the rules of a new file are met by every live state", () => {
+  const counts = { rules: 0 };
+  fc.assert(
+    fc.property(wildStates, (live) => {
+      const adoption = adoptNew(live, NOW);
+      const rules = firstRules(live, adoption, matches);
+      counts.rules += rules.length;
+      const header = { merchant: "MC1", environment: "test" } as const;
+      const text = newFileText(adoption, header, { rules: rules.map(ruleEdit) });
+      expect(formatFile("access/mc1.yaml", text)).toEqual({ text, changed: false });
+      const plan = planOfFile(text, live);
+      expect(plan.changes).toEqual([]);
+      expect(plan.refusals).toEqual([]);
+      expect(plan.findings.filter(({ severity }) => severity === "error")).toEqual([]);
+      // A role whose permissions are unknown may grant more.
+      const codes = plan.findings.map(({ code }) => code);
+      expect(codes.filter((code) => /^(?:policy|check)-/.test(code) && code !== "check-unknown")).toEqual([]);
+    }),
+    { numRuns: runs(60) },
+  );
+  expect(counts.rules).toBeGreaterThan(0);
+});
+
+test("what the files do not declare is named with its reason, and with the holders of ignored roles", () => {
+  const state = live(
+    [liveRole("role_1", "Payer"), liveRole("role_2", "Payer")],
+    [liveMember("mem_1", "ada@example.com", { roles: ["role_1", "role_2"] })],
+  );
+  const adoption = adoptNew(state, NOW);
+  expect(leftOutTexts(adoption)).toEqual([
+    "role Payer (role_2): another entry has its name or address",
+    "Payer (role_2) of ada@example.com: the role is ignored",
+  ]);
+  expect(newFileText(adoption, { merchant: "MC1", environment: "test" })).toContain(
+    "  # Also has ignored roles: Payer (role_2).\n  - email: ada@example.com\n    roles: [Payer]\n",
   );
 });
 

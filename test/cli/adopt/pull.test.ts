@@ -62,6 +62,7 @@ members:
   - email: till9@example.com
     managed: { password_env: TILL9_PASSWORD }
     roles: []
+  # Also has ignored roles: role_odd (role_o).
   - email: twin@example.com
     roles: [Lead]
     id: mem_1
@@ -94,7 +95,7 @@ test("without any file it says how there would be some", async () => {
 test("without a terminal it shows the patch, and says what to do", async () => {
   const { code, stdout, stderr } = await shop.run(["pull", "MC0DEMO1"]);
   expect(code).toBe(1);
-  expect(stdout).toContain("+++ b/access/mc0demo1.yaml\n@@ -0,0 +1,48 @@\n+version: 1\n");
+  expect(stdout).toContain("+++ b/access/mc0demo1.yaml\n@@ -0,0 +1,49 @@\n+version: 1\n");
   expect(stderr).toContain("run the command again with --yes");
 });
 

@@ -27,7 +27,7 @@ function newFiles(lives: readonly LiveState[]): Map<string, string> {
       const sharing = shared?.merchants.get(merchant);
       const include = sharing === undefined ? [] : [`../${SHARED}`];
       const header = { merchant, environment: "live", include } as const;
-      return [fileOf(merchant), newFileText(sharing?.adoption ?? adoption, header, sharing?.adjustments)];
+      return [fileOf(merchant), newFileText(sharing?.adoption ?? adoption, header, sharing)];
     }),
   );
   return files.set(SHARED, sharedFileText(shared?.roles ?? [], "../schema.json"));

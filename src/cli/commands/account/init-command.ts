@@ -21,6 +21,7 @@ export function initCommand(io: Io, done: (code: ExitCode) => void): Command {
       ).choices(["authoritative", "additive"]),
     )
     .option("--share-roles", "write identical roles of several merchants to one shared file")
+    .option("--rules", "write guards, policies and checks that today's access meets")
     .option("--workflows", "write workflows for GitHub Actions, and list the settings that they need")
     .option(
       "--vendor",
@@ -39,7 +40,7 @@ Examples:
                                         and ROLECALL_API_KEY
   rolecall init --all --share-roles --workflows --codeowners @acme/access
 
-Writes access/<code>.yaml for each merchant, schemas/merchant.schema.json for
+Ends with what the files do not declare, and why. Writes access/<code>.yaml for each merchant, schemas/merchant.schema.json for
 editors, and a line for .gitignore. Run it again to add merchants; to update a
 merchant's file, run rolecall pull.
 

@@ -4,9 +4,10 @@ import type { MemberImpact } from "../../model/plan.ts";
 import { accessText, sameImpact } from "../text/impact-text.ts";
 import { wrapList, wrapText } from "../text/wrap.ts";
 import { type DetailView, type RowView, wordDiffText } from "../view/change-view.ts";
-import { cutRows } from "../view/equal-changes.ts";
+import { LISTED, withEffects } from "../view/effects.ts";
+import { cutRows, hiddenRowsText } from "../view/equal-changes.ts";
 import { equalText } from "../view/equal-text.ts";
-import { namesText } from "../view/names-text.ts";
+import { cutList, namesText } from "../view/names-text.ts";
 import { type PlanView, unchangedWarningsText } from "../view/plan-view.ts";
 import { fenced, folded } from "./markdown-blocks.ts";
 
@@ -45,7 +46,8 @@ export const WHOLE: FoldDetail = {
 };
 
 /** Returns the part of a merchant. */
-export function foldOf(view: PlanView, summary: string, isOpen: boolean): Fold {
+export function foldOf(wholeView: PlanView, summary: string, isOpen: boolean): Fold {
+  const view = withEffects(wholeView);
   const changes = view.groups.flatMap(({ rows }) => rows);
   const people = sameImpact(view.impact.members);
   const longest = (lists: readonly (readonly unknown[])[]): number =>
@@ -124,7 +126,7 @@ function changeLines({ groups, deferred }: PlanView, { names, rows, fields }: Fo
   const waiting = cutList(deferred, rows);
   return [
     ...lines,
-    ...moreLines(cut.hidden, "change"),
+    ...(cut.hidden.length > 0 ? [`  ${hiddenRowsText(cut.hidden)}`] : []),
     ...(deferred.length > 0 ? ["# Deferred"] : []),
     ...waiting.shown.flatMap((row) => [
       `  ${row.kind} ${oneLine(row.name)} (${oneLine(row.until)})`,
@@ -151,15 +153,6 @@ function warningLines(
     ...(passwords.length > 0 ? [`An apply reads first passwords from ${namesText(passwords, names)}.`] : []),
   ];
   return parts.flatMap((text) => hanging(oneLine(text)));
-}
-
-/** Splits a list; nothing is hidden that could be shown in the place of its count. */
-function cutList<Item>(
-  items: readonly Item[],
-  most: number,
-): { readonly shown: readonly Item[]; readonly hidden: readonly Item[] } {
-  const shown = items.length > most + 1 ? most : items.length;
-  return { shown: items.slice(0, shown), hidden: items.slice(shown) };
 }
 
 function cutNames(names: readonly string[], most: number): readonly string[] {
@@ -206,7 +199,7 @@ export function detailLines({ kind, details }: RowView): readonly string[] {
 function labelled(sign: string, { label }: DetailView, items: readonly string[]): readonly string[] {
   const safe = items.map(oneLine);
   // A description or a metadata value has a line of its own; names are listed on one line.
-  const listed = label === "permissions" || label === "roles";
+  const listed = LISTED.has(label);
   const rows = listed ? wrapList(safe, COLUMNS) : safe.flatMap((item) => wrapText(item, COLUMNS));
   return signed(`${sign}     ${label}: `, rows, `${sign}       `);
 }
@@ -224,12 +217,16 @@ export function isWhole(row: RowView): boolean {
 export function equalLines(row: RowView, shown: number = NAMES_IN_LINE): readonly string[] {
   const { kind, verb, equal } = row;
   if (equal === undefined) return [headOf(row)];
-  const { title, effect, names, whole } = equalText(row, equal);
+  const { title, effect, names, values, whole } = equalText(row, equal);
   const label = verb !== undefined ? `${verb}: ` : whole ? "" : `${kind} `;
   const text = `${label}${title}${effect === "" ? "" : `; ${effect}`}`;
   const sign = SIGNS[kind];
   return [
     ...hanging(oneLine(text), `${sign} `, `${sign}   `),
-    ...(names.length === 0 ? [] : hanging(oneLine(namesText(names, shown)), "      ", "      ")),
+    ...(values.length > 0
+      ? cutNames(values, shown).flatMap((text) => hanging(oneLine(text), "      ", "        "))
+      : names.length === 0
+        ? []
+        : hanging(oneLine(namesText(names, shown)), "      ", "      ")),
   ];
 }

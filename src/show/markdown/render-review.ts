@@ -9,7 +9,8 @@ import {
   driftText,
   knownDriftText,
 } from "../view/drift-view.ts";
-import { countReasons, type FleetView, fleetView } from "../view/fleet-view.ts";
+import { withEffects } from "../view/effects.ts";
+import { countReasons, type FleetView, fleetView, MIN_FLEET } from "../view/fleet-view.ts";
 import { NAMES_SHOWN } from "../view/names-text.ts";
 import {
   addCounts,
@@ -35,17 +36,23 @@ export function renderReview(input: ReviewInput, maxSize: number = DEFAULT_REVIE
     input.views,
     input.run === undefined ? {} : { run: input.run },
   );
+  const isSmall = input.views.length < MIN_FLEET && input.views.every(hasEffectsBeside);
   const parts: Parts = {
     verdict: verdictOf(input, fleet),
     rules: rulesBlock(input, size * RULES_SHARE),
     risks: groupRisks(input, fleet),
-    impact: impactTable(fleet, size * IMPACT_SHARE),
+    impact: isSmall ? "" : impactTable(fleet, size * IMPACT_SHARE),
     rows: joinRows(rowsOf(input)),
     names: [namesFold(fleet, true), namesFold(fleet, false)].filter((text) => text !== ""),
     folds: foldsOf(fleet),
     command: input.command,
   };
   return fitReview(parts, size);
+}
+
+/** Returns whether the changes of a plan say what people gain and lose. */
+function hasEffectsBeside(view: PlanView): boolean {
+  return withEffects(view).impact.members.length === 0;
 }
 
 /** The part of a review that rules may take before they are shortened. */

@@ -2,13 +2,21 @@ import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
 import type { Style, Verbosity } from "../style.ts";
 import { addSums, type DriftView, differencesIn, knownDriftText } from "../view/drift-view.ts";
+import type { CutGroups } from "../view/equal-changes.ts";
 import { fleetView, MIN_FLEET } from "../view/fleet-view.ts";
 import { namesText } from "../view/names-text.ts";
 import { deferredText } from "../view/plan-view.ts";
 import { renderImpact } from "./impact-text.ts";
-import { renderFindings, renderGroups, renderHeading, renderRefusals, renderRisks } from "./plan-text.ts";
+import {
+  renderFindings,
+  renderGroups,
+  renderHeading,
+  renderHiddenRows,
+  renderRefusals,
+  renderRisks,
+} from "./plan-text.ts";
 import { type FleetFormat, renderFleet } from "./plans-text.ts";
-import { cutText, hangingLines, withCutNote, wrapText } from "./wrap.ts";
+import { hangingLines, withCutNote, wrapText } from "./wrap.ts";
 
 /** Formats drifts: the rules that live access breaks, the differences, and the side that changed. */
 export function renderDrifts(
@@ -42,6 +50,7 @@ const DRIFTS: FleetFormat<DriftView> = {
   total: renderDriftTotal,
   broken: "Live access breaks these rules:",
   heads: ["added", "others", "missing", "people", "risks"],
+  counts: ["added", "others", "missing"],
 };
 
 function renderDriftTotal(views: readonly DriftView[], style: Style): readonly string[] {
@@ -66,12 +75,12 @@ function renderDriftTotal(views: readonly DriftView[], style: Style): readonly s
 }
 
 function renderDrift(
-  view: DriftView & { readonly hidden?: number },
+  view: DriftView & { readonly hidden?: CutGroups["hidden"] },
   style: Style,
   verbosity: Verbosity,
   note = "",
 ): string {
-  const { hidden = 0 } = view;
+  const { hidden = [] } = view;
   const { refusals, origin } = view;
   const lines = [
     renderHeading(view, style),
@@ -83,7 +92,7 @@ function renderDrift(
           ...renderImpact(view.impact, style, verbosity, origin),
           ...renderRisks(view.risks, style, verbosity),
           ...renderGroups(view, style),
-          ...(hidden > 0 ? [`    ${style.dim(cutText(hidden))}`] : []),
+          ...renderHiddenRows(hidden, style),
         ]),
     ...renderFindings(view, style, verbosity),
   ];

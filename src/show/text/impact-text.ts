@@ -3,6 +3,7 @@ import { memoized } from "../../lib/memoized.ts";
 import { cellWidth, counted, groupByKey, grouped } from "../../lib/text.ts";
 import type { Impact, MemberImpact } from "../../model/plan.ts";
 import type { Style, Verbosity } from "../style.ts";
+import { cutList } from "../view/names-text.ts";
 import { type ChangeOrigin, originSuffix } from "../view/risk-view.ts";
 import { cutText, hangingLines, padTo, wrapList } from "./wrap.ts";
 
@@ -28,8 +29,8 @@ export function renderImpact(
   if (members.length === 0) return [];
   const atMost = (shown: number): number => (verbosity === "verbose" ? Number.POSITIVE_INFINITY : shown);
   const groups = sameImpact(members);
-  const shown = groups.slice(0, atMost(isLong ? LONG_GROUPS_SHOWN : GROUPS_SHOWN));
-  const hidden = groups.slice(shown.length).reduce((sum, group) => sum + group.length, 0);
+  const { shown, hidden: rest } = cutList(groups, atMost(isLong ? LONG_GROUPS_SHOWN : GROUPS_SHOWN));
+  const hidden = rest.reduce((sum, group) => sum + group.length, 0);
   const byMember = [
     ...shown.flatMap((group) => renderGroup(group, style, atMost(NAMES_SHOWN), origin)),
     ...(hidden > 0 ? [`${INDENT}${style.dim(cutText(hidden))}`] : []),
@@ -107,8 +108,8 @@ function titled(title: string, lines: readonly string[]): readonly string[] {
 }
 
 function capped(rows: readonly (readonly string[])[], shown: number, style: Style): readonly string[] {
-  const lines = rows.slice(0, shown).flat();
-  return rows.length <= shown ? lines : [...lines, `${INDENT}${style.dim(cutText(rows.length - shown))}`];
+  const { shown: lines, hidden } = cutList(rows, shown);
+  return [...lines.flat(), ...(hidden.length > 0 ? [`${INDENT}${style.dim(cutText(hidden.length))}`] : [])];
 }
 
 /** Lays out names with their texts in two columns; a very long name shifts only its own line. */

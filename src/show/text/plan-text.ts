@@ -3,8 +3,10 @@ import { cellWidth, counted } from "../../lib/text.ts";
 import { kindPaint, type Paint, SIGNS, type Style, type Verbosity } from "../style.ts";
 import { type DetailView, type EqualRows, type RowView, wordDiffText } from "../view/change-view.ts";
 import { dateLines, LATER_TITLE, type LaterView } from "../view/date-lines.ts";
+import { LISTED, withEffects } from "../view/effects.ts";
+import { type CutGroups, hiddenRowsText } from "../view/equal-changes.ts";
 import { equalText } from "../view/equal-text.ts";
-import { namesText } from "../view/names-text.ts";
+import { cutList, namesText } from "../view/names-text.ts";
 import {
   addCounts,
   countsText,
@@ -51,11 +53,12 @@ export function renderEmptyPlans(views: readonly PlanView[], style: Style): stri
 
 /** Formats the plan of a merchant; `note` follows its totals. */
 export function renderMerchantPlan(
-  view: PlanView & { readonly hidden?: number },
+  wholeView: PlanView & { readonly hidden?: CutGroups["hidden"] },
   style: Style,
   verbosity: Verbosity,
   note = "",
 ): string {
+  const view = withEffects(wholeView);
   // Never as arguments of a call, of which there may not be any number.
   const lines = [
     renderHeading(view, style),
@@ -84,22 +87,29 @@ function redLines(text: string, style: Style): readonly string[] {
 }
 
 function renderBody(
-  view: PlanView & { readonly hidden?: number },
+  view: PlanView & { readonly hidden?: CutGroups["hidden"] },
   style: Style,
   verbosity: Verbosity,
 ): readonly string[] {
-  const { hidden = 0 } = view;
+  const { hidden = [] } = view;
   return [
     ...renderImpact(view.impact, style, verbosity, view.origin, view.hidden !== undefined),
     ...renderRisks(view.risks, style, verbosity, view.hidden !== undefined),
     ...renderGroups(view, style),
-    ...(hidden > 0 ? [`    ${style.dim(cutText(hidden))}`] : []),
+    ...renderHiddenRows(hidden, style),
     ...renderDeferred(
       view.hidden === undefined ? view.deferred : view.deferred.slice(0, LONG_DEFERRED_SHOWN),
       style,
       view.deferred.length,
     ),
   ];
+}
+
+/** Formats the number of changes that are hidden, by what they do. */
+export function renderHiddenRows(rows: CutGroups["hidden"], style: Style): readonly string[] {
+  return rows.length === 0
+    ? []
+    : hangingLines(hiddenRowsText(rows), style.columns, "    ", "      ").map((line) => style.dim(line));
 }
 
 /** Maximum number of deferred changes of a plan that is cut. */
@@ -156,8 +166,8 @@ export function renderRisks(
     "",
     `  ${style.bold("Risks")}`,
     ...risks.flatMap(({ kind, items, origin }) => {
-      const shown = verbosity === "verbose" ? items : items.slice(0, most);
-      const more = items.length - shown.length;
+      const { shown, hidden } = cutList(items, verbosity === "verbose" ? items.length : most);
+      const more = hidden.length;
       const texts = shown.map(({ name, what, resource }) =>
         oneLine(kind !== "removals" ? `${name}: ${what}` : resource === "role" ? `role ${name}` : name),
       );
@@ -325,13 +335,14 @@ const EQUAL_NAMES_SHOWN = 6;
 /** Formats equal changes: what is changed, where, for how many people, and who they are if there are several. */
 function renderEqualRow(row: RowView, equal: EqualRows, style: Style): readonly string[] {
   const { kind, verb } = row;
-  const { title, effect, names, whole } = equalText(row, equal);
+  const { title, effect, names, values, whole } = equalText(row, equal);
   const label = kindPaint(
     kind,
     style,
   )([SIGNS[kind], ...(whole && verb === undefined ? [] : [verb ?? kind])].join(" "));
   const indent = style.columns < NARROW ? NARROW_INDENT : DETAIL_INDENT;
   const nameList = oneLine(namesText(names, EQUAL_NAMES_SHOWN));
+  const cut = cutList(values, EQUAL_NAMES_SHOWN);
   return [
     ...hangingLines(
       oneLine(effect === "" ? title : `${title}; ${effect}`),
@@ -340,7 +351,13 @@ function renderEqualRow(row: RowView, equal: EqualRows, style: Style): readonly 
       NARROW_INDENT,
     ),
     ...(whole ? [] : row.details.flatMap((detail) => renderDetail(detail, style))),
-    ...(names.length === 0 ? [] : hangingLines(nameList, style.columns, indent, indent)),
+    ...(values.length > 0
+      ? [...cut.shown, ...(cut.hidden.length > 0 ? [cutText(cut.hidden.length)] : [])].flatMap((text) =>
+          hangingLines(oneLine(text), style.columns, indent, `${indent}  `),
+        )
+      : names.length === 0
+        ? []
+        : hangingLines(nameList, style.columns, indent, indent)),
   ];
 }
 
@@ -350,7 +367,7 @@ function renderDetail(detail: DetailView, style: Style): readonly string[] {
   const margin = isNarrow ? NARROW_INDENT.length + 2 : DETAIL_INDENT.length + LABEL_WIDTH;
   const width = Math.max(style.columns - margin - 2, 1);
   // A description or a metadata value has a line of its own; names are listed on one line.
-  const listed = label === "permissions" || label === "roles";
+  const listed = LISTED.has(label);
   const lay = (items: readonly string[], sign: string, paint: Paint): readonly string[] => {
     const safe = items.map(oneLine);
     const rows = listed ? wrapList(safe, width) : safe.flatMap((item) => wrapText(item, width));

@@ -1,7 +1,7 @@
 import { oneLine } from "../../lib/escape.ts";
 import { cellWidth, counted, grouped } from "../../lib/text.ts";
 import type { Style, Verbosity } from "../style.ts";
-import { cutRows, type Equal } from "../view/equal-changes.ts";
+import { type CutGroups, cutRows, type Equal } from "../view/equal-changes.ts";
 import { equalGroups, fleetRiskTitle, messageAt, riskText } from "../view/equal-text.ts";
 import {
   type FleetView,
@@ -12,7 +12,7 @@ import {
   type RunOf,
   rowsIn,
 } from "../view/fleet-view.ts";
-import { namesText } from "../view/names-text.ts";
+import { cutList, namesText } from "../view/names-text.ts";
 import {
   addCounts,
   countsText,
@@ -29,6 +29,7 @@ import {
   renderFileOverrides,
   renderFindings,
   renderGroups,
+  renderHiddenRows,
   renderMerchantPlan,
   renderOverridden,
   renderOverride,
@@ -74,7 +75,7 @@ function renderPlansIn(views: readonly PlanView[], style: Style, verbosity: Verb
   const fleet = fleetView(views, run);
   const isFleet = views.length >= MIN_FLEET;
   if (verbosity === "verbose") {
-    const table = isFleet ? renderTable(fleet, PLANS.heads, style, Number.POSITIVE_INFINITY) : [];
+    const table = isFleet ? renderTable(fleet, PLANS, style, Number.POSITIVE_INFINITY) : [];
     return renderEach(fleet.views, fleet.views, style, verbosity, table);
   }
   if (isFleet) return shortest((share) => renderFleet(fleet, PLANS, style, verbosity, share));
@@ -150,7 +151,7 @@ function renderTotal(views: readonly PlanView[], style: Style): readonly string[
 export interface FleetFormat<View extends PlanView> {
   /** Formats the part of a merchant alone; `note` follows its totals. */
   readonly block: (
-    view: View & { readonly hidden?: number },
+    view: View & { readonly hidden?: CutGroups["hidden"] },
     style: Style,
     verbosity: Verbosity,
     note: string,
@@ -160,6 +161,8 @@ export interface FleetFormat<View extends PlanView> {
   readonly broken: string;
   /** The heads of the table's columns of numbers. */
   readonly heads: readonly string[];
+  /** What the first columns count, in words. */
+  readonly counts: readonly string[];
 }
 
 const PLANS: FleetFormat<PlanView> = {
@@ -167,6 +170,7 @@ const PLANS: FleetFormat<PlanView> = {
   total: renderTotal,
   broken: "An apply would be refused:",
   heads: ["+", "~", "-", "people", "risks"],
+  counts: ["to create", "to update", "to delete"],
 };
 
 /**
@@ -210,7 +214,7 @@ export function renderFleet<View extends PlanView>(
     ...(fleet.passwords.length > 0 && !isQuiet
       ? ["", ...renderPasswordVariables([namesText(fleet.passwords, 8)], style)]
       : []),
-    ...renderTable(fleet, format.heads, style),
+    ...renderTable(fleet, format, style),
     "",
     ...format.total(fleet.views, style),
     "",
@@ -234,7 +238,7 @@ function renderShared(fleet: FleetView, style: Style, share: number): readonly s
   const { groups, hidden } = cutRows(equalGroups(fleet), Math.ceil(SHARED_ROWS_SHOWN * share));
   return [
     ...renderGroups({ groups }, style),
-    ...more(hidden, style),
+    ...renderHiddenRows(hidden, style),
     ...renderDeferred(fleet.deferred.slice(0, MESSAGES_SHOWN), style),
     ...more(fleet.deferred.length - MESSAGES_SHOWN, style),
     ...renderFleetRisks(fleet, style),
@@ -252,8 +256,8 @@ function renderFleetRisks(fleet: FleetView, style: Style): readonly string[] {
     "",
     `  ${style.bold("Risks")}`,
     ...fleet.risks.flatMap((risk) => {
-      const shown = risk.equal.slice(0, RISKS_SHOWN);
-      const hidden = risk.equal.slice(shown.length).reduce((sum, { all }) => sum + all.length, 0);
+      const { shown, hidden: rest } = cutList(risk.equal, RISKS_SHOWN);
+      const hidden = rest.reduce((sum, { all }) => sum + all.length, 0);
       return [
         ...hangingLines(fleetRiskTitle(risk), style.columns, `    ${style.red("!")} `, "      "),
         ...shown.flatMap((equalRisks) =>
@@ -344,13 +348,12 @@ function messages<Item extends RefusalView | FindingView>(
 /** Formats the table of merchants with changes. */
 function renderTable(
   { rows, views }: FleetView,
-  heads: readonly string[],
+  { heads, counts }: Pick<FleetFormat<PlanView>, "heads" | "counts">,
   style: Style,
   most = MERCHANTS_SHOWN,
 ): readonly string[] {
   if (rows.length === 0) return [];
-  const shown = rows.slice(0, most);
-  const hidden = rows.slice(shown.length).reduce((sum, { merchants }) => sum + merchants.length, 0);
+  const { shown, hidden } = cutList(rows, most);
   const changed = rows.reduce((sum, { merchants }) => sum + merchants.length, 0);
   const idle = views.length - changed;
   const names = shown.map(({ merchants }) =>
@@ -381,16 +384,30 @@ function renderTable(
     "",
     ...head.map(style.dim),
     ...shown.flatMap((_, index) => line(names[index] ?? "", cells[index] ?? [], notes[index] ?? "")),
-    ...(hidden > 0
-      ? wrapText(`… and ${counted(hidden, "more merchant")}`, style.columns - 2).map(
-          (text) => `  ${style.dim(text)}`,
+    ...(hidden.length > 0
+      ? hangingLines(hiddenMerchants(hidden, counts), style.columns, "  ", "    ").map((text) =>
+          style.dim(text),
         )
       : []),
     ...(idle > 0 ? [`  ${style.dim(`${counted(idle, "merchant")} without changes`)}`] : []),
   ];
 }
 
+/** "… and 50 more merchants: 280 to create, 50 to update, 100 to delete". */
+function hiddenMerchants(rows: readonly MerchantRow[], words: readonly string[]): string {
+  const sums = words.map((word, index) => {
+    const sum = rows.reduce((total, row) => total + (countsIn(row)[index] ?? 0) * row.merchants.length, 0);
+    return sum === 0 ? [] : [`${grouped(sum)} ${word}`];
+  });
+  const merchants = rows.reduce((sum, row) => sum + row.merchants.length, 0);
+  return `… and ${counted(merchants, "more merchant")}: ${sums.flat().join(", ")}`;
+}
+
+function countsIn({ create, update, delete: remove }: MerchantRow): readonly number[] {
+  return [create, update, remove];
+}
+
 /** Returns the cells of a row; of several merchants, what each of them has. */
-function numbersOf({ create, update, delete: remove, people, risks }: MerchantRow): readonly string[] {
-  return [create, update, remove, people, risks].map((figure) => (figure === 0 ? "·" : grouped(figure)));
+function numbersOf(row: MerchantRow): readonly string[] {
+  return [...countsIn(row), row.people, row.risks].map((figure) => (figure === 0 ? "·" : grouped(figure)));
 }

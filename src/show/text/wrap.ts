@@ -1,5 +1,6 @@
 import { cellWidth, grouped } from "../../lib/text.ts";
 import { PLAIN, type Style } from "../style.ts";
+import { cutList } from "../view/names-text.ts";
 
 /** Fills a text up with spaces to a number of cells. */
 export function padTo(text: string, width: number): string {
@@ -99,9 +100,9 @@ export const ROWS_SHOWN = 10;
 
 /** Indents lines; of many only the first. */
 export function cutLines(lines: readonly string[], style: Style): readonly string[] {
-  const more = lines.length - ROWS_SHOWN;
+  const { shown, hidden } = cutList(lines, ROWS_SHOWN);
   return [
-    ...lines.slice(0, ROWS_SHOWN).flatMap((line) => wrapOnTerminal(line, style, "    ", "      ")),
-    ...(more > 0 ? [`    ${cutText(more)}`] : []),
+    ...shown.flatMap((line) => wrapOnTerminal(line, style, "    ", "      ")),
+    ...(hidden.length > 0 ? [`    ${cutText(hidden.length)}`] : []),
   ];
 }

@@ -9,6 +9,8 @@ export interface DetailView {
   readonly added: readonly string[];
   /** The values of a created or removed resource. */
   readonly plain: readonly string[];
+  /** True if it stands for values of equal changes that are not the same. */
+  readonly differs?: true;
   /** Word diff of a text that changes only a little. */
   readonly words?: readonly WordView[];
 }

@@ -3,7 +3,7 @@ import { counted, grouped } from "../../lib/text.ts";
 import type { Change } from "../../model/plan.ts";
 import type { Drift, DriftCause, DriftEvent, DriftedChange } from "../../model/reports.ts";
 import { type RowView, rowOf } from "./change-view.ts";
-import { type PlaceOf, type PlanView, planView } from "./plan-view.ts";
+import { inNaturalOrder, type PlaceOf, type PlanView, planView } from "./plan-view.ts";
 import { type RiskView, risksOf } from "./risk-view.ts";
 
 const TITLES: Readonly<Record<DriftCause, string>> = {
@@ -51,7 +51,7 @@ export function driftView(drift: Drift, placeOf?: PlaceOf): DriftView {
   const view = planView({ ...plan, refusals: violations }, placeOf);
   return {
     ...view,
-    impact,
+    impact: inNaturalOrder(impact),
     risks: driftRisks(drift),
     origin: changes.some(({ cause, event }) => cause === "unknown" && isMade(event))
       ? "unknown"

@@ -1,5 +1,5 @@
 import { PERSONAL_FIELDS, PROPERTY_FIELDS } from "../../kernel/fields/show.ts";
-import { byCodeUnit, naturally } from "../../lib/text.ts";
+import { byCodeUnit, grouped, naturally } from "../../lib/text.ts";
 import type { DetailView, EqualRows, RowView } from "./change-view.ts";
 import { DRIFT_TITLES } from "./drift-view.ts";
 import { countPeople } from "./names-text.ts";
@@ -117,7 +117,10 @@ export function shareRows(views: readonly PlanView[], shares: boolean, long: num
     shared: titled(
       shared.toSorted(
         (a, b) =>
-          dangerRank(a.item.row) - dangerRank(b.item.row) || b.all.length - a.all.length || byKey(a, b),
+          dangerRank(a.item.row) - dangerRank(b.item.row) ||
+          kindRank(a.item.row) - kindRank(b.item.row) ||
+          b.all.length - a.all.length ||
+          byKey(a, b),
       ),
       views,
     ),
@@ -234,7 +237,7 @@ function joinedDetail(label: string, details: readonly (DetailView | undefined)[
   if (same) return first;
   const properties = propertiesOf(details);
   const what = properties.length === 0 ? "" : `${properties.join(", ")}: `;
-  return { label, removed: [], added: [], plain: [`${what}not the same for all`] };
+  return { label, removed: [], added: [], plain: [`${what}not the same for all`], differs: true };
 }
 
 function equalRows(
@@ -269,18 +272,41 @@ export function merchantsAt(
   return { merchants: codes(true), others: codes(false) };
 }
 
-/** Cuts groups to a number of rows, and counts the changes of the others; what is dangerous is kept first. */
-export function cutRows(
-  groups: readonly GroupView[],
-  most: number,
-): { readonly groups: readonly GroupView[]; readonly hidden: number } {
+/** Groups of changes, without those that are hidden. */
+export interface CutGroups {
+  readonly groups: readonly GroupView[];
+  readonly hidden: readonly RowView[];
+}
+
+/** Cuts groups to a number of rows; what is dangerous is kept first, and no single row is hidden. */
+export function cutRows(groups: readonly GroupView[], most: number): CutGroups {
   const allRows = groups.flatMap(({ rows }) => rows);
-  if (allRows.length <= most) return { groups, hidden: 0 };
+  if (allRows.length <= most + 1) return { groups, hidden: [] };
   const kept = new Set(allRows.toSorted((a, b) => dangerRank(a) - dangerRank(b)).slice(0, most));
   return {
     groups: groups
       .map(({ title, rows }) => ({ title, rows: rows.filter((row) => kept.has(row)) }))
       .filter(({ rows }) => rows.length > 0),
-    hidden: allRows.reduce((sum, row) => sum + (kept.has(row) ? 0 : (row.equal?.changes ?? 1)), 0),
+    hidden: allRows.filter((row) => !kept.has(row)),
   };
+}
+
+/** "… and 1,387 more: 187 to delete, 1,200 to create"; empty if no row is hidden. */
+export function hiddenRowsText(rows: readonly RowView[]): string {
+  const counts = new Map<string, number>();
+  for (const { kind, verb, equal } of rows.toSorted((a, b) => kindRank(a) - kindRank(b))) {
+    const what = verb ?? `to ${kind}`;
+    counts.set(what, (counts.get(what) ?? 0) + (equal?.changes ?? 1));
+  }
+  const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  if (total === 0) return "";
+  const parts = [...counts].map(([what, count]) => `${grouped(count)} ${what}`);
+  const what = counts.size === 1 ? ` ${[...counts.keys()].join()}` : `: ${parts.join(", ")}`;
+  return `… and ${grouped(total)} more${what}`;
+}
+
+const KINDS: readonly RowView["kind"][] = ["delete", "replace", "update", "create"];
+
+function kindRank({ kind }: RowView): number {
+  return KINDS.indexOf(kind);
 }

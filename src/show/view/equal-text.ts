@@ -38,6 +38,8 @@ export interface EqualText {
   readonly effect: string;
   /** The names, if there are several; each stands for a change of its own. */
   readonly names: readonly string[];
+  /** The values that are not the same for all, a line for each change: "ada@example.com: - desk: 4, + desk: 5". */
+  readonly values: readonly string[];
   /** True if the details are in the subject. */
   readonly whole: boolean;
 }
@@ -69,8 +71,23 @@ export function equalText(row: RowView, equal: EqualRows): EqualText {
     title: where === "" ? subject : `${subject} in ${where}`,
     effect: effectText(row, equal),
     names: names.length === 1 ? [] : names,
+    values: valuesOf(row, equal),
     whole,
   };
+}
+
+function valuesOf({ kind, details }: RowView, { rows }: EqualRows): readonly string[] {
+  const labels = new Set(details.flatMap(({ label, differs }) => (differs ? label : [])));
+  if (labels.size === 0 || kind !== "update") return [];
+  return rows.map(({ name, details: own }) => {
+    const parts = own
+      .filter(({ label }) => labels.has(label))
+      .flatMap(({ removed, added }) => [
+        ...removed.map((text) => `- ${text}`),
+        ...added.map((text) => `+ ${text}`),
+      ]);
+    return `${name}: ${parts.join(", ")}`;
+  });
 }
 
 function effectText({ resource, kind, verb, details }: RowView, { gain, lose }: EqualRows): string {

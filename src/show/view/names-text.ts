@@ -31,3 +31,12 @@ export function textOfSeveral(text: string, merchant: string): string {
 export function countPeople(items: readonly { readonly name: string }[]): number {
   return new Set(items.map(({ name }) => name.toLowerCase())).size;
 }
+
+/** Splits a list; nothing is hidden that could be shown in the place of its count. */
+export function cutList<Item>(
+  items: readonly Item[],
+  most: number,
+): { readonly shown: readonly Item[]; readonly hidden: readonly Item[] } {
+  const shown = items.length > most + 1 ? most : items.length;
+  return { shown: items.slice(0, shown), hidden: items.slice(shown) };
+}

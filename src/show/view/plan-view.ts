@@ -72,6 +72,11 @@ export interface PlanView {
 
 const FINGERPRINT_SHOWN = 12;
 
+/** Returns an impact with its people in natural order. */
+export function inNaturalOrder(impact: Impact): Impact {
+  return { ...impact, members: sortNaturally(impact.members, ({ name }) => name) };
+}
+
 /** Returns the location of the rule behind a refusal or a finding. */
 export type PlaceOf = (plan: Plan, found: Refusal | Finding) => string | null;
 
@@ -115,7 +120,7 @@ export function planView(
     service: plan.service,
     fingerprint,
     counts: addCounts([roles, members]),
-    impact: plan.impact,
+    impact: inNaturalOrder(plan.impact),
     risks: risksOf(plan),
     origin: "plan",
     groups: [group("Roles", "role"), group("Members", "member")].filter(({ rows }) => rows.length > 0),

@@ -134,7 +134,8 @@ describe("what a role grants", () => {
     expect(await addresses()).not.toContain("hal@example.com");
     // The reviewer of the waiting change reads what hal gets by then.
     const [, waits = ""] = run.summary.split("### Waits for approval");
-    expect(waits.split("<details")[0]).toMatch(/payouts&#95;edit<\/code> \| <code>hal/);
+    expect(waits.split("<details")[0]).toContain("hal@example.com: payouts_edit");
+    expect(waits).toMatch(/create member hal@example\.com[^#]*\n\+ {5}gains: catalog_view, payouts_edit\n/);
     expect(waits.split("<details")[0]).not.toContain("bob");
   });
 
@@ -158,7 +159,7 @@ describe("what a role grants", () => {
     const [, waits = ""] = run.summary.split("### Waits for approval");
     const [access = ""] = waits.split("```text");
     expect(access).toMatch(/1 member gains sensitive permissions/);
-    expect(access).toContain("payouts&#95;edit");
+    expect(access).toContain("+     gains: payouts_edit\n");
     expect(access).not.toMatch(/refunds|update role/);
   });
 });

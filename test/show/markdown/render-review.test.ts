@@ -302,7 +302,7 @@ describe("a review that would be too large leaves out", () => {
       /\| <code>sell<\/code> \| \*\*1,000\*\*: .* and 995 more \| \*\*500\*\*: .* and 495 more \|\n/,
     );
     expect(below).toContain("# Access: 1,500 members gain or lose permissions");
-    expect(below).toMatch(/ {2}… and 1,\d\d\d more changes/);
+    expect(below).toMatch(/ {2}… and 1,\d\d\d more to update/);
     expect(shown).toContain("+     roles: Payer");
   });
 });

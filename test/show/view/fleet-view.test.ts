@@ -8,7 +8,7 @@ import { renderDrifts } from "../../../src/show/text/drift-text.ts";
 import { renderPlans } from "../../../src/show/text/plans-text.ts";
 import type { RowView } from "../../../src/show/view/change-view.ts";
 import { driftView } from "../../../src/show/view/drift-view.ts";
-import { cutRows } from "../../../src/show/view/equal-changes.ts";
+import { cutRows, hiddenRowsText } from "../../../src/show/view/equal-changes.ts";
 import { equalText } from "../../../src/show/view/equal-text.ts";
 import { type FleetView, fleetView } from "../../../src/show/view/fleet-view.ts";
 import { merchantsText, namesText } from "../../../src/show/view/names-text.ts";
@@ -215,7 +215,7 @@ describe("a long plan", () => {
     expect(text.split("\n").length).toBeLessThan(60);
   });
 
-  test("of changes that differ in a value from person to person says which property it is", () => {
+  test("of changes that differ in a value from person to person says which property it is, and lists the values", () => {
     const people = Array.from({ length: 200 }, (_, index) => `person${index}@example.com`);
     const want = desired({
       members: people.map((email, index) =>
@@ -232,6 +232,8 @@ describe("a long plan", () => {
     expect(text).toContain(
       "    ~ update 200 members\n             metadata     desk.floor: not the same for all\n",
     );
+    expect(text).toMatch(/\n {13}(\S+@\S+): - desk\.floor: -1, \+ desk\.floor: \d+\n/);
+    expect(text).toContain("\n             … and 194 more\n");
     expect(text.split("\n").length).toBeLessThan(20);
   });
 
@@ -258,7 +260,7 @@ describe("a long plan", () => {
       }
     }
     const text = renderPlans([differs], PLAIN);
-    expect(text).toContain("    … and 1,970 more\n");
+    expect(text).toContain("    … and 1,970 more to create\n");
     expect(text.trimEnd().split("\n").at(-1)).toBe("Lists are cut: --verbose shows all.");
   });
 
@@ -349,7 +351,7 @@ test("every change is in exactly one row, and the sums are those of the plans", 
       const rows = fleet.rows.map((row) => row.merchants.length * (row.create + row.update + row.delete));
       expect(sum(rows)).toBe(changesOf(views).length);
       const { groups, hidden } = cutRows(views[0]?.groups ?? [], 2);
-      expect(sum(groups.map((group) => group.rows.length)) + hidden).toBe(
+      expect(sum(groups.map((group) => group.rows.length)) + hidden.length).toBe(
         changesOf(views.slice(0, 1)).length,
       );
     }),
@@ -385,4 +387,20 @@ test("nobody is only counted who could be named in the same place", () => {
   expect(namesText(["a", "b", "c", "d", "e", "f"])).toBe("a, b, c, d, e, f");
   expect(namesText(["a", "b", "c", "d", "e", "f", "g"])).toBe("a, b, c, d, e and 2 more");
   expect(merchantsText(["MC1"], ["MC2"])).toBe("1 merchant (MC1)");
+});
+
+test("a list that is cut says what the others do, and never hides a single one", () => {
+  const view = (removed: number, added: number) =>
+    planView(
+      planOf(
+        desired({ roles: Array.from({ length: added }, (_, at) => role(`New ${at}`, { permissions: [] })) }),
+        live(Array.from({ length: removed }, (_, at) => liveRole(`role_${at}`, `Old ${at}`))),
+      ),
+    );
+  const cut = cutRows(view(3, 20).groups, 10);
+  expect(hiddenRowsText(cut.hidden)).toBe("… and 13 more to create");
+  expect(hiddenRowsText(view(3, 1200).groups.flatMap(({ rows }) => rows))).toBe(
+    "… and 1,203 more: 3 to delete, 1,200 to create",
+  );
+  expect(cutRows(view(3, 8).groups, 10).hidden).toEqual([]);
 });

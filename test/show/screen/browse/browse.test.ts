@@ -645,8 +645,8 @@ describe("equal changes", () => {
     const one = sit(chain, { size: { columns: 160, rows: 40 } });
     expect(one.list()).toEqual([
       expect.stringMatching(/^❯ ▾ Equal at several merchants \(60\) +!$/),
-      "    [x] ▸ + role New: + catalog_view, + payouts_edit in a… +2",
       "    [x] ▸ - role Old (not in the file) in all 12 merchants -2 !",
+      "    [x] ▸ + role New: + catalog_view, + payouts_edit in a… +2",
       "    [x] ▸ - cy@example.com (not in the file) in all 12 merc…  !",
       "    [x] ▸ ~ ada@example.com: - Old, + New in all 12 me… +1 -1 !",
       "    [x] ▸ + bo@example.com: + New (invitation) in all 12 … +2 !",

@@ -235,9 +235,17 @@ export type ReadJournal =
 
 /**
  * The status of a run: `running` as far as is known, `interrupted` without an end, `unknown-outcome` with writes of
- * unknown outcome, `stopped` part-way, `incomplete` if changes remained at the end, `done`.
+ * unknown outcome, `stopped` part-way, `incomplete` if changes remained at the end, `done`; `began` if only the beginning
+ * is recorded.
  */
-export type RunStatus = "running" | "interrupted" | "unknown-outcome" | "stopped" | "incomplete" | "done";
+export type RunStatus =
+  | "running"
+  | "began"
+  | "interrupted"
+  | "unknown-outcome"
+  | "stopped"
+  | "incomplete"
+  | "done";
 
 /** A note on what an undo cannot restore, or leaves alone. */
 export interface UndoNote {

@@ -41,7 +41,9 @@ export type ErrorCode =
   | "journal-unwritable"
   /** The service has emptied fields of a member, and they are still empty. */
   | "not-restored"
-  | "run-unknown";
+  | "run-unknown"
+  /** Nothing proves who has written the record of a run. */
+  | "record-untrusted";
 
 /** Problem details that the service returned (RFC 9457); every field except `type` may be missing. */
 export interface ProblemDetails {

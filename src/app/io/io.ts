@@ -1,6 +1,6 @@
 import packageJson from "../../../package.json" with { type: "json" };
 import type { MerchantOutcome } from "../../model/apply.ts";
-import type { RolecallError } from "../../model/errors.ts";
+import type { ErrorCode, RolecallError } from "../../model/errors.ts";
 
 /** rolecall's own version. */
 export const VERSION: string = packageJson.version;
@@ -119,9 +119,11 @@ export const ExitCode = {
   bug: 70,
 } as const;
 
+const REFUSALS: ReadonlySet<ErrorCode> = new Set(["override-stray", "not-requestable", "record-untrusted"]);
+
 /** Returns the exit code of an error that ends a command. */
 export function exitCodeFor({ code }: RolecallError): ExitCode {
-  return code === "override-stray" || code === "not-requestable" ? ExitCode.refused : ExitCode.failed;
+  return REFUSALS.has(code) ? ExitCode.refused : ExitCode.failed;
 }
 
 /** Returns the exit code of an apply that ended so at its merchants. */

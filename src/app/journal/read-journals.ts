@@ -146,7 +146,7 @@ export async function journalFiles(cwd: string): Promise<readonly string[]> {
 const collator = new Intl.Collator("en", { numeric: true });
 
 /** Compares by number: of two journals of one millisecond, "-10" is later than "-9". */
-function isLater(name: string, other: string): boolean {
+export function isLater(name: string, other: string): boolean {
   return collator.compare(name, other) > 0;
 }
 
@@ -170,16 +170,26 @@ export async function readRun(
   const read = await readText(join(io.cwd, stored.file));
   if ("text" in read && uid !== null && read.uid !== uid) return distrusted("it belongs to another user");
   const journal: ReadJournal = "text" in read ? parseJournal(read.text) : { ok: false, line: null, ...read };
-  if (journal.ok) {
-    const status = runStatus(journal.run, isAlive(journal.run, io.now()));
-    const isRunning = status === "running";
-    const unrestored = isRunning ? [] : unrestoredMembers(journal.run);
-    const lost = isRunning ? [] : lostInvitations(journal.run);
-    return { ...stored, past: journal.run, status, unrestored, lost };
+  const unstarted = "text" in read && !journal.ok && journal.line === null;
+  const found = foundRun(stored, journal, (past) => isAlive(past, io.now()));
+  return { ...found, ...(unstarted && { unstarted }) };
+}
+
+/** Returns a journal with its status. */
+export function foundRun(
+  stored: StoredRun,
+  journal: ReadJournal,
+  isRunningNow: (past: PastRun) => boolean,
+): FoundRun {
+  if (!journal.ok) {
+    const place = journal.line === null ? stored.file : `${stored.file}:${journal.line}`;
+    return { ...stored, unreadable: `${place}: ${journal.reason}` };
   }
-  const place = journal.line === null ? stored.file : `${stored.file}:${journal.line}`;
-  const unstarted = "text" in read && journal.line === null;
-  return { ...stored, unreadable: `${place}: ${journal.reason}`, ...(unstarted && { unstarted }) };
+  const status = runStatus(journal.run, isRunningNow(journal.run));
+  const isRunning = status === "running";
+  const unrestored = isRunning ? [] : unrestoredMembers(journal.run);
+  const lost = isRunning ? [] : lostInvitations(journal.run);
+  return { ...stored, past: journal.run, status, unrestored, lost };
 }
 
 function lostInvitations(past: PastRun): readonly LostInvitation[] {
@@ -232,6 +242,7 @@ export function runStatus(run: PastRun, alive: boolean): RunStatus {
 /** Statuses, the most important first. */
 const BY_IMPORTANCE: readonly RunStatus[] = [
   "running",
+  "began",
   "interrupted",
   "unknown-outcome",
   "stopped",

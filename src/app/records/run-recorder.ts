@@ -177,8 +177,12 @@ function summaryOf(
   { run: { run, user, host, job, commit } }: PastRun,
   { pulls, actor, applied }: PendingRecord,
 ): Omit<NewRunRecord, "merchants" | "outcome" | "files"> {
-  const by = `${user ?? "somebody"}@${host}`;
-  return { run, by, actor, job, applied: applied ?? commit?.id ?? null, pulls };
+  return { run, by: runBy({ user, host }), actor, job, applied: applied ?? commit?.id ?? null, pulls };
+}
+
+/** Returns user and host of a run, as records name them. */
+export function runBy({ user, host }: Pick<PastRun["run"], "user" | "host">): string {
+  return oneLine(`${user ?? "somebody"}@${host}`);
 }
 
 /** Returns who started a job of CI; `null` outside. */

@@ -31,6 +31,7 @@ import { withRestoredViolations } from "../../runs/restored-violations.ts";
 import { undoPlan } from "../../runs/undo-plan.ts";
 import { eventJson } from "../../show/machine/machine-formats.ts";
 import { renderUndoNotes } from "../../show/text/run-notes-text.ts";
+import { RECORD_TRUST } from "../../show/view/run-view.ts";
 import { type ApplyOptions, applyPlanned, endedEarly } from "../apply/apply-merchants.ts";
 import { openProgress } from "../progress/open-progress.ts";
 import { findRun, type Run } from "../runs/past-runs.ts";
@@ -41,6 +42,8 @@ export type UndoCommandOptions = Omit<ServiceOptions, "shard"> &
   Pick<ApplyOptions, "yes" | "allow" | "approved" | "recheck" | "records" | "allowPublic"> & {
     readonly out?: string;
     readonly dryRun?: true;
+    /** Reverts a run also by a record that nothing proves to be genuine. */
+    readonly allowUnverified?: true;
   };
 
 /** Plans what reverts a run, shows what cannot be fully restored, asks, and applies it. */
@@ -138,11 +141,13 @@ async function planUndo(
     OutputOptions & {
       readonly signal?: AbortSignal;
       readonly out?: string;
+      readonly allowUnverified?: true;
       readonly display: ProgressDisplay;
     },
   io: Io,
 ): Promise<PlannedUndo> {
   const run = await findRun(text, { merchants: options.merchant }, io);
+  requireTrust(run, options);
   const parts = readable(run);
   const { states, loaded } = await settingsFor(parts, paths, options, io);
   const undone = new Map(parts.map((past) => [past.run.merchant, past]));
@@ -207,6 +212,35 @@ function judgedAcross(planned: readonly Planned[], project: readonly DesiredStat
       : outcome,
   );
 }
+
+/** Throws RolecallError for a run whose record somebody else may have written, or that has no end. */
+function requireTrust({ name, record, status }: Run, options: { readonly allowUnverified?: true }): void {
+  if (record === undefined) return;
+  const { place, trust } = record;
+  const who = `Anybody who can push to ${oneLine(place)} may have written it, to make an undo grant what no file declares.`;
+  const isAllowed = options.allowUnverified && trust !== "altered";
+  if (trust !== "verified" && !isAllowed) {
+    const hints = {
+      altered: "Revert the commit of the files instead, and apply them.",
+      unsigned: WITHOUT_PROOF,
+      foreign: `Set ROLECALL_APPROVAL_SECRET to the key that signed it. ${WITHOUT_PROOF}`,
+      unchecked: `Set ROLECALL_APPROVAL_SECRET to the key that signed it. ${WITHOUT_PROOF}`,
+    };
+    throw new RolecallError(
+      "record-untrusted",
+      `The record of ${oneLine(name)} is ${RECORD_TRUST[trust]}. ${who}`,
+      { hint: hints[trust] },
+    );
+  }
+  if (status === "began") {
+    throw new RolecallError("usage", `Only the beginning of ${oneLine(name)} is recorded, not what it did.`, {
+      hint: 'It may still be running. If its machine is lost, "rolecall plan" shows how the live state differs from the files.',
+    });
+  }
+}
+
+const WITHOUT_PROOF =
+  'To revert it without proof, look at it with "rolecall runs", and add --allow-unverified.';
 
 /** Returns the parts of a run that changed something; all parts if none did. */
 function readable({ name, journals, status }: Run): readonly PastRun[] {

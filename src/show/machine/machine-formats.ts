@@ -86,9 +86,10 @@ export function diagnosticsJson(diagnostics: readonly Diagnostic[]): string {
 
 /** Returns past runs as JSON: the journal of each merchant, and the status of the run. */
 export function runsJson(runs: readonly ShownRun[]): string {
-  const shown = runs.map(({ name, status, journals }) => ({
+  const shown = runs.map(({ name, status, journals, record = null }) => ({
     name,
     status: status ?? "unreadable",
+    record,
     merchants: journals.map((journal) =>
       "past" in journal
         ? {

@@ -20,7 +20,11 @@ export function partText(
     ...(unrestored.length === 0 ? [] : [unrestoredText(unrestored, past.run)]),
     ...lostTexts(lost, past.run),
     ...(rest.length === 0 ? [] : ["\n  Writes:\n", ...rest.map((write) => writeLine(write, style))]),
-    ...(writes.length + doneWrites === 0 ? ["\n  Nothing was sent.\n"] : []),
+    ...(status === "began"
+      ? ["\n  Only its beginning is recorded: the machine that ran it has the rest, if it still exists.\n"]
+      : writes.length + doneWrites === 0
+        ? ["\n  Nothing was sent.\n"]
+        : []),
     ...(end?.status === "stopped" ? [`\n  Stopped: ${oneLine(end.cause ?? "no cause was recorded")}\n`] : []),
     ...(end ? [outcomesText(end.outcomes)] : []),
     ...(verified ? verifiedText(verified.left, verified.deferred) : []),

@@ -2,7 +2,14 @@ import { oneLine } from "../../lib/escape.ts";
 import { counted, grouped } from "../../lib/text.ts";
 import type { PastRun, RunStatus } from "../../model/apply.ts";
 import type { Paint, Style } from "../style.ts";
-import { type KnownRun, type ListedRun, RUN_STATUS, type ShownRun } from "../view/run-view.ts";
+import {
+  type KnownRun,
+  type ListedRun,
+  RECORD_TRUST,
+  type RecordOrigin,
+  RUN_STATUS,
+  type ShownRun,
+} from "../view/run-view.ts";
 import type { Table } from "../view/table.ts";
 import { gridText } from "./grid-text.ts";
 import { partText, verbOf } from "./run-part-text.ts";
@@ -31,14 +38,17 @@ export function renderRuns(runs: readonly ShownRun[], style: Style): string {
   return gridText({ heads: [], rows }, style);
 }
 
-/** Returns past runs as a table, the newest first. */
+/** Returns past runs as a table with a row for each merchant of a run, the newest first. */
 export function runsTable(runs: readonly ShownRun[]): Table {
   return {
     columns: ["run", "merchant", "environment", "status", "changes", "note"],
-    rows: runs.map((run) => {
-      const { cells, who } = rowOf(run);
-      return [...cells, who];
-    }),
+    rows: runs.flatMap((run) =>
+      run.journals.map((journal) => {
+        const status = "past" in journal ? journal.status : null;
+        const { cells, who } = rowOf({ ...run, status, journals: [journal] });
+        return [...cells, who];
+      }),
+    ),
   };
 }
 
@@ -88,11 +98,17 @@ function rowOf(shown: ShownRun): Row {
       `by ${whoOf(past)}`,
       commit,
       undoes,
+      shown.record === undefined ? "" : `from ${oneLine(shown.record.place)}${trustMark(shown.record)}`,
       unreadable === 0 ? "" : `(${counted(unreadable, "journal")} unreadable)`,
     ]
       .filter((part) => part !== "")
       .join(" "),
   };
+}
+
+/** Returns what is wrong with the signature of a record; empty if nothing is, or it was not checked. */
+function trustMark({ trust }: RecordOrigin): string {
+  return trust === "verified" || trust === "unchecked" ? "" : ` (${RECORD_TRUST[trust]})`;
 }
 
 function commitText({ id, clean }: NonNullable<PastRun["run"]["commit"]>): string {
@@ -155,6 +171,7 @@ export function renderRun(shown: ShownRun, style: Style, { verbose }: Verbose = 
     ...(run.job === null ? [] : ([["job", oneLine(run.job)]] as const)),
     ...(isSingle ? ([["plan", planText(run)]] as const) : []),
     ...(run.undoes === null ? [] : ([["undoes", oneLine(run.undoes)]] as const)),
+    ...(shown.record === undefined ? [] : recordFacts(shown.record)),
   ];
   return [
     `${style.bold(oneLine(shown.name))}  ${statusText(shown.status, style)}\n`,
@@ -168,6 +185,20 @@ export function renderRun(shown: ShownRun, style: Style, { verbose }: Verbose = 
           ...partTexts(remarkable(shown.journals), style, isSingle),
         ]),
   ].join("");
+}
+
+function recordFacts({
+  place,
+  ref,
+  trust,
+  actor,
+  pulls,
+}: RecordOrigin): readonly (readonly [string, string])[] {
+  return [
+    ...(actor === null ? [] : [["started", `by ${oneLine(actor)}`] as const]),
+    ...(pulls.length === 0 ? [] : [["pulls", pulls.map((pull) => `#${pull}`).join(", ")] as const]),
+    ["record", `${oneLine(ref)} in ${oneLine(place)}, ${RECORD_TRUST[trust]}`],
+  ];
 }
 
 function partTexts(

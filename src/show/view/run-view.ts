@@ -26,6 +26,19 @@ export type ListedRun =
   /** The reason that it cannot be read, with its path. */
   | { readonly name: string; readonly unreadable: string };
 
+/** The record that a run was read from. */
+export interface RecordOrigin {
+  /** Name of the repository. */
+  readonly place: string;
+  /** Full name of its ref. */
+  readonly ref: string;
+  /** Whether its signature was checked, and the result. */
+  readonly trust: "verified" | "altered" | "unsigned" | "foreign" | "unchecked";
+  /** Who started the job; `null` outside CI. */
+  readonly actor: string | null;
+  readonly pulls: readonly number[];
+}
+
 /** A run with the journal of each merchant. */
 export interface ShownRun {
   /** The run's id. */
@@ -33,11 +46,23 @@ export interface ShownRun {
   /** The status of all merchants together; `null` if no journal is readable. */
   readonly status: RunStatus | null;
   readonly journals: readonly ListedRun[];
+  /** Absent for the journals of this machine. */
+  readonly record?: RecordOrigin;
 }
+
+/** What is known about who has written a record. */
+export const RECORD_TRUST: Readonly<Record<RecordOrigin["trust"], string>> = {
+  verified: "verified",
+  altered: "altered after it was signed",
+  unsigned: "not signed",
+  foreign: "signed with another key",
+  unchecked: "signed, but not verified without the key",
+};
 
 /** The words for the status of a run. */
 export const RUN_STATUS: Readonly<Record<RunStatus, string>> = {
   running: "still running",
+  began: "began",
   interrupted: "interrupted",
   "unknown-outcome": "outcome unknown",
   stopped: "stopped",

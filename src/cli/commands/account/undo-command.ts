@@ -22,6 +22,7 @@ export function undoCommand(io: Io, done: (code: ExitCode) => void): Command {
         .argParser((text: string, overrides: readonly string[]) => [...overrides, text])
         .default([], "none"),
     )
+    .option("--allow-unverified", "revert a run by a record in git that is not signed, or cannot be verified")
     .option("--no-recheck", "do not read each role and member again right before it is changed")
     .addHelpText(
       "after",
@@ -41,6 +42,10 @@ managed user comes from the file's password_env.
 
 Change the file as well, or the next apply makes the reverted changes again. An
 undo keeps a journal, too, so it can be undone.
+
+A run of another machine is found if it is recorded in git. Its record must be
+signed with the key in ROLECALL_APPROVAL_SECRET: anybody who can push could have
+written another one.
 
 Exits 0 if everything is done, even if there was nothing to do; 1 if it failed
 or was cancelled before the first change; 3 if it was refused; or 4 if it

@@ -195,6 +195,7 @@ const NEXT_STEPS: Readonly<Record<ErrorCode, string | typeof HINT | null>> = {
   "not-requestable": null,
   "port-taken": null,
   "run-unknown": null,
+  "record-untrusted": null,
 };
 
 /** Returns what to do about a change that was not done; `null` if there is nothing to say. */

@@ -1,3 +1,4 @@
+import { memoized } from "../../lib/memoized.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { LiveState } from "../../model/live.ts";
 import type { Plan } from "../../model/plan.ts";
@@ -60,12 +61,7 @@ export function freshContext(fresh: FreshPlan, reviews: readonly Review[], seal:
   const endOf = (of: Plan): EndState => endState(freshRows(of, { seal, identities }), isNow);
   const roleNames = new Map(live.roles.map(({ id, name }) => [id, name]));
   const roleName = (key: string): string => roleNames.get(key) ?? nameOfNewRole(key) ?? key;
-  const ends = new Map<number, EndState>();
-  const endAt = (time: number): EndState => {
-    const end = ends.get(time) ?? endOf(fresh.planAt(time));
-    ends.set(time, end);
-    return end;
-  };
+  const endAt = memoized((time: number): EndState => endOf(fresh.planAt(time)));
   const states = reviews.map(({ state }) => state);
   const datesAt = (time: number): ReviewedDates => reviewedDates(states, desired, plan.reviewed, time, seal);
   const context: Fresh = {
@@ -84,7 +80,7 @@ export function freshContext(fresh: FreshPlan, reviews: readonly Review[], seal:
     }),
     endOf,
     endAt,
-    asOf: (time) => ({ ...context, live: endAt(time - 1), dates: datesAt(time) }),
+    asOf: memoized((time) => ({ ...context, live: endAt(time - 1), dates: datesAt(time) })),
     dates: datesAt(plan.reviewed.at),
   };
   return context;

@@ -297,6 +297,29 @@ describe("dates", () => {
     ]);
   });
 
+  test("of many people on one day are compared once for the day", () => {
+    const hashes = (count: number): number => {
+      const emails = Array.from({ length: count }, (_, index) => `p${index}@e.x`);
+      const members = emails.map((email) => member(email, { roles: ["Clerk"], from: from("2026-07-01") }));
+      const want = desired({ sync: { ...SYNC, roles: "additive" }, members });
+      const wider = live([{ ...clerk, permissions: ["sales", "payouts_edit"] }], []);
+      let calls = 0;
+      const seal: Seal = (text) => {
+        calls++;
+        return `sealed ${text}`;
+      };
+      const { state } = reviewOf("#1", want, live([clerk], []));
+      const { unseenDates } = compareReviewed(
+        [{ name: "#1", state: sealed(state, seal) }],
+        freshOf(want, wider),
+        seal,
+      );
+      expect(unseenDates).toHaveLength(count);
+      return calls;
+    };
+    expect(hashes(80)).toBeLessThan(3 * hashes(40));
+  });
+
   test("are remembered for later applies, once everything else is done", () => {
     const first = compareReviewed([reviewOf("#1", until1, none)], freshOf(until1, none));
     const done = new Set(first.covered.changes.map(({ fingerprint }) => fingerprint));

@@ -424,7 +424,7 @@ function planOwn(
   work: Work,
 ): readonly Outlook[] {
   if (one.ended) return is === null ? [] : [go(is, one, work)];
-  if (!isBarred(one, is, former, work)) return planPresent(inheriting(one, is, former, work), is, work);
+  if (!isBarred(is, former, work.wanted)) return planPresent(inheriting(one, is, former, work), is, work);
   for (const role of one.roles ?? []) resolve(role, work.wanted, work.world, work.roles, work.errors);
   return is === null ? [] : [{ ...stay(is, work), wanted: one }];
 }
@@ -450,13 +450,11 @@ interface Heir extends WantedMember {
 
 /** Whether somebody was disabled under every previous address, and would need an invitation. */
 function isBarred(
-  one: WantedMember,
   is: WorldMember | null,
   former: readonly WorldMember[],
-  { wanted, world }: Work,
+  { reinvite }: Pick<Wanted, "reinvite">,
 ): boolean {
-  const isRenewed = is?.status === "expired" && wanted.reinvite && canBeInvited(one, world);
-  return areDisabled(former) && (is === null || isRenewed);
+  return areDisabled(former) && (is === null || (is.status === "expired" && reinvite));
 }
 
 function areDisabled(former: readonly WorldMember[]): boolean {

@@ -159,7 +159,7 @@ function finalName(role: string, { roles }: Wanted, { finalNames }: Expected): s
   return finalNames.get(role) ?? declaredName(role, roles);
 }
 
-/** Only the files give a role, so only they can give it without an end. */
+/** The files give a role without an end, or a new membership takes it over from that of a previous address. */
 function grantsForever(wanted: Wanted, expected: Expected): boolean {
   const { file, members } = wanted;
   const required = file.policies?.require_until ?? [];
@@ -168,7 +168,16 @@ function grantsForever(wanted: Wanted, expected: Expected): boolean {
     ({ ended, endless }) =>
       !ended && endless.some((role) => roles.includes(finalName(role, wanted, expected))),
   );
-  return isEndless ?? false;
+  const takesOver = expected.outlook.some(
+    ({ before, after, wanted: one }) =>
+      before === null &&
+      one?.isLimited === false &&
+      after?.roles.some((role) => {
+        const isListed = [...one.ends.keys()].some((name) => finalName(name, wanted, expected) === role);
+        return roles.includes(role) && !isListed;
+      }),
+  );
+  return takesOver || (isEndless ?? false);
 }
 
 /** A grant that nobody holds yet ends too far away from its beginning, or from now; nobody can know of others when they began. */

@@ -36,6 +36,8 @@ export interface WantedMember {
   readonly managed: { readonly nickname: string | null } | null;
   /** Roles that are granted without any end. */
   readonly endless: readonly string[];
+  /** Whether the whole membership has an end. */
+  readonly isLimited: boolean;
   /** Whether only an included file lists the person, without roles. */
   readonly isMention: boolean;
   /** Roles that the person is to hold at another time, and does not hold now. */
@@ -342,6 +344,7 @@ function person(
             grant.until === undefined && isNow(grant, now) ? [role] : [],
           )
         : [],
+    isLimited: until !== null,
     isMention: !isOwn && entries.every(({ roles, managed: user }) => (roles ?? user) === undefined),
     later:
       until !== null && isOver({ until })

@@ -202,11 +202,12 @@ function planMember(
     report({ code: "member-ignored", name });
     return [];
   }
+  const leftovers = match.found === "one" ? removeLeftovers(active, match, context) : NOTHING;
   const obstacle = obstacleToInvitation(active, match, context);
   if (obstacle !== null) {
     report(obstacle);
     if (obstacle.code === "member-former-disabled") resolveRoles(active, context, report);
-    return [];
+    return leftovers;
   }
   if (match.found !== "many" && match.found !== "pin-missing") {
     // Roles of later grants have to exist now: on that day the error would block every other change.
@@ -224,19 +225,23 @@ function planMember(
     case "many":
       report({ code: "member-ambiguous", name, ids: match.live.map(({ id }) => id) });
       return [];
-    case "one": {
-      const changes = planPinned(active, match.live, context, report);
-      if (match.leftovers.length === 0) return changes;
-      // Without the invitation that it is pinned to, the entry would not be clear any more, unless that was renewed.
-      const keptId = active.absent === null && match.live.status !== "pending" ? active.member.id : undefined;
-      const leftovers = match.leftovers.flatMap((leftover) =>
-        leftover.id === keptId ? [] : deleteMember(leftover, context.roles, "invitation-expired"),
-      );
-      return [...changes, ...leftovers];
-    }
+    case "one":
+      return [...planPinned(active, match.live, context, report), ...leftovers];
     default:
       return match satisfies never;
   }
+}
+
+function removeLeftovers(
+  { member, absent }: ActiveMember,
+  { live, leftovers }: Match<LiveMember> & { readonly found: "one" },
+  { roles }: MemberContext,
+): readonly MemberChange[] {
+  // Without the invitation that it is pinned to, the entry would not be clear any more, unless that was renewed.
+  const keptId = absent === null && live.status !== "pending" ? member.id : undefined;
+  return leftovers.flatMap((leftover) =>
+    leftover.id === keptId ? [] : deleteMember(leftover, roles, "invitation-expired"),
+  );
 }
 
 /** Reports the roles of an entry that cannot be resolved, although it changes nobody. */

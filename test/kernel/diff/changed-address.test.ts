@@ -416,6 +416,20 @@ describe("a disabled member with a new address", () => {
     }
   });
 
+  test("is not invited, and only the latest of several expired invitations stays", () => {
+    const expired = ["2026-01-01", "2026-02-01"].map((day, at) =>
+      invited(`mem_${at + 2}`, NEW, {
+        status: "expired",
+        invite: { email: NEW, expiresAt: `${day}T00:00:00Z` },
+      }),
+    );
+    const made = plan(entry, [disabled, ...expired]);
+    expect(made.changes.map(({ kind, id }) => [kind, id])).toEqual([
+      ["delete", "mem_2"],
+      ["update", "mem_1"],
+    ]);
+  });
+
   test("is not invited, and a role of the entry that does not exist is an error all the same", () => {
     const later = { role: "Old", from: from("2026-07-01") };
     const made = plan({ roles: ["Cashier", "Gone", later] }, [disabled]);

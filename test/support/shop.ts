@@ -29,7 +29,7 @@ export async function openShop(seed: string, options: Pick<RunOptions, "sleep"> 
       ...(body && { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
     });
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
-    return answer.status === 204 ? null : answer.json();
+    return JSON.parse((await answer.text()) || "null");
   };
   return {
     sandbox,

@@ -4,7 +4,11 @@ import { globMatcher } from "../../../src/app/session/session.ts";
 import { placeFinder } from "../../../src/app/show/find-places.ts";
 import { declaredSnapshot, liveSnapshot } from "../../../src/ask/access/access-snapshot.ts";
 import { explainAccess, whoCan, whoHas, whoIs } from "../../../src/ask/access/ask-access.ts";
+import { ignoredPatterns } from "../../../src/ask/access/ignored-access.ts";
 import { declaredReport, liveReport } from "../../../src/ask/report/build-access-report.ts";
+import { adoptNew, newFileText } from "../../../src/cli/adopt/new-files.ts";
+import { parseMerchantFile } from "../../../src/index.ts";
+import { addressOf, isServiceAccount, matchesAny } from "../../../src/kernel/diff/scope.ts";
 import { loadMerchants } from "../../../src/kernel/read/load-merchants.ts";
 import { judgeDeclared } from "../../../src/kernel/rules/judge-rules.ts";
 import type { AccessAnswers } from "../../../src/model/questions.ts";
@@ -19,6 +23,7 @@ import {
 import { desiredStates, liveStates } from "../../support/arbitrary.ts";
 import { NOW } from "../../support/build.ts";
 import { runs } from "../../support/property-runs.ts";
+import { wildStates } from "../../support/wild-states.ts";
 
 const matches = globMatcher();
 
@@ -185,6 +190,45 @@ test("what is live is answered from as by somebody who reads every member", () =
     }),
   );
 });
+
+test("after init, the files name everybody who holds what is live, or what they ignore", () => {
+  const counts = { named: 0, ignored: 0 };
+  fc.assert(
+    fc.property(wildStates, (is) => {
+      const text = newFileText(adoptNew(is, NOW), { merchant: "MC1", environment: "test" });
+      const { state } = parseMerchantFile("access/mc1.yaml", text, { now: NOW });
+      if (state === null) throw new Error(text);
+      const [ignored] = ignoredPatterns([state]);
+      const isIgnored = (list: "roles" | "members", id: string): boolean =>
+        matchesAny(ignored?.[list] ?? [], [id], matches);
+      const notListed = new Set(
+        is.members.filter((member) => addressOf(member) === null || isServiceAccount(member) !== false),
+      );
+      for (const permission of new Set(is.roles.flatMap(({ permissions }) => permissions))) {
+        const declared = whoCan([declaredSnapshot(state, NOW)], permission, matches);
+        const unknown = new Set(declared.unknown.flatMap(({ members }) => members));
+        const named = new Set([...declared.answers.map(({ member }) => member.name), ...unknown].map(lower));
+        for (const member of is.members) {
+          const granting = is.roles.filter(
+            ({ id, permissions }) => member.roles.includes(id) && permissions.includes(permission),
+          );
+          if (granting.length === 0 || notListed.has(member)) continue;
+          if (named.has(lower(addressOf(member) ?? ""))) counts.named += 1;
+          else {
+            counts.ignored += 1;
+            const isSaid =
+              isIgnored("members", member.id) || granting.every(({ id }) => isIgnored("roles", id));
+            expect(isSaid, `${permission} ${member.id}\n${text}`).toBe(true);
+          }
+        }
+      }
+    }),
+    { numRuns: runs(60) },
+  );
+  expect(Math.min(...Object.values(counts))).toBeGreaterThan(0);
+});
+
+const lower = (text: string): string => text.toLowerCase();
 
 /** Takes lines out of files, and the key of a list of which nothing is left. */
 function withoutLines(

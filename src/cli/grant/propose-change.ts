@@ -241,7 +241,7 @@ async function proposePrepared(
   const stopping = finishOnSignal(branch, io);
   try {
     await push(tip, former ?? "");
-    if (stopping.isStopped()) throw new RolecallError("confirmation-needed", "Interrupted.");
+    if (stopping.isStopped()) throw interrupted();
     const pull = await sent(pulls, open, branch, base, text);
     io.stdout.write(`${open === null ? "Opened" : "Updated"} ${oneLine(pull.url)}\n`);
     return ExitCode.ok;
@@ -251,7 +251,8 @@ async function proposePrepared(
     } catch {
       io.stderr.write(leftBranch(branch));
     }
-    throw error;
+    // Ctrl-C also reaches git and gh, whose errors say nothing.
+    throw stopping.isStopped() ? interrupted() : error;
   } finally {
     stopping.close();
   }
@@ -277,6 +278,10 @@ function finishOnSignal(
     io.exit(ExitCode.failed);
   });
   return { isStopped: () => signals > 0, close };
+}
+
+function interrupted(): RolecallError {
+  return new RolecallError("confirmation-needed", "Interrupted: no pull request was opened or updated.");
 }
 
 function leftBranch(branch: string): string {

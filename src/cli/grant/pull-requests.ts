@@ -114,7 +114,8 @@ function ghSender(host: string, io: Io): Sender {
       }
       if (code === 0) return parsed(stdout);
       const status = /\(HTTP (\d+)\)/.exec(stderr)?.[1];
-      throw failed(stderr.split("\n", 1).join(""), status === undefined ? null : Number(status));
+      const [said = ""] = stderr.split("\n", 1);
+      throw failed(said || `gh ended with code ${code}`, status === undefined ? null : Number(status));
     },
   };
 }

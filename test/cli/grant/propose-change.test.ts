@@ -132,7 +132,7 @@ test("Ctrl-C removes the branch that is being pushed, and a second one says that
   const once = await run(asked, stop("SIGINT"));
   expect(once.code).toBe(1);
   expect(once.stderr).toContain("SIGINT: finishing, so that no branch is left behind.");
-  expect(once.stderr).toContain("error: Interrupted.\n");
+  expect(once.stderr).toContain("error: Interrupted: no pull request was opened or updated.\n");
   expect(git(remote(), "branch", "--format=%(refname:short)")).toBe("main\n");
   expect(github.pulls).toEqual([]);
   const twice = await run(asked, stop("SIGHUP", "SIGHUP", "SIGTERM"));

@@ -137,6 +137,15 @@ test("the callers of the reusable workflow run when and beside what the examples
   }
 });
 
+test.each(["README.md", "docs/src/action.md"])("the workflow in %s is the example's, shortened", (page) => {
+  const [shown] = blocksOf("yml").filter((block) => block.page === page);
+  const { plan } = parse(read("examples/github/rolecall-plan.yml")).jobs as { readonly plan: Job };
+  const job: Job = parse(shown?.text ?? "").jobs.plan;
+  expect(job.permissions).toEqual(plan.permissions);
+  const withoutIds = ({ uses, with: inputs }: WorkflowStep) => ({ uses, with: inputs });
+  expect(job.steps.map(withoutIds)).toEqual(plan.steps.slice(0, 2).map(withoutIds));
+});
+
 test("the workflows that the pages show keep to GitHub's own schema", () => {
   const blocks = blocksOf("yml");
   expect(blocks.length).toBeGreaterThan(0);

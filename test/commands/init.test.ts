@@ -289,6 +289,14 @@ test("init does not take the file of another merchant", async () => {
   expect(await filesHere()).toEqual(["access/mc1.yaml"]);
 });
 
+test("init adds workflows to a project with files, without a key or a terminal", async () => {
+  await init(["MC3", "-y", "-q"]);
+  const { io, written } = realIo({ cwd, env: {} });
+  expect(await main(["init", "--workflows"], io)).toBe(0);
+  expect(written.stdout).toMatch(/^created .github\/workflows\/rolecall-plan.yml\n/);
+  expect(written.stderr).toBe("");
+});
+
 test("init writes workflows and code owners on request, unless they exist", async () => {
   await mkdir(join(cwd, ".github/workflows"), { recursive: true });
   await writeFile(join(cwd, ".github/workflows/rolecall-plan.yml"), "mine\n");

@@ -52,12 +52,14 @@ import { ownRelease, settingsToConfigure } from "./workflow-files.ts";
 /** Writes the files of merchants that are live, and shows that their plans have no changes. */
 export async function initProject(options: InitCommandOptions, io: Io): Promise<ExitCode> {
   refuseUnusedFiles(options, io.cwd);
+  const declared = await declaredMerchants(options, io);
+  const isAddition = wantsProjectFiles(options) && !options.all && options.merchant.length === 0;
+  if (isAddition && declared.size > 0) return writeProjectOnly(options, io);
   const interview = openInterview(options, io);
   const connection = await chooseConnection(options, interview, io);
   const progress = openProgress(options, io);
   const services = openServices({ ...options, emit: progress.live }, io);
   try {
-    const declared = await declaredMerchants(options, io);
     const codes = await chooseMerchants({ options, interview, connection, services, declared }, io);
     progress.reading(codes);
     const reads = await Promise.all(
@@ -83,9 +85,14 @@ export async function initProject(options: InitCommandOptions, io: Io): Promise<
   }
 }
 
+/** Returns whether files of the project are requested, besides those of merchants. */
+function wantsProjectFiles({ workflows, codeowners }: InitCommandOptions): boolean {
+  return workflows === true || codeowners !== undefined;
+}
+
 /** Adds the requested files to a project whose merchants have theirs. */
 async function writeProjectOnly(options: InitCommandOptions, io: Io): Promise<ExitCode> {
-  if (options.workflows !== true && options.codeowners === undefined) {
+  if (!wantsProjectFiles(options)) {
     io.stdout.write(
       "There is nothing to do: every merchant has a file. To update the files from the live state:\n  rolecall pull\n",
     );

@@ -19,6 +19,8 @@ export interface RunSummary {
   readonly job: string | null;
   /** The commit that was applied. */
   readonly applied: string | null;
+  /** Set if the working tree had uncommitted changes. */
+  readonly uncommitted?: true;
   /** Numbers of the pull requests that it merged. */
   readonly pulls: readonly number[];
 }
@@ -120,7 +122,9 @@ export function openRunRecords(refs: GitRefs, key: string, sleep: (ms: number) =
       throw new RolecallError("conflict", `The ref of ${name} could not be made.`);
     }
     const [found] = await refs.describe([now]);
-    return found?.tree === tree ? { ...written, commit: now } : null;
+    if (found?.tree === tree) return { ...written, commit: now };
+    const theirs = { name, commit: now, tree: found?.tree ?? "" };
+    return isBeginningOf(record.files, await textsOf(now, refs)) ? writeAs(name, tree, record, theirs) : null;
   };
   return {
     write: async (record, earlier) => {
@@ -195,6 +199,13 @@ export function openRunRecords(refs: GitRefs, key: string, sleep: (ms: number) =
   };
 }
 
+/** Returns whether files are an earlier state of those of a record: journals only grow, and no two runs begin with one line. */
+function isBeginningOf(files: NewRunRecord["files"], earlier: ReadonlyMap<string, string>): boolean {
+  return (
+    earlier.size > 0 && [...earlier].every(([path, text]) => text !== "" && files.get(path)?.startsWith(text))
+  );
+}
+
 /** What is wrong with a record. */
 export interface RecordProblem {
   readonly name: string;
@@ -245,7 +256,17 @@ interface SignedRecord {
   readonly text: string;
 }
 
-function messageOf({ run, merchants, outcome, by, actor, job, applied, pulls }: RunSummary): string {
+function messageOf({
+  run,
+  merchants,
+  outcome,
+  by,
+  actor,
+  job,
+  applied,
+  uncommitted,
+  pulls,
+}: RunSummary): string {
   const trailers: readonly (readonly [string, string | null])[] = [
     ["Run", run],
     ...merchants.map((merchant) => ["Merchant", merchant] as const),
@@ -254,6 +275,7 @@ function messageOf({ run, merchants, outcome, by, actor, job, applied, pulls }: 
     ["Actor", actor],
     ["Job", job],
     ["Applied-Commit", applied],
+    ["Uncommitted-Changes", uncommitted ? "yes" : null],
     ...pulls.map((number) => ["Pull-Request", `#${number}`] as const),
   ];
   const lines = trailers.flatMap(([name, value]) => (value === null ? [] : `${name}: ${oneLine(value)}\n`));
@@ -287,6 +309,7 @@ function summaryIn(text: string): RunSummary {
     actor: value("Actor"),
     job: value("Job"),
     applied: value("Applied-Commit"),
+    ...(value("Uncommitted-Changes") === "yes" && { uncommitted: true as const }),
     pulls: values("Pull-Request")
       .map((number) => Number(number.slice(1)))
       .filter(Number.isSafeInteger),

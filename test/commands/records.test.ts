@@ -194,6 +194,27 @@ test("runs verify names a removed and an edited record, and needs the key", asyn
   expect(keyless.code).toBe(1);
 });
 
+test("the key that signs records is sent to no service, and a record says that files were not committed", async () => {
+  await shop.write(
+    "access/mc1.yaml",
+    `${fileWith("catalog_view")}api: { key_env: ROLECALL_APPROVAL_SECRET }\n`,
+  );
+  const refused = await shop.run(["plan"], SECRET);
+  expect(refused.stderr.replaceAll(/\s+/g, " ")).toContain(
+    "ROLECALL_APPROVAL_SECRET cannot be an API key: it holds the key that signs records.",
+  );
+  await shop.write("access/mc1.yaml", fileWith("catalog_view, refunds_create"));
+  git(shop.folder, "add", ".");
+  git(shop.folder, "commit", "--quiet", "--message=second");
+  await shop.run(["apply", "--yes", "--records", "push"], SECRET);
+  const trailers = (): string => git(remote, "log", "--max-count=1", "--format=%B", recorded().at(-1) ?? "");
+  expect(trailers()).not.toContain("Uncommitted-Changes");
+  await shop.write("access/mc1.yaml", fileWith("catalog_view"));
+  await shop.run(["apply", "--yes", "--records", "push"], SECRET);
+  expect(trailers()).toContain("\nUncommitted-Changes: yes\n");
+  expect((await shop.run(["runs", "verify"], SECRET)).code).toBe(0);
+});
+
 describe("runs prune", () => {
   beforeEach(async () => {
     for (const permissions of ["catalog_view, refunds_create", "catalog_view"]) {

@@ -133,6 +133,17 @@ describe("a record", () => {
     expect(repository.git("for-each-ref", "refs/rolecall/runs").split("\n")).toHaveLength(2);
   });
 
+  test("takes the place of its own beginning also if the machine died before it knew of it, and of nothing else", async () => {
+    const path = `${ID}-MC1.jsonl`;
+    const began = new Map([[path, '{"type":"run","pid":7}\n']]);
+    await machine().write(record({ outcome: "began", files: began }), null);
+    const ended = new Map([[path, '{"type":"run","pid":7}\n{"type":"end"}\n']]);
+    expect((await machine().write(record({ files: ended }), null)).name).toBe(ID);
+    const other = new Map([[path, '{"type":"run","pid":8}\n{"type":"end"}\n']]);
+    expect((await machine().write(record({ files: other }), null)).name).toBe(`${ID}-2`);
+    expect(repository.git("show", `refs/rolecall/runs/${ID}:${path}`)).toContain('"pid":7');
+  });
+
   test("that a text tries to forge trailers in stays one of its run", async () => {
     const records = machine();
     await records.write(record({ by: "ada\nOutcome: stopped\nMerchant: MC9" }), null);

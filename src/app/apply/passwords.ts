@@ -15,6 +15,7 @@ import { RolecallError } from "../../model/errors.ts";
 import type { LiveState } from "../../model/live.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { Io } from "../io/io.ts";
+import { isSigningKey } from "../records/record-place.ts";
 import { isKey } from "../session/connection.ts";
 import { globMatcher, type PlanResult, type Session, type UnplannedMerchant } from "../session/session.ts";
 
@@ -143,6 +144,14 @@ export function passwordsFor(
   const created = plans.flatMap(passwordVariables);
   const rotated = rotations.map(({ passwordEnv }) => passwordEnv);
   const needed = [...new Set([...created, ...rotated])].sort();
+  const secrets = needed.filter((name) => isSigningKey(name, env));
+  if (secrets.length > 0) {
+    throw new RolecallError(
+      "password-missing",
+      `${secrets.join(", ")} cannot be a password: ${secrets.length === 1 ? "it holds" : "these hold"} the key that signs records.`,
+      { hint: "Specify another variable under password_env. Nothing was changed." },
+    );
+  }
   const keys = needed.filter((name) => isKey(env[name] ?? "") || name.startsWith("ROLECALL_API_KEY"));
   if (keys.length > 0) {
     // A file decides the variable, and the password goes to the service.

@@ -177,7 +177,15 @@ function summaryOf(
   { run: { run, user, host, job, commit } }: PastRun,
   { pulls, actor, applied }: PendingRecord,
 ): Omit<NewRunRecord, "merchants" | "outcome" | "files"> {
-  return { run, by: runBy({ user, host }), actor, job, applied: applied ?? commit?.id ?? null, pulls };
+  return {
+    run,
+    by: runBy({ user, host }),
+    actor,
+    job,
+    applied: applied ?? commit?.id ?? null,
+    ...(commit?.clean === false && { uncommitted: true as const }),
+    pulls,
+  };
 }
 
 /** Returns user and host of a run, as records name them. */

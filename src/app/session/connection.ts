@@ -8,6 +8,7 @@ import { type Failure, RolecallError } from "../../model/errors.ts";
 import { checkKey } from "../../service/http/check-key.ts";
 import type { ProxyServer } from "../../service/http/transport.ts";
 import type { Io } from "../io/io.ts";
+import { isSigningKey } from "../records/record-place.ts";
 
 /** The connection of one merchant to its service. */
 export interface Connection {
@@ -119,6 +120,17 @@ function keyIn(
     throw new RolecallError("key-missing", "An API key was passed instead of the name of its variable.", {
       hint: "Set an environment variable to the key, and pass the name of the variable.",
     });
+  }
+  const secret = candidates.find((name) => isSigningKey(name, env));
+  if (secret !== undefined) {
+    // A file decides the variable, and the key goes to the service.
+    throw new RolecallError(
+      "key-missing",
+      `${secret} cannot be an API key: it holds the key that signs records.`,
+      {
+        hint: "Specify another variable under key_env.",
+      },
+    );
   }
   if (!keySource || !key) {
     throw new RolecallError("key-missing", `There is no API key${whose}.`, {

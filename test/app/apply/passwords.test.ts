@@ -39,6 +39,17 @@ test("a plan that creates no managed user needs none", () => {
   expect(() => passwordsFor([plain], [], {})).not.toThrow();
 });
 
+test("the key that signs records is never sent as a password, whichever variable holds it", () => {
+  const withVariable = (passwordEnv: string) =>
+    planOf(desired({ members: [member("till@example.com", { managed: { passwordEnv } })] }), live());
+  const env = { ROLECALL_APPROVAL_SECRET: "0123456789abcdef0123456789abcdef" };
+  for (const name of ["ROLECALL_APPROVAL_SECRET", "COPY"]) {
+    expect(() =>
+      passwordsFor([withVariable(name)], [], { ...env, COPY: env.ROLECALL_APPROVAL_SECRET }),
+    ).toThrow(`${name} cannot be a password: it holds the key that signs records.`);
+  }
+});
+
 test("an API key is never sent as a password, whichever variable a file names", () => {
   const withVariable = (passwordEnv: string) =>
     planOf(desired({ members: [member("till@example.com", { managed: { passwordEnv } })] }), live());

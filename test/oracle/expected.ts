@@ -347,9 +347,12 @@ function planMembers({ wanted, world, ...rest }: Work): readonly Outlook[] {
   const leaving = world.members.filter(hasLeft);
   const gone = new Set(leaving.map(({ id }) => id));
   const rests = members?.filter((one) => !isOfLeaver(one) && !gone.has(one.id ?? "")) ?? null;
-  const entryOf = (id: string): WantedMember | null => members?.find((one) => one.id === id) ?? null;
+  const entryOf = ({ id, email }: WorldMember): WantedMember | null =>
+    members?.find(
+      (one) => one.id === id || [one.email, ...one.previously].includes(email?.toLowerCase() ?? ""),
+    ) ?? null;
   return [
-    ...leaving.map((one) => go(one, entryOf(one.id), { wanted, world, ...rest })),
+    ...leaving.map((one) => go(one, entryOf(one), { wanted, world, ...rest })),
     ...planStaying({
       ...rest,
       wanted: { ...wanted, members: rests },

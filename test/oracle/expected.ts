@@ -257,9 +257,11 @@ function planRole(
     return after;
   }
   if (canonical(after.metadata) !== canonical(is.metadata)) {
-    if (!replaceRoles) errors.add("role-metadata-fixed");
-    else if (role.id !== undefined) errors.add("role-replace-pinned");
-    else if (granted.has(is.id)) errors.add("role-replace-named");
+    const fault = whyFixed(role, is, replaceRoles, granted);
+    if (fault !== null) {
+      errors.add(fault);
+      return after;
+    }
     changes.set(`replace role ${is.id}`, shownRole(after));
     return { ...after, id: null };
   }
@@ -267,6 +269,18 @@ function planRole(
     changes.set(`update role ${is.id}`, shownRole(after));
   }
   return after;
+}
+
+/** Why a role with other metadata is not replaced; null if it is. */
+function whyFixed(
+  { id: pin }: RoleValue,
+  { id }: WorldRole,
+  replaceRoles: boolean,
+  granted: ReadonlySet<string>,
+): string | null {
+  if (!replaceRoles) return "role-metadata-fixed";
+  if (pin !== undefined) return "role-replace-pinned";
+  return granted.has(id) ? "role-replace-named" : null;
 }
 
 function asIs({ permissions, ...role }: WorldRole): RoleAfter {

@@ -202,7 +202,7 @@ export function groupDetail(
       const { gained, lost } = effectOf(browsed, context.selection);
       const where = new Set(equal.merchants).size > 1 ? `${plan.merchant} ` : "";
       return [
-        [isOut ? "  [ ] " : "  [x] "],
+        [context.selects ? (isOut ? "  [ ] " : "  [x] ") : "  "],
         [`${where}${change.name}`, isOut ? "dim" : undefined],
         [gained.length === 0 ? "" : ` +${brief(gained)}`, "green"],
         [lost.length === 0 ? "" : ` -${brief(lost)}`, "red"],

@@ -391,6 +391,12 @@ describe("leaving a change out", () => {
     crowd.keys("jjj");
     expect(crowd.cursor()).toContain("20 members");
     expect(crowd.detail()).toContain("  [x] m2@example.com +2");
+    const plan = sit([seat({ ...want, members: many }, is)], {
+      size: { columns: 120, rows: 30 },
+      selects: false,
+    });
+    plan.keys("jjj");
+    expect(plan.detail()).toContain("  m2@example.com +2");
     crowd.keys("kk jj");
     expect(crowd.cursor()).toContain("20 members");
     expect(crowd.detail()).toContain("  [x] m2@example.com +catalog_view");

@@ -149,6 +149,8 @@ export interface ProjectSettings {
   readonly sensitive?: readonly string[];
   /** Permissions that exist, although no role may have them yet. Absent: none. */
   readonly permissions?: readonly string[];
+  /** The branch that records the live states. Absent: none. */
+  readonly liveBranch?: string;
 }
 
 /** The changes that an apply refuses without an override. */

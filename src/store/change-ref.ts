@@ -9,21 +9,23 @@ const MAX_ATTEMPTS = 30;
 
 /**
  * Commits what `edit` makes of a ref's files, until nobody else has moved the ref meanwhile; it takes the ref's commit.
- * Throws RolecallError.
+ * Returns the new commit; `null` if nothing is edited. Throws RolecallError.
  */
 export async function changeRef(
   refs: GitRefs,
   ref: string,
-  message: string,
+  message: string | ((edits: FileEdits) => string),
   edit: (from: string | undefined) => Promise<FileEdits>,
   sleep: (ms: number) => Promise<void>,
-): Promise<void> {
+): Promise<string | null> {
+  // Without the store's own name, two writers of the same change would make one commit, and both seem to come first.
+  const messageOf = typeof message === "string" ? () => `${message}\n\n${refs.writer}` : message;
   for (let attempt = 1; ; attempt++) {
     const from = (await refs.fetch([`${ref}*`])).get(ref);
     const edits = await edit(from);
-    if (edits.size === 0) return;
-    const to = await refs.commit(from ?? null, edits, message);
-    if (await refs.push([{ ref, from: from ?? null, to }])) return;
+    if (edits.size === 0) return null;
+    const to = await refs.commit(from ?? null, edits, messageOf(edits));
+    if (await refs.push([{ ref, from: from ?? null, to }])) return to;
     if (attempt === MAX_ATTEMPTS) {
       throw new RolecallError(
         "conflict",

@@ -54,6 +54,15 @@ export interface CommitObject {
   readonly message: string;
 }
 
+/** A commit of a history, with the files that it changed. */
+export interface HistoryCommit {
+  readonly id: string;
+  /** In ms since the epoch. */
+  readonly time: number;
+  /** Git object names of the new contents by path; `null` for a removed file. */
+  readonly files: ReadonlyMap<string, string | null>;
+}
+
 /** New texts of files by path; `null` removes a file. */
 export type FileEdits = ReadonlyMap<string, string | null>;
 
@@ -76,6 +85,10 @@ export interface GitRefs extends GitCommits {
    * returns their commits by name.
    */
   fetch(names?: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** Fetches a ref with its history; returns its commits along first parents, the newest first; empty without such a ref. */
+  history(name: string): Promise<readonly HistoryCommit[]>;
+  /** Names the store among all writers. */
+  readonly writer: string;
   /** Makes a commit of edited files on top of another; returns its name. */
   commit(parent: string | null, edits: FileEdits, message: string): Promise<string>;
   /** Makes a tree of these files alone; returns its name. */
@@ -175,6 +188,18 @@ export function openRefs({ url, prefix, authorization }: GitRemote, effects: Git
         }),
       );
     },
+    history: async (name) => {
+      const ref = `${prefix}/${name}`;
+      const fetch = ["fetch", "--quiet", "--no-tags", `--depth=${WHOLE}`, url, `+${ref}*:${ref}*`];
+      const end = await attempt(fetch);
+      if (end.code === 1 && end.errors.trim() === "") return [];
+      checked(end);
+      const listed = await git(["for-each-ref", "--format=%(refname)", ref]);
+      if (!lines(listed).includes(ref)) return [];
+      const format = ["--format=commit %H %ct", "--raw", "--no-abbrev", "--no-renames", "--root"];
+      return parseHistory(await git(["log", "--first-parent", ...format, ref, "--"]));
+    },
+    writer: basename(effects.folder),
     entries: async (commit) => {
       await fetchCommit(commit);
       const listed = checked(await read(["ls-tree", "-r", "-z", "--full-tree", commit])).toString("utf8");
@@ -203,9 +228,7 @@ export function openRefs({ url, prefix, authorization }: GitRemote, effects: Git
       const changes = [...edits].map(([path, text]) =>
         text === null ? `D ${path}` : `M 100644 inline ${path}\n${dataOf(text)}`,
       );
-      // Without the store's own name, two writers of the same change would make one commit, and both seem to come first.
-      const name = `${basename(effects.folder)} ${commits + 1}`;
-      return importCommit([...fromOf(parent), ...changes], `${message}\n\n${name}`);
+      return importCommit([...fromOf(parent), ...changes], message);
     },
     writeTree: async (files) => {
       const texts = [...files].map(([path, text]) => `M 100644 inline ${path}\n${dataOf(text)}`);
@@ -245,6 +268,9 @@ export async function textsOf(
 /** Mode of a symbolic link in a tree. */
 const LINK = "120000";
 
+/** The depth of a fetch by which git means all commits. */
+const WHOLE = 2_147_483_647;
+
 /** Returns the variable by which git also reads the objects of a clone; none if there is no clone. */
 async function objectsOf(clone: string | null, env: GitEnv): Promise<GitEnv> {
   if (clone === null) return {};
@@ -268,6 +294,18 @@ function parseCommit(text: string): CommitObject {
     parents: [...head.matchAll(/^parent (\w+)$/gm)].map(([, parent = ""]) => parent),
     message: text.slice(end + 2),
   };
+}
+
+/** Parses the commits that `git log --raw` lists; quoted paths, which records never have, stay quoted. */
+function parseHistory(output: Buffer): readonly HistoryCommit[] {
+  const commits: { id: string; time: number; files: Map<string, string | null> }[] = [];
+  for (const line of lines(output)) {
+    const [, id, seconds] = /^commit (\w+) (\d+)$/.exec(line) ?? [];
+    if (id !== undefined) commits.push({ id, time: Number(seconds) * 1000, files: new Map() });
+    const [, content = "", status, path] = /^:\d+ \d+ \w+ (\w+) (\w)\d*\t(.+)$/.exec(line) ?? [];
+    if (path !== undefined) commits.at(-1)?.files.set(path, status === "D" ? null : content);
+  }
+  return commits;
 }
 
 function fromOf(parent: string | null): readonly string[] {

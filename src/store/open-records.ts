@@ -98,11 +98,13 @@ export function openRecords<Reviewed extends object, State extends object>(
       });
       return [{ ...run, number, merchants: new Map(merchants) }];
     });
-  const change = (
+  const change = async (
     ref: string,
     message: string,
     edit: (files: ReadonlyMap<string, string>) => FileEdits,
-  ): Promise<void> => changeRef(refs, ref, message, (from) => filesOf(ref, from).then(edit), sleep);
+  ): Promise<void> => {
+    await changeRef(refs, ref, message, (from) => filesOf(ref, from).then(edit), sleep);
+  };
   return {
     read: async () => {
       const fetched = await refs.fetch(NAMES);

@@ -315,6 +315,7 @@ test("init writes workflows and code owners on request, unless they exist", asyn
     ".github/workflows/rolecall-plan.yml",
     ".gitignore",
     "access/mc3.yaml",
+    "rolecall.yaml",
     "schemas/merchant.schema.json",
   ]);
   expect(await read(".github/workflows/rolecall-plan.yml")).toBe("mine\n");
@@ -511,6 +512,7 @@ test("init asks for all that it is not told, and does what is answered", async (
     "access/mc1.yaml",
     "access/mc2.yaml",
     "access/mc3.yaml",
+    "rolecall.yaml",
     "schemas/merchant.schema.json",
     "shared/roles.yaml",
   ]);

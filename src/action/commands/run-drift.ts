@@ -1,4 +1,5 @@
 import { adoptPlanned, type LoadedProject, ofDrift } from "../../app/adopt/adopt-planned.ts";
+import { liveReadings } from "../../app/live-branch/record-live.ts";
 import { inRepository } from "../../app/project/commit-states.ts";
 import { isFileError } from "../../app/project/file-errors.ts";
 import { deepen, isShallow, SHALLOW_WARNING } from "../../app/project/git-history.ts";
@@ -17,7 +18,7 @@ import { type FilePatch, patchText } from "../../show/text/patch-text.ts";
 import { driftView, withRisks } from "../../show/view/drift-view.ts";
 import { type ActionContext, type ActionResult, failed, passed } from "../context/action-context.ts";
 import { annotate } from "../context/action-log.ts";
-import { openReviewStore } from "../context/open-repository.ts";
+import { openLiveRecorder, openReviewStore } from "../context/open-repository.ts";
 import { differenceKeys, type FirstSeen, reasonsKey, updateDriftIssue } from "../github/drift-issue.ts";
 import { diagnosticAnnotations, fileErrorLines } from "../review/annotations.ts";
 import { placeTexts } from "../review/entry-places.ts";
@@ -55,6 +56,7 @@ async function drift(context: ActionContext): Promise<ActionResult> {
   const { planned, close } = await planFiles(loaded.states, inputs, io, loaded);
   try {
     const allDrifts = await driftsOf(planned, loaded.project, io);
+    await openLiveRecorder(context, loaded.states)?.(liveReadings(plannedOnly(planned)), "drift");
     const placeOf = ruleLocations(loaded.states, loaded.sources);
     const unplanned = unplannedOf(planned);
     io.stdout.write(

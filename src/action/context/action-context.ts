@@ -19,6 +19,8 @@ export interface ActionContext extends OfflineContext, GitRepository {
 /** The repository of a run, by git. */
 export interface GitRepository {
   readonly git: GitRefs;
+  /** The branches, below `refs/heads`. */
+  readonly branches: GitRefs;
   /** Loads the files of a commit, once; throws ActionError. */
   statesAt(commit: string): Promise<CommitStates>;
 }

@@ -1,6 +1,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { BRANCHES, type LiveBranch, liveBranchName } from "../../app/live-branch/live-branch.ts";
+import { liveRecorder, type RecordLive } from "../../app/live-branch/record-live.ts";
 import { type CommitStates, loadCommit } from "../../app/project/commit-states.ts";
+import type { DesiredState } from "../../model/desired.ts";
 import type { OpenStore, ReviewStore } from "../../review/merchant-state.ts";
 import { GitError, openRefs } from "../../store/git-refs.ts";
 import { openRecords } from "../../store/open-records.ts";
@@ -22,7 +25,9 @@ export async function withRepository<T>(
     prefix: inputs.refs,
     authorization: `basic ${token}`,
   };
-  const git = openGit(remote, { folder, clone: join(workspace, ".git"), env: io.env, now: io.now });
+  const effects = { clone: join(workspace, ".git"), env: io.env, now: io.now };
+  const git = openGit(remote, { ...effects, folder: join(folder, "records") });
+  const branches = openGit({ ...remote, prefix: BRANCHES }, { ...effects, folder: join(folder, "branches") });
   const load = async (commit: string): Promise<CommitStates> => {
     try {
       return await loadCommit(commit, git, { paths: inputs.paths, workspace, now: io.now() });
@@ -38,7 +43,7 @@ export async function withRepository<T>(
     return states;
   };
   try {
-    return await use({ git, statesAt });
+    return await use({ git, branches, statesAt });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -63,6 +68,27 @@ export function openReviewStore({
     store,
     seal: (text) => keyedHash(text, key),
   };
+}
+
+/** Returns the branch of live states that the projects of merchants name; `null` for none. */
+function openLiveBranch(
+  { branches, event }: Pick<ActionContext, "branches" | "event">,
+  states: readonly DesiredState[],
+): LiveBranch | null {
+  const name = liveBranchName(states);
+  if (name === null) return null;
+  const isPublic = async (): Promise<boolean> => event.isPublic === true;
+  return { name, place: "the repository", open: (use) => use(branches), isPublic };
+}
+
+/** Opens the recorder of live states; undefined if the projects of merchants name no branch. */
+export function openLiveRecorder(
+  context: Pick<ActionContext, "branches" | "event" | "io" | "log">,
+  states: readonly DesiredState[],
+): RecordLive | undefined {
+  const { io, log } = context;
+  const branch = openLiveBranch(context, states);
+  return branch === null ? undefined : liveRecorder(branch, { say: log.info, warn: log.notice }, io);
 }
 
 /** Converts an error of git's for the records to an ActionError. */

@@ -24,6 +24,7 @@ import {
 } from "../../show/view/ending-view.ts";
 import { ExitCode } from "../io/io.ts";
 import type { OpenJournal } from "../journal/write-journal.ts";
+import type { LiveReading, RecordLive } from "../live-branch/record-live.ts";
 import type { RunRecorder } from "../records/run-recorder.ts";
 import type { PlanResult, Session } from "../session/session.ts";
 import type { Cancellation } from "./cancellation.ts";
@@ -43,6 +44,8 @@ export interface RunOptions {
   readonly openJournal: (plan: Plan) => Promise<OpenJournal>;
   /** Records the run in a repository; absent: its journals are on this machine only. */
   readonly recorder?: RunRecorder | undefined;
+  /** Records the live states that the verifications have read. */
+  readonly recordLive?: RecordLive | undefined;
   readonly cancellation: Cancellation;
   /** Waits for some ms, or until the signal is aborted. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -104,6 +107,10 @@ export async function runApply(
       if (entry.type === "intent") intents += 1;
     });
     reporter.applied({ run, journals, cause, ends: merchants.map(({ end }) => end) });
+    await options.recordLive?.(
+      merchants.flatMap(({ reading }) => reading ?? []),
+      run,
+    );
     return [...merchants.map(({ outcome }) => outcome), ...refused];
   } catch (error) {
     reporter.say(renderJournals(run, journals));
@@ -174,10 +181,12 @@ async function applyAll(
     ended.map(async ({ one, merchant, result }): Promise<AppliedMerchant> => {
       // After a stop at all merchants nothing is read any more.
       const isRead = result.status !== "stopped" && !(isStopped && cause !== null);
-      const verification = isRead ? await verify(one, result, waits) : null;
+      const { verification, live } = isRead ? await verify(one, result, waits) : NOT_VERIFIED;
       if (verification !== null) reporter.verified(merchant, verification);
       const outcome = outcomeOf(merchant, result, verification, cause);
-      return { end: { plan: one.plan, result, verification }, outcome };
+      const { state: desired, environment } = one.session;
+      const reading = live && { desired, live, environment, removed: removedMembers(result) };
+      return { end: { plan: one.plan, result, verification }, outcome, reading };
     }),
   );
   return { cause, merchants };
@@ -187,6 +196,28 @@ async function applyAll(
 interface AppliedMerchant {
   readonly end: MerchantEnd;
   readonly outcome: MerchantOutcome;
+  /** The state that the verification has read; `null` without one. */
+  readonly reading: LiveReading | null;
+}
+
+/** A verification with the state that it has read; `null` without one. */
+interface VerifiedState<Verified = Verification> {
+  readonly verification: Verified;
+  readonly live: LiveState | null;
+}
+
+const NOT_VERIFIED: VerifiedState<null> = { verification: null, live: null };
+
+/** Returns the addresses of the members whom an apply has removed, or may have. */
+function removedMembers({ outcomes }: ApplyResult): readonly string[] {
+  return outcomes.flatMap(({ status, change }) =>
+    change.resource === "member" &&
+    change.kind === "delete" &&
+    status !== "failed" &&
+    status !== "not-started"
+      ? (change.before.email ?? [])
+      : [],
+  );
 }
 
 /** Returns how an apply ended at a merchant, by its result and its verification. */
@@ -260,7 +291,7 @@ async function verify(
   { session, plan: planned, live, passwords = [], leftOut = 0, journal }: Running,
   result: ApplyResult,
   { cause, stopped, pause }: Waits,
-): Promise<Verification> {
+): Promise<VerifiedState> {
   const refused = targetsOf(result, false);
   const done = targetsOf(result, true);
   const planAgain = async (): Promise<PlanResult> => {
@@ -271,7 +302,7 @@ async function verify(
   };
   const looked = await toResult(Promise.race([stopped, planAgain()]));
   if (looked === null || "failure" in looked)
-    return { status: "unverified", why: looked?.failure ?? stoppedBy(cause()) };
+    return { verification: { status: "unverified", why: looked?.failure ?? stoppedBy(cause()) }, live: null };
   const enabled = passwords.flatMap(({ id, before, after }) => (before.status === after.status ? [] : [id]));
   const changed = live ? statusChanges(live, looked.live, new Set(enabled)) : [];
   const waited = new Set(planned.deferred.map(({ change }) => change.fingerprint));
@@ -294,13 +325,14 @@ async function verify(
       deferred: deferred.map(({ change }) => summaryOf(change)),
     }),
   );
-  return {
-    status: "verified",
+  const verification = {
+    status: "verified" as const,
     plan: { ...looked.plan, changes, deferred, findings: [...changed, ...looked.plan.findings] },
     leftOut,
     refused: remaining.length - changes.length,
     unrecorded: recorded?.failure ? oneLine(recorded.failure.message) : null,
   };
+  return { verification, live: looked.live };
 }
 
 function stoppedBy(cause: StopCause | null): string {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { RolecallError } from "../../model/errors.ts";
-import { openRefs } from "../../store/git-refs.ts";
+import { type GitRefs, openRefs } from "../../store/git-refs.ts";
 import { gitEnvironment, runGit, withoutCredentials } from "../../store/run-git.ts";
 import { openRunRecords, type RunRecords } from "../../store/run-records.ts";
 import type { Io } from "../io/io.ts";
@@ -80,12 +80,23 @@ export async function withRunRecords<T>(
   io: World,
   use: (records: RunRecords) => Promise<T>,
 ): Promise<T> {
-  const { url, gitFolder, config } = place;
+  return withRefs(place, RECORD_REFS, io, (refs) =>
+    use(openRunRecords(refs, signingKey(io.env), (ms) => io.sleep(ms))),
+  );
+}
+
+/** Opens the refs of a repository below a prefix for `use`; nothing is fetched yet. */
+export async function withRefs<T>(
+  { url, gitFolder, config }: RecordPlace,
+  prefix: string,
+  io: World,
+  use: (refs: GitRefs) => Promise<T>,
+): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), "rolecall-git-"));
   const effects = { folder, clone: gitFolder, env: io.env, config, timeout: TIMEOUT_MS, now: io.now };
-  const refs = openRefs({ url, prefix: RECORD_REFS, authorization: null }, effects);
+  const refs = openRefs({ url, prefix, authorization: null }, effects);
   try {
-    return await use(openRunRecords(refs, signingKey(io.env), (ms) => io.sleep(ms)));
+    return await use(refs);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -125,7 +136,7 @@ export async function requirePrivate(place: RecordPlace, io: World): Promise<voi
 }
 
 /** Returns whether a server gives a repository to somebody without credentials; false if that cannot be found out. */
-async function isReadableByAll(url: string, { env }: World): Promise<boolean> {
+export async function isReadableByAll(url: string, { env }: World): Promise<boolean> {
   const asked = anonymousUrl(url);
   if (asked === null) return false;
   const home = await mkdtemp(join(tmpdir(), "rolecall-home-"));

@@ -8,7 +8,7 @@ import type { Adoption } from "../../model/adoption.ts";
 import type { SuggestedRule } from "../../model/coverage.ts";
 import type { LiveState } from "../../model/live.ts";
 import { isAdministrator } from "../../show/view/risk-view.ts";
-import { emptyState } from "./new-files.ts";
+import { emptyState } from "../../edit/adopt/new-file-text.ts";
 
 /** Maximum number of rules for one merchant. */
 const MAX_RULES = 4;

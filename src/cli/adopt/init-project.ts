@@ -11,6 +11,7 @@ import { openServices } from "../../app/session/services.ts";
 import { globMatcher } from "../../app/session/session.ts";
 import { printDiagnostics } from "../../app/show/print-diagnostics.ts";
 import { leftOutTexts } from "../../edit/adopt/entry-texts.ts";
+import { adoptNew, type NewFileHeader, newFileText, sharedFileText } from "../../edit/adopt/new-file-text.ts";
 import { type SharedRoles, shareRoles } from "../../edit/adopt/share-roles.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
@@ -35,16 +36,12 @@ import {
   sharedText,
 } from "./init-questions.ts";
 import {
-  adoptNew,
   hasOwnersFile,
   isRepositoryRoot,
-  type NewFileHeader,
-  newFileText,
   type ProjectFilesOptions,
   projectFiles,
   refuseUnusedFiles,
   SCHEMA_FILE,
-  sharedFileText,
   writePatches,
 } from "./new-files.ts";
 import { ownRelease, settingsToConfigure } from "./workflow-files.ts";

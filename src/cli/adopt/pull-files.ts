@@ -9,6 +9,7 @@ import { type Loaded, loadStates } from "../../app/project/load-states.ts";
 import { projectAccess } from "../../app/project/project-access.ts";
 import { globMatcher, type PlannedMerchant } from "../../app/session/session.ts";
 import { printDiagnostics } from "../../app/show/print-diagnostics.ts";
+import { emptyState } from "../../edit/adopt/new-file-text.ts";
 import { buildPlan } from "../../kernel/plan/build-plan.ts";
 import type { ProjectAccess } from "../../kernel/read/bound-files.ts";
 import { loadMerchants } from "../../kernel/read/load-merchants.ts";
@@ -22,7 +23,6 @@ import type { DesiredState } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { FilePatch } from "../../show/text/patch-text.ts";
 import { hangingLines } from "../../show/text/wrap.ts";
-import { emptyState } from "./new-files.ts";
 
 /** The merchants to pull, and the files that they may have. */
 export interface PullTargets {

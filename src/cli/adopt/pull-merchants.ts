@@ -22,6 +22,7 @@ import {
   planSessions,
 } from "../../app/session/session.ts";
 import { driftsOf } from "../../app/show/show-plans.ts";
+import { adoptNew, newFileText } from "../../edit/adopt/new-file-text.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
 import type { EntryEdit } from "../../model/adoption.ts";
@@ -32,7 +33,7 @@ import { renderUnread } from "../../show/text/failure-text.ts";
 import { type FilePatch, patchText, renderPatch } from "../../show/text/patch-text.ts";
 import { openProgress } from "../progress/open-progress.ts";
 import { confirmAll } from "../review/confirm-apply.ts";
-import { adoptNew, newFileText, SCHEMA_FILE, writePatches } from "./new-files.ts";
+import { SCHEMA_FILE, writePatches } from "./new-files.ts";
 import { checkPatched, isPart, loadPullTargets, type PulledPart, type PullTargets } from "./pull-files.ts";
 
 /** The options of `pull`. */

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { type ForgeRepository, parseRemote } from "../../app/project/git-remote.ts";
+import { PROJECT_FILE } from "../../kernel/schema/project-file.ts";
 import type { FilePatch } from "../../show/text/patch-text.ts";
 import { packagePath } from "../io/package-folder.ts";
 
@@ -46,7 +47,7 @@ export interface WorkflowOptions {
   readonly branch: string;
 }
 
-/** Returns the workflows that do not exist yet, and without a release the files of the action to create or update. */
+/** Returns the workflows and the project's file that do not exist yet, and without a release the files of the action to create or update. */
 export function workflowFiles(
   place: WritingPlace,
   { release, branch }: WorkflowOptions,
@@ -64,8 +65,10 @@ export function workflowFiles(
         .replace("branches: [main]", () => `branches: [${pushed}]`),
     };
   });
+  const settings = readFileSync(packagePath(`examples/github/${PROJECT_FILE}`), "utf8");
+  const created = [...workflows, { file: join(root, PROJECT_FILE), before: null, after: settings }];
   return [
-    ...workflows.filter(({ file }) => !existsSync(resolve(cwd, file))),
+    ...created.filter(({ file }) => !existsSync(resolve(cwd, file))),
     ...(release === null ? vendoredAction(place) : []),
   ];
 }

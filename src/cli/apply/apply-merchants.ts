@@ -27,6 +27,7 @@ import { type PendingApply, type RunOptions, runApply } from "../../app/apply/ru
 import { applyExitCode, ExitCode, hasNoReader, type Io, type OutputLoss } from "../../app/io/io.ts";
 import { alreadyRunning, runningApply } from "../../app/journal/running-applies.ts";
 import { fileJournals } from "../../app/journal/write-journal.ts";
+import { openLiveRecorder } from "../../app/live-branch/record-live.ts";
 import { type PlannedMerchants, planMerchants } from "../../app/plan/plan-merchants.ts";
 import type { OutputOptions, ServiceOptions } from "../../app/project/command-options.ts";
 import { openRecorder, type RecordOptions } from "../../app/records/open-recorder.ts";
@@ -262,6 +263,12 @@ async function reviewAndApply(
     io.env,
   );
   const recorder = await openRecorder(options, reporter.say, io);
+  const warn = (text: string): void => reporter.say(`warning: ${text}`);
+  const recordLive = await openLiveRecorder(
+    due.map(({ session }) => session.state),
+    { say: reporter.say, warn },
+    io,
+  );
   if (!(options.yes || (await confirmApply(due, { ...options, undoes }, io)))) {
     reporter.say("Nothing was changed.");
     return nothing;
@@ -278,7 +285,8 @@ async function reviewAndApply(
     const watched = withProgress(reporter, progress);
     const { concurrency, recheck } = options;
     const { sleep } = io;
-    const means = { password, concurrency, recheck, onError, cancellation, openJournal, recorder, sleep };
+    const recording = { openJournal, recorder, recordLive };
+    const means = { password, concurrency, recheck, onError, cancellation, ...recording, sleep };
     const inOrder = sortNaturally(due, ({ plan }) => plan.merchant);
     const applied = await runApply(inOrder, means, watched);
     const made = [...applied, ...notApplied, ...unchanged].sort(by(({ merchant }) => merchant));

@@ -2,6 +2,7 @@ import { adoptPlanned, ofDrift, undecidedNote } from "../../app/adopt/adopt-plan
 import { ExitCode, type Io, type TextWriter } from "../../app/io/io.ts";
 import { outputTo } from "../../app/io/output.ts";
 import { styleFor } from "../../app/io/terminal.ts";
+import { liveReadings, openLiveRecorder } from "../../app/live-branch/record-live.ts";
 import { type PlannedMerchants, planMerchants } from "../../app/plan/plan-merchants.ts";
 import type { DocumentOptions, OutputOptions, ServiceOptions } from "../../app/project/command-options.ts";
 import { isShallow, SHALLOW_WARNING } from "../../app/project/git-history.ts";
@@ -46,6 +47,7 @@ export async function showDrift(
       const unplanned = unplannedOf(merchants.planned);
       await writeDocument("drifts", { ...merchants, drifts, unplanned }, options, io);
     }
+    await recordDrift(merchants, options, io);
     const blocked = plans.some(({ findings }) => findings.some(({ severity }) => severity === "error"));
     if (!merchants.valid || !complete || blocked) return ExitCode.failed;
     const differs = drifts.some(({ changes, violations }) => changes.length + violations.length > 0);
@@ -53,6 +55,23 @@ export async function showDrift(
   } finally {
     await merchants.close();
   }
+}
+
+/** Records the live states in the branch of the project, if it names one. */
+async function recordDrift(
+  { planned }: PlannedMerchants,
+  { quiet }: DriftCommandOptions,
+  io: Io,
+): Promise<void> {
+  const sessions = plannedOnly(planned);
+  const say = (text: string): void => void (quiet || io.stderr.write(`${text}\n`));
+  const warn = (text: string): void => void io.stderr.write(`warning: ${text}\n`);
+  const recordLive = await openLiveRecorder(
+    sessions.map(({ session }) => session.state),
+    { say, warn },
+    io,
+  );
+  await recordLive?.(liveReadings(sessions), "drift");
 }
 
 /** Says why the side that changed last is unknown, if that is because the clone is shallow. */

@@ -166,13 +166,14 @@ async function loadProject(root: string, access: ProjectAccess, now: number): Pr
 }
 
 function settingsOf(file: string, content: ProjectFile | null, by: ProjectSettings["by"]): ProjectSettings {
-  const { run, across_merchants: across, sensitive, permissions } = content ?? {};
+  const { run, across_merchants: across, sensitive, permissions, live_branch: liveBranch } = content ?? {};
   return omitUndefined({
     by,
     run: run && parseRun(run, file),
     across: across && rulesAcross(across, file),
     sensitive,
     permissions,
+    liveBranch,
   });
 }
 

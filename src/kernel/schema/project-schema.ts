@@ -115,6 +115,12 @@ export const projectSchema = described(
         "Where apply and undo record their runs in git: push in the remote repository, local in this clone, off nowhere. If absent, the action pushes, and the commands record nothing.",
       examples: ["push"],
     }),
+    live_branch: optional(z.enum(["rolecall-live"]), {
+      title: "Branch of live states",
+      description:
+        "Records the live state of each merchant in this branch, after each verified apply and each drift. Plans then hold back invitations of members who have left by themselves. If absent, nothing is recorded.",
+      examples: ["rolecall-live"],
+    }),
     enforce_all: optional(z.boolean(), {
       title: "Require an entry for every file",
       description: "With true, a merchant's file that no glob of enforce matches is an error.",

@@ -69,6 +69,8 @@ export function memoryGit(Failure: typeof GitError = GitError): MemoryGit {
         }
         return null;
       },
+      history: async () => [],
+      writer: "memory",
       commit: async (parent, edits, message) => {
         const name = createHash("sha1").update(`${records.size}`).digest("hex");
         const files = edited(records.get(parent ?? "")?.files ?? new Map(), edits);

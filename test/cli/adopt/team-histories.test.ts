@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { adoptPlanned } from "../../../src/app/adopt/adopt-planned.ts";
 import { globMatcher, type PlannedMerchant } from "../../../src/app/session/session.ts";
-import { adoptNew, newFileText } from "../../../src/cli/adopt/new-files.ts";
+import { adoptNew, newFileText } from "../../../src/edit/adopt/new-file-text.ts";
 import { parseMerchantFile } from "../../../src/index.ts";
 import { buildPlan } from "../../../src/kernel/plan/build-plan.ts";
 import { canonicalJson } from "../../../src/lib/json-text.ts";

@@ -1,0 +1,55 @@
+import type { DesiredState } from "../../model/desired.ts";
+import { RolecallError } from "../../model/errors.ts";
+import type { CommitEntry, GitRefs } from "../../store/git-refs.ts";
+import type { Io } from "../io/io.ts";
+import { isReadableByAll, type RecordPlace, recordPlace, withRefs } from "../records/record-place.ts";
+
+/** The branch with the recorded live states, one file for each merchant. */
+export interface LiveBranch {
+  readonly name: string;
+  /** Its repository in messages, such as `origin`. */
+  readonly place: string;
+  /** Opens the branches of the repository for one use. */
+  readonly open: <T>(use: (branches: GitRefs) => Promise<T>) => Promise<T>;
+  /** Returns whether everybody can read the repository. */
+  readonly isPublic: () => Promise<boolean>;
+}
+
+/** The prefix of all branches. */
+export const BRANCHES = "refs/heads";
+
+/** Returns the branch that the projects of merchants name; `null` for none. */
+export function liveBranchName(states: readonly Pick<DesiredState, "projects">[]): string | null {
+  const names = states.flatMap(({ projects = [] }) => projects.flatMap(({ liveBranch }) => liveBranch ?? []));
+  return names[0] ?? null;
+}
+
+/** Finds the branch that the projects of merchants name: in the remote repository, or without one in this clone. */
+export async function findLiveBranch(
+  states: readonly Pick<DesiredState, "projects">[],
+  io: Pick<Io, "cwd" | "env" | "now" | "sleep">,
+): Promise<LiveBranch | null> {
+  const name = liveBranchName(states);
+  if (name === null) return null;
+  const place = await recordPlace("push", io).catch((): Promise<RecordPlace> => recordPlace("local", io));
+  return {
+    name,
+    place: place.name,
+    open: (use) => withRefs(place, BRANCHES, io, use),
+    isPublic: async () => place.keeping === "push" && isReadableByAll(place.url, io),
+  };
+}
+
+/** Returns the path of a merchant's file. */
+export function recordPath(merchant: string): string {
+  return `${merchant}.yaml`;
+}
+
+/** Throws RolecallError if a commit has files that are no records: then the branch is somebody else's. */
+export function requireRecordsOnly(entries: readonly CommitEntry[], name: string): void {
+  const other = entries.find(({ path, type }) => type !== "file" || !/^[\w-]{1,64}\.yaml$/.test(path));
+  if (other === undefined) return;
+  throw new RolecallError("conflict", `The branch ${name} has files that rolecall has not written.`, {
+    hint: "Rename or delete that branch.",
+  });
+}

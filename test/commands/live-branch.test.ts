@@ -1,0 +1,147 @@
+import { execFileSync } from "node:child_process";
+import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openShop, type Shop } from "../support/shop.ts";
+
+const SEED = `merchants:
+  - code: MC1
+    roles: [{ id: role_cash, name: Cashier, permissions: [catalog_view] }]
+    members:
+      - { id: mem_ada, email: ada@example.com, roles: [role_owner] }
+      - { id: mem_ben, email: ben@example.com, roles: [Cashier] }
+  - code: MC2
+    members: [{ id: mem_ada2, email: ada@example.com, roles: [role_owner] }]
+keys:
+  - { key: sk_test_sandbox, owner: ada@example.com }
+`;
+
+const MC1 = `version: 1
+merchant: MC1
+roles:
+  - { name: Cashier, permissions: [catalog_view, refunds_create] }
+members:
+  - { email: ada@example.com, roles: [role_owner] }
+  - { email: ben@example.com, roles: [Cashier] }
+`;
+
+const MC2 = `version: 1
+merchant: MC2
+members:
+  - { email: ada@example.com, roles: [role_owner] }
+`;
+
+const PROJECT = "version: 1\nlive_branch: rolecall-live\n";
+const BRANCH = "refs/heads/rolecall-live";
+
+let shop: Shop;
+let remote: string;
+
+const git = (folder: string, ...args: readonly string[]): string =>
+  execFileSync("git", ["-C", folder, "-c", "user.name=A", "-c", "user.email=a@example.com", ...args], {
+    encoding: "utf8",
+  }).trim();
+
+const show = (file: string): string => git(remote, "show", `${BRANCH}:${file}`);
+const live = (): readonly string[] =>
+  git(remote, "for-each-ref", "--format=%(objectname)", BRANCH).split("\n").filter(Boolean);
+
+beforeEach(async () => {
+  shop = await openShop(SEED);
+  remote = await mkdtemp(join(tmpdir(), "rolecall-remote-"));
+  git(remote, "init", "--quiet", "--bare");
+  git(shop.folder, "init", "--quiet", "--initial-branch=main");
+  git(shop.folder, "remote", "add", "origin", remote);
+  await mkdir(join(shop.folder, "access"));
+  await shop.write("access/mc1.yaml", MC1);
+  await shop.write("access/mc2.yaml", MC2);
+  await shop.write("rolecall.yaml", PROJECT);
+  git(shop.folder, "add", "access", "rolecall.yaml");
+  git(shop.folder, "commit", "--quiet", "--message=first");
+  git(shop.folder, "push", "--quiet", "origin", "main");
+});
+
+afterEach(async () => {
+  await shop.stop();
+  await rm(remote, { recursive: true });
+});
+
+describe("the live branch", () => {
+  test("gets what is live after an apply and a drift, as pull would write it, and only what differs", async () => {
+    const refs = git(shop.folder, "for-each-ref");
+    const apply = await shop.run(["apply", "--yes"]);
+    expect(apply.code).toBe(0);
+    const [first = ""] = live();
+    expect(apply.stderr.replaceAll(/\s+/g, " ")).toContain(
+      `Recorded what changed at the service in rolecall-live of origin: ${first.slice(0, 12)}.`,
+    );
+    // MC2 had no changes to apply.
+    expect(git(remote, "ls-tree", "--name-only", BRANCH)).toBe("MC1.yaml");
+    await mkdir(join(shop.folder, "pulled", "access"), { recursive: true });
+    await rm(join(shop.folder, "access", "mc1.yaml"));
+    await shop.run(["pull", "MC1", "--yes"]);
+    const pulled = execFileSync("cat", [join(shop.folder, "access", "mc1.yaml")], { encoding: "utf8" });
+    expect(show("MC1.yaml").startsWith(pulled.trimEnd())).toBe(true);
+    await shop.run(["drift"]);
+    expect(git(remote, "ls-tree", "--name-only", BRANCH)).toBe("MC1.yaml\nMC2.yaml");
+    await shop.run(["drift"]);
+    expect(git(remote, "rev-list", "--count", BRANCH)).toBe("2");
+    await shop.control("PUT", "/v0.1/merchants/MC1/members/mem_ben", { roles: ["role_employee"] });
+    await shop.run(["drift"]);
+    expect(git(remote, "diff", "--name-only", `${BRANCH}~1`, BRANCH)).toBe("MC1.yaml");
+    expect(git(remote, "log", "-1", "--format=%B", BRANCH)).toBe(
+      "Live state of MC1\n\nRead-By: drift\nMerchant: MC1",
+    );
+    expect(git(shop.folder, "for-each-ref")).toBe(refs);
+    expect(git(remote, "log", "--patch", "--all")).not.toContain("sk_test_sandbox");
+  });
+
+  test("is not made without the key in rolecall.yaml", async () => {
+    await rm(join(shop.folder, "rolecall.yaml"));
+    await shop.run(["apply", "--yes"]);
+    await shop.run(["drift"]);
+    expect(live()).toEqual([]);
+  });
+
+  test("is left alone if it has files of somebody else, and the command ends as without it", async () => {
+    git(shop.folder, "push", "--quiet", "origin", "main:rolecall-live");
+    const before = live();
+    const apply = await shop.run(["apply", "--yes"]);
+    expect(apply.code).toBe(0);
+    expect(apply.stderr.replaceAll(/\s+/g, " ")).toContain(
+      "warning: The live state could not be recorded in rolecall-live: The branch rolecall-live has files that rolecall has not written.",
+    );
+    expect(live()).toEqual(before);
+  });
+
+  test("gets a commit on top if somebody else pushes at the same time, and never loses one", async () => {
+    await shop.run(["drift"]);
+    const [first = ""] = live();
+    const work = await mkdtemp(join(tmpdir(), "rolecall-other-"));
+    git(work, "clone", "--quiet", "--branch=rolecall-live", remote, ".");
+    git(work, "commit", "--quiet", "--allow-empty", "--message=other");
+    const other = git(work, "rev-parse", "HEAD");
+    // Another job's push arrives after the fetch and before the push.
+    const hook = join(remote, "hooks", "pre-receive");
+    await writeFile(
+      hook,
+      `#!/bin/sh\nrm ${hook}\nenv -i PATH="$PATH" git -C ${work} push --quiet ${remote} HEAD:rolecall-live >&2\n`,
+    );
+    await chmod(hook, 0o755);
+    await shop.control("PUT", "/v0.1/merchants/MC1/members/mem_ben", { roles: ["role_employee"] });
+    const drift = await shop.run(["drift"]);
+    expect(drift.stderr).not.toContain("warning");
+    expect(git(remote, "rev-list", BRANCH).split("\n").slice(1)).toEqual([other, first]);
+    expect(show("MC1.yaml")).toContain("role_employee");
+    await rm(work, { recursive: true });
+  });
+
+  test("without a remote repository is a branch of the clone", async () => {
+    git(shop.folder, "remote", "remove", "origin");
+    const drift = await shop.run(["drift"]);
+    expect(drift.stderr.replaceAll(/\s+/g, " ")).toContain("in rolecall-live of this clone");
+    expect(git(shop.folder, "ls-tree", "--name-only", BRANCH)).toBe("MC1.yaml\nMC2.yaml");
+    expect(git(shop.folder, "symbolic-ref", "HEAD")).toBe("refs/heads/main");
+  });
+});

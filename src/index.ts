@@ -172,6 +172,7 @@ export type {
   MemberImpact,
   Plan,
   Reason,
+  RecordedInput,
   Refusal,
   RefusalRule,
   Replace,

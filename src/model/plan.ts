@@ -209,6 +209,16 @@ export interface Counts {
   readonly unmanaged?: number;
 }
 
+/** The recorded live state that a plan takes into account; it can only hold back invitations. */
+export interface RecordedInput {
+  /** The commit of the branch that has the record. */
+  readonly commit: string;
+  /** The time of that commit, ISO 8601. */
+  readonly at: string;
+  /** Addresses, in lower case, of listed members who left although no run removed them: they are not invited. */
+  readonly departed: readonly string[];
+}
+
 /** The changes planned for one merchant: plain data that can be written as JSON and read back. */
 export interface Plan {
   readonly format: 1;
@@ -229,6 +239,8 @@ export interface Plan {
   /** Refusals that the file overrides for this plan. Absent: none. */
   readonly overridden?: readonly Refusal[];
   readonly findings: readonly Finding[];
+  /** Absent if no live state was recorded. */
+  readonly recorded?: RecordedInput;
 }
 
 /** The reasons for leaving changes out, by what names them; `null` for a chosen one. */

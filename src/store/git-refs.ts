@@ -51,6 +51,8 @@ export interface CommitObject {
   /** Git object name of its tree. */
   readonly tree: string;
   readonly parents: readonly string[];
+  /** In ms since the epoch. */
+  readonly time: number;
   readonly message: string;
 }
 
@@ -292,6 +294,7 @@ function parseCommit(text: string): CommitObject {
   return {
     tree: /^tree (\w+)$/m.exec(head)?.[1] ?? "",
     parents: [...head.matchAll(/^parent (\w+)$/gm)].map(([, parent = ""]) => parent),
+    time: Number(/^committer .* (\d+) [-+]\d+$/m.exec(head)?.[1] ?? 0) * 1000,
     message: text.slice(end + 2),
   };
 }

@@ -145,3 +145,105 @@ describe("the live branch", () => {
     expect(git(shop.folder, "symbolic-ref", "HEAD")).toBe("refs/heads/main");
   });
 });
+
+describe("a member who left without a run", () => {
+  const invited = async (): Promise<readonly string[]> =>
+    (await shop.writes()).filter((write) => write.startsWith("POST /v0.1/merchants/MC1/members"));
+  const flat = (text: string): string => text.replaceAll(/\s+/g, " ");
+  const commit = (time: string): void => {
+    git(shop.folder, "add", "--all", "access");
+    const env = { ...process.env, GIT_COMMITTER_DATE: time, GIT_AUTHOR_DATE: time };
+    const as = ["-c", "user.name=A", "-c", "user.email=a@example.com"];
+    execFileSync("git", [...as, "commit", "--quiet", "--message=change"], { cwd: shop.folder, env });
+  };
+
+  beforeEach(async () => {
+    await shop.run(["apply", "--yes"]);
+    await shop.control("DELETE", "/v0.1/merchants/MC1/members/mem_ben");
+  });
+
+  test("is a warning with three ways to go on, and is not invited", async () => {
+    const plan = await shop.run(["plan"]);
+    expect(flat(plan.stdout)).toContain(
+      "ben@example.com is no longer a member, although no run has removed them (recorded state of",
+    );
+    expect(flat(plan.stdout)).toContain(
+      "Remove the entry if they are to stay away. To invite them again, use --reinvite ben@example.com, or change the entry.",
+    );
+    expect(plan.code).toBe(0);
+    const json = JSON.parse((await shop.run(["plan", "--format", "json"])).stdout);
+    expect(json.plans[0].changes).toEqual([]);
+    expect(json.plans[0].recorded).toEqual({
+      commit: live()[0],
+      at: expect.any(String),
+      departed: ["ben@example.com"],
+    });
+    expect((await shop.run(["apply", "--yes"])).code).toBe(0);
+    expect(await invited()).toEqual([]);
+  });
+
+  test("is a difference for drift, and is still held back after it has recorded the departure", async () => {
+    const drift = await shop.run(["drift"]);
+    expect([drift.code, flat(drift.stdout)]).toEqual([2, expect.stringContaining("ben@example.com")]);
+    expect(show("MC1.yaml")).toMatch(/^# departed \{"email":"ben@example.com","noticed":".*"\}$/m);
+    await shop.run(["drift"]);
+    await shop.run(["apply", "--yes"]);
+    expect(await invited()).toEqual([]);
+  });
+
+  test.each(["before", "after"])("is invited by --reinvite, %s a drift", async (when) => {
+    if (when === "after") await shop.run(["drift"]);
+    const apply = await shop.run(["apply", "--yes", "--reinvite", "ben@example.com"]);
+    expect(apply.stderr).not.toContain("has no effect");
+    expect(await invited()).toHaveLength(1);
+    expect(show("MC1.yaml")).not.toContain("departed");
+    expect((await shop.run(["plan"])).stdout).not.toContain("no run has removed");
+  });
+
+  test.each(["before", "after"])("is invited by a change of the entry, %s a drift", async (when) => {
+    if (when === "after") await shop.run(["drift"]);
+    await shop.write("access/mc1.yaml", MC1.replace("roles: [Cashier]", "roles: [role_employee]"));
+    commit("2090-01-01T00:00:00Z");
+    await shop.run(["apply", "--yes"]);
+    expect(await invited()).toHaveLength(1);
+  });
+
+  test("is not invited by an older change of the entry, or by one of another entry", async () => {
+    await shop.write("access/mc1.yaml", `${MC1}  - { email: cy@example.com, roles: [Cashier] }\n`);
+    commit("2090-01-01T00:00:00Z");
+    await shop.run(["apply", "--yes"]);
+    expect(await invited()).toHaveLength(1);
+    expect(show("MC1.yaml")).toContain('# departed {"email":"ben@example.com"');
+  });
+
+  test("is invited where there is no branch, and where somebody wrote nonsense into it", async () => {
+    const work = await mkdtemp(join(tmpdir(), "rolecall-other-"));
+    git(work, "clone", "--quiet", "--branch=rolecall-live", remote, ".");
+    await writeFile(join(work, "MC1.yaml"), "nonsense\n");
+    git(work, "commit", "--quiet", "--all", "--message=other");
+    git(work, "push", "--quiet");
+    await rm(work, { recursive: true });
+    const plan = await shop.run(["plan"]);
+    expect(flat(plan.stderr)).toContain(
+      "warning: MC1.yaml in rolecall-live is no record of a live state. Members who have left by themselves are invited again.",
+    );
+    expect(JSON.parse((await shop.run(["plan", "--format", "json"])).stdout).plans[0].changes).toHaveLength(
+      1,
+    );
+    git(remote, "update-ref", "-d", BRANCH);
+    expect(
+      JSON.parse((await shop.run(["plan", "--format", "json"])).stdout).plans[0].recorded,
+    ).toBeUndefined();
+    await shop.run(["apply", "--yes"]);
+    expect(await invited()).toHaveLength(1);
+  });
+
+  test("is invited if a run has removed them since", async () => {
+    await shop.run(["apply", "--yes", "--reinvite", "ben@example.com"]);
+    await shop.write("access/mc1.yaml", MC1.replace(/.*ben@.*\n/, ""));
+    await shop.run(["apply", "--yes"]);
+    await shop.write("access/mc1.yaml", MC1);
+    await shop.run(["apply", "--yes"]);
+    expect(await invited()).toHaveLength(2);
+  });
+});

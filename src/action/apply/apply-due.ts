@@ -3,7 +3,7 @@ import { runApply } from "../../app/apply/run-apply.ts";
 import { fileJournals } from "../../app/journal/write-journal.ts";
 import type { MerchantOutcome } from "../../model/apply.ts";
 import type { ActionContext } from "../context/action-context.ts";
-import { openLiveRecorder } from "../context/open-repository.ts";
+import { liveRecorderOf } from "../context/open-repository.ts";
 import { readingApprovals } from "../github/merged-pulls.ts";
 import type { PlannedFiles } from "../review/load-and-plan.ts";
 import type { ApplyDecision } from "./apply-decision.ts";
@@ -49,7 +49,7 @@ export async function applyDue(
     cancellation,
     openJournal: fileJournals(io),
     recorder,
-    recordLive: openLiveRecorder(
+    recordLive: liveRecorderOf(
       context,
       ready.map(({ session }) => session.state),
     ),

@@ -15,7 +15,7 @@ import { runOutcomes } from "../apply/run-outcomes.ts";
 import { showCovered } from "../apply/show-covered.ts";
 import { type ActionContext, type ActionResult, failed } from "../context/action-context.ts";
 import { actionErrorOf } from "../context/action-error.ts";
-import { openReviewStore } from "../context/open-repository.ts";
+import { openReviewStore, recordedStatesOf } from "../context/open-repository.ts";
 import { readingApprovals } from "../github/merged-pulls.ts";
 import { failPlans, setStatus } from "../review/commit-status.ts";
 import { type PlannedFiles, planFiles, withActionErrors } from "../review/load-and-plan.ts";
@@ -71,6 +71,7 @@ async function apply(
   const files = await planFiles(merged.current, inputs, io, {
     signal: cancellation.cancelled,
     project: merged.loaded.project,
+    recorded: recordedStatesOf(context, merged.current),
   });
   try {
     const overrides = parseOverrides(overridesIn(inputs.allow));

@@ -18,7 +18,7 @@ import { type FilePatch, patchText } from "../../show/text/patch-text.ts";
 import { driftView, withRisks } from "../../show/view/drift-view.ts";
 import { type ActionContext, type ActionResult, failed, passed } from "../context/action-context.ts";
 import { annotate } from "../context/action-log.ts";
-import { openLiveRecorder, openReviewStore } from "../context/open-repository.ts";
+import { liveRecorderOf, openReviewStore } from "../context/open-repository.ts";
 import { differenceKeys, type FirstSeen, reasonsKey, updateDriftIssue } from "../github/drift-issue.ts";
 import { diagnosticAnnotations, fileErrorLines } from "../review/annotations.ts";
 import { placeTexts } from "../review/entry-places.ts";
@@ -56,7 +56,7 @@ async function drift(context: ActionContext): Promise<ActionResult> {
   const { planned, close } = await planFiles(loaded.states, inputs, io, loaded);
   try {
     const allDrifts = await driftsOf(planned, loaded.project, io);
-    await openLiveRecorder(context, loaded.states)?.(liveReadings(plannedOnly(planned)), "drift");
+    await liveRecorderOf(context, loaded.states)?.(liveReadings(plannedOnly(planned)), "drift");
     const placeOf = ruleLocations(loaded.states, loaded.sources);
     const unplanned = unplannedOf(planned);
     io.stdout.write(

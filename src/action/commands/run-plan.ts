@@ -18,7 +18,7 @@ import { planView } from "../../show/view/plan-view.ts";
 import { type ActionContext, type ActionResult, failed, markerOf } from "../context/action-context.ts";
 import { type ActionError, actionErrorOf } from "../context/action-error.ts";
 import { annotate } from "../context/action-log.ts";
-import { openReviewStore } from "../context/open-repository.ts";
+import { openReviewStore, recordedStatesOf } from "../context/open-repository.ts";
 import { findComment, NO_COMMENT, type PullComment } from "../github/pull-comment.ts";
 import { diagnosticAnnotations, planAnnotations } from "../review/annotations.ts";
 import { baseStates } from "../review/base-commit.ts";
@@ -122,6 +122,7 @@ async function plan(
   const { planned, close } = await planFiles(states, inputs, io, {
     base: base?.states ?? [],
     project: loaded.project,
+    recorded: recordedStatesOf(context, states),
   });
   try {
     const looks = plannedOnly(planned);

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { BRANCHES, type LiveBranch, liveBranchName } from "../../app/live-branch/live-branch.ts";
 import { liveRecorder, type RecordLive } from "../../app/live-branch/record-live.ts";
+import { type RecordedStateOf, recordedStates } from "../../app/live-branch/recorded-states.ts";
 import { type CommitStates, loadCommit } from "../../app/project/commit-states.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { OpenStore, ReviewStore } from "../../review/merchant-state.ts";
@@ -82,13 +83,22 @@ function openLiveBranch(
 }
 
 /** Opens the recorder of live states; undefined if the projects of merchants name no branch. */
-export function openLiveRecorder(
+export function liveRecorderOf(
   context: Pick<ActionContext, "branches" | "event" | "io" | "log">,
   states: readonly DesiredState[],
 ): RecordLive | undefined {
   const { io, log } = context;
   const branch = openLiveBranch(context, states);
   return branch === null ? undefined : liveRecorder(branch, { say: log.info, warn: log.notice }, io);
+}
+
+/** Opens the recorded live states of merchants; undefined if their projects name no branch. */
+export function recordedStatesOf(
+  context: Pick<ActionContext, "branches" | "event" | "log">,
+  states: readonly DesiredState[],
+): RecordedStateOf | undefined {
+  const branch = openLiveBranch(context, states);
+  return branch === null ? undefined : recordedStates(branch, context.log.notice);
 }
 
 /** Converts an error of git's for the records to an ActionError. */

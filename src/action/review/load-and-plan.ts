@@ -1,6 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { relative, sep } from "node:path";
 import type { Io } from "../../app/io/io.ts";
+import type { RecordedStateOf } from "../../app/live-branch/recorded-states.ts";
 import { logProgress, type ShownProgress } from "../../app/progress/log-progress.ts";
 import type { CommitStates } from "../../app/project/commit-states.ts";
 import { isFileError } from "../../app/project/file-errors.ts";
@@ -164,6 +165,8 @@ interface PlanFilesOptions {
   readonly base?: readonly DesiredState[];
   /** All merchants that rules across merchants count. */
   readonly project: readonly DesiredState[];
+  /** Returns the recorded live states. Absent: nobody's invitation is held back. */
+  readonly recorded?: RecordedStateOf | undefined;
 }
 
 /** Reads the live state and plans, with the workflow's API keys; the rules of `base` judge the plans as well. */
@@ -171,7 +174,7 @@ export async function planFiles(
   states: readonly DesiredState[],
   inputs: Inputs,
   io: Io,
-  { signal, base = [], project }: PlanFilesOptions,
+  { signal, base = [], project, recorded }: PlanFilesOptions,
 ): Promise<PlannedFiles> {
   const { concurrency, baseUrl } = inputs;
   const rules = new Map(base.map((state) => [state.merchant, state]));
@@ -197,6 +200,7 @@ export async function planFiles(
     },
     ...(baseUrl !== null && { baseUrl }),
     ...(signal && { signal }),
+    ...(recorded && { recorded }),
   };
   // Except in a pull request, the dates are those of the default branch; an apply makes no other than reviewed changes.
   const reviewed = states.map((state) =>

@@ -8,6 +8,7 @@ import { diagnosticFailure, failureJson } from "../../show/machine/machine-forma
 import type { PlaceOf } from "../../show/view/plan-view.ts";
 import type { Io } from "../io/io.ts";
 import { journalFiles } from "../journal/read-journals.ts";
+import { openRecordedStates } from "../live-branch/recorded-states.ts";
 import type { ProgressDisplay } from "../progress/log-progress.ts";
 import type { OutputOptions, ServiceOptions } from "../project/command-options.ts";
 import { isFileError } from "../project/file-errors.ts";
@@ -65,8 +66,11 @@ export async function planMerchants(
     const states = isDue ? declared.map((state) => withReviewedEnds(state, state)) : declared;
     checkReinvited(options.reinvite ?? [], states);
     progress.reading(states.map(({ merchant }) => merchant));
+    const warn = (text: string): void => void progress.io.stderr.write(`warning: ${text}\n`);
+    const recorded = options.holdsBack ? await openRecordedStates(states, warn, io) : undefined;
+    const planning = { ...options, ...making, ...(recorded && { recorded }) };
     const [plans, { ruleLocations }] = await Promise.all([
-      planSessions(createSessions(services, states, { ...options, ...making }, io), progress.read),
+      planSessions(createSessions(services, states, planning, io), progress.read),
       // Loaded while the service responds: it needs the full YAML parser.
       import("../show/rule-locations.ts"),
     ]);
@@ -125,10 +129,7 @@ function warnReinvited(
 ): void {
   const results = plannedOnly(planned);
   if (quiet || results.length < planned.length) return;
-  const warnings = warningsOfReinvited(
-    reinvite,
-    results.map(({ live }) => live),
-  );
+  const warnings = warningsOfReinvited(reinvite, results);
   for (const warning of warnings) io.stderr.write(`${warning}\n`);
 }
 
@@ -198,6 +199,8 @@ type PlanMerchantsOptions = ServiceOptions &
     readonly only?: "due";
     /** Makes the plans; absent: by comparison with the files. */
     readonly makePlan?: NonNullable<PlanningOptions["makePlan"]>;
+    /** Does not invite members who left although no run removed them. */
+    readonly holdsBack?: true;
     /** Also reads the files of merchants that are not selected. */
     readonly everyFile?: boolean;
     /** Prints no warnings and no violations of rules, which change no answer. */

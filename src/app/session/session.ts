@@ -25,7 +25,7 @@ import type { Io } from "../io/io.ts";
 import { entryTimes } from "../project/git-history.ts";
 import type { ReachOptions } from "./clients.ts";
 import { type Connection, checkEnvironment, resolveConnection } from "./connection.ts";
-import { renewalOf } from "./invitations.ts";
+import { type RecordedState, renewalOf } from "./invitations.ts";
 import { openServices, type Services } from "./services.ts";
 
 /** Options for planning. */
@@ -37,6 +37,8 @@ export interface PlanningOptions {
   readonly asOf?: number;
   /** Addresses whose expired invitations are renewed regardless of the files. */
   readonly reinvite?: readonly string[];
+  /** Returns the recorded live state of a merchant; absent: none is recorded. */
+  readonly recorded?: (merchant: string) => Promise<RecordedState | null>;
   /** Makes the plan; absent: by comparison with the file. */
   readonly makePlan?: (input: PlanInput) => Plan;
   /** Returns role ids that a merchant's plan needs besides those that its file names. */
@@ -119,7 +121,8 @@ export function sessionOpener(
         const idsInFiles = [...new Set([...namedRoleIds(state), ...roleIds(state.merchant)])];
         const live = await reader.read(state.merchant, idsInFiles, state.members?.length);
         checkEnvironment(state, connection, live.sandbox);
-        const renewal = await renewalOf(state, live, options.reinvite ?? [], entryTime);
+        const recorded = await options.recorded?.(state.merchant);
+        const renewal = await renewalOf(state, live, options.reinvite ?? [], entryTime, recorded);
         const input = {
           desired: { ...state, ...environmentOf(connection) },
           live,

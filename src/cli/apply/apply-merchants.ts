@@ -93,6 +93,7 @@ export async function applyMerchants(
     const planOptions = {
       ...options,
       ...(rotatePassword.length > 0 && { makePlan: rotationPlanner(rotatePassword) }),
+      holdsBack: true as const,
       signal: cancellation.cancelled,
     };
     const plan = () => planMerchants(paths, planOptions, progress, io).catch(endedEarly(options, io));

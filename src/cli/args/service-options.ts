@@ -21,7 +21,10 @@ const DEFAULT_MAX_ITEMS = 250_000;
 /** Adds `--reinvite`: renews expired invitations regardless of the files. */
 export function withReinviteOption(command: Command): Command {
   return command.addOption(
-    new Option("--reinvite <email>", "renew this expired invitation regardless of sync.reinvite; repeatable")
+    new Option(
+      "--reinvite <email>",
+      "invite this listed member again: after an expired invitation, regardless of sync.reinvite, or after they left; repeatable",
+    )
       .argParser((email: string, emails: readonly string[]) => [...emails, email])
       .default([], "none"),
   );

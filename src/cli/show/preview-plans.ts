@@ -50,7 +50,8 @@ export async function previewPlans(
   const tellsUnmanaged = options.merchant.length === 0 && (!options.quiet || options.format === "markdown");
   // Git runs while files and live states are read.
   const removed = tellsUnmanaged ? findRemoved(paths, options, io) : [];
-  const merchants = await planMerchants(paths, options, openProgress(options, io), io);
+  const planOptions = { ...options, holdsBack: true as const };
+  const merchants = await planMerchants(paths, planOptions, openProgress(options, io), io);
   try {
     await warnUnfinishedRuns(plannedOnly(merchants.planned), options, io);
     const unmanaged = tellsUnmanaged ? warnUnmanaged(await removed, merchants.project, options, io) : [];

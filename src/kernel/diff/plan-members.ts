@@ -1,6 +1,6 @@
 import type { DesiredMember, SyncOptions } from "../../model/desired.ts";
 import type { LiveMember } from "../../model/live.ts";
-import type { Deferred, MemberChange } from "../../model/plan.ts";
+import type { Deferred, MemberChange, RecordedInput } from "../../model/plan.ts";
 import { inheriting, isManaged } from "../fields/member.ts";
 import type { FindingData } from "../findings/findings.ts";
 import { parseFrom } from "../values/dates.ts";
@@ -39,12 +39,14 @@ export interface Committed {
   readonly at: number;
 }
 
-/** The input to the renewal of expired invitations besides the file; addresses in lower case. */
+/** The input to invitations besides the file; addresses in lower case. */
 export interface Renewal {
   /** Addresses whose invitation is renewed even if the file does not ask for it. */
   readonly asked?: ReadonlySet<string>;
   /** Times of the entries' last commits; an entry without one is renewed. */
   readonly committed?: ReadonlyMap<string, Committed>;
+  /** The recorded live state. Absent: nothing is held back. */
+  readonly recorded?: RecordedInput;
 }
 
 /** The input of planning members besides the members. */
@@ -279,9 +281,22 @@ function obstacleToInvitation(
   if (disabled !== undefined) {
     return { code: "member-former-disabled", name, previously: addressOf(disabled) ?? disabled.id };
   }
-  if (holder === null) return null;
+  if (holder === null) return departureOf(active.member, match, context);
   const { id, by } = holder;
   return by === null ? { code: "member-ignored", name } : { code: "member-pinned-elsewhere", name, id, by };
+}
+
+/** Returns the finding of a member who left by themselves; `null` if they have not. */
+function departureOf(
+  member: DesiredMember,
+  match: Match<LiveMember>,
+  { renewal: { recorded }, file }: MemberContext,
+): FindingData | null {
+  const { email: name, managed } = member;
+  if (!recorded?.departed.includes(name.toLowerCase())) return null;
+  // The merchant's own users cannot leave.
+  const isInvited = match.found === "none" && managed === undefined;
+  return isInvited && !isMention(member, file) ? { code: "member-departed", name, at: recorded.at } : null;
 }
 
 /** Plans the changes of a matched member, who may have renewed the expired invitation that the entry is pinned to. */

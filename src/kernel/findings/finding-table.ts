@@ -37,6 +37,9 @@ const FINDINGS: Readonly<Record<FindingCode, Row>> = {
     "An entry with a new address and a future `from`: the member loses access until that date.",
   ),
   "member-ambiguous": error("Several live members have the address of an entry."),
+  "member-departed": warning(
+    "A listed member has left, by the recorded live state, although no run has removed them. They are not invited again.",
+  ),
   "member-disabled": standing("A listed member is disabled at the service. No plan enables them."),
   "member-expired": warning("An invitation has expired, and `reinvite: false` prevents a new one."),
   "member-former-differs": standing(

@@ -157,6 +157,12 @@ export type FindingData =
   | { readonly code: "member-role-ignored"; readonly name: string; readonly role: string }
   | { readonly code: "member-status-unknown"; readonly name: string }
   | { readonly code: "member-expired"; readonly name: string }
+  | {
+      readonly code: "member-departed";
+      readonly name: string;
+      /** The time of the record, ISO 8601. */
+      readonly at: string;
+    }
   | { readonly code: "member-overdue"; readonly name: string; readonly expiresAt: string }
   | {
       readonly code: "member-not-accepted";
@@ -571,6 +577,12 @@ export function toFinding(data: FindingData): Finding {
         "member",
         `The invitation of ${name} expired at ${data.expiresAt}, but the service still lists it as pending.`,
         "It counts as pending, and is left as it is. To invite them again, remove the invitation at the service and apply.",
+      );
+    case "member-departed":
+      return warning(
+        "member",
+        `${name} is no longer a member, although no run has removed them (recorded state of ${data.at.slice(0, 10)}). They are not invited again.`,
+        `Remove the entry if they are to stay away. To invite them again, use --reinvite ${name}, or change the entry.`,
       );
     case "member-not-accepted":
       return warning(

@@ -151,6 +151,7 @@ export function planChanges(input: PlanInput, proposed: ProposedChanges): Plan {
     refusals,
     ...(overridden && { overridden }),
     findings,
+    ...(input.renewal?.recorded && { recorded: input.renewal.recorded }),
   };
 }
 

@@ -269,6 +269,18 @@ const planSchema = described(
       description: "Refusals that the file overrides for this plan. Absent if there are none.",
     }),
     findings: z.array(finding),
+    recorded: described(
+      z.exactOptional(
+        z.strictObject({
+          commit: text,
+          at: described(text, { description: "The time of the commit, ISO 8601." }),
+          departed: described(z.array(text), {
+            description: "Listed members who left although no run removed them; they are not invited.",
+          }),
+        }),
+      ),
+      { description: "The recorded live state that was taken into account. Absent if there was none." },
+    ),
   }),
   {
     id: "plan",

@@ -58,7 +58,7 @@ export function memoryGit(Failure: typeof GitError = GitError): MemoryGit {
         commits.map((commit) => {
           const { parents = [] } = records.get(commit) ?? git.commits.get(commit) ?? {};
           const { tree = "", message = "" } = records.get(commit) ?? {};
-          return { tree, parents, message };
+          return { tree, parents, time: 0, message };
         }),
       lastCommitOf: async (path, commit) => {
         for (let one = git.commits.get(commit); one !== undefined; ) {

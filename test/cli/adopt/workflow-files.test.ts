@@ -27,10 +27,12 @@ async function releaseOf(manifest: object, isReleased = true) {
 test("a package of a release refers to its action by owner, commit and version, and vendors nothing", async () => {
   const release = await releaseOf({ repository: { url: "git+https://github.example/acme/rolecall.git" } });
   const files = workflowFiles({ root: ".", cwd: folder }, { release, branch: "main" });
-  expect(files.map(({ file }) => file)).toEqual(
-    ["plan", "apply", "nightly"].map((name) => `.github/workflows/rolecall-${name}.yml`),
-  );
-  for (const { after } of files) {
+  const workflows = files.filter(({ file }) => file.startsWith(".github/"));
+  expect(files.map(({ file }) => file)).toEqual([
+    ...["plan", "apply", "nightly"].map((name) => `.github/workflows/rolecall-${name}.yml`),
+    "rolecall.yaml",
+  ]);
+  for (const { after } of workflows) {
     expect(after).toContain(`      - uses: acme/rolecall@${COMMIT} # v1.2.3\n`);
     expect(after).not.toContain("uses: ./");
   }

@@ -1,0 +1,66 @@
+import { membersInRecord } from "../../edit/adopt/live-record.ts";
+import { oneLine } from "../../lib/escape.ts";
+import type { DesiredState } from "../../model/desired.ts";
+import { RolecallError } from "../../model/errors.ts";
+import type { Io } from "../io/io.ts";
+import type { RecordedState } from "../session/invitations.ts";
+import { findLiveBranch, type LiveBranch, recordPath } from "./live-branch.ts";
+
+/** Returns the state of a merchant that was recorded last; `null` if there is none. */
+export type RecordedStateOf = (merchant: string) => Promise<RecordedState | null>;
+
+/** Opens the recorded states of merchants; undefined if their projects name no branch. */
+export async function openRecordedStates(
+  states: readonly Pick<DesiredState, "projects">[],
+  warn: (text: string) => void,
+  io: Pick<Io, "cwd" | "env" | "now" | "sleep">,
+): Promise<RecordedStateOf | undefined> {
+  try {
+    const branch = await findLiveBranch(states, io);
+    return branch === null ? undefined : recordedStates(branch, warn);
+  } catch (error) {
+    if (!(error instanceof RolecallError)) throw error;
+    warn(`No live states are recorded here. ${oneLine(error.message)}`);
+    return undefined;
+  }
+}
+
+/**
+ * Creates a function that returns the states that were recorded last; the branch is fetched once. If it cannot be read, there
+ * are none, and a warning says so.
+ */
+export function recordedStates(branch: LiveBranch, warn: (text: string) => void): RecordedStateOf {
+  // Fetched while the service answers.
+  const states = readTip(branch, warn);
+  return async (merchant) => (await states).get(merchant) ?? null;
+}
+
+async function readTip(
+  branch: LiveBranch,
+  warn: (text: string) => void,
+): Promise<ReadonlyMap<string, RecordedState>> {
+  try {
+    return await branch.open(async (branches) => {
+      const commit = (await branches.fetch([`${branch.name}*`])).get(branch.name);
+      if (commit === undefined) return new Map();
+      const [[described], entries] = [await branches.describe([commit]), await branches.entries(commit)];
+      const texts = await branches.contents(entries.map(({ id }) => id));
+      const states = new Map<string, RecordedState>();
+      for (const [index, { path }] of entries.entries()) {
+        const merchant = path.replace(/\.yaml$/, "");
+        const members = membersInRecord(texts[index]?.toString("utf8") ?? "");
+        if (path !== recordPath(merchant)) continue;
+        if (members === null)
+          warn(`${oneLine(path)} in ${branch.name} is no record of a live state. ${NOBODY}`);
+        else states.set(merchant, { commit, at: described?.time ?? 0, members });
+      }
+      return states;
+    });
+  } catch (error) {
+    if (!(error instanceof RolecallError)) throw error;
+    warn(`The branch ${branch.name} could not be read. ${oneLine(error.message)} ${NOBODY}`);
+    return new Map();
+  }
+}
+
+const NOBODY = "Members who have left by themselves are invited again.";

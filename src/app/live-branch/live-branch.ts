@@ -30,7 +30,14 @@ export async function findLiveBranch(
   io: Pick<Io, "cwd" | "env" | "now" | "sleep">,
 ): Promise<LiveBranch | null> {
   const name = liveBranchName(states);
-  if (name === null) return null;
+  return name === null ? null : openNamedBranch(io, name);
+}
+
+/** Opens a branch of live states, whether or not a project names it. */
+export async function openNamedBranch(
+  io: Pick<Io, "cwd" | "env" | "now" | "sleep">,
+  name = "rolecall-live",
+): Promise<LiveBranch> {
   const place = await recordPlace("push", io).catch((): Promise<RecordPlace> => recordPlace("local", io));
   return {
     name,

@@ -1,4 +1,5 @@
 import { accessCoverage } from "../../ask/coverage/access-coverage.ts";
+import { emptyState } from "../../edit/adopt/new-file-text.ts";
 import type { YamlEdit } from "../../edit/yaml/edit-yaml.ts";
 import { type GlobMatch, wholeScope } from "../../kernel/diff/scope.ts";
 import { accessBefore, liveRoleFinder } from "../../kernel/rules/access.ts";
@@ -8,7 +9,6 @@ import type { Adoption } from "../../model/adoption.ts";
 import type { SuggestedRule } from "../../model/coverage.ts";
 import type { LiveState } from "../../model/live.ts";
 import { isAdministrator } from "../../show/view/risk-view.ts";
-import { emptyState } from "../../edit/adopt/new-file-text.ts";
 
 /** Maximum number of rules for one merchant. */
 const MAX_RULES = 4;

@@ -156,7 +156,7 @@ export function parseAsOf(text: string): number {
 }
 
 /** Parses `--at`, a day or a timestamp. */
-function parseAt(text: string): PastTime {
+export function parseAt(text: string): PastTime {
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);
   return { text, moment: parseAsOf(text) + (isDay ? DAY_MS - 1 : 0) };
 }
@@ -168,9 +168,12 @@ export function withQuestionOptions(command: Command): Command {
   const asking = command
     .option("--live", "answer from the live state instead of the files")
     .addOption(
-      new Option("--at <time>", "answer from the files in git on this day or at this time")
+      new Option(
+        "--at <time>",
+        "answer from the files in git on this day or at this time; with --live, from the recorded live state",
+      )
         .argParser(parseAt)
-        .conflicts(["live", "changedSince"]),
+        .conflicts("changedSince"),
     );
   return withOutputFileOption(withOutputOptions(withServiceOptions(asking), "answer"));
 }

@@ -44,7 +44,9 @@ export async function answerQuestion(
   requireName(name);
   const { source, at, snapshots, ignored, sources, failures } = await readSnapshots(paths, options, io);
   const answers = ASK[kind](snapshots, name, globMatcher());
-  const since = kind === "is" ? await sinceOf(answers.answers, snapshots, at?.commit, io.cwd) : [];
+  const isRecorded = source === "live" && at !== null;
+  const since =
+    kind === "is" && !isRecorded ? await sinceOf(answers.answers, snapshots, at?.commit, io.cwd) : [];
   const view = viewOf({ kind, name, source, at }, answers, since, {
     snapshots,
     ignored,

@@ -1,4 +1,5 @@
 import type { Io } from "../../app/io/io.ts";
+import { readPastLive } from "../../app/live-branch/past-live.ts";
 import { loadDeclared, planMerchants } from "../../app/plan/plan-merchants.ts";
 import type { OutputOptions, PastTime, ServiceOptions } from "../../app/project/command-options.ts";
 import { isFileError } from "../../app/project/file-errors.ts";
@@ -12,7 +13,7 @@ import { ignoredPatterns } from "../../ask/access/ignored-access.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { FailureJson } from "../../model/events.ts";
 import type { AccessSnapshot, IgnoredAccess } from "../../model/questions.ts";
-import { diagnosticFailure } from "../../show/machine/machine-formats.ts";
+import { diagnosticFailure, failureJson } from "../../show/machine/machine-formats.ts";
 import type { AskedCommit } from "../../show/questions/answer-formats.ts";
 import { openProgress } from "../progress/open-progress.ts";
 import { ignoredPlanned } from "../show/write-ignored.ts";
@@ -22,7 +23,7 @@ export type SnapshotOptions = ServiceOptions &
   OutputOptions & {
     /** Reads what is live; absent: what the files declare. */
     readonly live?: true;
-    /** Reads the files as they stood in git at a time; absent: as they are. */
+    /** Reads the files, or with `live` the recorded live states, as they stood in git at a time; absent: as they are. */
     readonly at?: PastTime;
     readonly output?: string;
   };
@@ -46,7 +47,10 @@ export async function readSnapshots(
   options: SnapshotOptions,
   io: Io,
 ): Promise<ReadSnapshots> {
-  if (options.at) return readPast(options.at, paths, options, io);
+  if (options.at) {
+    const read = options.live ? readRecorded : readPast;
+    return read(options.at, paths, options, io);
+  }
   return options.live ? readLive(paths, options, io) : readDeclared(paths, options, io);
 }
 
@@ -103,6 +107,28 @@ async function readPast(
 }
 
 const DAY_MS = 24 * 3_600_000;
+
+async function readRecorded(
+  at: PastTime,
+  paths: readonly string[],
+  options: SnapshotOptions,
+  io: Io,
+): Promise<ReadSnapshots> {
+  const { commit, moment, states, failed, sources } = await readPastLive(at, paths, options, io);
+  printUnread(failed, options, io, "read");
+  return {
+    source: "live",
+    snapshots: states.map(({ live, desired, environment }) => liveSnapshot(live, desired, environment)),
+    ignored: [],
+    sources,
+    failures: failed.map(({ merchant, error }) => failureJson(merchant, error.failure)),
+    at: {
+      time: new Date(moment).toISOString(),
+      commit: commit.id,
+      committed: new Date(commit.time).toISOString(),
+    },
+  };
+}
 
 async function readLive(paths: readonly string[], options: SnapshotOptions, io: Io): Promise<ReadSnapshots> {
   const { planned, project, failures, close } = await planMerchants(

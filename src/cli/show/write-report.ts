@@ -1,14 +1,15 @@
 import { ExitCode, type Io, VERSION } from "../../app/io/io.ts";
 import { outputTo } from "../../app/io/output.ts";
 import { runOrigin } from "../../app/journal/write-journal.ts";
+import { readPastLive } from "../../app/live-branch/past-live.ts";
 import { loadDeclared, planMerchants } from "../../app/plan/plan-merchants.ts";
-import type { ServiceOptions } from "../../app/project/command-options.ts";
-import { plannedOnly } from "../../app/session/session.ts";
+import type { PastTime, ServiceOptions } from "../../app/project/command-options.ts";
+import { globMatcher, plannedOnly } from "../../app/session/session.ts";
 import { listedRulePlaces } from "../../app/show/rule-locations.ts";
 import { placed, printUnread, reportOf, rulesOf, unplannedOf } from "../../app/show/show-plans.ts";
 import { ignoredPatterns } from "../../ask/access/ignored-access.ts";
-import { declaredReport } from "../../ask/report/build-access-report.ts";
-import { acrossRuleResults, declaredRuleResults } from "../../ask/report/rule-results.ts";
+import { declaredReport, liveReport } from "../../ask/report/build-access-report.ts";
+import { acrossRuleResults, declaredRuleResults, liveRuleResults } from "../../ask/report/rule-results.ts";
 import { resultsAcross } from "../../kernel/rules/across-merchants.ts";
 import type { IgnoredAccess } from "../../model/questions.ts";
 import { type PageInput, renderPage } from "../../show/html/html-page.ts";
@@ -20,6 +21,8 @@ import { ignoredPlanned, writeIgnored } from "./write-ignored.ts";
 /** The options of `report`. */
 export type ReportCommandOptions = ServiceOptions & {
   readonly declared?: true;
+  /** Reports what was live, as it was recorded last at a time. */
+  readonly at?: PastTime;
   readonly output?: string;
   readonly asOf?: number;
   readonly color: boolean;
@@ -31,7 +34,34 @@ export async function writeReport(
   options: ReportCommandOptions,
   io: Io,
 ): Promise<ExitCode> {
+  if (options.at) return reportRecorded(options.at, paths, options, io);
   return options.declared ? reportDeclared(paths, options, io) : reportLive(paths, options, io);
+}
+
+async function reportRecorded(
+  at: PastTime,
+  paths: readonly string[],
+  options: ReportCommandOptions,
+  io: Io,
+): Promise<ExitCode> {
+  const { commit, moment, states, failed, sources } = await readPastLive(at, paths, options, io);
+  printUnread(failed, options, io, "read");
+  const placeOf = listedRulePlaces(
+    states.map(({ desired }) => desired),
+    sources,
+  );
+  const service = `recorded in commit ${commit.id.slice(0, 12)} of ${new Date(commit.time).toISOString()}`;
+  const matches = globMatcher();
+  const reports = states.map(({ live, desired, environment }) => {
+    const rules = liveRuleResults({ live, desired, plan: null, now: moment, matches });
+    return {
+      report: liveReport({ live, desired, service, environment, plan: null }),
+      rules: placed(rules, desired.merchant, placeOf),
+    };
+  });
+  const page = { about: "live", fileErrors: 0, unplanned: unplannedOf(failed) } as const;
+  await write(page, reports, [], { ...options, asOf: moment }, io);
+  return failed.length > 0 ? ExitCode.failed : ExitCode.ok;
 }
 
 async function reportDeclared(

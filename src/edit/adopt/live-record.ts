@@ -83,11 +83,7 @@ function hex(code: number): string {
   return code.toString(16).padStart(4, "0");
 }
 
-/**
- * Reads the record of a merchant, which anybody who can push may have written; `null` if it is none.
- *
- * @internal Tests read what is written.
- */
+/** Reads the record of a merchant, which anybody who can push may have written; `null` if it is none. */
 export function readLiveRecord(text: string, merchant: string): LiveRecord | null {
   const facts = factsIn(text);
   if (facts === null) return null;

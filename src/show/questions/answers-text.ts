@@ -28,10 +28,17 @@ export function renderAnswers(view: AnswersView, style: Style, verbose: boolean)
   return `${blocks.map((lines) => lines.join("\n")).join("\n\n")}\n`;
 }
 
-/** Says which files were asked: those of a commit. */
-export function atLines({ at }: Pick<AccessQuestion, "at">, style: Style): readonly string[] {
+/** Says which files, or which recorded states, were asked: those of a commit. */
+export function atLines(
+  { at, source }: Pick<AccessQuestion, "at" | "source">,
+  style: Style,
+): readonly string[] {
   if (at === null) return [];
-  const text = `As merged by ${minuteOf(at.time)}, which may differ from what was live: commit ${at.commit.slice(0, 12)} of ${minuteOf(at.committed)}.`;
+  const commit = `commit ${at.commit.slice(0, 12)} of ${minuteOf(at.committed)}`;
+  const text =
+    source === "live"
+      ? `What was live as recorded last by ${minuteOf(at.time)}: ${commit}. Later changes may not be recorded.`
+      : `As merged by ${minuteOf(at.time)}, which may differ from what was live: ${commit}.`;
   return hangingLines(text, style.columns, "", "  ").map((line) => style.dim(line));
 }
 

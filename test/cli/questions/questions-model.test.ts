@@ -6,7 +6,7 @@ import { declaredSnapshot, liveSnapshot } from "../../../src/ask/access/access-s
 import { explainAccess, whoCan, whoHas, whoIs } from "../../../src/ask/access/ask-access.ts";
 import { ignoredPatterns } from "../../../src/ask/access/ignored-access.ts";
 import { declaredReport, liveReport } from "../../../src/ask/report/build-access-report.ts";
-import { adoptNew, newFileText } from "../../../src/cli/adopt/new-files.ts";
+import { adoptNew, newFileText } from "../../../src/edit/adopt/new-file-text.ts";
 import { parseMerchantFile } from "../../../src/index.ts";
 import { addressOf, isServiceAccount, matchesAny } from "../../../src/kernel/diff/scope.ts";
 import { loadMerchants } from "../../../src/kernel/read/load-merchants.ts";

@@ -1,7 +1,7 @@
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import type { ExitCode, Io } from "../../../app/io/io.ts";
 import { warnWithoutEffect, withOutputFileOption } from "../../args/options.ts";
-import { parseAsOf, withQuietOption, withServiceOptions } from "../../args/service-options.ts";
+import { parseAsOf, parseAt, withQuietOption, withServiceOptions } from "../../args/service-options.ts";
 import type { ReportCommandOptions } from "../../show/write-report.ts";
 
 /** Declares `report`. */
@@ -13,6 +13,15 @@ export function reportCommand(io: Io, done: (code: ExitCode) => void): Command {
     )
     .argument("[path...]", "files or folders (default: access/)")
     .option("--declared", "show the access in the files instead of the live access, without the network")
+    .addOption(new Option("--live", "show the live access, as without this option").conflicts("declared"))
+    .addOption(
+      new Option(
+        "--at <time>",
+        "show what was live on this day or at this time, as recorded in rolecall-live",
+      )
+        .argParser(parseAt)
+        .conflicts(["declared", "asOf"]),
+    )
     .option("--as-of <day>", "evaluate end dates as of this day or time", parseAsOf)
     .option("--no-color", "print without colours (also: NO_COLOR)")
     .addHelpText(
@@ -24,6 +33,9 @@ Examples:
   rolecall report --declared -o report.html
                                         the access in the files, without the
                                         network
+  rolecall report --at 2026-05-01 --live -o may.html
+                                        what was live then, as the branch
+                                        rolecall-live has recorded it
   rolecall plan --format html -o plan.html
                                         the same page, with a plan and the
                                         access before and after

@@ -27,7 +27,8 @@ Examples:
 
 To take the permission away, take all roles that the answer lists last from the
 person, not only one of them.
---at answers from git, as with rolecall who.
+--at answers from git, and with --live from what was recorded as live, as with
+rolecall who.
 
 Exits 0, even if the answer is that they cannot, or 1 if a file has an error or
 a merchant could not be read.

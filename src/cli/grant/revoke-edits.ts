@@ -104,9 +104,13 @@ function withoutMembership(
       choices: [],
     };
   }
-  const edit = { kind: "set", path: ["members", last.index, "roles"], value: [] } as const;
+  // A merchant with another entry must not remove the one that is left to others.
+  const emptied = giving.filter((entry) => entry === last || "roles" in entry.fields);
   return {
-    edits: [...giving.slice(0, -1).map(remove), { file: last.file, edit }],
+    edits: emptied.map(({ file, index }) => ({
+      file,
+      edit: { kind: "set", path: ["members", index, "roles"], value: [] },
+    })),
     notes: [
       `${where} stays a member, without roles: the files leave unlisted members alone. An entry under "leavers" ends the membership.`,
     ],

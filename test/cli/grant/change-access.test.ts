@@ -266,6 +266,22 @@ describe("what is in the file already", () => {
   });
 });
 
+test("a membership at several merchants is revoked in a shared file and in their own", async () => {
+  const entry = "  - { email: cy@example.com, roles: [role_employee] }\n";
+  const head = (merchant: string): string =>
+    `version: 1\nmerchant: ${merchant}\ninclude: [../shared/staff.yaml]\nsync: { members: additive }\n`;
+  await put({
+    "shared/staff.yaml": `version: 1\nmembers:\n${entry}`,
+    "access/mc1.yaml": head("MC1"),
+    "access/mc2.yaml": `${head("MC2")}members:\n${entry}`,
+  });
+  const { code, stderr } = await run("revoke", "cy@example.com", "-m", "MC1", "-m", "MC2");
+  expect([code, stderr]).toEqual([0, expect.stringContaining("stays a member, without roles")]);
+  for (const file of ["shared/staff.yaml", "access/mc2.yaml"]) {
+    expect(await text(file)).toContain("{ email: cy@example.com, roles: [] }");
+  }
+});
+
 test("an error that a grant would bring stands below the patch whose lines it names", async () => {
   const including = (merchant: string, member: string): string =>
     mc1(member).replace("MC1", merchant).replace("roles:", "include: [../shared/staff.yaml]\nroles:");

@@ -6,13 +6,13 @@ import * as fs from "fs";
 import { existsSync, readFileSync } from "fs";
 import { BlockList, isIP } from "node:net";
 import { promisify } from "node:util";
-import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { basename, dirname, join, posix, relative, resolve, sep } from "node:path";
 import { setTimeout as setTimeout$1 } from "node:timers/promises";
-import { appendFile, lstat, mkdir, mkdtemp, open, readFile, readdir, realpath, rm, writeFile } from "node:fs/promises";
-import { existsSync as existsSync$1, readFileSync as readFileSync$1, readdirSync, realpathSync, statSync } from "node:fs";
-import { execFile, spawn } from "node:child_process";
+import { appendFile, lstat, mkdir, mkdtemp, open, readFile, readdir, readlink, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { hostname, userInfo } from "node:os";
+import { execFile, spawn } from "node:child_process";
+import { constants, existsSync as existsSync$1, readFileSync as readFileSync$1, readdirSync, realpathSync, statSync } from "node:fs";
 
 // \0rolldown/runtime.js
 var __create = Object.create;
@@ -12876,8 +12876,8 @@ init_action_error();
 function eventContext(env, eventText) {
 	const [owner, repo] = (env["GITHUB_REPOSITORY"] ?? "").split("/");
 	if (!owner || !repo) throw new ActionError("usage", "GITHUB_REPOSITORY is not set: this is not a GitHub workflow.");
-	const payload = record$1(parse$4(eventText));
-	const repository = record$1(payload["repository"]);
+	const payload = record$2(parse$4(eventText));
+	const repository = record$2(payload["repository"]);
 	const serverUrl = env["GITHUB_SERVER_URL"] || "https://github.com";
 	const name = env["GITHUB_EVENT_NAME"] ?? "";
 	return {
@@ -12887,8 +12887,8 @@ function eventContext(env, eventText) {
 		sha: env["GITHUB_SHA"] ?? "",
 		ref: env["GITHUB_REF"] ?? "",
 		before: name === "push" && !/^0+$/.test(string$1(payload["before"]) ?? "0") ? string$1(payload["before"]) : null,
-		pull: name.startsWith("pull_request") ? pullOf$1(record$1(payload["pull_request"])) : null,
-		group: name === "merge_group" ? groupOf(record$1(payload["merge_group"])) : null,
+		pull: name.startsWith("pull_request") ? pullOf$1(record$2(payload["pull_request"])) : null,
+		group: name === "merge_group" ? groupOf(record$2(payload["merge_group"])) : null,
 		defaultBranch: string$1(repository["default_branch"]),
 		isPublic: typeof repository["private"] === "boolean" ? !repository["private"] : null,
 		apiUrl: env["GITHUB_API_URL"] || "https://api.github.com",
@@ -12901,8 +12901,8 @@ function eventContext(env, eventText) {
 	};
 }
 function pullOf$1(pull) {
-	const [head, base] = [record$1(pull["head"]), record$1(pull["base"])];
-	const [headRepo, baseRepo] = [record$1(head["repo"]), record$1(base["repo"])];
+	const [head, base] = [record$2(pull["head"]), record$2(pull["base"])];
+	const [headRepo, baseRepo] = [record$2(head["repo"]), record$2(base["repo"])];
 	const [headSha, baseSha, baseRef] = [
 		string$1(head["sha"]),
 		string$1(base["sha"]),
@@ -12939,7 +12939,7 @@ function parse$4(text) {
 		return {};
 	}
 }
-function record$1(value) {
+function record$2(value) {
 	return typeof value === "object" && value !== null ? value : {};
 }
 function string$1(value) {
@@ -13041,9 +13041,20 @@ function isInShard(merchant, { index, count }) {
 }
 var init_shard = __esmMin((() => {}));
 
+// src/model/record-modes.ts
+var RECORD_MODES;
+var init_record_modes = __esmMin((() => {
+	RECORD_MODES = [
+		"off",
+		"local",
+		"push"
+	];
+}));
+
 // src/action/context/inputs.ts
 init_github_api();
 init_shard();
+init_record_modes();
 init_action_error();
 /** The inputs with their defaults in action.yml, where that of the token is an expression. */
 const INPUT_DEFAULTS = {
@@ -13059,6 +13070,8 @@ const INPUT_DEFAULTS = {
 	"approval-secret": "",
 	environment: "",
 	refs: "refs/rolecall",
+	records: "",
+	"allow-public": "false",
 	allow: "",
 	"fail-on": "error",
 	"on-drift": "issue",
@@ -13124,6 +13137,8 @@ function readInputs(env) {
 		approvalSecret: approvalSecret(text("approval-secret")),
 		environment: text("environment"),
 		refs: refPrefix(text("refs")),
+		records: text("records") === "" ? null : choice("records", RECORD_MODES),
+		allowPublic: choice("allow-public", ["true", "false"]) === "true",
 		allow: lines("allow"),
 		failOn: choice("fail-on", [
 			"error",
@@ -14197,8 +14212,9 @@ function toFinding(data) {
 		case "member-role-unassignable": return warning("member", `${name} would newly hold "${data.role}", which the service may refuse to assign through its API.`, "If it refuses, assign the role at the service; the next plan then omits this change.");
 		case "member-role-ignored": return error("member", `The file grants "${data.role}" to ${name}, but "ignore.roles" excludes that role from every plan.`, "Remove the role from the member, or from the ignored patterns.");
 		case "member-status-unknown": return warning("member", `The status of ${name} at the service is unknown.`, null);
-		case "member-expired": return warning("member", `The invitation of ${name} has expired, and no new one is sent.`, `Remove "sync.reinvite: false", or send one with --reinvite ${name}.`);
+		case "member-expired": return warning("member", `The invitation of ${name} has expired, and no new one is sent.`, `Remove "reinvite: false", or send one with --reinvite ${name}.`);
 		case "member-overdue": return warning("member", `The invitation of ${name} expired at ${data.expiresAt}, but the service still lists it as pending.`, "It counts as pending, and is left as it is. To invite them again, remove the invitation at the service and apply.");
+		case "member-departed": return warning("member", `${name} is no longer a member, although no run has removed them (recorded state of ${data.at.slice(0, 10)}). They are not invited again.`, `Remove the entry if they are to stay away. To invite them again, use --reinvite ${name}, or change the entry.`);
 		case "member-not-accepted": return warning("member", `${name} has not accepted an invitation since the entry was last changed, on ${data.since}; after ${data.period}, no new one is sent.`, `Remove the entry, or send another one with --reinvite ${name}.`);
 		case "member-pin-renewed": return warning("member", `The entry of ${name} is pinned to ${data.id}, an expired invitation; it now refers to ${data.now}.`, `Write "id: ${data.now}", or remove the id.`);
 		case "member-mfa-unknown": return warning("member", `It is unknown whether ${name}, who would hold "${data.role}", has MFA on login.`, mfaHint(data.invited));
@@ -14408,22 +14424,23 @@ function openCurrentAddresses(members = []) {
 var init_person = __esmMin((() => {}));
 
 // src/kernel/fields/temporary-name.ts
+/** Explains itself to anyone who sees it at the service; the id distinguishes roles that give up the same name. */
+function suffixOf(id) {
+	return ` (${id}, set aside by rolecall)`;
+}
 /** Returns the temporary name of a role, which frees its name for another: the service requires unique names. */
-function temporaryName(name) {
-	return `${name}${SUFFIX}`;
+function temporaryName(name, id) {
+	return `${name}${suffixOf(id)}`;
 }
-/** Returns whether a role has a temporary name, which an interrupted run may have left. */
-function isTemporaryName(name) {
-	return name.endsWith(SUFFIX);
+/** Returns whether the role of an id has a temporary name, which an interrupted run may have left. */
+function isTemporaryName(name, id) {
+	return name.endsWith(suffixOf(id));
 }
-/** Returns the name that a role has without the suffix. */
-function permanentName(name) {
-	return isTemporaryName(name) ? name.slice(0, -24) : name;
+/** Returns the name that the role of an id has without the suffix. */
+function permanentName(name, id) {
+	return isTemporaryName(name, id) ? name.slice(0, -suffixOf(id).length) : name;
 }
-var SUFFIX;
-var init_temporary_name = __esmMin((() => {
-	SUFFIX = " (set aside by rolecall)";
-}));
+var init_temporary_name = __esmMin((() => {}));
 
 // src/kernel/diff/ordered-state.ts
 /** Returns a live state with its lists in an order of their own, so that the service's order changes nothing in a plan. */
@@ -14466,10 +14483,10 @@ function scopeOf(live, ignore, matches, leftBy = /* @__PURE__ */ new Set()) {
 	return {
 		roles: roles.map((role) => ({
 			...role,
-			name: permanentName(role.name)
+			name: permanentName(role.name, role.id)
 		})),
 		members: nothingIgnored ? live.members : live.members.filter((member) => !ignoredMember(member)),
-		temporarilyNamed: new Set(roles.filter(({ name }) => isTemporaryName(name)).map(({ id }) => id)),
+		temporarilyNamed: new Set(roles.filter(({ id, name }) => isTemporaryName(name, id)).map(({ id }) => id)),
 		ignoredRoles: new Set(ignoredLiveRoles.flatMap(({ id, name }) => kept.has(name) ? [id] : [id, name])),
 		ignoredLiveRoles,
 		ignoredMembers: nothingIgnored ? [] : live.members.filter(ignoredMember)
@@ -14525,8 +14542,8 @@ function splitByResource(changes) {
 */
 function accessBefore({ roles, temporarilyNamed, ignoredLiveRoles, members, ignoredMembers }, changes, { mergeReplacedRoles }) {
 	const successors = mergeReplacedRoles ? successorsOf(changes.roles) : NO_SUCCESSORS;
-	const people = members.map((member) => personAccess(member, successors, false));
-	for (const member of ignoredMembers) people.push(personAccess(member, successors, true));
+	const people = members.map((member) => personAccess(member, successors));
+	for (const member of ignoredMembers) people.push(personAccess(member, successors));
 	const ignored = new Set(ignoredLiveRoles);
 	const entries = [...ignoredLiveRoles, ...roles].map((role) => {
 		const isHidden = ignored.has(role) || temporarilyNamed.has(role.id);
@@ -14585,7 +14602,6 @@ function personAfter({ kind, id, name, after }, former, keysOf) {
 		status: kind === "update" ? former?.status ?? "unknown" : isMade ? "accepted" : "invited",
 		roles: keysOf(after.roles),
 		serviceAccount: former === null ? false : former.serviceAccount,
-		ignored: false,
 		mfa: isMade ? false : former?.mfa ?? null
 	};
 }
@@ -14675,7 +14691,7 @@ function roleAccess({ id, name, permissions, predefined }, isHidden) {
 		...isHidden && { hidden: true }
 	};
 }
-function personAccess(member, successors, ignored) {
+function personAccess(member, successors) {
 	const { id, user, status, roles } = member;
 	const email = addressOf$1(member);
 	return {
@@ -14685,7 +14701,6 @@ function personAccess(member, successors, ignored) {
 		status,
 		roles: roleKeysOf(roles, successors),
 		serviceAccount: isServiceAccount(member),
-		ignored,
 		mfa: user ? user.mfaOnLogin : null
 	};
 }
@@ -15154,158 +15169,6 @@ var init_checks$2 = __esmMin((() => {
 	TooMuchWork = class extends Error {};
 }));
 
-// src/kernel/diff/match.ts
-/**
-* Matches all declared entries: pinned ones first, then by key, so that the order of the file does not matter. Only the
-* results of `use` are kept, since there are as many matches as members.
-*/
-function matchAll(entries, { idOf, keyOf, nameOf }, candidates, use) {
-	const { live } = candidates;
-	const ids = new Set(entries.flatMap((entry) => idOf(entry) ?? []));
-	const pinned = ids.size === 0 ? [] : live.filter(({ id }) => ids.has(id));
-	const state = {
-		...candidates,
-		byKey: groupByKey(candidates),
-		byPin: new Map(pinned.map((resource) => [resource.id, resource])),
-		pinned: new Set(pinned),
-		claimed: /* @__PURE__ */ new Set()
-	};
-	const keyed = entries.map((entry) => ({
-		entry,
-		id: idOf(entry),
-		key: keyOf(entry)
-	}));
-	keyed.sort((a, b) => byCodeUnit(a.key, b.key) || byCodeUnit(nameOf(a.entry), nameOf(b.entry)));
-	const matched = ({ entry, id, key }) => use(entry, id === void 0 ? matchKey(state, key) : matchPin(state, id, key));
-	const results = [...keyed.filter(({ id }) => id !== void 0).map(matched), ...keyed.filter(({ id }) => id === void 0).map(matched)];
-	const claimed = new Set([...state.claimed].map(({ id }) => id));
-	return {
-		results,
-		unclaimed: live.filter(({ id }) => !claimed.has(id))
-	};
-}
-function groupByKey({ live, keysOf }) {
-	const groups = /* @__PURE__ */ new Map();
-	for (const resource of live) for (const key of keysOf(resource)) {
-		const group = groups.get(key);
-		if (group === void 0) groups.set(key, [resource]);
-		else group.push(resource);
-	}
-	for (const group of groups.values()) if (group.length > 1) group.sort(by(({ id }) => id));
-	return groups;
-}
-/** Matches a pinned entry; an ambiguous one claims all candidates, so that none of them is removed as unlisted. */
-function matchPin(state, id, key) {
-	const { byPin, claimed, isLeftover } = state;
-	const same = state.byKey.get(key) ?? [];
-	const free = same.filter((resource) => isFree(state, resource));
-	const pinned = byPin.get(id);
-	if (pinned === void 0) {
-		claim$1(state, same);
-		const heir = same.length === 1 ? free[0] ?? null : null;
-		return {
-			found: "pin-missing",
-			id,
-			sameKey: same.length,
-			heir
-		};
-	}
-	claimed.add(pinned);
-	if (isLeftover(pinned)) return matchLeftover(state, pinned, free);
-	const leftovers = same.includes(pinned) ? free.filter(isLeftover) : [];
-	claim$1(state, leftovers);
-	return {
-		found: "one",
-		live: pinned,
-		leftovers
-	};
-}
-/** Matches the only current entry with the pinned leftover's key, or else the leftover; the others are leftovers. */
-function matchLeftover(state, pinned, free) {
-	const [current = pinned, ...more] = free.filter((resource) => !state.isLeftover(resource));
-	claim$1(state, free);
-	if (more.length > 0) return {
-		found: "many",
-		live: free
-	};
-	return {
-		found: "one",
-		live: current,
-		leftovers: [pinned, ...free].filter((other) => other !== current)
-	};
-}
-/**
-* Matches by key among the entries that are not pinned. Of several, the only one that is no leftover wins; if all are
-* leftovers, the latest wins, and of equally late ones the first by id.
-*/
-function matchKey(state, key) {
-	const { pinned, claimed, isLeftover, endedAt } = state;
-	const withKey = state.byKey.get(key) ?? [];
-	const same = pinned.size === 0 ? withKey : withKey.filter((resource) => !pinned.has(resource));
-	const [first] = same;
-	if (first === void 0) return { found: "none" };
-	if (same.length === 1 && !claimed.has(first)) {
-		claimed.add(first);
-		return {
-			found: "one",
-			live: first,
-			leftovers: []
-		};
-	}
-	const isContested = same.some((resource) => claimed.has(resource));
-	claim$1(state, same);
-	const latest = (a, b) => endedAt(b) > endedAt(a) ? b : a;
-	const [current = same.reduce(latest, first), ...more] = same.filter((resource) => !isLeftover(resource));
-	if (isContested || more.length > 0) return {
-		found: "many",
-		live: same
-	};
-	return {
-		found: "one",
-		live: current,
-		leftovers: same.filter((other) => other !== current)
-	};
-}
-/** Returns whether no entry is pinned to a live one, and none has claimed it. */
-function isFree({ pinned, claimed }, resource) {
-	return !pinned.has(resource) && !claimed.has(resource);
-}
-function claim$1({ claimed }, resources) {
-	for (const resource of resources) claimed.add(resource);
-}
-/** Matches declared members with live ones; returns the results of `use` and the unclaimed live ones. */
-function matchMembers(desired, live, use) {
-	return matchAll(desired, DECLARED, {
-		live,
-		keysOf: addressKeysOf,
-		isLeftover: isExpired,
-		endedAt
-	}, use);
-}
-/** Returns the distinct addresses of a live member, in lower case. */
-function addressKeysOf(live) {
-	const [userEmail, other] = [live.user?.email?.toLowerCase(), live.invite?.email.toLowerCase()];
-	if (userEmail === void 0) return other === void 0 ? [] : [other];
-	return other === void 0 || other === userEmail ? [userEmail] : [userEmail, other];
-}
-/** Returns whether a live member is an expired invitation. */
-function isExpired(live) {
-	return live.status === "expired";
-}
-/** Returns the time at which an invitation expired, in ISO 8601; empty if unknown. */
-function endedAt({ invite }) {
-	return invite?.expiresAt ?? "";
-}
-var DECLARED;
-var init_match = __esmMin((() => {
-	init_text();
-	DECLARED = {
-		idOf: ({ id }) => id,
-		keyOf: ({ email }) => email.toLowerCase(),
-		nameOf: ({ email }) => email
-	};
-}));
-
 // src/kernel/diff/active-member.ts
 /** Returns a declared member at a time, in ms since the epoch. */
 function activeAt(member, now) {
@@ -15386,36 +15249,13 @@ function isMention({ roles, managed, origin }, file) {
 function leftAt(leavers, now) {
 	return new Set((leavers ?? []).flatMap(({ email, from }) => hasBegun(from, now) ? email.toLowerCase() : []));
 }
-/** Divides live members and entries at those who have left: whatever else the files say of these has no effect. */
-function divideLeavers(entries, live, leftBy) {
-	if (leftBy.size === 0) return {
-		leaving: [],
-		live,
-		entries,
-		pinned: []
-	};
-	const hasLeft = ({ email }) => leftBy.has(email.toLowerCase());
-	const pins = new Set(entries?.filter(hasLeft).flatMap(({ id }) => id ?? []));
-	const isLeaving = (member) => pins.has(member.id) || addressKeysOf(member).some((address) => leftBy.has(address));
-	const leaving = live.filter(isLeaving);
-	const gone = new Set(leaving.map(({ id }) => id));
-	const staying = entries?.filter((entry) => !hasLeft(entry));
-	return {
-		leaving,
-		live: live.filter(({ id }) => !gone.has(id)),
-		entries: staying?.filter(({ id }) => id === void 0 || !gone.has(id)),
-		pinned: (staying ?? []).filter(({ id }) => id !== void 0 && gone.has(id))
-	};
-}
 /** Returns why an entry's membership changes at its time. */
 function reasonOf$4({ suspended, back, partlyEnded }) {
 	if (suspended) return "suspended";
 	if (back) return "suspension-ended";
 	return partlyEnded ? "access-ended" : "declared";
 }
-var init_active_member = __esmMin((() => {
-	init_match();
-}));
+var init_active_member = __esmMin((() => {}));
 
 // src/kernel/problems/rule-table.ts
 /** Returns the rule of a problem. */
@@ -15902,7 +15742,7 @@ function defineBound(proto, key, fn) {
 	});
 }
 /** Returns the prototype to install on, or `undefined` if this group is already installed on it. */
-function claim(inst, sentinel) {
+function claim$1(inst, sentinel) {
 	const proto = Object.getPrototypeOf(inst);
 	return sentinel in proto ? void 0 : proto;
 }
@@ -15955,7 +15795,7 @@ function defineLazyInternal(inst, key, compute) {
 * puts every instance after the first into v8 dictionary mode. The key doubles as the sentinel.
 */
 function installLazyProp(inst, key, make, enumerable) {
-	const proto = claim(inst, key);
+	const proto = claim$1(inst, key);
 	if (!proto) return;
 	Object.defineProperty(proto, key, {
 		configurable: true,
@@ -17758,7 +17598,7 @@ function discriminatedUnion(discriminator, options, params) {
 	});
 }
 // @__NO_SIDE_EFFECTS__
-function record(keyType, valueType, params) {
+function record$1(keyType, valueType, params) {
 	if (!valueType || !valueType._zod) return new ZodMiniRecord({
 		type: "record",
 		keyType: /* @__PURE__ */ string(),
@@ -18069,7 +17909,7 @@ var init_text_schemas = __esmMin((() => {
 		type: "integer",
 		minimum: 0
 	});
-	metadata$2 = () => described(record(string(), unknown()).check(refine((value) => Object.keys(value).length <= 64, "too-many-metadata")), { maxProperties: 64 });
+	metadata$2 = () => described(record$1(string(), unknown()).check(refine((value) => Object.keys(value).length <= 64, "too-many-metadata")), { maxProperties: 64 });
 	NOT_BLANK = /\S/;
 	ONE_LINE = /^[^\p{Cc}\p{Cs}\u2028-\u202e\u2066-\u2069]*$/u;
 	VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -18966,7 +18806,7 @@ var init_max_gains_setting = __esmMin((() => {
 	init_amount();
 	init_sensitive();
 	init_setting_kinds();
-	gainLimitsSchema = record(text$2(), union([amountSchema, strictObject({
+	gainLimitsSchema = record$1(text$2(), union([amountSchema, strictObject({
 		at_most: amountSchema,
 		reach: optional$1(literal(true))
 	})]));
@@ -19126,7 +18966,7 @@ var init_max_holders_setting = __esmMin((() => {
 	maxHoldersSetting = {
 		section: "policies",
 		key: "max_holders",
-		schema: optional(record(text$2(), count$3()), {
+		schema: optional(record$1(text$2(), count$3()), {
 			title: "Most holders",
 			description: "Maximum number of holders, by role name or id.",
 			default: {},
@@ -19750,7 +19590,7 @@ var init_min_holders_setting = __esmMin((() => {
 	minHoldersSetting = {
 		section: "guards",
 		key: "min_holders",
-		schema: optional(record(text$2(), count$3()), {
+		schema: optional(record$1(text$2(), count$3()), {
 			title: "Fewest holders",
 			description: "Minimum number of accepted holders, by role name or id, counted with and without service accounts. The default for role_owner is 1; to turn it off, write role_owner: 0 or {}.",
 			default: { role_owner: 1 },
@@ -20251,7 +20091,7 @@ var init_require_until_setting = __esmMin((() => {
 	requireUntilSetting = {
 		section: "policies",
 		key: "require_until",
-		schema: optional(union([array(text$2()), record(text$2(), matching(PERIOD, "bad-period"))]), {
+		schema: optional(union([array(text$2()), record$1(text$2(), matching(PERIOD, "bad-period"))]), {
 			title: "End required",
 			description: "Roles that must be granted with an end date: a list, or a limit for each role on the length of a new grant, in weeks (w), days (d) or hours (h), from now or from its beginning.",
 			default: [],
@@ -20359,7 +20199,7 @@ function startOf$1(grant, membership) {
 	if (grant === void 0 || membership === void 0) return grant ?? membership;
 	return grant.starts >= membership.starts ? grant : membership;
 }
-var requireUntil, HINTS$1, DAY$2;
+var requireUntil, HINTS$2, DAY$2;
 var init_require_until = __esmMin((() => {
 	init_active_member();
 	init_refusals();
@@ -20404,7 +20244,7 @@ var init_require_until = __esmMin((() => {
 					countWork(context, 50 + (member?.roles?.length ?? 0));
 					const grant = member?.roles?.find((declaredGrant) => find(declaredGrant.role) === key);
 					if (grant?.until || member?.until) return [];
-					const hint = HINTS$1[grant !== void 0 ? "grant" : member !== void 0 ? "member" : "nothing"](role);
+					const hint = HINTS$2[grant !== void 0 ? "grant" : member !== void 0 ? "member" : "nothing"](role);
 					const refusal = (tense) => policyRefusal("require-until", "member", name, `${name} ${tense === "plan" ? "would hold" : "holds"} "${role}" without an end date.`, hint);
 					return [{
 						rule: keyOf$10(role),
@@ -20425,7 +20265,7 @@ var init_require_until = __esmMin((() => {
 		},
 		declared: judgeEnds()
 	};
-	HINTS$1 = {
+	HINTS$2 = {
 		grant: (role) => `Write { role: ${role}, until: 2027-01-31 }.`,
 		member: (role) => `Add "until:" to the member, or write { role: ${role}, until: 2027-01-31 } among its roles.`,
 		nothing: () => "The file does not list the member: list it with an end date."
@@ -20978,7 +20818,6 @@ function declaredAccess({ roles = [], members = [], leavers, origin }, now) {
 			status: "invited",
 			roles: [...new Set(held)],
 			serviceAccount: false,
-			ignored: false,
 			mfa: null
 		}];
 	});
@@ -21349,7 +21188,6 @@ function joined$4({ counted }, merchants, phase) {
 	const same = {
 		status: "accepted",
 		serviceAccount: false,
-		ignored: false,
 		mfa: null
 	};
 	return {
@@ -21900,11 +21738,11 @@ function limitedRun(all) {
 }
 /** Returns whether an override, with its fingerprint or without, is for people and what they gain, whatever the plan. */
 function isBoundToPeople(override) {
-	const { code, kind } = partsOf$5(override);
+	const { code, kind } = partsOf$6(override);
 	if (kind?.limit?.boundTo !== "people") return false;
 	return new RegExp(`^${code}=${kind.value}(?:@|$)`).test(override);
 }
-function partsOf$5(override) {
+function partsOf$6(override) {
 	const separator = override.indexOf("=");
 	const code = override.slice(0, separator);
 	return {
@@ -21924,8 +21762,8 @@ function isForPlan({ what, fingerprint }, plan, run) {
 */
 function covers$1(given, needed) {
 	if (given === needed) return true;
-	const { code, value, kind } = partsOf$5(given);
-	const other = partsOf$5(needed);
+	const { code, value, kind } = partsOf$6(given);
+	const other = partsOf$6(needed);
 	const whole = new RegExp(`^${kind?.value}$`);
 	if (kind === void 0 || !whole.test(value)) return false;
 	if (kind.alsoFor === other.code) return nameOf$5(value) === nameOf$5(other.value);
@@ -31446,7 +31284,7 @@ function endOfList(text, begin, flush) {
 	return line.exec(text)?.index ?? text.length;
 }
 /** Divides a text into parts of about `size` UTF-16 units; null if it is not plain and must be read as a whole. */
-function partsOf$4(text, size) {
+function partsOf$5(text, size) {
 	const chunks = parseChunks(text, size);
 	if (chunks === null || mergeChunks(chunks) === null) return null;
 	const parts = [];
@@ -31566,7 +31404,7 @@ function createLocator(text, size = PART) {
 	};
 	const inParts = (path, at) => {
 		if (text.length <= size) return void 0;
-		if (parts === void 0) parts = partsOf$4(text, size);
+		if (parts === void 0) parts = partsOf$5(text, size);
 		const partsOfPath = parts && pathsIn(parts, path);
 		if (!partsOfPath) return void 0;
 		for (const { part, path: inside } of partsOfPath) {
@@ -31863,14 +31701,984 @@ var init_annotations = __esmMin((() => {
 	ADDRESS$2 = /[^\s@"'`<>(),;:=\\[\]{}|]+@([^\s@"'`<>(),;:=\\[\]{}|]+\.[^\s@"'`<>(),;:=\\[\]{}|]+)/g;
 }));
 
-// src/kernel/schema/project-file.ts
-/** Returns whether a path from a project's root is its file, or differs from that in case or ending. */
-function isProjectFile(path) {
-	return /^rolecall\.ya?ml$/i.test(path);
+// src/store/run-git.ts
+/** Runs git, at most for a time in ms; never throws. */
+function runGit(args, input, env, timeout) {
+	return new Promise((resolve) => {
+		const child = spawn("git", args, {
+			env,
+			stdio: [
+				"pipe",
+				"pipe",
+				"pipe"
+			],
+			...timeout && { timeout }
+		});
+		const [output, errors] = [[], []];
+		let length = 0;
+		child.stdout.on("data", (chunk) => {
+			length += chunk.length;
+			if (length <= MAX_OUTPUT$3) output.push(chunk);
+			else child.kill();
+		});
+		child.stderr.on("data", (chunk) => errors.push(chunk));
+		const end = (code, text) => resolve({
+			code,
+			output: Buffer.concat(output),
+			errors: text
+		});
+		child.on("error", (error) => end(null, `git could not be started: ${error.message}`));
+		child.on("close", (code) => {
+			const said = Buffer.concat(errors).toString("utf8");
+			end(code, code === null ? `git was ended${length > MAX_OUTPUT$3 ? ": too much output" : ""}` : said);
+		});
+		child.stdin.on("error", () => void 0);
+		child.stdin.end(input);
+	});
 }
-var PROJECT_FILE;
-var init_project_file = __esmMin((() => {
-	PROJECT_FILE = "rolecall.yaml";
+/** Returns the output of git; throws GitError if it failed. */
+function checked({ code, output, errors }) {
+	if (code === 0) return output;
+	if (code === null) throw new GitError("usage", `${oneLine(errors)}.`);
+	const said = errors.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("hint:"));
+	const why = oneLine(withoutCredentials(said.slice(0, 3).join(" "))).replace(/^(fatal|error): /, "");
+	throw new GitError(DENIED.test(errors) ? "forbidden" : "network", `git: ${(why || `git ended with ${code}`).replace(/\.$/, "")}.`);
+}
+/** Returns a text without the credentials in its URLs. */
+function withoutCredentials(text) {
+	return text.replaceAll(/:\/\/[^/\s@]*@/g, "://");
+}
+/** Returns the environment for git: of a process, without what is secret or names another repository. */
+function gitEnvironment(env) {
+	const passed = Object.entries(env).filter(([name, value]) => PASSED.test(name) && value !== void 0);
+	return {
+		...Object.fromEntries(passed),
+		GIT_TERMINAL_PROMPT: "0",
+		LC_ALL: "C"
+	};
+}
+/** Returns configuration as variables: every process of the machine can read arguments. */
+function configEnvironment(config) {
+	if (config.length === 0) return {};
+	const pairs = config.flatMap(([name, value], index) => [[`GIT_CONFIG_KEY_${index}`, name], [`GIT_CONFIG_VALUE_${index}`, value]]);
+	return {
+		GIT_CONFIG_COUNT: String(config.length),
+		...Object.fromEntries(pairs)
+	};
+}
+var GitError, MAX_OUTPUT$3, DENIED, PASSED;
+var init_run_git = __esmMin((() => {
+	init_escape();
+	init_errors();
+	GitError = class extends RolecallError {};
+	MAX_OUTPUT$3 = 536870912;
+	DENIED = /\b40[13]\b|denied|declined|not permitted|Authentication failed|could not read Username/i;
+	PASSED = /^(PATH|HOME|USERPROFILE|SYSTEMROOT|TMPDIR|TEMP|TMP|LANG|XDG_CONFIG_HOME|SSH_AUTH_SOCK|SSL_\w+|\w+_PROXY|GIT_(CONFIG|SSL|SSH|TRACE|EXEC)\w*)$/i;
+}));
+
+// src/store/git-refs.ts
+/** Opens the refs of a remote repository; nothing is fetched yet. */
+function openRefs({ url, prefix, authorization }, effects) {
+	const header = [[`http.${url}.extraheader`, `AUTHORIZATION: ${authorization}`]];
+	const config = [...effects.config ?? [], ...authorization === null ? [] : header];
+	const env = {
+		...gitEnvironment(effects.env),
+		...configEnvironment(config)
+	};
+	const own = [
+		"--git-dir",
+		effects.folder,
+		"-c",
+		"gc.auto=0",
+		"-c",
+		"maintenance.auto=false"
+	];
+	const run = (args, input = "", more = {}) => runGit([...own, ...args], input, {
+		...env,
+		...more
+	}, effects.timeout);
+	let initialized;
+	const initialize = async () => {
+		initialized ??= run([
+			"init",
+			"--quiet",
+			"--bare"
+		]).then(checked);
+		return initialized;
+	};
+	let cloned;
+	/**
+	* Runs git with the objects of the clone besides its own, which only reading may rely on, and commits on top of one of
+	* the clone's.
+	*/
+	const read = async (args, input) => {
+		await initialize();
+		cloned ??= objectsOf(effects.clone, env);
+		return run(args, input, await cloned);
+	};
+	/** True if a commit of the clone's is the parent of one to be pushed. */
+	let isOnClone = false;
+	const attempt = async (args, input) => {
+		await initialize();
+		return isOnClone ? read(args, input) : run(args, input);
+	};
+	const git = async (args, input) => checked(await attempt(args, input));
+	const fetched = /* @__PURE__ */ new Set();
+	const fetchCommit = async (commit) => {
+		if (fetched.has(commit)) return;
+		if ((await read([
+			"rev-list",
+			"--objects",
+			"--quiet",
+			`${commit}^{tree}`
+		])).code !== 0) await git([
+			"fetch",
+			"--quiet",
+			"--no-tags",
+			"--depth=1",
+			url,
+			commit
+		]);
+		fetched.add(commit);
+	};
+	const contentsOf = async (ids) => ids.length === 0 ? [] : parseBatch(checked(await read(["cat-file", "--batch"], ids.map((id) => `${id}\n`).join(""))));
+	const describe = async (commits) => {
+		return (await contentsOf(commits)).map((text) => parseCommit(text.toString("utf8")));
+	};
+	let commits = 0;
+	const parentIn = async (commit) => {
+		const end = await read([
+			"fetch",
+			"--quiet",
+			"--no-tags",
+			"--depth=1",
+			url,
+			commit
+		]);
+		isOnClone ||= end.code === 0;
+		return end.code === 0 ? commit : null;
+	};
+	const importCommit = async (lines, message) => {
+		commits += 1;
+		const seconds = Math.floor(effects.now() / 1e3);
+		const script = [
+			...[
+				`commit refs/made/${commits}`,
+				"mark :1",
+				`committer rolecall <rolecall@localhost> ${seconds} +0000`,
+				dataOf(message)
+			],
+			...lines,
+			"",
+			"get-mark :1",
+			""
+		].join("\n");
+		return (await git([
+			"fast-import",
+			"--quiet",
+			"--force"
+		], script)).toString("utf8").trim();
+	};
+	return {
+		fetch: async (names = ["*"]) => {
+			const refspecs = names.map((name) => `+${prefix}/${name}:${prefix}/${name}`);
+			const end = await attempt([
+				"fetch",
+				"--quiet",
+				"--no-tags",
+				"--prune",
+				"--depth=1",
+				url,
+				...refspecs
+			]);
+			if (end.code === 1 && end.errors.trim() === "") return /* @__PURE__ */ new Map();
+			checked(end);
+			const patterns = names.map((name) => `${prefix}/${name.replace(/^\*$/, "")}`);
+			const listed = await git([
+				"for-each-ref",
+				"--format=%(objectname) %(refname)",
+				...patterns
+			]);
+			return new Map(lines$1(listed).map((line) => {
+				const [commit = "", name = ""] = line.split(" ");
+				fetched.add(commit);
+				return [name.slice(prefix.length + 1), commit];
+			}));
+		},
+		history: async (name) => {
+			const ref = `${prefix}/${name}`;
+			const fetch = [
+				"fetch",
+				"--quiet",
+				"--no-tags",
+				`--depth=${WHOLE$1}`,
+				url,
+				`+${ref}*:${ref}*`
+			];
+			const end = await attempt(fetch);
+			if (end.code === 1 && end.errors.trim() === "") return [];
+			checked(end);
+			if (!lines$1(await git([
+				"for-each-ref",
+				"--format=%(refname)",
+				ref
+			])).includes(ref)) return [];
+			return parseHistory(await git([
+				"log",
+				"--first-parent",
+				...[
+					"--format=commit %H %ct",
+					"--raw",
+					"--no-abbrev",
+					"--no-renames",
+					"--root"
+				],
+				ref,
+				"--"
+			]));
+		},
+		writer: basename(effects.folder),
+		entries: async (commit) => {
+			await fetchCommit(commit);
+			return [...checked(await read([
+				"ls-tree",
+				"-r",
+				"-z",
+				"--full-tree",
+				commit
+			])).toString("utf8").matchAll(/(\d+) (\w+) (\w+)\t([^\0]+)\0/g)].map(([, mode, kind, id = "", path = ""]) => {
+				return {
+					path,
+					type: kind === "commit" ? "submodule" : mode === LINK ? "link" : "file",
+					id
+				};
+			});
+		},
+		contents: contentsOf,
+		lastCommitOf: async (path, commit) => {
+			if (effects.clone === null) return null;
+			const inClone = [
+				"--git-dir",
+				effects.clone,
+				"--literal-pathspecs"
+			];
+			if ((await runGit([
+				...inClone,
+				"rev-parse",
+				"--is-shallow-repository"
+			], "", env)).output.toString("utf8").trim() !== "false") return null;
+			const log = [
+				"rev-list",
+				"--max-count=1",
+				"--first-parent",
+				commit,
+				"--",
+				path
+			];
+			const { code, output } = await runGit([...inClone, ...log], "", env);
+			return code === 0 ? lines$1(output)[0] ?? null : null;
+		},
+		parents: async (commit) => {
+			await fetchCommit(commit);
+			return (await describe([commit]))[0]?.parents ?? [];
+		},
+		describe,
+		commit: async (parent, edits, message) => {
+			const changes = [...edits].map(([path, text]) => text === null ? `D ${path}` : `M 100644 inline ${path}\n${dataOf(text)}`);
+			return importCommit([...fromOf(parent), ...changes], message);
+		},
+		writeTree: async (files) => {
+			const texts = [...files].map(([path, text]) => `M 100644 inline ${path}\n${dataOf(text)}`);
+			const commit = await importCommit(texts, "Files");
+			return (await git(["rev-parse", `${commit}^{tree}`])).toString("utf8").trim();
+		},
+		commitTree: async (tree, parent, message) => {
+			const base = parent === null ? null : await parentIn(parent);
+			return importCommit([...fromOf(base), `M 040000 ${tree} ""`], message);
+		},
+		push: async (moves) => {
+			if (moves.length === 0) return true;
+			const leases = moves.map(({ ref, from }) => `--force-with-lease=${prefix}/${ref}:${from ?? ""}`);
+			const refspecs = moves.map(({ ref, to }) => `${to ?? ""}:${prefix}/${ref}`);
+			const push = [
+				"push",
+				"--atomic",
+				"--no-verify",
+				...leases,
+				url,
+				...refspecs
+			];
+			const end = await attempt(push);
+			if (end.code === 0) return true;
+			if (/\(stale info\)|\(fetch first\)|cannot lock ref|reference already exists/.test(end.errors)) return false;
+			checked(end);
+			return false;
+		}
+	};
+}
+/** Returns the texts of the files of a commit by path. */
+async function textsOf(commit, { entries, contents }) {
+	const listed = commit === void 0 ? [] : await entries(commit);
+	const texts = await contents(listed.map(({ id }) => id));
+	return new Map(listed.map(({ path }, index) => [path, texts[index]?.toString("utf8") ?? ""]));
+}
+/** Returns the variable by which git also reads the objects of a clone; none if there is no clone. */
+async function objectsOf(clone, env) {
+	if (clone === null) return {};
+	const { code, output } = await runGit([
+		"--git-dir",
+		clone,
+		"rev-parse",
+		"--git-path",
+		"objects"
+	], "", env);
+	return code === 0 ? { GIT_ALTERNATE_OBJECT_DIRECTORIES: JSON.stringify(output.toString("utf8").trim()) } : {};
+}
+function lines$1(output) {
+	return output.toString("utf8").split("\n").filter(Boolean);
+}
+/** Parses a commit; its parents as it names them: where the history is shallow, git would say that it has none. */
+function parseCommit(text) {
+	const end = text.indexOf("\n\n");
+	const head = text.slice(0, end);
+	return {
+		tree: /^tree (\w+)$/m.exec(head)?.[1] ?? "",
+		parents: [...head.matchAll(/^parent (\w+)$/gm)].map(([, parent = ""]) => parent),
+		time: Number(/^committer .* (\d+) [-+]\d+$/m.exec(head)?.[1] ?? 0) * 1e3,
+		message: text.slice(end + 2)
+	};
+}
+/** Parses the commits that `git log --raw` lists; quoted paths, which records never have, stay quoted. */
+function parseHistory(output) {
+	const commits = [];
+	for (const line of lines$1(output)) {
+		const [, id, seconds] = /^commit (\w+) (\d+)$/.exec(line) ?? [];
+		if (id !== void 0) commits.push({
+			id,
+			time: Number(seconds) * 1e3,
+			files: /* @__PURE__ */ new Map()
+		});
+		const [, content = "", status, path] = /^:\d+ \d+ \w+ (\w+) (\w)\d*\t(.+)$/.exec(line) ?? [];
+		if (path !== void 0) commits.at(-1)?.files.set(path, status === "D" ? null : content);
+	}
+	return commits;
+}
+function fromOf(parent) {
+	return parent === null ? [] : [`from ${parent}`];
+}
+/** Returns a text with its length in bytes in front, as `git fast-import` reads it. */
+function dataOf(text) {
+	return `data ${Buffer.byteLength(text)}\n${text}`;
+}
+/** Parses the output of `git cat-file --batch` for objects that exist. */
+function parseBatch(output) {
+	const contents = [];
+	for (let offset = 0; offset < output.length;) {
+		const header = output.indexOf("\n", offset);
+		const size = Number(output.toString("latin1", offset, header).split(" ")[2]);
+		contents.push(output.subarray(header + 1, header + 1 + size));
+		offset = header + 1 + size + 1;
+	}
+	return contents;
+}
+var LINK, WHOLE$1;
+var init_git_refs = __esmMin((() => {
+	init_run_git();
+	LINK = "120000";
+	WHOLE$1 = 2147483647;
+}));
+
+// src/store/change-ref.ts
+/**
+* Commits what `edit` makes of a ref's files, until nobody else has moved the ref meanwhile; it takes the ref's commit.
+* Returns the new commit; `null` if nothing is edited. Throws RolecallError.
+*/
+async function changeRef(refs, ref, message, edit, sleep) {
+	const messageOf = typeof message === "string" ? () => `${message}\n\n${refs.writer}` : message;
+	for (let attempt = 1;; attempt++) {
+		const from = (await refs.fetch([`${ref}*`])).get(ref);
+		const edits = await edit(from);
+		if (edits.size === 0) return null;
+		const to = await refs.commit(from ?? null, edits, messageOf(edits));
+		if (await refs.push([{
+			ref,
+			from: from ?? null,
+			to
+		}])) return to;
+		if (attempt === MAX_ATTEMPTS$1) throw new RolecallError("conflict", `The records in ${ref} could not be written: other jobs kept changing them.`);
+		await sleep(100 + Number.parseInt(to.slice(0, 4), 16) % 400 * attempt);
+	}
+}
+var STATE, MAX_ATTEMPTS$1;
+var init_change_ref = __esmMin((() => {
+	init_errors();
+	STATE = "state";
+	MAX_ATTEMPTS$1 = 30;
+}));
+
+// src/store/sealed-json.ts
+/** Returns the text of a value with its signature, for a kind of record and the path that it is stored at. */
+function seal(value, place, key) {
+	return `${canonicalJson({
+		mac: macOf(value, place, key),
+		value
+	})}\n`;
+}
+/** Returns the value of a text that `seal` made for the same place and key; `null` for any other text. */
+function unseal(text, place, key) {
+	const { mac, value } = parsed(text);
+	if (typeof mac !== "string" || typeof value !== "object" || value === null) return null;
+	const expected = Buffer.from(macOf(value, place, key));
+	const given = Buffer.from(mac);
+	return given.length === expected.length && timingSafeEqual(given, expected) ? value : null;
+}
+/** Returns the signature of a value for a place. */
+function macOf(value, place, key) {
+	return createHmac("sha256", key).update(`${place}\n${canonicalJson(value)}`).digest("hex");
+}
+function parsed(text) {
+	try {
+		return Object(JSON.parse(text));
+	} catch {
+		return {};
+	}
+}
+/** Returns the keyed hash of a text, such as a person's address: nobody without the key can check a guess. */
+function keyedHash(text, key) {
+	return createHmac("sha256", key).update(text).digest("hex").slice(0, HASH_LENGTH);
+}
+var HASH_LENGTH;
+var init_sealed_json = __esmMin((() => {
+	init_json_text();
+	HASH_LENGTH = 32;
+}));
+
+// src/store/run-records.ts
+/** Opens the records of runs; nothing is fetched yet. `key` signs them; empty for none. */
+function openRunRecords(refs, key, sleep) {
+	const keyId = key === "" ? null : keyedHash("runs", key);
+	const listPath = `${RUNS}${keyId}.json`;
+	const listIn = async (commit) => {
+		if (keyId === null || commit === void 0) return null;
+		const text = (await textsOf(commit, refs)).get(listPath);
+		if (text === void 0) return null;
+		const value = unseal(text, listPath, key);
+		return value === null ? "invalid" : new Map(Object.entries(value));
+	};
+	const signatureOf = (signed) => macOf(signed, RUNS, key);
+	/** Pushes a record under a name; returns `null` if another run has it. */
+	const writeAs = async (name, tree, record, earlier) => {
+		const text = messageOf$4(record);
+		const signature = keyId === null ? "" : `Signature: ${keyId} ${signatureOf({
+			name,
+			tree,
+			text
+		})}\n`;
+		const ref = `${RUNS}${name}`;
+		const from = earlier?.commit ?? null;
+		const pushOn = async (parent) => {
+			const commit = await refs.commitTree(tree, parent, `${text}${signature}`);
+			return {
+				isPushed: await refs.push([{
+					ref,
+					from,
+					to: commit
+				}]),
+				commit
+			};
+		};
+		const { isPushed, commit } = await pushOn(record.applied).catch((error) => {
+			if (error instanceof GitError && record.applied !== null) return pushOn(null);
+			throw error;
+		});
+		const written = {
+			name,
+			commit,
+			tree
+		};
+		if (isPushed) return written;
+		const now = (await refs.fetch([`${ref}*`])).get(ref);
+		if (now === void 0) {
+			if (await refs.push([{
+				ref,
+				from: null,
+				to: commit
+			}])) return written;
+			throw new RolecallError("conflict", `The ref of ${name} could not be made.`);
+		}
+		const [found] = await refs.describe([now]);
+		if (found?.tree === tree) return {
+			...written,
+			commit: now
+		};
+		const theirs = {
+			name,
+			commit: now,
+			tree: found?.tree ?? ""
+		};
+		return isBeginningOf(record.files, await textsOf(now, refs)) ? writeAs(name, tree, record, theirs) : null;
+	};
+	return {
+		write: async (record, earlier) => {
+			const tree = await refs.writeTree(record.files);
+			const first = earlier && await writeAs(earlier.name, tree, record, earlier);
+			if (first) return first;
+			for (let count = 1; count <= MAX_SAME_ID; count += 1) {
+				const name = count === 1 ? record.run : `${record.run}-${count}`;
+				const written = await writeAs(name, tree, record, null);
+				if (written) return written;
+			}
+			throw new RolecallError("conflict", `Too many records are called ${record.run}.`);
+		},
+		list: async (written, deleted = []) => {
+			if (keyId === null) return;
+			const update = async (from) => {
+				const list = await listIn(from);
+				if (list === "invalid") throw new RolecallError("conflict", `The list of runs in ${STATE} is not as it was signed.`, { hint: "Somebody has changed it without the key, or it is signed with another one." });
+				const next = new Map([
+					...list ?? [],
+					...written.map(({ name, tree }) => [name, tree]),
+					...deleted.map((name) => [name, null])
+				]);
+				return /* @__PURE__ */ new Map([[listPath, seal(Object.fromEntries(next), listPath, key)]]);
+			};
+			if (written.length + deleted.length > 0) await changeRef(refs, STATE, "Runs", update, sleep);
+		},
+		fetch: async () => {
+			const fetched = await refs.fetch([`${RUNS}*`, `${STATE}*`]);
+			const names = [...fetched.keys()].filter((ref) => ref.startsWith(RUNS)).sort();
+			const list = await listIn(fetched.get(STATE));
+			const commits = await refs.describe(names.map((ref) => fetched.get(ref) ?? ""));
+			const trustOf = (name, { tree, parents, message }) => {
+				const { text, signature } = partsOf$4(message);
+				if (signature === null) return "unsigned";
+				if (keyId === null) return "unchecked";
+				if (signature.keyId !== keyId) return "foreign";
+				const { applied } = summaryIn(text);
+				if (!(signature.mac === signatureOf({
+					name,
+					tree,
+					text
+				})) || parents.some((parent) => parent !== applied)) return "altered";
+				const listed = list === "invalid" ? void 0 : list?.get(name);
+				return typeof listed === "string" && listed !== tree ? "altered" : "verified";
+			};
+			return {
+				records: commits.map((commit, index) => {
+					const ref = names[index] ?? "";
+					const name = ref.slice(5);
+					const summary = summaryIn(partsOf$4(commit.message).text);
+					return {
+						name,
+						commit: fetched.get(ref) ?? "",
+						tree: commit.tree,
+						summary,
+						trust: trustOf(name, commit)
+					};
+				}),
+				list
+			};
+		},
+		journalsOf: async ({ commit }) => textsOf(commit, refs),
+		remove: async (records) => {
+			const moves = records.map(({ name, commit }) => ({
+				ref: `${RUNS}${name}`,
+				from: commit,
+				to: null
+			}));
+			for (let start = 0; start < moves.length; start += MAX_MOVES) {
+				if (await refs.push(moves.slice(start, start + MAX_MOVES))) continue;
+				throw new RolecallError("conflict", "Somebody else changed a record at the same time.", { hint: "Run the command again: it deletes the rest." });
+			}
+		}
+	};
+}
+/** Returns whether files are an earlier state of those of a record: journals only grow, and no two runs begin with one line. */
+function isBeginningOf(files, earlier) {
+	return earlier.size > 0 && [...earlier].every(([path, text]) => text !== "" && files.get(path)?.startsWith(text));
+}
+function messageOf$4({ run, merchants, outcome, by, actor, job, applied, uncommitted, pulls }) {
+	return `Run ${run}: ${outcome}\n\n${[
+		["Run", run],
+		...merchants.map((merchant) => ["Merchant", merchant]),
+		["Outcome", outcome],
+		["Ran-By", by],
+		["Actor", actor],
+		["Job", job],
+		["Applied-Commit", applied],
+		["Uncommitted-Changes", uncommitted ? "yes" : null],
+		...pulls.map((number) => ["Pull-Request", `#${number}`])
+	].flatMap(([name, value]) => value === null ? [] : `${name}: ${oneLine(value)}\n`).join("")}`;
+}
+function partsOf$4(message) {
+	const [, text, keyId, mac] = /^(.*\n)Signature: (\w+) (\w+)\n$/s.exec(message) ?? [];
+	if (text === void 0 || keyId === void 0 || mac === void 0) return {
+		text: message,
+		signature: null
+	};
+	return {
+		text,
+		signature: {
+			keyId,
+			mac
+		}
+	};
+}
+function summaryIn(text) {
+	const values = (name) => [...text.matchAll(/^([A-Z][\w-]*): (.*)$/gm)].flatMap(([, key, value = ""]) => key === name ? value : []);
+	const value = (name) => values(name)[0] ?? null;
+	return {
+		run: value("Run") ?? "",
+		merchants: values("Merchant"),
+		outcome: value("Outcome") ?? "",
+		by: value("Ran-By") ?? "",
+		actor: value("Actor"),
+		job: value("Job"),
+		applied: value("Applied-Commit"),
+		...value("Uncommitted-Changes") === "yes" && { uncommitted: true },
+		pulls: values("Pull-Request").map((number) => Number(number.slice(1))).filter(Number.isSafeInteger)
+	};
+}
+var RUNS, MAX_SAME_ID, MAX_MOVES;
+var init_run_records = __esmMin((() => {
+	init_escape();
+	init_errors();
+	init_change_ref();
+	init_git_refs();
+	init_run_git();
+	init_sealed_json();
+	RUNS = "runs/";
+	MAX_SAME_ID = 100;
+	MAX_MOVES = 500;
+}));
+
+// src/app/project/project-root.ts
+/**
+* Returns the folder that a file's includes must not leave, without links: the repository of the file; without one the
+* working directory if the file is below it, else the file's own folder.
+*/
+function projectRoot(folder, cwd) {
+	const [start, working] = [realpathSync.native(folder), realpathSync.native(cwd)];
+	for (let folder = start;; folder = dirname(folder)) {
+		if (existsSync$1(join(folder, ".git"))) return folder;
+		if (dirname(folder) === folder) break;
+	}
+	return relative(working, start).startsWith("..") ? start : working;
+}
+var init_project_root = __esmMin((() => {}));
+
+// src/app/records/record-place.ts
+/** Returns whether a variable holds the key that signs records; on Windows, the case of its name does not matter. */
+function isSigningKey(name, env) {
+	const value = env[name]?.trim();
+	return name.toUpperCase() === SIGNING_KEY || !!value && value === env[SIGNING_KEY]?.trim();
+}
+var SIGNING_KEY;
+var init_record_place = __esmMin((() => {
+	SIGNING_KEY = "ROLECALL_APPROVAL_SECRET";
+}));
+
+// src/app/live-branch/live-branch.ts
+/** Returns the branch that the projects of merchants name; `null` for none. */
+function liveBranchName(states) {
+	return states.flatMap(({ projects = [] }) => projects.flatMap(({ liveBranch }) => liveBranch ?? []))[0] ?? null;
+}
+/** Returns the path of a merchant's file. */
+function recordPath(merchant) {
+	return `${merchant}.yaml`;
+}
+/** Throws RolecallError if a commit has files that are no records: then the branch is somebody else's. */
+function requireRecordsOnly(entries, name) {
+	if (entries.find(({ path, type }) => type !== "file" || !/^[\w-]{1,64}\.yaml$/.test(path)) === void 0) return;
+	throw new RolecallError("conflict", `The branch ${name} has files that rolecall has not written.`, { hint: "Rename or delete that branch." });
+}
+var BRANCHES;
+var init_live_branch = __esmMin((() => {
+	init_errors();
+	BRANCHES = "refs/heads";
+}));
+
+// src/kernel/problems/secrets.ts
+/** Finds all literal API keys in a text. */
+function findKeys(text) {
+	return Array.from(text.matchAll(KEY), (match) => ({
+		start: match.index,
+		end: match.index + match[0].length
+	}));
+}
+/** Masks the API keys in a text, except for their prefixes. */
+function maskKeys(text) {
+	return text.replace(KEY, "$1****");
+}
+/** Masks ranges with asterisks, keeping length and lines, so that positions stay valid. */
+function maskRanges(text, stretches) {
+	let masked = "";
+	let position = 0;
+	for (const { start, end } of stretches.toSorted((a, b) => a.start - b.start)) if (end > position) {
+		const from = Math.max(start, position);
+		masked += text.slice(position, from) + text.slice(from, end).replace(/[^\r\n]/g, "*");
+		position = end;
+	}
+	return masked + text.slice(position);
+}
+/** Reports all literal API keys in a file: in its text, and in values that spell one with escapes. */
+function keyProblems(text, value) {
+	const written = findKeys(text).map(({ start, end }) => {
+		const location = {
+			at: "text",
+			start,
+			end
+		};
+		return {
+			code: "literal-key",
+			location,
+			hidden: location
+		};
+	});
+	return text.includes("\\") ? [...written, ...spelledKeys(text, value, [])] : written;
+}
+function spelledKeys(text, value, path) {
+	if (typeof value === "string") return spells(text, value) ? [spelled("value", path)] : [];
+	if (typeof value !== "object" || value === null) return [];
+	return Object.entries(value).flatMap(([key, item]) => {
+		const inner = [...path, Array.isArray(value) ? Number(key) : key];
+		const problems = spelledKeys(text, item, inner);
+		return !Array.isArray(value) && spells(text, key) ? [spelled("key", inner), ...problems] : problems;
+	});
+}
+/** Returns true if a value has an API key that the text does not show literally. */
+function spells(text, value) {
+	return findKeys(value).some(({ start, end }) => !text.includes(value.slice(start, end)));
+}
+function spelled(at, path) {
+	const location = {
+		at,
+		path
+	};
+	return {
+		code: "literal-key",
+		location,
+		hidden: location
+	};
+}
+var KEY;
+var init_secrets = __esmMin((() => {
+	KEY = new RegExp(`(${/sk_(?:live|test)_(?=(?<![A-Za-z0-9]sk_(?:live|test)_)[\w-]|[A-Za-z0-9]{16})/.source}|${/(?<=[A-Za-z0-9]_)sk_(?=(?=[A-Za-z]*\d)[A-Za-z0-9]{16})/.source})[^\\s"'\`,;\\]})>]*`, "gi");
+}));
+
+// src/kernel/yaml/to-value.ts
+var to_value_exports = /* @__PURE__ */ __exportAll({ parse: () => parse$2 });
+/** Parses YAML into plain values with the full parser; returns errors as problems, and never throws. */
+function parse$2(text, maxTokens = MAX_TOKENS) {
+	if (text.length > 33554432) return unreadable([{
+		code: "file-too-large",
+		limit: MAX_LENGTH$2,
+		location: textPlace(0, 0)
+	}]);
+	try {
+		return parseChecked(text, maxTokens);
+	} catch (error) {
+		if (error instanceof TooManyTokens) return unreadable([{
+			code: "file-too-long",
+			limit: maxTokens,
+			location: textPlace(0, 0)
+		}]);
+		if (error instanceof RangeError) return unreadable([{
+			code: "yaml-too-deep",
+			limit: 64,
+			location: textPlace(0, 0)
+		}]);
+		throw error;
+	}
+}
+function parseChecked(text, maxTokens) {
+	const controls = controlProblems(text);
+	if (text.includes("\0")) return unreadable(controls);
+	const carriageReturn = text.search(/\r(?!\n)/);
+	if (carriageReturn !== -1) {
+		const location = textPlace(carriageReturn, carriageReturn + 1);
+		return unreadable([...controls, {
+			code: "yaml-line-end",
+			location
+		}]);
+	}
+	const document = readDocument$1(text, maxTokens);
+	const syntax = syntaxProblems(text, document);
+	if (syntax.length > 0) return unreadable([...controls, ...conflictProblem(text) ?? syntax]);
+	const contents = document.contents;
+	if (contents === null || (0, import_dist$7.isScalar)(contents) && contents.value === null) return unreadable([{
+		code: "file-empty",
+		location: textPlace(0, 0)
+	}]);
+	const converter = {
+		anchors: /* @__PURE__ */ new Map(),
+		problems: [...controls],
+		aliased: 0,
+		readable: true
+	};
+	const { value } = convert(contents, {
+		depth: 0,
+		metadata: false
+	}, converter);
+	return {
+		value,
+		readable: converter.readable,
+		problems: converter.problems
+	};
+}
+function unreadable(problems) {
+	return {
+		value: void 0,
+		readable: false,
+		problems
+	};
+}
+function textPlace(start, end) {
+	return {
+		at: "text",
+		start,
+		end
+	};
+}
+function convert(node, position, converter) {
+	if ((0, import_dist$7.isAlias)(node)) return convertAlias(node.source, node, converter);
+	if (!(0, import_dist$7.isScalar)(node) && !(0, import_dist$7.isMap)(node) && !(0, import_dist$7.isSeq)(node)) return NOTHING$3;
+	const { anchor } = node;
+	if (anchor !== void 0) converter.anchors.set(anchor, null);
+	const converted = (0, import_dist$7.isScalar)(node) ? convertScalar(node, position, converter) : convertCollection(node, position, converter);
+	if (anchor !== void 0) converter.anchors.set(anchor, converted);
+	return converted;
+}
+function convertScalar(node, { metadata }, converter) {
+	const { value, source } = node;
+	if (metadata && typeof value === "number" && source !== void 0 && LOSSY_NUMBER.test(source)) converter.problems.push({
+		code: "number-form",
+		source,
+		value,
+		location: nodePlace(node)
+	});
+	if (metadata && typeof value === "string" && node.type === "PLAIN" && OLD_BOOLEAN.test(value)) converter.problems.push({
+		code: "yaml-word",
+		word: value,
+		location: nodePlace(node)
+	});
+	return {
+		value,
+		size: 1
+	};
+}
+function convertCollection(node, position, converter) {
+	if (position.depth >= 64) {
+		refuse(node, {
+			code: "yaml-too-deep",
+			limit: 64
+		}, converter);
+		return NOTHING$3;
+	}
+	return (0, import_dist$7.isMap)(node) ? convertMap(node, position, converter) : convertSeq(node, position, converter);
+}
+function convertSeq(node, position, converter) {
+	const value = [];
+	let size = 1;
+	for (const item of node.items) {
+		const converted = convert(item, {
+			...position,
+			depth: position.depth + 1
+		}, converter);
+		value.push(converted.value);
+		size += converted.size;
+	}
+	return {
+		value,
+		size
+	};
+}
+function convertMap(node, position, converter) {
+	const value = {};
+	const firsts = /* @__PURE__ */ new Map();
+	let size = 1;
+	for (const pair of node.items) {
+		const key = (0, import_dist$7.isPair)(pair) ? keyText(pair.key) : null;
+		if (key === null) {
+			refuse(pair.key ?? pair.value ?? node, { code: "yaml-key" }, converter);
+			continue;
+		}
+		if (firsts.has(key)) {
+			converter.problems.push({
+				code: "duplicate-key",
+				key,
+				location: nodePlace(pair.key),
+				first: nodePlace(firsts.get(key))
+			});
+			continue;
+		}
+		firsts.set(key, pair.key);
+		const converted = convert(pair.value, {
+			depth: position.depth + 1,
+			metadata: position.metadata || key === "metadata"
+		}, converter);
+		setOwn(value, key, converted.value);
+		size += converted.size;
+	}
+	return {
+		value,
+		size
+	};
+}
+function convertAlias(name, node, converter) {
+	const target = converter.anchors.get(name);
+	if (target === void 0 || target === null) {
+		refuse(node, {
+			code: "yaml-alias",
+			name,
+			circular: target === null
+		}, converter);
+		return NOTHING$3;
+	}
+	converter.aliased += target.size;
+	if (converter.aliased > 1e5) {
+		if (converter.aliased - target.size <= 1e5) refuse(node, {
+			code: "yaml-alias-limit",
+			limit: MAX_ALIASED
+		}, converter);
+		return NOTHING$3;
+	}
+	return target;
+}
+/** Reports a problem that makes the whole value unreadable. */
+function refuse(node, problem, converter) {
+	converter.readable = false;
+	converter.problems.push({
+		...problem,
+		location: nodePlace(node)
+	});
+}
+function nodePlace(node) {
+	const range = ((0, import_dist$7.isScalar)(node) || (0, import_dist$7.isMap)(node) || (0, import_dist$7.isSeq)(node) || (0, import_dist$7.isAlias)(node)) && node.range;
+	return range ? textPlace(range[0], range[1]) : textPlace(0, 0);
+}
+/** Sets an own property, also one named `__proto__`, where an assignment would set the prototype. */
+function setOwn(target, key, value) {
+	if (key === "__proto__") Object.defineProperty(target, key, {
+		value,
+		enumerable: true,
+		configurable: true,
+		writable: true
+	});
+	else target[key] = value;
+}
+var import_dist$7, NOTHING$3, LOSSY_NUMBER, OLD_BOOLEAN;
+var init_to_value = __esmMin((() => {
+	import_dist$7 = require_dist$1();
+	init_limits();
+	init_document();
+	init_fast_yaml();
+	NOTHING$3 = {
+		value: null,
+		size: 1
+	};
+	LOSSY_NUMBER = /^[-+]?(?:0[0-9ox]|[0-9]*\.[0-9]*0$|[0-9.]+e)/i;
+	OLD_BOOLEAN = /^(?:yes|no|on|off)$/i;
 }));
 
 // src/kernel/schema/raw-file.ts
@@ -32094,6 +32902,5148 @@ var init_raw_file = __esmMin((() => {
 	LINEAR_SEARCH_LIMIT = 8;
 }));
 
+// src/edit/format/print-document.ts
+/** Parses a text, whose lines end with `\n`, with its comments at the entries that they are about; null if it is not valid. */
+function parseLayout(text) {
+	const tokens = [...new import_dist$6.Parser().parse(text)];
+	for (const token of tokens) if (token.type === "document") liftComments(token);
+	const [document] = new import_dist$6.Composer(OPTIONS).compose(tokens, true, text.length);
+	if (document === void 0 || document.errors.length > 0) return null;
+	settle(document.contents);
+	return document;
+}
+/** Prints an item of a list, or a key with its value, as the lines of a block at a column; modifies the entry. */
+function printEntry(entry, { text, indent }) {
+	const block = (0, import_dist$6.isPair)(entry) ? new import_dist$6.YAMLMap() : new import_dist$6.YAMLSeq();
+	block.items = [entry];
+	return printNode(block, {
+		text,
+		indent,
+		column: indent
+	}).split("\n");
+}
+/** Prints a value; modifies it. */
+function printNode(node, position) {
+	const document = new import_dist$6.Document(void 0, OPTIONS);
+	document.contents = node;
+	return printAt(document, position).replace(/\n$/, "");
+}
+function printAt(document, position) {
+	place(document.contents, position);
+	return document.toString({
+		indent: 2,
+		indentSeq: true,
+		lineWidth: 0,
+		verifyAliasOrder: false
+	});
+}
+function place(node, position) {
+	if ((0, import_dist$6.isScalar)(node)) keepScalar(node, position.text);
+	else if ((0, import_dist$6.isMap)(node) || (0, import_dist$6.isSeq)(node)) {
+		if (node.flow === true) node.flow = !tooMuchForALine(node, position);
+		pad(node);
+		for (const item of node.items) placeItem(item, node.flow === true, position);
+	}
+}
+function placeItem(item, flow, { text, indent }) {
+	const wasFlow = (value) => ((0, import_dist$6.isMap)(value) || (0, import_dist$6.isSeq)(value)) && value.flow === true;
+	const value = (0, import_dist$6.isPair)(item) ? item.value : item;
+	const key = (0, import_dist$6.isPair)(item) ? item.key : null;
+	const width = (0, import_dist$6.isPair)(item) ? inlineWidth(key, text) + 2 : 2;
+	const before = wasFlow(value);
+	place(key, {
+		text,
+		indent,
+		column: indent
+	});
+	place(value, {
+		text,
+		indent: indent + 2,
+		column: indent + width
+	});
+	if (!flow && before && !wasFlow(value) && (0, import_dist$6.isNode)(value) && value.comment) {
+		if ((0, import_dist$6.isScalar)(key) && !key.comment && !value.comment.includes("\n")) key.comment = value.comment;
+		else {
+			const head = (0, import_dist$6.isPair)(item) ? headOf$1(item) : value;
+			if (head !== null) setHead(head, joinComments(head.commentBefore ?? "", value.comment));
+		}
+		value.comment = null;
+	}
+}
+/** Returns whether a list in brackets has comments, or would make the line too long. */
+function tooMuchForALine(node, { text, column }) {
+	return node.items.some(hasComment) || column + inlineWidth(node, text) > 100;
+}
+/** Returns the width of a value on one line. */
+function inlineWidth(node, text) {
+	if ((0, import_dist$6.isPair)(node)) return inlineWidth(node.key, text) + (node.value === null ? 0 : 2 + inlineWidth(node.value, text));
+	if (!(0, import_dist$6.isNode)(node)) return 0;
+	const anchor = "anchor" in node && node.anchor !== void 0 ? node.anchor.length + 2 : 0;
+	if ((0, import_dist$6.isMap)(node) || (0, import_dist$6.isSeq)(node)) {
+		const inner = node.items.reduce((sum, item) => sum + inlineWidth(item, text), 0);
+		const commas = Math.max(0, node.items.length - 1) * 2;
+		return anchor + inner + commas + ((0, import_dist$6.isMap)(node) && node.items.length > 0 ? 4 : 2);
+	}
+	if ((0, import_dist$6.isAlias)(node)) return node.source.length + 1;
+	if ((0, import_dist$6.isScalar)(node) && node.value instanceof Written) return anchor + node.value.text.length;
+	return anchor + (node.range ? text.slice(node.range[0], node.range[1]).length : 0);
+}
+function hasComment(item) {
+	if ((0, import_dist$6.isPair)(item)) return hasComment(item.key) || hasComment(item.value);
+	if (!(0, import_dist$6.isNode)(item)) return false;
+	const inside = (0, import_dist$6.isMap)(item) || (0, import_dist$6.isSeq)(item) ? item.items.some(hasComment) : false;
+	return Boolean(item.comment) || Boolean(item.commentBefore) || inside;
+}
+/** Puts spaces inside braces, and none inside brackets. */
+function pad(node) {
+	const print = node.toString;
+	const flowCollectionPadding = (0, import_dist$6.isMap)(node) ? " " : "";
+	node.toString = (ctx, ...rest) => print.call(node, ctx === void 0 ? ctx : {
+		...ctx,
+		flowCollectionPadding
+	}, ...rest);
+}
+function keepScalar(node, text) {
+	if (node.tag !== void 0 || !node.range) return;
+	if (node.type === import_dist$6.Scalar.BLOCK_LITERAL || node.type === import_dist$6.Scalar.BLOCK_FOLDED) {
+		keepBlock(node);
+		return;
+	}
+	const written = text.slice(node.range[0], node.range[1]);
+	if (written !== "" && !written.includes("\n")) node.value = new Written(written);
+}
+/** Prints a block scalar as written if its header has nothing but a chomping indicator. */
+function keepBlock(node) {
+	const source = node.srcToken;
+	if (source?.type !== "block-scalar") return;
+	const header = source.props.find(({ type }) => type === "block-scalar-header");
+	const mark = header !== void 0 && "source" in header ? header.source : "";
+	const lines = source.source.split("\n");
+	const indent = /^ */.exec(lines.find((line) => line.trim() !== "") ?? "")?.[0].length ?? 0;
+	const body = lines.map((line) => line.slice(indent));
+	while (body.at(-1) === "") body.pop();
+	if (/^[|>]-?$/.test(mark) && body.at(-1)?.trim()) node.value = new Written(mark, body);
+}
+/** Moves comments at the end of a block that are indented less than the block to what follows it. */
+function liftComments(document) {
+	const rest = document.value === void 0 ? [] : lift(document.value, -1);
+	if (rest.length > 0) document.end = [...rest, ...document.end ?? []];
+}
+/** Removes the tokens that do not belong to a block, and returns them. */
+function lift(token, parentIndent) {
+	if (token.type !== "block-map" && token.type !== "block-seq") return [];
+	const block = token;
+	let above = [];
+	for (const { start, value } of block.items) {
+		start.unshift(...above);
+		above = value ? lift(value, block.indent) : [];
+	}
+	if (above.length > 0) block.items.push({ start: above });
+	const last = block.items.at(-1);
+	if (last === void 0 || last.key || last.sep || last.value) return [];
+	const moved = last.start.splice(ownEnd(last.start, Math.max(block.indent, parentIndent + 1)));
+	if (last.start.length === 0) block.items.pop();
+	return moved;
+}
+/** Returns the end of a block's own comments: before the first one that is indented less. */
+function ownEnd(tokens, indent) {
+	let end = 0;
+	for (const [index, token] of tokens.entries()) if (token.type === "comment") {
+		if (token.indent < indent) break;
+		end = tokens[index + 1]?.type === "newline" ? index + 2 : index + 1;
+	}
+	return end;
+}
+/** Attaches comments to the entries that they move with: those above a list's first entry, and those beside a key. */
+function settle(node) {
+	if (!(0, import_dist$6.isMap)(node) && !(0, import_dist$6.isSeq)(node)) return;
+	if (node.flow !== true) keepBlankLine(node);
+	for (const [index, item] of node.items.entries()) {
+		const head = isEntry(item) ? headOf$1(item) : null;
+		if (head !== null) {
+			head.spaceBefore = index > 0 && head.spaceBefore === true;
+			setHead(head, head.commentBefore ?? "");
+		}
+		if ((0, import_dist$6.isPair)(item)) settlePair(item);
+		settle((0, import_dist$6.isPair)(item) ? item.value : item);
+	}
+}
+function settlePair({ key, value, srcToken }) {
+	if (!(0, import_dist$6.isScalar)(key) || !(0, import_dist$6.isNode)(value)) return;
+	value.spaceBefore = false;
+	let above = value.commentBefore ?? "";
+	if (above !== "" && besideKey(srcToken)) {
+		const [beside, ...below] = above.split("\n");
+		key.comment = beside ?? "";
+		above = below.join("\n").replace(/^\n+/, "");
+	}
+	const first = ((0, import_dist$6.isMap)(value) || (0, import_dist$6.isSeq)(value)) && value.flow !== true ? value.items[0] : void 0;
+	const head = isEntry(first) ? headOf$1(first) : null;
+	if (head === null) setHead(value, above);
+	else {
+		setHead(value, "");
+		setHead(head, joinComments(above, head.commentBefore ?? ""));
+	}
+}
+/** Returns true if the first comment after a key is on its line. */
+function besideKey(source) {
+	return (source?.sep?.find(({ type }) => type === "comment" || type === "newline"))?.type === "comment";
+}
+/** Keeps the blank line before a comment that ends a block. */
+function keepBlankLine(node) {
+	const source = node.srcToken;
+	if (node.comment && (source?.type === "block-map" || source?.type === "block-seq")) node.comment = ((source.items.at(-1)?.start.find(({ type }) => type === "comment" || type === "newline"))?.type === "newline" ? "\n" : "") + tidy(node.comment).replace(/\n+$/, "");
+}
+/** Returns the node that carries the comment and the blank line above an entry. */
+function headOf$1(entry) {
+	const node = (0, import_dist$6.isPair)(entry) ? entry.key : entry;
+	return (0, import_dist$6.isNode)(node) ? node : null;
+}
+/** Sets the comment above a node; an empty one removes it. */
+function setHead(node, comment) {
+	if (comment === "") delete node.commentBefore;
+	else node.commentBefore = tidy(comment);
+}
+/** Joins two comments, one above the other. */
+function joinComments(above, below) {
+	return above === "" || below === "" ? above + below : `${above}\n${below}`;
+}
+function isEntry(item) {
+	return (0, import_dist$6.isNode)(item) || (0, import_dist$6.isPair)(item);
+}
+/** Reduces blank lines between and below comments to one. */
+function tidy(comment) {
+	return comment.replace(/\n{3,}/g, "\n\n").replace(/\n{2,}$/, "\n");
+}
+var import_dist$6, MAX_COLUMNS$1, Written, WRITTEN_TAG, OPTIONS;
+var init_print_document = __esmMin((() => {
+	import_dist$6 = require_dist$1();
+	init_document();
+	MAX_COLUMNS$1 = 100;
+	Written = class {
+		text;
+		body;
+		constructor(text, body = null) {
+			this.text = text;
+			this.body = body;
+		}
+	};
+	WRITTEN_TAG = {
+		tag: "tag:yaml.org,2002:str",
+		default: true,
+		identify: (value) => value instanceof Written,
+		resolve: (text) => text,
+		stringify(item, { indent }, onComment) {
+			if (!(item.value instanceof Written)) return String(item.value);
+			const { text, body } = item.value;
+			if (body === null) return text;
+			const { comment } = item;
+			onComment?.();
+			return [comment ? `${text} #${comment.replace(/\s*\n\s*/g, " ")}` : text, ...body.map((line) => line === "" ? "" : indent + line)].join("\n");
+		}
+	};
+	OPTIONS = {
+		...YAML_DIALECT,
+		keepSourceTokens: true,
+		customTags: (tags) => [...tags, WRITTEN_TAG]
+	};
+}));
+
+// src/edit/yaml/anchors.ts
+/** Returns whether there is an alias in a node. */
+function hasAliases(node) {
+	let found = false;
+	(0, import_dist$5.visit)(node, { Alias: () => {
+		found = true;
+		return import_dist$5.visit.BREAK;
+	} });
+	return found;
+}
+/** Names the anchors of a node if each alias in it still stands for what it does in the node's value; else returns false. */
+function nameIfHeld(anchors, node, value) {
+	const inside = /* @__PURE__ */ new Map();
+	const isHeld = (inner, now) => {
+		if ((0, import_dist$5.isAlias)(inner)) return isSameJson(inside.get(inner.source) ?? anchors.get(inner.source), now);
+		const isEach = (0, import_dist$5.isMap)(inner) ? inner.items.every(({ key, value: item }) => isHeld(item, fieldsOf(now)[keyText(key) ?? ""] ?? null)) : !(0, import_dist$5.isSeq)(inner) || inner.items.every((item, index) => isHeld(item, listOf$1(now)[index] ?? null));
+		nameAnchor(inside, inner, now);
+		return isEach;
+	};
+	if (!isHeld(node, value)) return false;
+	for (const [name, now] of inside) anchors.set(name, now);
+	return true;
+}
+/** Names the anchor of a node, if it has one. */
+function nameAnchor(anchors, node, value) {
+	const anchor = node !== null && "anchor" in node ? node.anchor : void 0;
+	if (anchor !== void 0) anchors.set(anchor, value);
+}
+var import_dist$5;
+var init_anchors = __esmMin((() => {
+	import_dist$5 = require_dist$1();
+	init_values();
+	init_document();
+	init_json_text();
+}));
+
+// src/edit/yaml/splices.ts
+/** Returns a range of the text with its splices; of several insertions at one place, the first comes first. */
+function spliced({ text, deletions, insertions }, from = 0, to = text.length) {
+	const cuts = deletions.toSorted(([a], [b]) => a - b);
+	const added = insertions.toSorted((a, b) => a.at - b.at);
+	const parts = [];
+	let offset = from;
+	let cut = 0;
+	const copyTo = (end) => {
+		while (offset < end) {
+			while (cut < cuts.length && (cuts[cut]?.[1] ?? 0) <= offset) cut += 1;
+			const [start, stop] = cuts[cut] ?? [text.length, text.length];
+			if (start <= offset && stop > offset) offset = Math.min(stop, end);
+			else {
+				const next = Math.min(Math.max(start, offset + 1), end);
+				parts.push(text.slice(offset, next));
+				offset = next;
+			}
+		}
+	};
+	for (const { at: place, text: piece } of added) {
+		if (place < from || place > to) continue;
+		copyTo(place);
+		parts.push(piece);
+	}
+	copyTo(to);
+	return parts.join("");
+}
+/** Returns the offset at which the line of an offset starts; behind a byte order mark. */
+function lineStart(text, offset) {
+	const start = offset === 0 ? 0 : text.lastIndexOf("\n", offset - 1) + 1;
+	return start === 0 && text.startsWith("﻿") ? Math.min(1, offset) : start;
+}
+/** Returns the offset behind the line break of an offset's line. */
+function lineEnd(text, offset) {
+	const end = text.indexOf("\n", offset);
+	return end === -1 ? text.length : end + 1;
+}
+/** Inserts whole lines at the start of a line, or at the end of the text. */
+function insertLines({ insertions }, offset, lines) {
+	insertions.push({
+		at: offset,
+		text: `${lines.join("\n")}\n`
+	});
+}
+/** Returns where the comment lines directly above a line start: from `offset` upwards, no further than `floor`. */
+function commentsAbove(text, offset, floor, column) {
+	let start = lineStart(text, offset);
+	const lines = [];
+	while (start > floor) {
+		const above = lineStart(text, start - 1);
+		const mark = /^([ \t]*)(#.*)$/.exec(restOfLine(text, above));
+		if (above < floor || mark === null || (mark[1] ?? "").length > column) break;
+		lines.unshift({
+			start: above,
+			mark: mark[2] ?? ""
+		});
+		start = above;
+	}
+	const out = lines.findLastIndex(({ mark }) => /^# ?- /.test(mark));
+	const ownLine = lines.findIndex(({ mark }, index) => index > out && !(out >= 0 && /^# {2,}\S/.test(mark)));
+	return ownLine === -1 ? lineStart(text, offset) : lines[ownLine]?.start ?? lineStart(text, offset);
+}
+/** Returns the end of an entry's last line and of the comments below it that are indented further than the entry. */
+function endWithComments(text, end, column) {
+	let offset = lineEnd(text, end);
+	for (;;) {
+		const mark = /^([ \t]*)#/.exec(text.slice(offset, lineEnd(text, offset)));
+		if (mark === null || (mark[1] ?? "").length <= column) return offset;
+		offset = lineEnd(text, offset);
+	}
+}
+/** Returns the start of the blank lines above a line start, no further than `floor`. */
+function blanksAbove(text, offset, floor) {
+	let start = offset;
+	while (start > floor) {
+		const above = lineStart(text, start - 1);
+		if (above < floor || restOfLine(text, above).trim() !== "") break;
+		start = above;
+	}
+	return start;
+}
+/** Returns the end of the blank lines at a line start. */
+function blanksBelow(text, offset) {
+	let end = offset;
+	while (end < text.length && restOfLine(text, end).trim() === "") end = lineEnd(text, end);
+	return end;
+}
+var columnOf, isFirstOnLine, restOfLine;
+var init_splices = __esmMin((() => {
+	columnOf = (text, offset) => offset - lineStart(text, offset);
+	isFirstOnLine = (text, offset) => text.slice(lineStart(text, offset), offset).trim() === "";
+	restOfLine = (text, offset) => text.slice(offset, lineEnd(text, offset)).replace(/\n$/, "");
+}));
+
+// schemas/merchant.schema.json
+var merchant_schema_default = {
+	$schema: "http://json-schema.org/draft-07/schema#",
+	$id: "https://rolecall.invalid/schemas/merchant.schema.json",
+	type: "object",
+	properties: {
+		"version": {
+			"type": "number",
+			"const": 1,
+			"title": "Version",
+			"description": "The version of the format; always 1.",
+			"examples": [1]
+		},
+		"merchant": {
+			"title": "Merchant code",
+			"description": "The merchant account that this file describes. Absent only in included files.",
+			"examples": ["MC4F7K2P"],
+			"type": "string",
+			"pattern": "^[A-Za-z0-9_-]{1,64}$"
+		},
+		"environment": {
+			"title": "Environment",
+			"description": "live for a real merchant account, test for a sandbox. It must match the API key's prefix (sk_live_ or sk_test_). In an included file, it also applies to all files that include it; a file that sets its own must set the same value.",
+			"examples": ["live", "test"],
+			"type": "string",
+			"enum": ["live", "test"]
+		},
+		"api": {
+			"type": "object",
+			"properties": {
+				"base_url": {
+					"title": "Base URL",
+					"description": "The base URL of the service. --base-url takes precedence; without either, ROLECALL_BASE_URL is used.",
+					"examples": ["https://api.example.com"],
+					"type": "string",
+					"format": "uri"
+				},
+				"key_env": {
+					"title": "Variable with the API key",
+					"description": "The environment variable that holds this merchant's API key; never the key itself. If absent, ROLECALL_API_KEY_<MERCHANT>, else ROLECALL_API_KEY.",
+					"examples": ["RETAIL_API_KEY"],
+					"type": "string",
+					"pattern": "^[A-Za-z_][A-Za-z0-9_]*$"
+				}
+			},
+			"additionalProperties": false,
+			"title": "Service",
+			"description": "How to reach the service for this merchant.",
+			"examples": [{
+				"base_url": "https://api.example.com",
+				"key_env": "RETAIL_API_KEY"
+			}]
+		},
+		"include": {
+			"title": "Included files",
+			"description": "Files whose sections are added to this one's; at most 100. Paths are relative to this file and stay within the project.",
+			"default": [],
+			"examples": [["../shared/retail.yaml"]],
+			"maxItems": 100,
+			"type": "array",
+			"items": {
+				"type": "string",
+				"pattern": "^(?![/~])[^\\\\:*?]*\\.[yY][aA]?[mM][lL]$"
+			}
+		},
+		"sync": {
+			"type": "object",
+			"properties": {
+				"roles": {
+					"title": "Sync of roles",
+					"description": "authoritative: a live custom role that this file does not list is removed. additive: it is left alone.",
+					"default": "authoritative",
+					"examples": ["authoritative", "additive"],
+					"type": "string",
+					"enum": ["authoritative", "additive"]
+				},
+				"members": {
+					"title": "Sync of members",
+					"description": "authoritative: a live member that this file does not list is removed. additive: it is left alone.",
+					"default": "authoritative",
+					"examples": ["authoritative", "additive"],
+					"type": "string",
+					"enum": ["authoritative", "additive"]
+				},
+				"reinvite": {
+					"title": "Invite again",
+					"description": "Whether the expired invitation of a listed member is renewed: true, false, or for a period after the last commit that changed the entry, after which the plan only warns. Outside git, a period never ends.",
+					"default": { "for": "30d" },
+					"examples": [{ "for": "30d" }],
+					"anyOf": [{ "type": "boolean" }, {
+						"type": "object",
+						"properties": { "for": {
+							"type": "string",
+							"pattern": "^[1-9][0-9]{0,4}[wdh]$",
+							"title": "Renewed for",
+							"description": "How long after the last commit that changed the entry an expired invitation is renewed, in weeks (w), days (d) or hours (h).",
+							"examples": ["30d"]
+						} },
+						"required": ["for"],
+						"additionalProperties": false,
+						"title": "Renewal period",
+						"description": "For how long after the entry's last change expired invitations of a listed member are renewed.",
+						"examples": [{ "for": "30d" }]
+					}]
+				},
+				"replace_roles": {
+					"title": "Replace roles",
+					"description": "Whether a role whose metadata changed may be replaced with a new one, to which its holders are moved. The service cannot change a role's metadata in place.",
+					"default": false,
+					"examples": [true],
+					"type": "boolean"
+				}
+			},
+			"additionalProperties": false,
+			"title": "Sync",
+			"description": "What happens to live roles and members that the file does not list.",
+			"examples": [{
+				"roles": "authoritative",
+				"members": "additive"
+			}]
+		},
+		"ignore": {
+			"type": "object",
+			"properties": {
+				"roles": {
+					"title": "Ignored roles",
+					"description": "Globs over the names and ids of live roles that no plan changes or removes.",
+					"default": [],
+					"examples": [["Legacy *"]],
+					"type": "array",
+					"items": {
+						"type": "string",
+						"allOf": [{
+							"type": "string",
+							"pattern": "\\S"
+						}, {
+							"type": "string",
+							"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+						}]
+					}
+				},
+				"members": {
+					"title": "Ignored members",
+					"description": "Globs over the e-mail addresses and ids of live members that no plan changes or removes. Quote them: an unquoted * is an alias in YAML.",
+					"default": [],
+					"examples": [["*@auditor.example"]],
+					"type": "array",
+					"items": {
+						"type": "string",
+						"allOf": [{
+							"type": "string",
+							"pattern": "\\S"
+						}, {
+							"type": "string",
+							"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+						}]
+					}
+				}
+			},
+			"additionalProperties": false,
+			"title": "Ignore",
+			"description": "Live roles and members that no plan changes or removes. Policies and checks still apply to them.",
+			"examples": [{
+				"roles": ["Legacy *"],
+				"members": ["*@auditor.example"]
+			}]
+		},
+		"guards": {
+			"type": "object",
+			"properties": {
+				"max_removals": {
+					"title": "Most removals",
+					"description": "Maximum number of roles, and of members, that one apply may remove or take access from: a count, or a percentage of the live ones such as 25%, which allows at least 3 (0% allows none).",
+					"default": "25%",
+					"examples": ["25%", 10],
+					"anyOf": [{
+						"type": "integer",
+						"minimum": 0
+					}, {
+						"type": "string",
+						"pattern": "^(?:100|[1-9]?[0-9])%$"
+					}]
+				},
+				"max_gains": {
+					"title": "Most gains",
+					"description": "Maximum number of people who may newly gain, in one apply, what a key names: \"sensitive\" for all sensitive permissions, a permission or a pattern such as \"payouts_*\", or the name or id of a role. A count, or a share of the members such as 5%, which allows at least 10 (0% allows none); or { at_most: 5%, reach: true } to count also those who could newly give it to themselves. If \"sensitive\" is not listed, at most 10 people or 5%, whichever is more, may gain sensitive permissions, not counting new members in the merchant's own file, and at most 2 may become owners, and 2 administrators. {} turns these defaults off.",
+					"examples": [{
+						"sensitive": "5%",
+						"payouts_*": 2,
+						"role_admin": 1
+					}],
+					"type": "object",
+					"propertyNames": {
+						"type": "string",
+						"allOf": [{
+							"type": "string",
+							"pattern": "\\S"
+						}, {
+							"type": "string",
+							"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+						}]
+					},
+					"additionalProperties": { "anyOf": [{ "anyOf": [{
+						"type": "integer",
+						"minimum": 0
+					}, {
+						"type": "string",
+						"pattern": "^(?:100|[1-9]?[0-9])%$"
+					}] }, {
+						"type": "object",
+						"properties": {
+							"at_most": { "anyOf": [{
+								"type": "integer",
+								"minimum": 0
+							}, {
+								"type": "string",
+								"pattern": "^(?:100|[1-9]?[0-9])%$"
+							}] },
+							"reach": {
+								"type": "boolean",
+								"const": true
+							}
+						},
+						"required": ["at_most"],
+						"additionalProperties": false
+					}] }
+				},
+				"protect": {
+					"title": "Protected",
+					"description": "Roles and members that an apply must not change or remove.",
+					"examples": [{
+						"roles": ["Shift Lead"],
+						"members": ["owner@example.com"]
+					}],
+					"type": "object",
+					"properties": {
+						"roles": {
+							"title": "Protected roles",
+							"description": "Globs over the names and ids of roles.",
+							"default": [],
+							"examples": [["Shift Lead"]],
+							"type": "array",
+							"items": {
+								"type": "string",
+								"allOf": [{
+									"type": "string",
+									"pattern": "\\S"
+								}, {
+									"type": "string",
+									"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+								}]
+							}
+						},
+						"members": {
+							"title": "Protected members",
+							"description": "Globs over the e-mail addresses and ids of members.",
+							"default": [],
+							"examples": [["owner@example.com"]],
+							"type": "array",
+							"items": {
+								"type": "string",
+								"allOf": [{
+									"type": "string",
+									"pattern": "\\S"
+								}, {
+									"type": "string",
+									"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+								}]
+							}
+						}
+					},
+					"additionalProperties": false
+				},
+				"min_holders": {
+					"title": "Fewest holders",
+					"description": "Minimum number of accepted holders, by role name or id, counted with and without service accounts. The default for role_owner is 1; to turn it off, write role_owner: 0 or {}.",
+					"default": { "role_owner": 1 },
+					"examples": [{ "role_owner": 2 }],
+					"type": "object",
+					"propertyNames": {
+						"type": "string",
+						"allOf": [{
+							"type": "string",
+							"pattern": "\\S"
+						}, {
+							"type": "string",
+							"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+						}]
+					},
+					"additionalProperties": {
+						"type": "integer",
+						"minimum": 0
+					}
+				},
+				"overrides": {
+					"title": "Overrides",
+					"description": "Overrides of guards, as the plan prints them; the same as --allow, but reviewed in git. In a merchant's own file; for a whole run, in a file that all its merchants include; for enforced rules, in the rule file.",
+					"default": [],
+					"examples": [["max-removals=5@35e43f876462"]],
+					"type": "array",
+					"items": {
+						"type": "string",
+						"pattern": "^(?:run-removals=[0-9]+|run-gains=.+:[0-9a-f]{12}|changed-addresses=[0-9]+|self-lockout=.+|max-removals=[0-9]+|max-gains=.+:[0-9a-f]{12}|protect=.+|min-holders=.+:[0-9]+)@[0-9a-f]{12,32}$"
+					}
+				}
+			},
+			"additionalProperties": false,
+			"title": "Guards",
+			"description": "Limits on what an apply may change; an override is valid for one plan.",
+			"examples": [{
+				"max_removals": "25%",
+				"min_holders": { "role_owner": 2 }
+			}]
+		},
+		"policies": {
+			"type": "object",
+			"properties": {
+				"email_domains": {
+					"title": "Domains of addresses",
+					"description": "The allowed domains of members' addresses; \"*.example.com\", quoted, stands for every subdomain of example.com. If absent, any domain is allowed.",
+					"examples": [["example.com", "*.example.com"]],
+					"type": "array",
+					"items": {
+						"type": "string",
+						"pattern": "^(?=.{3,255}$)(?:\\*\\.)?(?:[\\p{L}\\p{N}](?:[\\p{L}\\p{M}\\p{N}-]*[\\p{L}\\p{M}\\p{N}])?\\.)+[\\p{L}\\p{M}\\p{N}-]{2,}$"
+					}
+				},
+				"separate": {
+					"title": "Separate roles",
+					"description": "Sets of roles; nobody may hold two roles of a set.",
+					"default": [],
+					"examples": [[["Approver", "Payer"]]],
+					"type": "array",
+					"items": {
+						"minItems": 2,
+						"type": "array",
+						"items": {
+							"type": "string",
+							"allOf": [{
+								"type": "string",
+								"pattern": "\\S"
+							}, {
+								"type": "string",
+								"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+							}]
+						}
+					}
+				},
+				"max_holders": {
+					"title": "Most holders",
+					"description": "Maximum number of holders, by role name or id.",
+					"default": {},
+					"examples": [{ "role_admin": 3 }],
+					"type": "object",
+					"propertyNames": {
+						"type": "string",
+						"allOf": [{
+							"type": "string",
+							"pattern": "\\S"
+						}, {
+							"type": "string",
+							"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+						}]
+					},
+					"additionalProperties": {
+						"type": "integer",
+						"minimum": 0
+					}
+				},
+				"require_until": {
+					"title": "End required",
+					"description": "Roles that must be granted with an end date: a list, or a limit for each role on the length of a new grant, in weeks (w), days (d) or hours (h), from now or from its beginning.",
+					"default": [],
+					"examples": [["Contractor"], {
+						"Contractor": "90d",
+						"role_admin": "4h"
+					}],
+					"anyOf": [{
+						"type": "array",
+						"items": {
+							"type": "string",
+							"allOf": [{
+								"type": "string",
+								"pattern": "\\S"
+							}, {
+								"type": "string",
+								"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+							}]
+						}
+					}, {
+						"type": "object",
+						"propertyNames": {
+							"type": "string",
+							"allOf": [{
+								"type": "string",
+								"pattern": "\\S"
+							}, {
+								"type": "string",
+								"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+							}]
+						},
+						"additionalProperties": {
+							"type": "string",
+							"pattern": "^[1-9][0-9]{0,4}[wdh]$"
+						}
+					}]
+				},
+				"require_mfa": {
+					"title": "MFA required",
+					"description": "Roles whose holders must have MFA on login. For a member who has not accepted yet, it is unknown.",
+					"default": [],
+					"examples": [["role_admin"]],
+					"type": "array",
+					"items": {
+						"type": "string",
+						"allOf": [{
+							"type": "string",
+							"pattern": "\\S"
+						}, {
+							"type": "string",
+							"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+						}]
+					}
+				},
+				"forbid_permissions": {
+					"title": "Forbidden permissions",
+					"description": "Permissions that no custom role may grant.",
+					"default": [],
+					"examples": [["payouts_edit"]],
+					"type": "array",
+					"items": {
+						"type": "string",
+						"allOf": [{
+							"type": "string",
+							"pattern": "\\S"
+						}, {
+							"type": "string",
+							"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+						}]
+					}
+				},
+				"escalation": {
+					"title": "Escalation permissions",
+					"description": "The permissions with which members can give themselves more access, for checks with reach: true.",
+					"examples": [{
+						"assign": ["members_update"],
+						"edit": ["roles_update"],
+						"create": []
+					}],
+					"type": "object",
+					"properties": {
+						"assign": {
+							"title": "Assign roles",
+							"description": "Permissions that let their holders give roles to members.",
+							"default": ["members_create", "members_update"],
+							"examples": [["members_create"]],
+							"type": "array",
+							"items": {
+								"type": "string",
+								"allOf": [{
+									"type": "string",
+									"pattern": "\\S"
+								}, {
+									"type": "string",
+									"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+								}]
+							}
+						},
+						"edit": {
+							"title": "Edit roles",
+							"description": "Permissions that let their holders change what a custom role grants.",
+							"default": ["roles_update"],
+							"examples": [["roles_update"]],
+							"type": "array",
+							"items": {
+								"type": "string",
+								"allOf": [{
+									"type": "string",
+									"pattern": "\\S"
+								}, {
+									"type": "string",
+									"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+								}]
+							}
+						},
+						"create": {
+							"title": "Create roles",
+							"description": "Permissions that let their holders create roles.",
+							"default": ["roles_create"],
+							"examples": [["roles_create"]],
+							"type": "array",
+							"items": {
+								"type": "string",
+								"allOf": [{
+									"type": "string",
+									"pattern": "\\S"
+								}, {
+									"type": "string",
+									"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+								}]
+							}
+						}
+					},
+					"additionalProperties": false
+				}
+			},
+			"additionalProperties": false,
+			"title": "Policies",
+			"description": "Rules for the access to this merchant; an apply that would break one is refused.",
+			"examples": [{
+				"email_domains": ["example.com"],
+				"separate": [["Approver", "Payer"]]
+			}]
+		},
+		"checks": {
+			"title": "Checks",
+			"description": "Tests of the access after a plan; at most 1000. An apply that would break one is refused.",
+			"default": [],
+			"examples": [[{
+				"can": "payouts_view",
+				"at_most": 2
+			}]],
+			"maxItems": 1e3,
+			"type": "array",
+			"items": {
+				"anyOf": [
+					{
+						"type": "object",
+						"properties": {
+							"can": {
+								"type": "string",
+								"allOf": [{
+									"type": "string",
+									"pattern": "\\S"
+								}, {
+									"type": "string",
+									"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+								}],
+								"title": "Permission",
+								"description": "The permission to check.",
+								"examples": ["refunds_create"]
+							},
+							"only": {
+								"type": "array",
+								"items": {
+									"type": "string",
+									"pattern": "(?:^role:\\s*\\S)|(?:^(?:[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}]+|\"(?:[^\"\\\\\\p{Cc}\\p{Cf}\\p{Cs}]|\\\\[^\\p{Cc}\\p{Cf}\\p{Cs}])+\")@(?:[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}.]+\\.)+[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}.]{2,}$)"
+								},
+								"title": "Only these",
+								"description": "Who may have the permission: e-mail addresses, and roles as \"role:Name\". [] means nobody.",
+								"examples": [["ada@example.com", "role:Shift Lead"]]
+							},
+							"reach": {
+								"title": "Reach",
+								"description": "Whether to count permissions that people can give themselves by changing members and roles (policies.escalation). This assumes that the service lets members extend their own access.",
+								"default": false,
+								"examples": [true],
+								"type": "boolean"
+							}
+						},
+						"required": ["can", "only"],
+						"additionalProperties": false,
+						"title": "Only these can",
+						"description": "Limits the permission to those listed.",
+						"examples": [{
+							"can": "refunds_create",
+							"only": ["ada@example.com", "role:Shift Lead"]
+						}]
+					},
+					{
+						"type": "object",
+						"properties": {
+							"can": {
+								"type": "string",
+								"allOf": [{
+									"type": "string",
+									"pattern": "\\S"
+								}, {
+									"type": "string",
+									"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+								}],
+								"title": "Permission",
+								"description": "The permission to check.",
+								"examples": ["refunds_create"]
+							},
+							"at_most": {
+								"type": "integer",
+								"minimum": 0,
+								"title": "At most",
+								"description": "Maximum number of members with the permission.",
+								"examples": [2]
+							},
+							"reach": {
+								"title": "Reach",
+								"description": "Whether to count permissions that people can give themselves by changing members and roles (policies.escalation). This assumes that the service lets members extend their own access.",
+								"default": false,
+								"examples": [true],
+								"type": "boolean"
+							}
+						},
+						"required": ["can", "at_most"],
+						"additionalProperties": false,
+						"title": "At most this many can",
+						"description": "Limits how many members can have the permission.",
+						"examples": [{
+							"can": "payouts_view",
+							"at_most": 2
+						}]
+					},
+					{
+						"type": "object",
+						"properties": {
+							"member": {
+								"type": "string",
+								"pattern": "^(?:[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}]+|\"(?:[^\"\\\\\\p{Cc}\\p{Cf}\\p{Cs}]|\\\\[^\\p{Cc}\\p{Cf}\\p{Cs}])+\")@(?:[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}.]+\\.)+[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}.]{2,}$",
+								"title": "Member",
+								"description": "The e-mail address of the member to check.",
+								"examples": ["bob@example.com"]
+							},
+							"cannot": {
+								"type": "array",
+								"items": {
+									"type": "string",
+									"allOf": [{
+										"type": "string",
+										"pattern": "\\S"
+									}, {
+										"type": "string",
+										"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+									}]
+								},
+								"title": "Cannot",
+								"description": "Permissions that the member must not have.",
+								"examples": [["refunds_create"]]
+							},
+							"reach": {
+								"title": "Reach",
+								"description": "Whether to count permissions that people can give themselves by changing members and roles (policies.escalation). This assumes that the service lets members extend their own access.",
+								"default": false,
+								"examples": [true],
+								"type": "boolean"
+							}
+						},
+						"required": ["member", "cannot"],
+						"additionalProperties": false,
+						"title": "A member cannot",
+						"description": "Lists permissions that the member must not have.",
+						"examples": [{
+							"member": "bob@example.com",
+							"cannot": ["refunds_create"]
+						}]
+					}
+				],
+				"title": "Check",
+				"description": "A test of the access after a plan."
+			}
+		},
+		"roles": {
+			"title": "Roles",
+			"description": "The custom roles. If absent, roles are not managed; [] means no roles.",
+			"examples": [[{
+				"name": "Shift Lead",
+				"permissions": ["catalog_view"]
+			}]],
+			"type": "array",
+			"items": {
+				"type": "object",
+				"properties": {
+					"name": {
+						"type": "string",
+						"allOf": [{
+							"type": "string",
+							"pattern": "\\S"
+						}, {
+							"type": "string",
+							"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+						}],
+						"title": "Name",
+						"description": "The name of the role; members refer to it.",
+						"examples": ["Shift Lead"]
+					},
+					"description": {
+						"title": "Description",
+						"description": "What the role is for. If absent, the live description stays; \"\" clears it.",
+						"examples": ["Opens and closes the till"],
+						"type": "string"
+					},
+					"permissions": {
+						"title": "Permissions",
+						"description": "What holders of the role can do; at most 100. Required for a new role. If absent, the live permissions stay; [] removes all permissions.",
+						"examples": [["catalog_view", "refunds_create"]],
+						"maxItems": 100,
+						"type": "array",
+						"items": {
+							"type": "string",
+							"allOf": [{
+								"type": "string",
+								"pattern": "\\S"
+							}, {
+								"type": "string",
+								"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+							}]
+						}
+					},
+					"metadata": {
+						"title": "Metadata",
+						"description": "Your own properties; at most 64. If absent, the live ones stay. The service cannot change them in place: a change requires sync.replace_roles.",
+						"examples": [{ "owner": "retail-ops" }],
+						"type": "object",
+						"propertyNames": { "type": "string" },
+						"additionalProperties": {},
+						"maxProperties": 64
+					},
+					"adjust": {
+						"type": "object",
+						"properties": {
+							"add": {
+								"title": "Added permissions",
+								"description": "Permissions that the included role does not have.",
+								"examples": [["refunds_create"]],
+								"maxItems": 100,
+								"type": "array",
+								"items": {
+									"type": "string",
+									"allOf": [{
+										"type": "string",
+										"pattern": "\\S"
+									}, {
+										"type": "string",
+										"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+									}]
+								}
+							},
+							"remove": {
+								"title": "Removed permissions",
+								"description": "Permissions that the included role has.",
+								"examples": [["refunds_create"]],
+								"maxItems": 100,
+								"type": "array",
+								"items": {
+									"type": "string",
+									"allOf": [{
+										"type": "string",
+										"pattern": "\\S"
+									}, {
+										"type": "string",
+										"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+									}]
+								}
+							}
+						},
+						"additionalProperties": false,
+						"title": "Adjustment",
+						"description": "Changes the permissions of an included role for this merchant only. The entry can have no other key except name.",
+						"examples": [{
+							"add": ["refunds_create"],
+							"remove": ["catalog_edit"]
+						}]
+					},
+					"previously": {
+						"title": "Previous names",
+						"description": "The previous name of the role, or a list of them: renames the live role with that name instead of deleting it and creating another. A previous name can still be used to refer to the role. May stay in the file afterwards.",
+						"examples": ["Team Lead", ["Team Lead", "Shift Supervisor"]],
+						"anyOf": [{
+							"type": "string",
+							"allOf": [{
+								"type": "string",
+								"pattern": "\\S"
+							}, {
+								"type": "string",
+								"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+							}]
+						}, {
+							"type": "array",
+							"items": {
+								"type": "string",
+								"allOf": [{
+									"type": "string",
+									"pattern": "\\S"
+								}, {
+									"type": "string",
+									"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+								}]
+							}
+						}]
+					},
+					"id": {
+						"title": "Id",
+						"description": "Pins the entry to one live role, regardless of its name.",
+						"examples": ["role_7Kq2"],
+						"type": "string",
+						"pattern": "^role_[A-Za-z0-9_-]+$"
+					}
+				},
+				"required": ["name"],
+				"additionalProperties": false,
+				"title": "Role",
+				"description": "A custom role.",
+				"examples": [{
+					"name": "Shift Lead",
+					"permissions": ["catalog_view", "refunds_create"]
+				}]
+			}
+		},
+		"members": {
+			"title": "Members",
+			"description": "The members. If absent, members are not managed; [] means no members.",
+			"examples": [[{
+				"email": "ada@example.com",
+				"roles": ["Shift Lead"]
+			}]],
+			"type": "array",
+			"items": {
+				"type": "object",
+				"properties": {
+					"email": {
+						"type": "string",
+						"pattern": "^(?:[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}]+|\"(?:[^\"\\\\\\p{Cc}\\p{Cf}\\p{Cs}]|\\\\[^\\p{Cc}\\p{Cf}\\p{Cs}])+\")@(?:[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}.]+\\.)+[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}.]{2,}$",
+						"title": "E-mail address",
+						"description": "The address of the member, case-insensitive.",
+						"examples": ["ada@example.com"]
+					},
+					"roles": {
+						"title": "Roles",
+						"description": "The member's roles: names from this file, or ids such as those of predefined roles; { role, from, until } for a grant with a beginning or an end. Required for a new member. If absent, the live roles stay; [] removes all roles.",
+						"examples": [["Shift Lead", "role_employee"], [{
+							"role": "Shift Lead",
+							"until": "2027-01-31"
+						}]],
+						"type": "array",
+						"items": { "anyOf": [{
+							"type": "string",
+							"allOf": [{
+								"type": "string",
+								"pattern": "\\S"
+							}, {
+								"type": "string",
+								"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+							}]
+						}, {
+							"type": "object",
+							"properties": {
+								"role": {
+									"type": "string",
+									"allOf": [{
+										"type": "string",
+										"pattern": "\\S"
+									}, {
+										"type": "string",
+										"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+									}],
+									"title": "Role",
+									"description": "A role's name from this file, or an id such as that of a predefined role.",
+									"examples": ["Shift Lead", "role_employee"]
+								},
+								"from": {
+									"title": "Beginning of the grant",
+									"description": "When the grant begins: a date (the start of that day in UTC), or a timestamp with a time zone. Before that, the grant has no effect.",
+									"examples": ["2027-01-15", "2027-01-15T08:00:00+01:00"],
+									"type": "string",
+									"pattern": "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])([Tt]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?([Zz]|[+-]([01]\\d|2[0-3]):[0-5]\\d))?$"
+								},
+								"until": {
+									"title": "End of the grant",
+									"description": "When the grant ends: a date (its whole day in UTC is included), or a timestamp with a time zone. If absent, it has no end.",
+									"examples": ["2027-01-31", "2027-01-31T18:00:00+01:00"],
+									"type": "string",
+									"pattern": "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])([Tt]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?([Zz]|[+-]([01]\\d|2[0-3]):[0-5]\\d))?$"
+								}
+							},
+							"required": ["role"],
+							"additionalProperties": false,
+							"title": "Grant with dates",
+							"description": "A grant with a beginning or an end.",
+							"examples": [{
+								"role": "Shift Lead",
+								"until": "2027-01-31"
+							}]
+						}] }
+					},
+					"from": {
+						"title": "Beginning of the membership",
+						"description": "When the membership begins: a date (the start of that day in UTC), or a timestamp with a time zone. Before that, the person is not invited.",
+						"examples": ["2027-01-15", "2027-01-15T08:00:00+01:00"],
+						"type": "string",
+						"pattern": "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])([Tt]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?([Zz]|[+-]([01]\\d|2[0-3]):[0-5]\\d))?$"
+					},
+					"until": {
+						"title": "End of the membership",
+						"description": "When the membership ends: a date (its whole day in UTC is included), or a timestamp with a time zone. If absent, it has no end.",
+						"examples": ["2027-06-30", "2027-06-30T12:00:00Z"],
+						"type": "string",
+						"pattern": "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])([Tt]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?([Zz]|[+-]([01]\\d|2[0-3]):[0-5]\\d))?$"
+					},
+					"suspended": {
+						"title": "Suspended",
+						"description": "Keeps the membership, but without roles until the suspension ends: { until } for a period, true until further notice.",
+						"examples": [{ "until": "2027-03-01" }, true],
+						"anyOf": [{ "type": "boolean" }, {
+							"type": "object",
+							"properties": {
+								"from": {
+									"title": "First day",
+									"description": "When the suspension begins: a date (the start of that day in UTC), or a timestamp with a time zone. If absent, it has already begun.",
+									"examples": ["2027-02-01"],
+									"type": "string",
+									"pattern": "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])([Tt]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?([Zz]|[+-]([01]\\d|2[0-3]):[0-5]\\d))?$"
+								},
+								"until": {
+									"title": "Last day",
+									"description": "When the suspension ends: a date (its whole day in UTC is included), or a timestamp with a time zone. If absent, it lasts until further notice.",
+									"examples": ["2027-03-01"],
+									"type": "string",
+									"pattern": "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])([Tt]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?([Zz]|[+-]([01]\\d|2[0-3]):[0-5]\\d))?$"
+								}
+							},
+							"additionalProperties": false,
+							"title": "Suspension",
+							"description": "A period without roles.",
+							"examples": [{ "until": "2027-03-01" }]
+						}]
+					},
+					"reinvite": {
+						"title": "Invite again",
+						"description": "Whether the expired invitation of this member is renewed. If absent, sync.reinvite decides.",
+						"examples": [false],
+						"type": "boolean"
+					},
+					"metadata": {
+						"title": "Metadata",
+						"description": "Your own properties; at most 64, always replaced as a whole. If absent, the live ones stay; {} clears them.",
+						"examples": [{ "employee_id": "4711" }],
+						"type": "object",
+						"propertyNames": { "type": "string" },
+						"additionalProperties": {},
+						"maxProperties": 64
+					},
+					"managed": {
+						"type": "object",
+						"properties": {
+							"nickname": {
+								"title": "Nickname",
+								"description": "Display name of the user.",
+								"examples": ["Till 7"],
+								"type": "string",
+								"allOf": [{
+									"type": "string",
+									"pattern": "\\S"
+								}, {
+									"type": "string",
+									"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+								}]
+							},
+							"password_env": {
+								"type": "string",
+								"pattern": "^[A-Za-z_][A-Za-z0-9_]*$",
+								"title": "Variable with the password",
+								"description": "The environment variable that holds the first password, of at least 8 characters; never the password itself. Read only if the user is created, or for apply --rotate-password.",
+								"examples": ["TILL_7_PASSWORD"]
+							}
+						},
+						"required": ["password_env"],
+						"additionalProperties": false,
+						"title": "Managed user",
+						"description": "Makes the member a managed user, such as a till, which is created at once, without an invitation.",
+						"examples": [{
+							"nickname": "Till 7",
+							"password_env": "TILL_7_PASSWORD"
+						}]
+					},
+					"previously": {
+						"title": "Previous addresses",
+						"description": "The previous e-mail address of the person, or a list of them: the membership with that address stays until the one with the new address is accepted, and is then removed. May stay in the file afterwards.",
+						"examples": ["ada@old.example", ["ada@old.example", "lovelace@old.example"]],
+						"anyOf": [{
+							"type": "string",
+							"pattern": "^(?:[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}]+|\"(?:[^\"\\\\\\p{Cc}\\p{Cf}\\p{Cs}]|\\\\[^\\p{Cc}\\p{Cf}\\p{Cs}])+\")@(?:[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}.]+\\.)+[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}.]{2,}$"
+						}, {
+							"type": "array",
+							"items": {
+								"type": "string",
+								"pattern": "^(?:[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}]+|\"(?:[^\"\\\\\\p{Cc}\\p{Cf}\\p{Cs}]|\\\\[^\\p{Cc}\\p{Cf}\\p{Cs}])+\")@(?:[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}.]+\\.)+[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}.]{2,}$"
+							}
+						}]
+					},
+					"id": {
+						"title": "Id",
+						"description": "Pins the entry to one live member, if the e-mail address is ambiguous.",
+						"examples": ["mem_9aZ1"],
+						"type": "string",
+						"pattern": "^mem_[A-Za-z0-9_-]+$"
+					}
+				},
+				"required": ["email"],
+				"additionalProperties": false,
+				"title": "Member",
+				"description": "A person or managed user with access to the merchant account.",
+				"examples": [{
+					"email": "ada@example.com",
+					"roles": ["Shift Lead", "role_employee"]
+				}]
+			}
+		},
+		"leavers": {
+			"title": "Leavers",
+			"description": "People who leave, and when. From then on, the address has no membership or invitation, whatever else any file declares, even under members or ignore. Guards apply. If an address has several entries, the earliest counts.",
+			"default": [],
+			"examples": [[{
+				"email": "karim@example.com",
+				"from": "2027-01-15"
+			}]],
+			"type": "array",
+			"items": {
+				"type": "object",
+				"properties": {
+					"email": {
+						"type": "string",
+						"pattern": "^(?![^\"]*\\*)(?:[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}]+|\"(?:[^\"\\\\\\p{Cc}\\p{Cf}\\p{Cs}]|\\\\[^\\p{Cc}\\p{Cf}\\p{Cs}])+\")@(?:[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}.]+\\.)+[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}.]{2,}$",
+						"title": "E-mail address",
+						"description": "The address of the person, case-insensitive.",
+						"examples": ["karim@example.com"]
+					},
+					"from": {
+						"type": "string",
+						"pattern": "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])([Tt]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?([Zz]|[+-]([01]\\d|2[0-3]):[0-5]\\d))?$",
+						"title": "From",
+						"description": "The first moment without access: a date (the start of that day in UTC), or a timestamp with a time zone.",
+						"examples": ["2027-01-15", "2027-01-14T18:00:00+01:00"]
+					}
+				},
+				"required": ["email", "from"],
+				"additionalProperties": false,
+				"title": "Leaver",
+				"description": "A person who leaves.",
+				"examples": [{
+					"email": "karim@example.com",
+					"from": "2027-01-15"
+				}]
+			}
+		}
+	},
+	required: ["version"],
+	additionalProperties: false,
+	title: "rolecall merchant file",
+	description: "The desired roles and members of one merchant account.",
+	examples: [{
+		"version": 1,
+		"merchant": "MC4F7K2P",
+		"roles": [],
+		"members": []
+	}],
+	dependencies: { "api": ["merchant"] }
+};
+
+// schemas/rolecall.schema.json
+var rolecall_schema_default = {
+	$schema: "http://json-schema.org/draft-07/schema#",
+	$id: "https://rolecall.invalid/schemas/rolecall.schema.json",
+	type: "object",
+	properties: {
+		"version": {
+			"type": "number",
+			"const": 1,
+			"title": "Version",
+			"description": "The version of the format; always 1.",
+			"examples": [1]
+		},
+		"enforce": {
+			"title": "Enforced rules",
+			"description": "Rules that apply to files whether or not they include them, and that no file can loosen.",
+			"default": [],
+			"examples": [[{
+				"files": ["access/franchise/**"],
+				"rules": "hq/policy.yaml"
+			}]],
+			"type": "array",
+			"items": {
+				"type": "object",
+				"properties": {
+					"files": {
+						"minItems": 1,
+						"maxItems": 100,
+						"type": "array",
+						"items": {
+							"type": "string",
+							"maxLength": 500,
+							"pattern": "^(?![!/~])[^\\\\]+$"
+						},
+						"title": "Files",
+						"description": "Globs over paths from the project's root: * within a folder, ** across folders; case is ignored. Each must match a file.",
+						"examples": [["access/franchise/**"]]
+					},
+					"rules": {
+						"title": "Rules",
+						"description": "The file with the rules for these files: guards, policies, checks, leavers, ignore, sync. Its path is relative to the project's root, and must not match any of the globs.",
+						"examples": ["hq/policy.yaml"],
+						"type": "string",
+						"pattern": "^(?![/~])[^\\\\:*?]*\\.[yY][aA]?[mM][lL]$"
+					},
+					"allow": {
+						"title": "Allowed sections",
+						"description": "The only sections that these files and their includes may have. version, merchant and environment are always allowed. If absent, any section is allowed.",
+						"examples": [[
+							"include",
+							"roles",
+							"members"
+						]],
+						"type": "array",
+						"items": {
+							"type": "string",
+							"enum": [
+								"api",
+								"include",
+								"sync",
+								"ignore",
+								"guards",
+								"policies",
+								"checks",
+								"roles",
+								"members",
+								"leavers"
+							]
+						}
+					}
+				},
+				"required": ["files"],
+				"additionalProperties": false,
+				"title": "Enforced rules",
+				"description": "Rules for some of the project's files. If several entries match a file, all of them apply.",
+				"examples": [{
+					"files": ["access/franchise/**"],
+					"rules": "hq/policy.yaml",
+					"allow": ["roles", "members"]
+				}]
+			}
+		},
+		"run": {
+			"title": "Limits of a run",
+			"description": "Limits across all merchants of a run with two or more merchants, in addition to the guards of each.",
+			"examples": [{
+				"max_removals": "5%",
+				"max_gains": { "sensitive": "5%" }
+			}],
+			"type": "object",
+			"properties": {
+				"max_removals": {
+					"title": "Maximum removals of a run",
+					"description": "Maximum number of members, across all merchants, that one run may remove or take a role from: a count, or a percentage of the members such as 5%, which always allows 20, except 0%.",
+					"default": "5%",
+					"examples": ["5%", 30],
+					"anyOf": [{
+						"type": "integer",
+						"minimum": 0
+					}, {
+						"type": "string",
+						"pattern": "^(?:100|[1-9]?[0-9])%$"
+					}]
+				},
+				"max_gains": {
+					"title": "Maximum gains of a run",
+					"description": "Maximum number of people, across all merchants, who may newly gain in one run what a key names, as in guards.max_gains. A percentage of the members always allows 20, except 0%.",
+					"default": { "sensitive": "5%" },
+					"examples": [{
+						"sensitive": "5%",
+						"payouts_edit": 3
+					}],
+					"type": "object",
+					"propertyNames": {
+						"type": "string",
+						"allOf": [{
+							"type": "string",
+							"pattern": "\\S"
+						}, {
+							"type": "string",
+							"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+						}]
+					},
+					"additionalProperties": { "anyOf": [{ "anyOf": [{
+						"type": "integer",
+						"minimum": 0
+					}, {
+						"type": "string",
+						"pattern": "^(?:100|[1-9]?[0-9])%$"
+					}] }, {
+						"type": "object",
+						"properties": {
+							"at_most": { "anyOf": [{
+								"type": "integer",
+								"minimum": 0
+							}, {
+								"type": "string",
+								"pattern": "^(?:100|[1-9]?[0-9])%$"
+							}] },
+							"reach": {
+								"type": "boolean",
+								"const": true
+							}
+						},
+						"required": ["at_most"],
+						"additionalProperties": false
+					}] }
+				}
+			},
+			"additionalProperties": false
+		},
+		"across_merchants": {
+			"title": "Rules across merchants",
+			"description": "Rules for the people of all merchants of the project together. Somebody at several merchants, also under a previous address, is one person.",
+			"examples": [{
+				"separate": [["Approver", "Payer"]],
+				"max_holders": { "role_admin": 5 }
+			}],
+			"type": "object",
+			"properties": {
+				"separate": {
+					"title": "Separate roles",
+					"description": "Sets of roles; nobody may hold two roles of a set.",
+					"default": [],
+					"examples": [[["Approver", "Payer"]]],
+					"type": "array",
+					"items": {
+						"minItems": 2,
+						"type": "array",
+						"items": {
+							"type": "string",
+							"allOf": [{
+								"type": "string",
+								"pattern": "\\S"
+							}, {
+								"type": "string",
+								"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+							}]
+						}
+					}
+				},
+				"max_holders": {
+					"title": "Most holders",
+					"description": "Maximum number of holders, by role name or id.",
+					"default": {},
+					"examples": [{ "role_admin": 3 }],
+					"type": "object",
+					"propertyNames": {
+						"type": "string",
+						"allOf": [{
+							"type": "string",
+							"pattern": "\\S"
+						}, {
+							"type": "string",
+							"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+						}]
+					},
+					"additionalProperties": {
+						"type": "integer",
+						"minimum": 0
+					}
+				},
+				"checks": {
+					"title": "Checks",
+					"description": "Maximum numbers of people, at all merchants together, with a permission.",
+					"default": [],
+					"examples": [[{
+						"can": "payouts_edit",
+						"at_most": 3
+					}]],
+					"maxItems": 1e3,
+					"type": "array",
+					"items": {
+						"type": "object",
+						"properties": {
+							"can": {
+								"type": "string",
+								"allOf": [{
+									"type": "string",
+									"pattern": "\\S"
+								}, {
+									"type": "string",
+									"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+								}],
+								"title": "Permission",
+								"description": "The permission to check.",
+								"examples": ["refunds_create"]
+							},
+							"at_most": {
+								"type": "integer",
+								"minimum": 0,
+								"title": "At most",
+								"description": "Maximum number of members with the permission.",
+								"examples": [2]
+							},
+							"reach": {
+								"title": "Reach",
+								"description": "Whether to count permissions that people can give themselves by changing members and roles (policies.escalation). This assumes that the service lets members extend their own access.",
+								"default": false,
+								"examples": [true],
+								"type": "boolean"
+							}
+						},
+						"required": ["can", "at_most"],
+						"additionalProperties": false,
+						"title": "At most this many can",
+						"description": "Limits how many members can have the permission.",
+						"examples": [{
+							"can": "payouts_view",
+							"at_most": 2
+						}]
+					}
+				}
+			},
+			"additionalProperties": false
+		},
+		"sensitive": {
+			"title": "Sensitive permissions",
+			"description": "Globs over the permissions that limits on gains call \"sensitive\" and that outputs report as risks; one with ! excludes what others match. The default matches control over access, keys, the account and money.",
+			"default": ["*{member,role,key,owner,merchant,payout,bank_account,refund}*", "!*[._:-]{view,read,readonly,list,get,export}"],
+			"examples": [[
+				"payouts_*",
+				"refunds_*",
+				"members_*",
+				"!*_view"
+			]],
+			"type": "array",
+			"items": {
+				"type": "string",
+				"allOf": [{
+					"type": "string",
+					"pattern": "\\S"
+				}, {
+					"type": "string",
+					"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+				}]
+			}
+		},
+		"permissions": {
+			"title": "Permissions",
+			"description": "Permissions that exist although they look like typing errors: no live role has them, and another permission has nearly the same name.",
+			"default": [],
+			"examples": [["tip_edit"]],
+			"type": "array",
+			"items": {
+				"type": "string",
+				"allOf": [{
+					"type": "string",
+					"pattern": "\\S"
+				}, {
+					"type": "string",
+					"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+				}]
+			}
+		},
+		"requestable": {
+			"title": "Requestable grants",
+			"description": "What grant and revoke may change, on a machine or by a pull request: each grant must be within one entry. If absent, any grant; [] means none.",
+			"examples": [[{
+				"roles": ["Cashier", "Shift *"],
+				"for": "14d"
+			}]],
+			"type": "array",
+			"items": {
+				"type": "object",
+				"properties": {
+					"roles": {
+						"type": "array",
+						"items": {
+							"type": "string",
+							"allOf": [{
+								"type": "string",
+								"pattern": "\\S"
+							}, {
+								"type": "string",
+								"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+							}]
+						},
+						"title": "Roles",
+						"description": "Globs over the names and ids of roles; case is ignored.",
+						"examples": [["Cashier", "Shift *"]]
+					},
+					"merchants": {
+						"title": "Merchants",
+						"description": "Globs over merchant codes. If absent, all merchants.",
+						"examples": [["MC4*"]],
+						"type": "array",
+						"items": {
+							"type": "string",
+							"allOf": [{
+								"type": "string",
+								"pattern": "\\S"
+							}, {
+								"type": "string",
+								"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+							}]
+						}
+					},
+					"members": {
+						"title": "Members",
+						"description": "Globs over e-mail addresses. If absent, anybody.",
+						"examples": [["*@example.com"]],
+						"type": "array",
+						"items": {
+							"type": "string",
+							"allOf": [{
+								"type": "string",
+								"pattern": "\\S"
+							}, {
+								"type": "string",
+								"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
+							}]
+						}
+					},
+					"for": {
+						"title": "Longest period",
+						"description": "The longest time until the end of a grant, in weeks (w), days (d) or hours (h), from its beginning, else from now. If absent, a grant needs no end.",
+						"examples": ["14d"],
+						"type": "string",
+						"pattern": "^[1-9][0-9]{0,4}[wdh]$"
+					}
+				},
+				"required": ["roles"],
+				"additionalProperties": false,
+				"title": "Requestable roles",
+				"description": "Roles that can be requested, where, for whom and for how long.",
+				"examples": [{
+					"roles": ["Cashier"],
+					"members": ["*@example.com"],
+					"for": "14d"
+				}]
+			}
+		},
+		"records": {
+			"title": "Records of runs",
+			"description": "Where apply and undo record their runs in git: push in the remote repository, local in this clone, off nowhere. If absent, the action pushes, and the commands record nothing.",
+			"examples": ["push"],
+			"type": "string",
+			"enum": [
+				"off",
+				"local",
+				"push"
+			]
+		},
+		"live_branch": {
+			"title": "Branch of live states",
+			"description": "Records the live state of each merchant in this branch, after each verified apply and each drift. Plans then hold back invitations of members who have left by themselves. If absent, nothing is recorded.",
+			"examples": ["rolecall-live"],
+			"type": "string",
+			"enum": ["rolecall-live"]
+		},
+		"enforce_all": {
+			"title": "Require an entry for every file",
+			"description": "With true, a merchant's file that no glob of enforce matches is an error.",
+			"default": false,
+			"examples": [true],
+			"type": "boolean"
+		}
+	},
+	required: ["version"],
+	additionalProperties: false,
+	title: "rolecall project file",
+	description: "The rules that a project enforces on its files; rolecall.yaml at the project's root.",
+	examples: [{
+		"version": 1,
+		"enforce": [{
+			"files": ["access/franchise/**"],
+			"rules": "hq/policy.yaml"
+		}]
+	}]
+};
+
+// src/kernel/values/list-order.ts
+/** Returns the sort key of the list at a path; `null` if the user chooses its order. */
+function orderOfList(path) {
+	const [section, , key] = path;
+	if (path.length === 1 && section === "roles") return (role) => byText(fieldsOf(role)["name"]);
+	if (path.length === 1 && (section === "members" || section === "leavers")) return (member) => byText(fieldsOf(member)["email"]);
+	if (path.length === 3 && section === "roles" && key === "permissions") return byText;
+	if (path.length === 4 && section === "roles" && key === "adjust") return byText;
+	if (path.length === 3 && section === "members" && key === "roles") return (grant) => byText(typeof grant === "string" ? grant : fieldsOf(grant)["role"]);
+	return null;
+}
+function byText(value) {
+	const text = typeof value === "object" ? JSON.stringify(value) : String(value);
+	return [text.toLowerCase(), text];
+}
+/** Compares the keys of two items. */
+function compareKeys(a, b) {
+	for (const [index, left] of a.entries()) {
+		const right = b[index] ?? "";
+		if (left !== right) return left < right ? -1 : 1;
+	}
+	return 0;
+}
+var init_list_order = __esmMin((() => {
+	init_values();
+}));
+
+// src/edit/format/json-schema-keys.ts
+/** Returns the keys that a JSON Schema knows at a path; of several forms, those of all. */
+function jsonSchemaKeys(path, schema) {
+	let forms = formsOf$1(schema);
+	for (const segment of path) forms = forms.flatMap((form) => formsOf$1(innerAt$1(fieldsOf(form), segment)));
+	return unique(forms.flatMap((form) => Object.keys(fieldsOf(fieldsOf(form)["properties"]))));
+}
+function innerAt$1(schema, segment) {
+	return typeof segment === "number" ? schema["items"] : fieldsOf(schema["properties"])[segment];
+}
+function formsOf$1(schema) {
+	const forms = fieldsOf(schema)["anyOf"];
+	return forms === void 0 ? [schema] : listOf$1(forms).flatMap(formsOf$1);
+}
+var init_json_schema_keys = __esmMin((() => {
+	init_values();
+}));
+
+// src/edit/format/sort-document.ts
+/** Returns the keys of the mapping at a path in canonical order; empty if the user chooses them. */
+function canonicalKeys(path) {
+	if (path[0] === "members" && path.length === 2) return MEMBER_KEYS;
+	const shape = path.map((segment) => typeof segment === "number" ? 0 : segment);
+	const name = JSON.stringify(shape);
+	const keys = knownKeys.get(name) ?? unique([...jsonSchemaKeys(shape, merchant_schema_default), ...jsonSchemaKeys(shape, rolecall_schema_default)]);
+	knownKeys.set(name, keys);
+	return keys;
+}
+/**
+* Returns where new items stand in a list at a path: by the index of the item that they follow, -1 for those in front. In a
+* list that is sorted they stand in its order, in any other at its end.
+*/
+function placeItems(items, fresh, path) {
+	const order = orderOfList(path);
+	const keys = order === null ? [] : items.map(order);
+	const isSorted = keys.every((key, index) => index === 0 || compareKeys(keys[index - 1] ?? [], key) <= 0);
+	if (order === null || !isSorted) return /* @__PURE__ */ new Map([[items.length - 1, fresh]]);
+	const placed = /* @__PURE__ */ new Map();
+	for (const item of sortedBy(fresh, ({ value }) => order(value))) {
+		const key = order(item.value);
+		const after = keys.findLastIndex((other) => compareKeys(other, key) <= 0);
+		placed.set(after, [...placed.get(after) ?? [], item]);
+	}
+	return placed;
+}
+function sortedBy(entries, keyOf) {
+	return entries.map((entry) => ({
+		entry,
+		key: keyOf(entry)
+	})).toSorted((a, b) => compareKeys(a.key, b.key)).map(({ entry }) => entry);
+}
+var import_dist$4, MEMBER_KEYS, knownKeys;
+var init_sort_document = __esmMin((() => {
+	import_dist$4 = require_dist$1();
+	init_list_order();
+	init_values();
+	init_document();
+	init_json_schema_keys();
+	init_print_document();
+	MEMBER_KEYS = unique([
+		"email",
+		"managed",
+		...jsonSchemaKeys(["members", 0], merchant_schema_default)
+	]);
+	knownKeys = /* @__PURE__ */ new Map();
+}));
+
+// src/edit/yaml/target.ts
+/** Returns what edits make of a value; throws EditRefused. */
+function editedTarget(value, edits) {
+	return targetOf$2(value, treeOf(edits), []) ?? targetFor(null, void 0, []);
+}
+function treeOf(edits) {
+	const emptyTree = () => ({
+		children: /* @__PURE__ */ new Map(),
+		added: [],
+		remarks: []
+	});
+	const root = emptyTree();
+	for (const edit of edits) {
+		let tree = root;
+		for (const segment of edit.path) {
+			const key = String(segment);
+			const inner = tree.children.get(key) ?? emptyTree();
+			tree.children.set(key, inner);
+			tree = inner;
+		}
+		switch (edit.kind) {
+			case "append":
+				tree.added.push(edit);
+				break;
+			case "remark":
+				tree.remarks.push(edit);
+				break;
+			case "rename":
+				if (tree.renamed !== void 0) throw new EditRefused("overlap", edit.path);
+				tree.renamed = edit.key;
+				break;
+			case "set":
+			case "remove":
+				if (tree.set !== void 0 || tree.removed) throw new EditRefused("overlap", edit.path);
+				if (edit.kind === "set") tree.set = edit.value;
+				else tree.removed = true;
+				break;
+			default: throw new TypeError(`an edit has the unknown kind ${JSON.stringify(edit.kind)}`);
+		}
+	}
+	checkOverlap(root, []);
+	return root;
+}
+function checkOverlap({ set, removed, renamed, children, added, remarks }, path) {
+	const inside = children.size + added.length;
+	const isBoth = removed && (set !== void 0 || renamed !== void 0 || inside + remarks.length > 0);
+	const isMixed = added.length > 0 && [...children.keys()].some((key) => !isIndex(key));
+	if (isBoth || isMixed || set !== void 0 && inside > 0) throw new EditRefused("overlap", path);
+	for (const [key, child] of children) checkOverlap(child, [...path, key]);
+}
+/** Returns what a tree makes of a value, undefined for one that is absent; `null` if it is removed. */
+function targetOf$2(before, tree, path) {
+	const { set, removed, children, added, remarks } = tree;
+	if (removed) return null;
+	if (set !== void 0) return {
+		...targetFor(set, before, path),
+		remarks
+	};
+	const isAbsent = before === void 0 || before === null;
+	const inside = children.size + added.length;
+	if (inside === 0 && before === void 0) return null;
+	if (inside === 0) return {
+		...targetFor(before ?? null, before, path),
+		remarks
+	};
+	const isList = isAbsent ? added.length > 0 : Array.isArray(before);
+	if (!isList && (added.length > 0 || !isAbsent && typeof before !== "object")) throw new EditRefused("missing", path);
+	const entries = isList ? listEntries(before ?? [], tree, path) : mapEntries(before ?? {}, tree, path);
+	return {
+		value: valueFrom(entries, isList),
+		entries,
+		remarks
+	};
+}
+function valueFrom(entries, isList) {
+	return isList ? entries.map(({ target }) => target.value) : Object.fromEntries(entries.map(({ key, target }) => [key, target.value]));
+}
+function listEntries(items, { children, added }, path) {
+	for (const key of children.keys()) if (!(isIndex(key) && Number(key) < items.length)) throw new EditRefused("missing", [...path, key]);
+	const places = placeItems(items, added, path);
+	const addedAfter = (index) => (places.get(index) ?? []).map(({ value, comment }) => ({
+		...newItem(value, [...path, items.length]),
+		comment
+	}));
+	const kept = items.flatMap((item, index) => {
+		const child = children.get(String(index));
+		const inner = [...path, index];
+		const target = child === void 0 ? targetFor(item, item, inner) : targetOf$2(item, child, inner);
+		return [...target === null ? [] : [{
+			key: null,
+			from: index,
+			target
+		}], ...addedAfter(index)];
+	});
+	return [...addedAfter(-1), ...kept];
+}
+function newItem(value, path) {
+	return {
+		key: null,
+		from: null,
+		target: targetFor(value, void 0, path)
+	};
+}
+function mapEntries(fields, { children }, path) {
+	return inCanonicalPlace(Object.entries(fields).flatMap(([key, value]) => {
+		const child = children.get(key);
+		const inner = [...path, key];
+		if (child?.renamed !== void 0 && Object.hasOwn(fields, child.renamed)) throw new EditRefused("overlap", inner);
+		const target = child === void 0 ? targetFor(value, value, inner) : targetOf$2(value, child, inner);
+		return target === null ? [] : [{
+			key: child?.renamed ?? key,
+			from: key,
+			target
+		}];
+	}), [...children].flatMap(([key, child]) => {
+		if (Object.hasOwn(fields, key)) return [];
+		if (child.removed || child.renamed !== void 0) throw new EditRefused("missing", [...path, key]);
+		const target = targetOf$2(void 0, child, [...path, key]);
+		return target === null ? [] : [{
+			key,
+			from: null,
+			target
+		}];
+	}), path);
+}
+/** Adds new keys where `fmt` would put them. */
+function inCanonicalPlace(kept, fresh, path) {
+	const order = canonicalKeys(path);
+	const rank = ({ key }) => key !== null && order.includes(key) ? order.indexOf(key) : order.length;
+	const entries = [...kept];
+	for (const entry of fresh.toSorted((a, b) => rank(a) - rank(b))) {
+		const after = entries.findLastIndex((other) => rank(other) <= rank(entry));
+		entries.splice(after + 1, 0, entry);
+	}
+	return entries;
+}
+/** Returns the target of a value; its entries come from those of the value before, as far as they are about the same. */
+function targetFor(value, before, path) {
+	return {
+		value,
+		entries: alignedEntries(value, before, path),
+		remarks: []
+	};
+}
+function alignedEntries(value, before, path) {
+	if (Array.isArray(value)) return alignedItems(value, Array.isArray(before) ? before : [], path);
+	if (!isFields(value)) return null;
+	const old = isFields(before) ? before : {};
+	const entry = (key, item) => {
+		const from = Object.hasOwn(old, key) ? key : null;
+		return {
+			key,
+			from,
+			target: targetFor(item, from === null ? void 0 : old[key], [...path, key])
+		};
+	};
+	const entries = Object.entries(value).filter(([, item]) => item !== void 0).map(([key, item]) => entry(key, item));
+	return inCanonicalPlace(Object.keys(old).flatMap((key) => entries.find((other) => other.from === key) ?? []), entries.filter(({ from }) => from === null), path);
+}
+/** Aligns the items of two lists in their order: each with the next one that is equal, or else about the same. */
+function alignedItems(items, before, path) {
+	let next = 0;
+	return items.map((item, position) => {
+		const rest = before.slice(next);
+		const same = rest.findIndex((other) => isSameJson(other, item));
+		const identity = identityOf$1(item);
+		const index = same >= 0 || identity === null ? same : rest.findIndex((other) => identityOf$1(other) === identity);
+		if (index < 0) return newItem(item, [...path, position]);
+		const from = next + index;
+		next = from + 1;
+		return {
+			key: null,
+			from,
+			target: targetFor(item, before[from], [...path, from])
+		};
+	});
+}
+/** Returns what an entry is about, such as an address; `null` for a value that is no such entry. */
+function identityOf$1(value) {
+	const { email, name, role, can, member } = fieldsOf(value);
+	const identity = email ?? name ?? role ?? can ?? member;
+	return typeof identity === "string" ? identity : null;
+}
+var EditRefused, isIndex, isFields;
+var init_target = __esmMin((() => {
+	init_values();
+	init_json_text();
+	init_sort_document();
+	EditRefused = class extends Error {
+		reason;
+		path;
+		constructor(reason, path) {
+			super(reason);
+			this.reason = reason;
+			this.path = path;
+		}
+	};
+	isIndex = (key) => /^\d+$/.test(key);
+	isFields = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+}));
+
+// src/edit/yaml/block-changes.ts
+/** Compares the entries of a block with a target. */
+function changeOf(entries, target, path) {
+	const indexes = new Map(entries.map(({ key }, index) => [key ?? index, index]));
+	if (indexes.size < entries.length) throw new EditRefused("unsupported", path);
+	const kept = /* @__PURE__ */ new Map();
+	const added = /* @__PURE__ */ new Map();
+	const targets = target.entries ?? [];
+	for (const [position, entry] of targets.entries()) if (entry.from === null) {
+		const next = targets.slice(position).find(({ from }) => from !== null)?.from ?? null;
+		const before = next === null ? entries.length : indexes.get(next) ?? 0;
+		const after = kept.size === 0 && next !== null ? -1 : before - 1;
+		added.set(after, [...added.get(after) ?? [], entry]);
+	} else {
+		const index = indexes.get(entry.from);
+		if (index === void 0) throw new EditRefused("unsupported", path);
+		kept.set(index, entry);
+	}
+	return {
+		entries,
+		kept,
+		added
+	};
+}
+/** Returns whether nothing stays of a block, and what is new cannot stand on its lines. */
+function isReplaced(text, start, { entries, kept, added }) {
+	if (kept.size > 0) return false;
+	return added.size === 0 || !isFirstOnLine(text, entries[0]?.start ?? start);
+}
+/** Inserts new entries in front of the first one. */
+function insertInFront(splices, first, lines, place) {
+	const { text, insertions } = splices;
+	if (isFirstOnLine(text, first.start)) {
+		const above = commentsAbove(text, first.start, place.floor, place.column);
+		insertLines(splices, first.key === null ? above : lineStart(text, first.start), lines);
+		return;
+	}
+	const piece = lines.join("\n").trimStart() + (place.leavesDash ? "" : `\n${" ".repeat(place.column)}`);
+	insertions.push({
+		at: first.start,
+		text: piece
+	});
+}
+/** Returns whether the entries around a place stand apart by blank lines; behind the last one, as the last two do. */
+function isSpacedAt(text, entries, after) {
+	const index = after + 1 < entries.length ? after + 1 : after;
+	const [above, below] = [entries[index - 1], entries[index]];
+	if (above === void 0 || below === void 0) return false;
+	return text.slice(lineEnd(text, above.end), lineStart(text, below.start)).split("\n").slice(0, -1).some((line) => line.trim() === "");
+}
+/** Removes an entry with its comments and one blank line; returns null if the next removal has nothing to do with it. */
+function removeEntry(splices, entries, index, removal) {
+	const { text, deletions } = splices;
+	const { start, end, isTop, isLast } = removal;
+	const [entry, next] = [entries[index], entries[index + 1]];
+	if (entry === void 0) return null;
+	if (!isFirstOnLine(text, entry.start)) {
+		if (next !== void 0 && !text.slice(entry.end, next.start).includes("#")) {
+			deletions.push([entry.start, next.start]);
+			return null;
+		}
+		const line = lineStart(text, entry.start);
+		const dash = line + text.slice(line, entry.start).trimEnd().length;
+		deletions.push([removal.hasFront ? entry.start : dash, end - 1]);
+		return null;
+	}
+	const below = blanksBelow(text, end);
+	const blanksStart = blanksAbove(text, start, removal.floor);
+	const above = removal.before?.end === blanksStart ? removal.before.above : blanksStart;
+	if (isTop) deletions.push([start, next === void 0 ? end : below]);
+	else deletions.push([below > end || isLast ? above : start, end]);
+	return isTop ? null : {
+		above,
+		end
+	};
+}
+/** Moves the comments below a block that is gone to the column of its key. */
+function dedentComments(splices, { end, column }) {
+	const { text, deletions } = splices;
+	const start = lineEnd(text, end);
+	if (/^[ \t]*#/.test(text.slice(start)) && /^(?:[ \t]*(?:#.*)?\n)*$/.test(text.slice(start))) insertLines(splices, start, [""]);
+	for (let offset = start; offset < text.length; offset = lineEnd(text, offset)) {
+		const [, indentation = "", mark] = /^([ \t]*)(#|$)/.exec(restOfLine(text, offset)) ?? [];
+		if (mark === void 0 || mark === "#" && indentation.length <= column) return;
+		if (mark === "#") deletions.push([offset + column, offset + indentation.length]);
+	}
+}
+var init_block_changes = __esmMin((() => {
+	init_splices();
+	init_target();
+}));
+
+// src/edit/yaml/block-ranges.ts
+/** Returns the entries of a block with their ranges. */
+function blockEntries(block) {
+	const items = block.srcToken.items.filter(isEntryToken);
+	return block.items.map((item, index) => {
+		const entry = item;
+		const token = items[index];
+		return {
+			entry,
+			key: (0, import_dist$3.isPair)(entry) ? keyText(entry.key) : null,
+			node: (0, import_dist$3.isPair)(entry) ? entry.value : entry,
+			start: startOf(token),
+			slot: slotOf(token),
+			end: endOfItem(token)
+		};
+	});
+}
+/** Returns whether an item of a block is more than the comments that end the block. */
+function isEntryToken({ start, key, sep, value }) {
+	return Boolean(key || sep || value) || start.some(({ type }) => type === "seq-item-ind");
+}
+function startOf({ start, key, sep, value }) {
+	return (start.find(({ type }) => !SPACE.has(type)) ?? key ?? sep?.[0] ?? value)?.offset ?? 0;
+}
+function endOfTokens(tokens, marks) {
+	const last = tokens.findLast(({ type }) => marks.has(type));
+	return last === void 0 ? 0 : last.offset + last.source.length;
+}
+function slotOf({ start, key, sep }) {
+	return Math.max(endOfTokens(sep ?? [], MARKS), endOfTokens(start, MARKS), key ? endOf$4(key) : 0);
+}
+function endOfItem({ start, key, sep, value }) {
+	const ends = [endOfTokens(start, PROPS), endOfTokens(sep ?? [], PROPS)];
+	return Math.max(...ends, key ? endOf$4(key) : 0, value ? endOf$4(value) : 0);
+}
+/** Returns the end of a value's content: before a comment or a line break that follows it. */
+function endOf$4(token) {
+	switch (token.type) {
+		case "block-map":
+		case "block-seq": {
+			const last = token.items.findLast(isEntryToken);
+			return last === void 0 ? token.offset : endOfItem(last);
+		}
+		case "flow-collection": {
+			const [close] = token.end;
+			return close === void 0 ? token.offset : close.offset + close.source.length;
+		}
+		case "block-scalar": {
+			const header = token.props.reduce((end, prop) => "source" in prop ? Math.max(end, prop.offset + prop.source.length) : end, token.offset);
+			const mark = token.props.find(({ type }) => type === "block-scalar-header");
+			const headerEnd = mark && "source" in mark ? mark.offset + mark.source.length : token.offset;
+			return Math.max(headerEnd, header + token.source.replace(/\n$/, "").length);
+		}
+		default: return "source" in token ? token.offset + token.source.length : 0;
+	}
+}
+/** Returns the range of a value that is not a block, without its anchor; `null` for an empty one. */
+function inlineRange(node) {
+	const token = node?.srcToken;
+	if (token === void 0 || token.type.startsWith("block-")) return null;
+	const end = endOf$4(token);
+	return end > token.offset ? [token.offset, end] : null;
+}
+var import_dist$3, SPACE, MARKS, PROPS;
+var init_block_ranges = __esmMin((() => {
+	import_dist$3 = require_dist$1();
+	init_document();
+	SPACE = /* @__PURE__ */ new Set([
+		"space",
+		"newline",
+		"comment"
+	]);
+	MARKS = /* @__PURE__ */ new Set(["seq-item-ind", "map-value-ind"]);
+	PROPS = /* @__PURE__ */ new Set([
+		...MARKS,
+		"explicit-key-ind",
+		"anchor",
+		"tag"
+	]);
+}));
+
+// src/edit/yaml/new-node.ts
+/** Returns the node of a new value: on one line if that is short, as `fmt` would leave it. */
+function newNode({ value, entries, remarks }, place, style) {
+	if (entries === null) return new import_dist$2.Scalar(blockText$1(value) ?? new Written(printScalar(value)));
+	const { path, indent } = place;
+	const line = inlineNode({
+		value,
+		entries,
+		remarks
+	});
+	if (fits(line, entries, remarks, place, style)) {
+		if (Array.isArray(value)) line.comment = noteOn(value, style.comments);
+		return line;
+	}
+	if (Array.isArray(value)) {
+		const list = new import_dist$2.YAMLSeq();
+		const column = indent + 2;
+		list.items = entries.map((entry, index) => newItemNode(entry, [...path, index], column, style));
+		if (remarks.length > 0) list.comment = remarks.flatMap((remark) => remarkLines(remark, [...path, 0], column, style)).map((text) => text.slice(1)).join("\n");
+		return list;
+	}
+	const map = new import_dist$2.YAMLMap();
+	map.items = entries.map((entry) => newPair(entry, path, indent + 2, style));
+	return map;
+}
+/** Returns a new key with its value, at a column. */
+function newPair({ key, target, comment }, path, indent, style) {
+	const name = inlineScalar(key ?? "");
+	if (comment !== void 0) setHead(name, ` ${commentText(comment)}`);
+	const inner = [...path, key ?? ""];
+	const column = indent + inlineWidth(name, "") + 2;
+	return new import_dist$2.Pair(name, newNode(target, {
+		path: inner,
+		indent,
+		column
+	}, style));
+}
+/** Returns the node of a new item, whose dash has a column. */
+function newItemNode({ target, comment }, path, indent, style) {
+	const node = newNode(target, {
+		path,
+		indent,
+		column: indent + 2
+	}, style);
+	const name = typeof target.value === "string" ? style.comments.get(target.value) : void 0;
+	if (name !== void 0) node.comment = ` ${commentText(name)}`;
+	if (comment !== void 0) setHead(node, ` ${commentText(comment)}`);
+	return node;
+}
+/** Prints a commented-out item of a list: `# - email: …`; its first line says what it is about. */
+function remarkLines({ value, comment }, path, indent, style) {
+	const place = {
+		text: "",
+		indent: indent + 2
+	};
+	const item = {
+		key: null,
+		from: null,
+		target: targetFor(value, void 0, path)
+	};
+	const node = (item.target.entries ?? []).some(({ target }) => blockText$1(target.value) !== null) ? quotedItem(item.target) : newItemNode(item, path, indent + 2, style);
+	const [first = "", ...rest] = printEntry(node, place);
+	return [`# ${first}${comment === void 0 || first.includes(" # ") ? "" : ` # ${commentText(comment)}`}`, ...rest.map((line) => `# ${line}`)];
+}
+/** Returns an item each of whose values is on one line. */
+function quotedItem({ entries }) {
+	const map = new import_dist$2.YAMLMap();
+	map.items = (entries ?? []).map(({ key, target }) => new import_dist$2.Pair(inlineScalar(key ?? ""), inlineNode(target)));
+	return map;
+}
+/** Returns a text as a comment on one line can hold it: visible, and without anything like an API key. */
+function commentText(text) {
+	return maskKeys(oneLine(text).replaceAll(/[\ufffe\uffff]/g, "�").trim());
+}
+/** Returns the comment behind a list in brackets: what its items are called; null if there is nothing to say. */
+function noteOn(items, names) {
+	const named = items.flatMap((item) => {
+		const name = typeof item === "string" ? names.get(item) : void 0;
+		return name === void 0 ? [] : [[String(item), commentText(name)]];
+	});
+	const [only] = named;
+	if (only === void 0) return null;
+	if (items.length === 1) return ` ${only[1]}`;
+	return ` ${named.map(([item, name]) => `${commentText(item)}: ${name}`).join(", ")}`;
+}
+/** Returns the node of a new value on one line. */
+function inlineNode({ value, entries }) {
+	if (entries === null) return inlineScalar(value);
+	const node = Array.isArray(value) ? new import_dist$2.YAMLSeq() : new import_dist$2.YAMLMap();
+	node.flow = true;
+	node.items = entries.map(({ key, target }) => {
+		const inner = inlineNode(target);
+		return key === null ? inner : new import_dist$2.Pair(inlineScalar(key), inner);
+	});
+	return node;
+}
+/** Returns whether a list or mapping stands on its key's line: a short one of scalars, unless its neighbours do not. */
+function fits(line, entries, remarks, { path, column }, style) {
+	const isCollection = ({ target }) => target.entries !== null;
+	if (entries.length === 0) return true;
+	if (remarks.length > 0 || entries.some(({ comment }) => comment !== void 0)) return false;
+	const key = path.at(-1);
+	const neighbours = style.isInline(typeof key === "number" ? "-" : String(key));
+	const isList = line instanceof import_dist$2.YAMLSeq;
+	const isShort = column + inlineWidth(line, "") <= 100;
+	if (typeof key === "number") return isShort && (isList || neighbours === true);
+	return (neighbours ?? (path.length > 1 || key === "sync" || isList)) && isShort && (neighbours === true || !entries.some(isCollection));
+}
+/** Returns the node of a text, a number, a boolean or null, so that it is read as the same again, also in brackets. */
+function inlineScalar(value) {
+	return new import_dist$2.Scalar(new Written(printScalar(value)));
+}
+/** Returns a text of several lines as a literal block; null if it is none, or would not keep every character. */
+function blockText$1(value) {
+	if (typeof value !== "string" || !/\S\n+\S/.test(value) || UNPRINTABLE.test(value)) return null;
+	const lines = value.split("\n");
+	const isEnded = lines.at(-1) === "";
+	if (isEnded) lines.pop();
+	if (/^\s/.test(value) || lines.at(-1) === "" || lines.some((line) => /\s$|\t/.test(line))) return null;
+	return new Written(isEnded ? "|" : "|-", lines);
+}
+function printScalar(value) {
+	if (typeof value !== "string") return Object.is(value, -0) ? "-0" : String(value);
+	return isPlain$2(value) ? value : doubleQuoted(value);
+}
+function isPlain$2(text) {
+	if (text === "" || INDICATED.test(text) || UNPRINTABLE.test(text)) return false;
+	return !OTHER.test(text) || DATE.test(text);
+}
+function doubleQuoted(text) {
+	return JSON.stringify(text).replaceAll(ESCAPED, (character) => {
+		const hex = (character.codePointAt(0) ?? 0).toString(16);
+		return hex.length <= 4 ? `\\u${hex.padStart(4, "0")}` : `\\U${hex.padStart(8, "0")}`;
+	});
+}
+var import_dist$2, UNPRINTABLE, ESCAPED, INDICATED, OTHER, DATE;
+var init_new_node = __esmMin((() => {
+	import_dist$2 = require_dist$1();
+	init_secrets();
+	init_escape();
+	init_print_document();
+	init_target();
+	UNPRINTABLE = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\ufffe\uffff]/u;
+	ESCAPED = new RegExp(UNPRINTABLE.source, "gu");
+	INDICATED = /^[-?:,[\]{}#&*!|>'"%@`=<]|: | #|:$|[,[\]{}\n]|^\s|\s$|^\.\.\.|[^\S ]/;
+	OTHER = /^(?:null|~|true|false|yes|no|on|off|[-+]?\.?(?:inf|nan|[0-9][0-9a-fox_,.:+-]*))$/i;
+	DATE = /^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt][0-9:.]+(?:[Zz]|[-+][0-9:]+)?)?$/;
+}));
+
+// src/edit/yaml/splice-document.ts
+/** Returns the splices that make a text mean a target. */
+function spliceDocument(document, text, value, target, comments) {
+	const splices = {
+		text,
+		deletions: [],
+		insertions: []
+	};
+	const root = document.contents;
+	const editing = {
+		splices,
+		root,
+		comments,
+		hasAliases: hasAliases(root),
+		anchors: /* @__PURE__ */ new Map()
+	};
+	const [first, last] = isBlock(root) ? [blockEntries(root)[0], blockEntries(root).at(-1)] : [];
+	const [start, end] = inlineRange(root) ?? [first?.start ?? 0, last?.end ?? 0];
+	spliceValue(editing, {
+		entry: null,
+		key: null,
+		node: root,
+		start,
+		slot: start,
+		end,
+		path: [],
+		column: 0,
+		before: value
+	}, target);
+	return splices;
+}
+/** Returns whether a list or mapping stays one. */
+function isSameKind(node, { value, entries }) {
+	return entries !== null && (Array.isArray(value) ? (0, import_dist$1.isSeq)(node) : (0, import_dist$1.isMap)(node));
+}
+/** Returns whether nothing has to change in a node; then names its anchors. */
+function isSettled({ anchors, hasAliases: any }, node, before, { value }) {
+	return isSameJson(before, value) && (!any || nameIfHeld(anchors, node, before));
+}
+function spliceValue(editing, place, target) {
+	const { node, before } = place;
+	const settled = isSettled(editing, node, before, target);
+	if (settled && !hasRemarks(target)) return;
+	const change = isBlock(node) && isSameKind(node, target) ? changeOf(blockEntries(node), target, place.path) : null;
+	if (change !== null && !isReplaced(editing.splices.text, place.start, change)) {
+		spliceBlock(editing, place, change);
+		nameAnchor(editing.anchors, node, target.value);
+		insertRemarks(editing, place, target);
+	} else if (settled) insertRemarks(editing, place, target);
+	else rewrite(editing, place, target);
+}
+/** Returns the style of new values at a path: in brackets or not, as the section's other entries have them. */
+function styleAt({ root, comments }, [section]) {
+	const pair = (0, import_dist$1.isMap)(root) ? root.items.find(({ key }) => (0, import_dist$1.isScalar)(key) && key.value === section) : void 0;
+	const items = (0, import_dist$1.isSeq)(pair?.value) ? pair.value.items.slice(-MAX_NEIGHBOURS) : [];
+	return {
+		comments,
+		isInline(key) {
+			if (key === "-") {
+				const last = items.findLast((item) => (0, import_dist$1.isMap)(item) && item.items.length > 0);
+				return (0, import_dist$1.isMap)(last) ? last.flow === true : void 0;
+			}
+			const last = items.map((item) => (0, import_dist$1.isMap)(item) ? item.get(key, true) : void 0).findLast((value) => isCollection(value) && value.items.length > 0 && !value.items.some(isNested));
+			return isCollection(last) ? last.flow === true : void 0;
+		}
+	};
+}
+/** Returns a node with the value of a target: the same one as far as it is in brackets, else a new one. */
+function updated(editing, node, before, target, make) {
+	const { anchors } = editing;
+	if ((0, import_dist$1.isAlias)(node)) {
+		const named = anchors.get(node.source);
+		if (named !== void 0 && isSameJson(named, target.value)) return node;
+		const fresh = make(target);
+		if (node.comment && !isBlock(fresh)) fresh.comment = node.comment;
+		return fresh;
+	}
+	if (node !== null && isSettled(editing, node, before, target)) return node;
+	if (isCollection(node) && node.flow === true && isSameKind(node, target) && isKeptInPart(target)) {
+		node.items = (target.entries ?? []).map((entry) => updatedEntry(editing, node, before, entry));
+		nameAnchor(anchors, node, target.value);
+		return node;
+	}
+	const fresh = make(target);
+	if (node !== null) {
+		if ("anchor" in node && node.anchor !== void 0) fresh.anchor = node.anchor;
+		if (!isBlock(node) && !isBlock(fresh) && node.comment) fresh.comment = node.comment;
+		nameAnchor(anchors, node, target.value);
+	}
+	return fresh;
+}
+/** Returns an entry of a list or mapping in brackets. */
+function updatedEntry(editing, collection, before, { key, from, target }) {
+	if ((0, import_dist$1.isSeq)(collection)) {
+		if (from === null) return inlineNode(target);
+		const item = collection.items[Number(from)];
+		if ((0, import_dist$1.isPair)(item)) return inlineNode(target);
+		const now = updated(editing, item, listOf$1(before)[Number(from)] ?? null, target, inlineNode);
+		if (now !== item && item.commentBefore) setHead(now, item.commentBefore);
+		return now;
+	}
+	if (from === null) return new import_dist$1.Pair(inlineScalar(key ?? ""), inlineNode(target));
+	const pairs = collection.items.filter((pair) => keyText(pair.key) === from);
+	const [pair] = pairs;
+	if (pair === void 0 || pairs.length > 1) throw new EditRefused("unsupported", []);
+	if (key !== from) {
+		const head = headOf$1(pair);
+		pair.key = inlineScalar(key ?? "");
+		if (head?.commentBefore) setHead(pair.key, head.commentBefore);
+	}
+	pair.value = updated(editing, pair.value, fieldsOf(before)[String(from)] ?? null, target, inlineNode);
+	return pair;
+}
+/** Prints a value in the place of the old one, or else its whole entry. */
+function rewrite(editing, place, target) {
+	const { splices, comments } = editing;
+	const { text } = splices;
+	const { node, entry, path, before } = place;
+	const range = inlineRange(node);
+	const column = range === null ? columnOf(text, place.slot) + 1 : columnOf(text, range[0]);
+	const oldComment = node?.comment ?? null;
+	const oldNote = noteOn(listOf$1(before), comments);
+	const at = {
+		path,
+		indent: entry === null ? -2 : place.column,
+		column
+	};
+	const fresh = updated(editing, node, before, target, (inner) => newNode(inner, at, styleAt(editing, path)));
+	if (!isBlock(fresh)) insertRemarks(editing, {
+		...place,
+		node: fresh
+	}, target);
+	if (fresh === node && (0, import_dist$1.isAlias)(node)) return;
+	const isFlow = isCollection(fresh) && fresh.flow === true;
+	const isLong = isFlow && tooMuchForALine(fresh, {
+		text,
+		column
+	});
+	if (isFlow && (0, import_dist$1.isSeq)(fresh) && !isBlock(node) && oldComment === oldNote) noteItems(fresh, target, isLong, comments);
+	const isText = (0, import_dist$1.isScalar)(fresh) && fresh.value instanceof Written && fresh.value.body !== null;
+	const isInline = !isBlock(fresh) && !isLong && !isText;
+	if (isInline && range !== null && !text.slice(...range).includes("\n")) replaceRange(splices, range, fresh, oldComment);
+	else replaceEntry(editing, place, fresh, isInline);
+}
+/** Prints a value on one line in the place of one on one line; its comment stays as it is unless it is another one. */
+function replaceRange({ text, deletions, insertions }, [start, end], fresh, oldComment) {
+	const comment = fresh.comment ?? null;
+	fresh.comment = null;
+	if ("anchor" in fresh) delete fresh.anchor;
+	withoutHead(fresh);
+	deletions.push([start, end]);
+	insertions.push({
+		at: start,
+		text: printNode(fresh, {
+			text,
+			indent: 0,
+			column: columnOf(text, start)
+		})
+	});
+	if (comment === oldComment) return;
+	deletions.push([end, end + restOfLine(text, end).length]);
+	insertions.push({
+		at: end,
+		text: comment === null ? "" : ` #${comment}`
+	});
+}
+/** Prints an entry with its new value in the place of the old one. */
+function replaceEntry({ splices }, place, fresh, isInline) {
+	const { text, deletions, insertions } = splices;
+	const { node, entry, column } = place;
+	const moved = isBlock(fresh) && !isBlock(node) ? node?.comment ?? null : null;
+	if ((0, import_dist$1.isPair)(entry)) {
+		const key = entry.key;
+		if (isInline && key.comment) fresh.comment = key.comment;
+		if (isInline) key.comment = null;
+		else if (moved !== null) key.comment ??= moved;
+		entry.value = fresh;
+	}
+	const lines = entry === null ? printNode(fresh, {
+		text,
+		indent: 0,
+		column: 0
+	}).split("\n") : printEntry(withoutHead((0, import_dist$1.isPair)(entry) ? entry : fresh), {
+		text,
+		indent: column
+	});
+	if (!(0, import_dist$1.isPair)(entry) && moved !== null) lines[0] += ` #${moved}`;
+	deletions.push([place.start, place.end + restOfLine(text, place.end).length]);
+	insertions.push({
+		at: place.start,
+		text: indented(lines, column).join("\n").trimStart()
+	});
+	if (isBlock(node) && !isBlock(fresh)) dedentComments(splices, place);
+}
+/** Removes the comment and the blank line above an entry, which stay in the text. */
+function withoutHead(entry) {
+	const head = headOf$1(entry);
+	if (head !== null) {
+		setHead(head, "");
+		head.spaceBefore = false;
+	}
+	return entry;
+}
+/** Says what the items of a list are called: behind the list, or behind each item of a block. */
+function noteItems(list, { value }, isLong, comments) {
+	const items = listOf$1(value);
+	list.comment = isLong ? null : noteOn(items, comments);
+	if (!isLong) return;
+	for (const [index, item] of list.items.entries()) {
+		const note = noteOn([items[index]], comments);
+		if (note !== null && (0, import_dist$1.isScalar)(item)) item.comment = note;
+	}
+}
+/** Changes the entries of a block, at least one of which stays or is new. */
+function spliceBlock(editing, place, { entries, kept, added }) {
+	const { splices } = editing;
+	const { text } = splices;
+	const [first] = entries;
+	if (first === void 0) throw new EditRefused("unsupported", place.path);
+	const column = columnOf(text, first.start);
+	const style = styleAt(editing, place.path);
+	const indexes = [...kept.keys()];
+	const [firstKept, lastKept] = [Math.min(...indexes), Math.max(-1, ...indexes)];
+	const floorOf = (index) => {
+		if (index > 0) return endWithComments(text, entries[index - 1]?.end ?? 0, column);
+		return place.path.length === 0 ? lineStart(text, first.start) : lineEnd(text, place.slot);
+	};
+	const printed = (after) => {
+		const isSpaced = isSpacedAt(text, entries, after);
+		return (added.get(after) ?? []).flatMap((entry, number) => {
+			const isApart = isSpaced && (number > 0 || firstKept <= after);
+			const fresh = entry.key === null ? newItemNode(entry, [...place.path, 0], column, style) : newPair(entry, place.path, column, style);
+			const lines = indented(printEntry(fresh, {
+				text: "",
+				indent: column
+			}), column);
+			return isApart ? ["", ...lines] : lines;
+		});
+	};
+	const front = printed(-1);
+	if (front.length > 0) {
+		const leavesDash = !kept.has(0) && text.slice(first.end, entries[1]?.start ?? first.end + 1).includes("#");
+		insertInFront(splices, first, front, {
+			floor: floorOf(0),
+			column,
+			leavesDash
+		});
+	}
+	let isTop = true;
+	let gone = null;
+	for (const [index, entry] of entries.entries()) {
+		const now = kept.get(index);
+		const end = endWithComments(text, entry.end, column);
+		if (now === void 0) {
+			const floor = floorOf(index);
+			const start = commentsAbove(text, entry.start, floor, column);
+			if (text.slice(floor, start).includes("#")) isTop = false;
+			const hasFront = index === 0 && front.length > 0;
+			gone = removeEntry(splices, entries, index, {
+				floor,
+				start,
+				end,
+				isTop,
+				isLast: index > lastKept,
+				hasFront,
+				before: gone
+			});
+		} else {
+			isTop = false;
+			spliceKept(editing, place, entry, column, now, index);
+		}
+		const lines = printed(index);
+		if (lines.length > 0) {
+			insertLines(splices, end, lines);
+			gone = null;
+		}
+	}
+}
+function spliceKept(editing, { path, before }, entry, column, { key, from, target }, index) {
+	const old = key === null ? listOf$1(before)[index] : fieldsOf(before)[String(from)];
+	const inner = {
+		...entry,
+		path: [...path, from ?? index],
+		column,
+		before: old ?? null
+	};
+	if (key !== null && key !== from && (0, import_dist$1.isPair)(entry.entry)) {
+		const range = inlineRange(entry.entry.key);
+		if (range === null) throw new EditRefused("unsupported", path);
+		editing.splices.deletions.push([range[0], range[1]]);
+		editing.splices.insertions.push({
+			at: range[0],
+			text: printNode(inlineScalar(key), {
+				text: "",
+				indent: 0,
+				column: 0
+			})
+		});
+	}
+	spliceValue(editing, inner, target);
+}
+/** Adds commented-out items at the end of a list, or above an empty one, unless they are in the text. */
+function insertRemarks(editing, { node, path, start, end, column }, { value, remarks }) {
+	if (remarks.length === 0) return;
+	const { splices } = editing;
+	const { text } = splices;
+	const [first] = isBlock(node) ? blockEntries(node) : [];
+	const isBelow = first !== void 0 && listOf$1(value).length > 0;
+	const indent = isBelow ? columnOf(text, first.start) : column;
+	const style = styleAt(editing, path);
+	const subjects = new Set(text.split("\n").map(subjectOf));
+	const fresh = remarks.map((remark) => remarkLines(remark, [...path, 0], indent, style)).filter(([line = ""]) => !subjects.has(subjectOf(line)));
+	const at = isBelow ? endWithComments(text, end, indent) : lineStart(text, start);
+	if (fresh.length > 0) insertLines(splices, at, indented(fresh.flat(), indent));
+}
+/** Returns what a commented-out item is about: its first key and value, however they are written. */
+function subjectOf(line) {
+	const match = /^\s*#\s*- *(?:\{ *)?["']?(\w+)["']?: *(?:"((?:[^"\\]|\\.)*)"|'((?:[^']|'')*)'|([^\s"',#}][^,#}]*))/.exec(line);
+	if (match === null) return line.trim();
+	const [, key, double, single, plain = ""] = match;
+	return `${key}: ${double ?? single ?? plain.trim()}`;
+}
+var import_dist$1, isCollection, isBlock, hasRemarks, MAX_NEIGHBOURS, isNested, isKeptInPart, indented;
+var init_splice_document = __esmMin((() => {
+	import_dist$1 = require_dist$1();
+	init_values();
+	init_document();
+	init_json_text();
+	init_print_document();
+	init_anchors();
+	init_block_changes();
+	init_block_ranges();
+	init_new_node();
+	init_splices();
+	init_target();
+	isCollection = (node) => (0, import_dist$1.isMap)(node) || (0, import_dist$1.isSeq)(node);
+	isBlock = (node) => isCollection(node) && node.flow !== true;
+	hasRemarks = ({ remarks, entries }) => remarks.length > 0 || (entries ?? []).some(({ target }) => hasRemarks(target));
+	MAX_NEIGHBOURS = 20;
+	isNested = (item) => {
+		const value = (0, import_dist$1.isPair)(item) ? item.value : item;
+		return isCollection(value) && value.items.length > 0;
+	};
+	isKeptInPart = ({ entries }) => (entries ?? []).some(({ from }) => from !== null);
+	indented = (lines, column) => lines.map((line) => line === "" ? "" : " ".repeat(column) + line);
+}));
+
+// src/edit/yaml/edit-yaml.ts
+/** Edits a YAML text: prints the entries that change as `fmt` does, and keeps all other bytes. */
+function editYaml(text, edits, { comments = /* @__PURE__ */ new Map() } = {}) {
+	if (edits.length === 0) return { text };
+	const { value, readable } = parseFast(text) ?? parse$2(text);
+	if (!readable) return {
+		refused: "unreadable",
+		path: []
+	};
+	try {
+		const target = editedTarget(value, edits);
+		const edited = isJson(text) ? jsonText(text, target.value) : withLineEnds(text, (lines) => {
+			const document = parseLayout(lines);
+			if (document === null) throw new EditRefused("unsupported", []);
+			return spliceDocument(document, lines, value, target, comments);
+		});
+		if (edited === text) return isSameJson(target.value, value) ? { text } : {
+			refused: "unsupported",
+			path: []
+		};
+		const after = parseFast(edited) ?? parse$2(edited);
+		return after.readable && isSameJson(after.value, target.value) ? { text: edited } : {
+			refused: "unsupported",
+			path: []
+		};
+	} catch (error) {
+		if (!(error instanceof EditRefused)) throw error;
+		return {
+			refused: error.reason,
+			path: error.path
+		};
+	}
+}
+/** Splices a text without its byte order mark, with `\n` after each line; new lines end as the one above. */
+function withLineEnds(text, splicesOf) {
+	const mark = text.startsWith("﻿") ? "﻿" : "";
+	const body = text.slice(mark.length);
+	const isEnded = body.endsWith("\n");
+	const whole = isEnded ? body : body + (body.match(/\r?\n/)?.[0] ?? "\n");
+	const ends = whole.match(/\r?\n/g) ?? [];
+	const lines = whole.replaceAll("\r\n", "\n");
+	const splices = splicesOf(lines);
+	if (!ends.includes("\r\n")) {
+		const edited = spliced(splices);
+		return mark + (isEnded ? edited : edited.replace(/\n$/, ""));
+	}
+	const breaks = [];
+	for (let at = lines.indexOf("\n"); at !== -1; at = lines.indexOf("\n", at + 1)) breaks.push(at);
+	const linesBefore = (offset) => {
+		let [low, high] = [0, breaks.length];
+		while (low < high) {
+			const middle = low + high >> 1;
+			if ((breaks[middle] ?? 0) < offset) low = middle + 1;
+			else high = middle;
+		}
+		return low;
+	};
+	const returns = [0];
+	for (const end of ends) returns.push((returns.at(-1) ?? 0) + (end === "\r\n" ? 1 : 0));
+	const moved = (offset) => offset + (returns[Math.min(linesBefore(offset), ends.length)] ?? 0);
+	const edited = spliced({
+		text: whole,
+		deletions: splices.deletions.map(([from, to]) => [moved(from), moved(to)]),
+		insertions: splices.insertions.map(({ at, text: piece }) => ({
+			at: moved(at),
+			text: piece.replaceAll("\n", ends[Math.max(0, Math.min(linesBefore(at), ends.length) - 1)] ?? "\n")
+		}))
+	});
+	return mark + (isEnded ? edited : edited.replace(/\r?\n$/, ""));
+}
+function isJson(text) {
+	if (!/^\s*[[{]/.test(text)) return false;
+	try {
+		JSON.parse(text);
+		return true;
+	} catch {
+		return false;
+	}
+}
+/** Returns JSON with the indentation and the end of a text. */
+function jsonText(text, value) {
+	const [, indentation = "  "] = /\n([ \t]+)\S/.exec(text) ?? [];
+	const [end = ""] = /\s*$/.exec(text) ?? [];
+	return JSON.stringify(value, null, text.trim().includes("\n") ? indentation : void 0) + end;
+}
+var init_edit_yaml = __esmMin((() => {
+	init_fast_yaml();
+	init_to_value();
+	init_json_text();
+	init_print_document();
+	init_splice_document();
+	init_splices();
+	init_target();
+}));
+
+// src/edit/yaml/new-file.ts
+/** Prints a new file as `fmt` would. */
+function newFile({ schema, settings, lists, edits }, options = {}) {
+	const head = schema === void 0 ? "" : `# yaml-language-server: $schema=${commentText(schema)}\n`;
+	const style = {
+		comments: /* @__PURE__ */ new Map(),
+		isInline: () => void 0
+	};
+	const sections = newNode(targetFor(settings, void 0, []), {
+		path: [],
+		indent: -2,
+		column: 0
+	}, style);
+	const printed = printNode(sections, {
+		text: "",
+		indent: 0,
+		column: 0
+	});
+	return editYaml(`${head}${printed}\n${lists.map((key) => `\n${key}: []\n`).join("")}`, edits, options);
+}
+var init_new_file = __esmMin((() => {
+	init_print_document();
+	init_edit_yaml();
+	init_new_node();
+	init_target();
+}));
+
+// src/kernel/diff/match.ts
+/** Matches all declared entries: pinned ones first, then by key, so that the order of the file does not matter. */
+function matchAll(entries, { idOf, keyOf, nameOf }, candidates) {
+	const { live } = candidates;
+	const ids = new Set(entries.flatMap((entry) => idOf(entry) ?? []));
+	const pinned = ids.size === 0 ? [] : live.filter(({ id }) => ids.has(id));
+	const state = {
+		...candidates,
+		byKey: groupByKey(candidates),
+		byPin: new Map(pinned.map((resource) => [resource.id, resource])),
+		pinned: new Set(pinned),
+		claimed: /* @__PURE__ */ new Set()
+	};
+	const keyed = entries.map((entry) => ({
+		entry,
+		id: idOf(entry),
+		key: keyOf(entry)
+	}));
+	keyed.sort((a, b) => byCodeUnit(a.key, b.key) || byCodeUnit(nameOf(a.entry), nameOf(b.entry)));
+	const results = [...keyed.flatMap(({ entry, id, key }) => id === void 0 ? [] : {
+		entry,
+		match: matchPin(state, id, key)
+	}), ...keyed.flatMap(({ entry, id, key }) => id === void 0 ? {
+		entry,
+		match: matchKey(state, key)
+	} : [])];
+	const claimed = new Set([...state.claimed].map(({ id }) => id));
+	return {
+		results,
+		unclaimed: live.filter(({ id }) => !claimed.has(id))
+	};
+}
+function groupByKey({ live, keysOf }) {
+	const groups = /* @__PURE__ */ new Map();
+	for (const resource of live) for (const key of keysOf(resource)) {
+		const group = groups.get(key);
+		if (group === void 0) groups.set(key, [resource]);
+		else group.push(resource);
+	}
+	for (const group of groups.values()) if (group.length > 1) group.sort(by(({ id }) => id));
+	return groups;
+}
+/** Matches a pinned entry; an ambiguous one claims all candidates, so that none of them is removed as unlisted. */
+function matchPin(state, id, key) {
+	const { byPin, claimed, isLeftover } = state;
+	const same = state.byKey.get(key) ?? [];
+	const free = same.filter((resource) => isFree(state, resource));
+	const pinned = byPin.get(id);
+	if (pinned === void 0) {
+		claim(state, same);
+		const [renewal] = free;
+		return same.length === 1 && renewal !== void 0 && state.isRenewal(renewal) ? {
+			found: "one",
+			live: renewal,
+			leftovers: []
+		} : {
+			found: "pin-missing",
+			id,
+			live: same
+		};
+	}
+	claimed.add(pinned);
+	if (isLeftover(pinned)) return matchLeftover(state, pinned, free);
+	const leftovers = same.includes(pinned) ? free.filter(isLeftover) : [];
+	claim(state, leftovers);
+	return {
+		found: "one",
+		live: pinned,
+		leftovers
+	};
+}
+/** Matches the only current entry with the pinned leftover's key, or else the leftover; the others are leftovers. */
+function matchLeftover(state, pinned, free) {
+	const [current = pinned, ...more] = free.filter((resource) => !state.isLeftover(resource));
+	claim(state, free);
+	if (more.length > 0) return {
+		found: "many",
+		live: free
+	};
+	return {
+		found: "one",
+		live: current,
+		leftovers: [pinned, ...free].filter((other) => other !== current)
+	};
+}
+/**
+* Matches by key among the entries that are not pinned. Of several, the only one that is no leftover wins; if all are
+* leftovers, the latest wins, and of equally late ones the first by id.
+*/
+function matchKey(state, key) {
+	const { pinned, claimed, isLeftover, endedAt } = state;
+	const withKey = state.byKey.get(key) ?? [];
+	const same = pinned.size === 0 ? withKey : withKey.filter((resource) => !pinned.has(resource));
+	const [first] = same;
+	if (first === void 0) return { found: "none" };
+	if (same.length === 1 && !claimed.has(first)) {
+		claimed.add(first);
+		return {
+			found: "one",
+			live: first,
+			leftovers: []
+		};
+	}
+	const isContested = same.some((resource) => claimed.has(resource));
+	claim(state, same);
+	const latest = (a, b) => endedAt(b) > endedAt(a) ? b : a;
+	const [current = same.reduce(latest, first), ...more] = same.filter((resource) => !isLeftover(resource));
+	if (isContested || more.length > 0) return {
+		found: "many",
+		live: same
+	};
+	return {
+		found: "one",
+		live: current,
+		leftovers: same.filter((other) => other !== current)
+	};
+}
+/** Returns whether no entry is pinned to a live one, and none has claimed it. */
+function isFree({ pinned, claimed }, resource) {
+	return !pinned.has(resource) && !claimed.has(resource);
+}
+function claim({ claimed }, resources) {
+	for (const resource of resources) claimed.add(resource);
+}
+var init_match = __esmMin((() => {
+	init_text();
+}));
+
+// src/kernel/diff/role-changes.ts
+/** Returns the change that creates a role. */
+function createRole(role, permissions) {
+	return withFingerprint({
+		resource: "role",
+		name: role.name,
+		kind: "create",
+		id: null,
+		before: null,
+		after: roleImage$3({
+			...role,
+			permissions
+		}),
+		fields: [],
+		reason: "declared"
+	});
+}
+/** Returns the change of what the service can update in place; `null` if nothing differs. */
+function updateRole(role, live, hasTemporaryName) {
+	const image = roleImage$3(live);
+	const before = hasTemporaryName && live.name === role.name ? {
+		...image,
+		name: temporaryName(live.name, live.id)
+	} : image;
+	const after = updatedInPlace(before, role);
+	const fields = roleDiffs(before, after);
+	if (fields.length === 0) return null;
+	return withFingerprint({
+		resource: "role",
+		name: role.name,
+		kind: "update",
+		id: live.id,
+		before,
+		after,
+		fields,
+		reason: "declared"
+	});
+}
+/** Returns the change that replaces a live role; `resumed` is the new role's id if an earlier run created it. */
+function replaceRole(role, live, resumed) {
+	const before = roleImage$3(live);
+	const after = declaredOver(before, role);
+	return withFingerprint({
+		resource: "role",
+		name: role.name,
+		kind: "replace",
+		id: live.id,
+		before,
+		after,
+		fields: roleDiffs(before, after),
+		reason: "immutable-field",
+		resumed
+	});
+}
+/** Returns the change that deletes a live role. */
+function deleteRole(live, reason) {
+	return withFingerprint({
+		resource: "role",
+		name: live.name,
+		kind: "delete",
+		id: live.id,
+		before: roleImage$3(live),
+		after: null,
+		fields: [],
+		reason
+	});
+}
+/** Returns the live values that differ and that the service cannot update in place. */
+function fixedDifferences(role, live) {
+	const before = roleImage$3(live);
+	const diffs = roleDiffs(updatedInPlace(before, role), declaredOver(before, role));
+	return pickFields(ROLE_FIELDS, before, new Set(diffs.map(({ field }) => field)));
+}
+/** Returns an image with the declared values. */
+function declaredOver(before, role) {
+	return roleImage$3({
+		...before,
+		...role
+	});
+}
+/** Returns an image with the declared values that the service can update in place. */
+function updatedInPlace(before, role) {
+	return {
+		...declaredOver(before, role),
+		...fixedValues(before)
+	};
+}
+var init_role_changes = __esmMin((() => {
+	init_field();
+	init_role();
+	init_temporary_name();
+	init_fingerprint();
+}));
+
+// src/kernel/diff/plan-roles.ts
+/** Compares the declared roles with the live custom ones; without a `roles:` section nothing is planned. */
+function planRoles(desired, { roles: live, temporarilyNamed }, sync) {
+	const custom = live.filter((role) => !role.predefined);
+	if (desired === void 0) return {
+		...NOTHING$2,
+		unchanged: custom.length
+	};
+	const renamable = live.filter((role) => !role.predefined && !temporarilyNamed.has(role.id));
+	const pinned = new Set(desired.flatMap(({ id }) => id ?? []));
+	const free = new Set(renamable.filter(({ id }) => !pinned.has(id)).map(({ name }) => name));
+	const { renames, several } = findRenames(desired, free, new Set(custom.filter(({ id }) => temporarilyNamed.has(id) && !pinned.has(id)).map(({ name }) => name)));
+	const renamed = new Set(renames.values());
+	const names = new Set(renamable.map(({ id }) => id));
+	const ownKey = (name) => renamed.has(name) ? `\0${name}` : name;
+	const declared = {
+		idOf: ({ id }) => id,
+		keyOf: ({ name }) => renames.get(name) ?? ownKey(name),
+		nameOf: ({ name }) => name
+	};
+	const candidates = {
+		live: live.filter(({ idOnly }) => !idOnly),
+		keysOf: ({ id, name }) => {
+			if (!names.has(id)) return [];
+			const entry = pinned.has(id) ? void 0 : several.get(name);
+			return [entry === void 0 ? name : ownKey(entry)];
+		},
+		isLeftover: () => false,
+		endedAt: () => "",
+		isRenewal: () => false
+	};
+	const { results: pairs, unclaimed } = matchAll(desired, declared, candidates);
+	const customLeft = unclaimed.filter(({ predefined }) => !predefined);
+	const aside = asideByName(customLeft, temporarilyNamed);
+	const nearest = openSuggester([...new Set(customLeft.filter(({ id }) => !temporarilyNamed.has(id)).map(({ name }) => name))]);
+	const planned = pairs.map(({ entry: role, match }) => sync.ignored.has(role.name) ? {
+		change: null,
+		findingData: [{
+			code: "role-ignored",
+			name: role.name
+		}]
+	} : planRole(role, match, {
+		...sync,
+		aside: aside.get(role.name),
+		free,
+		temporarilyNamed,
+		nearest
+	}));
+	const spoken = new Set(planned.flatMap(({ change }) => change?.id ?? []));
+	const unlisted = customLeft.filter(({ id }) => !spoken.has(id));
+	const removals = sync.roles === "authoritative" ? unlisted.map((role) => deleteRole(role, "unlisted")) : [];
+	const kept = unlisted.length - removals.length;
+	const changes = [...planned.flatMap(({ change, successor }) => [change ?? [], successor ?? []].flat()), ...removals];
+	const touched = changes.filter(({ kind }) => kind !== "create").length;
+	const collisions = nameCollisions(changes, renamable);
+	return {
+		changes,
+		unchanged: custom.length - touched - kept,
+		unlisted: kept,
+		refusalData: planned.flatMap(({ refusalData }) => refusalData ?? []),
+		findingData: [
+			...planned.flatMap(({ findingData }) => findingData),
+			...collisions,
+			...caseVariants(changes, unlisted)
+		],
+		declared: new Map(pairs.flatMap(({ entry, match }, index) => match.found === "none" && sync.ignored.has(entry.name) ? [] : declaredId(entry, match, planned[index]?.change))),
+		unmatched: new Set(pairs.flatMap(({ entry, match }) => match.found === "pin-missing" || match.found === "many" ? [entry.name] : [])),
+		replaced: new Map(changes.flatMap((change) => change.kind === "replace" ? [[change.id, change.name]] : []))
+	};
+}
+function planRole(role, match, context) {
+	const { name } = role;
+	const only = (finding) => ({
+		change: null,
+		findingData: [finding]
+	});
+	switch (match.found) {
+		case "none": {
+			if (context.aside && context.replaceRoles) return {
+				change: replaceRole(role, context.aside, null),
+				findingData: []
+			};
+			const { previously = [] } = role;
+			const [unknown] = previously.flatMap((former) => {
+				const near = context.nearest(former);
+				return near === null ? [] : {
+					previously: former,
+					near
+				};
+			});
+			const findingData = unknown ? [{
+				code: "role-previously-unknown",
+				name,
+				...unknown
+			}] : [];
+			if (role.permissions !== void 0) return {
+				change: createRole(role, role.permissions),
+				findingData
+			};
+			const meant = unknown ? null : context.nearest(name);
+			return {
+				change: null,
+				findingData: [...findingData, {
+					code: "role-needs-permissions",
+					name,
+					near: meant
+				}]
+			};
+		}
+		case "pin-missing": return only({
+			code: "role-pin-missing",
+			name,
+			id: match.id
+		});
+		case "many": return only({
+			code: "role-ambiguous",
+			name,
+			live: match.live.map(({ id, name: roleName }) => ({
+				id,
+				name: roleName
+			}))
+		});
+		case "one": return planFound$1(role, match.live, context);
+		default: return match;
+	}
+}
+function planFound$1(role, live, context) {
+	const { replaceRoles, named, aside, free, temporarilyNamed } = context;
+	const { name, id: pin, previously = [] } = role;
+	const { id, predefined } = live;
+	if (predefined) return {
+		change: null,
+		findingData: [{
+			code: "role-pin-predefined",
+			name,
+			id
+		}]
+	};
+	if (aside && replaceRoles && pin === void 0) return resume(role, aside, live);
+	const findingData = (live.name === name ? previously.filter((former) => former !== name && free.has(former)) : []).map((former) => ({
+		code: "role-previously-left",
+		name,
+		previously: former
+	}));
+	const fixed = fixedDifferences(role, live);
+	const differs = Object.keys(fixed).length > 0;
+	if (differs && replaceRoles && pin === void 0 && !named.has(id)) return {
+		change: replaceRole(role, live, null),
+		findingData
+	};
+	const data = replaceRoles ? {
+		code: pin === void 0 ? "role-replace-named" : "role-replace-pinned",
+		name,
+		id,
+		fixed
+	} : {
+		code: "role-metadata-fixed",
+		name,
+		fixed
+	};
+	return {
+		change: updateRole(role, live, temporarilyNamed.has(id)),
+		findingData,
+		...differs && { refusalData: [data] }
+	};
+}
+/** Continues a replacement whose successor exists, and updates the successor if it differs from the file. */
+function resume(role, aside, live) {
+	const { name } = role;
+	const fixed = fixedDifferences(role, live);
+	return {
+		change: replaceRole(role, aside, live.id),
+		successor: updateRole(role, live, false),
+		findingData: [],
+		...Object.keys(fixed).length > 0 && { refusalData: [{
+			code: "role-metadata-fixed",
+			name,
+			fixed
+		}] }
+	};
+}
+/** Reports roles to create whose names differ from unlisted ones only by case, or by how accents are encoded. */
+function caseVariants(changes, unlisted) {
+	const keyOf = (name) => name.normalize("NFC").toLowerCase();
+	const sorted = unlisted.map(({ name }) => name).sort(byCodeUnit);
+	const names = new Map(sorted.map((name) => [keyOf(name), name]));
+	return changes.flatMap(({ kind, name }) => {
+		const live = kind === "create" ? names.get(keyOf(name)) : void 0;
+		return live === void 0 ? [] : [{
+			code: "role-name-case",
+			name,
+			live
+		}];
+	});
+}
+/** Reports roles that would get a name which another role keeps: the service would refuse it. */
+function nameCollisions(changes, liveRoles) {
+	const moving = new Set(changes.flatMap((change) => change.before?.name === change.after?.name ? [] : change.id ?? []));
+	const staying = groupByKey$1(liveRoles.filter(({ id }) => !moving.has(id)), ({ name }) => name);
+	const kept = new Map(staying.map((group) => [group[0].name, group.map(({ id }) => id).sort(byCodeUnit)]));
+	return changes.flatMap((change) => {
+		const { kind, after, before, name } = change;
+		if (after === null || kind !== "replace" && before?.name === after.name) return [];
+		const ownIds = [change.id, kind === "replace" ? change.resumed : null];
+		const id = kept.get(after.name)?.find((other) => !ownIds.includes(other));
+		return id === void 0 ? [] : [{
+			code: "role-name-taken",
+			name,
+			id
+		}];
+	});
+}
+function asideByName(unclaimed, temporarilyNamed) {
+	const aside = unclaimed.filter(({ id }) => temporarilyNamed.has(id)).sort(by(({ id }) => id));
+	return new Map(aside.map((role) => [role.name, role]));
+}
+function declaredId(role, match, change) {
+	if (change?.kind === "replace") return [[role.name, change.resumed]];
+	if (match.found === "none") return [[role.name, null]];
+	return match.found === "one" ? [[role.name, match.live.id]] : [];
+}
+function attempt$2({ name, previously = [] }) {
+	return {
+		name,
+		untried: [...previously].reverse(),
+		found: []
+	};
+}
+/**
+* Finds the roles to rename.
+*
+* A live role with the new name, or with a temporary name made from it, wins over `previously`, so that a rename is done
+* once. A name that another entry has can only be taken if that entry is renamed itself: a chain. Two entries that swap
+* names need pins, because before and after the swap look the same.
+*/
+function findRenames(roles, liveNames, asideNames) {
+	const unpinned = roles.filter(({ id }) => id === void 0);
+	const declared = new Map(unpinned.map((role) => [role.name, role]));
+	const renames = /* @__PURE__ */ new Map();
+	const several = /* @__PURE__ */ new Map();
+	const taken = /* @__PURE__ */ new Set();
+	/** Tries the next previous name of an entry; returns the entry that has to give it up first, if there is one. */
+	const tryNext = (former, { found: match }, chain) => {
+		if (!liveNames.has(former) || taken.has(former) || chain.has(former)) return null;
+		const holder = declared.get(former);
+		const givesUp = holder?.previously !== void 0 && asideNames.has(former);
+		if (holder && !givesUp) return holder;
+		match.push(former);
+		return null;
+	};
+	const conclude = ({ name, found: match }) => {
+		const [first] = match;
+		if (first === void 0) return false;
+		for (const former of match) taken.add(former);
+		if (match.length === 1) renames.set(name, first);
+		else for (const former of match) several.set(former, name);
+		return true;
+	};
+	const rename = (root) => {
+		const path = [attempt$2(root)];
+		const chain = /* @__PURE__ */ new Set([root.name]);
+		for (let current = path.at(-1); current !== void 0; current = path.at(-1)) {
+			const former = current.untried.pop();
+			const holder = former === void 0 ? null : tryNext(former, current, chain);
+			if (holder !== null) {
+				path.push(attempt$2(holder));
+				chain.add(holder.name);
+			}
+			if (former !== void 0) continue;
+			path.pop();
+			chain.delete(current.name);
+			if (conclude(current)) path.at(-1)?.found.push(current.name);
+		}
+	};
+	for (const role of [...unpinned].sort(by(({ name }) => name))) if (!liveNames.has(role.name) && !asideNames.has(role.name)) rename(role);
+	return {
+		renames,
+		several
+	};
+}
+var NOTHING$2;
+var init_plan_roles = __esmMin((() => {
+	init_suggest();
+	init_text();
+	init_match();
+	init_role_changes();
+	NOTHING$2 = {
+		changes: [],
+		unchanged: 0,
+		unlisted: 0,
+		findingData: [],
+		refusalData: [],
+		declared: /* @__PURE__ */ new Map(),
+		unmatched: /* @__PURE__ */ new Set(),
+		replaced: /* @__PURE__ */ new Map()
+	};
+}));
+
+// src/kernel/diff/resolve.ts
+/** Creates a resolver; it looks among the declared names first, then among the live ids, then among the live names. */
+function roleResolver(plan, { roles: live, ignoredRoles, ignoredLiveRoles }) {
+	const names = new Map(live.map((role) => [role.id, role.name]));
+	for (const [name, id] of plan.declared) if (id !== null) names.set(id, name);
+	for (const [id, name] of plan.replaced) names.set(id, name);
+	const removed = new Set(plan.changes.flatMap((change) => change.kind === "delete" ? change.id : []));
+	const idsByName = /* @__PURE__ */ new Map();
+	for (const role of live) if (!role.predefined) idsByName.set(role.name, [...idsByName.get(role.name) ?? [], role.id].sort(byCodeUnit));
+	const custom = live.filter(({ predefined }) => !predefined);
+	const nearest = openSuggester([.../* @__PURE__ */ new Set([
+		...plan.declared.keys(),
+		...custom.map(({ name }) => name),
+		...PREDEFINED_ROLES
+	])]);
+	const predefined = new Map(live.flatMap((role) => role.predefined ? [[role.name.toLowerCase(), role.id]] : []));
+	const suggest = (role) => predefined.get(role.toLowerCase()) ?? nearest(role) ?? predefinedRole(role);
+	const ignoredNames = new Map(ignoredLiveRoles.map(({ id, name }) => [id, name]));
+	const refOf = (id) => ({
+		id,
+		name: names.get(id) ?? ignoredNames.get(id) ?? id
+	});
+	const declaredRef = (name, id) => id === null ? {
+		id,
+		name
+	} : refOf(id);
+	const successorOf = (id) => {
+		const name = plan.replaced.get(id);
+		return name === void 0 ? refOf(id) : declaredRef(name, plan.declared.get(name) ?? null);
+	};
+	const lookUp = (role) => {
+		const declared = plan.declared.get(role);
+		if (declared !== void 0) return declared === null ? declaredRef(role, null) : successorOf(declared);
+		if (ignoredRoles.has(role)) return (name) => ({
+			code: "member-role-ignored",
+			name,
+			role
+		});
+		if (plan.unmatched.has(role)) return () => null;
+		const [id, ...more] = names.has(role) ? [role] : idsByName.get(role) ?? [];
+		if (id === void 0) {
+			const near = suggest(role);
+			return (name) => ({
+				code: "member-role-unknown",
+				name,
+				role,
+				near
+			});
+		}
+		if (more.length > 0) return (name) => ({
+			code: "member-role-ambiguous",
+			name,
+			role,
+			ids: [id, ...more]
+		});
+		if (removed.has(id)) return (name) => ({
+			code: "member-role-removed",
+			name,
+			role
+		});
+		return successorOf(id);
+	};
+	const cache = /* @__PURE__ */ new Map();
+	const resolveOne = (role) => {
+		const cached = cache.get(role);
+		if (cached !== void 0) return cached;
+		const resolved = lookUp(role);
+		cache.set(role, resolved);
+		return resolved;
+	};
+	return {
+		refOf,
+		successorOf,
+		idOf(role) {
+			const resolved = resolveOne(role);
+			return typeof resolved === "function" ? null : resolved.id;
+		},
+		replacesAny: plan.replaced.size > 0,
+		isReplaced: (id) => plan.replaced.has(id),
+		isIgnored: (id) => ignoredRoles.has(id),
+		resolve(member, roles, report) {
+			const refs = /* @__PURE__ */ new Map();
+			let complete = true;
+			for (const role of roles) {
+				const resolved = resolveOne(role);
+				if (typeof resolved === "function") {
+					const roles = resolved(member);
+					if (roles !== null) report(roles);
+					complete = false;
+				} else refs.set(resolved.id ?? `new ${resolved.name}`, resolved);
+			}
+			return complete ? [...refs.values()] : null;
+		}
+	};
+}
+var init_resolve = __esmMin((() => {
+	init_suggest();
+	init_text();
+	init_live();
+}));
+
+// src/kernel/rules/ignored.ts
+/** Reports the ignored live roles and members, with the roles of those members. */
+function ignoredAccess({ roles, ignoredLiveRoles, ignoredMembers }) {
+	const names = new Map([...ignoredLiveRoles, ...roles].map(({ id, name }) => [id, name.trim() === "" ? id : name]));
+	const holders = /* @__PURE__ */ new Map();
+	for (const member of ignoredMembers) {
+		const key = [...new Set(member.roles)].map((id) => names.get(id) ?? id).sort(byCodeUnit).join(", ") || "no role";
+		const same = holders.get(key) ?? [];
+		same.push(addressOf$1(member) ?? member.id);
+		holders.set(key, same);
+	}
+	const findings = [];
+	if (ignoredLiveRoles.length > 0) {
+		const ignored = ignoredLiveRoles.map(({ id, name }) => name.trim() === "" ? id : name).sort(byCodeUnit);
+		findings.push({
+			code: "roles-ignored",
+			name: "ignore.roles",
+			roles: ignored
+		});
+	}
+	if (ignoredMembers.length > 0) {
+		const groups = [...holders].map(([held, members]) => ({
+			held,
+			members: members.sort(byCodeUnit)
+		}));
+		groups.sort((a, b) => byCodeUnit(a.held, b.held));
+		findings.push({
+			code: "members-ignored",
+			name: "ignore.members",
+			count: ignoredMembers.length,
+			groups
+		});
+	}
+	return findings;
+}
+/**
+* Finds entries that are both declared and ignored, by name or by live id: they would be created next to the existing
+* ones.
+*/
+function ignoredEntries({ roles = [], members = [], ignore }, scope, matches) {
+	if (ignore.roles.length + ignore.members.length === 0) return {
+		roles: /* @__PURE__ */ new Set(),
+		members: /* @__PURE__ */ new Set()
+	};
+	const names = new Set(scope.roles.map(({ name }) => name));
+	const pinned = new Set(roles.flatMap(({ id }) => id ?? []));
+	const chains = renameChains(roles, new Set(scope.roles.flatMap(({ id, name }) => pinned.has(id) ? [] : [name])));
+	const isIgnoredRole = (name) => scope.ignoredRoles.has(name) && !names.has(name);
+	const addressesIn = (live) => new Set(live.flatMap(addressesOf).map((address) => address.toLowerCase()));
+	const ignoredIds = new Set(scope.ignoredMembers.map(({ id }) => id));
+	const ignoredAddresses = addressesIn(scope.ignoredMembers);
+	const addresses = addressesIn(ignoredAddresses.size === 0 ? [] : scope.members.filter(({ status }) => status !== "expired"));
+	const isIgnoredAddress = (address) => ignoredAddresses.has(address) && !addresses.has(address);
+	return {
+		roles: new Set(roles.filter(({ name, id, previously }) => matchesAny(ignore.roles, [name, id ?? name], matches) || id !== void 0 && scope.ignoredRoles.has(id) || isIgnoredRole(name) || id === void 0 && previously?.some(isIgnoredRole) && !chains.hasCandidate(previously) && chains.isRenamed(name)).map(({ name }) => name)),
+		members: new Set(members.filter(({ email, id }) => matchesAny(ignore.members, [email, id ?? email], matches) || id !== void 0 && ignoredIds.has(id) || id === void 0 && isIgnoredAddress(email.toLowerCase())).map(({ email }) => email))
+	};
+}
+/** Follows chains of renames through the entries without a pinned id. */
+function renameChains(roles, free) {
+	const unpinned = roles.filter(({ id }) => id === void 0);
+	const entries = new Map(unpinned.map((role) => [role.name, role]));
+	const successors = new Map(unpinned.flatMap(({ previously = [], name }) => previously.map((former) => [former, name])));
+	return {
+		/** Returns whether a live role that is not ignored, and that no other entry keeps, has one of an entry's previous names. */
+		hasCandidate(previously) {
+			const seen = /* @__PURE__ */ new Set();
+			const untried = [...previously];
+			for (let former = untried.pop(); former !== void 0; former = untried.pop()) {
+				if (!free.has(former) || seen.has(former)) continue;
+				seen.add(former);
+				const keeper = entries.get(former);
+				if (keeper === void 0) return true;
+				for (const earlier of keeper.previously ?? []) untried.push(earlier);
+			}
+			return false;
+		},
+		/**
+		* Returns whether an entry matches by its previous name: no live role with its own name is free, or a chain of renames
+		* takes that role.
+		*/
+		isRenamed(name) {
+			const seen = /* @__PURE__ */ new Set();
+			let end = name;
+			while (end !== void 0 && free.has(end)) {
+				if (seen.has(end)) return false;
+				seen.add(end);
+				end = successors.get(end);
+			}
+			return end !== void 0;
+		}
+	};
+}
+var init_ignored = __esmMin((() => {
+	init_text();
+	init_scope();
+}));
+
+// src/kernel/diff/entry-memberships.ts
+/**
+* Divides the live memberships among the entries. Those who have left, whose addresses are `leftBy` in lower case, have the
+* memberships of these addresses, and those that entries of these addresses are pinned to.
+*/
+function divideMemberships(declared, { members, ignoredMembers }, leftBy) {
+	const hasLeft = ({ email }) => leftBy.has(email.toLowerCase());
+	const leaverPins = new Set(declared.filter(hasLeft).flatMap(({ id }) => id ?? []));
+	const isLeaving = (member) => leaverPins.has(member.id) || addressKeysOf(member).some((address) => leftBy.has(address));
+	const leaving = leftBy.size === 0 ? [] : members.filter(isLeaving);
+	const gone = new Set(leaving.map(({ id }) => id));
+	const isPinnedToLeaver = ({ id = "" }) => gone.has(id);
+	const staying = declared.filter((entry) => !hasLeft(entry));
+	const entries = staying.filter((entry) => !isPinnedToLeaver(entry));
+	const live = members.filter(({ id }) => !gone.has(id));
+	const byId = new Map(live.map((member) => [member.id, member]));
+	const pinnedFormer = ({ id = "", email, previously }) => {
+		const pinned = byId.get(id);
+		if (previously === void 0 || pinned === void 0 || isExpired(pinned)) return null;
+		const keys = addressKeysOf(pinned);
+		if (keys.includes(email.toLowerCase())) return null;
+		return previously.find((address) => keys.includes(address.toLowerCase())) ?? null;
+	};
+	const idOf = (entry) => pinnedFormer(entry) === null ? entry.id : void 0;
+	const { results, unclaimed } = matchAll(entries, {
+		idOf,
+		keyOf: ({ email }) => email.toLowerCase(),
+		nameOf: ({ email }) => email
+	}, {
+		live,
+		keysOf: addressKeysOf,
+		isLeftover: isExpired,
+		endedAt: ({ invite }) => invite?.expiresAt ?? "",
+		isRenewal: ({ status }) => status === "pending"
+	});
+	const pinned = results.map(({ entry }) => ({
+		member: byId.get(idOf(entry) ?? ""),
+		by: entry.email
+	}));
+	const holders = new Map([...ignoredMembers.map((member) => ({
+		member,
+		by: null
+	})), ...pinned].flatMap(({ member, by }) => member === void 0 || isExpired(member) ? [] : addressKeysOf(member).map((address) => [address, {
+		id: member.id,
+		by
+	}])));
+	const byFormerAddress = new Map(entries.flatMap((entry) => (entry.previously ?? []).map((address) => [address.toLowerCase(), entry])));
+	const ownerOf = (member) => addressKeysOf(member).flatMap((address) => byFormerAddress.get(address) ?? [])[0];
+	const formers = new Map(groupByKey$1(unclaimed, ownerOf).map((group) => [ownerOf(group[0]), group]));
+	return {
+		entries: results.map(({ entry, match }) => ({
+			entry,
+			pinnedFormer: pinnedFormer(entry),
+			match,
+			formers: formers.get(entry) ?? [],
+			holder: holders.get(entry.email.toLowerCase()) ?? null
+		})),
+		leaving,
+		pinnedToLeavers: staying.filter(isPinnedToLeaver),
+		unlisted: formers.get(void 0) ?? []
+	};
+}
+/** Returns the distinct addresses of a live member, in lower case. */
+function addressKeysOf(live) {
+	const [userEmail, other] = [live.user?.email?.toLowerCase(), live.invite?.email.toLowerCase()];
+	if (userEmail === void 0) return other === void 0 ? [] : [other];
+	return other === void 0 || other === userEmail ? [userEmail] : [userEmail, other];
+}
+/** Returns whether a live member is an expired invitation. */
+function isExpired({ status }) {
+	return status === "expired";
+}
+/** Returns whether somebody has disabled a membership, which no plan enables. */
+function isDisabled({ status }) {
+	return status === "disabled";
+}
+var init_entry_memberships = __esmMin((() => {
+	init_text();
+	init_match();
+}));
+
+// src/edit/adopt/entry-values.ts
+/** Returns the values that a new entry of a file declares: no empty ones but those that it needs. */
+function entryValues(table, live, unwritable) {
+	return eachField(table, (name, { kind, declared }) => unwritable.has(String(name)) || !declared.required && kind.isSame(live[name], kind.empty) ? void 0 : kind.sent(live[name]));
+}
+/** Returns the declared values that differ from the live ones, which take their place; `null` for one that no file can hold. */
+function entryUpdates(table, declared, live, unwritable) {
+	return eachField(table, (name, { kind, clearable }) => {
+		const value = declared[name];
+		if (value === void 0 || kind.isSame(value, live[name])) return void 0;
+		return unwritable.has(String(name)) || !clearable && kind.isSame(live[name], kind.empty) ? null : kind.sent(live[name]);
+	});
+}
+var init_entry_values = __esmMin((() => {
+	init_field();
+}));
+
+// src/edit/adopt/adopt-members.ts
+/** Compares the declared members with the live ones, and returns the edits that make the entries declare those. */
+function adoptMembers(declared, input) {
+	const { scope, left, ignored, unwritable, wants } = input;
+	const isIgnored = ({ email }) => ignored.has(email);
+	const { entries, leaving } = divideMemberships(declared.filter((entry) => !isIgnored(entry)), scope, left);
+	const hasLeft = new Set(leaving);
+	const live = scope.members.filter((member) => !hasLeft.has(member));
+	const isShared = sharedAddresses([...live, ...scope.ignoredMembers]);
+	const found = matchEntries(entries, live, isShared, input);
+	const { leftovers, formers } = found;
+	const others = /* @__PURE__ */ new Set([...leftovers, ...[...formers.values()].flat()]);
+	const { matched, gone } = withNewAddresses(found, live.filter((member) => !others.has(member)), isShared);
+	const listed = /* @__PURE__ */ new Set([...matched.values(), ...others]);
+	const { adds, ignores, mentions } = divideUnlisted(live.filter((member) => !listed.has(member)), matched, isShared, input);
+	const emails = newEmails(matched, input);
+	const updates = [...matched].flatMap(([member, entry]) => {
+		const fields = memberUpdate$1(member, withFormerRoles(entry, formers.get(member) ?? []), {
+			isShared: isShared(entry),
+			email: emails.get(member)
+		}, input);
+		return Object.keys(fields).length === 0 ? [] : [{
+			kind: "update-member",
+			member,
+			fields
+		}];
+	});
+	const refused = declared.filter((entry) => isIgnored(entry) && !left.has(entry.email.toLowerCase()));
+	return {
+		edits: [
+			...updates,
+			...[...refused, ...gone].map((member) => ({
+				kind: "remove-member",
+				member
+			})),
+			...adds.map((member) => addMember$1(member, unwritable.get(member.id) ?? NONE$3, isShared(member), input)),
+			...leftovers.map((member) => ignoreMember(member, "leftover")),
+			...ignores
+		].filter(wants),
+		mentions
+	};
+}
+/** Matches entries as a plan does, and those that a plan cannot distinguish by their address. */
+function matchEntries(entries, live, isShared, input) {
+	const { now, file, unwritable } = input;
+	const matched = /* @__PURE__ */ new Map();
+	const leftovers = [];
+	for (const { entry, match } of entries) if (match.found === "one") {
+		matched.set(entry, match.live);
+		leftovers.push(...match.leftovers);
+	}
+	const claimed = /* @__PURE__ */ new Set([...matched.values(), ...leftovers]);
+	const gone = [];
+	const away = /* @__PURE__ */ new Set();
+	for (const { entry, match, formers } of entries) {
+		if (match.found === "one") continue;
+		const best = bestOf(match, claimed);
+		const isAsDeclared = isSuspended(entry, now) && !formers.some((member) => holdsRoles(member, input));
+		if (best !== null) {
+			matched.set(entry, best);
+			claimed.add(best);
+		} else if (isMention(entry, file)) continue;
+		else if (isAway$1(entry, now) && (formers.length === 0 || isAsDeclared)) away.add(entry);
+		else gone.push(entry);
+	}
+	const drop = (isWrong) => {
+		for (const [member, liveMember] of matched) {
+			if (!isWrong(member, liveMember)) continue;
+			matched.delete(member);
+			gone.push(member);
+		}
+	};
+	drop(({ id }, liveMember) => id !== liveMember.id && unwritable.get(liveMember.id)?.has("id") === true && isShared(liveMember));
+	const taken = new Set(matched.values());
+	const unmatched = live.filter((member) => member.status !== "expired" && !taken.has(member));
+	const standing = new Set(unmatched.flatMap(addressKeysOf));
+	drop(({ email }, { status }) => status === "expired" && standing.has(email.toLowerCase()));
+	const keeping = entries.filter(({ entry }) => matched.has(entry) || away.has(entry));
+	return {
+		matched,
+		gone,
+		leftovers,
+		formers: new Map(keeping.map(({ entry, formers }) => [entry, formers]))
+	};
+}
+/** Adds the roles of memberships of previous addresses, which are the ones that give access until the new one is accepted. */
+function withFormerRoles(live, formers) {
+	const inForce = formers.filter(({ status }) => status === "accepted");
+	if (live.status === "accepted" || inForce.length === 0) return live;
+	return {
+		...live,
+		roles: [...new Set([live, ...inForce].flatMap(({ roles }) => roles))]
+	};
+}
+/** Adds the entries without a member whose person is probably live under another address. */
+function withNewAddresses({ matched, gone }, live, isShared) {
+	const claimed = new Set(matched.values());
+	const people = live.flatMap((member) => {
+		const address = addressOf$1(member);
+		const isPerson = isServiceAccount(member) === false && !isExpired(member) && !isShared(member);
+		return address === null || !isPerson || claimed.has(member) ? [] : [{
+			address,
+			metadata: member.metadata,
+			member
+		}];
+	});
+	const missing = gone.flatMap((entry) => [
+		entry.id,
+		entry.managed,
+		entry.previously
+	].some((value) => value !== void 0) ? [] : [{
+		address: entry.email,
+		metadata: entry.metadata ?? {},
+		entry
+	}]);
+	const pairs = samePeople(people, missing);
+	const paired = new Set(pairs.map(({ to }) => to.entry));
+	return {
+		matched: new Map([...matched, ...pairs.map(({ from, to }) => [to.entry, from.member])]),
+		gone: gone.filter((entry) => !paired.has(entry))
+	};
+}
+/** Returns the live member that stands best for an entry that matches several, or is pinned to none. */
+function bestOf(match, claimed) {
+	if (match.found === "none" || match.found === "one") return null;
+	const same = match.live.filter((member) => !claimed.has(member));
+	const people = same.filter((member) => isServiceAccount(member) === false);
+	return [...people.length > 0 ? people : same].sort(byStanding)[0] ?? null;
+}
+/** Sorts accepted members first, and expired invitations last, the latest first; then by id. */
+function byStanding(a, b) {
+	const rank = ({ status }) => status === "accepted" ? 0 : status === "expired" ? 2 : 1;
+	const endOf = ({ status, invite }) => status === "expired" ? invite?.expiresAt ?? "" : "";
+	return rank(a) - rank(b) || byCodeUnit(endOf(b), endOf(a)) || byCodeUnit(a.id, b.id);
+}
+/** Returns whether an entry has ended, has not begun or is suspended, so that a plan creates nobody for it. */
+function isAway$1(member, now) {
+	const { absent, suspended } = activeAt(member, now);
+	return absent !== null || suspended;
+}
+/** Divides the live members without an entry: to add, for `ignore`, and those that a plan leaves alone anyway. */
+function divideUnlisted(unlisted, listed, isShared, { unwritable, wordOf }) {
+	const taken = new Set([...listed].flatMap(([{ email }, member]) => [email.toLowerCase(), ...addressKeysOf(member)]));
+	const isLeft = (member) => addressOf$1(member) === null || member.user !== void 0 && isServiceAccount(member) !== false;
+	const leftAlone = unlisted.filter(isLeft);
+	const mentions = leftAlone.map((member) => {
+		const roles = [...new Set(member.roles)].map((role) => wordOf(role) ?? role).sort(byCodeUnit);
+		return {
+			id: member.id,
+			email: addressOf$1(member),
+			type: member.user?.type ?? null,
+			roles
+		};
+	});
+	const standing = new Set(leftAlone.flatMap(addressKeysOf));
+	const adds = [];
+	const ignores = [];
+	for (const member of unlisted.filter((member) => !isLeft(member)).sort(byStanding)) {
+		const { id, status } = member;
+		const key = (addressOf$1(member) ?? id).toLowerCase();
+		const parts = unwritable.get(id) ?? NONE$3;
+		if (taken.has(key) || status === "expired" && standing.has(key)) ignores.push(ignoreMember(member, status === "expired" ? "leftover" : "twin"));
+		else if (parts.has("entry") || parts.has("id") && isShared(member)) ignores.push(ignoreMember(member, "unwritable"));
+		else {
+			adds.push(member);
+			taken.add(key);
+		}
+	}
+	adds.sort((a, b) => byCodeUnit(nameOf$4(a), nameOf$4(b)));
+	mentions.sort((a, b) => byCodeUnit(a.email ?? a.id, b.email ?? b.id));
+	return {
+		adds,
+		ignores,
+		mentions
+	};
+}
+function nameOf$4(member) {
+	return addressOf$1(member)?.toLowerCase() ?? member.id;
+}
+/** Returns a test whether another live member has one of a member's addresses, so that its entry has to be pinned. */
+function sharedAddresses(live) {
+	const isShared = repeatedKeys(live.flatMap(addressKeysOf));
+	return (member) => addressKeysOf(member).some(isShared);
+}
+function ignoreMember(member, cause) {
+	return {
+		kind: "ignore-member",
+		id: member.id,
+		name: addressOf$1(member),
+		cause
+	};
+}
+function addMember$1(live, parts, pin, { wordOf, titleOf, reinvite }) {
+	const { id, status } = live;
+	const words = liveValues({
+		...live,
+		roles: live.roles.flatMap((role) => wordOf(role) ?? [])
+	}, refOf$1);
+	return {
+		kind: "add-member",
+		id,
+		entry: {
+			email: addressOf$1(live) ?? id,
+			...isManaged(live) && { managed: entryValues(MANAGED_FIELDS, words, parts) },
+			...entryValues(COMMON_FIELDS, words, parts),
+			...status === "expired" && reinvite !== false && { reinvite: false },
+			...pin && { id }
+		},
+		status,
+		left: [...parts].filter((part) => part !== "id"),
+		ignored: live.roles.filter((role) => wordOf(role) === null).map(titleOf)
+	};
+}
+/** Returns the addresses of pinned entries whose member has another one, unless two entries would have it. */
+function newEmails(matched, { unwritable }) {
+	const newAddresses = new Map([...matched].flatMap(([member, live]) => {
+		const address = addressOf$1(live);
+		const isOther = !addressKeysOf(live).includes(member.email.toLowerCase());
+		const isFit = live.status !== "expired" && !unwritable.get(live.id)?.has("entry");
+		return address !== null && isOther && isFit ? [[member, address]] : [];
+	}));
+	for (;;) {
+		const isTaken = repeatedKeys([...matched.keys()].map((member) => newAddresses.get(member) ?? member.email));
+		const refused = [...newAddresses].filter(([, address]) => isTaken(address));
+		if (refused.length === 0) return newAddresses;
+		for (const [member] of refused) newAddresses.delete(member);
+	}
+}
+/** Returns a test whether a text is in a list more than once, in whatever case. */
+function repeatedKeys(texts) {
+	const seen = /* @__PURE__ */ new Set();
+	const repeated = /* @__PURE__ */ new Set();
+	for (const key of texts.map((text) => text.toLowerCase())) {
+		if (seen.has(key)) repeated.add(key);
+		seen.add(key);
+	}
+	return (text) => repeated.has(text.toLowerCase());
+}
+function memberUpdate$1(member, live, { isShared, email }, input) {
+	const parts = input.unwritable.get(live.id) ?? NONE$3;
+	const { id, roles } = member;
+	const dates = datesUpdate(member, live, input);
+	const grants = roles === void 0 || dates.isAway ? null : grantUpdate(roles, live, input);
+	const [declared, values] = [declaredValues(member), liveValues(live, refOf$1)];
+	const fields = {
+		...email !== void 0 && { email },
+		...grants !== null && (parts.has("roles") ? { roles: null } : { grants }),
+		...dates.update,
+		...entryUpdates(COMMON_FIELDS, declared, values, parts),
+		...isManaged(live) && entryUpdates(MANAGED_FIELDS, declared, values, parts),
+		...id === void 0 ? isShared && { id: live.id } : id !== live.id && { id: parts.has("id") ? null : live.id }
+	};
+	const isUnrenewed = input.unrenewed.has(member.email) && Object.keys(fields).length === 0;
+	return live.status === "expired" && !isUnrenewed && !isSuspended(member, input.now) && (member.reinvite ?? input.reinvite) !== false ? {
+		...fields,
+		reinvite: false
+	} : fields;
+}
+/** Returns a reference by a single word. */
+function refOf$1(word) {
+	return {
+		id: word,
+		name: word
+	};
+}
+/** Returns the dates to remove, and whether the member is suspended as the entry says, without roles. */
+function datesUpdate(member, live, input) {
+	const { now } = input;
+	const { from, until } = member;
+	const suspended = isSuspended(member, now);
+	const holds = holdsRoles(live, input);
+	return {
+		update: {
+			...!hasBegun(from, now) && { from: null },
+			...isPast(until, now) && { until: null },
+			...suspended && holds && { suspended: null }
+		},
+		isAway: suspended && !holds
+	};
+}
+/** Returns whether a plan takes roles from who is suspended: all but ignored ones; it leaves an expired invitation alone. */
+function holdsRoles({ status, roles }, { wordOf }) {
+	return status !== "expired" && roles.some((role) => wordOf(role) !== null);
+}
+/** Compares the grants of an entry with the held roles; `null` if a plan would change nothing. */
+function grantUpdate(grants, live, { now, resolver, wordOf }) {
+	const held = new Set(live.roles);
+	const resolved = grants.map((grant) => ({
+		...grant,
+		id: resolver.idOf(grant.role),
+		ended: isPast(grant.until, now),
+		begun: hasBegun(grant.from, now)
+	}));
+	const declared = new Set(resolved.map(({ id }) => id));
+	const isHeld = (id) => id !== null && held.has(id) && wordOf(id) !== null;
+	const kept = resolved.filter(({ id }) => isHeld(id));
+	const isEmpty = kept.length === 0 && [...held].every((id) => wordOf(id) === null || declared.has(id));
+	const remove = resolved.filter(({ id, ended, begun }) => !isHeld(id) && (!ended && begun || isEmpty)).map(({ role }) => role);
+	const add = [...held].flatMap((id) => declared.has(id) ? [] : wordOf(id) ?? []);
+	const unend = kept.flatMap(({ role, ended }) => ended ? role : []);
+	const begin = kept.flatMap(({ role, begun }) => begun ? [] : role);
+	const rename = kept.flatMap(({ id, role }) => {
+		const word = id === null ? null : wordOf(id);
+		return word === null || word === role || id === role ? [] : [[role, word]];
+	});
+	if (add.length + remove.length + unend.length + begin.length + rename.length === 0) return null;
+	return {
+		add: add.sort(byCodeUnit),
+		remove,
+		unend,
+		begin,
+		rename: new Map(rename)
+	};
+}
+var NONE$3;
+var init_adopt_members = __esmMin((() => {
+	init_active_member();
+	init_entry_memberships();
+	init_same_people();
+	init_scope();
+	init_member();
+	init_text();
+	init_entry_values();
+	NONE$3 = /* @__PURE__ */ new Set();
+}));
+
+// src/edit/adopt/adopt-live.ts
+/**
+* Returns the edits of a merchant's files after which a plan has no changes: entries for what is live and not declared,
+* no entries for what is declared and not live, and live values in the others. A section that the files do not have
+* stays unmanaged.
+*/
+function adoptLive(input) {
+	const { desired, live, findings, now, matches, unwritable, wants = () => true } = input;
+	const leavers = leftAt(desired.leavers, now);
+	const scope = scopeOf(live, desired.ignore, matches, leavers);
+	const ignored = ignoredEntries(desired, scope, matches);
+	const rolePlan = planRoles(desired.roles, scope, {
+		roles: "additive",
+		replaceRoles: false,
+		named: /* @__PURE__ */ new Set(),
+		ignored: ignored.roles
+	});
+	const roles = desired.roles === void 0 ? UNMANAGED : adoptRoles(desired.roles, {
+		scope,
+		plan: rolePlan,
+		ignored: ignored.roles,
+		unwritable: unwritable.roles,
+		wants
+	});
+	const ignoredRoles = /* @__PURE__ */ new Set([...scope.ignoredRoles, ...ignored.roles]);
+	const wordOf = roleWords(desired, scope, roles);
+	const members = desired.members === void 0 ? {
+		edits: [],
+		mentions: []
+	} : adoptMembers(desired.members, {
+		scope,
+		left: leavers,
+		now,
+		file: desired.origin.file,
+		ignored: ignored.members,
+		unwritable: unwritable.members,
+		resolver: roleResolver(rolePlan, {
+			...scope,
+			ignoredRoles
+		}),
+		wordOf,
+		titleOf: (id) => {
+			const name = live.roles.find((role) => role.id === id)?.name ?? "";
+			return name.trim() === "" || name === id ? id : `${name} (${id})`;
+		},
+		reinvite: desired.sync.reinvite,
+		unrenewed: new Set(findings.flatMap(({ code, name }) => UNRENEWED.has(code) ? name : [])),
+		wants
+	});
+	return {
+		merchant: desired.merchant,
+		edits: [...roles.edits, ...members.edits],
+		mentions: members.mentions,
+		heldRoles: new Map(scope.roles.flatMap(({ id, name }) => wordOf(id) === id && id !== name ? [[id, name]] : []))
+	};
+}
+/** Returns a function that returns the word for a role in a member's entry: its name if the file declares it, else its id. */
+function roleWords(desired, scope, { names, ignored }) {
+	const ignoredIds = /* @__PURE__ */ new Set([...scope.ignoredLiveRoles.map(({ id }) => id), ...ignored]);
+	const custom = scope.roles.filter(({ predefined }) => !predefined);
+	const isUnique = uniqueNames(custom.map(({ name }) => name));
+	const liveNames = new Map(custom.flatMap(({ id, name }) => isUnique(name) && !name.startsWith("role_") ? [[id, name]] : []));
+	const isOpen = desired.roles === void 0;
+	return (id) => {
+		if (ignoredIds.has(id)) return null;
+		return names.get(id) ?? (isOpen ? liveNames.get(id) : void 0) ?? id;
+	};
+}
+function uniqueNames(names) {
+	const again = new Set(names.filter((name, index) => names.indexOf(name) < index));
+	return (name) => !again.has(name);
+}
+/** Compares the declared roles with the live ones, and returns the edits that make the entries declare those. */
+function adoptRoles(declared, input) {
+	const { scope, plan, unwritable, wants } = input;
+	const custom = scope.roles.filter(({ predefined }) => !predefined);
+	const byId = new Map(custom.map((role) => [role.id, role]));
+	const matched = matchDeclared(declared, custom, input);
+	const claimed = new Set(matched.values());
+	const listed = custom.filter(({ id }) => claimed.has(id));
+	const { adds, ignores } = unlistedRoles(custom, listed, input);
+	const taken = new Map([...listed, ...adds].map(({ id, name }) => [name, id]));
+	const twins = new Set(ignores.flatMap((edit) => edit.cause === "twin" ? edit.name : []));
+	const edits = [
+		...declared.flatMap((role) => {
+			const live = byId.get(matched.get(role) ?? "");
+			if (live === void 0 || input.ignored.has(role.name)) return [{
+				kind: "remove-role",
+				role
+			}];
+			if (scope.temporarilyNamed.has(live.id)) return [];
+			const fields = roleUpdate$1(role, live, unwritable.get(live.id) ?? NONE$2, {
+				pin: twins.has(live.name) || plan.declared.get(role.name) !== live.id,
+				isTaken: (name) => taken.has(name)
+			});
+			return Object.keys(fields).length === 0 ? [] : [{
+				kind: "update-role",
+				role,
+				fields
+			}];
+		}),
+		...adds.map((role) => addRole$1(role, unwritable.get(role.id) ?? NONE$2, twins.has(role.name))),
+		...ignores
+	].filter(wants);
+	return {
+		edits,
+		names: namesAfter(matched, edits),
+		ignored: ignoredBy(edits)
+	};
+}
+/** Returns the live ids of the declared roles, also of those that a plan cannot distinguish. */
+function matchDeclared(declared, custom, { plan, ignored, unwritable }) {
+	const ids = new Set(custom.flatMap(({ id }) => unwritable.get(id)?.has("entry") ? [] : id));
+	const matched = /* @__PURE__ */ new Map();
+	for (const role of declared) {
+		const id = plan.declared.get(role.name);
+		if (id != null && ids.has(id) && !ignored.has(role.name)) matched.set(role, id);
+	}
+	const claimed = new Set(matched.values());
+	for (const role of declared) {
+		if (plan.declared.has(role.name) || ignored.has(role.name)) continue;
+		const free = custom.filter(({ id }) => !claimed.has(id)).sort(by(({ id }) => id));
+		const first = [role.name, ...role.id === void 0 ? role.previously ?? [] : []].flatMap((key) => free.find(({ name }) => name === key) ?? []).at(0);
+		if (first === void 0) continue;
+		matched.set(role, first.id);
+		claimed.add(first.id);
+	}
+	return withoutTwins(matched, new Map(custom.map(({ id, name }) => [id, name])));
+}
+/** Leaves out the entries of roles that have the name of another one's, since a file can list a name once. */
+function withoutTwins(matched, names) {
+	const isNamed = ([role, id]) => names.get(id) === role.name;
+	const seen = /* @__PURE__ */ new Set();
+	const kept = [...matched].sort((a, b) => Number(isNamed(b)) - Number(isNamed(a)));
+	return new Map(kept.filter(([, id]) => {
+		const isFirst = !seen.has(names.get(id));
+		seen.add(names.get(id));
+		return isFirst;
+	}));
+}
+/** Divides the live roles without an entry into those to add and those that only `ignore` can name. */
+function unlistedRoles(custom, listed, { scope: { temporarilyNamed }, unwritable }) {
+	const claimed = new Set(listed.map(({ id }) => id));
+	const names = new Set(listed.map(({ name }) => name));
+	const adds = [];
+	const ignores = [];
+	const unlisted = custom.filter(({ id }) => !claimed.has(id));
+	const duplicates = new Set(unlisted.map(({ name }) => name).filter((name, index, names) => names.indexOf(name) < index));
+	const sorted = [...unlisted].sort(by(({ name, id }) => `${name}\0${id}`));
+	for (const role of sorted) {
+		const { id, name } = role;
+		const ignore = (cause) => void ignores.push({
+			kind: "ignore-role",
+			id,
+			name,
+			cause
+		});
+		const parts = unwritable.get(id) ?? NONE$2;
+		const isUnwritable = parts.has("entry") || duplicates.has(name) && parts.has("id");
+		if (temporarilyNamed.has(id)) ignore("temporary");
+		else if (isUnwritable) ignore("unwritable");
+		else if (names.has(name)) ignore("twin");
+		else {
+			adds.push(role);
+			names.add(name);
+		}
+	}
+	return {
+		adds,
+		ignores
+	};
+}
+function addRole$1(live, parts, pin) {
+	const { id, name } = live;
+	return {
+		kind: "add-role",
+		id,
+		entry: {
+			...entryValues(ROLE_FIELDS, roleImage$3(live), parts),
+			name,
+			...pin && { id }
+		},
+		left: [...parts].filter((part) => part !== "id")
+	};
+}
+function roleUpdate$1(role, live, parts, { pin, isTaken }) {
+	const { previously = [] } = role;
+	const renamed = live.name !== role.name;
+	const former = [...renamed ? [role.name] : [], ...previously].filter((name) => name !== live.name && !isTaken(name));
+	const [only = null] = former;
+	return {
+		...entryUpdates(ROLE_FIELDS, role, roleImage$3(live), parts),
+		...renamed && { name: live.name },
+		...!isSameJson(former, previously) && { previously: former.length > 1 ? former : only },
+		...role.id === void 0 ? pin && !parts.has("id") && { id: live.id } : role.id !== live.id && { id: parts.has("id") ? null : live.id }
+	};
+}
+/** Returns the names that the entries have after the edits, by live id. */
+function namesAfter(matched, edits) {
+	const names = new Map([...matched].map(([{ name }, id]) => [id, name]));
+	for (const edit of edits) {
+		if (edit.kind === "add-role") names.set(edit.id, edit.entry.name);
+		if (edit.kind !== "update-role" || edit.fields.name === void 0) continue;
+		const id = matched.get(edit.role);
+		if (id !== void 0) names.set(id, edit.fields.name);
+	}
+	return names;
+}
+function ignoredBy(edits) {
+	return new Set(edits.flatMap((edit) => edit.kind === "ignore-role" ? edit.id : []));
+}
+var UNRENEWED, UNMANAGED, NONE$2;
+var init_adopt_live = __esmMin((() => {
+	init_active_member();
+	init_plan_roles();
+	init_resolve();
+	init_scope();
+	init_role();
+	init_ignored();
+	init_json_text();
+	init_text();
+	init_adopt_members();
+	init_entry_values();
+	UNRENEWED = /* @__PURE__ */ new Set(["member-expired", "member-not-accepted"]);
+	UNMANAGED = {
+		edits: [],
+		names: /* @__PURE__ */ new Map(),
+		ignored: /* @__PURE__ */ new Set()
+	};
+	NONE$2 = /* @__PURE__ */ new Set();
+}));
+
+// src/edit/adopt/entry-texts.ts
+/** Returns the commented-out entry of a role or member that is ignored, and why. */
+function ignoredValues({ kind, id, name, cause }) {
+	return {
+		value: {
+			...name !== null && { [kind === "ignore-role" ? "name" : "email"]: maskKeys(name) },
+			id: maskKeys(id)
+		},
+		comment: `ignored: ${CAUSES$1[cause]}`
+	};
+}
+/** Returns what the comment above a new entry says; `null` if there is nothing to say. */
+function entryText(edit) {
+	const texts = [
+		...edit.kind === "add-member" && edit.status === "expired" ? ["The invitation has expired. Without reinvite: false, a plan renews it."] : [],
+		...edit.kind === "add-member" && edit.ignored.length > 0 ? [`Also has ignored roles: ${edit.ignored.join(", ")}.`] : [],
+		...edit.left.length > 0 ? [`Not managed here, since a file cannot express it: ${edit.left.join(", ")}.`] : []
+	];
+	return texts.length === 0 ? null : texts.join(" ");
+}
+/** Returns a glob that matches one id only. */
+function literalGlob(id) {
+	return id.replaceAll(/[\\*?[\](){}!+@|]/g, "\\$&");
+}
+/** Returns the commented-out entry of a member that plans leave alone, and why. */
+function mentionValues({ id, email, type, roles }) {
+	const comment = email === null ? "no address, so no entry can name it" : TYPES[type ?? ""] ?? `a user of the type ${type ?? "unknown"}, which plans leave alone`;
+	return {
+		value: {
+			...email === null ? { id: maskKeys(id) } : { email: maskKeys(email) },
+			roles: roles.map(maskKeys)
+		},
+		comment
+	};
+}
+/**
+* Returns the names of the variables that will hold the passwords of managed users, derived from their nicknames or
+* addresses; each name once, and none that is taken.
+*/
+function passwordVariables$1(entries, taken) {
+	const used = new Set(taken);
+	const variables = /* @__PURE__ */ new Map();
+	for (const entry of entries) {
+		if (entry.managed === void 0) continue;
+		const base = variableOf(entry.managed.nickname ?? "") ?? variableOf(entry.email.split("@")[0] ?? "") ?? "USER";
+		let name = `${base}_PASSWORD`;
+		for (let nth = 2; used.has(name); nth += 1) name = `${base}_${nth}_PASSWORD`;
+		used.add(name);
+		variables.set(entry, name);
+	}
+	return variables;
+}
+/** Returns a text as the name of a variable: "Till 7" is `TILL_7`; `null` if no letter or digit of it can be in one. */
+function variableOf(text) {
+	const name = text.normalize("NFKD").toUpperCase().replaceAll(/\p{M}/gu, "").replaceAll(/[^A-Z0-9]+/g, "_").replaceAll(/^_+|_+$/g, "");
+	if (name === "") return null;
+	return /^\d/.test(name) ? `USER_${name}` : name;
+}
+var CAUSES$1, TYPES;
+var init_entry_texts = __esmMin((() => {
+	init_secrets();
+	CAUSES$1 = {
+		unwritable: "a file cannot express its name or address",
+		twin: "another entry has its name or address",
+		leftover: "its invitation has expired, and another entry has its address",
+		temporary: "an interrupted apply gave it this name"
+	};
+	TYPES = {
+		service_account: "a service account, which plans leave alone",
+		system_account: "a system account, which plans leave alone"
+	};
+}));
+
+// src/edit/adopt/adoption-edits.ts
+/** Returns the edits of a merchant's files that carry out an adoption. */
+function adoptionEdits({ edits }, files) {
+	const variables = newVariables(edits, files);
+	return edits.flatMap((edit) => editsFor(edit, files, variables));
+}
+/** Names the passwords of new managed users; none has the variable of another one. */
+function newVariables(edits, { all: files }) {
+	const taken = files.flatMap(({ members }) => members.flatMap(({ fields }) => textOf$3(fieldsOf(fields["managed"])["password_env"]) ?? []));
+	const added = edits.flatMap((edit) => edit.kind === "add-member" ? edit.entry : []);
+	return passwordVariables$1(added, new Set(taken));
+}
+function editsFor(edit, files, variables) {
+	switch (edit.kind) {
+		case "add-role": return [append("roles", { ...edit.entry }, entryText(edit), `role ${edit.entry.name}`, files)];
+		case "remove-role": return [edit.role.adjusted ?? [], edit.role.origin].flat().map((origin) => ({
+			file: origin.file,
+			about: `role ${edit.role.name}`,
+			edit: {
+				kind: "remove",
+				path: origin.path
+			}
+		}));
+		case "update-role": return roleEdits(edit, files);
+		case "add-member": {
+			const { managed, ...entry } = edit.entry;
+			const password_env = variables.get(edit.entry);
+			return [append("members", {
+				...entry,
+				...managed !== void 0 && { managed: omitUndefined({
+					...managed,
+					password_env
+				}) }
+			}, entryText(edit), entry.email, files)];
+		}
+		case "remove-member": return entriesOf$4(edit.member, files).filter(({ file, fields }) => file === files.main.file || "roles" in fields || "managed" in fields).map(({ file, index }) => ({
+			file,
+			about: edit.member.email,
+			edit: {
+				kind: "remove",
+				path: ["members", index]
+			}
+		}));
+		case "update-member": return memberEdits(edit, files);
+		case "ignore-role":
+		case "ignore-member": {
+			const { main } = files;
+			const section = edit.kind === "ignore-role" ? "roles" : "members";
+			const about = edit.name ?? edit.id;
+			const value = literalGlob(edit.id);
+			return [{
+				file: main.file,
+				about,
+				edit: {
+					kind: "append",
+					path: ["ignore", section],
+					value
+				}
+			}, {
+				file: targetOf$1(section, files).file,
+				about,
+				edit: {
+					kind: "remark",
+					path: [section],
+					...ignoredValues(edit)
+				}
+			}];
+		}
+		default: return edit;
+	}
+}
+/** Returns the file for new entries of a section: the merchant's own, unless only an include of its own has the section. */
+function targetOf$1(section, { main, all: files, isShared }) {
+	if (Object.hasOwn(main.fields, section)) return main;
+	return files.findLast(({ file, fields }) => !isShared(file) && Object.hasOwn(fields, section)) ?? main;
+}
+function append(section, value, comment, about, files) {
+	const edit = {
+		kind: "append",
+		path: [section],
+		value,
+		...comment === null ? {} : { comment }
+	};
+	return {
+		file: targetOf$1(section, files).file,
+		about,
+		edit
+	};
+}
+/** Returns an edit that sets a key to a value, or removes it if that is `null` and the key is there. */
+function setOrRemove(raw, { file, path }, key, value, about) {
+	if (value === void 0) return [];
+	const fieldPath = [...path, key];
+	if (value !== null) return [{
+		file,
+		about,
+		edit: {
+			kind: "set",
+			path: fieldPath,
+			value
+		}
+	}];
+	return valueAt(raw?.fields, fieldPath) !== void 0 ? [{
+		file,
+		about,
+		edit: {
+			kind: "remove",
+			path: fieldPath
+		}
+	}] : [];
+}
+function roleEdits({ role, fields }, files) {
+	const { origin, adjusted } = role;
+	const about = `role ${role.name}`;
+	const raw = files.all.find(({ file }) => file === origin.file);
+	const { permissions, ...rest } = fields;
+	const otherEdits = Object.entries(rest).flatMap(([key, value]) => setOrRemove(raw, origin, key, value, about));
+	const renamedAdjustment = adjusted !== void 0 && fields.name !== void 0 ? setOrRemove(files.main, adjusted, "name", fields.name, about) : [];
+	if (permissions === void 0) return [...otherEdits, ...renamedAdjustment];
+	const written = listOf$1(valueAt(raw?.fields, [...origin.path, "permissions"]));
+	const adjustments = adjustEdits(role, written, permissions, files);
+	if (adjusted !== void 0) return [
+		...otherEdits,
+		...renamedAdjustment,
+		...adjustments
+	];
+	const direct = setOrRemove(raw, origin, "permissions", permissions === null ? null : inOrderOf(written, permissions), about);
+	return [...otherEdits, ...direct.map((edit) => ({
+		...edit,
+		...adjustments.length > 0 && { instead: adjustments }
+	}))];
+}
+/** Returns the edits with which a merchant's own file adjusts an included role to its live permissions. */
+function adjustEdits({ name, origin, adjusted }, shared, permissions, { main }) {
+	if (permissions === null || origin.file === main.file) return [];
+	const add = permissions.filter((permission) => !shared.includes(permission));
+	const remove = shared.filter((permission) => !permissions.includes(String(permission)));
+	const about = `role ${name}`;
+	if (add.length + remove.length === 0) return adjusted === void 0 ? [] : [{
+		file: main.file,
+		about,
+		edit: {
+			kind: "remove",
+			path: adjusted.path
+		}
+	}];
+	const adjust = {
+		...add.length > 0 && { add },
+		...remove.length > 0 && { remove }
+	};
+	const edit = adjusted === void 0 ? {
+		kind: "append",
+		path: ["roles"],
+		value: {
+			name,
+			adjust
+		}
+	} : {
+		kind: "set",
+		path: [...adjusted.path, "adjust"],
+		value: adjust
+	};
+	return [{
+		file: main.file,
+		about,
+		edit
+	}];
+}
+/** Returns the wanted texts: those that are written in their order, then the new ones. */
+function inOrderOf(written, texts) {
+	return [...written.filter((text) => texts.includes(text)), ...texts.filter((text) => !written.includes(text))];
+}
+function entriesOf$4(member, { all: files }) {
+	const keys = new Set(addressesOfPerson(member));
+	return files.flatMap(({ members }) => members.filter(({ address }) => keys.has(address ?? "")));
+}
+function memberEdits({ member, fields }, files) {
+	const { email } = member;
+	const entries = entriesOf$4(member, files);
+	const ownEntries = entries.filter(({ file }) => !files.isShared(file));
+	const edits = [];
+	const change = ({ file, index }, path, value) => {
+		const entryPath = [
+			"members",
+			index,
+			...path
+		];
+		const edit = value === null ? {
+			kind: "remove",
+			path: entryPath
+		} : {
+			kind: "set",
+			path: entryPath,
+			value
+		};
+		edits.push({
+			file,
+			about: email,
+			edit
+		});
+	};
+	changeFields(entries, fields, change);
+	const fresh = {
+		...setOnce("id", fields.id, entries, ownEntries, change),
+		...setOnce("reinvite", fields.reinvite, entries, ownEntries, change),
+		...fields.grants !== void 0 && grantEdits(withPreviousNames(fields.grants, files), entries, ownEntries, change)
+	};
+	if (Object.keys(fresh).length === 0) return edits;
+	return [...edits, append("members", {
+		email: fields.email ?? email,
+		...fresh
+	}, null, email, files)];
+}
+/** Sets the keys that entries have, each in every entry that has it. */
+function changeFields(entries, { id, reinvite, grants, ...updates }, change) {
+	for (const [key, value] of Object.entries(updates)) {
+		const path = isMemberField(key) ? entryPath(key) : [key];
+		for (const entry of entries) if (valueAt(entry.fields, path) !== void 0) change(entry, path, value);
+	}
+}
+/** Sets a key in the entries that have it, else in one of the merchant's own; returns it if there is none. */
+function setOnce(key, value, entries, ownEntries, change) {
+	if (value === void 0) return {};
+	const having = entries.filter(({ fields }) => Object.hasOwn(fields, key));
+	const places = having.length > 0 || value === null ? having : ownEntries.slice(-1);
+	for (const entry of places) change(entry, [key], value);
+	return places.length === 0 && value !== null ? { [key]: value } : {};
+}
+/** Changes the lists of roles; returns the new roles that no entry of the merchant's own can take. */
+function grantEdits(grants, entries, ownEntries, change) {
+	const granting = entries.filter(({ fields }) => Object.hasOwn(fields, "roles"));
+	const taker = ownEntries.findLast((entry) => granting.includes(entry)) ?? ownEntries.at(-1);
+	for (const entry of granting) {
+		const written = listOf$1(entry.fields["roles"]);
+		const kept = keptGrants(written, grants);
+		const newGrants = entry === taker ? [...kept, ...grants.add] : kept;
+		if (newGrants.length === written.length && newGrants.every((item, index) => item === written[index])) continue;
+		if (newGrants.length > 0 || granting.length === 1) change(entry, ["roles"], newGrants);
+		else change(entry, Object.keys(entry.fields).length > 2 ? ["roles"] : [], null);
+	}
+	if (grants.add.length === 0 || taker !== void 0 && granting.includes(taker)) return {};
+	if (taker === void 0) return { roles: grants.add };
+	change(taker, ["roles"], grants.add);
+	return {};
+}
+/** Adds the previous names of declared roles, by which a file may grant them, too. */
+function withPreviousNames(grants, { all }) {
+	const renamed = [...renamedRoles(all.flatMap(({ roles }) => roles))];
+	if (renamed.length === 0) return grants;
+	const { remove, unend, begin, rename } = grants;
+	const words = (names) => [...names, ...renamed.flatMap(([former, name]) => names.includes(name) ? former : [])];
+	const formerNames = renamed.flatMap(([former, name]) => {
+		const word = rename.get(name);
+		return word === void 0 ? [] : [[former, word]];
+	});
+	return {
+		...grants,
+		remove: words(remove),
+		unend: words(unend),
+		begin: words(begin),
+		rename: new Map([...rename, ...formerNames])
+	};
+}
+function keptGrants(written, { remove, unend, begin, rename }) {
+	const seen = /* @__PURE__ */ new Set();
+	return written.flatMap((item) => {
+		const word = textOf$3(item) ?? textOf$3(fieldsOf(item)["role"]);
+		if (word === null || remove.includes(word)) return [];
+		const name = rename.get(word) ?? word;
+		if (seen.has(name)) return [];
+		seen.add(name);
+		if (kindOf$3(item) === "text") return [name === item ? item : name];
+		const [isUnended, isBegun] = [unend.includes(word), begin.includes(word)];
+		if (name === word && !isUnended && !isBegun) return [item];
+		return [withDates$1({
+			...fieldsOf(item),
+			role: name
+		}, isUnended, isBegun)];
+	});
+}
+/** Returns a grant without its end, or without its beginning; the name alone if it has no dates then. */
+function withDates$1({ from, until, ...grant }, isUnended, isBegun) {
+	const kept = {
+		...grant,
+		...from !== void 0 && !isBegun && { from },
+		...until !== void 0 && !isUnended && { until }
+	};
+	return (isUnended || isBegun) && Object.keys(kept).length === 1 ? grant["role"] : kept;
+}
+var init_adoption_edits = __esmMin((() => {
+	init_member();
+	init_raw_file();
+	init_person();
+	init_values();
+	init_entry_texts();
+}));
+
+// src/kernel/schema/address-schema.ts
+/**
+* Returns whether a URL has nothing but origin and path: credentials do not belong into a file, a query would be lost, and
+* the version of the API is part of every request.
+*/
+function isPlainUrl(value) {
+	if (!URL.canParse(value)) return true;
+	const { username, password, search, hash, pathname } = new URL(value);
+	return !/\/v0\.1\/*$/.test(pathname) && [
+		username,
+		password,
+		search,
+		hash
+	].every((part) => part === "");
+}
+var api, address;
+var init_address_schema = __esmMin((() => {
+	init_mini();
+	init_text_schemas();
+	api = described(strictObject({
+		base_url: optional(url({
+			protocol: /^https?$/,
+			error: "bad-base-url"
+		}).check(refine(isPlainUrl, "bad-base-url")), {
+			title: "Base URL",
+			description: "The base URL of the service. --base-url takes precedence; without either, ROLECALL_BASE_URL is used.",
+			examples: ["https://api.example.com"]
+		}),
+		key_env: optional(environmentVariable(), {
+			title: "Variable with the API key",
+			description: "The environment variable that holds this merchant's API key; never the key itself. If absent, ROLECALL_API_KEY_<MERCHANT>, else ROLECALL_API_KEY.",
+			examples: ["RETAIL_API_KEY"]
+		})
+	}), {
+		title: "Service",
+		description: "How to reach the service for this merchant.",
+		examples: [{
+			base_url: "https://api.example.com",
+			key_env: "RETAIL_API_KEY"
+		}]
+	});
+	address = {
+		merchant: optional(matching(MERCHANT$1, "bad-merchant"), {
+			title: "Merchant code",
+			description: "The merchant account that this file describes. Absent only in included files.",
+			examples: ["MC4F7K2P"]
+		}),
+		environment: optional(_enum(["live", "test"]), {
+			title: "Environment",
+			description: "live for a real merchant account, test for a sandbox. It must match the API key's prefix (sk_live_ or sk_test_). In an included file, it also applies to all files that include it; a file that sets its own must set the same value.",
+			examples: ["live", "test"]
+		}),
+		api: optional$1(api)
+	};
+}));
+
+// src/kernel/schema/setting-schemas.ts
+var syncMode, renewalPeriod, sync, ignore, guards, policies, can, reach, HOLDER, only$1, atMost, cannot, check$1;
+var init_setting_schemas = __esmMin((() => {
+	init_mini();
+	init_every_setting();
+	init_text_schemas();
+	syncMode = (noun, sentence) => optional(_enum(["authoritative", "additive"]), {
+		title: `Sync of ${noun}`,
+		description: `authoritative: ${sentence} is removed. additive: it is left alone.`,
+		default: "authoritative",
+		examples: ["authoritative", "additive"]
+	});
+	renewalPeriod = described(strictObject({ for: described(matching(PERIOD, "bad-period"), {
+		title: "Renewed for",
+		description: "How long after the last commit that changed the entry an expired invitation is renewed, in weeks (w), days (d) or hours (h).",
+		examples: ["30d"]
+	}) }), {
+		title: "Renewal period",
+		description: "For how long after the entry's last change expired invitations of a listed member are renewed.",
+		examples: [{ for: "30d" }]
+	});
+	sync = described(strictObject({
+		roles: syncMode("roles", "a live custom role that this file does not list"),
+		members: syncMode("members", "a live member that this file does not list"),
+		reinvite: optional(union([boolean(), renewalPeriod]), {
+			title: "Invite again",
+			description: "Whether the expired invitation of a listed member is renewed: true, false, or for a period after the last commit that changed the entry, after which the plan only warns. Outside git, a period never ends.",
+			default: { for: "30d" },
+			examples: [{ for: "30d" }]
+		}),
+		replace_roles: optional(boolean(), {
+			title: "Replace roles",
+			description: "Whether a role whose metadata changed may be replaced with a new one, to which its holders are moved. The service cannot change a role's metadata in place.",
+			default: false,
+			examples: [true]
+		})
+	}), {
+		title: "Sync",
+		description: "What happens to live roles and members that the file does not list.",
+		examples: [{
+			roles: "authoritative",
+			members: "additive"
+		}]
+	});
+	ignore = described(strictObject({
+		roles: texts$3("Ignored roles", "Globs over the names and ids of live roles that no plan changes or removes.", [["Legacy *"]]),
+		members: texts$3("Ignored members", "Globs over the e-mail addresses and ids of live members that no plan changes or removes. Quote them: an unquoted * is an alias in YAML.", [["*@auditor.example"]])
+	}), {
+		title: "Ignore",
+		description: "Live roles and members that no plan changes or removes. Policies and checks still apply to them.",
+		examples: [{
+			roles: ["Legacy *"],
+			members: ["*@auditor.example"]
+		}]
+	});
+	guards = described(strictObject({
+		...guardSchemas,
+		overrides: optional(array(matching(OVERRIDE, "bad-override")), {
+			title: "Overrides",
+			description: "Overrides of guards, as the plan prints them; the same as --allow, but reviewed in git. In a merchant's own file; for a whole run, in a file that all its merchants include; for enforced rules, in the rule file.",
+			default: [],
+			examples: [[EXAMPLE_OVERRIDE]]
+		})
+	}), {
+		title: "Guards",
+		description: "Limits on what an apply may change; an override is valid for one plan.",
+		examples: [{
+			max_removals: "25%",
+			min_holders: { role_owner: 2 }
+		}]
+	});
+	policies = described(strictObject(policySchemas), {
+		title: "Policies",
+		description: "Rules for the access to this merchant; an apply that would break one is refused.",
+		examples: [{
+			email_domains: ["example.com"],
+			separate: [["Approver", "Payer"]]
+		}]
+	});
+	can = () => described(text$2(), {
+		title: "Permission",
+		description: "The permission to check.",
+		examples: ["refunds_create"]
+	});
+	reach = () => optional(boolean(), {
+		title: "Reach",
+		description: "Whether to count permissions that people can give themselves by changing members and roles (policies.escalation). This assumes that the service lets members extend their own access.",
+		default: false,
+		examples: [true]
+	});
+	HOLDER = new RegExp(`(?:${ROLE_ENTRY.source})|(?:${EMAIL.source})`, "u");
+	only$1 = described(strictObject({
+		can: can(),
+		only: described(array(matching(HOLDER, "bad-check-entry")), {
+			title: "Only these",
+			description: "Who may have the permission: e-mail addresses, and roles as \"role:Name\". [] means nobody.",
+			examples: [["ada@example.com", "role:Shift Lead"]]
+		}),
+		reach: reach()
+	}), {
+		title: "Only these can",
+		description: "Limits the permission to those listed.",
+		examples: [{
+			can: "refunds_create",
+			only: ["ada@example.com", "role:Shift Lead"]
+		}]
+	});
+	atMost = described(strictObject({
+		can: can(),
+		at_most: described(count$3(), {
+			title: "At most",
+			description: "Maximum number of members with the permission.",
+			examples: [2]
+		}),
+		reach: reach()
+	}), {
+		title: "At most this many can",
+		description: "Limits how many members can have the permission.",
+		examples: [{
+			can: "payouts_view",
+			at_most: 2
+		}]
+	});
+	cannot = described(strictObject({
+		member: described(emailAddress(), {
+			title: "Member",
+			description: "The e-mail address of the member to check.",
+			examples: ["bob@example.com"]
+		}),
+		cannot: described(array(text$2()), {
+			title: "Cannot",
+			description: "Permissions that the member must not have.",
+			examples: [["refunds_create"]]
+		}),
+		reach: reach()
+	}), {
+		title: "A member cannot",
+		description: "Lists permissions that the member must not have.",
+		examples: [{
+			member: "bob@example.com",
+			cannot: ["refunds_create"]
+		}]
+	});
+	check$1 = described(union([
+		only$1,
+		atMost,
+		cannot
+	]), {
+		title: "Check",
+		description: "A test of the access after a plan."
+	});
+}));
+
+// src/kernel/schema/merchant-schema.ts
+/** Returns the keys of an entry that hold the fields of a table. */
+function fieldKeys(table, forms) {
+	return eachField(table, (_, { kind, declared, clearable }) => {
+		const { title, description, examples } = declared;
+		return described(forms[kind.name](clearable), {
+			title,
+			description,
+			examples: [...examples]
+		});
+	});
+}
+var moment, permissions$1, permissionList, adjust, grant, FORMS$1, role, managed, suspension, roles, properties, member, leaver, membersSchema, includePath, merchantSchema;
+var init_merchant_schema = __esmMin((() => {
+	init_mini();
+	init_field();
+	init_member();
+	init_role();
+	init_dates();
+	init_limits();
+	init_text_schemas();
+	init_address_schema();
+	init_setting_schemas();
+	moment = () => described(string().check(refine((value) => parseUntil(value) !== null, "bad-until")), { pattern: UNTIL_PATTERN });
+	permissions$1 = () => array(text$2()).check(_maxLength(100, "too-many-permissions"));
+	permissionList = (title, description) => optional(permissions$1(), {
+		title,
+		description,
+		examples: [["refunds_create"]]
+	});
+	adjust = described(strictObject({
+		add: permissionList("Added permissions", "Permissions that the included role does not have."),
+		remove: permissionList("Removed permissions", "Permissions that the included role has.")
+	}), {
+		title: "Adjustment",
+		description: "Changes the permissions of an included role for this merchant only. The entry can have no other key except name.",
+		examples: [{
+			add: ["refunds_create"],
+			remove: ["catalog_edit"]
+		}]
+	});
+	grant = described(strictObject({
+		role: described(text$2(), {
+			title: "Role",
+			description: "A role's name from this file, or an id such as that of a predefined role.",
+			examples: ["Shift Lead", "role_employee"]
+		}),
+		from: optional(moment(), {
+			title: "Beginning of the grant",
+			description: "When the grant begins: a date (the start of that day in UTC), or a timestamp with a time zone. Before that, the grant has no effect.",
+			examples: ["2027-01-15", "2027-01-15T08:00:00+01:00"]
+		}),
+		until: optional(moment(), {
+			title: "End of the grant",
+			description: "When the grant ends: a date (its whole day in UTC is included), or a timestamp with a time zone. If absent, it has no end.",
+			examples: ["2027-01-31", "2027-01-31T18:00:00+01:00"]
+		})
+	}), {
+		title: "Grant with dates",
+		description: "A grant with a beginning or an end.",
+		examples: [{
+			role: "Shift Lead",
+			until: "2027-01-31"
+		}]
+	});
+	FORMS$1 = {
+		name: () => text$2(),
+		line: (clearable) => optional$1(clearable ? lineOfText() : text$2()),
+		prose: () => optional$1(string()),
+		list: () => optional$1(permissions$1()),
+		roles: () => optional$1(array(union([text$2(), grant]))),
+		metadata: () => optional$1(metadata$2())
+	};
+	role = described(strictObject({
+		...fieldKeys(ROLE_FIELDS, FORMS$1),
+		adjust: optional$1(adjust),
+		previously: optional(union([text$2(), array(text$2())]), {
+			title: "Previous names",
+			description: "The previous name of the role, or a list of them: renames the live role with that name instead of deleting it and creating another. A previous name can still be used to refer to the role. May stay in the file afterwards.",
+			examples: ["Team Lead", ["Team Lead", "Shift Supervisor"]]
+		}),
+		id: optional(matching(ROLE_ID, "bad-role-id"), {
+			title: "Id",
+			description: "Pins the entry to one live role, regardless of its name.",
+			examples: ["role_7Kq2"]
+		})
+	}), {
+		title: "Role",
+		description: "A custom role.",
+		examples: [{
+			name: "Shift Lead",
+			permissions: ["catalog_view", "refunds_create"]
+		}]
+	});
+	managed = described(strictObject({
+		...fieldKeys(MANAGED_FIELDS, FORMS$1),
+		password_env: described(environmentVariable(), {
+			title: "Variable with the password",
+			description: "The environment variable that holds the first password, of at least 8 characters; never the password itself. Read only if the user is created, or for apply --rotate-password.",
+			examples: ["TILL_7_PASSWORD"]
+		})
+	}), {
+		title: "Managed user",
+		description: "Makes the member a managed user, such as a till, which is created at once, without an invitation.",
+		examples: [{
+			nickname: "Till 7",
+			password_env: "TILL_7_PASSWORD"
+		}]
+	});
+	suspension = described(strictObject({
+		from: optional(moment(), {
+			title: "First day",
+			description: "When the suspension begins: a date (the start of that day in UTC), or a timestamp with a time zone. If absent, it has already begun.",
+			examples: ["2027-02-01"]
+		}),
+		until: optional(moment(), {
+			title: "Last day",
+			description: "When the suspension ends: a date (its whole day in UTC is included), or a timestamp with a time zone. If absent, it lasts until further notice.",
+			examples: ["2027-03-01"]
+		})
+	}), {
+		title: "Suspension",
+		description: "A period without roles.",
+		examples: [{ until: "2027-03-01" }]
+	});
+	({roles, ...properties} = fieldKeys(COMMON_FIELDS, FORMS$1));
+	member = described(strictObject({
+		email: described(emailAddress(), {
+			title: "E-mail address",
+			description: "The address of the member, case-insensitive.",
+			examples: ["ada@example.com"]
+		}),
+		roles,
+		from: optional(moment(), {
+			title: "Beginning of the membership",
+			description: "When the membership begins: a date (the start of that day in UTC), or a timestamp with a time zone. Before that, the person is not invited.",
+			examples: ["2027-01-15", "2027-01-15T08:00:00+01:00"]
+		}),
+		until: optional(moment(), {
+			title: "End of the membership",
+			description: "When the membership ends: a date (its whole day in UTC is included), or a timestamp with a time zone. If absent, it has no end.",
+			examples: ["2027-06-30", "2027-06-30T12:00:00Z"]
+		}),
+		suspended: optional(union([boolean(), suspension]), {
+			title: "Suspended",
+			description: "Keeps the membership, but without roles until the suspension ends: { until } for a period, true until further notice.",
+			examples: [{ until: "2027-03-01" }, true]
+		}),
+		reinvite: optional(boolean(), {
+			title: "Invite again",
+			description: "Whether the expired invitation of this member is renewed. If absent, sync.reinvite decides.",
+			examples: [false]
+		}),
+		...properties,
+		managed: optional$1(managed),
+		previously: optional(union([emailAddress(), array(emailAddress())]), {
+			title: "Previous addresses",
+			description: "The previous e-mail address of the person, or a list of them: the membership with that address stays until the one with the new address is accepted, and is then removed. May stay in the file afterwards.",
+			examples: ["ada@old.example", ["ada@old.example", "lovelace@old.example"]]
+		}),
+		id: optional(matching(MEMBER_ID, "bad-member-id"), {
+			title: "Id",
+			description: "Pins the entry to one live member, if the e-mail address is ambiguous.",
+			examples: ["mem_9aZ1"]
+		})
+	}), {
+		title: "Member",
+		description: "A person or managed user with access to the merchant account.",
+		examples: [{
+			email: "ada@example.com",
+			roles: ["Shift Lead", "role_employee"]
+		}]
+	});
+	leaver = described(strictObject({
+		email: described(oneEmailAddress(), {
+			title: "E-mail address",
+			description: "The address of the person, case-insensitive.",
+			examples: ["karim@example.com"]
+		}),
+		from: described(moment(), {
+			title: "From",
+			description: "The first moment without access: a date (the start of that day in UTC), or a timestamp with a time zone.",
+			examples: ["2027-01-15", "2027-01-14T18:00:00+01:00"]
+		})
+	}), {
+		title: "Leaver",
+		description: "A person who leaves.",
+		examples: [{
+			email: "karim@example.com",
+			from: "2027-01-15"
+		}]
+	});
+	membersSchema = array(member);
+	includePath = described(string().check(refine((value) => includeMistake(value) === null, "bad-include")), { pattern: "^(?![/~])[^\\\\:*?]*\\.[yY][aA]?[mM][lL]$" });
+	merchantSchema = described(strictObject({
+		version: described(literal(1), {
+			title: "Version",
+			description: "The version of the format; always 1.",
+			examples: [1]
+		}),
+		...address,
+		include: optional(array(includePath).check(_maxLength(100, "too-many-includes")), {
+			title: "Included files",
+			description: `Files whose sections are added to this one's; at most ${100}. Paths are relative to this file and stay within the project.`,
+			default: [],
+			examples: [["../shared/retail.yaml"]]
+		}),
+		sync: optional$1(sync),
+		ignore: optional$1(ignore),
+		guards: optional$1(guards),
+		policies: optional$1(policies),
+		checks: optional(array(check$1).check(_maxLength(MAX_CHECKS, "too-many-checks")), {
+			title: "Checks",
+			description: `Tests of the access after a plan; at most ${MAX_CHECKS}. An apply that would break one is refused.`,
+			default: [],
+			examples: [[{
+				can: "payouts_view",
+				at_most: 2
+			}]]
+		}),
+		roles: optional(array(role), {
+			title: "Roles",
+			description: "The custom roles. If absent, roles are not managed; [] means no roles.",
+			examples: [[{
+				name: "Shift Lead",
+				permissions: ["catalog_view"]
+			}]]
+		}),
+		members: optional(membersSchema, {
+			title: "Members",
+			description: "The members. If absent, members are not managed; [] means no members.",
+			examples: [[{
+				email: "ada@example.com",
+				roles: ["Shift Lead"]
+			}]]
+		}),
+		leavers: optional(array(leaver), {
+			title: "Leavers",
+			description: "People who leave, and when. From then on, the address has no membership or invitation, whatever else any file declares, even under members or ignore. Guards apply. If an address has several entries, the earliest counts.",
+			default: [],
+			examples: [[{
+				email: "karim@example.com",
+				from: "2027-01-15"
+			}]]
+		})
+	}), {
+		title: "rolecall merchant file",
+		description: "The desired roles and members of one merchant account.",
+		examples: [{
+			version: 1,
+			merchant: "MC4F7K2P",
+			roles: [],
+			members: []
+		}],
+		dependencies: { api: ["merchant"] }
+	});
+}));
+
 // src/kernel/validate/adjustments.ts
 /** Requires that an adjustment has no other key but the role's name, and changes something. */
 function plainAdjustments({ adjustments }) {
@@ -32123,13 +38073,13 @@ function soundAdjustments(merchant) {
 	return [...repeats(ownAdjustments, currentName).map(({ text, item, first }) => ({
 		code: "duplicate-role",
 		name: text,
-		location: nameOf$4(item),
-		first: nameOf$4(first)
+		location: nameOf$3(item),
+		first: nameOf$3(first)
 	})), ...complete ? adjustments.flatMap((adjustment) => problemsOf(adjustment, merchant)) : []];
 }
 function problemsOf(adjustment, { main, roles }) {
 	const { name, file } = adjustment;
-	const location = nameOf$4(adjustment);
+	const location = nameOf$3(adjustment);
 	if (name === null) return [];
 	if (file !== main) return [{
 		code: "adjust-included",
@@ -32205,7 +38155,7 @@ function adjustedPermissions(permissions, { add = [], remove = [] }) {
 	const removed = new Set(remove);
 	return [.../* @__PURE__ */ new Set([...permissions, ...add])].filter((permission) => !removed.has(permission));
 }
-function nameOf$4({ file, path }) {
+function nameOf$3({ file, path }) {
 	return locationOf(file, [...path, "name"]);
 }
 /** Requires that a merchant's own file is no looser than what it includes; of included files, the strictest counts. */
@@ -32327,6 +38277,1121 @@ var init_adjustments = __esmMin((() => {
 		"edit",
 		"create"
 	];
+}));
+
+// src/lib/circles.ts
+/**
+* Returns the nodes of a graph from which a path leads back to themselves, in time proportional to its edges: Tarjan's
+* strongly connected components, without recursion.
+*/
+function onCircles(nodes, next) {
+	const numbers = /* @__PURE__ */ new Map();
+	/** Visited nodes whose component is not complete, in the order of their numbers. */
+	const stack = [];
+	const isOpen = /* @__PURE__ */ new Set();
+	const circles = /* @__PURE__ */ new Set();
+	const path = [];
+	const begin = (node) => {
+		const number = numbers.size;
+		numbers.set(node, number);
+		stack.push(node);
+		isOpen.add(node);
+		path.push({
+			node,
+			number,
+			lowest: number,
+			unvisited: [...next(node)]
+		});
+	};
+	const complete = (node) => {
+		const component = stack.splice(stack.lastIndexOf(node));
+		const isCircle = component.length > 1 || next(node).includes(node);
+		for (const member of component) {
+			isOpen.delete(member);
+			if (isCircle) circles.add(member);
+		}
+	};
+	const step = (visit) => {
+		const node = visit.unvisited.pop();
+		if (node === void 0) {
+			path.pop();
+			if (visit.lowest === visit.number) complete(visit.node);
+			const parent = path.at(-1);
+			if (parent !== void 0) parent.lowest = Math.min(parent.lowest, visit.lowest);
+		} else if (!numbers.has(node)) begin(node);
+		else if (isOpen.has(node)) visit.lowest = Math.min(visit.lowest, numbers.get(node) ?? 0);
+	};
+	for (const start of nodes) {
+		if (!numbers.has(start)) begin(start);
+		for (let visit = path.at(-1); visit !== void 0; visit = path.at(-1)) step(visit);
+	}
+	return circles;
+}
+var init_circles = __esmMin((() => {}));
+
+// src/kernel/validate/rule-context.ts
+/** Creates the context that the rules of one merchant share. */
+function createRuleContext({ main, rawFiles, enforced = [], complete, now }) {
+	const allFiles = [...rawFiles, ...enforced];
+	const roles = joinLists(rawFiles.map((raw) => raw.roles));
+	const members = underCurrentAddresses(joinLists(rawFiles.map((raw) => raw.members)));
+	return {
+		main,
+		rawFiles,
+		enforced,
+		roles,
+		adjustments: rawFiles.flatMap((raw) => raw.adjustments),
+		members,
+		leavers: allFiles.flatMap((raw) => raw.leavers),
+		complete,
+		rolesComplete: complete && isWhole$2("roles", rawFiles, allFiles) && roles.every(({ name }) => name !== null),
+		membersComplete: complete && isWhole$2("members", rawFiles, allFiles) && members.every(({ email }) => email !== null),
+		now,
+		duplicateAddresses: addressesTwice(members),
+		referencedRoles: grantedBy(members)
+	};
+}
+function underCurrentAddresses(members) {
+	const renamed = currentAddresses(members);
+	if (renamed.size === 0) return members;
+	return members.map((member) => {
+		const address = renamed.get(member.address ?? "");
+		return address === void 0 ? member : {
+			...member,
+			address
+		};
+	});
+}
+function addressesTwice(members) {
+	const seen = /* @__PURE__ */ new Set();
+	const duplicateAddresses = /* @__PURE__ */ new Set();
+	for (const { address } of members) if (address !== null) {
+		if (seen.has(address)) duplicateAddresses.add(address);
+		seen.add(address);
+	}
+	return duplicateAddresses;
+}
+function grantedBy(members) {
+	const referencedRoles = /* @__PURE__ */ new Set();
+	for (const { grants } of members) for (const { role } of grants) referencedRoles.add(role);
+	return referencedRoles;
+}
+/** Returns true if a section is managed, readable and authoritative. */
+function isWhole$2(section, rawFiles, files) {
+	const sections = rawFiles.flatMap(({ fields }) => Object.hasOwn(fields, section) ? [fields[section]] : []);
+	const modes = files.flatMap(({ fields }) => fieldsOf(fields["sync"])[section] ?? []);
+	return sections.length > 0 && sections.every((value) => Array.isArray(value)) && modes.every((mode) => mode === "authoritative");
+}
+/** Returns the entries of a list below two keys, in all files, with their locations. */
+function entriesAt({ rawFiles }, section, key) {
+	return rawFiles.flatMap(({ file, fields }) => listOf$1(fieldsOf(fields[section])[key]).map((value, index) => ({
+		value,
+		location: locationOf(file, [
+			section,
+			key,
+			index
+		])
+	})));
+}
+/** Returns the patterns of `ignore` in all files, with those of enforced rules. */
+function ignoredAt({ rawFiles, enforced }, key) {
+	return entriesAt({ rawFiles: [...rawFiles, ...enforced] }, "ignore", key);
+}
+var init_rule_context = __esmMin((() => {
+	init_raw_file();
+	init_values();
+}));
+
+// src/kernel/validate/identity.ts
+/** Requires unique names and pinned ids of roles, across files. */
+function noDuplicateRoles({ roles }) {
+	return [...repeats(roles, ({ name }) => name).map(({ text, item, first }) => ({
+		code: "duplicate-role",
+		name: text,
+		location: fieldSite(item, "name"),
+		first: fieldSite(first, "name")
+	})), ...repeats(roles, ({ id }) => id).map(({ text, item, first }) => ({
+		code: "duplicate-role-id",
+		id: text,
+		location: fieldSite(item, "id"),
+		first: fieldSite(first, "id")
+	}))];
+}
+/** Requires unique addresses within a file, and unique pinned ids of members. */
+function noDuplicateMembers({ rawFiles, members, duplicateAddresses }) {
+	return [...(duplicateAddresses.size === 0 ? [] : rawFiles.flatMap((raw) => repeats(raw.members, ({ address }) => address))).map(({ item, first }) => ({
+		code: "duplicate-member",
+		email: item.email ?? "",
+		location: memberLocation(item, "email"),
+		first: memberLocation(first, "email")
+	})), ...repeats(members, ({ id }) => id).flatMap(({ text, item, first }) => item.address === first.address && item.file !== first.file ? [] : [{
+		code: "duplicate-member-id",
+		id: text,
+		location: memberLocation(item, "id"),
+		first: memberLocation(first, "id")
+	}])];
+}
+function fieldSite({ file, path }, field) {
+	return locationOf(file, [...path, field]);
+}
+/** Requires names of roles that do not look like ids. */
+function clearRoleNames({ roles }) {
+	return roles.flatMap(({ name, path }) => name?.startsWith("role_") ? [{
+		code: "role-name-like-id",
+		name,
+		location: {
+			at: "value",
+			path: [...path, "name"]
+		}
+	}] : []);
+}
+/** Requires that a previous name is unique, and not declared unless that role was renamed too. */
+function previousNames$1({ roles }) {
+	const byName = new Map(roles.flatMap((role) => role.name === null ? [] : [[role.name, role]]));
+	const siteOf = previousNameSites();
+	const inCircles = onCircles(byName.keys(), (name) => byName.get(name)?.previously ?? []);
+	const former = roles.flatMap((role) => [...new Set(role.previously)].map((name) => ({
+		role,
+		name
+	})));
+	return [...former.flatMap(({ role, name }) => {
+		const holder = byName.get(name);
+		if (holder === void 0) return [];
+		const kind = name === role.name ? "own" : holder.previously.length === 0 ? "kept" : "swapped";
+		if (kind === "swapped" && !inCircles.has(name)) return [];
+		const first = fieldSite(holder, "name");
+		return [{
+			code: "previously-declared",
+			name,
+			kind,
+			location: siteOf(role, name),
+			first
+		}];
+	}), ...repeats(former, ({ name }) => name).map(({ text, item, first }) => ({
+		code: "duplicate-previously",
+		name: text,
+		location: siteOf(item.role, text),
+		first: siteOf(first.role, text)
+	}))];
+}
+/** Requires that a previous address is no member's address, and the previous one of a single member. */
+function previousAddresses({ members }) {
+	const renamed = members.filter(({ previously }) => previously.length > 0);
+	if (renamed.length === 0) return [];
+	const listed = new Map(members.flatMap((member) => member.address === null ? [] : [[member.address, member]]));
+	const owners = /* @__PURE__ */ new Map();
+	return renamed.flatMap((member) => [...new Set(member.previously)].flatMap((address) => {
+		const location = memberLocation(member, "previously");
+		const other = owners.get(address) ?? member;
+		owners.set(address, other);
+		const holder = listed.get(address);
+		if (holder !== void 0) return [{
+			code: "previous-address",
+			email: address,
+			kind: "listed",
+			location,
+			first: memberLocation(holder, "email")
+		}];
+		return other.address === member.address ? [] : [{
+			code: "previous-address",
+			email: address,
+			kind: "twice",
+			location,
+			first: memberLocation(other, "previously")
+		}];
+	}));
+}
+/** Returns a function that locates a role's previous names. */
+function previousNameSites() {
+	const indexes = /* @__PURE__ */ new Map();
+	return (role, name) => {
+		const { file, path, fields } = role;
+		const previousPath = [...path, "previously"];
+		const written = fields["previously"];
+		if (!Array.isArray(written)) return locationOf(file, previousPath);
+		const indexOfName = indexes.get(role) ?? new Map(written.map((each, index) => [each, index]).reverse());
+		indexes.set(role, indexOfName);
+		return locationOf(file, [...previousPath, indexOfName.get(name) ?? 0]);
+	};
+}
+/** Requires that no entry and no current grant matches `ignore`: a plan could not apply it. */
+function noIgnoredEntries(merchant) {
+	const ignoresRole = openIgnores(merchant, "roles");
+	const ignoresMember = openIgnores(merchant, "members");
+	const renamed = renamedRoles(merchant.roles);
+	return [
+		...merchant.roles.flatMap((role) => {
+			const first = ignoresRole(role.name, role.id);
+			return ignored("role", role.name, first, () => fieldSite(role, "name"));
+		}),
+		...merchant.members.flatMap((member) => {
+			const first = ignoresMember(member.email, member.id);
+			return ignored("member", member.email, first, () => memberLocation(member, "email"));
+		}),
+		...merchant.members.flatMap((member) => member.grants.flatMap((grant) => {
+			const first = [grant.end, member.end].some((end) => (end?.until?.ends ?? Infinity) <= merchant.now) ? null : ignoresRole(renamed.get(grant.role) ?? grant.role, null);
+			return ignored("grant", grant.role, first, () => locationOf(member.file, grantPath(member, grant)));
+		}))
+	];
+}
+function ignored(kind, name, first, location) {
+	return name === null || first === null ? [] : [{
+		code: "ignored-entry",
+		kind,
+		name,
+		location: location(),
+		first
+	}];
+}
+/** Returns a search for the pattern that ignores a name or an id; each text is compared once. */
+function openIgnores(merchant, key) {
+	const patterns = ignoredAt(merchant, key).flatMap(({ value, location }) => typeof value === "string" ? [{
+		value,
+		location
+	}] : []);
+	if (patterns.length === 0 || patterns.length > MAX_PATTERNS) return () => null;
+	const locations = /* @__PURE__ */ new Map();
+	const find = (text) => {
+		const answered = locations.get(text);
+		if (answered !== void 0) return answered;
+		const location = patterns.find(({ value }) => matchesSimpleGlob(value, text))?.location ?? null;
+		locations.set(text, location);
+		return location;
+	};
+	return (name, id) => (name === null ? null : find(name)) ?? (id === null ? null : find(id));
+}
+var MAX_PATTERNS;
+var init_identity = __esmMin((() => {
+	init_circles();
+	init_glob();
+	init_raw_file();
+	init_values();
+	init_rule_context();
+	MAX_PATTERNS = 100;
+}));
+
+// src/kernel/validate/source-rules.ts
+/** Returns the problems of one file that the schema does not see and that no other file influences. */
+function checkSource(raw, now) {
+	return RULES$2.flatMap((rule) => rule(raw, now));
+}
+/** Requires that ends are in the future and after their beginnings, and that no grant outlives its membership. */
+function soundDates({ members }, now) {
+	return members.filter((member) => [member, ...member.grants].some(hasDates) || member.suspended !== null).flatMap((member) => [
+		...pastEnd(member.end, "membership", now),
+		...lateBegin(member, member.end),
+		...member.suspended === null ? [] : [...pastEnd(member.suspended.end, "suspension", now), ...lateBegin(member.suspended, member.suspended.end)],
+		...member.grants.flatMap((grant) => [
+			...pastEnd(grant.end, "grant", now),
+			...lateEnd(grant.end, member),
+			...lateBegin(grant, grant.end),
+			...isLate(grant.begin, grant.end) ? [] : lateBegin(grant, member.end)
+		])
+	]);
+}
+function hasDates({ begin, end }) {
+	return begin !== null || end !== null;
+}
+function isLate(begin, end) {
+	const [from, until] = [begin?.from ?? null, end?.until ?? null];
+	return from !== null && until !== null && from.starts >= until.ends;
+}
+function lateBegin({ begin }, end) {
+	const [from, until] = [begin?.from ?? null, end?.until ?? null];
+	return begin === null || end === null || from === null || until === null || !isLate(begin, end) ? [] : [{
+		code: "from-after-until",
+		from: from.text,
+		until: until.text,
+		location: {
+			at: "value",
+			path: begin.path
+		},
+		first: {
+			at: "value",
+			path: end.path
+		}
+	}];
+}
+function pastEnd(end, what, now) {
+	const until = end?.until ?? null;
+	return end === null || until === null || until.ends > now ? [] : [{
+		code: "until-past",
+		until: until.text,
+		what,
+		location: {
+			at: "value",
+			path: end.path
+		}
+	}];
+}
+function lateEnd(end, { end: membership }) {
+	const [grantEnd, whole] = [end?.until ?? null, membership?.until ?? null];
+	return end === null || membership === null || grantEnd === null || whole === null || grantEnd.ends <= whole.ends ? [] : [{
+		code: "until-after-membership",
+		until: grantEnd.text,
+		membership: whole.text,
+		location: {
+			at: "value",
+			path: end.path
+		},
+		first: {
+			at: "value",
+			path: membership.path
+		}
+	}];
+}
+/** Requires that members are within the known limits of the service, but for those of the schema. */
+function withinLimits({ members }) {
+	return members.flatMap((member) => [...tooMany$1("address", lengthOf(member.email), 256, [
+		"members",
+		member.index,
+		"email"
+	]), ...mapFields(MEMBER_FIELDS, (name, { kind, declared: { most } }) => {
+		const path = entryPath(name);
+		const size = kind.name === "roles" ? roleCount(member) : lengthOf(textOf$3(valueAt(member.fields, path)));
+		return most !== null && size > most ? tooMany$1(name, size, most, [
+			"members",
+			member.index,
+			...path
+		]) : void 0;
+	}).flat()]);
+}
+function tooMany$1(what, count, limit, path) {
+	return count > limit ? [{
+		code: "service-limit",
+		what,
+		count,
+		limit,
+		location: {
+			at: "value",
+			path
+		}
+	}] : [];
+}
+function lengthOf(text) {
+	return text?.length ?? 0;
+}
+function roleCount({ grants }) {
+	return new Set(grants.map(({ role }) => role)).size;
+}
+/** Requires that metadata can be sent as JSON without loss. */
+function plainMetadata({ roles, members }) {
+	return [...withStrange(roles).flatMap(({ path, fields }) => check(fields["metadata"], [...path, "metadata"])), ...withStrange(members).flatMap(({ index, fields }) => check(fields["metadata"], [
+		"members",
+		index,
+		"metadata"
+	]))];
+}
+/** Requires safe keys in mappings whose keys a user chooses. */
+function plainMaps({ fields }) {
+	return keysInFile(fields).flatMap((path) => checkKey$1(String(path.at(-1)), path));
+}
+/** Returns the entries whose metadata has a problem; only those are searched for its location. */
+function withStrange(entries) {
+	return entries.filter(({ fields }) => !isPlain$1(fields["metadata"]));
+}
+/** Returns true if no part of a value has a problem. */
+function isPlain$1(value) {
+	if (typeof value !== "object" || value === null) return typeof value !== "number" || isExact$1(value);
+	return Array.isArray(value) ? value.every(isPlain$1) : Object.keys(value).every((key) => key !== "__proto__" && key !== "<<" && isPlain$1(fieldsOf(value)[key]));
+}
+/** Returns true if JSON preserves a number: 12345678901234567890 would become …7000. */
+function isExact$1(value) {
+	return Number.isSafeInteger(value) || Number.isFinite(value) && !Number.isInteger(value);
+}
+function check(value, path) {
+	if (typeof value === "number") return isExact$1(value) ? [] : [{
+		code: "bad-number",
+		value,
+		location: {
+			at: "value",
+			path
+		}
+	}];
+	if (Array.isArray(value)) return value.flatMap((item, index) => check(item, [...path, index]));
+	if (typeof value !== "object" || value === null) return [];
+	return Object.entries(value).flatMap(([key, item]) => [...checkKey$1(key, [...path, key]), ...check(item, [...path, key])]);
+}
+function checkKey$1(key, path) {
+	if (key === "__proto__") return [{
+		code: "unsafe-key",
+		key,
+		path,
+		location: {
+			at: "key",
+			path
+		}
+	}];
+	return key === "<<" ? [{
+		code: "merge-key",
+		location: {
+			at: "key",
+			path
+		}
+	}] : [];
+}
+/** Requires that lists have no duplicates. */
+function noRepeatedEntries({ fields, roles, adjustments, leavers }) {
+	const lists = [
+		...LISTS,
+		...listsInFile(fields),
+		...listOf$1(fields["checks"]).flatMap((_, index) => [[
+			"checks",
+			index,
+			"only"
+		], [
+			"checks",
+			index,
+			"cannot"
+		]])
+	];
+	const permissionLists = [...roles.map(({ permissions, path }) => ({
+		permissions,
+		path: [...path, "permissions"]
+	})), ...adjustments.flatMap(({ add, remove, path }) => [{
+		permissions: add,
+		path: [
+			...path,
+			"adjust",
+			"add"
+		]
+	}, {
+		permissions: remove,
+		path: [
+			...path,
+			"adjust",
+			"remove"
+		]
+	}])];
+	return [
+		...repeatsIn(listOf$1(fields["include"]), ["include"]).map(({ text, ...places }) => ({
+			code: "duplicate-include",
+			name: text,
+			...places
+		})),
+		...repeats(leavers, ({ address }) => address).map(({ text, item, first }) => ({
+			code: "duplicate-entry",
+			text,
+			path: ["leavers"],
+			location: value([...item.path, "email"]),
+			first: value([...first.path, "email"])
+		})),
+		...permissionLists.flatMap(({ permissions, path }) => repeatsIn(permissions, path).map(({ text, ...places }) => ({
+			code: "duplicate-permission",
+			permission: text,
+			...places
+		}))),
+		...[...lists, ...roles.map(({ path }) => [...path, "previously"])].flatMap((path) => repeatsIn(listOf$1(valueAt(fields, path)), path).map(({ text, ...places }) => ({
+			code: "duplicate-entry",
+			text,
+			path,
+			...places
+		})))
+	];
+}
+/** Requires that a member lists a role once; grants with different dates are a conflict instead. */
+function noRepeatedGrants({ members }) {
+	return members.filter(({ repeated }) => repeated).flatMap((member) => repeats(member.grants, ({ role, begin, end }) => JSON.stringify([
+		role,
+		begin?.from?.text ?? null,
+		end?.until?.text ?? null
+	])).map(({ item, first }) => ({
+		code: "duplicate-member-role",
+		role: item.role,
+		location: value(grantPath(member, item)),
+		first: value(grantPath(member, first))
+	})));
+}
+function repeatsIn(items, path) {
+	if (new Set(items).size === items.length) return [];
+	const numbered = items.map((item, index) => ({
+		item,
+		index
+	}));
+	return repeats(numbered, ({ item }) => item).map(({ text, item, first }) => ({
+		text,
+		location: value([...path, item.index]),
+		first: value([...path, first.index])
+	}));
+}
+function value(path) {
+	return {
+		at: "value",
+		path
+	};
+}
+var RULES$2, LISTS;
+var init_source_rules = __esmMin((() => {
+	init_field();
+	init_member();
+	init_every_setting();
+	init_raw_file();
+	init_limits();
+	init_values();
+	init_adjustments();
+	init_identity();
+	RULES$2 = [
+		noRepeatedEntries,
+		noRepeatedGrants,
+		clearRoleNames,
+		plainAdjustments,
+		plainMetadata,
+		plainMaps,
+		withinLimits,
+		soundDates
+	];
+	LISTS = [
+		["ignore", "roles"],
+		["ignore", "members"],
+		["guards", "overrides"]
+	];
+}));
+
+// src/edit/adopt/find-unwritable.ts
+/** Finds the parts of a live state that a file cannot hold, because the schema or a rule of files would refuse them. */
+function findUnwritable({ roles, members }) {
+	const custom = roles.filter(({ predefined }) => !predefined);
+	const file = {
+		version: 1,
+		roles: custom.map(roleValues),
+		members: members.map(memberValues)
+	};
+	const refused = refusedPaths(file);
+	return {
+		roles: partsOf$3("roles", custom, file.roles, refused),
+		members: partsOf$3("members", members, file.members, refused)
+	};
+}
+function roleValues(live) {
+	return {
+		...entryValues(ROLE_FIELDS, roleImage$3(live), NONE$1),
+		id: live.id
+	};
+}
+function memberValues(live) {
+	const { id, user, invite } = live;
+	const values = liveValues(live, (role) => ({
+		id: role,
+		name: role
+	}));
+	const managed = entryValues(MANAGED_FIELDS, values, NONE$1);
+	return {
+		email: user?.email ?? invite?.email ?? "nobody@example.com",
+		...isManaged(live) && { managed: {
+			...managed,
+			password_env: "PASSWORD"
+		} },
+		...entryValues(COMMON_FIELDS, values, NONE$1),
+		id
+	};
+}
+/** Returns the paths that the schema and the rules of single files refuse. */
+function refusedPaths(file) {
+	const { error } = merchantSchema.safeParse(file);
+	const ofSchema = (error?.issues ?? []).map(({ path }) => path.map((key) => typeof key === "symbol" ? "" : key));
+	const ofRules = checkSource(toRawFile("", file), Number.NEGATIVE_INFINITY).flatMap(({ location }) => "path" in location ? [location.path] : []);
+	return [...ofSchema, ...ofRules];
+}
+function partsOf$3(section, live, values, refused) {
+	const parts = /* @__PURE__ */ new Map();
+	const add = (index, key) => {
+		const { id } = live[index] ?? { id: "" };
+		const keys = parts.get(id) ?? /* @__PURE__ */ new Set();
+		parts.set(id, keys.add(IDENTITY$1.has(key) ? "entry" : String(key)));
+	};
+	for (const [place, index, key, inner] of refused) if (place === section) add(Number(index), key === "managed" ? inner : key);
+	for (const [index, { rounded = [] }] of live.entries()) {
+		if (rounded.length > 0) add(index, "metadata");
+		const { managed, ...entry } = values[index] ?? {};
+		for (const [key, value] of Object.entries({
+			...entry,
+			...fieldsOf(managed)
+		})) if (isRisky(value, 64 - 4)) add(index, key);
+	}
+	return parts;
+}
+/** Returns whether a value has a long key, an API key or broken Unicode in it, or is nested too deep. */
+function isRisky(value, levels) {
+	if (typeof value === "string") return findKeys(value).length > 0 || /\p{Cs}/u.test(value);
+	if (typeof value !== "object" || value === null) return false;
+	return levels === 0 || Object.entries(value).some(([key, inner]) => key.length > MAX_KEY_LENGTH || isRisky(key, 1) || isRisky(inner, levels - 1));
+}
+var NONE$1, IDENTITY$1, MAX_KEY_LENGTH;
+var init_find_unwritable = __esmMin((() => {
+	init_member();
+	init_role();
+	init_secrets();
+	init_merchant_schema();
+	init_raw_file();
+	init_source_rules();
+	init_limits();
+	init_values();
+	init_entry_values();
+	NONE$1 = /* @__PURE__ */ new Set();
+	IDENTITY$1 = /* @__PURE__ */ new Set([
+		"name",
+		"email",
+		void 0
+	]);
+	MAX_KEY_LENGTH = 128;
+}));
+
+// src/edit/adopt/new-file-text.ts
+/** Returns the adoption of a live state by a file that declares nothing yet. */
+function adoptNew(live, now) {
+	return adoptLive({
+		desired: emptyState(live.merchant, ""),
+		live,
+		findings: [],
+		now,
+		matches: () => false,
+		unwritable: findUnwritable(live)
+	});
+}
+/**
+* Returns the text of a new file that declares a merchant's live state, in canonical order and style: a plan of it has
+* no changes.
+*/
+function newFileText(adoption, header, { adjustments = [], rules = [] } = {}) {
+	const { merchant, environment, baseUrl, keyEnv, include = [], sync, schema } = header;
+	const main = toRawFile("", {});
+	const edits = adoptionEdits(adoption, {
+		main,
+		all: [main],
+		isShared: () => false
+	}).map(({ edit }) => edit);
+	const api = {
+		...baseUrl !== void 0 && { base_url: baseUrl },
+		...keyEnv !== void 0 && { key_env: keyEnv }
+	};
+	const modes = { ...sync === "additive" && {
+		roles: sync,
+		members: sync
+	} };
+	const ignore = ignoredIn(edits);
+	const adjusted = adjustments.map(adjustmentEdit);
+	const hasRoles = include.length === 0 || [...adjusted, ...edits].some(({ path }) => path[0] === "roles");
+	const mentions = adoption.mentions.map((mention) => ({
+		kind: "remark",
+		path: ["members"],
+		...mentionValues(mention)
+	}));
+	return newText({
+		...schema !== void 0 && { schema },
+		settings: {
+			version: 1,
+			merchant,
+			...environment !== null && { environment },
+			...Object.keys(api).length > 0 && { api },
+			...include.length > 0 && { include },
+			...Object.keys(modes).length > 0 && { sync: modes },
+			...Object.keys(ignore).length > 0 && { ignore }
+		},
+		lists: [...hasRoles ? ["roles"] : [], "members"],
+		edits: [
+			...adjusted,
+			...edits.filter(({ path }) => path.length === 1),
+			...mentions,
+			...rules
+		]
+	}, adoption.heldRoles);
+}
+/** Returns the text of a new file; the edits of one are possible by construction. */
+function newText(file, comments) {
+	const result = newFile(file, comments === void 0 ? {} : { comments });
+	if ("text" in result) return result.text;
+	throw new Error(`a new file is ${result.refused} at ${result.path.join(".")}`);
+}
+function adjustmentEdit({ name, add, remove }) {
+	return {
+		kind: "append",
+		path: ["roles"],
+		value: {
+			name,
+			adjust: {
+				...add.length > 0 && { add },
+				...remove.length > 0 && { remove }
+			}
+		}
+	};
+}
+/** Returns the ids to ignore, by section. */
+function ignoredIn(edits) {
+	const inSection = (section) => edits.flatMap((edit) => edit.kind === "append" && edit.path[0] === "ignore" && edit.path[1] === section ? [edit.value] : []);
+	const [roles, members] = [inSection("roles"), inSection("members")];
+	return {
+		...roles.length > 0 && { roles },
+		...members.length > 0 && { members }
+	};
+}
+/** Returns the desired state of a file that has every section, and nothing in it. */
+function emptyState(merchant, file) {
+	return {
+		merchant,
+		sync: {
+			roles: "authoritative",
+			members: "authoritative",
+			reinvite: true,
+			replaceRoles: false
+		},
+		ignore: {
+			roles: [],
+			members: []
+		},
+		guards: { protect: {
+			roles: [],
+			members: []
+		} },
+		policies: NO_POLICIES,
+		checks: [],
+		roles: [],
+		members: [],
+		origin: {
+			file,
+			path: []
+		}
+	};
+}
+var init_new_file_text = __esmMin((() => {
+	init_every_setting();
+	init_raw_file();
+	init_new_file();
+	init_adopt_live();
+	init_adoption_edits();
+	init_entry_texts();
+	init_find_unwritable();
+}));
+
+// src/edit/adopt/live-record.ts
+/**
+* Returns the text of a record: the file that `pull` would write for the live state, and the facts that it cannot express.
+* Two states that differ only in their times have the same text.
+*/
+function recordText({ live, environment, departed }) {
+	const { merchant } = live;
+	const yaml = newFileText(adoptNew(live, 0), {
+		merchant,
+		environment
+	});
+	const roles = [...live.roles].sort(by(({ name, id }) => `${name}\n${id}`));
+	const members = [...live.members].sort(by((member) => `${addressIn$1(member) ?? ""}\n${member.id}`));
+	const entries = entriesIn(yaml, roles);
+	const lines = [
+		...roles.map((role) => ["role", roleFacts(role, entries)]),
+		...members.map((member) => ["member", memberFacts(member, entries)]),
+		...[...departed].sort(by(({ email }) => email)).map((member) => ["departed", member])
+	].map(([kind, fact]) => `# ${kind} ${visible$1(maskKeys(canonicalJson(fact)))}\n`);
+	return `${yaml}${MARKER}${lines.join("")}`;
+}
+/** Escapes what JSON leaves and a comment cannot have, or would hide. */
+function visible$1(json) {
+	return json.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (text) => `${[...Array(text.length).keys()].map((at) => `\\u${hex(text.charCodeAt(at))}`).join("")}`);
+}
+function hex(code) {
+	return code.toString(16).padStart(4, "0");
+}
+/** Reads only who is a member in a record, and who has left; `null` if it is none. */
+function membersInRecord(text) {
+	const facts = factsIn(text);
+	if (facts === null) return null;
+	const ids = /* @__PURE__ */ new Map();
+	for (const fact of facts.members) {
+		const [address, id] = [addressInFact(fact)?.toLowerCase(), textOf$3(fact["id"])];
+		if (address !== void 0 && id !== null) ids.set(address, id);
+	}
+	const departed = new Map(facts.departed.map((member) => [member.email.toLowerCase(), member]));
+	return {
+		present: new Set(ids.keys()),
+		departed,
+		ids
+	};
+}
+function factsIn(text) {
+	const start = text.length > MAX_RECORD ? -1 : text.indexOf(MARKER);
+	if (start === -1) return null;
+	const facts = {
+		role: [],
+		member: [],
+		departed: []
+	};
+	for (const line of text.slice(start + 52).split("\n")) {
+		if (line === "") continue;
+		const [, kind = "", json = ""] = /^# (role|member|departed) (\{.*\})$/.exec(line) ?? [];
+		const fact = parsedJson(json);
+		if (fact === null) return null;
+		if (kind !== "departed") facts[kind].push(fact);
+		else {
+			const [email, noticed] = [textOf$3(fact["email"]), textOf$3(fact["noticed"])];
+			if (email === null || noticed === null || parseFrom(noticed) === null) return null;
+			facts.departed.push({
+				email,
+				noticed
+			});
+		}
+	}
+	return {
+		roles: facts.role,
+		members: facts.member,
+		departed: facts.departed
+	};
+}
+function parsedJson(json) {
+	try {
+		return fieldsOf(JSON.parse(json));
+	} catch {
+		return null;
+	}
+}
+function entriesIn(yaml, roles) {
+	return entriesOf$3((parseFast(yaml) ?? parse$2(yaml)).value, roles);
+}
+function entriesOf$3(file, roles) {
+	const listed = (section, key) => new Map(listOf$1(fieldsOf(file)[section]).flatMap((item) => {
+		const name = textOf$3(fieldsOf(item)[key]);
+		return name === null ? [] : [[name, fieldsOf(item)]];
+	}));
+	const [roleEntries, memberEntries] = [listed("roles", "name"), listed("members", "email")];
+	const ids = new Map([...roles.map(({ id, name }) => [name, id ?? name]), ...roles.map(({ id, name }) => [id ?? name, id ?? name])]);
+	return {
+		role: (name) => roleEntries.get(name) ?? NO_ENTRY,
+		member: (address) => memberEntries.get(address ?? "") ?? NO_ENTRY,
+		idOf: (word) => ids.get(word) ?? word
+	};
+}
+function readText$1(value) {
+	return typeof value === "string" ? value : void 0;
+}
+function readTexts(value) {
+	return Array.isArray(value) && value.every((item) => typeof item === "string") ? value : void 0;
+}
+/** Reads values by field; `written` returns what a field has. */
+function readValues(table, written) {
+	const some = eachField(table, (name, { kind }) => READ[kind.name](written(String(name)) ?? void 0));
+	return completed(table, some);
+}
+/** Returns the values that an entry does not declare. */
+function undeclared(table, live, declared) {
+	return eachField(table, (name, { kind }) => kind.isSame(live[name], declared[name]) ? void 0 : kind.sent(live[name]));
+}
+function declaredRole(entry) {
+	return readValues(ROLE_FIELDS, (field) => entry[field]);
+}
+function roleFacts(role, entries) {
+	const { id, name, predefined, idOnly, rounded } = role;
+	return {
+		...undeclared(ROLE_FIELDS, roleImage$3(role), declaredRole(entries.role(name))),
+		id,
+		name,
+		...predefined && { predefined },
+		...idOnly && { idOnly },
+		...rounded && { rounded }
+	};
+}
+/** Returns what is written for a field of an entry, with the ids of the roles that it names. */
+function declaredIn(entry, field, { idOf }) {
+	const value = valueAt(entry, entryPath(field));
+	return field === "roles" ? readTexts(value)?.map(idOf) : value;
+}
+function memberFacts(member, entries) {
+	const { id, status, user, invite, rounded, exact } = member;
+	const entry = entries.member(addressIn$1(member) ?? null);
+	const declared = readValues(MEMBER_FIELDS, (field) => declaredIn(entry, field, entries));
+	const values = liveValues(member, (role) => ({
+		id: role,
+		name: role
+	}));
+	return {
+		id,
+		status,
+		...undeclared(COMMON_FIELDS, values, declared),
+		...user && { user: {
+			id: user.id,
+			...user.email !== void 0 && { email: user.email },
+			mfaOnLogin: user.mfaOnLogin,
+			type: user.type,
+			...isManaged(member) && undeclared(MANAGED_FIELDS, values, declared)
+		} },
+		...invite && { invite },
+		...rounded && { rounded },
+		...exact && { exact }
+	};
+}
+function addressIn$1({ user, invite }) {
+	return user?.email ?? invite?.email;
+}
+function addressInFact(fact) {
+	return textOf$3(fieldsOf(fact["user"])["email"]) ?? textOf$3(fieldsOf(fact["invite"])["email"]);
+}
+var MARKER, MAX_RECORD, NO_ENTRY, READ;
+var init_live_record = __esmMin((() => {
+	init_field();
+	init_member();
+	init_role();
+	init_secrets();
+	init_dates();
+	init_values();
+	init_fast_yaml();
+	init_to_value();
+	init_json_text();
+	init_text();
+	init_new_file_text();
+	MARKER = "\n# Facts that entries cannot declare, for rolecall:\n";
+	MAX_RECORD = 67108864;
+	NO_ENTRY = {};
+	READ = {
+		name: readText$1,
+		line: readText$1,
+		prose: readText$1,
+		list: readTexts,
+		roles: (value) => readTexts(value)?.map((id) => ({
+			id,
+			name: id
+		})),
+		metadata: (value) => kindOf$3(value) === "mapping" ? value : void 0
+	};
+}));
+
+// src/app/live-branch/record-live.ts
+/** Returns the live states of planned merchants, of which no run has removed anybody. */
+function liveReadings(planned) {
+	return planned.map(({ live, session: { state, environment } }) => {
+		return {
+			desired: state,
+			live,
+			environment,
+			removed: []
+		};
+	});
+}
+/** Creates a function that records live states in a branch. `by` names the command or run that has read them. */
+function liveRecorder(branch, { say, warn }, io) {
+	return async (readings, by) => {
+		if (readings.length === 0) return;
+		try {
+			const commit = await branch.open((branches) => record(readings, by, {
+				branch,
+				branches
+			}, io));
+			if (commit !== null) say(`Recorded what changed at the service in ${branch.name} of ${oneLine(branch.place)}: ${commit.slice(0, 12)}.`);
+		} catch (error) {
+			const why = error instanceof Error ? error.message : String(error);
+			const hint = error instanceof RolecallError && error.hint ? ` ${error.hint}` : "";
+			warn(`The live state could not be recorded in ${branch.name}: ${oneLine(`${why}${hint}`)}`);
+		}
+	};
+}
+async function record(readings, by, { branch, branches }, io) {
+	const noticed = new Date(io.now()).toISOString();
+	const edit = async (from) => {
+		if (from === void 0 && await branch.isPublic()) throw publicRepository(branch.name);
+		const entries = from === void 0 ? [] : await branches.entries(from);
+		requireRecordsOnly(entries, branch.name);
+		const ids = new Map(entries.map(({ path, id }) => [path, id]));
+		const edits = /* @__PURE__ */ new Map();
+		for (const reading of readings) {
+			const path = recordPath(reading.live.merchant);
+			const id = ids.get(path);
+			const [before = null] = id === void 0 ? [] : await branches.contents([id]);
+			const earlier = before?.toString("utf8") ?? "";
+			const text = recordText({
+				...reading,
+				departed: departedMembers$1(earlier, reading, noticed)
+			});
+			if (text !== earlier) edits.set(path, text);
+		}
+		return edits;
+	};
+	return changeRef(branches, branch.name, (edits) => messageOf$3(edits, by), edit, (ms) => io.sleep(ms));
+}
+function publicRepository(name) {
+	return new RolecallError("usage", "The repository can be read without credentials, and records have the addresses of members.", { hint: `To publish them all the same, push an empty commit as ${name} first.` });
+}
+function messageOf$3(edits, by) {
+	const merchants = [...edits.keys()].map((path) => path.replace(/\.yaml$/, ""));
+	const [only] = merchants.length === 1 ? merchants : [];
+	const trailers = [`Read-By: ${oneLine(by)}`, ...merchants.map((merchant) => `Merchant: ${merchant}`)];
+	return `Live state of ${only ?? counted(merchants.length, "merchant")}\n\n${trailers.join("\n")}\n`;
+}
+/** Returns the declared members who left: those of the record before who are not live, although the run has not removed them. */
+function departedMembers$1(earlier, { desired: { members = [] }, live, removed }, noticed) {
+	const before = membersInRecord(earlier);
+	if (before === null) return [];
+	const lower = (address) => address.toLowerCase();
+	const declared = new Set(members.flatMap(addressesOfPerson));
+	const absent = new Set(removed.map(lower));
+	const present = new Set(live.members.flatMap(({ user, invite }) => [user?.email, invite?.email].map((email) => email?.toLowerCase())));
+	const ids = new Set(live.members.map(({ id }) => id));
+	const hasLeft = (address) => declared.has(address) && !absent.has(address) && !present.has(address) && !ids.has(before.ids.get(address) ?? "");
+	const newly = [...before.present].map((email) => before.departed.get(email) ?? {
+		email,
+		noticed
+	});
+	const known = [...before.departed.values()].filter(({ email }) => !before.present.has(lower(email)));
+	return [...newly, ...known].filter(({ email }) => hasLeft(lower(email)));
+}
+var init_record_live = __esmMin((() => {
+	init_live_record();
+	init_person();
+	init_escape();
+	init_text();
+	init_errors();
+	init_change_ref();
+	init_live_branch();
+}));
+
+// src/app/live-branch/recorded-states.ts
+/**
+* Creates a function that returns the states that were recorded last; the branch is fetched once. If it cannot be read, there
+* are none, and a warning says so.
+*/
+function recordedStates(branch, warn) {
+	const states = readTip(branch, warn);
+	return async (merchant) => (await states).get(merchant) ?? null;
+}
+async function readTip(branch, warn) {
+	try {
+		return await branch.open(async (branches) => {
+			const commit = (await branches.fetch([`${branch.name}*`])).get(branch.name);
+			if (commit === void 0) return /* @__PURE__ */ new Map();
+			const [[described], entries] = [await branches.describe([commit]), await branches.entries(commit)];
+			const texts = await branches.contents(entries.map(({ id }) => id));
+			const states = /* @__PURE__ */ new Map();
+			for (const [index, { path }] of entries.entries()) {
+				const merchant = path.replace(/\.yaml$/, "");
+				const members = membersInRecord(texts[index]?.toString("utf8") ?? "");
+				if (path !== recordPath(merchant)) continue;
+				if (members === null) warn(`${oneLine(path)} in ${branch.name} is no record of a live state. ${NOBODY}`);
+				else states.set(merchant, {
+					commit,
+					at: described?.time ?? 0,
+					members
+				});
+			}
+			return states;
+		});
+	} catch (error) {
+		if (!(error instanceof RolecallError)) throw error;
+		warn(`The branch ${branch.name} could not be read. ${oneLine(error.message)} ${NOBODY}`);
+		return /* @__PURE__ */ new Map();
+	}
+}
+var NOBODY;
+var init_recorded_states = __esmMin((() => {
+	init_live_record();
+	init_escape();
+	init_errors();
+	init_live_branch();
+	NOBODY = "Members who have left by themselves are invited again.";
+}));
+
+// src/kernel/schema/project-file.ts
+/** Returns whether a path from a project's root is its file, or differs from that in case or ending. */
+function isProjectFile(path) {
+	return /^rolecall\.ya?ml$/i.test(path);
+}
+var PROJECT_FILE;
+var init_project_file = __esmMin((() => {
+	PROJECT_FILE = "rolecall.yaml";
 }));
 
 // src/kernel/validate/desired-settings.ts
@@ -32673,477 +39738,15 @@ var init_judging = __esmMin((() => {
 	init_values();
 }));
 
-// src/kernel/schema/address-schema.ts
-/**
-* Returns whether a URL has nothing but origin and path: credentials do not belong into a file, a query would be lost, and
-* the version of the API is part of every request.
-*/
-function isPlainUrl(value) {
-	if (!URL.canParse(value)) return true;
-	const { username, password, search, hash, pathname } = new URL(value);
-	return !/\/v0\.1\/*$/.test(pathname) && [
-		username,
-		password,
-		search,
-		hash
-	].every((part) => part === "");
-}
-var api, address;
-var init_address_schema = __esmMin((() => {
-	init_mini();
-	init_text_schemas();
-	api = described(strictObject({
-		base_url: optional(url({
-			protocol: /^https?$/,
-			error: "bad-base-url"
-		}).check(refine(isPlainUrl, "bad-base-url")), {
-			title: "Base URL",
-			description: "The base URL of the service. --base-url takes precedence; without either, ROLECALL_BASE_URL is used.",
-			examples: ["https://api.example.com"]
-		}),
-		key_env: optional(environmentVariable(), {
-			title: "Variable with the API key",
-			description: "The environment variable that holds this merchant's API key; never the key itself. If absent, ROLECALL_API_KEY_<MERCHANT>, else ROLECALL_API_KEY.",
-			examples: ["RETAIL_API_KEY"]
-		})
-	}), {
-		title: "Service",
-		description: "How to reach the service for this merchant.",
-		examples: [{
-			base_url: "https://api.example.com",
-			key_env: "RETAIL_API_KEY"
-		}]
-	});
-	address = {
-		merchant: optional(matching(MERCHANT$1, "bad-merchant"), {
-			title: "Merchant code",
-			description: "The merchant account that this file describes. Absent only in included files.",
-			examples: ["MC4F7K2P"]
-		}),
-		environment: optional(_enum(["live", "test"]), {
-			title: "Environment",
-			description: "live for a real merchant account, test for a sandbox. It must match the API key's prefix (sk_live_ or sk_test_). In an included file, it also applies to all files that include it; a file that sets its own must set the same value.",
-			examples: ["live", "test"]
-		}),
-		api: optional$1(api)
-	};
-}));
-
-// src/kernel/schema/setting-schemas.ts
-var syncMode, renewalPeriod, sync, ignore, guards, policies, can, reach, HOLDER, only$1, atMost, cannot, check$1;
-var init_setting_schemas = __esmMin((() => {
-	init_mini();
-	init_every_setting();
-	init_text_schemas();
-	syncMode = (noun, sentence) => optional(_enum(["authoritative", "additive"]), {
-		title: `Sync of ${noun}`,
-		description: `authoritative: ${sentence} is removed. additive: it is left alone.`,
-		default: "authoritative",
-		examples: ["authoritative", "additive"]
-	});
-	renewalPeriod = described(strictObject({ for: described(matching(PERIOD, "bad-period"), {
-		title: "Renewed for",
-		description: "How long after the last commit that changed the entry an expired invitation is renewed, in weeks (w), days (d) or hours (h).",
-		examples: ["30d"]
-	}) }), {
-		title: "Renewal period",
-		description: "For how long after the entry's last change expired invitations of a listed member are renewed.",
-		examples: [{ for: "30d" }]
-	});
-	sync = described(strictObject({
-		roles: syncMode("roles", "a live custom role that this file does not list"),
-		members: syncMode("members", "a live member that this file does not list"),
-		reinvite: optional(union([boolean(), renewalPeriod]), {
-			title: "Invite again",
-			description: "Whether the expired invitation of a listed member is renewed: true, false, or for a period after the last commit that changed the entry, after which the plan only warns. Outside git, a period never ends.",
-			default: { for: "30d" },
-			examples: [{ for: "30d" }]
-		}),
-		replace_roles: optional(boolean(), {
-			title: "Replace roles",
-			description: "Whether a role whose metadata changed may be replaced with a new one, to which its holders are moved. The service cannot change a role's metadata in place.",
-			default: false,
-			examples: [true]
-		})
-	}), {
-		title: "Sync",
-		description: "What happens to live roles and members that the file does not list.",
-		examples: [{
-			roles: "authoritative",
-			members: "additive"
-		}]
-	});
-	ignore = described(strictObject({
-		roles: texts$3("Ignored roles", "Globs over the names and ids of live roles that no plan changes or removes.", [["Legacy *"]]),
-		members: texts$3("Ignored members", "Globs over the e-mail addresses and ids of live members that no plan changes or removes. Quote them: an unquoted * is an alias in YAML.", [["*@auditor.example"]])
-	}), {
-		title: "Ignore",
-		description: "Live roles and members that no plan changes or removes. Policies and checks still apply to them.",
-		examples: [{
-			roles: ["Legacy *"],
-			members: ["*@auditor.example"]
-		}]
-	});
-	guards = described(strictObject({
-		...guardSchemas,
-		overrides: optional(array(matching(OVERRIDE, "bad-override")), {
-			title: "Overrides",
-			description: "Overrides of guards, as the plan prints them; the same as --allow, but reviewed in git. In a merchant's own file; for a whole run, in a file that all its merchants include; for enforced rules, in the rule file.",
-			default: [],
-			examples: [[EXAMPLE_OVERRIDE]]
-		})
-	}), {
-		title: "Guards",
-		description: "Limits on what an apply may change; an override is valid for one plan.",
-		examples: [{
-			max_removals: "25%",
-			min_holders: { role_owner: 2 }
-		}]
-	});
-	policies = described(strictObject(policySchemas), {
-		title: "Policies",
-		description: "Rules for the access to this merchant; an apply that would break one is refused.",
-		examples: [{
-			email_domains: ["example.com"],
-			separate: [["Approver", "Payer"]]
-		}]
-	});
-	can = () => described(text$2(), {
-		title: "Permission",
-		description: "The permission to check.",
-		examples: ["refunds_create"]
-	});
-	reach = () => optional(boolean(), {
-		title: "Reach",
-		description: "Whether to count permissions that people can give themselves by changing members and roles (policies.escalation). This assumes that the service lets members extend their own access.",
-		default: false,
-		examples: [true]
-	});
-	HOLDER = new RegExp(`(?:${ROLE_ENTRY.source})|(?:${EMAIL.source})`, "u");
-	only$1 = described(strictObject({
-		can: can(),
-		only: described(array(matching(HOLDER, "bad-check-entry")), {
-			title: "Only these",
-			description: "Who may have the permission: e-mail addresses, and roles as \"role:Name\". [] means nobody.",
-			examples: [["ada@example.com", "role:Shift Lead"]]
-		}),
-		reach: reach()
-	}), {
-		title: "Only these can",
-		description: "Limits the permission to those listed.",
-		examples: [{
-			can: "refunds_create",
-			only: ["ada@example.com", "role:Shift Lead"]
-		}]
-	});
-	atMost = described(strictObject({
-		can: can(),
-		at_most: described(count$3(), {
-			title: "At most",
-			description: "Maximum number of members with the permission.",
-			examples: [2]
-		}),
-		reach: reach()
-	}), {
-		title: "At most this many can",
-		description: "Limits how many members can have the permission.",
-		examples: [{
-			can: "payouts_view",
-			at_most: 2
-		}]
-	});
-	cannot = described(strictObject({
-		member: described(emailAddress(), {
-			title: "Member",
-			description: "The e-mail address of the member to check.",
-			examples: ["bob@example.com"]
-		}),
-		cannot: described(array(text$2()), {
-			title: "Cannot",
-			description: "Permissions that the member must not have.",
-			examples: [["refunds_create"]]
-		}),
-		reach: reach()
-	}), {
-		title: "A member cannot",
-		description: "Lists permissions that the member must not have.",
-		examples: [{
-			member: "bob@example.com",
-			cannot: ["refunds_create"]
-		}]
-	});
-	check$1 = described(union([
-		only$1,
-		atMost,
-		cannot
-	]), {
-		title: "Check",
-		description: "A test of the access after a plan."
-	});
-}));
-
-// src/kernel/schema/merchant-schema.ts
-/** Returns the keys of an entry that hold the fields of a table. */
-function fieldKeys(table, forms) {
-	return eachField(table, (_, { kind, declared, clearable }) => {
-		const { title, description, examples } = declared;
-		return described(forms[kind.name](clearable), {
-			title,
-			description,
-			examples: [...examples]
-		});
-	});
-}
-var moment, permissions$1, permissionList, adjust, grant, FORMS$1, role, managed, suspension, roles, properties$2, member, leaver, membersSchema, includePath, merchantSchema;
-var init_merchant_schema = __esmMin((() => {
-	init_mini();
-	init_field();
-	init_member();
-	init_role();
-	init_dates();
-	init_limits();
-	init_text_schemas();
-	init_address_schema();
-	init_setting_schemas();
-	moment = () => described(string().check(refine((value) => parseUntil(value) !== null, "bad-until")), { pattern: UNTIL_PATTERN });
-	permissions$1 = () => array(text$2()).check(_maxLength(100, "too-many-permissions"));
-	permissionList = (title, description) => optional(permissions$1(), {
-		title,
-		description,
-		examples: [["refunds_create"]]
-	});
-	adjust = described(strictObject({
-		add: permissionList("Added permissions", "Permissions that the included role does not have."),
-		remove: permissionList("Removed permissions", "Permissions that the included role has.")
-	}), {
-		title: "Adjustment",
-		description: "Changes the permissions of an included role for this merchant only. The entry can have no other key except name.",
-		examples: [{
-			add: ["refunds_create"],
-			remove: ["catalog_edit"]
-		}]
-	});
-	grant = described(strictObject({
-		role: described(text$2(), {
-			title: "Role",
-			description: "A role's name from this file, or an id such as that of a predefined role.",
-			examples: ["Shift Lead", "role_employee"]
-		}),
-		from: optional(moment(), {
-			title: "Beginning of the grant",
-			description: "When the grant begins: a date (the start of that day in UTC), or a timestamp with a time zone. Before that, the grant has no effect.",
-			examples: ["2027-01-15", "2027-01-15T08:00:00+01:00"]
-		}),
-		until: optional(moment(), {
-			title: "End of the grant",
-			description: "When the grant ends: a date (its whole day in UTC is included), or a timestamp with a time zone. If absent, it has no end.",
-			examples: ["2027-01-31", "2027-01-31T18:00:00+01:00"]
-		})
-	}), {
-		title: "Grant with dates",
-		description: "A grant with a beginning or an end.",
-		examples: [{
-			role: "Shift Lead",
-			until: "2027-01-31"
-		}]
-	});
-	FORMS$1 = {
-		name: () => text$2(),
-		line: (clearable) => optional$1(clearable ? lineOfText() : text$2()),
-		prose: () => optional$1(string()),
-		list: () => optional$1(permissions$1()),
-		roles: () => optional$1(array(union([text$2(), grant]))),
-		metadata: () => optional$1(metadata$2())
-	};
-	role = described(strictObject({
-		...fieldKeys(ROLE_FIELDS, FORMS$1),
-		adjust: optional$1(adjust),
-		previously: optional(union([text$2(), array(text$2())]), {
-			title: "Previous names",
-			description: "The previous name of the role, or a list of them: renames the live role with that name instead of deleting it and creating another. A previous name can still be used to refer to the role. May stay in the file afterwards.",
-			examples: ["Team Lead", ["Team Lead", "Shift Supervisor"]]
-		}),
-		id: optional(matching(ROLE_ID, "bad-role-id"), {
-			title: "Id",
-			description: "Pins the entry to one live role, regardless of its name.",
-			examples: ["role_7Kq2"]
-		})
-	}), {
-		title: "Role",
-		description: "A custom role.",
-		examples: [{
-			name: "Shift Lead",
-			permissions: ["catalog_view", "refunds_create"]
-		}]
-	});
-	managed = described(strictObject({
-		...fieldKeys(MANAGED_FIELDS, FORMS$1),
-		password_env: described(environmentVariable(), {
-			title: "Variable with the password",
-			description: "The environment variable that holds the first password, of at least 8 characters; never the password itself. Read only if the user is created, or for apply --rotate-password.",
-			examples: ["TILL_7_PASSWORD"]
-		})
-	}), {
-		title: "Managed user",
-		description: "Makes the member a managed user, such as a till, which is created at once, without an invitation.",
-		examples: [{
-			nickname: "Till 7",
-			password_env: "TILL_7_PASSWORD"
-		}]
-	});
-	suspension = described(strictObject({
-		from: optional(moment(), {
-			title: "First day",
-			description: "When the suspension begins: a date (the start of that day in UTC), or a timestamp with a time zone. If absent, it has already begun.",
-			examples: ["2027-02-01"]
-		}),
-		until: optional(moment(), {
-			title: "Last day",
-			description: "When the suspension ends: a date (its whole day in UTC is included), or a timestamp with a time zone. If absent, it lasts until further notice.",
-			examples: ["2027-03-01"]
-		})
-	}), {
-		title: "Suspension",
-		description: "A period without roles.",
-		examples: [{ until: "2027-03-01" }]
-	});
-	({roles, ...properties$2} = fieldKeys(COMMON_FIELDS, FORMS$1));
-	member = described(strictObject({
-		email: described(emailAddress(), {
-			title: "E-mail address",
-			description: "The address of the member, case-insensitive.",
-			examples: ["ada@example.com"]
-		}),
-		roles,
-		from: optional(moment(), {
-			title: "Beginning of the membership",
-			description: "When the membership begins: a date (the start of that day in UTC), or a timestamp with a time zone. Before that, the person is not invited.",
-			examples: ["2027-01-15", "2027-01-15T08:00:00+01:00"]
-		}),
-		until: optional(moment(), {
-			title: "End of the membership",
-			description: "When the membership ends: a date (its whole day in UTC is included), or a timestamp with a time zone. If absent, it has no end.",
-			examples: ["2027-06-30", "2027-06-30T12:00:00Z"]
-		}),
-		suspended: optional(union([boolean(), suspension]), {
-			title: "Suspended",
-			description: "Keeps the membership, but without roles until the suspension ends: { until } for a period, true until further notice.",
-			examples: [{ until: "2027-03-01" }, true]
-		}),
-		...properties$2,
-		managed: optional$1(managed),
-		previously: optional(union([emailAddress(), array(emailAddress())]), {
-			title: "Previous addresses",
-			description: "The previous e-mail address of the person, or a list of them: the membership with that address stays until the one with the new address is accepted, and is then removed. May stay in the file afterwards.",
-			examples: ["ada@old.example", ["ada@old.example", "lovelace@old.example"]]
-		}),
-		id: optional(matching(MEMBER_ID, "bad-member-id"), {
-			title: "Id",
-			description: "Pins the entry to one live member, if the e-mail address is ambiguous.",
-			examples: ["mem_9aZ1"]
-		})
-	}), {
-		title: "Member",
-		description: "A person or managed user with access to the merchant account.",
-		examples: [{
-			email: "ada@example.com",
-			roles: ["Shift Lead", "role_employee"]
-		}]
-	});
-	leaver = described(strictObject({
-		email: described(oneEmailAddress(), {
-			title: "E-mail address",
-			description: "The address of the person, case-insensitive.",
-			examples: ["karim@example.com"]
-		}),
-		from: described(moment(), {
-			title: "From",
-			description: "The first moment without access: a date (the start of that day in UTC), or a timestamp with a time zone.",
-			examples: ["2027-01-15", "2027-01-14T18:00:00+01:00"]
-		})
-	}), {
-		title: "Leaver",
-		description: "A person who leaves.",
-		examples: [{
-			email: "karim@example.com",
-			from: "2027-01-15"
-		}]
-	});
-	membersSchema = array(member);
-	includePath = described(string().check(refine((value) => includeMistake(value) === null, "bad-include")), { pattern: "^(?![/~])[^\\\\:*?]*\\.[yY][aA]?[mM][lL]$" });
-	merchantSchema = described(strictObject({
-		version: described(literal(1), {
-			title: "Version",
-			description: "The version of the format; always 1.",
-			examples: [1]
-		}),
-		...address,
-		include: optional(array(includePath).check(_maxLength(100, "too-many-includes")), {
-			title: "Included files",
-			description: `Files whose sections are added to this one's; at most ${100}. Paths are relative to this file and stay within the project.`,
-			default: [],
-			examples: [["../shared/retail.yaml"]]
-		}),
-		sync: optional$1(sync),
-		ignore: optional$1(ignore),
-		guards: optional$1(guards),
-		policies: optional$1(policies),
-		checks: optional(array(check$1).check(_maxLength(MAX_CHECKS, "too-many-checks")), {
-			title: "Checks",
-			description: `Tests of the access after a plan; at most ${MAX_CHECKS}. An apply that would break one is refused.`,
-			default: [],
-			examples: [[{
-				can: "payouts_view",
-				at_most: 2
-			}]]
-		}),
-		roles: optional(array(role), {
-			title: "Roles",
-			description: "The custom roles. If absent, roles are not managed; [] means no roles.",
-			examples: [[{
-				name: "Shift Lead",
-				permissions: ["catalog_view"]
-			}]]
-		}),
-		members: optional(membersSchema, {
-			title: "Members",
-			description: "The members. If absent, members are not managed; [] means no members.",
-			examples: [[{
-				email: "ada@example.com",
-				roles: ["Shift Lead"]
-			}]]
-		}),
-		leavers: optional(array(leaver), {
-			title: "Leavers",
-			description: "People who leave, and when. From then on, the address has no membership or invitation, whatever else any file declares, even under members or ignore. Guards apply. If an address has several entries, the earliest counts.",
-			default: [],
-			examples: [[{
-				email: "karim@example.com",
-				from: "2027-01-15"
-			}]]
-		})
-	}), {
-		title: "rolecall merchant file",
-		description: "The desired roles and members of one merchant account.",
-		examples: [{
-			version: 1,
-			merchant: "MC4F7K2P",
-			roles: [],
-			members: []
-		}],
-		dependencies: { api: ["merchant"] }
-	});
-}));
-
 // src/kernel/schema/schema-keys.ts
 /** Returns the keys that a schema knows at a path; of several forms, those of all. */
 function keysAt(path, schema) {
-	let schemas = formsOf$1(schema);
-	for (const segment of path) schemas = schemas.flatMap((outer) => formsOf$1(innerAt$1(outer, segment)));
+	let schemas = formsOf(schema);
+	for (const segment of path) schemas = schemas.flatMap((outer) => formsOf(innerAt(outer, segment)));
 	const keys = schemas.flatMap((inner) => inner instanceof ZodMiniObject ? Object.keys(inner._zod.def.shape) : []);
 	return [...new Set(keys)];
 }
-function innerAt$1(schema, segment) {
+function innerAt(schema, segment) {
 	if (schema instanceof ZodMiniObject) {
 		const { shape } = schema._zod.def;
 		return Object.hasOwn(shape, segment) ? shape[segment] : void 0;
@@ -33152,303 +39755,12 @@ function innerAt$1(schema, segment) {
 	return schema instanceof ZodMiniArray ? schema._zod.def.element : void 0;
 }
 /** Unwraps optional and union schemas. */
-function formsOf$1(schema) {
-	if (schema instanceof ZodMiniOptional) return formsOf$1(schema._zod.def.innerType);
-	return schema instanceof ZodMiniUnion ? schema._zod.def.options.flatMap(formsOf$1) : [schema];
+function formsOf(schema) {
+	if (schema instanceof ZodMiniOptional) return formsOf(schema._zod.def.innerType);
+	return schema instanceof ZodMiniUnion ? schema._zod.def.options.flatMap(formsOf) : [schema];
 }
 var init_schema_keys = __esmMin((() => {
 	init_mini();
-}));
-
-// src/lib/circles.ts
-/**
-* Returns the nodes of a graph from which a path leads back to themselves, in time proportional to its edges: Tarjan's
-* strongly connected components, without recursion.
-*/
-function onCircles(nodes, next) {
-	const numbers = /* @__PURE__ */ new Map();
-	/** Visited nodes whose component is not complete, in the order of their numbers. */
-	const stack = [];
-	const isOpen = /* @__PURE__ */ new Set();
-	const circles = /* @__PURE__ */ new Set();
-	const path = [];
-	const begin = (node) => {
-		const number = numbers.size;
-		numbers.set(node, number);
-		stack.push(node);
-		isOpen.add(node);
-		path.push({
-			node,
-			number,
-			lowest: number,
-			unvisited: [...next(node)]
-		});
-	};
-	const complete = (node) => {
-		const component = stack.splice(stack.lastIndexOf(node));
-		const isCircle = component.length > 1 || next(node).includes(node);
-		for (const member of component) {
-			isOpen.delete(member);
-			if (isCircle) circles.add(member);
-		}
-	};
-	const step = (visit) => {
-		const node = visit.unvisited.pop();
-		if (node === void 0) {
-			path.pop();
-			if (visit.lowest === visit.number) complete(visit.node);
-			const parent = path.at(-1);
-			if (parent !== void 0) parent.lowest = Math.min(parent.lowest, visit.lowest);
-		} else if (!numbers.has(node)) begin(node);
-		else if (isOpen.has(node)) visit.lowest = Math.min(visit.lowest, numbers.get(node) ?? 0);
-	};
-	for (const start of nodes) {
-		if (!numbers.has(start)) begin(start);
-		for (let visit = path.at(-1); visit !== void 0; visit = path.at(-1)) step(visit);
-	}
-	return circles;
-}
-var init_circles = __esmMin((() => {}));
-
-// src/kernel/validate/rule-context.ts
-/** Creates the context that the rules of one merchant share. */
-function createRuleContext({ main, rawFiles, enforced = [], complete, now }) {
-	const allFiles = [...rawFiles, ...enforced];
-	const roles = joinLists(rawFiles.map((raw) => raw.roles));
-	const members = underCurrentAddresses(joinLists(rawFiles.map((raw) => raw.members)));
-	return {
-		main,
-		rawFiles,
-		enforced,
-		roles,
-		adjustments: rawFiles.flatMap((raw) => raw.adjustments),
-		members,
-		leavers: allFiles.flatMap((raw) => raw.leavers),
-		complete,
-		rolesComplete: complete && isWhole$2("roles", rawFiles, allFiles) && roles.every(({ name }) => name !== null),
-		membersComplete: complete && isWhole$2("members", rawFiles, allFiles) && members.every(({ email }) => email !== null),
-		now,
-		duplicateAddresses: addressesTwice(members),
-		referencedRoles: grantedBy(members)
-	};
-}
-function underCurrentAddresses(members) {
-	const renamed = currentAddresses(members);
-	if (renamed.size === 0) return members;
-	return members.map((member) => {
-		const address = renamed.get(member.address ?? "");
-		return address === void 0 ? member : {
-			...member,
-			address
-		};
-	});
-}
-function addressesTwice(members) {
-	const seen = /* @__PURE__ */ new Set();
-	const duplicateAddresses = /* @__PURE__ */ new Set();
-	for (const { address } of members) if (address !== null) {
-		if (seen.has(address)) duplicateAddresses.add(address);
-		seen.add(address);
-	}
-	return duplicateAddresses;
-}
-function grantedBy(members) {
-	const referencedRoles = /* @__PURE__ */ new Set();
-	for (const { grants } of members) for (const { role } of grants) referencedRoles.add(role);
-	return referencedRoles;
-}
-/** Returns true if a section is managed, readable and authoritative. */
-function isWhole$2(section, rawFiles, files) {
-	const sections = rawFiles.flatMap(({ fields }) => Object.hasOwn(fields, section) ? [fields[section]] : []);
-	const modes = files.flatMap(({ fields }) => fieldsOf(fields["sync"])[section] ?? []);
-	return sections.length > 0 && sections.every((value) => Array.isArray(value)) && modes.every((mode) => mode === "authoritative");
-}
-/** Returns the entries of a list below two keys, in all files, with their locations. */
-function entriesAt({ rawFiles }, section, key) {
-	return rawFiles.flatMap(({ file, fields }) => listOf$1(fieldsOf(fields[section])[key]).map((value, index) => ({
-		value,
-		location: locationOf(file, [
-			section,
-			key,
-			index
-		])
-	})));
-}
-/** Returns the patterns of `ignore` in all files, with those of enforced rules. */
-function ignoredAt({ rawFiles, enforced }, key) {
-	return entriesAt({ rawFiles: [...rawFiles, ...enforced] }, "ignore", key);
-}
-var init_rule_context = __esmMin((() => {
-	init_raw_file();
-	init_values();
-}));
-
-// src/kernel/validate/identity.ts
-/** Requires unique names and pinned ids of roles, across files. */
-function noDuplicateRoles({ roles }) {
-	return [...repeats(roles, ({ name }) => name).map(({ text, item, first }) => ({
-		code: "duplicate-role",
-		name: text,
-		location: fieldSite(item, "name"),
-		first: fieldSite(first, "name")
-	})), ...repeats(roles, ({ id }) => id).map(({ text, item, first }) => ({
-		code: "duplicate-role-id",
-		id: text,
-		location: fieldSite(item, "id"),
-		first: fieldSite(first, "id")
-	}))];
-}
-/** Requires unique addresses within a file, and unique pinned ids of members. */
-function noDuplicateMembers({ rawFiles, members, duplicateAddresses }) {
-	return [...(duplicateAddresses.size === 0 ? [] : rawFiles.flatMap((raw) => repeats(raw.members, ({ address }) => address))).map(({ item, first }) => ({
-		code: "duplicate-member",
-		email: item.email ?? "",
-		location: memberLocation(item, "email"),
-		first: memberLocation(first, "email")
-	})), ...repeats(members, ({ id }) => id).flatMap(({ text, item, first }) => item.address === first.address && item.file !== first.file ? [] : [{
-		code: "duplicate-member-id",
-		id: text,
-		location: memberLocation(item, "id"),
-		first: memberLocation(first, "id")
-	}])];
-}
-function fieldSite({ file, path }, field) {
-	return locationOf(file, [...path, field]);
-}
-/** Requires names of roles that do not look like ids. */
-function clearRoleNames({ roles }) {
-	return roles.flatMap(({ name, path }) => name?.startsWith("role_") ? [{
-		code: "role-name-like-id",
-		name,
-		location: {
-			at: "value",
-			path: [...path, "name"]
-		}
-	}] : []);
-}
-/** Requires that a previous name is unique, and not declared unless that role was renamed too. */
-function previousNames$1({ roles }) {
-	const byName = new Map(roles.flatMap((role) => role.name === null ? [] : [[role.name, role]]));
-	const siteOf = previousNameSites();
-	const inCircles = onCircles(byName.keys(), (name) => byName.get(name)?.previously ?? []);
-	const former = roles.flatMap((role) => [...new Set(role.previously)].map((name) => ({
-		role,
-		name
-	})));
-	return [...former.flatMap(({ role, name }) => {
-		const holder = byName.get(name);
-		if (holder === void 0) return [];
-		const kind = name === role.name ? "own" : holder.previously.length === 0 ? "kept" : "swapped";
-		if (kind === "swapped" && !inCircles.has(name)) return [];
-		const first = fieldSite(holder, "name");
-		return [{
-			code: "previously-declared",
-			name,
-			kind,
-			location: siteOf(role, name),
-			first
-		}];
-	}), ...repeats(former, ({ name }) => name).map(({ text, item, first }) => ({
-		code: "duplicate-previously",
-		name: text,
-		location: siteOf(item.role, text),
-		first: siteOf(first.role, text)
-	}))];
-}
-/** Requires that a previous address is no member's address, and the previous one of a single member. */
-function previousAddresses({ members }) {
-	const renamed = members.filter(({ previously }) => previously.length > 0);
-	if (renamed.length === 0) return [];
-	const listed = new Map(members.flatMap((member) => member.address === null ? [] : [[member.address, member]]));
-	const owners = /* @__PURE__ */ new Map();
-	return renamed.flatMap((member) => [...new Set(member.previously)].flatMap((address) => {
-		const location = memberLocation(member, "previously");
-		const other = owners.get(address) ?? member;
-		owners.set(address, other);
-		const holder = listed.get(address);
-		if (holder !== void 0) return [{
-			code: "previous-address",
-			email: address,
-			kind: "listed",
-			location,
-			first: memberLocation(holder, "email")
-		}];
-		return other.address === member.address ? [] : [{
-			code: "previous-address",
-			email: address,
-			kind: "twice",
-			location,
-			first: memberLocation(other, "previously")
-		}];
-	}));
-}
-/** Returns a function that locates a role's previous names. */
-function previousNameSites() {
-	const indexes = /* @__PURE__ */ new Map();
-	return (role, name) => {
-		const { file, path, fields } = role;
-		const previousPath = [...path, "previously"];
-		const written = fields["previously"];
-		if (!Array.isArray(written)) return locationOf(file, previousPath);
-		const indexOfName = indexes.get(role) ?? new Map(written.map((each, index) => [each, index]).reverse());
-		indexes.set(role, indexOfName);
-		return locationOf(file, [...previousPath, indexOfName.get(name) ?? 0]);
-	};
-}
-/** Requires that no entry and no current grant matches `ignore`: a plan could not apply it. */
-function noIgnoredEntries(merchant) {
-	const ignoresRole = openIgnores(merchant, "roles");
-	const ignoresMember = openIgnores(merchant, "members");
-	const renamed = renamedRoles(merchant.roles);
-	return [
-		...merchant.roles.flatMap((role) => {
-			const first = ignoresRole(role.name, role.id);
-			return ignored("role", role.name, first, () => fieldSite(role, "name"));
-		}),
-		...merchant.members.flatMap((member) => {
-			const first = ignoresMember(member.email, member.id);
-			return ignored("member", member.email, first, () => memberLocation(member, "email"));
-		}),
-		...merchant.members.flatMap((member) => member.grants.flatMap((grant) => {
-			const first = [grant.end, member.end].some((end) => (end?.until?.ends ?? Infinity) <= merchant.now) ? null : ignoresRole(renamed.get(grant.role) ?? grant.role, null);
-			return ignored("grant", grant.role, first, () => locationOf(member.file, grantPath(member, grant)));
-		}))
-	];
-}
-function ignored(kind, name, first, location) {
-	return name === null || first === null ? [] : [{
-		code: "ignored-entry",
-		kind,
-		name,
-		location: location(),
-		first
-	}];
-}
-/** Returns a search for the pattern that ignores a name or an id; each text is compared once. */
-function openIgnores(merchant, key) {
-	const patterns = ignoredAt(merchant, key).flatMap(({ value, location }) => typeof value === "string" ? [{
-		value,
-		location
-	}] : []);
-	if (patterns.length === 0 || patterns.length > MAX_PATTERNS) return () => null;
-	const locations = /* @__PURE__ */ new Map();
-	const find = (text) => {
-		const answered = locations.get(text);
-		if (answered !== void 0) return answered;
-		const location = patterns.find(({ value }) => matchesSimpleGlob(value, text))?.location ?? null;
-		locations.set(text, location);
-		return location;
-	};
-	return (name, id) => (name === null ? null : find(name)) ?? (id === null ? null : find(id));
-}
-var MAX_PATTERNS;
-var init_identity = __esmMin((() => {
-	init_circles();
-	init_glob();
-	init_raw_file();
-	init_values();
-	init_rule_context();
-	MAX_PATTERNS = 100;
 }));
 
 // src/kernel/validate/references.ts
@@ -33803,7 +40115,7 @@ var init_references = __esmMin((() => {
 // src/kernel/validate/merchant-rules.ts
 /** Returns the problems between the files of one merchant, without violations of policies and checks. */
 function checkMerchant$1(merchant) {
-	return RULES$2.flatMap((rule) => rule(merchant));
+	return RULES$1.flatMap((rule) => rule(merchant));
 }
 /** Requires that files agree on a member, except for its roles, which are combined. */
 function agreeingMembers({ members, rawFiles }) {
@@ -33958,7 +40270,7 @@ function possibleHolders({ rawFiles, roles }) {
 function settingsOf$1({ fields }) {
 	return SETTINGS$1.filter((path) => valueAt(fields, path) !== void 0);
 }
-var RULES$2, AGREED, SETTINGS$1;
+var RULES$1, AGREED, SETTINGS$1;
 var init_merchant_rules = __esmMin((() => {
 	init_member();
 	init_every_setting();
@@ -33970,7 +40282,7 @@ var init_merchant_rules = __esmMin((() => {
 	init_adjustments();
 	init_identity();
 	init_references();
-	RULES$2 = [
+	RULES$1 = [
 		noDuplicateRoles,
 		noDuplicateMembers,
 		noIgnoredEntries,
@@ -33998,6 +40310,7 @@ var init_merchant_rules = __esmMin((() => {
 		"from",
 		"until",
 		"suspended",
+		"reinvite",
 		...Object.keys(COMMON_FIELDS),
 		"managed"
 	].filter((key) => key !== "roles");
@@ -34043,9 +40356,10 @@ var init_requestable_schema = __esmMin((() => {
 }));
 
 // src/kernel/schema/project-schema.ts
-var RULE_SECTIONS, IDENTITY$1, SECTIONS, glob, entry, projectSchema;
+var RULE_SECTIONS, IDENTITY, SECTIONS, glob, entry, projectSchema;
 var init_project_schema = __esmMin((() => {
 	init_mini();
+	init_record_modes();
 	init_every_setting();
 	init_run_setting();
 	init_sensitive();
@@ -34062,12 +40376,12 @@ var init_project_schema = __esmMin((() => {
 		"ignore",
 		"sync"
 	];
-	IDENTITY$1 = /* @__PURE__ */ new Set([
+	IDENTITY = /* @__PURE__ */ new Set([
 		"version",
 		"merchant",
 		"environment"
 	]);
-	SECTIONS = Object.keys(merchantSchema._zod.def.shape).filter((key) => !IDENTITY$1.has(key));
+	SECTIONS = Object.keys(merchantSchema._zod.def.shape).filter((key) => !IDENTITY.has(key));
 	glob = described(string().check(refine((value) => globMistake(value) === null, "bad-glob")), {
 		maxLength: 500,
 		pattern: "^(?![!/~])[^\\\\]+$"
@@ -34155,6 +40469,16 @@ var init_project_schema = __esmMin((() => {
 			examples: [["tip_edit"]]
 		}),
 		requestable,
+		records: optional(_enum(RECORD_MODES), {
+			title: "Records of runs",
+			description: "Where apply and undo record their runs in git: push in the remote repository, local in this clone, off nowhere. If absent, the action pushes, and the commands record nothing.",
+			examples: ["push"]
+		}),
+		live_branch: optional(_enum(["rolecall-live"]), {
+			title: "Branch of live states",
+			description: "Records the live state of each merchant in this branch, after each verified apply and each drift. Plans then hold back invitations of members who have left by themselves. If absent, nothing is recorded.",
+			examples: ["rolecall-live"]
+		}),
 		enforce_all: optional(boolean(), {
 			title: "Require an entry for every file",
 			description: "With true, a merchant's file that no glob of enforce matches is an error.",
@@ -34620,7 +40944,7 @@ function fieldSetAt(field, first, second) {
 	return setting === void 0 ? {} : { [field]: setting.setAt?.[field] ?? setting.origin };
 }
 function normaliseMember(member, origin) {
-	const { email, id, previously, roles, from, until, suspended, managed, ...fields } = member;
+	const { email, id, previously, roles, from, until, suspended, reinvite, managed, ...fields } = member;
 	const there = {
 		email,
 		origin
@@ -34635,6 +40959,7 @@ function normaliseMember(member, origin) {
 	const end = asUntil(until);
 	if (end !== void 0) there.until = end;
 	if (suspended !== void 0 && suspended !== false) there.suspended = normaliseSuspension(suspended === true ? {} : suspended);
+	if (reinvite !== void 0) there.reinvite = reinvite;
 	if (managed !== void 0) there.managed = normaliseManaged(managed);
 	return there;
 }
@@ -34795,74 +41120,6 @@ function inFile(file, problem) {
 	};
 }
 var init_in_file = __esmMin((() => {}));
-
-// src/kernel/problems/secrets.ts
-/** Finds all literal API keys in a text. */
-function findKeys(text) {
-	return Array.from(text.matchAll(KEY), (match) => ({
-		start: match.index,
-		end: match.index + match[0].length
-	}));
-}
-/** Masks the API keys in a text, except for their prefixes. */
-function maskKeys(text) {
-	return text.replace(KEY, "$1****");
-}
-/** Masks ranges with asterisks, keeping length and lines, so that positions stay valid. */
-function maskRanges(text, stretches) {
-	let masked = "";
-	let position = 0;
-	for (const { start, end } of stretches.toSorted((a, b) => a.start - b.start)) if (end > position) {
-		const from = Math.max(start, position);
-		masked += text.slice(position, from) + text.slice(from, end).replace(/[^\r\n]/g, "*");
-		position = end;
-	}
-	return masked + text.slice(position);
-}
-/** Reports all literal API keys in a file: in its text, and in values that spell one with escapes. */
-function keyProblems(text, value) {
-	const written = findKeys(text).map(({ start, end }) => {
-		const location = {
-			at: "text",
-			start,
-			end
-		};
-		return {
-			code: "literal-key",
-			location,
-			hidden: location
-		};
-	});
-	return text.includes("\\") ? [...written, ...spelledKeys(text, value, [])] : written;
-}
-function spelledKeys(text, value, path) {
-	if (typeof value === "string") return spells(text, value) ? [spelled("value", path)] : [];
-	if (typeof value !== "object" || value === null) return [];
-	return Object.entries(value).flatMap(([key, item]) => {
-		const inner = [...path, Array.isArray(value) ? Number(key) : key];
-		const problems = spelledKeys(text, item, inner);
-		return !Array.isArray(value) && spells(text, key) ? [spelled("key", inner), ...problems] : problems;
-	});
-}
-/** Returns true if a value has an API key that the text does not show literally. */
-function spells(text, value) {
-	return findKeys(value).some(({ start, end }) => !text.includes(value.slice(start, end)));
-}
-function spelled(at, path) {
-	const location = {
-		at,
-		path
-	};
-	return {
-		code: "literal-key",
-		location,
-		hidden: location
-	};
-}
-var KEY;
-var init_secrets = __esmMin((() => {
-	KEY = new RegExp(`(${/sk_(?:live|test)_(?=(?<![A-Za-z0-9]sk_(?:live|test)_)[\w-]|[A-Za-z0-9]{16})/.source}|${/(?<=[A-Za-z0-9]_)sk_(?=(?=[A-Za-z]*\d)[A-Za-z0-9]{16})/.source})[^\\s"'\`,;\\]})>]*`, "gi");
-}));
 
 // src/kernel/schema/synonyms.ts
 /** Returns the candidate key that was probably meant, null if none is similar. */
@@ -35218,221 +41475,6 @@ var init_check_file = __esmMin((() => {
 	BATCH = 1e3;
 }));
 
-// src/kernel/yaml/to-value.ts
-var to_value_exports = /* @__PURE__ */ __exportAll({ parse: () => parse$2 });
-/** Parses YAML into plain values with the full parser; returns errors as problems, and never throws. */
-function parse$2(text, maxTokens = MAX_TOKENS) {
-	if (text.length > 33554432) return unreadable([{
-		code: "file-too-large",
-		limit: MAX_LENGTH$2,
-		location: textPlace(0, 0)
-	}]);
-	try {
-		return parseChecked(text, maxTokens);
-	} catch (error) {
-		if (error instanceof TooManyTokens) return unreadable([{
-			code: "file-too-long",
-			limit: maxTokens,
-			location: textPlace(0, 0)
-		}]);
-		if (error instanceof RangeError) return unreadable([{
-			code: "yaml-too-deep",
-			limit: 64,
-			location: textPlace(0, 0)
-		}]);
-		throw error;
-	}
-}
-function parseChecked(text, maxTokens) {
-	const controls = controlProblems(text);
-	if (text.includes("\0")) return unreadable(controls);
-	const carriageReturn = text.search(/\r(?!\n)/);
-	if (carriageReturn !== -1) {
-		const location = textPlace(carriageReturn, carriageReturn + 1);
-		return unreadable([...controls, {
-			code: "yaml-line-end",
-			location
-		}]);
-	}
-	const document = readDocument$1(text, maxTokens);
-	const syntax = syntaxProblems(text, document);
-	if (syntax.length > 0) return unreadable([...controls, ...conflictProblem(text) ?? syntax]);
-	const contents = document.contents;
-	if (contents === null || (0, import_dist$7.isScalar)(contents) && contents.value === null) return unreadable([{
-		code: "file-empty",
-		location: textPlace(0, 0)
-	}]);
-	const converter = {
-		anchors: /* @__PURE__ */ new Map(),
-		problems: [...controls],
-		aliased: 0,
-		readable: true
-	};
-	const { value } = convert(contents, {
-		depth: 0,
-		metadata: false
-	}, converter);
-	return {
-		value,
-		readable: converter.readable,
-		problems: converter.problems
-	};
-}
-function unreadable(problems) {
-	return {
-		value: void 0,
-		readable: false,
-		problems
-	};
-}
-function textPlace(start, end) {
-	return {
-		at: "text",
-		start,
-		end
-	};
-}
-function convert(node, position, converter) {
-	if ((0, import_dist$7.isAlias)(node)) return convertAlias(node.source, node, converter);
-	if (!(0, import_dist$7.isScalar)(node) && !(0, import_dist$7.isMap)(node) && !(0, import_dist$7.isSeq)(node)) return NOTHING$3;
-	const { anchor } = node;
-	if (anchor !== void 0) converter.anchors.set(anchor, null);
-	const converted = (0, import_dist$7.isScalar)(node) ? convertScalar(node, position, converter) : convertCollection(node, position, converter);
-	if (anchor !== void 0) converter.anchors.set(anchor, converted);
-	return converted;
-}
-function convertScalar(node, { metadata }, converter) {
-	const { value, source } = node;
-	if (metadata && typeof value === "number" && source !== void 0 && LOSSY_NUMBER.test(source)) converter.problems.push({
-		code: "number-form",
-		source,
-		value,
-		location: nodePlace(node)
-	});
-	if (metadata && typeof value === "string" && node.type === "PLAIN" && OLD_BOOLEAN.test(value)) converter.problems.push({
-		code: "yaml-word",
-		word: value,
-		location: nodePlace(node)
-	});
-	return {
-		value,
-		size: 1
-	};
-}
-function convertCollection(node, position, converter) {
-	if (position.depth >= 64) {
-		refuse(node, {
-			code: "yaml-too-deep",
-			limit: 64
-		}, converter);
-		return NOTHING$3;
-	}
-	return (0, import_dist$7.isMap)(node) ? convertMap(node, position, converter) : convertSeq(node, position, converter);
-}
-function convertSeq(node, position, converter) {
-	const value = [];
-	let size = 1;
-	for (const item of node.items) {
-		const converted = convert(item, {
-			...position,
-			depth: position.depth + 1
-		}, converter);
-		value.push(converted.value);
-		size += converted.size;
-	}
-	return {
-		value,
-		size
-	};
-}
-function convertMap(node, position, converter) {
-	const value = {};
-	const firsts = /* @__PURE__ */ new Map();
-	let size = 1;
-	for (const pair of node.items) {
-		const key = (0, import_dist$7.isPair)(pair) ? keyText(pair.key) : null;
-		if (key === null) {
-			refuse(pair.key ?? pair.value ?? node, { code: "yaml-key" }, converter);
-			continue;
-		}
-		if (firsts.has(key)) {
-			converter.problems.push({
-				code: "duplicate-key",
-				key,
-				location: nodePlace(pair.key),
-				first: nodePlace(firsts.get(key))
-			});
-			continue;
-		}
-		firsts.set(key, pair.key);
-		const converted = convert(pair.value, {
-			depth: position.depth + 1,
-			metadata: position.metadata || key === "metadata"
-		}, converter);
-		setOwn(value, key, converted.value);
-		size += converted.size;
-	}
-	return {
-		value,
-		size
-	};
-}
-function convertAlias(name, node, converter) {
-	const target = converter.anchors.get(name);
-	if (target === void 0 || target === null) {
-		refuse(node, {
-			code: "yaml-alias",
-			name,
-			circular: target === null
-		}, converter);
-		return NOTHING$3;
-	}
-	converter.aliased += target.size;
-	if (converter.aliased > 1e5) {
-		if (converter.aliased - target.size <= 1e5) refuse(node, {
-			code: "yaml-alias-limit",
-			limit: MAX_ALIASED
-		}, converter);
-		return NOTHING$3;
-	}
-	return target;
-}
-/** Reports a problem that makes the whole value unreadable. */
-function refuse(node, problem, converter) {
-	converter.readable = false;
-	converter.problems.push({
-		...problem,
-		location: nodePlace(node)
-	});
-}
-function nodePlace(node) {
-	const range = ((0, import_dist$7.isScalar)(node) || (0, import_dist$7.isMap)(node) || (0, import_dist$7.isSeq)(node) || (0, import_dist$7.isAlias)(node)) && node.range;
-	return range ? textPlace(range[0], range[1]) : textPlace(0, 0);
-}
-/** Sets an own property, also one named `__proto__`, where an assignment would set the prototype. */
-function setOwn(target, key, value) {
-	if (key === "__proto__") Object.defineProperty(target, key, {
-		value,
-		enumerable: true,
-		configurable: true,
-		writable: true
-	});
-	else target[key] = value;
-}
-var import_dist$7, NOTHING$3, LOSSY_NUMBER, OLD_BOOLEAN;
-var init_to_value = __esmMin((() => {
-	import_dist$7 = require_dist$1();
-	init_limits();
-	init_document();
-	init_fast_yaml();
-	NOTHING$3 = {
-		value: null,
-		size: 1
-	};
-	LOSSY_NUMBER = /^[-+]?(?:0[0-9ox]|[0-9]*\.[0-9]*0$|[0-9.]+e)/i;
-	OLD_BOOLEAN = /^(?:yes|no|on|off)$/i;
-}));
-
 // src/kernel/yaml/parse-yaml.ts
 /** Parses YAML; the full parser is loaded only for a text that needs it. */
 async function parseYaml(text) {
@@ -35466,283 +41508,6 @@ async function matchedFiles(root, glob, { listIn, matches }) {
 }
 var init_bound_files = __esmMin((() => {
 	init_values();
-}));
-
-// src/kernel/validate/source-rules.ts
-/** Returns the problems of one file that the schema does not see and that no other file influences. */
-function checkSource(raw, now) {
-	return RULES$1.flatMap((rule) => rule(raw, now));
-}
-/** Requires that ends are in the future and after their beginnings, and that no grant outlives its membership. */
-function soundDates({ members }, now) {
-	return members.filter((member) => [member, ...member.grants].some(hasDates) || member.suspended !== null).flatMap((member) => [
-		...pastEnd(member.end, "membership", now),
-		...lateBegin(member, member.end),
-		...member.suspended === null ? [] : [...pastEnd(member.suspended.end, "suspension", now), ...lateBegin(member.suspended, member.suspended.end)],
-		...member.grants.flatMap((grant) => [
-			...pastEnd(grant.end, "grant", now),
-			...lateEnd(grant.end, member),
-			...lateBegin(grant, grant.end),
-			...isLate(grant.begin, grant.end) ? [] : lateBegin(grant, member.end)
-		])
-	]);
-}
-function hasDates({ begin, end }) {
-	return begin !== null || end !== null;
-}
-function isLate(begin, end) {
-	const [from, until] = [begin?.from ?? null, end?.until ?? null];
-	return from !== null && until !== null && from.starts >= until.ends;
-}
-function lateBegin({ begin }, end) {
-	const [from, until] = [begin?.from ?? null, end?.until ?? null];
-	return begin === null || end === null || from === null || until === null || !isLate(begin, end) ? [] : [{
-		code: "from-after-until",
-		from: from.text,
-		until: until.text,
-		location: {
-			at: "value",
-			path: begin.path
-		},
-		first: {
-			at: "value",
-			path: end.path
-		}
-	}];
-}
-function pastEnd(end, what, now) {
-	const until = end?.until ?? null;
-	return end === null || until === null || until.ends > now ? [] : [{
-		code: "until-past",
-		until: until.text,
-		what,
-		location: {
-			at: "value",
-			path: end.path
-		}
-	}];
-}
-function lateEnd(end, { end: membership }) {
-	const [grantEnd, whole] = [end?.until ?? null, membership?.until ?? null];
-	return end === null || membership === null || grantEnd === null || whole === null || grantEnd.ends <= whole.ends ? [] : [{
-		code: "until-after-membership",
-		until: grantEnd.text,
-		membership: whole.text,
-		location: {
-			at: "value",
-			path: end.path
-		},
-		first: {
-			at: "value",
-			path: membership.path
-		}
-	}];
-}
-/** Requires that members are within the known limits of the service, but for those of the schema. */
-function withinLimits({ members }) {
-	return members.flatMap((member) => [...tooMany$1("address", lengthOf(member.email), 256, [
-		"members",
-		member.index,
-		"email"
-	]), ...mapFields(MEMBER_FIELDS, (name, { kind, declared: { most } }) => {
-		const path = entryPath(name);
-		const size = kind.name === "roles" ? roleCount(member) : lengthOf(textOf$3(valueAt(member.fields, path)));
-		return most !== null && size > most ? tooMany$1(name, size, most, [
-			"members",
-			member.index,
-			...path
-		]) : void 0;
-	}).flat()]);
-}
-function tooMany$1(what, count, limit, path) {
-	return count > limit ? [{
-		code: "service-limit",
-		what,
-		count,
-		limit,
-		location: {
-			at: "value",
-			path
-		}
-	}] : [];
-}
-function lengthOf(text) {
-	return text?.length ?? 0;
-}
-function roleCount({ grants }) {
-	return new Set(grants.map(({ role }) => role)).size;
-}
-/** Requires that metadata can be sent as JSON without loss. */
-function plainMetadata({ roles, members }) {
-	return [...withStrange(roles).flatMap(({ path, fields }) => check(fields["metadata"], [...path, "metadata"])), ...withStrange(members).flatMap(({ index, fields }) => check(fields["metadata"], [
-		"members",
-		index,
-		"metadata"
-	]))];
-}
-/** Requires safe keys in mappings whose keys a user chooses. */
-function plainMaps({ fields }) {
-	return keysInFile(fields).flatMap((path) => checkKey$1(String(path.at(-1)), path));
-}
-/** Returns the entries whose metadata has a problem; only those are searched for its location. */
-function withStrange(entries) {
-	return entries.filter(({ fields }) => !isPlain$2(fields["metadata"]));
-}
-/** Returns true if no part of a value has a problem. */
-function isPlain$2(value) {
-	if (typeof value !== "object" || value === null) return typeof value !== "number" || isExact$1(value);
-	return Array.isArray(value) ? value.every(isPlain$2) : Object.keys(value).every((key) => key !== "__proto__" && key !== "<<" && isPlain$2(fieldsOf(value)[key]));
-}
-/** Returns true if JSON preserves a number: 12345678901234567890 would become …7000. */
-function isExact$1(value) {
-	return Number.isSafeInteger(value) || Number.isFinite(value) && !Number.isInteger(value);
-}
-function check(value, path) {
-	if (typeof value === "number") return isExact$1(value) ? [] : [{
-		code: "bad-number",
-		value,
-		location: {
-			at: "value",
-			path
-		}
-	}];
-	if (Array.isArray(value)) return value.flatMap((item, index) => check(item, [...path, index]));
-	if (typeof value !== "object" || value === null) return [];
-	return Object.entries(value).flatMap(([key, item]) => [...checkKey$1(key, [...path, key]), ...check(item, [...path, key])]);
-}
-function checkKey$1(key, path) {
-	if (key === "__proto__") return [{
-		code: "unsafe-key",
-		key,
-		path,
-		location: {
-			at: "key",
-			path
-		}
-	}];
-	return key === "<<" ? [{
-		code: "merge-key",
-		location: {
-			at: "key",
-			path
-		}
-	}] : [];
-}
-/** Requires that lists have no duplicates. */
-function noRepeatedEntries({ fields, roles, adjustments, leavers }) {
-	const lists = [
-		...LISTS,
-		...listsInFile(fields),
-		...listOf$1(fields["checks"]).flatMap((_, index) => [[
-			"checks",
-			index,
-			"only"
-		], [
-			"checks",
-			index,
-			"cannot"
-		]])
-	];
-	const permissionLists = [...roles.map(({ permissions, path }) => ({
-		permissions,
-		path: [...path, "permissions"]
-	})), ...adjustments.flatMap(({ add, remove, path }) => [{
-		permissions: add,
-		path: [
-			...path,
-			"adjust",
-			"add"
-		]
-	}, {
-		permissions: remove,
-		path: [
-			...path,
-			"adjust",
-			"remove"
-		]
-	}])];
-	return [
-		...repeatsIn(listOf$1(fields["include"]), ["include"]).map(({ text, ...places }) => ({
-			code: "duplicate-include",
-			name: text,
-			...places
-		})),
-		...repeats(leavers, ({ address }) => address).map(({ text, item, first }) => ({
-			code: "duplicate-entry",
-			text,
-			path: ["leavers"],
-			location: value([...item.path, "email"]),
-			first: value([...first.path, "email"])
-		})),
-		...permissionLists.flatMap(({ permissions, path }) => repeatsIn(permissions, path).map(({ text, ...places }) => ({
-			code: "duplicate-permission",
-			permission: text,
-			...places
-		}))),
-		...[...lists, ...roles.map(({ path }) => [...path, "previously"])].flatMap((path) => repeatsIn(listOf$1(valueAt(fields, path)), path).map(({ text, ...places }) => ({
-			code: "duplicate-entry",
-			text,
-			path,
-			...places
-		})))
-	];
-}
-/** Requires that a member lists a role once; grants with different dates are a conflict instead. */
-function noRepeatedGrants({ members }) {
-	return members.filter(({ repeated }) => repeated).flatMap((member) => repeats(member.grants, ({ role, begin, end }) => JSON.stringify([
-		role,
-		begin?.from?.text ?? null,
-		end?.until?.text ?? null
-	])).map(({ item, first }) => ({
-		code: "duplicate-member-role",
-		role: item.role,
-		location: value(grantPath(member, item)),
-		first: value(grantPath(member, first))
-	})));
-}
-function repeatsIn(items, path) {
-	if (new Set(items).size === items.length) return [];
-	const numbered = items.map((item, index) => ({
-		item,
-		index
-	}));
-	return repeats(numbered, ({ item }) => item).map(({ text, item, first }) => ({
-		text,
-		location: value([...path, item.index]),
-		first: value([...path, first.index])
-	}));
-}
-function value(path) {
-	return {
-		at: "value",
-		path
-	};
-}
-var RULES$1, LISTS;
-var init_source_rules = __esmMin((() => {
-	init_field();
-	init_member();
-	init_every_setting();
-	init_raw_file();
-	init_limits();
-	init_values();
-	init_adjustments();
-	init_identity();
-	RULES$1 = [
-		noRepeatedEntries,
-		noRepeatedGrants,
-		clearRoleNames,
-		plainAdjustments,
-		plainMetadata,
-		plainMaps,
-		withinLimits,
-		soundDates
-	];
-	LISTS = [
-		["ignore", "roles"],
-		["ignore", "members"],
-		["guards", "overrides"]
-	];
 }));
 
 // src/kernel/read/load-sources.ts
@@ -36027,13 +41792,14 @@ async function loadProject(root, access, now) {
 	};
 }
 function settingsOf(file, content, by) {
-	const { run, across_merchants: across, sensitive, permissions } = content ?? {};
+	const { run, across_merchants: across, sensitive, permissions, live_branch: liveBranch } = content ?? {};
 	return omitUndefined({
 		by,
 		run: run && parseRun(run, file),
 		across: across && rulesAcross(across, file),
 		sensitive,
-		permissions
+		permissions,
+		liveBranch
 	});
 }
 function rulesAcross({ separate = [], max_holders: maxHolders = {}, checks = [] }, file) {
@@ -36275,10 +42041,10 @@ function subject$1(path) {
 	if (typeof key === "string") return path.length === 3 && (path[0] === "guards" || path[0] === "policies") ? `${quote(key)} under ${quote(list)}` : quote(key);
 	return typeof list === "number" ? `An entry of ${quote(path.at(-3))}` : `An entry of ${quote(list)}`;
 }
-var KINDS, EXAMPLES, MAX_QUOTED, ENTRIES;
+var KINDS$1, EXAMPLES, MAX_QUOTED, ENTRIES;
 var init_message_phrases = __esmMin((() => {
 	init_secrets();
-	KINDS = {
+	KINDS$1 = {
 		text: "text",
 		number: "a number",
 		boolean: "true or false",
@@ -36940,7 +42706,7 @@ var init_shape_messages = __esmMin((() => {
 			hint: waysOut(path, wanted)
 		}),
 		"wrong-type": ({ path, wanted, got, value }) => ({
-			message: `${subject$1(path)} must be ${listText(wanted.map((kind) => KINDS[kind]), "or")}, not ${KINDS[got]}.`,
+			message: `${subject$1(path)} must be ${listText(wanted.map((kind) => KINDS$1[kind]), "or")}, not ${KINDS$1[got]}.`,
 			...optionalHint(conversion(path, wanted, value))
 		}),
 		"wrong-value": ({ path, allowed, value, near }) => ({
@@ -37131,7 +42897,7 @@ function sameDiagnostic(a, b) {
 }
 /** Compares diagnostics by file, line, column and code. */
 function byPlace(a, b) {
-	return compare$1(a.file, b.file) || compare$1(a.span?.line ?? 0, b.span?.line ?? 0) || compare$1(a.span?.column ?? 0, b.span?.column ?? 0) || compare$1(a.code, b.code);
+	return compare(a.file, b.file) || compare(a.span?.line ?? 0, b.span?.line ?? 0) || compare(a.span?.column ?? 0, b.span?.column ?? 0) || compare(a.code, b.code);
 }
 function groupByFile(problems) {
 	const groups = /* @__PURE__ */ new Map();
@@ -37172,7 +42938,7 @@ function placeIn({ file, ...location }, mapOf) {
 	const { line, column } = mapOf(file).span(location);
 	return `${file}:${line}:${column}`;
 }
-function compare$1(a, b) {
+function compare(a, b) {
 	return a < b ? -1 : Number(a > b);
 }
 function clean(text) {
@@ -37182,7 +42948,7 @@ function clean(text) {
 function limit(problems, file) {
 	if (problems.length <= MAX_PROBLEMS) return problems;
 	const more = problems.length - MAX_PROBLEMS;
-	return [...problems.toSorted((a, b) => compare$1(severityOf(a), severityOf(b))).slice(0, MAX_PROBLEMS), tooMany(more, file)];
+	return [...problems.toSorted((a, b) => compare(severityOf(a), severityOf(b))).slice(0, MAX_PROBLEMS), tooMany(more, file)];
 }
 function tooMany(more, file) {
 	return {
@@ -37524,21 +43290,6 @@ var init_load_merchants = __esmMin((() => {
 	init_load_sources();
 	init_unreadable_file();
 }));
-
-// src/app/project/project-root.ts
-/**
-* Returns the folder that a file's includes must not leave, without links: the repository of the file; without one the
-* working directory if the file is below it, else the file's own folder.
-*/
-function projectRoot(folder, cwd) {
-	const [start, working] = [realpathSync.native(folder), realpathSync.native(cwd)];
-	for (let folder = start;; folder = dirname(folder)) {
-		if (existsSync$1(join(folder, ".git"))) return folder;
-		if (dirname(folder) === folder) break;
-	}
-	return relative(working, start).startsWith("..") ? start : working;
-}
-var init_project_root = __esmMin((() => {}));
 
 // src/app/project/find-files.ts
 /**
@@ -37963,26 +43714,26 @@ function inProject(path) {
 }
 /** Returns the YAML files and the links below a folder; what is hidden or of a package is left out. */
 function* filesBelow$1(root, folder) {
-	for (const entry of entriesOf$3(folder)) {
+	for (const entry of entriesOf$2(folder)) {
 		const file = join(folder, entry.name);
 		const path = inProject(relative(root, file));
 		if (entry.name.startsWith(".") || entry.name === "node_modules") continue;
 		if (entry.isSymbolicLink()) yield {
 			path,
-			target: linkTarget(root, file)
+			target: linkTarget$1(root, file)
 		};
 		else if (entry.isDirectory()) yield* filesBelow$1(root, file);
 		else if (entry.isFile() && isProjectYaml(path)) yield { path };
 	}
 }
-function entriesOf$3(folder) {
+function entriesOf$2(folder) {
 	try {
 		return readdirSync(folder, { withFileTypes: true });
 	} catch {
 		return [];
 	}
 }
-function linkTarget(root, link) {
+function linkTarget$1(root, link) {
 	const real = withoutLinks(link);
 	return real === link ? null : pathBelow(root, real);
 }
@@ -38036,408 +43787,6 @@ var init_commit_states = __esmMin((() => {
 	init_project_access();
 }));
 
-// src/store/run-git.ts
-/** Runs git, at most for a time in ms; never throws. */
-function runGit(args, input, env, timeout) {
-	return new Promise((resolve) => {
-		const child = spawn("git", args, {
-			env,
-			stdio: [
-				"pipe",
-				"pipe",
-				"pipe"
-			],
-			...timeout && { timeout }
-		});
-		const [output, errors] = [[], []];
-		let length = 0;
-		child.stdout.on("data", (chunk) => {
-			length += chunk.length;
-			if (length <= MAX_OUTPUT$3) output.push(chunk);
-			else child.kill();
-		});
-		child.stderr.on("data", (chunk) => errors.push(chunk));
-		const end = (code, text) => resolve({
-			code,
-			output: Buffer.concat(output),
-			errors: text
-		});
-		child.on("error", (error) => end(null, `git could not be started: ${error.message}`));
-		child.on("close", (code) => {
-			const said = Buffer.concat(errors).toString("utf8");
-			end(code, code === null ? `git was ended${length > MAX_OUTPUT$3 ? ": too much output" : ""}` : said);
-		});
-		child.stdin.on("error", () => void 0);
-		child.stdin.end(input);
-	});
-}
-/** Returns the output of git; throws GitError if it failed. */
-function checked({ code, output, errors }) {
-	if (code === 0) return output;
-	if (code === null) throw new GitError("usage", `${oneLine(errors)}.`);
-	const said = errors.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("hint:"));
-	const why = oneLine(withoutCredentials(said.slice(0, 3).join(" "))).replace(/^(fatal|error): /, "");
-	throw new GitError(DENIED.test(errors) ? "forbidden" : "network", `git: ${(why || `git ended with ${code}`).replace(/\.$/, "")}.`);
-}
-/** Returns a text without the credentials in its URLs. */
-function withoutCredentials(text) {
-	return text.replaceAll(/:\/\/[^/\s@]*@/g, "://");
-}
-/** Returns the environment for git: of a process, without what is secret or names another repository. */
-function gitEnvironment(env) {
-	const passed = Object.entries(env).filter(([name, value]) => PASSED.test(name) && value !== void 0);
-	return {
-		...Object.fromEntries(passed),
-		GIT_TERMINAL_PROMPT: "0",
-		LC_ALL: "C"
-	};
-}
-/** Returns configuration as variables: every process of the machine can read arguments. */
-function configEnvironment(config) {
-	if (config.length === 0) return {};
-	const pairs = config.flatMap(([name, value], index) => [[`GIT_CONFIG_KEY_${index}`, name], [`GIT_CONFIG_VALUE_${index}`, value]]);
-	return {
-		GIT_CONFIG_COUNT: String(config.length),
-		...Object.fromEntries(pairs)
-	};
-}
-var GitError, MAX_OUTPUT$3, DENIED, PASSED;
-var init_run_git = __esmMin((() => {
-	init_escape();
-	init_errors();
-	GitError = class extends RolecallError {};
-	MAX_OUTPUT$3 = 536870912;
-	DENIED = /\b40[13]\b|denied|declined|not permitted|Authentication failed|could not read Username/i;
-	PASSED = /^(PATH|HOME|USERPROFILE|SYSTEMROOT|TMPDIR|TEMP|TMP|LANG|XDG_CONFIG_HOME|SSH_AUTH_SOCK|SSL_\w+|\w+_PROXY|GIT_(CONFIG|SSL|SSH|TRACE|EXEC)\w*)$/i;
-}));
-
-// src/store/git-refs.ts
-/** Opens the refs of a remote repository; nothing is fetched yet. */
-function openRefs({ url, prefix, authorization }, effects) {
-	const header = [[`http.${url}.extraheader`, `AUTHORIZATION: ${authorization}`]];
-	const config = [...effects.config ?? [], ...authorization === null ? [] : header];
-	const env = {
-		...gitEnvironment(effects.env),
-		...configEnvironment(config)
-	};
-	const own = [
-		"--git-dir",
-		effects.folder,
-		"-c",
-		"gc.auto=0",
-		"-c",
-		"maintenance.auto=false"
-	];
-	const run = (args, input = "", more = {}) => runGit([...own, ...args], input, {
-		...env,
-		...more
-	}, effects.timeout);
-	let initialized;
-	const initialize = async () => {
-		initialized ??= run([
-			"init",
-			"--quiet",
-			"--bare"
-		]).then(checked);
-		return initialized;
-	};
-	let cloned;
-	/**
-	* Runs git with the objects of the clone besides its own, which only reading may rely on, and commits on top of one of
-	* the clone's.
-	*/
-	const read = async (args, input) => {
-		await initialize();
-		cloned ??= objectsOf(effects.clone, env);
-		return run(args, input, await cloned);
-	};
-	/** True if a commit of the clone's is the parent of one to be pushed. */
-	let isOnClone = false;
-	const attempt = async (args, input) => {
-		await initialize();
-		return isOnClone ? read(args, input) : run(args, input);
-	};
-	const git = async (args, input) => checked(await attempt(args, input));
-	const fetched = /* @__PURE__ */ new Set();
-	const fetchCommit = async (commit) => {
-		if (fetched.has(commit)) return;
-		if ((await read([
-			"rev-list",
-			"--objects",
-			"--quiet",
-			`${commit}^{tree}`
-		])).code !== 0) await git([
-			"fetch",
-			"--quiet",
-			"--no-tags",
-			"--depth=1",
-			url,
-			commit
-		]);
-		fetched.add(commit);
-	};
-	const contentsOf = async (ids) => ids.length === 0 ? [] : parseBatch(checked(await read(["cat-file", "--batch"], ids.map((id) => `${id}\n`).join(""))));
-	const describe = async (commits) => {
-		return (await contentsOf(commits)).map((text) => parseCommit(text.toString("utf8")));
-	};
-	let commits = 0;
-	const parentIn = async (commit) => {
-		const end = await read([
-			"fetch",
-			"--quiet",
-			"--no-tags",
-			"--depth=1",
-			url,
-			commit
-		]);
-		isOnClone ||= end.code === 0;
-		return end.code === 0 ? commit : null;
-	};
-	const importCommit = async (lines, message) => {
-		commits += 1;
-		const seconds = Math.floor(effects.now() / 1e3);
-		const script = [
-			...[
-				`commit refs/made/${commits}`,
-				"mark :1",
-				`committer rolecall <rolecall@localhost> ${seconds} +0000`,
-				dataOf(message)
-			],
-			...lines,
-			"",
-			"get-mark :1",
-			""
-		].join("\n");
-		return (await git([
-			"fast-import",
-			"--quiet",
-			"--force"
-		], script)).toString("utf8").trim();
-	};
-	return {
-		fetch: async (names = ["*"]) => {
-			const refspecs = names.map((name) => `+${prefix}/${name}:${prefix}/${name}`);
-			const end = await attempt([
-				"fetch",
-				"--quiet",
-				"--no-tags",
-				"--prune",
-				"--depth=1",
-				url,
-				...refspecs
-			]);
-			if (end.code === 1 && end.errors.trim() === "") return /* @__PURE__ */ new Map();
-			checked(end);
-			const patterns = names.map((name) => `${prefix}/${name.replace(/^\*$/, "")}`);
-			const listed = await git([
-				"for-each-ref",
-				"--format=%(objectname) %(refname)",
-				...patterns
-			]);
-			return new Map(lines$1(listed).map((line) => {
-				const [commit = "", name = ""] = line.split(" ");
-				fetched.add(commit);
-				return [name.slice(prefix.length + 1), commit];
-			}));
-		},
-		entries: async (commit) => {
-			await fetchCommit(commit);
-			return [...checked(await read([
-				"ls-tree",
-				"-r",
-				"-z",
-				"--full-tree",
-				commit
-			])).toString("utf8").matchAll(/(\d+) (\w+) (\w+)\t([^\0]+)\0/g)].map(([, mode, kind, id = "", path = ""]) => {
-				return {
-					path,
-					type: kind === "commit" ? "submodule" : mode === LINK ? "link" : "file",
-					id
-				};
-			});
-		},
-		contents: contentsOf,
-		lastCommitOf: async (path, commit) => {
-			if (effects.clone === null) return null;
-			const inClone = [
-				"--git-dir",
-				effects.clone,
-				"--literal-pathspecs"
-			];
-			if ((await runGit([
-				...inClone,
-				"rev-parse",
-				"--is-shallow-repository"
-			], "", env)).output.toString("utf8").trim() !== "false") return null;
-			const log = [
-				"rev-list",
-				"--max-count=1",
-				"--first-parent",
-				commit,
-				"--",
-				path
-			];
-			const { code, output } = await runGit([...inClone, ...log], "", env);
-			return code === 0 ? lines$1(output)[0] ?? null : null;
-		},
-		parents: async (commit) => {
-			await fetchCommit(commit);
-			return (await describe([commit]))[0]?.parents ?? [];
-		},
-		describe,
-		commit: async (parent, edits, message) => {
-			const changes = [...edits].map(([path, text]) => text === null ? `D ${path}` : `M 100644 inline ${path}\n${dataOf(text)}`);
-			const name = `${basename(effects.folder)} ${commits + 1}`;
-			return importCommit([...fromOf(parent), ...changes], `${message}\n\n${name}`);
-		},
-		writeTree: async (files) => {
-			const texts = [...files].map(([path, text]) => `M 100644 inline ${path}\n${dataOf(text)}`);
-			const commit = await importCommit(texts, "Files");
-			return (await git(["rev-parse", `${commit}^{tree}`])).toString("utf8").trim();
-		},
-		commitTree: async (tree, parent, message) => {
-			const base = parent === null ? null : await parentIn(parent);
-			return importCommit([...fromOf(base), `M 040000 ${tree} ""`], message);
-		},
-		push: async (moves) => {
-			if (moves.length === 0) return true;
-			const leases = moves.map(({ ref, from }) => `--force-with-lease=${prefix}/${ref}:${from ?? ""}`);
-			const refspecs = moves.map(({ ref, to }) => `${to ?? ""}:${prefix}/${ref}`);
-			const push = [
-				"push",
-				"--atomic",
-				"--no-verify",
-				...leases,
-				url,
-				...refspecs
-			];
-			const end = await attempt(push);
-			if (end.code === 0) return true;
-			if (/\(stale info\)|\(fetch first\)|cannot lock ref|reference already exists/.test(end.errors)) return false;
-			checked(end);
-			return false;
-		}
-	};
-}
-/** Returns the texts of the files of a commit by path. */
-async function textsOf(commit, { entries, contents }) {
-	const listed = commit === void 0 ? [] : await entries(commit);
-	const texts = await contents(listed.map(({ id }) => id));
-	return new Map(listed.map(({ path }, index) => [path, texts[index]?.toString("utf8") ?? ""]));
-}
-/** Returns the variable by which git also reads the objects of a clone; none if there is no clone. */
-async function objectsOf(clone, env) {
-	if (clone === null) return {};
-	const { code, output } = await runGit([
-		"--git-dir",
-		clone,
-		"rev-parse",
-		"--git-path",
-		"objects"
-	], "", env);
-	return code === 0 ? { GIT_ALTERNATE_OBJECT_DIRECTORIES: JSON.stringify(output.toString("utf8").trim()) } : {};
-}
-function lines$1(output) {
-	return output.toString("utf8").split("\n").filter(Boolean);
-}
-/** Parses a commit; its parents as it names them: where the history is shallow, git would say that it has none. */
-function parseCommit(text) {
-	const end = text.indexOf("\n\n");
-	const head = text.slice(0, end);
-	return {
-		tree: /^tree (\w+)$/m.exec(head)?.[1] ?? "",
-		parents: [...head.matchAll(/^parent (\w+)$/gm)].map(([, parent = ""]) => parent),
-		message: text.slice(end + 2)
-	};
-}
-function fromOf(parent) {
-	return parent === null ? [] : [`from ${parent}`];
-}
-/** Returns a text with its length in bytes in front, as `git fast-import` reads it. */
-function dataOf(text) {
-	return `data ${Buffer.byteLength(text)}\n${text}`;
-}
-/** Parses the output of `git cat-file --batch` for objects that exist. */
-function parseBatch(output) {
-	const contents = [];
-	for (let offset = 0; offset < output.length;) {
-		const header = output.indexOf("\n", offset);
-		const size = Number(output.toString("latin1", offset, header).split(" ")[2]);
-		contents.push(output.subarray(header + 1, header + 1 + size));
-		offset = header + 1 + size + 1;
-	}
-	return contents;
-}
-var LINK;
-var init_git_refs = __esmMin((() => {
-	init_run_git();
-	LINK = "120000";
-}));
-
-// src/store/change-ref.ts
-/**
-* Commits what `edit` makes of a ref's files, until nobody else has moved the ref meanwhile; it takes the ref's commit.
-* Throws RolecallError.
-*/
-async function changeRef(refs, ref, message, edit, sleep) {
-	for (let attempt = 1;; attempt++) {
-		const from = (await refs.fetch([`${ref}*`])).get(ref);
-		const edits = await edit(from);
-		if (edits.size === 0) return;
-		const to = await refs.commit(from ?? null, edits, message);
-		if (await refs.push([{
-			ref,
-			from: from ?? null,
-			to
-		}])) return;
-		if (attempt === MAX_ATTEMPTS$1) throw new RolecallError("conflict", `The records in ${ref} could not be written: other jobs kept changing them.`);
-		await sleep(100 + Number.parseInt(to.slice(0, 4), 16) % 400 * attempt);
-	}
-}
-var STATE, MAX_ATTEMPTS$1;
-var init_change_ref = __esmMin((() => {
-	init_errors();
-	STATE = "state";
-	MAX_ATTEMPTS$1 = 30;
-}));
-
-// src/store/sealed-json.ts
-/** Returns the text of a value with its signature, for a kind of record and the path that it is stored at. */
-function seal(value, place, key) {
-	return `${canonicalJson({
-		mac: macOf(value, place, key),
-		value
-	})}\n`;
-}
-/** Returns the value of a text that `seal` made for the same place and key; `null` for any other text. */
-function unseal(text, place, key) {
-	const { mac, value } = parsed(text);
-	if (typeof mac !== "string" || typeof value !== "object" || value === null) return null;
-	const expected = Buffer.from(macOf(value, place, key));
-	const given = Buffer.from(mac);
-	return given.length === expected.length && timingSafeEqual(given, expected) ? value : null;
-}
-/** Returns the signature of a value for a place. */
-function macOf(value, place, key) {
-	return createHmac("sha256", key).update(`${place}\n${canonicalJson(value)}`).digest("hex");
-}
-function parsed(text) {
-	try {
-		return Object(JSON.parse(text));
-	} catch {
-		return {};
-	}
-}
-/** Returns the keyed hash of a text, such as a person's address: nobody without the key can check a guess. */
-function keyedHash(text, key) {
-	return createHmac("sha256", key).update(text).digest("hex").slice(0, HASH_LENGTH);
-}
-var HASH_LENGTH;
-var init_sealed_json = __esmMin((() => {
-	init_json_text();
-	HASH_LENGTH = 32;
-}));
-
 // src/store/open-records.ts
 /** Opens the records of a service and label; nothing is fetched yet. */
 function openRecords(refs, { family, key }, sleep) {
@@ -38475,7 +43824,9 @@ function openRecords(refs, { family, key }, sleep) {
 			merchants: new Map(merchants)
 		}];
 	});
-	const change = (ref, message, edit) => changeRef(refs, ref, message, (from) => filesOf(ref, from).then(edit), sleep);
+	const change = async (ref, message, edit) => {
+		await changeRef(refs, ref, message, (from) => filesOf(ref, from).then(edit), sleep);
+	};
 	return {
 		read: async () => {
 			const fetched = await refs.fetch(NAMES);
@@ -38568,7 +43919,9 @@ var init_open_records = __esmMin((() => {
 
 // src/action/context/open-repository.ts
 var open_repository_exports = /* @__PURE__ */ __exportAll({
+	liveRecorderOf: () => liveRecorderOf,
 	openReviewStore: () => openReviewStore,
+	recordedStatesOf: () => recordedStatesOf,
 	storeError: () => storeError,
 	withRepository: () => withRepository
 });
@@ -38577,15 +43930,26 @@ async function withRepository({ inputs, event, io }, use, openGit = openRefs) {
 	const folder = await mkdtemp(join(event.temp, "rolecall-git-"));
 	const { workspace } = event;
 	const token = Buffer.from(`x-access-token:${inputs.githubToken}`).toString("base64");
-	const git = openGit({
+	const remote = {
 		url: `${event.serverUrl}/${event.owner}/${event.repo}`,
 		prefix: inputs.refs,
 		authorization: `basic ${token}`
-	}, {
-		folder,
+	};
+	const effects = {
 		clone: join(workspace, ".git"),
 		env: io.env,
 		now: io.now
+	};
+	const git = openGit(remote, {
+		...effects,
+		folder: join(folder, "records")
+	});
+	const branches = openGit({
+		...remote,
+		prefix: BRANCHES
+	}, {
+		...effects,
+		folder: join(folder, "branches")
 	});
 	const load = async (commit) => {
 		try {
@@ -38608,6 +43972,7 @@ async function withRepository({ inputs, event, io }, use, openGit = openRefs) {
 	try {
 		return await use({
 			git,
+			branches,
 			statesAt
 		});
 	} finally {
@@ -38628,6 +43993,32 @@ function openReviewStore({ inputs: { approvalSecret: key }, scope: { family }, i
 		seal: (text) => keyedHash(text, key)
 	};
 }
+/** Returns the branch of live states that the projects of merchants name; `null` for none. */
+function openLiveBranch({ branches, event }, states) {
+	const name = liveBranchName(states);
+	if (name === null) return null;
+	const isPublic = async () => event.isPublic === true;
+	return {
+		name,
+		place: "the repository",
+		open: (use) => use(branches),
+		isPublic
+	};
+}
+/** Opens the recorder of live states; undefined if the projects of merchants name no branch. */
+function liveRecorderOf(context, states) {
+	const { io, log } = context;
+	const branch = openLiveBranch(context, states);
+	return branch === null ? void 0 : liveRecorder(branch, {
+		say: log.info,
+		warn: log.notice
+	}, io);
+}
+/** Opens the recorded live states of merchants; undefined if their projects name no branch. */
+function recordedStatesOf(context, states) {
+	const branch = openLiveBranch(context, states);
+	return branch === null ? void 0 : recordedStates(branch, context.log.notice);
+}
 /** Converts an error of git's for the records to an ActionError. */
 function storeError(error) {
 	return gitError("The records of reviews and applies could not be reached", "contents: write", error);
@@ -38637,6 +44028,9 @@ function gitError(what, permission, { message, code }) {
 	return new ActionError("github", `${what}. ${message}`, hint);
 }
 var init_open_repository = __esmMin((() => {
+	init_live_branch();
+	init_record_live();
+	init_recorded_states();
 	init_commit_states();
 	init_git_refs();
 	init_open_records();
@@ -38792,49 +44186,6 @@ var init_member_changes = __esmMin((() => {
 
 // src/kernel/diff/former-members.ts
 /**
-* Returns entries without the pins to memberships of previous addresses, which are to be left; reports those of entries
-* with access. A pinned invitation that has expired is renewed to the new address.
-*/
-function withoutFormerPins(entries, live, now, report) {
-	if (!entries.some(({ id, previously }) => id !== void 0 && previously !== void 0)) return entries;
-	const byId = new Map(live.map((member) => [member.id, member]));
-	return entries.map((entry) => {
-		const { id = "", ...unpinned } = entry;
-		const { email: name, previously: formers = [] } = entry;
-		const pinned = byId.get(id);
-		const keys = pinned === void 0 || isExpired(pinned) ? [] : addressKeysOf(pinned);
-		if (keys.includes(name.toLowerCase())) return entry;
-		const previously = formers.find((address) => keys.includes(address.toLowerCase()));
-		if (previously === void 0) return entry;
-		if (activeAt(entry, now).absent === null) report({
-			code: "member-pin-former",
-			name,
-			id,
-			previously
-		});
-		return unpinned;
-	});
-}
-/** Finds the live members of previous addresses. */
-function formerMembers(entries, live) {
-	const renamed = entries.filter(({ previously }) => previously !== void 0);
-	if (renamed.length === 0) return NOBODY;
-	const listed = new Set(entries.map(({ email }) => email.toLowerCase()));
-	const pinned = new Set(entries.flatMap(({ id }) => id ?? []));
-	const byAddress = new Map(renamed.flatMap((entry) => (entry.previously ?? []).map((address) => [address.toLowerCase(), entry])));
-	const formers = live.flatMap((member) => {
-		const keys = addressKeysOf(member);
-		if (pinned.has(member.id) || keys.some((key) => listed.has(key))) return [];
-		const [entry] = keys.flatMap((key) => byAddress.get(key) ?? []);
-		return entry === void 0 ? [] : [{
-			entry,
-			member
-		}];
-	});
-	const groups = groupByKey$1(formers, ({ entry }) => entry.email.toLowerCase());
-	return new Map(groups.map((group) => [group[0].entry, group.map(({ member }) => member)]));
-}
-/**
 * Plans the members of an entry's previous addresses. They are removed once the entry's own membership is accepted, and
 * until then keep what the entry grants, unless it ends or suspends all access.
 */
@@ -38887,10 +44238,6 @@ function planFormer(active, match, former, { roles }, report) {
 		waiting
 	};
 }
-/** Returns whether somebody has disabled a membership, which no plan enables. */
-function isDisabled({ status }) {
-	return status === "disabled";
-}
 function isAccepted({ status }) {
 	return status === "accepted";
 }
@@ -38918,15 +44265,13 @@ function grantsOf$1(live, { email, origin, roles: grants }, roles) {
 function keyOf$6({ id, name }) {
 	return id ?? `new ${name}`;
 }
-var NOBODY, UNCHANGED$1;
+var UNCHANGED$1;
 var init_former_members = __esmMin((() => {
-	init_text();
 	init_member();
 	init_active_member();
-	init_match();
+	init_entry_memberships();
 	init_member_changes();
 	init_scope();
-	NOBODY = /* @__PURE__ */ new Map();
 	UNCHANGED$1 = {
 		changes: [],
 		waiting: []
@@ -38935,27 +44280,26 @@ var init_former_members = __esmMin((() => {
 
 // src/kernel/diff/plan-members.ts
 /** Compares the declared members with the live ones, and moves the holders of replaced roles. */
-function planMembers(desired, { members: live, ignoredMembers }, context) {
+function planMembers(desired, scope, context) {
+	const { members: live } = scope;
 	const findingData = [];
 	const laterFindingData = [];
 	const unresolved = [];
 	const report = (finding) => void findingData.push(finding);
 	const reportLater = (finding) => void laterFindingData.push(finding);
-	const { leaving, live: staying, entries = [], pinned } = divideLeavers(desired, live, context.left);
-	for (const { email: name, id = "" } of pinned) report({
+	const { entries, leaving, pinnedToLeavers, unlisted } = divideMemberships(desired ?? [], scope, context.left);
+	for (const { email: name, id = "" } of pinnedToLeavers) report({
 		code: "member-pin-left",
 		name,
 		id
 	});
-	const { changes: declared, waiting, unclaimed } = planDeclared(withoutFormerPins(entries, staying, context.now, report), {
-		live: staying,
-		ignoredMembers
-	}, {
+	const planned = entries.map((memberships) => planEntry(memberships, {
 		...context,
 		reportLater,
 		unresolved
-	}, report);
-	const removals = [...leaving.map((member) => deleteMember(member, context.roles, "left")), ...desired ? planUnlisted(unclaimed, context, report) : []];
+	}, report));
+	const declared = planned.flatMap(({ changes }) => changes);
+	const removals = [...leaving.map((member) => deleteMember(member, context.roles, "left")), ...desired ? planUnlisted(unlisted, context, report) : []];
 	const moves = planMoves(live, [...declared, ...removals], context.roles);
 	const changes = [
 		...declared,
@@ -38973,50 +44317,43 @@ function planMembers(desired, { members: live, ignoredMembers }, context) {
 			expiresAt
 		});
 	}
-	const unlisted = desired ? unclaimed.filter(({ id }) => !changed.has(id)).length : 0;
+	const left = desired ? unlisted.filter(({ id }) => !changed.has(id)).length : 0;
 	return {
 		changes,
-		unchanged: live.length - touched - unlisted,
-		unlisted,
+		unchanged: live.length - touched - left,
+		unlisted: left,
 		findingData,
 		laterFindingData,
 		unresolved,
-		waiting
+		waiting: planned.flatMap(({ waiting }) => waiting)
 	};
 }
-function planDeclared(desired, { live, ignoredMembers }, context, report) {
-	const standing = ignoredMembers.filter((member) => !isExpired(member));
-	const taken = {
-		pins: pinsByAddress(desired, live),
-		ignoredAddresses: new Set(standing.flatMap(addressKeysOf))
-	};
-	const formers = formerMembers(desired, live);
-	const former = new Set([...formers.values()].flat());
-	const current = former.size === 0 ? live : live.filter((member) => !former.has(member));
-	const waiting = [];
-	const { results, unclaimed } = matchMembers(desired, current, (member, found) => {
-		const ownFormers = formers.get(member) ?? [];
-		const active = activeAt(member, context.now);
-		const match = withoutLostPin(active, found);
-		const former = ownFormers.find((live) => !isDisabled(live));
-		const effective = match.found === "none" && former !== void 0 && !active.suspended ? {
-			...active,
-			member: successorOf(active.member, former, context)
-		} : active;
-		const formerChanges = planFormer(effective, match, ownFormers, context, report);
-		waiting.push(...formerChanges.waiting);
-		const [disabled] = former === void 0 ? ownFormers : [];
-		return [...planMember(effective, match, {
-			...context,
-			...taken,
-			former,
-			disabled
-		}, report), ...formerChanges.changes];
+function planEntry({ entry, pinnedFormer: previously, match: found, formers, holder }, context, report) {
+	const { id = "", ...unpinned } = entry;
+	const declared = activeAt(previously === null ? entry : unpinned, context.now);
+	const { absent, suspended } = declared;
+	if (previously !== null && absent === null) report({
+		code: "member-pin-former",
+		name: entry.email,
+		id,
+		previously
 	});
+	const match = found.found === "pin-missing" && absent !== null && found.live.length === 0 ? { found: "none" } : found;
+	const predecessor = formers.find((live) => !isDisabled(live));
+	const active = match.found === "none" && predecessor !== void 0 && !suspended ? {
+		...declared,
+		member: successorOf(declared.member, predecessor, context)
+	} : declared;
+	const former = planFormer(active, match, formers, context, report);
+	const [disabled] = predecessor === void 0 ? formers : [];
 	return {
-		changes: results.flat(),
-		waiting,
-		unclaimed
+		changes: [...planMember(active, match, {
+			...context,
+			predecessor,
+			disabled,
+			holder
+		}, report), ...former.changes],
+		waiting: former.waiting
 	};
 }
 /** Returns an entry that also declares what the membership of its previous address has, but for ignored roles. */
@@ -39025,17 +44362,6 @@ function successorOf(member, former, { roles }) {
 		...former,
 		roles: former.roles.filter((id) => !roles.isIgnored(id))
 	});
-}
-function pinsByAddress(desired, live) {
-	const pinning = new Map(desired.flatMap(({ id, email }) => id === void 0 ? [] : [[id, email]]));
-	if (pinning.size === 0) return /* @__PURE__ */ new Map();
-	return new Map(live.flatMap((member) => {
-		const by = pinning.get(member.id);
-		return by === void 0 || isExpired(member) ? [] : addressKeysOf(member).map((address) => [address, {
-			id: member.id,
-			by
-		}]);
-	}));
 }
 function planUnlisted(unclaimed, { sync, roles }, report) {
 	if (sync.members === "additive") return [];
@@ -39077,17 +44403,18 @@ function planMember(active, match, context, report) {
 		});
 		return [];
 	}
+	const leftovers = match.found === "one" ? removeLeftovers(active, match, context) : NOTHING$1;
 	const obstacle = obstacleToInvitation(active, match, context);
 	if (obstacle !== null) {
 		report(obstacle);
 		if (obstacle.code === "member-former-disabled") resolveRoles(active, context, report);
-		return [];
+		return leftovers;
 	}
 	if (match.found !== "many" && match.found !== "pin-missing") context.roles.resolve(name, active.laterRoles, context.reportLater);
 	switch (match.found) {
 		case "none":
-			if (isAway$1(active) || isMention(active.member, context.file)) return [];
-			return present(createMember(active.member, context.former, context.roles, report, reasonOf$4(active)));
+			if (isAway(active) || isMention(active.member, context.file)) return [];
+			return present(createMember(active.member, context.predecessor, context.roles, report, reasonOf$4(active)));
 		case "pin-missing":
 			report({
 				code: "member-pin-missing",
@@ -39102,15 +44429,13 @@ function planMember(active, match, context, report) {
 				ids: match.live.map(({ id }) => id)
 			});
 			return [];
-		case "one": {
-			const changes = planPinned(active, match.live, context, report);
-			if (match.leftovers.length === 0) return changes;
-			const keptId = active.absent === null && match.live.status !== "pending" ? active.member.id : void 0;
-			const leftovers = match.leftovers.flatMap((leftover) => leftover.id === keptId ? [] : deleteMember(leftover, context.roles, "invitation-expired"));
-			return [...changes, ...leftovers];
-		}
+		case "one": return [...planPinned(active, match.live, context, report), ...leftovers];
 		default: return match;
 	}
+}
+function removeLeftovers({ member, absent }, { live, leftovers }, { roles }) {
+	const keptId = absent === null && live.status !== "pending" ? member.id : void 0;
+	return leftovers.flatMap((leftover) => leftover.id === keptId ? [] : deleteMember(leftover, roles, "invitation-expired"));
 }
 /** Reports the roles of an entry that cannot be resolved, although it changes nobody. */
 function resolveRoles({ member, laterRoles }, { roles, reportLater }, report) {
@@ -39120,21 +44445,8 @@ function resolveRoles({ member, laterRoles }, { roles, reportLater }, report) {
 function roleNames({ roles = [] }) {
 	return roles.map(({ role }) => role);
 }
-/**
-* Returns what an entry matches whose pin is gone where that is no error: the invitation that the pinned one was renewed by,
-* or nothing, as an entry without a membership needs no pin, unless another member has its address.
-*/
-function withoutLostPin({ absent }, match) {
-	if (match.found !== "pin-missing") return match;
-	if (match.heir?.status === "pending") return {
-		found: "one",
-		live: match.heir,
-		leftovers: []
-	};
-	return absent === null || match.sameKey > 0 ? match : { found: "none" };
-}
 /** Returns whether nobody is invited for an entry at its time. */
-function isAway$1({ absent, suspended }) {
+function isAway({ absent, suspended }) {
 	return absent !== null || suspended;
 }
 /**
@@ -39142,25 +44454,35 @@ function isAway$1({ absent, suspended }) {
 * `null` if there is none, or nobody is invited.
 */
 function obstacleToInvitation(active, match, context) {
-	if (isAway$1(active)) return null;
+	if (isAway(active)) return null;
 	const name = active.member.email;
-	const key = name.toLowerCase();
-	if (!needsInvitation(name, match, context)) return null;
-	const { disabled } = context;
+	if (!needsInvitation(active.member, match, context)) return null;
+	const { disabled, holder } = context;
 	if (disabled !== void 0) return {
 		code: "member-former-disabled",
 		name,
 		previously: addressOf$1(disabled) ?? disabled.id
 	};
-	const pinned = context.pins.get(key);
-	if (pinned !== void 0) return {
-		code: "member-pinned-elsewhere",
-		name,
-		...pinned
-	};
-	return context.ignoredAddresses.has(key) ? {
+	if (holder === null) return departureOf(active.member, match, context);
+	const { id, by } = holder;
+	return by === null ? {
 		code: "member-ignored",
 		name
+	} : {
+		code: "member-pinned-elsewhere",
+		name,
+		id,
+		by
+	};
+}
+/** Returns the finding of a member who left by themselves; `null` if they have not. */
+function departureOf(member, match, { renewal: { recorded }, file }) {
+	const { email: name, managed } = member;
+	if (!recorded?.departed.includes(name.toLowerCase())) return null;
+	return match.found === "none" && managed === void 0 && !isMention(member, file) ? {
+		code: "member-departed",
+		name,
+		at: recorded.at
 	} : null;
 }
 /** Plans the changes of a matched member, who may have renewed the expired invitation that the entry is pinned to. */
@@ -39172,13 +44494,13 @@ function planPinned(active, live, context, report) {
 		id,
 		now: live.id
 	});
-	return planFound$1(active, live, context, report);
+	return planFound(active, live, context, report);
 }
-function needsInvitation(name, match, context) {
+function needsInvitation(member, match, context) {
 	if (match.found !== "one") return match.found === "none";
-	return isExpired(match.live) && obstacleToRenewal(name, context) === null;
+	return isExpired(match.live) && obstacleToRenewal(member, context) === null;
 }
-function planFound$1(active, live, context, report) {
+function planFound(active, live, context, report) {
 	const { member, absent, suspended } = active;
 	const { roles } = context;
 	const name = member.email;
@@ -39205,7 +44527,7 @@ function planFound$1(active, live, context, report) {
 	});
 	if (suspended && live.status === "expired") return [];
 	if (live.status === "expired") {
-		const obstacle = obstacleToRenewal(name, context);
+		const obstacle = obstacleToRenewal(member, context);
 		if (obstacle === null) return present(reinviteMember(member, live, roles, report, active.back));
 		report(obstacle);
 		if (obstacle.code === "member-not-accepted") {
@@ -39228,16 +44550,17 @@ function planFound$1(active, live, context, report) {
 /** Returns the update of a member some of whose roles cannot be resolved, without these; empty if one is planned, or they all can be. */
 function unresolvedUpdate(active, live, resolver, planned) {
 	const { email, roles = [] } = active.member;
-	if (planned !== null) return NOTHING$2;
+	if (planned !== null) return NOTHING$1;
 	const resolved = roles.filter(({ role }) => resolver.resolve(email, [role], unreported) !== null);
-	if (resolved.length === roles.length) return NOTHING$2;
+	if (resolved.length === roles.length) return NOTHING$1;
 	return present(updateMember({
 		...active.member,
 		roles: resolved
 	}, live, resolver, unreported, reasonOf$4(active)));
 }
 /** Returns the reason not to renew an expired invitation; `null` if it is renewed. */
-function obstacleToRenewal(name, { sync: { reinvite }, renewal: { asked, committed }, now }) {
+function obstacleToRenewal({ email: name, ...member }, { sync, renewal: { asked, committed }, now }) {
+	const { reinvite = sync.reinvite } = member;
 	const key = name.toLowerCase();
 	if (reinvite === true || asked?.has(key)) return null;
 	if (reinvite === false) return {
@@ -39254,515 +44577,19 @@ function obstacleToRenewal(name, { sync: { reinvite }, renewal: { asked, committ
 	};
 }
 function present(change) {
-	return change ? [change] : NOTHING$2;
+	return change ? [change] : NOTHING$1;
 }
-var unreported, NOTHING$2;
+var unreported, NOTHING$1;
 var init_plan_members = __esmMin((() => {
 	init_member();
 	init_dates();
 	init_active_member();
+	init_entry_memberships();
 	init_former_members();
-	init_match();
 	init_member_changes();
 	init_scope();
 	unreported = () => void 0;
-	NOTHING$2 = [];
-}));
-
-// src/kernel/diff/role-changes.ts
-/** Returns the change that creates a role. */
-function createRole(role, permissions) {
-	return withFingerprint({
-		resource: "role",
-		name: role.name,
-		kind: "create",
-		id: null,
-		before: null,
-		after: roleImage$3({
-			...role,
-			permissions
-		}),
-		fields: [],
-		reason: "declared"
-	});
-}
-/** Returns the change of what the service can update in place; `null` if nothing differs. */
-function updateRole(role, live, hasTemporaryName) {
-	const image = roleImage$3(live);
-	const before = hasTemporaryName && live.name === role.name ? {
-		...image,
-		name: temporaryName(live.name)
-	} : image;
-	const after = updatedInPlace(before, role);
-	const fields = roleDiffs(before, after);
-	if (fields.length === 0) return null;
-	return withFingerprint({
-		resource: "role",
-		name: role.name,
-		kind: "update",
-		id: live.id,
-		before,
-		after,
-		fields,
-		reason: "declared"
-	});
-}
-/** Returns the change that replaces a live role; `resumed` is the new role's id if an earlier run created it. */
-function replaceRole(role, live, resumed) {
-	const before = roleImage$3(live);
-	const after = declaredOver(before, role);
-	return withFingerprint({
-		resource: "role",
-		name: role.name,
-		kind: "replace",
-		id: live.id,
-		before,
-		after,
-		fields: roleDiffs(before, after),
-		reason: "immutable-field",
-		resumed
-	});
-}
-/** Returns the change that deletes a live role. */
-function deleteRole(live, reason) {
-	return withFingerprint({
-		resource: "role",
-		name: live.name,
-		kind: "delete",
-		id: live.id,
-		before: roleImage$3(live),
-		after: null,
-		fields: [],
-		reason
-	});
-}
-/** Returns the live values that differ and that the service cannot update in place. */
-function fixedDifferences(role, live) {
-	const before = roleImage$3(live);
-	const diffs = roleDiffs(updatedInPlace(before, role), declaredOver(before, role));
-	return pickFields(ROLE_FIELDS, before, new Set(diffs.map(({ field }) => field)));
-}
-/** Returns an image with the declared values. */
-function declaredOver(before, role) {
-	return roleImage$3({
-		...before,
-		...role
-	});
-}
-/** Returns an image with the declared values that the service can update in place. */
-function updatedInPlace(before, role) {
-	return {
-		...declaredOver(before, role),
-		...fixedValues(before)
-	};
-}
-var init_role_changes = __esmMin((() => {
-	init_field();
-	init_role();
-	init_temporary_name();
-	init_fingerprint();
-}));
-
-// src/kernel/diff/plan-roles.ts
-/** Compares the declared roles with the live custom ones; without a `roles:` section nothing is planned. */
-function planRoles(desired, { roles: live, temporarilyNamed }, sync) {
-	const custom = live.filter((role) => !role.predefined);
-	if (desired === void 0) return {
-		...NOTHING$1,
-		unchanged: custom.length
-	};
-	const renamable = live.filter((role) => !role.predefined && !temporarilyNamed.has(role.id));
-	const pinned = new Set(desired.flatMap(({ id }) => id ?? []));
-	const free = new Set(renamable.filter(({ id }) => !pinned.has(id)).map(({ name }) => name));
-	const { renames, several } = findRenames(desired, free, new Set(custom.filter(({ id }) => temporarilyNamed.has(id) && !pinned.has(id)).map(({ name }) => name)));
-	const renamed = new Set(renames.values());
-	const names = new Set(renamable.map(({ id }) => id));
-	const ownKey = (name) => renamed.has(name) ? temporaryName(name) : name;
-	const declared = {
-		idOf: ({ id }) => id,
-		keyOf: ({ name }) => renames.get(name) ?? ownKey(name),
-		nameOf: ({ name }) => name
-	};
-	const candidates = {
-		live: live.filter(({ idOnly }) => !idOnly),
-		keysOf: ({ id, name }) => {
-			if (!names.has(id)) return [];
-			const entry = pinned.has(id) ? void 0 : several.get(name);
-			return [entry === void 0 ? name : ownKey(entry)];
-		},
-		isLeftover: () => false,
-		endedAt: () => ""
-	};
-	const { results: pairs, unclaimed } = matchAll(desired, declared, candidates, (entry, match) => ({
-		entry,
-		match
-	}));
-	const customLeft = unclaimed.filter(({ predefined }) => !predefined);
-	const aside = asideByName(customLeft, temporarilyNamed);
-	const nearest = openSuggester([...new Set(customLeft.filter(({ id }) => !temporarilyNamed.has(id)).map(({ name }) => name))]);
-	const planned = pairs.map(({ entry: role, match }) => sync.ignored.has(role.name) ? {
-		change: null,
-		findingData: [{
-			code: "role-ignored",
-			name: role.name
-		}]
-	} : planRole(role, match, {
-		...sync,
-		aside: aside.get(role.name),
-		free,
-		temporarilyNamed,
-		nearest
-	}));
-	const spoken = new Set(planned.flatMap(({ change }) => change?.id ?? []));
-	const unlisted = customLeft.filter(({ id }) => !spoken.has(id));
-	const removals = sync.roles === "authoritative" ? unlisted.map((role) => deleteRole(role, "unlisted")) : [];
-	const kept = unlisted.length - removals.length;
-	const changes = [...planned.flatMap(({ change, successor }) => [change ?? [], successor ?? []].flat()), ...removals];
-	const touched = changes.filter(({ kind }) => kind !== "create").length;
-	const collisions = nameCollisions(changes, renamable);
-	return {
-		changes,
-		unchanged: custom.length - touched - kept,
-		unlisted: kept,
-		refusalData: planned.flatMap(({ refusalData }) => refusalData ?? []),
-		findingData: [
-			...planned.flatMap(({ findingData }) => findingData),
-			...collisions,
-			...caseVariants(changes, unlisted)
-		],
-		declared: new Map(pairs.flatMap(({ entry, match }, index) => match.found === "none" && sync.ignored.has(entry.name) ? [] : declaredId(entry, match, planned[index]?.change))),
-		unmatched: new Set(pairs.flatMap(({ entry, match }) => match.found === "pin-missing" || match.found === "many" ? [entry.name] : [])),
-		replaced: new Map(changes.flatMap((change) => change.kind === "replace" ? [[change.id, change.name]] : []))
-	};
-}
-function planRole(role, match, context) {
-	const { name } = role;
-	const only = (finding) => ({
-		change: null,
-		findingData: [finding]
-	});
-	switch (match.found) {
-		case "none": {
-			if (context.aside && context.replaceRoles) return {
-				change: replaceRole(role, context.aside, null),
-				findingData: []
-			};
-			const { previously = [] } = role;
-			const [unknown] = previously.flatMap((former) => {
-				const near = context.nearest(former);
-				return near === null ? [] : {
-					previously: former,
-					near
-				};
-			});
-			const findingData = unknown ? [{
-				code: "role-previously-unknown",
-				name,
-				...unknown
-			}] : [];
-			if (role.permissions !== void 0) return {
-				change: createRole(role, role.permissions),
-				findingData
-			};
-			const meant = unknown ? null : context.nearest(name);
-			return {
-				change: null,
-				findingData: [...findingData, {
-					code: "role-needs-permissions",
-					name,
-					near: meant
-				}]
-			};
-		}
-		case "pin-missing": return only({
-			code: "role-pin-missing",
-			name,
-			id: match.id
-		});
-		case "many": return only({
-			code: "role-ambiguous",
-			name,
-			live: match.live.map(({ id, name: roleName }) => ({
-				id,
-				name: roleName
-			}))
-		});
-		case "one": return planFound(role, match.live, context);
-		default: return match;
-	}
-}
-function planFound(role, live, context) {
-	const { replaceRoles, named, aside, free, temporarilyNamed } = context;
-	const { name, id: pin, previously = [] } = role;
-	const { id, predefined } = live;
-	if (predefined) return {
-		change: null,
-		findingData: [{
-			code: "role-pin-predefined",
-			name,
-			id
-		}]
-	};
-	if (aside && replaceRoles && pin === void 0) return resume(role, aside, live);
-	const findingData = (live.name === name ? previously.filter((former) => former !== name && free.has(former)) : []).map((former) => ({
-		code: "role-previously-left",
-		name,
-		previously: former
-	}));
-	const fixed = fixedDifferences(role, live);
-	const differs = Object.keys(fixed).length > 0;
-	if (differs && replaceRoles && pin === void 0 && !named.has(id)) return {
-		change: replaceRole(role, live, null),
-		findingData
-	};
-	const data = replaceRoles ? {
-		code: pin === void 0 ? "role-replace-named" : "role-replace-pinned",
-		name,
-		id,
-		fixed
-	} : {
-		code: "role-metadata-fixed",
-		name,
-		fixed
-	};
-	return {
-		change: updateRole(role, live, temporarilyNamed.has(id)),
-		findingData,
-		...differs && { refusalData: [data] }
-	};
-}
-/** Continues a replacement whose successor exists, and updates the successor if it differs from the file. */
-function resume(role, aside, live) {
-	const { name } = role;
-	const fixed = fixedDifferences(role, live);
-	return {
-		change: replaceRole(role, aside, live.id),
-		successor: updateRole(role, live, false),
-		findingData: [],
-		...Object.keys(fixed).length > 0 && { refusalData: [{
-			code: "role-metadata-fixed",
-			name,
-			fixed
-		}] }
-	};
-}
-/** Reports roles to create whose names differ from unlisted ones only by case, or by how accents are encoded. */
-function caseVariants(changes, unlisted) {
-	const keyOf = (name) => name.normalize("NFC").toLowerCase();
-	const sorted = unlisted.map(({ name }) => name).sort(byCodeUnit);
-	const names = new Map(sorted.map((name) => [keyOf(name), name]));
-	return changes.flatMap(({ kind, name }) => {
-		const live = kind === "create" ? names.get(keyOf(name)) : void 0;
-		return live === void 0 ? [] : [{
-			code: "role-name-case",
-			name,
-			live
-		}];
-	});
-}
-/** Reports roles that would get a name which another role keeps: the service would refuse it. */
-function nameCollisions(changes, liveRoles) {
-	const moving = new Set(changes.flatMap((change) => change.before?.name === change.after?.name ? [] : change.id ?? []));
-	const staying = groupByKey$1(liveRoles.filter(({ id }) => !moving.has(id)), ({ name }) => name);
-	const kept = new Map(staying.map((group) => [group[0].name, group.map(({ id }) => id).sort(byCodeUnit)]));
-	return changes.flatMap((change) => {
-		const { kind, after, before, name } = change;
-		if (after === null || kind !== "replace" && before?.name === after.name) return [];
-		const ownIds = [change.id, kind === "replace" ? change.resumed : null];
-		const id = kept.get(after.name)?.find((other) => !ownIds.includes(other));
-		return id === void 0 ? [] : [{
-			code: "role-name-taken",
-			name,
-			id
-		}];
-	});
-}
-function asideByName(unclaimed, temporarilyNamed) {
-	const aside = unclaimed.filter(({ id }) => temporarilyNamed.has(id)).sort(by(({ id }) => id));
-	return new Map(aside.map((role) => [role.name, role]));
-}
-function declaredId(role, match, change) {
-	if (change?.kind === "replace") return [[role.name, change.resumed]];
-	if (match.found === "none") return [[role.name, null]];
-	return match.found === "one" ? [[role.name, match.live.id]] : [];
-}
-function attempt$2({ name, previously = [] }) {
-	return {
-		name,
-		untried: [...previously].reverse(),
-		found: []
-	};
-}
-/**
-* Finds the roles to rename.
-*
-* A live role with the new name, or with a temporary name made from it, wins over `previously`, so that a rename is done
-* once. A name that another entry has can only be taken if that entry is renamed itself: a chain. Two entries that swap
-* names need pins, because before and after the swap look the same.
-*/
-function findRenames(roles, liveNames, asideNames) {
-	const unpinned = roles.filter(({ id }) => id === void 0);
-	const declared = new Map(unpinned.map((role) => [role.name, role]));
-	const renames = /* @__PURE__ */ new Map();
-	const several = /* @__PURE__ */ new Map();
-	const taken = /* @__PURE__ */ new Set();
-	/** Tries the next previous name of an entry; returns the entry that has to give it up first, if there is one. */
-	const tryNext = (former, { found: match }, chain) => {
-		if (!liveNames.has(former) || taken.has(former) || chain.has(former)) return null;
-		const holder = declared.get(former);
-		const givesUp = holder?.previously !== void 0 && asideNames.has(former);
-		if (holder && !givesUp) return holder;
-		match.push(former);
-		return null;
-	};
-	const conclude = ({ name, found: match }) => {
-		const [first] = match;
-		if (first === void 0) return false;
-		for (const former of match) taken.add(former);
-		if (match.length === 1) renames.set(name, first);
-		else for (const former of match) several.set(former, name);
-		return true;
-	};
-	const rename = (root) => {
-		const path = [attempt$2(root)];
-		const chain = /* @__PURE__ */ new Set([root.name]);
-		for (let current = path.at(-1); current !== void 0; current = path.at(-1)) {
-			const former = current.untried.pop();
-			const holder = former === void 0 ? null : tryNext(former, current, chain);
-			if (holder !== null) {
-				path.push(attempt$2(holder));
-				chain.add(holder.name);
-			}
-			if (former !== void 0) continue;
-			path.pop();
-			chain.delete(current.name);
-			if (conclude(current)) path.at(-1)?.found.push(current.name);
-		}
-	};
-	for (const role of [...unpinned].sort(by(({ name }) => name))) if (!liveNames.has(role.name) && !asideNames.has(role.name)) rename(role);
-	return {
-		renames,
-		several
-	};
-}
-var NOTHING$1;
-var init_plan_roles = __esmMin((() => {
-	init_suggest();
-	init_text();
-	init_temporary_name();
-	init_match();
-	init_role_changes();
-	NOTHING$1 = {
-		changes: [],
-		unchanged: 0,
-		unlisted: 0,
-		findingData: [],
-		refusalData: [],
-		declared: /* @__PURE__ */ new Map(),
-		unmatched: /* @__PURE__ */ new Set(),
-		replaced: /* @__PURE__ */ new Map()
-	};
-}));
-
-// src/kernel/diff/resolve.ts
-/** Creates a resolver; it looks among the declared names first, then among the live ids, then among the live names. */
-function roleResolver(plan, { roles: live, ignoredRoles, ignoredLiveRoles }) {
-	const names = new Map(live.map((role) => [role.id, role.name]));
-	for (const [name, id] of plan.declared) if (id !== null) names.set(id, name);
-	for (const [id, name] of plan.replaced) names.set(id, name);
-	const removed = new Set(plan.changes.flatMap((change) => change.kind === "delete" ? change.id : []));
-	const idsByName = /* @__PURE__ */ new Map();
-	for (const role of live) if (!role.predefined) idsByName.set(role.name, [...idsByName.get(role.name) ?? [], role.id].sort(byCodeUnit));
-	const custom = live.filter(({ predefined }) => !predefined);
-	const nearest = openSuggester([.../* @__PURE__ */ new Set([
-		...plan.declared.keys(),
-		...custom.map(({ name }) => name),
-		...PREDEFINED_ROLES
-	])]);
-	const predefined = new Map(live.flatMap((role) => role.predefined ? [[role.name.toLowerCase(), role.id]] : []));
-	const suggest = (role) => predefined.get(role.toLowerCase()) ?? nearest(role) ?? predefinedRole(role);
-	const ignoredNames = new Map(ignoredLiveRoles.map(({ id, name }) => [id, name]));
-	const refOf = (id) => ({
-		id,
-		name: names.get(id) ?? ignoredNames.get(id) ?? id
-	});
-	const declaredRef = (name, id) => id === null ? {
-		id,
-		name
-	} : refOf(id);
-	const successorOf = (id) => {
-		const name = plan.replaced.get(id);
-		return name === void 0 ? refOf(id) : declaredRef(name, plan.declared.get(name) ?? null);
-	};
-	const lookUp = (role) => {
-		const declared = plan.declared.get(role);
-		if (declared !== void 0) return declared === null ? declaredRef(role, null) : successorOf(declared);
-		if (ignoredRoles.has(role)) return (name) => ({
-			code: "member-role-ignored",
-			name,
-			role
-		});
-		if (plan.unmatched.has(role)) return () => null;
-		const [id, ...more] = names.has(role) ? [role] : idsByName.get(role) ?? [];
-		if (id === void 0) {
-			const near = suggest(role);
-			return (name) => ({
-				code: "member-role-unknown",
-				name,
-				role,
-				near
-			});
-		}
-		if (more.length > 0) return (name) => ({
-			code: "member-role-ambiguous",
-			name,
-			role,
-			ids: [id, ...more]
-		});
-		if (removed.has(id)) return (name) => ({
-			code: "member-role-removed",
-			name,
-			role
-		});
-		return successorOf(id);
-	};
-	const cache = /* @__PURE__ */ new Map();
-	const resolveOne = (role) => {
-		const cached = cache.get(role);
-		if (cached !== void 0) return cached;
-		const resolved = lookUp(role);
-		cache.set(role, resolved);
-		return resolved;
-	};
-	return {
-		refOf,
-		successorOf,
-		idOf(role) {
-			const resolved = resolveOne(role);
-			return typeof resolved === "function" ? null : resolved.id;
-		},
-		replacesAny: plan.replaced.size > 0,
-		isReplaced: (id) => plan.replaced.has(id),
-		isIgnored: (id) => ignoredRoles.has(id),
-		resolve(member, roles, report) {
-			const refs = /* @__PURE__ */ new Map();
-			let complete = true;
-			for (const role of roles) {
-				const resolved = resolveOne(role);
-				if (typeof resolved === "function") {
-					const roles = resolved(member);
-					if (roles !== null) report(roles);
-					complete = false;
-				} else refs.set(resolved.id ?? `new ${resolved.name}`, resolved);
-			}
-			return complete ? [...refs.values()] : null;
-		}
-	};
-}
-var init_resolve = __esmMin((() => {
-	init_suggest();
-	init_text();
-	init_live();
+	NOTHING$1 = [];
 }));
 
 // src/kernel/rules/base-rules.ts
@@ -40080,104 +44907,6 @@ var init_held_roles = __esmMin((() => {
 	init_text();
 	init_scope();
 	init_refusals();
-}));
-
-// src/kernel/rules/ignored.ts
-/** Reports the ignored live roles and members, with the roles of those members. */
-function ignoredAccess({ roles, ignoredLiveRoles, ignoredMembers }) {
-	const names = new Map([...ignoredLiveRoles, ...roles].map(({ id, name }) => [id, name.trim() === "" ? id : name]));
-	const holders = /* @__PURE__ */ new Map();
-	for (const member of ignoredMembers) {
-		const key = [...new Set(member.roles)].map((id) => names.get(id) ?? id).sort(byCodeUnit).join(", ") || "no role";
-		const same = holders.get(key) ?? [];
-		same.push(addressOf$1(member) ?? member.id);
-		holders.set(key, same);
-	}
-	const findings = [];
-	if (ignoredLiveRoles.length > 0) {
-		const ignored = ignoredLiveRoles.map(({ id, name }) => name.trim() === "" ? id : name).sort(byCodeUnit);
-		findings.push({
-			code: "roles-ignored",
-			name: "ignore.roles",
-			roles: ignored
-		});
-	}
-	if (ignoredMembers.length > 0) {
-		const groups = [...holders].map(([held, members]) => ({
-			held,
-			members: members.sort(byCodeUnit)
-		}));
-		groups.sort((a, b) => byCodeUnit(a.held, b.held));
-		findings.push({
-			code: "members-ignored",
-			name: "ignore.members",
-			count: ignoredMembers.length,
-			groups
-		});
-	}
-	return findings;
-}
-/**
-* Finds entries that are both declared and ignored, by name or by live id: they would be created next to the existing
-* ones.
-*/
-function ignoredEntries({ roles = [], members = [], ignore }, scope, matches) {
-	if (ignore.roles.length + ignore.members.length === 0) return {
-		roles: /* @__PURE__ */ new Set(),
-		members: /* @__PURE__ */ new Set()
-	};
-	const names = new Set(scope.roles.map(({ name }) => name));
-	const pinned = new Set(roles.flatMap(({ id }) => id ?? []));
-	const chains = renameChains(roles, new Set(scope.roles.flatMap(({ id, name }) => pinned.has(id) ? [] : [name])));
-	const isIgnoredRole = (name) => scope.ignoredRoles.has(name) && !names.has(name);
-	const addressesIn = (live) => new Set(live.flatMap(addressesOf).map((address) => address.toLowerCase()));
-	const ignoredIds = new Set(scope.ignoredMembers.map(({ id }) => id));
-	const ignoredAddresses = addressesIn(scope.ignoredMembers);
-	const addresses = addressesIn(ignoredAddresses.size === 0 ? [] : scope.members.filter(({ status }) => status !== "expired"));
-	const isIgnoredAddress = (address) => ignoredAddresses.has(address) && !addresses.has(address);
-	return {
-		roles: new Set(roles.filter(({ name, id, previously }) => matchesAny(ignore.roles, [name, id ?? name], matches) || id !== void 0 && scope.ignoredRoles.has(id) || isIgnoredRole(name) || id === void 0 && previously?.some(isIgnoredRole) && !chains.hasCandidate(previously) && chains.isRenamed(name)).map(({ name }) => name)),
-		members: new Set(members.filter(({ email, id }) => matchesAny(ignore.members, [email, id ?? email], matches) || id !== void 0 && ignoredIds.has(id) || id === void 0 && isIgnoredAddress(email.toLowerCase())).map(({ email }) => email))
-	};
-}
-/** Follows chains of renames through the entries without a pinned id. */
-function renameChains(roles, free) {
-	const unpinned = roles.filter(({ id }) => id === void 0);
-	const entries = new Map(unpinned.map((role) => [role.name, role]));
-	const successors = new Map(unpinned.flatMap(({ previously = [], name }) => previously.map((former) => [former, name])));
-	return {
-		/** Returns whether a live role that is not ignored, and that no other entry keeps, has one of an entry's previous names. */
-		hasCandidate(previously) {
-			const seen = /* @__PURE__ */ new Set();
-			const untried = [...previously];
-			for (let former = untried.pop(); former !== void 0; former = untried.pop()) {
-				if (!free.has(former) || seen.has(former)) continue;
-				seen.add(former);
-				const keeper = entries.get(former);
-				if (keeper === void 0) return true;
-				for (const earlier of keeper.previously ?? []) untried.push(earlier);
-			}
-			return false;
-		},
-		/**
-		* Returns whether an entry matches by its previous name: no live role with its own name is free, or a chain of renames
-		* takes that role.
-		*/
-		isRenamed(name) {
-			const seen = /* @__PURE__ */ new Set();
-			let end = name;
-			while (end !== void 0 && free.has(end)) {
-				if (seen.has(end)) return false;
-				seen.add(end);
-				end = successors.get(end);
-			}
-			return end !== void 0;
-		}
-	};
-}
-var init_ignored = __esmMin((() => {
-	init_text();
-	init_scope();
 }));
 
 // src/kernel/rules/rule-roles.ts
@@ -40911,7 +45640,7 @@ function divide(withheld, callerId) {
 	const roles = /* @__PURE__ */ new Map();
 	for (const { deferred: { change }, key } of withheld) if (change.resource === "member" && change.id !== callerId) roles.set(change, (roles.get(change) ?? /* @__PURE__ */ new Set()).add(key));
 	return new Map([...roles].flatMap(([change, keys]) => {
-		const parts = partsOf$3(change, keys);
+		const parts = partsOf$2(change, keys);
 		return parts === null ? [] : [[change.fingerprint, parts]];
 	}));
 }
@@ -40919,7 +45648,7 @@ function divide(withheld, callerId) {
 * Divides an update at the removal of some roles; `null` if nothing else is left of it. What it grants waits too: beside a
 * role that stays, it might break a rule. So does a move to the successor of a role.
 */
-function partsOf$3(change, waiting) {
+function partsOf$2(change, waiting) {
 	if (change.kind !== "update") return null;
 	const { before, after } = change;
 	const isKept = roleKeeper(after);
@@ -41044,7 +45773,8 @@ function planChanges(input, proposed) {
 		deferred,
 		refusals,
 		...overridden && { overridden },
-		findings
+		findings,
+		...input.renewal?.recorded && { recorded: input.renewal.recorded }
 	};
 }
 /** Returns what the service did not say about the key and the account. */
@@ -41629,6 +46359,8 @@ function keyIn(candidates, env, whose = "") {
 	const keySource = candidates.find((name) => env[name]);
 	const key = keySource && env[keySource]?.trim();
 	if (candidates.some(isKey)) throw new RolecallError("key-missing", "An API key was passed instead of the name of its variable.", { hint: "Set an environment variable to the key, and pass the name of the variable." });
+	const secret = candidates.find((name) => isSigningKey(name, env));
+	if (secret !== void 0) throw new RolecallError("key-missing", `${secret} cannot be an API key: it holds the key that signs records.`, { hint: "Specify another variable under key_env." });
 	if (!keySource || !key) throw new RolecallError("key-missing", `There is no API key${whose}.`, { hint: `Set the environment variable ${candidates.join(", or ")}.` });
 	checkKey(key, keySource);
 	return {
@@ -41751,6 +46483,7 @@ var init_connection = __esmMin((() => {
 	init_text();
 	init_errors();
 	init_check_key();
+	init_record_place();
 	DEFAULT_PORT = {
 		"http:": "1080",
 		"https:": "443"
@@ -41761,9 +46494,45 @@ var init_connection = __esmMin((() => {
 function expiredAddresses({ members }) {
 	return members.flatMap(({ status, invite }) => status === "expired" && invite ? invite.email.toLowerCase() : []);
 }
-/** Decides which expired invitations of a merchant are renewed; git runs only if the age of one matters. */
-async function renewalOf({ sync, members = [] }, live, emails, entryTime) {
+/** Decides whom a plan of a merchant invites again; git runs only if the age of an entry matters. */
+async function renewalOf(state, live, emails, entryTime, recorded = null) {
 	const asked = new Set(emails.map((email) => email.toLowerCase()));
+	const renewal = await expiredRenewal(state, live, asked, entryTime);
+	if (recorded === null) return renewal;
+	const { commit, at } = recorded;
+	const departed = await departedMembers(state, live, recorded, entryTime);
+	return {
+		...renewal,
+		recorded: {
+			commit,
+			at: new Date(at).toISOString(),
+			departed: departed.filter((email) => !asked.has(email))
+		}
+	};
+}
+/**
+* Returns the addresses, in lower case, of listed members who are in the record, or have left before it, and are not live;
+* without those whose entry has changed since.
+*/
+async function departedMembers({ members = [] }, live, { at, members: recorded }, entryTime) {
+	const addresses = live.members.flatMap(({ user, invite }) => [user?.email, invite?.email]);
+	const present = new Set(addresses.map((address) => address?.toLowerCase()));
+	const departed = [];
+	for (const member of members) {
+		const own = addressesOfPerson(member);
+		if (own.some((address) => present.has(address))) continue;
+		const since = own.flatMap((address) => {
+			const { noticed } = recorded.departed.get(address) ?? {};
+			return noticed === void 0 ? recorded.present.has(address) ? at : [] : Date.parse(noticed);
+		});
+		if (since.length === 0) continue;
+		const changed = await entryTime(member.origin);
+		if (changed === null || changed <= Math.max(...since)) departed.push(member.email.toLowerCase());
+	}
+	return departed.sort();
+}
+/** Decides which expired invitations of a merchant are renewed. */
+async function expiredRenewal({ sync, members = [] }, live, asked, entryTime) {
 	if (typeof sync.reinvite === "boolean") return { asked };
 	const expired = new Set(expiredAddresses(live));
 	const committed = /* @__PURE__ */ new Map();
@@ -41780,7 +46549,9 @@ async function renewalOf({ sync, members = [] }, live, emails, entryTime) {
 		committed
 	};
 }
-var init_invitations = __esmMin((() => {}));
+var init_invitations = __esmMin((() => {
+	init_person();
+}));
 
 // src/service/http/retry.ts
 /** Returns the policy for a total time in ms, which refused invitations may take as well; attempts grow with it. */
@@ -43608,7 +48379,7 @@ function createClient(options) {
 }
 /** Returns why a request waits, for progress and the log. */
 function reasonOf$2({ address }, { kind }) {
-	return kind === "rate-limited" && address !== void 0 ? `the service asks for fewer invitations of ${address} (429)` : REASONS[kind];
+	return kind === "rate-limited" && address !== void 0 ? `the service asks for fewer invitations of ${address} (429)` : REASONS$1[kind];
 }
 function refusal$1({ address }, next) {
 	return {
@@ -43648,7 +48419,7 @@ function isWrite({ method }) {
 function isOnce(call) {
 	return call.method === "POST";
 }
-var UNLIMITED, GATEWAY_STATUSES, LATEST_ARRIVAL_MS, RECHECK_MAX_AGE_MS, REASONS;
+var UNLIMITED, GATEWAY_STATUSES, LATEST_ARRIVAL_MS, RECHECK_MAX_AGE_MS, REASONS$1;
 var init_client = __esmMin((() => {
 	init_errors();
 	init_call();
@@ -43665,7 +48436,7 @@ var init_client = __esmMin((() => {
 	]);
 	LATEST_ARRIVAL_MS = 2e3;
 	RECHECK_MAX_AGE_MS = 5e3;
-	REASONS = {
+	REASONS$1 = {
 		"rate-limited": "the service asks for fewer requests (429)",
 		"not-sent": "the service could not be reached",
 		uncertain: "the service or the connection failed"
@@ -44520,12 +49291,12 @@ function isMember(live, { managed, roles, ...draft }) {
 	const values = {
 		...draft,
 		...managed,
-		roles: roles.map(refOf$1)
+		roles: roles.map(refOf)
 	};
-	return isManaged(live) === (managed !== void 0) && isAsDrafted(MEMBER_FIELDS, values, liveValues(live, refOf$1));
+	return isManaged(live) === (managed !== void 0) && isAsDrafted(MEMBER_FIELDS, values, liveValues(live, refOf));
 }
 /** Returns a reference by the id alone, for comparing. */
-function refOf$1(id) {
+function refOf(id) {
 	return {
 		id,
 		name: id
@@ -44755,7 +49526,8 @@ function sessionOpener(services, options, io) {
 				const idsInFiles = [.../* @__PURE__ */ new Set([...namedRoleIds(state), ...roleIds(state.merchant)])];
 				const live = await reader.read(state.merchant, idsInFiles, state.members?.length);
 				checkEnvironment(state, connection, live.sandbox);
-				const renewal = await renewalOf(state, live, options.reinvite ?? [], entryTime);
+				const recorded = await options.recorded?.(state.merchant);
+				const renewal = await renewalOf(state, live, options.reinvite ?? [], entryTime, recorded);
 				const input = {
 					desired: {
 						...state,
@@ -44910,7 +49682,7 @@ function ruleLocations(states, sources) {
 	const spans = new Map(sources.map(({ file, text }) => [file, spanFinder(text)]));
 	const entries = /* @__PURE__ */ new Map();
 	const entriesIn = (file) => {
-		const fileEntries = entries.get(file) ?? entriesOf$2(contents(file));
+		const fileEntries = entries.get(file) ?? entriesOf$1(contents(file));
 		entries.set(file, fileEntries);
 		return fileEntries;
 	};
@@ -44970,7 +49742,7 @@ function ruleLocations(states, sources) {
 	};
 }
 /** Returns the paths of the members' entries in a file by address, in lower case. */
-function entriesOf$2(value) {
+function entriesOf$1(value) {
 	return new Map(listOf$1(value["members"]).flatMap((entry, index) => {
 		const email = textOf$3(fieldsOf(entry)["email"]);
 		return email === null ? [] : [[email.toLowerCase(), ["members", index]]];
@@ -45169,10 +49941,10 @@ function updateTimes(diff, reason, member) {
 		return starts.length === 0 ? [void 0] : starts;
 	});
 	const isForeign = (ref) => member.roles !== void 0 && grantOf(ref, member) === void 0;
-	return [...added, ...diff.removed.map((ref) => isForeign(ref) ? void 0 : endOf$4(ref, reason, member))];
+	return [...added, ...diff.removed.map((ref) => isForeign(ref) ? void 0 : endOf$3(ref, reason, member))];
 }
 /** Returns when a role that is removed has ended: with all its grants, or whatever role it is by a suspension. */
-function endOf$4(ref, reason, member) {
+function endOf$3(ref, reason, member) {
 	const suspended = reason === "suspended" ? member.suspended?.from?.starts : void 0;
 	if (suspended !== void 0) return suspended;
 	const grants = grantsOf(ref, member);
@@ -45709,6 +50481,254 @@ var init_later = __esmMin((() => {
 	MAX_BRINGING = 50;
 }));
 
+// src/show/machine/machine-formats.ts
+/** Returns a merchant's failure for other programs. */
+function failureJson(merchant, { code, message, hint }) {
+	return {
+		merchant,
+		file: null,
+		line: null,
+		column: null,
+		code,
+		message,
+		hint: hint ?? null
+	};
+}
+/** Returns JSON that is safe to print to a terminal; throws RolecallError if it would be too large. */
+function safeJson(value, replacer = null, indent = 0) {
+	if (jsonSize(value) > MAX_JSON) throw new RolecallError("too-many-items", `The JSON would have more than ${MAX_JSON / 1e6} MB.`, { hint: "Use another format, or select fewer merchants with --merchant." });
+	return JSON.stringify(value, replacer, indent).replaceAll(UNSAFE$1, (mark) => mark.replaceAll(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`));
+}
+/** Returns about how long a value is as JSON; measures what is shared once. */
+function jsonSize(value) {
+	const sizes = /* @__PURE__ */ new Map();
+	const sizeOf = (part) => {
+		if (typeof part === "string") return part.length + 2;
+		if (typeof part !== "object" || part === null) return 5;
+		const known = sizes.get(part);
+		if (known !== void 0) return known;
+		let size = 2;
+		for (const [key, item] of Object.entries(part)) size += key.length + sizeOf(item);
+		sizes.set(part, size);
+		return size;
+	};
+	return sizeOf(value);
+}
+/** Returns a document as JSON that is safe to print, with the version of its format. */
+function documentJson(document) {
+	return `${safeJson({
+		format: 1,
+		...document
+	}, null, 2)}\n`;
+}
+/** Returns the plans of all merchants as JSON, with the failures of the others. */
+function plansJson(plans, failures = [], later = []) {
+	const days = later.map(({ merchant, moment, dates, refusals, gains }) => ({
+		merchant,
+		at: moment,
+		dates: dates.map(({ text, email, what, roles }) => ({
+			date: text,
+			member: email,
+			what,
+			roles
+		})),
+		refusals: refusals.map(({ rule, code, message }) => ({
+			rule,
+			code,
+			message
+		})),
+		gains: gains.map(({ name, gained }) => ({
+			member: name,
+			gained
+		}))
+	}));
+	return documentJson({
+		plans,
+		failures,
+		...days.length > 0 && { later: days }
+	});
+}
+/** Returns the drift of merchants as JSON, with its risks. */
+function driftsJson(drifts, failures = []) {
+	return documentJson({
+		drifts,
+		failures
+	});
+}
+/** Returns an event as a line of the JSON stream; `at` is ISO 8601. */
+function eventJson(event, time) {
+	const { type, ...rest } = event;
+	return `${safeJson({
+		type,
+		at: time,
+		...rest
+	})}\n`;
+}
+var UNSAFE$1, MAX_JSON;
+var init_machine_formats = __esmMin((() => {
+	init_errors();
+	UNSAFE$1 = /(?![\u200c\u200d])[\u007f-\u009f\p{Cf}\u2028\u2029]/gu;
+	MAX_JSON = 2e8;
+}));
+
+// src/show/view/ending-view.ts
+/** Returns the changes that a plan made after an apply still holds, without deferred ones. */
+function remainingChanges(plan) {
+	return {
+		left: plan.changes,
+		errors: plan.findings.filter(({ severity }) => severity === "error"),
+		notCreated: plan.findings.filter(({ code }) => code === "member-needs-roles").map(({ name }) => name)
+	};
+}
+/** Returns what the ending says of the refusals in the plans of these merchants. */
+function endingRefusals(fleet, merchants) {
+	const refused = fleet.views.filter(({ merchant }) => merchants.has(merchant));
+	const ownViews = fleet.own.filter(({ view }) => merchants.has(view.merchant));
+	return {
+		rules: new Map(refused.flatMap(({ refusals }) => refusals.map(({ rule, code, message }) => [oneLine(message), `${rule} ${code}`]))),
+		overrides: [.../* @__PURE__ */ new Set([...fleet.overrides.commands, ...ownViews.flatMap(({ view }) => view.refusals.flatMap(({ override }) => override ?? []))])]
+	};
+}
+/** Groups failures by their cause: what differs only in merchant, name, path and instance is one. */
+function endingCauses(ends) {
+	const failed = [];
+	for (const { plan, result } of ends) {
+		const { merchant } = plan;
+		const failedHere = result.outcomes.flatMap((outcome) => {
+			const failure = failureOf$2(outcome);
+			return failure === null ? [] : [{
+				status: outcome.status,
+				failure,
+				merchant,
+				outcome
+			}];
+		});
+		failed.push(...failedHere);
+		const { journalFailure } = result;
+		if (journalFailure && !failedHere.some(({ failure }) => failure === journalFailure)) failed.push({
+			status: "failed",
+			failure: journalFailure,
+			merchant,
+			outcome: null
+		});
+	}
+	return groupByKey$1(failed, failureKind).map((group) => {
+		const [{ status, failure }] = group;
+		const hits = group.flatMap(({ merchant, outcome }) => outcome === null ? [] : [{
+			merchant,
+			outcome
+		}]);
+		const attempts = attemptsOf(group.map((each) => each.failure));
+		return {
+			status,
+			failure,
+			hits,
+			times: group.length,
+			attempts
+		};
+	});
+}
+/** Returns how often the requests of failures were sent, the least first and the same number once. */
+function attemptsOf(failures) {
+	const attempts = failures.flatMap(({ request }) => request?.attempts ?? []);
+	return [...new Set(attempts)].sort((a, b) => a - b);
+}
+function failureOf$2(outcome) {
+	return "failure" in outcome ? outcome.failure ?? null : null;
+}
+/** Returns whether an outcome is the refusal of an invitation for its address alone, which only needs time. */
+function isInvitationLimited(outcome) {
+	return failureOf$2(outcome)?.code === "invitation-limited";
+}
+/** Identifies what failures have in common. */
+function failureKind({ status, failure, merchant, outcome }) {
+	const { code, message, hint, request } = failure;
+	const { instance: _, extensions: __, ...problem } = request?.problem ?? { type: null };
+	if (code === "invitation-limited") return JSON.stringify([
+		status,
+		code,
+		problem.type
+	]);
+	const particulars = [
+		request?.path,
+		outcome?.change.name,
+		outcome?.change.id,
+		merchant
+	];
+	const shared = (text) => particulars.reduce((rest, part) => part ? rest.replaceAll(part, "…") : rest, text);
+	const detail = problem.type === null ? null : {
+		...problem,
+		detail: shared(problem.detail ?? "")
+	};
+	return JSON.stringify([
+		status,
+		code,
+		shared(message),
+		hint && shared(hint),
+		detail
+	]);
+}
+/** Returns whether a change only sets a password. */
+function isPassword(change) {
+	return "passwordEnv" in change;
+}
+/** Returns whether an apply only set passwords. */
+function isRotation(ends) {
+	const outcomes = ends.flatMap(({ result }) => result.outcomes);
+	return outcomes.length > 0 && outcomes.every(({ change }) => isPassword(change));
+}
+/** Returns the kind, resource and name of a change. */
+function summaryOf$2({ kind, resource, name }) {
+	return `${kind} ${resource} ${name}`;
+}
+/** Returns whether everything is as the files say. */
+function isComplete(outcomes) {
+	return outcomes.every(({ status }) => status === "applied" || status === "unchanged");
+}
+var init_ending_view = __esmMin((() => {
+	init_escape();
+	init_text();
+}));
+
+// src/show/view/names-text.ts
+/** "MC1, MC2 and 38 more". */
+function namesText(names, shown = 5) {
+	const more = names.length - shown;
+	if (more <= 1) return names.join(", ");
+	return `${names.slice(0, shown).join(", ")} and ${grouped(more)} more`;
+}
+/** "298 merchants (all but MC12, MC40)", "40 merchants (MC1, MC2 and 38 more)" or "all 300 merchants". */
+function merchantsText$1(merchants, absent) {
+	const isMost = absent.length <= 5 && absent.length * 2 < merchants.length;
+	if (absent.length === 0) return `all ${counted(merchants.length, "merchant")}`;
+	const which = isMost ? `all but ${absent.join(", ")}` : namesText(merchants);
+	return `${counted(merchants.length, "merchant")} (${which})`;
+}
+/** Returns a text about one merchant as one about several, which are named beside it. */
+function textOfSeveral(text, merchant) {
+	return text.replaceAll(merchant, (_, at) => {
+		if (/(?:[/_]|-m |merchant )$/.test(text.slice(0, at))) return "<MERCHANT>";
+		return at === 0 ? "These merchants" : "these merchants";
+	});
+}
+/** Returns the number of people with these addresses, each of whom may be a member of several merchants. */
+function countPeople(items) {
+	return new Set(items.map(({ name }) => name.toLowerCase())).size;
+}
+/** Splits a list; nothing is hidden that could be shown in the place of its count. */
+function cutList(items, most) {
+	const shown = items.length > most + 1 ? most : items.length;
+	return {
+		shown: items.slice(0, shown),
+		hidden: items.slice(shown)
+	};
+}
+var NAMES_SHOWN$4;
+var init_names_text = __esmMin((() => {
+	init_text();
+	NAMES_SHOWN$4 = 5;
+}));
+
 // src/show/style.ts
 /** Returns the paint of a kind of change. */
 function kindPaint(kind, style) {
@@ -45742,56 +50762,1455 @@ var init_style = __esmMin((() => {
 	};
 }));
 
-// src/kernel/fields/show.ts
-/** Returns what rows show of a change: the fields that differ, or all of a resource that comes or goes. */
-function shownFields(change) {
-	if (change.kind === "update" || change.kind === "replace") return change.fields.map(shownDiff);
-	const image = change.after ?? change.before;
-	return "permissions" in image ? shownValues(ROLE_FIELDS, image) : shownValues(MEMBER_FIELDS, memberValues$1(image));
+// src/show/text/wrap.ts
+/** Fills a text up with spaces to a number of cells. */
+function padTo(text, width) {
+	return `${text}${" ".repeat(Math.max(0, width - cellWidth(text)))}`;
 }
-/** Returns what rows show of the values of a resource that comes or goes. */
-function shownValues(table, values) {
-	return mapFields(table, (name, { kind }) => {
-		const plain = kind.lines(values[name]);
-		return plain.length === 0 ? void 0 : {
-			label: String(name),
-			removed: [],
-			added: [],
-			plain,
-			prose: false
+/**
+* Breaks a list between its items into lines of at most `width` cells, and a comma; an item that is longer than a line is
+* broken at its spaces, and a longer word has a line of its own.
+*/
+function wrapList(items, width, separator = ", ") {
+	const lines = [];
+	let line = "";
+	for (const item of items) {
+		if (cellWidth(item) > width && item.includes(" ")) {
+			if (line !== "") lines.push(`${line}${separator.trimEnd()}`);
+			const parts = wrapText(item, width);
+			lines.push(...parts.slice(0, -1));
+			line = parts.at(-1) ?? "";
+			continue;
+		}
+		const longer = line === "" ? item : `${line}${separator}${item}`;
+		if (line !== "" && cellWidth(longer) > width) {
+			lines.push(`${line}${separator.trimEnd()}`);
+			line = item;
+		} else line = longer;
+	}
+	return line === "" ? lines : [...lines, line];
+}
+/** Breaks a text into lines of at most `width` cells at its spaces; a longer word has a line of its own. */
+function wrapText(text, width) {
+	return wrapList(text.split(" "), width, " ");
+}
+/**
+* Breaks a text into lines of at most `columns` cells: the first follows `head`, which may be painted, the others `indent`.
+* A head that leaves no room for the first word has a line of its own.
+*/
+function hangingLines(text, columns, head, indent) {
+	const lines = [];
+	let line = head;
+	text.split(" ").forEach((word, index) => {
+		const longer = index === 0 ? `${line}${word}` : `${line} ${word}`;
+		if ((index > 0 || cellWidth(indent) < cellWidth(head)) && cellWidth(longer) > columns) {
+			lines.push(line.trimEnd());
+			line = `${indent}${word}`;
+		} else line = longer;
+	});
+	return [...lines, line];
+}
+/** Breaks a text as `hangingLines` does on a terminal; anywhere else the text stays whole. */
+function wrapOnTerminal(text, { columns, onTerminal }, head, indent) {
+	return onTerminal ? hangingLines(text, columns, head, indent) : [`${head}${text}`];
+}
+/** Returns the last line of a list that is cut, in a text that says at its end how to see all. */
+function cutText(count) {
+	return `… and ${grouped(count)} more`;
+}
+/** Returns whether a list in the text is cut: "and 55 more", "and 18 members more", "… and 4 more merchants". */
+function hasCutList(text) {
+	return CUT$1.test(text.replaceAll(/\p{Cc}\[[\d;]*m/gu, ""));
+}
+/** Adds to a text with cut lists how to see all of them, once. */
+function withCutNote(text, ofMany, style) {
+	if (!hasCutList(text)) return text;
+	return `${text}${wrapText(`Lists are cut: ${ofMany ? "-m CODE shows one merchant, --verbose all" : "--verbose shows all"}.`, style.columns).map(style.dim).join("\n")}\n`;
+}
+/** Indents lines; of many only the first. */
+function cutLines(lines, style) {
+	const { shown, hidden } = cutList(lines, 10);
+	return [...shown.flatMap((line) => wrapOnTerminal(line, style, "    ", "      ")), ...hidden.length > 0 ? [`    ${cutText(hidden.length)}`] : []];
+}
+var CUT$1, ROWS_SHOWN$1;
+var init_wrap = __esmMin((() => {
+	init_text();
+	init_names_text();
+	CUT$1 = /\band\s+[\d,]+\s+(?:\p{L}+\s+)?more\b/u;
+	ROWS_SHOWN$1 = 10;
+}));
+
+// src/show/text/failure-text.ts
+/** Groups merchants whose failures are equal but for their codes and the number of attempts. */
+function groupUnread(failed) {
+	return groupByKey$1(failed, ({ merchant, failure }) => kindOf$1(failure).replaceAll(merchant, "")).map((group) => ({
+		first: group.length === 1 ? group[0].failure : failureOfSeveral(group[0]),
+		merchants: group.map(({ merchant }) => merchant),
+		attempts: attemptsOf(group.map(({ failure }) => failure))
+	}));
+}
+function failureOfSeveral({ merchant, failure: { message, hint, ...failure } }) {
+	return {
+		...failure,
+		message: textOfSeveral(withoutDetail(message, failure.request?.problem), merchant),
+		...hint !== void 0 && { hint: textOfSeveral(hint, merchant) }
+	};
+}
+/** Formats a failure: the message, the service's whole Problem, and the next step. */
+function renderFailure(failure, style, times = 1, attempts = attemptsOf([failure])) {
+	const { message, hint, request } = failure;
+	const problem = request?.problem;
+	const head = times > 1 ? `error, ${counted(times, "time")}` : "error";
+	const [first = "", ...more] = withoutDetail(message, problem).split("\n").map(oneLine);
+	const lines = [...wrapOnTerminal(first, style, `${style.red(head)}: `, "  "), ...more.flatMap((text) => wrapOnTerminal(text, style, "", "  "))];
+	if (problem) {
+		const fields = [
+			["type", problem.type],
+			["title", problem.title],
+			["status", problem.status?.toString()],
+			["detail", problem.detail],
+			["instance", problem.instance],
+			...(problem.extensions ?? []).map(({ name, value }) => [oneLine(name), value])
+		];
+		for (const [name, value] of fields) if (value !== void 0) lines.push(`  ${style.dim(`${name} `.padEnd(9))}${oneLine(value)}`);
+	}
+	const [least = 0, most = least] = [attempts[0], attempts.at(-1)];
+	if (most > 1) {
+		const sent = least === most ? counted(most, "time") : `${grouped(least)} to ${grouped(most)} times`;
+		lines.push(`  ${style.dim("sent".padEnd(9))}${sent}`);
+	}
+	const next = [...hint === void 0 ? [] : [hint], ...isConnectionProblem(failure) ? [DOCTOR] : []];
+	if (next.length > 0) lines.push(...hangingLines(oneLine(next.join(" ")), style.columns, `  ${style.cyan("→")} `, "    "));
+	return `${lines.join("\n")}\n`;
+}
+/** Returns whether `doctor` can say more; after a write it comes first to see what has become of it. */
+function isConnectionProblem({ code, request }) {
+	return request === void 0 ? SETUP_PROBLEMS.has(code) : request.method === "GET" && READ_PROBLEMS.has(code);
+}
+/** Removes the detail from the end of a message, since the Problem follows. */
+function withoutDetail(message, problem) {
+	const said = [
+		problem?.detail,
+		problem?.title,
+		problem?.type
+	].find((text) => text !== void 0);
+	return said && message.endsWith(`: ${said}`) ? `${message.slice(0, -`: ${said}`.length)}.` : message;
+}
+function kindOf$1({ code, message, hint, request }) {
+	const { instance: _, extensions: __, ...problem } = request?.problem ?? { type: null };
+	const words = request ? message.replaceAll(request.path, "") : message;
+	return JSON.stringify([
+		code,
+		words,
+		hint,
+		problem
+	]);
+}
+var DOCTOR, SETUP_PROBLEMS, READ_PROBLEMS;
+var init_failure_text = __esmMin((() => {
+	init_escape();
+	init_text();
+	init_ending_view();
+	init_names_text();
+	init_wrap();
+	DOCTOR = "Run \"rolecall doctor\" to find the cause.";
+	SETUP_PROBLEMS = /* @__PURE__ */ new Set([
+		"base-url-missing",
+		"key-missing",
+		"key-malformed",
+		"key-environment"
+	]);
+	READ_PROBLEMS = /* @__PURE__ */ new Set([
+		"unauthorized",
+		"forbidden",
+		"network",
+		"timeout"
+	]);
+}));
+
+// src/app/io/atomic-write.ts
+/**
+* Writes a file whole or not at all, also across a crash; throws RolecallError. Links are followed, an existing file
+* keeps its permissions, owner and hard links, and a device or FIFO is written to. `shown` names the file in errors.
+*/
+async function writeAtomically(path, text, { shown = path, mode = PRIVATE, temporaryName = randomName } = {}) {
+	try {
+		const existing = await statIfThere$1(path);
+		if (existing !== null && !existing.isFile()) return await writeInto(path, text);
+		const target = existing === null ? await linkTarget(path) : await realpath(path);
+		if (existing !== null && existing.nlink > 1) return await overwrite(target, text);
+		await replace(target, text, existing, {
+			name: temporaryName(),
+			mode: existing === null ? mode : PRIVATE
+		});
+	} catch (error) {
+		throw new RolecallError("file-unwritable", `${shown} cannot be written: ${reason$1(error)}.`, {
+			hint: HINTS$1[error.code ?? ""] ?? "Check that the file and its folder are writable.",
+			cause: error
+		});
+	}
+}
+function randomName() {
+	return `.rolecall-${randomBytes(8).toString("hex")}.tmp`;
+}
+/** Renames a temporary file of the same folder over the target: within one file system that is atomic. */
+async function replace(target, text, existing, { name, mode }) {
+	const folder = dirname(target);
+	const temporary = join(folder, name);
+	const file = await open(temporary, "wx", mode);
+	try {
+		try {
+			if (existing !== null) await keepAttributes(file, existing);
+			await file.writeFile(text);
+			await file.sync();
+		} finally {
+			await file.close();
+		}
+		await rename(temporary, target);
+	} catch (error) {
+		await rm(temporary, { force: true });
+		throw error;
+	}
+	await syncFolder(folder);
+}
+async function keepAttributes(file, { mode, uid, gid }) {
+	const ours = await file.stat();
+	if (ours.uid !== uid || ours.gid !== gid) await file.chown(uid, gid).catch(() => void 0);
+	await file.chmod(mode & 511);
+}
+/** Overwrites a file in place, and restores the old text if that fails half-way. */
+async function overwrite(target, text) {
+	const file = await open(target, "r+");
+	try {
+		const before = await file.readFile();
+		try {
+			await writeWhole(file, Buffer.from(text));
+		} catch (error) {
+			await writeWhole(file, before);
+			throw error;
+		}
+	} finally {
+		await file.close();
+	}
+}
+async function writeWhole(file, bytes) {
+	for (let offset = 0; offset < bytes.length;) {
+		const { bytesWritten } = await file.write(bytes, offset, bytes.length - offset, offset);
+		offset += bytesWritten;
+	}
+	await file.truncate(bytes.length);
+	await file.sync();
+}
+/** Writes to a special file, such as a FIFO; a folder is an error. */
+async function writeInto(path, text) {
+	const file = await open(path, constants.O_WRONLY);
+	try {
+		await file.writeFile(text);
+	} finally {
+		await file.close();
+	}
+}
+async function statIfThere$1(path) {
+	return stat(path).catch(nullIfMissing);
+}
+/** Resolves a path whose file does not exist yet, through links. */
+async function linkTarget(path) {
+	return (await lstat(path).catch(nullIfMissing))?.isSymbolicLink() ? linkTarget(resolve(dirname(path), await readlink(path))) : path;
+}
+function nullIfMissing(error) {
+	if (error.code === "ENOENT") return null;
+	throw error;
+}
+function reason$1(error) {
+	const { code } = error;
+	return REASONS[code ?? ""] ?? (error instanceof Error ? error.message : String(error));
+}
+/** Syncs a folder, so that a power failure does not lose its new or renamed files. */
+async function syncFolder(folder) {
+	const handle = await open(folder, "r").catch(() => null);
+	try {
+		await handle?.sync();
+	} finally {
+		await handle?.close();
+	}
+}
+var PRIVATE, REASONS, HINTS$1;
+var init_atomic_write = __esmMin((() => {
+	init_errors();
+	PRIVATE = 384;
+	REASONS = {
+		EACCES: "permission denied",
+		EPERM: "permission denied",
+		EROFS: "the file system is read-only",
+		ENOSPC: "no space left on the device",
+		EDQUOT: "the disk quota is exceeded",
+		ENOENT: "its folder does not exist",
+		ENOTDIR: "a part of its path is not a folder",
+		EISDIR: "it is a folder",
+		EPIPE: "its reader has closed it"
+	};
+	HINTS$1 = {
+		ENOSPC: "Free some space, or specify another file.",
+		EDQUOT: "Free some space, or specify another file.",
+		ENOENT: "Create the folder, or check the path.",
+		ENOTDIR: "Check the path.",
+		EISDIR: "Specify a file in that folder."
+	};
+}));
+
+// src/app/io/output.ts
+/** Returns the standard stream that a path names, such as `-` or `/dev/stdout`; `null` for any other path. */
+function standardStream(path) {
+	if (path === "-") return "stdout";
+	const [, name, fd] = /^\/dev\/(stdout|stderr)$|^\/(?:dev|proc\/self)\/fd\/([12])$/.exec(path) ?? [];
+	if (name === void 0 && fd === void 0) return null;
+	return name === "stderr" || fd === "2" ? "stderr" : "stdout";
+}
+/**
+* Checks output paths before the work starts. Throws RolecallError for one that is an input (also by another name), is
+* named twice, or cannot be a file.
+*/
+function checkOutputs(outputs, inputs, cwd) {
+	const outputPaths = outputs.filter((path) => path !== void 0);
+	if (outputPaths.length === 0) return;
+	const inputFiles = new Set(inputs.flatMap((path) => path === void 0 ? [] : identityOf(path, cwd) ?? []));
+	const taken = /* @__PURE__ */ new Set();
+	for (const path of outputPaths) {
+		if (path === "") throw new RolecallError("usage", "The name of the output file is empty.", { hint: "Specify a file name." });
+		const identity = standardStream(path) ?? identityOf(path, cwd) ?? placeFor(path, cwd);
+		if (identity === null) continue;
+		if (inputFiles.has(identity)) throw new RolecallError("usage", `${path} is read by this command, and would be overwritten.`, { hint: "Specify another file." });
+		if (taken.has(identity)) throw new RolecallError("usage", `Two results would be written to ${path}.`, { hint: "Specify a separate file for each." });
+		taken.add(identity);
+	}
+}
+/** Returns the identity of a regular file, whatever its name; null if there is none. */
+function identityOf(path, cwd) {
+	const info = statIfThere(resolve(cwd, path));
+	return info?.isFile() ? `${info.dev}:${info.ino}` : null;
+}
+/** Returns the absolute path of a future file, `null` for a device or FIFO; throws if there can be no file. */
+function placeFor(path, cwd) {
+	const absolute = resolve(cwd, path);
+	const failed = (reason, hint) => new RolecallError("file-unwritable", `${path} cannot be written: ${reason}.`, { hint });
+	const existing = statIfThere(absolute);
+	if (existing?.isDirectory()) throw failed("it is a folder", "Specify a file in that folder.");
+	if (existing !== null) return null;
+	const folder = statIfThere(dirname(absolute));
+	if (folder === null) throw failed("its folder does not exist", "Create the folder, or check the path.");
+	if (!folder.isDirectory()) throw failed("a part of its path is not a folder", "Check the path.");
+	return absolute;
+}
+/** Returns `null` also without permission: writing there fails with its own reason. */
+function statIfThere(path) {
+	try {
+		return statSync(path);
+	} catch {
+		return null;
+	}
+}
+var init_output = __esmMin((() => {
+	init_errors();
+}));
+
+// src/app/io/terminal.ts
+/**
+* Returns the style for a stream: colours on a terminal, unless NO_COLOR, FORCE_COLOR or `--no-color` decide otherwise.
+*/
+function styleFor(sink, io, color) {
+	const { isTTY, columns } = sink;
+	const width = isTTY ? Math.min(columns || PLAIN.columns, MAX_COLUMNS) : PLAIN.columns;
+	return {
+		...color && wantsColor(io.env, isTTY) ? ansiFor(io.env) : PLAIN,
+		columns: width,
+		onTerminal: isTTY
+	};
+}
+/** Wraps text in two escape sequences; `again` replaces an `end` inside the text, which would end this one too. */
+function paint(begin, end, again = begin) {
+	return (text) => `${begin}${text.replaceAll(end, again)}${end}`;
+}
+/** Returns the styles with these foreground colours, as the parameters of SGR; `null` for plain text. */
+function ansiStyle(foreground) {
+	const plain = (text) => text;
+	const of = (code) => code === null ? plain : paint(`\x1b[${code}m`, "\x1B[39m");
+	const { dim, red, green, yellow, cyan } = foreground;
+	return {
+		bold: paint("\x1B[1m", "\x1B[22m", "\x1B[22m\x1B[1m"),
+		dim: of(dim),
+		red: of(red),
+		green: of(green),
+		yellow: of(yellow),
+		cyan: of(cyan),
+		inverse: paint("\x1B[7m", "\x1B[27m")
+	};
+}
+function ansiFor({ TERM = "", COLORTERM }) {
+	return BASIC_TERMINAL.test(TERM) && !COLORTERM ? BASIC : ANSI;
+}
+function wantsColor(env, isTTY) {
+	if (env["NO_COLOR"]) return false;
+	const forced = env["FORCE_COLOR"];
+	if (forced !== void 0) return forced !== "0" && forced !== "false";
+	return isTTY && env["TERM"] !== "dumb";
+}
+/** Returns the verbosity that `--quiet` and `--verbose` select. */
+function verbosityOf({ quiet, verbose }) {
+	if (quiet) return "quiet";
+	return verbose ? "verbose" : "normal";
+}
+var MAX_COLUMNS, ANSI, BASIC, BASIC_TERMINAL;
+var init_terminal = __esmMin((() => {
+	init_style();
+	MAX_COLUMNS = 120;
+	ANSI = ansiStyle({
+		dim: "38;5;243",
+		red: "38;5;161",
+		green: "38;5;28",
+		yellow: "38;5;130",
+		cyan: "38;5;30"
+	});
+	BASIC = ansiStyle({
+		dim: null,
+		red: "31",
+		green: null,
+		yellow: "35",
+		cyan: null
+	});
+	BASIC_TERMINAL = /^(?:linux|ansi|cons25|cygwin|vt\d+.*)$/;
+}));
+
+// src/app/project/git-objects.ts
+/** Returns the innermost folder on the way to a path that exists: what is in the history may be gone. */
+function existingFolder(path) {
+	let folder = path;
+	while (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) folder = dirname(folder);
+	return folder;
+}
+/** Finds the repository of a folder; throws RolecallError, which names the option that needs it. */
+async function openRepository(folder, option) {
+	const [top = "", shallow] = (await gitIn(folder, option)("rev-parse", "--show-toplevel", "--is-shallow-repository")).split("\n");
+	return {
+		root: withoutLinks(top),
+		shallow: shallow === "true",
+		git: gitIn(top, option)
+	};
+}
+function gitIn(cwd, option) {
+	return async (...args) => {
+		try {
+			return (await run$2("git", args, {
+				cwd,
+				maxBuffer: MAX_OUTPUT$1
+			})).stdout;
+		} catch (cause) {
+			const { code, stderr = "" } = cause;
+			const [said = ""] = stderr.split("\n");
+			const why = code === "ENOENT" ? "git is not installed" : said.replace(/^fatal: /, "") || "git failed";
+			throw new RolecallError("usage", `${option} needs the git history: ${oneLine(why)}.`, {
+				hint: `Run it in a git repository, or without ${option}.`,
+				cause
+			});
+		}
+	};
+}
+/** Returns a function that makes absolute paths relative to a folder, as git writes them; links in folders are followed. */
+function repositoryPaths(root) {
+	const folders = /* @__PURE__ */ new Map();
+	return (path) => {
+		const folder = dirname(path);
+		const real = folders.get(folder) ?? withoutLinks(folder);
+		folders.set(folder, real);
+		return relative(root, join(real, basename(path))).split(sep).join("/");
+	};
+}
+/** Returns a reader of the files of a commit, with their includes. */
+function commitReader(blobs, commit) {
+	return async (path, from) => {
+		const file = posix.normalize(from === null ? path : posix.join(posix.dirname(from), path));
+		if (file.startsWith("..")) return {
+			ok: false,
+			reason: "outside-root"
 		};
+		const bytes = await blobs.read(`${commit}:${file}`);
+		if (bytes === null) return {
+			ok: false,
+			reason: "missing"
+		};
+		const text = decodeUtf8(bytes);
+		return text === null ? {
+			ok: false,
+			reason: "not-utf8"
+		} : {
+			ok: true,
+			file,
+			text
+		};
+	};
+}
+/** Starts one process of git that answers every request in order. */
+function openBlobs(cwd) {
+	const child = spawn("git", [
+		"cat-file",
+		"--batch",
+		"--follow-symlinks"
+	], {
+		cwd,
+		stdio: [
+			"pipe",
+			"pipe",
+			"ignore"
+		]
+	});
+	const waiting = [];
+	let chunks = [];
+	let [length, needed] = [0, 1];
+	const fail = (cause) => {
+		const error = new RolecallError("file-unreadable", "git cannot read the files of the commit.", { cause });
+		for (const request of waiting.splice(0)) request.reject(error);
+	};
+	child.on("error", fail);
+	child.on("close", fail);
+	child.stdin.on("error", fail);
+	child.stdout.on("data", (chunk) => {
+		chunks.push(chunk);
+		length += chunk.length;
+		if (length < needed) return;
+		let rest = Buffer.concat(chunks);
+		for (;;) {
+			const answer = parseAnswer(rest);
+			if ("needed" in answer) {
+				needed = answer.needed;
+				break;
+			}
+			rest = rest.subarray(answer.end);
+			waiting.shift()?.resolve(answer.bytes);
+		}
+		[chunks, length] = [[rest], rest.length];
+	});
+	return {
+		read: (name) => new Promise((resolve, reject) => {
+			if (name.includes("\n")) return resolve(null);
+			waiting.push({
+				resolve,
+				reject
+			});
+			child.stdin.write(`${name}\n`);
+		}),
+		close: () => void child.stdin.end()
+	};
+}
+/** Parses the first answer of `git cat-file --batch`; `needed` bytes if it is not complete. */
+function parseAnswer(output) {
+	const header = output.indexOf("\n") + 1;
+	if (header === 0) return { needed: output.length + 1 };
+	const [, type, size] = /(?:^|\s)(\w+) (\d+)\n$/.exec(output.toString("latin1", 0, header)) ?? [];
+	if (size === void 0) return {
+		bytes: null,
+		end: header
+	};
+	const end = header + Number(size) + 1;
+	if (output.length < end) return { needed: end };
+	return {
+		bytes: type === "blob" ? Buffer.from(output.subarray(header, end - 1)) : null,
+		end
+	};
+}
+var run$2, MAX_OUTPUT$1;
+var init_git_objects = __esmMin((() => {
+	init_escape();
+	init_errors();
+	init_find_files();
+	run$2 = promisify(execFile);
+	MAX_OUTPUT$1 = 268435456;
+}));
+
+// src/app/project/declared-history.ts
+/**
+* Opens the history of a merchant's file, which may have been renamed. Nothing is known without git, beyond a shallow
+* clone, and of commits at which the file had errors.
+*/
+async function openDeclaredHistory({ merchant, origin, included = [] }, cwd) {
+	const file = resolve(cwd, origin.file);
+	const history = await firstParents(dirname(file)).catch((error) => {
+		if (error instanceof RolecallError) return null;
+		throw error;
+	});
+	if (history === null) return UNKNOWN_HISTORY;
+	const { commits, shallow, root, git } = history;
+	const blobs = openBlobs(root);
+	const pathIn = repositoryPaths(root);
+	const ownCommits = await commitsOf(pathIn(file), git);
+	const states = /* @__PURE__ */ new Map();
+	let entries = 0;
+	const read = async (commit) => {
+		const { id, time } = commit;
+		if (!states.has(id) && states.size < MAX_READ.commits && entries < MAX_READ.entries) {
+			const path = ownCommits.find((commit) => commit.time <= time)?.path;
+			const state = path === void 0 ? null : await stateAt(commit, {
+				path,
+				merchant
+			}, blobs);
+			entries += (state?.members?.length ?? 0) + (state?.roles?.length ?? 0);
+			states.set(id, state);
+		}
+		return states.get(id);
+	};
+	return {
+		async at(moment) {
+			const commit = commits.find(({ time }) => time <= moment);
+			if (commit === void 0) return shallow ? void 0 : {
+				state: null,
+				committed: null
+			};
+			const state = await read(commit);
+			return state === void 0 ? void 0 : {
+				state,
+				committed: commit.time
+			};
+		},
+		async *commitsTo(files) {
+			const otherFiles = files.map((path) => resolve(cwd, path)).filter((other) => other !== file);
+			const lists = [ownCommits, ...await Promise.all(otherFiles.map((other) => commitsOf(pathIn(other), git)))];
+			const commits = new Map(lists.flat().map((commit) => [commit.id, commit]));
+			for (const commit of [...commits.values()].toSorted((a, b) => b.time - a.time)) yield {
+				state: await read(commit),
+				time: commit.time
+			};
+			if (shallow) yield {
+				state: void 0,
+				time: 0
+			};
+		},
+		lastMentions: (names) => {
+			const shared = included.map((path) => pathIn(resolve(cwd, path)));
+			return findMentions(names, [.../* @__PURE__ */ new Set([
+				pathIn(file),
+				...ownCommits.map(({ path }) => path),
+				...shared
+			])], git);
+		},
+		close: () => blobs.close()
+	};
+}
+/** Lists the commits to a file, the newest first, with its path at each of them; renames are followed. */
+async function commitsOf(path, git) {
+	return [...(await git("-c", "core.quotePath=false", "log", "--follow", "-m", "--first-parent", "--name-only", "--format=%x00%H %ct", "--", path)).matchAll(/\0(\w+) (\d+)\n\n(.*)/g)].map(([, id = "", seconds, name = ""]) => ({
+		id,
+		time: Number(seconds) * 1e3,
+		path: name
+	}));
+}
+/** Returns a merchant's state at a commit: `null` without its file, `undefined` if that had errors. */
+async function stateAt({ id, time }, { path, merchant }, blobs) {
+	if (await blobs.read(`${id}:${path}`) === null) return null;
+	return (await loadMerchants([path], commitReader(blobs, id), {
+		now: time,
+		judge: judgeDeclared
+	})).merchants.find(({ state }) => state?.merchant === merchant)?.state ?? void 0;
+}
+async function findMentions(names, paths, git) {
+	const mentions = /* @__PURE__ */ new Map();
+	await mapConcurrent(names.slice(0, LOOKUPS.all), LOOKUPS.concurrent, async (name) => {
+		const commits = await git("log", "-1", "--first-parent", "-M", "-i", `-G${name.replaceAll(/[^\p{L}\p{N}@_-]/gu, (character) => character === "^" ? "\\^" : `[${character}]`)}`, "--format=%ct", "--", ...paths);
+		if (commits.trim() !== "") mentions.set(name, Number(commits) * 1e3);
+	});
+	return mentions;
+}
+async function firstParents(folder) {
+	const { root, shallow, git } = await openRepository(existingFolder(folder), "drift");
+	const commits = [...(await git("rev-list", "--first-parent", "--timestamp", "HEAD", "--")).matchAll(/^(\d+) (\w+)$/gm)].map(([, seconds, id = ""]) => ({
+		id,
+		time: Number(seconds) * 1e3
+	}));
+	return {
+		root,
+		shallow,
+		git,
+		commits: shallow ? commits.slice(0, -1) : commits
+	};
+}
+var MAX_READ, UNKNOWN_HISTORY, LOOKUPS;
+var init_declared_history = __esmMin((() => {
+	init_load_merchants();
+	init_judge_rules();
+	init_map_concurrent();
+	init_errors();
+	init_git_objects();
+	MAX_READ = {
+		commits: 50,
+		entries: 5e4
+	};
+	UNKNOWN_HISTORY = {
+		at: async () => void 0,
+		async *commitsTo() {
+			yield {
+				state: void 0,
+				time: 0
+			};
+		},
+		lastMentions: async () => /* @__PURE__ */ new Map(),
+		close: () => void 0
+	};
+	LOOKUPS = {
+		concurrent: 8,
+		all: 200
+	};
+}));
+
+// src/app/project/drift-times.ts
+/**
+* Reads when each side of a merchant's differences last changed: what the file declares of a role or member from git, and the
+* live one from the service. Of an update each part is asked for by itself.
+*/
+async function driftTimes(state, { live, matches }, plan, io) {
+	const times = liveTimesOf(live);
+	const { changes } = differencesOf(plan, state, live);
+	const updates = changes.filter((change) => change.kind === "update");
+	const moments = changes.flatMap((change) => momentBefore(times(change)) ?? []);
+	const history = await openDeclaredHistory(state, io.cwd);
+	try {
+		const past = /* @__PURE__ */ new Map();
+		for (const moment of new Set(moments)) {
+			const declared = await history.at(moment);
+			if (declared !== void 0) past.set(moment, declared);
+		}
+		const imagesOf = pastImages(updates, {
+			live,
+			matches
+		});
+		const [files, declared] = await Promise.all([readHistories(state, io), declaredBefore(updates, imagesOf, state, history)]);
+		const origins = originsOf$1(state);
+		const newest = Math.max(...[...files.values()].map(({ file }) => file ?? NaN));
+		const names = changes.filter((change) => past.size > 0 && !origins.has(keyOf$3(change))).map(({ name }) => name);
+		const mentions = names.length === 0 ? /* @__PURE__ */ new Map() : await history.lastMentions(names);
+		const isDeclaredAsNow = (change, before, moment) => {
+			const image = change.kind === "update" && before.state && imagesOf(before.state, moment).get(change.id);
+			return change.kind === "update" && image ? differingParts(image, change.after).every((part) => !updateParts(change).includes(part)) : sameDeclared(change, before.state, state);
+		};
+		const fileTime = (change, moment) => {
+			const before = past.get(moment ?? NaN);
+			if (before && moment !== null && isDeclaredAsNow(change, before, moment)) {
+				const mentioned = mentions.get(change.name);
+				return mentioned !== void 0 && mentioned > moment ? mentioned : before.committed ?? NEVER;
+			}
+			const origin = origins.get(keyOf$3(change));
+			if (origin === void 0) return knownTime(newest);
+			return files.get(origin.file)?.entry(origin) ?? null;
+		};
+		return {
+			live: times,
+			file: (change) => {
+				const liveAt = times(change);
+				const moment = momentBefore(liveAt);
+				const fileAt = fileTime(change, moment);
+				if (change.kind !== "update" || fileAt === null || liveAt === null) return fileAt;
+				const wasDeclared = declared.get(change.id);
+				if (wasDeclared === void 0) return fileAt;
+				if (updateParts(change).some((part) => wasDeclared.has(part))) return fileAt <= liveAt - 1e3 ? null : fileAt;
+				const before = past.get(moment ?? NaN);
+				return before?.state && entryOf$1(change, before.state) !== void 0 ? before.committed ?? NEVER : fileAt;
+			}
+		};
+	} finally {
+		history.close();
+	}
+}
+/**
+* Returns the times at which the live side of changes last changed: a role or membership that is not declared was added when
+* it was created, whatever was edited since.
+*/
+function liveTimesOf({ roles, members }) {
+	const byId = new Map([...roles, ...members].map((resource) => [resource.id, resource]));
+	return ({ id, kind }) => {
+		const { createdAt, updatedAt = "" } = byId.get(id ?? "") ?? {};
+		return knownTime(Date.parse(kind === "delete" ? createdAt ?? updatedAt : updatedAt));
+	};
+}
+/** Returns a function that plans past states for the roles and members of some updates. */
+function pastImages(updates, { live, matches }) {
+	const ids = new Set(updates.map(({ id }) => id));
+	return (past, time) => {
+		const entries = new Set(updates.map((update) => entryOf$1(update, past)));
+		const desired = {
+			...past,
+			...past.members && { members: past.members.filter((member) => entries.has(member)) }
+		};
+		const some = {
+			...live,
+			members: live.members.filter(({ id }) => ids.has(id))
+		};
+		const plan = buildPlan({
+			desired,
+			live: some,
+			service: "",
+			now: time,
+			matches
+		});
+		const planned = [...differencesOf(plan, desired, some).changes, ...plan.deferred.map(({ change }) => change)];
+		const byId = new Map(planned.map((change) => [change.id, change]));
+		const errors = new Set(plan.findings.flatMap(({ severity, name }) => severity === "error" ? name : []));
+		return new Map(updates.flatMap((update) => {
+			const entry = entryOf$1(update, past);
+			const change = byId.get(update.id);
+			if (entry === void 0 || errors.has(nameOf$2(entry))) return [];
+			if (change === void 0) return [[update.id, update.before]];
+			return change.kind === "update" ? [[update.id, change.after]] : [];
+		}));
+	};
+}
+/**
+* Returns for updates, by id, the parts of which a commit declared what is live; updates whose history is not known to the
+* end are missing, unless a commit declared all of their parts.
+*/
+async function declaredBefore(updates, imagesOf, state, history) {
+	const undecided = new Map(updates.map((update) => [update, new Set(updateParts(update))]));
+	const answers = /* @__PURE__ */ new Map();
+	if (undecided.size === 0) return answers;
+	const answer = (update, open) => {
+		answers.set(update.id, new Set(updateParts(update).filter((part) => !open.has(part))));
+	};
+	const decide = (update, open) => {
+		undecided.set(update, open);
+		if (open.size > 0) return;
+		answer(update, open);
+		undecided.delete(update);
+	};
+	const origins = originsOf$1(state);
+	const files = [...new Set(updates.flatMap((update) => origins.get(keyOf$3(update))?.file ?? []))];
+	for await (const { state: past, time } of history.commitsTo(files)) {
+		if (past === void 0) return answers;
+		if (past === null) continue;
+		const images = imagesOf(past, time);
+		for (const [update, open] of undecided) {
+			const image = images.get(update.id);
+			const differing = new Set(image === void 0 ? open : differingParts(update.before, image));
+			decide(update, new Set([...open].filter((part) => differing.has(part))));
+		}
+		if (undecided.size === 0) break;
+	}
+	for (const [update, open] of undecided) answer(update, open);
+	return answers;
+}
+/** Returns the last moment before a change that a commit can be told from it. */
+function momentBefore(time) {
+	return time === null ? null : time - COMMIT_PRECISION;
+}
+/** Returns whether two states declare the same of a role or member; `null` declares nothing. */
+function sameDeclared(change, past, now) {
+	const [earlier, other] = [past && declaredOf(change, past), declaredOf(change, now)];
+	const nothing = JSON.stringify({ entry: null });
+	if (earlier === null) return other.startsWith(nothing.slice(0, -1));
+	return earlier === other;
+}
+/** Returns the entry of a role or member. */
+function entryOf$1({ resource, name, id, before }, { roles = [], members = [] }) {
+	const isPinned = (entry) => id !== null && entry.id === id;
+	const liveName = before !== null && "permissions" in before ? before.name : name;
+	return resource === "role" ? roles.find((role) => role.name === name || isPinned(role)) ?? roles.find((role) => role.name === liveName) : members.find((member) => addressesOfPerson(member).includes(name.toLowerCase()) || isPinned(member));
+}
+/** Returns what a state declares of a role or member, as text; without an entry, what becomes of it. */
+function declaredOf(change, state) {
+	const entry = entryOf$1(change, state);
+	if (entry !== void 0) {
+		const unsaid = ["origin", ...change.resource === "role" ? [] : ["email", "previously"]];
+		return JSON.stringify({ entry }, (key, value) => unsaid.includes(key) ? void 0 : value);
+	}
+	const section = change.resource === "role" ? "roles" : "members";
+	return JSON.stringify({
+		entry: null,
+		managed: state[section] !== void 0,
+		sync: state.sync[section],
+		ignore: state.ignore[section]
 	});
 }
-function kindOf$1({ field }) {
-	return FIELDS[field].kind;
+function nameOf$2(entry) {
+	return "email" in entry ? entry.email : entry.name;
 }
-function shownDiff(diff) {
-	const kind = kindOf$1(diff);
+function originsOf$1({ roles = [], members = [] }) {
+	return new Map([...roles.map(({ name, origin }) => [`role ${name}`, origin]), ...members.flatMap((member) => addressesOfPerson(member).map((address) => [`member ${address}`, member.origin]))]);
+}
+function keyOf$3({ resource, name }) {
+	return `${resource} ${resource === "member" ? name.toLowerCase() : name}`;
+}
+var NEVER;
+var init_drift_times = __esmMin((() => {
+	init_detect_drift();
+	init_change_parts();
+	init_build_plan();
+	init_person();
+	init_declared_history();
+	init_git_history();
+	NEVER = Number.NEGATIVE_INFINITY;
+}));
+
+// src/app/show/show-plans.ts
+/** Returns the merchants without a plan, for a review. */
+function unplannedOf(planned) {
+	return planned.flatMap((outcome) => outcome.status === "planned" ? [] : [{
+		merchant: outcome.merchant,
+		failure: outcome.error.failure
+	}]);
+}
+/**
+* Returns what dates bring at the merchants of a run, for printing; `declared` are all merchants that rules across merchants
+* count.
+*/
+function laterViews(run, declared, datesOf) {
+	const merchants = run.map(({ state, planned }) => ({
+		dates: datesOf(state),
+		planned,
+		files: withReviewedEnds(state, state.reviewedEnds && state)
+	}));
+	return laterDays(merchants, declared).flatMap((days, index) => days.map((day) => ({
+		...day,
+		merchant: run[index]?.state.merchant ?? "",
+		moment: new Date(day.at).toISOString()
+	})));
+}
+/** Returns the drift of the planned merchants; `declared` are all merchants that rules across merchants count. */
+async function driftsOf(planned, declared, io) {
+	const run = plannedOnly(planned).map(({ plan, live, session }) => ({
+		plan,
+		live,
+		files: session.state
+	}));
+	const broken = resultsAcross(run, declared, io.now()).flatMap((rule) => rule.broken);
+	return (await Promise.all(planned.map(async (outcome) => {
+		if (outcome.status === "failed") return [];
+		const { session, plan, live } = outcome;
+		const times = plan.changes.length + plan.refusals.length === 0 ? NO_TIMES : await driftTimes(session.state, {
+			live,
+			matches: globMatcher()
+		}, plan, io);
+		const across = broken.flatMap(({ refusal, of }) => of.has(plan.merchant) ? refusal : []);
+		return [driftOf({
+			desired: session.state,
+			live
+		}, plan, times, across)];
+	}))).flat();
+}
+var NO_TIMES;
+var init_show_plans = __esmMin((() => {
+	init_build_access_report();
+	init_detect_drift();
+	init_rule_results();
+	init_later();
+	init_reviewed_ends();
+	init_across_merchants();
+	init_terminal();
+	init_drift_times();
+	init_session();
+	NO_TIMES = {
+		file: () => null,
+		live: () => null
+	};
+}));
+
+// src/kernel/saved/reviewed-file.ts
+function indexesOf({ people, dates }) {
+	return [
+		...people.flatMap(({ held, reach }) => [held, reach].flatMap((of) => [
+			of.before,
+			of.after,
+			of.base ?? 0
+		])),
+		...dates.flatMap(({ brings, reach }) => [brings, reach]),
+		0
+	];
+}
+/** Returns the reviewed state that a JSON value holds; `null` if it holds none. */
+function parseReviewedState(value) {
+	const read = reviewedStateSchema.safeParse(value);
+	return read.success ? read.data : null;
+}
+var reviewedJsonSchema, text$1, flag, index, values, resource$2, permissions, person$1, date, reviewedStateSchema;
+var init_reviewed_file = __esmMin((() => {
+	init_mini();
+	init_text_schemas();
+	reviewedJsonSchema = described(_lazy(() => union([
+		string(),
+		number(),
+		boolean(),
+		_null(),
+		array(reviewedJsonSchema),
+		record$1(string(), reviewedJsonSchema)
+	])), {
+		id: "json",
+		description: "Any JSON value."
+	});
+	text$1 = string();
+	flag = exactOptional(literal(true));
+	index = int().check(_nonnegative());
+	values = described(nullable(record$1(text$1, reviewedJsonSchema)), {
+		id: "fieldValues",
+		description: "The values of a role's or member's fields, with lists as sets; null while it does not exist. Members' roles are ids, or \"new\" and the name of a role that the plan creates."
+	});
+	resource$2 = described(strictObject({
+		id: nullable(text$1),
+		name: described(text$1, { description: "A role's name; a member's address in lower case, or its id without one." }),
+		replaced: described(flag, { description: "Present if a new role or member replaces the id." }),
+		leftover: described(flag, { description: "Present if the id is an expired invitation beside a membership that stays." }),
+		before: values,
+		after: values,
+		base: described(exactOptional(values), { description: "The state after a plan of the base branch's files, if it differs." }),
+		deferred: described(flag, { description: "Present if the change is deferred." })
+	}), {
+		id: "reviewedResource",
+		description: "A role or membership before and after the plan."
+	});
+	permissions = described(strictObject({
+		before: index,
+		after: index,
+		base: exactOptional(index)
+	}), {
+		id: "reviewedPermissions",
+		description: "Indexes of permissionSets."
+	});
+	person$1 = described(strictObject({
+		name: described(text$1, { description: "The address in lower case, else the id of the membership." }),
+		held: permissions,
+		reach: described(permissions, { description: "The permissions that the person holds or could give themselves; * stands for every permission." }),
+		deferred: described(flag, { description: "Present if a deferred change counts as made." })
+	}), {
+		id: "reviewedPerson",
+		description: "The permissions of a person before and after the plan."
+	});
+	date = described(strictObject({
+		at: described(int(), { description: "In milliseconds since the epoch." }),
+		name: text$1,
+		what: _enum([
+			"leaves",
+			"ends",
+			"begins",
+			"suspended",
+			"back"
+		]),
+		roles: described(array(text$1), { description: "Empty for the whole membership." }),
+		brings: described(index, { description: "The permissions that begin: an index of permissionSets." }),
+		reach: described(index, { description: "The permissions that the person then holds or could give themselves: an index of permissionSets." })
+	}), {
+		id: "reviewedDate",
+		description: "What a date in the files changes later."
+	});
+	reviewedStateSchema = described(strictObject({
+		merchant: text$1,
+		environment: nullable(_enum(["live", "test"])),
+		service: text$1,
+		at: described(int(), { description: "The time as of which the plan was made, in milliseconds since the epoch." }),
+		hasBase: described(boolean(), { description: "True if the plan was compared with one of the base branch's files." }),
+		permissionSets: described(array(array(text$1)), { description: "Distinct sets of permissions; the first is empty." }),
+		roles: array(resource$2),
+		members: array(resource$2),
+		people: described(array(person$1), { description: "Everybody whose membership or permissions change." }),
+		dates: array(date),
+		baseDates: described(exactOptional(array(date)), { description: "Those of the base branch's files, if they differ." })
+	}).check(refine((state) => indexesOf(state).every((index) => index < state.permissionSets.length))), {
+		id: "reviewed",
+		description: "The end states that a review of the plan approves."
+	});
+}));
+
+// src/review/counted-run.ts
+/**
+* Returns which recorded plan of a pull request counts: the one that its last approving reviewer could see. That is the
+* newest plan of the reviewed commit that was recorded before the review. Only those who may push can approve. Without an
+* approval, the merge approves the newest plan of the head. Nothing that happened after the merge matters.
+*/
+function countedRun(pull, runs, now) {
+	const isMerged = pull.status === "merged";
+	const approvals = standingApprovals(pull.reviews, isMerged ? pull.mergedAt : now);
+	const ownRuns = runs.filter(({ base }) => base === pull.baseRef);
+	for (const { id, commit, submittedAt } of approvals.toReversed()) {
+		const seen = ownRuns.findLast(({ head, earlier }) => head === commit && !earlier.includes(id));
+		if (seen !== void 0) return {
+			run: seen,
+			at: submittedAt,
+			approvals
+		};
+	}
+	if (approvals.length > 0 || !isMerged) return {
+		run: null,
+		at: NaN,
+		approvals
+	};
 	return {
-		label: diff.field,
-		...kind.changedLines(diff),
-		plain: [],
-		prose: kind.name === "prose"
+		run: ownRuns.findLast(({ head }) => head === pull.headSha) ?? null,
+		at: pull.mergedAt,
+		approvals
 	};
 }
-/** Returns a difference in the other direction. */
-function invertedDiff(diff) {
+/** Returns the approvals that stand at a time, oldest first. */
+function standingApprovals(reviews, time) {
+	return standingReviews(reviews, time).filter(({ opinion }) => opinion === "approved");
+}
+/** Returns the reviews that stand at a time, oldest first: the latest opinion of each author who may push. */
+function standingReviews(reviews, time) {
+	const opinions = reviews.filter(({ mayPush, submittedAt }) => mayPush && !(submittedAt > time)).toSorted((a, b) => a.submittedAt - b.submittedAt);
+	const latest = new Map(opinions.map((review) => [review.author, review]));
+	return opinions.filter((review) => latest.get(review.author) === review && (review.dismissedAt === null || review.dismissedAt > time));
+}
+var init_counted_run = __esmMin((() => {}));
+
+// src/review/merchant-state.ts
+function recordOf$1(pull) {
+	return `${PULLS}${pull}`;
+}
+/** Returns the numbers of the pull requests among reviews, by the reviews' names. */
+function pullNumbers(names) {
+	return [...new Set(names)].flatMap((name) => /^#\d+$/.test(name) ? Number(name.slice(1)) : []);
+}
+/** Asks the forge what became of the pull requests with recorded plans. */
+async function recordedReviews(records, forge, branch) {
+	const numbers = records.names.flatMap((name) => name.startsWith(PULLS) ? Number(name.slice(8)) : []);
+	const pulls = await forge.pulls(numbers.filter(Number.isSafeInteger));
+	const merged = [];
+	for (const pull of pulls) if (pull.status === "merged" && pull.baseRef === branch) merged.push(await reviewOf(pull, records, forge));
+	const needed = new Set(merged.flatMap(({ pull, isReadable }) => isReadable ? pull.number : []));
 	return {
-		field: diff.field,
-		...kindOf$1(diff).inverted(diff)
+		merged: merged.sort((a, b) => a.pull.mergedAt - b.pull.mergedAt || a.pull.number - b.pull.number),
+		open: pulls.filter(({ status, baseRef }) => status === "open" && baseRef === branch),
+		abandoned: pulls.flatMap(({ status, number, mergedAt }) => {
+			const isPast = status === "merged" && !needed.has(number) && mergedAt < forge.now() - KEPT_FOR;
+			return status === "closed" || isPast ? recordOf$1(number) : [];
+		})
 	};
 }
-var FIELDS, PERSONAL_FIELDS, PROPERTY_FIELDS;
-var init_show = __esmMin((() => {
-	init_field();
-	init_member();
-	init_role();
-	FIELDS = {
-		...ROLE_FIELDS,
-		...MEMBER_FIELDS
+/** Returns what counts of the recorded plans of a pull request. */
+async function reviewOf(pull, records, forge) {
+	const runs = await records.runsOf(recordOf$1(pull.number));
+	return {
+		...countedRun(pull, runs, forge.now()),
+		name: `#${pull.number}`,
+		pull,
+		merchants: new Set(runs.flatMap(({ merchants }) => [...merchants.keys()])),
+		isReadable: runs.length > 0
 	};
-	PERSONAL_FIELDS = new Set(mapFields(MEMBER_FIELDS, (name, { personal }) => personal ? name : void 0));
-	PROPERTY_FIELDS = new Set(mapFields(MEMBER_FIELDS, (name, { kind }) => kind.name === "metadata" ? name : void 0));
+}
+/** Returns the merged reviews of a merchant that no run has looked at yet. */
+function unsettled(merchant, state, merged) {
+	const settled = new Set(state?.settled);
+	return merged.filter(({ pull, merchants }) => merchants.has(merchant) && !settled.has(recordOf$1(pull.number)));
+}
+/** Returns the reviews of a merchant, the oldest first: what is left of earlier ones, then those merged since. */
+function reviewsOf(merchant, state, merged) {
+	const news = unsettled(merchant, state, merged).flatMap(({ name, run, at }) => {
+		const reviewed = parseReviewedState(run?.merchants.get(merchant));
+		return reviewed === null ? [] : [{
+			name,
+			state: {
+				...reviewed,
+				at
+			},
+			plannedAt: reviewed.at
+		}];
+	});
+	const isSettled = ({ lostAt = Number.POSITIVE_INFINITY }) => news.some(({ plannedAt }) => plannedAt > lostAt);
+	return [...(state?.open ?? []).filter((review) => !isSettled(review)), ...news.map(({ name, state }) => ({
+		name,
+		state
+	}))];
+}
+/** Returns the reviews of a merchant whose changes were lost: a plan of it settles them, once it is merged. */
+function lostReviews(state) {
+	return (state?.open ?? []).filter(({ lostAt }) => lostAt !== void 0);
+}
+/** Returns whether a review holds more than dates to come, and what was lost. */
+function hasRows({ lostAt, state: { roles, members, people } }) {
+	return lostAt === void 0 && roles.length + members.length + people.length > 0;
+}
+/** Returns whether a review holds changes or dates that files are still to make. */
+function isToCome(review) {
+	return hasRows(review) || review.lostAt === void 0 && review.state.dates.length > 0;
+}
+/** Returns why an apply has to look at a merchant, whatever the distance to its last one. */
+function lookReason(merchant, declared, state, merged) {
+	if (state === null || state === void 0) return "unknown";
+	if (unsettled(merchant, state, merged).length > 0) return "merged";
+	if (state.declared !== declared) return "changed";
+	if (state.failure !== null) return "failed";
+	return state.open.some(hasRows) ? "open" : null;
+}
+/**
+* Merges the state that a run leaves with the one that another run has written meanwhile: what either of them has looked
+* at is settled, and what only the other one knows stays open.
+*/
+function mergedState(ownState, lookedAt, other) {
+	if (other === null || other === void 0) return ownState;
+	const later = other.open.filter(({ name }) => !lookedAt.includes(name));
+	const newest = other.at > ownState.at ? other : ownState;
+	return {
+		...ownState,
+		commit: newest.commit,
+		declared: newest.declared,
+		at: Math.max(ownState.at, other.at),
+		nightly: ownState.nightly ?? other.nightly,
+		settled: [.../* @__PURE__ */ new Set([...other.settled, ...ownState.settled])],
+		open: [...ownState.open, ...later]
+	};
+}
+/**
+* Returns the records of merged pull requests that every merchant has settled: they are not needed any more. `declared`
+* are the merchants that files declare; `null` if that is not known of all.
+*/
+function settledRecords(merged, states, declared) {
+	return merged.filter(({ pull, merchants, isReadable }) => isReadable && [...merchants].every((merchant) => declared !== null && !declared.has(merchant) || states.get(merchant)?.settled.includes(recordOf$1(pull.number)) === true)).map(({ pull }) => recordOf$1(pull.number));
+}
+var PULLS, KEPT_FOR;
+var init_merchant_state = __esmMin((() => {
+	init_reviewed_file();
+	init_counted_run();
+	PULLS = "reviews/";
+	KEPT_FOR = 6048e5;
+}));
+
+// src/review/overdue.ts
+/**
+* Returns a sentence about the people whose access has ended by the files, and whose removal no run has looked at since, or
+* the last one has refused; and one about those at merchants without a valid record. The service is not read for them.
+*/
+function overdueLines(states, known, now, seal) {
+	const ended = states.flatMap((state) => {
+		const { merchant } = state;
+		const record = known.get(merchant) ?? null;
+		const dates = upcomingDates(state, Number.NEGATIVE_INFINITY).filter((date) => date.at <= now - GRACE && ENDS.has(date.what) && isOverdue(date, record, seal));
+		return [...new Set(dates.map(({ email }) => email.toLowerCase()))].map(() => ({
+			merchant,
+			isRecorded: record !== null
+		}));
+	});
+	const live = ended.filter(({ isRecorded }) => isRecorded);
+	const unknown = ended.filter(({ isRecorded }) => !isRecorded);
+	const nightly = Math.max(...[...known.values()].map((state) => state?.nightly ?? Number.NEGATIVE_INFINITY));
+	const seen = Number.isFinite(nightly) ? `the last nightly run was ${agoText(now - nightly)}` : "no nightly run was found";
+	const merchants = [...new Set(unknown.map(({ merchant }) => merchant))];
+	const named = firstOf$1(merchants, MAX_NAMED$9, "merchant").join(", ");
+	return [...live.length === 0 ? [] : [`${peopleText(live)} ${live.length === 1 ? "is" : "are"} still live; ${seen}.`], ...unknown.length === 0 ? [] : [`${peopleText(unknown)} may still be live: no valid record tells of an apply of ${named}.`]];
+}
+function isOverdue({ at, email, what, roles }, record, seal) {
+	if (record === null) return what !== "suspended" && roles.length === 0;
+	return at > record.at || record.refused.length > 0 && record.refused.includes(seal(email.toLowerCase()));
+}
+function peopleText({ length }) {
+	return `${counted(length, "person", "people")} whose access has ended`;
+}
+function agoText(ms) {
+	const days = Math.floor(ms / DAY$1);
+	return days < 1 ? "less than a day ago" : `${counted(days, "day")} ago`;
+}
+var DAY$1, GRACE, MAX_NAMED$9, ENDS;
+var init_overdue = __esmMin((() => {
+	init_upcoming_dates();
+	init_text();
+	DAY$1 = 864e5;
+	GRACE = 36e5;
+	MAX_NAMED$9 = 3;
+	ENDS = /* @__PURE__ */ new Set([
+		"ends",
+		"leaves",
+		"leaves-unlisted",
+		"suspended"
+	]);
+}));
+
+// src/kernel/approval/seal.ts
+/**
+* Returns a reviewed state in which everything about people is sealed: names, ids, and the values of members' fields but
+* their roles. What roles are and grant stays readable.
+*/
+function sealed(state, seal) {
+	if (seal === UNSEALED) return state;
+	const sealedDates = (dates) => dates.map((date) => ({
+		...date,
+		name: seal(date.name)
+	}));
+	const { baseDates } = state;
+	return {
+		...state,
+		members: state.members.map((row) => sealedMember(row, seal)),
+		people: state.people.map((row) => ({
+			...row,
+			name: seal(row.name)
+		})),
+		dates: sealedDates(state.dates),
+		...baseDates && { baseDates: sealedDates(baseDates) }
+	};
+}
+/** Returns a member's row with its values sealed. */
+function sealedMember(row, seal) {
+	const { id, name, before, after, base } = row;
+	return {
+		...row,
+		id: id === null ? null : seal(id),
+		name: seal(name),
+		before: sealedValues(before, seal),
+		after: sealedValues(after, seal),
+		...base !== void 0 && { base: sealedValues(base, seal) }
+	};
+}
+/** Returns the values of a member's fields sealed. */
+function sealedValues(values, seal) {
+	if (values === null || seal === UNSEALED) return values;
+	const entries = Object.entries(values).map(([field, value]) => [field, sealedValue(field, value, seal)]);
+	return Object.fromEntries(entries);
+}
+function sealedValue(field, value, seal) {
+	if (Array.isArray(value) || typeof value === "boolean") return value;
+	return seal(`${field} ${canonicalJson(value)}`);
+}
+var UNSEALED;
+var init_seal = __esmMin((() => {
+	init_json_text();
+	UNSEALED = (text) => text;
+}));
+
+// src/review/recorded-plan.ts
+/** Records a plan of an open pull request for the apply after its merge, unless it is the recorded one. */
+async function recordPlan(planned, plans, { store, seal }, records, forge) {
+	const not = (outcome) => ({
+		outcome,
+		approvals: []
+	});
+	const [pull] = await forge.pulls([planned.number]);
+	if (pull === void 0 || pull.status !== "open") return not("closed");
+	if (pull.baseRef !== planned.baseRef) return not("other-base");
+	if (pull.headSha !== planned.headSha) return not("overtaken");
+	const name = recordOf$1(pull.number);
+	const runs = await records.runsOf(name);
+	const merchants = new Map(plans.map((plan) => [plan.merchant, sealed(recordable(plan), seal)]));
+	const refused = plans.filter(isRefusedByBase).map(({ merchant }) => merchant);
+	const head = pull.headSha;
+	const last = runs.findLast((run) => run.head === head && run.base === pull.baseRef);
+	const earlier = pull.reviews.map(({ id }) => id);
+	if (last !== void 0 && isSame(last, merchants)) return not("same");
+	const approvals = standingApprovals(pull.reviews, forge.now());
+	const kept = new Set(approvals.flatMap((approval) => countedRun({
+		...pull,
+		reviews: [approval]
+	}, runs, forge.now()).run?.number ?? []));
+	if (last !== void 0) kept.add(last.number);
+	const knownRuns = new Set(runs.map(({ number }) => number));
+	const added = {
+		head,
+		base: pull.baseRef,
+		earlier,
+		comment: planned.comment,
+		refused,
+		merchants
+	};
+	await store.editRuns(name, added, ({ number }) => kept.has(number) || !knownRuns.has(number));
+	const [after] = await forge.pulls([pull.number]);
+	if (after?.status === "merged") {
+		await store.editRuns(name, null, ({ number }) => knownRuns.has(number));
+		return not("merged");
+	}
+	return {
+		outcome: "recorded",
+		approvals: approvals.map(({ id }) => id)
+	};
+}
+/** Returns what of a plan may be approved: nothing that a rule of the base branch refuses, which an apply does not know. */
+function recordable(plan) {
+	if (!isRefusedByBase(plan)) return plan.reviewed;
+	return {
+		...plan.reviewed,
+		roles: [],
+		members: [],
+		people: [],
+		dates: []
+	};
+}
+function isRefusedByBase({ refusals }) {
+	return refusals.some(({ by }) => by === "base");
+}
+function isSame(run, merchants) {
+	if (run.merchants.size !== merchants.size) return false;
+	return [...merchants].every(([merchant, state]) => {
+		const before = run.merchants.get(merchant);
+		return before !== void 0 && canonicalJson({
+			...before,
+			at: 0
+		}) === canonicalJson({
+			...state,
+			at: 0
+		});
+	});
+}
+/**
+* Returns lines about what a pull request changes in the files and not at the service, since it is live already: an apply
+* that is still to come may take it away.
+*/
+function alreadyLive(plans, merged, { seal }) {
+	return plans.flatMap(({ merchant, reviewed }) => ["roles", "members"].flatMap((list) => reviewed[list].filter(isFileOnly).map((row) => {
+		const name = list === "roles" ? row.name : seal(row.name);
+		const state = row.after === null ? "already gone" : "already live";
+		const later = laterChange(merged, (states) => states.get(merchant)?.[list], name);
+		return `${merchant}: ${list === "roles" ? "role" : "member"} ${row.name}: ${state}${later}`;
+	})));
+}
+/** Says which merged review that is not applied yet changes a row; empty if none does. */
+function laterChange(merged, rowsIn, name) {
+	for (const { name: review, run } of merged.toReversed()) {
+		const row = ((run && rowsIn(run.merchants)) ?? []).find((candidate) => candidate.name === name && !isUnchanged(candidate));
+		if (row === void 0) continue;
+		return `; ${review}, merged and not applied yet, ${row.after === null ? "removes" : "changes"} it`;
+	}
+	return "";
+}
+function isFileOnly(row) {
+	return row.base !== void 0 && isUnchanged(row);
+}
+function isUnchanged({ before, after }) {
+	return canonicalJson(before) === canonicalJson(after);
+}
+var init_recorded_plan = __esmMin((() => {
+	init_seal();
+	init_json_text();
+	init_counted_run();
+	init_merchant_state();
+}));
+
+// src/show/markdown/markdown-blocks.ts
+/**
+* Returns lines as a fenced block, inside which Markdown, HTML, links and mentions have no effect; the fence is longer
+* than any run of backticks in it. Each item must be a single line.
+*/
+function fenced(info, lines) {
+	const longest = lines.reduce((most, line) => {
+		if (!line.includes("```")) return most;
+		return [...line.matchAll(/`{3,}/g)].reduce((longer, [run]) => Math.max(longer, run.length + 1), most);
+	}, 3);
+	const fence = "`".repeat(longest);
+	return [
+		`${fence}${info}`,
+		...lines,
+		fence
+	].join("\n");
+}
+/**
+* Returns a text as inline code for a sentence, a table or an HTML element. Everything but letters and digits becomes
+* an entity, so that nothing is read as Markdown, HTML, a link or a mention.
+*/
+function inlineCode(text) {
+	return `<code>${plainText(text)}</code>`;
+}
+/** Returns a text in which nothing is read as Markdown, HTML, a link or a mention. */
+function plainText(text) {
+	return oneLine(text).replaceAll(/[^\p{L}\p{M}\p{N} ]/gu, (character) => `&#${character.codePointAt(0)};`);
+}
+/** Returns a block that can be folded, and is at first unless `isOpen`; `summary` is HTML. */
+function folded(summary, blocks, isOpen = false) {
+	return [
+		`${isOpen ? "<details open>" : "<details>"}<summary>${summary}</summary>`,
+		...blocks,
+		"</details>"
+	].join("\n\n");
+}
+var MIN_REVIEW_SIZE, DEFAULT_REVIEW_SIZE;
+var init_markdown_blocks = __esmMin((() => {
+	init_escape();
+	MIN_REVIEW_SIZE = 1500;
+	DEFAULT_REVIEW_SIZE = 6e4;
 }));
 
 // node_modules/diff/libesm/diff/base.js
@@ -46461,6 +52880,58 @@ var init_libesm = __esmMin((() => {
 	init_create();
 }));
 
+// src/kernel/fields/show.ts
+/** Returns what rows show of a change: the fields that differ, or all of a resource that comes or goes. */
+function shownFields(change) {
+	if (change.kind === "update" || change.kind === "replace") return change.fields.map(shownDiff);
+	const image = change.after ?? change.before;
+	return "permissions" in image ? shownValues(ROLE_FIELDS, image) : shownValues(MEMBER_FIELDS, memberValues$1(image));
+}
+/** Returns what rows show of the values of a resource that comes or goes. */
+function shownValues(table, values) {
+	return mapFields(table, (name, { kind }) => {
+		const plain = kind.lines(values[name]);
+		return plain.length === 0 ? void 0 : {
+			label: String(name),
+			removed: [],
+			added: [],
+			plain,
+			prose: false
+		};
+	});
+}
+function kindOf({ field }) {
+	return FIELDS[field].kind;
+}
+function shownDiff(diff) {
+	const kind = kindOf(diff);
+	return {
+		label: diff.field,
+		...kind.changedLines(diff),
+		plain: [],
+		prose: kind.name === "prose"
+	};
+}
+/** Returns a difference in the other direction. */
+function invertedDiff(diff) {
+	return {
+		field: diff.field,
+		...kindOf(diff).inverted(diff)
+	};
+}
+var FIELDS, PERSONAL_FIELDS, PROPERTY_FIELDS;
+var init_show = __esmMin((() => {
+	init_field();
+	init_member();
+	init_role();
+	FIELDS = {
+		...ROLE_FIELDS,
+		...MEMBER_FIELDS
+	};
+	PERSONAL_FIELDS = new Set(mapFields(MEMBER_FIELDS, (name, { personal }) => personal ? name : void 0));
+	PROPERTY_FIELDS = new Set(mapFields(MEMBER_FIELDS, (name, { kind }) => kind.name === "metadata" ? name : void 0));
+}));
+
 // src/show/view/change-view.ts
 /** Returns the view of a change that every format shows. */
 function rowOf(change, sensitive = []) {
@@ -46552,6 +53023,199 @@ var init_change_view = __esmMin((() => {
 	MAX_EDITS = 200;
 }));
 
+// src/kernel/findings/date-words.ts
+/** Returns when a date takes effect: "after 2026-12-31". */
+function whenText({ text, what }) {
+	const isLastDay = what === "ends" || what === "back";
+	return `${text.includes("T") ? "from" : isLastDay ? "after" : "on"} ${oneLine(text)}`;
+}
+/** Says what a date does to somebody, with names as `nameOf` writes them. */
+function effectOfDate({ what, roles }, who, nameOf) {
+	const names = roles.map(nameOf).join(", ");
+	switch (what) {
+		case "leaves": return `${who} leaves`;
+		case "leaves-unlisted": return `${who} leaves, if a member: no file lists the address`;
+		case "ends": return `${who} loses ${names || "the membership"}`;
+		case "joins": return `${who} joins${names && ` with ${names}`}`;
+		case "begins": return `${who} gains ${names}`;
+		case "suspended": return `${who} is suspended`;
+		case "back": return `${who} is back`;
+		default: return what;
+	}
+}
+var init_date_words = __esmMin((() => {
+	init_escape();
+}));
+
+// src/show/view/date-lines.ts
+/** Adds what dates give people later to the risks of a merchant's plan. */
+function withLaterRisks(view, later) {
+	const items = later.filter(({ merchant }) => merchant === view.merchant).flatMap(({ dates, gains }) => {
+		const [first] = dates;
+		const when = first === void 0 ? "" : ` ${whenText(first)}`;
+		return gains.map(({ name, gained }) => ({
+			name,
+			what: `${gained.join(", ") || "access"}${when}`,
+			resource: "member"
+		}));
+	});
+	const risks = items.length === 0 ? [] : [{
+		kind: "dates",
+		items,
+		origin: "plan"
+	}];
+	return {
+		...view,
+		risks: [...view.risks, ...risks]
+	};
+}
+/**
+* Returns the lines about dates to come, at most `max` of each kind; with an infinite `max`, a line for each. Names are
+* written by `nameOf`.
+*/
+function dateLines(days, max, nameOf) {
+	const sorted = days.toSorted((a, b) => a.at - b.at);
+	const groups = groupDays(sorted, ({ dates }) => dates, keyOf$2);
+	const keys = new Set(groups.map(({ item, day }) => `${day.at} ${keyOf$2(item)}`));
+	const shown = groups.filter(({ item, day }) => item.what !== "leaves-unlisted" || !keys.has(`${day.at} ${keyOf$2({
+		...item,
+		what: "leaves"
+	})}`));
+	const refused = groupDays(sorted, ({ refusals }) => refusals, ({ code, message }) => `${code} ${message}`);
+	const equal = groupByKey$1(shown, ({ item: { email: _, ...what }, day }) => JSON.stringify([day.at, what]));
+	const isFolded = ({ length }) => length > MAX_ALONE && Number.isFinite(max);
+	const folded = equal.flatMap((groups) => isFolded(groups) ? [groups] : groups.map((group) => [group]));
+	return {
+		lines: folded.slice(0, max).map((groups) => groups.length === 1 ? dateLine(groups[0], nameOf) : foldedLine(groups, nameOf)),
+		more: folded.slice(max).flat().length,
+		refused: refused.slice(0, max).map((group) => refusedLine(group, nameOf))
+	};
+}
+function groupDays(days, itemsOf, identify) {
+	const groups = /* @__PURE__ */ new Map();
+	for (const day of days) for (const item of itemsOf(day)) {
+		const key = `${day.at} ${identify(item)}`;
+		const group = groups.get(key) ?? {
+			item,
+			day,
+			merchants: /* @__PURE__ */ new Set()
+		};
+		group.merchants.add(day.merchant);
+		groups.set(key, group);
+	}
+	return [...groups.values()];
+}
+function keyOf$2({ email, what, roles }) {
+	return JSON.stringify([
+		email.toLowerCase(),
+		what,
+		roles
+	]);
+}
+function whereOf(merchants, nameOf) {
+	const [only = ""] = merchants;
+	return merchants.size === 1 ? nameOf(only) : counted(merchants.size, "merchant");
+}
+function refusedLine({ item: { rule, code, message }, day, merchants }, nameOf) {
+	const [first] = day.dates;
+	return `${first === void 0 ? "" : `${whenText(first)}: `}${whereOf(merchants, nameOf)} would be refused by ${rule} ${code}: ${nameOf(message)}`;
+}
+/** Returns the line of several people for whom a date does the same. */
+function foldedLine(groups, nameOf) {
+	const [{ item }] = groups;
+	const where = whereOf(new Set(groups.flatMap(({ merchants }) => [...merchants])), nameOf);
+	const named = groups.slice(0, MAX_NAMED$8).map((group) => nameOf(group.item.email));
+	const rest = groups.length - named.length;
+	const people = `${named.join(", ")}${rest > 0 ? ` and ${grouped(rest)} more` : ""}`;
+	return `${whenText(item)}: ${grouped(groups.length)} people ${togetherText(item, where, nameOf)}: ${people}`;
+}
+function togetherText({ what, roles }, where, nameOf) {
+	const names = roles.map(nameOf).join(", ");
+	switch (what) {
+		case "leaves": return `leave ${where}`;
+		case "leaves-unlisted": return "leave if they are members (no file lists them as members)";
+		case "ends": return `lose ${names || "the membership"} at ${where}`;
+		case "joins": return `join ${where}${names && ` with ${names}`}`;
+		case "begins": return `gain ${names} at ${where}`;
+		case "suspended": return `are suspended at ${where}`;
+		case "back": return `are back at ${where}`;
+		default: return what;
+	}
+}
+function dateLine({ item, merchants }, nameOf) {
+	const who = nameOf(item.email);
+	const when = whenText(item);
+	if (item.what === "leaves") return `${when}: ${who} leaves ${whereOf(merchants, nameOf)}`;
+	const where = merchants.size === 1 ? whereOf(merchants, nameOf) : `at ${counted(merchants.size, "merchant")},`;
+	const isUnlisted = item.what === "leaves-unlisted";
+	return `${when}: ${effectOfDate(item, isUnlisted ? who : `${where} ${who}`, nameOf)}`;
+}
+var LATER_TITLE, MAX_ALONE, MAX_NAMED$8;
+var init_date_lines = __esmMin((() => {
+	init_date_words();
+	init_text();
+	LATER_TITLE = "Later, by dates in the files";
+	MAX_ALONE = 3;
+	MAX_NAMED$8 = 3;
+}));
+
+// src/show/view/effects.ts
+/**
+* Puts what people gain and lose beside the changes of their memberships, in place of the totals. Returns a plan of many
+* changes as it is, and one that also affects others.
+*/
+function withEffects(view) {
+	const { impact, groups, origin } = view;
+	const rows = groups.flatMap((group) => group.rows);
+	const effects = new Map(impact.members.map((member) => [member.name, member]));
+	const names = new Set(rows.flatMap(({ resource, name, equal }) => resource === "member" && !equal ? name : []));
+	const isBeside = rows.length <= FEW && impact.members.every(({ name }) => names.has(name));
+	if (origin !== "plan" || effects.size === 0 || !isBeside) return view;
+	return {
+		...view,
+		impact: {
+			...impact,
+			members: []
+		},
+		groups: groups.map((group) => ({
+			...group,
+			rows: group.rows.map((row) => {
+				const effect = row.resource === "member" ? effects.get(row.name) : void 0;
+				return effect === void 0 ? row : {
+					...row,
+					details: [...row.details, ...effectDetails(effect)]
+				};
+			})
+		}))
+	};
+}
+function effectDetails({ gained, lost, unknownGained, unknownLost }) {
+	const unknown = (roles) => roles.map((role) => `permissions of ${role} (not reported by the service)`);
+	const gains = [...gained, ...unknown(unknownGained)];
+	const loses = [...lost, ...unknown(unknownLost)];
+	return [{
+		label: "gains",
+		removed: [],
+		added: gains,
+		plain: []
+	}, {
+		label: "loses",
+		removed: loses,
+		added: [],
+		plain: []
+	}].filter(({ removed, added }) => removed.length + added.length > 0);
+}
+var FEW, LISTED;
+var init_effects = __esmMin((() => {
+	FEW = 3;
+	LISTED = /* @__PURE__ */ new Set([
+		"permissions",
+		"roles",
+		"gains",
+		"loses"
+	]);
+}));
+
 // src/kernel/findings/finding-table.ts
 /** Returns whether a warning describes what is live or declared; those about rules have the rules' codes. */
 function isStanding({ code, severity }) {
@@ -46580,8 +53244,9 @@ var init_finding_table = __esmMin((() => {
 		"environment-unknown": warning("The service did not answer whether the account is of the declared environment. `apply` stops if the file declares it."),
 		"member-address-gap": warning("An entry with a new address and a future `from`: the member loses access until that date."),
 		"member-ambiguous": error("Several live members have the address of an entry."),
+		"member-departed": warning("A listed member has left, by the recorded live state, although no run has removed them. They are not invited again."),
 		"member-disabled": standing("A listed member is disabled at the service. No plan enables them."),
-		"member-expired": warning("An invitation has expired, and `sync.reinvite: false` prevents a new one."),
+		"member-expired": warning("An invitation has expired, and `reinvite: false` prevents a new one."),
 		"member-former-differs": standing("Until a new address is accepted, the old membership lacks what the entry declares."),
 		"member-former-disabled": warning("A new address is not invited while the membership of the previous one is disabled."),
 		"member-ignored": error("A member is listed and matched by `ignore.members`."),
@@ -46635,37 +53300,6 @@ var init_finding_table = __esmMin((() => {
 			summary: "A rule names a role that is neither declared nor live: an error in a merchant's own file, a warning in a shared one."
 		}
 	};
-}));
-
-// src/show/view/names-text.ts
-/** "MC1, MC2 and 38 more". */
-function namesText(names, shown = 5) {
-	const more = names.length - shown;
-	if (more <= 1) return names.join(", ");
-	return `${names.slice(0, shown).join(", ")} and ${grouped(more)} more`;
-}
-/** "298 merchants (all but MC12, MC40)", "40 merchants (MC1, MC2 and 38 more)" or "all 300 merchants". */
-function merchantsText$1(merchants, absent) {
-	const isMost = absent.length <= 5 && absent.length * 2 < merchants.length;
-	if (absent.length === 0) return `all ${counted(merchants.length, "merchant")}`;
-	const which = isMost ? `all but ${absent.join(", ")}` : namesText(merchants);
-	return `${counted(merchants.length, "merchant")} (${which})`;
-}
-/** Returns a text about one merchant as one about several, which are named beside it. */
-function textOfSeveral(text, merchant) {
-	return text.replaceAll(merchant, (_, at) => {
-		if (/(?:[/_]|-m |merchant )$/.test(text.slice(0, at))) return "<MERCHANT>";
-		return at === 0 ? "These merchants" : "these merchants";
-	});
-}
-/** Returns the number of people with these addresses, each of whom may be a member of several merchants. */
-function countPeople(items) {
-	return new Set(items.map(({ name }) => name.toLowerCase())).size;
-}
-var NAMES_SHOWN$4;
-var init_names_text = __esmMin((() => {
-	init_text();
-	NAMES_SHOWN$4 = 5;
 }));
 
 // src/show/view/risk-view.ts
@@ -46799,6 +53433,13 @@ var init_risk_view = __esmMin((() => {
 }));
 
 // src/show/view/plan-view.ts
+/** Returns an impact with its people in natural order. */
+function inNaturalOrder(impact) {
+	return {
+		...impact,
+		members: sortNaturally(impact.members, ({ name }) => name)
+	};
+}
 /** Returns the view of a plan that every format shows; formats differ in style only. */
 function planView(plan, placeOf = () => null, overridden = [], command = "apply") {
 	const { roles, members } = plan.summary;
@@ -46838,7 +53479,7 @@ function planView(plan, placeOf = () => null, overridden = [], command = "apply"
 		service: plan.service,
 		fingerprint,
 		counts: addCounts([roles, members]),
-		impact: plan.impact,
+		impact: inNaturalOrder(plan.impact),
 		risks: risksOf(plan),
 		origin: "plan",
 		groups: [group("Roles", "role"), group("Members", "member")].filter(({ rows }) => rows.length > 0),
@@ -47018,7 +53659,7 @@ function driftView(drift, placeOf) {
 			drifted
 		}];
 	});
-	const groups = CAUSES$1.map((cause) => ({
+	const groups = CAUSES.map((cause) => ({
 		title: TITLES$2[cause],
 		rows: listed.filter(({ drifted }) => drifted.cause === cause).map(({ change, drifted }) => rowOfDrift(change, drifted))
 	}));
@@ -47028,7 +53669,7 @@ function driftView(drift, placeOf) {
 	}, placeOf);
 	return {
 		...view,
-		impact,
+		impact: inNaturalOrder(impact),
 		risks: driftRisks(drift),
 		origin: changes.some(({ cause, event }) => cause === "unknown" && isMade(event)) ? "unknown" : "outside-git",
 		groups: groups.filter(({ rows }) => rows.length > 0),
@@ -47169,7 +53810,7 @@ function inverted(change) {
 function reasonOf$1({ reason }) {
 	return reason === "unlisted" ? "unlisted" : "declared";
 }
-var TITLES$2, CAUSES$1, DRIFT_TITLES;
+var TITLES$2, CAUSES, DRIFT_TITLES;
 var init_drift_view = __esmMin((() => {
 	init_show();
 	init_text();
@@ -47182,13 +53823,13 @@ var init_drift_view = __esmMin((() => {
 		due: "Due by a date in the file, but not applied yet",
 		unknown: "Different; which side changed is unknown"
 	};
-	CAUSES$1 = [
+	CAUSES = [
 		"outside-git",
 		"not-applied",
 		"due",
 		"unknown"
 	];
-	DRIFT_TITLES = CAUSES$1.map((cause) => TITLES$2[cause]);
+	DRIFT_TITLES = CAUSES.map((cause) => TITLES$2[cause]);
 }));
 
 // src/show/view/equal-changes.ts
@@ -47258,7 +53899,7 @@ function shareRows(views, shares, long = LONG$1) {
 	const positions = new Map(occurrences.map((occurrence, index) => [occurrence, index]));
 	const position = ({ all: [first] }) => (first && positions.get(first)) ?? 0;
 	return {
-		shared: titled$2(shared.toSorted((a, b) => dangerRank(a.item.row) - dangerRank(b.item.row) || b.all.length - a.all.length || byKey(a, b)), views),
+		shared: titled$2(shared.toSorted((a, b) => dangerRank(a.item.row) - dangerRank(b.item.row) || kindRank(a.item.row) - kindRank(b.item.row) || b.all.length - a.all.length || byKey(a, b)), views),
 		own: views.map((_, place) => titled$2((byView.get(place) ?? []).toSorted((a, b) => position(a) - position(b)), views))
 	};
 }
@@ -47342,7 +53983,8 @@ function joinedDetail(label, details) {
 		label,
 		removed: [],
 		added: [],
-		plain: [`${properties.length === 0 ? "" : `${properties.join(", ")}: `}not the same for all`]
+		plain: [`${properties.length === 0 ? "" : `${properties.join(", ")}: `}not the same for all`],
+		differs: true
 	};
 }
 function equalRows({ all, names, places, item: { row } }, views) {
@@ -47367,12 +54009,12 @@ function merchantsAt(places, views) {
 		others: codes(false)
 	};
 }
-/** Cuts groups to a number of rows, and counts the changes of the others; what is dangerous is kept first. */
+/** Cuts groups to a number of rows; what is dangerous is kept first, and no single row is hidden. */
 function cutRows(groups, most) {
 	const allRows = groups.flatMap(({ rows }) => rows);
-	if (allRows.length <= most) return {
+	if (allRows.length <= most + 1) return {
 		groups,
-		hidden: 0
+		hidden: []
 	};
 	const kept = new Set(allRows.toSorted((a, b) => dangerRank(a) - dangerRank(b)).slice(0, most));
 	return {
@@ -47380,10 +54022,26 @@ function cutRows(groups, most) {
 			title,
 			rows: rows.filter((row) => kept.has(row))
 		})).filter(({ rows }) => rows.length > 0),
-		hidden: allRows.reduce((sum, row) => sum + (kept.has(row) ? 0 : row.equal?.changes ?? 1), 0)
+		hidden: allRows.filter((row) => !kept.has(row))
 	};
 }
-var MIN_SHARED, LONG$1, MANY_NAMES, DANGEROUS, HARMLESS, ADMINISTRATOR, TITLES$1;
+/** "… and 1,387 more: 187 to delete, 1,200 to create"; empty if no row is hidden. */
+function hiddenRowsText(rows) {
+	const counts = /* @__PURE__ */ new Map();
+	for (const { kind, verb, equal } of rows.toSorted((a, b) => kindRank(a) - kindRank(b))) {
+		const what = verb ?? `to ${kind}`;
+		counts.set(what, (counts.get(what) ?? 0) + (equal?.changes ?? 1));
+	}
+	const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
+	if (total === 0) return "";
+	const parts = [...counts].map(([what, count]) => `${grouped(count)} ${what}`);
+	const what = counts.size === 1 ? ` ${[...counts.keys()].join()}` : `: ${parts.join(", ")}`;
+	return `… and ${grouped(total)} more${what}`;
+}
+function kindRank({ kind }) {
+	return KINDS.indexOf(kind);
+}
+var MIN_SHARED, LONG$1, MANY_NAMES, DANGEROUS, HARMLESS, ADMINISTRATOR, TITLES$1, KINDS;
 var init_equal_changes = __esmMin((() => {
 	init_show();
 	init_text();
@@ -47400,6 +54058,526 @@ var init_equal_changes = __esmMin((() => {
 		"Members",
 		...DRIFT_TITLES
 	];
+	KINDS = [
+		"delete",
+		"replace",
+		"update",
+		"create"
+	];
+}));
+
+// src/show/view/equal-text.ts
+/** Returns the merchants of a group of a fleet, as `merchantsText` has them. */
+function placesText({ views }, places) {
+	const here = new Set(places);
+	const codes = (isHere) => views.flatMap(({ merchant }, place) => here.has(place) === isHere ? [merchant] : []);
+	return merchantsText$1(codes(true), codes(false));
+}
+/** Returns what is said of several merchants, with their names. */
+function messageAt(fleet, { item, names, places }) {
+	const otherNames = names.filter((name) => name !== "" && name !== item.name);
+	const also = otherNames.length === 0 ? "" : ` The same applies to ${namesText(otherNames)}.`;
+	return {
+		...item,
+		message: `In ${placesText(fleet, places)}: ${item.message}${also}`
+	};
+}
+/** Returns the words of a row of equal changes. */
+function equalText(row, equal) {
+	const { resource, kind, name, details, remark } = row;
+	const { names, merchants, others } = equal;
+	const who = names.length === 1 ? `${resource === "role" ? "role " : ""}${name}` : counted(names.length, resource);
+	const [only, ...more] = details;
+	const said = only === void 0 || more.length > 0 || only.label !== "permissions" && only.label !== "roles" ? "" : [
+		...only.removed.map((line) => `- ${line}`),
+		...only.added.map((line) => `+ ${line}`),
+		...kind === "create" ? only.plain.map((line) => `+ ${line}`) : []
+	].join(", ");
+	const whole = said !== "" && said.length <= SHORT;
+	const subject = `${whole ? `${who}: ${said}` : who}${remark === "" ? "" : ` (${remark})`}`;
+	const where = others.length + merchants.length === 1 ? "" : merchantsText$1(merchants, others);
+	return {
+		subject,
+		does: whole ? said : "",
+		where,
+		title: where === "" ? subject : `${subject} in ${where}`,
+		effect: effectText$1(row, equal),
+		names: names.length === 1 ? [] : names,
+		values: valuesOf$1(row, equal),
+		whole
+	};
+}
+function valuesOf$1({ kind, details }, { rows }) {
+	const labels = new Set(details.flatMap(({ label, differs }) => differs ? label : []));
+	if (labels.size === 0 || kind !== "update") return [];
+	return rows.map(({ name, details: own }) => {
+		return `${name}: ${own.filter(({ label }) => labels.has(label)).flatMap(({ removed, added }) => [...removed.map((text) => `- ${text}`), ...added.map((text) => `+ ${text}`)]).join(", ")}`;
+	});
+}
+function effectText$1({ resource, kind, verb, details }, { gain, lose }) {
+	const permissions = details.find(({ label }) => label === "permissions");
+	if (resource !== "role" || kind === "create" || kind === "delete" || permissions === void 0) return "";
+	const { added, removed } = permissions;
+	return [...added.length > 0 ? [membersText(gain, verb ? "gained" : "gain", added)] : [], ...removed.length > 0 ? [membersText(lose, verb ? "lost" : "lose", removed)] : []].join(", ");
+}
+function membersText(members, verb, permissions) {
+	const them = permissions.length === 1 ? "it" : "them";
+	const singular = verb.endsWith("ed") || verb === "lost" ? verb : `${verb}s`;
+	if (members === 0) return `no member ${singular} ${them}`;
+	return `${counted(members, "member")} ${members === 1 ? singular : verb} ${them}`;
+}
+/** "2,700 members gain sensitive permissions, at 300 merchants". */
+function fleetRiskTitle({ kind, items, origin, merchants }) {
+	return `${riskTitle(kind, items, origin)}, at ${counted(merchants, "merchant")}`;
+}
+/** "payouts_edit: ada@example.com, bob@example.com and 2,698 more", or "ada@example.com: Admin in 40 merchants (…)". */
+function riskText(fleet, { kind }, { item, names, places, all }) {
+	const where = places.length === 1 ? `at ${fleet.views[places[0] ?? 0]?.merchant}` : `in ${placesText(fleet, places)}`;
+	if (kind === "sensitive" || kind === "reach") {
+		const people = all.length > names.length ? ` (${counted(all.length, "membership")})` : "";
+		return `${item.what}: ${namesText(names)}${people}, ${where}`;
+	}
+	const name = `${item.resource === "role" ? "role " : ""}${namesText(names)}`;
+	return kind === "removals" || item.what === "" ? `${name} ${where}` : `${name}: ${item.what}, ${where}`;
+}
+/** Gives the shared groups of a plan one title; those of a drift have the cause. */
+function equalGroups({ groups }) {
+	if (!groups.every(({ title }) => title === "Roles" || title === "Members")) return groups;
+	const rows = groups.flatMap((group) => group.rows).toSorted((a, b) => dangerRank(a) - dangerRank(b));
+	return rows.length === 0 ? [] : [{
+		title: "Equal changes",
+		rows
+	}];
+}
+var SHORT;
+var init_equal_text = __esmMin((() => {
+	init_text();
+	init_equal_changes();
+	init_names_text();
+	init_risk_view();
+	SHORT = 48;
+}));
+
+// src/show/view/rules-view.ts
+/** Combines the notes that say the same of several merchants. */
+function groupRuleNotes(notes) {
+	const lines = /* @__PURE__ */ new Map();
+	for (const { merchant, ...said } of notes) {
+		const key = JSON.stringify([
+			said.kind,
+			said.topic,
+			said.text
+		]);
+		const line = lines.get(key) ?? {
+			...said,
+			merchants: []
+		};
+		lines.set(key, line);
+		line.merchants.push(merchant);
+	}
+	return [...lines.values()];
+}
+/** "MC1: at most 25% → 100% may be removed", or "3 merchants: … (MC1, MC2, MC3)". */
+function ruleLineText({ text, merchants }) {
+	const [only = "", ...more] = merchants;
+	return more.length === 0 ? `${only}: ${text}` : `${merchantsText(merchants)}: ${text}`;
+}
+function merchantsText(merchants) {
+	const more = merchants.length - NAMES_SHOWN$2;
+	const names = merchants.slice(0, NAMES_SHOWN$2).join(", ") + (more > 0 ? ` and ${grouped(more)} more` : "");
+	return `${counted(merchants.length, "merchant")} (${names})`;
+}
+/** "Rules: 3 looser than on the base branch, 1 overridden for this plan". */
+function rulesTitle(lines) {
+	const of = (kind) => lines.filter((line) => line.kind === kind).length;
+	return `Rules: ${[
+		[of("loosened"), "looser than on the base branch"],
+		[of("overridden"), "overridden for this plan"],
+		[of("changed"), `${of("changed") === 1 ? "file" : "files"} of enforced rules changed`],
+		[of("unknown"), "not compared"]
+	].filter(([count]) => count > 0).map(([count, what]) => `${grouped(count)} ${what}`).join(", ")}`;
+}
+/**
+* Returns the lines. If they are longer than a size, returns the number of each topic, with the first merchants if these
+* fit: whatever the size, no topic goes unmentioned.
+*/
+function ruleTexts(lines, maxSize = Number.POSITIVE_INFINITY) {
+	const fits = (texts) => texts.reduce((sum, text) => sum + text.length + 3, 0) <= maxSize;
+	const texts = lines.map(ruleLineText);
+	if (fits(texts)) return texts;
+	const topics = /* @__PURE__ */ new Map();
+	for (const line of lines) {
+		const key = JSON.stringify([line.kind, line.topic]);
+		topics.set(key, [...topics.get(key) ?? [], line]);
+	}
+	const byTopic = (merchantsOf) => [...topics.values()].map((group) => {
+		const merchants = [...new Set(group.flatMap((line) => line.merchants))];
+		const [{ kind, topic } = {
+			kind: "",
+			topic: ""
+		}] = group;
+		return `${topic}: ${grouped(group.length)} ${kind} at ${merchantsOf(merchants)}`;
+	});
+	const withMerchants = byTopic(merchantsText);
+	return fits(withMerchants) ? withMerchants : byTopic((merchants) => counted(merchants.length, "merchant"));
+}
+var NAMES_SHOWN$2;
+var init_rules_view = __esmMin((() => {
+	init_text();
+	NAMES_SHOWN$2 = 5;
+}));
+
+// src/show/text/impact-text.ts
+/** Formats the impact of a plan on people: by permission, by role, then by member. */
+function renderImpact({ members, permissions, roles, sensitive = [] }, style, verbosity = "normal", origin = "plan", isLong = false) {
+	if (members.length === 0) return [];
+	const atMost = (shown) => verbosity === "verbose" ? Number.POSITIVE_INFINITY : shown;
+	const groups = sameImpact(members);
+	const { shown, hidden: rest } = cutList(groups, atMost(isLong ? LONG_GROUPS_SHOWN : GROUPS_SHOWN));
+	const hidden = rest.reduce((sum, group) => sum + group.length, 0);
+	const byMember = [...shown.flatMap((group) => renderGroup(group, style, atMost(NAMES_SHOWN$1), origin)), ...hidden > 0 ? [`${INDENT}${style.dim(cutText(hidden))}`] : []];
+	return [
+		"",
+		...hangingLines(accessText(members.length, origin), style.columns, `  ${style.bold("Access")}: `, "    "),
+		...groups.length === 1 ? byMember : [...renderTotals({
+			permissions,
+			roles,
+			sensitive
+		}, atMost(isLong ? LONG_SUMS_SHOWN : SUMS_SHOWN$1), style), ...titled$1("By member", byMember)]
+	];
+}
+/** Formats the number of members who gain or lose each permission, and of holders of each role. */
+function renderTotals({ permissions, roles, sensitive }, shown, style) {
+	const sums = (permissions.length > shown ? mattersFirst(permissions, sensitive) : permissions).map(({ permission, gained, lost, where = "" }) => {
+		return [permission, `${[gained > 0 ? style.green(`+${counted(gained, "member")}`) : "", lost > 0 ? style.red(`-${counted(lost, "member")}`) : ""].filter((part) => part !== "").join(", ")}${where}`];
+	});
+	const holders = roles.map(({ name, before, after, where = "" }) => [name, `${grouped(before)} → ${grouped(after)}${where}`]);
+	return [...titled$1("By permission", capped(table(sums, style), shown, style)), ...titled$1("Holders by role", capped(table(holders, style), shown, style))];
+}
+/** Sorts sensitive permissions first, then those of the most members, so that a cut list keeps what matters. */
+function mattersFirst(permissions, sensitive) {
+	return permissions.toSorted((a, b) => Number(sensitive.includes(b.permission)) - Number(sensitive.includes(a.permission)) || b.gained + b.lost - a.gained - a.lost);
+}
+/** "2 members gain or lose permissions", or "1 member gained or lost permissions outside git". */
+function accessText(members, origin) {
+	const what = origin !== "plan" ? "gained or lost" : members === 1 ? "gains or loses" : "gain or lose";
+	return `${counted(members, "member")} ${what} permissions${originSuffix(origin)}`;
+}
+function titled$1(title, lines) {
+	return lines.length === 0 ? [] : [`    ${title}`, ...lines];
+}
+function capped(rows, shown, style) {
+	const { shown: lines, hidden } = cutList(rows, shown);
+	return [...lines.flat(), ...hidden.length > 0 ? [`${INDENT}${style.dim(cutText(hidden.length))}`] : []];
+}
+/** Lays out names with their texts in two columns; a very long name shifts only its own line. */
+function table(rows, { columns }) {
+	const safe = rows.map(([name, text]) => [oneLine(name), text]);
+	const width = Math.min(safe.reduce((widest, [name]) => Math.max(widest, cellWidth(name)), 0), WIDEST_NAME, Math.floor(columns / 2));
+	return safe.map(([name, text]) => hangingLines(text, columns, `${INDENT}${padTo(name, width)}  `, `${INDENT}  `));
+}
+/** Groups people of equal changes, in the order of the first of each. */
+function sameImpact(members) {
+	const numbers = /* @__PURE__ */ new Map();
+	const numberOf = memoized((list) => {
+		const text = list.join("\n");
+		const number = numbers.get(text) ?? numbers.size;
+		numbers.set(text, number);
+		return number;
+	});
+	return groupByKey$1(members, ({ gained, lost, unknownGained, unknownLost }) => [
+		gained,
+		lost,
+		unknownGained,
+		unknownLost
+	].map(numberOf).join(" "));
+}
+function renderGroup(group, style, shown, origin) {
+	const [first] = group;
+	if (first === void 0) return [];
+	const { gained, lost, unknownGained, unknownLost } = first;
+	const more = group.length - shown;
+	const names = [...group.slice(0, shown).map(({ name }) => oneLine(name)), ...more > 0 ? [`and ${counted(more, "member")} more`] : []];
+	const unknown = (roles) => roles.map((role) => `permissions of ${oneLine(role)} (not reported by the service)`);
+	const [gains, loses] = origin !== "plan" ? ["gained", "lost"] : group.length === 1 ? ["gains", "loses"] : ["gain", "lose"];
+	return [
+		...wrapList(names, style.columns - INDENT.length - 1).map((line) => `${INDENT}${line}`),
+		...labelled$1(gains, [...gained.map(oneLine), ...unknown(unknownGained)], style, style.green),
+		...labelled$1(loses, [...lost.map(oneLine), ...unknown(unknownLost)], style, style.red)
+	];
+}
+function labelled$1(label, items, style, paint) {
+	const indent = `${INDENT}  `;
+	return wrapList(items, style.columns - indent.length - LABEL_WIDTH$1 - 1).map((line, index) => `${indent}${style.dim((index === 0 ? label : "").padEnd(LABEL_WIDTH$1))}${paint(line)}`);
+}
+var SUMS_SHOWN$1, GROUPS_SHOWN, NAMES_SHOWN$1, LONG_SUMS_SHOWN, LONG_GROUPS_SHOWN, WIDEST_NAME, LABEL_WIDTH$1, INDENT;
+var init_impact_text = __esmMin((() => {
+	init_escape();
+	init_memoized();
+	init_text();
+	init_names_text();
+	init_risk_view();
+	init_wrap();
+	SUMS_SHOWN$1 = 40;
+	GROUPS_SHOWN = 12;
+	NAMES_SHOWN$1 = 12;
+	LONG_SUMS_SHOWN = 12;
+	LONG_GROUPS_SHOWN = 5;
+	WIDEST_NAME = 40;
+	LABEL_WIDTH$1 = 7;
+	INDENT = " ".repeat(6);
+}));
+
+// src/show/text/plan-text.ts
+/** Returns whether a plan has nothing to do and nothing to refuse; it may have warnings. */
+function isEmptyPlan({ groups, deferred, refusals, errors }) {
+	return groups.length + deferred.length + refusals.length + errors.length === 0;
+}
+/** Formats the plan of a merchant; `note` follows its totals. */
+function renderMerchantPlan(wholeView, style, verbosity, note = "") {
+	const view = withEffects(wholeView);
+	const lines = [
+		renderHeading(view, style),
+		...verbosity === "quiet" ? [] : renderBody(view, style, verbosity),
+		...renderFindings(view, style, verbosity),
+		...view.refusals.length > 0 ? ["", `  ${style.red(style.bold("An apply would be refused:"))}`] : [],
+		...renderRefusals(view.refusals, style),
+		...view.overrides === null ? [] : renderFileOverrides(view.overrides, style),
+		...view.overridden.length > 0 ? [""] : [],
+		...view.overridden.flatMap((refusal) => renderOverridden(refusal, style))
+	];
+	if (verbosity !== "quiet" || lines.length > 1) lines.push("");
+	lines.push(...hangingLines(`${countsText(view.counts)}.${note}`, style.columns, `  ${style.bold("Plan:")} `, "    "));
+	if (view.deferred.length > 0) lines.push(` ${deferredText$1(view.deferred.length)}`);
+	if (view.passwords.length > 0 && verbosity !== "quiet") lines.push(...renderPasswordVariables(view.passwords, style));
+	if (view.errors.length > 0) lines.push(...redLines(errorsText(view.errors), style));
+	if (view.refusals.length > 0) lines.push(...redLines(refusalsText(joinSame(view.refusals)), style));
+	return `${lines.join("\n")}\n`;
+}
+function redLines(text, style) {
+	return wrapText(text, style.columns - 2).map((line) => `  ${style.red(line)}`);
+}
+function renderBody(view, style, verbosity) {
+	const { hidden = [] } = view;
+	return [
+		...renderImpact(view.impact, style, verbosity, view.origin, view.hidden !== void 0),
+		...renderRisks(view.risks, style, verbosity, view.hidden !== void 0),
+		...renderGroups(view, style),
+		...renderHiddenRows(hidden, style),
+		...renderDeferred(view.hidden === void 0 ? view.deferred : view.deferred.slice(0, LONG_DEFERRED_SHOWN), style, view.deferred.length)
+	];
+}
+/** Formats the number of changes that are hidden, by what they do. */
+function renderHiddenRows(rows, style) {
+	return rows.length === 0 ? [] : hangingLines(hiddenRowsText(rows), style.columns, "    ", "      ").map((line) => style.dim(line));
+}
+/** Formats what a review has to know about rules; empty if there is nothing. */
+function renderRules(rules, style) {
+	if (rules.length === 0) return "";
+	const lines = ruleTexts(rules).flatMap((text) => hangingLines(oneLine(text), style.columns, `  ${style.yellow("!")} `, "    "));
+	return `${[
+		style.bold(rulesTitle(rules)),
+		...lines,
+		""
+	].join("\n")}\n`;
+}
+/** Formats the changes, below the title of their group. */
+function renderGroups({ groups }, style) {
+	return groups.flatMap(({ title, rows }) => [
+		"",
+		...wrapText(title, style.columns - 2).map((line) => `  ${style.bold(line)}`),
+		...rows.flatMap((row) => renderRow(row, style))
+	]);
+}
+/** Formats risks, in a few lines each. */
+function renderRisks(risks, style, verbosity, isLong = false) {
+	if (risks.length === 0) return [];
+	const most = isLong ? LONG_RISKS_SHOWN : RISKS_SHOWN$1;
+	return [
+		"",
+		`  ${style.bold("Risks")}`,
+		...risks.flatMap(({ kind, items, origin }) => {
+			const { shown, hidden } = cutList(items, verbosity === "verbose" ? items.length : most);
+			const more = hidden.length;
+			const texts = shown.map(({ name, what, resource }) => oneLine(kind !== "removals" ? `${name}: ${what}` : resource === "role" ? `role ${name}` : name));
+			const rows = kind === "removals" ? wrapList(texts, style.columns - 7) : texts.flatMap((text) => hangingFrom(text, style));
+			return [
+				...hangingLines(riskTitle(kind, items, origin), style.columns, `    ${style.red("!")} `, "      "),
+				...rows.map((row) => `      ${row}`),
+				...more > 0 ? [`      ${style.dim(cutText(more))}`] : []
+			];
+		})
+	];
+}
+function hangingFrom(text, style) {
+	const [first = "", ...rest] = wrapText(text, style.columns - 8);
+	return [first, ...rest.map((line) => `  ${line}`)];
+}
+/** Formats the variables that an apply reads passwords from. */
+function renderPasswordVariables(variables, style) {
+	const text = `An apply reads first passwords from ${variables.map(oneLine).join(", ")}.`;
+	return wrapText(text, style.columns - 2).map((line) => `  ${line}`);
+}
+/** Formats deferred removals, under a title; empty if there are none. */
+function renderDeferred(rows, style, total = rows.length) {
+	if (rows.length === 0) return [];
+	return [
+		"",
+		`  ${style.bold("Deferred")}`,
+		...rows.flatMap((row) => renderDeferredRow(row, style)),
+		...total > rows.length ? [`    ${style.dim(cutText(total - rows.length))}`] : []
+	];
+}
+function renderDeferredRow(row, style) {
+	const head = renderRow(row.kind === "delete" ? {
+		...row,
+		details: []
+	} : row, style);
+	const indent = style.columns < 60 ? NARROW_INDENT : DETAIL_INDENT;
+	return [...head, ...hangingLines(oneLine(row.until), style.columns, indent, indent).map(style.dim)];
+}
+/** Formats a rule's refusal of a plan, or its violation by live access. */
+function renderRefusal({ rule, code, message, hint, override, place }, style) {
+	const [first = "", ...rest] = wrapText(`${rule} ${code}: ${oneLine(message)}`, style.columns - 6);
+	const head = `${rule} ${code}`;
+	return [
+		`    ${style.red(head)}${first.slice(head.length)}`,
+		...rest.map((line) => `      ${line}`),
+		...renderPlace(place, "      ", style),
+		...renderHint(hint, "      ", style),
+		...override === null ? [] : renderOverride(override, style)
+	];
+}
+/** Formats the refusals of a plan, or the violations by live access. */
+function renderRefusals(refusals, style) {
+	return cutToMost(joinSame(refusals), (refusal) => renderRefusal(refusal, style), "    ", style);
+}
+/** Formats the first of many items. */
+function cutToMost(items, render, indent, style) {
+	const more = items.length - MAX_SHOWN$1;
+	return [...items.slice(0, MAX_SHOWN$1).flatMap(render), ...more > 0 ? [`${indent}${style.dim(`${cutText(more)} (--format json shows all)`)}`] : []];
+}
+function renderPlace(place, indent, style) {
+	if (place === null) return [];
+	return wrapText(`written at ${oneLine(place)}`, style.columns - indent.length).map((line) => `${indent}${style.dim(line)}`);
+}
+/** Returns how to override a refusal; the command is kept on one line where it fits. */
+function renderOverride(override, style, indent = "      ") {
+	const parts = ["To override:", oneLine(override)];
+	return wrapList(parts, style.columns - indent.length - 2, " ").map((line, index) => `${indent}${index === 0 ? style.cyan("→") : " "} ${line}`);
+}
+/** Returns the line for the file that overrides the refusals; a line break between its parts does not matter in YAML. */
+function renderFileOverrides(overrides, style, where = IN_FILE) {
+	return [...hangingLines(where, style.columns, `    ${style.cyan("→")} `, "      "), ...wrapText(oneLine(overrides), style.columns - 8).map((line, index) => `      ${index === 0 ? "" : "  "}${line}`)];
+}
+/** Formats a refusal that is overridden. */
+function renderOverridden({ rule, code, message }, style) {
+	const [first = "", ...rest] = wrapText(`overridden: ${rule} ${code}: ${oneLine(message)}`, style.columns - 4);
+	return [`  ${style.yellow("overridden")}${first.slice(10)}`, ...rest.map((line) => `    ${line}`)];
+}
+function renderHint(hint, indent, style) {
+	return hangingLines(oneLine(hint), style.columns, `${indent}${style.cyan("→")} `, `${indent}  `);
+}
+/** Formats a merchant's heading: code, environment and service. */
+function renderHeading({ merchant, environment, service }, style) {
+	const where = [environment, service].filter((part) => part !== null).map((part) => oneLine(part));
+	const [code, rest] = [oneLine(merchant), ` · ${where.join(" · ")}`];
+	return cellWidth(`${code}${rest}`) <= style.columns ? `${style.bold(code)}${style.dim(rest)}` : [style.bold(code), ...where.map((part) => `  ${style.dim(part)}`)].join("\n");
+}
+/** Formats a change with its details. */
+function renderRow(row, style) {
+	if (row.equal !== void 0) return renderEqualRow(row, row.equal, style);
+	const { kind, verb = kind, name, remark, details } = row;
+	const label = kindPaint(kind, style)(`${SIGNS$1[kind]} ${verb}`);
+	const line = `    ${label} ${oneLine(name)}`;
+	const note = remark === "" ? "" : `(${oneLine(remark)})`;
+	return [...cellWidth(`${line} ${note}`) <= style.columns ? [note === "" ? line : `${line} ${style.dim(note)}`] : [...hangingLines(oneLine(name), style.columns, `    ${label} `, NARROW_INDENT), ...hangingLines(note, style.columns, NARROW_INDENT, NARROW_INDENT).map(style.dim)], ...details.flatMap((detail) => renderDetail(detail, style))];
+}
+/** Formats equal changes: what is changed, where, for how many people, and who they are if there are several. */
+function renderEqualRow(row, equal, style) {
+	const { kind, verb } = row;
+	const { title, effect, names, values, whole } = equalText(row, equal);
+	const label = kindPaint(kind, style)([SIGNS$1[kind], ...whole && verb === void 0 ? [] : [verb ?? kind]].join(" "));
+	const indent = style.columns < 60 ? NARROW_INDENT : DETAIL_INDENT;
+	const nameList = oneLine(namesText(names, EQUAL_NAMES_SHOWN));
+	const cut = cutList(values, EQUAL_NAMES_SHOWN);
+	return [
+		...hangingLines(oneLine(effect === "" ? title : `${title}; ${effect}`), style.columns, `    ${label} `, NARROW_INDENT),
+		...whole ? [] : row.details.flatMap((detail) => renderDetail(detail, style)),
+		...values.length > 0 ? [...cut.shown, ...cut.hidden.length > 0 ? [cutText(cut.hidden.length)] : []].flatMap((text) => hangingLines(oneLine(text), style.columns, indent, `${indent}  `)) : names.length === 0 ? [] : hangingLines(nameList, style.columns, indent, indent)
+	];
+}
+function renderDetail(detail, style) {
+	const { label, removed, added, plain, words } = detail;
+	const isNarrow = style.columns < 60;
+	const margin = isNarrow ? NARROW_INDENT.length + 2 : DETAIL_INDENT.length + LABEL_WIDTH;
+	const width = Math.max(style.columns - margin - 2, 1);
+	const listed = LISTED.has(label);
+	const lay = (items, sign, paint) => {
+		const safe = items.map(oneLine);
+		return (listed ? wrapList(safe, width) : safe.flatMap((item) => wrapText(item, width))).map((row) => paint(`${sign}${row}`));
+	};
+	const rows = words === void 0 ? [
+		...lay(removed, "- ", style.red),
+		...lay(added, "+ ", style.green),
+		...lay(plain, "", (text) => text)
+	] : wrapText(oneLine(wordDiffText(words)), width + 2);
+	if (isNarrow) return [`${NARROW_INDENT}${style.dim(label)}`, ...rows.map((row) => `${NARROW_INDENT}  ${row}`)];
+	return rows.map((row, index) => {
+		const head = index === 0 ? style.dim(label.padEnd(LABEL_WIDTH)) : " ".repeat(LABEL_WIDTH);
+		return `${DETAIL_INDENT}${head}${row}`;
+	});
+}
+/**
+* Formats findings, errors first, after an empty line; empty if there are none. Warnings about what the plan does not touch
+* are counted, unless verbose; quiet leaves out all warnings.
+*/
+function renderFindings({ errors, warnings, untouched }, style, verbosity) {
+	const isQuiet = verbosity === "quiet";
+	const aside = verbosity === "verbose" ? joinSame(untouched) : [];
+	const findings = [
+		...joinSame(errors),
+		...isQuiet ? [] : warnings,
+		...aside
+	];
+	const count = verbosity === "normal" ? untouched.length : 0;
+	const lines = [...cutToMost(findings, (finding) => renderFinding(finding, style), "  ", style), ...count > 0 ? wrapText(`${unchangedWarningsText(count)} (--verbose).`, style.columns - 2).map((line) => `  ${style.dim(line)}`) : []];
+	return lines.length === 0 ? [] : ["", ...lines];
+}
+function renderFinding({ severity, message, hint, place }, style) {
+	const paint = severity === "error" ? style.red : style.yellow;
+	const [first = "", ...rest] = wrapText(`${severity}: ${oneLine(message)}`, style.columns - 4);
+	return [
+		`  ${paint(severity)}${first.slice(severity.length)}`,
+		...rest.map((line) => `    ${line}`),
+		...renderPlace(place, "    ", style),
+		...hint === null ? [] : renderHint(hint, "    ", style)
+	];
+}
+var LABEL_WIDTH, DETAIL_INDENT, NARROW_INDENT, RISKS_SHOWN$1, LONG_RISKS_SHOWN, LONG_DEFERRED_SHOWN, MAX_SHOWN$1, IN_FILE, EQUAL_NAMES_SHOWN;
+var init_plan_text = __esmMin((() => {
+	init_escape();
+	init_text();
+	init_style();
+	init_change_view();
+	init_effects();
+	init_equal_changes();
+	init_equal_text();
+	init_names_text();
+	init_plan_view();
+	init_risk_view();
+	init_rules_view();
+	init_impact_text();
+	init_wrap();
+	LABEL_WIDTH = 13;
+	DETAIL_INDENT = " ".repeat(13);
+	NARROW_INDENT = " ".repeat(6);
+	RISKS_SHOWN$1 = 12;
+	LONG_RISKS_SHOWN = 4;
+	LONG_DEFERRED_SHOWN = 10;
+	MAX_SHOWN$1 = 1e3;
+	IN_FILE = "To override in git, add under guards in the file:";
+	EQUAL_NAMES_SHOWN = 6;
 }));
 
 // src/show/view/fleet-view.ts
@@ -47769,716 +54947,6 @@ var init_fleet_view = __esmMin((() => {
 	ROWS_APART$1 = 12;
 }));
 
-// src/show/text/wrap.ts
-/** Fills a text up with spaces to a number of cells. */
-function padTo(text, width) {
-	return `${text}${" ".repeat(Math.max(0, width - cellWidth(text)))}`;
-}
-/**
-* Breaks a list between its items into lines of at most `width` cells, and a comma; an item that is longer than a line is
-* broken at its spaces, and a longer word has a line of its own.
-*/
-function wrapList(items, width, separator = ", ") {
-	const lines = [];
-	let line = "";
-	for (const item of items) {
-		if (cellWidth(item) > width && item.includes(" ")) {
-			if (line !== "") lines.push(`${line}${separator.trimEnd()}`);
-			const parts = wrapText(item, width);
-			lines.push(...parts.slice(0, -1));
-			line = parts.at(-1) ?? "";
-			continue;
-		}
-		const longer = line === "" ? item : `${line}${separator}${item}`;
-		if (line !== "" && cellWidth(longer) > width) {
-			lines.push(`${line}${separator.trimEnd()}`);
-			line = item;
-		} else line = longer;
-	}
-	return line === "" ? lines : [...lines, line];
-}
-/** Breaks a text into lines of at most `width` cells at its spaces; a longer word has a line of its own. */
-function wrapText(text, width) {
-	return wrapList(text.split(" "), width, " ");
-}
-/**
-* Breaks a text into lines of at most `columns` cells: the first follows `head`, which may be painted, the others `indent`.
-* A head that leaves no room for the first word has a line of its own.
-*/
-function hangingLines(text, columns, head, indent) {
-	const lines = [];
-	let line = head;
-	text.split(" ").forEach((word, index) => {
-		const longer = index === 0 ? `${line}${word}` : `${line} ${word}`;
-		if ((index > 0 || cellWidth(indent) < cellWidth(head)) && cellWidth(longer) > columns) {
-			lines.push(line.trimEnd());
-			line = `${indent}${word}`;
-		} else line = longer;
-	});
-	return [...lines, line];
-}
-/** Breaks a text as `hangingLines` does on a terminal; anywhere else the text stays whole. */
-function wrapOnTerminal(text, { columns, onTerminal }, head, indent) {
-	return onTerminal ? hangingLines(text, columns, head, indent) : [`${head}${text}`];
-}
-/** Returns the last line of a list that is cut, in a text that says at its end how to see all. */
-function cutText(count) {
-	return `… and ${grouped(count)} more`;
-}
-/** Returns whether a list in the text is cut: "and 55 more", "and 18 members more", "… and 4 more merchants". */
-function hasCutList(text) {
-	return CUT$1.test(text.replaceAll(/\p{Cc}\[[\d;]*m/gu, ""));
-}
-/** Adds to a text with cut lists how to see all of them, once. */
-function withCutNote(text, ofMany, style) {
-	if (!hasCutList(text)) return text;
-	return `${text}${wrapText(`Lists are cut: ${ofMany ? "-m CODE shows one merchant, --verbose all" : "--verbose shows all"}.`, style.columns).map(style.dim).join("\n")}\n`;
-}
-/** Indents lines; of many only the first. */
-function cutLines(lines, style) {
-	const more = lines.length - 10;
-	return [...lines.slice(0, 10).flatMap((line) => wrapOnTerminal(line, style, "    ", "      ")), ...more > 0 ? [`    ${cutText(more)}`] : []];
-}
-var CUT$1, ROWS_SHOWN$1;
-var init_wrap = __esmMin((() => {
-	init_text();
-	CUT$1 = /\band\s+[\d,]+\s+(?:\p{L}+\s+)?more\b/u;
-	ROWS_SHOWN$1 = 10;
-}));
-
-// src/show/text/impact-text.ts
-/** Formats the impact of a plan on people: by permission, by role, then by member. */
-function renderImpact({ members, permissions, roles, sensitive = [] }, style, verbosity = "normal", origin = "plan", isLong = false) {
-	if (members.length === 0) return [];
-	const atMost = (shown) => verbosity === "verbose" ? Number.POSITIVE_INFINITY : shown;
-	const groups = sameImpact(members);
-	const shown = groups.slice(0, atMost(isLong ? LONG_GROUPS_SHOWN : GROUPS_SHOWN));
-	const hidden = groups.slice(shown.length).reduce((sum, group) => sum + group.length, 0);
-	const byMember = [...shown.flatMap((group) => renderGroup(group, style, atMost(NAMES_SHOWN$2), origin)), ...hidden > 0 ? [`${INDENT}${style.dim(cutText(hidden))}`] : []];
-	return [
-		"",
-		...hangingLines(accessText(members.length, origin), style.columns, `  ${style.bold("Access")}: `, "    "),
-		...groups.length === 1 ? byMember : [...renderTotals({
-			permissions,
-			roles,
-			sensitive
-		}, atMost(isLong ? LONG_SUMS_SHOWN : SUMS_SHOWN$1), style), ...titled$1("By member", byMember)]
-	];
-}
-/** Formats the number of members who gain or lose each permission, and of holders of each role. */
-function renderTotals({ permissions, roles, sensitive }, shown, style) {
-	const sums = (permissions.length > shown ? mattersFirst(permissions, sensitive) : permissions).map(({ permission, gained, lost, where = "" }) => {
-		return [permission, `${[gained > 0 ? style.green(`+${counted(gained, "member")}`) : "", lost > 0 ? style.red(`-${counted(lost, "member")}`) : ""].filter((part) => part !== "").join(", ")}${where}`];
-	});
-	const holders = roles.map(({ name, before, after, where = "" }) => [name, `${grouped(before)} → ${grouped(after)}${where}`]);
-	return [...titled$1("By permission", capped(table(sums, style), shown, style)), ...titled$1("Holders by role", capped(table(holders, style), shown, style))];
-}
-/** Sorts sensitive permissions first, then those of the most members, so that a cut list keeps what matters. */
-function mattersFirst(permissions, sensitive) {
-	return permissions.toSorted((a, b) => Number(sensitive.includes(b.permission)) - Number(sensitive.includes(a.permission)) || b.gained + b.lost - a.gained - a.lost);
-}
-/** "2 members gain or lose permissions", or "1 member gained or lost permissions outside git". */
-function accessText(members, origin) {
-	const what = origin !== "plan" ? "gained or lost" : members === 1 ? "gains or loses" : "gain or lose";
-	return `${counted(members, "member")} ${what} permissions${originSuffix(origin)}`;
-}
-function titled$1(title, lines) {
-	return lines.length === 0 ? [] : [`    ${title}`, ...lines];
-}
-function capped(rows, shown, style) {
-	const lines = rows.slice(0, shown).flat();
-	return rows.length <= shown ? lines : [...lines, `${INDENT}${style.dim(cutText(rows.length - shown))}`];
-}
-/** Lays out names with their texts in two columns; a very long name shifts only its own line. */
-function table(rows, { columns }) {
-	const safe = rows.map(([name, text]) => [oneLine(name), text]);
-	const width = Math.min(safe.reduce((widest, [name]) => Math.max(widest, cellWidth(name)), 0), WIDEST_NAME, Math.floor(columns / 2));
-	return safe.map(([name, text]) => hangingLines(text, columns, `${INDENT}${padTo(name, width)}  `, `${INDENT}  `));
-}
-/** Groups people of equal changes, in the order of the first of each. */
-function sameImpact(members) {
-	const numbers = /* @__PURE__ */ new Map();
-	const numberOf = memoized((list) => {
-		const text = list.join("\n");
-		const number = numbers.get(text) ?? numbers.size;
-		numbers.set(text, number);
-		return number;
-	});
-	return groupByKey$1(members, ({ gained, lost, unknownGained, unknownLost }) => [
-		gained,
-		lost,
-		unknownGained,
-		unknownLost
-	].map(numberOf).join(" "));
-}
-function renderGroup(group, style, shown, origin) {
-	const [first] = group;
-	if (first === void 0) return [];
-	const { gained, lost, unknownGained, unknownLost } = first;
-	const more = group.length - shown;
-	const names = [...group.slice(0, shown).map(({ name }) => oneLine(name)), ...more > 0 ? [`and ${counted(more, "member")} more`] : []];
-	const unknown = (roles) => roles.map((role) => `permissions of ${oneLine(role)} (not reported by the service)`);
-	const [gains, loses] = origin !== "plan" ? ["gained", "lost"] : group.length === 1 ? ["gains", "loses"] : ["gain", "lose"];
-	return [
-		...wrapList(names, style.columns - INDENT.length - 1).map((line) => `${INDENT}${line}`),
-		...labelled$1(gains, [...gained.map(oneLine), ...unknown(unknownGained)], style, style.green),
-		...labelled$1(loses, [...lost.map(oneLine), ...unknown(unknownLost)], style, style.red)
-	];
-}
-function labelled$1(label, items, style, paint) {
-	const indent = `${INDENT}  `;
-	return wrapList(items, style.columns - indent.length - LABEL_WIDTH$1 - 1).map((line, index) => `${indent}${style.dim((index === 0 ? label : "").padEnd(LABEL_WIDTH$1))}${paint(line)}`);
-}
-var SUMS_SHOWN$1, GROUPS_SHOWN, NAMES_SHOWN$2, LONG_SUMS_SHOWN, LONG_GROUPS_SHOWN, WIDEST_NAME, LABEL_WIDTH$1, INDENT;
-var init_impact_text = __esmMin((() => {
-	init_escape();
-	init_memoized();
-	init_text();
-	init_risk_view();
-	init_wrap();
-	SUMS_SHOWN$1 = 40;
-	GROUPS_SHOWN = 12;
-	NAMES_SHOWN$2 = 12;
-	LONG_SUMS_SHOWN = 12;
-	LONG_GROUPS_SHOWN = 5;
-	WIDEST_NAME = 40;
-	LABEL_WIDTH$1 = 7;
-	INDENT = " ".repeat(6);
-}));
-
-// src/kernel/findings/date-words.ts
-/** Returns when a date takes effect: "after 2026-12-31". */
-function whenText({ text, what }) {
-	const isLastDay = what === "ends" || what === "back";
-	return `${text.includes("T") ? "from" : isLastDay ? "after" : "on"} ${oneLine(text)}`;
-}
-/** Says what a date does to somebody, with names as `nameOf` writes them. */
-function effectOfDate({ what, roles }, who, nameOf) {
-	const names = roles.map(nameOf).join(", ");
-	switch (what) {
-		case "leaves": return `${who} leaves`;
-		case "leaves-unlisted": return `${who} leaves, if a member: no file lists the address`;
-		case "ends": return `${who} loses ${names || "the membership"}`;
-		case "joins": return `${who} joins${names && ` with ${names}`}`;
-		case "begins": return `${who} gains ${names}`;
-		case "suspended": return `${who} is suspended`;
-		case "back": return `${who} is back`;
-		default: return what;
-	}
-}
-var init_date_words = __esmMin((() => {
-	init_escape();
-}));
-
-// src/show/view/date-lines.ts
-/** Adds what dates give people later to the risks of a merchant's plan. */
-function withLaterRisks(view, later) {
-	const items = later.filter(({ merchant }) => merchant === view.merchant).flatMap(({ dates, gains }) => {
-		const [first] = dates;
-		const when = first === void 0 ? "" : ` ${whenText(first)}`;
-		return gains.map(({ name, gained }) => ({
-			name,
-			what: `${gained.join(", ") || "access"}${when}`,
-			resource: "member"
-		}));
-	});
-	const risks = items.length === 0 ? [] : [{
-		kind: "dates",
-		items,
-		origin: "plan"
-	}];
-	return {
-		...view,
-		risks: [...view.risks, ...risks]
-	};
-}
-/**
-* Returns the lines about dates to come, at most `max` of each kind; with an infinite `max`, a line for each. Names are
-* written by `nameOf`.
-*/
-function dateLines(days, max, nameOf) {
-	const sorted = days.toSorted((a, b) => a.at - b.at);
-	const groups = groupDays(sorted, ({ dates }) => dates, keyOf$3);
-	const keys = new Set(groups.map(({ item, day }) => `${day.at} ${keyOf$3(item)}`));
-	const shown = groups.filter(({ item, day }) => item.what !== "leaves-unlisted" || !keys.has(`${day.at} ${keyOf$3({
-		...item,
-		what: "leaves"
-	})}`));
-	const refused = groupDays(sorted, ({ refusals }) => refusals, ({ code, message }) => `${code} ${message}`);
-	const equal = groupByKey$1(shown, ({ item: { email: _, ...what }, day }) => JSON.stringify([day.at, what]));
-	const isFolded = ({ length }) => length > MAX_ALONE && Number.isFinite(max);
-	const folded = equal.flatMap((groups) => isFolded(groups) ? [groups] : groups.map((group) => [group]));
-	return {
-		lines: folded.slice(0, max).map((groups) => groups.length === 1 ? dateLine(groups[0], nameOf) : foldedLine(groups, nameOf)),
-		more: folded.slice(max).flat().length,
-		refused: refused.slice(0, max).map((group) => refusedLine(group, nameOf))
-	};
-}
-function groupDays(days, itemsOf, identify) {
-	const groups = /* @__PURE__ */ new Map();
-	for (const day of days) for (const item of itemsOf(day)) {
-		const key = `${day.at} ${identify(item)}`;
-		const group = groups.get(key) ?? {
-			item,
-			day,
-			merchants: /* @__PURE__ */ new Set()
-		};
-		group.merchants.add(day.merchant);
-		groups.set(key, group);
-	}
-	return [...groups.values()];
-}
-function keyOf$3({ email, what, roles }) {
-	return JSON.stringify([
-		email.toLowerCase(),
-		what,
-		roles
-	]);
-}
-function whereOf(merchants, nameOf) {
-	const [only = ""] = merchants;
-	return merchants.size === 1 ? nameOf(only) : counted(merchants.size, "merchant");
-}
-function refusedLine({ item: { rule, code, message }, day, merchants }, nameOf) {
-	const [first] = day.dates;
-	return `${first === void 0 ? "" : `${whenText(first)}: `}${whereOf(merchants, nameOf)} would be refused by ${rule} ${code}: ${nameOf(message)}`;
-}
-/** Returns the line of several people for whom a date does the same. */
-function foldedLine(groups, nameOf) {
-	const [{ item }] = groups;
-	const where = whereOf(new Set(groups.flatMap(({ merchants }) => [...merchants])), nameOf);
-	const named = groups.slice(0, MAX_NAMED$9).map((group) => nameOf(group.item.email));
-	const rest = groups.length - named.length;
-	const people = `${named.join(", ")}${rest > 0 ? ` and ${grouped(rest)} more` : ""}`;
-	return `${whenText(item)}: ${grouped(groups.length)} people ${togetherText(item, where, nameOf)}: ${people}`;
-}
-function togetherText({ what, roles }, where, nameOf) {
-	const names = roles.map(nameOf).join(", ");
-	switch (what) {
-		case "leaves": return `leave ${where}`;
-		case "leaves-unlisted": return "leave if they are members (no file lists them as members)";
-		case "ends": return `lose ${names || "the membership"} at ${where}`;
-		case "joins": return `join ${where}${names && ` with ${names}`}`;
-		case "begins": return `gain ${names} at ${where}`;
-		case "suspended": return `are suspended at ${where}`;
-		case "back": return `are back at ${where}`;
-		default: return what;
-	}
-}
-function dateLine({ item, merchants }, nameOf) {
-	const who = nameOf(item.email);
-	const when = whenText(item);
-	if (item.what === "leaves") return `${when}: ${who} leaves ${whereOf(merchants, nameOf)}`;
-	const where = merchants.size === 1 ? whereOf(merchants, nameOf) : `at ${counted(merchants.size, "merchant")},`;
-	const isUnlisted = item.what === "leaves-unlisted";
-	return `${when}: ${effectOfDate(item, isUnlisted ? who : `${where} ${who}`, nameOf)}`;
-}
-var LATER_TITLE, MAX_ALONE, MAX_NAMED$9;
-var init_date_lines = __esmMin((() => {
-	init_date_words();
-	init_text();
-	LATER_TITLE = "Later, by dates in the files";
-	MAX_ALONE = 3;
-	MAX_NAMED$9 = 3;
-}));
-
-// src/show/view/equal-text.ts
-/** Returns the merchants of a group of a fleet, as `merchantsText` has them. */
-function placesText({ views }, places) {
-	const here = new Set(places);
-	const codes = (isHere) => views.flatMap(({ merchant }, place) => here.has(place) === isHere ? [merchant] : []);
-	return merchantsText$1(codes(true), codes(false));
-}
-/** Returns what is said of several merchants, with their names. */
-function messageAt(fleet, { item, names, places }) {
-	const otherNames = names.filter((name) => name !== "" && name !== item.name);
-	const also = otherNames.length === 0 ? "" : ` The same applies to ${namesText(otherNames)}.`;
-	return {
-		...item,
-		message: `In ${placesText(fleet, places)}: ${item.message}${also}`
-	};
-}
-/** Returns the words of a row of equal changes. */
-function equalText(row, equal) {
-	const { resource, kind, name, details, remark } = row;
-	const { names, merchants, others } = equal;
-	const who = names.length === 1 ? `${resource === "role" ? "role " : ""}${name}` : counted(names.length, resource);
-	const [only, ...more] = details;
-	const said = only === void 0 || more.length > 0 || only.label !== "permissions" && only.label !== "roles" ? "" : [
-		...only.removed.map((line) => `- ${line}`),
-		...only.added.map((line) => `+ ${line}`),
-		...kind === "create" ? only.plain.map((line) => `+ ${line}`) : []
-	].join(", ");
-	const whole = said !== "" && said.length <= SHORT;
-	const subject = `${whole ? `${who}: ${said}` : who}${remark === "" ? "" : ` (${remark})`}`;
-	const where = others.length + merchants.length === 1 ? "" : merchantsText$1(merchants, others);
-	return {
-		subject,
-		does: whole ? said : "",
-		where,
-		title: where === "" ? subject : `${subject} in ${where}`,
-		effect: effectText$1(row, equal),
-		names: names.length === 1 ? [] : names,
-		whole
-	};
-}
-function effectText$1({ resource, kind, verb, details }, { gain, lose }) {
-	const permissions = details.find(({ label }) => label === "permissions");
-	if (resource !== "role" || kind === "create" || kind === "delete" || permissions === void 0) return "";
-	const { added, removed } = permissions;
-	return [...added.length > 0 ? [membersText(gain, verb ? "gained" : "gain", added)] : [], ...removed.length > 0 ? [membersText(lose, verb ? "lost" : "lose", removed)] : []].join(", ");
-}
-function membersText(members, verb, permissions) {
-	const them = permissions.length === 1 ? "it" : "them";
-	const singular = verb.endsWith("ed") || verb === "lost" ? verb : `${verb}s`;
-	if (members === 0) return `no member ${singular} ${them}`;
-	return `${counted(members, "member")} ${members === 1 ? singular : verb} ${them}`;
-}
-/** "2,700 members gain sensitive permissions, at 300 merchants". */
-function fleetRiskTitle({ kind, items, origin, merchants }) {
-	return `${riskTitle(kind, items, origin)}, at ${counted(merchants, "merchant")}`;
-}
-/** "payouts_edit: ada@example.com, bob@example.com and 2,698 more", or "ada@example.com: Admin in 40 merchants (…)". */
-function riskText(fleet, { kind }, { item, names, places, all }) {
-	const where = places.length === 1 ? `at ${fleet.views[places[0] ?? 0]?.merchant}` : `in ${placesText(fleet, places)}`;
-	if (kind === "sensitive" || kind === "reach") {
-		const people = all.length > names.length ? ` (${counted(all.length, "membership")})` : "";
-		return `${item.what}: ${namesText(names)}${people}, ${where}`;
-	}
-	const name = `${item.resource === "role" ? "role " : ""}${namesText(names)}`;
-	return kind === "removals" || item.what === "" ? `${name} ${where}` : `${name}: ${item.what}, ${where}`;
-}
-/** Gives the shared groups of a plan one title; those of a drift have the cause. */
-function equalGroups({ groups }) {
-	if (!groups.every(({ title }) => title === "Roles" || title === "Members")) return groups;
-	const rows = groups.flatMap((group) => group.rows).toSorted((a, b) => dangerRank(a) - dangerRank(b));
-	return rows.length === 0 ? [] : [{
-		title: "Equal changes",
-		rows
-	}];
-}
-var SHORT;
-var init_equal_text = __esmMin((() => {
-	init_text();
-	init_equal_changes();
-	init_names_text();
-	init_risk_view();
-	SHORT = 48;
-}));
-
-// src/show/view/rules-view.ts
-/** Combines the notes that say the same of several merchants. */
-function groupRuleNotes(notes) {
-	const lines = /* @__PURE__ */ new Map();
-	for (const { merchant, ...said } of notes) {
-		const key = JSON.stringify([
-			said.kind,
-			said.topic,
-			said.text
-		]);
-		const line = lines.get(key) ?? {
-			...said,
-			merchants: []
-		};
-		lines.set(key, line);
-		line.merchants.push(merchant);
-	}
-	return [...lines.values()];
-}
-/** "MC1: at most 25% → 100% may be removed", or "3 merchants: … (MC1, MC2, MC3)". */
-function ruleLineText({ text, merchants }) {
-	const [only = "", ...more] = merchants;
-	return more.length === 0 ? `${only}: ${text}` : `${merchantsText(merchants)}: ${text}`;
-}
-function merchantsText(merchants) {
-	const more = merchants.length - NAMES_SHOWN$1;
-	const names = merchants.slice(0, NAMES_SHOWN$1).join(", ") + (more > 0 ? ` and ${grouped(more)} more` : "");
-	return `${counted(merchants.length, "merchant")} (${names})`;
-}
-/** "Rules: 3 looser than on the base branch, 1 overridden for this plan". */
-function rulesTitle(lines) {
-	const of = (kind) => lines.filter((line) => line.kind === kind).length;
-	return `Rules: ${[
-		[of("loosened"), "looser than on the base branch"],
-		[of("overridden"), "overridden for this plan"],
-		[of("changed"), `${of("changed") === 1 ? "file" : "files"} of enforced rules changed`],
-		[of("unknown"), "not compared"]
-	].filter(([count]) => count > 0).map(([count, what]) => `${grouped(count)} ${what}`).join(", ")}`;
-}
-/**
-* Returns the lines. If they are longer than a size, returns the number of each topic, with the first merchants if these
-* fit: whatever the size, no topic goes unmentioned.
-*/
-function ruleTexts(lines, maxSize = Number.POSITIVE_INFINITY) {
-	const fits = (texts) => texts.reduce((sum, text) => sum + text.length + 3, 0) <= maxSize;
-	const texts = lines.map(ruleLineText);
-	if (fits(texts)) return texts;
-	const topics = /* @__PURE__ */ new Map();
-	for (const line of lines) {
-		const key = JSON.stringify([line.kind, line.topic]);
-		topics.set(key, [...topics.get(key) ?? [], line]);
-	}
-	const byTopic = (merchantsOf) => [...topics.values()].map((group) => {
-		const merchants = [...new Set(group.flatMap((line) => line.merchants))];
-		const [{ kind, topic } = {
-			kind: "",
-			topic: ""
-		}] = group;
-		return `${topic}: ${grouped(group.length)} ${kind} at ${merchantsOf(merchants)}`;
-	});
-	const withMerchants = byTopic(merchantsText);
-	return fits(withMerchants) ? withMerchants : byTopic((merchants) => counted(merchants.length, "merchant"));
-}
-var NAMES_SHOWN$1;
-var init_rules_view = __esmMin((() => {
-	init_text();
-	NAMES_SHOWN$1 = 5;
-}));
-
-// src/show/text/plan-text.ts
-/** Returns whether a plan has nothing to do and nothing to refuse; it may have warnings. */
-function isEmptyPlan({ groups, deferred, refusals, errors }) {
-	return groups.length + deferred.length + refusals.length + errors.length === 0;
-}
-/** Formats the plan of a merchant; `note` follows its totals. */
-function renderMerchantPlan(view, style, verbosity, note = "") {
-	const lines = [
-		renderHeading(view, style),
-		...verbosity === "quiet" ? [] : renderBody(view, style, verbosity),
-		...renderFindings(view, style, verbosity),
-		...view.refusals.length > 0 ? ["", `  ${style.red(style.bold("An apply would be refused:"))}`] : [],
-		...renderRefusals(view.refusals, style),
-		...view.overrides === null ? [] : renderFileOverrides(view.overrides, style),
-		...view.overridden.length > 0 ? [""] : [],
-		...view.overridden.flatMap((refusal) => renderOverridden(refusal, style))
-	];
-	if (verbosity !== "quiet" || lines.length > 1) lines.push("");
-	lines.push(...hangingLines(`${countsText(view.counts)}.${note}`, style.columns, `  ${style.bold("Plan:")} `, "    "));
-	if (view.deferred.length > 0) lines.push(` ${deferredText$1(view.deferred.length)}`);
-	if (view.passwords.length > 0 && verbosity !== "quiet") lines.push(...renderPasswordVariables(view.passwords, style));
-	if (view.errors.length > 0) lines.push(...redLines(errorsText(view.errors), style));
-	if (view.refusals.length > 0) lines.push(...redLines(refusalsText(joinSame(view.refusals)), style));
-	return `${lines.join("\n")}\n`;
-}
-function redLines(text, style) {
-	return wrapText(text, style.columns - 2).map((line) => `  ${style.red(line)}`);
-}
-function renderBody(view, style, verbosity) {
-	const { hidden = 0 } = view;
-	return [
-		...renderImpact(view.impact, style, verbosity, view.origin, view.hidden !== void 0),
-		...renderRisks(view.risks, style, verbosity, view.hidden !== void 0),
-		...renderGroups(view, style),
-		...hidden > 0 ? [`    ${style.dim(cutText(hidden))}`] : [],
-		...renderDeferred(view.hidden === void 0 ? view.deferred : view.deferred.slice(0, LONG_DEFERRED_SHOWN), style, view.deferred.length)
-	];
-}
-/** Formats what a review has to know about rules; empty if there is nothing. */
-function renderRules(rules, style) {
-	if (rules.length === 0) return "";
-	const lines = ruleTexts(rules).flatMap((text) => hangingLines(oneLine(text), style.columns, `  ${style.yellow("!")} `, "    "));
-	return `${[
-		style.bold(rulesTitle(rules)),
-		...lines,
-		""
-	].join("\n")}\n`;
-}
-/** Formats the changes, below the title of their group. */
-function renderGroups({ groups }, style) {
-	return groups.flatMap(({ title, rows }) => [
-		"",
-		...wrapText(title, style.columns - 2).map((line) => `  ${style.bold(line)}`),
-		...rows.flatMap((row) => renderRow(row, style))
-	]);
-}
-/** Formats risks, in a few lines each. */
-function renderRisks(risks, style, verbosity, isLong = false) {
-	if (risks.length === 0) return [];
-	const most = isLong ? LONG_RISKS_SHOWN : RISKS_SHOWN$1;
-	return [
-		"",
-		`  ${style.bold("Risks")}`,
-		...risks.flatMap(({ kind, items, origin }) => {
-			const shown = verbosity === "verbose" ? items : items.slice(0, most);
-			const more = items.length - shown.length;
-			const texts = shown.map(({ name, what, resource }) => oneLine(kind !== "removals" ? `${name}: ${what}` : resource === "role" ? `role ${name}` : name));
-			const rows = kind === "removals" ? wrapList(texts, style.columns - 7) : texts.flatMap((text) => hangingFrom(text, style));
-			return [
-				...hangingLines(riskTitle(kind, items, origin), style.columns, `    ${style.red("!")} `, "      "),
-				...rows.map((row) => `      ${row}`),
-				...more > 0 ? [`      ${style.dim(cutText(more))}`] : []
-			];
-		})
-	];
-}
-function hangingFrom(text, style) {
-	const [first = "", ...rest] = wrapText(text, style.columns - 8);
-	return [first, ...rest.map((line) => `  ${line}`)];
-}
-/** Formats the variables that an apply reads passwords from. */
-function renderPasswordVariables(variables, style) {
-	const text = `An apply reads first passwords from ${variables.map(oneLine).join(", ")}.`;
-	return wrapText(text, style.columns - 2).map((line) => `  ${line}`);
-}
-/** Formats deferred removals, under a title; empty if there are none. */
-function renderDeferred(rows, style, total = rows.length) {
-	if (rows.length === 0) return [];
-	return [
-		"",
-		`  ${style.bold("Deferred")}`,
-		...rows.flatMap((row) => renderDeferredRow(row, style)),
-		...total > rows.length ? [`    ${style.dim(cutText(total - rows.length))}`] : []
-	];
-}
-function renderDeferredRow(row, style) {
-	const head = renderRow(row.kind === "delete" ? {
-		...row,
-		details: []
-	} : row, style);
-	const indent = style.columns < 60 ? NARROW_INDENT : DETAIL_INDENT;
-	return [...head, ...hangingLines(oneLine(row.until), style.columns, indent, indent).map(style.dim)];
-}
-/** Formats a rule's refusal of a plan, or its violation by live access. */
-function renderRefusal({ rule, code, message, hint, override, place }, style) {
-	const [first = "", ...rest] = wrapText(`${rule} ${code}: ${oneLine(message)}`, style.columns - 6);
-	const head = `${rule} ${code}`;
-	return [
-		`    ${style.red(head)}${first.slice(head.length)}`,
-		...rest.map((line) => `      ${line}`),
-		...renderPlace(place, "      ", style),
-		...renderHint(hint, "      ", style),
-		...override === null ? [] : renderOverride(override, style)
-	];
-}
-/** Formats the refusals of a plan, or the violations by live access. */
-function renderRefusals(refusals, style) {
-	return cutToMost(joinSame(refusals), (refusal) => renderRefusal(refusal, style), "    ", style);
-}
-/** Formats the first of many items. */
-function cutToMost(items, render, indent, style) {
-	const more = items.length - MAX_SHOWN$1;
-	return [...items.slice(0, MAX_SHOWN$1).flatMap(render), ...more > 0 ? [`${indent}${style.dim(`${cutText(more)} (--format json shows all)`)}`] : []];
-}
-function renderPlace(place, indent, style) {
-	if (place === null) return [];
-	return wrapText(`written at ${oneLine(place)}`, style.columns - indent.length).map((line) => `${indent}${style.dim(line)}`);
-}
-/** Returns how to override a refusal; the command is kept on one line where it fits. */
-function renderOverride(override, style, indent = "      ") {
-	const parts = ["To override:", oneLine(override)];
-	return wrapList(parts, style.columns - indent.length - 2, " ").map((line, index) => `${indent}${index === 0 ? style.cyan("→") : " "} ${line}`);
-}
-/** Returns the line for the file that overrides the refusals; a line break between its parts does not matter in YAML. */
-function renderFileOverrides(overrides, style, where = IN_FILE) {
-	return [...hangingLines(where, style.columns, `    ${style.cyan("→")} `, "      "), ...wrapText(oneLine(overrides), style.columns - 8).map((line, index) => `      ${index === 0 ? "" : "  "}${line}`)];
-}
-/** Formats a refusal that is overridden. */
-function renderOverridden({ rule, code, message }, style) {
-	const [first = "", ...rest] = wrapText(`overridden: ${rule} ${code}: ${oneLine(message)}`, style.columns - 4);
-	return [`  ${style.yellow("overridden")}${first.slice(10)}`, ...rest.map((line) => `    ${line}`)];
-}
-function renderHint(hint, indent, style) {
-	return hangingLines(oneLine(hint), style.columns, `${indent}${style.cyan("→")} `, `${indent}  `);
-}
-/** Formats a merchant's heading: code, environment and service. */
-function renderHeading({ merchant, environment, service }, style) {
-	const where = [environment, service].filter((part) => part !== null).map((part) => oneLine(part));
-	const [code, rest] = [oneLine(merchant), ` · ${where.join(" · ")}`];
-	return cellWidth(`${code}${rest}`) <= style.columns ? `${style.bold(code)}${style.dim(rest)}` : [style.bold(code), ...where.map((part) => `  ${style.dim(part)}`)].join("\n");
-}
-/** Formats a change with its details. */
-function renderRow(row, style) {
-	if (row.equal !== void 0) return renderEqualRow(row, row.equal, style);
-	const { kind, verb = kind, name, remark, details } = row;
-	const label = kindPaint(kind, style)(`${SIGNS$1[kind]} ${verb}`);
-	const line = `    ${label} ${oneLine(name)}`;
-	const note = remark === "" ? "" : `(${oneLine(remark)})`;
-	return [...cellWidth(`${line} ${note}`) <= style.columns ? [note === "" ? line : `${line} ${style.dim(note)}`] : [...hangingLines(oneLine(name), style.columns, `    ${label} `, NARROW_INDENT), ...hangingLines(note, style.columns, NARROW_INDENT, NARROW_INDENT).map(style.dim)], ...details.flatMap((detail) => renderDetail(detail, style))];
-}
-/** Formats equal changes: what is changed, where, for how many people, and who they are if there are several. */
-function renderEqualRow(row, equal, style) {
-	const { kind, verb } = row;
-	const { title, effect, names, whole } = equalText(row, equal);
-	const label = kindPaint(kind, style)([SIGNS$1[kind], ...whole && verb === void 0 ? [] : [verb ?? kind]].join(" "));
-	const indent = style.columns < 60 ? NARROW_INDENT : DETAIL_INDENT;
-	const nameList = oneLine(namesText(names, EQUAL_NAMES_SHOWN));
-	return [
-		...hangingLines(oneLine(effect === "" ? title : `${title}; ${effect}`), style.columns, `    ${label} `, NARROW_INDENT),
-		...whole ? [] : row.details.flatMap((detail) => renderDetail(detail, style)),
-		...names.length === 0 ? [] : hangingLines(nameList, style.columns, indent, indent)
-	];
-}
-function renderDetail(detail, style) {
-	const { label, removed, added, plain, words } = detail;
-	const isNarrow = style.columns < 60;
-	const margin = isNarrow ? NARROW_INDENT.length + 2 : DETAIL_INDENT.length + LABEL_WIDTH;
-	const width = Math.max(style.columns - margin - 2, 1);
-	const listed = label === "permissions" || label === "roles";
-	const lay = (items, sign, paint) => {
-		const safe = items.map(oneLine);
-		return (listed ? wrapList(safe, width) : safe.flatMap((item) => wrapText(item, width))).map((row) => paint(`${sign}${row}`));
-	};
-	const rows = words === void 0 ? [
-		...lay(removed, "- ", style.red),
-		...lay(added, "+ ", style.green),
-		...lay(plain, "", (text) => text)
-	] : wrapText(oneLine(wordDiffText(words)), width + 2);
-	if (isNarrow) return [`${NARROW_INDENT}${style.dim(label)}`, ...rows.map((row) => `${NARROW_INDENT}  ${row}`)];
-	return rows.map((row, index) => {
-		const head = index === 0 ? style.dim(label.padEnd(LABEL_WIDTH)) : " ".repeat(LABEL_WIDTH);
-		return `${DETAIL_INDENT}${head}${row}`;
-	});
-}
-/**
-* Formats findings, errors first, after an empty line; empty if there are none. Warnings about what the plan does not touch
-* are counted, unless verbose; quiet leaves out all warnings.
-*/
-function renderFindings({ errors, warnings, untouched }, style, verbosity) {
-	const isQuiet = verbosity === "quiet";
-	const aside = verbosity === "verbose" ? joinSame(untouched) : [];
-	const findings = [
-		...joinSame(errors),
-		...isQuiet ? [] : warnings,
-		...aside
-	];
-	const count = verbosity === "normal" ? untouched.length : 0;
-	const lines = [...cutToMost(findings, (finding) => renderFinding(finding, style), "  ", style), ...count > 0 ? wrapText(`${unchangedWarningsText(count)} (--verbose).`, style.columns - 2).map((line) => `  ${style.dim(line)}`) : []];
-	return lines.length === 0 ? [] : ["", ...lines];
-}
-function renderFinding({ severity, message, hint, place }, style) {
-	const paint = severity === "error" ? style.red : style.yellow;
-	const [first = "", ...rest] = wrapText(`${severity}: ${oneLine(message)}`, style.columns - 4);
-	return [
-		`  ${paint(severity)}${first.slice(severity.length)}`,
-		...rest.map((line) => `    ${line}`),
-		...renderPlace(place, "    ", style),
-		...hint === null ? [] : renderHint(hint, "    ", style)
-	];
-}
-var LABEL_WIDTH, DETAIL_INDENT, NARROW_INDENT, RISKS_SHOWN$1, LONG_RISKS_SHOWN, LONG_DEFERRED_SHOWN, MAX_SHOWN$1, IN_FILE, EQUAL_NAMES_SHOWN;
-var init_plan_text = __esmMin((() => {
-	init_escape();
-	init_text();
-	init_style();
-	init_change_view();
-	init_equal_text();
-	init_names_text();
-	init_plan_view();
-	init_risk_view();
-	init_rules_view();
-	init_impact_text();
-	init_wrap();
-	LABEL_WIDTH = 13;
-	DETAIL_INDENT = " ".repeat(13);
-	NARROW_INDENT = " ".repeat(6);
-	RISKS_SHOWN$1 = 12;
-	LONG_RISKS_SHOWN = 4;
-	LONG_DEFERRED_SHOWN = 10;
-	MAX_SHOWN$1 = 1e3;
-	IN_FILE = "To override in git, add under guards in the file:";
-	EQUAL_NAMES_SHOWN = 6;
-}));
-
 // src/show/text/plans-text.ts
 /**
 * Formats plans: changes, impact on people, findings, refusals and totals. What several merchants share is shown once. If
@@ -48492,7 +54960,7 @@ function renderPlansIn(views, style, verbosity, run) {
 	const fleet = fleetView(views, run);
 	const isFleet = views.length >= 4;
 	if (verbosity === "verbose") {
-		const table = isFleet ? renderTable(fleet, PLANS.heads, style, Number.POSITIVE_INFINITY) : [];
+		const table = isFleet ? renderTable(fleet, PLANS, style, Number.POSITIVE_INFINITY) : [];
 		return renderEach(fleet.views, fleet.views, style, verbosity, table);
 	}
 	if (isFleet) return shortest((share) => renderFleet(fleet, PLANS, style, verbosity, share));
@@ -48569,7 +55037,7 @@ function renderFleet(fleet, format, style, verbosity, share = 1) {
 		...overridden.length > 0 ? [""] : [],
 		...messages(fleet, overridden).flatMap((override) => renderOverridden(override, style)),
 		...fleet.passwords.length > 0 && !isQuiet ? ["", ...renderPasswordVariables([namesText(fleet.passwords, 8)], style)] : [],
-		...renderTable(fleet, format.heads, style),
+		...renderTable(fleet, format, style),
 		"",
 		...format.total(fleet.views, style),
 		""
@@ -48585,7 +55053,7 @@ function renderShared(fleet, style, share) {
 	const { groups, hidden } = cutRows(equalGroups(fleet), Math.ceil(SHARED_ROWS_SHOWN * share));
 	return [
 		...renderGroups({ groups }, style),
-		...more(hidden, style),
+		...renderHiddenRows(hidden, style),
 		...renderDeferred(fleet.deferred.slice(0, MESSAGES_SHOWN), style),
 		...more(fleet.deferred.length - MESSAGES_SHOWN, style),
 		...renderFleetRisks(fleet, style),
@@ -48601,8 +55069,8 @@ function renderFleetRisks(fleet, style) {
 		"",
 		`  ${style.bold("Risks")}`,
 		...fleet.risks.flatMap((risk) => {
-			const shown = risk.equal.slice(0, RISKS_SHOWN);
-			const hidden = risk.equal.slice(shown.length).reduce((sum, { all }) => sum + all.length, 0);
+			const { shown, hidden: rest } = cutList(risk.equal, RISKS_SHOWN);
+			const hidden = rest.reduce((sum, { all }) => sum + all.length, 0);
 			return [
 				...hangingLines(fleetRiskTitle(risk), style.columns, `    ${style.red("!")} `, "      "),
 				...shown.flatMap((equalRisks) => hangingLines(oneLine(riskText(fleet, risk, equalRisks)), style.columns, "      ", "        ")),
@@ -48666,10 +55134,9 @@ function messages(fleet, groups) {
 	return groups.slice(0, MESSAGES_SHOWN).map((group) => messageAt(fleet, group));
 }
 /** Formats the table of merchants with changes. */
-function renderTable({ rows, views }, heads, style, most = MERCHANTS_SHOWN) {
+function renderTable({ rows, views }, { heads, counts }, style, most = MERCHANTS_SHOWN) {
 	if (rows.length === 0) return [];
-	const shown = rows.slice(0, most);
-	const hidden = rows.slice(shown.length).reduce((sum, { merchants }) => sum + merchants.length, 0);
+	const { shown, hidden } = cutList(rows, most);
 	const changed = rows.reduce((sum, { merchants }) => sum + merchants.length, 0);
 	const idle = views.length - changed;
 	const names = shown.map(({ merchants }) => oneLine(merchants.length === 1 ? merchants.join("") : namesText(merchants, 1)));
@@ -48692,18 +55159,32 @@ function renderTable({ rows, views }, heads, style, most = MERCHANTS_SHOWN) {
 		"",
 		...line("Merchant", heads, "").map(style.dim),
 		...shown.flatMap((_, index) => line(names[index] ?? "", cells[index] ?? [], notes[index] ?? "")),
-		...hidden > 0 ? wrapText(`… and ${counted(hidden, "more merchant")}`, style.columns - 2).map((text) => `  ${style.dim(text)}`) : [],
+		...hidden.length > 0 ? hangingLines(hiddenMerchants(hidden, counts), style.columns, "  ", "    ").map((text) => style.dim(text)) : [],
 		...idle > 0 ? [`  ${style.dim(`${counted(idle, "merchant")} without changes`)}`] : []
 	];
 }
-/** Returns the cells of a row; of several merchants, what each of them has. */
-function numbersOf({ create, update, delete: remove, people, risks }) {
+/** "… and 50 more merchants: 280 to create, 50 to update, 100 to delete". */
+function hiddenMerchants(rows, words) {
+	const sums = words.map((word, index) => {
+		const sum = rows.reduce((total, row) => total + (countsIn(row)[index] ?? 0) * row.merchants.length, 0);
+		return sum === 0 ? [] : [`${grouped(sum)} ${word}`];
+	});
+	const merchants = rows.reduce((sum, row) => sum + row.merchants.length, 0);
+	return `… and ${counted(merchants, "more merchant")}: ${sums.flat().join(", ")}`;
+}
+function countsIn({ create, update, delete: remove }) {
 	return [
 		create,
 		update,
-		remove,
-		people,
-		risks
+		remove
+	];
+}
+/** Returns the cells of a row; of several merchants, what each of them has. */
+function numbersOf(row) {
+	return [
+		...countsIn(row),
+		row.people,
+		row.risks
 	].map((figure) => figure === 0 ? "·" : grouped(figure));
 }
 var IN_SHARED_FILE, ROWS_SHOWN, NARROW_ROWS_SHOWN, OWN_ROWS_SHOWN, OWN_LINES_SHOWN, SHARED_ROWS_SHOWN, SUMS_SHOWN, RISKS_SHOWN, MESSAGES_SHOWN, MERCHANTS_SHOWN, LONG, MAX_LINES_SHOWN, PLANS;
@@ -48740,2335 +55221,13 @@ var init_plans_text = __esmMin((() => {
 			"-",
 			"people",
 			"risks"
-		]
-	};
-}));
-
-// src/show/text/drift-text.ts
-/** Formats drifts: the rules that live access breaks, the differences, and the side that changed. */
-function renderDrifts(views, style, verbosity = "normal") {
-	const text = renderDriftsIn(views, style, verbosity);
-	return verbosity === "verbose" ? text : withCutNote(text, views.length > 1, style);
-}
-function renderDriftsIn(views, style, verbosity) {
-	if (verbosity !== "verbose" && views.length >= 4) return renderFleet(fleetView(views), DRIFTS, style, verbosity);
-	const parts = views.map((view) => renderDrift(view, style, verbosity));
-	const drifted = views.filter(({ sums }) => differencesIn(sums) > 0).length;
-	const broken = views.filter(({ sums }) => sums.violations > 0).map(({ merchant }) => oneLine(merchant));
-	if (views.length > 1) {
-		parts.push(`${drifted} of ${counted(views.length, "merchant")} drifted.\n`);
-		if (broken.length > 0) {
-			const lines = wrapText(`Live access breaks rules of ${broken.join(", ")}.`, style.columns);
-			parts.push(`${lines.map(style.red).join("\n")}\n`);
-		}
-	}
-	return parts.join("\n");
-}
-function renderDriftTotal(views, style) {
-	const drifted = views.filter(({ sums }) => differencesIn(sums) > 0).length;
-	const broken = views.filter(({ sums }) => sums.violations > 0).map(({ merchant }) => merchant);
-	const errors = views.some((view) => view.errors.length > 0);
-	const text = knownDriftText(addSums(views), errors, "no drift");
-	return [
-		...hangingLines(`${text}.`, style.columns, `${style.bold(`${counted(views.length, "merchant")}:`)} `, "  "),
-		`${drifted} of ${counted(views.length, "merchant")} drifted.`,
-		...broken.length > 0 ? wrapText(`Live access breaks rules of ${oneLine(namesText(broken, 12))}.`, style.columns).map(style.red) : []
-	];
-}
-function renderDrift(view, style, verbosity, note = "") {
-	const { hidden = 0 } = view;
-	const { refusals, origin } = view;
-	const lines = [
-		renderHeading(view, style),
-		...refusals.length > 0 ? ["", `  ${style.red(style.bold("Live access breaks these rules:"))}`] : [],
-		...renderRefusals(refusals, style),
-		...verbosity === "quiet" ? [] : [
-			...renderImpact(view.impact, style, verbosity, origin),
-			...renderRisks(view.risks, style, verbosity),
-			...renderGroups(view, style),
-			...hidden > 0 ? [`    ${style.dim(cutText(hidden))}`] : []
 		],
-		...renderFindings(view, style, verbosity)
-	];
-	if (verbosity !== "quiet" || lines.length > 1) lines.push("");
-	lines.push(...hangingLines(`${knownDriftText(view.sums, view.errors.length > 0, "none")}.${note}`, style.columns, `  ${style.bold("Drift:")} `, "    "));
-	if (view.deferred.length > 0) lines.push(` ${deferredText$1(view.deferred.length)}`);
-	return `${lines.join("\n")}\n`;
-}
-var DRIFTS;
-var init_drift_text = __esmMin((() => {
-	init_escape();
-	init_text();
-	init_drift_view();
-	init_fleet_view();
-	init_names_text();
-	init_plan_view();
-	init_impact_text();
-	init_plan_text();
-	init_plans_text();
-	init_wrap();
-	DRIFTS = {
-		block: renderDrift,
-		total: renderDriftTotal,
-		broken: "Live access breaks these rules:",
-		heads: [
-			"added",
-			"others",
-			"missing",
-			"people",
-			"risks"
+		counts: [
+			"to create",
+			"to update",
+			"to delete"
 		]
 	};
-}));
-
-// src/show/machine/junit-report.ts
-var init_junit_report = __esmMin((() => {
-	init_drift_text();
-	init_plan_text();
-	init_plans_text();
-}));
-
-// src/show/machine/machine-formats.ts
-/** Returns a merchant's failure for other programs. */
-function failureJson(merchant, { code, message, hint }) {
-	return {
-		merchant,
-		file: null,
-		line: null,
-		column: null,
-		code,
-		message,
-		hint: hint ?? null
-	};
-}
-/** Returns JSON that is safe to print to a terminal; throws RolecallError if it would be too large. */
-function safeJson(value, replacer = null, indent = 0) {
-	if (jsonSize(value) > MAX_JSON) throw new RolecallError("too-many-items", `The JSON would have more than ${MAX_JSON / 1e6} MB.`, { hint: "Use another format, or select fewer merchants with --merchant." });
-	return JSON.stringify(value, replacer, indent).replaceAll(UNSAFE$1, (mark) => mark.replaceAll(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`));
-}
-/** Returns about how long a value is as JSON; measures what is shared once. */
-function jsonSize(value) {
-	const sizes = /* @__PURE__ */ new Map();
-	const sizeOf = (part) => {
-		if (typeof part === "string") return part.length + 2;
-		if (typeof part !== "object" || part === null) return 5;
-		const known = sizes.get(part);
-		if (known !== void 0) return known;
-		let size = 2;
-		for (const [key, item] of Object.entries(part)) size += key.length + sizeOf(item);
-		sizes.set(part, size);
-		return size;
-	};
-	return sizeOf(value);
-}
-/** Returns the plans of all merchants as JSON, with the failures of the others. */
-function plansJson(plans, failures = [], later = []) {
-	const days = later.map(({ merchant, moment, dates, refusals, gains }) => ({
-		merchant,
-		at: moment,
-		dates: dates.map(({ text, email, what, roles }) => ({
-			date: text,
-			member: email,
-			what,
-			roles
-		})),
-		refusals: refusals.map(({ rule, code, message }) => ({
-			rule,
-			code,
-			message
-		})),
-		gains: gains.map(({ name, gained }) => ({
-			member: name,
-			gained
-		}))
-	}));
-	return `${safeJson({
-		format: 1,
-		plans,
-		failures,
-		...days.length > 0 && { later: days }
-	}, null, 2)}\n`;
-}
-/** Returns the drift of merchants as JSON, with its risks. */
-function driftsJson(drifts, failures = []) {
-	return `${safeJson({
-		format: 1,
-		drifts,
-		failures
-	}, null, 2)}\n`;
-}
-/** Returns an event as a line of the JSON stream; `at` is ISO 8601. */
-function eventJson(event, time) {
-	const { type, ...rest } = event;
-	return `${safeJson({
-		type,
-		at: time,
-		...rest
-	})}\n`;
-}
-var UNSAFE$1, MAX_JSON;
-var init_machine_formats = __esmMin((() => {
-	init_errors();
-	UNSAFE$1 = /(?![\u200c\u200d])[\u007f-\u009f\p{Cf}\u2028\u2029]/gu;
-	MAX_JSON = 2e8;
-}));
-
-// src/show/markdown/markdown-blocks.ts
-/**
-* Returns lines as a fenced block, inside which Markdown, HTML, links and mentions have no effect; the fence is longer
-* than any run of backticks in it. Each item must be a single line.
-*/
-function fenced(info, lines) {
-	const longest = lines.reduce((most, line) => {
-		if (!line.includes("```")) return most;
-		return [...line.matchAll(/`{3,}/g)].reduce((longer, [run]) => Math.max(longer, run.length + 1), most);
-	}, 3);
-	const fence = "`".repeat(longest);
-	return [
-		`${fence}${info}`,
-		...lines,
-		fence
-	].join("\n");
-}
-/**
-* Returns a text as inline code for a sentence, a table or an HTML element. Everything but letters and digits becomes
-* an entity, so that nothing is read as Markdown, HTML, a link or a mention.
-*/
-function inlineCode(text) {
-	return `<code>${oneLine(text).replaceAll(/[^\p{L}\p{M}\p{N} ]/gu, (character) => `&#${character.codePointAt(0)};`)}</code>`;
-}
-/** Returns a block that can be folded, and is at first unless `isOpen`; `summary` is HTML. */
-function folded(summary, blocks, isOpen = false) {
-	return [
-		`${isOpen ? "<details open>" : "<details>"}<summary>${summary}</summary>`,
-		...blocks,
-		"</details>"
-	].join("\n\n");
-}
-var MIN_REVIEW_SIZE, DEFAULT_REVIEW_SIZE;
-var init_markdown_blocks = __esmMin((() => {
-	init_escape();
-	MIN_REVIEW_SIZE = 1500;
-	DEFAULT_REVIEW_SIZE = 6e4;
-}));
-
-// src/show/markdown/merchant-fold.ts
-/** Returns the part of a merchant. */
-function foldOf(view, summary, isOpen) {
-	const changes = view.groups.flatMap(({ rows }) => rows);
-	const people = sameImpact(view.impact.members);
-	const longest = (lists) => lists.reduce((most, { length }) => Math.max(most, length), 0);
-	return {
-		summary,
-		isOpen,
-		view,
-		people,
-		names: longest([
-			...people,
-			...changes.map(namesOf$1),
-			view.passwords
-		]),
-		rows: longest([
-			changes,
-			people,
-			view.deferred,
-			view.warnings
-		])
-	};
-}
-function namesOf$1({ equal }) {
-	return equal?.names ?? [];
-}
-/** Returns the text of a merchant's part: what people gain and lose, the changes, the warnings. */
-function foldText({ summary, isOpen, view, people }, detail) {
-	const blocks = [
-		fencedLines("diff", peopleLines(view, people, detail)),
-		fencedLines("diff", changeLines(view, detail)),
-		fencedLines("text", warningLines(view, detail))
-	];
-	return folded(summary, blocks.flat(), isOpen);
-}
-function fencedLines(info, lines) {
-	return lines.length === 0 ? [] : [fenced(info, lines)];
-}
-/** Returns gained and lost permissions as the lines of a diff, with people of equal changes together. */
-function peopleLines({ impact: { members }, origin }, people, { names, rows }) {
-	if (members.length === 0) return [];
-	const unknown = (roles) => roles.map((role) => `permissions of ${oneLine(role)} (not reported by the service)`);
-	const { shown, hidden } = cutList(people, rows);
-	return [
-		`# Access: ${accessText(members.length, origin)}`,
-		...shown.flatMap((group) => {
-			const [first] = group;
-			if (first === void 0) return [];
-			const { gained, lost, unknownGained, unknownLost } = first;
-			return [
-				...signed("  ", wrapList(cutNames(group.map(({ name }) => oneLine(name)), names), COLUMNS$2)),
-				...signed("+   ", wrapList([...gained.map(oneLine), ...unknown(unknownGained)], COLUMNS$2)),
-				...signed("-   ", wrapList([...lost.map(oneLine), ...unknown(unknownLost)], COLUMNS$2))
-			];
-		}),
-		...moreLines(hidden.reduce((sum, { length }) => sum + length, 0), "member")
-	];
-}
-/** Returns the changes of a merchant as the lines of a diff, with deferred ones. */
-function changeLines({ groups, deferred }, { names, rows, fields }) {
-	const cut = cutRows(groups, rows);
-	const lines = cut.groups.flatMap((group) => [`# ${group.title}`, ...group.rows.flatMap((row) => [...equalLines(row, names), ...fields && !isWhole$1(row) ? detailLines(row) : []])]);
-	const waiting = cutList(deferred, rows);
-	return [
-		...lines,
-		...moreLines(cut.hidden, "change"),
-		...deferred.length > 0 ? ["# Deferred"] : [],
-		...waiting.shown.flatMap((row) => [`  ${row.kind} ${oneLine(row.name)} (${oneLine(row.until)})`, ...fields && row.kind !== "delete" ? detailLines(row) : []]),
-		...moreLines(waiting.hidden.length, "removal")
-	];
-}
-/** Returns the warnings, and the variables that an apply reads passwords from. */
-function warningLines({ warnings, untouched, passwords }, { names, rows }) {
-	const { shown, hidden } = cutList(warnings, rows);
-	return [
-		...shown.map(({ severity, message, hint, place }) => `${severity}: ${message}${place === null ? "" : ` (written at ${place})`}${hint === null ? "" : ` → ${hint}`}`),
-		...moreLines(hidden.length, "warning"),
-		...untouched.length > 0 ? [`… ${unchangedWarningsText(untouched.length)} (--verbose)`] : [],
-		...passwords.length > 0 ? [`An apply reads first passwords from ${namesText(passwords, names)}.`] : []
-	].flatMap((text) => hanging(oneLine(text)));
-}
-/** Splits a list; nothing is hidden that could be shown in the place of its count. */
-function cutList(items, most) {
-	const shown = items.length > most + 1 ? most : items.length;
-	return {
-		shown: items.slice(0, shown),
-		hidden: items.slice(shown)
-	};
-}
-function cutNames(names, most) {
-	const { shown, hidden } = cutList(names, most);
-	return hidden.length === 0 ? shown : [...shown, `and ${grouped(hidden.length)} more`];
-}
-function moreLines(count, what) {
-	return count === 0 ? [] : [`  … and ${counted(count, `more ${what}`)}`];
-}
-/** Returns the number of changes that rows stand for. */
-function countChanges(rows) {
-	return rows.reduce((sum, { equal }) => sum + (equal?.changes ?? 1), 0);
-}
-/** Returns a text as lines with a hanging indent. */
-function hanging(text, first = "", rest = "    ") {
-	return wrapText(text, COLUMNS$2).map((line, index) => `${index === 0 ? first : rest}${line}`);
-}
-function headOf$1({ kind, verb = kind, resource, name, remark }) {
-	const note = remark === "" ? "" : ` (${oneLine(remark)})`;
-	return `${SIGNS[kind]} ${verb === kind ? `${kind} ${resource}` : `${verb}: ${resource}`} ${oneLine(name)}${note}`;
-}
-/** Returns the fields of a change as the lines of a diff. */
-function detailLines({ kind, details }) {
-	const sign = kind === "create" ? "+" : kind === "delete" ? "-" : " ";
-	return details.flatMap((detail) => [
-		...labelled("-", detail, detail.words === void 0 ? detail.removed : []),
-		...labelled("+", detail, detail.words === void 0 ? detail.added : []),
-		...labelled("!", detail, detail.words === void 0 ? [] : [wordDiffText(detail.words)]),
-		...labelled(sign, detail, detail.plain)
-	]);
-}
-function labelled(sign, { label }, items) {
-	const safe = items.map(oneLine);
-	const rows = label === "permissions" || label === "roles" ? wrapList(safe, COLUMNS$2) : safe.flatMap((item) => wrapText(item, COLUMNS$2));
-	return signed(`${sign}     ${label}: `, rows, `${sign}       `);
-}
-function signed(first, lines, rest = first) {
-	return lines.map((line, index) => `${index === 0 ? first : rest}${line}`);
-}
-/** Returns whether the line of a row has its details. */
-function isWhole$1(row) {
-	return row.equal !== void 0 && equalText(row, row.equal).whole;
-}
-/** Returns a change, or equal ones with their names, as the lines of a diff. */
-function equalLines(row, shown = 12) {
-	const { kind, verb, equal } = row;
-	if (equal === void 0) return [headOf$1(row)];
-	const { title, effect, names, whole } = equalText(row, equal);
-	const text = `${verb !== void 0 ? `${verb}: ` : whole ? "" : `${kind} `}${title}${effect === "" ? "" : `; ${effect}`}`;
-	const sign = SIGNS[kind];
-	return [...hanging(oneLine(text), `${sign} `, `${sign}   `), ...names.length === 0 ? [] : hanging(oneLine(namesText(names, shown)), "      ", "      ")];
-}
-var NAMES_IN_LINE, WHOLE, COLUMNS$2, SIGNS;
-var init_merchant_fold = __esmMin((() => {
-	init_escape();
-	init_text();
-	init_impact_text();
-	init_wrap();
-	init_change_view();
-	init_equal_changes();
-	init_equal_text();
-	init_names_text();
-	init_plan_view();
-	init_markdown_blocks();
-	NAMES_IN_LINE = 12;
-	WHOLE = {
-		names: Number.POSITIVE_INFINITY,
-		rows: Number.POSITIVE_INFINITY,
-		fields: true
-	};
-	COLUMNS$2 = 100;
-	SIGNS = {
-		create: "+",
-		update: "!",
-		replace: "!",
-		delete: "-"
-	};
-}));
-
-// src/show/markdown/fit-review.ts
-/** Returns a block, or its first items with fewer names and the number of the others. */
-function blockText$1({ title, items, shortItems = items }, shown) {
-	const most = shown ?? items.length;
-	const more = items.length > most + 1 ? items.length - most : 0;
-	const listed = shown === void 0 ? items : shortItems;
-	const lines = more === 0 ? listed.flat() : [...listed.slice(0, most).flat(), `  … and ${grouped(more)} more`];
-	return `### ${title}\n\n${fenced("diff", lines)}`;
-}
-function tableHead(command) {
-	return `${COLUMNS$1[command]}\n|---|---|--:|--:|--:|--:|--:|--:|`;
-}
-/** Returns whether a merchant's part has lists that are longer than what they are cut to. */
-function isLonger({ names, rows }, cut, by = 0) {
-	return names > cut.names + by || rows > cut.rows + by;
-}
-/** Joins the parts, leaving out the least important until they fit, and names what is missing. */
-function fitReview(parts, maxSize) {
-	const rows = [...parts.rows];
-	const folds = parts.folds.map((fold) => ({
-		fold,
-		text: foldText(fold, WHOLE),
-		detail: WHOLE
-	}));
-	const risks = parts.risks.map((risk) => ({
-		...risk,
-		text: blockText$1(risk)
-	}));
-	const names = { text: parts.names[0] ?? "" };
-	const impact = { text: parts.impact };
-	const rules = parts.rules === "" ? [] : [parts.rules];
-	const cut = {
-		names: 0,
-		lists: 0,
-		unchanged: 0,
-		fields: 0,
-		ends: 0,
-		folds: 0,
-		rows: 0,
-		impact: 0,
-		risks: 0
-	};
-	let size = [
-		parts.verdict,
-		...rules,
-		...[
-			...risks,
-			impact,
-			names,
-			...folds
-		].map(({ text }) => text)
-	].filter((text) => text !== "").map((text) => text.length + GAP).concat(tableHead(parts.command).length + GAP, rows.map(({ text }) => text.length + 1)).reduce((sum, length) => sum + length, -1);
-	const fits = () => {
-		const notice = noticeText(cut, parts.command).length;
-		return size + (notice === 0 ? 0 : notice + GAP) <= maxSize;
-	};
-	const exchange = (entry, text) => {
-		if (entry.text === "") return;
-		size += text === "" ? -(entry.text.length + GAP) : text.length - entry.text.length;
-		entry.text = text;
-	};
-	const dropRow = () => {
-		const row = rows.pop();
-		size -= (row?.text.length ?? 0) + 1;
-		return row?.merchants ?? 0;
-	};
-	const countFold = ({ fold, text, detail }, by) => {
-		if (text === "") cut.folds += by;
-		else {
-			if (!detail.fields) cut.fields += by;
-			if (isLonger(fold, detail, 1)) cut.ends += by;
-		}
-	};
-	/** Shortens the largest first, so that as few merchants as possible lose something; `null` leaves them out. */
-	const shortenFolds = (detail) => {
-		for (const fold of folds.toSorted((a, b) => b.text.length - a.text.length)) {
-			if (fits()) return;
-			if (detail?.fields && !isLonger(fold.fold, detail)) continue;
-			countFold(fold, -1);
-			exchange(fold, detail === null ? "" : foldText(fold.fold, detail));
-			fold.detail = detail ?? fold.detail;
-			countFold(fold, 1);
-		}
-	};
-	const shortenLists = () => {
-		for (const shorter of [...parts.names.slice(1), ""]) {
-			if (fits() || names.text === "") break;
-			exchange(names, shorter);
-			cut.names += 1;
-		}
-		for (const shown of LIST_CUTS) for (const risk of risks.toSorted((a, b) => b.text.length - a.text.length)) if (!fits()) exchange(risk, blockText$1(risk, shown));
-		cut.lists = risks.filter((risk) => risk.text !== blockText$1(risk)).length;
-	};
-	shortenLists();
-	if (!fits()) while (rows.at(-1)?.rank === UNCHANGED) cut.unchanged += dropRow();
-	for (const detail of [...FOLD_CUTS, null]) shortenFolds(detail);
-	while (!fits() && rows.length > 0) {
-		dropRow();
-		cut.rows += 1;
-	}
-	if (rows.length === 0 && parts.rows.length > 0) size -= tableHead(parts.command).length + GAP;
-	if (!fits() && impact.text !== "") {
-		exchange(impact, "");
-		cut.impact = 1;
-	}
-	for (const risk of [...risks].reverse()) {
-		if (fits()) break;
-		exchange(risk, `### ${risk.title}`);
-		cut.risks += 1;
-	}
-	return [
-		parts.verdict,
-		...rules,
-		...[...risks, impact].map(({ text }) => text),
-		...rows.length > 0 ? [[tableHead(parts.command), ...rows.map(({ text }) => text)].join("\n")] : [],
-		...[names, ...folds].map(({ text }) => text),
-		noticeText(cut, parts.command)
-	].filter((text) => text !== "").join("\n\n").concat("\n");
-}
-function noticeText(cut, command) {
-	const merchants = (count) => counted(count, "merchant");
-	const omitted = [
-		cut.names > 0 ? "names behind equal changes" : "",
-		cut.lists > 0 ? `the ends of ${counted(cut.lists, "list")}, whose totals are above` : "",
-		cut.unchanged > 0 ? `${merchants(cut.unchanged)} without changes` : "",
-		cut.ends > 0 ? `the ends of lists of ${merchants(cut.ends)}` : "",
-		cut.fields > 0 ? `the field diffs of ${merchants(cut.fields)}` : "",
-		cut.folds > 0 ? `all changes of ${merchants(cut.folds)}` : "",
-		cut.rows > 0 ? `${counted(cut.rows, "row")} of the table of merchants` : "",
-		cut.impact > 0 ? "the table of permissions" : "",
-		cut.risks > 0 ? `the names in ${counted(cut.risks, "list")} of risks, whose totals are above` : ""
-	].filter((part) => part !== "");
-	if (omitted.length === 0) return "";
-	return `> **Left out to keep this short:** ${omitted.join("; ")}. \`rolecall ${command} --verbose\` shows everything, and \`--merchant CODE\` one merchant.`;
-}
-var LIST_CUTS, FOLD_CUTS, COLUMNS$1, UNCHANGED, GAP;
-var init_fit_review = __esmMin((() => {
-	init_text();
-	init_markdown_blocks();
-	init_merchant_fold();
-	LIST_CUTS = [
-		200,
-		60,
-		20,
-		8
-	];
-	FOLD_CUTS = [
-		...[
-			1e3,
-			500,
-			...LIST_CUTS
-		].map((names) => ({
-			...WHOLE,
-			names
-		})),
-		...[
-			1400,
-			1e3,
-			700,
-			500,
-			350,
-			250,
-			175,
-			125,
-			90,
-			60
-		].map((rows) => ({
-			names: 8,
-			rows,
-			fields: true
-		})),
-		...[
-			60,
-			20,
-			8
-		].map((rows) => ({
-			names: 8,
-			rows,
-			fields: false
-		}))
-	];
-	COLUMNS$1 = {
-		plan: "| Merchant | Outcome | Create | Update | Replace | Delete | Unchanged | Risks |",
-		drift: "| Merchant | Outcome | Added | Changed | Not live | Others | Unchanged | Risks |"
-	};
-	UNCHANGED = 5;
-	GAP = 2;
-}));
-
-// src/show/markdown/fleet-sections.ts
-/**
-* Returns the permissions that people gain or lose as a table, with as many names as fit into a size; empty if there are
-* none.
-*/
-function impactTable(fleet, size) {
-	const rows = impactRows(fleet);
-	if (rows.length === 0) return "";
-	if (fleet.views.length >= 4) return tableText(fleet, rows, 0);
-	const tables = NAMES_IN_CELL.map((names) => tableText(fleet, rows, names));
-	return tables.find(({ length }) => length <= size) ?? tables.at(-1) ?? "";
-}
-function tableText({ views, impact }, rows, names) {
-	const isFleet = views.length >= 4;
-	const origin = views[0]?.origin ?? "plan";
-	const sides = origin === "plan" ? "Gain | Lose" : "Gained | Lost";
-	const more = rows.length - PERMISSIONS_SHOWN;
-	return [
-		`### Access: ${accessText(impact.members, origin)}`,
-		"",
-		`| Permission | ${sides} |${isFleet ? " Merchants |" : ""}`,
-		isFleet ? "|---|--:|--:|--:|" : "|---|---|---|",
-		...rows.slice(0, PERMISSIONS_SHOWN).map(({ permission, gained, lost, merchants }) => {
-			return `| ${[...[
-				inlineCode(permission),
-				namesCell([...gained], names),
-				namesCell([...lost], names)
-			], ...isFleet ? [grouped(merchants.size)] : []].join(" | ")} |`;
-		}),
-		...more > 0 ? [`| and ${counted(more, "more permission")} |${" |".repeat(isFleet ? 3 : 2)}`] : []
-	].join("\n");
-}
-/** Returns the rows of the table, sensitive permissions first. */
-function impactRows({ views, impact: { sensitive } }) {
-	const rows = /* @__PURE__ */ new Map();
-	const add = (side, permission, name, merchant) => {
-		const row = rows.get(permission) ?? {
-			permission,
-			gained: /* @__PURE__ */ new Set(),
-			lost: /* @__PURE__ */ new Set(),
-			merchants: /* @__PURE__ */ new Set()
-		};
-		row[side].add(name);
-		row.merchants.add(merchant);
-		rows.set(permission, row);
-	};
-	for (const { merchant, impact } of views) for (const { name, gained, lost, unknownGained, unknownLost } of impact.members) {
-		for (const permission of gained) add("gained", permission, name, merchant);
-		for (const permission of lost) add("lost", permission, name, merchant);
-		for (const role of unknownGained) add("gained", `permissions of ${role}`, name, merchant);
-		for (const role of unknownLost) add("lost", `permissions of ${role}`, name, merchant);
-	}
-	return [...rows.values()].toSorted((a, b) => Number(sensitive.includes(b.permission)) - Number(sensitive.includes(a.permission)) || naturally(a.permission, b.permission));
-}
-/** "ada@example.com, bob@example.com", or with their number if not all are named. */
-function namesCell(names, shown) {
-	if (names.length === 0 || shown === 0) return names.length === 0 ? "" : grouped(names.length);
-	const more = names.length - shown;
-	const listed = (more > 1 ? names.slice(0, shown) : names).map(inlineCode).join(", ");
-	return more > 1 ? `**${grouped(names.length)}**: ${listed} and ${grouped(more)} more` : listed;
-}
-/**
-* Returns all merchants of equal changes, and with `people` all who gain or lose equally, folded; empty if there is nothing
-* to list.
-*/
-function namesFold(fleet, withPeople) {
-	const codesAt = (places) => places.flatMap((place) => fleet.views[place]?.merchant ?? []);
-	const changes = fleet.groups.flatMap(({ rows }) => rows.flatMap((row) => {
-		const { equal } = row;
-		if (equal === void 0 || Math.max(equal.merchants.length, equal.names.length) <= 5) return [];
-		const { subject, names } = equalText(row, equal);
-		return [
-			...lines(`${row.kind} ${subject}, in ${counted(equal.merchants.length, "merchant")}:`, ""),
-			...lines(equal.merchants.join(", "), "  "),
-			...names.length === 0 || !withPeople ? [] : lines(names.join(", "), "  ")
-		];
-	}));
-	const people = (withPeople ? fleet.people : []).flatMap(({ item, all }) => {
-		const { gained, lost, unknownGained, unknownLost } = item;
-		const unknown = (roles) => roles.map((role) => `permissions of ${role}`);
-		const what = [...[...gained, ...unknown(unknownGained)].map((permission) => `+ ${permission}`), ...[...lost, ...unknown(unknownLost)].map((permission) => `- ${permission}`)];
-		const byPlace = /* @__PURE__ */ new Map();
-		for (const { at, name } of all) byPlace.set(at, [...byPlace.get(at) ?? [], name]);
-		return [...lines(`${what.join(", ")}:`, ""), ...[...byPlace].flatMap(([place, names]) => lines(`${codesAt([place]).join("")}: ${names.join(", ")}`, "  "))];
-	});
-	const sections = [...changes, ...people];
-	return sections.length === 0 ? "" : folded(withPeople ? "Merchants and people of the equal changes" : "Merchants of the equal changes", [fenced("text", sections)]);
-}
-function lines(text, indent) {
-	return wrapText(oneLine(text), COLUMNS).map((line, index) => `${indent}${index === 0 ? "" : "  "}${line}`);
-}
-var PERMISSIONS_SHOWN, NAMES_IN_CELL, COLUMNS;
-var init_fleet_sections = __esmMin((() => {
-	init_escape();
-	init_text();
-	init_impact_text();
-	init_wrap();
-	init_equal_text();
-	init_fleet_view();
-	init_names_text();
-	init_markdown_blocks();
-	PERMISSIONS_SHOWN = 40;
-	NAMES_IN_CELL = [
-		5,
-		2,
-		0
-	];
-	COLUMNS = 100;
-}));
-
-// src/show/view/ending-view.ts
-/** Returns the changes that a plan made after an apply still holds, without deferred ones. */
-function remainingChanges(plan) {
-	return {
-		left: plan.changes,
-		errors: plan.findings.filter(({ severity }) => severity === "error"),
-		notCreated: plan.findings.filter(({ code }) => code === "member-needs-roles").map(({ name }) => name)
-	};
-}
-/** Returns what the ending says of the refusals in the plans of these merchants. */
-function endingRefusals(fleet, merchants) {
-	const refused = fleet.views.filter(({ merchant }) => merchants.has(merchant));
-	const ownViews = fleet.own.filter(({ view }) => merchants.has(view.merchant));
-	return {
-		rules: new Map(refused.flatMap(({ refusals }) => refusals.map(({ rule, code, message }) => [oneLine(message), `${rule} ${code}`]))),
-		overrides: [.../* @__PURE__ */ new Set([...fleet.overrides.commands, ...ownViews.flatMap(({ view }) => view.refusals.flatMap(({ override }) => override ?? []))])]
-	};
-}
-/** Groups failures by their cause: what differs only in merchant, name, path and instance is one. */
-function endingCauses(ends) {
-	const failed = [];
-	for (const { plan, result } of ends) {
-		const { merchant } = plan;
-		const failedHere = result.outcomes.flatMap((outcome) => {
-			const failure = failureOf$2(outcome);
-			return failure === null ? [] : [{
-				status: outcome.status,
-				failure,
-				merchant,
-				outcome
-			}];
-		});
-		failed.push(...failedHere);
-		const { journalFailure } = result;
-		if (journalFailure && !failedHere.some(({ failure }) => failure === journalFailure)) failed.push({
-			status: "failed",
-			failure: journalFailure,
-			merchant,
-			outcome: null
-		});
-	}
-	return groupByKey$1(failed, failureKind).map((group) => {
-		const [{ status, failure }] = group;
-		const hits = group.flatMap(({ merchant, outcome }) => outcome === null ? [] : [{
-			merchant,
-			outcome
-		}]);
-		const attempts = attemptsOf(group.map((each) => each.failure));
-		return {
-			status,
-			failure,
-			hits,
-			times: group.length,
-			attempts
-		};
-	});
-}
-/** Returns how often the requests of failures were sent, the least first and the same number once. */
-function attemptsOf(failures) {
-	const attempts = failures.flatMap(({ request }) => request?.attempts ?? []);
-	return [...new Set(attempts)].sort((a, b) => a - b);
-}
-function failureOf$2(outcome) {
-	return "failure" in outcome ? outcome.failure ?? null : null;
-}
-/** Returns whether an outcome is the refusal of an invitation for its address alone, which only needs time. */
-function isInvitationLimited(outcome) {
-	return failureOf$2(outcome)?.code === "invitation-limited";
-}
-/** Identifies what failures have in common. */
-function failureKind({ status, failure, merchant, outcome }) {
-	const { code, message, hint, request } = failure;
-	const { instance: _, extensions: __, ...problem } = request?.problem ?? { type: null };
-	if (code === "invitation-limited") return JSON.stringify([
-		status,
-		code,
-		problem.type
-	]);
-	const particulars = [
-		request?.path,
-		outcome?.change.name,
-		outcome?.change.id,
-		merchant
-	];
-	const shared = (text) => particulars.reduce((rest, part) => part ? rest.replaceAll(part, "…") : rest, text);
-	const detail = problem.type === null ? null : {
-		...problem,
-		detail: shared(problem.detail ?? "")
-	};
-	return JSON.stringify([
-		status,
-		code,
-		shared(message),
-		hint && shared(hint),
-		detail
-	]);
-}
-/** Returns whether a change only sets a password. */
-function isPassword(change) {
-	return "passwordEnv" in change;
-}
-/** Returns whether an apply only set passwords. */
-function isRotation(ends) {
-	const outcomes = ends.flatMap(({ result }) => result.outcomes);
-	return outcomes.length > 0 && outcomes.every(({ change }) => isPassword(change));
-}
-/** Returns the kind, resource and name of a change. */
-function summaryOf$1({ kind, resource, name }) {
-	return `${kind} ${resource} ${name}`;
-}
-/** Returns whether everything is as the files say. */
-function isComplete(outcomes) {
-	return outcomes.every(({ status }) => status === "applied" || status === "unchanged");
-}
-var init_ending_view = __esmMin((() => {
-	init_escape();
-	init_text();
-}));
-
-// src/show/text/failure-text.ts
-/** Groups merchants whose failures are equal but for their codes and the number of attempts. */
-function groupUnread(failed) {
-	return groupByKey$1(failed, ({ merchant, failure }) => kindOf(failure).replaceAll(merchant, "")).map((group) => ({
-		first: group.length === 1 ? group[0].failure : failureOfSeveral(group[0]),
-		merchants: group.map(({ merchant }) => merchant),
-		attempts: attemptsOf(group.map(({ failure }) => failure))
-	}));
-}
-function failureOfSeveral({ merchant, failure: { message, hint, ...failure } }) {
-	return {
-		...failure,
-		message: textOfSeveral(withoutDetail(message, failure.request?.problem), merchant),
-		...hint !== void 0 && { hint: textOfSeveral(hint, merchant) }
-	};
-}
-/** Formats a failure: the message, the service's whole Problem, and the next step. */
-function renderFailure(failure, style, times = 1, attempts = attemptsOf([failure])) {
-	const { message, hint, request } = failure;
-	const problem = request?.problem;
-	const head = times > 1 ? `error, ${counted(times, "time")}` : "error";
-	const [first = "", ...more] = withoutDetail(message, problem).split("\n").map(oneLine);
-	const lines = [...wrapOnTerminal(first, style, `${style.red(head)}: `, "  "), ...more.flatMap((text) => wrapOnTerminal(text, style, "", "  "))];
-	if (problem) {
-		const fields = [
-			["type", problem.type],
-			["title", problem.title],
-			["status", problem.status?.toString()],
-			["detail", problem.detail],
-			["instance", problem.instance],
-			...(problem.extensions ?? []).map(({ name, value }) => [oneLine(name), value])
-		];
-		for (const [name, value] of fields) if (value !== void 0) lines.push(`  ${style.dim(`${name} `.padEnd(9))}${oneLine(value)}`);
-	}
-	const [least = 0, most = least] = [attempts[0], attempts.at(-1)];
-	if (most > 1) {
-		const sent = least === most ? counted(most, "time") : `${grouped(least)} to ${grouped(most)} times`;
-		lines.push(`  ${style.dim("sent".padEnd(9))}${sent}`);
-	}
-	const next = [...hint === void 0 ? [] : [hint], ...isConnectionProblem(failure) ? [DOCTOR] : []];
-	if (next.length > 0) lines.push(...hangingLines(oneLine(next.join(" ")), style.columns, `  ${style.cyan("→")} `, "    "));
-	return `${lines.join("\n")}\n`;
-}
-/** Returns whether `doctor` can say more; after a write it comes first to see what has become of it. */
-function isConnectionProblem({ code, request }) {
-	return request === void 0 ? SETUP_PROBLEMS.has(code) : request.method === "GET" && READ_PROBLEMS.has(code);
-}
-/** Removes the detail from the end of a message, since the Problem follows. */
-function withoutDetail(message, problem) {
-	const said = [
-		problem?.detail,
-		problem?.title,
-		problem?.type
-	].find((text) => text !== void 0);
-	return said && message.endsWith(`: ${said}`) ? `${message.slice(0, -`: ${said}`.length)}.` : message;
-}
-function kindOf({ code, message, hint, request }) {
-	const { instance: _, extensions: __, ...problem } = request?.problem ?? { type: null };
-	const words = request ? message.replaceAll(request.path, "") : message;
-	return JSON.stringify([
-		code,
-		words,
-		hint,
-		problem
-	]);
-}
-var DOCTOR, SETUP_PROBLEMS, READ_PROBLEMS;
-var init_failure_text = __esmMin((() => {
-	init_escape();
-	init_text();
-	init_ending_view();
-	init_names_text();
-	init_wrap();
-	DOCTOR = "Run \"rolecall doctor\" to find the cause.";
-	SETUP_PROBLEMS = /* @__PURE__ */ new Set([
-		"base-url-missing",
-		"key-missing",
-		"key-malformed",
-		"key-environment"
-	]);
-	READ_PROBLEMS = /* @__PURE__ */ new Set([
-		"unauthorized",
-		"forbidden",
-		"network",
-		"timeout"
-	]);
-}));
-
-// src/show/markdown/review-sections.ts
-/** Returns the problems, refusals, equal changes and risks of all merchants, in that order. */
-function groupRisks(input, fleet) {
-	return [
-		...problems(input, fleet),
-		...refusals(input, fleet),
-		...equalGroups(fleet).map((group) => equalBlock(group, input)),
-		...fleet.deferred.length > 0 ? [deferredBlock(fleet.deferred)] : [],
-		...fleet.risks.flatMap((risk) => riskBlock(fleet, risk))
-	];
-}
-/** Returns the equal changes of several merchants: each in a line, with its details if these are longer. */
-function equalBlock({ title, rows }, { command }) {
-	const changes = counted(countChanges(rows), "change");
-	return {
-		title: command === "drift" ? `${title}: ${changes}` : `${changes} that are equal at several merchants`,
-		items: rows.map((row) => [...equalLines(row), ...isWhole$1(row) ? [] : detailLines(row)])
-	};
-}
-/** Returns the removals that are deferred at several merchants, and what they wait for. */
-function deferredBlock(rows) {
-	const items = rows.map((row) => [
-		...equalLines(row),
-		...row.kind === "delete" || isWhole$1(row) ? [] : detailLines(row),
-		...hanging(oneLine(row.until), "    ", "    ")
-	]);
-	return {
-		title: `${counted(countChanges(rows), "removal")} deferred`,
-		items
-	};
-}
-/** Returns the section about rules, of about a size at most. */
-function rulesBlock({ rules = [] }, maxSize) {
-	const lines = ruleTexts(rules, maxSize).map((text) => hanging(oneLine(text), "! ", "!   "));
-	return block(`⚠️ ${rulesTitle(rules)}`, lines).map((block) => blockText$1(block)).join("");
-}
-function problems({ views, unplanned }, fleet) {
-	const unread = groupUnread(unplanned).map(({ merchants, first, attempts }) => [...hanging(oneLine(`${namesText(merchants)} could not be read`), "- ", "-   "), ...renderFailure(first, {
-		...PLAIN,
-		columns: 96
-	}, merchants.length, attempts).trimEnd().split("\n").map((line) => `    ${line}`)]);
-	const finding = (text, { hint, place }) => [
-		...hanging(oneLine(text), "- ", "-   "),
-		...place === null ? [] : [`    written at ${oneLine(place)}`],
-		...hint === null ? [] : hanging(oneLine(hint), "    → ", "      ")
-	];
-	const items = [...fleet.errors.map((group) => finding(messageAt(fleet, group).message, group.item)), ...fleet.own.flatMap(({ view: { merchant, errors } }) => joinSame(errors).map((error) => finding(`${merchant}: ${error.message}`, error)))];
-	const count = unplanned.length + views.reduce((sum, { errors }) => sum + errors.length, 0);
-	return block(`❌ ${counted(count, "problem")} to fix before it can be applied`, [...unread, ...items]);
-}
-function refusals({ command }, fleet) {
-	const what = command === "drift" ? `Live access breaks ${counted(brokenRules(fleet.views), "rule")}` : `An apply would be refused, for ${counted(countReasons(fleet), "reason")}`;
-	const merchants = fleet.views.filter((view) => view.refusals.length > 0).length;
-	return block(`⛔ ${what}${fleet.refusals.length > 0 ? `, at ${counted(merchants, "merchant")}` : ""}`, refusalItems(fleet));
-}
-function refusalItems(fleet) {
-	const refused = (text, { hint, override, place }) => [
-		...hanging(oneLine(text), "- ", "-   "),
-		...place === null ? [] : [`    written at ${oneLine(place)}`],
-		...hanging(oneLine(hint), "    → ", "      "),
-		...override === null ? [] : [`    → To override: ${oneLine(override)}`]
-	];
-	const { commands, line } = fleet.overrides;
-	return [
-		...fleet.refusals.map((group) => {
-			const { rule, code, ...item } = messageAt(fleet, group);
-			const [where = "", ...message] = item.message.split(": ");
-			return refused(`${where}: ${rule} ${code}: ${message.join(": ")}`, {
-				...item,
-				rule,
-				code,
-				override: null
-			});
-		}),
-		...commands.length === 0 ? [] : [[
-			"  To override at all of them, for this run only:",
-			...commands.map((command) => `    → ${oneLine(command)}`),
-			...line === null ? [] : ["  or, in git, for this run only, under guards in a file that all of them include:", `    ${oneLine(line)}`]
-		]],
-		...fleet.own.flatMap(({ view: { merchant, refusals, overrides } }) => [...refusals.map((refusal) => refused(`${merchant}: ${refusal.rule} ${refusal.code}: ${refusal.message}`, refusal)), ...overrides === null ? [] : [[`  ${oneLine(merchant)}: to override in git, add under guards in the file:`, `    ${oneLine(overrides)}`]]])
-	];
-}
-function riskBlock(fleet, risk) {
-	const sign = risk.kind === "removals" ? "-" : "+";
-	const isFleet = fleet.views.length >= 4;
-	const title = isFleet ? fleetRiskTitle(risk) : riskTitle(risk.kind, risk.items, risk.origin);
-	const isShared = ({ places }) => isFleet && places.length >= 3;
-	const shared = risk.equal.filter(isShared).map((group) => riskText(fleet, risk, group));
-	const ownRisks = risk.equal.filter((group) => !isShared(group)).flatMap(({ all }) => all);
-	const texts = (shown) => [...shared, ...ownRiskTexts(fleet, risk.kind, ownRisks, shown)].map((text) => hanging(oneLine(text), `${sign} `, `${sign}   `));
-	const items = texts(Number.POSITIVE_INFINITY);
-	return items.length === 0 ? [] : [{
-		title: `⚠️ ${title}`,
-		items,
-		shortItems: texts(12)
-	}];
-}
-/** Returns a line for the removals of each merchant, and for equal other risks there. */
-function ownRiskTexts({ views }, kind, risks, shown) {
-	const nameText = (occurrences) => groupEqual(occurrences, ({ item }) => item.resource).map(({ names, item: { resource } }) => `${names.length === 1 ? resource : `${resource}s`} ${namesText(names, shown)}`).join(", ");
-	const label = ({ what }) => what === "" ? "" : kind === "removals" ? ` (${what})` : `: ${what}`;
-	return groupEqual(risks, ({ at }) => String(at)).flatMap(({ all: here, places: [at = 0] }) => {
-		const merchant = views[at]?.merchant ?? "";
-		const texts = groupEqual(here, ({ item }) => item.what).map(({ all, item }) => `${nameText(all)}${label(item)}`);
-		return (kind === "removals" ? [texts.join("; ")] : texts).map((text) => `${merchant}: ${text}`);
-	});
-}
-function block(title, items) {
-	return items.length === 0 ? [] : [{
-		title,
-		items
-	}];
-}
-/** Lists what time alone will bring, the earliest first and equal ones together; empty if there is nothing. */
-function datesText$1(later, head = LATER_HEAD) {
-	const { lines, more, refused } = dateLines(later, DATES_SHOWN, inlineCode);
-	if (lines.length === 0) return "";
-	return `${head}\n\n${[
-		...lines,
-		...more > 0 ? [`and ${counted(more, "more date")}`] : [],
-		...refused.map((line) => `⛔ ${line}`)
-	].map((line) => `- ${line}`).join("\n")}`;
-}
-var DATES_SHOWN, LATER_HEAD;
-var init_review_sections = __esmMin((() => {
-	init_escape();
-	init_text();
-	init_style();
-	init_failure_text();
-	init_date_lines();
-	init_drift_view();
-	init_equal_changes();
-	init_equal_text();
-	init_fleet_view();
-	init_names_text();
-	init_plan_view();
-	init_risk_view();
-	init_rules_view();
-	init_fit_review();
-	init_markdown_blocks();
-	init_merchant_fold();
-	DATES_SHOWN = 10;
-	LATER_HEAD = "**Later**, on the dates in the files, without another review:";
-}));
-
-// src/show/markdown/render-review.ts
-/**
-* Renders plans or drifts as Markdown of at most `maxSize` UTF-16 units; parts that do not fit are left out whole and
-* named.
-*/
-function renderReview(input, maxSize = DEFAULT_REVIEW_SIZE) {
-	const size = Math.max(maxSize, MIN_REVIEW_SIZE);
-	const fleet = fleetView(input.views, input.run === void 0 ? {} : { run: input.run });
-	const parts = {
-		verdict: verdictOf$2(input, fleet),
-		rules: rulesBlock(input, size * RULES_SHARE),
-		risks: groupRisks(input, fleet),
-		impact: impactTable(fleet, size * IMPACT_SHARE),
-		rows: joinRows(rowsOf$1(input)),
-		names: [namesFold(fleet, true), namesFold(fleet, false)].filter((text) => text !== ""),
-		folds: foldsOf(fleet),
-		command: input.command
-	};
-	return fitReview(parts, size);
-}
-function verdictOf$2(input, fleet) {
-	const { command, views, unplanned, fileErrors } = input;
-	const counts = addCounts(views.map((view) => view.counts));
-	const errors = views.reduce((sum, view) => sum + view.errors.length, 0) + unplanned.length + fileErrors;
-	const refusals = views.reduce((sum, view) => sum + view.refusals.length, 0);
-	const worries = worriesOf(input);
-	const sums = input.command === "drift" ? addSums(input.views) : null;
-	const changes = changesOf$1(counts);
-	const merchants = counted(views.length + unplanned.length, "merchant");
-	const said = (() => {
-		if (errors > 0) return ["❌", `${counted(errors, "problem")} to fix first`];
-		if (sums !== null) {
-			if (sums.violations > 0) return ["⛔", driftText(sums)];
-			return differencesIn(sums) === 0 ? ["✅", "no drift"] : ["⚠️", driftText(sums)];
-		}
-		if (refusals > 0) return ["⛔", `an apply would be refused, for ${counted(countReasons(fleet), "reason")}`];
-		if (input.unstored) return ["❌", "the approval could not be stored"];
-		return changesVerdict(changes, worries, (input.later ?? []).length > 0);
-	})();
-	const deferred = views.reduce((sum, view) => sum + view.deferred.length, 0);
-	const files = fileErrors > 0 ? ` The files have ${counted(fileErrors, "error")}: \`rolecall validate\` lists them.` : "";
-	const totals = sums === null ? countsText(counts) : sumsText$1(sums, counts, errors > 0);
-	const total = views.length + unplanned.length === 0 ? "" : `${merchants}: ${totals}.${deferredText$1(deferred)}`;
-	return [
-		`## ${said[0]} rolecall ${command}: ${said[1]}`,
-		`${total}${files}`.trim(),
-		...unmanagedBlocks(input),
-		datesText$1(input.later ?? [], `**${LATER_TITLE}:**`)
-	].filter((part) => part !== "").join("\n\n");
-}
-function changesVerdict(changes, worries, hasLater) {
-	const none = hasLater ? "no changes now" : "no changes";
-	if (worries === "") return ["✅", changes === 0 ? none : "changes without risks"];
-	return ["⚠️", changes === 0 ? `${none}, with ${worries}` : `changes with ${worries}`];
-}
-/** "risks and looser rules", "risks and changed rules"; empty if there are none. */
-function worriesOf({ views, rules = [] }) {
-	const risky = views.some(({ risks }) => risks.length > 0);
-	const kinds = new Set(rules.map(({ kind }) => kind));
-	const isOther = kinds.has("changed") || kinds.has("unknown");
-	const changed = kinds.has("loosened") ? ["looser rules"] : isOther ? ["changed rules"] : [];
-	return [...risky ? ["risks"] : [], ...changed].join(" and ");
-}
-/** Lists the merchants that are no longer managed: nothing else in a review mentions them. */
-function unmanagedBlocks({ unmanaged = [] }) {
-	if (unmanaged.length === 0) return [];
-	const lines = unmanaged.slice(0, UNMANAGED_SHOWN).map(({ merchant, reason }) => `- ${inlineCode(merchant)}: ${inlineCode(reason)}`);
-	const more = unmanaged.length - lines.length;
-	const rest = more > 0 ? [`- and ${counted(more, "more merchant")}`] : [];
-	return [`### ⚠️ ${counted(unmanaged.length, "merchant")} no longer managed; the live state stays as it is`, [...lines, ...rest].join("\n")];
-}
-/** "1 added outside git; 5 unchanged, 412 not managed". */
-function sumsText$1(sums, counts, hasProblems) {
-	return `${knownDriftText(sums, hasProblems, "no drift")}; ${untouchedText(counts)}`;
-}
-/** Joins the rows of merchants with equal numbers in a long table. */
-function joinRows(rows) {
-	const groups = /* @__PURE__ */ new Map();
-	for (const [index, row] of rows.entries()) {
-		const key = rows.length > ROWS_APART ? `${row.rank}\n${row.environment}\n${row.cells}` : String(index);
-		const group = groups.get(key);
-		if (group) group.push(row);
-		else groups.set(key, [row]);
-	}
-	return [...groups.values()].flatMap((group) => {
-		const [first] = group;
-		if (first === void 0) return [];
-		const { rank, environment, cells } = first;
-		const codes = group.map(({ merchant }) => merchant).toSorted(naturally);
-		const more = codes.length - 5;
-		const names = (more > 1 ? codes.slice(0, 5) : codes).map(inlineCode).join(", ") + (more > 1 ? ` and ${grouped(more)} more` : "");
-		const where = environment === null ? "" : ` ${inlineCode(environment)}`;
-		return [{
-			text: `| ${names}${codes.length > 1 ? ", each" : ""}${where} | ${cells}`,
-			rank,
-			merchants: codes.length
-		}];
-	});
-}
-function rowsOf$1({ views, unplanned }) {
-	const failed = unplanned.map(({ merchant }) => ({
-		merchant,
-		environment: null,
-		cells: "**could not be read** | | | | | | |",
-		rank: 0
-	}));
-	const planned = views.map((view) => {
-		const { create, update, replace, delete: remove, unchanged, unmanaged = 0 } = view.counts;
-		const [rank, outcome] = outcomeOf$2(view);
-		const numbers = ("sums" in view ? driftNumbers(view.sums) : [
-			create,
-			update,
-			replace,
-			remove
-		]).map(grouped);
-		const kept = grouped(unchanged) + (unmanaged > 0 ? ` (${grouped(unmanaged)} not managed)` : "");
-		const risks = view.risks.reduce((sum, { items }) => sum + items.length, 0);
-		const { merchant, environment } = view;
-		return {
-			merchant,
-			environment,
-			cells: `${outcome} | ${numbers.join(" | ")} | ${kept} | ${risks} |`,
-			rank
-		};
-	});
-	return [...failed, ...planned].sort((a, b) => a.rank - b.rank);
-}
-function driftNumbers({ added, changed, missing, notApplied, due, unknown }) {
-	return [
-		added,
-		changed,
-		missing,
-		notApplied + due + unknown
-	];
-}
-function outcomeOf$2(view) {
-	if (view.errors.length > 0) return [1, `**${counted(view.errors.length, "problem")}**`];
-	if (view.refusals.length > 0) return [2, "sums" in view ? "**breaks rules**" : "**would be refused**"];
-	if (view.risks.length > 0) return [3, "risks"];
-	if (changesOf$1(view.counts) > 0) return [4, "sums" in view ? "drift" : "changes"];
-	if (view.deferred.length > 0) return [4, "deferred only"];
-	return [5, "sums" in view ? "no drift" : "no changes"];
-}
-function hasFold(view) {
-	return view.groups.length > 0 || view.deferred.length > 0 || view.warnings.length > 0;
-}
-function foldsOf({ own, views }) {
-	const changes = changesOf$1(addCounts(views.map(({ counts }) => counts)));
-	return own.filter(({ view }) => hasFold(view)).map(({ view, above }) => foldOf(view, foldSummary(view, above), changes <= FEW_CHANGES));
-}
-function foldSummary(view, above) {
-	const sums = "sums" in view ? sumsText$1(view.sums, view.counts, view.errors.length > 0) : countsText(view.counts);
-	const note = above === 0 ? "" : `; ${grouped(above)} of these ${above === 1 ? "is" : "are"} above`;
-	return `${inlineCode(view.merchant)} ${sums}${note}`;
-}
-var RULES_SHARE, IMPACT_SHARE, UNMANAGED_SHOWN, ROWS_APART, FEW_CHANGES;
-var init_render_review = __esmMin((() => {
-	init_text();
-	init_date_lines();
-	init_drift_view();
-	init_fleet_view();
-	init_names_text();
-	init_plan_view();
-	init_fit_review();
-	init_fleet_sections();
-	init_markdown_blocks();
-	init_merchant_fold();
-	init_review_sections();
-	RULES_SHARE = 1 / 3;
-	IMPACT_SHARE = 1 / 6;
-	UNMANAGED_SHOWN = 10;
-	ROWS_APART = 20;
-	FEW_CHANGES = 12;
-}));
-
-// src/app/io/atomic-write.ts
-/** Syncs a folder, so that a power failure does not lose its new or renamed files. */
-async function syncFolder(folder) {
-	const handle = await open(folder, "r").catch(() => null);
-	try {
-		await handle?.sync();
-	} finally {
-		await handle?.close();
-	}
-}
-var init_atomic_write = __esmMin((() => {}));
-
-// src/app/io/output.ts
-/** Returns the standard stream that a path names, such as `-` or `/dev/stdout`; `null` for any other path. */
-function standardStream(path) {
-	if (path === "-") return "stdout";
-	const [, name, fd] = /^\/dev\/(stdout|stderr)$|^\/(?:dev|proc\/self)\/fd\/([12])$/.exec(path) ?? [];
-	if (name === void 0 && fd === void 0) return null;
-	return name === "stderr" || fd === "2" ? "stderr" : "stdout";
-}
-/**
-* Checks output paths before the work starts. Throws RolecallError for one that is an input (also by another name), is
-* named twice, or cannot be a file.
-*/
-function checkOutputs(outputs, inputs, cwd) {
-	const outputPaths = outputs.filter((path) => path !== void 0);
-	if (outputPaths.length === 0) return;
-	const inputFiles = new Set(inputs.flatMap((path) => path === void 0 ? [] : identityOf$1(path, cwd) ?? []));
-	const taken = /* @__PURE__ */ new Set();
-	for (const path of outputPaths) {
-		if (path === "") throw new RolecallError("usage", "The name of the output file is empty.", { hint: "Specify a file name." });
-		const identity = standardStream(path) ?? identityOf$1(path, cwd) ?? placeFor(path, cwd);
-		if (identity === null) continue;
-		if (inputFiles.has(identity)) throw new RolecallError("usage", `${path} is read by this command, and would be overwritten.`, { hint: "Specify another file." });
-		if (taken.has(identity)) throw new RolecallError("usage", `Two results would be written to ${path}.`, { hint: "Specify a separate file for each." });
-		taken.add(identity);
-	}
-}
-/** Returns the identity of a regular file, whatever its name; null if there is none. */
-function identityOf$1(path, cwd) {
-	const info = statIfThere(resolve(cwd, path));
-	return info?.isFile() ? `${info.dev}:${info.ino}` : null;
-}
-/** Returns the absolute path of a future file, `null` for a device or FIFO; throws if there can be no file. */
-function placeFor(path, cwd) {
-	const absolute = resolve(cwd, path);
-	const failed = (reason, hint) => new RolecallError("file-unwritable", `${path} cannot be written: ${reason}.`, { hint });
-	const existing = statIfThere(absolute);
-	if (existing?.isDirectory()) throw failed("it is a folder", "Specify a file in that folder.");
-	if (existing !== null) return null;
-	const folder = statIfThere(dirname(absolute));
-	if (folder === null) throw failed("its folder does not exist", "Create the folder, or check the path.");
-	if (!folder.isDirectory()) throw failed("a part of its path is not a folder", "Check the path.");
-	return absolute;
-}
-/** Returns `null` also without permission: writing there fails with its own reason. */
-function statIfThere(path) {
-	try {
-		return statSync(path);
-	} catch {
-		return null;
-	}
-}
-var init_output = __esmMin((() => {
-	init_errors();
-}));
-
-// src/app/io/terminal.ts
-/**
-* Returns the style for a stream: colours on a terminal, unless NO_COLOR, FORCE_COLOR or `--no-color` decide otherwise.
-*/
-function styleFor(sink, io, color) {
-	const { isTTY, columns } = sink;
-	const width = isTTY ? Math.min(columns || PLAIN.columns, MAX_COLUMNS$1) : PLAIN.columns;
-	return {
-		...color && wantsColor(io.env, isTTY) ? ansiFor(io.env) : PLAIN,
-		columns: width,
-		onTerminal: isTTY
-	};
-}
-/** Wraps text in two escape sequences; `again` replaces an `end` inside the text, which would end this one too. */
-function paint(begin, end, again = begin) {
-	return (text) => `${begin}${text.replaceAll(end, again)}${end}`;
-}
-/** Returns the styles with these foreground colours, as the parameters of SGR; `null` for plain text. */
-function ansiStyle(foreground) {
-	const plain = (text) => text;
-	const of = (code) => code === null ? plain : paint(`\x1b[${code}m`, "\x1B[39m");
-	const { dim, red, green, yellow, cyan } = foreground;
-	return {
-		bold: paint("\x1B[1m", "\x1B[22m", "\x1B[22m\x1B[1m"),
-		dim: of(dim),
-		red: of(red),
-		green: of(green),
-		yellow: of(yellow),
-		cyan: of(cyan),
-		inverse: paint("\x1B[7m", "\x1B[27m")
-	};
-}
-function ansiFor({ TERM = "", COLORTERM }) {
-	return BASIC_TERMINAL.test(TERM) && !COLORTERM ? BASIC : ANSI;
-}
-function wantsColor(env, isTTY) {
-	if (env["NO_COLOR"]) return false;
-	const forced = env["FORCE_COLOR"];
-	if (forced !== void 0) return forced !== "0" && forced !== "false";
-	return isTTY && env["TERM"] !== "dumb";
-}
-/** Returns the verbosity that `--quiet` and `--verbose` select. */
-function verbosityOf({ quiet, verbose }) {
-	if (quiet) return "quiet";
-	return verbose ? "verbose" : "normal";
-}
-var MAX_COLUMNS$1, ANSI, BASIC, BASIC_TERMINAL;
-var init_terminal = __esmMin((() => {
-	init_style();
-	MAX_COLUMNS$1 = 120;
-	ANSI = ansiStyle({
-		dim: "38;5;243",
-		red: "38;5;161",
-		green: "38;5;28",
-		yellow: "38;5;130",
-		cyan: "38;5;30"
-	});
-	BASIC = ansiStyle({
-		dim: null,
-		red: "31",
-		green: null,
-		yellow: "35",
-		cyan: null
-	});
-	BASIC_TERMINAL = /^(?:linux|ansi|cons25|cygwin|vt\d+.*)$/;
-}));
-
-// src/app/project/git-objects.ts
-/** Returns the innermost folder on the way to a path that exists: what is in the history may be gone. */
-function existingFolder(path) {
-	let folder = path;
-	while (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) folder = dirname(folder);
-	return folder;
-}
-/** Finds the repository of a folder; throws RolecallError, which names the option that needs it. */
-async function openRepository(folder, option) {
-	const [top = "", shallow] = (await gitIn(folder, option)("rev-parse", "--show-toplevel", "--is-shallow-repository")).split("\n");
-	return {
-		root: withoutLinks(top),
-		shallow: shallow === "true",
-		git: gitIn(top, option)
-	};
-}
-function gitIn(cwd, option) {
-	return async (...args) => {
-		try {
-			return (await run$2("git", args, {
-				cwd,
-				maxBuffer: MAX_OUTPUT$1
-			})).stdout;
-		} catch (cause) {
-			const { code, stderr = "" } = cause;
-			const [said = ""] = stderr.split("\n");
-			const why = code === "ENOENT" ? "git is not installed" : said.replace(/^fatal: /, "") || "git failed";
-			throw new RolecallError("usage", `${option} needs the git history: ${oneLine(why)}.`, {
-				hint: `Run it in a git repository, or without ${option}.`,
-				cause
-			});
-		}
-	};
-}
-/** Returns a function that makes absolute paths relative to a folder, as git writes them; links in folders are followed. */
-function repositoryPaths(root) {
-	const folders = /* @__PURE__ */ new Map();
-	return (path) => {
-		const folder = dirname(path);
-		const real = folders.get(folder) ?? withoutLinks(folder);
-		folders.set(folder, real);
-		return relative(root, join(real, basename(path))).split(sep).join("/");
-	};
-}
-/** Returns a reader of the files of a commit, with their includes. */
-function commitReader(blobs, commit) {
-	return async (path, from) => {
-		const file = posix.normalize(from === null ? path : posix.join(posix.dirname(from), path));
-		if (file.startsWith("..")) return {
-			ok: false,
-			reason: "outside-root"
-		};
-		const bytes = await blobs.read(`${commit}:${file}`);
-		if (bytes === null) return {
-			ok: false,
-			reason: "missing"
-		};
-		const text = decodeUtf8(bytes);
-		return text === null ? {
-			ok: false,
-			reason: "not-utf8"
-		} : {
-			ok: true,
-			file,
-			text
-		};
-	};
-}
-/** Starts one process of git that answers every request in order. */
-function openBlobs(cwd) {
-	const child = spawn("git", [
-		"cat-file",
-		"--batch",
-		"--follow-symlinks"
-	], {
-		cwd,
-		stdio: [
-			"pipe",
-			"pipe",
-			"ignore"
-		]
-	});
-	const waiting = [];
-	let chunks = [];
-	let [length, needed] = [0, 1];
-	const fail = (cause) => {
-		const error = new RolecallError("file-unreadable", "git cannot read the files of the commit.", { cause });
-		for (const request of waiting.splice(0)) request.reject(error);
-	};
-	child.on("error", fail);
-	child.on("close", fail);
-	child.stdin.on("error", fail);
-	child.stdout.on("data", (chunk) => {
-		chunks.push(chunk);
-		length += chunk.length;
-		if (length < needed) return;
-		let rest = Buffer.concat(chunks);
-		for (;;) {
-			const answer = parseAnswer(rest);
-			if ("needed" in answer) {
-				needed = answer.needed;
-				break;
-			}
-			rest = rest.subarray(answer.end);
-			waiting.shift()?.resolve(answer.bytes);
-		}
-		[chunks, length] = [[rest], rest.length];
-	});
-	return {
-		read: (name) => new Promise((resolve, reject) => {
-			if (name.includes("\n")) return resolve(null);
-			waiting.push({
-				resolve,
-				reject
-			});
-			child.stdin.write(`${name}\n`);
-		}),
-		close: () => void child.stdin.end()
-	};
-}
-/** Parses the first answer of `git cat-file --batch`; `needed` bytes if it is not complete. */
-function parseAnswer(output) {
-	const header = output.indexOf("\n") + 1;
-	if (header === 0) return { needed: output.length + 1 };
-	const [, type, size] = /(?:^|\s)(\w+) (\d+)\n$/.exec(output.toString("latin1", 0, header)) ?? [];
-	if (size === void 0) return {
-		bytes: null,
-		end: header
-	};
-	const end = header + Number(size) + 1;
-	if (output.length < end) return { needed: end };
-	return {
-		bytes: type === "blob" ? Buffer.from(output.subarray(header, end - 1)) : null,
-		end
-	};
-}
-var run$2, MAX_OUTPUT$1;
-var init_git_objects = __esmMin((() => {
-	init_escape();
-	init_errors();
-	init_find_files();
-	run$2 = promisify(execFile);
-	MAX_OUTPUT$1 = 268435456;
-}));
-
-// src/app/project/declared-history.ts
-/**
-* Opens the history of a merchant's file, which may have been renamed. Nothing is known without git, beyond a shallow
-* clone, and of commits at which the file had errors.
-*/
-async function openDeclaredHistory({ merchant, origin, included = [] }, cwd) {
-	const file = resolve(cwd, origin.file);
-	const history = await firstParents(dirname(file)).catch((error) => {
-		if (error instanceof RolecallError) return null;
-		throw error;
-	});
-	if (history === null) return UNKNOWN_HISTORY;
-	const { commits, shallow, root, git } = history;
-	const blobs = openBlobs(root);
-	const pathIn = repositoryPaths(root);
-	const ownCommits = await commitsOf(pathIn(file), git);
-	const states = /* @__PURE__ */ new Map();
-	let entries = 0;
-	const read = async (commit) => {
-		const { id, time } = commit;
-		if (!states.has(id) && states.size < MAX_READ.commits && entries < MAX_READ.entries) {
-			const path = ownCommits.find((commit) => commit.time <= time)?.path;
-			const state = path === void 0 ? null : await stateAt(commit, {
-				path,
-				merchant
-			}, blobs);
-			entries += (state?.members?.length ?? 0) + (state?.roles?.length ?? 0);
-			states.set(id, state);
-		}
-		return states.get(id);
-	};
-	return {
-		async at(moment) {
-			const commit = commits.find(({ time }) => time <= moment);
-			if (commit === void 0) return shallow ? void 0 : {
-				state: null,
-				committed: null
-			};
-			const state = await read(commit);
-			return state === void 0 ? void 0 : {
-				state,
-				committed: commit.time
-			};
-		},
-		async *commitsTo(files) {
-			const otherFiles = files.map((path) => resolve(cwd, path)).filter((other) => other !== file);
-			const lists = [ownCommits, ...await Promise.all(otherFiles.map((other) => commitsOf(pathIn(other), git)))];
-			const commits = new Map(lists.flat().map((commit) => [commit.id, commit]));
-			for (const commit of [...commits.values()].toSorted((a, b) => b.time - a.time)) yield {
-				state: await read(commit),
-				time: commit.time
-			};
-			if (shallow) yield {
-				state: void 0,
-				time: 0
-			};
-		},
-		lastMentions: (names) => {
-			const shared = included.map((path) => pathIn(resolve(cwd, path)));
-			return findMentions(names, [.../* @__PURE__ */ new Set([
-				pathIn(file),
-				...ownCommits.map(({ path }) => path),
-				...shared
-			])], git);
-		},
-		close: () => blobs.close()
-	};
-}
-/** Lists the commits to a file, the newest first, with its path at each of them; renames are followed. */
-async function commitsOf(path, git) {
-	return [...(await git("-c", "core.quotePath=false", "log", "--follow", "-m", "--first-parent", "--name-only", "--format=%x00%H %ct", "--", path)).matchAll(/\0(\w+) (\d+)\n\n(.*)/g)].map(([, id = "", seconds, name = ""]) => ({
-		id,
-		time: Number(seconds) * 1e3,
-		path: name
-	}));
-}
-/** Returns a merchant's state at a commit: `null` without its file, `undefined` if that had errors. */
-async function stateAt({ id, time }, { path, merchant }, blobs) {
-	if (await blobs.read(`${id}:${path}`) === null) return null;
-	return (await loadMerchants([path], commitReader(blobs, id), {
-		now: time,
-		judge: judgeDeclared
-	})).merchants.find(({ state }) => state?.merchant === merchant)?.state ?? void 0;
-}
-async function findMentions(names, paths, git) {
-	const mentions = /* @__PURE__ */ new Map();
-	await mapConcurrent(names.slice(0, LOOKUPS.all), LOOKUPS.concurrent, async (name) => {
-		const commits = await git("log", "-1", "--first-parent", "-M", "-i", `-G${name.replaceAll(/[^\p{L}\p{N}@_-]/gu, (character) => character === "^" ? "\\^" : `[${character}]`)}`, "--format=%ct", "--", ...paths);
-		if (commits.trim() !== "") mentions.set(name, Number(commits) * 1e3);
-	});
-	return mentions;
-}
-async function firstParents(folder) {
-	const { root, shallow, git } = await openRepository(existingFolder(folder), "drift");
-	const commits = [...(await git("rev-list", "--first-parent", "--timestamp", "HEAD", "--")).matchAll(/^(\d+) (\w+)$/gm)].map(([, seconds, id = ""]) => ({
-		id,
-		time: Number(seconds) * 1e3
-	}));
-	return {
-		root,
-		shallow,
-		git,
-		commits: shallow ? commits.slice(0, -1) : commits
-	};
-}
-var MAX_READ, UNKNOWN_HISTORY, LOOKUPS;
-var init_declared_history = __esmMin((() => {
-	init_load_merchants();
-	init_judge_rules();
-	init_map_concurrent();
-	init_errors();
-	init_git_objects();
-	MAX_READ = {
-		commits: 50,
-		entries: 5e4
-	};
-	UNKNOWN_HISTORY = {
-		at: async () => void 0,
-		async *commitsTo() {
-			yield {
-				state: void 0,
-				time: 0
-			};
-		},
-		lastMentions: async () => /* @__PURE__ */ new Map(),
-		close: () => void 0
-	};
-	LOOKUPS = {
-		concurrent: 8,
-		all: 200
-	};
-}));
-
-// src/app/project/drift-times.ts
-/**
-* Reads when each side of a merchant's differences last changed: what the file declares of a role or member from git, and the
-* live one from the service. Of an update each part is asked for by itself.
-*/
-async function driftTimes(state, { live, matches }, plan, io) {
-	const times = liveTimesOf(live);
-	const { changes } = differencesOf(plan, state, live);
-	const updates = changes.filter((change) => change.kind === "update");
-	const moments = changes.flatMap((change) => momentBefore(times(change)) ?? []);
-	const history = await openDeclaredHistory(state, io.cwd);
-	try {
-		const past = /* @__PURE__ */ new Map();
-		for (const moment of new Set(moments)) {
-			const declared = await history.at(moment);
-			if (declared !== void 0) past.set(moment, declared);
-		}
-		const imagesOf = pastImages(updates, {
-			live,
-			matches
-		});
-		const [files, declared] = await Promise.all([readHistories(state, io), declaredBefore(updates, imagesOf, state, history)]);
-		const origins = originsOf$1(state);
-		const newest = Math.max(...[...files.values()].map(({ file }) => file ?? NaN));
-		const names = changes.filter((change) => past.size > 0 && !origins.has(keyOf$2(change))).map(({ name }) => name);
-		const mentions = names.length === 0 ? /* @__PURE__ */ new Map() : await history.lastMentions(names);
-		const isDeclaredAsNow = (change, before, moment) => {
-			const image = change.kind === "update" && before.state && imagesOf(before.state, moment).get(change.id);
-			return change.kind === "update" && image ? differingParts(image, change.after).every((part) => !updateParts(change).includes(part)) : sameDeclared(change, before.state, state);
-		};
-		const fileTime = (change, moment) => {
-			const before = past.get(moment ?? NaN);
-			if (before && moment !== null && isDeclaredAsNow(change, before, moment)) {
-				const mentioned = mentions.get(change.name);
-				return mentioned !== void 0 && mentioned > moment ? mentioned : before.committed ?? NEVER;
-			}
-			const origin = origins.get(keyOf$2(change));
-			if (origin === void 0) return knownTime(newest);
-			return files.get(origin.file)?.entry(origin) ?? null;
-		};
-		return {
-			live: times,
-			file: (change) => {
-				const liveAt = times(change);
-				const moment = momentBefore(liveAt);
-				const fileAt = fileTime(change, moment);
-				if (change.kind !== "update" || fileAt === null || liveAt === null) return fileAt;
-				const wasDeclared = declared.get(change.id);
-				if (wasDeclared === void 0) return fileAt;
-				if (updateParts(change).some((part) => wasDeclared.has(part))) return fileAt <= liveAt - 1e3 ? null : fileAt;
-				const before = past.get(moment ?? NaN);
-				return before?.state && entryOf$1(change, before.state) !== void 0 ? before.committed ?? NEVER : fileAt;
-			}
-		};
-	} finally {
-		history.close();
-	}
-}
-/**
-* Returns the times at which the live side of changes last changed: a role or membership that is not declared was added when
-* it was created, whatever was edited since.
-*/
-function liveTimesOf({ roles, members }) {
-	const byId = new Map([...roles, ...members].map((resource) => [resource.id, resource]));
-	return ({ id, kind }) => {
-		const { createdAt, updatedAt = "" } = byId.get(id ?? "") ?? {};
-		return knownTime(Date.parse(kind === "delete" ? createdAt ?? updatedAt : updatedAt));
-	};
-}
-/** Returns a function that plans past states for the roles and members of some updates. */
-function pastImages(updates, { live, matches }) {
-	const ids = new Set(updates.map(({ id }) => id));
-	return (past, time) => {
-		const entries = new Set(updates.map((update) => entryOf$1(update, past)));
-		const desired = {
-			...past,
-			...past.members && { members: past.members.filter((member) => entries.has(member)) }
-		};
-		const some = {
-			...live,
-			members: live.members.filter(({ id }) => ids.has(id))
-		};
-		const plan = buildPlan({
-			desired,
-			live: some,
-			service: "",
-			now: time,
-			matches
-		});
-		const planned = [...differencesOf(plan, desired, some).changes, ...plan.deferred.map(({ change }) => change)];
-		const byId = new Map(planned.map((change) => [change.id, change]));
-		const errors = new Set(plan.findings.flatMap(({ severity, name }) => severity === "error" ? name : []));
-		return new Map(updates.flatMap((update) => {
-			const entry = entryOf$1(update, past);
-			const change = byId.get(update.id);
-			if (entry === void 0 || errors.has(nameOf$3(entry))) return [];
-			if (change === void 0) return [[update.id, update.before]];
-			return change.kind === "update" ? [[update.id, change.after]] : [];
-		}));
-	};
-}
-/**
-* Returns for updates, by id, the parts of which a commit declared what is live; updates whose history is not known to the
-* end are missing, unless a commit declared all of their parts.
-*/
-async function declaredBefore(updates, imagesOf, state, history) {
-	const undecided = new Map(updates.map((update) => [update, new Set(updateParts(update))]));
-	const answers = /* @__PURE__ */ new Map();
-	if (undecided.size === 0) return answers;
-	const answer = (update, open) => {
-		answers.set(update.id, new Set(updateParts(update).filter((part) => !open.has(part))));
-	};
-	const decide = (update, open) => {
-		undecided.set(update, open);
-		if (open.size > 0) return;
-		answer(update, open);
-		undecided.delete(update);
-	};
-	const origins = originsOf$1(state);
-	const files = [...new Set(updates.flatMap((update) => origins.get(keyOf$2(update))?.file ?? []))];
-	for await (const { state: past, time } of history.commitsTo(files)) {
-		if (past === void 0) return answers;
-		if (past === null) continue;
-		const images = imagesOf(past, time);
-		for (const [update, open] of undecided) {
-			const image = images.get(update.id);
-			const differing = new Set(image === void 0 ? open : differingParts(update.before, image));
-			decide(update, new Set([...open].filter((part) => differing.has(part))));
-		}
-		if (undecided.size === 0) break;
-	}
-	for (const [update, open] of undecided) answer(update, open);
-	return answers;
-}
-/** Returns the last moment before a change that a commit can be told from it. */
-function momentBefore(time) {
-	return time === null ? null : time - COMMIT_PRECISION;
-}
-/** Returns whether two states declare the same of a role or member; `null` declares nothing. */
-function sameDeclared(change, past, now) {
-	const [earlier, other] = [past && declaredOf(change, past), declaredOf(change, now)];
-	const nothing = JSON.stringify({ entry: null });
-	if (earlier === null) return other.startsWith(nothing.slice(0, -1));
-	return earlier === other;
-}
-/** Returns the entry of a role or member. */
-function entryOf$1({ resource, name, id, before }, { roles = [], members = [] }) {
-	const isPinned = (entry) => id !== null && entry.id === id;
-	const liveName = before !== null && "permissions" in before ? before.name : name;
-	return resource === "role" ? roles.find((role) => role.name === name || isPinned(role)) ?? roles.find((role) => role.name === liveName) : members.find((member) => addressesOfPerson(member).includes(name.toLowerCase()) || isPinned(member));
-}
-/** Returns what a state declares of a role or member, as text; without an entry, what becomes of it. */
-function declaredOf(change, state) {
-	const entry = entryOf$1(change, state);
-	if (entry !== void 0) {
-		const unsaid = ["origin", ...change.resource === "role" ? [] : ["email", "previously"]];
-		return JSON.stringify({ entry }, (key, value) => unsaid.includes(key) ? void 0 : value);
-	}
-	const section = change.resource === "role" ? "roles" : "members";
-	return JSON.stringify({
-		entry: null,
-		managed: state[section] !== void 0,
-		sync: state.sync[section],
-		ignore: state.ignore[section]
-	});
-}
-function nameOf$3(entry) {
-	return "email" in entry ? entry.email : entry.name;
-}
-function originsOf$1({ roles = [], members = [] }) {
-	return new Map([...roles.map(({ name, origin }) => [`role ${name}`, origin]), ...members.flatMap((member) => addressesOfPerson(member).map((address) => [`member ${address}`, member.origin]))]);
-}
-function keyOf$2({ resource, name }) {
-	return `${resource} ${resource === "member" ? name.toLowerCase() : name}`;
-}
-var NEVER;
-var init_drift_times = __esmMin((() => {
-	init_detect_drift();
-	init_change_parts();
-	init_build_plan();
-	init_person();
-	init_declared_history();
-	init_git_history();
-	NEVER = Number.NEGATIVE_INFINITY;
-}));
-
-// src/app/show/show-plans.ts
-/** Returns the merchants without a plan, for a review. */
-function unplannedOf(planned) {
-	return planned.flatMap((outcome) => outcome.status === "planned" ? [] : [{
-		merchant: outcome.merchant,
-		failure: outcome.error.failure
-	}]);
-}
-/**
-* Returns what dates bring at the merchants of a run, for printing; `declared` are all merchants that rules across merchants
-* count.
-*/
-function laterViews(run, declared, datesOf) {
-	const merchants = run.map(({ state, planned }) => ({
-		dates: datesOf(state),
-		planned,
-		files: withReviewedEnds(state, state.reviewedEnds && state)
-	}));
-	return laterDays(merchants, declared).flatMap((days, index) => days.map((day) => ({
-		...day,
-		merchant: run[index]?.state.merchant ?? "",
-		moment: new Date(day.at).toISOString()
-	})));
-}
-/** Returns the drift of the planned merchants; `declared` are all merchants that rules across merchants count. */
-async function driftsOf(planned, declared, io) {
-	const run = plannedOnly(planned).map(({ plan, live, session }) => ({
-		plan,
-		live,
-		files: session.state
-	}));
-	const broken = resultsAcross(run, declared, io.now()).flatMap((rule) => rule.broken);
-	return (await Promise.all(planned.map(async (outcome) => {
-		if (outcome.status === "failed") return [];
-		const { session, plan, live } = outcome;
-		const times = plan.changes.length + plan.refusals.length === 0 ? NO_TIMES : await driftTimes(session.state, {
-			live,
-			matches: globMatcher()
-		}, plan, io);
-		const across = broken.flatMap(({ refusal, of }) => of.has(plan.merchant) ? refusal : []);
-		return [driftOf({
-			desired: session.state,
-			live
-		}, plan, times, across)];
-	}))).flat();
-}
-var NO_TIMES;
-var init_show_plans = __esmMin((() => {
-	init_build_access_report();
-	init_detect_drift();
-	init_rule_results();
-	init_fingerprint();
-	init_later();
-	init_reviewed_ends();
-	init_across_merchants();
-	init_junit_report();
-	init_render_review();
-	init_plan_text();
-	init_plans_text();
-	init_plan_view();
-	init_terminal();
-	init_drift_times();
-	init_session();
-	NO_TIMES = {
-		file: () => null,
-		live: () => null
-	};
-}));
-
-// src/kernel/saved/reviewed-file.ts
-function indexesOf({ people, dates }) {
-	return [
-		...people.flatMap(({ held, reach }) => [held, reach].flatMap((of) => [
-			of.before,
-			of.after,
-			of.base ?? 0
-		])),
-		...dates.flatMap(({ brings, reach }) => [brings, reach]),
-		0
-	];
-}
-/** Returns the reviewed state that a JSON value holds; `null` if it holds none. */
-function parseReviewedState(value) {
-	const read = reviewedStateSchema.safeParse(value);
-	return read.success ? read.data : null;
-}
-var reviewedJsonSchema, text$1, flag, index, values, resource$2, permissions, person$1, date, reviewedStateSchema;
-var init_reviewed_file = __esmMin((() => {
-	init_mini();
-	init_text_schemas();
-	reviewedJsonSchema = described(_lazy(() => union([
-		string(),
-		number(),
-		boolean(),
-		_null(),
-		array(reviewedJsonSchema),
-		record(string(), reviewedJsonSchema)
-	])), {
-		id: "json",
-		description: "Any JSON value."
-	});
-	text$1 = string();
-	flag = exactOptional(literal(true));
-	index = int().check(_nonnegative());
-	values = described(nullable(record(text$1, reviewedJsonSchema)), {
-		id: "fieldValues",
-		description: "The values of a role's or member's fields, with lists as sets; null while it does not exist. Members' roles are ids, or \"new\" and the name of a role that the plan creates."
-	});
-	resource$2 = described(strictObject({
-		id: nullable(text$1),
-		name: described(text$1, { description: "A role's name; a member's address in lower case, or its id without one." }),
-		replaced: described(flag, { description: "Present if a new role or member replaces the id." }),
-		leftover: described(flag, { description: "Present if the id is an expired invitation beside a membership that stays." }),
-		before: values,
-		after: values,
-		base: described(exactOptional(values), { description: "The state after a plan of the base branch's files, if it differs." }),
-		deferred: described(flag, { description: "Present if the change is deferred." })
-	}), {
-		id: "reviewedResource",
-		description: "A role or membership before and after the plan."
-	});
-	permissions = described(strictObject({
-		before: index,
-		after: index,
-		base: exactOptional(index)
-	}), {
-		id: "reviewedPermissions",
-		description: "Indexes of permissionSets."
-	});
-	person$1 = described(strictObject({
-		name: described(text$1, { description: "The address in lower case, else the id of the membership." }),
-		held: permissions,
-		reach: described(permissions, { description: "The permissions that the person holds or could give themselves; * stands for every permission." }),
-		deferred: described(flag, { description: "Present if a deferred change counts as made." })
-	}), {
-		id: "reviewedPerson",
-		description: "The permissions of a person before and after the plan."
-	});
-	date = described(strictObject({
-		at: described(int(), { description: "In milliseconds since the epoch." }),
-		name: text$1,
-		what: _enum([
-			"leaves",
-			"ends",
-			"begins",
-			"suspended",
-			"back"
-		]),
-		roles: described(array(text$1), { description: "Empty for the whole membership." }),
-		brings: described(index, { description: "The permissions that begin: an index of permissionSets." }),
-		reach: described(index, { description: "The permissions that the person then holds or could give themselves: an index of permissionSets." })
-	}), {
-		id: "reviewedDate",
-		description: "What a date in the files changes later."
-	});
-	reviewedStateSchema = described(strictObject({
-		merchant: text$1,
-		environment: nullable(_enum(["live", "test"])),
-		service: text$1,
-		at: described(int(), { description: "The time as of which the plan was made, in milliseconds since the epoch." }),
-		hasBase: described(boolean(), { description: "True if the plan was compared with one of the base branch's files." }),
-		permissionSets: described(array(array(text$1)), { description: "Distinct sets of permissions; the first is empty." }),
-		roles: array(resource$2),
-		members: array(resource$2),
-		people: described(array(person$1), { description: "Everybody whose membership or permissions change." }),
-		dates: array(date),
-		baseDates: described(exactOptional(array(date)), { description: "Those of the base branch's files, if they differ." })
-	}).check(refine((state) => indexesOf(state).every((index) => index < state.permissionSets.length))), {
-		id: "reviewed",
-		description: "The end states that a review of the plan approves."
-	});
-}));
-
-// src/review/counted-run.ts
-/**
-* Returns which recorded plan of a pull request counts: the one that its last approving reviewer could see. That is the
-* newest plan of the reviewed commit that was recorded before the review. Only those who may push can approve. Without an
-* approval, the merge approves the newest plan of the head. Nothing that happened after the merge matters.
-*/
-function countedRun(pull, runs, now) {
-	const isMerged = pull.status === "merged";
-	const approvals = standingApprovals(pull.reviews, isMerged ? pull.mergedAt : now);
-	const ownRuns = runs.filter(({ base }) => base === pull.baseRef);
-	for (const { id, commit, submittedAt } of approvals.toReversed()) {
-		const seen = ownRuns.findLast(({ head, earlier }) => head === commit && !earlier.includes(id));
-		if (seen !== void 0) return {
-			run: seen,
-			at: submittedAt,
-			approvals
-		};
-	}
-	if (approvals.length > 0 || !isMerged) return {
-		run: null,
-		at: NaN,
-		approvals
-	};
-	return {
-		run: ownRuns.findLast(({ head }) => head === pull.headSha) ?? null,
-		at: pull.mergedAt,
-		approvals
-	};
-}
-/** Returns the approvals that stand at a time, oldest first. */
-function standingApprovals(reviews, time) {
-	return standingReviews(reviews, time).filter(({ opinion }) => opinion === "approved");
-}
-/** Returns the reviews that stand at a time, oldest first: the latest opinion of each author who may push. */
-function standingReviews(reviews, time) {
-	const opinions = reviews.filter(({ mayPush, submittedAt }) => mayPush && !(submittedAt > time)).toSorted((a, b) => a.submittedAt - b.submittedAt);
-	const latest = new Map(opinions.map((review) => [review.author, review]));
-	return opinions.filter((review) => latest.get(review.author) === review && (review.dismissedAt === null || review.dismissedAt > time));
-}
-var init_counted_run = __esmMin((() => {}));
-
-// src/review/merchant-state.ts
-function recordOf(pull) {
-	return `${PULLS}${pull}`;
-}
-/** Asks the forge what became of the pull requests with recorded plans. */
-async function recordedReviews(records, forge, branch) {
-	const numbers = records.names.flatMap((name) => name.startsWith(PULLS) ? Number(name.slice(8)) : []);
-	const pulls = await forge.pulls(numbers.filter(Number.isSafeInteger));
-	const merged = [];
-	for (const pull of pulls) if (pull.status === "merged" && pull.baseRef === branch) merged.push(await reviewOf(pull, records, forge));
-	const needed = new Set(merged.flatMap(({ pull, isReadable }) => isReadable ? pull.number : []));
-	return {
-		merged: merged.sort((a, b) => a.pull.mergedAt - b.pull.mergedAt || a.pull.number - b.pull.number),
-		open: pulls.filter(({ status, baseRef }) => status === "open" && baseRef === branch),
-		abandoned: pulls.flatMap(({ status, number, mergedAt }) => {
-			const isPast = status === "merged" && !needed.has(number) && mergedAt < forge.now() - KEPT_FOR;
-			return status === "closed" || isPast ? recordOf(number) : [];
-		})
-	};
-}
-/** Returns what counts of the recorded plans of a pull request. */
-async function reviewOf(pull, records, forge) {
-	const runs = await records.runsOf(recordOf(pull.number));
-	return {
-		...countedRun(pull, runs, forge.now()),
-		name: `#${pull.number}`,
-		pull,
-		merchants: new Set(runs.flatMap(({ merchants }) => [...merchants.keys()])),
-		isReadable: runs.length > 0
-	};
-}
-/** Returns the merged reviews of a merchant that no run has looked at yet. */
-function unsettled(merchant, state, merged) {
-	const settled = new Set(state?.settled);
-	return merged.filter(({ pull, merchants }) => merchants.has(merchant) && !settled.has(recordOf(pull.number)));
-}
-/** Returns the reviews of a merchant, the oldest first: what is left of earlier ones, then those merged since. */
-function reviewsOf(merchant, state, merged) {
-	const news = unsettled(merchant, state, merged).flatMap(({ name, run, at }) => {
-		const reviewed = parseReviewedState(run?.merchants.get(merchant));
-		return reviewed === null ? [] : [{
-			name,
-			state: {
-				...reviewed,
-				at
-			},
-			plannedAt: reviewed.at
-		}];
-	});
-	const isSettled = ({ lostAt = Number.POSITIVE_INFINITY }) => news.some(({ plannedAt }) => plannedAt > lostAt);
-	return [...(state?.open ?? []).filter((review) => !isSettled(review)), ...news.map(({ name, state }) => ({
-		name,
-		state
-	}))];
-}
-/** Returns the reviews of a merchant whose changes were lost: a plan of it settles them, once it is merged. */
-function lostReviews(state) {
-	return (state?.open ?? []).filter(({ lostAt }) => lostAt !== void 0);
-}
-/** Returns whether a review holds more than dates to come, and what was lost. */
-function hasRows({ lostAt, state: { roles, members, people } }) {
-	return lostAt === void 0 && roles.length + members.length + people.length > 0;
-}
-/** Returns whether a review holds changes or dates that files are still to make. */
-function isToCome(review) {
-	return hasRows(review) || review.lostAt === void 0 && review.state.dates.length > 0;
-}
-/** Returns why an apply has to look at a merchant, whatever the distance to its last one. */
-function lookReason(merchant, declared, state, merged) {
-	if (state === null || state === void 0) return "unknown";
-	if (unsettled(merchant, state, merged).length > 0) return "merged";
-	if (state.declared !== declared) return "changed";
-	if (state.failure !== null) return "failed";
-	return state.open.some(hasRows) ? "open" : null;
-}
-/**
-* Merges the state that a run leaves with the one that another run has written meanwhile: what either of them has looked
-* at is settled, and what only the other one knows stays open.
-*/
-function mergedState(ownState, lookedAt, other) {
-	if (other === null || other === void 0) return ownState;
-	const later = other.open.filter(({ name }) => !lookedAt.includes(name));
-	const newest = other.at > ownState.at ? other : ownState;
-	return {
-		...ownState,
-		commit: newest.commit,
-		declared: newest.declared,
-		at: Math.max(ownState.at, other.at),
-		nightly: ownState.nightly ?? other.nightly,
-		settled: [.../* @__PURE__ */ new Set([...other.settled, ...ownState.settled])],
-		open: [...ownState.open, ...later]
-	};
-}
-/**
-* Returns the records of merged pull requests that every merchant has settled: they are not needed any more. `declared`
-* are the merchants that files declare; `null` if that is not known of all.
-*/
-function settledRecords(merged, states, declared) {
-	return merged.filter(({ pull, merchants, isReadable }) => isReadable && [...merchants].every((merchant) => declared !== null && !declared.has(merchant) || states.get(merchant)?.settled.includes(recordOf(pull.number)) === true)).map(({ pull }) => recordOf(pull.number));
-}
-var PULLS, KEPT_FOR;
-var init_merchant_state = __esmMin((() => {
-	init_reviewed_file();
-	init_counted_run();
-	PULLS = "reviews/";
-	KEPT_FOR = 6048e5;
-}));
-
-// src/review/overdue.ts
-/**
-* Returns a sentence about the people whose access has ended by the files, and whose removal no run has looked at since, or
-* the last one has refused; and one about those at merchants without a valid record. The service is not read for them.
-*/
-function overdueLines(states, known, now, seal) {
-	const ended = states.flatMap((state) => {
-		const { merchant } = state;
-		const record = known.get(merchant) ?? null;
-		const dates = upcomingDates(state, Number.NEGATIVE_INFINITY).filter((date) => date.at <= now - GRACE && ENDS.has(date.what) && isOverdue(date, record, seal));
-		return [...new Set(dates.map(({ email }) => email.toLowerCase()))].map(() => ({
-			merchant,
-			isRecorded: record !== null
-		}));
-	});
-	const live = ended.filter(({ isRecorded }) => isRecorded);
-	const unknown = ended.filter(({ isRecorded }) => !isRecorded);
-	const nightly = Math.max(...[...known.values()].map((state) => state?.nightly ?? Number.NEGATIVE_INFINITY));
-	const seen = Number.isFinite(nightly) ? `the last nightly run was ${agoText(now - nightly)}` : "no nightly run was found";
-	const merchants = [...new Set(unknown.map(({ merchant }) => merchant))];
-	const named = firstOf$1(merchants, MAX_NAMED$8, "merchant").join(", ");
-	return [...live.length === 0 ? [] : [`${peopleText(live)} ${live.length === 1 ? "is" : "are"} still live; ${seen}.`], ...unknown.length === 0 ? [] : [`${peopleText(unknown)} may still be live: no valid record tells of an apply of ${named}.`]];
-}
-function isOverdue({ at, email, what, roles }, record, seal) {
-	if (record === null) return what !== "suspended" && roles.length === 0;
-	return at > record.at || record.refused.length > 0 && record.refused.includes(seal(email.toLowerCase()));
-}
-function peopleText({ length }) {
-	return `${counted(length, "person", "people")} whose access has ended`;
-}
-function agoText(ms) {
-	const days = Math.floor(ms / DAY$1);
-	return days < 1 ? "less than a day ago" : `${counted(days, "day")} ago`;
-}
-var DAY$1, GRACE, MAX_NAMED$8, ENDS;
-var init_overdue = __esmMin((() => {
-	init_upcoming_dates();
-	init_text();
-	DAY$1 = 864e5;
-	GRACE = 36e5;
-	MAX_NAMED$8 = 3;
-	ENDS = /* @__PURE__ */ new Set([
-		"ends",
-		"leaves",
-		"leaves-unlisted",
-		"suspended"
-	]);
-}));
-
-// src/kernel/approval/seal.ts
-/**
-* Returns a reviewed state in which everything about people is sealed: names, ids, and the values of members' fields but
-* their roles. What roles are and grant stays readable.
-*/
-function sealed(state, seal) {
-	if (seal === UNSEALED) return state;
-	const sealedDates = (dates) => dates.map((date) => ({
-		...date,
-		name: seal(date.name)
-	}));
-	const { baseDates } = state;
-	return {
-		...state,
-		members: state.members.map((row) => sealedMember(row, seal)),
-		people: state.people.map((row) => ({
-			...row,
-			name: seal(row.name)
-		})),
-		dates: sealedDates(state.dates),
-		...baseDates && { baseDates: sealedDates(baseDates) }
-	};
-}
-/** Returns a member's row with its values sealed. */
-function sealedMember(row, seal) {
-	const { id, name, before, after, base } = row;
-	return {
-		...row,
-		id: id === null ? null : seal(id),
-		name: seal(name),
-		before: sealedValues(before, seal),
-		after: sealedValues(after, seal),
-		...base !== void 0 && { base: sealedValues(base, seal) }
-	};
-}
-/** Returns the values of a member's fields sealed. */
-function sealedValues(values, seal) {
-	if (values === null || seal === UNSEALED) return values;
-	const entries = Object.entries(values).map(([field, value]) => [field, sealedValue(field, value, seal)]);
-	return Object.fromEntries(entries);
-}
-function sealedValue(field, value, seal) {
-	if (Array.isArray(value) || typeof value === "boolean") return value;
-	return seal(`${field} ${canonicalJson(value)}`);
-}
-var UNSEALED;
-var init_seal = __esmMin((() => {
-	init_json_text();
-	UNSEALED = (text) => text;
-}));
-
-// src/review/recorded-plan.ts
-/** Records a plan of an open pull request for the apply after its merge, unless it is the recorded one. */
-async function recordPlan(planned, plans, { store, seal }, records, forge) {
-	const not = (outcome) => ({
-		outcome,
-		approvals: []
-	});
-	const [pull] = await forge.pulls([planned.number]);
-	if (pull === void 0 || pull.status !== "open") return not("closed");
-	if (pull.baseRef !== planned.baseRef) return not("other-base");
-	if (pull.headSha !== planned.headSha) return not("overtaken");
-	const name = recordOf(pull.number);
-	const runs = await records.runsOf(name);
-	const merchants = new Map(plans.map((plan) => [plan.merchant, sealed(recordable(plan), seal)]));
-	const refused = plans.filter(isRefusedByBase).map(({ merchant }) => merchant);
-	const head = pull.headSha;
-	const last = runs.findLast((run) => run.head === head && run.base === pull.baseRef);
-	const earlier = pull.reviews.map(({ id }) => id);
-	if (last !== void 0 && isSame(last, merchants)) return not("same");
-	const approvals = standingApprovals(pull.reviews, forge.now());
-	const kept = new Set(approvals.flatMap((approval) => countedRun({
-		...pull,
-		reviews: [approval]
-	}, runs, forge.now()).run?.number ?? []));
-	if (last !== void 0) kept.add(last.number);
-	const knownRuns = new Set(runs.map(({ number }) => number));
-	const added = {
-		head,
-		base: pull.baseRef,
-		earlier,
-		comment: planned.comment,
-		refused,
-		merchants
-	};
-	await store.editRuns(name, added, ({ number }) => kept.has(number) || !knownRuns.has(number));
-	const [after] = await forge.pulls([pull.number]);
-	if (after?.status === "merged") {
-		await store.editRuns(name, null, ({ number }) => knownRuns.has(number));
-		return not("merged");
-	}
-	return {
-		outcome: "recorded",
-		approvals: approvals.map(({ id }) => id)
-	};
-}
-/** Returns what of a plan may be approved: nothing that a rule of the base branch refuses, which an apply does not know. */
-function recordable(plan) {
-	if (!isRefusedByBase(plan)) return plan.reviewed;
-	return {
-		...plan.reviewed,
-		roles: [],
-		members: [],
-		people: [],
-		dates: []
-	};
-}
-function isRefusedByBase({ refusals }) {
-	return refusals.some(({ by }) => by === "base");
-}
-function isSame(run, merchants) {
-	if (run.merchants.size !== merchants.size) return false;
-	return [...merchants].every(([merchant, state]) => {
-		const before = run.merchants.get(merchant);
-		return before !== void 0 && canonicalJson({
-			...before,
-			at: 0
-		}) === canonicalJson({
-			...state,
-			at: 0
-		});
-	});
-}
-/**
-* Returns lines about what a pull request changes in the files and not at the service, since it is live already: an apply
-* that is still to come may take it away.
-*/
-function alreadyLive(plans, merged, { seal }) {
-	return plans.flatMap(({ merchant, reviewed }) => ["roles", "members"].flatMap((list) => reviewed[list].filter(isFileOnly).map((row) => {
-		const name = list === "roles" ? row.name : seal(row.name);
-		const state = row.after === null ? "already gone" : "already live";
-		const later = laterChange(merged, (states) => states.get(merchant)?.[list], name);
-		return `${merchant}: ${list === "roles" ? "role" : "member"} ${row.name}: ${state}${later}`;
-	})));
-}
-/** Says which merged review that is not applied yet changes a row; empty if none does. */
-function laterChange(merged, rowsIn, name) {
-	for (const { name: review, run } of merged.toReversed()) {
-		const row = ((run && rowsIn(run.merchants)) ?? []).find((candidate) => candidate.name === name && !isUnchanged(candidate));
-		if (row === void 0) continue;
-		return `; ${review}, merged and not applied yet, ${row.after === null ? "removes" : "changes"} it`;
-	}
-	return "";
-}
-function isFileOnly(row) {
-	return row.base !== void 0 && isUnchanged(row);
-}
-function isUnchanged({ before, after }) {
-	return canonicalJson(before) === canonicalJson(after);
-}
-var init_recorded_plan = __esmMin((() => {
-	init_seal();
-	init_json_text();
-	init_counted_run();
-	init_merchant_state();
 }));
 
 // src/action/github/comment-body.ts
@@ -51093,7 +55252,7 @@ function planningBody(marker, sha, runUrl) {
 * far. Of what does not fit, blocks are left out whole, and counted.
 */
 function appliedBody(marker, render, before, maxSize) {
-	const { earlier, reviewed } = before === null ? NOTHING_BEFORE : partsOf$2(before, marker);
+	const { earlier, reviewed } = before === null ? NOTHING_BEFORE : partsOf$1(before, marker);
 	const room = maxSize - [
 		marker,
 		APPLIED,
@@ -51123,7 +55282,7 @@ function appliedBody(marker, render, before, maxSize) {
 		]
 	].join("\n\n");
 }
-function partsOf$2(body, marker) {
+function partsOf$1(body, marker) {
 	const kind = commentKind(body, marker);
 	if (kind === "planning") return NOTHING_BEFORE;
 	const text = body.slice(marker.length).replaceAll("\r\n", "\n");
@@ -52435,7 +56594,7 @@ async function boundRules(files, access) {
 	const roots = unique(files.flatMap((file) => access.placesOf(file).map(({ root }) => root)));
 	const projects = await Promise.all(roots.map(async (root) => ({
 		root,
-		entries: await entriesOf$1(root, access)
+		entries: await entriesOf(root, access)
 	})));
 	return (file) => unique(projects.flatMap(({ root, entries }) => {
 		const place = placeIn$1(root, file, [], access);
@@ -52443,7 +56602,7 @@ async function boundRules(files, access) {
 		return entries.flatMap(({ rules, globs }) => isBound(place, globs, access) ? join(root, rules) : []);
 	}));
 }
-async function entriesOf$1(root, access) {
+async function entriesOf(root, access) {
 	const read = (await access.namesIn(root)).includes("rolecall.yaml") ? await access.readIn(root, PROJECT_FILE) : null;
 	if (!read?.ok) return [];
 	const { value } = await parseYaml(read.text);
@@ -53089,7 +57248,7 @@ function withBase(head, base) {
 		roles: joined(head.roles, base.roles),
 		members: joined(head.members, base.members),
 		people: joinedPeople(head.people, basePeople),
-		...datesText(base) !== datesText(head) && { baseDates: base.dates.map((date) => ({
+		...datesText$1(base) !== datesText$1(head) && { baseDates: base.dates.map((date) => ({
 			...date,
 			brings: 0,
 			reach: 0
@@ -53097,7 +57256,7 @@ function withBase(head, base) {
 		permissionSets: sets
 	};
 }
-function datesText({ dates }) {
+function datesText$1({ dates }) {
 	return JSON.stringify(dates.map(({ at, name, what, roles }) => [
 		at,
 		name,
@@ -53332,7 +57491,7 @@ function unmatchedAccess({ members, scope }, { desired, now }) {
 		const people = scope.members.filter((member) => addressKeysOf(member).includes(name.toLowerCase()));
 		if (entry === void 0) return [];
 		const active = activeAt(entry, now);
-		const isEnded = (id) => (endOf$4({
+		const isEnded = (id) => (endOf$3({
 			id,
 			name: names.get(id) ?? id
 		}, reasonOf$4(active), entry) ?? Number.POSITIVE_INFINITY) <= now;
@@ -53352,8 +57511,8 @@ function unmatchedAccess({ members, scope }, { desired, now }) {
 function endedPart$1(change, { desired, now }) {
 	const member = entryOf$2(change, desired);
 	if (member === void 0) return null;
-	const taking = change.kind === "delete" ? takingAll(change, reasonOf$4(activeAt(member, now))) : change;
-	return takingOnly(taking, (ref) => (endOf$4(ref, taking.reason, member) ?? Number.POSITIVE_INFINITY) <= now);
+	const taking = change.kind === "delete" && change.reason === "address-changed" ? takingAll(change, reasonOf$4(activeAt(member, now))) : change;
+	return takingOnly(taking, (ref) => (endOf$3(ref, taking.reason, member) ?? Number.POSITIVE_INFINITY) <= now);
 }
 /** Returns an update that takes all roles in place of a removal. */
 function takingAll(removal, reason) {
@@ -53388,8 +57547,8 @@ function givesAccess({ kind, fields }) {
 var init_due = __esmMin((() => {
 	init_text();
 	init_active_member();
+	init_entry_memberships();
 	init_fingerprint();
-	init_match();
 	init_member();
 	init_findings();
 	init_refusals();
@@ -53575,7 +57734,7 @@ async function keepInside(paths, cwd) {
 	}
 }
 /** Reads the live state and plans, with the workflow's API keys; the rules of `base` judge the plans as well. */
-async function planFiles(states, inputs, io, { signal, base = [], project }) {
+async function planFiles(states, inputs, io, { signal, base = [], project, recorded }) {
 	const { concurrency, baseUrl } = inputs;
 	const rules = new Map(base.map((state) => [state.merchant, state]));
 	let onlyEnded = /* @__PURE__ */ new Set();
@@ -53608,7 +57767,8 @@ async function planFiles(states, inputs, io, { signal, base = [], project }) {
 			};
 		},
 		...baseUrl !== null && { baseUrl },
-		...signal && { signal }
+		...signal && { signal },
+		...recorded && { recorded }
 	};
 	const { states: keyed, env } = withKeys(states.map((state) => withReviewedEnds(state, inputs.command === "plan" ? rules.get(state.merchant) : state)), inputs, io.env);
 	const { openSessions, plannedOnly, planSessions, withRunOverrides } = await Promise.resolve().then(() => (init_session(), session_exports));
@@ -53748,6 +57908,792 @@ var init_load_and_plan = __esmMin((() => {
 	init_github_api();
 	init_open_repository();
 	MAX_NAMED$6 = 5;
+}));
+
+// src/show/markdown/merchant-fold.ts
+/** Returns the part of a merchant. */
+function foldOf(wholeView, summary, isOpen) {
+	const view = withEffects(wholeView);
+	const changes = view.groups.flatMap(({ rows }) => rows);
+	const people = sameImpact(view.impact.members);
+	const longest = (lists) => lists.reduce((most, { length }) => Math.max(most, length), 0);
+	return {
+		summary,
+		isOpen,
+		view,
+		people,
+		names: longest([
+			...people,
+			...changes.map(namesOf$1),
+			view.passwords
+		]),
+		rows: longest([
+			changes,
+			people,
+			view.deferred,
+			view.warnings
+		])
+	};
+}
+function namesOf$1({ equal }) {
+	return equal?.names ?? [];
+}
+/** Returns the text of a merchant's part: what people gain and lose, the changes, the warnings. */
+function foldText({ summary, isOpen, view, people }, detail) {
+	const blocks = [
+		fencedLines("diff", peopleLines(view, people, detail)),
+		fencedLines("diff", changeLines(view, detail)),
+		fencedLines("text", warningLines(view, detail))
+	];
+	return folded(summary, blocks.flat(), isOpen);
+}
+function fencedLines(info, lines) {
+	return lines.length === 0 ? [] : [fenced(info, lines)];
+}
+/** Returns gained and lost permissions as the lines of a diff, with people of equal changes together. */
+function peopleLines({ impact: { members }, origin }, people, { names, rows }) {
+	if (members.length === 0) return [];
+	const unknown = (roles) => roles.map((role) => `permissions of ${oneLine(role)} (not reported by the service)`);
+	const { shown, hidden } = cutList(people, rows);
+	return [
+		`# Access: ${accessText(members.length, origin)}`,
+		...shown.flatMap((group) => {
+			const [first] = group;
+			if (first === void 0) return [];
+			const { gained, lost, unknownGained, unknownLost } = first;
+			return [
+				...signed("  ", wrapList(cutNames(group.map(({ name }) => oneLine(name)), names), COLUMNS$2)),
+				...signed("+   ", wrapList([...gained.map(oneLine), ...unknown(unknownGained)], COLUMNS$2)),
+				...signed("-   ", wrapList([...lost.map(oneLine), ...unknown(unknownLost)], COLUMNS$2))
+			];
+		}),
+		...moreLines(hidden.reduce((sum, { length }) => sum + length, 0), "member")
+	];
+}
+/** Returns the changes of a merchant as the lines of a diff, with deferred ones. */
+function changeLines({ groups, deferred }, { names, rows, fields }) {
+	const cut = cutRows(groups, rows);
+	const lines = cut.groups.flatMap((group) => [`# ${group.title}`, ...group.rows.flatMap((row) => [...equalLines(row, names), ...fields && !isWhole$1(row) ? detailLines(row) : []])]);
+	const waiting = cutList(deferred, rows);
+	return [
+		...lines,
+		...cut.hidden.length > 0 ? [`  ${hiddenRowsText(cut.hidden)}`] : [],
+		...deferred.length > 0 ? ["# Deferred"] : [],
+		...waiting.shown.flatMap((row) => [`  ${row.kind} ${oneLine(row.name)} (${oneLine(row.until)})`, ...fields && row.kind !== "delete" ? detailLines(row) : []]),
+		...moreLines(waiting.hidden.length, "removal")
+	];
+}
+/** Returns the warnings, and the variables that an apply reads passwords from. */
+function warningLines({ warnings, untouched, passwords }, { names, rows }) {
+	const { shown, hidden } = cutList(warnings, rows);
+	return [
+		...shown.map(({ severity, message, hint, place }) => `${severity}: ${message}${place === null ? "" : ` (written at ${place})`}${hint === null ? "" : ` → ${hint}`}`),
+		...moreLines(hidden.length, "warning"),
+		...untouched.length > 0 ? [`… ${unchangedWarningsText(untouched.length)} (--verbose)`] : [],
+		...passwords.length > 0 ? [`An apply reads first passwords from ${namesText(passwords, names)}.`] : []
+	].flatMap((text) => hanging(oneLine(text)));
+}
+function cutNames(names, most) {
+	const { shown, hidden } = cutList(names, most);
+	return hidden.length === 0 ? shown : [...shown, `and ${grouped(hidden.length)} more`];
+}
+function moreLines(count, what) {
+	return count === 0 ? [] : [`  … and ${counted(count, `more ${what}`)}`];
+}
+/** Returns the number of changes that rows stand for. */
+function countChanges(rows) {
+	return rows.reduce((sum, { equal }) => sum + (equal?.changes ?? 1), 0);
+}
+/** Returns a text as lines with a hanging indent. */
+function hanging(text, first = "", rest = "    ") {
+	return wrapText(text, COLUMNS$2).map((line, index) => `${index === 0 ? first : rest}${line}`);
+}
+function headOf({ kind, verb = kind, resource, name, remark }) {
+	const note = remark === "" ? "" : ` (${oneLine(remark)})`;
+	return `${SIGNS[kind]} ${verb === kind ? `${kind} ${resource}` : `${verb}: ${resource}`} ${oneLine(name)}${note}`;
+}
+/** Returns the fields of a change as the lines of a diff. */
+function detailLines({ kind, details }) {
+	const sign = kind === "create" ? "+" : kind === "delete" ? "-" : " ";
+	return details.flatMap((detail) => [
+		...labelled("-", detail, detail.words === void 0 ? detail.removed : []),
+		...labelled("+", detail, detail.words === void 0 ? detail.added : []),
+		...labelled("!", detail, detail.words === void 0 ? [] : [wordDiffText(detail.words)]),
+		...labelled(sign, detail, detail.plain)
+	]);
+}
+function labelled(sign, { label }, items) {
+	const safe = items.map(oneLine);
+	const rows = LISTED.has(label) ? wrapList(safe, COLUMNS$2) : safe.flatMap((item) => wrapText(item, COLUMNS$2));
+	return signed(`${sign}     ${label}: `, rows, `${sign}       `);
+}
+function signed(first, lines, rest = first) {
+	return lines.map((line, index) => `${index === 0 ? first : rest}${line}`);
+}
+/** Returns whether the line of a row has its details. */
+function isWhole$1(row) {
+	return row.equal !== void 0 && equalText(row, row.equal).whole;
+}
+/** Returns a change, or equal ones with their names, as the lines of a diff. */
+function equalLines(row, shown = 12) {
+	const { kind, verb, equal } = row;
+	if (equal === void 0) return [headOf(row)];
+	const { title, effect, names, values, whole } = equalText(row, equal);
+	const text = `${verb !== void 0 ? `${verb}: ` : whole ? "" : `${kind} `}${title}${effect === "" ? "" : `; ${effect}`}`;
+	const sign = SIGNS[kind];
+	return [...hanging(oneLine(text), `${sign} `, `${sign}   `), ...values.length > 0 ? cutNames(values, shown).flatMap((text) => hanging(oneLine(text), "      ", "        ")) : names.length === 0 ? [] : hanging(oneLine(namesText(names, shown)), "      ", "      ")];
+}
+var NAMES_IN_LINE, WHOLE, COLUMNS$2, SIGNS;
+var init_merchant_fold = __esmMin((() => {
+	init_escape();
+	init_text();
+	init_impact_text();
+	init_wrap();
+	init_change_view();
+	init_effects();
+	init_equal_changes();
+	init_equal_text();
+	init_names_text();
+	init_plan_view();
+	init_markdown_blocks();
+	NAMES_IN_LINE = 12;
+	WHOLE = {
+		names: Number.POSITIVE_INFINITY,
+		rows: Number.POSITIVE_INFINITY,
+		fields: true
+	};
+	COLUMNS$2 = 100;
+	SIGNS = {
+		create: "+",
+		update: "!",
+		replace: "!",
+		delete: "-"
+	};
+}));
+
+// src/show/markdown/fit-review.ts
+/** Returns a block, or its first items with fewer names and the number of the others. */
+function blockText({ title, items, shortItems = items }, shown) {
+	const most = shown ?? items.length;
+	const more = items.length > most + 1 ? items.length - most : 0;
+	const listed = shown === void 0 ? items : shortItems;
+	const lines = more === 0 ? listed.flat() : [...listed.slice(0, most).flat(), `  … and ${grouped(more)} more`];
+	return `### ${title}\n\n${fenced("diff", lines)}`;
+}
+function tableHead(command) {
+	return `${COLUMNS$1[command]}\n|---|---|--:|--:|--:|--:|--:|--:|`;
+}
+/** Returns whether a merchant's part has lists that are longer than what they are cut to. */
+function isLonger({ names, rows }, cut, by = 0) {
+	return names > cut.names + by || rows > cut.rows + by;
+}
+/** Joins the parts, leaving out the least important until they fit, and names what is missing. */
+function fitReview(parts, maxSize) {
+	const rows = [...parts.rows];
+	const folds = parts.folds.map((fold) => ({
+		fold,
+		text: foldText(fold, WHOLE),
+		detail: WHOLE
+	}));
+	const risks = parts.risks.map((risk) => ({
+		...risk,
+		text: blockText(risk)
+	}));
+	const names = { text: parts.names[0] ?? "" };
+	const impact = { text: parts.impact };
+	const rules = parts.rules === "" ? [] : [parts.rules];
+	const cut = {
+		names: 0,
+		lists: 0,
+		unchanged: 0,
+		fields: 0,
+		ends: 0,
+		folds: 0,
+		rows: 0,
+		impact: 0,
+		risks: 0
+	};
+	let size = [
+		parts.verdict,
+		...rules,
+		...[
+			...risks,
+			impact,
+			names,
+			...folds
+		].map(({ text }) => text)
+	].filter((text) => text !== "").map((text) => text.length + GAP).concat(tableHead(parts.command).length + GAP, rows.map(({ text }) => text.length + 1)).reduce((sum, length) => sum + length, -1);
+	const fits = () => {
+		const notice = noticeText(cut, parts.command).length;
+		return size + (notice === 0 ? 0 : notice + GAP) <= maxSize;
+	};
+	const exchange = (entry, text) => {
+		if (entry.text === "") return;
+		size += text === "" ? -(entry.text.length + GAP) : text.length - entry.text.length;
+		entry.text = text;
+	};
+	const dropRow = () => {
+		const row = rows.pop();
+		size -= (row?.text.length ?? 0) + 1;
+		return row?.merchants ?? 0;
+	};
+	const countFold = ({ fold, text, detail }, by) => {
+		if (text === "") cut.folds += by;
+		else {
+			if (!detail.fields) cut.fields += by;
+			if (isLonger(fold, detail, 1)) cut.ends += by;
+		}
+	};
+	/** Shortens the largest first, so that as few merchants as possible lose something; `null` leaves them out. */
+	const shortenFolds = (detail) => {
+		for (const fold of folds.toSorted((a, b) => b.text.length - a.text.length)) {
+			if (fits()) return;
+			if (detail?.fields && !isLonger(fold.fold, detail)) continue;
+			countFold(fold, -1);
+			exchange(fold, detail === null ? "" : foldText(fold.fold, detail));
+			fold.detail = detail ?? fold.detail;
+			countFold(fold, 1);
+		}
+	};
+	const shortenLists = () => {
+		for (const shorter of [...parts.names.slice(1), ""]) {
+			if (fits() || names.text === "") break;
+			exchange(names, shorter);
+			cut.names += 1;
+		}
+		for (const shown of LIST_CUTS) for (const risk of risks.toSorted((a, b) => b.text.length - a.text.length)) if (!fits()) exchange(risk, blockText(risk, shown));
+		cut.lists = risks.filter((risk) => risk.text !== blockText(risk)).length;
+	};
+	shortenLists();
+	if (!fits()) while (rows.at(-1)?.rank === UNCHANGED) cut.unchanged += dropRow();
+	for (const detail of [...FOLD_CUTS, null]) shortenFolds(detail);
+	while (!fits() && rows.length > 0) {
+		dropRow();
+		cut.rows += 1;
+	}
+	if (rows.length === 0 && parts.rows.length > 0) size -= tableHead(parts.command).length + GAP;
+	if (!fits() && impact.text !== "") {
+		exchange(impact, "");
+		cut.impact = 1;
+	}
+	for (const risk of [...risks].reverse()) {
+		if (fits()) break;
+		exchange(risk, `### ${risk.title}`);
+		cut.risks += 1;
+	}
+	return [
+		parts.verdict,
+		...rules,
+		...[...risks, impact].map(({ text }) => text),
+		...rows.length > 0 ? [[tableHead(parts.command), ...rows.map(({ text }) => text)].join("\n")] : [],
+		...[names, ...folds].map(({ text }) => text),
+		noticeText(cut, parts.command)
+	].filter((text) => text !== "").join("\n\n").concat("\n");
+}
+function noticeText(cut, command) {
+	const merchants = (count) => counted(count, "merchant");
+	const omitted = [
+		cut.names > 0 ? "names behind equal changes" : "",
+		cut.lists > 0 ? `the ends of ${counted(cut.lists, "list")}, whose totals are above` : "",
+		cut.unchanged > 0 ? `${merchants(cut.unchanged)} without changes` : "",
+		cut.ends > 0 ? `the ends of lists of ${merchants(cut.ends)}` : "",
+		cut.fields > 0 ? `the field diffs of ${merchants(cut.fields)}` : "",
+		cut.folds > 0 ? `all changes of ${merchants(cut.folds)}` : "",
+		cut.rows > 0 ? `${counted(cut.rows, "row")} of the table of merchants` : "",
+		cut.impact > 0 ? "the table of permissions" : "",
+		cut.risks > 0 ? `the names in ${counted(cut.risks, "list")} of risks, whose totals are above` : ""
+	].filter((part) => part !== "");
+	if (omitted.length === 0) return "";
+	return `> **Left out to keep this short:** ${omitted.join("; ")}. \`rolecall ${command} --verbose\` shows everything, and \`--merchant CODE\` one merchant.`;
+}
+var LIST_CUTS, FOLD_CUTS, COLUMNS$1, UNCHANGED, GAP;
+var init_fit_review = __esmMin((() => {
+	init_text();
+	init_markdown_blocks();
+	init_merchant_fold();
+	LIST_CUTS = [
+		200,
+		60,
+		20,
+		8
+	];
+	FOLD_CUTS = [
+		...[
+			1e3,
+			500,
+			...LIST_CUTS
+		].map((names) => ({
+			...WHOLE,
+			names
+		})),
+		...[
+			1400,
+			1e3,
+			700,
+			500,
+			350,
+			250,
+			175,
+			125,
+			90,
+			60
+		].map((rows) => ({
+			names: 8,
+			rows,
+			fields: true
+		})),
+		...[
+			60,
+			20,
+			8
+		].map((rows) => ({
+			names: 8,
+			rows,
+			fields: false
+		}))
+	];
+	COLUMNS$1 = {
+		plan: "| Merchant | Outcome | Create | Update | Replace | Delete | Unchanged | Risks |",
+		drift: "| Merchant | Outcome | Added | Changed | Not live | Others | Unchanged | Risks |"
+	};
+	UNCHANGED = 5;
+	GAP = 2;
+}));
+
+// src/show/markdown/fleet-sections.ts
+/**
+* Returns the permissions that people gain or lose as a table, with as many names as fit into a size; empty if there are
+* none.
+*/
+function impactTable(fleet, size) {
+	const rows = impactRows(fleet);
+	if (rows.length === 0) return "";
+	if (fleet.views.length >= 4) return tableText(fleet, rows, 0);
+	const tables = NAMES_IN_CELL.map((names) => tableText(fleet, rows, names));
+	return tables.find(({ length }) => length <= size) ?? tables.at(-1) ?? "";
+}
+function tableText({ views, impact }, rows, names) {
+	const isFleet = views.length >= 4;
+	const origin = views[0]?.origin ?? "plan";
+	const sides = origin === "plan" ? "Gain | Lose" : "Gained | Lost";
+	const more = rows.length - PERMISSIONS_SHOWN;
+	return [
+		`### Access: ${accessText(impact.members, origin)}`,
+		"",
+		`| Permission | ${sides} |${isFleet ? " Merchants |" : ""}`,
+		isFleet ? "|---|--:|--:|--:|" : "|---|---|---|",
+		...rows.slice(0, PERMISSIONS_SHOWN).map(({ permission, gained, lost, merchants }) => {
+			return `| ${[...[
+				inlineCode(permission),
+				namesCell([...gained], names),
+				namesCell([...lost], names)
+			], ...isFleet ? [grouped(merchants.size)] : []].join(" | ")} |`;
+		}),
+		...more > 0 ? [`| and ${counted(more, "more permission")} |${" |".repeat(isFleet ? 3 : 2)}`] : []
+	].join("\n");
+}
+/** Returns the rows of the table, sensitive permissions first. */
+function impactRows({ views, impact: { sensitive } }) {
+	const rows = /* @__PURE__ */ new Map();
+	const add = (side, permission, name, merchant) => {
+		const row = rows.get(permission) ?? {
+			permission,
+			gained: /* @__PURE__ */ new Set(),
+			lost: /* @__PURE__ */ new Set(),
+			merchants: /* @__PURE__ */ new Set()
+		};
+		row[side].add(name);
+		row.merchants.add(merchant);
+		rows.set(permission, row);
+	};
+	for (const { merchant, impact } of views) for (const { name, gained, lost, unknownGained, unknownLost } of impact.members) {
+		for (const permission of gained) add("gained", permission, name, merchant);
+		for (const permission of lost) add("lost", permission, name, merchant);
+		for (const role of unknownGained) add("gained", `permissions of ${role}`, name, merchant);
+		for (const role of unknownLost) add("lost", `permissions of ${role}`, name, merchant);
+	}
+	return [...rows.values()].toSorted((a, b) => Number(sensitive.includes(b.permission)) - Number(sensitive.includes(a.permission)) || naturally(a.permission, b.permission));
+}
+/** "ada@example.com, bob@example.com", or with their number if not all are named. */
+function namesCell(names, shown) {
+	if (names.length === 0 || shown === 0) return names.length === 0 ? "" : grouped(names.length);
+	const more = names.length - shown;
+	const listed = (more > 1 ? names.slice(0, shown) : names).map(inlineCode).join(", ");
+	return more > 1 ? `**${grouped(names.length)}**: ${listed} and ${grouped(more)} more` : listed;
+}
+/**
+* Returns all merchants of equal changes, and with `people` all who gain or lose equally, folded; empty if there is nothing
+* to list.
+*/
+function namesFold(fleet, withPeople) {
+	const codesAt = (places) => places.flatMap((place) => fleet.views[place]?.merchant ?? []);
+	const changes = fleet.groups.flatMap(({ rows }) => rows.flatMap((row) => {
+		const { equal } = row;
+		if (equal === void 0 || Math.max(equal.merchants.length, equal.names.length) <= 5) return [];
+		const { subject, names } = equalText(row, equal);
+		return [
+			...lines(`${row.kind} ${subject}, in ${counted(equal.merchants.length, "merchant")}:`, ""),
+			...lines(equal.merchants.join(", "), "  "),
+			...names.length === 0 || !withPeople ? [] : lines(names.join(", "), "  ")
+		];
+	}));
+	const people = (withPeople ? fleet.people : []).flatMap(({ item, all }) => {
+		const { gained, lost, unknownGained, unknownLost } = item;
+		const unknown = (roles) => roles.map((role) => `permissions of ${role}`);
+		const what = [...[...gained, ...unknown(unknownGained)].map((permission) => `+ ${permission}`), ...[...lost, ...unknown(unknownLost)].map((permission) => `- ${permission}`)];
+		const byPlace = /* @__PURE__ */ new Map();
+		for (const { at, name } of all) byPlace.set(at, [...byPlace.get(at) ?? [], name]);
+		return [...lines(`${what.join(", ")}:`, ""), ...[...byPlace].flatMap(([place, names]) => lines(`${codesAt([place]).join("")}: ${names.join(", ")}`, "  "))];
+	});
+	const sections = [...changes, ...people];
+	return sections.length === 0 ? "" : folded(withPeople ? "Merchants and people of the equal changes" : "Merchants of the equal changes", [fenced("text", sections)]);
+}
+function lines(text, indent) {
+	return wrapText(oneLine(text), COLUMNS).map((line, index) => `${indent}${index === 0 ? "" : "  "}${line}`);
+}
+var PERMISSIONS_SHOWN, NAMES_IN_CELL, COLUMNS;
+var init_fleet_sections = __esmMin((() => {
+	init_escape();
+	init_text();
+	init_impact_text();
+	init_wrap();
+	init_equal_text();
+	init_fleet_view();
+	init_names_text();
+	init_markdown_blocks();
+	PERMISSIONS_SHOWN = 40;
+	NAMES_IN_CELL = [
+		5,
+		2,
+		0
+	];
+	COLUMNS = 100;
+}));
+
+// src/show/markdown/review-sections.ts
+/** Returns the problems, refusals, equal changes and risks of all merchants, in that order. */
+function groupRisks(input, fleet) {
+	return [
+		...problems(input, fleet),
+		...refusals(input, fleet),
+		...equalGroups(fleet).map((group) => equalBlock(group, input)),
+		...fleet.deferred.length > 0 ? [deferredBlock(fleet.deferred)] : [],
+		...fleet.risks.flatMap((risk) => riskBlock(fleet, risk))
+	];
+}
+/** Returns the equal changes of several merchants: each in a line, with its details if these are longer. */
+function equalBlock({ title, rows }, { command }) {
+	const changes = counted(countChanges(rows), "change");
+	return {
+		title: command === "drift" ? `${title}: ${changes}` : `${changes} that are equal at several merchants`,
+		items: rows.map((row) => [...equalLines(row), ...isWhole$1(row) ? [] : detailLines(row)])
+	};
+}
+/** Returns the removals that are deferred at several merchants, and what they wait for. */
+function deferredBlock(rows) {
+	const items = rows.map((row) => [
+		...equalLines(row),
+		...row.kind === "delete" || isWhole$1(row) ? [] : detailLines(row),
+		...hanging(oneLine(row.until), "    ", "    ")
+	]);
+	return {
+		title: `${counted(countChanges(rows), "removal")} deferred`,
+		items
+	};
+}
+/** Returns the section about rules, of about a size at most. */
+function rulesBlock({ rules = [] }, maxSize) {
+	const lines = ruleTexts(rules, maxSize).map((text) => hanging(oneLine(text), "! ", "!   "));
+	return block(`⚠️ ${rulesTitle(rules)}`, lines).map((block) => blockText(block)).join("");
+}
+function problems({ views, unplanned }, fleet) {
+	const unread = groupUnread(unplanned).map(({ merchants, first, attempts }) => [...hanging(oneLine(`${namesText(merchants)} could not be read`), "- ", "-   "), ...renderFailure(first, {
+		...PLAIN,
+		columns: 96
+	}, merchants.length, attempts).trimEnd().split("\n").map((line) => `    ${line}`)]);
+	const finding = (text, { hint, place }) => [
+		...hanging(oneLine(text), "- ", "-   "),
+		...place === null ? [] : [`    written at ${oneLine(place)}`],
+		...hint === null ? [] : hanging(oneLine(hint), "    → ", "      ")
+	];
+	const items = [...fleet.errors.map((group) => finding(messageAt(fleet, group).message, group.item)), ...fleet.own.flatMap(({ view: { merchant, errors } }) => joinSame(errors).map((error) => finding(`${merchant}: ${error.message}`, error)))];
+	const count = unplanned.length + views.reduce((sum, { errors }) => sum + errors.length, 0);
+	return block(`❌ ${counted(count, "problem")} to fix before it can be applied`, [...unread, ...items]);
+}
+function refusals({ command }, fleet) {
+	const what = command === "drift" ? `Live access breaks ${counted(brokenRules(fleet.views), "rule")}` : `An apply would be refused, for ${counted(countReasons(fleet), "reason")}`;
+	const merchants = fleet.views.filter((view) => view.refusals.length > 0).length;
+	return block(`⛔ ${what}${fleet.refusals.length > 0 ? `, at ${counted(merchants, "merchant")}` : ""}`, refusalItems(fleet));
+}
+function refusalItems(fleet) {
+	const refused = (text, { hint, override, place }) => [
+		...hanging(oneLine(text), "- ", "-   "),
+		...place === null ? [] : [`    written at ${oneLine(place)}`],
+		...hanging(oneLine(hint), "    → ", "      "),
+		...override === null ? [] : [`    → To override: ${oneLine(override)}`]
+	];
+	const { commands, line } = fleet.overrides;
+	return [
+		...fleet.refusals.map((group) => {
+			const { rule, code, ...item } = messageAt(fleet, group);
+			const [where = "", ...message] = item.message.split(": ");
+			return refused(`${where}: ${rule} ${code}: ${message.join(": ")}`, {
+				...item,
+				rule,
+				code,
+				override: null
+			});
+		}),
+		...commands.length === 0 ? [] : [[
+			"  To override at all of them, for this run only:",
+			...commands.map((command) => `    → ${oneLine(command)}`),
+			...line === null ? [] : ["  or, in git, for this run only, under guards in a file that all of them include:", `    ${oneLine(line)}`]
+		]],
+		...fleet.own.flatMap(({ view: { merchant, refusals, overrides } }) => [...refusals.map((refusal) => refused(`${merchant}: ${refusal.rule} ${refusal.code}: ${refusal.message}`, refusal)), ...overrides === null ? [] : [[`  ${oneLine(merchant)}: to override in git, add under guards in the file:`, `    ${oneLine(overrides)}`]]])
+	];
+}
+function riskBlock(fleet, risk) {
+	const sign = risk.kind === "removals" ? "-" : "+";
+	const isFleet = fleet.views.length >= 4;
+	const title = isFleet ? fleetRiskTitle(risk) : riskTitle(risk.kind, risk.items, risk.origin);
+	const isShared = ({ places }) => isFleet && places.length >= 3;
+	const shared = risk.equal.filter(isShared).map((group) => riskText(fleet, risk, group));
+	const ownRisks = risk.equal.filter((group) => !isShared(group)).flatMap(({ all }) => all);
+	const texts = (shown) => [...shared, ...ownRiskTexts(fleet, risk.kind, ownRisks, shown)].map((text) => hanging(oneLine(text), `${sign} `, `${sign}   `));
+	const items = texts(Number.POSITIVE_INFINITY);
+	return items.length === 0 ? [] : [{
+		title: `⚠️ ${title}`,
+		items,
+		shortItems: texts(12)
+	}];
+}
+/** Returns a line for the removals of each merchant, and for equal other risks there. */
+function ownRiskTexts({ views }, kind, risks, shown) {
+	const nameText = (occurrences) => groupEqual(occurrences, ({ item }) => item.resource).map(({ names, item: { resource } }) => `${names.length === 1 ? resource : `${resource}s`} ${namesText(names, shown)}`).join(", ");
+	const label = ({ what }) => what === "" ? "" : kind === "removals" ? ` (${what})` : `: ${what}`;
+	return groupEqual(risks, ({ at }) => String(at)).flatMap(({ all: here, places: [at = 0] }) => {
+		const merchant = views[at]?.merchant ?? "";
+		const texts = groupEqual(here, ({ item }) => item.what).map(({ all, item }) => `${nameText(all)}${label(item)}`);
+		return (kind === "removals" ? [texts.join("; ")] : texts).map((text) => `${merchant}: ${text}`);
+	});
+}
+function block(title, items) {
+	return items.length === 0 ? [] : [{
+		title,
+		items
+	}];
+}
+/** Lists what time alone will bring, the earliest first and equal ones together; empty if there is nothing. */
+function datesText(later, head = LATER_HEAD) {
+	const { lines, more, refused } = dateLines(later, DATES_SHOWN, inlineCode);
+	if (lines.length === 0) return "";
+	return `${head}\n\n${[
+		...lines,
+		...more > 0 ? [`and ${counted(more, "more date")}`] : [],
+		...refused.map((line) => `⛔ ${line}`)
+	].map((line) => `- ${line}`).join("\n")}`;
+}
+var DATES_SHOWN, LATER_HEAD;
+var init_review_sections = __esmMin((() => {
+	init_escape();
+	init_text();
+	init_style();
+	init_failure_text();
+	init_date_lines();
+	init_drift_view();
+	init_equal_changes();
+	init_equal_text();
+	init_fleet_view();
+	init_names_text();
+	init_plan_view();
+	init_risk_view();
+	init_rules_view();
+	init_fit_review();
+	init_markdown_blocks();
+	init_merchant_fold();
+	DATES_SHOWN = 10;
+	LATER_HEAD = "**Later**, on the dates in the files, without another review:";
+}));
+
+// src/show/markdown/render-review.ts
+/**
+* Renders plans or drifts as Markdown of at most `maxSize` UTF-16 units; parts that do not fit are left out whole and
+* named.
+*/
+function renderReview(input, maxSize = DEFAULT_REVIEW_SIZE) {
+	const size = Math.max(maxSize, MIN_REVIEW_SIZE);
+	const fleet = fleetView(input.views, input.run === void 0 ? {} : { run: input.run });
+	const isSmall = input.views.length < 4 && input.views.every(hasEffectsBeside);
+	const parts = {
+		verdict: verdictOf$2(input, fleet),
+		rules: rulesBlock(input, size * RULES_SHARE),
+		risks: groupRisks(input, fleet),
+		impact: isSmall ? "" : impactTable(fleet, size * IMPACT_SHARE),
+		rows: joinRows(rowsOf$1(input)),
+		names: [namesFold(fleet, true), namesFold(fleet, false)].filter((text) => text !== ""),
+		folds: foldsOf(fleet),
+		command: input.command
+	};
+	return fitReview(parts, size);
+}
+/** Returns whether the changes of a plan say what people gain and lose. */
+function hasEffectsBeside(view) {
+	return withEffects(view).impact.members.length === 0;
+}
+function verdictOf$2(input, fleet) {
+	const { command, views, unplanned, fileErrors } = input;
+	const counts = addCounts(views.map((view) => view.counts));
+	const errors = views.reduce((sum, view) => sum + view.errors.length, 0) + unplanned.length + fileErrors;
+	const refusals = views.reduce((sum, view) => sum + view.refusals.length, 0);
+	const worries = worriesOf(input);
+	const sums = input.command === "drift" ? addSums(input.views) : null;
+	const changes = changesOf$1(counts);
+	const merchants = counted(views.length + unplanned.length, "merchant");
+	const said = (() => {
+		if (errors > 0) return ["❌", `${counted(errors, "problem")} to fix first`];
+		if (sums !== null) {
+			if (sums.violations > 0) return ["⛔", driftText(sums)];
+			return differencesIn(sums) === 0 ? ["✅", "no drift"] : ["⚠️", driftText(sums)];
+		}
+		if (refusals > 0) return ["⛔", `an apply would be refused, for ${counted(countReasons(fleet), "reason")}`];
+		if (input.unstored) return ["❌", "the approval could not be stored"];
+		return changesVerdict(changes, worries, (input.later ?? []).length > 0);
+	})();
+	const deferred = views.reduce((sum, view) => sum + view.deferred.length, 0);
+	const files = fileErrors > 0 ? ` The files have ${counted(fileErrors, "error")}: \`rolecall validate\` lists them.` : "";
+	const totals = sums === null ? countsText(counts) : sumsText$1(sums, counts, errors > 0);
+	const total = views.length + unplanned.length === 0 ? "" : `${merchants}: ${totals}.${deferredText$1(deferred)}`;
+	return [
+		`## ${said[0]} rolecall ${command}: ${said[1]}`,
+		`${total}${files}`.trim(),
+		...unmanagedBlocks(input),
+		datesText(input.later ?? [], `**${LATER_TITLE}:**`)
+	].filter((part) => part !== "").join("\n\n");
+}
+function changesVerdict(changes, worries, hasLater) {
+	const none = hasLater ? "no changes now" : "no changes";
+	if (worries === "") return ["✅", changes === 0 ? none : "changes without risks"];
+	return ["⚠️", changes === 0 ? `${none}, with ${worries}` : `changes with ${worries}`];
+}
+/** "risks and looser rules", "risks and changed rules"; empty if there are none. */
+function worriesOf({ views, rules = [] }) {
+	const risky = views.some(({ risks }) => risks.length > 0);
+	const kinds = new Set(rules.map(({ kind }) => kind));
+	const isOther = kinds.has("changed") || kinds.has("unknown");
+	const changed = kinds.has("loosened") ? ["looser rules"] : isOther ? ["changed rules"] : [];
+	return [...risky ? ["risks"] : [], ...changed].join(" and ");
+}
+/** Lists the merchants that are no longer managed: nothing else in a review mentions them. */
+function unmanagedBlocks({ unmanaged = [] }) {
+	if (unmanaged.length === 0) return [];
+	const lines = unmanaged.slice(0, UNMANAGED_SHOWN).map(({ merchant, reason }) => `- ${inlineCode(merchant)}: ${inlineCode(reason)}`);
+	const more = unmanaged.length - lines.length;
+	const rest = more > 0 ? [`- and ${counted(more, "more merchant")}`] : [];
+	return [`### ⚠️ ${counted(unmanaged.length, "merchant")} no longer managed; the live state stays as it is`, [...lines, ...rest].join("\n")];
+}
+/** "1 added outside git; 5 unchanged, 412 not managed". */
+function sumsText$1(sums, counts, hasProblems) {
+	return `${knownDriftText(sums, hasProblems, "no drift")}; ${untouchedText(counts)}`;
+}
+/** Joins the rows of merchants with equal numbers in a long table. */
+function joinRows(rows) {
+	const groups = /* @__PURE__ */ new Map();
+	for (const [index, row] of rows.entries()) {
+		const key = rows.length > ROWS_APART ? `${row.rank}\n${row.environment}\n${row.cells}` : String(index);
+		const group = groups.get(key);
+		if (group) group.push(row);
+		else groups.set(key, [row]);
+	}
+	return [...groups.values()].flatMap((group) => {
+		const [first] = group;
+		if (first === void 0) return [];
+		const { rank, environment, cells } = first;
+		const codes = group.map(({ merchant }) => merchant).toSorted(naturally);
+		const more = codes.length - 5;
+		const names = (more > 1 ? codes.slice(0, 5) : codes).map(inlineCode).join(", ") + (more > 1 ? ` and ${grouped(more)} more` : "");
+		const where = environment === null ? "" : ` ${inlineCode(environment)}`;
+		return [{
+			text: `| ${names}${codes.length > 1 ? ", each" : ""}${where} | ${cells}`,
+			rank,
+			merchants: codes.length
+		}];
+	});
+}
+function rowsOf$1({ views, unplanned }) {
+	const failed = unplanned.map(({ merchant }) => ({
+		merchant,
+		environment: null,
+		cells: "**could not be read** | | | | | | |",
+		rank: 0
+	}));
+	const planned = views.map((view) => {
+		const { create, update, replace, delete: remove, unchanged, unmanaged = 0 } = view.counts;
+		const [rank, outcome] = outcomeOf$2(view);
+		const numbers = ("sums" in view ? driftNumbers(view.sums) : [
+			create,
+			update,
+			replace,
+			remove
+		]).map(grouped);
+		const kept = grouped(unchanged) + (unmanaged > 0 ? ` (${grouped(unmanaged)} not managed)` : "");
+		const risks = view.risks.reduce((sum, { items }) => sum + items.length, 0);
+		const { merchant, environment } = view;
+		return {
+			merchant,
+			environment,
+			cells: `${outcome} | ${numbers.join(" | ")} | ${kept} | ${risks} |`,
+			rank
+		};
+	});
+	return [...failed, ...planned].sort((a, b) => a.rank - b.rank);
+}
+function driftNumbers({ added, changed, missing, notApplied, due, unknown }) {
+	return [
+		added,
+		changed,
+		missing,
+		notApplied + due + unknown
+	];
+}
+function outcomeOf$2(view) {
+	if (view.errors.length > 0) return [1, `**${counted(view.errors.length, "problem")}**`];
+	if (view.refusals.length > 0) return [2, "sums" in view ? "**breaks rules**" : "**would be refused**"];
+	if (view.risks.length > 0) return [3, "risks"];
+	if (changesOf$1(view.counts) > 0) return [4, "sums" in view ? "drift" : "changes"];
+	if (view.deferred.length > 0) return [4, "deferred only"];
+	return [5, "sums" in view ? "no drift" : "no changes"];
+}
+function hasFold(view) {
+	return view.groups.length > 0 || view.deferred.length > 0 || view.warnings.length > 0;
+}
+function foldsOf({ own, views }) {
+	const changes = changesOf$1(addCounts(views.map(({ counts }) => counts)));
+	return own.filter(({ view }) => hasFold(view)).map(({ view, above }) => foldOf(view, foldSummary(view, above), changes <= FEW_CHANGES));
+}
+function foldSummary(view, above) {
+	const sums = "sums" in view ? sumsText$1(view.sums, view.counts, view.errors.length > 0) : countsText(view.counts);
+	const note = above === 0 ? "" : `; ${grouped(above)} of these ${above === 1 ? "is" : "are"} above`;
+	return `${inlineCode(view.merchant)} ${sums}${note}`;
+}
+var RULES_SHARE, IMPACT_SHARE, UNMANAGED_SHOWN, ROWS_APART, FEW_CHANGES;
+var init_render_review = __esmMin((() => {
+	init_text();
+	init_date_lines();
+	init_drift_view();
+	init_effects();
+	init_fleet_view();
+	init_names_text();
+	init_plan_view();
+	init_fit_review();
+	init_fleet_sections();
+	init_markdown_blocks();
+	init_merchant_fold();
+	init_review_sections();
+	RULES_SHARE = 1 / 3;
+	IMPACT_SHARE = 1 / 6;
+	UNMANAGED_SHOWN = 10;
+	ROWS_APART = 20;
+	FEW_CHANGES = 12;
 }));
 
 // src/action/review/publish-plan.ts
@@ -54643,7 +59589,7 @@ function isOtherKey(key, name) {
 function identitiesIn({ roles }, { changes }, { byKey }, seal) {
 	const leaving = new Set(changes.flatMap(({ resource, kind, id, fields }) => resource === "role" && (kind !== "update" || fields.some(({ field }) => field === "name")) ? id ?? [] : []));
 	const taken = new Set(changes.flatMap((change) => change.resource === "role" && change.after !== null ? change.after.name : []));
-	const present = roles.filter(({ id, name, predefined }) => !predefined && !(leaving.has(id) && taken.has(name)) && !isTemporaryName(name));
+	const present = roles.filter(({ id, name, predefined }) => !predefined && !(leaving.has(id) && taken.has(name)) && !isTemporaryName(name, id));
 	const ids = new Map(present.map(({ id, name }) => [name, id]));
 	const keys = new Map([...byKey].map(([key, { id }]) => [seal(id), key]));
 	return (knownRoles) => ({
@@ -54779,9 +59725,9 @@ function unseenItems(row, reviews, context) {
 	const earlier = isRemoval(row) ? reviews.rows.findLast(({ row: { subject: other, after: left } }) => isOtherKey(other.key, subject.key) && left === null && context.live(other) === null) : void 0;
 	return {
 		reasons: shown.map((item) => {
-			if (earlier !== void 0) return newerMembershipText(context.reviewNames[earlier.review] ?? "");
+			if (earlier !== void 0) return newerMembershipText(context.reviews[earlier.review]?.name ?? "");
 			const decision = reviews.decide(subject, item);
-			const by = decision?.isTouched ? context.reviewNames[decision.review] : void 0;
+			const by = decision?.isTouched ? context.reviews[decision.review]?.name : void 0;
 			return unseenText(reviewedChangeText(context.named(subject, item), itemValue(after, item)), by ?? null);
 		}),
 		isWhole
@@ -54794,11 +59740,11 @@ function isDecided(subject, item, value, reviews) {
 * Returns the time since which reviewed dates make an item differ from what was decided, or else from what is live; `null`
 * if they do not.
 */
-function dateOf(subject, item, reviews, { dates, endAt, live, reviewTimes }) {
+function dateOf(subject, item, reviews, { dates, endAt, live, reviews: all }) {
 	if (subject.kind !== "member" && subject.kind !== "person") return null;
 	const decision = reviews.decide(subject, item);
 	const expected = decision === null ? itemValue(live(subject), item) : decision.value;
-	return [decision === null ? [] : reviewTimes[decision.review] ?? [], dates.momentsBefore(subject.key)].flat().find((time) => dates.areReviewed(subject.key, time) && isSameValue(itemValue(endAt(time)(subject), item), expected)) ?? null;
+	return [decision === null ? [] : all[decision.review]?.state.at ?? [], dates.momentsBefore(subject.key)].flat().find((time) => dates.areReviewed(subject.key, time) && isSameValue(itemValue(endAt(time)(subject), item), expected)) ?? null;
 }
 /** Returns what the dates to come do that no review shows, the earliest first. */
 function unseenDates(reviews, context) {
@@ -55058,12 +60004,12 @@ function ownItems(mergedRow, review, merged) {
 }
 /** Returns a function that says what becomes of an item of a review. */
 function itemJudge(merged, context) {
-	const { fresh, covered, live, endOf, endAt, dates, reviewNames, reviewTimes } = context;
+	const { fresh, covered, live, endOf, endAt, dates, reviews } = context;
 	const [end, whole] = [endOf(covered), endOf(fresh.plan)];
 	const settled = endState(freshRows(fresh.plan, context, "deferred"), whole);
 	const hasEnded = ({ review, row }, item) => {
 		const { kind, key } = row.subject;
-		const reviewedAt = reviewTimes[review] ?? 0;
+		const reviewedAt = reviews[review]?.state.at ?? 0;
 		return (kind === "member" || kind === "person") && dates.areReviewed(key, reviewedAt) && isReached(endAt(reviewedAt), row, item);
 	};
 	return (mergedRow, item) => {
@@ -55074,7 +60020,7 @@ function itemJudge(merged, context) {
 		});
 		if (isReached(end, row, item)) return verdict(isReached(live, row, item) ? "done" : "covered");
 		const later = laterReview(mergedRow, item, end, merged);
-		if (later !== null) return verdict("superseded", reviewNames[later] ?? null);
+		if (later !== null) return verdict("superseded", reviews[later]?.name ?? null);
 		if (isReached(whole, row, item)) return verdict("refused");
 		if (isReached(settled, row, item)) return verdict("deferred");
 		return verdict(hasEnded(mergedRow, item) ? "ended" : "dropped");
@@ -55235,7 +60181,7 @@ var init_account = __esmMin((() => {
 }));
 
 // src/kernel/approval/reviewed-dates.ts
-/** Compares the dates in files with those that reviews showed; `fresh` is what a plan of the files shows at a time. */
+/** Compares the dates in files with those that reviews decided; `fresh` is what a plan of the files shows at a time. */
 function reviewedDates(reviews, desired, fresh, now, seal) {
 	const singlesOf = (date) => {
 		const { at, email, roles } = date;
@@ -55255,51 +60201,97 @@ function reviewedDates(reviews, desired, fresh, now, seal) {
 		leavers: []
 	}, Number.NEGATIVE_INFINITY));
 	const declared = [...dates, ...hidden].flatMap(singlesOf);
-	const shown = broughtBy(reviews);
-	const brought = broughtBy([{
+	const declaredTexts = new Set(declared.map(({ text }) => text));
+	const namesToCome = new Set(declared.flatMap(({ at, name }) => at > now ? name : []));
+	const decided = decidedDates(reviews);
+	const brought = decidedDates([{
 		...fresh,
 		dates: fresh.dates.map((date) => ({
 			...date,
 			name: seal(date.name)
 		}))
 	}]);
-	const isShown = ({ text }) => shown.has(text);
-	const isWider = ({ text }) => [...brought.get(text) ?? []].some((permission) => shown.get(text)?.has(permission) === false);
-	const seen = new Map((past.length === 0 ? [] : reviews).flatMap((state) => state.dates.filter(({ at }) => at <= now).flatMap((date) => singleDates(date).map(({ effect }) => [effect, {
-		date,
-		state
-	}]))));
+	const isShown = ({ text }) => decided.has(text);
+	const isWider = ({ text }) => isBeyond(brought.get(text), decided.get(text));
+	const reviewedEnds = declared.filter(({ isLast, text }) => isLast && decided.has(text));
+	const isOver = ({ at, name }) => reviewedEnds.some((end) => end.name === name && end.at <= at);
+	const passed = new Map([...decided.values()].flatMap((date) => date.at <= now ? [[date.effect, date]] : []));
 	const byName = new Map(groupByKey$1(past, ({ name }) => name).map((dates) => [dates[0].name, dates]));
 	const newNames = new Map((desired.members ?? []).flatMap(({ email, previously = [] }) => previously.map((address) => [seal(address.toLowerCase()), seal(email.toLowerCase())])));
 	const datesOf = (name) => byName.get(name) ?? byName.get(newNames.get(name) ?? name) ?? [];
 	const since = (name, time) => datesOf(name).filter(({ at }) => at > time);
 	return {
-		momentsBefore: (name) => [...new Set(datesOf(name).flatMap(({ at, effect }) => seen.has(effect) ? [at - 1] : []))].sort((a, b) => b - a),
+		momentsBefore: (name) => [...new Set(datesOf(name).flatMap(({ at, effect }) => passed.has(effect) ? [at - 1] : []))].sort((a, b) => b - a),
 		areReviewed: (name, time) => {
 			const dates = since(name, time);
-			return dates.length > 0 && dates.every(({ effect }) => seen.has(effect));
+			return dates.length > 0 && dates.every(({ effect }) => passed.has(effect));
 		},
 		brought: (name, time) => {
-			const shown = since(name, time).flatMap(({ effect }) => seen.get(effect) ?? []);
-			const of = (field) => new Set(shown.flatMap(({ date, state }) => state.permissionSets[date[field]] ?? []));
+			const shown = since(name, time).flatMap(({ effect }) => passed.get(effect) ?? []);
 			return {
-				held: of("brings"),
-				reach: of("reach")
+				held: new Set(shown.flatMap(({ held }) => held)),
+				reach: new Set(shown.flatMap(({ reach }) => reach))
 			};
 		},
-		declared: new Set(declared.map(({ text }) => text)),
-		coming: new Set(declared.flatMap(({ at, name }) => at > now ? name : [])),
+		isOpen: (date) => date.at <= now || singleDates(date).some(({ text }) => declaredTexts.has(text)),
 		unseen: coming.filter((date) => !singlesOf(date).every(isShown)),
-		wider: coming.filter((date) => singlesOf(date).every(isShown) && singlesOf(date).some(isWider))
+		wider: coming.filter((date) => singlesOf(date).every(isShown) && singlesOf(date).some(isWider)),
+		missing: () => missingDates(reviews, declaredTexts).flatMap(({ index, date }) => {
+			if (isOver(date)) return [];
+			const effects = effectsText(singleDates(date));
+			return {
+				index,
+				date,
+				other: coming.find((one) => effectsText(singlesOf(one)) === effects) ?? null,
+				isComing: namesToCome.has(date.name)
+			};
+		})
 	};
 }
-/** Returns the permissions that dates bring or put within reach as the last of some states shows them, by text. */
-function broughtBy(states) {
-	return new Map(states.flatMap(({ dates, permissionSets }) => dates.flatMap((date) => {
-		const held = permissionSets[date.brings] ?? [];
-		const permissions = /* @__PURE__ */ new Set([...held, ...(permissionSets[date.reach] ?? []).map((one) => `reach ${one}`)]);
-		return singleDates(date).map(({ text }) => [text, permissions]);
-	})));
+/** Returns the dates that reviews decided, by their texts, in the order in which they were shown last. */
+function decidedDates(reviews) {
+	const decided = /* @__PURE__ */ new Map();
+	for (const state of reviews) {
+		for (const text of removedTexts(state)) decided.delete(text);
+		for (const date of state.dates) {
+			const [held = [], reach = []] = [date.brings, date.reach].map((index) => state.permissionSets[index]);
+			for (const single of singleDates(date)) {
+				decided.delete(single.text);
+				decided.set(single.text, {
+					...single,
+					held,
+					reach
+				});
+			}
+		}
+	}
+	return decided;
+}
+/** Returns whether a date brings a permission, or puts one within reach, that its review does not show. */
+function isBeyond(brought, shown) {
+	if (brought === void 0 || shown === void 0) return false;
+	return ["held", "reach"].some((set) => brought[set].some((one) => !shown[set].includes(one)));
+}
+/** Returns the dates that reviews added to the files, that no later one removed or could see to have passed, and that are gone. */
+function missingDates(reviews, declared) {
+	const removed = reviews.map(removedTexts);
+	return reviews.flatMap(({ dates, baseDates, hasBase }, index) => {
+		const before = dateTexts(baseDates ?? (hasBase ? dates : []));
+		const isMissing = ({ at, text }) => !before.has(text) && !declared.has(text) && !reviews.some((other, place) => place > index && (other.at >= at || removed[place]?.has(text)));
+		return dates.flatMap((date) => singleDates(date).some(isMissing) ? {
+			index,
+			date
+		} : []);
+	});
+}
+/** Returns the dates that a review removed from the files; one at the end of access or later may only be hidden by it. */
+function removedTexts({ dates, baseDates = [] }) {
+	const shown = dates.flatMap(singleDates);
+	const kept = new Set(shown.map(({ text }) => text));
+	const lasts = shown.filter(({ isLast }) => isLast);
+	const isHidden = ({ at, name, effect }) => lasts.some((last) => last.name === name && last.at <= at && last.effect !== effect);
+	const gone = baseDates.flatMap(singleDates).filter((date) => !kept.has(date.text) && !isHidden(date));
+	return new Set(gone.map(({ text }) => text));
 }
 function singleDates({ at, name, what, roles }) {
 	return (roles.length === 0 ? [""] : roles).map((role) => {
@@ -55308,17 +60300,41 @@ function singleDates({ at, name, what, roles }) {
 			what,
 			role
 		]);
+		const isLast = what === "leaves" || what === "ends" && role === "";
 		return {
 			at,
 			name,
 			effect,
-			text: `${at} ${effect}`
+			text: `${at} ${effect}`,
+			isLast
 		};
 	});
+}
+function effectsText(dates) {
+	return dates.map(({ effect }) => effect).join();
 }
 /** Returns a text for each role of dates, or for the whole membership: equal for equal dates. */
 function dateTexts(dates) {
 	return new Set(dates.flatMap(singleDates).map(({ text }) => text));
+}
+/** Returns a reviewed state with some of its dates only. What it removed from the files of its base stays removed. */
+function withDates({ baseDates, ...state }, isKept) {
+	const dates = state.dates.filter(isKept);
+	if (baseDates === void 0) return {
+		...state,
+		dates
+	};
+	const [shown, kept] = [dateTexts(state.dates), dateTexts(dates)];
+	const parts = baseDates.flatMap((date) => date.roles.length === 0 ? date : date.roles.map((role) => ({
+		...date,
+		roles: [role]
+	})));
+	const isBase = ({ text }) => !shown.has(text) || kept.has(text);
+	return {
+		...state,
+		dates,
+		baseDates: parts.filter((date) => singleDates(date).some(isBase))
+	};
 }
 /** Returns reviews with the names that people and roles have in the files by now, if their dates name former ones. */
 function withCurrentNames(reviews, { members = [], roles = [] }, seal) {
@@ -55353,114 +60369,6 @@ var init_reviewed_dates = __esmMin((() => {
 	init_upcoming_dates();
 }));
 
-// src/kernel/approval/dropped-dates.ts
-/**
-* Returns an entry for each date that a review added to the files, and that is gone from them without another review:
-* somebody keeps access that was to end, or does not get what was to begin.
-*/
-function droppedDates(reviews, covered, { fresh: { desired, plan }, seal, endOf, nameOf, dates: { declared, coming } }) {
-	const originsIn = (entries = []) => new Map(entries.map(({ email, origin }) => [seal(email.toLowerCase()), origin]));
-	const [leaving, listed] = [originsIn(desired.leavers), originsIn(desired.members)];
-	const ends = [endOf(plan), endOf(covered)];
-	const isAbsent = (name) => !coming.has(name) && ends.every((end) => end({
-		kind: "member",
-		key: name
-	}) === null);
-	const removed = reviews.map(({ state }) => removedTexts(state));
-	return reviews.flatMap(({ name: review, state }, index) => {
-		const isDecidedLater = (time, texts) => reviews.some((other, place) => place > index && (other.state.at >= time || texts.every((text) => removed[place]?.has(text))));
-		return ownDates(state).flatMap((date) => {
-			const { at, name, what } = date;
-			const texts = [...dateTexts([date])];
-			const isGone = TAKES.has(what) && isAbsent(name);
-			if (isDecidedLater(at, texts) || isGone || texts.every((text) => declared.has(text))) return [];
-			const origin = leaving.get(name) ?? (what === "leaves" ? void 0 : listed.get(name));
-			return [{
-				review,
-				index,
-				row: {
-					list: "dates",
-					index: state.dates.indexOf(date)
-				},
-				resource: "member",
-				name: nameOf(name),
-				does: doesOf(date),
-				verdict: "dropped",
-				reasons: ["its date is no longer in the files"],
-				by: null,
-				origins: origin === void 0 ? [] : [origin],
-				fingerprints: []
-			}];
-		});
-	});
-}
-function doesOf({ what, roles }) {
-	if (what === "leaves") return "remove";
-	if (roles.length > 0 || what === "suspended" || what === "back") return "update";
-	return what === "ends" ? "remove" : "create";
-}
-/** Returns the lost dates of account entries. */
-function lostDates(dropped, reviews, { fresh: { desired, plan }, seal }) {
-	const coming = upcomingDates(desired, plan.reviewed.at);
-	return dropped.flatMap(({ index, row, name: email }) => {
-		const date = reviews[index]?.state.dates[row.index];
-		if (date === void 0) return [];
-		const { name, what, roles } = date;
-		return [{
-			index,
-			date,
-			email,
-			other: coming.find((one) => seal(one.email.toLowerCase()) === name && resourceKindOf(one) === what && one.roles.join() === roles.join()) ?? null
-		}];
-	});
-}
-/** Returns the dates that a review's own files add to those of its base. */
-function ownDates({ dates, baseDates, hasBase }) {
-	if (baseDates === void 0) return hasBase ? [] : dates;
-	const before = dateTexts(baseDates);
-	return dates.filter((date) => [...dateTexts([date])].some((text) => !before.has(text)));
-}
-function removedTexts({ dates, baseDates = [] }) {
-	const kept = dateTexts(dates);
-	return new Set([...dateTexts(baseDates)].filter((text) => !kept.has(text)));
-}
-/**
-* Returns the changes that give access for longer than it was reviewed, by fingerprint: the files have lost its end, and no
-* later review shows the person.
-*/
-function givenWithoutEnd({ changes }, dropped, { rows }, { reviews, seal }) {
-	const ends = dropped.flatMap(({ index, row }) => {
-		const date = reviews[index]?.state.dates[row.index];
-		return date?.what === "ends" || date?.what === "leaves" ? {
-			index,
-			...date
-		} : [];
-	});
-	return new Map(changes.flatMap((change) => {
-		if (change.resource === "role") return [];
-		const key = seal(change.name.toLowerCase());
-		const isShownAfter = (index) => rows.some(({ review, row: { subject } }) => review > index && subject.key === key);
-		const end = ends.find(({ index, name, roles }) => name === key && !isShownAfter(index) && givenRoles(change).some((role) => roles.length === 0 || roles.includes(role)));
-		const name = end && reviews[end.index]?.name;
-		return name === void 0 ? [] : [[change.fingerprint, [`the end that ${name} showed is no longer in the files`]]];
-	}));
-}
-function givenRoles(change) {
-	if (change.kind === "create") return change.after.roles.map(({ name }) => name);
-	return change.fields.flatMap((diff) => diff.field === "roles" ? diff.added.map(({ name }) => name) : []);
-}
-var TAKES;
-var init_dropped_dates = __esmMin((() => {
-	init_reviewed_state();
-	init_upcoming_dates();
-	init_reviewed_dates();
-	TAKES = /* @__PURE__ */ new Set([
-		"leaves",
-		"ends",
-		"suspended"
-	]);
-}));
-
 // src/kernel/approval/fresh-context.ts
 /** Prepares the look-ups of a comparison. */
 function freshContext(fresh, reviews, seal) {
@@ -55482,12 +60390,7 @@ function freshContext(fresh, reviews, seal) {
 	}), isNow);
 	const roleNames = new Map(live.roles.map(({ id, name }) => [id, name]));
 	const roleName = (key) => roleNames.get(key) ?? nameOfNewRole(key) ?? key;
-	const ends = /* @__PURE__ */ new Map();
-	const endAt = (time) => {
-		const end = ends.get(time) ?? endOf(fresh.planAt(time));
-		ends.set(time, end);
-		return end;
-	};
+	const endAt = memoized((time) => endOf(fresh.planAt(time)));
 	const states = reviews.map(({ state }) => state);
 	const datesAt = (time) => reviewedDates(states, desired, plan.reviewed, time, seal);
 	const context = {
@@ -55497,8 +60400,7 @@ function freshContext(fresh, reviews, seal) {
 		identitiesFor,
 		live: isNow,
 		nameOf,
-		reviewNames: reviews.map(({ name }) => name),
-		reviewTimes: reviews.map(({ state }) => state.at),
+		reviews,
 		named: ({ kind, key }, item) => ({
 			kind,
 			name: kind === "role" ? roleName(key) : nameOf(key) ?? (seal === UNSEALED ? key : null),
@@ -55507,11 +60409,11 @@ function freshContext(fresh, reviews, seal) {
 		}),
 		endOf,
 		endAt,
-		asOf: (time) => ({
+		asOf: memoized((time) => ({
 			...context,
 			live: endAt(time - 1),
 			dates: datesAt(time)
-		}),
+		})),
 		dates: datesAt(plan.reviewed.at)
 	};
 	return context;
@@ -55530,12 +60432,86 @@ function namesIn({ plan, live, desired }) {
 	];
 }
 var init_fresh_context = __esmMin((() => {
+	init_memoized();
 	init_scope();
 	init_reviewed_state();
 	init_end_state();
 	init_identities();
 	init_reviewed_dates();
 	init_seal();
+}));
+
+// src/kernel/approval/lost-dates.ts
+/** Returns the lost dates: all that are missing, except ends of access that a plan's files do not give at all. */
+function lostDates(covered, { fresh, endOf, nameOf, dates }) {
+	const ends = [endOf(fresh.plan), endOf(covered)];
+	const isAbsent = (name) => ends.every((end) => end({
+		kind: "member",
+		key: name
+	}) === null);
+	return dates.missing().filter(({ date: { what, name }, isComing }) => isComing || !TAKES.has(what) || !isAbsent(name)).map(({ index, date, other }) => ({
+		index,
+		date,
+		other,
+		email: nameOf(date.name)
+	}));
+}
+/** Returns the entries of an account that tell lost dates. */
+function lostEntries(lost, { fresh: { desired }, seal, reviews }) {
+	const originsIn = (entries = []) => new Map(entries.map(({ email, origin }) => [seal(email.toLowerCase()), origin]));
+	const [leaving, listed] = [originsIn(desired.leavers), originsIn(desired.members)];
+	return lost.map(({ index, date, email }) => {
+		const { name, what } = date;
+		const origin = leaving.get(name) ?? (what === "leaves" ? void 0 : listed.get(name));
+		return {
+			review: reviews[index]?.name ?? "",
+			index,
+			row: {
+				list: "dates",
+				index: reviews[index]?.state.dates.indexOf(date) ?? -1
+			},
+			resource: "member",
+			name: email,
+			does: doesOf(date),
+			verdict: "dropped",
+			reasons: ["its date is no longer in the files"],
+			by: null,
+			origins: origin === void 0 ? [] : [origin],
+			fingerprints: []
+		};
+	});
+}
+function doesOf({ what, roles }) {
+	if (what === "leaves") return "remove";
+	if (roles.length > 0 || what === "suspended" || what === "back") return "update";
+	return what === "ends" ? "remove" : "create";
+}
+/**
+* Returns the changes that give access for longer than it was reviewed, by fingerprint: the files have lost its end, and no
+* later review shows the person.
+*/
+function givenWithoutEnd({ changes }, lost, { rows }, { reviews, seal }) {
+	const ends = lost.filter(({ date: { what } }) => what === "ends" || what === "leaves");
+	return new Map(changes.flatMap((change) => {
+		if (change.resource === "role") return [];
+		const key = seal(change.name.toLowerCase());
+		const isShownAfter = (index) => rows.some(({ review, row: { subject } }) => review > index && subject.key === key);
+		const end = ends.find(({ index, date: { name, roles } }) => name === key && !isShownAfter(index) && givenRoles(change).some((role) => roles.length === 0 || roles.includes(role)));
+		const name = end && reviews[end.index]?.name;
+		return name === void 0 ? [] : [[change.fingerprint, [`the end that ${name} showed is no longer in the files`]]];
+	}));
+}
+function givenRoles(change) {
+	if (change.kind === "create") return change.after.roles.map(({ name }) => name);
+	return change.fields.flatMap((diff) => diff.field === "roles" ? diff.added.map(({ name }) => name) : []);
+}
+var TAKES;
+var init_lost_dates = __esmMin((() => {
+	TAKES = /* @__PURE__ */ new Set([
+		"leaves",
+		"ends",
+		"suspended"
+	]);
 }));
 
 // src/kernel/approval/merged-reviews.ts
@@ -55598,14 +60574,11 @@ function compareReviewed(given, fresh, seal = UNSEALED) {
 	const deferred = fresh.plan.deferred.map(({ change }) => change.fingerprint);
 	const leaveOut = /* @__PURE__ */ new Set();
 	let covered = fresh.plan;
-	let dropped;
+	let lost;
 	const endless = /* @__PURE__ */ new Set();
 	for (;;) {
-		dropped = droppedDates(counted, covered, context);
-		const unended = givenWithoutEnd(covered, dropped, merged, {
-			reviews: counted,
-			seal
-		});
+		lost = lostDates(covered, context);
+		const unended = givenWithoutEnd(covered, lost, merged, context);
 		for (const fingerprint of unended.keys()) endless.add(fingerprint);
 		const unseen = new Map([...unended, ...findUnseen(covered, merged, context)]);
 		if (unseen.size === 0) break;
@@ -55626,10 +60599,11 @@ function compareReviewed(given, fresh, seal = UNSEALED) {
 		leaveOut,
 		refused,
 		unseenDates: unseenDates(merged, context),
-		account: [...account, ...dropped.filter(({ name }) => !refusedNames.has((name ?? "").toLowerCase()))],
-		lostDates: lostDates(dropped, counted, context),
+		account: [...account, ...lostEntries(lost, context).filter(({ name }) => !refusedNames.has((name ?? "").toLowerCase()))],
+		lostDates: lost,
 		open,
-		reviews: withOpenDates(reviews, context),
+		reviews,
+		openDates: new Set(reviews.flatMap(({ state }) => state.dates.filter(context.dates.isOpen))),
 		pending: pendingChanges(fresh.plan, seal)
 	};
 }
@@ -55638,7 +60612,7 @@ function compareReviewed(given, fresh, seal = UNSEALED) {
 * changes that were made, and the dates that are to come.
 */
 function remaining(comparison, done) {
-	const { open, reviews, pending } = comparison;
+	const { open, openDates, reviews, pending } = comparison;
 	const { at: now } = comparison.covered.reviewed;
 	const needed = open.filter(({ until }) => until === null || until.some((fingerprint) => !done.has(fingerprint)));
 	const isWaiting = (name) => (pending.get(name) ?? []).some((fingerprint) => !done.has(fingerprint));
@@ -55648,16 +60622,10 @@ function remaining(comparison, done) {
 		const lostRows = rowsAt(state, own.filter(({ isLost }) => isLost));
 		const openRows = rowsAt(state, own.filter(({ isLost }) => !isLost));
 		const kept = new Set([...openRows.members, ...openRows.people].map(({ name: who }) => who));
-		const dates = state.dates.filter(({ at, name: who }) => at > now || isWaiting(who) || kept.has(who));
 		const ownLost = comparison.lostDates.flatMap((lost) => lost.index === index ? lost.date : []);
-		const lost = {
-			...lostRows,
-			dates: ownLost
-		};
-		const open = {
-			...openRows,
-			dates
-		};
+		const lost = withDates(lostRows, (date) => ownLost.includes(date));
+		const isOpen = (date) => openDates.has(date) && (date.at > now || isWaiting(date.name) || kept.has(date.name));
+		const open = withDates(openRows, isOpen);
 		return [...hasContent(lost) ? [{
 			name,
 			state: lost,
@@ -55706,17 +60674,6 @@ function refusedChanges(whole, covered, elsewhere, refusals) {
 		};
 	});
 }
-function withOpenDates(reviews, { fresh, dates }) {
-	const { at: now } = fresh.plan.reviewed;
-	const isOpen = (date) => date.at <= now || [...dateTexts([date])].some((text) => dates.declared.has(text));
-	return reviews.map((review) => ({
-		...review,
-		state: {
-			...review.state,
-			dates: review.state.dates.filter(isOpen)
-		}
-	}));
-}
 function pendingChanges({ changes, deferred }, seal) {
 	const pending = /* @__PURE__ */ new Map();
 	for (const { name, fingerprint } of [...changes, ...deferred.map(({ change }) => change)]) {
@@ -55730,9 +60687,9 @@ var init_compare_reviewed = __esmMin((() => {
 	init_text();
 	init_select();
 	init_account();
-	init_dropped_dates();
 	init_find_unseen();
 	init_fresh_context();
+	init_lost_dates();
 	init_merged_reviews();
 	init_reviewed_dates();
 	init_seal();
@@ -56037,7 +60994,7 @@ function afterPlan(context, looks, later, approval) {
 	if (group === null && approval?.own.some(({ pull }) => pull.status !== "open")) return [];
 	if (approval !== null && (group !== null || approval.objections.size > 0)) return [approvalText(context, approval)];
 	const plans = looks.map(({ plan }) => plan);
-	const dates = datesText$1(later);
+	const dates = datesText(later);
 	return [...onMerge(context, plans), ...dates === "" ? [] : [dates]];
 }
 /** Returns the paragraph about what a merge does. */
@@ -56066,9 +61023,8 @@ function changesFiles(plans, states, base, now) {
 	const before = datesOf(base);
 	return [...datesOf(states)].some(([merchant, dates]) => (before.get(merchant) ?? "[]") !== dates) || plans.some(({ reviewed: { roles, members } }) => roles.length + members.length > 0);
 }
-/** Returns the dates of a pull request that are to come: what follows from them needs no approval of its own. */
-function announcedDates({ event, io, mask }, states, looks, project) {
-	if (event.pull === null) return [];
+/** Returns what dates to come bring at merchants, with who gains what on each day. */
+function datesToCome({ io, mask }, states, looks, project) {
 	const lookOf = new Map(looks.map((look) => [look.plan.merchant, look]));
 	const run = states.map((state) => ({
 		state,
@@ -56174,19 +61130,19 @@ function memberMeaning({ origin: _origin, setAt: _setAt, ...member }) {
 		previously: previously && asSet(previously.map((address) => address.toLowerCase())),
 		roles: roles && asSet(roles.map(grantMeaning)),
 		from: from?.starts,
-		until: endOf$3(until),
-		suspended: suspended && [suspended.from?.starts, endOf$3(suspended.until)]
+		until: endOf$2(until),
+		suspended: suspended && [suspended.from?.starts, endOf$2(suspended.until)]
 	};
 }
 function grantMeaning({ role, from, until, origins: _origins, ...rest }) {
 	return [
 		role,
 		from?.starts,
-		endOf$3(until)
+		endOf$2(until)
 	];
 }
 /** Returns the first moment without access: several texts can mean one. */
-function endOf$3(until) {
+function endOf$2(until) {
 	return until?.ends;
 }
 var init_changed_merchants = __esmMin((() => {
@@ -56203,12 +61159,17 @@ var init_changed_merchants = __esmMin((() => {
 */
 async function plannedMerchants({ inputs }, states, base, recordedStates) {
 	if (base === null || inputs.scope === "all") return states;
-	const changed = new Set(changedMerchants(states, base.states).map(({ merchant }) => merchant));
-	for (const { merchant, origin } of states) {
+	const touched = await touchedMerchants(states, base, states.filter(({ merchant }) => {
 		const state = recordedStates.get(merchant);
-		if ((state === null || state && (state.failure !== null || state.open.some(hasRows))) && !changed.has(merchant) && !await base.isSame(origin.file)) changed.add(merchant);
-	}
-	return states.filter(({ merchant }) => changed.has(merchant));
+		return state === null || state && (state.failure !== null || state.open.some(hasRows));
+	}));
+	return states.filter(({ merchant }) => touched.has(merchant));
+}
+/** Returns the merchants whose state differs from that of an earlier commit, and those among some whose file does. */
+async function touchedMerchants(states, before, byFile) {
+	const touched = new Set(changedMerchants(states, before.states).map(({ merchant }) => merchant));
+	for (const { merchant, origin } of byFile) if (!touched.has(merchant) && !await before.isSame(origin.file)) touched.add(merchant);
+	return touched;
 }
 var init_planned_merchants = __esmMin((() => {
 	init_changed_merchants();
@@ -56350,7 +61311,7 @@ async function runPlan(context) {
 		const result = await withActionErrors(async () => {
 			const read = await loadFiles(inputs, io);
 			const store = await readStore(context, read);
-			const recorded = (pull === null ? [] : await store?.records.runsOf(recordOf(pull.number)) ?? []).at(-1)?.comment ?? null;
+			const recorded = (pull === null ? [] : await store?.records.runsOf(recordOf$1(pull.number)) ?? []).at(-1)?.comment ?? null;
 			if (pull) comment = await findComment({
 				github,
 				log,
@@ -56396,7 +61357,8 @@ async function plan(context, read, store, comment) {
 	const states = await plannedMerchants(context, loaded.states, base, recordedStates);
 	const { planned, close } = await planFiles(states, inputs, io, {
 		base: base?.states ?? [],
-		project: loaded.project
+		project: loaded.project,
+		recorded: recordedStatesOf(context, states)
 	});
 	try {
 		return await reviewed({
@@ -56417,7 +61379,7 @@ async function reviewed({ loaded, base, states, looks, unplanned, store }, conte
 	const plans = looks.map((look) => look.plan);
 	const diagnostics = diagnosticAnnotations(loaded.diagnostics);
 	const placeOf = ruleLocations(loaded.states, loaded.sources);
-	const later = announcedDates(context, states, looks, loaded.project);
+	const later = event.pull === null ? [] : datesToCome(context, states, looks, loaded.project);
 	const views = plans.map((plan) => withLaterRisks(planView(plan, placeOf), later));
 	io.stdout.write(renderPlans(views, PLAIN, "normal", { run: runFingerprint(plans) }));
 	const overdue = store ? overdueLines(loaded.states, store.records.states, github.now(), store.seal) : [];
@@ -56606,7 +61568,7 @@ var init_plan_file = __esmMin((() => {
 	init_role();
 	init_text_schemas();
 	init_reviewed_file();
-	metadata$1 = described(record(string(), reviewedJsonSchema), {
+	metadata$1 = described(record$1(string(), reviewedJsonSchema), {
 		id: "metadata",
 		description: "All user-defined key-value pairs."
 	});
@@ -56805,7 +61767,12 @@ var init_plan_file = __esmMin((() => {
 		})), { description: "Removals that wait until others have accepted." }),
 		refusals: array(refusal),
 		overridden: described(exactOptional(array(refusal)), { description: "Refusals that the file overrides for this plan. Absent if there are none." }),
-		findings: array(finding)
+		findings: array(finding),
+		recorded: described(exactOptional(strictObject({
+			commit: text,
+			at: described(text, { description: "The time of the commit, ISO 8601." }),
+			departed: described(array(text), { description: "Listed members who left although no run removed them; they are not invited." })
+		})), { description: "The recorded live state that was taken into account. Absent if there was none." })
 	}), {
 		id: "plan",
 		description: "What an apply would change for one merchant."
@@ -57091,9 +62058,11 @@ function addressMatcher(addresses) {
 /** Looks up every needed password before the user is asked, so that none is missing half-way. */
 function passwordsFor(plans, rotations, env) {
 	const lengthOf = (variable) => [...env[variable] ?? ""].length;
-	const created = plans.flatMap(passwordVariables$1);
+	const created = plans.flatMap(passwordVariables);
 	const rotated = rotations.map(({ passwordEnv }) => passwordEnv);
 	const needed = [.../* @__PURE__ */ new Set([...created, ...rotated])].sort();
+	const secrets = needed.filter((name) => isSigningKey(name, env));
+	if (secrets.length > 0) throw new RolecallError("password-missing", `${secrets.join(", ")} cannot be a password: ${secrets.length === 1 ? "it holds" : "these hold"} the key that signs records.`, { hint: "Specify another variable under password_env. Nothing was changed." });
 	const keys = needed.filter((name) => isKey(env[name] ?? "") || name.startsWith("ROLECALL_API_KEY"));
 	if (keys.length > 0) throw new RolecallError("password-missing", `${keys.join(", ")} cannot be a password: ${keys.length === 1 ? "it is" : "these are"} for an API key.`, { hint: "Specify another variable under password_env. Nothing was changed." });
 	const unset = needed.filter((name) => lengthOf(name) === 0);
@@ -57119,7 +62088,7 @@ function purpose(creates, rotates) {
 	if (!creates) return "Passwords of --rotate-password come";
 	return "First passwords of managed users, and those of --rotate-password, come";
 }
-function passwordVariables$1({ changes }) {
+function passwordVariables({ changes }) {
 	return changes.flatMap((change) => change.resource === "member" ? change.after?.managed?.passwordEnv ?? [] : []);
 }
 /** Returns the merchants whose apply needs a password that is missing. */
@@ -57152,6 +62121,7 @@ var init_passwords = __esmMin((() => {
 	init_plan_rotation();
 	init_glob();
 	init_errors();
+	init_record_place();
 	init_connection();
 	init_session();
 	SHORTEST_PASSWORD = 8;
@@ -57239,12 +62209,11 @@ function undeclaredMerchants(run, applyRecords, seal) {
 		const reviews = reviewsOf(merchant, records.states.get(merchant), merged).filter(isToCome);
 		const sentence = undeclaredSentence(merchant, reviews);
 		if (sentence === null) return [];
-		const pulls = reviews.map(({ name }) => Number(name.slice(1))).filter(Number.isInteger);
 		const report = failureReport(run, applyRecords, merchant, [sentence], seal);
 		return [{
 			merchant,
 			sentence,
-			pulls: [...new Set(pulls)],
+			pulls: pullNumbers(reviews.map(({ name }) => name)),
 			reviews,
 			...report
 		}];
@@ -57304,7 +62273,7 @@ async function lookedAt({ isDue }, { records, merged, waiting }, judged, pullOf,
 				...why,
 				...lost
 			],
-			settled: [...settled.keys()].map((name) => Number(name.slice(1))).filter(Number.isInteger),
+			settled: pullNumbers(settled.keys()),
 			approvedDates,
 			remarks: [
 				...one.remarks,
@@ -57340,18 +62309,16 @@ function settledLosses({ merchant, reviews, comparison }, state, merged) {
 }
 async function lostChanges(dropped, pullOf) {
 	const lost = [];
-	const blamed = /* @__PURE__ */ new Set();
+	const names = /* @__PURE__ */ new Set();
 	for (const { review, sentence, file, isKnown } of dropped) {
-		const own = Number(review.slice(1));
-		const other = file === null || isKnown ? null : await pullOf(file);
-		if (Number.isInteger(own)) blamed.add(own);
-		if (other !== null) blamed.add(other);
-		const isOther = other !== null && other !== own;
-		lost.push(isOther ? sentence.replace(/\.$/, `; #${other} changed that file last.`) : sentence);
+		const pull = file === null || isKnown ? null : await pullOf(file);
+		const other = pull === null ? review : `#${pull}`;
+		names.add(review).add(other);
+		lost.push(other === review ? sentence : sentence.replace(/\.$/, `; ${other} changed that file last.`));
 	}
 	return {
 		lost,
-		blamed: [...blamed]
+		blamed: pullNumbers(names)
 	};
 }
 /**
@@ -57503,7 +62470,7 @@ async function sendMemberUpdate(change, context, found, options) {
 	const { id } = change;
 	const changed = changedValues(change, context);
 	const body = {
-		...memberUpdate$1(changed),
+		...memberUpdate(changed),
 		..."passwordEnv" in change && { password: context.password(change.passwordEnv) }
 	};
 	if (!putSemantics.replaces && isKept(putSemantics, omittedFields$1(change))) {
@@ -57544,7 +62511,7 @@ async function restoreMember(change, { fields, before, rounded, exact }, context
 	};
 	const update = {
 		...wholeUpdate(whole),
-		...memberUpdate$1(changed)
+		...memberUpdate(changed)
 	};
 	const returned = await context.writer.updateMember(change.id, update, options);
 	const sent = filledMemberFields(whole).filter((field) => fields.includes(field));
@@ -57579,7 +62546,7 @@ function changedValues(change, { withIds }) {
 	return pickFields(MEMBER_FIELDS, after, sentFields(change));
 }
 /** Returns the update that sends values. */
-function memberUpdate$1(values) {
+function memberUpdate(values) {
 	return sentValues(MEMBER_FIELDS, "put", values);
 }
 /** Returns the update that sends a member whole, as far as it has values. */
@@ -57732,7 +62699,7 @@ function reinvitationWrites(change, context) {
 function roleWrite(change, part, writer) {
 	if (part === "set-aside" && change.before !== null) {
 		const { id, before } = change;
-		const name = temporaryName(change.kind === "replace" ? change.after.name : before.name);
+		const name = temporaryName(change.kind === "replace" ? change.after.name : before.name, id);
 		const send = (options) => writtenTo(id, writer.updateRole(id, { name }, options));
 		return {
 			part,
@@ -57747,14 +62714,14 @@ function roleWrite(change, part, writer) {
 	}
 	switch (change.kind) {
 		case "create": return roleCreation(change.after, part, writer);
-		case "update": return roleUpdate$1(change, part, writer);
+		case "update": return roleUpdate(change, part, writer);
 		case "replace": return part === "create" ? roleCreation(change.after, part, writer) : removal(part, change, (id, options) => writer.deleteRole(id, options));
 		case "delete": return removal(part, change, (id, options) => writer.deleteRole(id, options));
 		default: return change;
 	}
 }
 /** Returns the write of an update, or of a part of it: all but the new permissions, or these. */
-function roleUpdate$1(change, part, writer) {
+function roleUpdate(change, part, writer) {
 	const { id, before, after } = change;
 	const permissions = after.permissions.filter((permission) => before.permissions.includes(permission));
 	const narrowed = {
@@ -57937,7 +62904,7 @@ async function checkRole({ id, before, after }, { lookup, renamedRoles, signal }
 	const live = await lookup.getRole(id, signal);
 	if (live === null) return "gone";
 	if (after !== null && roleDifferences(after, live).length === 0) return "done";
-	const marked = permanentName(live.name) === permanentName(before.name) ? live.name : before.name;
+	const marked = permanentName(live.name, id) === permanentName(before.name, id) ? live.name : before.name;
 	const differences = roleDifferences({
 		...before,
 		name: renamedRoles.get(id) ?? marked
@@ -58283,7 +63250,7 @@ function stepsOf(changes) {
 	const renames = renameSteps(changes.filter((change) => change.resource === "role"));
 	const renamed = new Set(renames.filter(({ part }) => part === "whole").map(({ change }) => change));
 	const freed = new Set(changes.flatMap((change) => change.resource === "member" && change.kind === "delete" && !isLeftover(change) ? change.before.email?.toLowerCase() ?? [] : []));
-	const rest = changes.flatMap((change) => renamed.has(change) ? [] : partsOf$1(change, freed));
+	const rest = changes.flatMap((change) => renamed.has(change) ? [] : partsOf(change, freed));
 	const widened = widenedLate(changes);
 	const steps = [...[...renames, ...rest].flatMap((step) => narrowing(step, widened) ?? []), ...[...widened].map(toWidening)];
 	return PHASES.flatMap((phase) => steps.filter((step) => step.phase === phase));
@@ -58320,7 +63287,7 @@ function rolesOnlyIn(image, other) {
 	const others = new Set(other?.roles.map(({ id }) => id));
 	return image?.roles.map(({ id }) => id).filter((id) => !others.has(id)) ?? [];
 }
-function partsOf$1(change, freed) {
+function partsOf(change, freed) {
 	if (change.resource === "member") return [{
 		phase: phaseOf(change, freed),
 		change,
@@ -58655,7 +63622,7 @@ async function applyPlan(plan, ports, passwords = []) {
 	const whole = allOutcomes.every(({ status }) => status === "done") && first.unrecorded === null;
 	const cause = whole || first.failure ? null : ports.cause();
 	const ending = whole ? "done" : stopped() ? "stopped" : "incomplete";
-	const unended = await journal.write(endOf$2(allOutcomes, ending, first.failure, cause)).then(() => null, toFailure);
+	const unended = await journal.write(endOf$1(allOutcomes, ending, first.failure, cause)).then(() => null, toFailure);
 	if (unended) unrecorded(unended, null);
 	const status = unended === null ? ending : "stopped";
 	if (status === "stopped") emit({
@@ -58728,7 +63695,7 @@ function outcomeOf$1(change, ended, { known, more, sentAnything }) {
 		default: return ended;
 	}
 }
-function endOf$2(outcomes, status, failure, cause) {
+function endOf$1(outcomes, status, failure, cause) {
 	const sum = (word) => outcomes.filter((outcome) => outcome.status === word).length;
 	return {
 		type: "end",
@@ -58946,7 +63913,8 @@ var init_next_step_text = __esmMin((() => {
 		"override-stray": null,
 		"not-requestable": null,
 		"port-taken": null,
-		"run-unknown": null
+		"run-unknown": null,
+		"record-untrusted": null
 	};
 }));
 
@@ -59050,6 +64018,7 @@ async function runApply(due, options, reporter) {
 			cause,
 			ends: merchants.map(({ end }) => end)
 		});
+		await options.recordLive?.(merchants.flatMap(({ reading }) => reading ?? []), run);
 		return [...merchants.map(({ outcome }) => outcome), ...refused];
 	} catch (error) {
 		reporter.say(renderJournals(run, journals));
@@ -59120,19 +64089,31 @@ async function applyAll(running, { password, concurrency, recheck, onError = "st
 	return {
 		cause,
 		merchants: await Promise.all(ended.map(async ({ one, merchant, result }) => {
-			const verification = result.status !== "stopped" && !(isStopped && cause !== null) ? await verify(one, result, waits) : null;
+			const { verification, live } = result.status !== "stopped" && !(isStopped && cause !== null) ? await verify(one, result, waits) : NOT_VERIFIED$1;
 			if (verification !== null) reporter.verified(merchant, verification);
 			const outcome = outcomeOf(merchant, result, verification, cause);
+			const { state: desired, environment } = one.session;
+			const reading = live && {
+				desired,
+				live,
+				environment,
+				removed: removedMembers(result)
+			};
 			return {
 				end: {
 					plan: one.plan,
 					result,
 					verification
 				},
-				outcome
+				outcome,
+				reading
 			};
 		}))
 	};
+}
+/** Returns the addresses of the members whom an apply has removed, or may have. */
+function removedMembers({ outcomes }) {
+	return outcomes.flatMap(({ status, change }) => change.resource === "member" && change.kind === "delete" && status !== "failed" && status !== "not-started" ? change.before.email ?? [] : []);
 }
 /** Returns how an apply ended at a merchant, by its result and its verification. */
 function outcomeOf(merchant, result, verification, cause) {
@@ -59142,7 +64123,7 @@ function outcomeOf(merchant, result, verification, cause) {
 		status: "applied",
 		reasons: []
 	};
-	const failures = result.outcomes.flatMap((outcome) => "failure" in outcome && outcome.failure ? oneLine(`${summaryOf$1(outcome.change)}: ${outcome.failure.message}`) : []);
+	const failures = result.outcomes.flatMap((outcome) => "failure" in outcome && outcome.failure ? oneLine(`${summaryOf$2(outcome.change)}: ${outcome.failure.message}`) : []);
 	const { journalFailure } = result;
 	const failedHere = [...failures, ...journalFailure ? [oneLine(journalFailure.message)] : []];
 	const why = failedHere.length > 0 ? failedHere : result.status === "stopped" ? [stoppedBy(cause)] : [];
@@ -59165,10 +64146,10 @@ function openText(verification) {
 /** Returns the targets of the changes that are done, or of those that were refused for their address. */
 function targetsOf(result, isDone) {
 	const outcomes = result.outcomes.filter(({ status }) => status === "done" === isDone);
-	return new Set(outcomes.map(({ change }) => targetOf$2(change)));
+	return new Set(outcomes.map(({ change }) => targetOf(change)));
 }
 /** Identifies a change by its resource: its kind may differ by now. */
-function targetOf$2({ resource, name }) {
+function targetOf({ resource, name }) {
 	return `${resource} ${name}`;
 }
 /**
@@ -59186,14 +64167,17 @@ async function verify({ session, plan: planned, live, passwords = [], leftOut = 
 	const done = targetsOf(result, true);
 	const planAgain = async () => {
 		const first = await session.plan();
-		if (!remainingChanges(first.plan).left.some((change) => done.has(targetOf$2(change)))) return first;
+		if (!remainingChanges(first.plan).left.some((change) => done.has(targetOf(change)))) return first;
 		await pause();
 		return session.plan();
 	};
 	const looked = await toResult(Promise.race([stopped, planAgain()]));
 	if (looked === null || "failure" in looked) return {
-		status: "unverified",
-		why: looked?.failure ?? stoppedBy(cause())
+		verification: {
+			status: "unverified",
+			why: looked?.failure ?? stoppedBy(cause())
+		},
+		live: null
 	};
 	const enabled = passwords.flatMap(({ id, before, after }) => before.status === after.status ? [] : [id]);
 	const changed = live ? statusChanges(live, looked.live, new Set(enabled)) : [];
@@ -59202,7 +64186,7 @@ async function verify({ session, plan: planned, live, passwords = [], leftOut = 
 	const isDue = (change) => waited.has(change.fingerprint) || change.reason === "address-changed" && !isRemoved(change);
 	const { left } = remainingChanges(looked.plan);
 	const remaining = left.filter((change) => !isDue(change));
-	const changes = remaining.filter((change) => !refused.has(targetOf$2(change)));
+	const changes = remaining.filter((change) => !refused.has(targetOf(change)));
 	const due = left.filter(isDue).map((change) => ({
 		change,
 		role: null,
@@ -59211,20 +64195,23 @@ async function verify({ session, plan: planned, live, passwords = [], leftOut = 
 	const deferred = [...looked.plan.deferred, ...due];
 	const recorded = await toResult(journal.write({
 		type: "verified",
-		left: remaining.map(summaryOf$1),
-		deferred: deferred.map(({ change }) => summaryOf$1(change))
+		left: remaining.map(summaryOf$2),
+		deferred: deferred.map(({ change }) => summaryOf$2(change))
 	}));
 	return {
-		status: "verified",
-		plan: {
-			...looked.plan,
-			changes,
-			deferred,
-			findings: [...changed, ...looked.plan.findings]
+		verification: {
+			status: "verified",
+			plan: {
+				...looked.plan,
+				changes,
+				deferred,
+				findings: [...changed, ...looked.plan.findings]
+			},
+			leftOut,
+			refused: remaining.length - changes.length,
+			unrecorded: recorded?.failure ? oneLine(recorded.failure.message) : null
 		},
-		leftOut,
-		refused: remaining.length - changes.length,
-		unrecorded: recorded?.failure ? oneLine(recorded.failure.message) : null
+		live: looked.live
 	};
 }
 function stoppedBy(cause) {
@@ -59283,7 +64270,7 @@ async function abandon({ journal, plan, passwords = [] }, cause) {
 	}).catch(() => void 0);
 	await journal.close();
 }
-var LAG_MS;
+var NOT_VERIFIED$1, LAG_MS;
 var init_run_apply = __esmMin((() => {
 	init_apply_plan();
 	init_update_member();
@@ -59296,6 +64283,10 @@ var init_run_apply = __esmMin((() => {
 	init_ending_view();
 	init_io();
 	init_check_permissions();
+	NOT_VERIFIED$1 = {
+		verification: null,
+		live: null
+	};
 	LAG_MS = 2e3;
 }));
 
@@ -59658,8 +64649,8 @@ function netEffects({ writes }) {
 		const image = intent.before ?? intent.after;
 		if (image === null) continue;
 		if (intent.resource === "role" && intent.kind === "replace") addReplaced(replaced, write);
-		else if ("permissions" in image) addRole$1(roles, write);
-		else addMember$1(members, write, renewed);
+		else if ("permissions" in image) addRole(roles, write);
+		else addMember(members, write, renewed);
 	}
 	return {
 		roles: [...roles.values()],
@@ -59680,20 +64671,21 @@ function addReplaced(replaced, { intent, outcome }) {
 		successor: created && outcome?.id !== id ? outcome?.id ?? null : replacement.successor
 	});
 }
-function addRole$1(effects, { intent, outcome }) {
+function addRole(effects, { intent, outcome }) {
 	const before = roleImage(intent.before);
-	const after = intent.part === "set-aside" && before !== null ? {
+	const id = intent.id ?? outcome?.id ?? null;
+	const after = intent.part === "set-aside" && before !== null && id !== null ? {
 		...before,
-		name: temporaryName(permanentName(before.name))
+		name: temporaryName(permanentName(before.name, id), id)
 	} : roleImage(intent.after);
 	add(effects, {
-		id: intent.id ?? outcome?.id ?? null,
+		id,
 		name: intent.name,
 		before,
 		after
 	});
 }
-function addMember$1(effects, { intent, outcome }, renewed) {
+function addMember(effects, { intent, outcome }, renewed) {
 	const { id, name, kind, part, fingerprint } = intent;
 	const before = memberImage(intent.before);
 	const after = memberImage(intent.after);
@@ -59848,7 +64840,7 @@ function timeOfRun(name) {
 /** Lists the journals, the newest first; empty without a folder. */
 async function listRuns(cwd) {
 	const { folder, names } = await journalNames(cwd);
-	const tracked = names.length === 0 ? NONE$3 : await trackedIn(folder);
+	const tracked = names.length === 0 ? NONE : await trackedIn(folder);
 	return names.map((file) => {
 		const stored = {
 			name: file.slice(0, -6),
@@ -59865,7 +64857,7 @@ async function listRuns(cwd) {
 	}).sort((a, b) => isLater(a.name, b.name) ? -1 : 1);
 }
 /** Returns the part of a journal's name that stands for a merchant. */
-function nameOf$2(merchant) {
+function nameOf$1(merchant) {
 	return merchant.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 64);
 }
 /** Returns the folder of the journals, and the names of their files. */
@@ -59890,7 +64882,7 @@ async function journalNames(cwd) {
 }
 /** Returns the names of the files in a folder that git tracks; empty outside a repository. */
 async function trackedIn(folder) {
-	if (!isInRepository(folder)) return NONE$3;
+	if (!isInRepository(folder)) return NONE;
 	try {
 		const { stdout } = await run("git", [
 			"ls-files",
@@ -59933,25 +64925,31 @@ async function readRun(stored, io, uid = OWN_UID) {
 		line: null,
 		...read
 	};
-	if (journal.ok) {
-		const status = runStatus(journal.run, isAlive(journal.run, io.now()));
-		const isRunning = status === "running";
-		const unrestored = isRunning ? [] : unrestoredMembers(journal.run);
-		const lost = isRunning ? [] : lostInvitations(journal.run);
+	const unstarted = "text" in read && !journal.ok && journal.line === null;
+	return {
+		...foundRun(stored, journal, (past) => isAlive(past, io.now())),
+		...unstarted && { unstarted }
+	};
+}
+/** Returns a journal with its status. */
+function foundRun(stored, journal, isRunningNow) {
+	if (!journal.ok) {
+		const place = journal.line === null ? stored.file : `${stored.file}:${journal.line}`;
 		return {
 			...stored,
-			past: journal.run,
-			status,
-			unrestored,
-			lost
+			unreadable: `${place}: ${journal.reason}`
 		};
 	}
-	const place = journal.line === null ? stored.file : `${stored.file}:${journal.line}`;
-	const unstarted = "text" in read && journal.line === null;
+	const status = runStatus(journal.run, isRunningNow(journal.run));
+	const isRunning = status === "running";
+	const unrestored = isRunning ? [] : unrestoredMembers(journal.run);
+	const lost = isRunning ? [] : lostInvitations(journal.run);
 	return {
 		...stored,
-		unreadable: `${place}: ${journal.reason}`,
-		...unstarted && { unstarted }
+		past: journal.run,
+		status,
+		unrestored,
+		lost
 	};
 }
 function lostInvitations(past) {
@@ -59987,11 +64985,15 @@ function runStatus(run, alive) {
 	if (end.status === "incomplete") return "incomplete";
 	return verified !== null && verified.left.length > 0 ? "incomplete" : "done";
 }
+/** Returns the most important of the merchants' statuses; `null` if there is none. */
+function jointStatus(statuses) {
+	return BY_IMPORTANCE.find((status) => statuses.includes(status)) ?? null;
+}
 /** Returns the writes with an unknown outcome. */
 function unknownWrites({ writes }) {
 	return writes.filter(({ outcome }) => outcome === null || outcome.status === "unknown");
 }
-var run, EXTENSION, MAX_BYTES, TIME, NONE$3, collator;
+var run, EXTENSION, MAX_BYTES, TIME, NONE, collator, BY_IMPORTANCE;
 var init_read_journals = __esmMin((() => {
 	init_lost_state();
 	init_errors();
@@ -60003,8 +65005,17 @@ var init_read_journals = __esmMin((() => {
 	EXTENSION = ".jsonl";
 	MAX_BYTES = 268435456;
 	TIME = /^(\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\d)-(\d{3}Z)/;
-	NONE$3 = /* @__PURE__ */ new Set();
+	NONE = /* @__PURE__ */ new Set();
 	collator = new Intl.Collator("en", { numeric: true });
+	BY_IMPORTANCE = [
+		"running",
+		"began",
+		"interrupted",
+		"unknown-outcome",
+		"stopped",
+		"incomplete",
+		"done"
+	];
 }));
 
 // src/app/journal/running-applies.ts
@@ -60014,7 +65025,7 @@ var init_read_journals = __esmMin((() => {
 */
 async function runningApply({ merchant, service }, io, ownName) {
 	const { folder, names } = await journalNames(io.cwd);
-	const suffix = `Z-${nameOf$2(merchant)}`;
+	const suffix = `Z-${nameOf$1(merchant)}`;
 	const journals = names.map((file) => file.slice(0, -EXTENSION.length)).filter((name) => name !== ownName && [name, name.replace(/-\d+$/, "")].some((each) => each.endsWith(suffix))).sort().toReversed();
 	for (const name of journals) {
 		const journal = await readRun({
@@ -60062,7 +65073,7 @@ function fileJournals(io, options = { undoes: null }) {
 			await makeFolder(folder);
 			id ??= freeId(folder, io.now());
 			const run = await id;
-			const { path, file } = await createFile(folder, `${run}-${nameOf$2(plan.merchant)}`, options.create ?? createOnDisk);
+			const { path, file } = await createFile(folder, `${run}-${nameOf$1(plan.merchant)}`, options.create ?? createOnDisk);
 			const journal = {
 				...appendTo(file, shown(path), io.now),
 				run
@@ -60246,10 +65257,10 @@ function jobAddress(env) {
 		server && repository && run ? `${server}/${repository}/actions/runs/${run}` : void 0,
 		env["CI_JOB_URL"],
 		env["BUILD_URL"]
-	].find((url) => url !== void 0 && isPlain$1(url)) ?? null;
+	].find((url) => url !== void 0 && isPlain(url)) ?? null;
 }
 /** Returns whether a URL has no credentials, and no query that may hold a token. */
-function isPlain$1(address) {
+function isPlain(address) {
 	if (!/^https?:\/\/[\x21-\x7e]+$/.test(address) || address.length > LONGEST_ADDRESS) return false;
 	if (!URL.canParse(address)) return false;
 	const { username, password, search, hash } = new URL(address);
@@ -60301,7 +65312,7 @@ function renderApplyEvent(event, style) {
 	switch (event.type) {
 		case "fields-emptied": {
 			const { merchant, change, fields } = event;
-			const text = `${oneLine(merchant)}  ${nameOf$1(change)}: the service cleared ${fields.join(" and ")}, which the update did not send. They are being restored; the rest of this run sends all fields of members.`;
+			const text = `${oneLine(merchant)}  ${nameOf(change)}: the service cleared ${fields.join(" and ")}, which the update did not send. They are being restored; the rest of this run sends all fields of members.`;
 			return wrapOnTerminal(text, style, `${style.yellow("!")} `, "  ").join("\n");
 		}
 		case "change-ended": return outcomeLine(event.merchant, event.outcome, style);
@@ -60314,7 +65325,7 @@ function renderApplyEvent(event, style) {
 	}
 }
 function outcomeLine(merchant, outcome, style) {
-	const what = `${oneLine(merchant)}  ${nameOf$1(outcome.change)}`;
+	const what = `${oneLine(merchant)}  ${nameOf(outcome.change)}`;
 	const marked = (mark, text) => wrapOnTerminal(`${what} ${text}`, style, `${mark} `, "  ").join("\n");
 	switch (outcome.status) {
 		case "done": return marked(style.green("✓"), `${doneWord(outcome)}${outcome.adopted ? ` (${adoptedText(isPassword(outcome.change))})` : ""}`);
@@ -60350,7 +65361,7 @@ function renderPasswords(due, style) {
 		}).join("\n")}\n\n`;
 	}).join("");
 }
-function nameOf$1(change) {
+function nameOf(change) {
 	return `${change.resource} ${oneLine(change.name)}`;
 }
 /**
@@ -60484,7 +65495,7 @@ function nameLines(hits, several, style) {
 }
 function changeName(change) {
 	if (isPassword(change)) return `set the password of ${change.resource} ${oneLine(change.name)}`;
-	return oneLine(summaryOf$1(change));
+	return oneLine(summaryOf$2(change));
 }
 /** Lists the access of removed invitations without a known successor, and how to send it again. */
 function lostLines(hits, run, style) {
@@ -60649,9 +65660,9 @@ function openLines(ends, style) {
 	return cutLines(lines, style);
 }
 function deferredText({ change, role, waitsFor }) {
-	if (waitsFor.length === 0) return `${oneLine(summaryOf$1(change))}: the next apply makes it`;
+	if (waitsFor.length === 0) return `${oneLine(summaryOf$2(change))}: the next apply makes it`;
 	const who = waitsFor.map(oneLine).join(" or ");
-	return `${oneLine(summaryOf$1(change))}: waits until ${who} has accepted${role === null ? "" : `, so that "${oneLine(role)}" keeps enough holders`}`;
+	return `${oneLine(summaryOf$2(change))}: waits until ${who} has accepted${role === null ? "" : `, so that "${oneLine(role)}" keeps enough holders`}`;
 }
 /** Says at which merchants the verification found something, or could not be made. */
 function verificationBlocks(ends, style) {
@@ -60694,7 +65705,7 @@ function remainLines(plan) {
 	const { left: remaining, errors } = remainingChanges(plan);
 	return [...remaining.map((change) => {
 		const fields = change.fields.map(({ field }) => field);
-		return `${oneLine(summaryOf$1(change))}${fields.length > 0 ? `: ${fields.join(", ")}` : ""}`;
+		return `${oneLine(summaryOf$2(change))}${fields.length > 0 ? `: ${fields.join(", ")}` : ""}`;
 	}), ...errors.map(({ message }) => `${ERROR}${oneLine(message)}`)];
 }
 /** Says why merchants were not begun, equal reasons once, and what overrides the refusals. */
@@ -60865,7 +65876,7 @@ function jsonReporter(io, printEnding, say) {
 				isOk: false
 			});
 			line({
-				...summaryOf(run?.ends ?? [], exitCode),
+				...summaryOf$1(run?.ends ?? [], exitCode),
 				results: end.outcomes
 			});
 		},
@@ -60939,7 +65950,7 @@ function reasonLines({ merchant, reasons }) {
 	return reasons.map((reason) => `${oneLine(merchant)}: ${reason}`);
 }
 /** Returns the totals over all merchants' outcomes. */
-function summaryOf(ends, exitCode) {
+function summaryOf$1(ends, exitCode) {
 	const outcomes = ends.flatMap(({ result }) => result.outcomes);
 	const sum = (status) => outcomes.filter((outcome) => outcome.status === status).length;
 	return {
@@ -61076,6 +66087,14 @@ function applyEnd({ applied, left, unapproved, causes, isBroken }) {
 	}
 	return refused.every(({ merchant }) => unapproved.has(merchant)) ? APPLY_ENDS.unapproved : APPLY_ENDS.refused;
 }
+function endedAs(verdict, result, reason = null, message = reason === null ? "" : "Nothing was changed.") {
+	return {
+		verdict,
+		result,
+		reason,
+		message
+	};
+}
 /** Returns why an apply failed, in one line. */
 function failureText({ message, outcomes, lines }) {
 	const [firstOpen, ...otherOpen] = outcomes.filter(isOpen);
@@ -61129,7 +66148,6 @@ function applyPage(context, report) {
 	const { event, inputs, scope, mask } = context;
 	const plans = mask(report.plans.filter(({ changes, findings }) => changes.length + findings.length > 0));
 	const rest = mask(report.rest ?? []);
-	const later = mask(report.later ?? []);
 	const shownLines = (lines) => mask(lines.filter((line) => line !== ""));
 	const lines = shownLines(report.lines);
 	const wrapped = (lines) => shownLines(lines).flatMap((line) => wrapText(line, NOTE_COLUMNS));
@@ -61162,7 +66180,7 @@ function applyPage(context, report) {
 		const log = shown.length === 0 ? "" : fenced("text", shown);
 		const done = shown.length > MAX_LOG_LINES ? folded("What was done", [log]) : log;
 		const plan = plans.length === 0 ? "" : folded("The plan", [renderReviewPage(pageOf(plans), half)]);
-		const [, ...waits] = rest.length === 0 ? [] : renderReviewPage(pageOf(rest, later), half).split("\n\n");
+		const [, ...waits] = rest.length === 0 ? [] : renderReviewPage(pageOf(rest, report.later), half).split("\n\n");
 		const lost = givenUp.length === 0 ? [] : ["**Reviewed dates that an approval gives up**", fenced("text", givenUp)];
 		const waiting = waits.length === 0 ? "" : [
 			"### Waits for approval",
@@ -61241,7 +66259,7 @@ function captureApplyLog(reporter, progress) {
 		}
 	};
 }
-var NOTHING_CHANGED, APPLY_ENDS, SUMMARY_SIZE, STATUS_WORDS, MAX_DONE, MAX_LOG_LINES, NOTE_COLUMNS, MAX_TOLD;
+var APPLY_ENDS, SUMMARY_SIZE, STATUS_WORDS, MAX_DONE, MAX_LOG_LINES, NOTE_COLUMNS, MAX_TOLD;
 var init_apply_page = __esmMin((() => {
 	init_reporter();
 	init_text();
@@ -61251,68 +66269,17 @@ var init_apply_page = __esmMin((() => {
 	init_plan_view();
 	init_pull_comment();
 	init_publish_plan();
-	NOTHING_CHANGED = "Nothing was changed.";
 	APPLY_ENDS = {
-		applied: {
-			verdict: "✅ rolecall apply: applied",
-			result: "applied",
-			reason: null,
-			message: ""
-		},
-		nothing: {
-			verdict: "✅ rolecall apply: nothing to do",
-			result: "no-changes",
-			reason: null,
-			message: ""
-		},
-		approved: {
-			verdict: "✅ rolecall apply: approved",
-			result: "no-changes",
-			reason: null,
-			message: ""
-		},
-		superseded: {
-			verdict: "⏭️ rolecall apply: left to a newer commit",
-			result: "superseded",
-			reason: null,
-			message: ""
-		},
-		partial: {
-			verdict: "❌ rolecall apply: partly applied",
-			result: "partial",
-			reason: "partial",
-			message: "Not everything was applied. Run it again to continue."
-		},
-		stopped: {
-			verdict: "❌ rolecall apply: stopped before anything was changed",
-			result: "failed",
-			reason: "service",
-			message: NOTHING_CHANGED
-		},
-		refused: {
-			verdict: "⛔ rolecall apply: refused",
-			result: "refused",
-			reason: "refused",
-			message: NOTHING_CHANGED
-		},
-		unapproved: {
-			verdict: "⛔ rolecall apply: refused, because not everything is as reviewed",
-			result: "refused",
-			reason: "not-approved",
-			message: NOTHING_CHANGED
-		},
-		invalid: {
-			verdict: "❌ rolecall apply: failed",
-			result: "failed",
-			reason: "invalid-files",
-			message: NOTHING_CHANGED
-		},
-		failed: {
-			verdict: "❌ rolecall apply: failed",
-			result: "failed",
-			reason: "service",
-			message: NOTHING_CHANGED
-		}
+		applied: endedAs("✅ rolecall apply: applied", "applied"),
+		nothing: endedAs("✅ rolecall apply: nothing to do", "no-changes"),
+		approved: endedAs("✅ rolecall apply: approved", "no-changes"),
+		superseded: endedAs("⏭️ rolecall apply: left to a newer commit", "superseded"),
+		partial: endedAs("❌ rolecall apply: partly applied", "partial", "partial", "Not everything was applied. Run it again to continue."),
+		stopped: endedAs("❌ rolecall apply: stopped before anything was changed", "failed", "service"),
+		refused: endedAs("⛔ rolecall apply: refused", "refused", "refused"),
+		unapproved: endedAs("⛔ rolecall apply: refused, because not everything is as reviewed", "refused", "not-approved"),
+		invalid: endedAs("❌ rolecall apply: failed", "failed", "invalid-files"),
+		failed: endedAs("❌ rolecall apply: failed", "failed", "service")
 	};
 	SUMMARY_SIZE = 45e4;
 	STATUS_WORDS = {
@@ -61326,6 +66293,193 @@ var init_apply_page = __esmMin((() => {
 	MAX_LOG_LINES = 12;
 	NOTE_COLUMNS = 100;
 	MAX_TOLD = 3;
+}));
+
+// src/app/records/record-setting.ts
+/** Returns where the project's file says that runs are recorded; undefined if it does not. Throws RolecallError. */
+async function recordSetting(cwd) {
+	const text = await readFile(join(projectRoot(cwd, cwd), PROJECT_FILE), "utf8").catch((error) => error.code === "ENOENT" ? "version: 1" : null);
+	const content = text === null ? null : checkProject(parse$2(text).value).content;
+	if (content !== null) return content.records;
+	throw new RolecallError("file-invalid", `${PROJECT_FILE} cannot be read, or has errors: where to record the run is not known.`, { hint: "\"rolecall validate\" shows them. --records takes the place of what the file says." });
+}
+var init_record_setting = __esmMin((() => {
+	init_check_file();
+	init_project_file();
+	init_to_value();
+	init_errors();
+	init_project_root();
+}));
+
+// src/app/records/run-recorder.ts
+/** Creates the recorder of one run. */
+function runRecorder({ open, place, refs, pulls, actor, applied, say, warn }, io) {
+	const folder = runsFolder(io.cwd);
+	let own = null;
+	const keep = (pending) => writeAtomically(join(folder, `${pending.run}${PENDING}`), `${JSON.stringify(pending)}\n`);
+	const failed = (what, error) => {
+		const why = error instanceof Error ? error.message : String(error);
+		warn(`${what} in ${oneLine(place)}: ${oneLine(why)} ${NEXT}`);
+	};
+	return {
+		began: async (run, journals) => {
+			try {
+				own = {
+					run,
+					journals: journals.map((path) => basename(path)),
+					pulls,
+					actor,
+					applied: applied ?? null,
+					written: null
+				};
+				await keep(own);
+				const record = await recordOf(own, io, "began");
+				const written = await open((records) => records.write(record, null));
+				own = {
+					...own,
+					written
+				};
+				await keep(own);
+			} catch (error) {
+				failed("The beginning of this run could not be recorded", error);
+			}
+		},
+		ended: async () => {
+			try {
+				const pending = await pendingRecords(folder, own, io);
+				const names = await open((records) => recordEnds(pending, records, io));
+				for (const { run } of pending) await rm(join(folder, `${run}${PENDING}`), { force: true });
+				say(`Recorded in ${oneLine(place)}: ${names.map((name) => `${refs}/runs/${name}`).join(", ")}.`);
+			} catch (error) {
+				failed("This run could not be recorded", error);
+			}
+		}
+	};
+}
+async function recordEnds(pending, records, io) {
+	const all = [];
+	for (const one of pending) all.push(await records.write(await recordOf(one, io), one.written));
+	await records.list(all);
+	return all.map(({ name }) => name);
+}
+/** Returns the runs to record: the own one, and earlier ones that have ended, or whose process has. */
+async function pendingRecords(folder, own, io) {
+	const names = (await readdir(folder)).filter((name) => name.endsWith(PENDING)).sort();
+	const earlier = [];
+	for (const name of names) {
+		const pending = parsePending(await readFile(join(folder, name), "utf8").catch(() => ""));
+		if (pending === null || `${pending.run}${PENDING}` !== name || pending.run === own?.run) continue;
+		const journals = await trustedJournals(pending, io).catch(() => []);
+		if (journals.length > 0 && journals.every(({ status }) => status !== "running")) earlier.push(pending);
+	}
+	return [...earlier, ...own ? [own] : []];
+}
+function parsePending(text) {
+	try {
+		const { run, journals, pulls, actor, applied, written } = JSON.parse(text);
+		return typeof run === "string" && Array.isArray(journals) && Array.isArray(pulls) ? {
+			run,
+			journals,
+			pulls,
+			actor,
+			applied,
+			written
+		} : null;
+	} catch {
+		return null;
+	}
+}
+/** Reads the journals of a run; throws RolecallError for one that cannot be read, or may come from somebody else. */
+async function trustedJournals({ journals }, io) {
+	const stored = (await listRuns(io.cwd)).filter(({ name }) => journals.includes(`${name}${EXTENSION}`));
+	return Promise.all(stored.map(async (journal) => {
+		const read = await readRun(journal, io);
+		if ("past" in read) return read;
+		throw new RolecallError("file-invalid", `The journal cannot be recorded: ${read.unreadable}.`);
+	}));
+}
+async function recordOf(pending, io, outcome) {
+	const journals = await trustedJournals(pending, io);
+	const [first] = journals;
+	if (first === void 0) throw new RolecallError("file-unreadable", `The journals of ${pending.run} are not there.`);
+	const folder = runsFolder(io.cwd);
+	const texts = journals.map(async ({ name }) => {
+		const file = `${name}${EXTENSION}`;
+		return [file, await readFile(join(folder, file), "utf8")];
+	});
+	const statuses = journals.map(({ status }) => status === "running" ? "interrupted" : status);
+	return {
+		...summaryOf(first.past, pending),
+		merchants: journals.map(({ past }) => past.run.merchant).sort(),
+		outcome: outcome ?? jointStatus(statuses) ?? "interrupted",
+		files: new Map(await Promise.all(texts))
+	};
+}
+function summaryOf({ run: { run, user, host, job, commit } }, { pulls, actor, applied }) {
+	return {
+		run,
+		by: runBy({
+			user,
+			host
+		}),
+		actor,
+		job,
+		applied: applied ?? commit?.id ?? null,
+		...commit?.clean === false && { uncommitted: true },
+		pulls
+	};
+}
+/** Returns user and host of a run, as records name them. */
+function runBy({ user, host }) {
+	return oneLine(`${user ?? "somebody"}@${host}`);
+}
+/** Returns who started a job of CI; `null` outside. */
+function jobActor(env) {
+	return env["GITHUB_TRIGGERING_ACTOR"] ?? env["GITHUB_ACTOR"] ?? env["GITLAB_USER_LOGIN"] ?? env["BUILD_REQUESTEDFOREMAIL"] ?? null;
+}
+var PENDING, NEXT;
+var init_run_recorder = __esmMin((() => {
+	init_escape();
+	init_errors();
+	init_atomic_write();
+	init_read_journals();
+	init_runs_folder();
+	PENDING = ".pending.json";
+	NEXT = "The run itself is not affected, and its journals are in .rolecall/runs. The next run that is recorded from this folder adds what is missing.";
+}));
+
+// src/action/apply/apply-recorder.ts
+/**
+* Returns the recorder of an apply at these merchants; undefined if it is not recorded. Throws ActionError if it is to be
+* recorded where everybody could read it.
+*/
+async function applyRecorder({ inputs, event, io, log, git, isPublic }, { merged, ofCommit }, merchants) {
+	const chosen = inputs.records ?? await recordSetting(event.workspace);
+	if (chosen === "off" || chosen === "local") return void 0;
+	if (isPublic && !inputs.allowPublic) {
+		const why = "This repository is public, and the record of a run contains the addresses of members";
+		if (chosen === "push") throw new ActionError("usage", `${why}.`, "Set records to off, or allow-public to true to publish them.");
+		log.notice(`${why}: this run is not recorded in git. The input allow-public records it all the same.`);
+		return;
+	}
+	const theirs = merged.filter((review) => merchants.some((merchant) => review.merchants.has(merchant)));
+	const pulls = [...ofCommit, ...theirs.map(({ pull }) => pull.number)];
+	return runRecorder({
+		open: (use) => use(openRunRecords(git, inputs.approvalSecret, (ms) => io.sleep(ms))),
+		place: `${event.owner}/${event.repo}`,
+		refs: inputs.refs,
+		pulls: [...new Set(pulls)].sort((a, b) => a - b),
+		actor: jobActor(io.env),
+		applied: event.sha,
+		say: log.info,
+		warn: log.warning
+	}, io);
+}
+var init_apply_recorder = __esmMin((() => {
+	init_record_setting();
+	init_run_recorder();
+	init_run_records();
+	init_action_error();
 }));
 
 // src/action/apply/newer-commit.ts
@@ -61378,7 +66532,7 @@ var init_newer_commit = __esmMin((() => {
 
 // src/action/apply/apply-due.ts
 /** Applies the plans of merchants that no newer commit changes. */
-async function applyDue(context, { branch, newer, current }, { due, password }, { reporter, progress, cancellation }) {
+async function applyDue(context, { branch, newer, current, records }, { due, password }, { reporter, progress, cancellation }) {
 	const { inputs, io, log } = context;
 	const newest = due.length === 0 ? newer : await readingApprovals(() => newerCommit(context, branch, current));
 	const superseded = {
@@ -61386,6 +66540,8 @@ async function applyDue(context, { branch, newer, current }, { due, password }, 
 		merchants: /* @__PURE__ */ new Set([...newer.merchants, ...newest.merchants])
 	};
 	const ready = due.filter(({ plan }) => !superseded.merchants.has(plan.merchant));
+	const merchants = ready.map(({ plan }) => plan.merchant);
+	const recorder = ready.length === 0 ? void 0 : await applyRecorder(context, records, merchants);
 	for (const line of leftTo(superseded)) log.notice(line);
 	const captured = captureApplyLog(reporter, progress);
 	progress.applying(ready.map(({ plan }) => plan));
@@ -61396,6 +66552,8 @@ async function applyDue(context, { branch, newer, current }, { due, password }, 
 		onError: "continue",
 		cancellation,
 		openJournal: fileJournals(io),
+		recorder,
+		recordLive: liveRecorderOf(context, ready.map(({ session }) => session.state)),
 		sleep: io.sleep
 	};
 	const outcomes = ready.length === 0 ? [] : await runApply(ready, options, captured.reporter);
@@ -61408,8 +66566,10 @@ async function applyDue(context, { branch, newer, current }, { due, password }, 
 var init_apply_due = __esmMin((() => {
 	init_run_apply();
 	init_write_journal();
+	init_open_repository();
 	init_merged_pulls();
 	init_apply_page();
+	init_apply_recorder();
 	init_newer_commit();
 }));
 
@@ -61721,7 +66881,7 @@ async function readApplyRecords(context, branch, openStore, states, isBroken) {
 	let mergedHere = reviews.merged.filter(({ pull }) => pull.mergedAs === event.sha).map(({ pull }) => pull.number);
 	if (mergedHere.length === 0 && event.name === "push") {
 		mergedHere = (await pullsMergedAs(event, branch, context, reviews.open.length > 0)).map(({ number }) => number);
-		if (mergedHere.some((number) => records.names.includes(recordOf(number)))) reviews = await recordedReviews(records, github, branch);
+		if (mergedHere.some((number) => records.names.includes(recordOf$1(number)))) reviews = await recordedReviews(records, github, branch);
 	}
 	const { merged, abandoned, open } = reviews;
 	const reasonOf = ({ merchant }) => lookReason(merchant, declared.get(merchant) ?? "", records.states.get(merchant), merged);
@@ -61732,7 +66892,7 @@ async function readApplyRecords(context, branch, openStore, states, isBroken) {
 	};
 	const covered = states.filter(isCovered);
 	const codes = new Set(covered.map(({ merchant }) => merchant));
-	const newIn = ({ pull, merchants }) => [...merchants].filter((merchant) => (codes.has(merchant) || isBroken && !declared.has(merchant)) && !records.states.get(merchant)?.settled.includes(recordOf(pull.number)));
+	const newIn = ({ pull, merchants }) => [...merchants].filter((merchant) => (codes.has(merchant) || isBroken && !declared.has(merchant)) && !records.states.get(merchant)?.settled.includes(recordOf$1(pull.number)));
 	const fresh = merged.filter((review) => newIn(review).length > 0);
 	const ofCommit = event.name === "push" ? mergedHere : [];
 	const told = inputs.command === "due" ? [] : [.../* @__PURE__ */ new Set([...ofCommit, ...fresh.map(({ pull }) => pull.number)])];
@@ -61897,7 +67057,7 @@ function undeclaredStates({ sha, isPush }, { records }, { plannedAt, undeclared 
 	return undeclared.flatMap(({ merchant, reviews, digest, pulls }) => {
 		if (!isPush) return [];
 		const { failure, ...before } = records.states.get(merchant) ?? unknownState(sha, plannedAt);
-		const settled = [.../* @__PURE__ */ new Set([...before.settled, ...pulls.map(recordOf)])];
+		const settled = [.../* @__PURE__ */ new Set([...before.settled, ...pulls.map(recordOf$1)])];
 		const own = {
 			commit: sha,
 			digest,
@@ -61953,28 +67113,31 @@ function nextState(run, openStore, records, { plannedAt, done }, looked) {
 	const { merchant, comparison, state } = looked;
 	const { merged, declared, waiting } = records;
 	const { sha, isDue } = run;
-	const ownRecords = !isDue && waiting === null ? unsettled(merchant, state, merged).map(({ pull }) => recordOf(pull.number)) : [];
+	const pulls = !isDue && waiting === null ? unsettled(merchant, state, merged).map(({ pull }) => pull.number) : [];
 	const storedNames = new Set(records.records.names);
 	return {
 		commit: sha,
 		at: plannedAt,
 		nightly: isDue ? plannedAt : state?.nightly ?? null,
 		declared: declared.get(merchant) ?? "",
-		settled: [.../* @__PURE__ */ new Set([...state?.settled ?? [], ...ownRecords])].filter((name) => storedNames.has(name)),
+		settled: [.../* @__PURE__ */ new Set([...state?.settled ?? [], ...pulls.map(recordOf$1)])].filter((name) => storedNames.has(name)),
 		open: remaining(comparison, done.get(merchant) ?? /* @__PURE__ */ new Set()),
 		refused: comparison.refused.flatMap(({ change: { resource, name } }) => resource === "member" ? openStore.seal(name.toLowerCase()) : []),
-		failure: (isDue ? state?.failure : null) ?? failureOf(looked, sha, ownRecords)
+		failure: (isDue ? state?.failure : null) ?? failureOf(looked, sha, pulls)
 	};
 }
 function failureOf({ digest, blamed, comparison, state }, sha, merged) {
 	if (digest === "") return null;
 	const refused = comparison.account.filter(({ verdict }) => verdict === "refused");
-	const pullNumbers = [...merged, ...refused.map(({ review }) => review)].map((name) => Number(/^(?:#|reviews\/)(\d+)$/.exec(name)?.[1]));
-	const pulls = [.../* @__PURE__ */ new Set([...blamed, ...pullNumbers])].filter(Number.isSafeInteger);
+	const pulls = /* @__PURE__ */ new Set([
+		...blamed,
+		...merged,
+		...pullNumbers(refused.map(({ review }) => review))
+	]);
 	return sameFailure(state?.failure ?? null, {
 		commit: sha,
 		digest,
-		pulls
+		pulls: [...pulls]
 	});
 }
 var init_record_apply = __esmMin((() => {
@@ -62028,7 +67191,7 @@ var init_record_end = __esmMin((() => {
 /** Reports the end of a run on its page and on pull requests, and returns its result. */
 async function reportEnd(context, run) {
 	const { problem, waiting } = run.record;
-	const pulls = concernedPulls(run);
+	const pulls = concernedPulls(run, await pushedMerchants(context, run));
 	const names = listText(pulls.map(({ number }) => `#${number}`));
 	const report = reportOf(context, run, names);
 	const told = pulls.map(({ isConcerned, ...pull }) => ({
@@ -62079,10 +67242,11 @@ function reportOf(context, run, names) {
 	const done = ran.done();
 	const waitsAt = (one) => waitingPlan(one, done.get(one.merchant) ?? /* @__PURE__ */ new Set(), globMatcher());
 	const unreviewed = waiting === null ? [] : unreviewedIn(looked);
-	const later = datesAt(unreviewed, covered, merged, context.io.now());
+	const states = unreviewed.map(({ fresh }) => fresh.desired);
+	const later = datesToCome(context, states, plannedOnly(covered.planned), merged.loaded.project);
 	const linesOf = (notes) => notes.map(({ line }) => line);
 	return {
-		...endOf$1(context, run),
+		...endOf(context, run),
 		notes: [
 			...linesOf(decision.notes),
 			...earlier,
@@ -62103,17 +67267,8 @@ function reportOf(context, run, names) {
 		placeOf: shown.placeOf
 	};
 }
-/** Returns what dates to come bring at merchants, with who gains what on each day. */
-function datesAt(looked, { planned }, { loaded }, now) {
-	const plannedAt = new Map(plannedOnly(planned).map((one) => [one.plan.merchant, one]));
-	const run = looked.map(({ merchant, fresh }) => ({
-		state: fresh.desired,
-		planned: plannedAt.get(merchant)
-	}));
-	return laterViews(run, loaded.project, (state) => upcomingDates(state, now));
-}
 /** Returns how a run ended; one without anything to do may have left that to a newer commit. */
-function endOf$1(context, { merged, covered, decision, shown, ran, ended }) {
+function endOf(context, { merged, covered, decision, shown, ran, ended }) {
 	const isRun = new Set(ran.outcomes.map(({ merchant }) => merchant));
 	const { outcomes, tooLate } = ended;
 	const end = applyEnd({
@@ -62164,10 +67319,21 @@ function supersededEnd({ event }, { sha }) {
 	};
 }
 /**
-* Returns the pull requests to report on, those where something is wrong first. One that no merchant is known of is told what
-* concerns no other.
+* Returns the merchants whose access or files the run's push changed, if a pull request has to be told that has no recorded
+* plan; else `null`.
 */
-function concernedPulls({ merged: { records, gone }, ended }) {
+async function pushedMerchants(context, { merged: { loaded, records }, ended }) {
+	const isKnown = records.told.every(({ merchants }) => merchants.length > 0);
+	const open = new Set(ended.outcomes.filter(isOpen).map(({ merchant }) => merchant));
+	const before = isKnown || open.size === 0 ? null : await filesAt(context, context.event.before);
+	const openStates = loaded.states.filter(({ merchant }) => open.has(merchant));
+	return before && await touchedMerchants(loaded.states, before, openStates);
+}
+/**
+* Returns the pull requests to report on, those where something is wrong first. One without a recorded plan is told what
+* concerns no other, of the merchants that its merge changed, if these are known.
+*/
+function concernedPulls({ merged: { records, gone }, ended }, pushed) {
 	const { looked, quiet, outcomes } = ended;
 	const told = records.told.filter(({ number, merchants }) => records.ofCommit.includes(number) || merchants.some((merchant) => !quiet.has(merchant)));
 	const blamed = [...gone, ...looked.flatMap(({ merchant, since, blamed, settled }) => since === null ? {
@@ -62190,7 +67356,7 @@ function concernedPulls({ merged: { records, gone }, ended }) {
 		number,
 		comment,
 		isSettled: settled.has(number),
-		isConcerned: (merchant) => merchants.size === 0 ? !claimed.has(merchant) : merchants.has(merchant)
+		isConcerned: (merchant) => merchants.size === 0 ? !claimed.has(merchant) && pushed?.has(merchant) !== false : merchants.has(merchant)
 	})).toSorted((a, b) => rank(a) - rank(b));
 }
 /** Returns what to do about changes that nobody has approved, and about lost ones; empty without any. */
@@ -62203,13 +67369,15 @@ var WAITING, PROPOSE, AGAIN;
 var init_report_end = __esmMin((() => {
 	init_session();
 	init_show_plans();
-	init_upcoming_dates();
 	init_text();
 	init_waiting_changes();
 	init_markdown_blocks();
 	init_action_context();
 	init_load_and_plan();
+	init_plan_outcome();
+	init_planned_merchants();
 	init_apply_page();
+	init_merged_files();
 	init_newer_commit();
 	WAITING = "Unreviewed changes wait: review them on this page, and approve the waiting job of this run.";
 	PROPOSE = "Open a pull request that touches the merchant's file, even if only by a comment: its plan shows what is new.";
@@ -62365,7 +67533,8 @@ async function apply(context, branch, store, cancellation) {
 	const plannedAt = github.now();
 	const files = await planFiles(merged.current, inputs, io, {
 		signal: cancellation.cancelled,
-		project: merged.loaded.project
+		project: merged.loaded.project,
+		recorded: recordedStatesOf(context, merged.current)
 	});
 	try {
 		const overrides = parseOverrides(overridesIn(inputs.allow));
@@ -62434,3905 +67603,6 @@ var init_run_apply_merged = __esmMin((() => {
 	init_commit_status();
 	init_load_and_plan();
 	init_secret_policy();
-}));
-
-// src/edit/adopt/entry-values.ts
-/** Returns the values that a new entry of a file declares: no empty ones but those that it needs. */
-function entryValues(table, live, unwritable) {
-	return eachField(table, (name, { kind, declared }) => unwritable.has(String(name)) || !declared.required && kind.isSame(live[name], kind.empty) ? void 0 : kind.sent(live[name]));
-}
-/** Returns the declared values that differ from the live ones, which take their place; `null` for one that no file can hold. */
-function entryUpdates(table, declared, live, unwritable) {
-	return eachField(table, (name, { kind, clearable }) => {
-		const value = declared[name];
-		if (value === void 0 || kind.isSame(value, live[name])) return void 0;
-		return unwritable.has(String(name)) || !clearable && kind.isSame(live[name], kind.empty) ? null : kind.sent(live[name]);
-	});
-}
-var init_entry_values = __esmMin((() => {
-	init_field();
-}));
-
-// src/edit/adopt/adopt-members.ts
-/** Compares the declared members with the live ones, and returns the edits that make the entries declare those. */
-function adoptMembers(declared, input) {
-	const { live, unwritable, wants } = input;
-	const isShared = sharedAddresses([...live, ...input.ignoredLive]);
-	const { matched, gone, leftovers, formers } = withNewAddresses(matchDeclared$1(declared, isShared, input), isShared, input);
-	const listed = /* @__PURE__ */ new Set([
-		...matched.values(),
-		...leftovers,
-		...[...formers.values()].flat()
-	]);
-	const { adds, ignores, mentions } = divideUnlisted(live.filter((member) => !listed.has(member)), matched, isShared, input);
-	const emails = newEmails(matched, input);
-	const edits = [
-		...[...matched].flatMap(([member, entry]) => {
-			const fields = memberUpdate(member, withFormerRoles(entry, formers.get(member) ?? []), {
-				isShared: isShared(entry),
-				email: emails.get(member)
-			}, input);
-			return Object.keys(fields).length === 0 ? [] : [{
-				kind: "update-member",
-				member,
-				fields
-			}];
-		}),
-		...gone.map((member) => ({
-			kind: "remove-member",
-			member
-		})),
-		...adds.map((member) => addMember(member, unwritable.get(member.id) ?? NONE$2, isShared(member), input)),
-		...leftovers.map((member) => ignoreMember(member, "leftover")),
-		...ignores
-	].filter(wants);
-	return {
-		edits: [...edits, ...stopRenewal(edits, matched, input)],
-		mentions
-	};
-}
-/** Matches the declared members as a plan does, and those that a plan cannot distinguish by their address. */
-function matchDeclared$1(declared, isShared, { live, now, file, ignored, unwritable }) {
-	const candidates = declared.filter(({ email }) => !ignored.has(email));
-	const { results } = matchMembers(candidates, live, (member, match) => ({
-		member,
-		match
-	}));
-	const matched = /* @__PURE__ */ new Map();
-	const leftovers = [];
-	for (const { member, match } of results) if (match.found === "one") {
-		matched.set(member, match.live);
-		leftovers.push(...match.leftovers);
-	}
-	const claimed = /* @__PURE__ */ new Set([...matched.values(), ...leftovers]);
-	const gone = declared.filter(({ email }) => ignored.has(email));
-	const away = [];
-	for (const { member, match } of results) {
-		if (match.found === "one") continue;
-		const best = bestOf(match, member, live, claimed);
-		if (best !== null) {
-			matched.set(member, best);
-			claimed.add(best);
-		} else if (!isMention(member, file)) (isAway(member, now) ? away : gone).push(member);
-	}
-	const drop = (isWrong) => {
-		for (const [member, liveMember] of matched) {
-			if (!isWrong(member, liveMember)) continue;
-			matched.delete(member);
-			gone.push(member);
-		}
-	};
-	drop(({ id }, liveMember) => id !== liveMember.id && unwritable.get(liveMember.id)?.has("id") === true && isShared(liveMember));
-	const taken = new Set(matched.values());
-	const unmatched = live.filter((member) => member.status !== "expired" && !taken.has(member));
-	const standing = new Set(unmatched.flatMap(addressKeysOf));
-	drop(({ email }, { status }) => status === "expired" && standing.has(email.toLowerCase()));
-	return {
-		matched,
-		gone,
-		away,
-		leftovers
-	};
-}
-/** Adds the roles of memberships of previous addresses, which are the ones that give access until the new one is accepted. */
-function withFormerRoles(live, formers) {
-	const inForce = formers.filter(({ status }) => status === "accepted");
-	if (live.status === "accepted" || inForce.length === 0) return live;
-	return {
-		...live,
-		roles: [...new Set([live, ...inForce].flatMap(({ roles }) => roles))]
-	};
-}
-/** Adds the entries without a member whose person is probably live under another address, and leaves out former members. */
-function withNewAddresses({ matched, gone: absent, away, leftovers }, isShared, input) {
-	const { live, ignored, now } = input;
-	const claimed = /* @__PURE__ */ new Set([...matched.values(), ...leftovers]);
-	const unlisted = live.filter((member) => !claimed.has(member));
-	const isAsDeclared = (entry, members) => isSuspended(entry, now) && members.every((member) => !holdsRoles(member, input));
-	const formersOfAway = formerMembers(away, unlisted);
-	const back = away.filter((entry) => !isAsDeclared(entry, formersOfAway.get(entry) ?? []) && formersOfAway.has(entry));
-	const gone = [...absent, ...back];
-	const formers = formerMembers([...matched.keys(), ...away.filter((entry) => !back.includes(entry))], unlisted);
-	const former = [...formers.values()].flat();
-	const people = unlisted.flatMap((member) => {
-		const address = addressOf$1(member);
-		const isPerson = isServiceAccount(member) === false && !isExpired(member) && !isShared(member);
-		return address === null || !isPerson || former.includes(member) ? [] : [{
-			address,
-			metadata: member.metadata,
-			member
-		}];
-	});
-	const missing = gone.flatMap((entry) => [
-		entry.id,
-		entry.managed,
-		entry.previously
-	].some((value) => value !== void 0) || ignored.has(entry.email) ? [] : [{
-		address: entry.email,
-		metadata: entry.metadata ?? {},
-		entry
-	}]);
-	const pairs = samePeople(people, missing);
-	const paired = new Set(pairs.map(({ to }) => to.entry));
-	return {
-		matched: new Map([...matched, ...pairs.map(({ from, to }) => [to.entry, from.member])]),
-		gone: gone.filter((entry) => !paired.has(entry)),
-		leftovers,
-		formers
-	};
-}
-/** Returns the live member that stands best for an entry that matches several, or is pinned to none. */
-function bestOf(match, { email }, live, claimed) {
-	if (match.found === "none") return null;
-	const key = email.toLowerCase();
-	const same = live.filter((member) => !claimed.has(member) && addressKeysOf(member).includes(key));
-	const people = same.filter((member) => isServiceAccount(member) === false);
-	return [...people.length > 0 ? people : same].sort(byStanding)[0] ?? null;
-}
-/** Sorts accepted members first, and expired invitations last, the latest first; then by id. */
-function byStanding(a, b) {
-	const rank = ({ status }) => status === "accepted" ? 0 : status === "expired" ? 2 : 1;
-	const endOf = ({ status, invite }) => status === "expired" ? invite?.expiresAt ?? "" : "";
-	return rank(a) - rank(b) || byCodeUnit(endOf(b), endOf(a)) || byCodeUnit(a.id, b.id);
-}
-/** Returns whether an entry has ended, has not begun or is suspended, so that a plan creates nobody for it. */
-function isAway(member, now) {
-	const { absent, suspended } = activeAt(member, now);
-	return absent !== null || suspended;
-}
-/** Divides the live members without an entry: to add, for `ignore`, and those that a plan leaves alone anyway. */
-function divideUnlisted(unlisted, listed, isShared, { unwritable, wordOf }) {
-	const taken = new Set([...listed].flatMap(([{ email }, member]) => [email.toLowerCase(), ...addressKeysOf(member)]));
-	const isLeft = (member) => addressOf$1(member) === null || member.user !== void 0 && isServiceAccount(member) !== false;
-	const leftAlone = unlisted.filter(isLeft);
-	const mentions = leftAlone.map((member) => {
-		const roles = [...new Set(member.roles)].map((role) => wordOf(role) ?? role).sort(byCodeUnit);
-		return {
-			id: member.id,
-			email: addressOf$1(member),
-			type: member.user?.type ?? null,
-			roles
-		};
-	});
-	const standing = new Set(leftAlone.flatMap(addressKeysOf));
-	const adds = [];
-	const ignores = [];
-	for (const member of unlisted.filter((member) => !isLeft(member)).sort(byStanding)) {
-		const { id, status } = member;
-		const key = (addressOf$1(member) ?? id).toLowerCase();
-		const parts = unwritable.get(id) ?? NONE$2;
-		if (taken.has(key) || status === "expired" && standing.has(key)) ignores.push(ignoreMember(member, status === "expired" ? "leftover" : "twin"));
-		else if (parts.has("entry") || parts.has("id") && isShared(member)) ignores.push(ignoreMember(member, "unwritable"));
-		else {
-			adds.push(member);
-			taken.add(key);
-		}
-	}
-	adds.sort((a, b) => byCodeUnit(nameOf(a), nameOf(b)));
-	mentions.sort((a, b) => byCodeUnit(a.email ?? a.id, b.email ?? b.id));
-	return {
-		adds,
-		ignores,
-		mentions
-	};
-}
-function nameOf(member) {
-	return addressOf$1(member)?.toLowerCase() ?? member.id;
-}
-/** Returns a test whether another live member has one of a member's addresses, so that its entry has to be pinned. */
-function sharedAddresses(live) {
-	const isShared = repeatedKeys(live.flatMap(addressKeysOf));
-	return (member) => addressKeysOf(member).some(isShared);
-}
-function ignoreMember(member, cause) {
-	return {
-		kind: "ignore-member",
-		id: member.id,
-		name: addressOf$1(member),
-		cause
-	};
-}
-function addMember(live, parts, pin, { wordOf }) {
-	const { id, status } = live;
-	const words = liveValues({
-		...live,
-		roles: live.roles.flatMap((role) => wordOf(role) ?? [])
-	}, refOf);
-	return {
-		kind: "add-member",
-		id,
-		entry: {
-			email: addressOf$1(live) ?? id,
-			...isManaged(live) && { managed: entryValues(MANAGED_FIELDS, words, parts) },
-			...entryValues(COMMON_FIELDS, words, parts),
-			...pin && { id }
-		},
-		status,
-		left: [...parts].filter((part) => part !== "id")
-	};
-}
-/** Returns the addresses of pinned entries whose member has another one, unless two entries would have it. */
-function newEmails(matched, { unwritable }) {
-	const newAddresses = new Map([...matched].flatMap(([member, live]) => {
-		const address = addressOf$1(live);
-		const isOther = !addressKeysOf(live).includes(member.email.toLowerCase());
-		const isFit = live.status !== "expired" && !unwritable.get(live.id)?.has("entry");
-		return address !== null && isOther && isFit ? [[member, address]] : [];
-	}));
-	for (;;) {
-		const isTaken = repeatedKeys([...matched.keys()].map((member) => newAddresses.get(member) ?? member.email));
-		const refused = [...newAddresses].filter(([, address]) => isTaken(address));
-		if (refused.length === 0) return newAddresses;
-		for (const [member] of refused) newAddresses.delete(member);
-	}
-}
-/** Returns a test whether a text is in a list more than once, in whatever case. */
-function repeatedKeys(texts) {
-	const seen = /* @__PURE__ */ new Set();
-	const repeated = /* @__PURE__ */ new Set();
-	for (const key of texts.map((text) => text.toLowerCase())) {
-		if (seen.has(key)) repeated.add(key);
-		seen.add(key);
-	}
-	return (text) => repeated.has(text.toLowerCase());
-}
-function memberUpdate(member, live, { isShared, email }, input) {
-	const parts = input.unwritable.get(live.id) ?? NONE$2;
-	const { id, roles } = member;
-	const dates = datesUpdate(member, live, input);
-	const grants = roles === void 0 || dates.isAway ? null : grantUpdate(roles, live, input);
-	const [declared, values] = [declaredValues(member), liveValues(live, refOf)];
-	return {
-		...email !== void 0 && { email },
-		...grants !== null && (parts.has("roles") ? { roles: null } : { grants }),
-		...dates.update,
-		...entryUpdates(COMMON_FIELDS, declared, values, parts),
-		...isManaged(live) && entryUpdates(MANAGED_FIELDS, declared, values, parts),
-		...id === void 0 ? isShared && { id: live.id } : id !== live.id && { id: parts.has("id") ? null : live.id }
-	};
-}
-/** Returns a reference by a single word. */
-function refOf(word) {
-	return {
-		id: word,
-		name: word
-	};
-}
-/** Returns the dates to remove, and whether the member is suspended as the entry says, without roles. */
-function datesUpdate(member, live, input) {
-	const { now } = input;
-	const { from, until } = member;
-	const suspended = isSuspended(member, now);
-	const holds = holdsRoles(live, input);
-	return {
-		update: {
-			...!hasBegun(from, now) && { from: null },
-			...isPast(until, now) && { until: null },
-			...suspended && holds && { suspended: null }
-		},
-		isAway: suspended && !holds
-	};
-}
-/** Returns whether a plan takes roles from who is suspended: all but ignored ones; it leaves an expired invitation alone. */
-function holdsRoles({ status, roles }, { wordOf }) {
-	return status !== "expired" && roles.some((role) => wordOf(role) !== null);
-}
-/** Compares the grants of an entry with the held roles; `null` if a plan would change nothing. */
-function grantUpdate(grants, live, { now, resolver, wordOf }) {
-	const held = new Set(live.roles);
-	const resolved = grants.map((grant) => ({
-		...grant,
-		id: resolver.idOf(grant.role),
-		ended: isPast(grant.until, now),
-		begun: hasBegun(grant.from, now)
-	}));
-	const declared = new Set(resolved.map(({ id }) => id));
-	const isHeld = (id) => id !== null && held.has(id) && wordOf(id) !== null;
-	const kept = resolved.filter(({ id }) => isHeld(id));
-	const isEmpty = kept.length === 0 && [...held].every((id) => wordOf(id) === null || declared.has(id));
-	const remove = resolved.filter(({ id, ended, begun }) => !isHeld(id) && (!ended && begun || isEmpty)).map(({ role }) => role);
-	const add = [...held].flatMap((id) => declared.has(id) ? [] : wordOf(id) ?? []);
-	const unend = kept.flatMap(({ role, ended }) => ended ? role : []);
-	const begin = kept.flatMap(({ role, begun }) => begun ? [] : role);
-	const rename = kept.flatMap(({ id, role }) => {
-		const word = id === null ? null : wordOf(id);
-		return word === null || word === role || id === role ? [] : [[role, word]];
-	});
-	if (add.length + remove.length + unend.length + begin.length + rename.length === 0) return null;
-	return {
-		add: add.sort(byCodeUnit),
-		remove,
-		unend,
-		begin,
-		rename: new Map(rename)
-	};
-}
-/** Stops the renewal of invitations if a plan would renew one that is listed. */
-function stopRenewal(edits, matched, { renews, unrenewed, wants }) {
-	if (!renews) return [];
-	const edited = new Set(edits.flatMap((edit) => edit.kind === "update-member" ? edit.member : []));
-	const kept = [...matched].flatMap(([member, { status }]) => status === "expired" && (!unrenewed.has(member.email) || edited.has(member)) ? member.email : []);
-	const added = edits.flatMap((edit) => edit.kind === "add-member" && edit.status === "expired" ? edit.entry.email : []);
-	const edit = {
-		kind: "stop-renewal",
-		emails: [...kept, ...added].sort(byCodeUnit)
-	};
-	return edit.emails.length > 0 && wants(edit) ? [edit] : [];
-}
-var NONE$2;
-var init_adopt_members = __esmMin((() => {
-	init_active_member();
-	init_former_members();
-	init_match();
-	init_same_people();
-	init_scope();
-	init_member();
-	init_text();
-	init_entry_values();
-	NONE$2 = /* @__PURE__ */ new Set();
-}));
-
-// src/edit/adopt/adopt-live.ts
-/**
-* Returns the edits of a merchant's files after which a plan has no changes: entries for what is live and not declared,
-* no entries for what is declared and not live, and live values in the others. A section that the files do not have
-* stays unmanaged.
-*/
-function adoptLive(input) {
-	const { desired, live, findings, now, matches, unwritable, wants = () => true } = input;
-	const leavers = leftAt(desired.leavers, now);
-	const scope = scopeOf(live, desired.ignore, matches, leavers);
-	const staying = divideLeavers(desired.members, scope.members, leavers);
-	const ignored = ignoredEntries(desired, scope, matches);
-	const rolePlan = planRoles(desired.roles, scope, {
-		roles: "additive",
-		replaceRoles: false,
-		named: /* @__PURE__ */ new Set(),
-		ignored: ignored.roles
-	});
-	const roles = desired.roles === void 0 ? UNMANAGED : adoptRoles(desired.roles, {
-		scope,
-		plan: rolePlan,
-		ignored: ignored.roles,
-		unwritable: unwritable.roles,
-		wants
-	});
-	const ignoredRoles = /* @__PURE__ */ new Set([...scope.ignoredRoles, ...ignored.roles]);
-	const wordOf = roleWords(desired, scope, roles);
-	const members = staying.entries === void 0 ? {
-		edits: [],
-		mentions: []
-	} : adoptMembers(staying.entries, {
-		live: staying.live,
-		ignoredLive: scope.ignoredMembers,
-		now,
-		file: desired.origin.file,
-		ignored: ignored.members,
-		unwritable: unwritable.members,
-		resolver: roleResolver(rolePlan, {
-			...scope,
-			ignoredRoles
-		}),
-		wordOf,
-		renews: desired.sync.reinvite !== false,
-		unrenewed: new Set(findings.flatMap(({ code, name }) => UNRENEWED.has(code) ? name : [])),
-		wants
-	});
-	return {
-		merchant: desired.merchant,
-		edits: [...roles.edits, ...members.edits],
-		mentions: members.mentions,
-		heldRoles: new Map(scope.roles.flatMap(({ id, name }) => wordOf(id) === id && id !== name ? [[id, name]] : []))
-	};
-}
-/** Returns a function that returns the word for a role in a member's entry: its name if the file declares it, else its id. */
-function roleWords(desired, scope, { names, ignored }) {
-	const ignoredIds = /* @__PURE__ */ new Set([...scope.ignoredLiveRoles.map(({ id }) => id), ...ignored]);
-	const custom = scope.roles.filter(({ predefined }) => !predefined);
-	const isUnique = uniqueNames(custom.map(({ name }) => name));
-	const liveNames = new Map(custom.flatMap(({ id, name }) => isUnique(name) && !name.startsWith("role_") ? [[id, name]] : []));
-	const isOpen = desired.roles === void 0;
-	return (id) => {
-		if (ignoredIds.has(id)) return null;
-		return names.get(id) ?? (isOpen ? liveNames.get(id) : void 0) ?? id;
-	};
-}
-function uniqueNames(names) {
-	const again = new Set(names.filter((name, index) => names.indexOf(name) < index));
-	return (name) => !again.has(name);
-}
-/** Compares the declared roles with the live ones, and returns the edits that make the entries declare those. */
-function adoptRoles(declared, input) {
-	const { scope, plan, unwritable, wants } = input;
-	const custom = scope.roles.filter(({ predefined }) => !predefined);
-	const byId = new Map(custom.map((role) => [role.id, role]));
-	const matched = matchDeclared(declared, custom, input);
-	const claimed = new Set(matched.values());
-	const listed = custom.filter(({ id }) => claimed.has(id));
-	const { adds, ignores } = unlistedRoles(custom, listed, input);
-	const taken = new Map([...listed, ...adds].map(({ id, name }) => [name, id]));
-	const twins = new Set(ignores.flatMap((edit) => edit.cause === "twin" ? edit.name : []));
-	const edits = [
-		...declared.flatMap((role) => {
-			const live = byId.get(matched.get(role) ?? "");
-			if (live === void 0 || input.ignored.has(role.name)) return [{
-				kind: "remove-role",
-				role
-			}];
-			if (scope.temporarilyNamed.has(live.id)) return [];
-			const fields = roleUpdate(role, live, unwritable.get(live.id) ?? NONE$1, {
-				pin: twins.has(live.name) || plan.declared.get(role.name) !== live.id,
-				isTaken: (name) => taken.has(name)
-			});
-			return Object.keys(fields).length === 0 ? [] : [{
-				kind: "update-role",
-				role,
-				fields
-			}];
-		}),
-		...adds.map((role) => addRole(role, unwritable.get(role.id) ?? NONE$1, twins.has(role.name))),
-		...ignores
-	].filter(wants);
-	return {
-		edits,
-		names: namesAfter(matched, edits),
-		ignored: ignoredBy(edits)
-	};
-}
-/** Returns the live ids of the declared roles, also of those that a plan cannot distinguish. */
-function matchDeclared(declared, custom, { plan, ignored, unwritable }) {
-	const ids = new Set(custom.flatMap(({ id }) => unwritable.get(id)?.has("entry") ? [] : id));
-	const matched = /* @__PURE__ */ new Map();
-	for (const role of declared) {
-		const id = plan.declared.get(role.name);
-		if (id != null && ids.has(id) && !ignored.has(role.name)) matched.set(role, id);
-	}
-	const claimed = new Set(matched.values());
-	for (const role of declared) {
-		if (plan.declared.has(role.name) || ignored.has(role.name)) continue;
-		const free = custom.filter(({ id }) => !claimed.has(id)).sort(by(({ id }) => id));
-		const first = [role.name, ...role.id === void 0 ? role.previously ?? [] : []].flatMap((key) => free.find(({ name }) => name === key) ?? []).at(0);
-		if (first === void 0) continue;
-		matched.set(role, first.id);
-		claimed.add(first.id);
-	}
-	return withoutTwins(matched, new Map(custom.map(({ id, name }) => [id, name])));
-}
-/** Leaves out the entries of roles that have the name of another one's, since a file can list a name once. */
-function withoutTwins(matched, names) {
-	const isNamed = ([role, id]) => names.get(id) === role.name;
-	const seen = /* @__PURE__ */ new Set();
-	const kept = [...matched].sort((a, b) => Number(isNamed(b)) - Number(isNamed(a)));
-	return new Map(kept.filter(([, id]) => {
-		const isFirst = !seen.has(names.get(id));
-		seen.add(names.get(id));
-		return isFirst;
-	}));
-}
-/** Divides the live roles without an entry into those to add and those that only `ignore` can name. */
-function unlistedRoles(custom, listed, { scope: { temporarilyNamed }, unwritable }) {
-	const claimed = new Set(listed.map(({ id }) => id));
-	const names = new Set(listed.map(({ name }) => name));
-	const adds = [];
-	const ignores = [];
-	const unlisted = custom.filter(({ id }) => !claimed.has(id));
-	const duplicates = new Set(unlisted.map(({ name }) => name).filter((name, index, names) => names.indexOf(name) < index));
-	const sorted = [...unlisted].sort(by(({ name, id }) => `${name}\0${id}`));
-	for (const role of sorted) {
-		const { id, name } = role;
-		const ignore = (cause) => void ignores.push({
-			kind: "ignore-role",
-			id,
-			name,
-			cause
-		});
-		const parts = unwritable.get(id) ?? NONE$1;
-		const isUnwritable = parts.has("entry") || duplicates.has(name) && parts.has("id");
-		if (temporarilyNamed.has(id)) ignore("temporary");
-		else if (isUnwritable) ignore("unwritable");
-		else if (names.has(name)) ignore("twin");
-		else {
-			adds.push(role);
-			names.add(name);
-		}
-	}
-	return {
-		adds,
-		ignores
-	};
-}
-function addRole(live, parts, pin) {
-	const { id, name } = live;
-	return {
-		kind: "add-role",
-		id,
-		entry: {
-			...entryValues(ROLE_FIELDS, roleImage$3(live), parts),
-			name,
-			...pin && { id }
-		},
-		left: [...parts].filter((part) => part !== "id")
-	};
-}
-function roleUpdate(role, live, parts, { pin, isTaken }) {
-	const { previously = [] } = role;
-	const renamed = live.name !== role.name;
-	const former = [...renamed ? [role.name] : [], ...previously].filter((name) => name !== live.name && !isTaken(name));
-	const [only = null] = former;
-	return {
-		...entryUpdates(ROLE_FIELDS, role, roleImage$3(live), parts),
-		...renamed && { name: live.name },
-		...!isSameJson(former, previously) && { previously: former.length > 1 ? former : only },
-		...role.id === void 0 ? pin && !parts.has("id") && { id: live.id } : role.id !== live.id && { id: parts.has("id") ? null : live.id }
-	};
-}
-/** Returns the names that the entries have after the edits, by live id. */
-function namesAfter(matched, edits) {
-	const names = new Map([...matched].map(([{ name }, id]) => [id, name]));
-	for (const edit of edits) {
-		if (edit.kind === "add-role") names.set(edit.id, edit.entry.name);
-		if (edit.kind !== "update-role" || edit.fields.name === void 0) continue;
-		const id = matched.get(edit.role);
-		if (id !== void 0) names.set(id, edit.fields.name);
-	}
-	return names;
-}
-function ignoredBy(edits) {
-	return new Set(edits.flatMap((edit) => edit.kind === "ignore-role" ? edit.id : []));
-}
-var UNRENEWED, UNMANAGED, NONE$1;
-var init_adopt_live = __esmMin((() => {
-	init_active_member();
-	init_plan_roles();
-	init_resolve();
-	init_scope();
-	init_role();
-	init_ignored();
-	init_json_text();
-	init_text();
-	init_adopt_members();
-	init_entry_values();
-	UNRENEWED = /* @__PURE__ */ new Set(["member-expired", "member-not-accepted"]);
-	UNMANAGED = {
-		edits: [],
-		names: /* @__PURE__ */ new Map(),
-		ignored: /* @__PURE__ */ new Set()
-	};
-	NONE$1 = /* @__PURE__ */ new Set();
-}));
-
-// src/edit/adopt/entry-texts.ts
-/** Returns the commented-out entry of a role or member that is ignored, and why. */
-function ignoredValues({ kind, id, name, cause }) {
-	return {
-		value: {
-			...name !== null && { [kind === "ignore-role" ? "name" : "email"]: maskKeys(name) },
-			id: maskKeys(id)
-		},
-		comment: `ignored: ${CAUSES[cause]}`
-	};
-}
-/** Returns what the comment above a new entry says; `null` if there is nothing to say. */
-function entryText(edit) {
-	const texts = [...edit.kind === "add-member" && edit.status === "expired" ? ["The invitation has expired. Without sync.reinvite: false, a plan renews it."] : [], ...edit.left.length > 0 ? [`Not managed here, since a file cannot express it: ${edit.left.join(", ")}.`] : []];
-	return texts.length === 0 ? null : texts.join(" ");
-}
-/** Returns a glob that matches one id only. */
-function literalGlob(id) {
-	return id.replaceAll(/[\\*?[\](){}!+@|]/g, "\\$&");
-}
-/**
-* Returns the names of the variables that will hold the passwords of managed users, derived from their nicknames or
-* addresses; each name once, and none that is taken.
-*/
-function passwordVariables(entries, taken) {
-	const used = new Set(taken);
-	const variables = /* @__PURE__ */ new Map();
-	for (const entry of entries) {
-		if (entry.managed === void 0) continue;
-		const base = variableOf(entry.managed.nickname ?? "") ?? variableOf(entry.email.split("@")[0] ?? "") ?? "USER";
-		let name = `${base}_PASSWORD`;
-		for (let nth = 2; used.has(name); nth += 1) name = `${base}_${nth}_PASSWORD`;
-		used.add(name);
-		variables.set(entry, name);
-	}
-	return variables;
-}
-/** Returns a text as the name of a variable: "Till 7" is `TILL_7`; `null` if no letter or digit of it can be in one. */
-function variableOf(text) {
-	const name = text.normalize("NFKD").toUpperCase().replaceAll(/\p{M}/gu, "").replaceAll(/[^A-Z0-9]+/g, "_").replaceAll(/^_+|_+$/g, "");
-	if (name === "") return null;
-	return /^\d/.test(name) ? `USER_${name}` : name;
-}
-var CAUSES;
-var init_entry_texts = __esmMin((() => {
-	init_secrets();
-	CAUSES = {
-		unwritable: "a file cannot express its name or address",
-		twin: "another entry has its name or address",
-		leftover: "its invitation has expired, and another entry has its address",
-		temporary: "an interrupted apply gave it this name"
-	};
-}));
-
-// src/edit/adopt/adoption-edits.ts
-/** Returns the edits of a merchant's files that carry out an adoption. */
-function adoptionEdits({ edits }, files) {
-	const variables = newVariables(edits, files);
-	return edits.flatMap((edit) => editsFor(edit, files, variables));
-}
-/** Names the passwords of new managed users; none has the variable of another one. */
-function newVariables(edits, { all: files }) {
-	const taken = files.flatMap(({ members }) => members.flatMap(({ fields }) => textOf$3(fieldsOf(fields["managed"])["password_env"]) ?? []));
-	const added = edits.flatMap((edit) => edit.kind === "add-member" ? edit.entry : []);
-	return passwordVariables(added, new Set(taken));
-}
-function editsFor(edit, files, variables) {
-	switch (edit.kind) {
-		case "add-role": return [append("roles", { ...edit.entry }, entryText(edit), `role ${edit.entry.name}`, files)];
-		case "remove-role": return [edit.role.adjusted ?? [], edit.role.origin].flat().map((origin) => ({
-			file: origin.file,
-			about: `role ${edit.role.name}`,
-			edit: {
-				kind: "remove",
-				path: origin.path
-			}
-		}));
-		case "update-role": return roleEdits(edit, files);
-		case "add-member": {
-			const { managed, ...entry } = edit.entry;
-			const password_env = variables.get(edit.entry);
-			return [append("members", {
-				...entry,
-				...managed !== void 0 && { managed: omitUndefined({
-					...managed,
-					password_env
-				}) }
-			}, entryText(edit), entry.email, files)];
-		}
-		case "remove-member": return entriesOf(edit.member, files).filter(({ file, fields }) => file === files.main.file || "roles" in fields || "managed" in fields).map(({ file, index }) => ({
-			file,
-			about: edit.member.email,
-			edit: {
-				kind: "remove",
-				path: ["members", index]
-			}
-		}));
-		case "update-member": return memberEdits(edit, files);
-		case "ignore-role":
-		case "ignore-member": {
-			const { main } = files;
-			const section = edit.kind === "ignore-role" ? "roles" : "members";
-			const about = edit.name ?? edit.id;
-			const value = literalGlob(edit.id);
-			return [{
-				file: main.file,
-				about,
-				edit: {
-					kind: "append",
-					path: ["ignore", section],
-					value
-				}
-			}, {
-				file: targetOf$1(section, files).file,
-				about,
-				edit: {
-					kind: "remark",
-					path: [section],
-					...ignoredValues(edit)
-				}
-			}];
-		}
-		case "stop-renewal": return [{
-			file: (files.all.find(({ fields }) => "reinvite" in fieldsOf(fields["sync"])) ?? files.main).file,
-			about: "sync.reinvite",
-			edit: {
-				kind: "set",
-				path: ["sync", "reinvite"],
-				value: false
-			}
-		}];
-		default: return edit;
-	}
-}
-/** Returns the file for new entries of a section: the merchant's own, unless only an include of its own has the section. */
-function targetOf$1(section, { main, all: files, isShared }) {
-	if (Object.hasOwn(main.fields, section)) return main;
-	return files.findLast(({ file, fields }) => !isShared(file) && Object.hasOwn(fields, section)) ?? main;
-}
-function append(section, value, comment, about, files) {
-	const edit = {
-		kind: "append",
-		path: [section],
-		value,
-		...comment === null ? {} : { comment }
-	};
-	return {
-		file: targetOf$1(section, files).file,
-		about,
-		edit
-	};
-}
-/** Returns an edit that sets a key to a value, or removes it if that is `null` and the key is there. */
-function setOrRemove(raw, { file, path }, key, value, about) {
-	if (value === void 0) return [];
-	const fieldPath = [...path, key];
-	if (value !== null) return [{
-		file,
-		about,
-		edit: {
-			kind: "set",
-			path: fieldPath,
-			value
-		}
-	}];
-	return valueAt(raw?.fields, fieldPath) !== void 0 ? [{
-		file,
-		about,
-		edit: {
-			kind: "remove",
-			path: fieldPath
-		}
-	}] : [];
-}
-function roleEdits({ role, fields }, files) {
-	const { origin, adjusted } = role;
-	const about = `role ${role.name}`;
-	const raw = files.all.find(({ file }) => file === origin.file);
-	const { permissions, ...rest } = fields;
-	const otherEdits = Object.entries(rest).flatMap(([key, value]) => setOrRemove(raw, origin, key, value, about));
-	const renamedAdjustment = adjusted !== void 0 && fields.name !== void 0 ? setOrRemove(files.main, adjusted, "name", fields.name, about) : [];
-	if (permissions === void 0) return [...otherEdits, ...renamedAdjustment];
-	const written = listOf$1(valueAt(raw?.fields, [...origin.path, "permissions"]));
-	const adjustments = adjustEdits(role, written, permissions, files);
-	if (adjusted !== void 0) return [
-		...otherEdits,
-		...renamedAdjustment,
-		...adjustments
-	];
-	const direct = setOrRemove(raw, origin, "permissions", permissions === null ? null : inOrderOf(written, permissions), about);
-	return [...otherEdits, ...direct.map((edit) => ({
-		...edit,
-		...adjustments.length > 0 && { instead: adjustments }
-	}))];
-}
-/** Returns the edits with which a merchant's own file adjusts an included role to its live permissions. */
-function adjustEdits({ name, origin, adjusted }, shared, permissions, { main }) {
-	if (permissions === null || origin.file === main.file) return [];
-	const add = permissions.filter((permission) => !shared.includes(permission));
-	const remove = shared.filter((permission) => !permissions.includes(String(permission)));
-	const about = `role ${name}`;
-	if (add.length + remove.length === 0) return adjusted === void 0 ? [] : [{
-		file: main.file,
-		about,
-		edit: {
-			kind: "remove",
-			path: adjusted.path
-		}
-	}];
-	const adjust = {
-		...add.length > 0 && { add },
-		...remove.length > 0 && { remove }
-	};
-	const edit = adjusted === void 0 ? {
-		kind: "append",
-		path: ["roles"],
-		value: {
-			name,
-			adjust
-		}
-	} : {
-		kind: "set",
-		path: [...adjusted.path, "adjust"],
-		value: adjust
-	};
-	return [{
-		file: main.file,
-		about,
-		edit
-	}];
-}
-/** Returns the wanted texts: those that are written in their order, then the new ones. */
-function inOrderOf(written, texts) {
-	return [...written.filter((text) => texts.includes(text)), ...texts.filter((text) => !written.includes(text))];
-}
-function entriesOf(member, { all: files }) {
-	const keys = new Set(addressesOfPerson(member));
-	return files.flatMap(({ members }) => members.filter(({ address }) => keys.has(address ?? "")));
-}
-function memberEdits({ member, fields }, files) {
-	const { email } = member;
-	const entries = entriesOf(member, files);
-	const ownEntries = entries.filter(({ file }) => !files.isShared(file));
-	const edits = [];
-	const change = ({ file, index }, path, value) => {
-		const entryPath = [
-			"members",
-			index,
-			...path
-		];
-		const edit = value === null ? {
-			kind: "remove",
-			path: entryPath
-		} : {
-			kind: "set",
-			path: entryPath,
-			value
-		};
-		edits.push({
-			file,
-			about: email,
-			edit
-		});
-	};
-	changeFields(entries, fields, change);
-	const fresh = {
-		...pinEntries(entries, ownEntries, fields.id, change),
-		...fields.grants !== void 0 && grantEdits(withPreviousNames(fields.grants, files), entries, ownEntries, change)
-	};
-	if (Object.keys(fresh).length === 0) return edits;
-	return [...edits, append("members", {
-		email: fields.email ?? email,
-		...fresh
-	}, null, email, files)];
-}
-/** Sets the keys that entries have, each in every entry that has it. */
-function changeFields(entries, { id, grants, ...updates }, change) {
-	for (const [key, value] of Object.entries(updates)) {
-		const path = isMemberField(key) ? entryPath(key) : [key];
-		for (const entry of entries) if (valueAt(entry.fields, path) !== void 0) change(entry, path, value);
-	}
-}
-/** Pins a member; returns the pin if no entry of the merchant's own can take it. */
-function pinEntries(entries, ownEntries, id, change) {
-	if (id === void 0) return {};
-	const pinned = entries.filter(({ fields }) => Object.hasOwn(fields, "id"));
-	const places = pinned.length > 0 || id === null ? pinned : ownEntries.slice(-1);
-	for (const entry of places) change(entry, ["id"], id);
-	return places.length === 0 && id !== null ? { id } : {};
-}
-/** Changes the lists of roles; returns the new roles that no entry of the merchant's own can take. */
-function grantEdits(grants, entries, ownEntries, change) {
-	const granting = entries.filter(({ fields }) => Object.hasOwn(fields, "roles"));
-	const taker = ownEntries.findLast((entry) => granting.includes(entry)) ?? ownEntries.at(-1);
-	for (const entry of granting) {
-		const written = listOf$1(entry.fields["roles"]);
-		const kept = keptGrants(written, grants);
-		const newGrants = entry === taker ? [...kept, ...grants.add] : kept;
-		if (newGrants.length === written.length && newGrants.every((item, index) => item === written[index])) continue;
-		if (newGrants.length > 0 || granting.length === 1) change(entry, ["roles"], newGrants);
-		else change(entry, Object.keys(entry.fields).length > 2 ? ["roles"] : [], null);
-	}
-	if (grants.add.length === 0 || taker !== void 0 && granting.includes(taker)) return {};
-	if (taker === void 0) return { roles: grants.add };
-	change(taker, ["roles"], grants.add);
-	return {};
-}
-/** Adds the previous names of declared roles, by which a file may grant them, too. */
-function withPreviousNames(grants, { all }) {
-	const renamed = [...renamedRoles(all.flatMap(({ roles }) => roles))];
-	if (renamed.length === 0) return grants;
-	const { remove, unend, begin, rename } = grants;
-	const words = (names) => [...names, ...renamed.flatMap(([former, name]) => names.includes(name) ? former : [])];
-	const formerNames = renamed.flatMap(([former, name]) => {
-		const word = rename.get(name);
-		return word === void 0 ? [] : [[former, word]];
-	});
-	return {
-		...grants,
-		remove: words(remove),
-		unend: words(unend),
-		begin: words(begin),
-		rename: new Map([...rename, ...formerNames])
-	};
-}
-function keptGrants(written, { remove, unend, begin, rename }) {
-	const seen = /* @__PURE__ */ new Set();
-	return written.flatMap((item) => {
-		const word = textOf$3(item) ?? textOf$3(fieldsOf(item)["role"]);
-		if (word === null || remove.includes(word)) return [];
-		const name = rename.get(word) ?? word;
-		if (seen.has(name)) return [];
-		seen.add(name);
-		if (kindOf$3(item) === "text") return [name === item ? item : name];
-		const [isUnended, isBegun] = [unend.includes(word), begin.includes(word)];
-		if (name === word && !isUnended && !isBegun) return [item];
-		return [withDates({
-			...fieldsOf(item),
-			role: name
-		}, isUnended, isBegun)];
-	});
-}
-/** Returns a grant without its end, or without its beginning; the name alone if it has no dates then. */
-function withDates({ from, until, ...grant }, isUnended, isBegun) {
-	const kept = {
-		...grant,
-		...from !== void 0 && !isBegun && { from },
-		...until !== void 0 && !isUnended && { until }
-	};
-	return (isUnended || isBegun) && Object.keys(kept).length === 1 ? grant["role"] : kept;
-}
-var init_adoption_edits = __esmMin((() => {
-	init_member();
-	init_raw_file();
-	init_person();
-	init_values();
-	init_entry_texts();
-}));
-
-// src/edit/adopt/find-unwritable.ts
-/** Finds the parts of a live state that a file cannot hold, because the schema or a rule of files would refuse them. */
-function findUnwritable({ roles, members }) {
-	const custom = roles.filter(({ predefined }) => !predefined);
-	const file = {
-		version: 1,
-		roles: custom.map(roleValues),
-		members: members.map(memberValues)
-	};
-	const refused = refusedPaths(file);
-	return {
-		roles: partsOf("roles", custom, file.roles, refused),
-		members: partsOf("members", members, file.members, refused)
-	};
-}
-function roleValues(live) {
-	return {
-		...entryValues(ROLE_FIELDS, roleImage$3(live), NONE),
-		id: live.id
-	};
-}
-function memberValues(live) {
-	const { id, user, invite } = live;
-	const values = liveValues(live, (role) => ({
-		id: role,
-		name: role
-	}));
-	const managed = entryValues(MANAGED_FIELDS, values, NONE);
-	return {
-		email: user?.email ?? invite?.email ?? "nobody@example.com",
-		...isManaged(live) && { managed: {
-			...managed,
-			password_env: "PASSWORD"
-		} },
-		...entryValues(COMMON_FIELDS, values, NONE),
-		id
-	};
-}
-/** Returns the paths that the schema and the rules of single files refuse. */
-function refusedPaths(file) {
-	const { error } = merchantSchema.safeParse(file);
-	const ofSchema = (error?.issues ?? []).map(({ path }) => path.map((key) => typeof key === "symbol" ? "" : key));
-	const ofRules = checkSource(toRawFile("", file), Number.NEGATIVE_INFINITY).flatMap(({ location }) => "path" in location ? [location.path] : []);
-	return [...ofSchema, ...ofRules];
-}
-function partsOf(section, live, values, refused) {
-	const parts = /* @__PURE__ */ new Map();
-	const add = (index, key) => {
-		const { id } = live[index] ?? { id: "" };
-		const keys = parts.get(id) ?? /* @__PURE__ */ new Set();
-		parts.set(id, keys.add(IDENTITY.has(key) ? "entry" : String(key)));
-	};
-	for (const [place, index, key, inner] of refused) if (place === section) add(Number(index), key === "managed" ? inner : key);
-	for (const [index, { rounded = [] }] of live.entries()) {
-		if (rounded.length > 0) add(index, "metadata");
-		const { managed, ...entry } = values[index] ?? {};
-		for (const [key, value] of Object.entries({
-			...entry,
-			...fieldsOf(managed)
-		})) if (isRisky(value, 64 - 4)) add(index, key);
-	}
-	return parts;
-}
-/** Returns whether a value has a long key, an API key or broken Unicode in it, or is nested too deep. */
-function isRisky(value, levels) {
-	if (typeof value === "string") return findKeys(value).length > 0 || /\p{Cs}/u.test(value);
-	if (typeof value !== "object" || value === null) return false;
-	return levels === 0 || Object.entries(value).some(([key, inner]) => key.length > MAX_KEY_LENGTH || isRisky(key, 1) || isRisky(inner, levels - 1));
-}
-var NONE, IDENTITY, MAX_KEY_LENGTH;
-var init_find_unwritable = __esmMin((() => {
-	init_member();
-	init_role();
-	init_secrets();
-	init_merchant_schema();
-	init_raw_file();
-	init_source_rules();
-	init_limits();
-	init_values();
-	init_entry_values();
-	NONE = /* @__PURE__ */ new Set();
-	IDENTITY = /* @__PURE__ */ new Set([
-		"name",
-		"email",
-		void 0
-	]);
-	MAX_KEY_LENGTH = 128;
-}));
-
-// src/edit/format/print-document.ts
-/** Parses a text, whose lines end with `\n`, with its comments at the entries that they are about; null if it is not valid. */
-function parseLayout(text) {
-	const tokens = [...new import_dist$6.Parser().parse(text)];
-	for (const token of tokens) if (token.type === "document") liftComments(token);
-	const [document] = new import_dist$6.Composer(OPTIONS).compose(tokens, true, text.length);
-	if (document === void 0 || document.errors.length > 0) return null;
-	settle(document.contents);
-	return document;
-}
-/** Prints an item of a list, or a key with its value, as the lines of a block at a column; modifies the entry. */
-function printEntry(entry, { text, indent }) {
-	const block = (0, import_dist$6.isPair)(entry) ? new import_dist$6.YAMLMap() : new import_dist$6.YAMLSeq();
-	block.items = [entry];
-	return printNode(block, {
-		text,
-		indent,
-		column: indent
-	}).split("\n");
-}
-/** Prints a value; modifies it. */
-function printNode(node, position) {
-	const document = new import_dist$6.Document(void 0, OPTIONS);
-	document.contents = node;
-	return printAt(document, position).replace(/\n$/, "");
-}
-function printAt(document, position) {
-	place(document.contents, position);
-	return document.toString({
-		indent: 2,
-		indentSeq: true,
-		lineWidth: 0,
-		verifyAliasOrder: false
-	});
-}
-function place(node, position) {
-	if ((0, import_dist$6.isScalar)(node)) keepScalar(node, position.text);
-	else if ((0, import_dist$6.isMap)(node) || (0, import_dist$6.isSeq)(node)) {
-		if (node.flow === true) node.flow = !tooMuchForALine(node, position);
-		pad(node);
-		for (const item of node.items) placeItem(item, node.flow === true, position);
-	}
-}
-function placeItem(item, flow, { text, indent }) {
-	const wasFlow = (value) => ((0, import_dist$6.isMap)(value) || (0, import_dist$6.isSeq)(value)) && value.flow === true;
-	const value = (0, import_dist$6.isPair)(item) ? item.value : item;
-	const key = (0, import_dist$6.isPair)(item) ? item.key : null;
-	const width = (0, import_dist$6.isScalar)(key) && key.range ? key.range[1] - key.range[0] + 2 : 2;
-	const before = wasFlow(value);
-	place(key, {
-		text,
-		indent,
-		column: indent
-	});
-	place(value, {
-		text,
-		indent: indent + 2,
-		column: indent + width
-	});
-	if (!flow && before && !wasFlow(value) && (0, import_dist$6.isNode)(value) && value.comment) {
-		if ((0, import_dist$6.isScalar)(key) && !key.comment && !value.comment.includes("\n")) key.comment = value.comment;
-		else {
-			const head = (0, import_dist$6.isPair)(item) ? headOf(item) : value;
-			if (head !== null) setHead(head, joinComments(head.commentBefore ?? "", value.comment));
-		}
-		value.comment = null;
-	}
-}
-/** Returns whether a list in brackets has comments, or would make the line too long. */
-function tooMuchForALine(node, { text, column }) {
-	return node.items.some(hasComment) || column + inlineWidth(node, text) > 100;
-}
-/** Returns the width of a value on one line. */
-function inlineWidth(node, text) {
-	if ((0, import_dist$6.isPair)(node)) return inlineWidth(node.key, text) + (node.value === null ? 0 : 2 + inlineWidth(node.value, text));
-	if (!(0, import_dist$6.isNode)(node)) return 0;
-	const anchor = "anchor" in node && node.anchor !== void 0 ? node.anchor.length + 2 : 0;
-	if ((0, import_dist$6.isMap)(node) || (0, import_dist$6.isSeq)(node)) {
-		const inner = node.items.reduce((sum, item) => sum + inlineWidth(item, text), 0);
-		const commas = Math.max(0, node.items.length - 1) * 2;
-		return anchor + inner + commas + ((0, import_dist$6.isMap)(node) && node.items.length > 0 ? 4 : 2);
-	}
-	if ((0, import_dist$6.isAlias)(node)) return node.source.length + 1;
-	if ((0, import_dist$6.isScalar)(node) && node.value instanceof Written) return anchor + node.value.text.length;
-	return anchor + (node.range ? text.slice(node.range[0], node.range[1]).length : 0);
-}
-function hasComment(item) {
-	if ((0, import_dist$6.isPair)(item)) return hasComment(item.key) || hasComment(item.value);
-	if (!(0, import_dist$6.isNode)(item)) return false;
-	const inside = (0, import_dist$6.isMap)(item) || (0, import_dist$6.isSeq)(item) ? item.items.some(hasComment) : false;
-	return Boolean(item.comment) || Boolean(item.commentBefore) || inside;
-}
-/** Puts spaces inside braces, and none inside brackets. */
-function pad(node) {
-	const print = node.toString;
-	const flowCollectionPadding = (0, import_dist$6.isMap)(node) ? " " : "";
-	node.toString = (ctx, ...rest) => print.call(node, ctx === void 0 ? ctx : {
-		...ctx,
-		flowCollectionPadding
-	}, ...rest);
-}
-function keepScalar(node, text) {
-	if (node.tag !== void 0 || !node.range) return;
-	if (node.type === import_dist$6.Scalar.BLOCK_LITERAL || node.type === import_dist$6.Scalar.BLOCK_FOLDED) {
-		keepBlock(node);
-		return;
-	}
-	const written = text.slice(node.range[0], node.range[1]);
-	if (written !== "" && !written.includes("\n")) node.value = new Written(written);
-}
-/** Prints a block scalar as written if its header has nothing but a chomping indicator. */
-function keepBlock(node) {
-	const source = node.srcToken;
-	if (source?.type !== "block-scalar") return;
-	const header = source.props.find(({ type }) => type === "block-scalar-header");
-	const mark = header !== void 0 && "source" in header ? header.source : "";
-	const lines = source.source.split("\n");
-	const indent = /^ */.exec(lines.find((line) => line.trim() !== "") ?? "")?.[0].length ?? 0;
-	const body = lines.map((line) => line.slice(indent));
-	while (body.at(-1) === "") body.pop();
-	if (/^[|>]-?$/.test(mark) && body.at(-1)?.trim()) node.value = new Written(mark, body);
-}
-/** Moves comments at the end of a block that are indented less than the block to what follows it. */
-function liftComments(document) {
-	const rest = document.value === void 0 ? [] : lift(document.value, -1);
-	if (rest.length > 0) document.end = [...rest, ...document.end ?? []];
-}
-/** Removes the tokens that do not belong to a block, and returns them. */
-function lift(token, parentIndent) {
-	if (token.type !== "block-map" && token.type !== "block-seq") return [];
-	const block = token;
-	let above = [];
-	for (const { start, value } of block.items) {
-		start.unshift(...above);
-		above = value ? lift(value, block.indent) : [];
-	}
-	if (above.length > 0) block.items.push({ start: above });
-	const last = block.items.at(-1);
-	if (last === void 0 || last.key || last.sep || last.value) return [];
-	const moved = last.start.splice(ownEnd(last.start, Math.max(block.indent, parentIndent + 1)));
-	if (last.start.length === 0) block.items.pop();
-	return moved;
-}
-/** Returns the end of a block's own comments: before the first one that is indented less. */
-function ownEnd(tokens, indent) {
-	let end = 0;
-	for (const [index, token] of tokens.entries()) if (token.type === "comment") {
-		if (token.indent < indent) break;
-		end = tokens[index + 1]?.type === "newline" ? index + 2 : index + 1;
-	}
-	return end;
-}
-/** Attaches comments to the entries that they move with: those above a list's first entry, and those beside a key. */
-function settle(node) {
-	if (!(0, import_dist$6.isMap)(node) && !(0, import_dist$6.isSeq)(node)) return;
-	if (node.flow !== true) keepBlankLine(node);
-	for (const [index, item] of node.items.entries()) {
-		const head = isEntry(item) ? headOf(item) : null;
-		if (head !== null) {
-			head.spaceBefore = index > 0 && head.spaceBefore === true;
-			setHead(head, head.commentBefore ?? "");
-		}
-		if ((0, import_dist$6.isPair)(item)) settlePair(item);
-		settle((0, import_dist$6.isPair)(item) ? item.value : item);
-	}
-}
-function settlePair({ key, value, srcToken }) {
-	if (!(0, import_dist$6.isScalar)(key) || !(0, import_dist$6.isNode)(value)) return;
-	value.spaceBefore = false;
-	let above = value.commentBefore ?? "";
-	if (above !== "" && besideKey(srcToken)) {
-		const [beside, ...below] = above.split("\n");
-		key.comment = beside ?? "";
-		above = below.join("\n").replace(/^\n+/, "");
-	}
-	const first = ((0, import_dist$6.isMap)(value) || (0, import_dist$6.isSeq)(value)) && value.flow !== true ? value.items[0] : void 0;
-	const head = isEntry(first) ? headOf(first) : null;
-	if (head === null) setHead(value, above);
-	else {
-		setHead(value, "");
-		setHead(head, joinComments(above, head.commentBefore ?? ""));
-	}
-}
-/** Returns true if the first comment after a key is on its line. */
-function besideKey(source) {
-	return (source?.sep?.find(({ type }) => type === "comment" || type === "newline"))?.type === "comment";
-}
-/** Keeps the blank line before a comment that ends a block. */
-function keepBlankLine(node) {
-	const source = node.srcToken;
-	if (node.comment && (source?.type === "block-map" || source?.type === "block-seq")) node.comment = ((source.items.at(-1)?.start.find(({ type }) => type === "comment" || type === "newline"))?.type === "newline" ? "\n" : "") + tidy(node.comment).replace(/\n+$/, "");
-}
-/** Returns the node that carries the comment and the blank line above an entry. */
-function headOf(entry) {
-	const node = (0, import_dist$6.isPair)(entry) ? entry.key : entry;
-	return (0, import_dist$6.isNode)(node) ? node : null;
-}
-/** Sets the comment above a node; an empty one removes it. */
-function setHead(node, comment) {
-	if (comment === "") delete node.commentBefore;
-	else node.commentBefore = tidy(comment);
-}
-/** Joins two comments, one above the other. */
-function joinComments(above, below) {
-	return above === "" || below === "" ? above + below : `${above}\n${below}`;
-}
-function isEntry(item) {
-	return (0, import_dist$6.isNode)(item) || (0, import_dist$6.isPair)(item);
-}
-/** Reduces blank lines between and below comments to one. */
-function tidy(comment) {
-	return comment.replace(/\n{3,}/g, "\n\n").replace(/\n{2,}$/, "\n");
-}
-var import_dist$6, MAX_COLUMNS, Written, WRITTEN_TAG, OPTIONS;
-var init_print_document = __esmMin((() => {
-	import_dist$6 = require_dist$1();
-	init_document();
-	MAX_COLUMNS = 100;
-	Written = class {
-		text;
-		body;
-		constructor(text, body = null) {
-			this.text = text;
-			this.body = body;
-		}
-	};
-	WRITTEN_TAG = {
-		tag: "tag:yaml.org,2002:str",
-		default: true,
-		identify: (value) => value instanceof Written,
-		resolve: (text) => text,
-		stringify(item, { indent }, onComment) {
-			if (!(item.value instanceof Written)) return String(item.value);
-			const { text, body } = item.value;
-			if (body === null) return text;
-			const { comment } = item;
-			onComment?.();
-			return [comment ? `${text} #${comment.replace(/\s*\n\s*/g, " ")}` : text, ...body.map((line) => line === "" ? "" : indent + line)].join("\n");
-		}
-	};
-	OPTIONS = {
-		...YAML_DIALECT,
-		keepSourceTokens: true,
-		customTags: (tags) => [...tags, WRITTEN_TAG]
-	};
-}));
-
-// src/edit/yaml/anchors.ts
-/** Returns whether there is an alias in a node. */
-function hasAliases(node) {
-	let found = false;
-	(0, import_dist$5.visit)(node, { Alias: () => {
-		found = true;
-		return import_dist$5.visit.BREAK;
-	} });
-	return found;
-}
-/** Names the anchors in a node that means a value. */
-function nameAnchors(anchors, node, value) {
-	if ((0, import_dist$5.isMap)(node)) for (const { key, value: inner } of node.items) nameAnchors(anchors, inner, fieldsOf(value)[keyText(key) ?? ""] ?? null);
-	else if ((0, import_dist$5.isSeq)(node)) for (const [index, inner] of node.items.entries()) nameAnchors(anchors, inner, listOf$1(value)[index] ?? null);
-	nameAnchor(anchors, node, value);
-}
-/** Names the anchor of a node, if it has one. */
-function nameAnchor(anchors, node, value) {
-	const anchor = node !== null && "anchor" in node ? node.anchor : void 0;
-	if (anchor !== void 0) anchors.set(anchor, value);
-}
-var import_dist$5;
-var init_anchors = __esmMin((() => {
-	import_dist$5 = require_dist$1();
-	init_values();
-	init_document();
-}));
-
-// src/edit/yaml/splices.ts
-/** Returns a range of the text with its splices; of several insertions at one place, the first comes first. */
-function spliced({ text, deletions, insertions }, from = 0, to = text.length) {
-	const cuts = deletions.toSorted(([a], [b]) => a - b);
-	const added = insertions.toSorted((a, b) => a.at - b.at);
-	const parts = [];
-	let offset = from;
-	let cut = 0;
-	const copyTo = (end) => {
-		while (offset < end) {
-			while (cut < cuts.length && (cuts[cut]?.[1] ?? 0) <= offset) cut += 1;
-			const [start, stop] = cuts[cut] ?? [text.length, text.length];
-			if (start <= offset && stop > offset) offset = Math.min(stop, end);
-			else {
-				const next = Math.min(Math.max(start, offset + 1), end);
-				parts.push(text.slice(offset, next));
-				offset = next;
-			}
-		}
-	};
-	for (const { at: place, text: piece } of added) {
-		if (place < from || place > to) continue;
-		copyTo(place);
-		parts.push(piece);
-	}
-	copyTo(to);
-	return parts.join("");
-}
-/** Returns the offset at which the line of an offset starts; behind a byte order mark. */
-function lineStart(text, offset) {
-	const start = offset === 0 ? 0 : text.lastIndexOf("\n", offset - 1) + 1;
-	return start === 0 && text.startsWith("﻿") ? Math.min(1, offset) : start;
-}
-/** Returns the offset behind the line break of an offset's line. */
-function lineEnd(text, offset) {
-	const end = text.indexOf("\n", offset);
-	return end === -1 ? text.length : end + 1;
-}
-/** Inserts whole lines at the start of a line, or at the end of the text. */
-function insertLines({ insertions }, offset, lines) {
-	insertions.push({
-		at: offset,
-		text: `${lines.join("\n")}\n`
-	});
-}
-/** Returns where the comment lines directly above a line start: from `offset` upwards, no further than `floor`. */
-function commentsAbove(text, offset, floor, column) {
-	let start = lineStart(text, offset);
-	const lines = [];
-	while (start > floor) {
-		const above = lineStart(text, start - 1);
-		const mark = /^([ \t]*)(#.*)$/.exec(restOfLine(text, above));
-		if (above < floor || mark === null || (mark[1] ?? "").length > column) break;
-		lines.unshift({
-			start: above,
-			mark: mark[2] ?? ""
-		});
-		start = above;
-	}
-	const out = lines.findLastIndex(({ mark }) => /^# ?- /.test(mark));
-	const ownLine = lines.findIndex(({ mark }, index) => index > out && !(out >= 0 && /^# {2,}\S/.test(mark)));
-	return ownLine === -1 ? lineStart(text, offset) : lines[ownLine]?.start ?? lineStart(text, offset);
-}
-/** Returns the end of an entry's last line and of the comments below it that are indented further than the entry. */
-function endWithComments(text, end, column) {
-	let offset = lineEnd(text, end);
-	for (;;) {
-		const mark = /^([ \t]*)#/.exec(text.slice(offset, lineEnd(text, offset)));
-		if (mark === null || (mark[1] ?? "").length <= column) return offset;
-		offset = lineEnd(text, offset);
-	}
-}
-/** Returns the start of the blank lines above a line start, no further than `floor`. */
-function blanksAbove(text, offset, floor) {
-	let start = offset;
-	while (start > floor) {
-		const above = lineStart(text, start - 1);
-		if (above < floor || restOfLine(text, above).trim() !== "") break;
-		start = above;
-	}
-	return start;
-}
-/** Returns the end of the blank lines at a line start. */
-function blanksBelow(text, offset) {
-	let end = offset;
-	while (end < text.length && restOfLine(text, end).trim() === "") end = lineEnd(text, end);
-	return end;
-}
-var columnOf, isFirstOnLine, restOfLine;
-var init_splices = __esmMin((() => {
-	columnOf = (text, offset) => offset - lineStart(text, offset);
-	isFirstOnLine = (text, offset) => text.slice(lineStart(text, offset), offset).trim() === "";
-	restOfLine = (text, offset) => text.slice(offset, lineEnd(text, offset)).replace(/\n$/, "");
-}));
-
-// schemas/merchant.schema.json
-var merchant_schema_default = {
-	$schema: "http://json-schema.org/draft-07/schema#",
-	$id: "https://rolecall.invalid/schemas/merchant.schema.json",
-	type: "object",
-	properties: {
-		"version": {
-			"type": "number",
-			"const": 1,
-			"title": "Version",
-			"description": "The version of the format; always 1.",
-			"examples": [1]
-		},
-		"merchant": {
-			"title": "Merchant code",
-			"description": "The merchant account that this file describes. Absent only in included files.",
-			"examples": ["MC4F7K2P"],
-			"type": "string",
-			"pattern": "^[A-Za-z0-9_-]{1,64}$"
-		},
-		"environment": {
-			"title": "Environment",
-			"description": "live for a real merchant account, test for a sandbox. It must match the API key's prefix (sk_live_ or sk_test_). In an included file, it also applies to all files that include it; a file that sets its own must set the same value.",
-			"examples": ["live", "test"],
-			"type": "string",
-			"enum": ["live", "test"]
-		},
-		"api": {
-			"type": "object",
-			"properties": {
-				"base_url": {
-					"title": "Base URL",
-					"description": "The base URL of the service. --base-url takes precedence; without either, ROLECALL_BASE_URL is used.",
-					"examples": ["https://api.example.com"],
-					"type": "string",
-					"format": "uri"
-				},
-				"key_env": {
-					"title": "Variable with the API key",
-					"description": "The environment variable that holds this merchant's API key; never the key itself. If absent, ROLECALL_API_KEY_<MERCHANT>, else ROLECALL_API_KEY.",
-					"examples": ["RETAIL_API_KEY"],
-					"type": "string",
-					"pattern": "^[A-Za-z_][A-Za-z0-9_]*$"
-				}
-			},
-			"additionalProperties": false,
-			"title": "Service",
-			"description": "How to reach the service for this merchant.",
-			"examples": [{
-				"base_url": "https://api.example.com",
-				"key_env": "RETAIL_API_KEY"
-			}]
-		},
-		"include": {
-			"title": "Included files",
-			"description": "Files whose sections are added to this one's; at most 100. Paths are relative to this file and stay within the project.",
-			"default": [],
-			"examples": [["../shared/retail.yaml"]],
-			"maxItems": 100,
-			"type": "array",
-			"items": {
-				"type": "string",
-				"pattern": "^(?![/~])[^\\\\:*?]*\\.[yY][aA]?[mM][lL]$"
-			}
-		},
-		"sync": {
-			"type": "object",
-			"properties": {
-				"roles": {
-					"title": "Sync of roles",
-					"description": "authoritative: a live custom role that this file does not list is removed. additive: it is left alone.",
-					"default": "authoritative",
-					"examples": ["authoritative", "additive"],
-					"type": "string",
-					"enum": ["authoritative", "additive"]
-				},
-				"members": {
-					"title": "Sync of members",
-					"description": "authoritative: a live member that this file does not list is removed. additive: it is left alone.",
-					"default": "authoritative",
-					"examples": ["authoritative", "additive"],
-					"type": "string",
-					"enum": ["authoritative", "additive"]
-				},
-				"reinvite": {
-					"title": "Invite again",
-					"description": "Whether the expired invitation of a listed member is renewed: true, false, or for a period after the last commit that changed the entry, after which the plan only warns. Outside git, a period never ends.",
-					"default": { "for": "30d" },
-					"examples": [{ "for": "30d" }],
-					"anyOf": [{ "type": "boolean" }, {
-						"type": "object",
-						"properties": { "for": {
-							"type": "string",
-							"pattern": "^[1-9][0-9]{0,4}[wdh]$",
-							"title": "Renewed for",
-							"description": "How long after the last commit that changed the entry an expired invitation is renewed, in weeks (w), days (d) or hours (h).",
-							"examples": ["30d"]
-						} },
-						"required": ["for"],
-						"additionalProperties": false,
-						"title": "Renewal period",
-						"description": "For how long after the entry's last change expired invitations of a listed member are renewed.",
-						"examples": [{ "for": "30d" }]
-					}]
-				},
-				"replace_roles": {
-					"title": "Replace roles",
-					"description": "Whether a role whose metadata changed may be replaced with a new one, to which its holders are moved. The service cannot change a role's metadata in place.",
-					"default": false,
-					"examples": [true],
-					"type": "boolean"
-				}
-			},
-			"additionalProperties": false,
-			"title": "Sync",
-			"description": "What happens to live roles and members that the file does not list.",
-			"examples": [{
-				"roles": "authoritative",
-				"members": "additive"
-			}]
-		},
-		"ignore": {
-			"type": "object",
-			"properties": {
-				"roles": {
-					"title": "Ignored roles",
-					"description": "Globs over the names and ids of live roles that no plan changes or removes.",
-					"default": [],
-					"examples": [["Legacy *"]],
-					"type": "array",
-					"items": {
-						"type": "string",
-						"allOf": [{
-							"type": "string",
-							"pattern": "\\S"
-						}, {
-							"type": "string",
-							"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
-						}]
-					}
-				},
-				"members": {
-					"title": "Ignored members",
-					"description": "Globs over the e-mail addresses and ids of live members that no plan changes or removes. Quote them: an unquoted * is an alias in YAML.",
-					"default": [],
-					"examples": [["*@auditor.example"]],
-					"type": "array",
-					"items": {
-						"type": "string",
-						"allOf": [{
-							"type": "string",
-							"pattern": "\\S"
-						}, {
-							"type": "string",
-							"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
-						}]
-					}
-				}
-			},
-			"additionalProperties": false,
-			"title": "Ignore",
-			"description": "Live roles and members that no plan changes or removes. Policies and checks still apply to them.",
-			"examples": [{
-				"roles": ["Legacy *"],
-				"members": ["*@auditor.example"]
-			}]
-		},
-		"guards": {
-			"type": "object",
-			"properties": {
-				"max_removals": {
-					"title": "Most removals",
-					"description": "Maximum number of roles, and of members, that one apply may remove or take access from: a count, or a percentage of the live ones such as 25%, which allows at least 3 (0% allows none).",
-					"default": "25%",
-					"examples": ["25%", 10],
-					"anyOf": [{
-						"type": "integer",
-						"minimum": 0
-					}, {
-						"type": "string",
-						"pattern": "^(?:100|[1-9]?[0-9])%$"
-					}]
-				},
-				"max_gains": {
-					"title": "Most gains",
-					"description": "Maximum number of people who may newly gain, in one apply, what a key names: \"sensitive\" for all sensitive permissions, a permission or a pattern such as \"payouts_*\", or the name or id of a role. A count, or a share of the members such as 5%, which allows at least 10 (0% allows none); or { at_most: 5%, reach: true } to count also those who could newly give it to themselves. If \"sensitive\" is not listed, at most 10 people or 5%, whichever is more, may gain sensitive permissions, not counting new members in the merchant's own file, and at most 2 may become owners, and 2 administrators. {} turns these defaults off.",
-					"examples": [{
-						"sensitive": "5%",
-						"payouts_*": 2,
-						"role_admin": 1
-					}],
-					"type": "object",
-					"propertyNames": {
-						"type": "string",
-						"allOf": [{
-							"type": "string",
-							"pattern": "\\S"
-						}, {
-							"type": "string",
-							"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
-						}]
-					},
-					"additionalProperties": { "anyOf": [{ "anyOf": [{
-						"type": "integer",
-						"minimum": 0
-					}, {
-						"type": "string",
-						"pattern": "^(?:100|[1-9]?[0-9])%$"
-					}] }, {
-						"type": "object",
-						"properties": {
-							"at_most": { "anyOf": [{
-								"type": "integer",
-								"minimum": 0
-							}, {
-								"type": "string",
-								"pattern": "^(?:100|[1-9]?[0-9])%$"
-							}] },
-							"reach": {
-								"type": "boolean",
-								"const": true
-							}
-						},
-						"required": ["at_most"],
-						"additionalProperties": false
-					}] }
-				},
-				"protect": {
-					"title": "Protected",
-					"description": "Roles and members that an apply must not change or remove.",
-					"examples": [{
-						"roles": ["Shift Lead"],
-						"members": ["owner@example.com"]
-					}],
-					"type": "object",
-					"properties": {
-						"roles": {
-							"title": "Protected roles",
-							"description": "Globs over the names and ids of roles.",
-							"default": [],
-							"examples": [["Shift Lead"]],
-							"type": "array",
-							"items": {
-								"type": "string",
-								"allOf": [{
-									"type": "string",
-									"pattern": "\\S"
-								}, {
-									"type": "string",
-									"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
-								}]
-							}
-						},
-						"members": {
-							"title": "Protected members",
-							"description": "Globs over the e-mail addresses and ids of members.",
-							"default": [],
-							"examples": [["owner@example.com"]],
-							"type": "array",
-							"items": {
-								"type": "string",
-								"allOf": [{
-									"type": "string",
-									"pattern": "\\S"
-								}, {
-									"type": "string",
-									"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
-								}]
-							}
-						}
-					},
-					"additionalProperties": false
-				},
-				"min_holders": {
-					"title": "Fewest holders",
-					"description": "Minimum number of accepted holders, by role name or id, counted with and without service accounts. The default for role_owner is 1; to turn it off, write role_owner: 0 or {}.",
-					"default": { "role_owner": 1 },
-					"examples": [{ "role_owner": 2 }],
-					"type": "object",
-					"propertyNames": {
-						"type": "string",
-						"allOf": [{
-							"type": "string",
-							"pattern": "\\S"
-						}, {
-							"type": "string",
-							"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
-						}]
-					},
-					"additionalProperties": {
-						"type": "integer",
-						"minimum": 0
-					}
-				},
-				"overrides": {
-					"title": "Overrides",
-					"description": "Overrides of guards, as the plan prints them; the same as --allow, but reviewed in git. In a merchant's own file; for a whole run, in a file that all its merchants include; for enforced rules, in the rule file.",
-					"default": [],
-					"examples": [["max-removals=5@35e43f876462"]],
-					"type": "array",
-					"items": {
-						"type": "string",
-						"pattern": "^(?:run-removals=[0-9]+|run-gains=.+:[0-9a-f]{12}|changed-addresses=[0-9]+|self-lockout=.+|max-removals=[0-9]+|max-gains=.+:[0-9a-f]{12}|protect=.+|min-holders=.+:[0-9]+)@[0-9a-f]{12,32}$"
-					}
-				}
-			},
-			"additionalProperties": false,
-			"title": "Guards",
-			"description": "Limits on what an apply may change; an override is valid for one plan.",
-			"examples": [{
-				"max_removals": "25%",
-				"min_holders": { "role_owner": 2 }
-			}]
-		},
-		"policies": {
-			"type": "object",
-			"properties": {
-				"email_domains": {
-					"title": "Domains of addresses",
-					"description": "The allowed domains of members' addresses; \"*.example.com\", quoted, stands for every subdomain of example.com. If absent, any domain is allowed.",
-					"examples": [["example.com", "*.example.com"]],
-					"type": "array",
-					"items": {
-						"type": "string",
-						"pattern": "^(?=.{3,255}$)(?:\\*\\.)?(?:[\\p{L}\\p{N}](?:[\\p{L}\\p{M}\\p{N}-]*[\\p{L}\\p{M}\\p{N}])?\\.)+[\\p{L}\\p{M}\\p{N}-]{2,}$"
-					}
-				},
-				"separate": {
-					"title": "Separate roles",
-					"description": "Sets of roles; nobody may hold two roles of a set.",
-					"default": [],
-					"examples": [[["Approver", "Payer"]]],
-					"type": "array",
-					"items": {
-						"minItems": 2,
-						"type": "array",
-						"items": {
-							"type": "string",
-							"allOf": [{
-								"type": "string",
-								"pattern": "\\S"
-							}, {
-								"type": "string",
-								"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
-							}]
-						}
-					}
-				},
-				"max_holders": {
-					"title": "Most holders",
-					"description": "Maximum number of holders, by role name or id.",
-					"default": {},
-					"examples": [{ "role_admin": 3 }],
-					"type": "object",
-					"propertyNames": {
-						"type": "string",
-						"allOf": [{
-							"type": "string",
-							"pattern": "\\S"
-						}, {
-							"type": "string",
-							"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
-						}]
-					},
-					"additionalProperties": {
-						"type": "integer",
-						"minimum": 0
-					}
-				},
-				"require_until": {
-					"title": "End required",
-					"description": "Roles that must be granted with an end date: a list, or a limit for each role on the length of a new grant, in weeks (w), days (d) or hours (h), from now or from its beginning.",
-					"default": [],
-					"examples": [["Contractor"], {
-						"Contractor": "90d",
-						"role_admin": "4h"
-					}],
-					"anyOf": [{
-						"type": "array",
-						"items": {
-							"type": "string",
-							"allOf": [{
-								"type": "string",
-								"pattern": "\\S"
-							}, {
-								"type": "string",
-								"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
-							}]
-						}
-					}, {
-						"type": "object",
-						"propertyNames": {
-							"type": "string",
-							"allOf": [{
-								"type": "string",
-								"pattern": "\\S"
-							}, {
-								"type": "string",
-								"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
-							}]
-						},
-						"additionalProperties": {
-							"type": "string",
-							"pattern": "^[1-9][0-9]{0,4}[wdh]$"
-						}
-					}]
-				},
-				"require_mfa": {
-					"title": "MFA required",
-					"description": "Roles whose holders must have MFA on login. For a member who has not accepted yet, it is unknown.",
-					"default": [],
-					"examples": [["role_admin"]],
-					"type": "array",
-					"items": {
-						"type": "string",
-						"allOf": [{
-							"type": "string",
-							"pattern": "\\S"
-						}, {
-							"type": "string",
-							"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
-						}]
-					}
-				},
-				"forbid_permissions": {
-					"title": "Forbidden permissions",
-					"description": "Permissions that no custom role may grant.",
-					"default": [],
-					"examples": [["payouts_edit"]],
-					"type": "array",
-					"items": {
-						"type": "string",
-						"allOf": [{
-							"type": "string",
-							"pattern": "\\S"
-						}, {
-							"type": "string",
-							"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
-						}]
-					}
-				},
-				"escalation": {
-					"title": "Escalation permissions",
-					"description": "The permissions with which members can give themselves more access, for checks with reach: true.",
-					"examples": [{
-						"assign": ["members_update"],
-						"edit": ["roles_update"],
-						"create": []
-					}],
-					"type": "object",
-					"properties": {
-						"assign": {
-							"title": "Assign roles",
-							"description": "Permissions that let their holders give roles to members.",
-							"default": ["members_create", "members_update"],
-							"examples": [["members_create"]],
-							"type": "array",
-							"items": {
-								"type": "string",
-								"allOf": [{
-									"type": "string",
-									"pattern": "\\S"
-								}, {
-									"type": "string",
-									"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
-								}]
-							}
-						},
-						"edit": {
-							"title": "Edit roles",
-							"description": "Permissions that let their holders change what a custom role grants.",
-							"default": ["roles_update"],
-							"examples": [["roles_update"]],
-							"type": "array",
-							"items": {
-								"type": "string",
-								"allOf": [{
-									"type": "string",
-									"pattern": "\\S"
-								}, {
-									"type": "string",
-									"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
-								}]
-							}
-						},
-						"create": {
-							"title": "Create roles",
-							"description": "Permissions that let their holders create roles.",
-							"default": ["roles_create"],
-							"examples": [["roles_create"]],
-							"type": "array",
-							"items": {
-								"type": "string",
-								"allOf": [{
-									"type": "string",
-									"pattern": "\\S"
-								}, {
-									"type": "string",
-									"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
-								}]
-							}
-						}
-					},
-					"additionalProperties": false
-				}
-			},
-			"additionalProperties": false,
-			"title": "Policies",
-			"description": "Rules for the access to this merchant; an apply that would break one is refused.",
-			"examples": [{
-				"email_domains": ["example.com"],
-				"separate": [["Approver", "Payer"]]
-			}]
-		},
-		"checks": {
-			"title": "Checks",
-			"description": "Tests of the access after a plan; at most 1000. An apply that would break one is refused.",
-			"default": [],
-			"examples": [[{
-				"can": "payouts_view",
-				"at_most": 2
-			}]],
-			"maxItems": 1e3,
-			"type": "array",
-			"items": {
-				"anyOf": [
-					{
-						"type": "object",
-						"properties": {
-							"can": {
-								"type": "string",
-								"allOf": [{
-									"type": "string",
-									"pattern": "\\S"
-								}, {
-									"type": "string",
-									"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
-								}],
-								"title": "Permission",
-								"description": "The permission to check.",
-								"examples": ["refunds_create"]
-							},
-							"only": {
-								"type": "array",
-								"items": {
-									"type": "string",
-									"pattern": "(?:^role:\\s*\\S)|(?:^(?:[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}]+|\"(?:[^\"\\\\\\p{Cc}\\p{Cf}\\p{Cs}]|\\\\[^\\p{Cc}\\p{Cf}\\p{Cs}])+\")@(?:[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}.]+\\.)+[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}.]{2,}$)"
-								},
-								"title": "Only these",
-								"description": "Who may have the permission: e-mail addresses, and roles as \"role:Name\". [] means nobody.",
-								"examples": [["ada@example.com", "role:Shift Lead"]]
-							},
-							"reach": {
-								"title": "Reach",
-								"description": "Whether to count permissions that people can give themselves by changing members and roles (policies.escalation). This assumes that the service lets members extend their own access.",
-								"default": false,
-								"examples": [true],
-								"type": "boolean"
-							}
-						},
-						"required": ["can", "only"],
-						"additionalProperties": false,
-						"title": "Only these can",
-						"description": "Limits the permission to those listed.",
-						"examples": [{
-							"can": "refunds_create",
-							"only": ["ada@example.com", "role:Shift Lead"]
-						}]
-					},
-					{
-						"type": "object",
-						"properties": {
-							"can": {
-								"type": "string",
-								"allOf": [{
-									"type": "string",
-									"pattern": "\\S"
-								}, {
-									"type": "string",
-									"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
-								}],
-								"title": "Permission",
-								"description": "The permission to check.",
-								"examples": ["refunds_create"]
-							},
-							"at_most": {
-								"type": "integer",
-								"minimum": 0,
-								"title": "At most",
-								"description": "Maximum number of members with the permission.",
-								"examples": [2]
-							},
-							"reach": {
-								"title": "Reach",
-								"description": "Whether to count permissions that people can give themselves by changing members and roles (policies.escalation). This assumes that the service lets members extend their own access.",
-								"default": false,
-								"examples": [true],
-								"type": "boolean"
-							}
-						},
-						"required": ["can", "at_most"],
-						"additionalProperties": false,
-						"title": "At most this many can",
-						"description": "Limits how many members can have the permission.",
-						"examples": [{
-							"can": "payouts_view",
-							"at_most": 2
-						}]
-					},
-					{
-						"type": "object",
-						"properties": {
-							"member": {
-								"type": "string",
-								"pattern": "^(?:[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}]+|\"(?:[^\"\\\\\\p{Cc}\\p{Cf}\\p{Cs}]|\\\\[^\\p{Cc}\\p{Cf}\\p{Cs}])+\")@(?:[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}.]+\\.)+[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}.]{2,}$",
-								"title": "Member",
-								"description": "The e-mail address of the member to check.",
-								"examples": ["bob@example.com"]
-							},
-							"cannot": {
-								"type": "array",
-								"items": {
-									"type": "string",
-									"allOf": [{
-										"type": "string",
-										"pattern": "\\S"
-									}, {
-										"type": "string",
-										"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
-									}]
-								},
-								"title": "Cannot",
-								"description": "Permissions that the member must not have.",
-								"examples": [["refunds_create"]]
-							},
-							"reach": {
-								"title": "Reach",
-								"description": "Whether to count permissions that people can give themselves by changing members and roles (policies.escalation). This assumes that the service lets members extend their own access.",
-								"default": false,
-								"examples": [true],
-								"type": "boolean"
-							}
-						},
-						"required": ["member", "cannot"],
-						"additionalProperties": false,
-						"title": "A member cannot",
-						"description": "Lists permissions that the member must not have.",
-						"examples": [{
-							"member": "bob@example.com",
-							"cannot": ["refunds_create"]
-						}]
-					}
-				],
-				"title": "Check",
-				"description": "A test of the access after a plan."
-			}
-		},
-		"roles": {
-			"title": "Roles",
-			"description": "The custom roles. If absent, roles are not managed; [] means no roles.",
-			"examples": [[{
-				"name": "Shift Lead",
-				"permissions": ["catalog_view"]
-			}]],
-			"type": "array",
-			"items": {
-				"type": "object",
-				"properties": {
-					"name": {
-						"type": "string",
-						"allOf": [{
-							"type": "string",
-							"pattern": "\\S"
-						}, {
-							"type": "string",
-							"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
-						}],
-						"title": "Name",
-						"description": "The name of the role; members refer to it.",
-						"examples": ["Shift Lead"]
-					},
-					"description": {
-						"title": "Description",
-						"description": "What the role is for. If absent, the live description stays; \"\" clears it.",
-						"examples": ["Opens and closes the till"],
-						"type": "string"
-					},
-					"permissions": {
-						"title": "Permissions",
-						"description": "What holders of the role can do; at most 100. Required for a new role. If absent, the live permissions stay; [] removes all permissions.",
-						"examples": [["catalog_view", "refunds_create"]],
-						"maxItems": 100,
-						"type": "array",
-						"items": {
-							"type": "string",
-							"allOf": [{
-								"type": "string",
-								"pattern": "\\S"
-							}, {
-								"type": "string",
-								"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
-							}]
-						}
-					},
-					"metadata": {
-						"title": "Metadata",
-						"description": "Your own properties; at most 64. If absent, the live ones stay. The service cannot change them in place: a change requires sync.replace_roles.",
-						"examples": [{ "owner": "retail-ops" }],
-						"type": "object",
-						"propertyNames": { "type": "string" },
-						"additionalProperties": {},
-						"maxProperties": 64
-					},
-					"adjust": {
-						"type": "object",
-						"properties": {
-							"add": {
-								"title": "Added permissions",
-								"description": "Permissions that the included role does not have.",
-								"examples": [["refunds_create"]],
-								"maxItems": 100,
-								"type": "array",
-								"items": {
-									"type": "string",
-									"allOf": [{
-										"type": "string",
-										"pattern": "\\S"
-									}, {
-										"type": "string",
-										"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
-									}]
-								}
-							},
-							"remove": {
-								"title": "Removed permissions",
-								"description": "Permissions that the included role has.",
-								"examples": [["refunds_create"]],
-								"maxItems": 100,
-								"type": "array",
-								"items": {
-									"type": "string",
-									"allOf": [{
-										"type": "string",
-										"pattern": "\\S"
-									}, {
-										"type": "string",
-										"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
-									}]
-								}
-							}
-						},
-						"additionalProperties": false,
-						"title": "Adjustment",
-						"description": "Changes the permissions of an included role for this merchant only. The entry can have no other key except name.",
-						"examples": [{
-							"add": ["refunds_create"],
-							"remove": ["catalog_edit"]
-						}]
-					},
-					"previously": {
-						"title": "Previous names",
-						"description": "The previous name of the role, or a list of them: renames the live role with that name instead of deleting it and creating another. A previous name can still be used to refer to the role. May stay in the file afterwards.",
-						"examples": ["Team Lead", ["Team Lead", "Shift Supervisor"]],
-						"anyOf": [{
-							"type": "string",
-							"allOf": [{
-								"type": "string",
-								"pattern": "\\S"
-							}, {
-								"type": "string",
-								"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
-							}]
-						}, {
-							"type": "array",
-							"items": {
-								"type": "string",
-								"allOf": [{
-									"type": "string",
-									"pattern": "\\S"
-								}, {
-									"type": "string",
-									"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
-								}]
-							}
-						}]
-					},
-					"id": {
-						"title": "Id",
-						"description": "Pins the entry to one live role, regardless of its name.",
-						"examples": ["role_7Kq2"],
-						"type": "string",
-						"pattern": "^role_[A-Za-z0-9_-]+$"
-					}
-				},
-				"required": ["name"],
-				"additionalProperties": false,
-				"title": "Role",
-				"description": "A custom role.",
-				"examples": [{
-					"name": "Shift Lead",
-					"permissions": ["catalog_view", "refunds_create"]
-				}]
-			}
-		},
-		"members": {
-			"title": "Members",
-			"description": "The members. If absent, members are not managed; [] means no members.",
-			"examples": [[{
-				"email": "ada@example.com",
-				"roles": ["Shift Lead"]
-			}]],
-			"type": "array",
-			"items": {
-				"type": "object",
-				"properties": {
-					"email": {
-						"type": "string",
-						"pattern": "^(?:[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}]+|\"(?:[^\"\\\\\\p{Cc}\\p{Cf}\\p{Cs}]|\\\\[^\\p{Cc}\\p{Cf}\\p{Cs}])+\")@(?:[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}.]+\\.)+[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}.]{2,}$",
-						"title": "E-mail address",
-						"description": "The address of the member, case-insensitive.",
-						"examples": ["ada@example.com"]
-					},
-					"roles": {
-						"title": "Roles",
-						"description": "The member's roles: names from this file, or ids such as those of predefined roles; { role, from, until } for a grant with a beginning or an end. Required for a new member. If absent, the live roles stay; [] removes all roles.",
-						"examples": [["Shift Lead", "role_employee"], [{
-							"role": "Shift Lead",
-							"until": "2027-01-31"
-						}]],
-						"type": "array",
-						"items": { "anyOf": [{
-							"type": "string",
-							"allOf": [{
-								"type": "string",
-								"pattern": "\\S"
-							}, {
-								"type": "string",
-								"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
-							}]
-						}, {
-							"type": "object",
-							"properties": {
-								"role": {
-									"type": "string",
-									"allOf": [{
-										"type": "string",
-										"pattern": "\\S"
-									}, {
-										"type": "string",
-										"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
-									}],
-									"title": "Role",
-									"description": "A role's name from this file, or an id such as that of a predefined role.",
-									"examples": ["Shift Lead", "role_employee"]
-								},
-								"from": {
-									"title": "Beginning of the grant",
-									"description": "When the grant begins: a date (the start of that day in UTC), or a timestamp with a time zone. Before that, the grant has no effect.",
-									"examples": ["2027-01-15", "2027-01-15T08:00:00+01:00"],
-									"type": "string",
-									"pattern": "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])([Tt]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?([Zz]|[+-]([01]\\d|2[0-3]):[0-5]\\d))?$"
-								},
-								"until": {
-									"title": "End of the grant",
-									"description": "When the grant ends: a date (its whole day in UTC is included), or a timestamp with a time zone. If absent, it has no end.",
-									"examples": ["2027-01-31", "2027-01-31T18:00:00+01:00"],
-									"type": "string",
-									"pattern": "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])([Tt]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?([Zz]|[+-]([01]\\d|2[0-3]):[0-5]\\d))?$"
-								}
-							},
-							"required": ["role"],
-							"additionalProperties": false,
-							"title": "Grant with dates",
-							"description": "A grant with a beginning or an end.",
-							"examples": [{
-								"role": "Shift Lead",
-								"until": "2027-01-31"
-							}]
-						}] }
-					},
-					"from": {
-						"title": "Beginning of the membership",
-						"description": "When the membership begins: a date (the start of that day in UTC), or a timestamp with a time zone. Before that, the person is not invited.",
-						"examples": ["2027-01-15", "2027-01-15T08:00:00+01:00"],
-						"type": "string",
-						"pattern": "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])([Tt]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?([Zz]|[+-]([01]\\d|2[0-3]):[0-5]\\d))?$"
-					},
-					"until": {
-						"title": "End of the membership",
-						"description": "When the membership ends: a date (its whole day in UTC is included), or a timestamp with a time zone. If absent, it has no end.",
-						"examples": ["2027-06-30", "2027-06-30T12:00:00Z"],
-						"type": "string",
-						"pattern": "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])([Tt]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?([Zz]|[+-]([01]\\d|2[0-3]):[0-5]\\d))?$"
-					},
-					"suspended": {
-						"title": "Suspended",
-						"description": "Keeps the membership, but without roles until the suspension ends: { until } for a period, true until further notice.",
-						"examples": [{ "until": "2027-03-01" }, true],
-						"anyOf": [{ "type": "boolean" }, {
-							"type": "object",
-							"properties": {
-								"from": {
-									"title": "First day",
-									"description": "When the suspension begins: a date (the start of that day in UTC), or a timestamp with a time zone. If absent, it has already begun.",
-									"examples": ["2027-02-01"],
-									"type": "string",
-									"pattern": "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])([Tt]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?([Zz]|[+-]([01]\\d|2[0-3]):[0-5]\\d))?$"
-								},
-								"until": {
-									"title": "Last day",
-									"description": "When the suspension ends: a date (its whole day in UTC is included), or a timestamp with a time zone. If absent, it lasts until further notice.",
-									"examples": ["2027-03-01"],
-									"type": "string",
-									"pattern": "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])([Tt]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?([Zz]|[+-]([01]\\d|2[0-3]):[0-5]\\d))?$"
-								}
-							},
-							"additionalProperties": false,
-							"title": "Suspension",
-							"description": "A period without roles.",
-							"examples": [{ "until": "2027-03-01" }]
-						}]
-					},
-					"metadata": {
-						"title": "Metadata",
-						"description": "Your own properties; at most 64, always replaced as a whole. If absent, the live ones stay; {} clears them.",
-						"examples": [{ "employee_id": "4711" }],
-						"type": "object",
-						"propertyNames": { "type": "string" },
-						"additionalProperties": {},
-						"maxProperties": 64
-					},
-					"managed": {
-						"type": "object",
-						"properties": {
-							"nickname": {
-								"title": "Nickname",
-								"description": "Display name of the user.",
-								"examples": ["Till 7"],
-								"type": "string",
-								"allOf": [{
-									"type": "string",
-									"pattern": "\\S"
-								}, {
-									"type": "string",
-									"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
-								}]
-							},
-							"password_env": {
-								"type": "string",
-								"pattern": "^[A-Za-z_][A-Za-z0-9_]*$",
-								"title": "Variable with the password",
-								"description": "The environment variable that holds the first password, of at least 8 characters; never the password itself. Read only if the user is created, or for apply --rotate-password.",
-								"examples": ["TILL_7_PASSWORD"]
-							}
-						},
-						"required": ["password_env"],
-						"additionalProperties": false,
-						"title": "Managed user",
-						"description": "Makes the member a managed user, such as a till, which is created at once, without an invitation.",
-						"examples": [{
-							"nickname": "Till 7",
-							"password_env": "TILL_7_PASSWORD"
-						}]
-					},
-					"previously": {
-						"title": "Previous addresses",
-						"description": "The previous e-mail address of the person, or a list of them: the membership with that address stays until the one with the new address is accepted, and is then removed. May stay in the file afterwards.",
-						"examples": ["ada@old.example", ["ada@old.example", "lovelace@old.example"]],
-						"anyOf": [{
-							"type": "string",
-							"pattern": "^(?:[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}]+|\"(?:[^\"\\\\\\p{Cc}\\p{Cf}\\p{Cs}]|\\\\[^\\p{Cc}\\p{Cf}\\p{Cs}])+\")@(?:[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}.]+\\.)+[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}.]{2,}$"
-						}, {
-							"type": "array",
-							"items": {
-								"type": "string",
-								"pattern": "^(?:[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}]+|\"(?:[^\"\\\\\\p{Cc}\\p{Cf}\\p{Cs}]|\\\\[^\\p{Cc}\\p{Cf}\\p{Cs}])+\")@(?:[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}.]+\\.)+[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}.]{2,}$"
-							}
-						}]
-					},
-					"id": {
-						"title": "Id",
-						"description": "Pins the entry to one live member, if the e-mail address is ambiguous.",
-						"examples": ["mem_9aZ1"],
-						"type": "string",
-						"pattern": "^mem_[A-Za-z0-9_-]+$"
-					}
-				},
-				"required": ["email"],
-				"additionalProperties": false,
-				"title": "Member",
-				"description": "A person or managed user with access to the merchant account.",
-				"examples": [{
-					"email": "ada@example.com",
-					"roles": ["Shift Lead", "role_employee"]
-				}]
-			}
-		},
-		"leavers": {
-			"title": "Leavers",
-			"description": "People who leave, and when. From then on, the address has no membership or invitation, whatever else any file declares, even under members or ignore. Guards apply. If an address has several entries, the earliest counts.",
-			"default": [],
-			"examples": [[{
-				"email": "karim@example.com",
-				"from": "2027-01-15"
-			}]],
-			"type": "array",
-			"items": {
-				"type": "object",
-				"properties": {
-					"email": {
-						"type": "string",
-						"pattern": "^(?![^\"]*\\*)(?:[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}]+|\"(?:[^\"\\\\\\p{Cc}\\p{Cf}\\p{Cs}]|\\\\[^\\p{Cc}\\p{Cf}\\p{Cs}])+\")@(?:[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}.]+\\.)+[^\\s@<>()[\\]\\\\,;:\"\\p{Cc}\\p{Cf}\\p{Cs}.]{2,}$",
-						"title": "E-mail address",
-						"description": "The address of the person, case-insensitive.",
-						"examples": ["karim@example.com"]
-					},
-					"from": {
-						"type": "string",
-						"pattern": "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])([Tt]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?([Zz]|[+-]([01]\\d|2[0-3]):[0-5]\\d))?$",
-						"title": "From",
-						"description": "The first moment without access: a date (the start of that day in UTC), or a timestamp with a time zone.",
-						"examples": ["2027-01-15", "2027-01-14T18:00:00+01:00"]
-					}
-				},
-				"required": ["email", "from"],
-				"additionalProperties": false,
-				"title": "Leaver",
-				"description": "A person who leaves.",
-				"examples": [{
-					"email": "karim@example.com",
-					"from": "2027-01-15"
-				}]
-			}
-		}
-	},
-	required: ["version"],
-	additionalProperties: false,
-	title: "rolecall merchant file",
-	description: "The desired roles and members of one merchant account.",
-	examples: [{
-		"version": 1,
-		"merchant": "MC4F7K2P",
-		"roles": [],
-		"members": []
-	}],
-	dependencies: { "api": ["merchant"] }
-};
-
-// schemas/rolecall.schema.json
-var rolecall_schema_default = {
-	$schema: "http://json-schema.org/draft-07/schema#",
-	$id: "https://rolecall.invalid/schemas/rolecall.schema.json",
-	type: "object",
-	properties: {
-		"version": {
-			"type": "number",
-			"const": 1,
-			"title": "Version",
-			"description": "The version of the format; always 1.",
-			"examples": [1]
-		},
-		"enforce": {
-			"title": "Enforced rules",
-			"description": "Rules that apply to files whether or not they include them, and that no file can loosen.",
-			"default": [],
-			"examples": [[{
-				"files": ["access/franchise/**"],
-				"rules": "hq/policy.yaml"
-			}]],
-			"type": "array",
-			"items": {
-				"type": "object",
-				"properties": {
-					"files": {
-						"minItems": 1,
-						"maxItems": 100,
-						"type": "array",
-						"items": {
-							"type": "string",
-							"maxLength": 500,
-							"pattern": "^(?![!/~])[^\\\\]+$"
-						},
-						"title": "Files",
-						"description": "Globs over paths from the project's root: * within a folder, ** across folders; case is ignored. Each must match a file.",
-						"examples": [["access/franchise/**"]]
-					},
-					"rules": {
-						"title": "Rules",
-						"description": "The file with the rules for these files: guards, policies, checks, leavers, ignore, sync. Its path is relative to the project's root, and must not match any of the globs.",
-						"examples": ["hq/policy.yaml"],
-						"type": "string",
-						"pattern": "^(?![/~])[^\\\\:*?]*\\.[yY][aA]?[mM][lL]$"
-					},
-					"allow": {
-						"title": "Allowed sections",
-						"description": "The only sections that these files and their includes may have. version, merchant and environment are always allowed. If absent, any section is allowed.",
-						"examples": [[
-							"include",
-							"roles",
-							"members"
-						]],
-						"type": "array",
-						"items": {
-							"type": "string",
-							"enum": [
-								"api",
-								"include",
-								"sync",
-								"ignore",
-								"guards",
-								"policies",
-								"checks",
-								"roles",
-								"members",
-								"leavers"
-							]
-						}
-					}
-				},
-				"required": ["files"],
-				"additionalProperties": false,
-				"title": "Enforced rules",
-				"description": "Rules for some of the project's files. If several entries match a file, all of them apply.",
-				"examples": [{
-					"files": ["access/franchise/**"],
-					"rules": "hq/policy.yaml",
-					"allow": ["roles", "members"]
-				}]
-			}
-		},
-		"run": {
-			"title": "Limits of a run",
-			"description": "Limits across all merchants of a run with two or more merchants, in addition to the guards of each.",
-			"examples": [{
-				"max_removals": "5%",
-				"max_gains": { "sensitive": "5%" }
-			}],
-			"type": "object",
-			"properties": {
-				"max_removals": {
-					"title": "Maximum removals of a run",
-					"description": "Maximum number of members, across all merchants, that one run may remove or take a role from: a count, or a percentage of the members such as 5%, which always allows 20, except 0%.",
-					"default": "5%",
-					"examples": ["5%", 30],
-					"anyOf": [{
-						"type": "integer",
-						"minimum": 0
-					}, {
-						"type": "string",
-						"pattern": "^(?:100|[1-9]?[0-9])%$"
-					}]
-				},
-				"max_gains": {
-					"title": "Maximum gains of a run",
-					"description": "Maximum number of people, across all merchants, who may newly gain in one run what a key names, as in guards.max_gains. A percentage of the members always allows 20, except 0%.",
-					"default": { "sensitive": "5%" },
-					"examples": [{
-						"sensitive": "5%",
-						"payouts_edit": 3
-					}],
-					"type": "object",
-					"propertyNames": {
-						"type": "string",
-						"allOf": [{
-							"type": "string",
-							"pattern": "\\S"
-						}, {
-							"type": "string",
-							"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
-						}]
-					},
-					"additionalProperties": { "anyOf": [{ "anyOf": [{
-						"type": "integer",
-						"minimum": 0
-					}, {
-						"type": "string",
-						"pattern": "^(?:100|[1-9]?[0-9])%$"
-					}] }, {
-						"type": "object",
-						"properties": {
-							"at_most": { "anyOf": [{
-								"type": "integer",
-								"minimum": 0
-							}, {
-								"type": "string",
-								"pattern": "^(?:100|[1-9]?[0-9])%$"
-							}] },
-							"reach": {
-								"type": "boolean",
-								"const": true
-							}
-						},
-						"required": ["at_most"],
-						"additionalProperties": false
-					}] }
-				}
-			},
-			"additionalProperties": false
-		},
-		"across_merchants": {
-			"title": "Rules across merchants",
-			"description": "Rules for the people of all merchants of the project together. Somebody at several merchants, also under a previous address, is one person.",
-			"examples": [{
-				"separate": [["Approver", "Payer"]],
-				"max_holders": { "role_admin": 5 }
-			}],
-			"type": "object",
-			"properties": {
-				"separate": {
-					"title": "Separate roles",
-					"description": "Sets of roles; nobody may hold two roles of a set.",
-					"default": [],
-					"examples": [[["Approver", "Payer"]]],
-					"type": "array",
-					"items": {
-						"minItems": 2,
-						"type": "array",
-						"items": {
-							"type": "string",
-							"allOf": [{
-								"type": "string",
-								"pattern": "\\S"
-							}, {
-								"type": "string",
-								"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
-							}]
-						}
-					}
-				},
-				"max_holders": {
-					"title": "Most holders",
-					"description": "Maximum number of holders, by role name or id.",
-					"default": {},
-					"examples": [{ "role_admin": 3 }],
-					"type": "object",
-					"propertyNames": {
-						"type": "string",
-						"allOf": [{
-							"type": "string",
-							"pattern": "\\S"
-						}, {
-							"type": "string",
-							"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
-						}]
-					},
-					"additionalProperties": {
-						"type": "integer",
-						"minimum": 0
-					}
-				},
-				"checks": {
-					"title": "Checks",
-					"description": "Maximum numbers of people, at all merchants together, with a permission.",
-					"default": [],
-					"examples": [[{
-						"can": "payouts_edit",
-						"at_most": 3
-					}]],
-					"maxItems": 1e3,
-					"type": "array",
-					"items": {
-						"type": "object",
-						"properties": {
-							"can": {
-								"type": "string",
-								"allOf": [{
-									"type": "string",
-									"pattern": "\\S"
-								}, {
-									"type": "string",
-									"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
-								}],
-								"title": "Permission",
-								"description": "The permission to check.",
-								"examples": ["refunds_create"]
-							},
-							"at_most": {
-								"type": "integer",
-								"minimum": 0,
-								"title": "At most",
-								"description": "Maximum number of members with the permission.",
-								"examples": [2]
-							},
-							"reach": {
-								"title": "Reach",
-								"description": "Whether to count permissions that people can give themselves by changing members and roles (policies.escalation). This assumes that the service lets members extend their own access.",
-								"default": false,
-								"examples": [true],
-								"type": "boolean"
-							}
-						},
-						"required": ["can", "at_most"],
-						"additionalProperties": false,
-						"title": "At most this many can",
-						"description": "Limits how many members can have the permission.",
-						"examples": [{
-							"can": "payouts_view",
-							"at_most": 2
-						}]
-					}
-				}
-			},
-			"additionalProperties": false
-		},
-		"sensitive": {
-			"title": "Sensitive permissions",
-			"description": "Globs over the permissions that limits on gains call \"sensitive\" and that outputs report as risks; one with ! excludes what others match. The default matches control over access, keys, the account and money.",
-			"default": ["*{member,role,key,owner,merchant,payout,bank_account,refund}*", "!*[._:-]{view,read,readonly,list,get,export}"],
-			"examples": [[
-				"payouts_*",
-				"refunds_*",
-				"members_*",
-				"!*_view"
-			]],
-			"type": "array",
-			"items": {
-				"type": "string",
-				"allOf": [{
-					"type": "string",
-					"pattern": "\\S"
-				}, {
-					"type": "string",
-					"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
-				}]
-			}
-		},
-		"permissions": {
-			"title": "Permissions",
-			"description": "Permissions that exist although they look like typing errors: no live role has them, and another permission has nearly the same name.",
-			"default": [],
-			"examples": [["tip_edit"]],
-			"type": "array",
-			"items": {
-				"type": "string",
-				"allOf": [{
-					"type": "string",
-					"pattern": "\\S"
-				}, {
-					"type": "string",
-					"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
-				}]
-			}
-		},
-		"requestable": {
-			"title": "Requestable grants",
-			"description": "What grant and revoke may change, on a machine or by a pull request: each grant must be within one entry. If absent, any grant; [] means none.",
-			"examples": [[{
-				"roles": ["Cashier", "Shift *"],
-				"for": "14d"
-			}]],
-			"type": "array",
-			"items": {
-				"type": "object",
-				"properties": {
-					"roles": {
-						"type": "array",
-						"items": {
-							"type": "string",
-							"allOf": [{
-								"type": "string",
-								"pattern": "\\S"
-							}, {
-								"type": "string",
-								"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
-							}]
-						},
-						"title": "Roles",
-						"description": "Globs over the names and ids of roles; case is ignored.",
-						"examples": [["Cashier", "Shift *"]]
-					},
-					"merchants": {
-						"title": "Merchants",
-						"description": "Globs over merchant codes. If absent, all merchants.",
-						"examples": [["MC4*"]],
-						"type": "array",
-						"items": {
-							"type": "string",
-							"allOf": [{
-								"type": "string",
-								"pattern": "\\S"
-							}, {
-								"type": "string",
-								"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
-							}]
-						}
-					},
-					"members": {
-						"title": "Members",
-						"description": "Globs over e-mail addresses. If absent, anybody.",
-						"examples": [["*@example.com"]],
-						"type": "array",
-						"items": {
-							"type": "string",
-							"allOf": [{
-								"type": "string",
-								"pattern": "\\S"
-							}, {
-								"type": "string",
-								"pattern": "^[^\\p{Cc}\\p{Cs}\\u2028-\\u202e\\u2066-\\u2069]*$"
-							}]
-						}
-					},
-					"for": {
-						"title": "Longest period",
-						"description": "The longest time until the end of a grant, in weeks (w), days (d) or hours (h), from its beginning, else from now. If absent, a grant needs no end.",
-						"examples": ["14d"],
-						"type": "string",
-						"pattern": "^[1-9][0-9]{0,4}[wdh]$"
-					}
-				},
-				"required": ["roles"],
-				"additionalProperties": false,
-				"title": "Requestable roles",
-				"description": "Roles that can be requested, where, for whom and for how long.",
-				"examples": [{
-					"roles": ["Cashier"],
-					"members": ["*@example.com"],
-					"for": "14d"
-				}]
-			}
-		},
-		"enforce_all": {
-			"title": "Require an entry for every file",
-			"description": "With true, a merchant's file that no glob of enforce matches is an error.",
-			"default": false,
-			"examples": [true],
-			"type": "boolean"
-		}
-	},
-	required: ["version"],
-	additionalProperties: false,
-	title: "rolecall project file",
-	description: "The rules that a project enforces on its files; rolecall.yaml at the project's root.",
-	examples: [{
-		"version": 1,
-		"enforce": [{
-			"files": ["access/franchise/**"],
-			"rules": "hq/policy.yaml"
-		}]
-	}]
-};
-
-// src/edit/format/json-schema-keys.ts
-/** Returns the keys that a JSON Schema knows at a path; of several forms, those of all. */
-function jsonSchemaKeys(path, schema) {
-	let forms = formsOf(schema);
-	for (const segment of path) forms = forms.flatMap((form) => formsOf(innerAt(fieldsOf(form), segment)));
-	return unique(forms.flatMap((form) => Object.keys(fieldsOf(fieldsOf(form)["properties"]))));
-}
-function innerAt(schema, segment) {
-	return typeof segment === "number" ? schema["items"] : fieldsOf(schema["properties"])[segment];
-}
-function formsOf(schema) {
-	const forms = fieldsOf(schema)["anyOf"];
-	return forms === void 0 ? [schema] : listOf$1(forms).flatMap(formsOf);
-}
-var init_json_schema_keys = __esmMin((() => {
-	init_values();
-}));
-
-// src/edit/format/sort-document.ts
-/** Returns the keys of the mapping at a path in canonical order; empty if the user chooses them. */
-function canonicalKeys(path) {
-	if (path[0] === "members" && path.length === 2) return MEMBER_KEYS;
-	const shape = path.map((segment) => typeof segment === "number" ? 0 : segment);
-	const name = JSON.stringify(shape);
-	const keys = knownKeys.get(name) ?? unique([...jsonSchemaKeys(shape, merchant_schema_default), ...jsonSchemaKeys(shape, rolecall_schema_default)]);
-	knownKeys.set(name, keys);
-	return keys;
-}
-/** Returns the sort key of the list at a path; `null` if the user chooses its order. */
-function orderAt(path) {
-	const [section, , key] = path;
-	if (path.length === 1 && section === "roles") return (role) => byText(fieldsOf(role)["name"]);
-	if (path.length === 1 && (section === "members" || section === "leavers")) return (member) => byText(fieldsOf(member)["email"]);
-	if (path.length === 3 && section === "roles" && key === "permissions") return byText;
-	if (path.length === 4 && section === "roles" && key === "adjust") return byText;
-	if (path.length === 3 && section === "members" && key === "roles") return (grant) => byText(typeof grant === "string" ? grant : fieldsOf(grant)["role"]);
-	return null;
-}
-/**
-* Returns where new items stand in a list at a path: by the index of the item that they follow, -1 for those in front. In a
-* list that is sorted they stand in its order, in any other at its end.
-*/
-function placeItems(items, fresh, path) {
-	const order = orderAt(path);
-	const keys = order === null ? [] : items.map(order);
-	const isSorted = keys.every((key, index) => index === 0 || compare(keys[index - 1] ?? [], key) <= 0);
-	if (order === null || !isSorted) return /* @__PURE__ */ new Map([[items.length - 1, fresh]]);
-	const placed = /* @__PURE__ */ new Map();
-	for (const item of sortedBy(fresh, ({ value }) => order(value))) {
-		const key = order(item.value);
-		const after = keys.findLastIndex((other) => compare(other, key) <= 0);
-		placed.set(after, [...placed.get(after) ?? [], item]);
-	}
-	return placed;
-}
-function byText(value) {
-	const text = typeof value === "object" ? JSON.stringify(value) : String(value);
-	return [text.toLowerCase(), text];
-}
-function sortedBy(entries, keyOf) {
-	return entries.map((entry) => ({
-		entry,
-		key: keyOf(entry)
-	})).toSorted((a, b) => compare(a.key, b.key)).map(({ entry }) => entry);
-}
-function compare(a, b) {
-	for (const [index, left] of a.entries()) {
-		const right = b[index] ?? "";
-		if (left !== right) return left < right ? -1 : 1;
-	}
-	return 0;
-}
-var import_dist$4, MEMBER_KEYS, knownKeys;
-var init_sort_document = __esmMin((() => {
-	import_dist$4 = require_dist$1();
-	init_values();
-	init_document();
-	init_json_schema_keys();
-	init_print_document();
-	MEMBER_KEYS = unique([
-		"email",
-		"managed",
-		...jsonSchemaKeys(["members", 0], merchant_schema_default)
-	]);
-	knownKeys = /* @__PURE__ */ new Map();
-}));
-
-// src/edit/yaml/target.ts
-/** Returns what edits make of a value; throws EditRefused. */
-function editedTarget(value, edits) {
-	return targetOf(value, treeOf(edits), []) ?? targetFor(null, void 0, []);
-}
-function treeOf(edits) {
-	const emptyTree = () => ({
-		children: /* @__PURE__ */ new Map(),
-		added: [],
-		remarks: []
-	});
-	const root = emptyTree();
-	for (const edit of edits) {
-		let tree = root;
-		for (const segment of edit.path) {
-			const key = String(segment);
-			const inner = tree.children.get(key) ?? emptyTree();
-			tree.children.set(key, inner);
-			tree = inner;
-		}
-		switch (edit.kind) {
-			case "append":
-				tree.added.push(edit);
-				break;
-			case "remark":
-				tree.remarks.push(edit);
-				break;
-			case "rename":
-				if (tree.renamed !== void 0) throw new EditRefused("overlap", edit.path);
-				tree.renamed = edit.key;
-				break;
-			case "set":
-			case "remove":
-				if (tree.set !== void 0 || tree.removed) throw new EditRefused("overlap", edit.path);
-				if (edit.kind === "set") tree.set = edit.value;
-				else tree.removed = true;
-				break;
-			default: throw new TypeError(`an edit has the unknown kind ${JSON.stringify(edit.kind)}`);
-		}
-	}
-	checkOverlap(root, []);
-	return root;
-}
-function checkOverlap({ set, removed, renamed, children, added, remarks }, path) {
-	const inside = children.size + added.length;
-	const isBoth = removed && (set !== void 0 || renamed !== void 0 || inside + remarks.length > 0);
-	const isMixed = added.length > 0 && [...children.keys()].some((key) => !isIndex(key));
-	if (isBoth || isMixed || set !== void 0 && inside > 0) throw new EditRefused("overlap", path);
-	for (const [key, child] of children) checkOverlap(child, [...path, key]);
-}
-/** Returns what a tree makes of a value, undefined for one that is absent; `null` if it is removed. */
-function targetOf(before, tree, path) {
-	const { set, removed, children, added, remarks } = tree;
-	if (removed) return null;
-	if (set !== void 0) return {
-		...targetFor(set, before, path),
-		remarks
-	};
-	const isAbsent = before === void 0 || before === null;
-	const inside = children.size + added.length;
-	if (inside === 0 && before === void 0) return null;
-	if (inside === 0) return {
-		...targetFor(before ?? null, before, path),
-		remarks
-	};
-	const isList = isAbsent ? added.length > 0 : Array.isArray(before);
-	if (!isList && (added.length > 0 || !isAbsent && typeof before !== "object")) throw new EditRefused("missing", path);
-	const entries = isList ? listEntries(before ?? [], tree, path) : mapEntries(before ?? {}, tree, path);
-	return {
-		value: valueFrom(entries, isList),
-		entries,
-		remarks
-	};
-}
-function valueFrom(entries, isList) {
-	return isList ? entries.map(({ target }) => target.value) : Object.fromEntries(entries.map(({ key, target }) => [key, target.value]));
-}
-function listEntries(items, { children, added }, path) {
-	for (const key of children.keys()) if (!(isIndex(key) && Number(key) < items.length)) throw new EditRefused("missing", [...path, key]);
-	const places = placeItems(items, added, path);
-	const addedAfter = (index) => (places.get(index) ?? []).map(({ value, comment }) => ({
-		...newItem(value, [...path, items.length]),
-		comment
-	}));
-	const kept = items.flatMap((item, index) => {
-		const child = children.get(String(index));
-		const inner = [...path, index];
-		const target = child === void 0 ? targetFor(item, item, inner) : targetOf(item, child, inner);
-		return [...target === null ? [] : [{
-			key: null,
-			from: index,
-			target
-		}], ...addedAfter(index)];
-	});
-	return [...addedAfter(-1), ...kept];
-}
-function newItem(value, path) {
-	return {
-		key: null,
-		from: null,
-		target: targetFor(value, void 0, path)
-	};
-}
-function mapEntries(fields, { children }, path) {
-	return inCanonicalPlace(Object.entries(fields).flatMap(([key, value]) => {
-		const child = children.get(key);
-		const inner = [...path, key];
-		if (child?.renamed !== void 0 && Object.hasOwn(fields, child.renamed)) throw new EditRefused("overlap", inner);
-		const target = child === void 0 ? targetFor(value, value, inner) : targetOf(value, child, inner);
-		return target === null ? [] : [{
-			key: child?.renamed ?? key,
-			from: key,
-			target
-		}];
-	}), [...children].flatMap(([key, child]) => {
-		if (Object.hasOwn(fields, key)) return [];
-		if (child.removed || child.renamed !== void 0) throw new EditRefused("missing", [...path, key]);
-		const target = targetOf(void 0, child, [...path, key]);
-		return target === null ? [] : [{
-			key,
-			from: null,
-			target
-		}];
-	}), path);
-}
-/** Adds new keys where `fmt` would put them. */
-function inCanonicalPlace(kept, fresh, path) {
-	const order = canonicalKeys(path);
-	const rank = ({ key }) => key !== null && order.includes(key) ? order.indexOf(key) : order.length;
-	const entries = [...kept];
-	for (const entry of fresh.toSorted((a, b) => rank(a) - rank(b))) {
-		const after = entries.findLastIndex((other) => rank(other) <= rank(entry));
-		entries.splice(after + 1, 0, entry);
-	}
-	return entries;
-}
-/** Returns the target of a value; its entries come from those of the value before, as far as they are about the same. */
-function targetFor(value, before, path) {
-	return {
-		value,
-		entries: alignedEntries(value, before, path),
-		remarks: []
-	};
-}
-function alignedEntries(value, before, path) {
-	if (Array.isArray(value)) return alignedItems(value, Array.isArray(before) ? before : [], path);
-	if (!isFields(value)) return null;
-	const old = isFields(before) ? before : {};
-	const entry = (key, item) => {
-		const from = Object.hasOwn(old, key) ? key : null;
-		return {
-			key,
-			from,
-			target: targetFor(item, from === null ? void 0 : old[key], [...path, key])
-		};
-	};
-	const entries = Object.entries(value).filter(([, item]) => item !== void 0).map(([key, item]) => entry(key, item));
-	return inCanonicalPlace(Object.keys(old).flatMap((key) => entries.find((other) => other.from === key) ?? []), entries.filter(({ from }) => from === null), path);
-}
-/** Aligns the items of two lists in their order: each with the next one that is equal, or else about the same. */
-function alignedItems(items, before, path) {
-	let next = 0;
-	return items.map((item, position) => {
-		const rest = before.slice(next);
-		const same = rest.findIndex((other) => isSameJson(other, item));
-		const identity = identityOf(item);
-		const index = same >= 0 || identity === null ? same : rest.findIndex((other) => identityOf(other) === identity);
-		if (index < 0) return newItem(item, [...path, position]);
-		const from = next + index;
-		next = from + 1;
-		return {
-			key: null,
-			from,
-			target: targetFor(item, before[from], [...path, from])
-		};
-	});
-}
-/** Returns what an entry is about, such as an address; `null` for a value that is no such entry. */
-function identityOf(value) {
-	const { email, name, role, can, member } = fieldsOf(value);
-	const identity = email ?? name ?? role ?? can ?? member;
-	return typeof identity === "string" ? identity : null;
-}
-var EditRefused, isIndex, isFields;
-var init_target = __esmMin((() => {
-	init_values();
-	init_json_text();
-	init_sort_document();
-	EditRefused = class extends Error {
-		reason;
-		path;
-		constructor(reason, path) {
-			super(reason);
-			this.reason = reason;
-			this.path = path;
-		}
-	};
-	isIndex = (key) => /^\d+$/.test(key);
-	isFields = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
-}));
-
-// src/edit/yaml/block-changes.ts
-/** Compares the entries of a block with a target. */
-function changeOf(entries, target, path) {
-	const indexes = new Map(entries.map(({ key }, index) => [key ?? index, index]));
-	if (indexes.size < entries.length) throw new EditRefused("unsupported", path);
-	const kept = /* @__PURE__ */ new Map();
-	const added = /* @__PURE__ */ new Map();
-	const targets = target.entries ?? [];
-	for (const [position, entry] of targets.entries()) if (entry.from === null) {
-		const next = targets.slice(position).find(({ from }) => from !== null)?.from ?? null;
-		const before = next === null ? entries.length : indexes.get(next) ?? 0;
-		const after = kept.size === 0 && next !== null ? -1 : before - 1;
-		added.set(after, [...added.get(after) ?? [], entry]);
-	} else {
-		const index = indexes.get(entry.from);
-		if (index === void 0) throw new EditRefused("unsupported", path);
-		kept.set(index, entry);
-	}
-	return {
-		entries,
-		kept,
-		added
-	};
-}
-/** Returns whether nothing stays of a block, and what is new cannot stand on its lines. */
-function isReplaced(text, start, { entries, kept, added }) {
-	if (kept.size > 0) return false;
-	return added.size === 0 || !isFirstOnLine(text, entries[0]?.start ?? start);
-}
-/** Inserts new entries in front of the first one. */
-function insertInFront(splices, first, lines, place) {
-	const { text, insertions } = splices;
-	if (isFirstOnLine(text, first.start)) {
-		const above = commentsAbove(text, first.start, place.floor, place.column);
-		insertLines(splices, first.key === null ? above : lineStart(text, first.start), lines);
-		return;
-	}
-	const piece = lines.join("\n").trimStart() + (place.leavesDash ? "" : `\n${" ".repeat(place.column)}`);
-	insertions.push({
-		at: first.start,
-		text: piece
-	});
-}
-/** Returns whether the entries around a place stand apart by blank lines; behind the last one, as the last two do. */
-function isSpacedAt(text, entries, after) {
-	const index = after + 1 < entries.length ? after + 1 : after;
-	const [above, below] = [entries[index - 1], entries[index]];
-	if (above === void 0 || below === void 0) return false;
-	return text.slice(lineEnd(text, above.end), lineStart(text, below.start)).split("\n").slice(0, -1).some((line) => line.trim() === "");
-}
-/** Removes an entry with its comments and one blank line; returns null if the next removal has nothing to do with it. */
-function removeEntry(splices, entries, index, removal) {
-	const { text, deletions } = splices;
-	const { start, end, isTop, isLast } = removal;
-	const [entry, next] = [entries[index], entries[index + 1]];
-	if (entry === void 0) return null;
-	if (!isFirstOnLine(text, entry.start)) {
-		if (next !== void 0 && !text.slice(entry.end, next.start).includes("#")) {
-			deletions.push([entry.start, next.start]);
-			return null;
-		}
-		const line = lineStart(text, entry.start);
-		const dash = line + text.slice(line, entry.start).trimEnd().length;
-		deletions.push([removal.hasFront ? entry.start : dash, end - 1]);
-		return null;
-	}
-	const below = blanksBelow(text, end);
-	const blanksStart = blanksAbove(text, start, removal.floor);
-	const above = removal.before?.end === blanksStart ? removal.before.above : blanksStart;
-	if (isTop) deletions.push([start, next === void 0 ? end : below]);
-	else deletions.push([below > end || isLast ? above : start, end]);
-	return isTop ? null : {
-		above,
-		end
-	};
-}
-/** Moves the comments below a block that is gone to the column of its key. */
-function dedentComments(splices, { end, column }) {
-	const { text, deletions } = splices;
-	const start = lineEnd(text, end);
-	if (/^[ \t]*#/.test(text.slice(start)) && /^(?:[ \t]*(?:#.*)?\n)*$/.test(text.slice(start))) insertLines(splices, start, [""]);
-	for (let offset = start; offset < text.length; offset = lineEnd(text, offset)) {
-		const [, indentation = "", mark] = /^([ \t]*)(#|$)/.exec(restOfLine(text, offset)) ?? [];
-		if (mark === void 0 || mark === "#" && indentation.length <= column) return;
-		if (mark === "#") deletions.push([offset + column, offset + indentation.length]);
-	}
-}
-var init_block_changes = __esmMin((() => {
-	init_splices();
-	init_target();
-}));
-
-// src/edit/yaml/block-ranges.ts
-/** Returns the entries of a block with their ranges. */
-function blockEntries(block) {
-	const items = block.srcToken.items.filter(isEntryToken);
-	return block.items.map((item, index) => {
-		const entry = item;
-		const token = items[index];
-		return {
-			entry,
-			key: (0, import_dist$3.isPair)(entry) ? keyText(entry.key) : null,
-			node: (0, import_dist$3.isPair)(entry) ? entry.value : entry,
-			start: startOf(token),
-			slot: slotOf(token),
-			end: endOfItem(token)
-		};
-	});
-}
-/** Returns whether an item of a block is more than the comments that end the block. */
-function isEntryToken({ start, key, sep, value }) {
-	return Boolean(key || sep || value) || start.some(({ type }) => type === "seq-item-ind");
-}
-function startOf({ start, key, sep, value }) {
-	return (start.find(({ type }) => !SPACE.has(type)) ?? key ?? sep?.[0] ?? value)?.offset ?? 0;
-}
-function endOfTokens(tokens, marks) {
-	const last = tokens.findLast(({ type }) => marks.has(type));
-	return last === void 0 ? 0 : last.offset + last.source.length;
-}
-function slotOf({ start, key, sep }) {
-	return Math.max(endOfTokens(sep ?? [], MARKS), endOfTokens(start, MARKS), key ? endOf(key) : 0);
-}
-function endOfItem({ start, key, sep, value }) {
-	const ends = [endOfTokens(start, PROPS), endOfTokens(sep ?? [], PROPS)];
-	return Math.max(...ends, key ? endOf(key) : 0, value ? endOf(value) : 0);
-}
-/** Returns the end of a value's content: before a comment or a line break that follows it. */
-function endOf(token) {
-	switch (token.type) {
-		case "block-map":
-		case "block-seq": {
-			const last = token.items.findLast(isEntryToken);
-			return last === void 0 ? token.offset : endOfItem(last);
-		}
-		case "flow-collection": {
-			const [close] = token.end;
-			return close === void 0 ? token.offset : close.offset + close.source.length;
-		}
-		case "block-scalar": {
-			const header = token.props.reduce((end, prop) => "source" in prop ? Math.max(end, prop.offset + prop.source.length) : end, token.offset);
-			const mark = token.props.find(({ type }) => type === "block-scalar-header");
-			const headerEnd = mark && "source" in mark ? mark.offset + mark.source.length : token.offset;
-			return Math.max(headerEnd, header + token.source.replace(/\n$/, "").length);
-		}
-		default: return "source" in token ? token.offset + token.source.length : 0;
-	}
-}
-/** Returns the range of a value that is not a block, without its anchor; `null` for an empty one. */
-function inlineRange(node) {
-	const token = node?.srcToken;
-	if (token === void 0 || token.type.startsWith("block-")) return null;
-	const end = endOf(token);
-	return end > token.offset ? [token.offset, end] : null;
-}
-var import_dist$3, SPACE, MARKS, PROPS;
-var init_block_ranges = __esmMin((() => {
-	import_dist$3 = require_dist$1();
-	init_document();
-	SPACE = /* @__PURE__ */ new Set([
-		"space",
-		"newline",
-		"comment"
-	]);
-	MARKS = /* @__PURE__ */ new Set(["seq-item-ind", "map-value-ind"]);
-	PROPS = /* @__PURE__ */ new Set([
-		...MARKS,
-		"explicit-key-ind",
-		"anchor",
-		"tag"
-	]);
-}));
-
-// src/edit/yaml/new-node.ts
-/** Returns the node of a new value: on one line if that is short, as `fmt` would leave it. */
-function newNode({ value, entries, remarks }, place, style) {
-	if (entries === null) return new import_dist$2.Scalar(blockText(value) ?? new Written(printScalar(value)));
-	const { path, indent } = place;
-	const line = inlineNode({
-		value,
-		entries,
-		remarks
-	});
-	if (fits(line, entries, remarks, place, style)) {
-		if (Array.isArray(value)) line.comment = noteOn(value, style.comments);
-		return line;
-	}
-	if (Array.isArray(value)) {
-		const list = new import_dist$2.YAMLSeq();
-		const column = indent + 2;
-		list.items = entries.map((entry, index) => newItemNode(entry, [...path, index], column, style));
-		if (remarks.length > 0) list.comment = remarks.flatMap((remark) => remarkLines(remark, [...path, 0], column, style)).map((text) => text.slice(1)).join("\n");
-		return list;
-	}
-	const map = new import_dist$2.YAMLMap();
-	map.items = entries.map((entry) => newPair(entry, path, indent + 2, style));
-	return map;
-}
-/** Returns a new key with its value, at a column. */
-function newPair({ key, target, comment }, path, indent, style) {
-	const name = inlineScalar(key ?? "");
-	if (comment !== void 0) setHead(name, ` ${commentText(comment)}`);
-	const inner = [...path, key ?? ""];
-	const column = indent + inlineWidth(name, "") + 2;
-	return new import_dist$2.Pair(name, newNode(target, {
-		path: inner,
-		indent,
-		column
-	}, style));
-}
-/** Returns the node of a new item, whose dash has a column. */
-function newItemNode({ target, comment }, path, indent, style) {
-	const node = newNode(target, {
-		path,
-		indent,
-		column: indent + 2
-	}, style);
-	const name = typeof target.value === "string" ? style.comments.get(target.value) : void 0;
-	if (name !== void 0) node.comment = ` ${commentText(name)}`;
-	if (comment !== void 0) setHead(node, ` ${commentText(comment)}`);
-	return node;
-}
-/** Prints a commented-out item of a list: `# - email: …`; its first line says what it is about. */
-function remarkLines({ value, comment }, path, indent, style) {
-	const place = {
-		text: "",
-		indent: indent + 2
-	};
-	const item = {
-		key: null,
-		from: null,
-		target: targetFor(value, void 0, path)
-	};
-	const node = (item.target.entries ?? []).some(({ target }) => blockText(target.value) !== null) ? quotedItem(item.target) : newItemNode(item, path, indent + 2, style);
-	const [first = "", ...rest] = printEntry(node, place);
-	return [`# ${first}${comment === void 0 || first.includes(" # ") ? "" : ` # ${commentText(comment)}`}`, ...rest.map((line) => `# ${line}`)];
-}
-/** Returns an item each of whose values is on one line. */
-function quotedItem({ entries }) {
-	const map = new import_dist$2.YAMLMap();
-	map.items = (entries ?? []).map(({ key, target }) => new import_dist$2.Pair(inlineScalar(key ?? ""), inlineNode(target)));
-	return map;
-}
-/** Returns a text as a comment on one line can hold it: visible, and without anything like an API key. */
-function commentText(text) {
-	return maskKeys(oneLine(text).replaceAll(/[\ufffe\uffff]/g, "�").trim());
-}
-/** Returns the comment behind a list in brackets: what its items are called; null if there is nothing to say. */
-function noteOn(items, names) {
-	const named = items.flatMap((item) => {
-		const name = typeof item === "string" ? names.get(item) : void 0;
-		return name === void 0 ? [] : [[String(item), commentText(name)]];
-	});
-	const [only] = named;
-	if (only === void 0) return null;
-	if (items.length === 1) return ` ${only[1]}`;
-	return ` ${named.map(([item, name]) => `${commentText(item)}: ${name}`).join(", ")}`;
-}
-/** Returns the node of a new value on one line. */
-function inlineNode({ value, entries }) {
-	if (entries === null) return inlineScalar(value);
-	const node = Array.isArray(value) ? new import_dist$2.YAMLSeq() : new import_dist$2.YAMLMap();
-	node.flow = true;
-	node.items = entries.map(({ key, target }) => {
-		const inner = inlineNode(target);
-		return key === null ? inner : new import_dist$2.Pair(inlineScalar(key), inner);
-	});
-	return node;
-}
-/** Returns whether a list or mapping stands on its key's line: a short one of scalars, unless its neighbours do not. */
-function fits(line, entries, remarks, { path, column }, style) {
-	const isCollection = ({ target }) => target.entries !== null;
-	if (entries.length === 0) return true;
-	if (remarks.length > 0 || entries.some(({ comment }) => comment !== void 0)) return false;
-	const key = path.at(-1);
-	const neighbours = style.isInline(typeof key === "number" ? "-" : String(key));
-	const isList = line instanceof import_dist$2.YAMLSeq;
-	const isShort = column + inlineWidth(line, "") <= 100;
-	if (typeof key === "number") return isShort && (isList || neighbours === true);
-	return (neighbours ?? (path.length > 1 || key === "sync" || isList)) && isShort && (neighbours === true || !entries.some(isCollection));
-}
-/** Returns the node of a text, a number, a boolean or null, so that it is read as the same again, also in brackets. */
-function inlineScalar(value) {
-	return new import_dist$2.Scalar(new Written(printScalar(value)));
-}
-/** Returns a text of several lines as a literal block; null if it is none, or would not keep every character. */
-function blockText(value) {
-	if (typeof value !== "string" || !/\S\n+\S/.test(value) || UNPRINTABLE.test(value)) return null;
-	const lines = value.split("\n");
-	const isEnded = lines.at(-1) === "";
-	if (isEnded) lines.pop();
-	if (/^\s/.test(value) || lines.at(-1) === "" || lines.some((line) => /\s$|\t/.test(line))) return null;
-	return new Written(isEnded ? "|" : "|-", lines);
-}
-function printScalar(value) {
-	if (typeof value !== "string") return Object.is(value, -0) ? "-0" : String(value);
-	return isPlain(value) ? value : doubleQuoted(value);
-}
-function isPlain(text) {
-	if (text === "" || INDICATED.test(text) || UNPRINTABLE.test(text)) return false;
-	return !OTHER.test(text) || DATE.test(text);
-}
-function doubleQuoted(text) {
-	return JSON.stringify(text).replaceAll(ESCAPED, (character) => {
-		const hex = (character.codePointAt(0) ?? 0).toString(16);
-		return hex.length <= 4 ? `\\u${hex.padStart(4, "0")}` : `\\U${hex.padStart(8, "0")}`;
-	});
-}
-var import_dist$2, UNPRINTABLE, ESCAPED, INDICATED, OTHER, DATE;
-var init_new_node = __esmMin((() => {
-	import_dist$2 = require_dist$1();
-	init_secrets();
-	init_escape();
-	init_print_document();
-	init_target();
-	UNPRINTABLE = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\ufffe\uffff]/u;
-	ESCAPED = new RegExp(UNPRINTABLE.source, "gu");
-	INDICATED = /^[-?:,[\]{}#&*!|>'"%@`=<]|: | #|:$|[,[\]{}\n]|^\s|\s$|^\.\.\.|[^\S ]/;
-	OTHER = /^(?:null|~|true|false|yes|no|on|off|[-+]?\.?(?:inf|nan|[0-9][0-9a-fox_,.:+-]*))$/i;
-	DATE = /^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt][0-9:.]+(?:[Zz]|[-+][0-9:]+)?)?$/;
-}));
-
-// src/edit/yaml/splice-document.ts
-/** Returns the splices that make a text mean a target. */
-function spliceDocument(document, text, value, target, comments) {
-	const splices = {
-		text,
-		deletions: [],
-		insertions: []
-	};
-	const root = document.contents;
-	const editing = {
-		splices,
-		root,
-		comments,
-		hasAliases: hasAliases(root),
-		anchors: /* @__PURE__ */ new Map()
-	};
-	const [first, last] = isBlock(root) ? [blockEntries(root)[0], blockEntries(root).at(-1)] : [];
-	const [start, end] = inlineRange(root) ?? [first?.start ?? 0, last?.end ?? 0];
-	spliceValue(editing, {
-		entry: null,
-		key: null,
-		node: root,
-		start,
-		slot: start,
-		end,
-		path: [],
-		column: 0,
-		before: value
-	}, target);
-	return splices;
-}
-/** Returns whether a list or mapping stays one. */
-function isSameKind(node, { value, entries }) {
-	return entries !== null && (Array.isArray(value) ? (0, import_dist$1.isSeq)(node) : (0, import_dist$1.isMap)(node));
-}
-/** Returns whether nothing has to change in a node; then names its anchors. */
-function isSettled({ anchors, hasAliases: any }, node, before, target) {
-	if (!isSameJson(before, target.value) || any && hasAliases(node)) return false;
-	if (any) nameAnchors(anchors, node, before);
-	return true;
-}
-function spliceValue(editing, place, target) {
-	const { node, before } = place;
-	if (isSettled(editing, node, before, target) && !hasRemarks(target)) return;
-	const change = isBlock(node) && isSameKind(node, target) ? changeOf(blockEntries(node), target, place.path) : null;
-	if (change !== null && !isReplaced(editing.splices.text, place.start, change)) {
-		spliceBlock(editing, place, change);
-		nameAnchor(editing.anchors, node, target.value);
-		insertRemarks(editing, place, target);
-	} else if (isSameJson(before, target.value) && !(0, import_dist$1.isAlias)(node) && !hasAliases(node)) insertRemarks(editing, place, target);
-	else rewrite(editing, place, target);
-}
-/** Returns the style of new values at a path: in brackets or not, as the section's other entries have them. */
-function styleAt({ root, comments }, [section]) {
-	const pair = (0, import_dist$1.isMap)(root) ? root.items.find(({ key }) => (0, import_dist$1.isScalar)(key) && key.value === section) : void 0;
-	const items = (0, import_dist$1.isSeq)(pair?.value) ? pair.value.items.slice(-MAX_NEIGHBOURS) : [];
-	return {
-		comments,
-		isInline(key) {
-			if (key === "-") {
-				const last = items.findLast((item) => (0, import_dist$1.isMap)(item) && item.items.length > 0);
-				return (0, import_dist$1.isMap)(last) ? last.flow === true : void 0;
-			}
-			const last = items.map((item) => (0, import_dist$1.isMap)(item) ? item.get(key, true) : void 0).findLast((value) => isCollection(value) && value.items.length > 0 && !value.items.some(isNested));
-			return isCollection(last) ? last.flow === true : void 0;
-		}
-	};
-}
-/** Returns a node with the value of a target: the same one as far as it is in brackets, else a new one. */
-function updated(editing, node, before, target, make) {
-	const { anchors } = editing;
-	if ((0, import_dist$1.isAlias)(node)) {
-		const named = anchors.get(node.source);
-		if (named !== void 0 && isSameJson(named, target.value)) return node;
-		const fresh = make(target);
-		if (node.comment && !isBlock(fresh)) fresh.comment = node.comment;
-		return fresh;
-	}
-	if (node !== null && isSettled(editing, node, before, target)) return node;
-	if (isCollection(node) && node.flow === true && isSameKind(node, target) && isKeptInPart(target)) {
-		node.items = (target.entries ?? []).map((entry) => updatedEntry(editing, node, before, entry));
-		nameAnchor(anchors, node, target.value);
-		return node;
-	}
-	const fresh = make(target);
-	if (node !== null) {
-		if ("anchor" in node && node.anchor !== void 0) fresh.anchor = node.anchor;
-		if (!isBlock(node) && !isBlock(fresh) && node.comment) fresh.comment = node.comment;
-		nameAnchor(anchors, node, target.value);
-	}
-	return fresh;
-}
-/** Returns an entry of a list or mapping in brackets. */
-function updatedEntry(editing, collection, before, { key, from, target }) {
-	if ((0, import_dist$1.isSeq)(collection)) {
-		if (from === null) return inlineNode(target);
-		const item = collection.items[Number(from)];
-		if ((0, import_dist$1.isPair)(item)) return inlineNode(target);
-		const now = updated(editing, item, listOf$1(before)[Number(from)] ?? null, target, inlineNode);
-		if (now !== item && item.commentBefore) setHead(now, item.commentBefore);
-		return now;
-	}
-	if (from === null) return new import_dist$1.Pair(inlineScalar(key ?? ""), inlineNode(target));
-	const pairs = collection.items.filter((pair) => keyText(pair.key) === from);
-	const [pair] = pairs;
-	if (pair === void 0 || pairs.length > 1) throw new EditRefused("unsupported", []);
-	if (key !== from) {
-		const head = headOf(pair);
-		pair.key = inlineScalar(key ?? "");
-		if (head?.commentBefore) setHead(pair.key, head.commentBefore);
-	}
-	pair.value = updated(editing, pair.value, fieldsOf(before)[String(from)] ?? null, target, inlineNode);
-	return pair;
-}
-/** Prints a value in the place of the old one, or else its whole entry. */
-function rewrite(editing, place, target) {
-	const { splices, comments } = editing;
-	const { text } = splices;
-	const { node, entry, path, before } = place;
-	const range = inlineRange(node);
-	const column = range === null ? columnOf(text, place.slot) + 1 : columnOf(text, range[0]);
-	const oldComment = node?.comment ?? null;
-	const oldNote = noteOn(listOf$1(before), comments);
-	const at = {
-		path,
-		indent: entry === null ? -2 : place.column,
-		column
-	};
-	const fresh = updated(editing, node, before, target, (inner) => newNode(inner, at, styleAt(editing, path)));
-	if (fresh === node && (0, import_dist$1.isAlias)(node)) return;
-	const isFlow = isCollection(fresh) && fresh.flow === true;
-	const isLong = isFlow && tooMuchForALine(fresh, {
-		text,
-		column
-	});
-	if (isFlow && (0, import_dist$1.isSeq)(fresh) && !isBlock(node) && oldComment === oldNote) noteItems(fresh, target, isLong, comments);
-	const isText = (0, import_dist$1.isScalar)(fresh) && fresh.value instanceof Written && fresh.value.body !== null;
-	const isInline = !isBlock(fresh) && !isLong && !isText;
-	if (isInline && range !== null && !text.slice(...range).includes("\n")) replaceRange(splices, range, fresh, oldComment);
-	else replaceEntry(editing, place, fresh, target, isInline);
-}
-/** Prints a value on one line in the place of one on one line; its comment stays as it is unless it is another one. */
-function replaceRange({ text, deletions, insertions }, [start, end], fresh, oldComment) {
-	const comment = fresh.comment ?? null;
-	fresh.comment = null;
-	if ("anchor" in fresh) delete fresh.anchor;
-	withoutHead(fresh);
-	deletions.push([start, end]);
-	insertions.push({
-		at: start,
-		text: printNode(fresh, {
-			text,
-			indent: 0,
-			column: columnOf(text, start)
-		})
-	});
-	if (comment === oldComment) return;
-	deletions.push([end, end + restOfLine(text, end).length]);
-	insertions.push({
-		at: end,
-		text: comment === null ? "" : ` #${comment}`
-	});
-}
-/** Prints an entry with its new value in the place of the old one. */
-function replaceEntry(editing, place, fresh, target, isInline) {
-	const { splices } = editing;
-	const { text, deletions, insertions } = splices;
-	const { node, entry, column } = place;
-	const moved = isBlock(fresh) && !isBlock(node) ? node?.comment ?? null : null;
-	if ((0, import_dist$1.isPair)(entry)) {
-		const key = entry.key;
-		if (isInline && key.comment) fresh.comment = key.comment;
-		if (isInline) key.comment = null;
-		else if (moved !== null) key.comment ??= moved;
-		entry.value = fresh;
-	}
-	const lines = entry === null ? printNode(fresh, {
-		text,
-		indent: 0,
-		column: 0
-	}).split("\n") : printEntry(withoutHead((0, import_dist$1.isPair)(entry) ? entry : fresh), {
-		text,
-		indent: column
-	});
-	if (!(0, import_dist$1.isPair)(entry) && moved !== null) lines[0] += ` #${moved}`;
-	if (isInline) insertRemarks(editing, {
-		...place,
-		node: fresh
-	}, target);
-	deletions.push([place.start, place.end + restOfLine(text, place.end).length]);
-	insertions.push({
-		at: place.start,
-		text: indented(lines, column).join("\n").trimStart()
-	});
-	if (isBlock(node) && !isBlock(fresh)) dedentComments(splices, place);
-}
-/** Removes the comment and the blank line above an entry, which stay in the text. */
-function withoutHead(entry) {
-	const head = headOf(entry);
-	if (head !== null) {
-		setHead(head, "");
-		head.spaceBefore = false;
-	}
-	return entry;
-}
-/** Says what the items of a list are called: behind the list, or behind each item of a block. */
-function noteItems(list, { value }, isLong, comments) {
-	const items = listOf$1(value);
-	list.comment = isLong ? null : noteOn(items, comments);
-	if (!isLong) return;
-	for (const [index, item] of list.items.entries()) {
-		const note = noteOn([items[index]], comments);
-		if (note !== null && (0, import_dist$1.isScalar)(item)) item.comment = note;
-	}
-}
-/** Changes the entries of a block, at least one of which stays or is new. */
-function spliceBlock(editing, place, { entries, kept, added }) {
-	const { splices } = editing;
-	const { text } = splices;
-	const [first] = entries;
-	if (first === void 0) throw new EditRefused("unsupported", place.path);
-	const column = columnOf(text, first.start);
-	const style = styleAt(editing, place.path);
-	const indexes = [...kept.keys()];
-	const [firstKept, lastKept] = [Math.min(...indexes), Math.max(-1, ...indexes)];
-	const floorOf = (index) => {
-		if (index > 0) return endWithComments(text, entries[index - 1]?.end ?? 0, column);
-		return place.path.length === 0 ? lineStart(text, first.start) : lineEnd(text, place.slot);
-	};
-	const printed = (after) => {
-		const isSpaced = isSpacedAt(text, entries, after);
-		return (added.get(after) ?? []).flatMap((entry, number) => {
-			const isApart = isSpaced && (number > 0 || firstKept <= after);
-			const fresh = entry.key === null ? newItemNode(entry, [...place.path, 0], column, style) : newPair(entry, place.path, column, style);
-			const lines = indented(printEntry(fresh, {
-				text: "",
-				indent: column
-			}), column);
-			return isApart ? ["", ...lines] : lines;
-		});
-	};
-	const front = printed(-1);
-	if (front.length > 0) {
-		const leavesDash = !kept.has(0) && text.slice(first.end, entries[1]?.start ?? first.end + 1).includes("#");
-		insertInFront(splices, first, front, {
-			floor: floorOf(0),
-			column,
-			leavesDash
-		});
-	}
-	let isTop = true;
-	let gone = null;
-	for (const [index, entry] of entries.entries()) {
-		const now = kept.get(index);
-		const end = endWithComments(text, entry.end, column);
-		if (now === void 0) {
-			const floor = floorOf(index);
-			const start = commentsAbove(text, entry.start, floor, column);
-			if (text.slice(floor, start).includes("#")) isTop = false;
-			const hasFront = index === 0 && front.length > 0;
-			gone = removeEntry(splices, entries, index, {
-				floor,
-				start,
-				end,
-				isTop,
-				isLast: index > lastKept,
-				hasFront,
-				before: gone
-			});
-		} else {
-			isTop = false;
-			spliceKept(editing, place, entry, column, now, index);
-		}
-		const lines = printed(index);
-		if (lines.length > 0) {
-			insertLines(splices, end, lines);
-			gone = null;
-		}
-	}
-}
-function spliceKept(editing, { path, before }, entry, column, { key, from, target }, index) {
-	const old = key === null ? listOf$1(before)[index] : fieldsOf(before)[String(from)];
-	const inner = {
-		...entry,
-		path: [...path, from ?? index],
-		column,
-		before: old ?? null
-	};
-	if (key !== null && key !== from && (0, import_dist$1.isPair)(entry.entry)) {
-		const range = inlineRange(entry.entry.key);
-		if (range === null) throw new EditRefused("unsupported", path);
-		editing.splices.deletions.push([range[0], range[1]]);
-		editing.splices.insertions.push({
-			at: range[0],
-			text: printNode(inlineScalar(key), {
-				text: "",
-				indent: 0,
-				column: 0
-			})
-		});
-	}
-	spliceValue(editing, inner, target);
-}
-/** Adds commented-out items at the end of a list, or above an empty one, unless they are in the text. */
-function insertRemarks(editing, { node, path, start, end, column }, { value, remarks }) {
-	if (remarks.length === 0) return;
-	const { splices } = editing;
-	const { text } = splices;
-	const [first] = isBlock(node) ? blockEntries(node) : [];
-	const isBelow = first !== void 0 && listOf$1(value).length > 0;
-	const indent = isBelow ? columnOf(text, first.start) : column;
-	const style = styleAt(editing, path);
-	const subjects = new Set(text.split("\n").map(subjectOf));
-	const fresh = remarks.map((remark) => remarkLines(remark, [...path, 0], indent, style)).filter(([line = ""]) => !subjects.has(subjectOf(line)));
-	const at = isBelow ? endWithComments(text, end, indent) : lineStart(text, start);
-	if (fresh.length > 0) insertLines(splices, at, indented(fresh.flat(), indent));
-}
-/** Returns what a commented-out item is about: its first key and value, however they are written. */
-function subjectOf(line) {
-	const match = /^\s*#\s*- *(?:\{ *)?["']?(\w+)["']?: *(?:"((?:[^"\\]|\\.)*)"|'((?:[^']|'')*)'|([^\s"',#}][^,#}]*))/.exec(line);
-	if (match === null) return line.trim();
-	const [, key, double, single, plain = ""] = match;
-	return `${key}: ${double ?? single ?? plain.trim()}`;
-}
-var import_dist$1, isCollection, isBlock, hasRemarks, MAX_NEIGHBOURS, isNested, isKeptInPart, indented;
-var init_splice_document = __esmMin((() => {
-	import_dist$1 = require_dist$1();
-	init_values();
-	init_document();
-	init_json_text();
-	init_print_document();
-	init_anchors();
-	init_block_changes();
-	init_block_ranges();
-	init_new_node();
-	init_splices();
-	init_target();
-	isCollection = (node) => (0, import_dist$1.isMap)(node) || (0, import_dist$1.isSeq)(node);
-	isBlock = (node) => isCollection(node) && node.flow !== true;
-	hasRemarks = ({ remarks, entries }) => remarks.length > 0 || (entries ?? []).some(({ target }) => hasRemarks(target));
-	MAX_NEIGHBOURS = 20;
-	isNested = (item) => {
-		const value = (0, import_dist$1.isPair)(item) ? item.value : item;
-		return isCollection(value) && value.items.length > 0;
-	};
-	isKeptInPart = ({ entries }) => (entries ?? []).some(({ from }) => from !== null);
-	indented = (lines, column) => lines.map((line) => line === "" ? "" : " ".repeat(column) + line);
-}));
-
-// src/edit/yaml/edit-yaml.ts
-/** Edits a YAML text: prints the entries that change as `fmt` does, and keeps all other bytes. */
-function editYaml(text, edits, { comments = /* @__PURE__ */ new Map() } = {}) {
-	if (edits.length === 0) return { text };
-	const { value, readable } = parseFast(text) ?? parse$2(text);
-	if (!readable) return {
-		refused: "unreadable",
-		path: []
-	};
-	try {
-		const target = editedTarget(value, edits);
-		const edited = isJson(text) ? jsonText(text, target.value) : withLineEnds(text, (lines) => {
-			const document = parseLayout(lines);
-			if (document === null) throw new EditRefused("unsupported", []);
-			return spliceDocument(document, lines, value, target, comments);
-		});
-		if (edited === text) return isSameJson(target.value, value) ? { text } : {
-			refused: "unsupported",
-			path: []
-		};
-		const after = parseFast(edited) ?? parse$2(edited);
-		return after.readable && isSameJson(after.value, target.value) ? { text: edited } : {
-			refused: "unsupported",
-			path: []
-		};
-	} catch (error) {
-		if (!(error instanceof EditRefused)) throw error;
-		return {
-			refused: error.reason,
-			path: error.path
-		};
-	}
-}
-/** Splices a text without its byte order mark, with `\n` after each line; new lines end as the one above. */
-function withLineEnds(text, splicesOf) {
-	const mark = text.startsWith("﻿") ? "﻿" : "";
-	const body = text.slice(mark.length);
-	const isEnded = body.endsWith("\n");
-	const whole = isEnded ? body : body + (body.match(/\r?\n/)?.[0] ?? "\n");
-	const ends = whole.match(/\r?\n/g) ?? [];
-	const lines = whole.replaceAll("\r\n", "\n");
-	const splices = splicesOf(lines);
-	if (!ends.includes("\r\n")) {
-		const edited = spliced(splices);
-		return mark + (isEnded ? edited : edited.replace(/\n$/, ""));
-	}
-	const breaks = [];
-	for (let at = lines.indexOf("\n"); at !== -1; at = lines.indexOf("\n", at + 1)) breaks.push(at);
-	const linesBefore = (offset) => {
-		let [low, high] = [0, breaks.length];
-		while (low < high) {
-			const middle = low + high >> 1;
-			if ((breaks[middle] ?? 0) < offset) low = middle + 1;
-			else high = middle;
-		}
-		return low;
-	};
-	const returns = [0];
-	for (const end of ends) returns.push((returns.at(-1) ?? 0) + (end === "\r\n" ? 1 : 0));
-	const moved = (offset) => offset + (returns[Math.min(linesBefore(offset), ends.length)] ?? 0);
-	const edited = spliced({
-		text: whole,
-		deletions: splices.deletions.map(([from, to]) => [moved(from), moved(to)]),
-		insertions: splices.insertions.map(({ at, text: piece }) => ({
-			at: moved(at),
-			text: piece.replaceAll("\n", ends[Math.max(0, Math.min(linesBefore(at), ends.length) - 1)] ?? "\n")
-		}))
-	});
-	return mark + (isEnded ? edited : edited.replace(/\r?\n$/, ""));
-}
-function isJson(text) {
-	if (!/^\s*[[{]/.test(text)) return false;
-	try {
-		JSON.parse(text);
-		return true;
-	} catch {
-		return false;
-	}
-}
-/** Returns JSON with the indentation and the end of a text. */
-function jsonText(text, value) {
-	const [, indentation = "  "] = /\n([ \t]+)\S/.exec(text) ?? [];
-	const [end = ""] = /\s*$/.exec(text) ?? [];
-	return JSON.stringify(value, null, text.trim().includes("\n") ? indentation : void 0) + end;
-}
-var init_edit_yaml = __esmMin((() => {
-	init_fast_yaml();
-	init_to_value();
-	init_json_text();
-	init_print_document();
-	init_splice_document();
-	init_splices();
-	init_target();
 }));
 
 // src/app/adopt/adopt-planned.ts
@@ -66482,9 +67752,9 @@ function ofDrift(planned, { plan, changes }, causes) {
 			case "remove-role": return names.has(`role ${edit.role.name.toLowerCase()}`);
 			case "update-member":
 				if (edit.fields.suspended === null && suspended.has(edit.member.email)) return false;
+				if (Object.keys(edit.fields).every((key) => key === "reinvite")) return false;
 				return isNamed(edit.member);
 			case "remove-member": return isNamed(edit.member);
-			case "stop-renewal": return false;
 			default: return ids.has(edit.id);
 		}
 	};
@@ -66535,6 +67805,88 @@ var init_adopt_planned = __esmMin((() => {
 	init_json_text();
 	init_text();
 	init_session();
+}));
+
+// src/show/text/drift-text.ts
+/** Formats drifts: the rules that live access breaks, the differences, and the side that changed. */
+function renderDrifts(views, style, verbosity = "normal") {
+	const text = renderDriftsIn(views, style, verbosity);
+	return verbosity === "verbose" ? text : withCutNote(text, views.length > 1, style);
+}
+function renderDriftsIn(views, style, verbosity) {
+	if (verbosity !== "verbose" && views.length >= 4) return renderFleet(fleetView(views), DRIFTS, style, verbosity);
+	const parts = views.map((view) => renderDrift(view, style, verbosity));
+	const drifted = views.filter(({ sums }) => differencesIn(sums) > 0).length;
+	const broken = views.filter(({ sums }) => sums.violations > 0).map(({ merchant }) => oneLine(merchant));
+	if (views.length > 1) {
+		parts.push(`${drifted} of ${counted(views.length, "merchant")} drifted.\n`);
+		if (broken.length > 0) {
+			const lines = wrapText(`Live access breaks rules of ${broken.join(", ")}.`, style.columns);
+			parts.push(`${lines.map(style.red).join("\n")}\n`);
+		}
+	}
+	return parts.join("\n");
+}
+function renderDriftTotal(views, style) {
+	const drifted = views.filter(({ sums }) => differencesIn(sums) > 0).length;
+	const broken = views.filter(({ sums }) => sums.violations > 0).map(({ merchant }) => merchant);
+	const errors = views.some((view) => view.errors.length > 0);
+	const text = knownDriftText(addSums(views), errors, "no drift");
+	return [
+		...hangingLines(`${text}.`, style.columns, `${style.bold(`${counted(views.length, "merchant")}:`)} `, "  "),
+		`${drifted} of ${counted(views.length, "merchant")} drifted.`,
+		...broken.length > 0 ? wrapText(`Live access breaks rules of ${oneLine(namesText(broken, 12))}.`, style.columns).map(style.red) : []
+	];
+}
+function renderDrift(view, style, verbosity, note = "") {
+	const { hidden = [] } = view;
+	const { refusals, origin } = view;
+	const lines = [
+		renderHeading(view, style),
+		...refusals.length > 0 ? ["", `  ${style.red(style.bold("Live access breaks these rules:"))}`] : [],
+		...renderRefusals(refusals, style),
+		...verbosity === "quiet" ? [] : [
+			...renderImpact(view.impact, style, verbosity, origin),
+			...renderRisks(view.risks, style, verbosity),
+			...renderGroups(view, style),
+			...renderHiddenRows(hidden, style)
+		],
+		...renderFindings(view, style, verbosity)
+	];
+	if (verbosity !== "quiet" || lines.length > 1) lines.push("");
+	lines.push(...hangingLines(`${knownDriftText(view.sums, view.errors.length > 0, "none")}.${note}`, style.columns, `  ${style.bold("Drift:")} `, "    "));
+	if (view.deferred.length > 0) lines.push(` ${deferredText$1(view.deferred.length)}`);
+	return `${lines.join("\n")}\n`;
+}
+var DRIFTS;
+var init_drift_text = __esmMin((() => {
+	init_escape();
+	init_text();
+	init_drift_view();
+	init_fleet_view();
+	init_names_text();
+	init_plan_view();
+	init_impact_text();
+	init_plan_text();
+	init_plans_text();
+	init_wrap();
+	DRIFTS = {
+		block: renderDrift,
+		total: renderDriftTotal,
+		broken: "Live access breaks these rules:",
+		heads: [
+			"added",
+			"others",
+			"missing",
+			"people",
+			"risks"
+		],
+		counts: [
+			"added",
+			"others",
+			"missing"
+		]
+	};
 }));
 
 // src/show/text/patch-text.ts
@@ -66747,6 +68099,7 @@ async function drift(context) {
 	const { planned, close } = await planFiles(loaded.states, inputs, io, loaded);
 	try {
 		const allDrifts = await driftsOf(planned, loaded.project, io);
+		await liveRecorderOf(context, loaded.states)?.(liveReadings(plannedOnly(planned)), "drift");
 		const placeOf = ruleLocations(loaded.states, loaded.sources);
 		const unplanned = unplannedOf(planned);
 		io.stdout.write(renderDrifts(allDrifts.map((drift) => driftView(drift, placeOf)), PLAIN));
@@ -66921,6 +68274,7 @@ function adoptingPatches(planned, drifts, project, now) {
 var UNREAD, STATES;
 var init_run_drift = __esmMin((() => {
 	init_adopt_planned();
+	init_record_live();
 	init_commit_states();
 	init_file_errors();
 	init_git_history();
@@ -70979,12 +72333,14 @@ async function runAction(env, io, runner, openGit) {
 		};
 		return runCommand(context, async (run) => {
 			const github = await connect(inputs, event, io, runner);
-			if (await isMasked(inputs, event, github, runner)) mask = maskAddresses;
+			const isPublic = event.isPublic ?? (await github.repository().catch(() => ({ isPublic: true }))).isPublic;
+			if (isMasked(inputs, isPublic, runner)) mask = maskAddresses;
 			const { withRepository } = await Promise.resolve().then(() => (init_open_repository(), open_repository_exports));
 			const use = (repository) => run({
 				...context,
 				...repository,
 				github,
+				isPublic,
 				mask
 			});
 			return withRepository(context, use, openGit);
@@ -71041,9 +72397,9 @@ async function connect(inputs, event, io, runner) {
 	}, effects);
 }
 /** Decides whether to mask addresses: in public repositories, unless the workflow turns it off. */
-async function isMasked(inputs, event, github, runner) {
+function isMasked(inputs, isPublic, runner) {
 	if (inputs.maskAddresses === "on") return true;
-	if (!(event.isPublic ?? (await github.repository().catch(() => ({ isPublic: true }))).isPublic)) return false;
+	if (!isPublic) return false;
 	if (inputs.maskAddresses === "auto") {
 		runner.notice("This repository is public: members' addresses are masked wherever they are published.");
 		return true;
@@ -71051,15 +72407,17 @@ async function isMasked(inputs, event, github, runner) {
 	runner.warning("This repository is public, and mask-addresses is off: members' addresses are published in comments, summaries and logs.");
 	return false;
 }
-/** Variables that journals record; none is secret. */
-const JOURNAL_VARIABLES = /* @__PURE__ */ new Set([
+/** Variables that journals and records name; none is secret. */
+const RECORDED_VARIABLES = /* @__PURE__ */ new Set([
 	"GITHUB_SERVER_URL",
 	"GITHUB_REPOSITORY",
-	"GITHUB_RUN_ID"
+	"GITHUB_RUN_ID",
+	"GITHUB_ACTOR",
+	"GITHUB_TRIGGERING_ACTOR"
 ]);
 /** Returns the variables that files may refer to, without those of the runner. */
 function ownVariables(env) {
-	return Object.fromEntries(Object.entries(env).filter(([name]) => JOURNAL_VARIABLES.has(name) || !/^(INPUT|GITHUB|ACTIONS|RUNNER|STATE)_/.test(name)));
+	return Object.fromEntries(Object.entries(env).filter(([name]) => RECORDED_VARIABLES.has(name) || !/^(INPUT|GITHUB|ACTIONS|RUNNER|STATE)_/.test(name)));
 }
 async function appendSummary(markdown, env) {
 	const file = env["GITHUB_STEP_SUMMARY"];

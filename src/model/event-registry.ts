@@ -211,7 +211,7 @@ export const EVENTS: EventRegistry = {
       fields: {
         status: "`done`, `failed`, `refused` or `partial`.",
         exitCode: "The exit code.",
-        merchants: "Number of merchants that were applied.",
+        merchants: "Number of merchants whose plans were applied.",
         writes: "Number of writes that the service carried out, or may have carried out.",
         changes: "Number of changes by their final status.",
         results:

@@ -163,7 +163,7 @@ export interface ExpiringAccess {
   readonly what: AccessEnd["by"] | "invitation";
   /** The name of the role that ends; `null` for everything. */
   readonly role: string | null;
-  /** The date as the file has it; for an invitation, in ISO 8601. */
+  /** The date as written in the file; for an invitation, in ISO 8601. */
   readonly text: string;
   /** The first moment without access, in ms since the epoch. */
   readonly ends: number;

@@ -18,7 +18,7 @@ export interface OpenFailure {
 
 /** An invalid record as a reason. */
 export const INVALID_STATE =
-  "the record of its last apply does not have the signature of this secret: it counts as never applied.";
+  "the record of its last apply is not signed with the current approval secret, so the merchant counts as never applied.";
 
 const UNREAD = "it could not be read, so what was merged since is not applied.";
 

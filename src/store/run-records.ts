@@ -226,7 +226,7 @@ export function recordProblems({ records, list }: FetchedRuns): readonly RecordP
   const missing = [...listed].flatMap(([name, tree]): readonly RecordProblem[] =>
     tree === null || names.has(name)
       ? []
-      : [{ name, kind: "missing", reason: "it was listed, and there is no such record" }],
+      : [{ name, kind: "missing", reason: "it is in the list, but the record does not exist" }],
   );
   const wrong = records.flatMap(({ name, trust }): readonly RecordProblem[] => {
     // Where the list names it, somebody has put something else in its place.

@@ -131,7 +131,7 @@ describe("apply --records", () => {
     expect(short.stderr).toContain("ROLECALL_APPROVAL_SECRET has fewer than 32 characters");
     await rm(join(shop.folder, ".git"), { recursive: true });
     const bare = await shop.run(["apply", "--yes", "--records", "local"]);
-    expect(bare.stderr).toContain("Runs cannot be recorded: this folder is in no git repository");
+    expect(bare.stderr).toContain("Runs cannot be recorded: this folder is not in a git repository");
     expect([lonely.code, short.code, bare.code]).toEqual([1, 1, 1]);
     expect(await shop.writes()).toEqual([]);
   });

@@ -39,7 +39,7 @@ export async function recordPlace(keeping: RecordKeeping, { cwd, env }: World): 
     return end.code === 0 ? end.output.toString("utf8").trim() : null;
   };
   const folder = await git("rev-parse", "--git-common-dir");
-  if (folder === null) throw noPlace("this folder is in no git repository, or git is not installed");
+  if (folder === null) throw noPlace("this folder is not in a git repository, or git is not installed");
   const gitFolder = resolve(root, folder);
   if (keeping === "local") return { keeping, name: "this clone", url: gitFolder, gitFolder, config: [] };
   const remotes = ((await git("remote")) ?? "").split("\n").filter(Boolean);

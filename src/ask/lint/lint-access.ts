@@ -64,7 +64,7 @@ const RULES = {
   },
   "unsorted-entry": {
     find: unsortedEntries,
-    summary: "In a list that is sorted otherwise, every entry should be in its place.",
+    summary: "In an otherwise sorted list, every entry should be in order.",
   },
   "unused-domain": {
     find: lintOfRules("unused-domain"),

@@ -4,7 +4,7 @@ import { listOf, valueAt } from "../../kernel/values/values.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { codesOf, type LintContext, type LintFinding, merchantsOf } from "./lint-context.ts";
 
-/** Finds items that are out of order in lists that are sorted otherwise. */
+/** Finds items that are out of order in otherwise sorted lists. */
 export function unsortedEntries(context: LintContext): readonly LintFinding[] {
   return context.files.flatMap(({ file, fields }) => {
     const merchants = codesOf(merchantsOf(context, file));
@@ -15,8 +15,8 @@ export function unsortedEntries(context: LintContext): readonly LintFinding[] {
       // Of a list that nobody sorts, many are out of order.
       if (misplaced.length > keys.length / LEAST_SORTED) return [];
       return misplaced.map((index) => ({
-        message: `"${oneLine(String(keys[index]?.[1] ?? ""))}" is out of order in "${path.at(-1)}", which is sorted otherwise.`,
-        hint: 'Move it to its place, or run "rolecall fmt --sort": changes of a sorted list seldom conflict.',
+        message: `"${oneLine(String(keys[index]?.[1] ?? ""))}" is out of order in "${path.at(-1)}"; the rest of the list is sorted.`,
+        hint: 'Move it to the correct place, or run "rolecall fmt --sort": changes to a sorted list rarely cause merge conflicts.',
         origin: { file, path: [...path, index] },
         merchants,
       }));

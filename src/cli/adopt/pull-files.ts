@@ -126,7 +126,7 @@ function newFile(code: string, { states, diagnostics }: Loaded, cwd: string): st
         },
       );
     }
-    throw new RolecallError("usage", `No valid file declares merchant ${code}, and ${file} exists.`, {
+    throw new RolecallError("usage", `No valid file declares merchant ${code}, but ${file} already exists.`, {
       hint: `Rename ${file}, or correct its errors.`,
     });
   }

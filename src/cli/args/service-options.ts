@@ -107,7 +107,7 @@ export function withQuietOption(command: Command): Command {
 export function withDocumentOptions(command: Command): Command {
   return withOutputFileOption(command).option(
     "--max-size <n>",
-    "with --format markdown: maximum length in UTF-16 units; leaves out the least important parts",
+    "with --format markdown: maximum length in UTF-16 code units; omits the least important parts if needed",
     wholeNumber(MIN_REVIEW_SIZE, MAX_SIZE),
     DEFAULT_REVIEW_SIZE,
   );

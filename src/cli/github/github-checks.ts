@@ -233,7 +233,7 @@ function checkOwners({ paths, texts, ownerErrors, url, branch }: GithubFacts): H
     return step(
       "Code owners",
       paths,
-      "Name code owners, and merge them: rolecall init --workflows --codeowners @org/team",
+      "Generate a CODEOWNERS file, and merge it: rolecall init --workflows --codeowners @org/team",
       () => "there is no CODEOWNERS",
     );
   }

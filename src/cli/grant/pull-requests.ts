@@ -108,7 +108,7 @@ function ghSender(host: string, io: Io): Sender {
       const args = ["api", "--hostname", host, "--method", method, path.slice(1)];
       const { code, stdout, stderr } = await runGh(body ? [...args, "--input", "-"] : args, body, io);
       if (code === null) {
-        throw new RolecallError("usage", "A pull request needs gh or a token.", {
+        throw new RolecallError("usage", "Opening a pull request requires gh or a token.", {
           hint: "Install gh and run gh auth login, or set GH_TOKEN to a token that may write contents and pull requests.",
         });
       }

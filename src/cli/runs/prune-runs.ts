@@ -80,7 +80,7 @@ async function chosenOf(
 function requireKey(chosen: readonly RunRecord[]): void {
   if (chosen.every(({ trust }) => trust !== "unchecked")) return;
   throw new RolecallError("usage", "Signed records can be deleted only with the key that signed them.", {
-    hint: 'Set ROLECALL_APPROVAL_SECRET to it. Without it, "runs verify" would report the records as missing.',
+    hint: 'Set ROLECALL_APPROVAL_SECRET to that key. Without it, "runs verify" would report the records as missing.',
   });
 }
 

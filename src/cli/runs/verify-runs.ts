@@ -9,7 +9,7 @@ import { type FetchedRuns, recordProblems, unlistedRecords } from "../../store/r
 export async function verifyRuns({ format }: { readonly format: string }, io: Io): Promise<ExitCode> {
   if (signingKey(io.env) === "") {
     throw new RolecallError("usage", "Records can be verified only with the key that signed them.", {
-      hint: "Set ROLECALL_APPROVAL_SECRET to it.",
+      hint: "Set ROLECALL_APPROVAL_SECRET to that key.",
     });
   }
   const place = await recordPlace("push", io);

@@ -90,7 +90,7 @@ const TYPES: Readonly<Record<string, string>> = {
 export function mentionValues({ id, email, type, roles }: Mention): RemarkValues {
   const comment =
     email === null
-      ? "no address, so no entry can name it"
+      ? "no address, so no entry can refer to it"
       : (TYPES[type ?? ""] ?? `a user of the type ${type ?? "unknown"}, which plans leave alone`);
   const who = email === null ? { id: maskKeys(id) } : { email: maskKeys(email) };
   return { value: { ...who, roles: roles.map(maskKeys) }, comment };

@@ -6,8 +6,8 @@ export interface DateEffect {
   readonly text: string;
   readonly email: string;
   /**
-   * Somebody leaves, who is listed or not; the membership or roles end; begin, with the membership or without; a suspension
-   * begins; ends.
+   * `leaves`, `leaves-unlisted`: a listed or an unlisted person leaves. `ends`: the membership or roles end. `joins`,
+   * `begins`: roles begin, with or without the membership. `suspended`, `back`: a suspension begins or ends.
    */
   readonly what: "leaves" | "leaves-unlisted" | "ends" | "joins" | "begins" | "suspended" | "back";
   /** The roles that end or begin; empty for the whole membership. */

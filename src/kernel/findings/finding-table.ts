@@ -43,7 +43,7 @@ const FINDINGS: Readonly<Record<FindingCode, Row>> = {
   "member-disabled": standing("A listed member is disabled at the service. No plan enables them."),
   "member-expired": warning("An invitation has expired, and `reinvite: false` prevents a new one."),
   "member-former-differs": standing(
-    "Until a new address is accepted, the old membership lacks what the entry declares.",
+    "Until the invitation to the new address is accepted, the old membership lacks what the entry declares.",
   ),
   "member-former-disabled": warning(
     "A new address is not invited while the membership of the previous one is disabled.",
@@ -73,7 +73,7 @@ const FINDINGS: Readonly<Record<FindingCode, Row>> = {
   "member-service-account": standing("A service account is not listed. It is left alone."),
   "member-status-changed": error("A member's status has changed since the plan that is being verified."),
   "member-status-unknown": standing("The service reports a status that rolecall does not know."),
-  "member-without-address": standing("A live member has no address, so no entry can name it."),
+  "member-without-address": standing("A live member has no address, so no entry can refer to it."),
   "members-ignored": warning("`ignore.members` matches live members."),
   "metadata-rounded": warning(
     "Metadata has a number that JavaScript cannot represent exactly, so the change is left out.",
@@ -100,12 +100,12 @@ const FINDINGS: Readonly<Record<FindingCode, Row>> = {
   "role-not-retrieved": standing("The service does not return a role that the file names by its id."),
   "role-pin-missing": error("The role that an entry is pinned to does not exist."),
   "role-pin-predefined": error("A declared role is pinned to a predefined one, which cannot change."),
-  "role-previously-left": warning("Live roles have both the name and a previous name of a declared role."),
+  "role-previously-left": warning("One live role has the name of a declared role, and another has its previous name."),
   "role-previously-unknown": warning("No live role has the previous name, but one has a similar name."),
   "roles-ignored": warning("`ignore.roles` matches live roles."),
   "rule-member-unknown": warning("A guard or check names somebody who is neither declared nor a member."),
   "rule-permission-unknown": warning("A guard, policy or check names a permission that no role has."),
-  "rule-role-ambiguous": error("A rule names a role by a name that several live roles have."),
+  "rule-role-ambiguous": error("A rule refers to a role by a name that several live roles share."),
   "rule-role-unknown": {
     severity: "error or warning",
     summary:

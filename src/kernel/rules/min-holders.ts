@@ -56,7 +56,7 @@ export const minHolders = {
     const needed = minimumsOf(after);
     return Object.entries(minimumsOf(before)).flatMap(([role, min]) => {
       const now = needed[role] ?? 0;
-      return now < min ? [`"${role}" keeps at least ${min} → ${now} accepted holders`] : [];
+      return now < min ? [`minimum number of accepted holders of "${role}": ${min} → ${now}`] : [];
     });
   },
   withhold: keepHolders,

@@ -71,7 +71,7 @@ const grant = described(
   }),
   {
     title: "Grant with dates",
-    description: "A grant with a beginning or an end.",
+    description: "A grant with a start date, an end date or both.",
     examples: [{ role: "Shift Lead", until: "2027-01-31" }],
   },
 );
@@ -130,7 +130,7 @@ const managed = described(
     password_env: described(environmentVariable(), {
       title: "Variable with the password",
       description:
-        "The environment variable that holds the first password, of at least 8 characters; never the password itself. Read only if the user is created, or for apply --rotate-password.",
+        "The environment variable that holds the first password, of at least 8 characters; never the password itself. Used only to create the user, or by apply --rotate-password.",
       examples: ["TILL_7_PASSWORD"],
     }),
   }),

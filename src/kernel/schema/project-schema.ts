@@ -90,7 +90,7 @@ export const projectSchema = described(
       {
         title: "Rules across merchants",
         description:
-          "Rules for the people of all merchants of the project together. Somebody at several merchants, also under a previous address, is one person.",
+          "Rules that apply across all merchants of the project. Somebody at several merchants, also under a previous address, is one person.",
         examples: [{ separate: [["Approver", "Payer"]], max_holders: { role_admin: 5 } }],
       },
     ),

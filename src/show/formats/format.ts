@@ -97,7 +97,7 @@ export interface Paper {
 export interface FormatRow {
   /** The name that `--format` takes. */
   readonly name: string;
-  /** What shows it or what it is for, in a few words. */
+  /** What displays the format, or what it is for, in a few words. */
   readonly use: string;
 }
 

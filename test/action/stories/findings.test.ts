@@ -345,7 +345,7 @@ describe("a reviewed removal", () => {
     expect((await story.apply({ "approval-secret": "x".repeat(32) })).code).toBe(1);
     expect(await addresses()).toContain("bob@example.com");
     const run = await story.apply();
-    expect(run.log).toContain("does not have the signature of this secret");
+    expect(run.log).toContain("is not signed with the current approval secret");
     expect(await addresses()).not.toContain("bob@example.com");
   });
 

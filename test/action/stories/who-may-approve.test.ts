@@ -107,7 +107,7 @@ describe("who may approve", () => {
     await rewrite("state", "state", (text) => text.replace('"settled":[', '"settled":["reviews/9",'));
     const night = await repository.step({ command: "drift" }, { event: "schedule" });
     expect(night.outputs["result"]).toBe("drift");
-    const told = "the record of its last apply does not have the signature of this secret";
+    const told = "the record of its last apply is not signed with the current approval secret";
     expect(repository.github.issues[0]?.body).toContain(`MC1:\n  ${told}`);
     const end = await apply();
     expect(end.outputs).toMatchObject({ result: "refused", "failure-reason": "not-approved" });

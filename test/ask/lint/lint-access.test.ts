@@ -393,11 +393,11 @@ describe("a list", () => {
 
   test("that was sorted has an entry that is not in its place", () => {
     expect(unsorted(people("a", "b", "C", "d", "e", "f", "g", "bo"))).toEqual([
-      'unsorted-entry shop.yaml:members.7 "bo@example.com" is out of order in "members", which is sorted otherwise.',
+      'unsorted-entry shop.yaml:members.7 "bo@example.com" is out of order in "members"; the rest of the list is sorted.',
     ]);
     const permissions = ["c_x", "a_x", "b_x", "d_x", "e_x", "f_x", "g_x", "h_x"];
     expect(unsorted({ roles: [{ name: "A", permissions }] })).toEqual([
-      'unsorted-entry shop.yaml:roles.0.permissions.0 "c_x" is out of order in "permissions", which is sorted otherwise.',
+      'unsorted-entry shop.yaml:roles.0.permissions.0 "c_x" is out of order in "permissions"; the rest of the list is sorted.',
     ]);
     expect(unsorted({ roles: [{ name: "A", adjust: { add: permissions } }] }).length).toBe(1);
     expect(unsorted({ members: [{ email: "a@example.com", roles: permissions }] }).length).toBe(1);

@@ -70,7 +70,7 @@ members:
   #   id: mem_2
   # - email: twin@example.com # ignored: its invitation has expired, and another entry has its address
   #   id: mem_3
-  # - roles: [Lead] # no address, so no entry can name it
+  # - roles: [Lead] # no address, so no entry can refer to it
   #   id: mem_4
   # - email: svc@example.com # a service account, which plans leave alone
   #   roles: [role_admin] # Admin

@@ -211,7 +211,7 @@ test("without a token, gh makes the request; without gh, says what is missing", 
   await writeFile(join(gitOnly, "git"), `#!/bin/sh\nPATH='${process.env["PATH"]}' exec '${where}' "$@"\n`);
   await chmod(join(gitOnly, "git"), 0o755);
   const without = await rolecall(args, { cwd: work, env: { ...env, PATH: gitOnly } });
-  expect(without.stderr).toContain("error: A pull request needs gh or a token.\n");
+  expect(without.stderr).toContain("error: Opening a pull request requires gh or a token.\n");
 });
 
 /** Everything of the clone that the user may see. */

@@ -56,11 +56,11 @@ test.each<readonly [base: string, head: string, texts: readonly string[]]>([
       "the member bob@example.com is no longer protected",
     ],
   ],
-  ["", "guards: { min_holders: {} }", ['"role_owner" keeps at least 1 → 0 accepted holders']],
+  ["", "guards: { min_holders: {} }", ['minimum number of accepted holders of "role_owner": 1 → 0']],
   [
     "guards: { min_holders: { role_owner: 2, Payer: 1 } }",
     "guards: { min_holders: { role_owner: 1 } }",
-    ['"role_owner" keeps at least 2 → 1 accepted holders', '"Payer" keeps at least 1 → 0 accepted holders'],
+    ['minimum number of accepted holders of "role_owner": 2 → 1', 'minimum number of accepted holders of "Payer": 1 → 0'],
   ],
   // Policies.
   ["policies: { email_domains: [example.com] }", "", ["addresses may be in any domain"]],

@@ -28,7 +28,7 @@ export function applyCommand(io: Io, done: (code: ExitCode) => void): Command {
       ]),
     )
     .addOption(
-      new Option("--allow <override>", "override a refusal of a guard, as the plan prints it; repeatable")
+      new Option("--allow <override>", "override a guard's refusal, as the plan prints it; repeatable")
         .argParser((text: string, overrides: readonly string[]) => [...overrides, text])
         .default([], "none"),
     )

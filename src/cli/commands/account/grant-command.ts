@@ -9,7 +9,7 @@ export function grantCommand(io: Io, done: (code: ExitCode) => void): Command {
   const command = new Command("grant")
     .summary("give somebody roles in the right file, after confirmation")
     .description(
-      "Gives somebody roles at a merchant: adds the entry to the right file, in its place if the list is sorted, or extends it. Shows the patch and the plan that follows, and asks. Changes nothing at the service: the next apply does.",
+      "Gives somebody roles at a merchant: adds the entry to the right file, in its place if the list is sorted, or extends it. Shows the patch and the resulting plan, and asks for confirmation. Changes nothing at the service: the next apply does.",
     )
     .argument("<email>", "address of the person")
     .argument("<role...>", "names or ids of roles")
@@ -44,7 +44,7 @@ export function revokeCommand(io: Io, done: (code: ExitCode) => void): Command {
   const command = new Command("revoke")
     .summary("take roles from somebody in the right file, after confirmation")
     .description(
-      "Takes roles from somebody at a merchant, or the whole membership if no role is named, or none is left. Shows the patch and the plan that follows, and asks. Changes nothing at the service: the next apply does.",
+      "Takes roles from somebody at a merchant, or the whole membership if no role is named, or none is left. Shows the patch and the resulting plan, and asks for confirmation. Changes nothing at the service: the next apply does.",
     )
     .argument("<email>", "address of the person")
     .argument("[role...]", "names or ids of roles (default: the membership)");

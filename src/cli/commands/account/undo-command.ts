@@ -18,7 +18,7 @@ export function undoCommand(io: Io, done: (code: ExitCode) => void): Command {
     .option("--out <file>", "save the plan as JSON, for undo --approved; change nothing")
     .option("--approved <file>", "apply only what this saved plan contains; anything new is refused")
     .addOption(
-      new Option("--allow <override>", "override a refusal of a guard, as the plan prints it; repeatable")
+      new Option("--allow <override>", "override a guard's refusal, as the plan prints it; repeatable")
         .argParser((text: string, overrides: readonly string[]) => [...overrides, text])
         .default([], "none"),
     )

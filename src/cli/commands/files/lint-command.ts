@@ -7,7 +7,7 @@ import type { LintCommandOptions } from "../../questions/lint-files.ts";
 /** Declares `lint`. */
 export function lintCommand(io: Io, done: (code: ExitCode) => void): Command {
   const command = new Command("lint")
-    .summary("find what is valid but unwise in the files")
+    .summary("find valid but questionable entries in the files")
     .description(
       "Finds what is valid but unwise in the files: identical roles, grants that add nothing, rules that cannot fail. Also shows the warnings of validate. Changes nothing at the service.",
     )

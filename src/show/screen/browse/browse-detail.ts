@@ -55,7 +55,7 @@ function nodeDetail(node: BrowseNode, context: DetailContext, layout: Layout): r
       ];
     case "idle":
       return paragraph(
-        "All their changes are among the equal changes at the top. Unfold to see each of them.",
+        "All their changes are among the equal changes at the top. Unfold this row to see each one.",
         layout,
       );
     default:

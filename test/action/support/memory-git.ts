@@ -106,7 +106,7 @@ export function memoryGit(Failure: typeof GitError = GitError): MemoryGit {
     }),
   };
   const isOfRun = ({ ref, to }: { readonly ref: string; readonly to: string | null }): boolean =>
-    ref.startsWith("runs/") || records.get(to ?? "")?.message === "Runs";
+    ref.startsWith("runs/") || records.get(to ?? "")?.message?.startsWith("Runs\n") === true;
   const edited = (files: ReadonlyMap<string, string>, edits: FileEdits): ReadonlyMap<string, string> => {
     const next = new Map(files);
     for (const [path, text] of edits) {

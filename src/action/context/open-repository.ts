@@ -73,18 +73,17 @@ export function openReviewStore({
 
 /** Returns the branch of live states that the projects of merchants name; `null` for none. */
 function openLiveBranch(
-  { branches, event }: Pick<ActionContext, "branches" | "event">,
+  { branches, isPublic }: Pick<ActionContext, "branches" | "isPublic">,
   states: readonly DesiredState[],
 ): LiveBranch | null {
   const name = liveBranchName(states);
   if (name === null) return null;
-  const isPublic = async (): Promise<boolean> => event.isPublic === true;
-  return { name, place: "the repository", open: (use) => use(branches), isPublic };
+  return { name, place: "the repository", open: (use) => use(branches), isPublic: async () => isPublic };
 }
 
 /** Opens the recorder of live states; undefined if the projects of merchants name no branch. */
 export function liveRecorderOf(
-  context: Pick<ActionContext, "branches" | "event" | "io" | "log">,
+  context: Pick<ActionContext, "branches" | "isPublic" | "io" | "log">,
   states: readonly DesiredState[],
 ): RecordLive | undefined {
   const { io, log } = context;
@@ -94,7 +93,7 @@ export function liveRecorderOf(
 
 /** Opens the recorded live states of merchants; undefined if their projects name no branch. */
 export function recordedStatesOf(
-  context: Pick<ActionContext, "branches" | "event" | "log">,
+  context: Pick<ActionContext, "branches" | "isPublic" | "log">,
   states: readonly DesiredState[],
 ): RecordedStateOf | undefined {
   const branch = openLiveBranch(context, states);

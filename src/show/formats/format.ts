@@ -7,8 +7,8 @@ import type { PageOrigin } from "../html/html-page.ts";
 import type { PageMerchantInput } from "../html/page-data.ts";
 import type { UnmanagedMerchant, UnplannedView } from "../markdown/review-sections.ts";
 import type { Style, Verbosity } from "../style.ts";
-import { type LaterView, withLaterRisks } from "../view/date-lines.ts";
-import { type PlaceOf, type PlanCommand, type PlanView, planView } from "../view/plan-view.ts";
+import type { LaterView } from "../view/date-lines.ts";
+import type { PlaceOf, PlanCommand, PlanView } from "../view/plan-view.ts";
 import type { RuleLine } from "../view/rules-view.ts";
 import type { Table } from "../view/table.ts";
 
@@ -36,8 +36,15 @@ export interface PlansDocument {
   }>;
 }
 
-/** Returns the views of a document's plans. */
-export function viewsOf({ plans, placeOf, later = [], command }: PlansDocument): readonly PlanView[] {
+/** Returns the views of a document's plans; loads what makes them on demand, as commands without plans do not need it. */
+export async function viewsOf({
+  plans,
+  placeOf,
+  later = [],
+  command,
+}: PlansDocument): Promise<readonly PlanView[]> {
+  const { planView } = await import("../view/plan-view.ts");
+  const { withLaterRisks } = await import("../view/date-lines.ts");
   return plans.map((plan) => withLaterRisks(planView(plan, placeOf, [], command), later));
 }
 

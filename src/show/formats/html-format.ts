@@ -11,7 +11,7 @@ export const htmlFormat: Format = {
       const { plans, unplanned, fileErrors, later = [], access } = document;
       if (access === undefined) throw new RangeError("A page needs the access of the plans.");
       const { reports, origin, now } = await access();
-      const views = viewsOf(document);
+      const views = await viewsOf(document);
       const merchants = reports.map((report, index) => ({ ...report, view: views[index] ?? null }));
       const run = runFingerprint(plans);
       return renderPage({ about: "plan", merchants, unplanned, fileErrors, now, run, origin, later });

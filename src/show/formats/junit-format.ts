@@ -6,7 +6,7 @@ export const junitFormat: Format = {
   use: "every CI system, as tests, with a suite for each file or merchant",
   prints: {
     plans: async (document) =>
-      (await report()).plansJunit(viewsOf(document), document.failures, document.later),
+      (await report()).plansJunit(await viewsOf(document), document.failures, document.later),
     drifts: async ({ drifts, placeOf, failures }) => {
       const { driftView } = await import("../view/drift-view.ts");
       return (await report()).driftsJunit(

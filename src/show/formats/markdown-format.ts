@@ -10,7 +10,7 @@ export const markdownFormat: Format = {
       const { runFingerprint } = await import("../../kernel/diff/fingerprint.ts");
       const { plans, unplanned, fileErrors, unmanaged = [], rules = [], later = [] } = document;
       const run = runFingerprint(plans);
-      const views = viewsOf(document);
+      const views = await viewsOf(document);
       return renderReview(
         { command: "plan", views, unplanned, fileErrors, unmanaged, rules, run, later },
         maxSize,

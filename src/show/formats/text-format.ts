@@ -12,7 +12,7 @@ export const textFormat: Format = {
       const { renderDates, renderRules } = await import("../text/plan-text.ts");
       const { runFingerprint } = await import("../../kernel/diff/fingerprint.ts");
       const run = { run: runFingerprint(plans), ...(command && { command }) };
-      const planText = renderPlans(viewsOf(document), style, verbosity, run);
+      const planText = renderPlans(await viewsOf(document), style, verbosity, run);
       if (verbosity === "quiet") return planText;
       return `${planText}${renderDates(later, style, verbosity)}${renderRules(rules, style)}`;
     },

@@ -184,7 +184,7 @@ test("runs verify names a removed and an edited record, and needs the key", asyn
   git(remote, "update-ref", "-d", first);
   const verify = await shop.run(["runs", "verify"], SECRET);
   expect(verify.code).toBe(2);
-  expect(verify.stdout).toContain(`missing  ${one}: it was listed`);
+  expect(verify.stdout).toContain(`missing  ${one}: it is in the list`);
   expect(verify.stdout).toContain(`altered  ${two}: its journals or trailers`);
   expect(verify.stdout).toContain("1 record in origin: 2 problems.");
   const json = await shop.run(["runs", "verify", "--format", "json"], SECRET);

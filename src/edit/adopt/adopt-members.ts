@@ -17,7 +17,7 @@ import {
   liveValues,
   MANAGED_FIELDS,
 } from "../../kernel/fields/member.ts";
-import { byCodeUnit } from "../../lib/text.ts";
+import { byCodeUnit, sortedSet } from "../../lib/text.ts";
 import type {
   EntryEdit,
   GrantUpdate,
@@ -312,7 +312,7 @@ function addMember(
     entry,
     status,
     left: [...parts].filter((part) => part !== "id"),
-    ignored: live.roles.filter((role) => wordOf(role) === null).map(titleOf),
+    ignored: sortedSet(live.roles.filter((role) => wordOf(role) === null).map(titleOf)),
   };
 }
 

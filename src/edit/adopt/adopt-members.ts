@@ -17,7 +17,7 @@ import {
   liveValues,
   MANAGED_FIELDS,
 } from "../../kernel/fields/member.ts";
-import { byCodeUnit, sortedSet } from "../../lib/text.ts";
+import { by, byCodeUnit, sortedSet } from "../../lib/text.ts";
 import type {
   EntryEdit,
   GrantUpdate,
@@ -273,7 +273,7 @@ function divideUnlisted(
     }
   }
   adds.sort((a, b) => byCodeUnit(nameOf(a), nameOf(b)));
-  mentions.sort((a, b) => byCodeUnit(a.email ?? a.id, b.email ?? b.id));
+  mentions.sort(by(({ email, id }) => `${email ?? id}\0${id}`));
   return { adds, ignores, mentions };
 }
 

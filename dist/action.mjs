@@ -19800,7 +19800,7 @@ var init_min_holders = __esmMin((() => {
 			const needed = minimumsOf(after);
 			return Object.entries(minimumsOf(before)).flatMap(([role, min]) => {
 				const now = needed[role] ?? 0;
-				return now < min ? [`"${role}" keeps at least ${min} → ${now} accepted holders`] : [];
+				return now < min ? [`minimum number of accepted holders of "${role}": ${min} → ${now}`] : [];
 			});
 		},
 		withhold: keepHolders,
@@ -34153,7 +34153,7 @@ var merchant_schema_default = {
 							"required": ["role"],
 							"additionalProperties": false,
 							"title": "Grant with dates",
-							"description": "A grant with a beginning or an end.",
+							"description": "A grant with a start date, an end date or both.",
 							"examples": [{
 								"role": "Shift Lead",
 								"until": "2027-01-31"
@@ -34237,7 +34237,7 @@ var merchant_schema_default = {
 								"type": "string",
 								"pattern": "^[A-Za-z_][A-Za-z0-9_]*$",
 								"title": "Variable with the password",
-								"description": "The environment variable that holds the first password, of at least 8 characters; never the password itself. Read only if the user is created, or for apply --rotate-password.",
+								"description": "The environment variable that holds the first password, of at least 8 characters; never the password itself. Used only to create the user, or by apply --rotate-password.",
 								"examples": ["TILL_7_PASSWORD"]
 							}
 						},
@@ -34487,7 +34487,7 @@ var rolecall_schema_default = {
 		},
 		"across_merchants": {
 			"title": "Rules across merchants",
-			"description": "Rules for the people of all merchants of the project together. Somebody at several merchants, also under a previous address, is one person.",
+			"description": "Rules that apply across all merchants of the project. Somebody at several merchants, also under a previous address, is one person.",
 			"examples": [{
 				"separate": [["Approver", "Payer"]],
 				"max_holders": { "role_admin": 5 }
@@ -36818,7 +36818,7 @@ function divideUnlisted(unlisted, listed, isShared, { unwritable, wordOf }) {
 		}
 	}
 	adds.sort((a, b) => byCodeUnit(nameOf$4(a), nameOf$4(b)));
-	mentions.sort((a, b) => byCodeUnit(a.email ?? a.id, b.email ?? b.id));
+	mentions.sort(by(({ email, id }) => `${email ?? id}\0${id}`));
 	return {
 		adds,
 		ignores,
@@ -36859,7 +36859,7 @@ function addMember$1(live, parts, pin, { wordOf, titleOf, reinvite }) {
 		},
 		status,
 		left: [...parts].filter((part) => part !== "id"),
-		ignored: live.roles.filter((role) => wordOf(role) === null).map(titleOf)
+		ignored: sortedSet(live.roles.filter((role) => wordOf(role) === null).map(titleOf))
 	};
 }
 /** Returns the addresses of pinned entries whose member has another one, unless two entries would have it. */
@@ -37233,7 +37233,7 @@ function literalGlob(id) {
 }
 /** Returns the commented-out entry of a member that plans leave alone, and why. */
 function mentionValues({ id, email, type, roles }) {
-	const comment = email === null ? "no address, so no entry can name it" : TYPES[type ?? ""] ?? `a user of the type ${type ?? "unknown"}, which plans leave alone`;
+	const comment = email === null ? "no address, so no entry can refer to it" : TYPES[type ?? ""] ?? `a user of the type ${type ?? "unknown"}, which plans leave alone`;
 	return {
 		value: {
 			...email === null ? { id: maskKeys(id) } : { email: maskKeys(email) },
@@ -37845,7 +37845,7 @@ var init_merchant_schema = __esmMin((() => {
 		})
 	}), {
 		title: "Grant with dates",
-		description: "A grant with a beginning or an end.",
+		description: "A grant with a start date, an end date or both.",
 		examples: [{
 			role: "Shift Lead",
 			until: "2027-01-31"
@@ -37884,7 +37884,7 @@ var init_merchant_schema = __esmMin((() => {
 		...fieldKeys(MANAGED_FIELDS, FORMS$1),
 		password_env: described(environmentVariable(), {
 			title: "Variable with the password",
-			description: "The environment variable that holds the first password, of at least 8 characters; never the password itself. Read only if the user is created, or for apply --rotate-password.",
+			description: "The environment variable that holds the first password, of at least 8 characters; never the password itself. Used only to create the user, or by apply --rotate-password.",
 			examples: ["TILL_7_PASSWORD"]
 		})
 	}), {
@@ -40445,7 +40445,7 @@ var init_project_schema = __esmMin((() => {
 			})
 		}), {
 			title: "Rules across merchants",
-			description: "Rules for the people of all merchants of the project together. Somebody at several merchants, also under a previous address, is one person.",
+			description: "Rules that apply across all merchants of the project. Somebody at several merchants, also under a previous address, is one person.",
 			examples: [{
 				separate: [["Approver", "Payer"]],
 				max_holders: { role_admin: 5 }
@@ -43994,15 +43994,14 @@ function openReviewStore({ inputs: { approvalSecret: key }, scope: { family }, i
 	};
 }
 /** Returns the branch of live states that the projects of merchants name; `null` for none. */
-function openLiveBranch({ branches, event }, states) {
+function openLiveBranch({ branches, isPublic }, states) {
 	const name = liveBranchName(states);
 	if (name === null) return null;
-	const isPublic = async () => event.isPublic === true;
 	return {
 		name,
 		place: "the repository",
 		open: (use) => use(branches),
-		isPublic
+		isPublic: async () => isPublic
 	};
 }
 /** Opens the recorder of live states; undefined if the projects of merchants name no branch. */
@@ -53247,7 +53246,7 @@ var init_finding_table = __esmMin((() => {
 		"member-departed": warning("A listed member has left, by the recorded live state, although no run has removed them. They are not invited again."),
 		"member-disabled": standing("A listed member is disabled at the service. No plan enables them."),
 		"member-expired": warning("An invitation has expired, and `reinvite: false` prevents a new one."),
-		"member-former-differs": standing("Until a new address is accepted, the old membership lacks what the entry declares."),
+		"member-former-differs": standing("Until the invitation to the new address is accepted, the old membership lacks what the entry declares."),
 		"member-former-disabled": warning("A new address is not invited while the membership of the previous one is disabled."),
 		"member-ignored": error("A member is listed and matched by `ignore.members`."),
 		"member-likely-renamed": warning("A removed member and an invited one are probably the same person with a new address."),
@@ -53272,7 +53271,7 @@ var init_finding_table = __esmMin((() => {
 		"member-service-account": standing("A service account is not listed. It is left alone."),
 		"member-status-changed": error("A member's status has changed since the plan that is being verified."),
 		"member-status-unknown": standing("The service reports a status that rolecall does not know."),
-		"member-without-address": standing("A live member has no address, so no entry can name it."),
+		"member-without-address": standing("A live member has no address, so no entry can refer to it."),
 		"members-ignored": warning("`ignore.members` matches live members."),
 		"metadata-rounded": warning("Metadata has a number that JavaScript cannot represent exactly, so the change is left out."),
 		"override-left-over": warning("An entry of `guards.overrides` has no effect on this plan."),
@@ -53289,12 +53288,12 @@ var init_finding_table = __esmMin((() => {
 		"role-not-retrieved": standing("The service does not return a role that the file names by its id."),
 		"role-pin-missing": error("The role that an entry is pinned to does not exist."),
 		"role-pin-predefined": error("A declared role is pinned to a predefined one, which cannot change."),
-		"role-previously-left": warning("Live roles have both the name and a previous name of a declared role."),
+		"role-previously-left": warning("One live role has the name of a declared role, and another has its previous name."),
 		"role-previously-unknown": warning("No live role has the previous name, but one has a similar name."),
 		"roles-ignored": warning("`ignore.roles` matches live roles."),
 		"rule-member-unknown": warning("A guard or check names somebody who is neither declared nor a member."),
 		"rule-permission-unknown": warning("A guard, policy or check names a permission that no role has."),
-		"rule-role-ambiguous": error("A rule names a role by a name that several live roles have."),
+		"rule-role-ambiguous": error("A rule refers to a role by a name that several live roles share."),
 		"rule-role-unknown": {
 			severity: "error or warning",
 			summary: "A rule names a role that is neither declared nor live: an error in a merchant's own file, a warning in a shared one."
@@ -56249,7 +56248,7 @@ var init_event_registry = __esmMin((() => {
 				fields: {
 					status: "`done`, `failed`, `refused` or `partial`.",
 					exitCode: "The exit code.",
-					merchants: "Number of merchants that were applied.",
+					merchants: "Number of merchants whose plans were applied.",
 					writes: "Number of writes that the service carried out, or may have carried out.",
 					changes: "Number of changes by their final status.",
 					results: "Each merchant with its `status` (`applied`, `unchanged`, `partial`, `refused` or `failed`) and the `reasons`; empty if no plan was ready to be applied."
@@ -62188,7 +62187,7 @@ var INVALID_STATE, UNREAD$2;
 var init_open_failures = __esmMin((() => {
 	init_text();
 	init_judge_merchant();
-	INVALID_STATE = "the record of its last apply does not have the signature of this secret: it counts as never applied.";
+	INVALID_STATE = "the record of its last apply is not signed with the current approval secret, so the merchant counts as never applied.";
 	UNREAD$2 = "it could not be read, so what was merged since is not applied.";
 }));
 

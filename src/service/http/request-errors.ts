@@ -154,11 +154,13 @@ function withoutSecrets(text: string, secrets: readonly string[]): string {
 function encodingsOf(secret: string): readonly RegExp[] {
   const bytes = Buffer.from(secret);
   const percent = [...bytes].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
-  const exact = [secret, JSON.stringify(secret).slice(1, -1), ...base64Of(bytes)];
+  const exact = [secret, JSON.stringify(secret).slice(1, -1)];
   const anyCase = [encodeURIComponent(secret), percent, bytes.toString("hex")];
   const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
   return [
     ...exact.map((text) => new RegExp(literal(text), "g")),
+    // Encoders break long lines.
+    ...base64Of(bytes).map((text) => new RegExp([...text].map(literal).join("\\s*"), "g")),
     ...anyCase.map((text) => new RegExp(literal(text), "gi")),
   ];
 }

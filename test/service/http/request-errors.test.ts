@@ -244,6 +244,10 @@ describe("secrets", () => {
     ["base64 for URLs", (text: string) => Buffer.from(text).toString("base64url")],
     ["base64 of what is around it", (text: string) => Buffer.from(`Bearer ${text}; x`).toString("base64")],
     ["base64 of a user and password", (text: string) => Buffer.from(`me:${text}:`).toString("base64")],
+    [
+      "base64 of several lines",
+      (text: string) => Buffer.from(text).toString("base64").replaceAll(/.{9}/g, "$&\r\n"),
+    ],
     ["hex", (text: string) => Buffer.from(text).toString("hex")],
     ["hex in capitals", (text: string) => Buffer.from(text).toString("hex").toUpperCase()],
     ["percent escapes", (text: string) => encodeURIComponent(text)],

@@ -307,6 +307,17 @@ describe("each setting that is disabled is missing, with the way to correct it",
       /: \/\.github\/ @acme\/access$/,
     ],
     [
+      "code owners of the code owners",
+      () => {
+        answers["/contents/.github/CODEOWNERS"] = OWNERS.replace(
+          "/.github/",
+          "/.github/workflows/ @acme/access\n/.github/actions/",
+        );
+      },
+      "Code owners",
+      /: \/\.github\/ @acme\/access$/,
+    ],
+    [
       "the pin of the action",
       () => {
         answers["/contents/.github/workflows/rolecall-plan.yml"] = WORKFLOWS[

@@ -306,6 +306,7 @@ test("init writes workflows and code owners on request, unless they exist", asyn
   expect(stdout).toContain("Before the workflows can run, configure the repository:\n  1. ");
   expect(await filesHere()).toEqual([
     ".github/CODEOWNERS",
+    ".github/actions/rolecall/.gitignore",
     ".github/actions/rolecall/SHA256SUMS",
     ".github/actions/rolecall/action.yml",
     ".github/actions/rolecall/dist/action.licenses.txt",
@@ -328,6 +329,15 @@ test("init writes workflows and code owners on request, unless they exist", asyn
     "/package-lock.json",
   ];
   expect(await read(".github/CODEOWNERS")).toBe(owned.map((path) => `${path} @acme/access\n`).join(""));
+});
+
+test("the copy of the action is committed where the repository ignores dist/", async () => {
+  const git = (...args: readonly string[]): string => String(execFileSync("git", [...args], { cwd }));
+  git("init", "-q");
+  await writeFile(join(cwd, ".gitignore"), "node_modules/\ndist/\n");
+  await init(["MC3", "-y", "-q", "--workflows"]);
+  git("add", "--all");
+  expect(git("ls-files", ".github/actions/rolecall/dist")).toContain("dist/action.mjs\n");
 });
 
 test("the copy of the action has correct checksums, and is updated, but workflows are not", async () => {
@@ -501,6 +511,7 @@ test("init asks for all that it is not told, and does what is answered", async (
   expect(mc2).toContain("include: [../shared/roles.yaml]\nsync: { roles: additive, members: additive }");
   expect(await filesHere()).toEqual([
     ".github/CODEOWNERS",
+    ".github/actions/rolecall/.gitignore",
     ".github/actions/rolecall/SHA256SUMS",
     ".github/actions/rolecall/action.yml",
     ".github/actions/rolecall/dist/action.licenses.txt",

@@ -82,7 +82,12 @@ function referenceTo({ repository: { owner, name }, commit, version }: ActionRel
 function vendoredAction({ root, cwd }: WritingPlace): readonly FilePatch[] {
   const files = ACTION_FILES.map((file) => ({ file, text: readFileSync(packagePath(file), "utf8") }));
   const sums = files.map(({ file, text }) => `${createHash("sha256").update(text).digest("hex")}  ${file}\n`);
-  return [...files, { file: "SHA256SUMS", text: sums.join("") }].flatMap(({ file, text }) => {
+  const others = [
+    { file: "SHA256SUMS", text: sums.join("") },
+    // Many repositories ignore folders of this name.
+    { file: ".gitignore", text: "!dist/\n" },
+  ];
+  return [...files, ...others].flatMap(({ file, text }) => {
     const path = join(root, ACTION_FOLDER, file);
     const before = existsSync(resolve(cwd, path)) ? readFileSync(resolve(cwd, path), "utf8") : null;
     return before === text ? [] : [{ file: path, before, after: text }];

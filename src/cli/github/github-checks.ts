@@ -237,7 +237,7 @@ function checkOwners({ paths, texts, ownerErrors, url, branch }: GithubFacts): H
       () => "there is no CODEOWNERS",
     );
   }
-  const unowned = ownedPaths(known).filter((path) => codeOwners(text, path).length === 0);
+  const unowned = [...ownedPaths(known), file].filter((path) => codeOwners(text, path).length === 0);
   const owner = /(?<=\s)@[\w./-]+/.exec(text.replaceAll(/#.*/g, ""))?.[0] ?? "@org/team";
   const lines = [...new Set(unowned.map((path) => `${topOf(path)} ${owner}`))];
   return step(

@@ -40,10 +40,11 @@ Examples:
                                         and ROLECALL_API_KEY
   rolecall init --all --share-roles --workflows --codeowners @acme/access
 
-Ends with what the files do not declare, and why. Writes access/<code>.yaml for each merchant, schemas/merchant.schema.json for
-editors, and a line for .gitignore. Run it again to add merchants; to update a
-merchant's file, run rolecall pull. In a project with files, --workflows and
---codeowners without codes write only what they name, without a key.
+Writes access/<code>.yaml for each merchant, schemas/merchant.schema.json for
+editors, and a line for .gitignore. Ends with what the files do not declare, and
+why. Run it again to add merchants; to update a merchant's file, run
+rolecall pull. In a project with files, --workflows and --codeowners without
+codes write only what they name, without a key.
 
 Exits 0 if the files are written, or 1 if a merchant could not be read or
 nothing was written.

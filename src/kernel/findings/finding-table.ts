@@ -100,7 +100,9 @@ const FINDINGS: Readonly<Record<FindingCode, Row>> = {
   "role-not-retrieved": standing("The service does not return a role that the file names by its id."),
   "role-pin-missing": error("The role that an entry is pinned to does not exist."),
   "role-pin-predefined": error("A declared role is pinned to a predefined one, which cannot change."),
-  "role-previously-left": warning("One live role has the name of a declared role, and another has its previous name."),
+  "role-previously-left": warning(
+    "One live role has the name of a declared role, and another has its previous name.",
+  ),
   "role-previously-unknown": warning("No live role has the previous name, but one has a similar name."),
   "roles-ignored": warning("`ignore.roles` matches live roles."),
   "rule-member-unknown": warning("A guard or check names somebody who is neither declared nor a member."),

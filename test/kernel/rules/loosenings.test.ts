@@ -60,7 +60,10 @@ test.each<readonly [base: string, head: string, texts: readonly string[]]>([
   [
     "guards: { min_holders: { role_owner: 2, Payer: 1 } }",
     "guards: { min_holders: { role_owner: 1 } }",
-    ['minimum number of accepted holders of "role_owner": 2 → 1', 'minimum number of accepted holders of "Payer": 1 → 0'],
+    [
+      'minimum number of accepted holders of "role_owner": 2 → 1',
+      'minimum number of accepted holders of "Payer": 1 → 0',
+    ],
   ],
   // Policies.
   ["policies: { email_domains: [example.com] }", "", ["addresses may be in any domain"]],

@@ -47427,18 +47427,18 @@ function withoutSecrets(text, secrets) {
 function encodingsOf(secret) {
 	const bytes = Buffer.from(secret);
 	const percent = [...bytes].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
-	const exact = [
-		secret,
-		JSON.stringify(secret).slice(1, -1),
-		...base64Of(bytes)
-	];
+	const exact = [secret, JSON.stringify(secret).slice(1, -1)];
 	const anyCase = [
 		encodeURIComponent(secret),
 		percent,
 		bytes.toString("hex")
 	];
 	const literal = (text) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
-	return [...exact.map((text) => new RegExp(literal(text), "g")), ...anyCase.map((text) => new RegExp(literal(text), "gi"))];
+	return [
+		...exact.map((text) => new RegExp(literal(text), "g")),
+		...base64Of(bytes).map((text) => new RegExp([...text].map(literal).join("\\s*"), "g")),
+		...anyCase.map((text) => new RegExp(literal(text), "gi"))
+	];
 }
 /**
 * Returns the base64 that a secret has wherever it begins in the encoded text, in both alphabets: without the characters

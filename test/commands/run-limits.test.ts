@@ -93,6 +93,22 @@ test("dates that give 40 people sensitive permissions keep no access that has en
   );
 });
 
+test("an undo that gives 120 people sensitive permissions again needs an override", async () => {
+  await open(3, { ...cashierFiles(3), [SHARED]: sharedRole("refunds_create") });
+  const given = /--allow (\S+@[0-9a-f]{12})/.exec((await shops.run(["plan"])).stdout)?.[1] ?? "";
+  expect((await shops.run(["apply", "--yes", "--allow", given])).code).toBe(0);
+  await shops.write(SHARED, sharedRole());
+  expect((await shops.run(["apply", "--yes"])).code).toBe(0);
+  const before = (await shops.writes()).length;
+  const refused = await shops.run(["undo", "latest", "--yes"]);
+  expect(refused.code).toBe(3);
+  expect(spaced(refused.stdout)).toContain("This run would give 120 people new access");
+  expect(await shops.writes()).toHaveLength(before);
+  const [, override = ""] = /--allow (restored-violations\S+)/.exec(refused.stdout + refused.stderr) ?? [];
+  expect((await shops.run(["undo", "latest", "--yes", "--allow", override])).code).toBe(0);
+  expect((await shops.writes()).length).toBe(before + 40);
+});
+
 describe("three of ten members removed at each of 40 merchants", () => {
   const files = { ...cashierFiles(7), [SHARED]: sharedRole() };
 

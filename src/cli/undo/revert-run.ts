@@ -14,12 +14,11 @@ import { isFileError } from "../../app/project/file-errors.ts";
 import { defaultPath } from "../../app/project/find-files.ts";
 import { type Loaded, loadStates } from "../../app/project/load-states.ts";
 import { resolveConnection } from "../../app/session/connection.ts";
-import { openSessions, type Planned, plannedOnly, planSessions } from "../../app/session/session.ts";
+import { openSessions, type Planned, planSessions, withRunOverrides } from "../../app/session/session.ts";
 import { printDiagnostics } from "../../app/show/print-diagnostics.ts";
 import { ruleLocations } from "../../app/show/rule-locations.ts";
 import { printUnread, savePlans, unplannedOf } from "../../app/show/show-plans.ts";
 import { writeDocument } from "../../app/show/write-document.ts";
-import { judgeAcross } from "../../kernel/rules/across-merchants.ts";
 import { NO_POLICIES } from "../../kernel/rules/settings/every-setting.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { normalizeServiceUrl } from "../../lib/text.ts";
@@ -175,7 +174,7 @@ async function planUndo(
   );
   try {
     progress.reading(states.map(({ merchant }) => merchant));
-    const planned = judgedAcross(await planSessions(sessions, progress.read), loaded.project);
+    const planned = judgedTogether(await planSessions(sessions, progress.read), loaded.project);
     const fileErrors = loaded.diagnostics.filter(isFileError).length;
     return {
       run: run.name,
@@ -199,17 +198,10 @@ async function planUndo(
   }
 }
 
-/** Judges the plans by the rules across merchants. */
-function judgedAcross(planned: readonly Planned[], project: readonly DesiredState[]): readonly Planned[] {
-  const parts = plannedOnly(planned).map(({ plan, live, session }) => ({ plan, live, files: session.state }));
-  const plans = judgeAcross(parts, project).map(
-    (plan) => [plan.merchant, withRestoredViolations(plan)] as const,
-  );
-  const byMerchant = new Map(plans);
-  return planned.map((outcome) =>
-    outcome.status === "planned"
-      ? { ...outcome, plan: byMerchant.get(outcome.plan.merchant) ?? outcome.plan }
-      : outcome,
+/** Judges the plans by the limits of a run and the rules across merchants. */
+function judgedTogether(planned: readonly Planned[], project: readonly DesiredState[]): readonly Planned[] {
+  return withRunOverrides(planned, project).map((outcome) =>
+    outcome.status === "planned" ? { ...outcome, plan: withRestoredViolations(outcome.plan) } : outcome,
   );
 }
 

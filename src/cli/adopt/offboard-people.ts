@@ -32,9 +32,6 @@ import { offboardFrom } from "../../edit/yaml/offboard-edits.ts";
 import { buildPlan } from "../../kernel/plan/build-plan.ts";
 import { withOtherAddresses } from "../../kernel/values/person.ts";
 import { EMAIL } from "../../kernel/values/text-schemas.ts";
-import { fieldsOf, textOf } from "../../kernel/values/values.ts";
-import { parseFast } from "../../kernel/yaml/fast-yaml.ts";
-import { parse } from "../../kernel/yaml/to-value.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { mapConcurrent } from "../../lib/map-concurrent.ts";
 import type { DesiredState } from "../../model/desired.ts";
@@ -68,12 +65,10 @@ export async function offboardPeople(
 ): Promise<ExitCode> {
   const { addresses: asked, paths } = readWords(words, options, io);
   const { addresses, ...targets } = await loadTargets(paths, asked, options, io);
-  const unloaded = targets.valid ? [] : checkUnloaded(targets, addresses, io);
+  if (!targets.valid) checkUnloaded(targets, addresses, io);
   const findings = findIn(targets, addresses);
   const elsewhere = findElsewhere(targets, addresses, io);
-  const read = options.declared
-    ? NOTHING_READ
-    : await readService(targets, unloaded, addresses, paths, options, io);
+  const read = options.declared ? NOTHING_READ : await readService(targets, addresses, paths, options, io);
   const merchants = plannedOnly(read.planned);
   const after = await loadPatched(findings.patches, targets, io);
   const errors = after.diagnostics.filter(isFileError);
@@ -226,14 +221,12 @@ async function loadTargets(
   return { states, all: allStates, sources, diagnostics, addresses, valid: !diagnostics.some(isFileError) };
 }
 
-/**
- * Returns the merchants whose files have errors; throws RolecallError if one of these files may name an address.
- */
+/** Throws RolecallError if a file with errors may name an address; its merchant is looked up like those without a file. */
 function checkUnloaded(
   { all: allStates, sources, diagnostics }: Pick<PullTargets, "all" | "sources" | "diagnostics">,
   addresses: ReadonlySet<string>,
   io: Io,
-): readonly string[] {
+): void {
   const loaded = new Set(allStates.flatMap(({ origin, included = [] }) => [origin.file, ...included]));
   const readFiles = new Set(sources.map(({ file }) => file));
   const unreadSources = sources.filter(({ file }) => !loaded.has(file));
@@ -254,9 +247,6 @@ function checkUnloaded(
     );
   }
   io.stderr.write("The files with errors do not name these people, and are left as they are.\n\n");
-  return unreadSources.flatMap(
-    ({ text }) => textOf(fieldsOf((parseFast(text) ?? parse(text)).value)["merchant"]) ?? [],
-  );
 }
 
 /** The patches that take people out of files, and the files of each address. */
@@ -337,7 +327,6 @@ const NOTHING_READ: ReadService = { planned: [], withoutFile: NO_OTHERS };
 /** Reads the merchants of the files and, unless paths select some, finds people at those that the keys reach besides. */
 async function readService(
   { states, all: allStates }: Pick<PullTargets, "states" | "all">,
-  unloaded: readonly string[],
   addresses: ReadonlySet<string>,
   paths: readonly string[],
   options: OffboardCommandOptions,
@@ -349,7 +338,7 @@ async function readService(
     progress.reading(states.map(({ merchant }) => merchant));
     const [planned, withoutFile] = await Promise.all([
       planSessions(createSessions(services, states, options, io), progress.read),
-      paths.length > 0 ? NO_OTHERS : findWithoutFile(allStates, unloaded, addresses, services, options, io),
+      paths.length > 0 ? NO_OTHERS : findWithoutFile(allStates, addresses, services, options, io),
     ]);
     await progress.rest();
     const failed = planned.flatMap((outcome) => (outcome.status === "failed" ? outcome : []));
@@ -367,13 +356,12 @@ const MAX_FILTERED = 4;
 
 async function findWithoutFile(
   states: readonly DesiredState[],
-  unloaded: readonly string[],
   addresses: ReadonlySet<string>,
   services: Services,
   options: OffboardCommandOptions,
   io: Io,
 ): Promise<WithoutFile> {
-  const declared = new Set([...unloaded, ...states.map(({ merchant }) => merchant)]);
+  const declared = new Set(states.map(({ merchant }) => merchant));
   const keys = keysIfAny(states, options, io);
   const liveMembers = await Promise.all(
     keys.map(async ({ connection }) => {

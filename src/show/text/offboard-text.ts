@@ -107,7 +107,7 @@ const STAYS: Readonly<Record<OffboardStay["because"], string>> = {
   ignored: `the files there have it under "ignore". ${LEAVERS}`,
   "service-account": `it is a service account, which is not removed for being unlisted. ${LEAVERS}`,
   "leaves-later": 'it is under "leavers" there, with a future date.',
-  "no-file": "no file declares it. Remove it at the service.",
+  "no-file": "no valid file declares it. Remove it at the service.",
   unplanned: "remove it at the service.",
 };
 

@@ -157,7 +157,16 @@ describe("offboard", () => {
     await serve((seed) => seed.replace("\norganizations:", `\n${UNFILED}organizations:`));
     const { stdout } = await run("zed@x.example", "--check");
     expect(stdout).toContain("zed@x.example  in no file; live at MS2\n");
-    expect(stdout).toContain("does not remove it at MS2: no file declares it.");
+    expect(stdout).toContain("does not remove it at MS2: no valid file declares it.");
+  });
+
+  test("finds people at a merchant whose file has an error and does not name them", async () => {
+    await serve((seed) => seed.replace("\norganizations:", `\n${UNFILED}organizations:`));
+    const file = "version: 1\nmerchant: MS2\nenviroment: test\nsync: { members: additive }\nmembers: []\n";
+    await writeFile(join(folder, "access/ms2.yaml"), file);
+    const { stdout } = await run("zed@x.example", "--check");
+    expect(stdout).toContain("zed@x.example  in no file; live at MS2\n");
+    expect(stdout).toContain("does not remove it at MS2: no valid file declares it.");
   });
 
   test("says that merchants without a file are not known to a key that cannot list memberships", async () => {

@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openShop, type Shop } from "../support/shop.ts";
+import { gitIn, openShopRepository, type ShopRepository } from "../support/shop-repository.ts";
 
 const SEED = `merchants:
   - code: MC1
@@ -35,37 +35,22 @@ members:
 const PROJECT = "version: 1\nlive_branch: rolecall-live\n";
 const BRANCH = "refs/heads/rolecall-live";
 
-let shop: Shop;
+let shop: ShopRepository;
 let remote: string;
 
-const git = (folder: string, ...args: readonly string[]): string =>
-  execFileSync("git", ["-C", folder, "-c", "user.name=A", "-c", "user.email=a@example.com", ...args], {
-    encoding: "utf8",
-  }).trim();
+const git = (folder: string, ...args: readonly string[]): string => gitIn(folder, args);
 
 const show = (file: string): string => git(remote, "show", `${BRANCH}:${file}`);
 const live = (): readonly string[] =>
   git(remote, "for-each-ref", "--format=%(objectname)", BRANCH).split("\n").filter(Boolean);
 
 beforeEach(async () => {
-  shop = await openShop(SEED);
-  remote = await mkdtemp(join(tmpdir(), "rolecall-remote-"));
-  git(remote, "init", "--quiet", "--bare");
-  git(shop.folder, "init", "--quiet", "--initial-branch=main");
-  git(shop.folder, "remote", "add", "origin", remote);
-  await mkdir(join(shop.folder, "access"));
-  await shop.write("access/mc1.yaml", MC1);
-  await shop.write("access/mc2.yaml", MC2);
-  await shop.write("rolecall.yaml", PROJECT);
-  git(shop.folder, "add", "access", "rolecall.yaml");
-  git(shop.folder, "commit", "--quiet", "--message=first");
-  git(shop.folder, "push", "--quiet", "origin", "main");
+  const files = { "access/mc1.yaml": MC1, "access/mc2.yaml": MC2, "rolecall.yaml": PROJECT };
+  shop = await openShopRepository(SEED, files);
+  remote = shop.remote;
 });
 
-afterEach(async () => {
-  await shop.stop();
-  await rm(remote, { recursive: true });
-});
+afterEach(() => shop.stop());
 
 describe("the live branch", () => {
   test("gets what is live after an apply and a drift, as pull would write it, and only what differs", async () => {

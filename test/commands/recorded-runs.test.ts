@@ -1,10 +1,9 @@
-import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { rolecall } from "../support/rolecall.ts";
-import { openShop, type Shop } from "../support/shop.ts";
+import { gitIn, openShopRepository, type ShopRepository } from "../support/shop-repository.ts";
 
 const CODES = ["MC1", "MC2", "MC3"];
 
@@ -23,14 +22,11 @@ members:
 ${role === "Cashier" ? "roles: [{ name: Cashier, permissions: [catalog_view] }]" : `  - { email: ben@${code.toLowerCase()}.example, roles: [role_employee] }`}
 `;
 
-let shop: Shop;
+let shop: ShopRepository;
 let remote: string;
 let clone: string;
 
-const git = (folder: string, ...args: readonly string[]): string =>
-  execFileSync("git", ["-C", folder, "-c", "user.name=A", "-c", "user.email=a@example.com", ...args], {
-    encoding: "utf8",
-  }).trim();
+const git = (folder: string, ...args: readonly string[]): string => gitIn(folder, args);
 
 /** Runs the program in the second clone. */
 const elsewhere = (args: readonly string[], env: Readonly<Record<string, string>> = SECRET) =>
@@ -42,26 +38,18 @@ const refs = (): readonly string[] =>
 const idOf = (ref: string | undefined): string => ref?.slice("refs/rolecall/runs/".length) ?? "";
 
 beforeEach(async () => {
-  shop = await openShop(SEED);
-  [remote, clone] = [
-    await mkdtemp(join(tmpdir(), "rolecall-remote-")),
-    await mkdtemp(join(tmpdir(), "rolecall-clone-")),
-  ];
-  git(remote, "init", "--quiet", "--bare", "--initial-branch=main");
-  git(shop.folder, "init", "--quiet", "--initial-branch=main");
-  git(shop.folder, "remote", "add", "origin", remote);
-  await mkdir(join(shop.folder, "access"));
-  for (const code of CODES)
-    await shop.write(`access/${code}.yaml`, fileOf(code, code === "MC2" ? "Cashier" : undefined));
-  git(shop.folder, "add", "access");
-  git(shop.folder, "commit", "--quiet", "--message=first");
-  git(shop.folder, "push", "--quiet", "origin", "main");
+  const files = CODES.map((code) => {
+    const text = fileOf(code, code === "MC2" ? "Cashier" : undefined);
+    return [`access/${code}.yaml`, text] as const;
+  });
+  shop = await openShopRepository(SEED, Object.fromEntries(files));
+  remote = shop.remote;
+  clone = await mkdtemp(join(tmpdir(), "rolecall-clone-"));
   git(clone, "clone", "--quiet", remote, ".");
 });
 
 afterEach(async () => {
   await shop.stop();
-  await rm(remote, { recursive: true });
   await rm(clone, { recursive: true });
 });
 

@@ -1,9 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openShop, type Shop } from "../support/shop.ts";
+import { gitIn, openShopRepository, type ShopRepository } from "../support/shop-repository.ts";
 
 const SEED = `merchants:
   - code: MC1
@@ -23,34 +22,20 @@ members:
 
 const SECRET = { ROLECALL_APPROVAL_SECRET: "0123456789abcdef0123456789abcdef" };
 
-let shop: Shop;
+let shop: ShopRepository;
 let remote: string;
 
-const git = (folder: string, ...args: readonly string[]): string =>
-  execFileSync("git", ["-C", folder, "-c", "user.name=A", "-c", "user.email=a@example.com", ...args], {
-    encoding: "utf8",
-  }).trim();
+const git = (folder: string, ...args: readonly string[]): string => gitIn(folder, args);
 
 const recorded = (folder = remote): readonly string[] =>
   git(folder, "for-each-ref", "--format=%(refname)", "refs/rolecall/runs").split("\n").filter(Boolean);
 
 beforeEach(async () => {
-  shop = await openShop(SEED);
-  remote = await mkdtemp(join(tmpdir(), "rolecall-remote-"));
-  git(remote, "init", "--quiet", "--bare");
-  git(shop.folder, "init", "--quiet", "--initial-branch=main");
-  git(shop.folder, "remote", "add", "origin", remote);
-  await mkdir(join(shop.folder, "access"));
-  await shop.write("access/mc1.yaml", fileWith("catalog_view, refunds_create"));
-  git(shop.folder, "add", "access");
-  git(shop.folder, "commit", "--quiet", "--message=first");
-  git(shop.folder, "push", "--quiet", "origin", "main");
+  shop = await openShopRepository(SEED, { "access/mc1.yaml": fileWith("catalog_view, refunds_create") });
+  remote = shop.remote;
 });
 
-afterEach(async () => {
-  await shop.stop();
-  await rm(remote, { recursive: true });
-});
+afterEach(() => shop.stop());
 
 describe("apply --records", () => {
   test("push records the run on the applied commit, and touches no branch, index or file", async () => {

@@ -1,12 +1,8 @@
-import { execFileSync } from "node:child_process";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { runs } from "../support/property-runs.ts";
 import { rolecall } from "../support/rolecall.ts";
-import { openShop, type Shop } from "../support/shop.ts";
+import { openShopRepository, type ShopRepository } from "../support/shop-repository.ts";
 
 const ROLES = ["role_cash", "role_lead", "role_employee"];
 const PEOPLE = ["ben", "cy", "di"];
@@ -35,34 +31,17 @@ members:
 const DAY = 24 * 3_600_000;
 const START = Date.parse("2026-03-01T09:00:00Z");
 
-let shop: Shop;
-let remote: string;
+let shop: ShopRepository;
 
-const git = (folder: string, ...args: readonly string[]): string => {
-  const date = `${START / 1000 - 3600} +0000`;
-  return execFileSync("git", ["-C", folder, "-c", "user.name=A", "-c", "user.email=a@example.com", ...args], {
-    encoding: "utf8",
-    env: { ...process.env, GIT_COMMITTER_DATE: date, GIT_AUTHOR_DATE: date },
-  }).trim();
-};
+/** The time of the commits in git. */
+const date = `${START / 1000 - 3600} +0000`;
 
 beforeEach(async () => {
-  shop = await openShop(SEED);
-  remote = await mkdtemp(join(tmpdir(), "rolecall-remote-"));
-  git(remote, "init", "--quiet", "--bare");
-  git(shop.folder, "init", "--quiet", "--initial-branch=main");
-  git(shop.folder, "remote", "add", "origin", remote);
-  await mkdir(join(shop.folder, "access"));
-  await shop.write("access/mc1.yaml", FILE);
-  await shop.write("rolecall.yaml", "version: 1\nlive_branch: rolecall-live\n");
-  git(shop.folder, "add", "access", "rolecall.yaml");
-  git(shop.folder, "commit", "--quiet", "--message=first");
+  const files = { "access/mc1.yaml": FILE, "rolecall.yaml": "version: 1\nlive_branch: rolecall-live\n" };
+  shop = await openShopRepository(SEED, files, { GIT_COMMITTER_DATE: date, GIT_AUTHOR_DATE: date });
 });
 
-afterEach(async () => {
-  await shop.stop();
-  await rm(remote, { recursive: true });
-});
+afterEach(() => shop.stop());
 
 const at = (now: number, ...args: readonly string[]) =>
   rolecall(args, { cwd: shop.folder, env: shop.sandbox.env, now: () => now });

@@ -19,7 +19,7 @@ export interface Inputs {
   readonly environment: string;
   /** Begins the names of the refs with the records. */
   readonly refs: string;
-  /** Where runs are recorded; `null` for what the project's file says. */
+  /** The place of records of runs; `null` for the setting of the project's file. */
   readonly records: RecordMode | null;
   /** Records runs also in a public repository. */
   readonly allowPublic: boolean;

@@ -30,7 +30,7 @@ export function liveReadings(planned: readonly PlannedMerchant[]): readonly Live
   });
 }
 
-/** Where a recorder reports. */
+/** The output of a recorder. */
 export interface RecorderOutput {
   /** Prints a sentence. */
   readonly say: (text: string) => void;

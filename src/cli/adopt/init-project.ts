@@ -142,11 +142,11 @@ async function readMerchant(
   }
 }
 
-/** What the end of `init` says besides the next steps. */
+/** The contents of the closing list of `init`, besides the next steps. */
 interface Guide {
-  /** What the files do not declare, and why, with the code of its merchant. */
+  /** Live access that the files do not declare, with the reason and the merchant's code. */
   readonly leftOut: readonly string[];
-  /** What could still be done, with the command. */
+  /** Declined suggestions, with the commands that make them. */
   readonly offers: readonly (readonly [text: string, command: string])[];
 }
 

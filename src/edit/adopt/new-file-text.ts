@@ -39,7 +39,7 @@ export function adoptNew(live: LiveState, now: number): Adoption {
   });
 }
 
-/** What a new file has besides a live state. */
+/** The parts of a new file that do not come from a live state. */
 export interface NewFileParts {
   /** Those of the roles that the file includes. */
   readonly adjustments?: readonly RoleAdjustment[];

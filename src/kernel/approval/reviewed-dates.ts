@@ -85,7 +85,7 @@ export function reviewedDates(
   ]);
   const isShown = ({ text }: SingleDate): boolean => decided.has(text);
   const isWider = ({ text }: SingleDate): boolean => isBeyond(brought.get(text), decided.get(text));
-  // What is reviewed to end before needs no other date.
+  // A reviewed end makes later dates of the same access unnecessary.
   const reviewedEnds = declared.filter(({ isLast, text }) => isLast && decided.has(text));
   const isOver = ({ at, name }: ReviewedDate): boolean =>
     reviewedEnds.some((end) => end.name === name && end.at <= at);

@@ -124,9 +124,8 @@ function counted(counts: (one: Person, side: keyof Sides) => boolean, most: numb
   if (sides.file.filter((one) => counts(one, "file")).length > most) return true;
   const before = sides.before.filter((one) => counts(one, "before"));
   const after = sides.after.filter((one) => counts(one, "after"));
-  return after.length > most && after.length >= before.length
-    ? compared(counts, { ...sides, file: [] })
-    : false;
+  if (after.length <= most || after.length < before.length) return false;
+  return after.length > before.length || compared(counts, { ...sides, file: [] });
 }
 
 function breaksSeparation(set: readonly string[], sides: Sides): boolean {
@@ -165,8 +164,12 @@ function grantsForever(wanted: Wanted, expected: Expected): boolean {
   const required = file.policies?.require_until ?? [];
   const roles = Array.isArray(required) ? required : Object.keys(required);
   const isEndless = members?.some(
-    ({ ended, endless }) =>
-      !ended && endless.some((role) => roles.includes(finalName(role, wanted, expected))),
+    (one) =>
+      !one.ended &&
+      one.endless.some(
+        (role) =>
+          roles.includes(finalName(role, wanted, expected)) && !isHeldById(role, one, wanted, expected),
+      ),
   );
   const takesOver = expected.outlook.some(
     ({ before, after, wanted: one }) =>
@@ -178,6 +181,17 @@ function grantsForever(wanted: Wanted, expected: Expected): boolean {
       }),
   );
   return takesOver || (isEndless ?? false);
+}
+
+/** Only the live state tells what an undeclared role's id means: who holds it without an end already may keep it. */
+function isHeldById(
+  role: string,
+  one: NonNullable<Outlook["wanted"]>,
+  { roles }: Wanted,
+  { finalNames, outlook }: Expected,
+): boolean {
+  const isUndeclared = finalNames.has(role) && declaredName(role, roles) === role;
+  return isUndeclared && outlook.some(({ before, wanted }) => wanted === one && before?.roles.includes(role));
 }
 
 /** A grant that nobody holds yet ends too far away from its beginning, or from now; nobody can know of others when they began. */

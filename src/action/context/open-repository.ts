@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { BRANCHES, type LiveBranch, liveBranchName } from "../../app/live-branch/live-branch.ts";
+import { BRANCHES, type LiveBranch } from "../../app/live-branch/live-branch.ts";
+import { liveBranchName } from "../../app/live-branch/open-live-branch.ts";
 import { liveRecorder, type RecordLive } from "../../app/live-branch/record-live.ts";
 import { type RecordedStateOf, recordedStates } from "../../app/live-branch/recorded-states.ts";
 import { type CommitStates, loadCommit } from "../../app/project/commit-states.ts";

@@ -1,16 +1,9 @@
 import { resolve } from "node:path";
-import { type Comparison, compareReviewed } from "../../kernel/approval/compare-reviewed.ts";
-import type { FreshPlan } from "../../kernel/approval/fresh-context.ts";
-import { refusalSentence } from "../../kernel/approval/words.ts";
 import { runFingerprint } from "../../kernel/diff/fingerprint.ts";
-import { isEdited } from "../../kernel/plan/edited-plan.ts";
 import { applyOverrides, type Override, parseOverride } from "../../kernel/rules/overrides.ts";
 import { EXAMPLE_OVERRIDE } from "../../kernel/rules/settings/every-setting.ts";
-import { parsePlanFile } from "../../kernel/saved/plan-file.ts";
 import { oneLine } from "../../lib/escape.ts";
 import type { MerchantOutcome } from "../../model/apply.ts";
-import type { AccountEntry } from "../../model/approval-account.ts";
-import type { Origin } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { Plan, Refusal } from "../../model/plan.ts";
 import type { Io } from "../io/io.ts";
@@ -49,58 +42,12 @@ async function readApproved(file: string, io: Io): Promise<ApprovedFile> {
       cause: error,
     });
   });
+  const { parsePlanFile } = await import("../../kernel/saved/plan-file.ts");
   const read = parsePlanFile(text);
   if (read.ok) return { file, plans: read.plans };
   throw new RolecallError("file-invalid", `${file} cannot be used as an approved plan: ${read.reason}.`, {
     hint: 'Create it again with "rolecall plan --out".',
   });
-}
-
-/** The part of a fresh plan that an approved file covers, and why it does not cover the rest. */
-export interface ApprovedPart {
-  readonly merchant: string;
-  readonly comparison: Comparison;
-  /** Why changes are refused, a sentence each. */
-  readonly refusals: readonly string[];
-  /** Approved changes that are not made, and why, a sentence each. */
-  readonly dropped: readonly string[];
-}
-
-/** Compares a fresh plan with an approved file; `placeOf` names the location of an entry, by default its file. */
-export function approvedPart(
-  fresh: FreshPlan,
-  { file, plans }: ApprovedFile,
-  placeOf: (origin: Origin) => string = (origin) => origin.file,
-): ApprovedPart {
-  const { plan } = fresh;
-  const approved = plans.filter(({ merchant }) => merchant === plan.merchant);
-  const isKnown = approved.length > 0;
-  const edited = approved.some(isEdited);
-  const reviews = edited ? [] : approved.map(({ reviewed }) => ({ name: file, state: reviewed }));
-  const comparison = compareReviewed(reviews, fresh);
-  const { refused, account } = comparison;
-  const whole = edited
-    ? ["the approved plan was edited: it does not match its fingerprints."]
-    : isKnown || refused.length === 0
-      ? null
-      : ["this merchant is not in the approved plan."];
-  return {
-    merchant: plan.merchant,
-    comparison,
-    refusals: whole ?? refused.map(refusalSentence),
-    dropped: account.flatMap((entry) => (entry.verdict === "dropped" ? droppedSentence(entry, placeOf) : [])),
-  };
-}
-
-function droppedSentence(
-  { does, resource, name, reasons, origins }: AccountEntry,
-  placeOf: (origin: Origin) => string,
-): string {
-  const what = does === "permissions" ? `permissions of ${name}` : `${does} ${resource} ${name}`;
-  const places = origins.length === 0 ? "" : ` (${origins.map(placeOf).join(", ")})`;
-  const how =
-    does === "create" || does === "remove" ? "approved, but no longer planned" : "approved differently";
-  return `${how}: ${what}: ${reasons.join("; ")}${places}.`;
 }
 
 /** The refusals of a merchant's plan that no `--allow` overrides. */

@@ -15,7 +15,7 @@ import { RolecallError } from "../../model/errors.ts";
 import type { LiveState } from "../../model/live.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { Io } from "../io/io.ts";
-import { isSigningKey } from "../records/record-place.ts";
+import { isSigningKey } from "../records/signing-key.ts";
 import { isKey } from "../session/connection.ts";
 import { globMatcher, type PlanResult, type Session, type UnplannedMerchant } from "../session/session.ts";
 
@@ -45,6 +45,7 @@ export function rotationsFor(
   now: number,
   isComplete = true,
 ): ReadonlyMap<string, readonly PasswordChange[]> {
+  if (addresses.length === 0) return new Map();
   const targets = rotationTargets(addresses);
   requireMatches(
     addresses,

@@ -1,4 +1,3 @@
-import type { DesiredState } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { CommitEntry, GitRefs } from "../../store/git-refs.ts";
 import type { Io } from "../io/io.ts";
@@ -18,22 +17,7 @@ export interface LiveBranch {
 /** The prefix of all branches. */
 export const BRANCHES = "refs/heads";
 
-/** Returns the branch that the projects of merchants name; `null` for none. */
-export function liveBranchName(states: readonly Pick<DesiredState, "projects">[]): string | null {
-  const names = states.flatMap(({ projects = [] }) => projects.flatMap(({ liveBranch }) => liveBranch ?? []));
-  return names[0] ?? null;
-}
-
-/** Finds the branch that the projects of merchants name: in the remote repository, or without one in this clone. */
-export async function findLiveBranch(
-  states: readonly Pick<DesiredState, "projects">[],
-  io: Pick<Io, "cwd" | "env" | "now" | "sleep">,
-): Promise<LiveBranch | null> {
-  const name = liveBranchName(states);
-  return name === null ? null : openNamedBranch(io, name);
-}
-
-/** Opens a branch of live states, whether or not a project names it. */
+/** Opens a branch of live states: in the remote repository, or without one in this clone. */
 export async function openNamedBranch(
   io: Pick<Io, "cwd" | "env" | "now" | "sleep">,
   name = "rolecall-live",

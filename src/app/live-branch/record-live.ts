@@ -9,7 +9,7 @@ import { changeRef } from "../../store/change-ref.ts";
 import type { FileEdits, GitRefs } from "../../store/git-refs.ts";
 import type { Io } from "../io/io.ts";
 import type { PlannedMerchant } from "../session/session.ts";
-import { findLiveBranch, type LiveBranch, recordPath, requireRecordsOnly } from "./live-branch.ts";
+import { type LiveBranch, recordPath, requireRecordsOnly } from "./live-branch.ts";
 
 /** A live state that was read. */
 export interface LiveReading {
@@ -58,22 +58,6 @@ export function liveRecorder(
       warn(`The live state could not be recorded in ${branch.name}: ${oneLine(`${why}${hint}`)}`);
     }
   };
-}
-
-/** Opens the recorder of merchants; undefined if their projects name no branch, or it cannot be reached. */
-export async function openLiveRecorder(
-  states: readonly Pick<DesiredState, "projects">[],
-  output: RecorderOutput,
-  io: Pick<Io, "cwd" | "env" | "now" | "sleep">,
-): Promise<RecordLive | undefined> {
-  try {
-    const branch = await findLiveBranch(states, io);
-    return branch === null ? undefined : liveRecorder(branch, output, io);
-  } catch (error) {
-    if (!(error instanceof RolecallError)) throw error;
-    output.warn(`Live states cannot be recorded. ${oneLine(error.message)}`);
-    return undefined;
-  }
 }
 
 async function record(

@@ -1,29 +1,11 @@
 import { membersInRecord } from "../../edit/adopt/live-record.ts";
 import { oneLine } from "../../lib/escape.ts";
-import type { DesiredState } from "../../model/desired.ts";
 import { RolecallError } from "../../model/errors.ts";
-import type { Io } from "../io/io.ts";
 import type { RecordedState } from "../session/invitations.ts";
-import { findLiveBranch, type LiveBranch, recordPath } from "./live-branch.ts";
+import { type LiveBranch, recordPath } from "./live-branch.ts";
 
 /** Returns the state of a merchant that was recorded last; `null` if there is none. */
 export type RecordedStateOf = (merchant: string) => Promise<RecordedState | null>;
-
-/** Opens the recorded states of merchants; undefined if their projects name no branch. */
-export async function openRecordedStates(
-  states: readonly Pick<DesiredState, "projects">[],
-  warn: (text: string) => void,
-  io: Pick<Io, "cwd" | "env" | "now" | "sleep">,
-): Promise<RecordedStateOf | undefined> {
-  try {
-    const branch = await findLiveBranch(states, io);
-    return branch === null ? undefined : recordedStates(branch, warn);
-  } catch (error) {
-    if (!(error instanceof RolecallError)) throw error;
-    warn(`No live states are recorded here. ${oneLine(error.message)}`);
-    return undefined;
-  }
-}
 
 /**
  * Creates a function that returns the states that were recorded last; the branch is fetched once. If it cannot be read, there

@@ -8,7 +8,7 @@ import { diagnosticFailure, failureJson } from "../../show/machine/machine-forma
 import type { PlaceOf } from "../../show/view/plan-view.ts";
 import type { Io } from "../io/io.ts";
 import { journalFiles } from "../journal/read-journals.ts";
-import { openRecordedStates } from "../live-branch/recorded-states.ts";
+import { openLiveBranch } from "../live-branch/open-live-branch.ts";
 import type { ProgressDisplay } from "../progress/log-progress.ts";
 import type { OutputOptions, ServiceOptions } from "../project/command-options.ts";
 import { isFileError } from "../project/file-errors.ts";
@@ -67,7 +67,10 @@ export async function planMerchants(
     checkReinvited(options.reinvite ?? [], states);
     progress.reading(states.map(({ merchant }) => merchant));
     const warn = (text: string): void => void progress.io.stderr.write(`warning: ${text}\n`);
-    const recorded = options.holdsBack ? await openRecordedStates(states, warn, io) : undefined;
+    const branch =
+      options.holdsBack && (await openLiveBranch(states, "No live states are recorded here.", warn, io));
+    const recorded =
+      branch && (await import("../live-branch/recorded-states.ts")).recordedStates(branch, warn);
     const planning = { ...options, ...making, ...(recorded && { recorded }) };
     const [plans, { ruleLocations }] = await Promise.all([
       planSessions(createSessions(services, states, planning, io), progress.read),

@@ -1,8 +1,9 @@
 import type { RecordMode } from "../../model/record-modes.ts";
 import type { Io } from "../io/io.ts";
-import { RECORD_REFS, recordPlace, requirePrivate, signingKey, withRunRecords } from "./record-place.ts";
+import { RECORD_REFS, recordPlace, requirePrivate, withRunRecords } from "./record-place.ts";
 import { recordSetting } from "./record-setting.ts";
 import { jobActor, type RunRecorder, runRecorder } from "./run-recorder.ts";
+import { signingKey } from "./signing-key.ts";
 
 /** Options of the commands that record runs. */
 export interface RecordOptions {

@@ -8,7 +8,7 @@ import { type Failure, RolecallError } from "../../model/errors.ts";
 import { checkKey } from "../../service/http/check-key.ts";
 import type { ProxyServer } from "../../service/http/transport.ts";
 import type { Io } from "../io/io.ts";
-import { isSigningKey } from "../records/record-place.ts";
+import { isSigningKey } from "../records/signing-key.ts";
 
 /** The connection of one merchant to its service. */
 export interface Connection {

@@ -19,7 +19,7 @@ import {
   planSessions,
 } from "../../app/session/session.ts";
 import { printDiagnostics } from "../../app/show/print-diagnostics.ts";
-import { reportOf } from "../../app/show/show-plans.ts";
+import { reportOf } from "../../app/show/report-plans.ts";
 import { ignoredPatterns } from "../../ask/access/ignored-access.ts";
 import { declaredReport } from "../../ask/report/build-access-report.ts";
 import {

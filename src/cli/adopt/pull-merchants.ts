@@ -21,7 +21,7 @@ import {
   plannedOnly,
   planSessions,
 } from "../../app/session/session.ts";
-import { driftsOf } from "../../app/show/show-plans.ts";
+import { driftsOf } from "../../app/show/drifts-of.ts";
 import { adoptNew, newFileText } from "../../edit/adopt/new-file-text.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";

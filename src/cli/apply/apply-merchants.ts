@@ -1,13 +1,5 @@
-import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
-import {
-  type ApprovedPart,
-  approvedPart,
-  type Consent,
-  failedOutcome,
-  readConsent,
-  skippedMerchants,
-} from "../../app/apply/approval.ts";
+import { type Consent, failedOutcome, readConsent, skippedMerchants } from "../../app/apply/approval.ts";
+import type { ApprovedPart } from "../../app/apply/approved-parts.ts";
 import { createCancellation } from "../../app/apply/cancellation.ts";
 import {
   lackingPasswords,
@@ -27,7 +19,7 @@ import { type PendingApply, type RunOptions, runApply } from "../../app/apply/ru
 import { applyExitCode, ExitCode, hasNoReader, type Io, type OutputLoss } from "../../app/io/io.ts";
 import { alreadyRunning, runningApply } from "../../app/journal/running-applies.ts";
 import { fileJournals } from "../../app/journal/write-journal.ts";
-import { openLiveRecorder } from "../../app/live-branch/record-live.ts";
+import { openLiveRecorder } from "../../app/live-branch/open-live-branch.ts";
 import { type PlannedMerchants, planMerchants } from "../../app/plan/plan-merchants.ts";
 import type { OutputOptions, ServiceOptions } from "../../app/project/command-options.ts";
 import { openRecorder, type RecordOptions } from "../../app/records/open-recorder.ts";
@@ -39,19 +31,17 @@ import {
   type UnplannedMerchant,
   withRunOverrides,
 } from "../../app/session/session.ts";
-import { placeFinder } from "../../app/show/find-places.ts";
 import { printFailure, printUnread } from "../../app/show/show-plans.ts";
 import type { Comparison } from "../../kernel/approval/compare-reviewed.ts";
 import { keptAccess } from "../../kernel/plan/due.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { by, counted, sortNaturally } from "../../lib/text.ts";
 import type { MerchantOutcome, OnError } from "../../model/apply.ts";
-import type { Origin } from "../../model/desired.ts";
 import type { RolecallError } from "../../model/errors.ts";
 import { failureJson } from "../../show/machine/machine-formats.ts";
 import { remainingChanges } from "../../show/view/ending-view.ts";
 import { openProgress } from "../progress/open-progress.ts";
-import { type ChangeSelection, checkInteractive, selectChanges } from "../review/browse-plans.ts";
+import type { ChangeSelection } from "../review/browse-plans.ts";
 import { confirmApply } from "../review/confirm-apply.ts";
 import { warnUnfinishedRuns } from "../runs/warn-unfinished.ts";
 
@@ -83,7 +73,7 @@ export async function applyMerchants(
   options: ApplyCommandOptions,
   io: Io,
 ): Promise<ExitCode> {
-  if (options.interactive) checkInteractive(options, io);
+  if (options.interactive) (await import("../review/browse-plans.ts")).checkInteractive(options, io);
   const consent = await readConsent(options, io).catch(endedEarly(options, io));
   const progress = openProgress(options, io);
   const say = (text: string) => void progress.io.stderr.write(`${text}\n`);
@@ -226,7 +216,7 @@ async function reviewAndApply(
     reporter.say("Nothing was changed.");
     return { code: ExitCode.failed, outcomes: [], leftOut: 0 };
   }
-  const approved = approvedSelection(prepared, selected, options, consent, io);
+  const approved = await approvedSelection(prepared, selected, options, consent, io);
   const { selection, parts, objections } = approved;
   const { planned } = selection;
   const leftOut = [...selection.leftOut.values()].reduce((sum, count) => sum + count, 0);
@@ -314,14 +304,14 @@ interface ApprovedSelection {
  * Returns what is approved of a selection. If the apply goes on at some merchants, these are judged as one run, in which the
  * others take nothing from anybody.
  */
-function approvedSelection(
+async function approvedSelection(
   { project }: Pick<PlannedMerchants, "project">,
   selected: ChangeSelection,
   options: ApplyOptions,
   consent: Consent,
   io: Io,
-): ApprovedSelection {
-  const parts = approvedParts(selected, consent, io);
+): Promise<ApprovedSelection> {
+  const parts = await approvedParts(plannedOnly(selected.planned), consent, io);
   const selection = options.onError === "continue" ? withoutUnapproved(selected, parts) : selected;
   const objections = objectionsOf(plannedOnly(selection.planned), selection, parts);
   if (options.onError !== "continue") return { selection, parts, objections };
@@ -397,20 +387,15 @@ function isDueLeftOut(results: readonly PlanResult[]): boolean {
   return results.some(({ plan }) => plan.findings.some(({ code }) => code === "due-left-out"));
 }
 
-/** Compares the plans with the approved file; returns nothing without one. */
-function approvedParts({ planned }: ChangeSelection, { approved }: Consent, io: Io): readonly ApprovedPart[] {
+/** Compares plans with the approved file; returns nothing without one. */
+async function approvedParts(
+  fresh: readonly PlanResult[],
+  { approved }: Consent,
+  { cwd }: Io,
+): Promise<readonly ApprovedPart[]> {
   if (approved === null) return [];
-  const placeOf = placeNames(io);
-  return plannedOnly(planned).map((outcome) => approvedPart(outcome, approved, placeOf));
-}
-
-/** Returns a function that names the line of an entry. */
-function placeNames(io: Io): (origin: Origin) => string {
-  return (origin) => {
-    const text = readText(resolve(io.cwd, origin.file));
-    const place = text === null ? null : placeFinder([{ file: origin.file, text }]).entry(origin);
-    return place === null ? origin.file : `${place.file}:${place.line}`;
-  };
+  const { compareApproved } = await import("../../app/apply/approved-parts.ts");
+  return compareApproved(fresh, approved, cwd);
 }
 
 /** Returns the plans of what is approved, where anything is: the rest is not made. */
@@ -480,14 +465,6 @@ function withUnapproved(outcome: MerchantOutcome, unapproved: readonly MerchantO
   };
 }
 
-function readText(path: string): string | null {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return null;
-  }
-}
-
 function leftOutText(count: number): string {
   return `${counted(count, "change")} left out; the next plan shows ${count === 1 ? "it" : "them"} again`;
 }
@@ -513,6 +490,7 @@ async function select(
   if (!options.interactive || !valid || !due || !isSound(offered)) {
     return { planned, objections: new Map(), leftOut: new Map() };
   }
+  const { selectChanges } = await import("../review/browse-plans.ts");
   const selection = await selectChanges(
     { planned: offered, placeOf, project, progress },
     { ...options, overrides, goesOn },

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { approvedPart } from "../../app/apply/approval.ts";
+import { approvedPart } from "../../app/apply/approved-parts.ts";
 import type { Io } from "../../app/io/io.ts";
 import { openScreen, styleFor, terminalOf } from "../../app/io/terminal.ts";
 import type { PlannedMerchants } from "../../app/plan/plan-merchants.ts";

@@ -1,5 +1,6 @@
 import { ExitCode, type Io } from "../../app/io/io.ts";
-import { recordPlace, signingKey, withRunRecords } from "../../app/records/record-place.ts";
+import { recordPlace, withRunRecords } from "../../app/records/record-place.ts";
+import { signingKey } from "../../app/records/signing-key.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
 import { RolecallError } from "../../model/errors.ts";

@@ -3,7 +3,6 @@ import { styleFor } from "../../app/io/terminal.ts";
 import { type FoundRun, isOf, listRuns, readRun } from "../../app/journal/read-journals.ts";
 import type { PastRun } from "../../model/apply.ts";
 import type { Plan } from "../../model/plan.ts";
-import { renderDistrusted, renderUnfinished } from "../../show/text/run-notes-text.ts";
 import type { KnownRun } from "../../show/view/run-view.ts";
 
 /** Time for which an unfinished run is reported if no changes remain, in ms. */
@@ -37,6 +36,8 @@ export async function warnUnfinishedRuns(
       reported.set(together, [...(reported.get(together) ?? []), last]);
     }
   }
+  if (strange.size + reported.size === 0) return;
+  const { renderDistrusted, renderUnfinished } = await import("../../show/text/run-notes-text.ts");
   const style = styleFor(io.stderr, io, options.color);
   io.stderr.write(renderDistrusted([...strange], style));
   for (const parts of reported.values()) io.stderr.write(renderUnfinished(parts, style));

@@ -1,18 +1,10 @@
 import { ExitCode, type Io, VERSION } from "../../app/io/io.ts";
 import { outputTo, standardStream } from "../../app/io/output.ts";
 import { styleFor, verbosityOf } from "../../app/io/terminal.ts";
-import { runOrigin } from "../../app/journal/write-journal.ts";
 import { type PlannedMerchants, planMerchants } from "../../app/plan/plan-merchants.ts";
 import type { DocumentOptions, OutputOptions, ServiceOptions } from "../../app/project/command-options.ts";
 import { globMatcher, plannedOnly } from "../../app/session/session.ts";
-import {
-  laterViews,
-  printUnread,
-  reportOf,
-  rulesOf,
-  savePlans,
-  unplannedOf,
-} from "../../app/show/show-plans.ts";
+import { laterViews, printUnread, savePlans, unplannedOf } from "../../app/show/show-plans.ts";
 import { writeDocument } from "../../app/show/write-document.ts";
 import { keptAccess } from "../../kernel/plan/due.ts";
 import { soonDates } from "../../kernel/plan/upcoming-dates.ts";
@@ -148,7 +140,11 @@ function accessOf(
   io: Io,
 ): NonNullable<PlansDocument["access"]> {
   return async () => {
-    const { listedRulePlaces } = await import("../../app/show/rule-locations.ts");
+    const [{ listedRulePlaces }, { reportOf, rulesOf }, { runOrigin }] = await Promise.all([
+      import("../../app/show/rule-locations.ts"),
+      import("../../app/show/report-plans.ts"),
+      import("../../app/journal/write-journal.ts"),
+    ]);
     const placeOfRule = listedRulePlaces(project.states, project.sources);
     const now = options.asOf ?? io.now();
     return {

@@ -2,12 +2,14 @@ import { adoptPlanned, ofDrift, undecidedNote } from "../../app/adopt/adopt-plan
 import { ExitCode, type Io, type TextWriter } from "../../app/io/io.ts";
 import { outputTo } from "../../app/io/output.ts";
 import { styleFor } from "../../app/io/terminal.ts";
-import { liveReadings, openLiveRecorder } from "../../app/live-branch/record-live.ts";
+import { openLiveRecorder } from "../../app/live-branch/open-live-branch.ts";
+import { liveReadings } from "../../app/live-branch/record-live.ts";
 import { type PlannedMerchants, planMerchants } from "../../app/plan/plan-merchants.ts";
 import type { DocumentOptions, OutputOptions, ServiceOptions } from "../../app/project/command-options.ts";
 import { isShallow, SHALLOW_WARNING } from "../../app/project/git-history.ts";
 import { plannedOnly } from "../../app/session/session.ts";
-import { driftsOf, printUnread, unplannedOf } from "../../app/show/show-plans.ts";
+import { driftsOf } from "../../app/show/drifts-of.ts";
+import { printUnread, unplannedOf } from "../../app/show/show-plans.ts";
 import { writeDocument } from "../../app/show/write-document.ts";
 import { oneLine } from "../../lib/escape.ts";
 import type { Drift } from "../../model/reports.ts";

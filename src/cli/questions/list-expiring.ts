@@ -41,7 +41,8 @@ export async function listExpiring(
     },
   );
   const live = source === "live";
-  const caveats = expiringCaveats(ignored, live);
+  const expired = snapshots.flatMap(({ members }) => members.filter(({ status }) => status === "expired"));
+  const caveats = expiringCaveats(ignored, live, expired.length);
   const within = periodText(options.within);
   const answer = {
     json: () => expiringJson(ends, source, ignored, failures),

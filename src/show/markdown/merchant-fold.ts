@@ -8,7 +8,7 @@ import { LISTED, withEffects } from "../view/effects.ts";
 import { cutRows, hiddenRowsText } from "../view/equal-changes.ts";
 import { equalText } from "../view/equal-text.ts";
 import { cutList, namesText } from "../view/names-text.ts";
-import { type PlanView, unchangedWarningsText } from "../view/plan-view.ts";
+import type { PlanView } from "../view/plan-view.ts";
 import { fenced, folded } from "./markdown-blocks.ts";
 
 /** The part of one merchant, which can be folded. */
@@ -137,10 +137,7 @@ function changeLines({ groups, deferred }: PlanView, { names, rows, fields }: Fo
 }
 
 /** Returns the warnings, and the variables that an apply reads passwords from. */
-function warningLines(
-  { warnings, untouched, passwords }: PlanView,
-  { names, rows }: FoldDetail,
-): readonly string[] {
+function warningLines({ warnings, passwords }: PlanView, { names, rows }: FoldDetail): readonly string[] {
   const { shown, hidden } = cutList(warnings, rows);
   const texts = shown.map(
     ({ severity, message, hint, place }) =>
@@ -149,7 +146,6 @@ function warningLines(
   const parts = [
     ...texts,
     ...moreLines(hidden.length, "warning"),
-    ...(untouched.length > 0 ? [`… ${unchangedWarningsText(untouched.length)} (--verbose)`] : []),
     ...(passwords.length > 0 ? [`An apply reads first passwords from ${namesText(passwords, names)}.`] : []),
   ];
   return parts.flatMap((text) => hanging(oneLine(text)));

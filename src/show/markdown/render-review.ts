@@ -18,6 +18,7 @@ import {
   countsText,
   deferredText,
   type PlanView,
+  unchangedWarningsText,
   untouchedText,
 } from "../view/plan-view.ts";
 import { fitReview, type Parts, type ReviewRow } from "./fit-review.ts";
@@ -69,7 +70,6 @@ function verdictOf(input: ReviewInput, fleet: FleetView): string {
   const worries = worriesOf(input);
   const sums = input.command === "drift" ? addSums(input.views) : null;
   const changes = changesOf(counts);
-  const merchants = counted(views.length + unplanned.length, "merchant");
   const said = ((): readonly [mark: string, words: string] => {
     if (errors > 0) return ["❌", `${counted(errors, "problem")} to fix first`];
     if (sums !== null) {
@@ -88,10 +88,12 @@ function verdictOf(input: ReviewInput, fleet: FleetView): string {
       : "";
   const totals = sums === null ? countsText(counts) : sumsText(sums, counts, errors > 0);
   const total =
-    views.length + unplanned.length === 0 ? "" : `${merchants}: ${totals}.${deferredText(deferred)}`;
+    views.length === 0 ? "" : `${counted(views.length, "merchant")}: ${totals}.${deferredText(deferred)}`;
+  const unread = unplanned.length === 0 ? "" : ` ${counted(unplanned.length, "merchant")} could not be read.`;
   return [
     `## ${said[0]} rolecall ${command}: ${said[1]}`,
-    `${total}${files}`.trim(),
+    `${total}${unread}${files}`.trim(),
+    unchangedWarningsText(views.flatMap(({ untouched }) => untouched)),
     ...unmanagedBlocks(input),
     datesText(input.later ?? [], `**${LATER_TITLE}:**`),
   ]

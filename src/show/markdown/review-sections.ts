@@ -32,6 +32,10 @@ export function groupRisks(input: ReviewInput, fleet: FleetView): readonly RiskB
     ...equalGroups(fleet).map((group) => equalBlock(group, input)),
     ...(fleet.deferred.length > 0 ? [deferredBlock(fleet.deferred)] : []),
     ...fleet.risks.flatMap((risk) => riskBlock(fleet, risk)),
+    ...block(
+      "Warnings at several merchants",
+      fleet.warnings.map((group) => findingLines(messageAt(fleet, group).message, group.item)),
+    ),
   ];
 }
 
@@ -71,19 +75,23 @@ function problems({ views, unplanned }: ReviewInput, fleet: FleetView): readonly
       .split("\n")
       .map((line) => `    ${line}`),
   ]);
-  const finding = (text: string, { hint, place }: FindingView): readonly string[] => [
-    ...hanging(oneLine(text), "- ", "-   "),
-    ...(place === null ? [] : [`    written at ${oneLine(place)}`]),
-    ...(hint === null ? [] : hanging(oneLine(hint), "    → ", "      ")),
-  ];
   const items = [
-    ...fleet.errors.map((group) => finding(messageAt(fleet, group).message, group.item)),
+    ...fleet.errors.map((group) => findingLines(messageAt(fleet, group).message, group.item)),
     ...fleet.own.flatMap(({ view: { merchant, errors } }) =>
-      joinSame(errors).map((error) => finding(`${merchant}: ${error.message}`, error)),
+      joinSame(errors).map((error) => findingLines(`${merchant}: ${error.message}`, error)),
     ),
   ];
   const count = unplanned.length + views.reduce((sum, { errors }) => sum + errors.length, 0);
   return block(`❌ ${counted(count, "problem")} to fix before it can be applied`, [...unread, ...items]);
+}
+
+function findingLines(text: string, { severity, hint, place }: FindingView): readonly string[] {
+  const sign = severity === "error" ? "-" : "!";
+  return [
+    ...hanging(oneLine(text), `${sign} `, `${sign}   `),
+    ...(place === null ? [] : [`    written at ${oneLine(place)}`]),
+    ...(hint === null ? [] : hanging(oneLine(hint), "    → ", "      ")),
+  ];
 }
 
 function refusals({ command }: ReviewInput, fleet: FleetView): readonly RiskBlock[] {

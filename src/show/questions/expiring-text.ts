@@ -9,9 +9,19 @@ import type { Table } from "../view/table.ts";
 import { type LocatedEnd, textOfPlace } from "./answer-formats.ts";
 import { caveatLines, placeText } from "./answers-text.ts";
 
-/** Returns what the ends leave out. */
-export function expiringCaveats(ignored: readonly IgnoredAccess[], live: boolean): readonly string[] {
-  return ignoredTexts(ignored, live ? "" : "--live shows the ends of their invitations.");
+/** Returns what the ends leave out; `expired` is the number of live invitations whose end has passed. */
+export function expiringCaveats(
+  ignored: readonly IgnoredAccess[],
+  live: boolean,
+  expired: number,
+): readonly string[] {
+  const past =
+    expired === 0
+      ? []
+      : [
+          `${counted(expired, "invitation has", "invitations have")} already expired; "rolecall lint --live" lists ${expired === 1 ? "it" : "them"}.`,
+        ];
+  return [...past, ...ignoredTexts(ignored, live ? "" : "--live shows the ends of their invitations.")];
 }
 
 /** Renders ends of access by their days; equal ends at several merchants are one line unless `verbose`. */

@@ -401,14 +401,10 @@ export function renderFindings(
   const isQuiet = verbosity === "quiet";
   const aside = verbosity === "verbose" ? joinSame(untouched) : [];
   const findings = [...joinSame(errors), ...(isQuiet ? [] : warnings), ...aside];
-  const count = verbosity === "normal" ? untouched.length : 0;
+  const unchanged = verbosity === "normal" ? unchangedWarningsText(untouched) : "";
   const lines = [
     ...cutToMost(findings, (finding) => renderFinding(finding, style), "  ", style),
-    ...(count > 0
-      ? wrapText(`${unchangedWarningsText(count)} (--verbose).`, style.columns - 2).map(
-          (line) => `  ${style.dim(line)}`,
-        )
-      : []),
+    ...(unchanged === "" ? [] : hangingLines(`${unchanged}.`, style.columns, "  ", "    ").map(style.dim)),
   ];
   return lines.length === 0 ? [] : ["", ...lines];
 }

@@ -1,4 +1,4 @@
-import { isStanding } from "../../kernel/findings/finding-table.ts";
+import { standingNoun } from "../../kernel/findings/finding-table.ts";
 import { isFileOverride } from "../../kernel/rules/settings/every-setting.ts";
 import { counted, groupByKey, grouped, shellWord, sortNaturally } from "../../lib/text.ts";
 import type { Change, Counts, Finding, Impact, Plan, Refusal } from "../../model/plan.ts";
@@ -112,7 +112,7 @@ export function planView(
   const findingView = (finding: Finding): FindingView => ({ ...finding, place: placeOf(plan, finding) });
   const warnings = plan.findings.filter((finding) => finding.severity === "warning" && !isRisk(finding));
   const touched = namesTouchedBy(plan);
-  const isAside = (finding: Finding): boolean => isStanding(finding) && !touched.has(finding.name);
+  const isAside = (finding: Finding): boolean => standingNoun(finding) !== null && !touched.has(finding.name);
   const everyWarning = warnings.filter((finding) => !isAside(finding)).map(findingView);
   return {
     merchant: plan.merchant,
@@ -224,9 +224,16 @@ export function untouchedText({ unchanged, unmanaged = 0 }: Counts): string {
   return [...kept, ...(unmanaged > 0 ? [`${grouped(unmanaged)} not managed`] : [])].join(", ");
 }
 
-/** "4 warnings about what is unchanged" */
-export function unchangedWarningsText(count: number): string {
-  return `${counted(count, "warning")} about what is unchanged`;
+/** "5 warnings about what is unchanged: 3 expired invitations, 2 disabled members (--verbose)"; empty if there are none. */
+export function unchangedWarningsText(findings: readonly FindingView[]): string {
+  if (findings.length === 0) return "";
+  const parts = groupByKey(
+    findings.map((finding) => standingNoun(finding) ?? (["other"] as const)),
+    String,
+  )
+    .toSorted((a, b) => b.length - a.length)
+    .map((nouns) => counted(nouns.length, ...nouns[0]));
+  return `${counted(findings.length, "warning")} about what is unchanged: ${parts.join(", ")} (--verbose)`;
 }
 
 /** "2 problems to fix before it can be applied." */

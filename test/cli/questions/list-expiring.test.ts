@@ -131,6 +131,15 @@ describe("expiring", () => {
       expect(ends).toMatchObject([
         { merchant: "MC0DEMO1", what: "invitation", member: { email: "new@x.example" }, places: [] },
       ]);
+      const clock = { method: "PUT", headers, body: '{"advance": "8d"}' };
+      await fetch(`${sandbox.url}/_sandbox/clock`, clock);
+      for (const format of ["text", "markdown"]) {
+        const past = await rolecall(["expiring", "--live", "--format", format], {
+          cwd: folder,
+          env: sandbox.env,
+        });
+        expect(past.stdout).toContain("1 invitation has already expired");
+      }
     } finally {
       await sandbox.stop();
     }

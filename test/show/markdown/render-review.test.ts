@@ -193,6 +193,45 @@ describe("the verdict", () => {
     );
     expect(markdown).toContain("error: No answer came.");
   });
+
+  test("counts only merchants that could be read", () => {
+    const plan = planOf(desired({ roles: [role("Cashier")] }), cashier);
+    const unplanned = ["MC2", "MC3"].map((merchant) => ({
+      merchant,
+      failure: { code: "network" as const, message: "No answer came." },
+    }));
+    expect(renderReview(review({ views: [planView(plan)], unplanned }))).toContain(
+      "1 merchant: no changes; 1 unchanged. 2 merchants could not be read.\n",
+    );
+    expect(renderReview(review({ unplanned }))).toContain("\n\n2 merchants could not be read.\n");
+  });
+});
+
+test("warnings are listed once for all merchants, and those about what is unchanged counted by kind", () => {
+  const { roles: _, ...bare } = member("bob@example.com");
+  const wanted = desired({
+    members: [
+      bare,
+      ...["cy", "di"].map((name) => member(`${name}@example.com`, { reinvite: false })),
+      member("off@example.com"),
+    ],
+  });
+  const is = live(
+    [],
+    [
+      ...["cy", "di"].map((name) => liveMember(`mem_${name}`, `${name}@example.com`, { status: "expired" })),
+      liveMember("mem_off", "off@example.com", { status: "disabled" }),
+    ],
+  );
+  const plan = planOf(wanted, is);
+  const views = ["MC1", "MC2", "MC3", "MC4"].map((merchant) => planView({ ...plan, merchant }));
+  const markdown = renderReview(review({ views }));
+  expect(markdown).toContain(
+    "12 warnings about what is unchanged: 8 expired invitations, 4 disabled members (--verbose)\n",
+  );
+  expect(markdown.split("bob@example.com")).toHaveLength(2);
+  expect(markdown).toContain("! In all 4 merchants: bob@example.com is not a member");
+  expectWellFormed(markdown);
 });
 
 describe("a review that would be too large leaves out", () => {

@@ -1,5 +1,8 @@
+import { cp, mkdtemp, readFile, rm } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { codeOwners } from "../../src/cli/github/code-owners.ts";
 import { rolecall } from "../support/rolecall.ts";
@@ -7,11 +10,12 @@ import { rolecall } from "../support/rolecall.ts";
 const NOW = Date.parse("2026-05-02T09:00:00Z");
 const BASE = "/repos/acme/access";
 const SHA = "0123456789abcdef0123456789abcdef01234567";
-const USES = "    steps:\n      - uses: ./.github/actions/rolecall\n        with:\n";
+const USES = "      - uses: ./.github/actions/rolecall\n        with:\n";
+const JOB = `jobs:\n  job:\n    steps:\n${USES}`;
 const WORKFLOWS: Readonly<Record<string, string>> = {
-  ".github/workflows/rolecall-plan.yml": `on: pull_request\n${USES}          command: plan\n`,
-  ".github/workflows/rolecall-apply.yml": `on:\n  push:\n    branches: [main] # the default one\n${USES}          command: apply\n`,
-  ".github/workflows/rolecall-nightly.yml": `on:\n  schedule:\n    - cron: "17 0 * * *"\n${USES}          command: due\n${USES}          command: drift\n`,
+  ".github/workflows/rolecall-plan.yml": `on: pull_request\n${JOB}          command: plan\n`,
+  ".github/workflows/rolecall-apply.yml": `on:\n  push:\n    branches: [main] # the default one\n${JOB}          command: apply\n`,
+  ".github/workflows/rolecall-nightly.yml": `on:\n  schedule:\n    - cron: "17 0 * * *"\n${JOB}          command: due\n${USES}          command: drift\n`,
 };
 const FILES = [
   "access/mc1.yaml",
@@ -119,10 +123,11 @@ beforeEach(() => {
 
 afterAll(() => new Promise<void>((resolve) => server.close(() => resolve())));
 
-const doctor = (args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) =>
+const doctor = (args: readonly string[] = [], env: Readonly<Record<string, string>> = {}, cwd?: string) =>
   rolecall(["doctor", "--github", ...args], {
     env: { GITHUB_API_URL: url, GITHUB_REPOSITORY: "acme/access", GH_TOKEN: "ghp_secret", ...env },
     now: () => NOW,
+    ...(cwd !== undefined && { cwd }),
   });
 
 interface Check {
@@ -132,8 +137,8 @@ interface Check {
   readonly next?: string;
 }
 
-async function checks() {
-  const { code, stdout } = await doctor(["--format", "json"]);
+async function checks(cwd?: string) {
+  const { code, stdout } = await doctor(["--format", "json"], {}, cwd);
   const { groups } = JSON.parse(stdout) as {
     readonly groups: readonly { readonly checks: readonly Check[] }[];
   };
@@ -199,6 +204,30 @@ describe("each setting that is disabled is missing, with the way to correct it",
     [
       "branches of an environment",
       environment("production", { deployment_branch_policy: null }),
+      "production: branches",
+      /settings\/environments$/,
+    ],
+    [
+      "an environment for protected branches, of which a ruleset makes none",
+      environment("production", { deployment_branch_policy: { protected_branches: true } }),
+      "production: branches",
+      /settings\/environments$/,
+    ],
+    [
+      "an environment that no branch can use",
+      () => {
+        answers["/environments/production/deployment-branch-policies"] = { branch_policies: [] };
+      },
+      "production: branches",
+      /settings\/environments$/,
+    ],
+    [
+      "an environment for a tag with the branch's name",
+      () => {
+        answers["/environments/production/deployment-branch-policies"] = {
+          branch_policies: [{ name: "main", type: "tag" }],
+        };
+      },
       "production: branches",
       /settings\/environments$/,
     ],
@@ -299,6 +328,21 @@ describe("each setting that is disabled is missing, with the way to correct it",
       /^Change "branches" in \S+apply\.yml to \[main\]/,
     ],
     [
+      "the branch of the apply in a list of lines",
+      () => {
+        const path = ".github/workflows/rolecall-apply.yml";
+        answers[`/contents/${path}`] = WORKFLOWS[path]?.replace("[main]", "\n      - release\n     ");
+      },
+      "Branch of the apply",
+      /^Change "branches" in \S+apply\.yml to \[main\]/,
+    ],
+    [
+      "code owners of installed packages",
+      tree([...FILES, "package.json", "src/package.json"]),
+      "Code owners",
+      /: \/package\.json @acme\/access$/,
+    ],
+    [
       "code owners of the workflows",
       () => {
         answers["/contents/.github/CODEOWNERS"] = OWNERS.replace("/.github/", "/github/");
@@ -342,6 +386,30 @@ describe("each setting that is disabled is missing, with the way to correct it",
       /See why it failed: https:\/\/x\.example\/7/,
     ],
     [
+      "a nightly run, while another scheduled workflow runs",
+      () => {
+        answers["/contents/.github/workflows/audit.yml"] =
+          `on:\n  schedule:\n    - cron: "0 1 * * *"\n${JOB}          command: check\n`;
+        tree([".github/workflows/audit.yml", ...FILES])();
+        answers["/actions/workflows/audit.yml/runs"] =
+          answers["/actions/workflows/rolecall-nightly.yml/runs"];
+        answers["/actions/workflows/rolecall-nightly.yml/runs"] = { workflow_runs: [] };
+      },
+      "Last run",
+      /gh workflow run rolecall-nightly\.yml/,
+    ],
+    [
+      "the schedule of one command",
+      () => {
+        const path = ".github/workflows/rolecall-nightly.yml";
+        answers[`/contents/${path}`] = WORKFLOWS[path]?.replace(/ {6}- uses.*?due\n/s, "");
+        const plan = ".github/workflows/rolecall-plan.yml";
+        answers[`/contents/${plan}`] = `${WORKFLOWS[plan]}${USES}          command: due\n`;
+      },
+      "Schedule",
+      /rolecall init --workflows$/,
+    ],
+    [
       "a nightly run of late",
       () => {
         answers["/actions/workflows/rolecall-nightly.yml/runs"] = {
@@ -372,8 +440,101 @@ test("the classic protection of a branch counts like rulesets", async () => {
     enforce_admins: { enabled: true },
   };
   expect((await checks()).failed).toEqual([]);
-  Object.assign(answers["/branches/main/protection"] as object, { enforce_admins: { enabled: false } });
+  const classic = answers["/branches/main/protection"] as Record<string, object>;
+  environment("nightly", { deployment_branch_policy: { protected_branches: true } })();
+  expect((await checks()).failed).toEqual([]);
+  Object.assign(classic, { enforce_admins: { enabled: false } });
   expect((await checks()).failed.map(({ name }) => name)).toEqual(["No bypass"]);
+  Object.assign(classic, { enforce_admins: { enabled: true } });
+  Object.assign(classic["required_pull_request_reviews"] ?? {}, {
+    bypass_pull_request_allowances: { users: [{ login: "mallory" }], teams: [], apps: [] },
+  });
+  expect((await checks()).failed.map(({ name }) => name)).toEqual(["No bypass"]);
+});
+
+test("nobody bypasses rules that a ruleset without bypass repeats, and a hidden bypass is unknown", async () => {
+  const bypass = async () => (await checks()).all.find(({ name }) => name === "No bypass")?.status;
+  const rules = answers["/rules/branches/main"] as { ruleset_id: number }[];
+  answers["/rules/branches/main"] = [
+    ...rules,
+    ...rules.map((rule) => ({ ...rule, ruleset_id: 2 })),
+    { type: "deletion", ruleset_id: 3 },
+  ];
+  answers["/rulesets/2"] = { bypass_actors: [{ actor_id: 5 }] };
+  answers["/rulesets/3"] = { bypass_actors: [] };
+  expect(await bypass()).toBe("ok");
+  // As of an organisation's ruleset, without write access to it.
+  answers["/rulesets/1"] = {};
+  expect(await bypass()).toBe("unknown");
+  answers["/rulesets/1"] = { bypass_actors: [{ actor_id: 6 }] };
+  expect(await bypass()).toBe("failed");
+});
+
+test("files outside the merchants' folder that files include, or that rules enforce, need an owner", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "rolecall-github-"));
+  try {
+    await cp(join(import.meta.dirname, "../../examples/franchise"), folder, { recursive: true });
+    tree([...FILES, "hq/roles.yaml", "hq/policy.yaml", "hq/notes.yaml"])();
+    const { failed } = await checks(folder);
+    expect(failed.map(({ name, detail, next }) => [name, detail, next])).toEqual([
+      ["Code owners", "hq/roles.yaml has no owner", expect.stringMatching(/: \/hq\/ @acme\/access$/)],
+    ]);
+    answers["/contents/.github/CODEOWNERS"] = `${OWNERS}/hq/ @acme/access\n`;
+    expect((await checks(folder)).failed).toEqual([]);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test("a workflow whose text the token may not read is unknown, and not missing", async () => {
+  refusals = Object.fromEntries(
+    [...Object.keys(WORKFLOWS), ".github/CODEOWNERS"].map((path) => [`/contents/${path}`, 403]),
+  );
+  const { code, all, failed } = await checks();
+  expect([code, failed]).toEqual([0, []]);
+  expect(all.filter(({ status }) => status === "unknown").map(({ name }) => name)).toEqual([
+    "Workflows",
+    "Branch of the apply",
+    "Action",
+    "Code owners",
+    "Schedule",
+  ]);
+});
+
+test("workflows that call one of the same owner are in force, with its key", async () => {
+  const page = await readFile(join(import.meta.dirname, "../../docs/github.md"), "utf8");
+  const [plan = "", apply = ""] = Array.from(
+    page.slice(page.indexOf("## Many repositories")).matchAll(/```yml\n(.*?)```/gs),
+    ([, text = ""]) => text.replaceAll("your-organisation", "acme"),
+  );
+  const called = await readFile(
+    join(import.meta.dirname, "../../examples/github/rolecall-reusable.yml"),
+    "utf8",
+  );
+  const contents = "/repos/acme/workflows/contents/.github/workflows/rolecall-reusable.yml";
+  answers[contents] = called;
+  answers["/contents/.github/workflows/rolecall-plan.yml"] = plan;
+  answers["/contents/.github/workflows/rolecall-apply.yml"] = apply;
+  secretsOf("/actions/secrets", ["ROLECALL_KEY", "ROLECALL_APPROVAL_SECRET"])();
+  for (const name of ["production", "unreviewed-access", "nightly"])
+    secretsOf(`/environments/${name}/secrets`, ["ROLECALL_KEY"])();
+  expect((await checks()).failed).toEqual([]);
+  refusals = { [contents]: 404 };
+  const { all, failed } = await checks();
+  expect(failed).toEqual([]);
+  expect(all.find(({ name }) => name === "Action")?.status).toBe("unknown");
+  answers["/repos/other/workflows/contents/.github/workflows/rolecall-reusable.yml"] = called;
+  refusals = {};
+  answers["/contents/.github/workflows/rolecall-plan.yml"] = plan.replace(
+    "acme/workflows",
+    "other/workflows",
+  );
+  expect((await checks()).failed).toEqual([
+    expect.objectContaining({
+      name: "Action",
+      detail: "other/workflows/.github/workflows/rolecall-reusable.yml@main is not a commit",
+    }),
+  ]);
 });
 
 test("a branch without any protection lacks all of it", async () => {

@@ -10,6 +10,7 @@ import { renderHealth } from "../../show/text/health-text.ts";
 import { checkGithub } from "./github-checks.ts";
 import { type GithubClient, openGithub } from "./github-client.ts";
 import { readFacts } from "./github-facts.ts";
+import { ownedPaths } from "./owned-paths.ts";
 
 /** Checks whether the set-up of the repository at GitHub is in force, and prints what it finds. */
 export async function diagnoseGithub(options: OutputOptions, io: Io): Promise<ExitCode> {
@@ -24,7 +25,7 @@ export async function diagnoseGithub(options: OutputOptions, io: Io): Promise<Ex
     : ExitCode.ok;
 }
 
-async function examine(client: GithubClient, { now }: Io): Promise<HealthReport> {
+async function examine(client: GithubClient, { cwd, now }: Io): Promise<HealthReport> {
   const { owner, name, host } = client.repository;
   const { status, body } = await client.get("");
   if (status !== 200) {
@@ -33,7 +34,7 @@ async function examine(client: GithubClient, { now }: Io): Promise<HealthReport>
       hint: "Check the token (gh auth status) and the repository (GH_REPO=OWNER/NAME).",
     });
   }
-  const groups = checkGithub(await readFacts(client, body), now());
+  const groups = checkGithub(await readFacts(client, body, await ownedPaths(cwd)), now());
   const next = groups.flatMap(({ checks }) => checks.flatMap((check) => check.next ?? []));
   return { groups, needed: [], next: [...new Set(next)] };
 }

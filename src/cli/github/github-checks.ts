@@ -1,7 +1,15 @@
 import { listText, quoted } from "../../lib/text.ts";
 import type { HealthCheck, HealthGroup } from "../../model/reports.ts";
-import { codeOwners } from "./code-owners.ts";
-import type { BranchProtection, DeploymentEnvironment, GithubFacts, Seen } from "./github-facts.ts";
+import {
+  type BranchProtection,
+  type BranchRules,
+  type DeploymentEnvironment,
+  type GithubFacts,
+  type Seen,
+  valuesOf,
+} from "./github-facts.ts";
+import { isCovered, unownedPaths } from "./owned-paths.ts";
+import { ACTION_COMMANDS, type ActionUse, type Workflow } from "./workflow-file.ts";
 
 const HOUR_MS = 3_600_000;
 /** Longest time between two nightly runs, which GitHub may delay or skip once. */
@@ -16,7 +24,7 @@ export function checkGithub(facts: GithubFacts, now: number): readonly HealthGro
     { about, names: ["environments"], checks: checkEnvironments(facts) },
     { about, names: ["secrets and variables"], checks: checkNames(facts) },
     { about, names: ["files"], checks: checkFiles(facts) },
-    { about, names: ["nightly run"], checks: [checkNightly(facts, now)] },
+    { about, names: ["nightly run"], checks: checkNightly(facts, now) },
   ];
 }
 
@@ -35,48 +43,90 @@ function step<T>(
   return { name, status: "failed", detail: verdict, next };
 }
 
+/** A requirement of the default branch. */
+interface BranchRequirement {
+  readonly name: string;
+  /** What to do in the rules. */
+  readonly remedy: string;
+  readonly isMet: (rules: BranchRules) => boolean;
+  readonly unmet: string;
+}
+
+const REQUIREMENTS: readonly BranchRequirement[] = [
+  {
+    name: "Reviews",
+    remedy: "require a pull request with an approving review",
+    isMet: ({ approvals }) => approvals > 0,
+    unmet: "no approving review is required",
+  },
+  {
+    name: "Code owner reviews",
+    remedy: "require a review from code owners",
+    isMet: ({ ownerReview }) => ownerReview,
+    unmet: "no review from code owners is required",
+  },
+  {
+    name: "Stale approvals",
+    remedy: "dismiss stale approvals when new commits are pushed",
+    isMet: ({ dismissesStale }) => dismissesStale,
+    unmet: "approvals stay when new commits are pushed",
+  },
+  {
+    name: "Status check",
+    remedy: 'require the status "rolecall plan"',
+    isMet: ({ statuses }) => statuses.includes("rolecall plan"),
+    unmet: 'the status "rolecall plan" is not required',
+  },
+  {
+    name: "Up-to-date branches",
+    remedy: "require branches to be up to date, or a merge queue",
+    isMet: ({ upToDate }) => upToDate,
+    unmet: "branches may be merged that are not up to date",
+  },
+];
+
 function checkBranch({ protection, url }: GithubFacts): readonly HealthCheck[] {
-  const rules = `${url}/settings/rules`;
-  const check = (
-    name: string,
-    what: string,
-    judge: (value: BranchProtection) => true | null | string,
-  ): HealthCheck => step(name, protection, `In the rules for the default branch, ${what}: ${rules}`, judge);
+  const { sources, unseen } = protection;
+  const verdictOf = (isMet: boolean, unmet: string): Seen<true | string> =>
+    isMet || unseen === null ? { value: isMet || unmet } : { unseen };
+  const isMetBy =
+    (some: BranchProtection["sources"]) =>
+    ({ isMet }: BranchRequirement): boolean =>
+      some.some(({ rules }) => isMet(rules));
+  const check = (name: string, remedy: string, verdict: Seen<true | null | string>): HealthCheck =>
+    step(
+      name,
+      verdict,
+      `In the rules for the default branch, ${remedy}: ${url}/settings/rules`,
+      (value) => value,
+    );
+  const met = REQUIREMENTS.filter(isMetBy(sources));
+  const isStrict = met.every(isMetBy(sources.filter(({ bypass }) => bypass === false)));
+  const mayBeStrict = met.every(isMetBy(sources.filter(({ bypass }) => bypass !== true)));
   return [
-    check(
-      "Reviews",
-      "require a pull request with an approving review",
-      ({ approvals }) => approvals > 0 || "no approving review is required",
+    ...REQUIREMENTS.map((requirement) =>
+      check(
+        requirement.name,
+        requirement.remedy,
+        verdictOf(isMetBy(sources)(requirement), requirement.unmet),
+      ),
     ),
     check(
-      "Code owner reviews",
-      "require a review from code owners",
-      ({ ownerReview }) => ownerReview || "no review from code owners is required",
-    ),
-    check(
-      "Stale approvals",
-      "dismiss stale approvals when new commits are pushed",
-      ({ dismissesStale }) => dismissesStale || "approvals stay when new commits are pushed",
-    ),
-    check(
-      "Status check",
-      'require the status "rolecall plan"',
-      ({ statuses }) => statuses.includes("rolecall plan") || 'the status "rolecall plan" is not required',
-    ),
-    check(
-      "Up-to-date branches",
-      "require branches to be up to date, or a merge queue",
-      ({ upToDate }) => upToDate || "branches may be merged that are not up to date",
-    ),
-    check("No bypass", "let nobody bypass them", ({ bypass }) =>
-      bypass === null ? null : !bypass || "somebody may bypass the rules",
+      "No bypass",
+      "let nobody bypass them",
+      mayBeStrict && !isStrict
+        ? { value: null }
+        : verdictOf(met.length > 0 && isStrict, "somebody may bypass the rules"),
     ),
   ];
 }
 
 const ENVIRONMENTS = ["production", "unreviewed-access", "nightly"];
 
-function checkEnvironments({ environments, url, branch }: GithubFacts): readonly HealthCheck[] {
+function checkEnvironments(facts: GithubFacts): readonly HealthCheck[] {
+  const { environments, protection, url, branch } = facts;
+  const key = keyName("apply", WRITE_KEY, facts);
+  const write = "value" in key ? key.value : WRITE_KEY;
   const page = `${url}/settings/environments`;
   return ENVIRONMENTS.flatMap((name) => {
     const found: Seen<DeploymentEnvironment | null> =
@@ -97,15 +147,22 @@ function checkEnvironments({ environments, url, branch }: GithubFacts): readonly
         if ("unseen" in branches) return null;
         const { value } = branches;
         if (value === null) return "every branch can use it";
-        if (value === "protected") return true;
-        return (
-          value.every((pattern) => pattern === branch) || `other branches can use it: ${listText(value)}`
-        );
+        if (value === "protected") {
+          return protection.classic === false
+            ? `no classic rule protects ${branch}, and rulesets do not count: other branches can use it`
+            : protection.classic;
+        }
+        const others = value.filter(({ name, isTag }) => isTag || name !== branch);
+        if (others.length > 0) {
+          const names = others.map(({ name, isTag }) => (isTag ? `the tag ${name}` : name));
+          return `others can use it: ${listText(names)}`;
+        }
+        return value.length > 0 || `${branch} cannot use it`;
       }),
-      check("secret", "set the secret ROLECALL_WRITE_KEY", ({ secrets }) =>
-        "unseen" in secrets
+      check("secret", `set the secret ${write}`, ({ secrets }) =>
+        "unseen" in secrets || "unseen" in key
           ? null
-          : secrets.value.includes("ROLECALL_WRITE_KEY") || "ROLECALL_WRITE_KEY is not set",
+          : secrets.value.includes(write) || `${write} is not set`,
       ),
       ...(name === "production"
         ? []
@@ -122,7 +179,32 @@ function checkEnvironments({ environments, url, branch }: GithubFacts): readonly
   });
 }
 
-function checkNames({ secrets, variables, environments, url }: GithubFacts): readonly HealthCheck[] {
+/** Returns the name of the secret that the workflows use as the key of a command. */
+function keyName(wanted: string, proposed: string, facts: GithubFacts): Seen<string> {
+  const uses = valuesOf(facts.workflows).flatMap((workflow) => workflow.uses);
+  const names = uses
+    .filter(({ command }) => command === wanted)
+    .map(({ key, reference }): Seen<string> => {
+      const target = calledWorkflow(reference, facts);
+      if (target && "unseen" in target) return target;
+      return { value: key ?? target?.value.uses[0]?.key ?? proposed };
+    });
+  return names.find((name) => "value" in name) ?? names[0] ?? { value: proposed };
+}
+
+/** Returns the workflow that a reference calls; undefined if it names an action. */
+function calledWorkflow(reference: string, { workflows, called }: GithubFacts): Seen<Workflow> | undefined {
+  return called.get(reference) ?? workflows.get(reference.replace(/^\.\//, ""));
+}
+
+/** The names of the secrets of the set-up, unless the workflows use others. */
+const [READ_KEY, WRITE_KEY] = ["ROLECALL_READ_KEY", "ROLECALL_WRITE_KEY"];
+
+function checkNames(facts: GithubFacts): readonly HealthCheck[] {
+  const { secrets, variables, environments, url } = facts;
+  const [readKey, writeKey] = [keyName("plan", READ_KEY, facts), keyName("apply", WRITE_KEY, facts)];
+  const read = "value" in readKey ? readKey.value : READ_KEY;
+  const write = "value" in writeKey ? writeKey.value : WRITE_KEY;
   const pageOf = (kind: string): string => `${url}/settings/${kind}/actions`;
   const inEvery = (name: string): boolean =>
     "value" in environments &&
@@ -144,9 +226,9 @@ function checkNames({ secrets, variables, environments, url }: GithubFacts): rea
     ),
     step(
       "Read key",
-      secrets,
-      `Set the secret ROLECALL_READ_KEY, a read-only key: ${pageOf("secrets")}`,
-      isSet("ROLECALL_READ_KEY"),
+      "value" in readKey ? secrets : readKey,
+      `Set the secret ${read}, a read-only key: ${pageOf("secrets")}`,
+      isSet(read),
     ),
     step(
       "Approval secret",
@@ -154,35 +236,37 @@ function checkNames({ secrets, variables, environments, url }: GithubFacts): rea
       `Set the secret ROLECALL_APPROVAL_SECRET (openssl rand -hex 32): ${pageOf("secrets")}`,
       (names) => inEvery("ROLECALL_APPROVAL_SECRET") || isSet("ROLECALL_APPROVAL_SECRET")(names),
     ),
-    step(
-      "Write key",
-      secrets,
-      `Move the secret ROLECALL_WRITE_KEY to the environments: ${pageOf("secrets")}`,
-      (names) => !names.includes("ROLECALL_WRITE_KEY") || "every branch can use ROLECALL_WRITE_KEY",
-      "only in environments",
-    ),
+    // A secret of an environment replaces one of the same name.
+    ...(read === write
+      ? []
+      : [
+          step(
+            "Write key",
+            "value" in writeKey ? secrets : writeKey,
+            `Move the secret ${write} to the environments: ${pageOf("secrets")}`,
+            (names) => !names.includes(write) || `every branch can use ${write}`,
+            "only in environments",
+          ),
+        ]),
   ];
 }
 
-const COMMANDS = ["plan", "apply", "due", "drift"];
-
 function checkFiles(facts: GithubFacts): readonly HealthCheck[] {
-  const { paths, texts, disabled, branch } = facts;
-  const workflows = [...texts].filter(([path, text]) => path.endsWith("ml") && usesOf(text).length > 0);
-  const uses = [...new Set(workflows.flatMap(([, text]) => usesOf(text)))];
-  const commands = COMMANDS.filter((command) => workflows.some(([, text]) => runsCommand(text, command)));
-  const lacking = COMMANDS.filter((command) => !commands.includes(command));
+  const { paths, workflows, called, disabled, branch } = facts;
+  const ours = [...workflows].flatMap(([path, workflow]) =>
+    "value" in workflow && workflow.value.uses.length > 0 ? { path, ...workflow.value } : [],
+  );
+  const uses = ours.flatMap((workflow) => workflow.uses);
+  const lacking = ACTION_COMMANDS.filter((wanted) => !uses.some(({ command }) => command === wanted));
   const paused =
-    "value" in disabled
-      ? workflows.map(([path]) => path).find((path) => disabled.value.includes(path))
-      : undefined;
-  const misdirected = workflows.find(
-    ([, text]) => runsCommand(text, "apply") && pushesElsewhere(text, branch),
-  )?.[0];
+    "value" in disabled ? ours.find(({ path }) => disabled.value.includes(path))?.path : undefined;
+  const applies = ours.filter(({ uses, pushed }) => pushed !== null && runs(uses, "apply"));
+  const [misdirected] = applies.some(({ pushed }) => includesBranch(pushed ?? [], branch)) ? [] : applies;
+  const complete = allSeen(paths, workflows);
   return [
     step(
       "Workflows",
-      paths,
+      complete,
       "Write the workflows, and merge them: rolecall init --workflows",
       () => lacking.length === 0 || `no workflow runs ${listText(lacking.map(quoted), "or")}`,
     ),
@@ -194,62 +278,90 @@ function checkFiles(facts: GithubFacts): readonly HealthCheck[] {
     ),
     step(
       "Branch of the apply",
-      paths,
-      `Change "branches" in ${misdirected} to [${branch}], and merge it`,
-      () => misdirected === undefined || `${misdirected} runs on pushes to another branch than ${branch}`,
+      complete,
+      `Change "branches" in ${misdirected?.path} to [${branch}], and merge it`,
+      () =>
+        misdirected === undefined || `${misdirected.path} runs on pushes to other branches than ${branch}`,
     ),
-    step(
-      "Action",
-      paths,
-      "Pin the action by its commit, or copy it: rolecall init --workflows --vendor",
-      (known) => {
-        if (uses.length === 0) return "no workflow uses it";
-        const wrong = uses.find((reference) => !isPinned(reference, known));
-        return (
-          wrong === undefined || `${wrong} ${wrong.startsWith("./") ? "is not complete" : "is not a commit"}`
-        );
-      },
-    ),
+    checkPins([...uses, ...valuesOf(called).flatMap((workflow) => workflow.uses)], facts),
     checkOwners(facts),
   ];
 }
 
-/** Returns whether a workflow gives the action a command. */
-function runsCommand(text: string, command: string): boolean {
-  return new RegExp(`^\\s*command: ["']?${command}["']?\\s*(?:#.*)?$`, "m").test(text);
+/** Returns the paths, or why one of the workflows cannot be seen. */
+function allSeen(
+  paths: Seen<readonly string[]>,
+  ...texts: readonly ReadonlyMap<string, Seen<Workflow>>[]
+): Seen<readonly string[]> {
+  const unseen = texts.flatMap((map) => [...map.values()]).find((fact) => "unseen" in fact);
+  return unseen && "unseen" in unseen ? unseen : paths;
 }
 
-/** Returns whether a workflow runs on pushes, but only to branches other than the default one. */
-function pushesElsewhere(text: string, branch: string): boolean {
-  const [, list] = /^ +push:\n(?: *#.*\n)* +branches: *\[([^\]]*)\]/m.exec(text) ?? [];
-  const branches = list?.split(",").map((name) => name.trim().replace(/^(["'])(.*)\1$/, "$2")) ?? [];
-  return branches.length > 0 && !branches.some((name) => name === branch || /[*?+!]/.test(name));
+function runs(uses: readonly ActionUse[], wanted: string): boolean {
+  return uses.some(({ command }) => command === wanted);
 }
 
-function checkOwners({ paths, texts, ownerErrors, url, branch }: GithubFacts): HealthCheck {
-  const [file, text] = [...texts].find(([path]) => path.endsWith("CODEOWNERS")) ?? [];
+/** Returns whether patterns of branches include one; without patterns, they include all. */
+function includesBranch(patterns: readonly string[], branch: string): boolean {
+  return patterns.length === 0 || patterns.some((name) => name === branch || /[*?+!]/.test(name));
+}
+
+function checkPins(uses: readonly ActionUse[], { paths, workflows, called, url }: GithubFacts): HealthCheck {
   const known = "value" in paths ? paths.value : [];
-  if (file === undefined || text === undefined) {
+  const owner = url.split("/").at(-2) ?? "";
+  const wrong = uses.find((use) => !isPinned(use, { known, owner }))?.reference;
+  return step(
+    "Action",
+    wrong === undefined ? allSeen(paths, workflows, called) : paths,
+    "Pin the action by its commit, or copy it: rolecall init --workflows --vendor",
+    () => {
+      if (wrong !== undefined)
+        return `${wrong} ${wrong.startsWith("./") ? "is not complete" : "is not a commit"}`;
+      return uses.length > 0 || "no workflow uses it";
+    },
+  );
+}
+
+/** Returns whether a reference cannot change unseen; a workflow of the same owner is taken as it is. */
+function isPinned(
+  { reference, isCall }: ActionUse,
+  { known, owner }: { readonly known: readonly string[]; readonly owner: string },
+): boolean {
+  if (!reference.startsWith("./"))
+    return /@[0-9a-f]{40}$/.test(reference) || (isCall && reference.startsWith(`${owner}/`));
+  const path = reference.slice(2);
+  const files = isCall ? [path] : ["action.yml", "dist/action.mjs"].map((file) => `${path}/${file}`);
+  return files.every((file) => known.includes(file));
+}
+
+function checkOwners({ paths, owners, owned, ownerErrors, url, branch }: GithubFacts): HealthCheck {
+  const name = "Code owners";
+  if (owners === null) {
     return step(
-      "Code owners",
+      name,
       paths,
       "Generate a CODEOWNERS file, and merge it: rolecall init --workflows --codeowners @org/team",
       () => "there is no CODEOWNERS",
     );
   }
-  const unowned = [...ownedPaths(known), file].filter((path) => codeOwners(text, path).length === 0);
+  const known = "value" in paths ? paths.value : [];
+  const text = "value" in owners.text ? owners.text.value : "";
+  const unowned = unownedPaths(
+    text,
+    known.filter((path) => path === owners.path || isCovered(path, owned)),
+  );
   const owner = /(?<=\s)@[\w./-]+/.exec(text.replaceAll(/#.*/g, ""))?.[0] ?? "@org/team";
   const lines = [...new Set(unowned.map((path) => `${topOf(path)} ${owner}`))];
   return step(
-    "Code owners",
-    paths,
+    name,
+    "unseen" in owners.text ? owners.text : paths,
     unowned.length > 0
-      ? `Append to ${file}, with the owner that you want, and merge it: ${lines.join(" · ")}`
-      : `Correct the errors that GitHub shows: ${url}/blob/${branch}/${file}`,
+      ? `Append to ${owners.path}, with the owner that you want, and merge it: ${lines.join(" · ")}`
+      : `Correct the errors that GitHub shows: ${url}/blob/${branch}/${owners.path}`,
     () => {
       if (unowned.length > 0) return `${unowned[0]} has no owner`;
       if ("unseen" in ownerErrors) return null;
-      return ownerErrors.value === 0 || `${file} has errors`;
+      return ownerErrors.value === 0 || `${owners.path} has errors`;
     },
   );
 }
@@ -264,38 +376,34 @@ function fileName(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-/** Returns how a workflow names the action. */
-function usesOf(text: string): readonly string[] {
-  return Array.from(
-    text.matchAll(/^\s*(?:-\s+)?uses:\s*["']?([^\s"'#]*\/rolecall(?:@[^\s"'#]*)?)["']?/gm),
-    ([, uses = ""]) => uses,
-  );
+/** The commands that run at night. */
+const NIGHTLY = ["due", "drift"];
+
+function checkNightly(facts: GithubFacts, now: number): readonly HealthCheck[] {
+  const { paths, workflows } = facts;
+  const scheduled = [...facts.runs.keys()].map((path) => {
+    const workflow = workflows.get(path);
+    return { path, uses: workflow && "value" in workflow ? workflow.value.uses : [] };
+  });
+  const nightly = scheduled.filter(({ uses }) => NIGHTLY.some((command) => runs(uses, command)));
+  const lacking = NIGHTLY.filter((command) => !nightly.some(({ uses }) => runs(uses, command)));
+  const nameOf = (path: string): string => (nightly.length > 1 ? `Last run: ${fileName(path)}` : "Last run");
+  return [
+    ...nightly.map(({ path }) => checkLastRun(path, nameOf(path), facts, now)),
+    ...(lacking.length === 0
+      ? []
+      : [
+          step(
+            "Schedule",
+            allSeen(paths, workflows),
+            "Write the nightly workflow, and merge it: rolecall init --workflows",
+            () => `no scheduled workflow runs ${listText(lacking.map(quoted), "or")}`,
+          ),
+        ]),
+  ];
 }
 
-function isPinned(uses: string, known: readonly string[]): boolean {
-  if (!uses.startsWith("./")) return /@[0-9a-f]{40}$/.test(uses);
-  const folder = uses.slice(2);
-  return ["action.yml", "dist/action.mjs"].every((file) => known.includes(`${folder}/${file}`));
-}
-
-/** Returns the files whose change needs a review: those of merchants, the project's, and what runs with the keys. */
-function ownedPaths(known: readonly string[]): readonly string[] {
-  const owned =
-    /^(?:access\/.*\.ya?ml|shared\/.*\.ya?ml|rolecall\.yaml|\.github\/(?:workflows|actions)\/.*)$/;
-  return known.filter((path) => owned.test(path));
-}
-
-function checkNightly({ paths, texts, runs, url }: GithubFacts, now: number): HealthCheck {
-  const name = "Last run";
-  const path = [...runs.keys()].find((each) => usesOf(texts.get(each) ?? "").length > 0);
-  if (path === undefined) {
-    return step(
-      name,
-      paths,
-      "Write the nightly workflow, and merge it: rolecall init --workflows",
-      () => "no scheduled workflow uses the action",
-    );
-  }
+function checkLastRun(path: string, name: string, { runs, url }: GithubFacts, now: number): HealthCheck {
   const file = fileName(path);
   const page = `${url}/actions/workflows/${file}`;
   const fact = runs.get(path) ?? { unseen: "no answer" };

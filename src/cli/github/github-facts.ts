@@ -1,25 +1,47 @@
+import { countOf, listOf, unique } from "../../kernel/values/values.ts";
 import type { GithubClient, GithubResponse } from "./github-client.ts";
+import { parseWorkflow, type Workflow } from "./workflow-file.ts";
 
 /** A fact at GitHub, or the reason why this token cannot see it. */
 export type Seen<T> = { readonly value: T } | { readonly unseen: string };
 
-/** The protection of a branch by all rulesets and the classic protection together. */
-export interface BranchProtection {
+/** The requirements of one or more protections of a branch. */
+export interface BranchRules {
   readonly approvals: number;
   readonly ownerReview: boolean;
   readonly dismissesStale: boolean;
   readonly statuses: readonly string[];
   readonly upToDate: boolean;
-  /** Whether a part of the protection can be bypassed, or that is not known (`null`). */
+}
+
+/** A ruleset, or the classic protection of a branch. */
+export interface ProtectionSource {
+  readonly rules: BranchRules;
+  /** Whether somebody may bypass it; `null` if that cannot be seen. */
   readonly bypass: boolean | null;
+}
+
+/** The protections of a branch, of which the strictest decides. */
+export interface BranchProtection {
+  readonly sources: readonly ProtectionSource[];
+  /** Whether a classic protection is among them; `null` if that cannot be seen. */
+  readonly classic: boolean | null;
+  /** Why there may be more of them; `null` if all are seen. */
+  readonly unseen: string | null;
+}
+
+/** A pattern of the branches or tags that may use an environment. */
+export interface DeploymentPattern {
+  readonly name: string;
+  readonly isTag: boolean;
 }
 
 /** An environment for deployments. */
 export interface DeploymentEnvironment {
   readonly name: string;
   readonly reviewers: number;
-  /** The branches that may use it: patterns, or `protected`; `null` for all. */
-  readonly branches: Seen<readonly string[] | "protected" | null>;
+  /** What may use it: patterns, or `protected` branches; `null` for all. */
+  readonly branches: Seen<readonly DeploymentPattern[] | "protected" | null>;
   readonly secrets: Seen<readonly string[]>;
 }
 
@@ -27,14 +49,20 @@ export interface DeploymentEnvironment {
 export interface GithubFacts {
   readonly url: string;
   readonly branch: string;
-  readonly protection: Seen<BranchProtection>;
+  readonly protection: BranchProtection;
   readonly environments: Seen<readonly DeploymentEnvironment[]>;
   readonly secrets: Seen<readonly string[]>;
   readonly variables: Seen<readonly string[]>;
   /** Paths of all files on the default branch. */
   readonly paths: Seen<readonly string[]>;
-  /** Path → text of the workflows and of the file of code owners. */
-  readonly texts: ReadonlyMap<string, string>;
+  /** Path → workflow. */
+  readonly workflows: ReadonlyMap<string, Seen<Workflow>>;
+  /** Reference → workflow of another repository that one of these calls. */
+  readonly called: ReadonlyMap<string, Seen<Workflow>>;
+  /** The file of code owners; `null` without one. */
+  readonly owners: { readonly path: string; readonly text: Seen<string> } | null;
+  /** Paths whose change needs a review, as `ownedPaths` returns them. */
+  readonly owned: readonly string[];
   readonly ownerErrors: Seen<number>;
   /** Paths of the workflows that somebody has disabled, or GitHub after a long time without commits. */
   readonly disabled: Seen<readonly string[]>;
@@ -54,8 +82,12 @@ export interface ScheduledRun {
 /** The paths of files of code owners, in GitHub's order of precedence. */
 const OWNERS_FILES = [".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS"];
 
-/** Reads the state of a repository whose own description was read. */
-export async function readFacts(client: GithubClient, described: unknown): Promise<GithubFacts> {
+/** Reads the state of a repository whose own description was read, and in which some paths need owners. */
+export async function readFacts(
+  client: GithubClient,
+  described: unknown,
+  owned: readonly string[],
+): Promise<GithubFacts> {
   const branch = textIn(described, "default_branch") ?? "main";
   const ref = encodeURIComponent(branch);
   const [protection, environments, secrets, variables, tree, ownerErrors, listed] = await Promise.all([
@@ -72,19 +104,31 @@ export async function readFacts(client: GithubClient, described: unknown): Promi
     ? { unseen: "there are too many files" }
     : seen(tree, (body) => listIn(body, "tree").flatMap((entry) => textIn(entry, "path") ?? []));
   const known = "value" in paths ? paths.value : [];
-  const workflows = known.filter((path) => /^\.github\/workflows\/[^/]+\.ya?ml$/.test(path));
-  const owners = OWNERS_FILES.find((path) => known.includes(path));
-  const texts = await Promise.all(
-    [...workflows, ...(owners === undefined ? [] : [owners])].map(async (path) => {
-      const { status, body } = await client.get(`contents/${encodeURI(path)}?ref=${ref}`, "raw");
-      return [path, status === 200 ? String(body) : ""] as const;
+  const ownersPath = OWNERS_FILES.find((path) => known.includes(path));
+  const [workflows, ownersText] = await Promise.all([
+    readEach(
+      known.filter((path) => /^\.github\/workflows\/[^/]+\.ya?ml$/.test(path)),
+      (path) => readWorkflow(client, `contents/${encodeURI(path)}?ref=${ref}`),
+    ),
+    ownersPath === undefined ? null : readText(client, `contents/${ownersPath}?ref=${ref}`),
+  ]);
+  const uses = valuesOf(workflows).flatMap((workflow) => workflow.uses);
+  const remote = uses.filter(({ isCall, reference }) => isCall && !reference.startsWith("./"));
+  const [called, runs] = await Promise.all([
+    readEach(unique(remote.map(({ reference }) => reference)), (reference) => {
+      const [, repository = "", path = "", at = ""] = /^([^/]+\/[^/]+)\/(.+)@(.+)$/.exec(reference) ?? [];
+      return readWorkflow(
+        client,
+        `/repos/${repository}/contents/${encodeURI(path)}?ref=${encodeURIComponent(at)}`,
+      );
     }),
-  );
-  const runs = await Promise.all(
-    texts
-      .filter(([, text]) => /^\s*schedule:/m.test(text))
-      .map(async ([path]) => [path, await lastRun(client, path, ref)] as const),
-  );
+    readEach(
+      [...workflows].flatMap(([path, workflow]) =>
+        "value" in workflow && workflow.value.isScheduled && workflow.value.uses.length > 0 ? path : [],
+      ),
+      (path) => lastRun(client, path, ref),
+    ),
+  ]);
   return {
     url: textIn(described, "html_url") ?? "",
     branch,
@@ -93,93 +137,114 @@ export async function readFacts(client: GithubClient, described: unknown): Promi
     secrets,
     variables,
     paths,
-    texts: new Map(texts),
+    workflows,
+    called,
+    owners: ownersPath === undefined || ownersText === null ? null : { path: ownersPath, text: ownersText },
+    owned,
     ownerErrors: seen(ownerErrors, (body) => listIn(body, "errors").length),
     disabled: seen(listed, (body) =>
       listIn(body, "workflows").flatMap((workflow) =>
         textIn(workflow, "state")?.startsWith("disabled") ? (textIn(workflow, "path") ?? []) : [],
       ),
     ),
-    runs: new Map(runs),
+    runs,
   };
 }
 
-/** Adds up the rulesets that apply to a branch and its classic protection. */
-async function readProtection(client: GithubClient, branch: string): Promise<Seen<BranchProtection>> {
+async function readEach<T>(
+  keys: readonly string[],
+  read: (key: string) => Promise<T>,
+): Promise<ReadonlyMap<string, T>> {
+  return new Map(await Promise.all(keys.map(async (key) => [key, await read(key)] as const)));
+}
+
+/** Returns the values that are seen. */
+export function valuesOf<T>(facts: ReadonlyMap<string, Seen<T>>): readonly T[] {
+  return [...facts.values()].flatMap((fact) => ("value" in fact ? fact.value : []));
+}
+
+async function readText(client: GithubClient, path: string): Promise<Seen<string>> {
+  return seen(await client.get(path, "raw"), String);
+}
+
+async function readWorkflow(client: GithubClient, path: string): Promise<Seen<Workflow>> {
+  const text = await readText(client, path);
+  return "value" in text ? { value: await parseWorkflow(text.value) } : text;
+}
+
+/** Reads the rulesets that apply to a branch and its classic protection. */
+async function readProtection(client: GithubClient, branch: string): Promise<BranchProtection> {
   const ref = encodeURIComponent(branch);
   const [active, classic] = await Promise.all([
     client.get(`rules/branches/${ref}?per_page=100`),
     client.get(`branches/${ref}/protection`),
   ]);
-  const rules =
-    active.status === 200 && Array.isArray(active.body) ? (active.body as readonly unknown[]) : [];
+  const rules = active.status === 200 ? listOf(active.body) : [];
+  const idOf = (rule: unknown): string => String(valueIn(rule, "ruleset_id"));
+  const ids = unique(rules.map(idOf));
+  const rulesets = await Promise.all(
+    ids.map(async (id): Promise<ProtectionSource> => {
+      const { status, body } = await client.get(`rulesets/${id}`);
+      const actors = status === 200 ? valueIn(body, "bypass_actors") : null;
+      return {
+        rules: rulesOf(rules.filter((rule) => idOf(rule) === id)),
+        // Without write access, GitHub leaves them out.
+        bypass: Array.isArray(actors) ? actors.length > 0 : null,
+      };
+    }),
+  );
+  const isClassic = classic.status === 200;
+  const gap = active.status !== 200 ? active : isClassic || isUnprotected(classic) ? null : classic;
+  return {
+    sources: [...rulesets, ...(isClassic ? [classicSource(classic.body)] : [])],
+    classic: isClassic || (isUnprotected(classic) ? false : null),
+    unseen: gap && unseenBecause(gap),
+  };
+}
+
+/** Returns the requirements of a ruleset. */
+function rulesOf(rules: readonly unknown[]): BranchRules {
   const parametersOf = (type: string): readonly unknown[] =>
     rules.filter((rule) => textIn(rule, "type") === type).map((rule) => valueIn(rule, "parameters"));
   const [reviews, checks] = [parametersOf("pull_request"), parametersOf("required_status_checks")];
-  const ids = [...new Set(rules.map((rule) => valueIn(rule, "ruleset_id")))].filter(Number.isInteger);
-  const rulesets = await Promise.all(ids.map((id) => client.get(`rulesets/${id}`)));
-  const oldReviews = valueIn(classic.body, "required_pull_request_reviews");
-  const oldChecks = valueIn(classic.body, "required_status_checks");
-  const statuses = [
-    ...checks.flatMap((parameters) => listIn(parameters, "required_status_checks")),
-    ...listIn(oldChecks, "checks"),
-  ].flatMap((check) => textIn(check, "context") ?? []);
-  const isClassic = classic.status === 200;
-  const protection: BranchProtection = {
-    approvals: Math.max(
-      0,
-      ...[...reviews, oldReviews].map(
-        (review) => Number(valueIn(review, "required_approving_review_count")) || 0,
-      ),
-    ),
-    ownerReview:
-      reviews.some((review) => valueIn(review, "require_code_owner_review") === true) ||
-      valueIn(oldReviews, "require_code_owner_reviews") === true,
-    dismissesStale:
-      reviews.some((review) => valueIn(review, "dismiss_stale_reviews_on_push") === true) ||
-      valueIn(oldReviews, "dismiss_stale_reviews") === true,
-    statuses: [...statuses, ...listIn(oldChecks, "contexts").filter((name) => typeof name === "string")],
+  return {
+    approvals: Math.max(0, ...reviews.map((review) => countIn(review, "required_approving_review_count"))),
+    ownerReview: reviews.some((review) => valueIn(review, "require_code_owner_review") === true),
+    dismissesStale: reviews.some((review) => valueIn(review, "dismiss_stale_reviews_on_push") === true),
+    statuses: checks
+      .flatMap((parameters) => listIn(parameters, "required_status_checks"))
+      .flatMap((check) => textIn(check, "context") ?? []),
     upToDate:
       checks.some((check) => valueIn(check, "strict_required_status_checks_policy") === true) ||
-      valueIn(oldChecks, "strict") === true ||
       parametersOf("merge_queue").length > 0,
-    bypass: bypassOf(
-      rulesets,
-      isClassic ? valueIn(valueIn(classic.body, "enforce_admins"), "enabled") !== true : null,
-    ),
   };
-  const isSeen = active.status === 200 && (isClassic || isUnprotected(classic));
-  // What is in force is certain, even if the rest cannot be seen.
-  return isSeen || isComplete(protection)
-    ? { value: protection }
-    : { unseen: unseenBecause(isUnprotected(classic) ? active : classic) };
 }
 
-function isComplete({
-  approvals,
-  ownerReview,
-  dismissesStale,
-  statuses,
-  upToDate,
-}: BranchProtection): boolean {
-  return approvals > 0 && ownerReview && dismissesStale && statuses.length > 0 && upToDate;
+/** Returns the classic protection of a branch. */
+function classicSource(body: unknown): ProtectionSource {
+  const reviews = valueIn(body, "required_pull_request_reviews");
+  const checks = valueIn(body, "required_status_checks");
+  const allowed = valueIn(reviews, "bypass_pull_request_allowances");
+  return {
+    rules: {
+      approvals: countIn(reviews, "required_approving_review_count"),
+      ownerReview: valueIn(reviews, "require_code_owner_reviews") === true,
+      dismissesStale: valueIn(reviews, "dismiss_stale_reviews") === true,
+      statuses: [
+        ...listIn(checks, "checks").flatMap((check) => textIn(check, "context") ?? []),
+        ...listIn(checks, "contexts").filter((name) => typeof name === "string"),
+      ],
+      upToDate: valueIn(checks, "strict") === true,
+    },
+    bypass:
+      valueIn(valueIn(body, "enforce_admins"), "enabled") !== true ||
+      ["users", "teams", "apps"].some((kind) => listIn(allowed, kind).length > 0),
+  };
 }
 
 /** GitHub says so only to those who may see a protection; to others, everything is not found. */
 function isUnprotected({ status, body }: GithubResponse): boolean {
   return status === 404 && textIn(body, "message") === "Branch not protected";
-}
-
-function bypassOf(rulesets: readonly GithubResponse[], classic: boolean | null): boolean | null {
-  const actors = rulesets.map(({ status, body }) =>
-    status === 200 && Array.isArray(valueIn(body, "bypass_actors"))
-      ? listIn(body, "bypass_actors").length > 0
-      : null,
-  );
-  const all = [...actors, ...(classic === null ? [] : [classic])];
-  // Also if nothing protects the branch.
-  if (all.every((each) => each === true)) return true;
-  return all.some((each) => each === false) ? all.some((each) => each === true) : null;
 }
 
 async function readEnvironments(client: GithubClient): Promise<Seen<readonly DeploymentEnvironment[]>> {
@@ -193,7 +258,7 @@ async function readEnvironments(client: GithubClient): Promise<Seen<readonly Dep
     const reviewers = listIn(environment, "protection_rules").flatMap((rule) => listIn(rule, "reviewers"));
     const [policies, secrets] = await Promise.all([
       valueIn(policy, "custom_branch_policies") === true
-        ? client.get(`${at}/deployment-branch-policies`)
+        ? client.get(`${at}/deployment-branch-policies?per_page=100`)
         : null,
       client.get(`${at}/secrets?per_page=100`),
     ]);
@@ -204,7 +269,10 @@ async function readEnvironments(client: GithubClient): Promise<Seen<readonly Dep
         policies === null
           ? { value: valueIn(policy, "protected_branches") === true ? "protected" : null }
           : seen(policies, (body) =>
-              listIn(body, "branch_policies").flatMap((each) => textIn(each, "name") ?? []),
+              listIn(body, "branch_policies").map((each) => ({
+                name: textIn(each, "name") ?? "",
+                isTag: textIn(each, "type") === "tag",
+              })),
             ),
       secrets: seen(secrets, (body) =>
         listIn(body, "secrets").flatMap((secret) => textIn(secret, "name") ?? []),
@@ -260,8 +328,11 @@ function valueIn(value: unknown, key: string): unknown {
 }
 
 function listIn(value: unknown, key: string): readonly unknown[] {
-  const list = valueIn(value, key);
-  return Array.isArray(list) ? list : [];
+  return listOf(valueIn(value, key));
+}
+
+function countIn(value: unknown, key: string): number {
+  return countOf(valueIn(value, key)) ?? 0;
 }
 
 /** Returns a text in a value; `null` if there is none. */

@@ -236,7 +236,9 @@ function wantedAt(state: DesiredState, request: Request, moment: number): Readon
     );
   const end = endOf(request.until);
   const start = request.from === undefined ? NOW : Date.parse(request.from);
-  const isOver = person?.until !== undefined && person.until.ends <= NOW;
+  // A merchant that merely includes the shared file does not take its former member back.
+  const isAsked = request.codes.some((code) => code === state.merchant);
+  const isOver = isAsked && person?.until !== undefined && person.until.ends <= NOW;
   const isWithin =
     isOver ||
     ((person?.from?.starts ?? 0) <= moment && (person?.until?.ends ?? Number.POSITIVE_INFINITY) > moment);

@@ -571,6 +571,16 @@ test.each([
   [{ GITHUB_REPOSITORY: "acme/other" }, "acme/other at github.com cannot be read", "gh auth status"],
   [{ GITHUB_API_URL: "http://github.example/api" }, "GITHUB_API_URL is not an HTTPS URL.", "Unset it"],
   [
+    { GITHUB_REPOSITORY: "", GH_REPO: "gitlab.example/acme/access" },
+    "The repository at GitHub is unknown: acme/access is at gitlab.example.",
+    "docs/ci.md",
+  ],
+  [
+    { GITHUB_REPOSITORY: "", GH_REPO: "/srv/git/access" },
+    "GH_REPO or GITHUB_REPOSITORY is missing, or has no address such as",
+    "GH_REPO=OWNER/NAME",
+  ],
+  [
     { GITHUB_API_URL: "", GITHUB_REPOSITORY: "", GH_REPO: "git.example/acme/access", PATH: "/nowhere" },
     "There is no token for git.example.",
     "GH_ENTERPRISE_TOKEN",

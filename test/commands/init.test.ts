@@ -370,6 +370,70 @@ test("init lists the settings that the workflows need, with links to their pages
   );
 });
 
+test("init lists the owners that an existing CODEOWNERS lacks", async () => {
+  await mkdir(join(cwd, "docs"));
+  await writeFile(join(cwd, "docs/CODEOWNERS"), "/src/ @me/dev\n/access/ @me/dev\n");
+  const wanted = ["MC3", "-y", "-q", "--codeowners", "@acme/access"];
+  const { code, stdout } = await init(wanted);
+  expect(code).toBe(0);
+  const lines = [
+    "shared/",
+    "rolecall.yaml",
+    ".github/",
+    "package.json",
+    "package-lock.json",
+    "docs/CODEOWNERS",
+  ];
+  expect(stdout).toContain(`Configure the repository:
+  1. code owners: these lines in docs/CODEOWNERS
+${lines.map((path) => `     /${path} @acme/access\n`).join("")}`);
+  expect(await read("docs/CODEOWNERS")).toBe("/src/ @me/dev\n/access/ @me/dev\n");
+  expect((await init([...wanted, "--workflows"])).stdout).toContain("  5. code owners: these lines in docs/");
+  await writeFile(join(cwd, "docs/CODEOWNERS"), "* @me/dev\n");
+  expect((await init(wanted)).stdout).not.toContain("code owners");
+});
+
+test("init names a workflow that exists and does something else", async () => {
+  await mkdir(join(cwd, ".github/workflows"), { recursive: true });
+  await writeFile(join(cwd, ".github/workflows/rolecall-plan.yml"), "on: push\njobs: {}\n");
+  const { stderr } = await init(["MC3", "-y", "-q", "--workflows"]);
+  expect(stderr.replaceAll(/\s+/g, " ")).toContain(
+    'warning: .github/workflows/rolecall-plan.yml does not run "plan" with the action, and was left unchanged.',
+  );
+});
+
+test("the copy of the action is written for workflows that use it, or on request", async () => {
+  await init(["MC3", "-y", "-q", "--workflows"]);
+  const folder = join(cwd, ".github/actions");
+  await rm(folder, { recursive: true });
+  for (const name of ["plan", "apply", "nightly"]) {
+    const file = join(cwd, `.github/workflows/rolecall-${name}.yml`);
+    const text = await readFile(file, "utf8");
+    await writeFile(file, text.replaceAll("./.github/actions/rolecall", "acme/rolecall@v1"));
+  }
+  expect((await init(["--workflows", "-y", "-q"])).stdout).toContain("There is nothing to write");
+  const { stdout, stderr } = await init(["--workflows", "--vendor", "-y", "-q"]);
+  expect(stdout).toContain("created .github/actions/rolecall/action.yml\n");
+  expect(stderr.replaceAll(/\s+/g, " ")).toContain(
+    'rolecall-plan.yml does not use the copy of the action. To use it, replace "acme/rolecall@v1" with "./.github/actions/rolecall".',
+  );
+});
+
+test("init says that another forge does not run the workflows", async () => {
+  execFileSync("git", ["init", "-q"], { cwd });
+  execFileSync("git", ["remote", "add", "origin", "git@gitlab.example:acme/access.git"], { cwd });
+  const { stdout, stderr } = await init(["MC3", "-y", "-q", "--workflows"]);
+  expect(stderr.replaceAll(/\s+/g, " ")).toContain("origin is at gitlab.example.");
+  expect(stdout).not.toContain("https://gitlab.example");
+});
+
+test("init takes codes or --all", async () => {
+  const { code, stderr } = await init(["MC3", "--all", "-y", "-q"]);
+  expect(code).toBe(1);
+  expect(stderr).toContain("--all and merchant codes exclude each other.");
+  expect(await filesHere()).toEqual([]);
+});
+
 test("--vendor has no effect without --workflows, and says so", async () => {
   const { stderr } = await init(["MC3", "-y", "-q", "--vendor"]);
   expect(stderr).toContain("warning: --vendor has no effect without --workflows.");

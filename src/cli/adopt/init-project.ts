@@ -4,7 +4,7 @@ import { ExitCode, type Io } from "../../app/io/io.ts";
 import { styleFor } from "../../app/io/terminal.ts";
 import { isFileError } from "../../app/project/file-errors.ts";
 import { defaultPath, ifAnyFiles } from "../../app/project/find-files.ts";
-import { defaultBranch, gitRemote } from "../../app/project/git-remote.ts";
+import { defaultBranch, gitRemote, isOtherForge } from "../../app/project/git-remote.ts";
 import { loadStates } from "../../app/project/load-states.ts";
 import type { Connection } from "../../app/session/connection.ts";
 import { openServices } from "../../app/session/services.ts";
@@ -36,19 +36,24 @@ import {
   sharedText,
 } from "./init-questions.ts";
 import {
-  hasOwnersFile,
   isRepositoryRoot,
+  ownersToAdd,
   type ProjectFilesOptions,
   projectFiles,
   refuseUnusedFiles,
   SCHEMA_FILE,
   writePatches,
 } from "./new-files.ts";
-import { ownRelease, settingsToConfigure } from "./workflow-files.ts";
+import { ownRelease, settingsToConfigure, workflowNotes } from "./workflow-files.ts";
 
 /** Writes the files of merchants that are live, and shows that their plans have no changes. */
 export async function initProject(options: InitCommandOptions, io: Io): Promise<ExitCode> {
   refuseUnusedFiles(options, io.cwd);
+  if (options.all && options.merchant.length > 0) {
+    throw new RolecallError("usage", "--all and merchant codes exclude each other.", {
+      hint: "Omit --all to write files for the named merchants alone, or the codes to write all.",
+    });
+  }
   const declared = await declaredMerchants(options, io);
   const isAddition = wantsProjectFiles(options) && !options.all && options.merchant.length === 0;
   if (isAddition && declared.size > 0) return writeProjectOnly(options, io);
@@ -99,7 +104,7 @@ async function writeProjectOnly(options: InitCommandOptions, io: Io): Promise<Ex
   const files = await projectFiles(root, await wantedFiles(options.workflows === true, options, io), io.cwd);
   await writePatches(files, io);
   if (files.length === 0) io.stdout.write("There is nothing to write: the files already exist.\n");
-  else await showNextSteps([], files, options, io);
+  await showNextSteps([], files, options, io);
   return ExitCode.ok;
 }
 
@@ -244,7 +249,13 @@ async function wantedFiles(
   { cwd }: Io,
 ): Promise<ProjectFilesOptions> {
   return {
-    workflows: workflows ? { release: vendor ? null : ownRelease(), branch: await defaultBranch(cwd) } : null,
+    workflows: workflows
+      ? {
+          release: vendor ? null : ownRelease(),
+          vendor: vendor === true,
+          branch: await defaultBranch(cwd),
+        }
+      : null,
     owner: codeowners ?? null,
   };
 }
@@ -285,28 +296,45 @@ function headerOf(
 async function showNextSteps(
   merchants: readonly string[],
   files: readonly FilePatch[],
-  { color }: Pick<InitCommandOptions, "color">,
+  { color, workflows, vendor, codeowners }: InitCommandOptions,
   io: Io,
 ): Promise<void> {
   const [first = ""] = merchants;
   const only = merchants.length <= 1 ? "" : ` -m ${first}`;
   const { columns } = styleFor(io.stdout, io, color);
   const say = (text: string): string => wrapText(text, columns).join("\n");
-  io.stdout.write(`
+  if (files.length > 0) {
+    io.stdout.write(`
 ${say("Commit the files. Then change one, and preview the changes:")}
   rolecall plan${only}
 ${say("To see what has changed outside git since then:")}
   rolecall drift${only}
 `);
-  if (!files.some(({ file }) => /\.github\/(?:workflows|actions)\//.test(file))) return;
-  const hasOwners = hasOwnersFile(resolve(io.cwd, defaultPath(io.cwd), ".."));
-  const settings = settingsToConfigure(await gitRemote(io.cwd), { hasOwners });
-  const listed = settings.flatMap(({ text, link }, index) => [
+  }
+  const place = { root: join(defaultPath(io.cwd), ".."), cwd: io.cwd };
+  const remote = await gitRemote(io.cwd);
+  const hasWorkflows = files.some(({ file }) => /\.github\/(?:workflows|actions)\//.test(file));
+  const notes = [
+    ...(workflows === true ? await workflowNotes(place, vendor === true) : []),
+    ...(hasWorkflows && remote !== null && isOtherForge(remote.host)
+      ? [`The workflows are for GitHub, and origin is at ${remote.host}. For other services, see docs/ci.md.`]
+      : []),
+  ];
+  for (const note of notes)
+    io.stderr.write(`${hangingLines(`warning: ${note}`, columns, "", "  ").join("\n")}\n`);
+  const owners =
+    hasWorkflows || codeowners !== undefined ? await ownersToAdd(place, codeowners ?? "@org/team") : null;
+  const settings = [
+    ...(hasWorkflows ? settingsToConfigure(remote, await defaultBranch(io.cwd)) : []),
+    ...(owners === null ? [] : [owners]),
+  ];
+  if (settings.length === 0) return;
+  const listed = settings.flatMap(({ text, lines }, index) => [
     ...hangingLines(text, columns, `  ${index + 1}. `, "     "),
-    `     ${oneLine(link)}`,
+    ...lines.map((line) => `     ${oneLine(line)}`),
   ]);
   io.stdout.write(`
-${say("Before the workflows can run, configure the repository:")}
+${say(hasWorkflows ? "Before the workflows can run, configure the repository:" : "Configure the repository:")}
 ${listed.join("\n")}
 ${say("To see what is missing:")}
   rolecall doctor --github

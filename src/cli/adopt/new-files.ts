@@ -1,18 +1,19 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
-import { dirname, join, relative, resolve, sep } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { writeAtomically } from "../../app/io/atomic-write.ts";
 import type { Io } from "../../app/io/io.ts";
 import { readTextFile } from "../../app/io/read-text.ts";
 import { defaultPath } from "../../app/project/find-files.ts";
 import { projectRoot } from "../../app/project/project-root.ts";
 import { jsonSchema } from "../../kernel/saved/json-schemas.ts";
-import { PROJECT_FILE } from "../../kernel/schema/project-file.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { FilePatch } from "../../show/text/patch-text.ts";
-import { type WorkflowOptions, workflowFiles } from "./workflow-files.ts";
+import { OWNERS_FILES } from "../github/code-owners.ts";
+import { ownedPaths, unownedPaths } from "../github/owned-paths.ts";
+import { type WorkflowOptions, type WritingPlace, workflowFiles } from "./workflow-files.ts";
 
 /** The schema that the first line of each merchant's file names, relative to the project. */
 export const SCHEMA_FILE = "schemas/merchant.schema.json";
@@ -25,7 +26,7 @@ export interface ProjectFilesOptions {
   readonly owner: string | null;
 }
 
-/** Returns the files of a project besides those of its merchants: without any that exist, but for lines of .gitignore. */
+/** Returns the files of a project besides those of its merchants: without any that exist, but for lines of .gitignore and the action. */
 export async function projectFiles(
   root: string,
   { workflows, owner }: ProjectFilesOptions,
@@ -40,7 +41,7 @@ export async function projectFiles(
   return [
     ...[schema].filter(isNew),
     ...ignoreLines(join(root, ".gitignore"), cwd),
-    ...(workflows === null ? [] : workflowFiles({ root, cwd }, workflows)),
+    ...(workflows === null ? [] : await workflowFiles({ root, cwd }, workflows)),
     ...(owner === null ? [] : await ownersFile(root, owner, cwd)),
   ];
 }
@@ -57,17 +58,6 @@ function ignoreLines(file: string, cwd: string): readonly FilePatch[] {
   return [{ file, before, after: `${before}${gap}${IGNORED}${lineEnd}` }];
 }
 
-/** The paths of files of code owners, in GitHub's order of precedence. */
-const OWNERS_FILES = [".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS"];
-
-/** Returns whether a repository has code owners. */
-export function hasOwnersFile(root: string): boolean {
-  return OWNERS_FILES.some((file) => existsSync(join(root, file)));
-}
-
-/** Paths that decide which code runs with the keys: workflows and installed packages. */
-const TOOLS = ["/.github/", "/package.json", "/package-lock.json"];
-
 /** Returns a file of code owners, if there is none yet. */
 async function ownersFile(root: string, owner: string, cwd: string): Promise<readonly FilePatch[]> {
   if (!/^@[\w./-]+$|^[^\s@]+@[^\s@]+$/.test(owner)) {
@@ -75,24 +65,34 @@ async function ownersFile(root: string, owner: string, cwd: string): Promise<rea
       hint: "Specify a team such as @org/team, a user such as @name, or an e-mail address.",
     });
   }
-  if (hasOwnersFile(resolve(cwd, root))) return [];
-  const folders = ["/access/", "/shared/"];
-  const rules = (await enforcedPaths(resolve(cwd, root))).filter(
-    (path) => !folders.some((folder) => path.startsWith(folder)),
-  );
-  const paths = [...folders, `/${PROJECT_FILE}`, ...rules, ...TOOLS];
-  const after = paths.map((path) => `${path} ${owner}\n`).join("");
-  return [{ file: join(root, ".github/CODEOWNERS"), before: null, after }];
+  if (ownersFileIn(resolve(cwd, root)) !== null) return [];
+  const after = (await ownedPaths(cwd)).map((path) => `${ownersLine(path, owner)}\n`).join("");
+  return [{ file: join(root, OWNERS_FILES[0]), before: null, after }];
 }
 
-/** Returns the files of the rules that a project enforces, as patterns of code owners. */
-async function enforcedPaths(root: string): Promise<readonly string[]> {
-  if (!existsSync(join(root, PROJECT_FILE))) return [];
-  const { enforcedRuleFiles } = await import("../../app/project/bound-rules.ts");
-  const real = realpathSync.native(root);
-  const paths = (await enforcedRuleFiles(real)).map((file) => relative(real, file).split(sep).join("/"));
-  const plain = paths.filter((path) => !path.startsWith("../")).map((path) => path.replaceAll(" ", "\\ "));
-  return [...new Set(plain)].sort().map((path) => `/${path}`);
+function ownersFileIn(root: string): string | null {
+  return OWNERS_FILES.find((file) => existsSync(join(root, file))) ?? null;
+}
+
+function ownersLine(path: string, owner: string): string {
+  return `/${path.replaceAll(" ", "\\ ")} ${owner}`;
+}
+
+/** Returns what remains to be done about the code owners; `null` if every file that needs one has one. */
+export async function ownersToAdd(
+  { root, cwd }: WritingPlace,
+  owner: string,
+): Promise<{ readonly text: string; readonly lines: readonly string[] } | null> {
+  const file = ownersFileIn(resolve(cwd, root));
+  if (file === null) {
+    return { text: "code owners of the files", lines: [`rolecall init --workflows --codeowners ${owner}`] };
+  }
+  const missing = unownedPaths(await readTextFile(resolve(cwd, root, file)), [
+    ...(await ownedPaths(cwd)),
+    file,
+  ]);
+  const lines = missing.map((path) => ownersLine(path, owner));
+  return lines.length === 0 ? null : { text: `code owners: these lines in ${file}`, lines };
 }
 
 /** Throws RolecallError if files for GitHub are wanted in a folder where GitHub does not look for them. */

@@ -1,15 +1,26 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { type ForgeRepository, parseRemote } from "../../app/project/git-remote.ts";
+import { type ForgeRepository, isOtherForge, parseRemote } from "../../app/project/git-remote.ts";
 import { PROJECT_FILE } from "../../kernel/schema/project-file.ts";
+import { oneLine } from "../../lib/escape.ts";
+import { listText, quoted } from "../../lib/text.ts";
 import type { FilePatch } from "../../show/text/patch-text.ts";
+import { parseWorkflow } from "../github/workflow-file.ts";
 import { packagePath } from "../io/package-folder.ts";
 
-const WORKFLOWS = ["rolecall-plan.yml", "rolecall-apply.yml", "rolecall-nightly.yml"];
+/** The workflows, with the commands that they run. */
+const WORKFLOWS = {
+  "rolecall-plan.yml": ["plan"],
+  "rolecall-apply.yml": ["apply"],
+  "rolecall-nightly.yml": ["due", "drift"],
+};
 
 /** The folder of the repository that has a copy of the action. */
 const ACTION_FOLDER = ".github/actions/rolecall";
+
+/** How a workflow names the copy. */
+const COPY = `./${ACTION_FOLDER}`;
 
 /** The files of the action, in the package and below its folder. */
 const ACTION_FILES = ["action.yml", "dist/action.mjs", "dist/action.licenses.txt"];
@@ -43,34 +54,75 @@ export function ownRelease(manifestPath = packagePath("package.json")): ActionRe
 export interface WorkflowOptions {
   /** The release that they refer to; `null` for a copy of the action. */
   readonly release: ActionRelease | null;
+  /** Whether the copy is written even if no workflow uses it. */
+  readonly vendor: boolean;
   /** The default branch of the repository. */
   readonly branch: string;
 }
 
-/** Returns the workflows and the project's file that do not exist yet, and without a release the files of the action to create or update. */
-export function workflowFiles(
+/** Returns the workflows and the project's file that do not exist yet, and the files of the action to create or update. */
+export async function workflowFiles(
   place: WritingPlace,
-  { release, branch }: WorkflowOptions,
-): readonly FilePatch[] {
+  { release, vendor, branch }: WorkflowOptions,
+): Promise<readonly FilePatch[]> {
   const { root, cwd } = place;
-  const reference = release === null ? `./${ACTION_FOLDER}` : referenceTo(release);
+  const reference = release === null ? COPY : referenceTo(release);
   const pushed = /^[a-z][\w./-]*$/i.test(branch) ? branch : JSON.stringify(branch);
-  const workflows = WORKFLOWS.map((name) => {
+  const workflows = Object.keys(WORKFLOWS).map((name) => {
     const text = readFileSync(packagePath(`examples/github/${name}`), "utf8");
     return {
-      file: join(root, ".github/workflows", name),
+      file: workflowPath(root, name),
       before: null,
       after: text
-        .replaceAll(`uses: ./${ACTION_FOLDER}`, () => `uses: ${reference}`)
+        .replaceAll(`uses: ${COPY}`, () => `uses: ${reference}`)
         .replace("branches: [main]", () => `branches: [${pushed}]`),
     };
   });
   const settings = readFileSync(packagePath(`examples/github/${PROJECT_FILE}`), "utf8");
-  const created = [...workflows, { file: join(root, PROJECT_FILE), before: null, after: settings }];
-  return [
-    ...created.filter(({ file }) => !existsSync(resolve(cwd, file))),
-    ...(release === null ? vendoredAction(place) : []),
-  ];
+  const created = [...workflows, { file: join(root, PROJECT_FILE), before: null, after: settings }].filter(
+    ({ file }) => !existsSync(resolve(cwd, file)),
+  );
+  const kept = (await keptWorkflows(place)).flatMap(({ uses }) => uses);
+  const usesCopy =
+    (release === null && created.some(({ file }) => file.endsWith(".yml"))) ||
+    kept.some((use) => use.reference === COPY);
+  return [...created, ...(vendor || usesCopy ? vendoredAction(place) : [])];
+}
+
+function workflowPath(root: string, name: string): string {
+  return join(root, ".github/workflows", name);
+}
+
+/** Reads the workflows that a folder has, with the commands that each should run. */
+async function keptWorkflows({ root, cwd }: WritingPlace) {
+  const names = Object.entries(WORKFLOWS).map(([name, commands]) => ({
+    file: workflowPath(root, name),
+    commands,
+  }));
+  return Promise.all(
+    names
+      .filter(({ file }) => existsSync(resolve(cwd, file)))
+      .map(async ({ file, commands }) => {
+        const { uses } = await parseWorkflow(readFileSync(resolve(cwd, file), "utf8"));
+        return { file, commands, uses };
+      }),
+  );
+}
+
+/** Says which workflows do not do what they are for, or with `vendor` do not use the copy of the action. */
+export async function workflowNotes(place: WritingPlace, vendor: boolean): Promise<readonly string[]> {
+  return (await keptWorkflows(place)).flatMap(({ file, commands, uses }) => {
+    const shown = oneLine(file);
+    const lacking = commands.filter((wanted) => !uses.some(({ command }) => command === wanted));
+    if (lacking.length > 0) {
+      const what = listText(lacking.map(quoted), "or");
+      return `${shown} does not run ${what} with the action, and was left unchanged. Move it away, and run init --workflows again.`;
+    }
+    const other = vendor ? uses.find(({ reference }) => reference !== COPY) : undefined;
+    return other === undefined
+      ? []
+      : `${shown} does not use the copy of the action. To use it, replace "${oneLine(other.reference)}" with "${COPY}".`;
+  });
 }
 
 /** Returns how a workflow names a release: by its commit, with its version as a comment. */
@@ -102,42 +154,42 @@ interface RepositorySetting {
   readonly menu: string;
 }
 
-const SETTINGS: readonly RepositorySetting[] = [
-  {
-    text: "the variable ROLECALL_BASE_URL: the service's URL",
-    page: "variables/actions",
-    menu: "Secrets and variables → Actions → Variables",
-  },
-  {
-    text: "the secrets ROLECALL_READ_KEY (a read-only key) and ROLECALL_APPROVAL_SECRET (openssl rand -hex 32)",
-    page: "secrets/actions",
-    menu: "Secrets and variables → Actions",
-  },
-  {
-    text: "the environments production, unreviewed-access (with required reviewers) and nightly (without), only for the default branch, and in each the secret ROLECALL_WRITE_KEY (a key that can write)",
-    page: "environments",
-    menu: "Environments",
-  },
-  {
-    text: "a rule for the default branch, without bypass: a pull request with an approving review from code owners, dismissed by new commits, and the status rolecall plan, with branches up to date",
-    page: "rules",
-    menu: "Rules → Rulesets",
-  },
-];
+function settingsOf(branch: string): readonly RepositorySetting[] {
+  return [
+    {
+      text: "the variable ROLECALL_BASE_URL: the service's URL",
+      page: "variables/actions",
+      menu: "Secrets and variables → Actions → Variables",
+    },
+    {
+      text: "the secrets ROLECALL_READ_KEY (a read-only key) and ROLECALL_APPROVAL_SECRET (openssl rand -hex 32)",
+      page: "secrets/actions",
+      menu: "Secrets and variables → Actions",
+    },
+    {
+      text: `the environments production, unreviewed-access (with required reviewers) and nightly (without), only for the branch ${branch}, and in each the secret ROLECALL_WRITE_KEY (a key that can write)`,
+      page: "environments",
+      menu: "Environments",
+    },
+    {
+      text: `a rule for the default branch, ${branch}, without bypass: a pull request with an approving review from code owners, dismissed by new commits, and the status rolecall plan, with branches up to date`,
+      page: "rules",
+      menu: "Rules → Rulesets",
+    },
+  ];
+}
 
-/** Lists the settings of the repository that the workflows need, each with a link to its page. */
+/** Lists the settings of the repository that the workflows need, each with the link or the way to its page. */
 export function settingsToConfigure(
   repository: ForgeRepository | null,
-  { hasOwners }: { readonly hasOwners: boolean },
-): readonly { readonly text: string; readonly link: string }[] {
-  const base = repository && `https://${repository.host}/${repository.owner}/${repository.name}/settings`;
-  return [
-    ...SETTINGS.map(({ text, page, menu }) => ({
-      text,
-      link: base ? `${base}/${page}` : `Settings → ${menu}`,
-    })),
-    ...(hasOwners
-      ? []
-      : [{ text: "code owners of the files", link: "rolecall init --workflows --codeowners @org/team" }]),
-  ];
+  branch: string,
+): readonly { readonly text: string; readonly lines: readonly string[] }[] {
+  const base =
+    repository &&
+    !isOtherForge(repository.host) &&
+    `https://${repository.host}/${repository.owner}/${repository.name}/settings`;
+  return settingsOf(branch).map(({ text, page, menu }) => ({
+    text,
+    lines: [base ? `${base}/${page}` : `Settings → ${menu}`],
+  }));
 }

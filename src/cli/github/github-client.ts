@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { type Io, userAgentOf } from "../../app/io/io.ts";
-import { type ForgeRepository, gitRemote, parseRemote } from "../../app/project/git-remote.ts";
+import { type ForgeRepository, gitRemote, isOtherForge, parseRemote } from "../../app/project/git-remote.ts";
 import { proxyFor } from "../../app/session/connection.ts";
 import { isThisMachine } from "../../lib/base-url.ts";
 import { RolecallError } from "../../model/errors.ts";
@@ -78,9 +78,13 @@ async function findRepository(env: Io["env"], cwd: string): Promise<ForgeReposit
   const host = env["GH_HOST"] || hostOf(env["GITHUB_SERVER_URL"]) || "github.com";
   const address = named && (named.split("/").length === 2 ? `${host}/${named}` : named);
   const repository = address ? parseRemote(address) : await gitRemote(cwd);
-  if (repository !== null) return repository;
-  throw new RolecallError("usage", "The repository at GitHub is unknown: there is no remote origin.", {
-    hint: "Set GH_REPO=OWNER/NAME, or run doctor --github in a clone.",
+  if (repository !== null && !isOtherForge(repository.host)) return repository;
+  const reason =
+    repository === null
+      ? `${address ? "GH_REPO or GITHUB_REPOSITORY" : "the remote origin"} is missing, or has no address such as https://github.com/OWNER/NAME`
+      : `${repository.owner}/${repository.name} is at ${repository.host}`;
+  throw new RolecallError("usage", `The repository at GitHub is unknown: ${reason}.`, {
+    hint: "Set GH_REPO=OWNER/NAME, or run doctor --github in a clone. For other services, see docs/ci.md.",
   });
 }
 

@@ -1,4 +1,5 @@
 import { countOf, listOf, unique } from "../../kernel/values/values.ts";
+import { OWNERS_FILES } from "./code-owners.ts";
 import type { GithubClient, GithubResponse } from "./github-client.ts";
 import { parseWorkflow, type Workflow } from "./workflow-file.ts";
 
@@ -78,9 +79,6 @@ export interface ScheduledRun {
   readonly conclusion: string | null;
   readonly url: string;
 }
-
-/** The paths of files of code owners, in GitHub's order of precedence. */
-const OWNERS_FILES = [".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS"];
 
 /** Reads the state of a repository whose own description was read, and in which some paths need owners. */
 export async function readFacts(

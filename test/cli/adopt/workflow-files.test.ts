@@ -26,7 +26,7 @@ async function releaseOf(manifest: object, isReleased = true) {
 
 test("a package of a release refers to its action by owner, commit and version, and vendors nothing", async () => {
   const release = await releaseOf({ repository: { url: "git+https://github.example/acme/rolecall.git" } });
-  const files = workflowFiles({ root: ".", cwd: folder }, { release, branch: "main" });
+  const files = await workflowFiles({ root: ".", cwd: folder }, { release, vendor: false, branch: "main" });
   const workflows = files.filter(({ file }) => file.startsWith(".github/"));
   expect(files.map(({ file }) => file)).toEqual([
     ...["plan", "apply", "nightly"].map((name) => `.github/workflows/rolecall-${name}.yml`),
@@ -52,18 +52,24 @@ test.each([
   ["release/2", "[release/2]"],
   ["1.0", '["1.0"]'],
   ["$&", '["$&"]'],
-])("the apply runs on pushes to the default branch %s", (branch, shown) => {
-  const files = workflowFiles({ root: ".", cwd: folder }, { release: null, branch });
+])("the apply runs on pushes to the default branch %s", async (branch, shown) => {
+  const files = await workflowFiles({ root: ".", cwd: folder }, { release: null, vendor: false, branch });
   const apply = files.find(({ file }) => file.endsWith("rolecall-apply.yml"))?.after;
   expect(apply).toContain(`    branches: ${shown} #`);
   expect(apply).not.toContain("[main]");
 });
 
-test("the default branch is that of origin, else the current one, else main", async () => {
+test("the default branch is that of origin, else one with a usual name, else the current one, else main", async () => {
   expect(await defaultBranch(folder)).toBe("main");
   const git = (...args: readonly string[]) => execFileSync("git", args, { cwd: folder });
   git("init", "-q", "-b", "trunk");
   expect(await defaultBranch(folder)).toBe("trunk");
+  git("-c", "user.name=a", "-c", "user.email=a@b.example", "commit", "-q", "--allow-empty", "-m", "one");
+  git("update-ref", "refs/remotes/origin/master", "HEAD");
+  expect(await defaultBranch(folder)).toBe("master");
+  git("config", "init.defaultBranch", "main");
+  git("branch", "main");
+  expect(await defaultBranch(folder)).toBe("main");
   git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/release/2");
   expect(await defaultBranch(folder)).toBe("release/2");
 });
@@ -74,6 +80,8 @@ test.each([
   ["https://github.example:8443/acme/access/", "github.example:8443"],
   ["git@github.example:acme/access.git", "github.example"],
   ["ssh://git@github.example:22/acme/access.git", "github.example"],
+  ["ssh://git@github.example:7999/acme/access.git", "github.example"],
+  ["ssh://git@ssh.github.com:443/acme/access.git", "github.com"],
 ])("the remote %s is a repository", (address, host) => {
   expect(parseRemote(address)).toEqual({ host, owner: "acme", name: "access" });
 });

@@ -30,6 +30,18 @@ export function isSameJson(a: unknown, b: unknown): boolean {
   );
 }
 
+/** Matches controls beyond ASCII, line separators, and marks that are invisible or change the direction of text. */
+const UNSAFE = /(?![\u200c\u200d])[\u007f-\u009f\p{Cf}\u2028\u2029]/gu;
+
+/** Returns JSON in which every invisible character is escaped, so that it is safe to print to a terminal. */
+export function visibleJson(value: unknown, indent = 0): string {
+  return JSON.stringify(value, null, indent).replaceAll(
+    UNSAFE,
+    // A character beyond the basic plane takes two escapes.
+    (mark) => mark.replaceAll(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
+  );
+}
+
 /** Maximum nesting of JSON from the service. */
 export const MAX_LEVELS = 100;
 

@@ -1,6 +1,7 @@
 import { type FileHandle, lstat, mkdir, open, readdir, rm, writeFile } from "node:fs/promises";
 import { hostname, userInfo } from "node:os";
 import { basename, dirname, join, relative } from "node:path";
+import { visibleJson } from "../../lib/json-text.ts";
 import type { Journal, JournalEntry, RunStarted } from "../../model/apply.ts";
 import { RolecallError } from "../../model/errors.ts";
 import type { Plan } from "../../model/plan.ts";
@@ -207,7 +208,7 @@ export function appendTo(file: Appendable, shown: string, now: () => number): Om
     file: shown,
     write: (entry: JournalEntry) =>
       new Promise<void>((resolve, reject) => {
-        const text = `${JSON.stringify({ at: new Date(now()).toISOString(), ...entry })}\n`;
+        const text = `${visibleJson({ at: new Date(now()).toISOString(), ...entry })}\n`;
         waiting.push({ text, resolve, reject });
         if (!isFlushing) flushed = flush();
       }),

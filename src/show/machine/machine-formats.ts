@@ -1,3 +1,4 @@
+import { visibleJson } from "../../lib/json-text.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { type Failure, RolecallError } from "../../model/errors.ts";
 import type { FailureJson, StreamEvent } from "../../model/events.ts";
@@ -17,24 +18,17 @@ export function diagnosticFailure({ code, message, hint, file, span }: Diagnosti
   return { merchant: null, file, line, column, code, message, hint: hint ?? null };
 }
 
-/** Matches controls beyond ASCII, line separators, and marks that are invisible or change the direction of text. */
-const UNSAFE = /(?![\u200c\u200d])[\u007f-\u009f\p{Cf}\u2028\u2029]/gu;
-
 /** Far more than other programs read at once, and less than the longest text there can be. */
 const MAX_JSON = 200_000_000;
 
 /** Returns JSON that is safe to print to a terminal; throws RolecallError if it would be too large. */
-export function safeJson(value: unknown, replacer: null = null, indent = 0): string {
+export function safeJson(value: unknown, indent = 0): string {
   if (jsonSize(value) > MAX_JSON) {
     throw new RolecallError("too-many-items", `The JSON would have more than ${MAX_JSON / 1_000_000} MB.`, {
       hint: "Use another format, or select fewer merchants with --merchant.",
     });
   }
-  return JSON.stringify(value, replacer, indent).replaceAll(
-    UNSAFE,
-    // A character beyond the basic plane takes two escapes.
-    (mark) => mark.replaceAll(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
-  );
+  return visibleJson(value, indent);
 }
 
 /** Returns about how long a value is as JSON; measures what is shared once. */
@@ -55,7 +49,7 @@ function jsonSize(value: unknown): number {
 
 /** Returns a document as JSON that is safe to print, with the version of its format. */
 export function documentJson(document: object): string {
-  return `${safeJson({ format: 1, ...document }, null, 2)}\n`;
+  return `${safeJson({ format: 1, ...document }, 2)}\n`;
 }
 
 /** Returns the plans of all merchants as JSON, with the failures of the others. */

@@ -115,6 +115,17 @@ describe("a run's journal", () => {
     expect(verified?.left).toEqual(["delete role Cashier"]);
   });
 
+  test("escapes characters that nobody sees, and reads them back", async () => {
+    const left = ["create role \ufeffA\u{e0041}\u202e"];
+    const journal = await journals()(richPlan());
+    await journal.write({ type: "verified", left, deferred: [] });
+    await journal.close();
+    const text = await readFile(join(cwd, journal.file), "utf8");
+    expect(text).toContain("\\ufeffA\\udb40\\udc41\\u202e");
+    expect(text).not.toMatch(/\p{Cf}/u);
+    expect(parseJournal(text)).toMatchObject({ run: { verified: { left } } });
+  });
+
   test("keeps no key and no password, whatever the environment holds", async () => {
     const secrets = {
       ROLECALL_API_KEY: "sk_live_secret1",

@@ -78,6 +78,53 @@ test("the description has the limits and the query parameters that are checked",
   });
 });
 
+/** Bodies at a limit of the contract, and the smallest ones beyond it. */
+const items = (count: number) => Array.from({ length: count }, (_, index) => `p${index}`);
+const LIMITED: readonly [operation: string, limit: string, within: object, beyond: object][] = [
+  ...(["roles.create", "roles.update"] as const).map((name): [string, string, object, object] => [
+    name,
+    "100 permissions",
+    { name: "New", permissions: items(100) },
+    { name: "New", permissions: items(101) },
+  ]),
+  ...(
+    [
+      ["roles.create", { name: "New", permissions: [] }],
+      ["members.create", { email: "bob@example.com", roles: ["role_employee"] }],
+      ["members.update", {}],
+    ] as const
+  ).map(([name, body]): [string, string, object, object] => [
+    name,
+    "64 properties of metadata",
+    { ...body, metadata: Object.fromEntries(items(64).map((key) => [key, 1])) },
+    { ...body, metadata: Object.fromEntries(items(65).map((key) => [key, 1])) },
+  ]),
+  ["roles.create", "a name", { name: "N", permissions: [] }, { name: " ", permissions: [] }],
+  ...(["pass wor", "🔑🔑🔑🔑🔑🔑🔑🔑"] as const).flatMap((password): [string, string, object, object][] => {
+    const managed = { email: "bob@example.com", roles: ["role_employee"], is_managed_user: true };
+    const short = [...password].slice(1).join("");
+    const limit = `a password of 8 characters: ${password}`;
+    return [
+      ["members.create", limit, { ...managed, password }, { ...managed, password: short }],
+      ["members.update", limit, { user: { password } }, { user: { password: short } }],
+    ];
+  }),
+];
+
+test.each(LIMITED)("%s: the description and the sandbox limit alike: %s", async (name, _, within, beyond) => {
+  const [method, path] = REQUESTS[name] ?? ["", ""];
+  const { operation } = operationOf(await description(), name);
+  const validate = compile(operation.requestBody.content["application/json"].schema);
+  for (const [body, isValid] of [
+    [within, true],
+    [beyond, false],
+  ] as const) {
+    expect(validate(body)).toBe(isValid);
+    const { status } = await start({ seed: SEED }).call(method, path, { body });
+    expect(status < 300).toBe(isValid);
+  }
+});
+
 // biome-ignore lint/suspicious/noExplicitAny: so is each operation.
 function operationOf(openapi: any, name: string): { operation: any; status: number } {
   for (const path of Object.values<object>(openapi.paths)) {
@@ -94,10 +141,14 @@ function operationOf(openapi: any, name: string): { operation: any; status: numb
 async function problemsOf(schema: object | undefined, got: Got): Promise<unknown> {
   if (schema === undefined) return got.text === "" ? [] : [got.text];
   const { components } = await description();
+  const validate = compile({ ...schema, components: closed(components) });
+  return validate(got.body) ? [] : validate.errors;
+}
+
+function compile(schema: object) {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormats.default(ajv);
-  const validate = ajv.compile({ ...schema, components: closed(components) });
-  return validate(got.body) ? [] : validate.errors;
+  return ajv.compile(schema);
 }
 
 function closed(value: unknown): unknown {

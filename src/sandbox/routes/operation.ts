@@ -151,10 +151,17 @@ export function checkBody<T>(schema: z.ZodType<T>, body: unknown): T {
   throw new ProblemError(400, `The body does not match the contract. ${issues.join("; ")}`);
 }
 
-const name = z.string().refine((text) => text.trim() !== "", "must not be empty");
+const name = z.string().regex(/\S/, "must not be empty");
 const roleIds = z.array(z.string().min(1, "must not be empty"));
-// A schema's minLength counts Unicode characters, not UTF-16 code units.
-const password = z.string().refine((text) => [...text].length >= 8, "must have at least 8 characters");
+
+const MIN_PASSWORD_LENGTH = 8;
+// minLength of a JSON schema counts Unicode characters; that of zod, UTF-16 code units.
+const password = z
+  .string()
+  .refine((text) => [...text].length >= MIN_PASSWORD_LENGTH, {
+    error: `must have at least ${MIN_PASSWORD_LENGTH} characters`,
+  })
+  .meta({ format: "password", minLength: MIN_PASSWORD_LENGTH });
 const attributes = z.record(z.string(), z.unknown());
 
 /** Body of a role's creation. */

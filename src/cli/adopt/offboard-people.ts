@@ -28,7 +28,7 @@ import {
   offboardedPerson,
   soleAccess,
 } from "../../ask/report/offboarded-person.ts";
-import { offboardFrom } from "../../edit/yaml/offboard-edits.ts";
+import { mentionsAny, offboardFrom } from "../../edit/yaml/offboard-edits.ts";
 import { buildPlan } from "../../kernel/plan/build-plan.ts";
 import { withOtherAddresses } from "../../kernel/values/person.ts";
 import { EMAIL } from "../../kernel/values/text-schemas.ts";
@@ -230,14 +230,10 @@ function checkUnloaded(
   const loaded = new Set(allStates.flatMap(({ origin, included = [] }) => [origin.file, ...included]));
   const readFiles = new Set(sources.map(({ file }) => file));
   const unreadSources = sources.filter(({ file }) => !loaded.has(file));
-  const names = ({ text }: { readonly text: string }): boolean => {
-    const lower = text.toLowerCase();
-    return [...addresses].some((email) => lower.includes(email)) || offboardFrom(text, addresses) !== null;
-  };
   const unreadable = diagnostics.filter(
     (diagnostic) => isFileError(diagnostic) && !readFiles.has(diagnostic.file),
   );
-  if (unreadable.length > 0 || unreadSources.some(names)) {
+  if (unreadable.length > 0 || unreadSources.some(({ text }) => mentionsAny(text, addresses))) {
     throw new RolecallError(
       "file-invalid",
       "Some files have errors, and may still list these people. Nothing was changed.",
@@ -288,9 +284,9 @@ function findElsewhere(
     const file = shownPath(path, cwd);
     if (mentioned.has(file)) continue;
     const text = readText(path);
-    const lower = text.toLowerCase();
     for (const email of addresses) {
-      if (!lower.includes(email) || !offboardFrom(text, new Set([email]))?.members.has(email)) continue;
+      const only = new Set([email]);
+      if (!mentionsAny(text, only) || !offboardFrom(text, only)?.members.has(email)) continue;
       filesByAddress.set(email, [...(filesByAddress.get(email) ?? []), file]);
     }
   }

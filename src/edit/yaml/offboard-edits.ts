@@ -50,6 +50,20 @@ export function offboardFrom(text: string, addresses: ReadonlySet<string>): Offb
   };
 }
 
+/** Matches the escapes of a double-quoted text that can be part of an address. */
+const ESCAPE = /\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|\r?\n[ \t]*)/g;
+
+/** Returns whether a text, which need not be valid YAML, contains one of the addresses, also written with escapes. */
+export function mentionsAny(text: string, addresses: ReadonlySet<string>): boolean {
+  const lower = text
+    .replaceAll(ESCAPE, (_, ...[two, four, eight]: readonly (string | undefined)[]) => {
+      const code = Number.parseInt(two ?? four ?? eight ?? "", 16);
+      return code <= 0x10ffff ? String.fromCodePoint(code) : "";
+    })
+    .toLowerCase();
+  return [...addresses].some((address) => lower.includes(address));
+}
+
 function removals<Item>(
   path: readonly (string | number)[],
   items: readonly Item[],

@@ -200,6 +200,14 @@ describe("offboard", () => {
     expect(await text("access/harbour-street.yaml")).toContain("ada@example.com");
   });
 
+  test("writes nothing if a file that is not valid YAML names the person with escapes", async () => {
+    const broken = 'version: 1\nmerchant: MC0OTHER\nmembers: [{ email: "\\u0061d\\x61@exam\\\n  ple.com" }\n';
+    await writeFile(join(folder, "access/other.yaml"), broken);
+    const { code, stderr } = await run("ada@example.com", "--yes");
+    expect(code).toBe(1);
+    expect(stderr).toContain("Some files have errors, and may still list these people.");
+  });
+
   test("does not stop at errors in a file that does not name the person", async () => {
     const broken = "version: 1\nmerchant: MC0OTHER\nmembers: [\n";
     await writeFile(join(folder, "access/other.yaml"), broken);

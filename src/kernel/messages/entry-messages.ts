@@ -149,6 +149,10 @@ export const ENTRY_MESSAGES: MessageTable<IncludeProblem["code"] | EntryProblem[
     message: `The permission ${quote(permission)} is used only once, while ${quote(near)} is used often.`,
     hint: didYouMean(near),
   }),
+  "similar-role-id": ({ role, near }) => ({
+    message: `The role id ${quote(role)} is similar to the predefined role ${quote(near)}.`,
+    hint: didYouMean(near),
+  }),
   "role-name-like-id": ({ name }) => ({
     message: `The role's name ${quote(name)} looks like the id of a role.`,
     hint: "It would be ambiguous in a member's roles. Give the role another name.",

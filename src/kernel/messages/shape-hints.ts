@@ -1,4 +1,6 @@
+import type { SyncMode } from "../../model/desired.ts";
 import type { Kind, Path } from "../problems/problem.ts";
+import { nearValue } from "../schema/synonyms.ts";
 import { daysInMonth, untilMistake } from "../values/dates.ts";
 import { PERIOD } from "../values/text-schemas.ts";
 import { BEGINNING } from "./yaml-messages.ts";
@@ -90,16 +92,20 @@ export function conversion(path: Path, kinds: readonly Kind[], value: unknown): 
   return settingHint(path, value) ?? entryHint(path, value);
 }
 
+const SYNC_MODES: readonly SyncMode[] = ["authoritative", "additive"];
+
 /** Returns a hint for a setting that was written as one word. */
 function settingHint(path: Path, value: unknown): string | null {
   const key = path.at(-1);
-  if (key === "sync" && (value === "additive" || value === "authoritative")) {
-    return `Write { roles: ${value}, members: ${value} }, or only one of them.`;
+  if (key === "sync" && path.length === 1 && !Array.isArray(value)) {
+    const mode = (typeof value === "string" ? nearValue(value, SYNC_MODES) : null) ?? "authoritative";
+    return `Write { roles: ${mode}, members: ${mode} }, or only one of them.`;
   }
-  if (key === "managed" && path.length === 3 && typeof value === "boolean") {
-    return value
-      ? "Write { nickname: Till 7, password_env: TILL_7_PASSWORD }: a name, and the variable that holds the password."
-      : "Remove the key: only a managed user has it.";
+  if (key === "managed" && path.length === 3) {
+    const nickname = typeof value === "string" && /^\w[\w .-]*$/.test(value) ? value : "Till 7";
+    return value === false
+      ? "Remove the key: only a managed user has it."
+      : `Write { nickname: ${nickname}, password_env: TILL_7_PASSWORD }: a name, and the variable that holds the password.`;
   }
   return null;
 }

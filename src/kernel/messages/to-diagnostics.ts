@@ -1,5 +1,5 @@
 import { escapeText } from "../../lib/escape.ts";
-import { cellWidth, groupByKey } from "../../lib/text.ts";
+import { cellWidth, groupByKey, grouped, listText } from "../../lib/text.ts";
 import type { Diagnostic, Span } from "../../model/diagnostic.ts";
 import type { Code, FileLocation, LocatedProblem, Location, ProblemData } from "../problems/problem.ts";
 import { ruleOf, severityOf } from "../problems/rule-table.ts";
@@ -190,7 +190,7 @@ function tooMany(
  * enforced rule.
  */
 function messageOf(
-  { via, ...problem }: LocatedProblem,
+  { via, alsoVia = [], ...problem }: LocatedProblem,
   messages: Partial<MessageTable<Code>>,
   first: string,
   rule?: string,
@@ -201,10 +201,22 @@ function messageOf(
   ) => MessageText;
   const { message: plain, hint } = words(problem, first);
   const message = rule === undefined ? plain : `${plain} Enforced by ${rule}.`;
-  const included = via === undefined ? [] : [`Seen from ${via}, which includes this file.`];
+  const included = via === undefined ? [] : [seenFrom([via, ...alsoVia])];
   const hints = [...(hint === undefined ? [] : [hint]), ...included];
   return hints.length === 0 ? { message } : { message, hint: hints.join(" ") };
 }
+
+function seenFrom(files: readonly string[]): string {
+  if (files.length <= MAX_FILES) {
+    return `Seen from ${listText(files)}, which ${files.length === 1 ? "includes" : "include"} this file.`;
+  }
+  const named = files.slice(0, FILES_NAMED);
+  return `Seen from ${named.join(", ")} and ${grouped(files.length - named.length)} more files, which include this file.`;
+}
+
+const MAX_FILES = 30;
+/** Number of files that are named of more than `MAX_FILES`. */
+const FILES_NAMED = 3;
 
 const LINES_BEFORE = 2;
 const LINES_AFTER = 1;

@@ -182,6 +182,10 @@ const SYNTAX: Readonly<Record<string, MessageText>> = {
     message: "This line does not begin an entry, and its indentation does not match the entry above.",
     hint: 'Begin a new entry with "- ", or align the line with the other keys of its entry.',
   },
+  MISSING_SPACE: {
+    message: "A space is missing after this key's colon.",
+    hint: 'Write "key: value".',
+  },
   UNCLOSED_BRACKET: {
     message: "This bracket is never closed.",
     hint: "Add the closing bracket after the last entry.",

@@ -165,6 +165,7 @@ export type EntryProblem =
       readonly kind: "own" | "kept" | "swapped";
     }
   | { readonly code: "rare-permission"; readonly permission: string; readonly near: string }
+  | { readonly code: "similar-role-id"; readonly role: string; readonly near: string }
   | { readonly code: "role-name-like-id"; readonly name: string }
   | {
       readonly code: "service-limit";
@@ -263,13 +264,14 @@ export type Problem<Data extends ProblemData = ProblemData> = Data & {
 };
 
 /**
- * A problem in one of several files; `via` is the merchant's file that includes it, `rule` the enforced rule that it
- * breaks.
+ * A problem in one of several files; `via` is the merchant's file that includes it, `alsoVia` those of other merchants
+ * with the same problem, and `rule` the enforced rule that it breaks.
  */
 export type LocatedProblem<Data extends ProblemData = ProblemData> = Data & {
   readonly location: FileLocation;
   readonly first?: FileLocation;
   readonly hidden?: FileLocation;
   readonly via?: string;
+  readonly alsoVia?: readonly string[];
   readonly rule?: FileLocation;
 };

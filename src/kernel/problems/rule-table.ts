@@ -114,6 +114,7 @@ const RULES: Readonly<Record<Exclude<Code, `policy-${string}`>, Rule>> = {
   ),
   "project-file-name": error("The project's file must be named `rolecall.yaml`."),
   "rare-permission": warningRule("A permission that is used once should not be similar to a frequent one."),
+  "similar-role-id": warningRule("A role's id should not be similar to the id of a predefined role."),
   "rules-in-reach": error("A rule file must not be subject to its own rules."),
   "rules-section": error(
     "A rule file must have no sections other than `guards`, `policies`, `checks`, `leavers`, `ignore` and `sync`.",

@@ -279,16 +279,21 @@ function concerns(
     (isMissing && !knownFiles.has(via ?? file));
 }
 
-/** Removes duplicates of problems that several merchants have through the same file. */
+/** Combines equal problems that several merchants have through the same file. */
 function withoutRepeats(problems: readonly LocatedProblem[]): readonly LocatedProblem[] {
-  const seen = new Set<string>();
-  return problems.filter(({ via, ...problem }) => {
-    if (via === undefined) {
-      return true;
-    }
+  const seen = new Map<string, string[]>();
+  const distinct = problems.filter(({ via, ...problem }) => {
+    if (via === undefined) return true;
     const key = JSON.stringify(problem);
-    const repeated = seen.has(key);
-    seen.add(key);
-    return !repeated;
+    const known = seen.get(key);
+    if (known === undefined) seen.set(key, [via]);
+    else known.push(via);
+    return known === undefined;
+  });
+  if (![...seen.values()].some((vias) => vias.length > 1)) return distinct;
+  return distinct.map((located) => {
+    const { via, ...problem } = located;
+    const [, ...alsoVia] = (via !== undefined && seen.get(JSON.stringify(problem))) || [];
+    return alsoVia.length === 0 ? located : { ...located, alsoVia };
   });
 }

@@ -32,6 +32,7 @@ import {
   knownRoles,
   noLeavers,
   usualPermissions,
+  usualRoleIds,
 } from "./references.ts";
 import type { RuleContext } from "./rule-context.ts";
 
@@ -58,6 +59,7 @@ const RULES: readonly MerchantRule[] = [
   noLeavers,
   heldRoles,
   usualPermissions,
+  usualRoleIds,
   possibleHolders,
 ];
 

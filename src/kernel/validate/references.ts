@@ -1,6 +1,6 @@
 import { isLiteralGlob } from "../../lib/glob.ts";
 import { isSlip, openSuggester } from "../../lib/suggest.ts";
-import { isLikeRoleId, predefinedRole, UNASSIGNABLE_ROLES } from "../../model/live.ts";
+import { isLikeRoleId, PREDEFINED_ROLES, predefinedRole, UNASSIGNABLE_ROLES } from "../../model/live.ts";
 import type { FileLocation, LocatedProblem, Path } from "../problems/problem.ts";
 import { namesInFile } from "../rules/settings/every-setting.ts";
 import type { SettingName } from "../rules/settings/setting-kinds.ts";
@@ -25,7 +25,7 @@ export function knownRoles(merchant: RuleContext): readonly LocatedProblem[] {
   const open = !merchant.rolesComplete;
   const names = new Set(merchant.roles.flatMap(({ name }) => name ?? []));
   const renamed = renamedRoles(merchant.roles);
-  const suggest = openSuggester([...names]);
+  const suggest = openSuggester([...names, ...PREDEFINED_ROLES]);
   const mayBeIgnored = openIgnored(merchant, "roles");
   const isKnown = (role: string) =>
     isLikeRoleId(role) || names.has(role) || renamed.has(role) || mayBeIgnored(role);
@@ -47,6 +47,25 @@ export function knownRoles(merchant: RuleContext): readonly LocatedProblem[] {
       (unknownRole): LocatedProblem => ({ code: "unknown-shared-role", open, ...unknownRole }),
     ),
   ];
+}
+
+/**
+ * Warns of ids that resemble the id of a predefined role, unless a declared role has them: only the service knows all
+ * ids.
+ */
+export function usualRoleIds(merchant: RuleContext): readonly LocatedProblem[] {
+  const known = new Set([
+    ...PREDEFINED_ROLES,
+    ...merchant.roles.flatMap(({ name, id, previously }) => [name, id, ...previously]),
+  ]);
+  const suggest = openSuggester(PREDEFINED_ROLES);
+  const isUsual = (role: string) => !isLikeRoleId(role) || known.has(role);
+  return [...grantReferences(merchant, isUsual), ...ruleReferences(merchant)].flatMap(
+    ({ text: role, location }): readonly LocatedProblem[] => {
+      const near = isUsual(role) ? null : suggest(role);
+      return near === null ? [] : [{ code: "similar-role-id", role, near, location }];
+    },
+  );
 }
 
 /** Warns once in each file of references to a role by its previous name, which still works. */

@@ -187,7 +187,7 @@ function errorProblem(
     case "RESOURCE_EXHAUSTION":
       return { code: "yaml-too-deep", limit: MAX_DEPTH, location: { at: "text", start, end: start } };
     default: {
-      const kind = kindOf(error);
+      const kind = kindOf(error, text);
       const unclosed = kind === "UNCLOSED_QUOTE" || kind === "UNCLOSED_BRACKET";
       const opening = unclosed && openings.left > 0 ? openingBefore(start, text, document) : null;
       openings.left -= unclosed ? 1 : 0;
@@ -197,7 +197,7 @@ function errorProblem(
 }
 
 /** Returns the library's error code, refined if it covers several mistakes. */
-function kindOf({ code, message }: Finding): string {
+function kindOf({ code, message, pos: [start] }: Finding, text: string): string {
   if (/^Missing closing/.test(message)) {
     return "UNCLOSED_QUOTE";
   }
@@ -210,8 +210,15 @@ function kindOf({ code, message }: Finding): string {
   if (/^Sequence item without/.test(message)) {
     return "MISSING_DASH";
   }
+  if (code === "MULTILINE_IMPLICIT_KEY" && KEY_WITHOUT_SPACE.test(text.slice(start, start + MAX_KEY))) {
+    return "MISSING_SPACE";
+  }
   return /map keys need to be followed/.test(message) ? "MISSING_COLON" : code;
 }
+
+/** Matches a key whose colon is followed by text; not a URL. */
+const KEY_WITHOUT_SPACE = /^[\w-]+:[^\s/]/;
+const MAX_KEY = 100;
 
 const CLOSERS: Readonly<Record<string, string>> = { "[": "]", "{": "}", '"': '"', "'": "'" };
 

@@ -357,8 +357,32 @@ describe("what is wrong between files", () => {
       "shared.yaml": "members: [{ email: a@b.co, roles: [Missing] }]\n",
     });
     expect(diagnostics).toMatchObject([{ code: "unknown-role", file: "shared.yaml" }]);
-    expect(diagnostics[0]?.hint).toContain("Seen from m0.yaml");
+    expect(diagnostics[0]?.hint).toContain(
+      `Seen from ${Array.from({ length: 19 }, (_, i) => `m${i}.yaml`).join(", ")} and m19.yaml, which include this file.`,
+    );
   });
+
+  test.each([
+    [24, /^(?:m\d+\.yaml, ){22}m22\.yaml and m23\.yaml, which include this file\.$/],
+    [40, /^m0\.yaml, m1\.yaml, m2\.yaml and 37 more files, which include this file\.$/],
+  ])(
+    "is reported once for %i merchants that break a shared policy, with their files",
+    async (count, seen) => {
+      const { diagnostics } = await load({
+        ...Object.fromEntries(
+          Array.from({ length: count }, (_, i) => [
+            `m${i}.yaml`,
+            `merchant: M${i}\ninclude: [shared.yaml]\n`,
+          ]),
+        ),
+        "shared.yaml":
+          "policies: { max_holders: { role_admin: 1 } }\nmembers:\n  - { email: a@b.co, roles: [role_admin] }\n  - { email: c@b.co, roles: [role_admin] }\n",
+      });
+      const errors = diagnostics.filter(({ code }) => code === "policy-max-holders");
+      expect(errors).toHaveLength(1);
+      for (const { hint } of errors) expect(hint?.split(" Seen from ")[1]).toMatch(seen);
+    },
+  );
 
   test("does not report unknown roles or members if a missing file may have them", async () => {
     const { diagnostics } = await load({

@@ -123,18 +123,15 @@ export type GainLimit = Amount & { readonly reach?: true };
 /** Limits on gains. The keys are `sensitive`, a permission, a pattern over permissions, or the name or id of a role. */
 export type GainLimits = Readonly<Record<string, GainLimit>>;
 
-/** Limits across all merchants of a run. */
-export interface RunLimits {
-  /** The maximum number of members who may be removed or lose a role. Absent: 5%. */
-  readonly maxRemovals?: Amount;
-  /** Absent: 5% for sensitive permissions. */
-  readonly maxGains?: GainLimits;
+/** Limits across all merchants of a run; absent ones are 5%. */
+export interface RunLimits extends Pick<GuardSettings, "maxRemovals" | "maxGains"> {
   /** Absent for defaults. */
   readonly origin?: Origin;
 }
 
 /** Rules for the people of all merchants together: somebody at several merchants is one person. */
-export interface RulesAcross extends Pick<Policies, "separate" | "maxHolders"> {
+export interface RulesAcross {
+  readonly policies: Policies;
   readonly checks: readonly Extract<Check, { readonly kind: "at-most" }>[];
   readonly origin: Origin;
 }

@@ -65,10 +65,10 @@ export async function withProject<Read extends ReadFiles>(
   const otherStates = others.merchants.flatMap(({ state }) => state ?? []);
   const project = [...readStates, ...otherStates.filter(({ merchant }) => !codes.has(merchant))];
   const selected = new Set(states.map(({ merchant }) => merchant));
-  const broken = resultsAcross([], project, now, "plan").flatMap(({ origin, broken }) =>
-    broken.flatMap(({ refusal: { message, hint }, of }): readonly LocatedProblem[] =>
+  const broken = resultsAcross([], project, now, "plan").flatMap((rule) =>
+    rule.broken.flatMap(({ refusal: { message, hint }, of }): readonly LocatedProblem[] =>
       [...of].some((merchant) => selected.has(merchant))
-        ? [{ code: "across-merchants", message, hint, location: locationOfAcross(origin) }]
+        ? [{ code: "across-merchants", message, hint, location: locationOfAcross(rule) }]
         : [],
     ),
   );

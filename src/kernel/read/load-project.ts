@@ -3,7 +3,7 @@ import { inFile } from "../problems/in-file.ts";
 import type { FileLocation, LocatedProblem, Path } from "../problems/problem.ts";
 import { isError } from "../problems/rule-table.ts";
 import { keyProblems } from "../problems/secrets.ts";
-import { parseRun } from "../rules/settings/run-setting.ts";
+import { combinedPolicies, parseRunLimits } from "../rules/settings/every-setting.ts";
 import { checkProject } from "../schema/check-file.ts";
 import { PROJECT_FILE } from "../schema/project-file.ts";
 import { type ProjectFile, RULE_SECTIONS } from "../schema/project-schema.ts";
@@ -169,7 +169,7 @@ function settingsOf(file: string, content: ProjectFile | null, by: ProjectSettin
   const { run, across_merchants: across, sensitive, permissions, live_branch: liveBranch } = content ?? {};
   return omitUndefined({
     by,
-    run: run && parseRun(run, file),
+    run: run && { ...parseRunLimits(run), origin: { file, path: ["run"] } },
     across: across && rulesAcross(across, file),
     sensitive,
     permissions,
@@ -178,13 +178,12 @@ function settingsOf(file: string, content: ProjectFile | null, by: ProjectSettin
 }
 
 function rulesAcross(
-  { separate = [], max_holders: maxHolders = {}, checks = [] }: NonNullable<ProjectFile["across_merchants"]>,
+  { checks = [], ...policies }: NonNullable<ProjectFile["across_merchants"]>,
   file: string,
 ): RulesAcross {
   const path = ["across_merchants"];
   return {
-    separate,
-    maxHolders,
+    policies: combinedPolicies([policies], (role) => role),
     checks: checks.map(({ can, at_most: most, reach }, index) => ({
       kind: "at-most",
       can,

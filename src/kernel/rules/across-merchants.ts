@@ -1,7 +1,7 @@
 import { canonicalJson } from "../../lib/json-text.ts";
 import { isSlip, openSuggester } from "../../lib/suggest.ts";
 import { sortedSet } from "../../lib/text.ts";
-import type { DesiredState, Origin, ProjectSettings, RulesAcross } from "../../model/desired.ts";
+import type { DesiredState, Origin, Policies, ProjectSettings, RulesAcross } from "../../model/desired.ts";
 import { isLikeRoleId, PREDEFINED_ROLES, predefinedRole } from "../../model/live.ts";
 import type { Finding, Refusal } from "../../model/plan.ts";
 import { type FindingData, toFinding } from "../findings/findings.ts";
@@ -9,6 +9,7 @@ import { list, refusalOfBase, sortRefusals, type Tense, toExistingViolation } fr
 import type { FileLocation, LocatedProblem } from "../problems/problem.ts";
 import type { Access } from "./access.ts";
 import { checkText, type Rules, type Violation } from "./checks.ts";
+import { listPolicies, pathOfCode } from "./every-rule.ts";
 import { byKey, isNoWorse, violationsIn } from "./judge-rules.ts";
 import {
   type AccessPhase,
@@ -20,8 +21,7 @@ import {
   type PlanInRun,
   withoutLosses,
 } from "./people-across.ts";
-import { NO_POLICIES } from "./settings/every-setting.ts";
-import { namesInLimits } from "./settings/run-setting.ts";
+import { NO_POLICIES, namesInRunLimits } from "./settings/every-setting.ts";
 
 /** A rule across merchants, as a rule of a single access in which people hold what it counts. */
 interface RuleAcross {
@@ -29,6 +29,8 @@ interface RuleAcross {
   readonly counted: readonly Counted[];
   readonly rules: Rules;
   readonly origin: Origin;
+  /** Where it is, from the origin. */
+  readonly at: "key" | "value";
 }
 
 /** A role or permission that a rule across merchants or a limit of a run names. */
@@ -46,7 +48,7 @@ export function concernsAll(project: ProjectSettings): boolean {
 function namesInRun({ run = {} }: ProjectSettings): readonly NameAcross[] {
   const { origin } = run;
   if (origin === undefined) return [];
-  return namesInLimits(run).flatMap(({ what, text, path, at }) =>
+  return namesInRunLimits(run).flatMap(({ what, text, path, at }) =>
     what === "role" || what === "permission"
       ? [{ what, name: text, location: { at, file: origin.file, path: [...origin.path, ...path] } }]
       : [],
@@ -64,8 +66,8 @@ interface RuleSet {
 
 /** Returns the rules of the projects of merchants; those of a base branch only if they differ. */
 function ruleSetsOf(states: readonly DesiredState[]): readonly RuleSet[] {
-  const meaningOf = ({ separate, maxHolders, checks }: RulesAcross): string =>
-    canonicalJson([separate, maxHolders, checks.map(checkText)]);
+  const meaningOf = ({ policies, checks }: RulesAcross): string =>
+    canonicalJson([policies, checks.map(checkText)]);
   const keyOf = ({ by, across, run }: ProjectSettings): string => canonicalJson([by, across, run]);
   const projects = new Map(
     states.flatMap((state) => (state.projects ?? []).map((project) => [keyOf(project), project] as const)),
@@ -77,11 +79,11 @@ function ruleSetsOf(states: readonly DesiredState[]): readonly RuleSet[] {
     const { by, across, run } = project;
     if (by && (across === undefined || isOwn.has(meaningOf(across)))) return [];
     const rules = across === undefined ? [] : rulesOf(across);
-    const inRules = rules.flatMap(({ counted, origin }) =>
-      counted.map(({ what, name }) => ({
+    const inRules = rules.flatMap((rule) =>
+      rule.counted.map(({ what, name }) => ({
         what: what === "role" ? what : ("permission" as const),
         name,
-        location: locationOfAcross(origin),
+        location: locationOfAcross(rule),
       })),
     );
     const names = by ? [] : [...inRules, ...namesInRun(project)];
@@ -92,35 +94,27 @@ function ruleSetsOf(states: readonly DesiredState[]): readonly RuleSet[] {
   });
 }
 
-function rulesOf({
-  separate,
-  maxHolders,
-  checks,
-  origin: { file, path },
-}: RulesAcross): readonly RuleAcross[] {
+function rulesOf({ policies, checks, origin: { file, path } }: RulesAcross): readonly RuleAcross[] {
   // Each merchant finds what its people can reach.
-  const policies = { ...NO_POLICIES, escalation: { assign: [], edit: [], create: [] } };
-  const none: Rules = { policies, checks: [], members: [] };
-  const roles = (names: readonly string[]): readonly Counted[] =>
-    [...new Set(names)].map((name) => ({ what: "role", name }));
+  const alone = (rule: Policies): Rules => ({
+    policies: { ...rule, escalation: { assign: [], edit: [], create: [] } },
+    checks: [],
+    members: [],
+  });
   return [
-    ...separate.map((set, index) => ({
-      text: `separate: ${set.join(", ")}`,
-      counted: roles(set),
-      rules: { ...none, policies: { ...policies, separate: [set] } },
-      origin: { file, path: [...path, "separate", index] },
-    })),
-    ...Object.entries(maxHolders).map(([role, most]) => ({
-      text: `max_holders ${role}: ${most}`,
-      counted: roles([role]),
-      rules: { ...none, policies: { ...policies, maxHolders: { [role]: most } } },
-      origin: { file, path: [...path, "max_holders", role] },
+    ...listPolicies(policies).map(({ entry, names, alone: policy, path: below }) => ({
+      text: entry.text,
+      counted: [...new Set(names.map(({ text }) => text))].map((name) => ({ what: "role", name }) as const),
+      rules: alone(policy),
+      origin: { file, path: [...path, ...below] },
+      at: entry.keys.length > 0 ? ("key" as const) : ("value" as const),
     })),
     ...checks.map((check) => ({
       text: checkText(check),
       counted: [{ what: check.reach ? "reach" : "permission", name: check.can } as const],
-      rules: { ...none, checks: [check] },
+      rules: { ...alone(NO_POLICIES), checks: [check] },
       origin: { file, path: [...check.origin.path, "at_most"] },
+      at: "value" as const,
     })),
   ];
 }
@@ -196,7 +190,7 @@ function refusalOf(
   });
   return {
     ...refusal,
-    code: `across-${refusal.code.replace("check-", "")}`,
+    code: `${ACROSS}${refusal.code.replace("check-", "")}`,
     message: `${refusal.message} Counted across merchants: ${places.join("; ")}. Enforced by ${file}.`,
     hint: `Change it at one of these merchants, or ask those who own ${file} to change across_merchants.`,
     rules: file,
@@ -218,9 +212,7 @@ function merchantsUnder(
 }
 
 /** A rule across merchants, with what breaks it. */
-export interface ResultAcross {
-  readonly text: string;
-  readonly origin: Origin;
+export interface ResultAcross extends Pick<RuleAcross, "text" | "origin" | "at"> {
   readonly broken: readonly {
     readonly refusal: Refusal;
     /** The merchants where the people hold what the rule counts. */
@@ -245,7 +237,7 @@ export function resultsAcross(
         const of = codesOf(holdings.map(({ merchant }) => merchant));
         return { refusal: refusalOf(violation, tense, holdings, rule, set), of };
       });
-      return { text: rule.text, origin: rule.origin, broken };
+      return { text: rule.text, origin: rule.origin, at: rule.at, broken };
     });
   });
 }
@@ -323,9 +315,12 @@ function saidOf(sets: readonly OpenRuleSet[], unapplied: ReadonlySet<string>): r
   return [...own, ...byBase];
 }
 
+/** The codes of refusals by rules across merchants begin with it. */
+const ACROSS = "across-";
+
 /** Returns whether a rule across merchants says something. */
 export function isAcross({ code }: Pick<Refusal | Finding, "code">): boolean {
-  return code.startsWith("across-");
+  return code.startsWith(ACROSS);
 }
 
 /** Returns a plan without what an earlier judgement has said. */
@@ -371,8 +366,8 @@ function judgeRule(rule: RuleAcross, merchants: readonly CountedMerchant[], set:
 }
 
 /** Returns the location of a rule across merchants. */
-export function locationOfAcross({ file, path }: Origin): FileLocation {
-  return { at: path.at(-2) === "max_holders" ? "key" : "value", file, path };
+export function locationOfAcross({ origin, at }: Pick<RuleAcross, "origin" | "at">): FileLocation {
+  return { at, ...origin };
 }
 
 /** Reports roles that no merchant has, mistyped permissions, and held roles whose permissions are unknown. */
@@ -427,9 +422,10 @@ export function originAcross(
     .flatMap((project) => project.across ?? [])
     .find(({ origin }) => origin.file === rules);
   if (across === undefined || !isAcross({ code })) return null;
-  const { origin, checks } = across;
+  const { origin, checks, policies } = across;
   const checked = check && checks.find((one) => checkText(one) === check);
   if (checked) return { ...checked.origin, path: [...checked.origin.path, "at_most"] };
-  const path = code === "across-separate" ? ["separate"] : ["max_holders", name ?? ""];
-  return { ...origin, path: [...origin.path, ...path] };
+  const [, key = ""] = pathOfCode(code.replace(ACROSS, "")) ?? [];
+  const rule = listPolicies(policies).find(({ path }) => path[0] === key && path.at(-1) === name);
+  return { ...origin, path: [...origin.path, ...(rule?.path ?? [key])] };
 }

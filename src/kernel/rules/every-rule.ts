@@ -1,10 +1,11 @@
 import { isSameJson } from "../../lib/json-text.ts";
 import type { ListedRule } from "../../model/coverage.ts";
-import type { GuardSettings, Policies } from "../../model/desired.ts";
+import type { GuardSettings, Policies, RunLimits } from "../../model/desired.ts";
 import type { Refusal } from "../../model/plan.ts";
 import type { RuleResult } from "../../model/reports.ts";
 import type { GlobMatch } from "../diff/scope.ts";
 import { UNDO_HINTS } from "../findings/refusals.ts";
+import type { Path } from "../problems/problem.ts";
 import { type DiagnosticRule, fixedDiagnostics } from "../problems/rule-table.ts";
 import { fieldsOf } from "../values/values.ts";
 import type { Judged } from "./checks.ts";
@@ -85,6 +86,13 @@ export function guardsIn(guards: GuardSettings): readonly SetGuard[] {
   return GUARD_LIST.map(([name, guard]) => ({ name, guard, value: guards[name] }));
 }
 
+/** Returns the guards that also limit all merchants of a run together. */
+export function guardsOfRun() {
+  return GUARD_LIST.flatMap(([name, { ofRun }]) =>
+    ofRun === undefined ? [] : [{ name: name as Exclude<keyof RunLimits, "origin">, ofRun }],
+  );
+}
+
 /** A rule of a state, with the keys of its setting in a file. */
 interface ListedEntry {
   readonly section: "guards" | "policies";
@@ -108,14 +116,11 @@ export function listRules(
   written: GuardSettings,
 ): readonly ListedEntry[] {
   return [
-    ...POLICY_LIST.flatMap(([name, policy]) =>
-      policy.list(policies[name], policies[name]).map((entry) => ({
-        ...listed(policy, entry),
-        alone: { guards: NO_GUARDS, policies: { ...NO_POLICIES, [name]: entry.alone } },
-        isDefault: false,
-        isOfAccess: policy.ofAddresses !== true,
-      })),
-    ),
+    ...listPolicies(policies).map(({ alone, ...entry }) => ({
+      ...entry,
+      alone: { guards: NO_GUARDS, policies: alone },
+      isDefault: false,
+    })),
     ...GUARD_LIST.flatMap(([name, guard]) =>
       guard.list(guards[name], written[name]).map((entry) => ({
         ...listed(guard, entry),
@@ -126,6 +131,19 @@ export function listRules(
       })),
     ),
   ];
+}
+
+/** Lists each rule of policies, with its path below these and the policies with this rule only. */
+export function listPolicies(policies: Policies) {
+  return POLICY_LIST.flatMap(([name, policy]) => {
+    const value = policies[name];
+    return policy.list(value, value).map((entry) => {
+      const index = Array.isArray(value) ? value.findIndex((item) => isSameJson(item, entry.entry)) : -1;
+      const path: Path = [policy.key, ...entry.keys, ...(index < 0 ? [] : [index])];
+      const alone: Policies = { ...NO_POLICIES, [name]: entry.alone };
+      return { ...listed(policy, entry), path, alone, isOfAccess: policy.ofAddresses !== true };
+    });
+  });
 }
 
 function listed({ section, key, kind }: RuleModule<unknown, GuardItem>, entry: RuleEntry<unknown>) {

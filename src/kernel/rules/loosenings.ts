@@ -77,7 +77,7 @@ function looserAcross(
 ): readonly string[] {
   if (base === undefined) return [];
   return [
-    ...looserPolicies({ ...NO_POLICIES, ...base }, { ...NO_POLICIES, ...head }, context),
+    ...looserPolicies(base.policies, head?.policies ?? NO_POLICIES, context),
     ...looserChecks(base.checks, head?.checks ?? []),
   ].map((text) => `${text} (across merchants)`);
 }

@@ -1,10 +1,12 @@
 import { memoized } from "../../lib/memoized.ts";
-import { counted } from "../../lib/text.ts";
+import { counted, groupByKey } from "../../lib/text.ts";
 import type { GainLimit, GainLimits } from "../../model/desired.ts";
 import type { Refusal } from "../../model/plan.ts";
 import { hash } from "../diff/fingerprint.ts";
 import { guardRefusal, list, PARTIAL_UNDO, refusalOfBase } from "../findings/refusals.ts";
+import { splitByResource } from "./access.ts";
 import { ADMINISTRATORS, gainsOf } from "./gains.ts";
+import { LEAST_IN_RUN, type LimitedPlan, refusedIfMore } from "./people-in-run.ts";
 import type { Guard, Guarded } from "./rule.ts";
 import { allowedOf, amountText, isMore } from "./settings/amount.ts";
 import { maxGainsSetting } from "./settings/max-gains-setting.ts";
@@ -75,13 +77,40 @@ export const maxGains = {
       return [own.length > allowed ? refusal : refusalOfBase(refusal)];
     });
   },
+  ofRun: {
+    ...maxGainsSetting.ofRun,
+    looser: (before, after) => looserGains(before, after, LEAST_IN_RUN),
+    refuse(settings, run) {
+      const gains = groupByKey(settings.flatMap(Object.entries<GainLimit>), ([what]) => what);
+      return gains.flatMap((entries) => {
+        const [[what]] = entries;
+        const limits = entries.map(([, limit]) => limit);
+        const reach = limits.some((limit) => limit.reach === true);
+        const gainedBy = ({ plan: { impact, changes }, files: { members } }: LimitedPlan) =>
+          members === undefined
+            ? []
+            : gainsOf(what, { impact, ...splitByResource(changes), entries: members }, reach);
+        const refused = refusedIfMore(run, limits, gainedBy, ({ people, items, merchants, allowed }) =>
+          guardRefusal(
+            "run-gains",
+            "member",
+            null,
+            `This run would give ${counted(people.size, "person", "people")} new access${reach ? ", or a way to it," : ""} to ${gainText(what, items)} at ${counted(merchants, "merchant")}; the limit for the run is ${allowed}.`,
+            'Check the role or the file that they share. The limit is max_gains under "run" in rolecall.yaml.',
+            gainOverride("run-gains", what, people),
+          ),
+        );
+        return refused === null ? [] : [{ ...refused, limit: what }];
+      });
+    },
+  },
 } as const satisfies Guard<
   GainLimits | undefined,
   { readonly kind: "max-gains"; readonly what: string; readonly reach: boolean }
 >;
 
 /** Returns what is looser in some limits, of which shares allow at least so many. */
-export function looserGains(before: GainLimits, after: GainLimits, least: number): readonly string[] {
+function looserGains(before: GainLimits, after: GainLimits, least: number): readonly string[] {
   return Object.entries(before).flatMap(([what, limit]) => {
     const other = after[what];
     const isLooser =
@@ -109,12 +138,12 @@ function limitText(limit: GainLimit): string {
 }
 
 /** Names what people gain. */
-export function gainText(what: string, items: readonly string[]): string {
+function gainText(what: string, items: readonly string[]): string {
   return what === SENSITIVE ? `sensitive permissions (${list(items)})` : list(items);
 }
 
 /** Returns an override that is bound to people and what they gain at which merchants, whatever else a plan changes. */
-export function gainOverride(
+function gainOverride(
   code: string,
   what: string,
   gained: Iterable<readonly [name: string, items: readonly string[]]>,

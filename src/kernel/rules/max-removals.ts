@@ -1,8 +1,22 @@
+import { counted } from "../../lib/text.ts";
 import { type Amount, DEFAULT_REMOVAL_LIMIT } from "../../model/desired.ts";
+import { isPast } from "../diff/active-member.ts";
 import { guardRefusal, PARTIAL_UNDO } from "../findings/refusals.ts";
 import { textOf } from "../values/values.ts";
+import { splitByResource } from "./access.ts";
 import { lossByNewAddress } from "./changed-addresses.ts";
-import { ALWAYS_ALLOWED, laterText, losing, lossesOf, lossHint, takesPermissions } from "./removals.ts";
+import { LEAST_IN_RUN, type LimitedPlan, type LimitedRun, refusedIfMore } from "./people-in-run.ts";
+import {
+  ALWAYS_ALLOWED,
+  joinLosses,
+  type Losses,
+  laterText,
+  losing,
+  lossesOf,
+  lossesOfPeople,
+  lossHint,
+  takesPermissions,
+} from "./removals.ts";
 import type { Guard } from "./rule.ts";
 import { allowedOf, amountText, isMore } from "./settings/amount.ts";
 import { maxRemovalsSetting } from "./settings/max-removals-setting.ts";
@@ -77,6 +91,32 @@ export const maxRemovals = {
       ...judge("member", losing(losses).size, scope.members.length, lossHint(losses, COMPLETE_HINT)),
     ];
   },
+  ofRun: {
+    ...maxRemovalsSetting.ofRun,
+    looser: (before, after) =>
+      isMore(before, after, LEAST_IN_RUN)
+        ? [`at most ${amountText(before)} → ${amountText(after)} may be removed`]
+        : [],
+    refuse(limits, run) {
+      const lossesIn = (part: LimitedPlan): Losses => lossesOfPlan(part, run);
+      const removedBy = (part: LimitedPlan) => [...losing(lossesIn(part))].map((name) => [name, []] as const);
+      const refused = refusedIfMore(run, limits, removedBy, ({ people, merchants, allowed }) => {
+        const losses = joinLosses(run.parts.map(lossesIn));
+        return guardRefusal(
+          "run-removals",
+          "member",
+          null,
+          `This run would remove ${counted(people.size, "member")}, or take roles from them, at ${counted(merchants, "merchant")}${laterText(losses)}; the limit for the run is ${allowed}.`,
+          lossHint(
+            losses,
+            'Check the file that they share: the usual cause is a line that was left out. The limit is max_removals under "run" in rolecall.yaml.',
+          ),
+          `run-removals=${people.size}`,
+        );
+      });
+      return refused === null ? [] : [{ ...refused, limit: "removals" }];
+    },
+  },
   lint(written) {
     const text = textOf(written) ?? "";
     const [, percent] = /^(\d+)\s*%$/.exec(text) ?? [];
@@ -91,6 +131,20 @@ export const maxRemovals = {
     ];
   },
 } as const satisfies Guard<Amount | undefined>;
+
+/** Returns the people who lose access by a plan; expired invitations, and old addresses with the same roles, are none. */
+function lossesOfPlan({ plan: { changes, reviewed }, files }: LimitedPlan, { personOf }: LimitedRun): Losses {
+  const { roles, members } = splitByResource(changes);
+  const isLoss = lossByNewAddress(files.members ?? [], ({ roles: grants = [] }) =>
+    grants.flatMap(({ role, until }) => (isPast(until, reviewed.at) ? [] : role)),
+  );
+  const access = members.filter((change) => {
+    const { kind, reason } = change;
+    if (kind !== "delete") return true;
+    return reason === "address-changed" ? isLoss(change) : reason !== "invitation-expired";
+  });
+  return lossesOfPeople(lossesOf({ roles, members: access }, files, reviewed.at), personOf);
+}
 
 /** Returns how many removals a limit allows of so many that are live. */
 function allowedRemovals(limit: Amount, live: number): number {

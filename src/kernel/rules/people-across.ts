@@ -3,7 +3,7 @@ import type { DesiredState } from "../../model/desired.ts";
 import type { LiveState } from "../../model/live.ts";
 import type { Plan } from "../../model/plan.ts";
 import { addressOf, wholeScope } from "../diff/scope.ts";
-import { addressesOfPerson } from "../values/person.ts";
+import { openPersonKeys } from "../values/person.ts";
 import {
   type Access,
   accessAfter,
@@ -66,7 +66,17 @@ export function openMerchants(
 ): readonly CountedMerchant[] {
   const codes = new Set(planned.map(({ plan }) => plan.merchant));
   const unread = declared.filter(({ merchant }) => !codes.has(merchant));
-  const personOf = openPeople(planned, unread);
+  const liveAddresses = new Map(
+    planned.flatMap(({ plan, live }) =>
+      live.members.flatMap((member) => {
+        const address = addressOf(member);
+        return address === null ? [] : [[`${plan.merchant} ${member.id}`, address] as const];
+      }),
+    ),
+  );
+  const personOf = openPersonKeys([...planned.map(({ files }) => files), ...unread], (merchant, id) =>
+    liveAddresses.get(`${merchant} ${id}`),
+  );
   const accesses = planned.map(accessesOf);
   // Files do not say what predefined roles grant; it is the same everywhere.
   const predefined = accesses.flatMap((access) =>
@@ -90,53 +100,6 @@ function accessesOf({ plan, live }: CountedPart): AccessIn {
   const waiting = splitByResource(plan.deferred.map(({ change }) => change));
   const settled = accessAfter(after, waiting, merged);
   return (phase) => ({ before, after, settled })[phase];
-}
-
-/**
- * Returns a function that gives one key to all addresses of a person, current and previous ones. Two who are listed at one
- * merchant stay two people.
- */
-function openPeople(
-  planned: readonly CountedPart[],
-  unread: readonly DesiredState[],
-): (address: string) => string {
-  const liveAddress = new Map(
-    planned.flatMap(({ plan, live }) =>
-      live.members.flatMap((member) => {
-        const address = addressOf(member)?.toLowerCase();
-        return address === undefined ? [] : [[`${plan.merchant} ${member.id}`, address] as const];
-      }),
-    ),
-  );
-  const entries = [...planned.map(({ files }) => files), ...unread].flatMap(({ merchant, members = [] }) =>
-    members.map((member) => ({ merchant, member })),
-  );
-  const listedAt = new Map<string, Set<string>>();
-  for (const { merchant, member } of entries) {
-    const address = member.email.toLowerCase();
-    listedAt.set(address, (listedAt.get(address) ?? new Set()).add(merchant));
-  }
-  const current = new Map<string, string>();
-  const keyOf = (address: string): string => {
-    let key = address;
-    for (let next = current.get(key); next !== undefined; next = current.get(key)) {
-      // Shortens the way for the next one who asks.
-      current.set(key, current.get(next) ?? next);
-      key = next;
-    }
-    return key;
-  };
-  for (const { merchant, member } of entries) {
-    const pinned = member.id === undefined ? undefined : liveAddress.get(`${merchant} ${member.id}`);
-    const [address = "", ...others] = addressesOfPerson(member);
-    const merchants = listedAt.get(address) ?? new Set();
-    for (const other of pinned === undefined ? others : [...others, pinned]) {
-      const areTwo = [...(listedAt.get(other) ?? [])].some((listed) => merchants.has(listed));
-      const [key, otherKey] = [keyOf(address), keyOf(other)];
-      if (key !== otherKey && !areTwo) current.set(otherKey, key);
-    }
-  }
-  return (address) => keyOf(address.toLowerCase());
 }
 
 /** Opens a merchant; somebody there without an address is nobody elsewhere. */

@@ -96,7 +96,13 @@ export function losing({ now, later }: Losses): ReadonlySet<string> {
   return new Set([...now, ...later]);
 }
 
-/** Joins the losses of several merchants: the same address is one person. */
+/** Returns losses with one key for all addresses of a person. */
+export function lossesOfPeople({ now, ended, later }: Losses, personOf: (address: string) => string): Losses {
+  const people = (names: ReadonlySet<string>): ReadonlySet<string> => new Set([...names].map(personOf));
+  return { now: people(now), ended: people(ended), later: people(later) };
+}
+
+/** Joins the losses of several merchants. */
 export function joinLosses(all: readonly Losses[]): Losses {
   return {
     now: new Set(all.flatMap(({ now }) => [...now])),

@@ -10,7 +10,8 @@ import type { Path } from "../problems/problem.ts";
 import type { Rule as DiagnosticKind } from "../problems/rule-table.ts";
 import type { Access, AccessChanges, DeclaredRoles } from "./access.ts";
 import type { AccessIndex, HolderCount, Judged, Violation } from "./checks.ts";
-import type { GuardSetting, NameOf, PolicySetting } from "./settings/setting-kinds.ts";
+import type { LimitedRun, RefusedRun } from "./people-in-run.ts";
+import type { GuardSetting, NameOf, PolicySetting, RunSetting } from "./settings/setting-kinds.ts";
 
 /** A rule within a setting, as reports list it. */
 export interface RuleEntry<Value> {
@@ -204,6 +205,7 @@ export interface Guard<Value, Item = unknown>
   readonly off: NonNullable<Value>;
   /** Hints about refusals of an undo, whose changes come from a run instead of the file, by code. */
   readonly undoHints?: Readonly<Record<string, (enforcedBy: string | undefined) => string>>;
+  readonly ofRun?: RunLimit<Value>;
   refuse?(value: Value, guarded: Guarded): readonly Refusal[];
   /** Defers or refuses removals before they are made. */
   withhold?(value: Value, removals: Removals): Withheld;
@@ -211,6 +213,14 @@ export interface Guard<Value, Item = unknown>
   causes?(item: Item, refusal: Refusal, context: CauseContext<Item>): boolean;
   /** Returns whether a rule holds in an access; `null` if it does not apply. Absent: it limits changes, not access. */
   report?(item: Item, judged: Judged, isDeclared: boolean): RuleResult | null;
+}
+
+/** A limit of what all plans of a run do together. */
+export interface RunLimit<Value> extends RunSetting<Value> {
+  /** Returns what is looser in one limit than in another, in words. */
+  looser(before: NonNullable<Value>, after: NonNullable<Value>): readonly string[];
+  /** Refuses plans by the strictest of several limits. */
+  refuse(limits: readonly NonNullable<Value>[], run: LimitedRun): readonly RefusedRun[];
 }
 
 /** The input of `causes`. */

@@ -1,8 +1,7 @@
 import * as z from "zod/mini";
 import { RECORD_MODES } from "../../model/record-modes.ts";
 import type { FormatCode } from "../problems/problem.ts";
-import { policySchemas } from "../rules/settings/every-setting.ts";
-import { runSchema } from "../rules/settings/run-setting.ts";
+import { acrossSchemas, runSchemas } from "../rules/settings/every-setting.ts";
 import { DEFAULT_SENSITIVE } from "../rules/settings/sensitive.ts";
 import { MAX_CHECKS, MAX_GLOB, MAX_INCLUDES } from "../values/limits.ts";
 import { described, globMistake, optional, text } from "../values/text-schemas.ts";
@@ -72,11 +71,15 @@ export const projectSchema = described(
       default: [],
       examples: [[{ files: ["access/franchise/**"], rules: "hq/policy.yaml" }]],
     }),
-    run: runSchema,
+    run: optional(z.strictObject(runSchemas), {
+      title: "Limits of a run",
+      description:
+        "Limits across all merchants of a run with two or more merchants, in addition to the guards of each.",
+      examples: [{ max_removals: "5%", max_gains: { sensitive: "5%" } }],
+    }),
     across_merchants: optional(
       z.strictObject({
-        separate: policySchemas.separate,
-        max_holders: policySchemas.max_holders,
+        ...acrossSchemas,
         checks: optional(
           z.array(atMost).check(z.maxLength(MAX_CHECKS, "too-many-checks" satisfies FormatCode)),
           {

@@ -1,4 +1,4 @@
-import type { DesiredMember } from "../../model/desired.ts";
+import type { DesiredMember, DesiredState } from "../../model/desired.ts";
 
 /** Returns the addresses of an entry's person in lower case: the current one, then the previous ones. */
 export function addressesOfPerson({
@@ -45,4 +45,43 @@ export function openCurrentAddresses(members: readonly DesiredMember[] = []): (a
   const renamed = members.filter(({ previously }) => previously !== undefined);
   const entries = entriesByAddress(renamed);
   return (address) => entries.get(address.toLowerCase())?.email ?? address;
+}
+
+/**
+ * Returns a function that gives one key to all addresses of a person at some merchants, current and previous ones, and the
+ * live one of the membership that an entry is pinned to. Two who are listed at one merchant stay two people.
+ */
+export function openPersonKeys(
+  merchants: readonly Pick<DesiredState, "merchant" | "members">[],
+  liveAddressOf: (merchant: string, id: string) => string | undefined,
+): (address: string) => string {
+  const entries = merchants.flatMap(({ merchant, members = [] }) =>
+    members.map((member) => ({ merchant, member })),
+  );
+  const listedAt = new Map<string, Set<string>>();
+  for (const { merchant, member } of entries) {
+    const address = member.email.toLowerCase();
+    listedAt.set(address, (listedAt.get(address) ?? new Set()).add(merchant));
+  }
+  const current = new Map<string, string>();
+  const keyOf = (address: string): string => {
+    let key = address;
+    for (let next = current.get(key); next !== undefined; next = current.get(key)) {
+      // Shortens the way for the next one who asks.
+      current.set(key, current.get(next) ?? next);
+      key = next;
+    }
+    return key;
+  };
+  for (const { merchant, member } of entries) {
+    const pinned = member.id === undefined ? undefined : liveAddressOf(merchant, member.id)?.toLowerCase();
+    const [address = "", ...others] = addressesOfPerson(member);
+    const merchants = listedAt.get(address) ?? new Set();
+    for (const other of pinned === undefined ? others : [...others, pinned]) {
+      const areTwo = [...(listedAt.get(other) ?? [])].some((listed) => merchants.has(listed));
+      const [key, otherKey] = [keyOf(address), keyOf(other)];
+      if (key !== otherKey && !areTwo) current.set(otherKey, key);
+    }
+  }
+  return (address) => keyOf(address.toLowerCase());
 }

@@ -11,6 +11,7 @@ import {
   liveRole,
   matches,
   member,
+  NO_POLICIES,
   NOW,
   planOf,
   role,
@@ -79,8 +80,7 @@ test("the days of a run are judged by its limits, for all merchants on which the
 test("a day is refused where it brings what breaks a rule across merchants, with what others bring until then", () => {
   const across = {
     origin: { file: "rolecall.yaml", path: ["across_merchants"] },
-    separate: [["Approver", "Payer"]],
-    maxHolders: { Payer: 1 },
+    policies: { ...NO_POLICIES, separate: [["Approver", "Payer"]], maxHolders: { Payer: 1 } },
     checks: [],
   };
   const at = (code: string, ...entries: readonly DesiredMember[]): DatedMerchant => {

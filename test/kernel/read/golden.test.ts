@@ -11,7 +11,7 @@ import { locationOfAcross, resultsAcross } from "../../../src/kernel/rules/acros
 import { diagnosticTable } from "../../../src/kernel/rules/every-rule.ts";
 import { judgeDeclared } from "../../../src/kernel/rules/judge-rules.ts";
 import { parse } from "../../../src/kernel/yaml/to-value.ts";
-import { desired, member } from "../../support/build.ts";
+import { desired, member, NO_POLICIES } from "../../support/build.ts";
 import { cases, folder, NOW, run } from "./support/cases.ts";
 import { print } from "./support/print.ts";
 
@@ -90,17 +90,16 @@ test("rules across merchants are located in the project's file, whoever breaks t
       projects: [
         {
           across: {
-            separate: [],
-            maxHolders: { role_admin: 1 },
+            policies: { ...NO_POLICIES, maxHolders: { role_admin: 1 } },
             checks: [],
             origin: { file: "rolecall.yaml", path: ["across_merchants"] },
           },
         },
       ],
     });
-  const broken = resultsAcross([], ["MC1", "MC2"].map(state), NOW, "plan").flatMap(({ origin, broken }) =>
-    broken.map(({ refusal: { message, hint } }) => {
-      const location = locationOfAcross(origin);
+  const broken = resultsAcross([], ["MC1", "MC2"].map(state), NOW, "plan").flatMap((rule) =>
+    rule.broken.map(({ refusal: { message, hint } }) => {
+      const location = locationOfAcross(rule);
       return { code: "across-merchants", message, hint, location } as const;
     }),
   );

@@ -11,6 +11,7 @@ import {
   liveMember,
   liveRole,
   member,
+  NO_POLICIES,
   NOW,
   planOf,
   role,
@@ -111,8 +112,7 @@ const across = fc
   .map(
     ({ sets, most, checks }): RulesAcross => ({
       origin: { file: FILE, path: ["across_merchants"] },
-      separate: sets,
-      maxHolders: most,
+      policies: { ...NO_POLICIES, separate: sets, maxHolders: most },
       checks: checks.map(
         ({ can, atMost, reach }, index): Extract<Check, { readonly kind: "at-most" }> => ({
           kind: "at-most",
@@ -300,7 +300,7 @@ function expectedRefusals(
   shops: readonly Shop[],
   plans: readonly Plan[],
   out: ReadonlySet<string>,
-  { separate, maxHolders, checks }: RulesAcross,
+  { policies: { separate, maxHolders }, checks }: RulesAcross,
 ): readonly Verdict[] {
   const planOfShop = new Map(plans.map((plan) => [plan.merchant, plan]));
   const at = shops.map((one) => {
@@ -378,8 +378,7 @@ function expectedRefusals(
 test("the moment of the plans decides what merchants that were not read declare", () => {
   const rules = {
     origin: { file: FILE, path: ["across_merchants"] },
-    separate: [["Approver", "Payer"]],
-    maxHolders: {},
+    policies: { ...NO_POLICIES, separate: [["Approver", "Payer"]] },
     checks: [],
   };
   const projects = [{ across: rules }];
@@ -408,8 +407,7 @@ test("a rule means a role under its new, its previous and its live name", () => 
   const codesOf = (name: string, previously: readonly string[]) => {
     const across = {
       origin: { file: FILE, path: ["across_merchants"] },
-      separate: [],
-      maxHolders: { [name]: 1 },
+      policies: { ...NO_POLICIES, maxHolders: { [name]: 1 } },
       checks: [],
     };
     const shops = ["MC1", "MC2"].map((merchant) => {

@@ -451,6 +451,40 @@ describe("gains and removals of a run", () => {
     expect(moved(["Till", "Desk"])).toEqual([]);
     expect(moved(["Till"])).toEqual(["run-removals", "run-removals"]);
   });
+
+  test.each([
+    ["lose roles", [], "run-removals"],
+    ["gain sensitive permissions", ["payouts_edit"], "run-gains"],
+  ] as const)(
+    "people who %s at two merchants count once, if one of these says that their addresses are the same",
+    (_, becomes, code) => {
+      const refused = (previously: boolean) =>
+        judgedRun(
+          ["old", "new"].map((domain) => {
+            const merchant = `MC-${domain}`;
+            const address = (at: number, of: string): string => `p${at}@${of}.example`;
+            const is = {
+              ...live(
+                [liveRole("role_1", "Till"), liveRole("role_2", "Desk", { permissions: [...becomes] })],
+                numbers(15).map((at) => liveMember(`mem_${at}`, address(at, domain), { roles: ["role_1"] })),
+              ),
+              merchant,
+            };
+            const members = numbers(15).map((at) =>
+              member(address(at, domain), {
+                roles: becomes.length === 0 ? [] : ["Till", "Desk"],
+                ...(previously && domain === "new" && { previously: [address(at, "old")] }),
+              }),
+            );
+            const guards = { ...NO_GUARDS, maxRemovals: { percent: 100 }, maxGains: {} };
+            const files = desired({ merchant, members, guards });
+            return { plan: planOf(files, is), files };
+          }),
+        ).flatMap(codes);
+      expect(refused(false)).toEqual([code, code]);
+      expect(refused(true)).toEqual([]);
+    },
+  );
 });
 
 const PERMISSIONS = ["orders_view", "orders_edit", "payouts_edit", "members_update", "api_keys_create"];

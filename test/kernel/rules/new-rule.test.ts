@@ -64,10 +64,17 @@ export const maxChangedSetting = {
   schema: optional(count(), { title: "Most changed", description: "Most members that one apply may change.", examples: [3] }),
   kind: ${KIND},
   overrides: { "max-changed": { value: "[0-9]+" } },
+  ofRun: {
+    schema: optional(count(), { title: "Most changed in a run", description: "Most members that one run may change.", examples: [3] }),
+    default: Infinity,
+    code: "run-changed",
+    override: { value: "[0-9]+" },
+  },
 };
 `;
 
 const GUARD = `import { guardRefusal } from "../findings/refusals.ts";
+import { refusedIfMore } from "./people-in-run.ts";
 import { maxChangedSetting } from "./settings/max-changed-setting.ts";
 export const maxChanged = {
   ...maxChangedSetting,
@@ -76,6 +83,16 @@ export const maxChanged = {
   list: (_, max) => max === undefined ? [] : [{ text: \`max_changed: \${max}\`, keys: [], entry: null, violated: null, alone: max, item: { kind: "max-changed", max } }],
   counts: () => [],
   looser: (before, after) => before !== undefined && (after ?? Infinity) > before ? [\`at most \${before} → \${after ?? "any number"} may be changed\`] : [],
+  ofRun: {
+    ...maxChangedSetting.ofRun,
+    looser: (before, after) => after > before ? [\`at most \${before} → \${after} may be changed\`] : [],
+    refuse: (limits, run) => {
+      const changed = ({ plan }) => plan.changes.flatMap(({ resource, name }) => resource === "member" ? [[name, []]] : []);
+      const refused = refusedIfMore(run, limits.map((count) => ({ count })), changed, ({ people }) =>
+        guardRefusal("run-changed", "member", null, \`\${people.size} people would change in this run.\`, "Change fewer.", \`run-changed=\${people.size}\`));
+      return refused ? [{ ...refused, limit: "changed" }] : [];
+    },
+  },
   refuse: (max = Infinity, { changes }) => changes.members.length <= max ? [] : [
     guardRefusal("max-changed", "member", null, \`\${changes.members.length} members would change; so many may not.\`, "Change fewer.", \`max-changed=\${changes.members.length}\`),
   ],
@@ -259,6 +276,49 @@ test("loosening the rules is told, and a project enforces them", async () => {
   expect(enforced).toContain("would hold too many roles. Enforced by hq/rules.yaml.");
   expect(enforced).toContain("so many may not. Enforced by hq/rules.yaml.");
   rmSync(join(work, "rolecall.yaml"));
+});
+
+test("a guard's limit for a run is in the project's schema, refuses, is overridden, and its loosening is told", async () => {
+  const other = SEED.replace("merchants:\n", "").replace("MC1", "MC2");
+  write("both.yaml", `${SEED}${other.replace("ada@", "bo@")}`);
+  const both = await startSandbox(["--seed", join(work, "both.yaml")]);
+  const folder = mkdtempSync(join(tmpdir(), "rolecall-run-rule-"));
+  const git = (...args: readonly string[]): void =>
+    void execFileSync("git", args, { cwd: folder, stdio: "ignore" });
+  const put = (path: string, text: string): void => writeFileSync(join(folder, path), text);
+  const runBoth = async (...args: readonly string[]): Promise<Ended> => {
+    const { io, written } = realIo({ cwd: folder, env: both.env, waitFactor: 0 });
+    return { code: await program(args, io), ...written };
+  };
+  try {
+    mkdirSync(join(folder, "access"));
+    const promoted = FILE.replace(/policies:.*max_changed: 0\n/s, "").replace(
+      "[Clerk] }\n",
+      "[Clerk, Porter] }\n",
+    );
+    put("access/mc1.yaml", promoted);
+    put("access/mc2.yaml", promoted.replace("MC1", "MC2").replace("ada@", "bo@"));
+    put("rolecall.yaml", "version: 1\nrun: { max_changed: 1 }\n");
+    expect((await runBoth("schema", "project")).stdout).toContain("Most members that one run may change.");
+    const refused = await runBoth("plan");
+    expect(refused.code).toBe(3);
+    expect(refused.stdout).toContain("2 people would change in this run.");
+    const overrides = refused.stdout.match(/run-changed=2@[0-9a-f]{12,}/g) ?? [];
+    const allow = overrides.flatMap((override) => ["--allow", override]);
+    expect((await runBoth("apply", "--yes", ...allow)).code).toBe(0);
+
+    git("init", "--initial-branch", "main");
+    git("add", ".");
+    git("-c", "user.name=T", "-c", "user.email=t@example.com", "commit", "-m", "Begin");
+    put("rolecall.yaml", "version: 1\nrun: { max_changed: 2 }\n");
+    put("access/mc1.yaml", promoted.replace("[catalog_view]", "[orders_view]"));
+    expect((await runBoth("plan", "--changed-since", "main")).stdout).toContain(
+      "at most 1 → 2 may be changed in a run",
+    );
+  } finally {
+    await both.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
 });
 
 test("report, check, lint and coverage loop over the rule", async () => {

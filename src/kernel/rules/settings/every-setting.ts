@@ -1,5 +1,5 @@
 import type * as z from "zod/mini";
-import type { DesiredState, GuardSettings, Policies } from "../../../model/desired.ts";
+import type { DesiredState, GuardSettings, Policies, RunLimits } from "../../../model/desired.ts";
 import type { Path } from "../../problems/problem.ts";
 import { fieldsOf, omitUndefined } from "../../values/values.ts";
 import { emailDomainsSetting } from "./email-domains-setting.ts";
@@ -15,11 +15,9 @@ import { requireUntilSetting } from "./require-until-setting.ts";
 import { separateSetting } from "./separate-setting.ts";
 import {
   asSet,
-  COUNT_OVERRIDE,
   type GuardSetting,
   type NameOf,
   type OverrideKind,
-  PEOPLE_OVERRIDE,
   type PolicySetting,
   type RuleSetting,
   type SettingLimit,
@@ -51,8 +49,20 @@ export type GuardName = Exclude<keyof GuardSettings, "overrides">;
 type NamedSettings = readonly (readonly [name: string, setting: RuleSetting<unknown>])[];
 
 // The tables type each setting by its value; the loops below pass it this value and no other.
-const POLICY_LIST = Object.entries(POLICY_SETTINGS) as unknown as NamedSettings;
-const GUARD_LIST = Object.entries(GUARD_SETTINGS) as unknown as NamedSettings;
+const POLICY_LIST = Object.entries(POLICY_SETTINGS) as unknown as readonly (readonly [
+  name: keyof Policies,
+  setting: PolicySetting<unknown>,
+])[];
+const GUARD_LIST = Object.entries(GUARD_SETTINGS) as unknown as readonly (readonly [
+  name: GuardName,
+  setting: GuardSetting<unknown>,
+])[];
+
+/** The guards with a limit for all merchants of a run. */
+const RUN_LIST = GUARD_LIST.flatMap(([name, setting]) => {
+  const { ofRun } = setting;
+  return ofRun === undefined ? [] : [[name, { ...setting, ofRun }] as const];
+});
 
 /** The guards and policies of a state. */
 export type RuleSettings = Pick<DesiredState, "guards" | "policies">;
@@ -62,6 +72,16 @@ export const policySchemas = schemasOf(POLICY_SETTINGS);
 
 /** The schemas of the guards, by their keys in files. */
 export const guardSchemas = schemasOf(GUARD_SETTINGS);
+
+/** The schemas of the policies that a project can set for all its merchants together, by their keys. */
+export const acrossSchemas: Readonly<Record<string, z.ZodMiniType>> = Object.fromEntries(
+  POLICY_LIST.flatMap(([, { acrossMerchants, key, schema }]) => (acrossMerchants ? [[key, schema]] : [])),
+);
+
+/** The schemas of the limits of a run, by the keys of their guards. */
+export const runSchemas: Readonly<Record<string, z.ZodMiniType>> = Object.fromEntries(
+  RUN_LIST.map(([, { key, ofRun }]) => [key, ofRun.schema]),
+);
 
 type SchemaTable = Readonly<Record<string, { readonly key: string; readonly schema: unknown }>>;
 
@@ -82,6 +102,19 @@ export function combinedPolicies(sections: readonly unknown[], nameOf: NameOf): 
 /** Combines the guards of several files, with the current names of roles. */
 export function combinedGuards(sections: readonly unknown[], nameOf: NameOf): GuardSettings {
   return combined(GUARD_LIST, sections, nameOf) as GuardSettings;
+}
+
+/** Parses the limits of a run in a project's file. */
+export function parseRunLimits(section: unknown): Omit<RunLimits, "origin"> {
+  return combined(RUN_LIST, [section], (role) => role) as RunLimits;
+}
+
+/** Returns the names in the limits of a run, with their paths below these. */
+export function namesInRunLimits(limits: RunLimits): readonly SettingName[] {
+  const values: Readonly<Record<string, unknown>> = { ...limits };
+  return RUN_LIST.flatMap(([name, { key, kind }]) =>
+    kind.names(values[name]).map((found) => ({ ...found, path: [key, ...found.path] })),
+  );
 }
 
 function combined(settings: NamedSettings, sections: readonly unknown[], nameOf: NameOf): unknown {
@@ -180,11 +213,10 @@ export function limitsInFile(file: Readonly<Record<string, unknown>>): readonly 
 
 /** The overrides of refusals, by code; first those that no merchant's file sets. */
 const OVERRIDES: ReadonlyMap<string, OverrideKind> = new Map([
-  ["run-removals", COUNT_OVERRIDE],
-  ["run-gains", { ...PEOPLE_OVERRIDE, alsoFor: "max-gains" }],
+  ...RUN_LIST.map(([, { ofRun }]) => [ofRun.code, ofRun.override] as const),
   ["changed-addresses", { value: "[0-9]+" }],
   ["self-lockout", { value: ".+" }],
-  ...Object.values(GUARD_SETTINGS).flatMap(({ overrides }) => Object.entries<OverrideKind>(overrides)),
+  ...GUARD_LIST.flatMap(([, { overrides }]) => Object.entries(overrides)),
 ]);
 
 /** Returns how refusals with a code are overridden; `undefined` if they are not. */

@@ -8,7 +8,7 @@ import { SENSITIVE } from "./sensitive.ts";
 import { type GuardSetting, PEOPLE_OVERRIDE, type SettingKind } from "./setting-kinds.ts";
 
 /** Limits to gains, by what is gained. */
-export const gainLimitsSchema = z.record(
+const gainLimitsSchema = z.record(
   text(),
   z.union([amountSchema, z.strictObject({ at_most: amountSchema, reach: z.optional(z.literal(true)) })]),
 );
@@ -28,7 +28,7 @@ function strictestGains(settings: readonly GainLimits[]): GainLimits | undefined
 }
 
 /** Parses limits as a file has them. */
-export function parseGains(written: unknown): GainLimits {
+function parseGains(written: unknown): GainLimits {
   return Object.fromEntries(
     Object.entries(fieldsOf(written)).flatMap(([what, limit]) => {
       const { at_most, reach } = fieldsOf(limit);
@@ -82,4 +82,16 @@ export const maxGainsSetting = {
   }),
   kind: gainLimits,
   overrides: { "max-gains": PEOPLE_OVERRIDE },
+  ofRun: {
+    schema: optional(gainLimitsSchema, {
+      title: "Maximum gains of a run",
+      description:
+        "Maximum number of people, across all merchants, who may newly gain in one run what a key names, as in guards.max_gains. A percentage of the members always allows 20, except 0%.",
+      default: { [SENSITIVE]: "5%" },
+      examples: [{ sensitive: "5%", payouts_edit: 3 }],
+    }),
+    default: { [SENSITIVE]: { percent: 5 } },
+    code: "run-gains",
+    override: { ...PEOPLE_OVERRIDE, alsoFor: "max-gains" },
+  },
 } as const satisfies GuardSetting<GainLimits | undefined>;

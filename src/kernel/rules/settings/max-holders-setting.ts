@@ -4,6 +4,7 @@ import { mostByRole, type PolicySetting } from "./setting-kinds.ts";
 
 export const maxHoldersSetting = {
   section: "policies",
+  acrossMerchants: true,
   key: "max_holders",
   schema: optional(z.record(text(), count()), {
     title: "Most holders",

@@ -26,4 +26,16 @@ export const maxRemovalsSetting = {
   }),
   kind: removalLimit,
   overrides: { "max-removals": COUNT_OVERRIDE },
+  ofRun: {
+    schema: optional(amountSchema, {
+      title: "Maximum removals of a run",
+      description:
+        "Maximum number of members, across all merchants, that one run may remove or take a role from: a count, or a percentage of the members such as 5%, which always allows 20, except 0%.",
+      default: "5%",
+      examples: ["5%", 30],
+    }),
+    default: { percent: 5 },
+    code: "run-removals",
+    override: COUNT_OVERRIDE,
+  },
 } as const satisfies GuardSetting<Amount | undefined>;

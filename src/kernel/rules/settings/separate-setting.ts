@@ -5,6 +5,7 @@ import { type PolicySetting, roleSets } from "./setting-kinds.ts";
 
 export const separateSetting = {
   section: "policies",
+  acrossMerchants: true,
   key: "separate",
   schema: optional(z.array(z.array(text()).check(z.minLength(2, "too-few-roles" satisfies FormatCode))), {
     title: "Separate roles",

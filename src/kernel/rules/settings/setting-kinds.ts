@@ -70,6 +70,8 @@ export interface RuleSetting<Value> {
 /** A policy as files set it. */
 export interface PolicySetting<Value> extends RuleSetting<Value> {
   readonly section: "policies";
+  /** True if a project can set it for all its merchants together. */
+  readonly acrossMerchants?: true;
 }
 
 /** A guard as files set it. */
@@ -77,6 +79,18 @@ export interface GuardSetting<Value> extends RuleSetting<Value> {
   readonly section: "guards";
   /** Its overrides, by the code of a refusal. */
   readonly overrides: Readonly<Record<string, OverrideKind>>;
+  /** Its limit for all merchants of a run, which a project sets. Absent: it limits single merchants only. */
+  readonly ofRun?: RunSetting<Value>;
+}
+
+/** The limit of a guard for all merchants of a run. */
+export interface RunSetting<Value> {
+  readonly schema: z.ZodMiniType;
+  /** The limit of a project that sets none. */
+  readonly default: NonNullable<Value>;
+  /** The code of its refusals. */
+  readonly code: string;
+  readonly override: OverrideKind;
 }
 
 /** The overrides of the refusals with a code. */

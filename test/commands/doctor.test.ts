@@ -117,8 +117,8 @@ describe("a key", () => {
     expect(section(stdout, "Merchant MC1")).toContain(
       "✗ create a role      roles_create, for apply: not permitted (403)",
     );
-    expect(stdout).toContain(
-      "6 checks failed, 1 unknown.\n  → The key in ROLECALL_API_KEY is read-only. That is enough for plan and drift\n",
+    expect(stdout.replaceAll(/\s+/g, " ")).toContain(
+      "6 checks failed, 1 unknown. → The key in ROLECALL_API_KEY cannot write what the files declare. That is enough for plan and drift",
     );
     expect(stdout).toContain("? Accepted           yes, but not tied to a user");
     expect(code).toBe(1);

@@ -553,9 +553,11 @@ const [YES, NO] = ["j\r", "\r"];
 
 test("init asks for all that it is not told, and does what is answered", async () => {
   const person = answering([
-    ["Environment variable with the API key [ROLECALL_API_KEY]:", "\n"],
-    ["ROLECALL_API_KEY is not set. Enter another name, or press Ctrl-C", ""],
-    ["Environment variable with the API key", "sk_test_0123456789abcdef\n"],
+    ["Name of the variable with the API key [ROLECALL_API_KEY]:", "\n"],
+    ["No variable of this name is set.", ""],
+    ["Name of the variable with the API key", "sk_ada_full\n"],
+    ["No variable of this name is set. Enter the name of another one, not the key", ""],
+    ["Name of the variable with the API key", "sk_test_0123456789abcdef\n"],
     ["This is a key: enter the name of its variable.", "SHOP_KEY\n"],
     ["Base URL of the service (https://…):", `${sandbox.url}\n`],
     ["Which merchants?", "a\r"],

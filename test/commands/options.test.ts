@@ -36,6 +36,11 @@ test.each([
     ["runs", "latest", "all"],
     `(It accepts a run's id, a unique prefix of it, or "latest"; or "verify" or "prune")`,
   ],
+  [["completion"], "(It accepts bash, zsh or fish)"],
+  [
+    ["who", "can"],
+    "(It accepts can, has or is; then a permission, a role's name or id, or an address; or a glob of these; then files or folders (default: access/))",
+  ],
   [["schema", "plan", "merchant"], "(It accepts merchant, project or plan)"],
   [["sandbox", "seed.yaml"], "(It accepts options, but no arguments)"],
 ])("a command names the arguments that it accepts if it gets another one: %j", async (args, accepted) => {

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -88,6 +88,16 @@ describe("the demo, run without a terminal", () => {
       http_proxy: "http://127.0.0.1:9",
     };
     expect(await ended(startDemo(settings))).toBe(0);
+  });
+
+  test("a folder for temporary files that does not exist is named, with the way on", () => {
+    const { status, stderr } = spawnSync(process.execPath, [PROGRAM, "demo"], {
+      env: { PATH: process.env["PATH"], TMPDIR: "/nowhere" },
+      encoding: "utf8",
+    });
+    expect(stderr).toContain("No folder can be created in /nowhere.");
+    expect(stderr).toContain("Set TMPDIR to a folder that exists and is writable.");
+    expect(status).toBe(1);
   });
 
   test("the three commands at its end work as they are", async () => {

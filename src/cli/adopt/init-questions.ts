@@ -69,7 +69,8 @@ export function openInterview(
   };
   return {
     async text({ title, proposed, problem }) {
-      const prompt = `${title}${proposed === null ? "" : ` [${proposed}]`}: `;
+      const question = `${title}${proposed === null ? "" : ` [${proposed}]`}:`;
+      const prompt = `${hangingLines(question, style.columns, "", "").join("\n")} `;
       for (;;) {
         const typed = answered(await readLine(prompt, io)).trim();
         const text = typed === "" && proposed !== null ? proposed : typed;
@@ -100,14 +101,15 @@ function askBaseUrl(interview: Interview): Promise<string> {
 /** Asks for the name of the variable that holds the key. */
 function askKeyVariable(interview: Interview, env: Io["env"]): Promise<string> {
   return interview.text({
-    title: "Environment variable with the API key",
+    title: "Name of the variable with the API key",
     proposed: "ROLECALL_API_KEY",
     problem: (name) => {
       if (isKey(name)) return "This is a key: enter the name of its variable.";
       if (!VARIABLE.test(name)) return "This is not the name of an environment variable.";
+      // Not repeated, since it may be a key.
       return env[name]
         ? null
-        : `${name} is not set. Enter another name, or press Ctrl-C, set it, and run init again.`;
+        : "No variable of this name is set. Enter the name of another one, not the key itself; or press Ctrl-C, set it, and run init again.";
     },
   });
 }

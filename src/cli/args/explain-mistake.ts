@@ -3,7 +3,7 @@ import { listText } from "../../lib/text.ts";
 
 /**
  * Adds a hint to the message of a mistake if commander has none: for an unknown option, one with this prefix, a format,
- * or the commands that have it; for an unexpected argument, those that the command accepts.
+ * or the commands that have it; for an unexpected or missing argument, those that the command accepts.
  */
 export function explainMistake(
   message: string,
@@ -12,8 +12,8 @@ export function explainMistake(
 ): string {
   if (message.includes("Did you mean")) return message;
   const flag = /unknown option '(--?[\w-]+)/.exec(message)?.[1];
-  const isUnexpected = message.startsWith("error: too many arguments");
-  const hint = isUnexpected ? acceptedBy(command) : flag ? hintFor(flag, command, allCommands) : null;
+  const isCount = /^error: (?:too many arguments|missing required argument)/.test(message);
+  const hint = isCount ? acceptedBy(command) : flag ? hintFor(flag, command, allCommands) : null;
   return hint === null ? message : `${message.trimEnd()}\n(${hint})\n`;
 }
 

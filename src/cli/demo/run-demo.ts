@@ -5,7 +5,9 @@ import { writeAtomically } from "../../app/io/atomic-write.ts";
 import { ExitCode, type Io } from "../../app/io/io.ts";
 import { styleFor, terminalOf } from "../../app/io/terminal.ts";
 import { jsonSchema } from "../../kernel/saved/json-schemas.ts";
+import { oneLine } from "../../lib/escape.ts";
 import { shellWord } from "../../lib/text.ts";
+import { RolecallError } from "../../model/errors.ts";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
 import { type Listening, listen } from "../../sandbox/listen.ts";
 import { wrapText } from "../../show/text/wrap.ts";
@@ -27,7 +29,7 @@ const KEY = "sk_test_sandbox";
 
 /** Plans and applies an example against a sandbox in this process; only an applied one leaves its folder. */
 export async function runDemo(options: DemoCommandOptions, io: Io): Promise<ExitCode> {
-  const folder = mkdtempSync(join(realpathSync(tmpdir()), "rolecall-demo-"));
+  const folder = makeFolder();
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   const offExit = io.onExit(remove);
   let code: ExitCode = ExitCode.failed;
@@ -40,6 +42,17 @@ export async function runDemo(options: DemoCommandOptions, io: Io): Promise<Exit
   } finally {
     offExit();
     if (code !== ExitCode.ok) remove();
+  }
+}
+
+function makeFolder(): string {
+  try {
+    return mkdtempSync(join(realpathSync(tmpdir()), "rolecall-demo-"));
+  } catch (error) {
+    throw new RolecallError("file-unwritable", `No folder can be created in ${oneLine(tmpdir())}.`, {
+      hint: "Set TMPDIR to a folder that exists and is writable.",
+      cause: error,
+    });
   }
 }
 

@@ -253,7 +253,7 @@ function keysMissing(needed: HealthReport["needed"]): readonly string[] {
     const missing = [...new Set(needs.flatMap((need) => need.missing))];
     const keySource = needs[0]?.keySource;
     return needs.every(isReadOnly)
-      ? `The key in ${keySource} is read-only. That is enough for plan and drift (with "--for plan" or "--for drift", only these are checked); apply also needs ${missing.join(", ")}.`
+      ? `The key in ${keySource} cannot write what the files declare. That is enough for plan and drift (with "--for plan" or "--for drift", only these are checked); apply also needs ${missing.join(", ")}.`
       : `Grant the key in ${keySource}: ${missing.join(", ")}.`;
   });
 }

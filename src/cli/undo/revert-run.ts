@@ -4,7 +4,7 @@ import { readConsent } from "../../app/apply/approval.ts";
 import { createCancellation } from "../../app/apply/cancellation.ts";
 import { ExitCode, type Io, type TextWriter } from "../../app/io/io.ts";
 import { checkOutputs, standardStream } from "../../app/io/output.ts";
-import { styleFor } from "../../app/io/terminal.ts";
+import { styleFor, verbosityOf } from "../../app/io/terminal.ts";
 import { journalFiles } from "../../app/journal/read-journals.ts";
 import { fileJournals } from "../../app/journal/write-journal.ts";
 import { failuresOf, type PlannedMerchants } from "../../app/plan/plan-merchants.ts";
@@ -96,7 +96,7 @@ function printUndoNotes({ run, notes }: PlannedUndo, options: UndoCommandOptions
     return;
   }
   const sink = options.format === "json" ? io.stderr : shownOn(options, io);
-  sink.write(renderUndoNotes(notes, styleFor(sink, io, options.color)));
+  sink.write(renderUndoNotes(notes, styleFor(sink, io, options.color), verbosityOf(options)));
 }
 
 /** Chooses the stream that shows the plan: stderr if the saved one goes to stdout. */

@@ -182,6 +182,6 @@ export function findingTable(): readonly FindingRule[] {
  */
 export function standingNoun({ code, severity }: Pick<Finding, "code" | "severity">): Row["counts"] | null {
   const rows: Readonly<Record<string, Row | undefined>> = FINDINGS;
-  const { counts = null } = rows[code] ?? { counts: ["broken rule"] as const };
+  const { counts = null } = rows[code] ?? { counts: ["rule violation"] as const };
   return severity === "warning" ? counts : null;
 }

@@ -81,7 +81,11 @@ export function renderTotals(
   );
   return [
     ...titled("By permission", capped(table(sums, style), shown, style)),
-    ...titled("Holders by role", capped(table(holders, style), shown, style)),
+    // Somebody may hold a role at several merchants.
+    ...titled(
+      roles.some(({ where }) => where) ? "Memberships by role" : "Holders by role",
+      capped(table(holders, style), shown, style),
+    ),
   ];
 }
 

@@ -62,7 +62,9 @@ export function renderMerchantPlan(
   // Never as arguments of a call, of which there may not be any number.
   const lines = [
     renderHeading(view, style),
-    ...(verbosity === "quiet" ? [] : renderBody(view, style, verbosity)),
+    ...(verbosity === "quiet"
+      ? renderRisks(neededRisks(view.risks), style, verbosity)
+      : renderBody(view, style, verbosity)),
     ...renderFindings(view, style, verbosity),
     ...(view.refusals.length > 0 ? ["", `  ${style.red(style.bold("An apply would be refused:"))}`] : []),
     ...renderRefusals(view.refusals, style),
@@ -151,6 +153,11 @@ export function renderGroups({ groups }: Pick<PlanView, "groups">, style: Style)
     ...wrapText(title, style.columns - 2).map((line) => `  ${style.bold(line)}`),
     ...rows.flatMap((row) => renderRow(row, style)),
   ]);
+}
+
+/** Returns the risks that are shown even if quiet: a refusal refers to the rules that an undo breaks. */
+export function neededRisks<Risk extends Pick<RiskView, "kind">>(risks: readonly Risk[]): readonly Risk[] {
+  return risks.filter(({ kind }) => kind === "violations");
 }
 
 /** Formats risks, in a few lines each. */

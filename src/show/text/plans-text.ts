@@ -25,6 +25,7 @@ import {
 import { accessText, renderTotals } from "./impact-text.ts";
 import {
   isEmptyPlan,
+  neededRisks,
   renderDeferred,
   renderFileOverrides,
   renderFindings,
@@ -188,7 +189,9 @@ export function renderFleet<View extends PlanView>(
   const { refusals, overridden, overrides, errors, warnings } = fleet;
   const lines = [
     ...renderWhere(fleet.views, style),
-    ...(isQuiet ? [] : renderShared(fleet, style, share)),
+    ...(isQuiet
+      ? renderFleetRisks({ ...fleet, risks: neededRisks(fleet.risks) }, style)
+      : renderShared(fleet, style, share)),
     ...renderOwn(fleet, format, style, verbosity, share),
     ...renderFindings(
       {

@@ -1,10 +1,12 @@
 import { oneLine } from "../../lib/escape.ts";
 import { grouped } from "../../lib/text.ts";
 import type { MerchantNote } from "../../model/apply.ts";
-import type { Style } from "../style.ts";
+import type { Style, Verbosity } from "../style.ts";
+import { groupEqual } from "../view/equal-changes.ts";
+import { messageAt } from "../view/equal-text.ts";
 import type { KnownRun } from "../view/run-view.ts";
 import { whoOf } from "./runs-text.ts";
-import { wrapText } from "./wrap.ts";
+import { hangingLines, wrapText } from "./wrap.ts";
 
 /** Notices about an unfinished run, shown before the next plan; equal parts together. */
 export function renderUnfinished(runs: readonly KnownRun[], style: Style): string {
@@ -61,14 +63,27 @@ export function namesOf(names: readonly string[]): string {
   return more > 0 ? `${shown}, and ${grouped(more)} more` : shown;
 }
 
-/** Formats the notes on what an undo does not restore, or leaves alone, shown before its plan. */
-export function renderUndoNotes(notes: readonly MerchantNote[], style: Style): string {
+/**
+ * Formats the notes on what an undo does not restore, or leaves alone, shown before its plan; equal ones once, with their
+ * names and merchants, unless verbose.
+ */
+export function renderUndoNotes(notes: readonly MerchantNote[], style: Style, verbosity: Verbosity): string {
   if (notes.length === 0) return "";
-  const several = new Set(notes.map(({ merchant }) => merchant)).size > 1;
-  const rows = notes.flatMap(({ merchant, message }) => {
-    const text = oneLine(several ? `${merchant}: ${message}` : message);
-    const [first = "", ...rest] = wrapText(text, style.columns - 4);
-    return [`  ${style.yellow("!")} ${first}\n`, ...rest.map((line) => `    ${line}\n`)];
-  });
-  return [`${style.bold("Cannot be fully restored")}\n`, ...rows, "\n"].join("");
+  const merchants = [...new Set(notes.map(({ merchant }) => merchant))];
+  const views = merchants.map((merchant) => ({ merchant }));
+  const occurrences = notes.map((item, index) => ({
+    at: merchants.indexOf(item.merchant),
+    name: item.name,
+    key: verbosity === "verbose" ? String(index) : JSON.stringify([item.code, item.message.split(item.name)]),
+    item,
+  }));
+  const rows = groupEqual(occurrences, ({ key }) => key).flatMap((group) =>
+    hangingLines(
+      oneLine(messageAt({ views }, group).message),
+      style.columns,
+      `  ${style.yellow("!")} `,
+      "    ",
+    ),
+  );
+  return [style.bold("Cannot be fully restored"), ...rows, "\n"].join("\n");
 }

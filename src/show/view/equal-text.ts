@@ -3,11 +3,15 @@ import type { EqualRows, RowView } from "./change-view.ts";
 import { dangerRank, type Equal } from "./equal-changes.ts";
 import type { FleetRisk, FleetView } from "./fleet-view.ts";
 import { merchantsText, namesText } from "./names-text.ts";
-import type { FindingView, RefusalView } from "./plan-view.ts";
 import { riskTitle } from "./risk-view.ts";
 
+/** The merchants that the places of a group refer to. */
+interface MerchantList {
+  readonly views: readonly { readonly merchant: string }[];
+}
+
 /** Returns the merchants of a group of a fleet, as `merchantsText` has them. */
-function placesText({ views }: Pick<FleetView, "views">, places: readonly number[]): string {
+function placesText({ views }: MerchantList, places: readonly number[]): string {
   const here = new Set(places);
   const codes = (isHere: boolean): readonly string[] =>
     views.flatMap(({ merchant }, place) => (here.has(place) === isHere ? [merchant] : []));
@@ -15,13 +19,14 @@ function placesText({ views }: Pick<FleetView, "views">, places: readonly number
 }
 
 /** Returns what is said of several merchants, with their names. */
-export function messageAt<Item extends RefusalView | FindingView>(
-  fleet: Pick<FleetView, "views">,
+export function messageAt<Item extends { readonly name: string | null; readonly message: string }>(
+  fleet: MerchantList,
   { item, names, places }: Equal<Item>,
 ): Item {
   const otherNames = names.filter((name) => name !== "" && name !== item.name);
   const also = otherNames.length === 0 ? "" : ` The same applies to ${namesText(otherNames)}.`;
-  return { ...item, message: `In ${placesText(fleet, places)}: ${item.message}${also}` };
+  const where = fleet.views.length === 1 ? "" : `In ${placesText(fleet, places)}: `;
+  return { ...item, message: `${where}${item.message}${also}` };
 }
 
 /** A row of equal changes in words: "Cashier: + payouts_edit", "all 300 merchants", and what it does to people. */
@@ -110,7 +115,9 @@ function membersText(members: number, verb: string, permissions: readonly string
 
 /** "2,700 members gain sensitive permissions, at 300 merchants". */
 export function fleetRiskTitle({ kind, items, origin, merchants }: FleetRisk): string {
-  return `${riskTitle(kind, items, origin)}, at ${counted(merchants, "merchant")}`;
+  // A rule of several merchants is one only if it is in one file.
+  const title = kind === "violations" ? "Rules are broken again" : riskTitle(kind, items, origin);
+  return `${title}, at ${counted(merchants, "merchant")}`;
 }
 
 /** "payouts_edit: ada@example.com, bob@example.com and 2,698 more", or "ada@example.com: Admin in 40 merchants (…)". */
@@ -119,12 +126,13 @@ export function riskText(
   { kind }: Pick<FleetRisk, "kind">,
   { item, names, places, all }: FleetRisk["equal"][number],
 ): string {
-  const where =
-    places.length === 1 ? `at ${fleet.views[places[0] ?? 0]?.merchant}` : `in ${placesText(fleet, places)}`;
+  const where = places.length === 1 ? `at ${placesText(fleet, places)}` : `in ${placesText(fleet, places)}`;
   if (kind === "sensitive" || kind === "reach") {
     const people = all.length > names.length ? ` (${counted(all.length, "membership")})` : "";
     return `${item.what}: ${namesText(names)}${people}, ${where}`;
   }
+  // Of sentences, the place comes first.
+  if (kind === "violations") return `${where}: ${item.name}: ${item.what}`;
   const name = `${item.resource === "role" ? "role " : ""}${namesText(names)}`;
   return kind === "removals" || item.what === "" ? `${name} ${where}` : `${name}: ${item.what}, ${where}`;
 }

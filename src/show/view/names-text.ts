@@ -11,8 +11,9 @@ export function namesText(names: readonly string[], shown: number = NAMES_SHOWN)
   return `${names.slice(0, shown).join(", ")} and ${grouped(more)} more`;
 }
 
-/** "298 merchants (all but MC12, MC40)", "40 merchants (MC1, MC2 and 38 more)" or "all 300 merchants". */
+/** "298 merchants (all but MC12, MC40)", "40 merchants (MC1, MC2 and 38 more)", "all 300 merchants" or "MC1". */
 export function merchantsText(merchants: readonly string[], absent: readonly string[]): string {
+  if (merchants.length === 1) return merchants.join();
   const isMost = absent.length <= NAMES_SHOWN && absent.length * 2 < merchants.length;
   if (absent.length === 0) return `all ${counted(merchants.length, "merchant")}`;
   const which = isMost ? `all but ${absent.join(", ")}` : namesText(merchants);

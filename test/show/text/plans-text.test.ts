@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { cellWidth } from "../../../src/lib/text.ts";
 import type { Plan } from "../../../src/model/plan.ts";
+import { withRestoredViolations } from "../../../src/runs/restored-violations.ts";
 import { PLAIN } from "../../../src/show/style.ts";
 import { renderPlans } from "../../../src/show/text/plans-text.ts";
 import { planView } from "../../../src/show/view/plan-view.ts";
@@ -135,4 +136,25 @@ test("a long plan cuts what waits, too, and says how much is left out", () => {
   expect(text.match(/waits until/g)).toHaveLength(10);
   expect(text).toContain("    … and 102 more\n");
   expect(text).toContain("112 removals deferred.");
+});
+
+test("the rules that an undo breaks again are shown even if quiet, with their merchants and as whole sentences", () => {
+  const wanted = desired({
+    roles: [role("Till")],
+    members: ["ada", "bob"].map((name) => member(`${name}@example.com`, { roles: ["Till"] })),
+    policies: { ...desired().policies, maxHolders: { Till: 1 } },
+  });
+  const { merchant: _, ...plan } = withRestoredViolations(planOf(wanted, live()));
+  const text = (count: number): string =>
+    renderPlans(
+      Array.from({ length: count }, (_, index) =>
+        planView({ ...plan, merchant: `MC${index + 1}` }, () => null, [], "undo"),
+      ),
+      PLAIN,
+      "quiet",
+    ).replaceAll(/\s+/g, " ");
+  const rule =
+    'policy max-holders: The role "Till" would have 2 holders (ada@example.com, bob@example.com); the limit is 1.';
+  expect(text(1)).toContain(`Risks ! 1 rule is broken again ${rule} `);
+  expect(text(4)).toContain(`Risks ! Rules are broken again, at 4 merchants in all 4 merchants: ${rule} `);
 });

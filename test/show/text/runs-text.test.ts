@@ -380,12 +380,39 @@ test("text from a journal cannot act on a terminal or a CI log", () => {
     renderUnfinished([known, known], PLAIN),
     renderJournals(evil, [evil]),
     renderJournals(evil, [evil, evil]),
-    renderUndoNotes(notes.slice(0, 1), PLAIN),
-    renderUndoNotes(notes, PLAIN),
+    renderUndoNotes(notes.slice(0, 1), PLAIN, "normal"),
+    renderUndoNotes(notes, PLAIN, "verbose"),
   ];
   for (const text of texts) {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
     expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
     expect(text).not.toMatch(/^\s*::/m);
   }
+});
+
+test("what an undo cannot restore is said once for all people and merchants, and with --verbose for each", () => {
+  const notes = ["MC1", "MC2", "MC3"].flatMap((merchant) =>
+    ["ada", "bob"].map((name) => ({
+      code: "invited-again" as const,
+      resource: "member" as const,
+      name,
+      message: `${name} is invited again.`,
+      merchant,
+    })),
+  );
+  expect(renderUndoNotes(notes, PLAIN, "normal")).toBe(
+    [
+      "Cannot be fully restored",
+      "  ! In all 3 merchants: ada is invited again. The same applies to bob.",
+      "\n",
+    ].join("\n"),
+  );
+  expect(renderUndoNotes(notes.slice(0, 2), PLAIN, "normal")).toContain(
+    "  ! ada is invited again. The same applies to bob.\n",
+  );
+  expect(renderUndoNotes(notes, PLAIN, "verbose").split("\n").slice(1, 4)).toEqual([
+    "  ! In MC1: ada is invited again.",
+    "  ! In MC1: bob is invited again.",
+    "  ! In MC2: ada is invited again.",
+  ]);
 });

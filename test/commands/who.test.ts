@@ -55,6 +55,8 @@ describe("who, of one merchant's file", () => {
       1 grant is not in force: --verbose shows all.
       The files do not say what these roles grant; --live does: role_employee (1
         person).
+      The answer lacks service accounts that no file lists, and members without an
+        address; --live includes them.
       "
     `);
     expect(stderr).toBe("");
@@ -78,6 +80,8 @@ describe("who, of one merchant's file", () => {
 
       The files do not say what these roles grant; --live does: role_employee (1
         person).
+      The answer lacks service accounts that no file lists, and members without an
+        address; --live includes them.
       "
     `);
   });
@@ -219,6 +223,9 @@ test("one person with one role at many merchants is one line, and every line wit
       Who              Role     Merchant      Where
       ada@example.com  Auditor  60 merchants  access/MC100.yaml:6 and 59 more
       eve@example.com  Auditor  60 merchants  shared/all.yaml:5
+
+    The answer lacks service accounts that no file lists, and members without an
+      address; --live includes them.
     "
   `);
   const verbose = await who("can", "reports_view", "--verbose");
@@ -253,6 +260,8 @@ test("the retail example is answered from", async () => {
       role_accountant (1 person), role_manager (2 people), Holiday Kiosk (1 person).
     The files leave the roles of nadia.rahimi@example.com as they are; --live shows
       them.
+    The answer lacks service accounts that no file lists, and members without an
+      address; --live includes them.
     Not in this answer, since the files ignore them (MC4F7K2P, MC9Q3T8X): member
       *@auditor.example. --live includes their access.
     "
@@ -457,7 +466,7 @@ test("beside a sheet it says what is missing in it", async () => {
   const { stdout, stderr } = await who("can", "*", "--format", "csv");
   expect(stdout).not.toContain("role_employee");
   expect(stderr).toBe(
-    "The files do not say what these roles grant; --live does: role_employee (1\n  person).\n",
+    "The files do not say what these roles grant; --live does: role_employee (1\n  person).\nThe answer lacks service accounts that no file lists, and members without an\n  address; --live includes them.\n",
   );
   const markdown = await who("can", "*", "--format", "markdown");
   expect(markdown.stdout).toMatch(/^\| merchant \| member \| role .*\n\| --- \| --- \|/);

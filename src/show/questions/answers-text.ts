@@ -340,10 +340,10 @@ function nobody({
 
 /** Returns what the answers leave out, with the number of those that are hidden. */
 export function answerCaveats(
-  { question, answers, unknown, incomplete, ignored }: AnswersView,
+  { question, matched, answers, unknown, incomplete, ignored }: AnswersView,
   hidden = 0,
 ): readonly string[] {
-  const { kind, source, at } = question;
+  const { kind, name, source, at } = question;
   const gone = source === "live" ? "expired or disabled" : "not in force";
   const begins = sortedSet(
     answers.flatMap(({ since }) => (since?.kind === "by" ? (since.time ?? []) : [])),
@@ -364,6 +364,9 @@ export function answerCaveats(
       ? `The files leave the roles of ${someOf(hasRoles, "member")} as they are${live("; --live shows them")}.`
       : "",
     incomplete.length > 0 ? incompleteText(incomplete, at === null) : "",
+    source === "declared" && matched.length > 0 && (kind !== "is" || /[*?[{]/.test(name))
+      ? `The answer lacks service accounts that no file lists, and members without an address${live("; --live includes them")}.`
+      : "",
     ...ignoredTexts(ignored, ignoredAdvice(question)),
     begins === undefined
       ? ""

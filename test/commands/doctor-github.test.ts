@@ -492,7 +492,9 @@ test("a workflow whose text the token may not read is unknown, and not missing",
   );
   const { code, all, failed } = await checks();
   expect([code, failed]).toEqual([0, []]);
-  expect(all.filter(({ status }) => status === "unknown").map(({ name }) => name)).toEqual([
+  const unknown = all.filter(({ status }) => status === "unknown");
+  expect(unknown[0]?.detail).toBe("cannot be seen: GitHub answered 403: Not Found");
+  expect(unknown.map(({ name }) => name)).toEqual([
     "Workflows",
     "Branch of the apply",
     "Action",

@@ -149,7 +149,7 @@ function checkEnvironments(facts: GithubFacts): readonly HealthCheck[] {
         if (value === null) return "every branch can use it";
         if (value === "protected") {
           return protection.classic === false
-            ? `no classic rule protects ${branch}, and rulesets do not count: other branches can use it`
+            ? `${branch} has no classic protection rule, and rulesets do not count: other branches can use it`
             : protection.classic;
         }
         const others = value.filter(({ name, isTag }) => isTag || name !== branch);

@@ -53,7 +53,7 @@ export async function openGithub(io: Io): Promise<GithubClient> {
             "x-github-api-version": "2022-11-28",
           },
         });
-        return { status, body: accept === "raw" ? body : parsed(body) };
+        return { status, body: accept === "raw" && status === 200 ? body : parsed(body) };
       } catch (error) {
         if (error instanceof LostResponse) return { status: null, body: error.message };
         throw error;

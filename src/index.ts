@@ -8,8 +8,7 @@ import type { LocatedProblem } from "./kernel/problems/problem.ts";
 import { buildDesiredState } from "./kernel/read/build-desired-state.ts";
 import { analyzeSource } from "./kernel/read/load-sources.ts";
 import { judgeDeclared } from "./kernel/rules/judge-rules.ts";
-import { parseFast } from "./kernel/yaml/fast-yaml.ts";
-import { parse } from "./kernel/yaml/to-value.ts";
+import { parseText } from "./kernel/yaml/to-value.ts";
 import type { DesiredState } from "./model/desired.ts";
 import type { Diagnostic } from "./model/diagnostic.ts";
 
@@ -228,7 +227,7 @@ export function parseMerchantFile(
   text: string,
   { now = Number.NEGATIVE_INFINITY }: { readonly now?: number } = {},
 ): ParsedMerchantFile {
-  const source = analyzeSource(file, text, parseFast(text) ?? parse(text), now);
+  const source = analyzeSource(file, text, parseText(text), now);
   const unread = source.includes.map(
     ({ location }): LocatedProblem => ({ code: "include-not-read", location }),
   );

@@ -2,7 +2,6 @@ import type { GlobMatch, Scope } from "../kernel/diff/scope.ts";
 import { eachField, type FieldTable } from "../kernel/fields/field.ts";
 import type { UndoNote, UndoNoteCode } from "../model/apply.ts";
 import type { DesiredMember, DesiredRole, IgnorePatterns } from "../model/desired.ts";
-import type { ChangeBase } from "../model/plan.ts";
 import type { Effect, NetEffects } from "./net-effects.ts";
 
 /** Adds a note on something that an undo does not restore. */
@@ -26,11 +25,6 @@ export function createNotes(resource: UndoNote["resource"]): {
 }
 
 type Named = Pick<Effect<unknown>, "id" | "name">;
-
-/** A change without what all changes of an undo have in common. */
-export type OwnPart<Change extends ChangeBase> = Change extends unknown
-  ? Omit<Change, "resource" | keyof ChangeBase>
-  : never;
 
 /** The input of an undo. */
 export interface UndoContext {

@@ -1,13 +1,11 @@
 import { activeAt, isInForce } from "../kernel/diff/active-member.ts";
-import { withFingerprint } from "../kernel/diff/fingerprint.ts";
-import { deleteMember, memberImageOf } from "../kernel/diff/member-changes.ts";
+import { deleteMember, memberCreation, memberImageOf, memberUpdate } from "../kernel/diff/member-changes.ts";
 import { addressesOf, addressOf, matchesAny } from "../kernel/diff/scope.ts";
 import { fieldDiffs } from "../kernel/fields/field.ts";
 import {
   isManaged,
   liveValues,
   MEMBER_FIELDS,
-  memberDiffs,
   memberImage,
   memberValues,
   withValues,
@@ -22,7 +20,6 @@ import type { Effect } from "./net-effects.ts";
 import {
   type AddNote,
   createNotes,
-  type OwnPart,
   revertedValues,
   type Undoable,
   type UndoContext,
@@ -77,10 +74,6 @@ function undoableMembers(undo: MemberUndo): Undoable<LiveMember, MemberImage, Me
     recreate: (effect, before) => recreateMember(effect, before, undo),
     deletion: (live) => deleteMember(live, undo.refs, "undone"),
   };
-}
-
-function undone(change: OwnPart<MemberChange>): MemberChange {
-  return withFingerprint<MemberChange>({ ...change, resource: "member", reason: "undone" });
 }
 
 function nameOf(live: LiveMember): string {
@@ -195,9 +188,7 @@ function revertMember(
     ref.id === null || refs.find(ref) !== null || live.roles.includes(ref.id);
   for (const role of values.roles) if (!isThere(role)) noteRoleGone(name, role.name, note);
   const reverted = withValues(current, { ...values, roles: values.roles.filter(isThere) });
-  const fields = memberDiffs(current, reverted);
-  if (fields.length === 0) return null;
-  return undone({ name, kind: "update", id: live.id, before: current, after: reverted, fields });
+  return memberUpdate(name, live.id, { before: current, after: reverted }, "undone");
 }
 
 /** Returns the values of an image, with the roles that there are after the undo. */
@@ -208,7 +199,7 @@ function afterUndo(image: MemberImage, { refs }: MemberUndo): MemberValues {
 
 /** Returns whether a live member has the values of an image. */
 function isSame(live: LiveMember, image: MemberImage, undo: MemberUndo): boolean {
-  const values = liveValues(live, (id) => ({ id, name: id }));
+  const values = liveValues(live);
   const held = { ...values, roles: values.roles.map(undo.refs.current) };
   return fieldDiffs<MemberValues>(MEMBER_FIELDS, held, afterUndo(image, undo)).length === 0;
 }
@@ -249,7 +240,7 @@ function recreateMember(
   });
   note(...recreationNote(name, before, lost));
   const after = memberImage({ email, status: null, passwordEnv }, { ...memberValues(before), roles });
-  return undone({ name, kind: "create", id: null, before: null, after, fields: [] });
+  return memberCreation(name, after, "undone");
 }
 
 /** Returns the file's or the journal's variable with the password of a managed user; `undefined` without one. */

@@ -69,7 +69,7 @@ function unrestoredNotes(run: PastRun, members: readonly LiveMember[]): readonly
   return unrestoredMembers(run).flatMap(({ id, name, fields, part }): readonly UndoNote[] => {
     const live = members.find((member) => member.id === id);
     if (live === undefined || part === "restore") return [];
-    const filled = filledMemberFields(liveValues(live, (role) => ({ id: role, name: role })));
+    const filled = filledMemberFields(liveValues(live));
     const cleared = fields.filter((field) => !filled.includes(field)).join(" and ");
     if (cleared === "") return [];
     const message = `The service may have cleared the ${cleared} of ${name}, which this undo does not restore: "rolecall runs ${run.run.run}" lists what there was.`;

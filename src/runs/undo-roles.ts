@@ -1,6 +1,5 @@
-import { withFingerprint } from "../kernel/diff/fingerprint.ts";
 import type { RolePlan } from "../kernel/diff/plan-roles.ts";
-import { deleteRole } from "../kernel/diff/role-changes.ts";
+import { deleteRole, roleCreation, roleReplacement, roleUpdate } from "../kernel/diff/role-changes.ts";
 import { matchesAny, type Scope } from "../kernel/diff/scope.ts";
 import { ROLE_FIELDS, roleDiffs, roleImage } from "../kernel/fields/role.ts";
 import { temporaryName } from "../kernel/fields/temporary-name.ts";
@@ -14,7 +13,6 @@ import {
   type AddNote,
   createNotes,
   isLeftAlone,
-  type OwnPart,
   revertedValues,
   type Undoable,
   type UndoContext,
@@ -105,10 +103,6 @@ function undoableRoles(undo: RoleUndo): UndoableRoles {
   };
 }
 
-function undone(change: OwnPart<RoleChange>): RoleChange {
-  return withFingerprint<RoleChange>({ ...change, resource: "role", reason: "undone" });
-}
-
 /** Returns whether the run changed, created or replaced a role. */
 function isKnown(id: string, effects: NetEffects): boolean {
   return isChangedByRun(id, effects) || effects.replaced.some((replaced) => replaced.id === id);
@@ -157,10 +151,9 @@ function revertRole(
   if (taken) noteNameTaken(live.name, before.name, note);
   const name = taken ? current.name : wanted;
   const reverted = { ...values, name };
-  const fields = roleDiffs(current, reverted);
-  if (fields.length === 0) return null;
-  refs.set(live.id, { id: live.id, name });
-  return undone({ name, kind: "update", id: live.id, before: current, after: reverted, fields });
+  const change = roleUpdate(live.id, current, reverted, "undone");
+  if (change !== null) refs.set(live.id, { id: live.id, name });
+  return change;
 }
 
 /** Creates a removed role again; `null` if it exists or its name is taken. */
@@ -181,7 +174,7 @@ function recreateRole(id: string | null, before: RoleImage, undo: RoleUndo): Rol
   }
   note("new-id", name, `The role "${name}" is created again with a new id.`);
   if (id !== null) refs.set(id, { id: null, name });
-  return undone({ name, kind: "create", id: null, before: null, after: before, fields: [] });
+  return roleCreation(before, "undone");
 }
 
 /** Undoes the replacement of a role; `null` if nothing is to be done, or nothing may be. */
@@ -254,9 +247,7 @@ function revertReplacement(
   note("new-id", name, `The role "${name}" is created again with a new id.`);
   refs.set(oldId, { id: resumed, name });
   refs.set(now.id, { id: resumed, name });
-  const current = roleImage(now);
-  const fields = roleDiffs(current, before);
-  return undone({ name, kind: "replace", id: now.id, before: current, after: before, fields, resumed });
+  return roleReplacement(now, before, resumed, "undone");
 }
 
 function noteHeld(name: string, note: AddNote): void {

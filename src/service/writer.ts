@@ -1,3 +1,4 @@
+import { hasAddress } from "../kernel/diff/scope.ts";
 import { type FieldTable, mapFields } from "../kernel/fields/field.ts";
 import {
   COMMON_FIELDS,
@@ -180,11 +181,9 @@ async function findRole(client: Client, merchant: string, draft: CreateRole): Pr
 
 /** Finds a member by its exact address, except expired invitations, which cannot be new. */
 async function findMember(client: Client, merchant: string, draft: CreateMember): Promise<FoundResource> {
-  const key = draft.email.toLowerCase();
   // The service filters by prefix, so the results are compared exactly.
   const members = (await listMembers(client, merchant, { email: draft.email })).filter(
-    ({ user, invite, status }) =>
-      status !== "expired" && [user?.email, invite?.email].some((address) => address?.toLowerCase() === key),
+    (member) => member.status !== "expired" && hasAddress(member, draft.email),
   );
   return bestMatch(members, (member) => isMember(member, draft));
 }
@@ -206,7 +205,7 @@ function isMember(live: LiveMember, { managed, roles, ...draft }: CreateMember):
   const values = { ...draft, ...managed, roles: roles.map(refOf) };
   return (
     isManaged(live) === (managed !== undefined) &&
-    isAsDrafted<MemberValues>(MEMBER_FIELDS, values, liveValues(live, refOf))
+    isAsDrafted<MemberValues>(MEMBER_FIELDS, values, liveValues(live))
   );
 }
 

@@ -8,12 +8,12 @@ import type {
   Step,
   StopCause,
 } from "../../model/apply.ts";
-import { type Failure, RolecallError } from "../../model/errors.ts";
+import type { Failure } from "../../model/errors.ts";
 import type { ApplyEvent } from "../../model/events.ts";
 import type { Change, Plan } from "../../model/plan.ts";
 import type { HoldBack, LiveLookup, LiveWriter } from "../../model/ports.ts";
 import { executeStep, PHASES, stepsOf } from "./execute-step.ts";
-import type { RunContext, StepResult } from "./send-recorded.ts";
+import { failureOf, type RunContext, type StepResult } from "./send-recorded.ts";
 import type { PutSemantics } from "./update-member.ts";
 import { isReinvitation } from "./write-change.ts";
 
@@ -139,7 +139,7 @@ export async function applyPlan(
   const ending = whole ? "done" : stopped() ? "stopped" : "incomplete";
   const unended = await journal
     .write(endOf(allOutcomes, ending, first.failure, cause))
-    .then(() => null, toFailure);
+    .then(() => null, failureOf);
   if (unended) unrecorded(unended, null);
   const status = unended === null ? ending : "stopped";
   if (status === "stopped") emit({ type: "apply-stopped", merchant, failure: first.failure, cause });
@@ -172,11 +172,6 @@ async function runUntilStopped(
     run(step).catch((error: unknown) => void thrown.push(error)),
   );
   if (thrown.length > 0) throw thrown[0];
-}
-
-function toFailure(error: unknown): Failure {
-  if (!(error instanceof RolecallError)) throw error;
-  return error.failure;
 }
 
 /** Returns the number of steps of each change. */

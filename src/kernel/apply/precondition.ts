@@ -4,6 +4,7 @@ import type { ManagedProperties, MemberValues, RoleImage } from "../../model/fie
 import type { LiveMember, LiveRole, MemberStatus } from "../../model/live.ts";
 import type { Change, MemberImage } from "../../model/plan.ts";
 import type { LiveLookup } from "../../model/ports.ts";
+import { addressesOf, addressOf, hasAddress } from "../diff/scope.ts";
 import { surprises } from "../fields/field.ts";
 import { differs } from "../fields/kind.ts";
 import {
@@ -102,11 +103,7 @@ async function checkRole(
   if (after !== null || differences.length > 0) return differences;
   // The service may delete a role that is held by somebody since, and revoke it.
   const holder = await lookup.getHolder(id, signal);
-  return holder === null ? [] : [`now held by ${quoteIfNeeded(addressOf(holder))}`];
-}
-
-function addressOf({ id, user, invite }: LiveMember): string {
-  return user?.email ?? invite?.email ?? id;
+  return holder === null ? [] : [`now held by ${quoteIfNeeded(addressOf(holder) ?? holder.id)}`];
 }
 
 async function checkMember(
@@ -190,11 +187,8 @@ function memberDifferences(
 }
 
 /** Describes a different address. An invitation may be accepted under another one, but keeps the invited address. */
-function addressDifference(planned: string | null, { user, invite }: LiveMember): readonly string[] {
-  const addresses = [user?.email, invite?.email].flatMap((email) => email ?? []);
-  const same =
-    planned === null
-      ? addresses.length === 0
-      : addresses.some((email) => email.toLowerCase() === planned.toLowerCase());
+function addressDifference(planned: string | null, live: LiveMember): readonly string[] {
+  const addresses = addressesOf(live);
+  const same = planned === null ? addresses.length === 0 : hasAddress(live, planned);
   return same ? [] : [differs("address", planned ?? "none", addresses[0] ?? "none")];
 }

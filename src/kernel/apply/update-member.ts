@@ -59,7 +59,7 @@ export async function sendMemberUpdate(
     return null;
   }
   const live = found ?? (await readMember(id, context));
-  const before = live ? valuesOf(live) : context.withIds(memberValues(change.before));
+  const before = live ? liveValues(live) : context.withIds(memberValues(change.before));
   const rounded = "metadata" in changed ? [] : (found?.rounded ?? []);
   if (putSemantics.replaces) {
     if (rounded.length > 0) throw tooLarge(rounded, found?.exact ?? {});
@@ -104,7 +104,7 @@ async function stillEmptyFields(
   context: UpdateContext,
 ): Promise<readonly MemberField[]> {
   const emptyIn = (member: LiveMember): readonly MemberField[] => {
-    const filled = filledMemberFields(valuesOf(member));
+    const filled = filledMemberFields(liveValues(member));
     return sent.filter((field) => !filled.includes(field));
   };
   if (returned !== null && emptyIn(returned).length === 0) return [];
@@ -114,7 +114,7 @@ async function stillEmptyFields(
 
 /** Returns whether a response shows what was sent; otherwise it is not the state after the update. */
 function showsUpdate(returned: LiveMember, sent: Partial<MemberValues>): boolean {
-  const shown = valuesOf(returned);
+  const shown = liveValues(returned);
   return fieldDiffs<MemberValues>(MEMBER_FIELDS, shown, { ...shown, ...sent }).length === 0;
 }
 
@@ -142,10 +142,6 @@ function wholeUpdate(values: MemberValues): MemberUpdate {
   return heldValues<MemberValues>(MEMBER_FIELDS, values);
 }
 
-function valuesOf(live: LiveMember): MemberValues {
-  return liveValues(live, (id) => ({ id, name: id }));
-}
-
 /** Returns the omitted fields that are empty after an update, and notes in `putSemantics` those that are kept. */
 async function emptiedFields(
   id: string,
@@ -155,7 +151,7 @@ async function emptiedFields(
 ): Promise<readonly MemberField[]> {
   const { putSemantics } = context;
   const emptyIn = (member: LiveMember | null): readonly MemberField[] => {
-    const filled = member === null ? omitted : filledMemberFields(valuesOf(member));
+    const filled = member === null ? omitted : filledMemberFields(liveValues(member));
     return omitted.filter((field) => !filled.includes(field) && !putSemantics.kept.has(field));
   };
   if (omitted.every((field) => putSemantics.kept.has(field))) return [];

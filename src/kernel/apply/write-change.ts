@@ -92,16 +92,7 @@ export function reinvitationWrites(
 ): { readonly invite: Write; readonly remove: Write; readonly again: Write } {
   const { id, before } = change;
   const again = memberCreation(change, "create", context);
-  const invite: Write = {
-    ...again,
-    id,
-    before,
-    send: async (options) =>
-      context.writer.createMember(createdMember(change.name, change.after, context), {
-        ...options,
-        holdBack: context.holdBack,
-      }),
-  };
+  const invite: Write = { ...again, id, before };
   const remove = removal("remove", change, (expired, options) =>
     context.writer.deleteMember(expired, options),
   );

@@ -39,16 +39,13 @@ export function createMember(
     { email, status: null, passwordEnv: managed?.passwordEnv },
     newMemberValues({ ...declaredValues(member), roles: [...refs, ...ignoredRoles(former, resolver)] }),
   );
-  return withFingerprint<MemberChange>({
-    resource: "member",
-    name: email,
-    kind: "create",
-    id: null,
-    before: null,
-    after,
-    fields: [],
-    reason: reason === "suspension-ended" ? reason : "declared",
-  });
+  return memberCreation(email, after, reason === "suspension-ended" ? reason : "declared");
+}
+
+/** Returns the change that invites or creates a member with an image. */
+export function memberCreation(name: string, after: MemberImage, reason: Reason): MemberChange {
+  const parts = { id: null, before: null, after, fields: [], reason } as const;
+  return withFingerprint<MemberChange>({ resource: "member", name, kind: "create", ...parts });
 }
 
 /** Returns the change of a live member; `null` if nothing differs or a role cannot be resolved. */
@@ -61,19 +58,29 @@ export function updateMember(
 ): MemberChange | null {
   const images = imagesOf(member, live, resolver, report);
   if (images === null) return null;
-  const { before, after } = images;
+  return memberUpdate(member.email, live.id, images, reason);
+}
+
+/** Returns the change from one image of a member to another; `null` if nothing differs. */
+export function memberUpdate(
+  name: string,
+  id: string,
+  { before, after }: MemberImages,
+  reason: Reason,
+): MemberChange | null {
   const fields = memberDiffs(before, after);
-  if (fields.length === 0) return null;
-  return withFingerprint<MemberChange>({
-    resource: "member",
-    name: member.email,
-    kind: "update",
-    id: live.id,
-    before,
-    after,
-    fields,
-    reason,
-  });
+  return fields.length === 0
+    ? null
+    : withFingerprint<MemberChange>({
+        resource: "member",
+        name,
+        kind: "update",
+        id,
+        before,
+        after,
+        fields,
+        reason,
+      });
 }
 
 /**
@@ -130,18 +137,13 @@ export function moveMember(live: LiveMember, resolver: RoleResolver): MemberChan
   if (!live.roles.some(resolver.isReplaced)) return null;
   const before = memberImageOf(live, resolver);
   const after = withValues(before, { roles: live.roles.map(resolver.successorOf) });
-  const fields = memberDiffs(before, after);
-  if (fields.length === 0) return null;
-  return withFingerprint<MemberChange>({
-    resource: "member",
-    name: addressOf(live) ?? live.id,
-    kind: "update",
-    id: live.id,
-    before,
-    after,
-    fields,
-    reason: "immutable-field",
-  });
+  return memberUpdate(addressOf(live) ?? live.id, live.id, { before, after }, "immutable-field");
+}
+
+/** A member before and after a change. */
+interface MemberImages {
+  readonly before: MemberImage;
+  readonly after: MemberImage;
 }
 
 function imagesOf(
@@ -149,7 +151,7 @@ function imagesOf(
   live: LiveMember,
   resolver: RoleResolver,
   report: ReportFinding,
-): { readonly before: MemberImage; readonly after: MemberImage } | null {
+): MemberImages | null {
   const { email, roles } = member;
   const declaredRoles = roles?.map(({ role }) => role);
   const refs = declaredRoles

@@ -9,16 +9,14 @@ import { withFingerprint } from "./fingerprint.ts";
 
 /** Returns the change that creates a role. */
 export function createRole(role: DesiredRole, permissions: readonly string[]): RoleChange {
-  return withFingerprint<RoleChange>({
-    resource: "role",
-    name: role.name,
-    kind: "create",
-    id: null,
-    before: null,
-    after: roleImage({ ...role, permissions }),
-    fields: [],
-    reason: "declared",
-  });
+  return roleCreation(roleImage({ ...role, permissions }), "declared");
+}
+
+/** Returns the change that creates a role with an image. */
+export function roleCreation(after: RoleImage, reason: Reason): RoleChange {
+  const { name } = after;
+  const parts = { id: null, before: null, after, fields: [], reason } as const;
+  return withFingerprint<RoleChange>({ resource: "role", name, kind: "create", ...parts });
 }
 
 /** Returns the change of what the service can update in place; `null` if nothing differs. */
@@ -29,34 +27,56 @@ export function updateRole(role: DesiredRole, live: LiveRole, hasTemporaryName: 
     hasTemporaryName && live.name === role.name
       ? { ...image, name: temporaryName(live.name, live.id) }
       : image;
-  const after = updatedInPlace(before, role);
+  return roleUpdate(live.id, before, updatedInPlace(before, role), "declared");
+}
+
+/** Returns the change from one image of a role to another, under its new name; `null` if nothing differs. */
+export function roleUpdate(
+  id: string,
+  before: RoleImage,
+  after: RoleImage,
+  reason: Reason,
+): RoleChange | null {
   const fields = roleDiffs(before, after);
-  if (fields.length === 0) return null;
-  return withFingerprint<RoleChange>({
-    resource: "role",
-    name: role.name,
-    kind: "update",
-    id: live.id,
-    before,
-    after,
-    fields,
-    reason: "declared",
-  });
+  const { name } = after;
+  return fields.length === 0
+    ? null
+    : withFingerprint<RoleChange>({
+        resource: "role",
+        name,
+        kind: "update",
+        id,
+        before,
+        after,
+        fields,
+        reason,
+      });
 }
 
 /** Returns the change that replaces a live role; `resumed` is the new role's id if an earlier run created it. */
 export function replaceRole(role: DesiredRole, live: LiveRole, resumed: string | null): RoleChange {
+  return roleReplacement(live, declaredOver(roleImage(live), role), resumed, "immutable-field");
+}
+
+/** Returns the change that replaces a live role by one with an image. */
+export function roleReplacement(
+  live: LiveRole,
+  after: RoleImage,
+  resumed: string | null,
+  reason: Reason,
+): RoleChange {
+  const [{ id }, { name }] = [live, after];
   const before = roleImage(live);
-  const after = declaredOver(before, role);
+  const fields = roleDiffs(before, after);
   return withFingerprint<RoleChange>({
     resource: "role",
-    name: role.name,
+    name,
     kind: "replace",
-    id: live.id,
+    id,
     before,
     after,
-    fields: roleDiffs(before, after),
-    reason: "immutable-field",
+    fields,
+    reason,
     resumed,
   });
 }

@@ -66,6 +66,11 @@ export function addressesOf({ user, invite }: LiveMember): readonly string[] {
   return invite === undefined ? userEmails : [...userEmails, invite.email];
 }
 
+/** Returns whether an address, in any case, is one of a live member's. */
+export function hasAddress(member: LiveMember, email: string): boolean {
+  return addressesOf(member).some((address) => address.toLowerCase() === email.toLowerCase());
+}
+
 /** Returns the address to display a live member by; `null` without a user and an invitation. */
 export function addressOf({ user, invite }: LiveMember): string | null {
   return user?.email ?? invite?.email ?? null;

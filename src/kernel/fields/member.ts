@@ -106,7 +106,10 @@ export function memberValues({ managed, ...image }: MemberImage): MemberValues {
 }
 
 /** Returns the values of a live member; `refOf` names its roles. */
-export function liveValues(live: LiveMember, refOf: (id: string) => RoleRef): MemberValues {
+export function liveValues(
+  live: LiveMember,
+  refOf: (id: string) => RoleRef = (id) => ({ id, name: id }),
+): MemberValues {
   return newMemberValues({ ...(isManaged(live) && live.user), ...live, roles: live.roles.map(refOf) });
 }
 
@@ -124,7 +127,7 @@ export function declaredValues(member: DesiredMember): Some<MemberProperties & M
 /** Returns an entry that also declares what a live member has and the entry does not declare. */
 export function inheriting(member: DesiredMember, live: LiveMember): DesiredMember {
   const { roles = live.roles.map((role) => ({ role })), managed } = member;
-  const values = liveValues(live, (id) => ({ id, name: id }));
+  const values = liveValues(live);
   return {
     ...heldValues<CommonValues>(COMMON_FIELDS, values),
     ...member,
@@ -135,7 +138,7 @@ export function inheriting(member: DesiredMember, live: LiveMember): DesiredMemb
 
 /** Returns the fields of a live member, but for roles, that are not as an entry declares them. */
 export function undeclaredFields(live: LiveMember, member: DesiredMember): readonly MemberField[] {
-  const values = liveValues(live, (id) => ({ id, name: id }));
+  const values = liveValues(live);
   const declared = newMemberValues({ ...values, ...declaredValues(member) });
   return fieldDiffs<MemberValues>(MEMBER_FIELDS, values, declared).map(({ field }) => field);
 }

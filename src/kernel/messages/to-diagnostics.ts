@@ -1,4 +1,5 @@
 import { escapeText } from "../../lib/escape.ts";
+import { memoized } from "../../lib/memoized.ts";
 import { cellWidth, groupByKey, grouped, listText } from "../../lib/text.ts";
 import type { Diagnostic, Span } from "../../model/diagnostic.ts";
 import type { Code, FileLocation, LocatedProblem, Location, ProblemData } from "../problems/problem.ts";
@@ -18,16 +19,7 @@ export function toDiagnostics<Data extends ProblemData>(
   messages: MessageTable<Data["code"] | "too-many-problems">,
 ): readonly Diagnostic[] {
   const byFile = groupByFile(problems as readonly LocatedProblem[]);
-  const maps = new Map<string, FileMap>();
-  const mapOf = (file: string) => {
-    const opened = maps.get(file);
-    if (opened !== undefined) {
-      return opened;
-    }
-    const map = openFile(texts.get(file) ?? "", byFile.get(file) ?? []);
-    maps.set(file, map);
-    return map;
-  };
+  const mapOf = memoized((file: string) => openFile(texts.get(file) ?? "", byFile.get(file) ?? []));
   return [...byFile]
     .flatMap(([file, ofFile]) =>
       limit(ofFile, file).map((problem): Diagnostic => {

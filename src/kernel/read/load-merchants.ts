@@ -1,8 +1,9 @@
+import { groupByKey } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Diagnostic, Judging } from "../../model/diagnostic.ts";
 import type { FileLocation, LocatedProblem } from "../problems/problem.ts";
 import { isProjectFile } from "../schema/project-file.ts";
-import { textOf } from "../values/values.ts";
+import { omitUndefined, textOf } from "../values/values.ts";
 import type { ProjectAccess } from "./bound-files.ts";
 import { type BuiltMerchant, buildDesiredState } from "./build-desired-state.ts";
 import { duplicateMerchants } from "./duplicate-merchants.ts";
@@ -112,7 +113,7 @@ export async function loadMerchants(
           again.has(file) ||
           [...sources.map((source) => source.file), ...bound].some((file) => mistaken.has(file))
             ? null
-            : withRolesElsewhere(state, elsewhere.get(file)),
+            : omitUndefined({ ...state, rolesElsewhere: elsewhere.get(file) }),
       })),
       ...library.failures.flatMap(({ location, file }) => (location === null ? [{ file, state: null }] : [])),
     ],
@@ -196,13 +197,6 @@ function buildMerchants(
   return assembled;
 }
 
-function withRolesElsewhere(
-  state: DesiredState,
-  rolesElsewhere: readonly string[] | undefined,
-): DesiredState {
-  return rolesElsewhere === undefined ? state : { ...state, rolesElsewhere };
-}
-
 type UnknownSharedRole = LocatedProblem & { readonly code: "unknown-shared-role" };
 
 /** The merchants without a role that a shared rule names. */
@@ -213,17 +207,13 @@ interface SharedReport {
 }
 
 function sharedReports(assembled: readonly BuiltMerchant[]): readonly SharedReport[] {
-  const reports = new Map<string, UnknownSharedRole[]>();
-  for (const problem of assembled.flatMap(({ problems }) => problems)) {
-    if (problem.code !== "unknown-shared-role") continue;
-    const key = JSON.stringify([problem.location, problem.role]);
-    reports.set(key, [...(reports.get(key) ?? []), problem]);
-  }
-  return [...reports.values()].map((problems) => {
-    const file = problems[0]?.location.file;
+  const unknown = assembled.flatMap(({ problems }) =>
+    problems.filter((problem) => problem.code === "unknown-shared-role"),
+  );
+  return groupByKey(unknown, ({ location, role }) => JSON.stringify([location, role])).map((problems) => {
+    const { file } = problems[0].location;
     const including = assembled.filter(
-      ({ sources, bound }) =>
-        sources.some((source) => source.file === file) || (file !== undefined && bound.includes(file)),
+      ({ sources, bound }) => sources.some((source) => source.file === file) || bound.includes(file),
     );
     return { all: problems, elsewhere: problems.length < including.length };
   });

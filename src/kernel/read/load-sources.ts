@@ -1,3 +1,4 @@
+import { memoized } from "../../lib/memoized.ts";
 import { inFile } from "../problems/in-file.ts";
 import type { FileLocation, LocatedProblem, Problem } from "../problems/problem.ts";
 import { keyProblems } from "../problems/secrets.ts";
@@ -182,13 +183,10 @@ export async function loadSources(
 
 /** Returns a function that reads what files include; from one folder, a path as written leads to one file. */
 function readOnce(read: ReadSource): (include: Include) => Promise<ReadResult> {
-  const reads = new Map<string, Promise<ReadResult>>();
-  return ({ path, location: { file } }) => {
-    const key = JSON.stringify([file.replace(/[^\\/]*$/, ""), path]);
-    const result = reads.get(key) ?? read(path, file);
-    reads.set(key, result);
-    return result;
-  };
+  return memoized(
+    ({ path, location: { file } }) => read(path, file),
+    ({ path, location: { file } }) => JSON.stringify([file.replace(/[^\\/]*$/, ""), path]),
+  );
 }
 
 /** Rejects links that end in .yaml but lead to another kind of file, whose text must not be shown. */

@@ -1,5 +1,6 @@
 import { onCircles } from "../../lib/circles.ts";
 import { matchesSimpleGlob } from "../../lib/glob.ts";
+import { memoized } from "../../lib/memoized.ts";
 import type { FileLocation, LocatedProblem, Problem } from "../problems/problem.ts";
 import {
   grantPath,
@@ -155,17 +156,15 @@ export function previousAddresses({ members }: RuleContext): readonly LocatedPro
 
 /** Returns a function that locates a role's previous names. */
 function previousNameSites(): (role: RawRole, name: string) => FileLocation {
-  const indexes = new Map<RawRole, ReadonlyMap<unknown, number>>();
-  return (role, name) => {
-    const { file, path, fields } = role;
+  // The first of several wins.
+  const indexesOf = memoized(
+    (written: readonly unknown[]) => new Map(written.map((each, index) => [each, index] as const).reverse()),
+  );
+  return ({ file, path, fields }, name) => {
     const previousPath = [...path, "previously"];
     const written = fields["previously"];
     if (!Array.isArray(written)) return locationOf(file, previousPath);
-    // The first of several wins.
-    const indexOfName =
-      indexes.get(role) ?? new Map(written.map((each, index) => [each, index] as const).reverse());
-    indexes.set(role, indexOfName);
-    return locationOf(file, [...previousPath, indexOfName.get(name) ?? 0]);
+    return locationOf(file, [...previousPath, indexesOf(written).get(name) ?? 0]);
   };
 }
 
@@ -212,14 +211,9 @@ function openIgnores(merchant: RuleContext, key: "roles" | "members"): Ignores {
     typeof value === "string" ? [{ value, location }] : [],
   );
   if (patterns.length === 0 || patterns.length > MAX_PATTERNS) return () => null;
-  const locations = new Map<string, FileLocation | null>();
-  const find = (text: string): FileLocation | null => {
-    const answered = locations.get(text);
-    if (answered !== undefined) return answered;
-    const location = patterns.find(({ value }) => matchesSimpleGlob(value, text))?.location ?? null;
-    locations.set(text, location);
-    return location;
-  };
+  const find = memoized(
+    (text: string) => patterns.find(({ value }) => matchesSimpleGlob(value, text))?.location ?? null,
+  );
   return (name, id) => (name === null ? null : find(name)) ?? (id === null ? null : find(id));
 }
 

@@ -1,4 +1,5 @@
 import { memoized } from "../../lib/memoized.ts";
+import { groupByKey } from "../../lib/text.ts";
 import type { Breach, BreachSubject, GrantSubject } from "../../model/diagnostic.ts";
 import type { FileLocation, LocatedProblem, Path } from "../problems/problem.ts";
 import { readablePolicies } from "../rules/settings/every-setting.ts";
@@ -69,13 +70,9 @@ function sitesByTwo(
 }
 
 function openPlaces(view: RuleContext): Places {
-  const entries = new Map<string, RawMember[]>();
-  for (const member of view.members) {
-    if (member.address === null) continue;
-    const sameAddress = entries.get(member.address);
-    if (sameAddress === undefined) entries.set(member.address, [member]);
-    else sameAddress.push(member);
-  }
+  const entries = new Map(
+    groupByKey(view.members, ({ address }) => address).map((group) => [group[0].address ?? "", group]),
+  );
   const otherNames = rolesByOtherNames(view.roles);
   const formerNames = renamedRoles(view.roles);
   const current = (name: string): string => formerNames.get(name) ?? name;

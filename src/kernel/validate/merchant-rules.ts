@@ -1,3 +1,4 @@
+import { groupByKey } from "../../lib/text.ts";
 import { COMMON_FIELDS } from "../fields/member.ts";
 import type { FileLocation, LocatedProblem, Path } from "../problems/problem.ts";
 import { limitsInFile } from "../rules/settings/every-setting.ts";
@@ -111,21 +112,12 @@ function agreeingMembers({ members, rawFiles }: RuleContext): readonly LocatedPr
 function agreeingGrants({ roles, members, duplicateAddresses }: RuleContext): readonly LocatedProblem[] {
   const names = rolesByOtherNames(roles);
   const nameOf = (role: string): string => names.get(role) ?? role;
-  const byAddress = new Map<string, RawMember[]>();
   // Only a repeated member, or one with a repeated role, can have conflicting dates.
-  for (const member of members) {
-    const { address, grants, repeated } = member;
+  const suspects = members.filter(({ address, grants, repeated }) => {
     const isGivenTwice = repeated || (grants.length > 1 && grants.some(({ role }) => names.has(role)));
-    if (address !== null && (isGivenTwice || duplicateAddresses.has(address))) {
-      const entries = byAddress.get(address);
-      if (entries === undefined) {
-        byAddress.set(address, [member]);
-      } else {
-        entries.push(member);
-      }
-    }
-  }
-  return [...byAddress.values()].flatMap((entries) => conflicts(entries, nameOf));
+    return address !== null && (isGivenTwice || duplicateAddresses.has(address));
+  });
+  return groupByKey(suspects, ({ address }) => address).flatMap((entries) => conflicts(entries, nameOf));
 }
 
 /** Requires that a member without roles in one file has none in another. */

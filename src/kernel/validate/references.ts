@@ -1,5 +1,6 @@
 import { isLiteralGlob } from "../../lib/glob.ts";
 import { isSlip, openSuggester } from "../../lib/suggest.ts";
+import { groupByKey } from "../../lib/text.ts";
 import { isLikeRoleId, PREDEFINED_ROLES, predefinedRole, UNASSIGNABLE_ROLES } from "../../model/live.ts";
 import type { FileLocation, LocatedProblem, Path } from "../problems/problem.ts";
 import { namesInFile } from "../rules/settings/every-setting.ts";
@@ -82,21 +83,14 @@ export function currentRoleNames(merchant: RuleContext): readonly LocatedProblem
       name === null ? [] : [{ text: name, location: locationOf(file, [...path, "name"]) }],
     ),
   ];
-  const groups = new Map<string, { readonly role: string; readonly places: FileLocation[] }>();
-  for (const { text: role, location } of references) {
-    if (!renamed.has(role)) continue;
-    const key = JSON.stringify([location.file, role]);
-    const group = groups.get(key) ?? { role, places: [] };
-    group.places.push(location);
-    groups.set(key, group);
-  }
-  return [...groups.values()].flatMap(({ role, places }): readonly LocatedProblem[] => {
-    const [location] = places;
-    const name = renamed.get(role);
-    return location && name !== undefined
-      ? [{ code: "previous-role-name", role, name, places, location }]
-      : [];
-  });
+  const former = references.filter(({ text }) => renamed.has(text));
+  return groupByKey(former, ({ text, location }) => JSON.stringify([location.file, text])).map(
+    (group): LocatedProblem => {
+      const [{ text: role, location }] = group;
+      const places = group.map((reference) => reference.location);
+      return { code: "previous-role-name", role, name: renamed.get(role) ?? role, places, location };
+    },
+  );
 }
 
 /** Returns the literal names under `guards.protect` that no declared role has. */
@@ -249,19 +243,23 @@ export function assignableGrants({ members, now }: RuleContext): readonly Locate
 
 /** Returns the texts of a list of a file. */
 function textsAt({ file, fields }: RawFile, path: Path): readonly Reference[] {
-  return listOf(valueAt(fields, path)).flatMap((value, index) =>
-    typeof value === "string" ? [{ text: value, location: locationOf(file, [...path, index]) }] : [],
+  return textsIn(listOf(valueAt(fields, path)), file, path);
+}
+
+/** Returns the texts of the list at a path, as far as they are wanted. */
+function textsIn(
+  list: readonly unknown[],
+  file: string,
+  path: Path,
+  isWanted: IsWanted = (text) => typeof text === "string",
+): readonly Reference[] {
+  return list.flatMap((text, index) =>
+    isWanted(text) ? [{ text, location: locationOf(file, [...path, index]) }] : [],
   );
 }
 
-function checkHolders({ file, fields }: RawFile): readonly Reference[] {
-  return listOf(fields["checks"]).flatMap((check, index) =>
-    listOf(fieldsOf(check)["only"]).flatMap((holder, position) =>
-      typeof holder === "string"
-        ? [{ text: holder, location: locationOf(file, ["checks", index, "only", position]) }]
-        : [],
-    ),
-  );
+function checkHolders(raw: RawFile): readonly Reference[] {
+  return listOf(raw.fields["checks"]).flatMap((_, index) => textsAt(raw, ["checks", index, "only"]));
 }
 
 function checkedMembers({ file, fields }: RawFile): readonly Reference[] {
@@ -319,8 +317,10 @@ export function usualPermissions(merchant: RuleContext): readonly LocatedProblem
   // Most permissions are used more than once, and need no location.
   const isRare: IsWanted = (text): text is string => typeof text === "string" && counts.get(text) === 1;
   const once = [
-    ...roles.flatMap((role) => declaredPermissions(role, isRare)),
-    ...adjustments.flatMap((adjustment) => addedPermissions(adjustment, isRare)),
+    ...roles.flatMap(({ file, path, permissions }) =>
+      textsIn(permissions, file, [...path, "permissions"], isRare),
+    ),
+    ...adjustments.flatMap(({ file, path, add }) => textsIn(add, file, [...path, "adjust", "add"], isRare)),
     ...rulePermissions.filter(({ text }) => isRare(text)),
   ];
   if (often.join("").length * once.reduce((sum, { text }) => sum + text.length, 0) > MAX_COMPARED) {
@@ -337,33 +337,11 @@ const MAX_COMPARED = 100_000_000;
 
 type IsWanted = (text: unknown) => text is string;
 
-function declaredPermissions(
-  { file, path, permissions }: RuleContext["roles"][number],
-  isWanted: IsWanted,
-): readonly Reference[] {
-  return permissions.flatMap((text, index) =>
-    isWanted(text) ? [{ text, location: locationOf(file, [...path, "permissions", index]) }] : [],
-  );
-}
-
-function addedPermissions(
-  { file, path, add }: RuleContext["adjustments"][number],
-  isWanted: IsWanted,
-): readonly Reference[] {
-  return add.flatMap((text, index) =>
-    isWanted(text) ? [{ text, location: locationOf(file, [...path, "adjust", "add", index]) }] : [],
-  );
-}
-
 function namedPermissions(raw: RawFile): readonly Reference[] {
   const { file, fields } = raw;
   const checked = listOf(fields["checks"]).flatMap((check, index) => {
-    const { can, cannot } = fieldsOf(check);
-    const listed = listOf(cannot).flatMap((permission, position) =>
-      typeof permission === "string"
-        ? [{ text: permission, location: locationOf(file, ["checks", index, "cannot", position]) }]
-        : [],
-    );
+    const { can } = fieldsOf(check);
+    const listed = textsAt(raw, ["checks", index, "cannot"]);
     return typeof can === "string"
       ? [{ text: can, location: locationOf(file, ["checks", index, "can"]) }, ...listed]
       : listed;

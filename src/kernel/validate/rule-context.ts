@@ -8,7 +8,7 @@ import {
   type RawMember,
   type RawRole,
 } from "../schema/raw-file.ts";
-import { fieldsOf, joinLists, listOf } from "../values/values.ts";
+import { fieldsOf, joinLists, listOf, repeats } from "../values/values.ts";
 
 /** The files of one merchant as the rules see them, as far as each is readable. */
 export interface RuleContext {
@@ -71,8 +71,8 @@ export function createRuleContext({
     membersComplete:
       complete && isWhole("members", rawFiles, allFiles) && members.every(({ email }) => email !== null),
     now,
-    duplicateAddresses: addressesTwice(members),
-    referencedRoles: grantedBy(members),
+    duplicateAddresses: new Set(repeats(members, ({ address }) => address).map(({ text }) => text)),
+    referencedRoles: new Set(members.flatMap(({ grants }) => grants.map(({ role }) => role))),
   };
 }
 
@@ -83,28 +83,6 @@ function underCurrentAddresses(members: readonly RawMember[]): readonly RawMembe
     const address = renamed.get(member.address ?? "");
     return address === undefined ? member : { ...member, address };
   });
-}
-
-function addressesTwice(members: readonly RawMember[]): ReadonlySet<string> {
-  const seen = new Set<string>();
-  const duplicateAddresses = new Set<string>();
-  for (const { address } of members) {
-    if (address !== null) {
-      if (seen.has(address)) duplicateAddresses.add(address);
-      seen.add(address);
-    }
-  }
-  return duplicateAddresses;
-}
-
-function grantedBy(members: readonly RawMember[]): ReadonlySet<string> {
-  const referencedRoles = new Set<string>();
-  for (const { grants } of members) {
-    for (const { role } of grants) {
-      referencedRoles.add(role);
-    }
-  }
-  return referencedRoles;
 }
 
 /** Returns true if a section is managed, readable and authoritative. */

@@ -10,6 +10,7 @@ import {
   visit,
   type YAMLMap,
 } from "yaml";
+import { memoized } from "../../lib/memoized.ts";
 import type { Span } from "../../model/diagnostic.ts";
 import type { Location, Path } from "../problems/problem.ts";
 import type { TextRange } from "../problems/secrets.ts";
@@ -43,12 +44,7 @@ const PART = 32_000;
  */
 export function createLocator(text: string, size: number = PART): Locator {
   let parts: readonly TextPart[] | null | undefined;
-  const readings = new Map<string, Reading | null>();
-  const readingOf = (part: string): Reading | null => {
-    const reading = readings.get(part) ?? tryRead(part);
-    readings.set(part, reading);
-    return reading;
-  };
+  const readingOf = memoized(tryRead);
   const inParts = (path: Path, at: "value" | "key" | "first-key"): TextRange | null | undefined => {
     if (text.length <= size) return undefined;
     if (parts === undefined) parts = partsOf(text, size);

@@ -12,7 +12,12 @@ import {
 import type { Location, Problem, YamlProblem } from "../problems/problem.ts";
 import { MAX_ALIASED, MAX_DEPTH, MAX_LENGTH, MAX_TOKENS } from "../values/limits.ts";
 import { conflictProblem, keyText, readDocument, syntaxProblems, TooManyTokens } from "./document.ts";
-import { controlProblems, type ParsedYaml } from "./fast-yaml.ts";
+import { controlProblems, type ParsedYaml, parseFast } from "./fast-yaml.ts";
+
+/** Parses YAML, with the full parser only where a text needs it. */
+export function parseText(text: string): ParsedYaml {
+  return parseFast(text) ?? parse(text);
+}
 
 /** Parses YAML into plain values with the full parser; returns errors as problems, and never throws. */
 export function parse(text: string, maxTokens = MAX_TOKENS): ParsedYaml {

@@ -208,17 +208,17 @@ export async function planFiles(
   );
   const { states: keyed, env } = withKeys(reviewed, inputs, io.env);
   // Commands that only read files do without the client of the service.
-  const { openSessions, plannedOnly, planSessions, withRunOverrides } = await import(
-    "../../app/session/session.ts"
-  );
-  const sessions = openSessions(keyed, options, { ...io, env });
+  const { plannedOnly, planStates, withRunOverrides } = await import("../../app/session/session.ts");
+  const { openServices } = await import("../../app/session/services.ts");
+  const world = { ...io, env };
+  const services = openServices(options, world);
   const close = async (): Promise<void> => {
     await progress.rest();
-    await sessions.close();
+    await services.close();
   };
   try {
-    progress.reading(keyed.map(({ merchant }) => merchant));
-    const planned = withRunOverrides(await planSessions(sessions, progress.read), project).map(withKeyHint);
+    const plans = await planStates(keyed, services, options, progress, world);
+    const planned = withRunOverrides(plans, project).map(withKeyHint);
     await progress.rest();
     const planEndedAt = (merchants: ReadonlySet<string>): readonly Planned[] => {
       onlyEnded = merchants;

@@ -1,5 +1,5 @@
 import type { PlanResult } from "../../app/session/session.ts";
-import { laterViews } from "../../app/show/show-plans.ts";
+import { laterViews } from "../../app/show/later-views.ts";
 import { upcomingDates } from "../../kernel/plan/upcoming-dates.ts";
 import { canonicalJson } from "../../lib/json-text.ts";
 import { counted } from "../../lib/text.ts";

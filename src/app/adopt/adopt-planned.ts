@@ -3,17 +3,19 @@ import { adoptionEdits, type FileEdit } from "../../edit/adopt/adoption-edits.ts
 import { findUnwritable } from "../../edit/adopt/find-unwritable.ts";
 import { editYaml } from "../../edit/yaml/edit-yaml.ts";
 import { type AnyImage, imageWithParts, updateParts } from "../../kernel/diff/change-parts.ts";
+import { hasAddress } from "../../kernel/diff/scope.ts";
 import { liveMemberWith } from "../../kernel/fields/member.ts";
 import { liveRoleOf } from "../../kernel/fields/role.ts";
+import { filesOf } from "../../kernel/read/files-of.ts";
 import { type RawFile, toRawFile } from "../../kernel/schema/raw-file.ts";
 import { addressesOfPerson } from "../../kernel/values/person.ts";
-import { parseFast } from "../../kernel/yaml/fast-yaml.ts";
-import { parse } from "../../kernel/yaml/to-value.ts";
+import { parseText } from "../../kernel/yaml/to-value.ts";
 import { canonicalJson } from "../../lib/json-text.ts";
+import { memoized } from "../../lib/memoized.ts";
 import { counted, grouped } from "../../lib/text.ts";
 import type { Adoption, EntryEdit, Unwritable } from "../../model/adoption.ts";
 import type { DesiredMember, DesiredState } from "../../model/desired.ts";
-import type { LiveMember, LiveState } from "../../model/live.ts";
+import type { LiveState } from "../../model/live.ts";
 import type { Change } from "../../model/plan.ts";
 import type { Drift, DriftCause } from "../../model/reports.ts";
 import type { FilePatch } from "../../show/text/patch-text.ts";
@@ -122,29 +124,14 @@ function unwritableNotes(
   });
 }
 
-function hasAddress({ user, invite }: LiveMember, email: string): boolean {
-  return [user?.email, invite?.email].some((address) => address?.toLowerCase() === email.toLowerCase());
-}
-
 type WantedEdit = FileEdit & {
   readonly merchant: string;
   readonly comments: ReadonlyMap<string, string>;
 };
 
 /** Returns a function that reads the entries of a file, each file once. */
-function rawFileReader(texts: ReadonlyMap<string, string>): (file: string) => RawFile {
-  const rawFiles = new Map<string, RawFile>();
-  return (file) => {
-    const text = texts.get(file) ?? "";
-    const raw = rawFiles.get(file) ?? toRawFile(file, (parseFast(text) ?? parse(text)).value);
-    rawFiles.set(file, raw);
-    return raw;
-  };
-}
-
-/** Returns the files of a merchant: the included ones, then its own. */
-function filesOf({ origin, included = [] }: DesiredState): readonly string[] {
-  return [...included, origin.file];
+export function rawFileReader(texts: ReadonlyMap<string, string>): (file: string) => RawFile {
+  return memoized((file) => toRawFile(file, parseText(texts.get(file) ?? "").value));
 }
 
 function includingMerchants(states: readonly DesiredState[]): ReadonlyMap<string, ReadonlySet<string>> {

@@ -229,10 +229,11 @@ export function lackingPasswords(
   addresses: readonly string[],
   { env, now }: { readonly env: Io["env"]; readonly now: number },
 ): ReadonlySet<string> {
-  const targets = rotationTargets(addresses);
-  const due = planned.map(({ session, live, plan }) => ({
-    plan,
-    passwords: rotatedMembers(session.state, live, targets, now).map(({ member }) => member.managed),
+  const rotated = ({ session, live }: RotationInput): readonly RotatedMember[] =>
+    addresses.length === 0 ? [] : rotatedMembers(session.state, live, rotationTargets(addresses), now);
+  const due = planned.map((outcome) => ({
+    plan: outcome.plan,
+    passwords: rotated(outcome).map(({ member }) => member.managed),
   }));
   return new Set(withoutPasswords(due, { env }).map(({ merchant }) => merchant));
 }

@@ -17,7 +17,6 @@ import {
 } from "../../show/text/apply-text.ts";
 import { renderEnding } from "../../show/text/ending/ending-text.ts";
 import { renderPlans } from "../../show/text/plans-text.ts";
-import { namesOf } from "../../show/text/run-notes-text.ts";
 import { hasCutList } from "../../show/text/wrap.ts";
 import {
   type AppliedRun,
@@ -186,7 +185,7 @@ function saySkipped(skipped: readonly MerchantOutcome[], rest: number, say: (tex
   if (rest === 0) return;
   const refused = skipped.filter(({ status }) => status === "refused");
   for (const reason of reasonTexts(refused)) say(reason);
-  const names = namesOf(skipped.map(({ merchant }) => merchant));
+  const names = oneLine(namesText(skipped.map(({ merchant }) => merchant)));
   const nothing = refused.length === skipped.length ? "Refused: nothing" : "Nothing";
   say(`${nothing} is changed at ${names}; the apply continues at ${counted(rest, "other merchant")}.`);
 }

@@ -1,7 +1,8 @@
 import { applyPlan } from "../../kernel/apply/apply-plan.ts";
-import { type PutSemantics, unknownPutSemantics } from "../../kernel/apply/update-member.ts";
+import { unknownPutSemantics } from "../../kernel/apply/update-member.ts";
 import { statusChanges } from "../../kernel/plan/status-changes.ts";
 import { oneLine } from "../../lib/escape.ts";
+import { memoized } from "../../lib/memoized.ts";
 import { counted } from "../../lib/text.ts";
 import type {
   ApplyResult,
@@ -127,12 +128,7 @@ async function applyAll(
   reporter: ApplyReporter,
   note: (entry: JournalEntry) => void,
 ): Promise<{ readonly cause: StopCause | null; readonly merchants: readonly AppliedMerchant[] }> {
-  const learned = new Map<string, PutSemantics>();
-  const semanticsOf = (service: string): PutSemantics => {
-    const semantics = learned.get(service) ?? unknownPutSemantics();
-    learned.set(service, semantics);
-    return semantics;
-  };
+  const semanticsOf = memoized((_service: string) => unknownPutSemantics());
   const ended = await allEnded(
     running.map(async (started) => {
       const { session, plan, live, passwords, journal } = started;

@@ -1,4 +1,5 @@
 import { type DepartedMember, membersInRecord, recordText } from "../../edit/adopt/live-record.ts";
+import { addressesOf } from "../../kernel/diff/scope.ts";
 import { addressesOfPerson } from "../../kernel/values/person.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
@@ -120,11 +121,7 @@ function departedMembers(
   const lower = (address: string): string => address.toLowerCase();
   const declared = new Set(members.flatMap(addressesOfPerson));
   const absent = new Set(removed.map(lower));
-  const present = new Set(
-    live.members.flatMap(({ user, invite }) =>
-      [user?.email, invite?.email].map((email) => email?.toLowerCase()),
-    ),
-  );
+  const present = new Set(live.members.flatMap(addressesOf).map(lower));
   const ids = new Set(live.members.map(({ id }) => id));
   const hasLeft = (address: string): boolean =>
     declared.has(address) &&

@@ -15,14 +15,14 @@ import { isFileError } from "../project/file-errors.ts";
 import { type Loaded, loadStates, reachNotes } from "../project/load-states.ts";
 import { noneChanged } from "../project/pick-merchants.ts";
 import { emptyShard, isInShard } from "../project/shard.ts";
+import type { ReachOptions } from "../session/clients.ts";
 import { checkReinvited, warningsOfReinvited } from "../session/invitations.ts";
 import { openServices } from "../session/services.ts";
 import {
-  createSessions,
   type Planned,
   type PlanningOptions,
   plannedOnly,
-  planSessions,
+  planStates,
   withRunOverrides,
 } from "../session/session.ts";
 import { printDiagnostics } from "../show/print-diagnostics.ts";
@@ -57,28 +57,45 @@ export async function planMerchants(
   progress: ProgressDisplay,
   io: Io,
 ): Promise<PlannedMerchants> {
-  const services = openServices({ ...options, emit: progress.live }, io);
   const isDue = options.only === "due";
   const { judgePlans, ...making } = isDue ? duePlanner() : { judgePlans: withRunOverrides };
   try {
-    const { loaded, states: declared, fileErrors } = await loadDeclared(paths, options, progress.io);
+    const { loaded, states: declared } = await loadDeclared(paths, options, progress.io);
     // Nothing but dates decides what is due.
     const states = isDue ? declared.map((state) => withReviewedEnds(state, state)) : declared;
     checkReinvited(options.reinvite ?? [], states);
-    progress.reading(states.map(({ merchant }) => merchant));
     const warn = (text: string): void => void progress.io.stderr.write(`warning: ${text}\n`);
     const branch =
       options.holdsBack && (await openLiveBranch(states, "No live states are recorded here.", warn, io));
     const recorded =
       branch && (await import("../live-branch/recorded-states.ts")).recordedStates(branch, warn);
     const planning = { ...options, ...making, ...(recorded && { recorded }) };
+    const merchants = await planLoaded(loaded, states, judgePlans, planning, progress, io);
+    warnReinvited(merchants.planned, options, io);
+    return merchants;
+  } finally {
+    await progress.rest();
+  }
+}
+
+/** Plans merchants of files that are loaded, and judges their plans together. */
+export async function planLoaded(
+  loaded: Loaded,
+  states: readonly DesiredState[],
+  judgePlans: Planner["judgePlans"],
+  options: PlanningOptions & Omit<ReachOptions, "emit">,
+  progress: ProgressDisplay,
+  io: Io,
+): Promise<PlannedMerchants> {
+  const services = openServices({ ...options, emit: progress.live }, io);
+  try {
     const [plans, { ruleLocations }] = await Promise.all([
-      planSessions(createSessions(services, states, planning, io), progress.read),
+      planStates(states, services, options, progress, io),
       // Loaded while the service responds: it needs the full YAML parser.
       import("../show/rule-locations.ts"),
     ]);
     const planned = judgePlans(plans, loaded.project);
-    warnReinvited(planned, options, io);
+    const fileErrors = loaded.diagnostics.filter(isFileError).length;
     return {
       planned,
       valid: fileErrors === 0,
@@ -131,7 +148,7 @@ function warnReinvited(
   io: Io,
 ): void {
   const results = plannedOnly(planned);
-  if (quiet || results.length < planned.length) return;
+  if (quiet || reinvite.length === 0 || results.length < planned.length) return;
   const warnings = warningsOfReinvited(reinvite, results);
   for (const warning of warnings) io.stderr.write(`${warning}\n`);
 }
@@ -192,7 +209,8 @@ function isSelected(merchant: string, { merchant: picked, shard }: PlanMerchants
   return shard === undefined || isInShard(merchant, shard);
 }
 
-type PlanMerchantsOptions = ServiceOptions &
+/** Options of planning the merchants of files. */
+export type PlanMerchantsOptions = ServiceOptions &
   OutputOptions & {
     readonly asOf?: number;
     readonly reinvite?: readonly string[];

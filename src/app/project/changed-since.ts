@@ -4,6 +4,7 @@ import type { ReadSource } from "../../kernel/read/load-sources.ts";
 import { fieldsOf, listOf, sameValue, textOf, unique } from "../../kernel/values/values.ts";
 import { parseYaml } from "../../kernel/yaml/parse-yaml.ts";
 import { oneLine } from "../../lib/escape.ts";
+import { memoized } from "../../lib/memoized.ts";
 import { RolecallError } from "../../model/errors.ts";
 import { boundRules } from "./bound-rules.ts";
 import { isProjectYaml, withoutLinks } from "./find-files.ts";
@@ -175,8 +176,8 @@ async function comparison({ files, before, tree, inRoot, read, project, index, c
     (await projectAccess(files, cwd)).map((access) => boundRules(files, access)),
   );
   const rulesThen = await boundRules(before, project);
-  const results = new Map<string, Promise<readonly Pair[] | null>>();
-  const compare = async ([file, formerPath]: Pair): Promise<readonly Pair[] | null> => {
+  const keyOf = (pair: Pair): string => pair.join("\n");
+  const compare = memoized(async ([file, formerPath]: Pair): Promise<readonly Pair[] | null> => {
     const { path, text, includes, fields } = await index.file(file);
     const isUnchanged =
       !tree.links && tree.known.has(formerPath) && !tree.paths.has(formerPath) && inRoot(path) === formerPath;
@@ -192,15 +193,13 @@ async function comparison({ files, before, tree, inRoot, read, project, index, c
         tree.links ? posix.join(posix.dirname(formerPath), written[index] ?? "") : inRoot(include),
       ],
     );
-  };
+  }, keyOf);
   const isSame = async (...pair: Pair): Promise<boolean> => {
-    const pairs = new Map<string, Pair>([[pair.join("\n"), pair]]);
-    for (const [key, files] of pairs) {
-      const result = results.get(key) ?? compare(files);
-      results.set(key, result);
-      const includes = await result;
+    const pairs = new Map<string, Pair>([[keyOf(pair), pair]]);
+    for (const files of pairs.values()) {
+      const includes = await compare(files);
       if (includes === null) return false;
-      for (const include of includes) pairs.set(include.join("\n"), include);
+      for (const include of includes) pairs.set(keyOf(include), include);
     }
     return true;
   };

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import { promisify } from "node:util";
+import { memoized } from "../../lib/memoized.ts";
 import type { DesiredState, Origin } from "../../model/desired.ts";
 import type { Io } from "../io/io.ts";
 
@@ -136,13 +137,8 @@ async function readHistory(file: string, { cwd, now }: Pick<Io, "cwd" | "now">):
 
 /** Returns a function that reads an entry's commit time; git runs once for each file. */
 export function entryTimes(io: Pick<Io, "cwd" | "now">): (origin: Origin) => Promise<number | null> {
-  const histories = new Map<string, Promise<History>>();
-  return async (origin) => {
-    const { file } = origin;
-    const history = histories.get(file) ?? readHistory(file, io);
-    histories.set(file, history);
-    return (await history).entry(origin);
-  };
+  const historyOf = memoized((file: string) => readHistory(file, io));
+  return async (origin) => (await historyOf(origin.file)).entry(origin);
 }
 
 /** Reads the histories of the files of a merchant's entries, by file. */
@@ -152,12 +148,7 @@ export async function readHistories(
 ): Promise<ReadonlyMap<string, History>> {
   const entries = [...(state.roles ?? []), ...(state.members ?? [])];
   const files = [...new Set([state.origin.file, ...entries.map(({ origin }) => origin.file)])];
-  const histories = await Promise.all(
-    files.map(async (file): Promise<[string, History]> => {
-      return [file, await readHistory(file, io)];
-    }),
-  );
-  return new Map(histories);
+  return new Map(await Promise.all(files.map(async (file) => [file, await readHistory(file, io)] as const)));
 }
 
 /** Returns a time in ms since the epoch; `null` for one that is unknown. */

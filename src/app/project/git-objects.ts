@@ -4,6 +4,7 @@ import { basename, dirname, join, posix, relative, sep } from "node:path";
 import { promisify } from "node:util";
 import type { ReadSource } from "../../kernel/read/load-sources.ts";
 import { oneLine } from "../../lib/escape.ts";
+import { memoized } from "../../lib/memoized.ts";
 import { RolecallError } from "../../model/errors.ts";
 import { decodeUtf8, withoutLinks } from "./find-files.ts";
 
@@ -54,15 +55,11 @@ function gitIn(cwd: string, option: string): Git {
 
 /** Returns a function that makes absolute paths relative to a folder, as git writes them; links in folders are followed. */
 export function repositoryPaths(root: string): (path: string) => string {
-  const folders = new Map<string, string>();
-  return (path) => {
-    const folder = dirname(path);
-    const real = folders.get(folder) ?? withoutLinks(folder);
-    folders.set(folder, real);
-    return relative(root, join(real, basename(path)))
+  const realPath = memoized(withoutLinks);
+  return (path) =>
+    relative(root, join(realPath(dirname(path)), basename(path)))
       .split(sep)
       .join("/");
-  };
 }
 
 /** Returns a reader of the files of a commit, with their includes. */

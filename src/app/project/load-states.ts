@@ -1,4 +1,5 @@
 import { basename, dirname, join } from "node:path";
+import { list } from "../../kernel/findings/refusals.ts";
 import type { ProjectAccess } from "../../kernel/read/bound-files.ts";
 import { type LoadedMerchants, loadMerchants, type PreviousName } from "../../kernel/read/load-merchants.ts";
 import { withReviewedEnds } from "../../kernel/read/reviewed-ends.ts";
@@ -313,8 +314,6 @@ async function load(
   return isEnough ? part : loadAll(files);
 }
 
-const MAX_NAMED = 5;
-
 /** Returns which merchants the named included files and folders of them reach, a line each; empty if none is named. */
 export function reachNotes({ reach = [] }: Pick<Loaded, "reach">): string {
   return reach
@@ -323,20 +322,10 @@ export function reachNotes({ reach = [] }: Pick<Loaded, "reach">): string {
       const none = `${name} affects no merchant: no valid file includes it.`;
       const count = counted(merchants.length, beside ? "more merchant" : "merchant");
       return [
-        ...(merchants.length > 0
-          ? [`${name} affects ${count}: ${firstOf(merchants)}.`]
-          : beside
-            ? []
-            : [none]),
-        ...(unused.length > 0 ? [`No valid file includes ${firstOf(unused.map(oneLine))}.`] : []),
+        ...(merchants.length > 0 ? [`${name} affects ${count}: ${list(merchants)}.`] : beside ? [] : [none]),
+        ...(unused.length > 0 ? [`No valid file includes ${list(unused.map(oneLine))}.`] : []),
       ];
     })
     .map((line) => `${line}\n`)
     .join("");
-}
-
-/** Returns the first of some names, and the number of the others. */
-function firstOf(names: readonly string[]): string {
-  const more = names.length - MAX_NAMED;
-  return `${names.slice(0, MAX_NAMED).join(", ")}${more > 0 ? `, and ${more} more` : ""}`;
 }

@@ -4,6 +4,7 @@ import type { ListedFile, ProjectAccess, ProjectPlace } from "../../kernel/read/
 import type { ReadSource } from "../../kernel/read/load-sources.ts";
 import { isProjectFile, PROJECT_FILE } from "../../kernel/schema/project-file.ts";
 import { boundedMatcher, compilePathGlob } from "../../lib/glob.ts";
+import { memoized } from "../../lib/memoized.ts";
 import { RolecallError } from "../../model/errors.ts";
 import { isProjectYaml, sourceReader, withoutLinks } from "./find-files.ts";
 import { projectRoot } from "./project-root.ts";
@@ -21,19 +22,17 @@ export async function projectAccess(
 
 async function workingProjects(placesOf: ProjectAccess["placesOf"], cwd: string): Promise<ProjectAccess> {
   const read = sourceReader(cwd);
-  const listings = new Map<string, readonly ListedFile[]>();
+  const listed = memoized(
+    ([root, path]: readonly [string, string]): readonly ListedFile[] => [...filesBelow(root, path)],
+    ([, path]) => path,
+  );
   return {
     placesOf,
     namesIn: async (root) => projectNames(root),
     // As an include of the root's folder, so that it is of the project.
     readIn: (root, path) => read(path, join(root, PROJECT_FILE)),
     read,
-    listIn: async (root, folder) => {
-      const path = join(root, folder);
-      const listed = listings.get(path) ?? [...filesBelow(root, path)];
-      listings.set(path, listed);
-      return listed;
-    },
+    listIn: async (root, folder) => listed([root, join(root, folder)]),
     matches: pathMatcher(),
   };
 }
@@ -96,19 +95,10 @@ function projectNames(root: string): readonly string[] {
  * not, and of the working directory. So no repository within a project takes its files out of that.
  */
 function placeFinder(cwd: string): ProjectAccess["placesOf"] {
-  const folders = new Map<string, string>();
-  const realOf = (folder: string): string => {
-    const real = folders.get(folder) ?? withoutLinks(folder);
-    folders.set(folder, real);
-    return real;
-  };
-  const rootsByFolder = new Map<string, readonly string[]>();
-  const rootsOf = (folder: string): readonly string[] => {
-    const roots = rootsByFolder.get(folder) ?? rootsAround(folder, cwd);
-    rootsByFolder.set(folder, roots);
-    return roots;
-  };
-  const placesOf = (file: string): readonly ProjectPlace[] => {
+  const realOf = memoized(withoutLinks);
+  const rootsOf = memoized((folder: string) => rootsAround(folder, cwd));
+  // Each file is asked for several times.
+  return memoized((file: string): readonly ProjectPlace[] => {
     const given = resolve(cwd, file);
     const real = withoutLinks(given);
     const places = new Map<string, ProjectPlace>();
@@ -120,14 +110,7 @@ function placeFinder(cwd: string): ProjectAccess["placesOf"] {
       }
     }
     return [...places.values()];
-  };
-  // Each file is asked for several times.
-  const answers = new Map<string, readonly ProjectPlace[]>();
-  return (file) => {
-    const answer = answers.get(file) ?? placesOf(file);
-    answers.set(file, answer);
-    return answer;
-  };
+  });
 }
 
 /** Returns the roots of all repositories around a folder, and that of the working directory; without links. */

@@ -6,6 +6,7 @@ import type { ReadFailure } from "../../kernel/read/load-sources.ts";
 import { unreadableFile } from "../../kernel/read/unreadable-file.ts";
 import { fieldsOf, listOf } from "../../kernel/values/values.ts";
 import { parseYaml } from "../../kernel/yaml/parse-yaml.ts";
+import { memoized } from "../../lib/memoized.ts";
 import { shownPath, sourceReader, withoutLinks } from "./find-files.ts";
 
 /** The content of a YAML file by itself, without the files that it includes. */
@@ -35,14 +36,8 @@ export interface ProjectIndex {
 /** Opens an index of files as a working directory shows them. */
 export function openIndex(cwd: string): ProjectIndex {
   const read = sourceReader(cwd);
-  const files = new Map<string, Promise<IndexedFile>>();
-  const realPaths = new Map<string, string>();
-  const realPath = (path: string): string => {
-    const real = realPaths.get(path) ?? withoutLinks(path);
-    realPaths.set(path, real);
-    return real;
-  };
-  const parse = async (given: string): Promise<IndexedFile> => {
+  const realPath = memoized(withoutLinks);
+  const fileAt = memoized(async (given: string): Promise<IndexedFile> => {
     const path = realPath(given);
     const result = await read(given, null);
     const file = result.ok ? result.file : shownPath(path, cwd);
@@ -61,12 +56,7 @@ export function openIndex(cwd: string): ProjectIndex {
       ...(members !== undefined && { members: [] }),
     };
     return { path, file, text, fields: { ...rest, ...entries }, includes, problems: located };
-  };
-  const fileAt = (path: string): Promise<IndexedFile> => {
-    const file = files.get(path) ?? parse(path);
-    files.set(path, file);
-    return file;
-  };
+  });
   return {
     file: fileAt,
     closure: async (path) => {

@@ -1,8 +1,7 @@
 import type { RecordMode } from "../../model/record-modes.ts";
 import type { Io } from "../io/io.ts";
-import { RECORD_REFS, recordPlace, requirePrivate, withRunRecords } from "./record-place.ts";
 import { recordSetting } from "./record-setting.ts";
-import { jobActor, type RunRecorder, runRecorder } from "./run-recorder.ts";
+import type { RunRecorder } from "./run-recorder.ts";
 import { signingKey } from "./signing-key.ts";
 
 /** Options of the commands that record runs. */
@@ -26,6 +25,8 @@ export async function openRecorder(
   if (mode === "off") return undefined;
   // A bad key is known before anything is changed.
   signingKey(io.env);
+  const { RECORD_REFS, recordPlace, requirePrivate, withRunRecords } = await import("./record-place.ts");
+  const { jobActor, runRecorder } = await import("./run-recorder.ts");
   const place = await recordPlace(mode, io);
   if (!allowPublic) await requirePrivate(place, io);
   const open: Parameters<typeof runRecorder>[0]["open"] = (use) => withRunRecords(place, io, use);

@@ -1,5 +1,6 @@
 import type { RecordedMembers } from "../../edit/adopt/live-record.ts";
 import type { Committed, Renewal } from "../../kernel/diff/plan-members.ts";
+import { addressesOf } from "../../kernel/diff/scope.ts";
 import { addressesOfPerson } from "../../kernel/values/person.ts";
 import { oneLine } from "../../lib/escape.ts";
 import type { DesiredState, Origin } from "../../model/desired.ts";
@@ -87,8 +88,7 @@ async function departedMembers(
   { at, members: recorded }: RecordedState,
   entryTime: (origin: Origin) => Promise<number | null>,
 ): Promise<readonly string[]> {
-  const addresses = live.members.flatMap(({ user, invite }) => [user?.email, invite?.email]);
-  const present = new Set(addresses.map((address) => address?.toLowerCase()));
+  const present = new Set(live.members.flatMap(addressesOf).map((address) => address.toLowerCase()));
   const departed: string[] = [];
   for (const member of members) {
     const own = addressesOfPerson(member);

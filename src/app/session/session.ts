@@ -22,11 +22,11 @@ import type { LiveLookup, LiveWriter } from "../../model/ports.ts";
 import type { DeniedOperation } from "../../service/find-denied.ts";
 import type { Operation } from "../../service/http/problem-details.ts";
 import type { Io } from "../io/io.ts";
+import type { ProgressDisplay } from "../progress/log-progress.ts";
 import { entryTimes } from "../project/git-history.ts";
-import type { ReachOptions } from "./clients.ts";
 import { type Connection, checkEnvironment, resolveConnection } from "./connection.ts";
 import { type RecordedState, renewalOf } from "./invitations.ts";
-import { openServices, type Services } from "./services.ts";
+import type { Services } from "./services.ts";
 
 /** Options for planning. */
 export interface PlanningOptions {
@@ -66,14 +66,6 @@ export interface PlanResult extends FreshPlan {
   readonly judgeAt: JudgeAt;
 }
 
-/** The connected merchants; those that share service and key share one limiter. */
-export interface Sessions {
-  readonly all: readonly Session[];
-  /** Merchants without a connection: no key, or no base URL. */
-  readonly failed: readonly UnplannedMerchant[];
-  close(): Promise<void>;
-}
-
 /** A merchant without a plan, and why. */
 export interface UnplannedMerchant {
   readonly status: "failed";
@@ -81,16 +73,7 @@ export interface UnplannedMerchant {
   readonly error: RolecallError;
 }
 
-/** Opens every merchant's session; nothing is sent yet. */
-export function openSessions(
-  states: readonly DesiredState[],
-  options: PlanningOptions & ReachOptions,
-  io: Io,
-): Sessions {
-  return createSessions(openServices(options, io), states, options, io);
-}
-
-/** Creates a function that opens sessions at open services. */
+/** Creates a function that opens sessions at open services; a merchant without a key or a base URL has none. */
 export function sessionOpener(
   services: Services,
   options: PlanningOptions,
@@ -150,21 +133,6 @@ export function sessionOpener(
   return (state) => openOrFail(state.merchant, () => sessionOf(state));
 }
 
-/** Creates every merchant's session at open services; closing the sessions closes the services. */
-export function createSessions(
-  services: Services,
-  states: readonly DesiredState[],
-  options: PlanningOptions,
-  io: Io,
-): Sessions {
-  const opened = states.map(sessionOpener(services, options, io));
-  return {
-    all: opened.flatMap((session) => ("error" in session ? [] : [session])),
-    failed: opened.flatMap((session) => ("error" in session ? [session] : [])),
-    close: services.close,
-  };
-}
-
 /** Returns a matcher of globs over names and addresses, where slashes and leading dots are ordinary characters. */
 export function globMatcher(): GlobMatch {
   return boundedMatcher(
@@ -209,19 +177,33 @@ type Ended = (merchant: string, problem: string | null) => void;
 /** Merchants in progress at once: enough to use every connection, and few enough to bound memory. */
 export const MAX_PLANNING = 24;
 
+/** Plans merchants at open services, and displays the progress. */
+export async function planStates(
+  states: readonly DesiredState[],
+  services: Services,
+  options: PlanningOptions,
+  { reading, read }: Pick<ProgressDisplay, "reading" | "read">,
+  io: Io,
+): Promise<readonly Planned[]> {
+  reading(states.map(({ merchant }) => merchant));
+  return planSessions(states.map(sessionOpener(services, options, io)), read);
+}
+
 /** Plans all merchants side by side, in natural order, and sorts the plans by code; a failure of one does not hide another's plan. */
 export async function planSessions(
-  { all: opened, failed }: Pick<Sessions, "all" | "failed">,
+  opened: readonly (Session | UnplannedMerchant)[],
   ended: Ended,
 ): Promise<readonly Planned[]> {
-  for (const { merchant, error } of failed) ended(merchant, error.message);
-  const sessions = sortNaturally(opened, ({ state }) => state.merchant);
-  const planned = await mapConcurrent(sessions, MAX_PLANNING, (session) => planSession(session, ended));
-  return byCode([...planned, ...failed]);
+  const sessions = sortNaturally(opened, (one) => ("state" in one ? one.state.merchant : one.merchant));
+  return byCode(await mapConcurrent(sessions, MAX_PLANNING, (session) => planSession(session, ended)));
 }
 
 /** Plans a merchant; a failure is returned, a bug is thrown. */
-async function planSession(session: Session, ended: Ended): Promise<Planned> {
+async function planSession(session: Session | UnplannedMerchant, ended: Ended): Promise<Planned> {
+  if ("error" in session) {
+    ended(session.merchant, session.error.message);
+    return session;
+  }
   const { merchant } = session.state;
   try {
     const result = await session.plan();

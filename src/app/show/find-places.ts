@@ -1,7 +1,7 @@
 import { fieldsOf, listOf } from "../../kernel/values/values.ts";
-import { parseFast } from "../../kernel/yaml/fast-yaml.ts";
 import { createLocator, indexPositions, type Locator, type Positions } from "../../kernel/yaml/locate.ts";
-import { parse } from "../../kernel/yaml/to-value.ts";
+import { parseText } from "../../kernel/yaml/to-value.ts";
+import { memoized } from "../../lib/memoized.ts";
 import type { Origin } from "../../model/desired.ts";
 import type { SnapshotRole } from "../../model/questions.ts";
 import type { FilePlace } from "../../show/questions/answer-formats.ts";
@@ -26,14 +26,10 @@ export function placeFinder(
   sources: readonly { readonly file: string; readonly text: string }[],
 ): PlaceFinder {
   const texts = new Map(sources.map(({ file, text }) => [file, text]));
-  const files = new Map<string, Indexed>();
-  const indexOf = (file: string): Indexed | null => {
+  const indexOf = memoized((file: string): Indexed | null => {
     const text = texts.get(file);
-    if (text === undefined) return null;
-    const indexed = files.get(file) ?? indexFile(text);
-    files.set(file, indexed);
-    return indexed;
-  };
+    return text === undefined ? null : indexFile(text);
+  });
   const entry = ({ file, path }: Origin): FilePlace | null => {
     const indexed = indexOf(file);
     // A field that only one of several grants of a role has is near the others' entries.
@@ -73,7 +69,7 @@ function indexFile(text: string): Indexed {
     locate: createLocator(text),
     positions: indexPositions(text),
     value: () => {
-      value ??= parseFast(text) ?? parse(text);
+      value ??= parseText(text);
       return value.value;
     },
   };

@@ -7,7 +7,11 @@ import { styleFor } from "../io/terminal.ts";
 import type { OutputOptions } from "../project/command-options.ts";
 
 /** Prints the problems of files on stderr. */
-export function printDiagnostics(diagnostics: readonly Diagnostic[], options: OutputOptions, io: Io): void {
+export function printDiagnostics(
+  diagnostics: readonly Diagnostic[],
+  options: Pick<OutputOptions, "color" | "quiet">,
+  io: Io,
+): void {
   const shown = options.quiet ? diagnostics.filter(({ severity }) => severity === "error") : diagnostics;
   if (shown.length === 0) return;
   io.stderr.write(`${renderDiagnostics(shown, styleFor(io.stderr, io, options.color))}\n`);

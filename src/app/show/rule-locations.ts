@@ -3,9 +3,8 @@ import { originAcross } from "../../kernel/rules/across-merchants.ts";
 import { checkText } from "../../kernel/rules/checks.ts";
 import { decides, isSet, pathOfCode } from "../../kernel/rules/every-rule.ts";
 import { fieldsOf, listOf, textOf, valueAt } from "../../kernel/values/values.ts";
-import { parseFast } from "../../kernel/yaml/fast-yaml.ts";
 import { createLocator, indexPositions, spanFinder } from "../../kernel/yaml/locate.ts";
-import { parse } from "../../kernel/yaml/to-value.ts";
+import { parseText } from "../../kernel/yaml/to-value.ts";
 import { canonicalJson } from "../../lib/json-text.ts";
 import { memoized } from "../../lib/memoized.ts";
 import type { ListedRule } from "../../model/coverage.ts";
@@ -26,12 +25,7 @@ export function ruleLocations(
   const byMerchant = new Map(states.map((state) => [state.merchant, state]));
   const contents = contentsOf(sources);
   const spans = new Map(sources.map(({ file, text }) => [file, spanFinder(text)]));
-  const entries = new Map<string, ReadonlyMap<string, Path>>();
-  const entriesIn = (file: string): ReadonlyMap<string, Path> => {
-    const fileEntries = entries.get(file) ?? entriesOf(contents(file));
-    entries.set(file, fileEntries);
-    return fileEntries;
-  };
+  const entriesIn = memoized((file: string) => entriesOf(contents(file)));
   const grantsOf = memoized(indexesOfGrants);
   const place = ({ file, path }: Origin): string | null => {
     const span = spans.get(file)?.(path);
@@ -104,13 +98,7 @@ function contentsOf(
   sources: readonly { readonly file: string; readonly text: string }[],
 ): (file: string) => Readonly<Record<string, unknown>> {
   const texts = new Map(sources.map(({ file, text }) => [file, text]));
-  const contents = new Map<string, Readonly<Record<string, unknown>>>();
-  return (file) => {
-    const text = texts.get(file) ?? "";
-    const content = contents.get(file) ?? fieldsOf((parseFast(text) ?? parse(text)).value);
-    contents.set(file, content);
-    return content;
-  };
+  return memoized((file) => fieldsOf(parseText(texts.get(file) ?? "").value));
 }
 
 /** Returns the line of a rule that a report lists, as `access/shop.yaml:41`; `null` for a default. */
@@ -230,29 +218,26 @@ export function changeLocations(
   states: readonly DesiredState[],
   readText: (file: string) => string | null,
 ): ChangeLocations {
-  const origins = new Map<string, ReadonlyMap<string, Origin>>();
+  const originsOf = memoized(originsIn);
   const byMerchant = new Map(states.map((state) => [state.merchant, state]));
   const originOf = (merchant: string, change: Change): Origin | null => {
     const state = byMerchant.get(merchant);
     if (state === undefined) return null;
-    const originsOfMerchant = origins.get(merchant) ?? originsIn(state);
-    origins.set(merchant, originsOfMerchant);
     const { resource, id, name } = change;
     const renamed = change.resource === "role" ? change.after?.name : change.after?.email;
     const locations = [id, renamed, name].flatMap(
-      (text) => originsOfMerchant.get(`${resource} ${text?.toLowerCase()}`) ?? [],
+      (text) => originsOf(state).get(`${resource} ${text?.toLowerCase()}`) ?? [],
     );
     return locations[0] ?? { ...state.origin, path: [`${resource}s`] };
   };
-  const texts = new Map<string, LocatedText | null>();
+  const textOfFile = memoized((file: string) => locatedText(readText(file)));
   return {
     fileOf: (merchant, change) => originOf(merchant, change)?.file ?? null,
     fileLineOf(merchant, change) {
       const origin = originOf(merchant, change);
       if (origin === null) return null;
       const { file, path } = origin;
-      const text = texts.get(file) ?? locatedText(readText(file));
-      texts.set(file, text);
+      const text = textOfFile(file);
       return text === null ? null : { file, line: text.lineOf(path) };
     },
   };

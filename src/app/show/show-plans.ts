@@ -1,20 +1,15 @@
 import { resolve } from "node:path";
-import { laterDays } from "../../kernel/plan/later.ts";
-import type { UpcomingDate } from "../../kernel/plan/upcoming-dates.ts";
-import { withReviewedEnds } from "../../kernel/read/reviewed-ends.ts";
-import type { DesiredState } from "../../model/desired.ts";
 import type { RolecallError } from "../../model/errors.ts";
 import type { FailureJson } from "../../model/events.ts";
 import type { Plan } from "../../model/plan.ts";
 import { plansJson } from "../../show/machine/machine-formats.ts";
 import type { UnplannedView } from "../../show/markdown/review-sections.ts";
 import { renderFailure, renderUnread } from "../../show/text/failure-text.ts";
-import type { LaterView } from "../../show/view/date-lines.ts";
 import { writeAtomically } from "../io/atomic-write.ts";
 import type { Io } from "../io/io.ts";
 import { standardStream } from "../io/output.ts";
 import { styleFor } from "../io/terminal.ts";
-import { type Planned, type PlanResult, plannedOnly } from "../session/session.ts";
+import { type Planned, plannedOnly } from "../session/session.ts";
 
 /** The plans of the merchants that could be planned; `complete` if every merchant has one. */
 interface PlansOfRun {
@@ -52,30 +47,6 @@ export function printFailure(
 export function unplannedOf(planned: readonly Planned[]): readonly UnplannedView[] {
   return planned.flatMap((outcome) =>
     outcome.status === "planned" ? [] : [{ merchant: outcome.merchant, failure: outcome.error.failure }],
-  );
-}
-
-/**
- * Returns what dates bring at the merchants of a run, for printing; `declared` are all merchants that rules across merchants
- * count.
- */
-export function laterViews(
-  run: readonly { readonly state: DesiredState; readonly planned: PlanResult | undefined }[],
-  declared: readonly DesiredState[],
-  datesOf: (state: DesiredState) => readonly UpcomingDate[],
-): readonly LaterView[] {
-  const merchants = run.map(({ state, planned }) => ({
-    dates: datesOf(state),
-    planned,
-    // By then the dates are reviewed.
-    files: withReviewedEnds(state, state.reviewedEnds && state),
-  }));
-  return laterDays(merchants, declared).flatMap((days, index) =>
-    days.map((day) => ({
-      ...day,
-      merchant: run[index]?.state.merchant ?? "",
-      moment: new Date(day.at).toISOString(),
-    })),
   );
 }
 

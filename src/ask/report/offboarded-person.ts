@@ -1,4 +1,10 @@
-import { addressesOf, type GlobMatch, isServiceAccount, matchesAny } from "../../kernel/diff/scope.ts";
+import {
+  addressesOf,
+  type GlobMatch,
+  hasAddress,
+  isServiceAccount,
+  matchesAny,
+} from "../../kernel/diff/scope.ts";
 import { sortedSet } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { LiveMember, LiveState } from "../../model/live.ts";
@@ -51,11 +57,6 @@ export function offboardedPerson(
 
 function memberOf(email: string, { members }: LiveState): LiveMember | undefined {
   return members.find((member) => hasAddress(member, email));
-}
-
-/** Returns whether a member has an address, which is in lower case. */
-export function hasAddress(member: LiveMember, email: string): boolean {
-  return addressesOf(member).some((address) => address.toLowerCase() === email);
 }
 
 function isListed(email: string, { members = [] }: DesiredState): boolean {

@@ -115,7 +115,7 @@ async function declaredMerchants(
 ): Promise<ReadonlyMap<string, string>> {
   const loaded = await ifAnyFiles([], () => loadStates([], { merchants: [], cwd: io.cwd, now: io.now() }));
   const errors = loaded?.diagnostics.filter(isFileError) ?? [];
-  printDiagnostics(errors, { ...options, format: "text" }, io);
+  printDiagnostics(errors, options, io);
   if (errors.length > 0) {
     throw new RolecallError("file-invalid", "Nothing was written, since some files have errors.", {
       hint: "Correct the errors first: one of these files may belong to a selected merchant.",

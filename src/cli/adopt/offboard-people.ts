@@ -10,26 +10,22 @@ import { loadWithSharers } from "../../app/project/load-states.ts";
 import { projectYamlFiles } from "../../app/project/project-access.ts";
 import { openServices, type Services } from "../../app/session/services.ts";
 import {
-  createSessions,
   globMatcher,
   MAX_PLANNING,
   type Planned,
   type PlannedMerchant,
   plannedOnly,
-  planSessions,
+  planStates,
 } from "../../app/session/session.ts";
 import { printDiagnostics } from "../../app/show/print-diagnostics.ts";
 import { reportOf } from "../../app/show/report-plans.ts";
 import { ignoredPatterns } from "../../ask/access/ignored-access.ts";
 import { declaredReport } from "../../ask/report/build-access-report.ts";
-import {
-  hasAddress,
-  type OffboardedMerchant,
-  offboardedPerson,
-  soleAccess,
-} from "../../ask/report/offboarded-person.ts";
+import { type OffboardedMerchant, offboardedPerson, soleAccess } from "../../ask/report/offboarded-person.ts";
 import { mentionsAny, offboardFrom } from "../../edit/yaml/offboard-edits.ts";
+import { hasAddress } from "../../kernel/diff/scope.ts";
 import { buildPlan } from "../../kernel/plan/build-plan.ts";
+import { filesOf } from "../../kernel/read/files-of.ts";
 import { withOtherAddresses } from "../../kernel/values/person.ts";
 import { EMAIL } from "../../kernel/values/text-schemas.ts";
 import { oneLine } from "../../lib/escape.ts";
@@ -73,7 +69,7 @@ export async function offboardPeople(
   const after = await loadPatched(findings.patches, targets, io);
   const errors = after.diagnostics.filter(isFileError);
   if (errors.length > 0) {
-    printDiagnostics(errors, { ...options, format: "text" }, io);
+    printDiagnostics(errors, options, io);
     throw new RolecallError("file-invalid", "Without these people, the files would have the errors above.", {
       hint: "First correct these places by hand, such as a rule that needs one of them. Nothing was changed.",
     });
@@ -82,7 +78,7 @@ export async function offboardPeople(
   const broken = after.diagnostics.filter(
     (diagnostic) => isRefusal(diagnostic) && !messages.has(diagnostic.message),
   );
-  printDiagnostics(broken, { ...options, format: "text" }, io);
+  printDiagnostics(broken, options, io);
   if (broken.length > 0) io.stderr.write("Without these people, the files would break the rules above.\n\n");
   const patchedPlans = planPatched(targets.states, merchants, after.states, io);
   const matches = globMatcher();
@@ -207,14 +203,13 @@ async function loadTargets(
   }
   const loaded = await loadWithSharers(paths, { merchants: [], cwd: io.cwd, now: io.now() });
   const addresses = addressesIn(loaded.all);
-  const filesOf = ({ origin, included = [] }: DesiredState): readonly string[] => [origin.file, ...included];
   const files = new Set(loaded.states.flatMap(filesOf));
   const sources = loaded.sources.filter(({ file }) => files.has(file));
   const changed = new Set(
     sources.flatMap(({ file, text }) => (offboardFrom(text, addresses) === null ? [] : file)),
   );
   const { all: allStates, diagnostics } = loaded;
-  printDiagnostics(diagnostics.filter(isFileError), { ...options, format: "text" }, io);
+  printDiagnostics(diagnostics.filter(isFileError), options, io);
   const states = allStates.filter(
     (state) => loaded.states.includes(state) || filesOf(state).some((file) => changed.has(file)),
   );
@@ -227,7 +222,7 @@ function checkUnloaded(
   addresses: ReadonlySet<string>,
   io: Io,
 ): void {
-  const loaded = new Set(allStates.flatMap(({ origin, included = [] }) => [origin.file, ...included]));
+  const loaded = new Set(allStates.flatMap(filesOf));
   const readFiles = new Set(sources.map(({ file }) => file));
   const unreadSources = sources.filter(({ file }) => !loaded.has(file));
   const unreadable = diagnostics.filter(
@@ -275,10 +270,7 @@ function findElsewhere(
   addresses: ReadonlySet<string>,
   { cwd }: Io,
 ): ReadonlyMap<string, readonly string[]> {
-  const mentioned = new Set([
-    ...sources.map(({ file }) => file),
-    ...allStates.flatMap(({ origin, included = [] }) => [origin.file, ...included]),
-  ]);
+  const mentioned = new Set([...sources.map(({ file }) => file), ...allStates.flatMap(filesOf)]);
   const filesByAddress = new Map<string, string[]>();
   for (const path of projectYamlFiles(cwd)) {
     const file = shownPath(path, cwd);
@@ -331,9 +323,8 @@ async function readService(
   const progress = openProgress(options, io);
   const services = openServices({ ...options, emit: progress.live }, io);
   try {
-    progress.reading(states.map(({ merchant }) => merchant));
     const [planned, withoutFile] = await Promise.all([
-      planSessions(createSessions(services, states, options, io), progress.read),
+      planStates(states, services, options, progress, io),
       paths.length > 0 ? NO_OTHERS : findWithoutFile(allStates, addresses, services, options, io),
     ]);
     await progress.rest();

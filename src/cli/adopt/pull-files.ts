@@ -12,6 +12,7 @@ import { printDiagnostics } from "../../app/show/print-diagnostics.ts";
 import { emptyState } from "../../edit/adopt/new-file-text.ts";
 import { buildPlan } from "../../kernel/plan/build-plan.ts";
 import type { ProjectAccess } from "../../kernel/read/bound-files.ts";
+import { filesOf } from "../../kernel/read/files-of.ts";
 import { loadMerchants } from "../../kernel/read/load-merchants.ts";
 import type { ReadSource } from "../../kernel/read/load-sources.ts";
 import { judgeDeclared } from "../../kernel/rules/judge-rules.ts";
@@ -45,7 +46,7 @@ export async function loadPullTargets(
 ): Promise<PullTargets> {
   const loaded = await loadAll(codes, io);
   for (const code of codes) checkCode(code, loaded, io.cwd);
-  printDiagnostics(loaded.diagnostics.filter(isFileError), { ...options, format: "text" }, io);
+  printDiagnostics(loaded.diagnostics.filter(isFileError), options, io);
   const { states: allStates, sources } = loaded;
   const declared = new Map(allStates.map((state) => [state.merchant, state]));
   const selected = codes.length === 0 ? [...declared.keys()] : [...new Set(codes)];
@@ -72,9 +73,7 @@ function checkCode(code: string, { all: allStates }: Loaded, cwd: string): void 
   const shown = oneLine(code);
   const folder = oneLine(defaultPath(cwd));
   const codes = allStates
-    .filter(({ origin, included = [] }) =>
-      [origin.file, ...included].some((file) => resolve(cwd, file) === path),
-    )
+    .filter((state) => filesOf(state).some((file) => resolve(cwd, file) === path))
     .map(({ merchant }) => merchant);
   const hint = !isPath
     ? "Specify merchants by code, such as MC4F7K2P."
@@ -178,7 +177,7 @@ export async function checkPatched(
   const loaded = await loadPatched(patches, targets, io);
   const errors = loaded.diagnostics.filter(isFileError);
   if (errors.length > 0) {
-    printDiagnostics(errors, { ...options, format: "text" }, io);
+    printDiagnostics(errors, options, io);
     const everyone = new Map([...allStates, ...states].map((state) => [state.merchant, state]));
     const { good, bad } = withoutBad(
       patches,
@@ -224,7 +223,6 @@ function withoutBad(
   states: readonly DesiredState[],
   badFiles: ReadonlySet<string>,
 ): { readonly good: readonly FilePatch[]; readonly bad: readonly string[] } {
-  const filesOf = ({ origin, included = [] }: DesiredState): readonly string[] => [...included, origin.file];
   const left = new Set(badFiles);
   const bad = new Set<string>();
   for (;;) {

@@ -14,15 +14,10 @@ import { styleFor } from "../../app/io/terminal.ts";
 import { failuresOf } from "../../app/plan/plan-merchants.ts";
 import type { ServiceOptions } from "../../app/project/command-options.ts";
 import { openServices } from "../../app/session/services.ts";
-import {
-  createSessions,
-  type Planned,
-  type PlannedMerchant,
-  plannedOnly,
-  planSessions,
-} from "../../app/session/session.ts";
+import { type Planned, type PlannedMerchant, plannedOnly, planStates } from "../../app/session/session.ts";
 import { driftsOf } from "../../app/show/drifts-of.ts";
 import { adoptNew, newFileText } from "../../edit/adopt/new-file-text.ts";
+import { addressesOf } from "../../kernel/diff/scope.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { counted } from "../../lib/text.ts";
 import type { EntryEdit } from "../../model/adoption.ts";
@@ -61,9 +56,7 @@ export async function pullMerchants(
   const progress = openProgress(options, io);
   const services = openServices({ ...options, emit: progress.live }, io);
   try {
-    const sessions = createSessions(services, targets.states, options, io);
-    progress.reading(targets.states.map(({ merchant }) => merchant));
-    const planned = await planSessions(sessions, progress.read);
+    const planned = await planStates(targets.states, services, options, progress, io);
     await progress.rest();
     const style = styleFor(io.stderr, io, options.color);
     const failed = planned.flatMap((outcome) => (outcome.status === "failed" ? outcome : []));
@@ -119,10 +112,9 @@ function checkMembers(
   if (member.length === 0 || merchants.length < planned.length || !valid) return;
   const messages = new Set(
     merchants.flatMap(({ live, session }) =>
-      [
-        ...live.members.flatMap(({ user, invite }) => [user?.email, invite?.email]),
-        ...(session.state.members ?? []).map(({ email }) => email),
-      ].map((email) => email?.toLowerCase()),
+      [...live.members.flatMap(addressesOf), ...(session.state.members ?? []).map(({ email }) => email)].map(
+        (email) => email.toLowerCase(),
+      ),
     ),
   );
   const unknown = member.filter((email) => !messages.has(email.toLowerCase()));

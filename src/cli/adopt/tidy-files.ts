@@ -9,9 +9,9 @@ import { isSameAccess } from "../../ask/lint/same-access.ts";
 import { writeCurrentNames } from "../../edit/yaml/current-names.ts";
 import { editYaml, type YamlEdit } from "../../edit/yaml/edit-yaml.ts";
 import { tidyEdits } from "../../edit/yaml/tidy-edits.ts";
+import { filesOf } from "../../kernel/read/files-of.ts";
 import { fieldsOf, textOf, valueAt } from "../../kernel/values/values.ts";
-import { parseFast } from "../../kernel/yaml/fast-yaml.ts";
-import { parse } from "../../kernel/yaml/to-value.ts";
+import { parseText } from "../../kernel/yaml/to-value.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { counted, groupByKey } from "../../lib/text.ts";
 import { RolecallError } from "../../model/errors.ts";
@@ -35,12 +35,12 @@ export interface TidyOptions {
 export async function tidyFiles(loaded: LoadedWithSharers, options: TidyOptions, io: Io): Promise<ExitCode> {
   const errors = loaded.diagnostics.filter(isFileError);
   if (errors.length > 0) {
-    printDiagnostics(errors, { ...options, format: "text" }, io);
+    printDiagnostics(errors, options, io);
     throw new RolecallError("file-invalid", "Some files have errors, so no fix can be verified.", {
       hint: "Correct the errors above first. Nothing was changed.",
     });
   }
-  const files = new Set(loaded.states.flatMap(({ origin, included = [] }) => [origin.file, ...included]));
+  const files = new Set(loaded.states.flatMap(filesOf));
   const renamed = await currentNames(files, loaded, io);
   const drafts = loaded.sources.flatMap(({ file, text: before }): readonly Draft[] => {
     const text = renamed.texts.get(file) ?? before;
@@ -136,7 +136,7 @@ function unfixed(
   const fixed = new Set(proved.flatMap(({ edits }) => edits));
   const { entry } = placeFinder(drafts);
   return drafts.flatMap(({ file, text, edits }) => {
-    const { value } = parseFast(text) ?? parse(text);
+    const { value } = parseText(text);
     return edits
       .filter((edit) => !fixed.has(edit))
       .map((edit) => {
@@ -239,7 +239,7 @@ async function filesInDoubt(
   const now = io.now();
   const doubted = new Map<string, string[]>();
   for (const before of allStates) {
-    const files = [before.origin.file, ...(before.included ?? [])].filter((file) => edited.has(file));
+    const files = filesOf(before).filter((file) => edited.has(file));
     if (files.length === 0) continue;
     const state = byMerchant.get(before.merchant);
     if (state !== undefined && isSameAccess(before, state, now, matches)) continue;

@@ -1,3 +1,4 @@
+import { rawFileReader } from "../../app/adopt/adopt-planned.ts";
 import { ExitCode, type Io } from "../../app/io/io.ts";
 import { styleFor } from "../../app/io/terminal.ts";
 import type { ServiceOptions } from "../../app/project/command-options.ts";
@@ -6,25 +7,23 @@ import { type Loaded, loadStates } from "../../app/project/load-states.ts";
 import { pickMerchants } from "../../app/project/pick-merchants.ts";
 import { openServices } from "../../app/session/services.ts";
 import {
-  createSessions,
   globMatcher,
   type Planned,
   plannedOnly,
-  planSessions,
+  planStates,
   withRunOverrides,
 } from "../../app/session/session.ts";
 import { placeFinder } from "../../app/show/find-places.ts";
+import { laterViews } from "../../app/show/later-views.ts";
 import { printDiagnostics } from "../../app/show/print-diagnostics.ts";
 import { ruleLocations } from "../../app/show/rule-locations.ts";
-import { laterViews, printUnread } from "../../app/show/show-plans.ts";
+import { printUnread } from "../../app/show/show-plans.ts";
 import { writeDocument } from "../../app/show/write-document.ts";
 import { commentAbove } from "../../edit/yaml/comment-above.ts";
 import { editYaml } from "../../edit/yaml/edit-yaml.ts";
 import { soonDates } from "../../kernel/plan/upcoming-dates.ts";
-import { type RawFile, toRawFile } from "../../kernel/schema/raw-file.ts";
+import { filesOf } from "../../kernel/read/files-of.ts";
 import { unique } from "../../kernel/values/values.ts";
-import { parseFast } from "../../kernel/yaml/fast-yaml.ts";
-import { parse } from "../../kernel/yaml/to-value.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { canonicalJson } from "../../lib/json-text.ts";
 import { counted, listText } from "../../lib/text.ts";
@@ -98,18 +97,17 @@ export async function prepareChange(
   const patches = patchesOf(edits, names, request, loaded, io);
   const after = await loadPatched(patches, { states: loaded.all, all: loaded.all }, io);
   const errors = after.diagnostics.filter(isFileError);
-  const text = { ...options, format: "text" };
   if (errors.length > 0 || !options.quiet || !options.yes)
     io.stdout.write(renderPatch(patches, styleFor(io.stdout, io, options.color)));
   if (errors.length > 0) {
-    printDiagnostics(errors, text, io);
+    printDiagnostics(errors, options, io);
     throw new RolecallError("file-invalid", "With the patch above, the files would have these errors.", {
       hint: "Nothing was changed. Their lines are those of the patched files.",
     });
   }
   const known = new Set(loaded.diagnostics.map(({ message }) => message));
   const broken = after.diagnostics.filter((problem) => isRefusal(problem) && !known.has(problem.message));
-  printDiagnostics(broken, text, io);
+  printDiagnostics(broken, options, io);
   const merchants = new Set(affected.map(({ merchant }) => merchant));
   const states = after.states.filter(({ merchant }) => merchants.has(merchant));
   if (!options.declared && !(await showPlan(states, after.states, patches, loaded, options, io))) {
@@ -123,10 +121,6 @@ export async function prepareChange(
 const NOT_WRITTEN =
   "Nothing was written. Solve the problems above first; --declared uses only the files, and makes no plan.\n";
 
-function filesOf({ origin, included = [] }: DesiredState): readonly string[] {
-  return [...included, origin.file];
-}
-
 async function loadSelected(
   { kind, email }: AccessRequest,
   options: AccessCommandOptions,
@@ -135,7 +129,7 @@ async function loadSelected(
   const loaded = await loadStates([], { merchants: [], cwd: io.cwd, now: io.now() });
   const errors = loaded.diagnostics.filter(isFileError);
   if (errors.length > 0) {
-    printDiagnostics(errors, { ...options, format: "text" }, io);
+    printDiagnostics(errors, options, io);
     throw new RolecallError("file-invalid", "Some files have errors.", {
       hint: "Correct the errors above first. Nothing was changed.",
     });
@@ -165,14 +159,7 @@ async function decide(
 ): Promise<Omit<AccessEdits, "choices">> {
   const codes = new Set(selected.map(({ merchant }) => merchant));
   const places = placeFinder(sources);
-  const texts = new Map(sources.map(({ file, text }) => [file, text]));
-  const rawFiles = new Map<string, RawFile>();
-  const rawOf = (file: string): RawFile => {
-    const text = texts.get(file) ?? "";
-    const raw = rawFiles.get(file) ?? toRawFile(file, (parseFast(text) ?? parse(text)).value);
-    rawFiles.set(file, raw);
-    return raw;
-  };
+  const rawOf = rawFileReader(new Map(sources.map(({ file, text }) => [file, text])));
   const shared: Omit<MerchantAccess, "state" | "files"> = {
     othersOf: (file) =>
       states
@@ -269,8 +256,7 @@ async function showPlan(
   const progress = openProgress(options, io);
   const services = openServices({ ...options, emit: progress.live }, io);
   try {
-    progress.reading(states.map(({ merchant }) => merchant));
-    const read = await planSessions(createSessions(services, states, options, io), progress.read);
+    const read = await planStates(states, services, options, progress, io);
     await progress.rest();
     const planned = withRunOverrides(read, declared);
     const texts = new Map(patches.map(({ file, after }) => [file, after]));

@@ -1,5 +1,5 @@
 import { ExitCode, type Io } from "../../app/io/io.ts";
-import { loadDeclared, planMerchants } from "../../app/plan/plan-merchants.ts";
+import { loadDeclared } from "../../app/plan/plan-merchants.ts";
 import { isFileError } from "../../app/project/file-errors.ts";
 import type { Loaded } from "../../app/project/load-states.ts";
 import { globMatcher, plannedOnly } from "../../app/session/session.ts";
@@ -42,7 +42,7 @@ import {
 } from "../../show/questions/coverage-view.ts";
 import type { Style, Verbosity } from "../../show/style.ts";
 import { ignoredTexts } from "../../show/text/ignored-text.ts";
-import { openProgress } from "../progress/open-progress.ts";
+import { withPlans } from "../progress/with-plans.ts";
 import { ignoredPlanned, writeIgnored } from "../show/write-ignored.ts";
 import type { SnapshotOptions } from "./read-snapshots.ts";
 
@@ -194,29 +194,30 @@ async function judgeLiveMerchants(
   options: CheckOptions,
   io: Io,
 ): Promise<JudgedMerchants> {
-  const { planned, project, failures, close } = await planMerchants(
+  return withPlans(
     paths,
     { ...options, fileErrorsOnly: true, ...(options.coverage && { roleIds: () => ADMINISTRATORS }) },
-    openProgress(options, io),
     io,
+    async ({ planned, project, failures }) => {
+      printUnread(planned, options, io, "read");
+      const matches = globMatcher();
+      const judged = plannedOnly(planned).map(({ live, plan, session: { state } }) => {
+        const scope = scopeOf(live, state.ignore, matches);
+        const access = accessBefore(scope, { roles: [], members: [] }, SEPARATE);
+        const read = new Set([...namedRoleIds(state), ...live.members.flatMap(({ roles }) => roles)]);
+        const unread = new Set(ADMINISTRATORS.filter((id) => !read.has(id)));
+        const roles = new Map([...access.roles].filter(([key]) => !unread.has(key)));
+        const judged = judgedOf({ ...access, roles }, plan, state);
+        return { state, judged, changed: judgedOf(access, plan, state), unread };
+      });
+      const run = plannedOnly(planned).map(({ live, plan, session }) => ({
+        live,
+        plan,
+        files: session.state,
+      }));
+      const across = resultsAcross(run, project.project, io.now());
+      const ignored = ignoredPlanned(plannedOnly(planned));
+      return { all: judged, across, ignored, project, failures };
+    },
   );
-  try {
-    printUnread(planned, options, io, "read");
-    const matches = globMatcher();
-    const judged = plannedOnly(planned).map(({ live, plan, session: { state } }) => {
-      const scope = scopeOf(live, state.ignore, matches);
-      const access = accessBefore(scope, { roles: [], members: [] }, SEPARATE);
-      const read = new Set([...namedRoleIds(state), ...live.members.flatMap(({ roles }) => roles)]);
-      const unread = new Set(ADMINISTRATORS.filter((id) => !read.has(id)));
-      const roles = new Map([...access.roles].filter(([key]) => !unread.has(key)));
-      const judged = judgedOf({ ...access, roles }, plan, state);
-      return { state, judged, changed: judgedOf(access, plan, state), unread };
-    });
-    const run = plannedOnly(planned).map(({ live, plan, session }) => ({ live, plan, files: session.state }));
-    const across = resultsAcross(run, project.project, io.now());
-    const ignored = ignoredPlanned(plannedOnly(planned));
-    return { all: judged, across, ignored, project, failures };
-  } finally {
-    await close();
-  }
 }

@@ -10,6 +10,7 @@ import {
 } from "../../app/project/git-objects.ts";
 import { fieldsOf, listOf, textOf } from "../../kernel/values/values.ts";
 import { parseYaml } from "../../kernel/yaml/parse-yaml.ts";
+import { memoized } from "../../lib/memoized.ts";
 import type { SnapshotRole } from "../../model/questions.ts";
 import type { GrantSince } from "../../show/questions/answer-formats.ts";
 
@@ -208,19 +209,13 @@ type ReadFacts = (content: string) => Promise<FileFacts | "unreadable" | null>;
 
 /** Creates a reader of files by the names of their contents, which reads each once. */
 function factsReader(blobs: Blobs): ReadFacts {
-  const factsByFile = new Map<string, Promise<FileFacts | "unreadable" | null>>();
-  const read: ReadFacts = async (content) => {
+  return memoized(async (content) => {
     const bytes = await blobs.read(content);
     const text = bytes === null ? null : decodeUtf8(bytes);
     if (text === null) return "unreadable";
     const { value, readable } = await parseYaml(text);
     return readable ? factsOf(fieldsOf(value)) : "unreadable";
-  };
-  return (content) => {
-    const facts = factsByFile.get(content) ?? read(content);
-    factsByFile.set(content, facts);
-    return facts;
-  };
+  });
 }
 
 function factsOf(fields: Readonly<Record<string, unknown>>): FileFacts {

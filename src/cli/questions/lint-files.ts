@@ -1,5 +1,4 @@
 import { ExitCode, type Io } from "../../app/io/io.ts";
-import { planMerchants } from "../../app/plan/plan-merchants.ts";
 import type { OutputOptions, ServiceOptions } from "../../app/project/command-options.ts";
 import { isFileError } from "../../app/project/file-errors.ts";
 import { type Loaded, loadWithSharers, reachNotes } from "../../app/project/load-states.ts";
@@ -12,18 +11,18 @@ import { ignoredPatterns } from "../../ask/access/ignored-access.ts";
 import { lintAccess, lintTable } from "../../ask/lint/lint-access.ts";
 import { codesOf, type LintMerchant, merchantsOf } from "../../ask/lint/lint-context.ts";
 import { byPlace, findingDiagnostics } from "../../kernel/messages/to-diagnostics.ts";
+import { filesOf } from "../../kernel/read/files-of.ts";
 import { diagnosticTable } from "../../kernel/rules/every-rule.ts";
 import { ADMINISTRATORS } from "../../kernel/rules/gains.ts";
 import { sensitiveIn } from "../../kernel/rules/settings/sensitive.ts";
 import { fieldsOf } from "../../kernel/values/values.ts";
-import { parseFast } from "../../kernel/yaml/fast-yaml.ts";
-import { parse } from "../../kernel/yaml/to-value.ts";
+import { parseText } from "../../kernel/yaml/to-value.ts";
 import { counted } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { RolecallError } from "../../model/errors.ts";
 import { tidyFiles } from "../adopt/tidy-files.ts";
-import { openProgress } from "../progress/open-progress.ts";
+import { withPlans } from "../progress/with-plans.ts";
 import { printProblems } from "../show/validate-files.ts";
 import { ignoredPlanned, writeIgnored } from "../show/write-ignored.ts";
 
@@ -77,7 +76,7 @@ export async function lintFiles(
 /** Returns the problems of the selected merchants' files, and the errors of all. */
 function ofSelected({ diagnostics, states, all: allStates }: Loaded): readonly Diagnostic[] {
   if (states.length === allStates.length) return diagnostics;
-  const files = new Set(states.flatMap(({ origin, included = [] }) => [origin.file, ...included]));
+  const files = new Set(states.flatMap(filesOf));
   return diagnostics.filter(({ severity, file }) => severity === "error" || files.has(file));
 }
 
@@ -96,19 +95,16 @@ async function readLive(
   io: Io,
 ): Promise<{ readonly planned: readonly PlannedMerchant[]; readonly failed: boolean }> {
   // The problems of the files are among the findings.
-  const { planned, close } = await planMerchants(
+  return withPlans(
     paths,
     { ...options, quiet: true, roleIds: () => ADMINISTRATORS },
-    openProgress({ ...options, quiet: true }, io),
     io,
+    async ({ planned }) => {
+      printUnread(planned, options, io);
+      const read = plannedOnly(planned);
+      return { planned: read, failed: read.length < planned.length };
+    },
   );
-  try {
-    printUnread(planned, options, io);
-    const read = plannedOnly(planned);
-    return { planned: read, failed: read.length < planned.length };
-  } finally {
-    await close();
-  }
 }
 
 /** Returns the findings at places of the selected merchants; a shared file is judged by all that have it. */
@@ -133,7 +129,7 @@ function findingsOf(
     merchants,
     files: sources.map(({ file, text }) => ({
       file,
-      fields: fieldsOf((parseFast(text) ?? parse(text)).value),
+      fields: fieldsOf(parseText(text).value),
     })),
     now,
     timeOf: Date.parse,

@@ -1,6 +1,6 @@
 import type { Io } from "../../app/io/io.ts";
 import { readPastLive } from "../../app/live-branch/past-live.ts";
-import { loadDeclared, planMerchants } from "../../app/plan/plan-merchants.ts";
+import { loadDeclared } from "../../app/plan/plan-merchants.ts";
 import type { OutputOptions, PastTime, ServiceOptions } from "../../app/project/command-options.ts";
 import { isFileError } from "../../app/project/file-errors.ts";
 import { loadFilesAt } from "../../app/project/files-at.ts";
@@ -15,7 +15,7 @@ import type { FailureJson } from "../../model/events.ts";
 import type { AccessSnapshot, IgnoredAccess } from "../../model/questions.ts";
 import { diagnosticFailure, failureJson } from "../../show/machine/machine-formats.ts";
 import type { AskedCommit } from "../../show/questions/answer-formats.ts";
-import { openProgress } from "../progress/open-progress.ts";
+import { withPlans } from "../progress/with-plans.ts";
 import { ignoredPlanned } from "../show/write-ignored.ts";
 
 /** Options that select the access to read. */
@@ -131,25 +131,22 @@ async function readRecorded(
 }
 
 async function readLive(paths: readonly string[], options: SnapshotOptions, io: Io): Promise<ReadSnapshots> {
-  const { planned, project, failures, close } = await planMerchants(
+  return withPlans(
     paths,
     { ...options, fileErrorsOnly: true },
-    openProgress(options, io),
     io,
+    async ({ planned, project, failures }) => {
+      printUnread(planned, options, io, "read");
+      return {
+        source: "live",
+        ignored: ignoredPlanned(plannedOnly(planned)),
+        snapshots: plannedOnly(planned).map(({ live, session: { state, environment } }) =>
+          liveSnapshot(live, state, environment),
+        ),
+        sources: project.sources,
+        failures,
+        at: null,
+      };
+    },
   );
-  try {
-    printUnread(planned, options, io, "read");
-    return {
-      source: "live",
-      ignored: ignoredPlanned(plannedOnly(planned)),
-      snapshots: plannedOnly(planned).map(({ live, session: { state, environment } }) =>
-        liveSnapshot(live, state, environment),
-      ),
-      sources: project.sources,
-      failures,
-      at: null,
-    };
-  } finally {
-    await close();
-  }
 }

@@ -210,7 +210,7 @@ export async function selectChanges(
   progress.reading(selected.map(({ merchant }) => merchant));
   try {
     const fresh = await planSessions(
-      { all: selected.map(({ session }) => session), failed: [] },
+      selected.map(({ session }) => session),
       progress.read,
     );
     const again = new Map(selected.map(({ merchant }, index) => [merchant, fresh[index]]));

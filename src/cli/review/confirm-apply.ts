@@ -2,6 +2,7 @@ import { createInterface } from "node:readline";
 import type { PendingApply } from "../../app/apply/run-apply.ts";
 import type { Io } from "../../app/io/io.ts";
 import { styleFor, terminalOf } from "../../app/io/terminal.ts";
+import { list } from "../../kernel/findings/refusals.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { counted, grouped } from "../../lib/text.ts";
 import type { Environment } from "../../model/desired.ts";
@@ -152,7 +153,7 @@ function wholeRun(
   return {
     lines: [
       `${changesAt(asked)}.`,
-      ...strict.slice(0, NAMES_SHOWN).flatMap(({ plan }) => {
+      ...strict.slice(0, MOST_SHOWN).flatMap(({ plan }) => {
         return whatGoes(plan).map((line) => `${oneLine(plan.merchant)}: ${line}`);
       }),
       ...risksAt(asked)
@@ -205,12 +206,10 @@ function risksAt(
   });
 }
 
-const NAMES_SHOWN = 5;
+const MOST_SHOWN = 5;
 
 function namesOf(names: readonly string[]): string {
-  const more = names.length - NAMES_SHOWN;
-  const shown = names.slice(0, NAMES_SHOWN).map(oneLine).join(", ");
-  return more > 0 ? `${shown} and ${grouped(more)} more` : shown;
+  return list(names.map(oneLine));
 }
 
 function removalsAmong(changeCount: number, removed: number): string {

@@ -1,10 +1,11 @@
 import { ExitCode, type Io, VERSION } from "../../app/io/io.ts";
 import { outputTo, standardStream } from "../../app/io/output.ts";
 import { styleFor, verbosityOf } from "../../app/io/terminal.ts";
-import { type PlannedMerchants, planMerchants } from "../../app/plan/plan-merchants.ts";
+import type { PlannedMerchants } from "../../app/plan/plan-merchants.ts";
 import type { DocumentOptions, OutputOptions, ServiceOptions } from "../../app/project/command-options.ts";
 import { globMatcher, plannedOnly } from "../../app/session/session.ts";
-import { laterViews, printUnread, savePlans, unplannedOf } from "../../app/show/show-plans.ts";
+import { laterViews } from "../../app/show/later-views.ts";
+import { printUnread, savePlans, unplannedOf } from "../../app/show/show-plans.ts";
 import { writeDocument } from "../../app/show/write-document.ts";
 import { keptAccess } from "../../kernel/plan/due.ts";
 import { soonDates } from "../../kernel/plan/upcoming-dates.ts";
@@ -15,7 +16,7 @@ import { renderPlans } from "../../show/text/plans-text.ts";
 import type { LaterView } from "../../show/view/date-lines.ts";
 import { planView } from "../../show/view/plan-view.ts";
 import type { RuleLine } from "../../show/view/rules-view.ts";
-import { openProgress } from "../progress/open-progress.ts";
+import { withPlans } from "../progress/with-plans.ts";
 import { warnUnfinishedRuns } from "../runs/warn-unfinished.ts";
 import { findRemoved, warnUnmanaged } from "./unmanaged-merchants.ts";
 
@@ -43,8 +44,7 @@ export async function previewPlans(
   // Git runs while files and live states are read.
   const removed = tellsUnmanaged ? findRemoved(paths, options, io) : [];
   const planOptions = { ...options, holdsBack: true as const };
-  const merchants = await planMerchants(paths, planOptions, openProgress(options, io), io);
-  try {
+  return withPlans(paths, planOptions, io, async (merchants) => {
     await warnUnfinishedRuns(plannedOnly(merchants.planned), options, io);
     const unmanaged = tellsUnmanaged ? warnUnmanaged(await removed, merchants.project, options, io) : [];
     const plans = plannedOnly(merchants.planned).map(({ plan }) => plan);
@@ -70,9 +70,7 @@ export async function previewPlans(
     const code = exitCodeOf(plans, merchants.valid && complete);
     const differs = plans.some((plan) => plan.changes.length > 0);
     return code === ExitCode.ok && options.detailedExitcode && differs ? ExitCode.differences : code;
-  } finally {
-    await merchants.close();
-  }
+  });
 }
 
 /** Plans merchants whose files are new: shows the plans that have changes, and in one line how many have none. */
@@ -81,13 +79,7 @@ export async function previewNewFiles(
   options: ServiceOptions & OutputOptions,
   io: Io,
 ): Promise<ExitCode> {
-  const merchants = await planMerchants(
-    paths,
-    { ...options, quiet: true },
-    openProgress({ ...options, quiet: true }, io),
-    io,
-  );
-  try {
+  return withPlans(paths, { ...options, quiet: true }, io, async (merchants) => {
     const { plans, complete } = printUnread(merchants.planned, options, io);
     const style = styleFor(io.stdout, io, options.color);
     const views = plans.map((plan) => planView(plan, merchants.placeOf));
@@ -95,9 +87,7 @@ export async function previewNewFiles(
     if (changing.length > 0) io.stdout.write(`${renderPlans(changing, style, verbosityOf(options))}\n`);
     io.stdout.write(renderEmptyPlans(views.filter(isEmptyPlan), style));
     return exitCodeOf(plans, merchants.valid && complete);
-  } finally {
-    await merchants.close();
-  }
+  });
 }
 
 function exitCodeOf(plans: readonly Plan[], complete: boolean): ExitCode {

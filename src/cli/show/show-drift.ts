@@ -4,7 +4,7 @@ import { outputTo } from "../../app/io/output.ts";
 import { styleFor } from "../../app/io/terminal.ts";
 import { openLiveRecorder } from "../../app/live-branch/open-live-branch.ts";
 import { liveReadings } from "../../app/live-branch/record-live.ts";
-import { type PlannedMerchants, planMerchants } from "../../app/plan/plan-merchants.ts";
+import type { PlannedMerchants } from "../../app/plan/plan-merchants.ts";
 import type { DocumentOptions, OutputOptions, ServiceOptions } from "../../app/project/command-options.ts";
 import { isShallow, SHALLOW_WARNING } from "../../app/project/git-history.ts";
 import { plannedOnly } from "../../app/session/session.ts";
@@ -14,7 +14,7 @@ import { writeDocument } from "../../app/show/write-document.ts";
 import { oneLine } from "../../lib/escape.ts";
 import type { Drift } from "../../model/reports.ts";
 import { patchText, renderPatch } from "../../show/text/patch-text.ts";
-import { openProgress } from "../progress/open-progress.ts";
+import { withPlans } from "../progress/with-plans.ts";
 
 /** The options of `drift`. */
 export type DriftCommandOptions = ServiceOptions &
@@ -31,13 +31,7 @@ export async function showDrift(
   io: Io,
 ): Promise<ExitCode> {
   // A patch of a shared file concerns other merchants, too.
-  const merchants = await planMerchants(
-    paths,
-    { ...options, everyFile: options.patch === true },
-    openProgress(options, io),
-    io,
-  );
-  try {
+  return withPlans(paths, { ...options, everyFile: options.patch === true }, io, async (merchants) => {
     const drifts = await driftsOf(merchants.planned, merchants.project.project, io);
     await warnShallow(drifts, io);
     const { plans, complete } = printUnread(merchants.planned, options, io);
@@ -54,9 +48,7 @@ export async function showDrift(
     if (!merchants.valid || !complete || blocked) return ExitCode.failed;
     const differs = drifts.some(({ changes, violations }) => changes.length + violations.length > 0);
     return differs ? ExitCode.differences : ExitCode.ok;
-  } finally {
-    await merchants.close();
-  }
+  });
 }
 
 /** Records the live states in the branch of the project, if it names one. */

@@ -2,7 +2,7 @@ import { ExitCode, type Io, VERSION } from "../../app/io/io.ts";
 import { outputTo } from "../../app/io/output.ts";
 import { runOrigin } from "../../app/journal/write-journal.ts";
 import { readPastLive } from "../../app/live-branch/past-live.ts";
-import { loadDeclared, planMerchants } from "../../app/plan/plan-merchants.ts";
+import { loadDeclared } from "../../app/plan/plan-merchants.ts";
 import type { PastTime, ServiceOptions } from "../../app/project/command-options.ts";
 import { globMatcher, plannedOnly } from "../../app/session/session.ts";
 import { placed, reportOf, rulesOf } from "../../app/show/report-plans.ts";
@@ -16,7 +16,7 @@ import type { IgnoredAccess } from "../../model/questions.ts";
 import { type PageInput, renderPage } from "../../show/html/html-page.ts";
 import type { PageMerchantInput } from "../../show/html/page-data.ts";
 import { ignoredTexts } from "../../show/text/ignored-text.ts";
-import { openProgress } from "../progress/open-progress.ts";
+import { withPlans } from "../progress/with-plans.ts";
 import { ignoredPlanned, writeIgnored } from "./write-ignored.ts";
 
 /** The options of `report`. */
@@ -91,13 +91,7 @@ async function reportLive(
   options: ReportCommandOptions,
   io: Io,
 ): Promise<ExitCode> {
-  const { planned, fileErrors, project, close } = await planMerchants(
-    paths,
-    { ...options, format: "html" },
-    openProgress(options, io),
-    io,
-  );
-  try {
+  return withPlans(paths, { ...options, format: "html" }, io, async ({ planned, fileErrors, project }) => {
     const placeOf = listedRulePlaces(project.states, project.sources);
     const now = options.asOf ?? io.now();
     const run = plannedOnly(planned).map(({ plan, live, session }) => ({ plan, live, files: session.state }));
@@ -113,9 +107,7 @@ async function reportLive(
     await write(page, reports, ignoredPlanned(plannedOnly(planned)), options, io);
     const { complete } = printUnread(planned, options, io);
     return complete && fileErrors === 0 ? ExitCode.ok : ExitCode.failed;
-  } finally {
-    await close();
-  }
+  });
 }
 
 async function write(

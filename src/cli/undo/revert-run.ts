@@ -7,18 +7,18 @@ import { checkOutputs, standardStream } from "../../app/io/output.ts";
 import { styleFor, verbosityOf } from "../../app/io/terminal.ts";
 import { journalFiles } from "../../app/journal/read-journals.ts";
 import { fileJournals } from "../../app/journal/write-journal.ts";
-import { failuresOf, type PlannedMerchants } from "../../app/plan/plan-merchants.ts";
+import { type PlannedMerchants, planLoaded } from "../../app/plan/plan-merchants.ts";
 import type { ProgressDisplay } from "../../app/progress/log-progress.ts";
 import type { OutputOptions, ServiceOptions } from "../../app/project/command-options.ts";
 import { isFileError } from "../../app/project/file-errors.ts";
 import { defaultPath } from "../../app/project/find-files.ts";
 import { type Loaded, loadStates } from "../../app/project/load-states.ts";
 import { resolveConnection } from "../../app/session/connection.ts";
-import { openSessions, type Planned, planSessions, withRunOverrides } from "../../app/session/session.ts";
+import { type Planned, withRunOverrides } from "../../app/session/session.ts";
 import { printDiagnostics } from "../../app/show/print-diagnostics.ts";
-import { ruleLocations } from "../../app/show/rule-locations.ts";
 import { printUnread, savePlans, unplannedOf } from "../../app/show/show-plans.ts";
 import { writeDocument } from "../../app/show/write-document.ts";
+import type { PlanInput } from "../../kernel/plan/build-plan.ts";
 import { NO_POLICIES } from "../../kernel/rules/settings/every-setting.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { normalizeServiceUrl } from "../../lib/text.ts";
@@ -154,48 +154,26 @@ async function planUndo(
     sameService(undone.get(state.merchant), resolveConnection(state, options.baseUrl, io.env).baseUrl);
   }
   const notes = new Map<string, readonly UndoNote[]>();
-  const { display: progress } = options;
-  const sessions = openSessions(
-    states,
-    {
-      ...options,
-      emit: progress.live,
-      roleIds: (merchant) => rolesOf(undone.get(merchant)),
-      makePlan: (input) => {
-        const { merchant } = input.desired;
-        const past = undone.get(merchant);
-        if (past === undefined) throw new Error(`${merchant} is not part of the run`);
-        const undo = undoPlan(past, input);
-        notes.set(merchant, undo.notes);
-        return undo.plan;
-      },
+  const planning = {
+    ...options,
+    roleIds: (merchant: string) => rolesOf(undone.get(merchant)),
+    makePlan: (input: PlanInput) => {
+      const { merchant } = input.desired;
+      const past = undone.get(merchant);
+      if (past === undefined) throw new Error(`${merchant} is not part of the run`);
+      const undo = undoPlan(past, input);
+      notes.set(merchant, undo.notes);
+      return undo.plan;
     },
-    io,
-  );
-  try {
-    progress.reading(states.map(({ merchant }) => merchant));
-    const planned = judgedTogether(await planSessions(sessions, progress.read), loaded.project);
-    const fileErrors = loaded.diagnostics.filter(isFileError).length;
-    return {
-      run: run.name,
-      notes: states.flatMap(({ merchant }) =>
-        (notes.get(merchant) ?? []).map((note) => ({ ...note, merchant })),
-      ),
-      planned,
-      valid: fileErrors === 0,
-      fileErrors,
-      failures: failuresOf(loaded, planned),
-      placeOf: ruleLocations(loaded.states, loaded.sources),
-      project: loaded,
-      progress,
-      close: sessions.close,
-    };
-  } catch (error) {
-    await sessions.close();
-    throw error;
-  } finally {
-    await progress.rest();
-  }
+  };
+  const merchants = await planLoaded(loaded, states, judgedTogether, planning, options.display, io);
+  return {
+    ...merchants,
+    run: run.name,
+    notes: states.flatMap(({ merchant }) =>
+      (notes.get(merchant) ?? []).map((note) => ({ ...note, merchant })),
+    ),
+  };
 }
 
 /** Judges the plans by the limits of a run and the rules across merchants. */

@@ -1,5 +1,5 @@
 import { oneLine } from "../../lib/escape.ts";
-import { counted, grouped, naturally } from "../../lib/text.ts";
+import { counted, groupByKey, grouped, naturally } from "../../lib/text.ts";
 import { accessText } from "../text/impact-text.ts";
 import { wrapText } from "../text/wrap.ts";
 import { equalText } from "../view/equal-text.ts";
@@ -26,36 +26,40 @@ export function impactTable(fleet: FleetView, size: number): string {
 
 function tableText({ views, impact }: FleetView, rows: readonly ImpactRow[], names: number): string {
   const isFleet = views.length >= MIN_FLEET;
-  const origin = views[0]?.origin ?? "plan";
+  const { origin } = impact;
   const sides = origin === "plan" ? "Gain | Lose" : "Gained | Lost";
-  const more = rows.length - PERMISSIONS_SHOWN;
+  const more = rows.slice(PERMISSIONS_SHOWN).flatMap(({ permissions }) => permissions).length;
   return [
     `### Access: ${accessText(impact.members, origin)}`,
     "",
     `| Permission | ${sides} |${isFleet ? " Merchants |" : ""}`,
     isFleet ? "|---|--:|--:|--:|" : "|---|---|---|",
-    ...rows.slice(0, PERMISSIONS_SHOWN).map(({ permission, gained, lost, merchants }) => {
-      const cells = [inlineCode(permission), namesCell([...gained], names), namesCell([...lost], names)];
+    ...rows.slice(0, PERMISSIONS_SHOWN).map(({ permissions, gained, lost, merchants }) => {
+      const cells = [
+        permissions.map(inlineCode).join(", "),
+        namesCell([...gained], names),
+        namesCell([...lost], names),
+      ];
       return `| ${[...cells, ...(isFleet ? [grouped(merchants.size)] : [])].join(" | ")} |`;
     }),
     ...(more > 0 ? [`| and ${counted(more, "more permission")} |${" |".repeat(isFleet ? 3 : 2)}`] : []),
   ].join("\n");
 }
 
-/** The members who gain and who lose a permission. */
+/** The members who gain and who lose some permissions. */
 interface ImpactRow {
-  readonly permission: string;
+  readonly permissions: readonly string[];
   readonly gained: Set<string>;
   readonly lost: Set<string>;
   readonly merchants: Set<string>;
 }
 
-/** Returns the rows of the table, sensitive permissions first. */
+/** Returns the rows of the table, sensitive permissions first; those with the same members share a row. */
 function impactRows({ views, impact: { sensitive } }: FleetView): readonly ImpactRow[] {
   const rows = new Map<string, ImpactRow>();
   const add = (side: "gained" | "lost", permission: string, name: string, merchant: string): void => {
     const row = rows.get(permission) ?? {
-      permission,
+      permissions: [permission],
       gained: new Set(),
       lost: new Set(),
       merchants: new Set(),
@@ -72,11 +76,18 @@ function impactRows({ views, impact: { sensitive } }: FleetView): readonly Impac
       for (const role of unknownLost) add("lost", `permissions of ${role}`, name, merchant);
     }
   }
-  return [...rows.values()].toSorted(
-    (a, b) =>
-      Number(sensitive.includes(b.permission)) - Number(sensitive.includes(a.permission)) ||
-      naturally(a.permission, b.permission),
+  const isSensitive = ([permission = ""]: readonly string[]): boolean => sensitive.includes(permission);
+  const sorted = [...rows.values()].toSorted(
+    ({ permissions: a }, { permissions: b }) =>
+      Number(isSensitive(b)) - Number(isSensitive(a)) || naturally(a.join(), b.join()),
   );
+  const groups = groupByKey(sorted, ({ permissions, ...rest }) =>
+    JSON.stringify([isSensitive(permissions), ...Object.values(rest).map((names) => [...names])]),
+  );
+  return groups.map((group) => ({
+    ...group[0],
+    permissions: group.flatMap(({ permissions }) => permissions),
+  }));
 }
 
 /** "ada@example.com, bob@example.com", or with their number if not all are named. */

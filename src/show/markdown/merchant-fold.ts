@@ -77,7 +77,7 @@ function fencedLines(info: string, lines: readonly string[]): readonly string[] 
 
 /** Returns gained and lost permissions as the lines of a diff, with people of equal changes together. */
 function peopleLines(
-  { impact: { members }, origin }: PlanView,
+  { impact: { members, sensitive = [] }, origin }: PlanView,
   people: Fold["people"],
   { names, rows }: FoldDetail,
 ): readonly string[] {
@@ -85,12 +85,14 @@ function peopleLines(
   const unknown = (roles: readonly string[]): readonly string[] =>
     roles.map((role) => `permissions of ${oneLine(role)} (not reported by the service)`);
   const { shown, hidden } = cutList(people, rows);
+  const isSensitive = (permission: string): boolean => sensitive.includes(permission);
   return [
     `# Access: ${accessText(members.length, origin)}`,
     ...shown.flatMap((group) => {
       const [first] = group;
       if (first === undefined) return [];
       const { gained, lost, unknownGained, unknownLost } = first;
+      const harmless = gained.filter((permission) => !isSensitive(permission));
       return [
         ...signed(
           "  ",
@@ -102,7 +104,8 @@ function peopleLines(
             COLUMNS,
           ),
         ),
-        ...signed("+   ", wrapList([...gained.map(oneLine), ...unknown(unknownGained)], COLUMNS)),
+        ...signed("!   ", wrapList(gained.filter(isSensitive).map(oneLine), COLUMNS)),
+        ...signed("+   ", wrapList([...harmless.map(oneLine), ...unknown(unknownGained)], COLUMNS)),
         ...signed("-   ", wrapList([...lost.map(oneLine), ...unknown(unknownLost)], COLUMNS)),
       ];
     }),

@@ -154,7 +154,8 @@ function refusalItems(fleet: FleetView): readonly (readonly string[])[] {
 }
 
 function riskBlock(fleet: FleetView, risk: FleetRisk): readonly RiskBlock[] {
-  const sign = risk.kind === "removals" ? "-" : "+";
+  // Green would say that a gain is harmless.
+  const sign = risk.kind === "removals" ? "-" : "!";
   const isFleet = fleet.views.length >= MIN_FLEET;
   const title = isFleet ? fleetRiskTitle(risk) : riskTitle(risk.kind, risk.items, risk.origin);
   const isShared = ({ places }: FleetRisk["equal"][number]): boolean =>

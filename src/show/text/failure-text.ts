@@ -84,7 +84,8 @@ export function renderFailure(
       ...(problem.extensions ?? []).map(({ name, value }) => [oneLine(name), value] as const),
     ] as const;
     for (const [name, value] of fields) {
-      if (value !== undefined) lines.push(`  ${style.dim(`${name} `.padEnd(9))}${oneLine(value)}`);
+      const head = `  ${style.dim(`${name} `.padEnd(9))}`;
+      if (value !== undefined) lines.push(...wrapOnTerminal(oneLine(value), style, head, "    "));
     }
   }
   const [least = 0, most = least] = [attempts[0], attempts.at(-1)];

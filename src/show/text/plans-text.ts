@@ -272,13 +272,13 @@ function renderFleetRisks(fleet: FleetView, style: Style): readonly string[] {
   ];
 }
 
-function renderFleetImpact({ views, impact, people }: FleetView, style: Style): readonly string[] {
+function renderFleetImpact({ impact, people }: FleetView, style: Style): readonly string[] {
   if (impact.members === 0) return [];
   const placeText = (merchants: number): string => ` at ${counted(merchants, "merchant")}`;
   return [
     "",
     ...hangingLines(
-      accessText(impact.members, views[0]?.origin ?? "plan"),
+      accessText(impact.members, impact.origin),
       style.columns,
       `  ${style.bold("Access")}: `,
       "    ",
@@ -348,21 +348,25 @@ function messages<Item extends RefusalView | FindingView>(
   return groups.slice(0, MESSAGES_SHOWN).map((group) => messageAt(fleet, group));
 }
 
-/** Formats the table of merchants with changes. */
+/** Formats the table of merchants with changes, without empty columns. */
 function renderTable(
   { rows, views }: FleetView,
-  { heads, counts }: Pick<FleetFormat<PlanView>, "heads" | "counts">,
+  { heads: allHeads, counts }: Pick<FleetFormat<PlanView>, "heads" | "counts">,
   style: Style,
   most = MERCHANTS_SHOWN,
 ): readonly string[] {
   if (rows.length === 0) return [];
   const { shown, hidden } = cutList(rows, most);
+  const all = rows.map(numbersOf);
+  const filled = (cells: readonly string[]): readonly string[] =>
+    cells.filter((_, index) => all.some((row) => row[index] !== NONE));
+  const heads = filled(allHeads);
   const changed = rows.reduce((sum, { merchants }) => sum + merchants.length, 0);
   const idle = views.length - changed;
   const names = shown.map(({ merchants }) =>
     oneLine(merchants.length === 1 ? merchants.join("") : namesText(merchants, 1)),
   );
-  const cells = shown.map(numbersOf);
+  const cells = shown.map((row) => filled(numbersOf(row)));
   const widths = heads.map((head, index) =>
     Math.max(head.length, ...cells.map((row) => (row[index] ?? "").length)),
   );
@@ -412,5 +416,7 @@ function countsIn({ create, update, delete: remove }: MerchantRow): readonly num
 
 /** Returns the cells of a row; of several merchants, what each of them has. */
 function numbersOf(row: MerchantRow): readonly string[] {
-  return [...countsIn(row), row.people, row.risks].map((figure) => (figure === 0 ? "·" : grouped(figure)));
+  return [...countsIn(row), row.people, row.risks].map((figure) => (figure === 0 ? NONE : grouped(figure)));
 }
+
+const NONE = "·";

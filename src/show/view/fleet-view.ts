@@ -62,6 +62,8 @@ export interface FleetImpact {
   readonly permissions: readonly (Impact["permissions"][number] & { readonly merchants: number })[];
   readonly roles: readonly (Impact["roles"][number] & { readonly merchants: number })[];
   readonly sensitive: readonly string[];
+  /** `unknown` if that of some members is. */
+  readonly origin: ChangeOrigin;
 }
 
 /** The risks of one kind at all merchants. */
@@ -302,6 +304,7 @@ function impactOf(members: readonly MemberImpact[]): Impact {
 
 function fleetImpact(views: readonly PlanView[]): FleetImpact {
   const members = views.flatMap(({ impact }) => impact.members);
+  const origins = views.flatMap(({ impact, origin }) => (impact.members.length > 0 ? origin : []));
   const peopleWho = (side: "gained" | "lost"): ReadonlyMap<string, number> => {
     const found = members.flatMap(({ name, [side]: permissions }) =>
       permissions.map((permission) => ({ name, permission })),
@@ -337,6 +340,7 @@ function fleetImpact(views: readonly PlanView[]): FleetImpact {
       .sort((a, b) => byCodeUnit(a.permission, b.permission)),
     roles: [...roles.values()].sort((a, b) => byCodeUnit(a.name, b.name)),
     sensitive: [...new Set(views.flatMap(({ impact }) => impact.sensitive ?? []))],
+    origin: origins.find((origin) => origin === "unknown") ?? origins[0] ?? "plan",
   };
 }
 

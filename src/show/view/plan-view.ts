@@ -293,14 +293,12 @@ function whatItSays({ code, severity, resource, name, message, hint, override, p
   return JSON.stringify([code, severity, resource, override, place, texts]);
 }
 
-function joined<Found extends Said>([first, ...others]: readonly Found[]): readonly Found[] {
+function joined<Found extends Said>(found: readonly Found[]): readonly Found[] {
+  const [first, ...others] = sortNaturally(found, ({ name }) => name ?? "");
   if (first === undefined) return [];
   const names = others.flatMap(({ name }) => name ?? []);
   if (names.length < others.length) return [first];
-  const listed = namesText(
-    sortNaturally(names, (name) => name),
-    NAMES_SHOWN,
-  );
+  const listed = namesText(names, NAMES_SHOWN);
   const same = `This also applies to ${counted(names.length, `other ${first.resource ?? "one"}`)}: ${listed}.`;
   return [{ ...first, message: `${first.message} ${same}` }];
 }

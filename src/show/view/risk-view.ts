@@ -1,6 +1,6 @@
 import { ADMINISTRATORS, newRoles } from "../../kernel/rules/gains.ts";
 import { memoized } from "../../lib/memoized.ts";
-import { counted } from "../../lib/text.ts";
+import { counted, sortNaturally } from "../../lib/text.ts";
 import type { Change, Finding, MemberChange, Plan } from "../../model/plan.ts";
 import { rowOf } from "./change-view.ts";
 import { countPeople } from "./names-text.ts";
@@ -65,15 +65,20 @@ export function risksOf(plan: Pick<Plan, "changes" | "impact" | "findings">): re
     .filter(isRisk)
     .map(({ name, message, resource }): RiskItem => ({ name, what: message, resource }));
   const removals = plan.changes.filter(isRemoval).map(removalOf);
+  const inOrder = (items: readonly RiskItem[]): readonly RiskItem[] =>
+    sortNaturally(items, ({ resource, name }) => `${RANK[resource]} ${name}`);
   const risks: readonly RiskView[] = [
-    { kind: "administrators", items: administrators, origin: "plan" },
-    { kind: "sensitive", items: sensitive, origin: "plan" },
-    { kind: "reach", items: reach, origin: "plan" },
+    { kind: "administrators", items: inOrder(administrators), origin: "plan" },
+    { kind: "sensitive", items: inOrder(sensitive), origin: "plan" },
+    { kind: "reach", items: inOrder(reach), origin: "plan" },
     { kind: "violations", items: violations, origin: "plan" },
-    { kind: "removals", items: removals, origin: "plan" },
+    { kind: "removals", items: inOrder(removals), origin: "plan" },
   ];
   return risks.filter(({ items }) => items.length > 0);
 }
+
+/** Roles come before members. */
+const RANK = { role: 0, member: 1 } as const;
 
 /** Returns whether a finding is a risk of an undo, and no warning. */
 export function isRisk({ code }: Finding): boolean {

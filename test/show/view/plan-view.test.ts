@@ -34,6 +34,19 @@ test("three warnings that say the same of members are one, with a count and thei
   ]);
 });
 
+test("risks and warnings name people in natural order", () => {
+  const names = ["till10", "till9", "till2"].map((name) => `${name}@example.com`);
+  const is = live(
+    [],
+    names.map((name) => liveMember(`mem_${name}`, name, { status: "disabled" })),
+  );
+  const listed = desired({ members: names.map((name) => member(name)) });
+  const [warning] = joinSame(planView(planOf(listed, is)).untouched);
+  expect(warning?.message).toMatch(/^till2@.+ till9@.+ till10@/);
+  const [removals] = planView(planOf(desired({ members: [] }), is)).risks;
+  expect(removals?.items.map(({ name }) => name)).toEqual(names.toReversed());
+});
+
 test("of very many the first are named, and the others counted", () => {
   const [message = "", ...others] = warningsOf(bots(1_512));
   expect(others).toEqual([]);

@@ -114,10 +114,11 @@ export type FindingData =
   | {
       readonly code: "due-left-out";
       readonly name: string;
-      /** Other differences at the member, a password that is needed, or the messages of refusals. */
+      /** Other differences at the member, a password that is needed, roles to create, or the messages of refusals. */
       readonly because:
         | "mixed"
         | "password"
+        | { readonly roles: readonly string[] }
         /** Each refusal, with its override for these people, if it has one. */
         | readonly { readonly message: string; readonly override: string | null }[];
     }
@@ -621,6 +622,13 @@ function leftOutTexts(because: Extract<FindingData, { code: "due-left-out" }>["b
     return {
       reason: "a managed user needs a password.",
       hint: 'Run "rolecall apply" with the password in the environment.',
+    };
+  }
+  if ("roles" in because) {
+    const many = because.roles.length > 1;
+    return {
+      reason: `the ${many ? "roles" : "role"} ${list(because.roles.map((role) => `"${role}"`))} ${many ? "do" : "does"} not exist yet.`,
+      hint: `Run "rolecall apply" without --only due: it creates the ${many ? "roles" : "role"} and gives ${many ? "them" : "it"}.`,
     };
   }
   const overrides = because.flatMap(({ override }) => override ?? []);

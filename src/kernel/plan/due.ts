@@ -22,17 +22,21 @@ import { dueSince, endOf, entryOf, pastTimesOf } from "./due-since.ts";
  * Plans only the changes that are due: everything else is left out. All access that has ended is taken, whatever is wrong
  * elsewhere: errors are warnings, and of a change that does more, what takes ended access is made alone. A rule that
  * refuses one of these keeps this one back, and no other. What gives access is left out if a rule, or a limit of the run
- * (`ofRun`), refuses anything. A removal that is due and deferred is left out as well, but stays listed as deferred, so that
+ * (`ofRun`), refuses anything, or if the role is not live yet. A removal that is due and deferred is left out as well, but stays listed as deferred, so that
  * nobody takes it for done.
  */
 export function planDue(unordered: PlanInput, ofRun: readonly Refusal[] = []): Plan {
   const input = orderedInput(unordered);
   const proposed = proposeChanges(input);
   const ended = endedAccess(proposed, input);
-  const giving = proposed.members.changes.filter(
+  const due = proposed.members.changes.filter(
     (change) => givesAccess(change) && dueSince(change, input.desired, input.now) !== null,
   );
-  const leftOut = proposed.members.changes.flatMap((change) => leftOutOf(change, input));
+  const giving = due.flatMap((change) => withLiveRoles(change) ?? []);
+  const leftOut = [
+    ...proposed.members.changes.flatMap((change) => leftOutOf(change, input)),
+    ...due.flatMap(lackingRoles),
+  ];
   const { plan, kept } = withGiven(ended, giving, proposed, input, ofRun);
   return reported(plan, [...proposed.members.laterFindingData, ...leftOut, ...kept, ...ended.unmatched]);
 }
@@ -295,6 +299,26 @@ function leftOutOf(change: MemberChange, input: PlanInput): readonly FindingData
   if (dated <= 0 || !times.includes(undefined)) return [];
   const because = change.kind === "create" && change.after.managed !== null ? "password" : "mixed";
   return [{ code: "due-left-out", name: change.name, because }];
+}
+
+/** Returns the part of a change that gives the roles that are live; `null` if it gives none of them. */
+function withLiveRoles(change: MemberChange): MemberChange | null {
+  const { before, after } = change;
+  if (after === null || after.roles.every(isLiveRole)) return change;
+  const live = withValues(after, { roles: after.roles.filter(isLiveRole) });
+  const fields = before === null ? [] : memberDiffs(before, live);
+  const part = withFingerprint<MemberChange>({ ...change, after: live, fields } as MemberChange);
+  return live.roles.length > 0 && givesAccess(part) ? part : null;
+}
+
+/** Reports the roles that a change would give, and that a full apply has to create first. */
+function lackingRoles({ name, after }: MemberChange): readonly FindingData[] {
+  const roles = after?.roles.flatMap((ref) => (isLiveRole(ref) ? [] : ref.name)) ?? [];
+  return roles.length === 0 ? [] : [{ code: "due-left-out", name, because: { roles } }];
+}
+
+function isLiveRole({ id }: RoleRef): boolean {
+  return id !== null;
 }
 
 function givesAccess({ kind, fields }: Change): boolean {

@@ -241,6 +241,38 @@ describe("what is due and left out is a warning", () => {
     ]);
   });
 
+  test("since a role is yet to be created; the others are given", () => {
+    const early = until("2026-06-14");
+    const state = {
+      roles: [...roles, role("New")],
+      members: [
+        member("ada@example.com", {
+          roles: ["Cashier", { role: "Lead", until: early }, { role: "New", from: begun }],
+        }),
+        member("bob@example.com", {
+          roles: ["Cashier", { role: "Lead", from: begun }, { role: "New", from: begun }],
+        }),
+        member("cleo@example.com", { roles: ["New"], from: begun }),
+        member("dan@example.com", { roles: ["Cashier", "New"], from: begun }),
+        member("eve@example.com", { roles: ["New", "Lead"], suspended: { until: early } }),
+      ],
+    };
+    const people = [...is.members, liveMember("mem_3", "eve@example.com", { roles: [] })];
+    const want = desired({ sync: { ...SYNC, members: "additive" }, ...state });
+    const due = planDue({ desired: want, live: { ...is, members: people }, service, now: NOW, matches });
+    expect(due.changes).toMatchObject([
+      { kind: "update", name: "ada@example.com", after: { roles: [{ id: "role_1" }] } },
+      { kind: "update", name: "bob@example.com", after: { roles: [{ id: "role_1" }, { id: "role_2" }] } },
+      { kind: "create", name: "dan@example.com", after: { roles: [{ id: "role_1" }] } },
+      { kind: "update", name: "eve@example.com", after: { roles: [{ id: "role_2" }] } },
+    ]);
+    const why = (name: string) =>
+      `Access that a date would give ${name} is left out: the role "New" does not exist yet.`;
+    expect(due.findings.map(({ code, message }) => [code, message])).toEqual(
+      state.members.map(({ email }) => ["due-left-out", why(email)]),
+    );
+  });
+
   test("since a rule refuses what gives access; what takes it from the same member is made", () => {
     const members = [
       member("ada@example.com", { roles: ["Cashier", { role: "Lead", until: until("2026-06-14") }] }),

@@ -8,7 +8,7 @@ import type {
   Step,
   StopCause,
 } from "../../model/apply.ts";
-import type { Failure } from "../../model/errors.ts";
+import type { ErrorCode, Failure } from "../../model/errors.ts";
 import type { ApplyEvent } from "../../model/events.ts";
 import type { Change, Plan } from "../../model/plan.ts";
 import type { HoldBack, LiveLookup, LiveWriter } from "../../model/ports.ts";
@@ -43,7 +43,7 @@ export interface ApplyPorts {
 /**
  * Applies a plan phase by phase and sets `passwords`; returns the outcome of every change. The first change that fails or
  * cannot be recorded stops the run. An invitation that is refused for its address waits beside the others instead, and
- * is given up in the end; a password that is refused (403) leaves the others to go on. Only a bug throws.
+ * is given up in the end; a password that is refused leaves the others to go on. Only a bug throws.
  */
 export async function applyPlan(
   plan: Plan,
@@ -284,9 +284,12 @@ function createHeldBackQueue(stop: AbortSignal): HeldBackQueue {
   };
 }
 
+/** The failures of a request whose content the service refuses, such as a password that is too weak. */
+const REFUSALS: ReadonlySet<ErrorCode> = new Set(["bad-request", "forbidden", "unprocessable"]);
+
 /** Returns whether a failure concerns one person only, and does not stop the run. */
 function isOfOne({ phase }: Step, { code }: Failure): boolean {
-  return code === "invitation-limited" || (phase === "set-passwords" && code === "forbidden");
+  return code === "invitation-limited" || (phase === "set-passwords" && REFUSALS.has(code));
 }
 
 /** Returns the ids of roles that expired invitations still hold because they were not replaced. */

@@ -409,18 +409,22 @@ describe("a new password", () => {
     expect(result).toMatchObject({ status: "done", writes: 0 });
   });
 
-  test("that is refused for one user leaves the others to go on", async () => {
-    const before = (update: number) => (update === 1 ? problem(403, { detail: "Too simple." }) : undefined);
-    const other = { ...rotation, id: "mem_2", before: { ...held, email: emailOf("mem_2") } };
-    const second = { ...other, name: emailOf("mem_2"), after: other.before } as PasswordChange;
-    const { result, sent } = await apply(nothing, { mem_1: till, mem_2: till }, { before }, [
-      rotation,
-      second,
-    ]);
-    expect(sent).toHaveLength(2);
-    expect(result.status).toBe("incomplete");
-    expect(result.outcomes.map(({ status }) => status)).toEqual(["failed", "done"]);
-  });
+  test.each([400, 403, 422])(
+    "that is refused for one user (%i) leaves the others to go on",
+    async (status) => {
+      const before = (update: number) =>
+        update === 1 ? problem(status, { detail: "Too simple." }) : undefined;
+      const other = { ...rotation, id: "mem_2", before: { ...held, email: emailOf("mem_2") } };
+      const second = { ...other, name: emailOf("mem_2"), after: other.before } as PasswordChange;
+      const { result, sent } = await apply(nothing, { mem_1: till, mem_2: till }, { before }, [
+        rotation,
+        second,
+      ]);
+      expect(sent).toHaveLength(2);
+      expect(result.status).toBe("incomplete");
+      expect(result.outcomes.map(({ status }) => status)).toEqual(["failed", "done"]);
+    },
+  );
 
   test("whose response was lost, and that is then refused for another reason, is unknown", async () => {
     const before = (update: number) =>

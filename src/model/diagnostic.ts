@@ -1,4 +1,4 @@
-import type { DesiredState, EnforcedBy, Origin } from "./desired.ts";
+import type { Check, DesiredState, EnforcedBy, Origin } from "./desired.ts";
 
 /** The severity of a finding: an error stops the command, a warning does not. */
 export type Severity = "error" | "warning";
@@ -35,13 +35,11 @@ export type DeclaredAccess = Pick<
 > &
   EnforcedBy;
 
+/** The codes of diagnostics that the modules of policies and checks define. */
+export type RuleCode = `policy-${string}` | `check-${Check["kind"]}`;
+
 /** The codes of diagnostics about broken policies and checks. */
-export type BreachCode =
-  | `policy-${string}`
-  | "across-merchants"
-  | "check-at-most"
-  | "check-cannot"
-  | "check-only";
+export type BreachCode = RuleCode | "across-merchants";
 
 /** A grant of a member; the role by its declared name, else as written in the grant. */
 export interface GrantSubject {

@@ -1,4 +1,4 @@
-import type { Judged } from "../../kernel/rules/checks.ts";
+import type { Judged } from "../../kernel/rules/judged.ts";
 import { sensitiveIn } from "../../kernel/rules/settings/sensitive.ts";
 import { byCodeUnit } from "../../lib/text.ts";
 import type { RuleCoverage, SuggestedRule, UnnoticedGroup } from "../../model/coverage.ts";

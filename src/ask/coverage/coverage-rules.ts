@@ -1,7 +1,7 @@
 import { enforcedSets, ownRules } from "../../kernel/rules/base-rules.ts";
 import { checkText } from "../../kernel/rules/checks.ts";
 import { type GuardItem, listRules } from "../../kernel/rules/every-rule.ts";
-import { rolesInCheck } from "../../kernel/rules/rule-roles.ts";
+import { namesInCheck } from "../../kernel/rules/settings/every-check-setting.ts";
 import { NO_POLICIES } from "../../kernel/rules/settings/every-setting.ts";
 import type { SettingName } from "../../kernel/rules/settings/setting-kinds.ts";
 import type { ListedRule } from "../../model/coverage.ts";
@@ -60,7 +60,7 @@ function rulesOfSet(
     return {
       listed: { ...listed, keys: [], entry: null, enforcedBy },
       violated: check,
-      names: namesInCheck(check, policies),
+      names: namesOf(check, policies),
       alone: { ...none, checks: [check] },
       isDefault: false,
       isOfAccess: true,
@@ -82,18 +82,13 @@ function rulesOfSet(
   ];
 }
 
-function namesInCheck(check: Check, { escalation }: Policies): readonly RuleName[] {
-  const { assign, edit, create } = { ...DEFAULT_ESCALATION, ...escalation };
-  const permissions = [
-    ...(check.kind === "cannot" ? check.cannot : [check.can]),
-    ...(check.reach ? [...assign, ...edit, ...create] : []),
-  ];
-  const members = check.kind === "cannot" ? [check.member] : check.kind === "only" ? check.only : [];
-  const named = (what: RuleName["what"], texts: readonly string[]): readonly RuleName[] =>
-    texts.map((text) => ({ what, text }));
+function namesOf(check: Check, { escalation }: Policies): readonly RuleName[] {
+  const ways = Object.values({ ...DEFAULT_ESCALATION, ...escalation }).flat();
   return [
-    ...named("role", rolesInCheck(check)),
-    ...named("permission", permissions),
-    ...named("member-pattern", members),
+    ...namesInCheck(check).map(({ what, text }) => ({
+      what: what === "member" ? ("member-pattern" as const) : what,
+      text,
+    })),
+    ...(check.reach ? ways : []).map((text) => ({ what: "permission" as const, text })),
   ];
 }

@@ -1,8 +1,8 @@
 import { type GlobMatch, matchesAny } from "../../kernel/diff/scope.ts";
 import type { Access, PersonAccess, RoleAccess } from "../../kernel/rules/access.ts";
-import { countWork, type Judged } from "../../kernel/rules/checks.ts";
 import { ADMINISTRATORS } from "../../kernel/rules/gains.ts";
 import { openDeclared } from "../../kernel/rules/judge-rules.ts";
+import { countWork, type Judged } from "../../kernel/rules/judged.ts";
 import { entriesByAddress, openAddresses } from "../../kernel/values/person.ts";
 import { isLiteralGlob } from "../../lib/glob.ts";
 import type { DesiredMember, DesiredState } from "../../model/desired.ts";

@@ -1,8 +1,9 @@
 import { toFinding } from "../../kernel/findings/findings.ts";
 import type { Tense } from "../../kernel/findings/refusals.ts";
 import { pinnedIds, roleNames } from "../../kernel/rules/access.ts";
-import { type Judged, unknownToEach, type Violation } from "../../kernel/rules/checks.ts";
+import { unknownToEach } from "../../kernel/rules/checks.ts";
 import { violationsIn } from "../../kernel/rules/judge-rules.ts";
+import type { Judged, Violation } from "../../kernel/rules/judged.ts";
 import { sortedSet } from "../../lib/text.ts";
 import type { JudgedRule } from "../../model/coverage.ts";
 import type { DesiredState } from "../../model/desired.ts";

@@ -1,6 +1,6 @@
 import type { Access, PersonAccess, RoleAccess } from "../../kernel/rules/access.ts";
-import type { HolderCount, Violation } from "../../kernel/rules/checks.ts";
 import { byKey, countsIn, isNoWorse, violationsIn } from "../../kernel/rules/judge-rules.ts";
+import type { HolderCount, Violation } from "../../kernel/rules/judged.ts";
 import { memoized } from "../../lib/memoized.ts";
 import { groupByKey } from "../../lib/text.ts";
 import type { CoverageRule } from "./coverage-rules.ts";

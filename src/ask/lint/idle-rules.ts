@@ -1,11 +1,12 @@
 import { addressesOf, matchesAny } from "../../kernel/diff/scope.ts";
+import { lintOfCheck } from "../../kernel/rules/checks.ts";
 import { lintOfFile } from "../../kernel/rules/every-rule.ts";
 import { unmatchedPattern } from "../../kernel/rules/protect.ts";
 import type { LintFacts, LintOfRule } from "../../kernel/rules/rule.ts";
 import { listOf, textOf, valueAt } from "../../kernel/values/values.ts";
 import { memoized } from "../../lib/memoized.ts";
-import { counted, quoted } from "../../lib/text.ts";
-import type { Check, Origin } from "../../model/desired.ts";
+import { counted } from "../../lib/text.ts";
+import type { Check } from "../../model/desired.ts";
 import {
   codesOf,
   type LintContext,
@@ -112,7 +113,11 @@ function isComplete({ declared, live }: LintMerchant): boolean {
 
 /** Finds checks that cannot fail. */
 export function idleChecks(context: LintContext): readonly LintFinding[] {
-  const facts: CheckFacts = { universal: memoized(universalRoles), granted: memoized(grantedPermissions) };
+  const [universal, granted] = [memoized(universalRoles), memoized(grantedPermissions)];
+  const factsOfFile = memoized((file: string) => {
+    const merchants = merchantsOf(context, file);
+    return { merchants, facts: factsOf(merchants, context) };
+  });
   const checks = new Map<string, Check>();
   for (const { state } of context.merchants) {
     for (const check of [...state.checks, ...(state.enforced ?? []).flatMap((rules) => rules.checks)]) {
@@ -120,78 +125,23 @@ export function idleChecks(context: LintContext): readonly LintFinding[] {
     }
   }
   return [...checks.values()].flatMap((check): readonly LintFinding[] => {
-    const merchants = merchantsOf(context, check.origin.file);
-    const idle = merchants.length === 0 ? null : idleCheck(check, merchants, facts);
-    return idle === null ? [] : [{ ...idle, merchants: codesOf(merchants) }];
+    const { origin } = check;
+    const { merchants, facts } = factsOfFile(origin.file);
+    if (merchants.length === 0) return [];
+    const idle = lintOfCheck(check, {
+      ...facts,
+      isUngranted: (permission) =>
+        merchants.every((merchant) => granted(merchant)?.has(permission) === false),
+      isHeldByAll: (role) => merchants.every((merchant) => universal(merchant).has(role)),
+    });
+    if (idle === null) return [];
+    const { path, ...said } = idle;
+    return [
+      { ...said, origin: { ...origin, path: [...origin.path, ...path] }, merchants: codesOf(merchants) },
+    ];
   });
 }
 
-/** What checks are compared with, of each merchant. */
-interface CheckFacts {
-  /** The names and ids of the roles that all members hold. */
-  readonly universal: (merchant: LintMerchant) => ReadonlySet<string>;
-  /** The permissions that roles grant; `null` if not all roles are known. */
-  readonly granted: (merchant: LintMerchant) => ReadonlySet<string> | null;
-}
-
-function idleCheck(
-  check: Check,
-  merchants: readonly LintMerchant[],
-  { universal, granted }: CheckFacts,
-): (Pick<LintFinding, "message" | "hint"> & { readonly origin: Origin }) | null {
-  const { origin } = check;
-  const isUngranted = (permission: string): boolean =>
-    merchants.every((merchant) => granted(merchant)?.has(permission) === false);
-  const place = (...keys: readonly (string | number)[]): Origin => ({
-    ...origin,
-    path: [...origin.path, ...keys],
-  });
-  switch (check.kind) {
-    case "at-most": {
-      const most = mostMembers(merchants);
-      if (most === null || check.atMost < most) return null;
-      return {
-        message: `At most ${check.atMost} may use ${check.can}, and ${onlyMembers(most, merchants)}.`,
-        hint: "Set the limit to the intended number of members.",
-        origin: place("at_most"),
-      };
-    }
-    case "only": {
-      // Permissions of predefined roles are not in the files, and nobody has to hold these roles.
-      if (isAllLive(merchants) && isUngranted(check.can)) {
-        return { message: ungranted(check.can), hint: "Check the spelling.", origin: place("can") };
-      }
-      const index = check.only.findIndex(
-        (entry) =>
-          entry.startsWith(ROLE_PREFIX) &&
-          merchants.every((merchant) => universal(merchant).has(entry.slice(ROLE_PREFIX.length))),
-      );
-      if (index < 0) return null;
-      return {
-        message: `Everybody holds ${quoted(check.only[index]?.slice(ROLE_PREFIX.length) ?? "")}, so everybody may use ${check.can}.`,
-        hint: "List the roles or people who should have it.",
-        origin: place("only", index),
-      };
-    }
-    case "cannot": {
-      const index = check.cannot.findIndex(isUngranted);
-      if (index < 0) return null;
-      return {
-        message: ungranted(check.cannot[index] ?? ""),
-        hint: "Check the spelling.",
-        origin: place("cannot", index),
-      };
-    }
-    default:
-      return check satisfies never;
-  }
-}
-
-function ungranted(permission: string): string {
-  return `No role grants ${permission}, so nobody has it.`;
-}
-
-const ROLE_PREFIX = "role:";
 const FEWEST = 2;
 
 function universalRoles(merchant: LintMerchant): ReadonlySet<string> {

@@ -9,10 +9,11 @@ import {
   splitByResource,
 } from "../../kernel/rules/access.ts";
 import type { ResultAcross } from "../../kernel/rules/across-merchants.ts";
-import { type Judged, unknownToEach } from "../../kernel/rules/checks.ts";
+import { unknownToEach } from "../../kernel/rules/checks.ts";
 import { isCause, resultOfGuard } from "../../kernel/rules/every-rule.ts";
 import { declaredOf, unknownToPolicies } from "../../kernel/rules/judge-policies.ts";
 import { openDeclared } from "../../kernel/rules/judge-rules.ts";
+import type { Judged } from "../../kernel/rules/judged.ts";
 import type { ListedRule } from "../../model/coverage.ts";
 import type { DesiredState, Origin } from "../../model/desired.ts";
 import type { LiveState } from "../../model/live.ts";

@@ -22,9 +22,9 @@ import {
   splitByResource,
 } from "../../kernel/rules/access.ts";
 import { type ResultAcross, resultsAcross } from "../../kernel/rules/across-merchants.ts";
-import { type Judged, TooMuchWork } from "../../kernel/rules/checks.ts";
 import { ADMINISTRATORS } from "../../kernel/rules/gains.ts";
 import { openDeclared } from "../../kernel/rules/judge-rules.ts";
+import { type Judged, TooMuchWork } from "../../kernel/rules/judged.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { groupByKey } from "../../lib/text.ts";
 import type { RuleCoverage } from "../../model/coverage.ts";

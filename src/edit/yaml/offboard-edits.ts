@@ -1,3 +1,4 @@
+import { memberOfCheck, namesInCheck } from "../../kernel/rules/settings/every-check-setting.ts";
 import { fieldsOf, listOf, textOf } from "../../kernel/values/values.ts";
 import { parseFast } from "../../kernel/yaml/fast-yaml.ts";
 import { parse } from "../../kernel/yaml/to-value.ts";
@@ -31,11 +32,14 @@ export function offboardFrom(text: string, addresses: ReadonlySet<string>): Offb
       leaving,
     ),
     ...listOf(checks).flatMap((check, index): readonly YamlEdit[] => {
-      const { only, member } = fieldsOf(check);
       const path = ["checks", index];
-      return leaving(member)
+      return leaving(memberOfCheck(check))
         ? [{ kind: "remove", path }]
-        : removals([...path, "only"], listOf(only), leaving);
+        : namesInCheck(check).flatMap((name) =>
+            name.what === "member" && leaving(name.text)
+              ? [{ kind: "remove" as const, path: [...path, ...name.path] }]
+              : [],
+          );
     }),
   ];
   if (edits.length === 0) return null;

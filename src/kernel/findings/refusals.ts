@@ -1,6 +1,6 @@
 import { byCodeUnit, counted, grouped } from "../../lib/text.ts";
 import type { RoleImage } from "../../model/field-values.ts";
-import type { Finding, ReachStep, Refusal } from "../../model/plan.ts";
+import type { Finding, Refusal } from "../../model/plan.ts";
 
 /** The live values, at least one, that differ from the file and that the service cannot update in place. */
 type FixedValues = Partial<RoleImage>;
@@ -39,29 +39,6 @@ export type RefusalData =
       readonly holders: readonly string[];
       /** Those who have to accept before the holders lose the role; empty if some holders keep it. */
       readonly waitsFor: readonly string[];
-    }
-  | {
-      readonly code: "check-only";
-      readonly name: string;
-      readonly permission: string;
-      readonly through: readonly string[];
-      /** The steps to the permission; absent if it is held. */
-      readonly steps?: readonly ReachStep[];
-    }
-  | {
-      readonly code: "check-at-most";
-      readonly permission: string;
-      readonly most: number;
-      readonly holders: readonly string[];
-      /** Set if those count who can give themselves the permission. */
-      readonly reach?: true;
-    }
-  | {
-      readonly code: "check-cannot";
-      readonly name: string;
-      readonly permission: string;
-      readonly through: readonly string[];
-      readonly steps?: readonly ReachStep[];
     };
 
 /** The tense of a message: `plan` for access that a plan would leave behind, `live` for present access. */
@@ -82,18 +59,8 @@ export function toExistingViolation({ code, resource, name, check, message, hint
 }
 
 /** Returns the refusal of some data. */
-export function toRefusal(data: RefusalData, tense: Tense = "plan", enforcedBy?: string): Refusal {
+export function toRefusal(data: RefusalData): Refusal {
   const { code } = data;
-  const check = (name: string | null, message: string): Refusal => ({
-    rule: "check",
-    code,
-    resource: name === null ? null : "member",
-    name,
-    check: null,
-    message,
-    hint: `Change the roles or their permissions, or ${ruleAdvice("the check", enforcedBy)}.`,
-    override: null,
-  });
   switch (data.code) {
     case "changed-addresses":
       return guardRefusal(
@@ -187,50 +154,8 @@ export function toRefusal(data: RefusalData, tense: Tense = "plan", enforcedBy?:
         null,
       );
     }
-    case "check-only":
-      return check(data.name, `${data.name} ${accessText(data, tense)}; a check does not allow this.`);
-    case "check-at-most":
-      return check(null, `${holdersText(data, tense)}; a check allows at most ${data.most}.`);
-    case "check-cannot":
-      return check(data.name, `${data.name} ${accessText(data, tense)}; a check forbids this.`);
     default:
       return data satisfies never;
-  }
-}
-
-/** "would have refunds_create, through Refunder", or the steps to it. */
-function accessText(
-  { permission, through, steps }: Extract<RefusalData, { readonly code: "check-only" | "check-cannot" }>,
-  tense: Tense,
-): string {
-  const isPlan = tense === "plan";
-  if (steps === undefined) return `${isPlan ? "would have" : "has"} ${permission}, through ${list(through)}`;
-  const way = `in ${counted(steps.length, "step")} (${steps.map(stepText).join(", ")})`;
-  return `${isPlan ? "could" : "can"} reach ${permission} ${way}`;
-}
-
-/** "3 members would have payouts_view (a, b and c)". */
-function holdersText(
-  { permission, holders, reach }: Extract<RefusalData, { readonly code: "check-at-most" }>,
-  tense: Tense,
-): string {
-  const isPlan = tense === "plan";
-  const have = isPlan ? "would have" : holders.length === 1 ? "has" : "have";
-  const verb = reach ? `${isPlan ? "could" : "can"} reach` : have;
-  return `${counted(holders.length, "member")} ${verb} ${permission} (${list(holders)})`;
-}
-
-/** "members_update: gets Refunder". */
-function stepText({ does, by, role }: ReachStep): string {
-  switch (does) {
-    case "assign":
-      return `${by}: gets ${role ?? "the new role"}`;
-    case "edit":
-      return `${by}: changes ${role ?? "the new role"}`;
-    case "create":
-      return `${by}: creates a role`;
-    default:
-      return does satisfies never;
   }
 }
 

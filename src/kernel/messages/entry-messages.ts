@@ -262,9 +262,6 @@ const PREVIOUSLY = {
 /** Messages for violations of checks, as worded by the planner, and for policies that cannot be judged. */
 export const POLICY_MESSAGES: MessageTable<PolicyProblem["code"]> = {
   "across-merchants": judgedMessage,
-  "check-at-most": judgedMessage,
-  "check-cannot": judgedMessage,
-  "check-only": judgedMessage,
   "holders-contradiction": ({ role, min, max, keys }, first) => ({
     message: `${quote(role)} may have at most ${counted(max, "holder")}, but must keep ${min} (${first}).`,
     hint: `Both cannot hold: raise ${quote(keys.max)}, or lower ${quote(keys.min)}.`,

@@ -1,3 +1,4 @@
+import type { RuleCode } from "../../model/diagnostic.ts";
 import type { Code, FormatCode, Kind, Path, ProblemData } from "../problems/problem.ts";
 import { maskKeys } from "../problems/secrets.ts";
 
@@ -9,7 +10,10 @@ export interface MessageText {
 
 /** Messages by code; `first` is the location of the first occurrence. */
 export type MessageTable<C extends Code> = {
-  readonly [K in C]: (problem: Extract<ProblemData, { code: K }>, first: string) => MessageText;
+  readonly [K in Exclude<C, RuleCode>]: (
+    problem: Extract<ProblemData, { code: K }>,
+    first: string,
+  ) => MessageText;
 };
 
 /** Returns the message of a violation, as worded by the planner. */

@@ -187,7 +187,7 @@ function messageOf(
   first: string,
   rule?: string,
 ): MessageText {
-  const words = (messages[problem.code] ?? judgedMessage) as (
+  const words = ((messages as Readonly<Record<string, unknown>>)[problem.code] ?? judgedMessage) as (
     data: ProblemData,
     where: string,
   ) => MessageText;

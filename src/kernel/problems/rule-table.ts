@@ -1,4 +1,4 @@
-import type { Severity } from "../../model/diagnostic.ts";
+import type { RuleCode, Severity } from "../../model/diagnostic.ts";
 import type { Code } from "./problem.ts";
 
 /** The severity and meaning of a diagnostic's code. */
@@ -20,7 +20,7 @@ export const warningRule = (summary: string): Rule => ({ severity: "warning", su
 /** Returns the rule of violations. */
 export const refusalRule = (summary: string): Rule => ({ severity: "error", refusal: true, summary });
 
-const RULES: Readonly<Record<Exclude<Code, `policy-${string}`>, Rule>> = {
+const RULES: Readonly<Record<Exclude<Code, RuleCode>, Rule>> = {
   "across-merchants": refusalRule("Rules across merchants must not be violated (`across_merchants`)."),
   "across-not-counted": warningRule(
     "Rules across merchants should count every merchant; those in files with errors are left out.",
@@ -53,10 +53,7 @@ const RULES: Readonly<Record<Exclude<Code, `policy-${string}`>, Rule>> = {
   "bad-role-id": error("The id of a role must begin with `role_`."),
   "bad-until": error("`until` and `from` must be valid dates, or timestamps with a time zone."),
   "blank-text": error("Required text must not be blank."),
-  "check-at-most": refusalRule("No more members may have a permission than a check allows."),
-  "check-cannot": refusalRule("A member must not have a permission that a check forbids."),
   "check-form": error("A check must have one of the three forms."),
-  "check-only": refusalRule("Only members that a check allows may have a permission."),
   "conflicting-grant": error("A member's grant of a role must have the same end date in every file."),
   "conflicting-member": error("Several files must agree on a member; only roles are combined."),
   "conflicting-setting": error("Several files must agree on a setting."),
@@ -165,13 +162,9 @@ type Judged = { readonly code: Code; readonly severity?: Severity };
 
 /** Returns the rule of a problem. */
 export function ruleOf({ code, severity }: Judged): Rule {
-  if (!isOfPolicy(code)) return RULES[code];
-  // Its module has the summary.
-  return severity === "warning" ? warningRule("") : refusalRule("");
-}
-
-function isOfPolicy(code: Code): code is Extract<Code, `policy-${string}`> {
-  return code.startsWith("policy-");
+  const rules: Readonly<Record<string, Rule>> = RULES;
+  // The module of a policy or check has the summary.
+  return rules[code] ?? (severity === "warning" ? warningRule("") : refusalRule(""));
 }
 
 /** Returns the severity of a problem. */
@@ -185,7 +178,7 @@ export function isError(problem: Judged): boolean {
   return rule.severity === "error" && rule.refusal !== true;
 }
 
-/** Returns the diagnostics that no policy makes, by code. */
+/** Returns the diagnostics that no policy or check makes, by code. */
 export function fixedDiagnostics(): readonly DiagnosticRule[] {
   return Object.entries(RULES).map(([code, rule]) => ({ code, ...rule }));
 }

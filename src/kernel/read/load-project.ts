@@ -3,6 +3,8 @@ import { inFile } from "../problems/in-file.ts";
 import type { FileLocation, LocatedProblem, Path } from "../problems/problem.ts";
 import { isError } from "../problems/rule-table.ts";
 import { keyProblems } from "../problems/secrets.ts";
+import type { AtMostCheck } from "../rules/settings/at-most-setting.ts";
+import { parseCheck } from "../rules/settings/every-check-setting.ts";
 import { combinedPolicies, parseRunLimits } from "../rules/settings/every-setting.ts";
 import { checkProject } from "../schema/check-file.ts";
 import { PROJECT_FILE } from "../schema/project-file.ts";
@@ -184,13 +186,9 @@ function rulesAcross(
   const path = ["across_merchants"];
   return {
     policies: combinedPolicies([policies], (role) => role),
-    checks: checks.map(({ can, at_most: most, reach }, index) => ({
-      kind: "at-most",
-      can,
-      atMost: most,
-      ...(reach === true && { reach }),
-      origin: { file, path: [...path, "checks", index] },
-    })),
+    checks: checks.map(
+      (check, index) => parseCheck(check, { file, path: [...path, "checks", index] }) as AtMostCheck,
+    ),
     origin: { file, path },
   };
 }

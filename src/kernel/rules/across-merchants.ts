@@ -8,9 +8,10 @@ import { type FindingData, toFinding } from "../findings/findings.ts";
 import { list, refusalOfBase, sortRefusals, type Tense, toExistingViolation } from "../findings/refusals.ts";
 import type { FileLocation, LocatedProblem } from "../problems/problem.ts";
 import type { Access } from "./access.ts";
-import { checkText, type Rules, type Violation } from "./checks.ts";
+import { checkText } from "./checks.ts";
 import { listPolicies, pathOfCode } from "./every-rule.ts";
 import { byKey, isNoWorse, violationsIn } from "./judge-rules.ts";
+import type { Rules, Violation } from "./judged.ts";
 import {
   type AccessPhase,
   type Counted,

@@ -1,9 +1,10 @@
 import { canonicalJson } from "../../lib/json-text.ts";
-import type { Check, DesiredState, EnforcedBy, EnforcedRules } from "../../model/desired.ts";
+import type { DesiredState, EnforcedBy, EnforcedRules } from "../../model/desired.ts";
 import type { Finding, Refusal } from "../../model/plan.ts";
 import { refusalOfBase } from "../findings/refusals.ts";
 import { withoutDefaults } from "./every-rule.ts";
 import { currentNameIn } from "./renamed-roles.ts";
+import { renamedCheck } from "./settings/every-check-setting.ts";
 import { renamedRules } from "./settings/every-setting.ts";
 
 /** The rules of a base branch, with the roles that they name, and those that its project enforces. */
@@ -61,16 +62,8 @@ export function withRulesOf(base: BaseRules, head: DesiredState): DesiredState {
   return {
     ...head,
     ...renamedRules(base, nameOf),
-    checks: base.checks.map((check) => withCurrentNames(check, nameOf)),
+    checks: base.checks.map((check) => renamedCheck(check, nameOf)),
   };
-}
-
-function withCurrentNames(check: Check, nameOf: (role: string) => string): Check {
-  if (check.kind !== "only") return check;
-  const holders = check.only.map((holder) =>
-    holder.startsWith("role:") ? `role:${nameOf(holder.slice("role:".length))}` : holder,
-  );
-  return { ...check, only: [...new Set(holders)] };
 }
 
 /** Returns a refusal as one by enforced rules, whose file may override it if it is of a plan. */

@@ -2,7 +2,7 @@ import { quoted } from "../../lib/text.ts";
 import { list, ruleAdvice } from "../findings/refusals.ts";
 import { refusalRule } from "../problems/rule-table.ts";
 import { listOf, textOf } from "../values/values.ts";
-import { subjectOf } from "./checks.ts";
+import { subjectOf } from "./judged.ts";
 import { breachOf, type Policy, policyRefusal } from "./rule.ts";
 import { emailDomainsSetting } from "./settings/email-domains-setting.ts";
 

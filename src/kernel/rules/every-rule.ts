@@ -8,10 +8,11 @@ import { UNDO_HINTS } from "../findings/refusals.ts";
 import type { Path } from "../problems/problem.ts";
 import { type DiagnosticRule, fixedDiagnostics } from "../problems/rule-table.ts";
 import { fieldsOf } from "../values/values.ts";
-import type { Judged } from "./checks.ts";
+import { diagnosticsOfChecks } from "./checks.ts";
 import { emailDomains } from "./email-domains.ts";
 import { escalation } from "./escalation.ts";
 import { forbidPermissions } from "./forbid-permissions.ts";
+import type { Judged } from "./judged.ts";
 import { maxGains } from "./max-gains.ts";
 import { maxHolders } from "./max-holders.ts";
 import { maxRemovals } from "./max-removals.ts";
@@ -192,7 +193,9 @@ export function diagnosticTable(): readonly DiagnosticRule[] {
   const ofPolicies = POLICY_LIST.flatMap(([, { diagnostics = {} }]) =>
     Object.entries(diagnostics).map(([code, rule]) => ({ code, ...rule })),
   );
-  return [...fixedDiagnostics(), ...ofPolicies].toSorted((a, b) => (a.code < b.code ? -1 : 1));
+  return [...fixedDiagnostics(), ...ofPolicies, ...diagnosticsOfChecks()].toSorted((a, b) =>
+    a.code < b.code ? -1 : 1,
+  );
 }
 
 const BY_CODE = new Map(RULES.flatMap((rule) => rule.codes.map((code) => [code, rule] as const)));

@@ -1,7 +1,7 @@
 import type { DesiredState } from "../../model/desired.ts";
 import type { Finding, Refusal } from "../../model/plan.ts";
-import { type HolderCount, indexAccess, type Judged, type Rules, type Violation } from "./checks.ts";
 import { guardsIn, policiesIn } from "./every-rule.ts";
+import { type HolderCount, indexAccess, type Judged, type Rules, type Violation } from "./judged.ts";
 import type { Declarations, DeclaredViolation, FormerGrants, PolicyContext, UnknownToRule } from "./rule.ts";
 
 /** Returns whether no policy is set. */

@@ -5,18 +5,7 @@ import { activeAt, isMention, leftAt } from "../diff/active-member.ts";
 import type { FindingData } from "../findings/findings.ts";
 import { list, toExistingViolation } from "../findings/refusals.ts";
 import { type Access, type PersonAccess, type RoleAccess, roleFinder } from "./access.ts";
-import {
-  type Budget,
-  breachOfCheck,
-  checkViolations,
-  countsOfChecks,
-  type HolderCount,
-  type Judged,
-  type Rules,
-  TooMuchWork,
-  unknownToChecks,
-  type Violation,
-} from "./checks.ts";
+import { checkViolations, countsOfChecks, unknownToChecks } from "./checks.ts";
 import {
   countsOfSettings,
   declaredOf,
@@ -24,6 +13,15 @@ import {
   policyViolations,
   unknownToPolicies,
 } from "./judge-policies.ts";
+
+import {
+  type Budget,
+  type HolderCount,
+  type Judged,
+  type Rules,
+  TooMuchWork,
+  type Violation,
+} from "./judged.ts";
 
 /** The verdict of policies and checks on a plan. */
 export interface Judgement {
@@ -143,7 +141,7 @@ export function judgeDeclared(declared: DeclaredAccess, now: number): readonly B
   try {
     const violations = violationsIn(declared, judged);
     const long = declaredOf(declared, { desired: declared, find: judged.find, now });
-    return [...oneForEachOnly(violations, declared), ...long.map(({ breach }) => breach)];
+    return [...joinedBreaches(violations), ...long.map(({ breach }) => breach)];
   } catch (error) {
     if (error instanceof TooMuchWork) return null;
     throw error;
@@ -187,35 +185,35 @@ function declaredAccess({ roles = [], members = [], leavers, origin }: DeclaredA
   return { roles: access, removed: new Set(), people };
 }
 
-/** The violations of one `only` check with the same steps. */
+/** The violations of one check with the same steps. */
 interface Joined {
   readonly first: Violation;
   readonly names: string[];
   readonly through: Set<string>;
 }
 
-/** Combines the violations of one `only` check, which share its location in the file, and their steps. */
-function oneForEachOnly(violations: readonly Violation[], { enforcedBy }: DeclaredAccess): readonly Breach[] {
+/** Combines the violations of a check that share its location in the file, and their steps. */
+function joinedBreaches(violations: readonly Violation[]): readonly Breach[] {
   const joined = new Map<unknown, Map<string, Joined>>();
   for (const violation of violations) {
-    const { only, check } = violation;
-    if (only === undefined) {
+    const { shared, check } = violation;
+    if (shared === undefined) {
       joined.set(violation, new Map([["", { first: violation, names: [], through: new Set() }]]));
       continue;
     }
     // One sentence names the holders of the permission, and one those who can reach it in the same steps.
     const ofCheck = joined.get(check) ?? new Map<string, Joined>();
     joined.set(check, ofCheck);
-    const key = JSON.stringify(only.steps ?? null);
+    const key = JSON.stringify(shared.way.steps ?? null);
     const group = ofCheck.get(key) ?? { first: violation, names: [], through: new Set() };
     ofCheck.set(key, group);
-    group.names.push(only.name);
-    for (const role of only.through) group.through.add(role);
+    group.names.push(shared.way.name);
+    for (const role of shared.way.through) group.through.add(role);
   }
   const groups = [...joined.values()].flatMap((ofCheck) => [...ofCheck.values()]);
   return groups.flatMap(({ first, names, through }): readonly Breach[] => {
-    const { check, only } = first;
-    if (check === null || only === undefined) return first.breaches();
-    return [breachOfCheck(check, { ...only, name: list(names), through: [...through].sort() }, enforcedBy)];
+    const { shared } = first;
+    if (shared === undefined) return first.breaches();
+    return [shared.breach({ ...shared.way, name: list(names), through: [...through].sort() })];
   });
 }

@@ -1,8 +1,10 @@
 import type {
-  Check,
   DesiredState,
   From,
+  IgnorePatterns,
   ProjectSettings,
+  RulesAcross,
+  RunLimits,
   Suspension,
   SyncOptions,
   Until,
@@ -11,25 +13,29 @@ import type { GlobMatch } from "../diff/scope.ts";
 import { entriesByAddress } from "../values/person.ts";
 import { pinnedIds } from "./access.ts";
 import { withRulesOf } from "./base-rules.ts";
-import { looserGuards, looserPolicies } from "./every-rule.ts";
+import { looserChecks } from "./checks.ts";
+import { guardsOfRun, looserGuards, looserPolicies } from "./every-rule.ts";
 import { matchedBy } from "./protect.ts";
 import { currentNameIn } from "./renamed-roles.ts";
 import type { LooserContext } from "./rule.ts";
-import { looserProject } from "./run-limits.ts";
 import { NO_POLICIES } from "./settings/every-setting.ts";
+import { DEFAULT_SENSITIVE } from "./settings/sensitive.ts";
 
-/** The subject of a loosening. */
-export type LooseningTopic =
-  | "guards"
-  | "policies"
-  | "checks"
-  | "rules across merchants"
-  | "enforced rules"
-  | "sync"
-  | "ignore"
-  | "managed"
-  | "end dates"
-  | "service";
+/** The subjects of loosenings, in the order of reports. */
+const TOPICS = [
+  "guards",
+  "policies",
+  "checks",
+  "rules across merchants",
+  "enforced rules",
+  "sync",
+  "ignore",
+  "managed",
+  "end dates",
+  "service",
+] as const;
+
+export type LooseningTopic = (typeof TOPICS)[number];
 
 /** A rule that is looser in one state of a merchant's files than in another, in words. */
 export interface Loosening {
@@ -37,132 +43,149 @@ export interface Loosening {
   readonly text: string;
 }
 
+/** Both states that are compared. */
+interface Compared extends LooserContext {
+  readonly base: DesiredState;
+  readonly head: DesiredState;
+}
+
+/** Returns what is looser in one value than in another, in words. */
+type Looser<Value> = (before: Value, after: Value, compared: Compared) => readonly string[];
+
+/** What can be looser in each value of a record, by topic: nothing, for most. */
+type LooserIn<Values> = {
+  readonly [Key in keyof Required<Values>]: { readonly [Topic in LooseningTopic]?: Looser<Values[Key]> };
+};
+
+const IN_STATE: LooserIn<DesiredState> = {
+  guards: { guards: looserGuards },
+  policies: { policies: looserPolicies },
+  checks: { checks: looserChecks },
+  enforced: { "enforced rules": looserEnforced },
+  allowed: { "enforced rules": newlyAllowed },
+  sync: { sync: looserSync },
+  ignore: { ignore: newlyIgnored },
+  roles: { managed: unmanagedRoles },
+  leavers: { "end dates": laterLeavers },
+  members: { managed: unmanagedMembers, "end dates": laterEnds },
+  environment: {
+    service: (before, after) => (before === undefined ? [] : other("environment:", before, after)),
+  },
+  baseUrl: { service: (before, after) => other("api.base_url:", before, after) },
+  keyEnv: { service: (before, after) => other("api.key_env:", before, after) },
+  // Those of the head branch have a table of their own.
+  projects: {},
+  merchant: {},
+  origin: {},
+  included: {},
+  sharedRuleNames: {},
+  rolesElsewhere: {},
+  reviewedEnds: {},
+};
+
+const IN_PROJECT: LooserIn<ProjectSettings> = {
+  run: { guards: looserRun },
+  sensitive: {
+    guards: (before, after) => lessSensitive(before ?? DEFAULT_SENSITIVE, after ?? DEFAULT_SENSITIVE),
+  },
+  across: { "rules across merchants": looserAcross },
+  liveBranch: {
+    sync: (before, after) =>
+      before !== undefined && after === undefined
+        ? ["members who have left by themselves are invited again (no live_branch)"]
+        : [],
+  },
+  // A plan shows the role that gets such a permission.
+  permissions: {},
+  by: {},
+};
+
 /** Returns the rules that are looser in the head branch's state of a merchant than in the base branch's. */
 export function looseningsOf(
   base: DesiredState,
   head: DesiredState,
   matches: GlobMatch,
 ): readonly Loosening[] {
-  const context = { matches, nameOf: currentNameIn(head, base) };
+  const compared = { matches, nameOf: currentNameIn(head, base), base, head };
   const { guards, policies, checks } = withRulesOf(base, head);
-  // The head branch's own rules may name a role by its previous name as well.
-  const ownRules = withRulesOf(head, head);
-  const about = (topic: LooseningTopic, texts: readonly string[]): readonly Loosening[] =>
-    texts.map((text) => ({ topic, text }));
-  return [
-    ...about("guards", [
-      ...looserGuards(guards, ownRules.guards, context),
-      ...looserProject(projectOf(base), projectOf(head)),
-    ]),
-    ...about("policies", looserPolicies(policies, ownRules.policies, context)),
-    ...about("checks", looserChecks(checks, ownRules.checks)),
-    ...about("rules across merchants", looserAcross(projectOf(base), projectOf(head), context)),
-    ...about("enforced rules", looserEnforced(base, head, context)),
-    ...about("sync", looserSync(base.sync, head.sync)),
-    ...about("ignore", newlyIgnored(base, head)),
-    ...about("managed", noLongerManaged(base, head)),
-    ...about("end dates", laterEnds(base, head, context)),
-    ...about("service", otherService(base, head)),
-  ];
+  return TOPICS.flatMap((topic) =>
+    [
+      // The head branch's own rules may name a role by its previous name as well.
+      ...looserIn(IN_STATE, topic, { ...base, guards, policies, checks }, withRulesOf(head, head), compared),
+      ...looserIn(IN_PROJECT, topic, projectOf(base), projectOf(head), compared),
+    ].map((text) => ({ topic, text })),
+  );
+}
+
+function looserIn<Values>(
+  table: LooserIn<Values>,
+  topic: LooseningTopic,
+  before: Values,
+  after: Values,
+  compared: Compared,
+): readonly string[] {
+  const keys = Object.keys(table) as unknown as readonly (keyof Values)[];
+  return keys.flatMap((key) => table[key][topic]?.(before[key], after[key], compared) ?? []);
 }
 
 function projectOf({ projects = [] }: DesiredState): ProjectSettings {
   return projects.find(({ by }) => by === undefined) ?? {};
 }
 
-function looserAcross(
-  { across: base }: ProjectSettings,
-  { across: head }: ProjectSettings,
-  context: LooserContext,
-): readonly string[] {
-  if (base === undefined) return [];
-  return [
-    ...looserPolicies(base.policies, head?.policies ?? NO_POLICIES, context),
-    ...looserChecks(base.checks, head?.checks ?? []),
-  ].map((text) => `${text} (across merchants)`);
-}
-
-/** Returns what is looser in the rules that the project enforces, and the sections that it newly allows. */
-function looserEnforced(base: DesiredState, head: DesiredState, context: LooserContext): readonly string[] {
-  const ownSets = ({ enforced = [] }: DesiredState) => enforced.filter(({ by }) => by === undefined);
-  const sections = (head.allowed ?? []).filter((section) => !(base.allowed ?? [section]).includes(section));
-  const freed = base.allowed !== undefined && head.allowed === undefined;
-  return [
-    ...ownSets(base).flatMap((setBefore) => {
-      const [file] = setBefore.files;
-      const setAfter = ownSets(head).find((candidate) => candidate.files[0] === file);
-      if (setAfter === undefined) return [`the rules of ${file} are no longer enforced`];
-      const [before, after] = [setBefore, setAfter].map((rules) => withRulesOf(rules, head));
-      return before === undefined || after === undefined
-        ? []
-        : [
-            ...looserGuards(before.guards, after.guards, context),
-            ...looserPolicies(before.policies, after.policies, context),
-            ...looserChecks(before.checks, after.checks),
-          ].map((text) => `${text} (${file})`);
-    }),
-    ...(freed ? ["the file may have any section"] : []),
-    ...(sections.length === 0 ? [] : [`the file may also have ${sections.join(", ")}`]),
-  ];
-}
-
-function looserChecks(base: readonly Check[], head: readonly Check[]): readonly string[] {
-  return base.flatMap((check) => looserCheck(check, head));
-}
-
-function looserCheck(check: Check, head: readonly Check[]): readonly string[] {
-  // A check of what people can reach is stricter than one of what they hold.
-  const counts = ({ reach }: Check): boolean => reach === true || check.reach !== true;
-  const reached = check.reach ? " reach" : "";
-  switch (check.kind) {
-    case "only": {
-      const { can, only } = check;
-      const added = head
-        .flatMap((check) => (check.kind === "only" && check.can === can && counts(check) ? [check.only] : []))
-        .map((now) => now.filter((who) => !hasEntry(only, who)))
-        .sort((a, b) => a.length - b.length)[0];
-      const what = `the check that only ${only.map(holderText).join(", ") || "nobody"} can${reached} ${can}`;
-      if (added === undefined) return [`${what} is gone`];
-      return added.length === 0 ? [] : [`${what} also allows ${added.map(holderText).join(", ")}`];
-    }
-    case "at-most": {
-      const { can, atMost } = check;
-      const limits = head.flatMap((check) =>
-        check.kind === "at-most" && check.can === can && counts(check) ? [check.atMost] : [],
-      );
-      const now = Math.min(...limits);
-      if (now <= atMost) return [];
-      const what = `the check that at most ${atMost} can${reached} ${can}`;
-      return [limits.length === 0 ? `${what} is gone` : `${what} allows ${now}`];
-    }
-    case "cannot": {
-      const { member, cannot } = check;
-      const still = new Set(
-        head.flatMap((check) =>
-          check.kind === "cannot" && check.member.toLowerCase() === member.toLowerCase() && counts(check)
-            ? check.cannot
-            : [],
-        ),
-      );
-      const free = cannot.filter((permission) => !still.has(permission));
-      return free.length === 0
-        ? []
-        : [`the check that ${member} cannot${reached} ${free.join(", ")} is gone`];
-    }
-    default:
-      return check satisfies never;
-  }
-}
-
-function hasEntry(entries: readonly string[], entry: string): boolean {
-  const isRole = entry.startsWith("role:");
-  return entries.some(
-    (allowed) => allowed === entry || (!isRole && allowed.toLowerCase() === entry.toLowerCase()),
+/** Returns what is looser in the limits of a run. */
+function looserRun(before: RunLimits | undefined, after: RunLimits | undefined): readonly string[] {
+  return guardsOfRun().flatMap(({ name, ofRun }) =>
+    ofRun
+      .looser(before?.[name] ?? ofRun.default, after?.[name] ?? ofRun.default)
+      .map((text) => `${text} in a run`),
   );
 }
 
-function holderText(holder: string): string {
-  return holder.startsWith("role:") ? `holders of "${holder.slice("role:".length)}"` : holder;
+function lessSensitive(before: readonly string[], after: readonly string[]): readonly string[] {
+  return [
+    ...before.filter((glob) => !glob.startsWith("!") && !after.includes(glob)),
+    ...after.flatMap((glob) => (glob.startsWith("!") && !before.includes(glob) ? [glob.slice(1)] : [])),
+  ].map((glob) => `permissions that match ${glob} are no longer sensitive`);
+}
+
+function looserAcross(
+  before: RulesAcross | undefined,
+  after: RulesAcross | undefined,
+  context: LooserContext,
+): readonly string[] {
+  if (before === undefined) return [];
+  return [
+    ...looserPolicies(before.policies, after?.policies ?? NO_POLICIES, context),
+    ...looserChecks(before.checks, after?.checks ?? []),
+  ].map((text) => `${text} (across merchants)`);
+}
+
+/** Returns what is looser in the rules that the project enforces. */
+function looserEnforced(
+  before: DesiredState["enforced"],
+  after: DesiredState["enforced"],
+  { head, ...context }: Compared,
+): readonly string[] {
+  const [ownBefore, ownAfter] = [before, after].map((sets = []) => sets.filter(({ by }) => by === undefined));
+  return (ownBefore ?? []).flatMap((former) => {
+    const [file] = former.files;
+    const current = ownAfter?.find((candidate) => candidate.files[0] === file);
+    if (current === undefined) return [`the rules of ${file} are no longer enforced`];
+    const [was, is] = [withRulesOf(former, head), withRulesOf(current, head)];
+    return [
+      ...looserGuards(was.guards, is.guards, context),
+      ...looserPolicies(was.policies, is.policies, context),
+      ...looserChecks(was.checks, is.checks),
+    ].map((text) => `${text} (${file})`);
+  });
+}
+
+/** Returns the sections that a project newly allows. */
+function newlyAllowed(before: DesiredState["allowed"], after: DesiredState["allowed"]): readonly string[] {
+  if (before === undefined) return [];
+  if (after === undefined) return ["the file may have any section"];
+  const sections = after.filter((section) => !before.includes(section));
+  return sections.length === 0 ? [] : [`the file may also have ${sections.join(", ")}`];
 }
 
 function looserSync(base: SyncOptions, head: SyncOptions): readonly string[] {
@@ -190,59 +213,65 @@ function periodOf(reinvite: SyncOptions["reinvite"]): { readonly text: string; r
   return reinvite ? { text: "always", ms: Number.POSITIVE_INFINITY } : { text: "never", ms: 0 };
 }
 
-function newlyIgnored({ ignore: base }: DesiredState, { ignore: head }: DesiredState): readonly string[] {
+function newlyIgnored(before: IgnorePatterns, after: IgnorePatterns): readonly string[] {
   return (["roles", "members"] as const).flatMap((key) =>
-    head[key]
-      .filter((pattern) => !base[key].includes(pattern))
+    after[key]
+      .filter((pattern) => !before[key].includes(pattern))
       .map((pattern) => `${matchedBy(key, pattern)} no longer managed (ignore)`),
   );
 }
 
-/** Returns the sections, entries and fields that the base branch's files manage, and the head branch's leave alone. */
-function noLongerManaged(base: DesiredState, head: DesiredState): readonly string[] {
-  const section = (key: "roles" | "members"): readonly string[] =>
-    base[key] !== undefined && head[key] === undefined
-      ? [`${key} are no longer managed (no section "${key}")`]
+/** Returns the roles and their permissions that the base branch's files manage, and the head branch's leave alone. */
+function unmanagedRoles(
+  before: DesiredState["roles"],
+  after: DesiredState["roles"],
+  { head }: Compared,
+): readonly string[] {
+  if (before === undefined) return [];
+  if (after === undefined) return [withoutSection("roles")];
+  const byName = new Map(
+    after.flatMap((role) => [role.name, role.previously ?? []].flat().map((key) => [key, role])),
+  );
+  const pinned = new Map(after.flatMap((role) => (role.id === undefined ? [] : [[role.id, role]])));
+  return before.flatMap(({ id, name, permissions }) => {
+    const now = pinned.get(id ?? "") ?? byName.get(name);
+    if (now === undefined) return unlisted(`the role "${name}"`, head.sync.roles);
+    return permissions !== undefined && now.permissions === undefined
+      ? [`the permissions of "${name}" are no longer managed`]
       : [];
-  const roles = new Map(
-    (head.roles ?? []).flatMap((role) => [role.name, role.previously ?? []].flat().map((key) => [key, role])),
-  );
-  const pinned = new Map(
-    (head.roles ?? []).flatMap((role) => (role.id === undefined ? [] : [[role.id, role]])),
-  );
-  const members = entriesByAddress(head.members);
-  return [
-    ...section("roles"),
-    ...section("members"),
-    ...(head.roles === undefined ? [] : (base.roles ?? [])).flatMap(({ id, name, permissions }) => {
-      const now = pinned.get(id ?? "") ?? roles.get(name);
-      if (now === undefined) return unlisted(`the role "${name}"`, head.sync.roles);
-      return permissions !== undefined && now.permissions === undefined
-        ? [`the permissions of "${name}" are no longer managed`]
-        : [];
-    }),
-    ...(head.members === undefined ? [] : (base.members ?? [])).flatMap(({ email, roles: held }) => {
-      const now = members.get(email.toLowerCase());
-      if (now === undefined) return unlisted(`the member ${email}`, head.sync.members);
-      return held !== undefined && now.roles === undefined
-        ? [`the roles of ${email} are no longer managed`]
-        : [];
-    }),
-  ];
+  });
+}
+
+/** Returns the members and their roles that the base branch's files manage, and the head branch's leave alone. */
+function unmanagedMembers(
+  before: DesiredState["members"],
+  after: DesiredState["members"],
+  { head }: Compared,
+): readonly string[] {
+  if (before === undefined) return [];
+  if (after === undefined) return [withoutSection("members")];
+  const entries = entriesByAddress(after);
+  return before.flatMap(({ email, roles }) => {
+    const now = entries.get(email.toLowerCase());
+    if (now === undefined) return unlisted(`the member ${email}`, head.sync.members);
+    return roles !== undefined && now.roles === undefined
+      ? [`the roles of ${email} are no longer managed`]
+      : [];
+  });
+}
+
+function withoutSection(key: "roles" | "members"): string {
+  return `${key} are no longer managed (no section "${key}")`;
 }
 
 function unlisted(what: string, mode: SyncOptions["roles"]): readonly string[] {
   return mode === "additive" ? [`${what} is no longer managed (unlisted, sync: additive)`] : [];
 }
 
-/** Returns the dates that give access for longer: no plan shows these before their time. */
-function laterEnds(base: DesiredState, head: DesiredState, { nameOf }: LooserContext): readonly string[] {
-  const members = entriesByAddress(head.members);
-  const leavers = new Map((head.leavers ?? []).map((leaver) => [leaver.email.toLowerCase(), leaver]));
-  // One branch may name a role by its id, and the other by its name.
-  const [idsBefore, ids] = [pinnedIds(base), pinnedIds(head)];
-  const nowCalled = (role: string): string => ids.get(role) ?? nameOf(idsBefore.get(role) ?? role);
-  const leaving = (base.leavers ?? []).flatMap(({ email, from }) => {
+/** Returns those who leave later or no longer. */
+function laterLeavers(before: DesiredState["leavers"], after: DesiredState["leavers"]): readonly string[] {
+  const leavers = new Map((after ?? []).map((leaver) => [leaver.email.toLowerCase(), leaver]));
+  return (before ?? []).flatMap(({ email, from }) => {
     const now = leavers.get(email.toLowerCase())?.from;
     if (now !== undefined && now.starts <= from.starts) return [];
     return [
@@ -251,7 +280,19 @@ function laterEnds(base: DesiredState, head: DesiredState, { nameOf }: LooserCon
         : `${email} leaves ${from.text} → ${now.text}`,
     ];
   });
-  const ending = (base.members ?? []).flatMap(({ email, from, until, suspended, roles = [] }) => {
+}
+
+/** Returns the dates of members that give access for longer: no plan shows these before their time. */
+function laterEnds(
+  before: DesiredState["members"],
+  after: DesiredState["members"],
+  { base, head, nameOf }: Compared,
+): readonly string[] {
+  const members = entriesByAddress(after);
+  // One branch may name a role by its id, and the other by its name.
+  const [idsBefore, ids] = [pinnedIds(base), pinnedIds(head)];
+  const nowCalled = (role: string): string => ids.get(role) ?? nameOf(idsBefore.get(role) ?? role);
+  return (before ?? []).flatMap(({ email, from, until, suspended, roles = [] }) => {
     const now = members.get(email.toLowerCase());
     if (now === undefined) return [];
     const grants = new Map((now.roles ?? []).map((grant) => [ids.get(grant.role) ?? grant.role, grant]));
@@ -268,7 +309,6 @@ function laterEnds(base: DesiredState, head: DesiredState, { nameOf }: LooserCon
       }),
     ];
   });
-  return [...leaving, ...ending];
 }
 
 function later(what: string, before: Until | undefined, after: Until | undefined): readonly string[] {
@@ -302,12 +342,6 @@ function timeText({ from, until }: Suspension): string {
   return [...start, end].join(" ");
 }
 
-function otherService(base: DesiredState, head: DesiredState): readonly string[] {
-  const changed = (what: string, before: string | undefined, after: string | undefined): readonly string[] =>
-    before === after ? [] : [`${what} ${before ?? "not set"} → ${after ?? "not set"}`];
-  return [
-    ...(base.environment === undefined ? [] : changed("environment:", base.environment, head.environment)),
-    ...changed("api.base_url:", base.baseUrl, head.baseUrl),
-    ...changed("api.key_env:", base.keyEnv, head.keyEnv),
-  ];
+function other(what: string, before: string | undefined, after: string | undefined): readonly string[] {
+  return before === after ? [] : [`${what} ${before ?? "not set"} → ${after ?? "not set"}`];
 }

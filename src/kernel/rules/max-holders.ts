@@ -3,7 +3,7 @@ import type { Refusal } from "../../model/plan.ts";
 import { list, ruleAdvice } from "../findings/refusals.ts";
 import { refusalRule } from "../problems/rule-table.ts";
 import { countOf, fieldsOf } from "../values/values.ts";
-import { countWork, holdersBy, STEPS_OF_HOLDER } from "./checks.ts";
+import { countWork, holdersBy, STEPS_OF_HOLDER } from "./judged.ts";
 import { breachOf, type Policy, policyRefusal } from "./rule.ts";
 import { maxHoldersSetting } from "./settings/max-holders-setting.ts";
 

@@ -4,8 +4,8 @@ import type { MemberChange, Refusal } from "../../model/plan.ts";
 import { guardRefusal, list } from "../findings/refusals.ts";
 import { countOf, fieldsOf } from "../values/values.ts";
 import { type Access, type PersonAccess, roleFinder } from "./access.ts";
-import { holdersBy } from "./checks.ts";
 import { holdersOf } from "./impact.ts";
+import { holdersBy } from "./judged.ts";
 import type { Guard, Removals, Withheld } from "./rule.ts";
 import { minHoldersSetting } from "./settings/min-holders-setting.ts";
 

@@ -1,6 +1,6 @@
 import { counted } from "../../lib/text.ts";
 import type { PersonAccess } from "./access.ts";
-import { holdersBy, subjectOf } from "./checks.ts";
+import { holdersBy, subjectOf } from "./judged.ts";
 import { missingFrom, type Policy, type PolicyContext, policyRefusal } from "./rule.ts";
 import { requireMfaSetting } from "./settings/require-mfa-setting.ts";
 

@@ -5,7 +5,7 @@ import { type Tense, toExistingViolation } from "../findings/refusals.ts";
 import { refusalRule, warningRule } from "../problems/rule-table.ts";
 import { addressesOfPerson, entriesByAddress } from "../values/person.ts";
 import type { PersonAccess } from "./access.ts";
-import { countWork, holdersBy, STEPS_OF_VIOLATION, subjectOf } from "./checks.ts";
+import { countWork, holdersBy, STEPS_OF_VIOLATION, subjectOf } from "./judged.ts";
 import { currentNameIn } from "./renamed-roles.ts";
 import {
   breachOf,

@@ -1,35 +1,26 @@
 import { isLiteralGlob } from "../../lib/glob.ts";
 import { isSlip, openSuggester } from "../../lib/suggest.ts";
-import { type Check, DEFAULT_ESCALATION, type DesiredState } from "../../model/desired.ts";
+import { DEFAULT_ESCALATION, type DesiredState } from "../../model/desired.ts";
 import { PREDEFINED_ROLES } from "../../model/live.ts";
 import type { RolePlan } from "../diff/plan-roles.ts";
 import { addressesOf, type Scope } from "../diff/scope.ts";
 import type { FindingData } from "../findings/findings.ts";
 import { addressesOfPerson } from "../values/person.ts";
 import type { RoleNames } from "./access.ts";
+import { memberOfCheck } from "./settings/every-check-setting.ts";
 import { namesInRules } from "./settings/every-setting.ts";
 import type { SettingName } from "./settings/setting-kinds.ts";
 
 /** Returns the roles that guards, policies and checks name, each once. */
-export function rolesInRules({
-  guards,
-  policies,
-  checks,
-}: Pick<DesiredState, "guards" | "policies" | "checks">): readonly string[] {
-  return [...new Set([...namedInRules("role", { guards, policies }), ...checks.flatMap(rolesInCheck)])];
+export function rolesInRules(rules: Pick<DesiredState, "guards" | "policies" | "checks">): readonly string[] {
+  return namedInRules("role", rules);
 }
 
 function namedInRules(
   what: SettingName["what"],
-  rules: Pick<DesiredState, "guards" | "policies">,
+  rules: Pick<DesiredState, "guards" | "policies" | "checks">,
 ): readonly string[] {
-  return namesInRules(rules).flatMap((name) => (name.what === what ? name.text : []));
-}
-
-/** Returns the roles whose holders a check allows. */
-export function rolesInCheck(check: Check): readonly string[] {
-  if (check.kind !== "only") return [];
-  return check.only.flatMap((holder) => (holder.startsWith("role:") ? [holder.slice("role:".length)] : []));
+  return [...new Set(namesInRules(rules).flatMap((name) => (name.what === what ? name.text : [])))];
 }
 
 /** Reports the roles that rules name by a name which several roles have: it is not known which one is meant. */
@@ -116,9 +107,7 @@ export function unknownMembersInRules(
   const shared = new Set(sharedRuleNames);
   const checked = isComplete
     ? []
-    : checks.flatMap((check) =>
-        check.kind === "cannot" && check.origin.file === origin.file ? check.member : [],
-      );
+    : checks.flatMap((check) => (check.origin.file === origin.file ? (memberOfCheck(check) ?? []) : []));
   const addressesInRules = [...new Set([...checked, ...guards.protect.members.filter(isLiteralGlob)])].filter(
     (name) => !shared.has(name),
   );
@@ -170,20 +159,17 @@ export function misspeltInRoles(
 
 /** Reports permissions of rules that no role has, and that are one typing error away from one that a role has. */
 export function misspeltInRules(
-  { roles = [], guards, policies, checks }: DesiredState,
+  { roles = [], ...rules }: DesiredState,
   { roles: live, ignoredLiveRoles }: Scope,
 ): readonly FindingData[] {
-  const permissionsInRules = [
-    ...namedInRules("permission", { guards, policies }),
-    ...checks.flatMap((check) => (check.kind === "cannot" ? check.cannot : check.can)),
-  ];
+  const permissionsInRules = namedInRules("permission", rules);
   if (permissionsInRules.length === 0) return [];
   const known = new Set([
     ...[...roles, ...live, ...ignoredLiveRoles].flatMap(({ permissions = [] }) => permissions),
     // Those of the service, whether a role has them or not.
-    ...(policies.escalation ? Object.values(DEFAULT_ESCALATION).flat() : []),
+    ...(rules.policies.escalation ? Object.values(DEFAULT_ESCALATION).flat() : []),
   ]);
-  const unknown = [...new Set(permissionsInRules)].filter((permission) => !known.has(permission));
+  const unknown = permissionsInRules.filter((permission) => !known.has(permission));
   if ([...known].join("").length * unknown.join("").length > MAX_COMPARED) return [];
   return unknown.flatMap((name): readonly FindingData[] => {
     const near = [...known].sort().find((permission) => isSlip(name, permission));

@@ -9,7 +9,7 @@ import type { Tense } from "../findings/refusals.ts";
 import type { Path } from "../problems/problem.ts";
 import type { Rule as DiagnosticKind } from "../problems/rule-table.ts";
 import type { Access, AccessChanges, DeclaredRoles } from "./access.ts";
-import type { AccessIndex, HolderCount, Judged, Violation } from "./checks.ts";
+import type { AccessIndex, HolderCount, Judged, Violation } from "./judged.ts";
 import type { LimitedRun, RefusedRun } from "./people-in-run.ts";
 import type { GuardSetting, NameOf, PolicySetting, RunSetting } from "./settings/setting-kinds.ts";
 

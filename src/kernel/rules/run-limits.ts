@@ -5,7 +5,7 @@ import { refusalOfBase, sortRefusals } from "../findings/refusals.ts";
 import { openPersonKeys } from "../values/person.ts";
 import { guardsOfRun } from "./every-rule.ts";
 import type { LimitedPlan, LimitedRun, RefusedRun, RunPlan } from "./people-in-run.ts";
-import { DEFAULT_SENSITIVE, sensitiveIn } from "./settings/sensitive.ts";
+import { sensitiveIn } from "./settings/sensitive.ts";
 
 /**
  * Refuses plans that together do more than the guards of a run allow; a run of one merchant has the limits of the merchant.
@@ -76,26 +76,6 @@ function refusedBy(run: LimitedRun, projects: readonly ProjectSettings[]): reado
 }
 
 const CODES = new Set(guardsOfRun().map(({ ofRun }) => ofRun.code));
-
-/** Returns what is looser in the settings of a project, in words. */
-export function looserProject(former: ProjectSettings, current: ProjectSettings): readonly string[] {
-  const [sensitive, still] = [former, current].map((project) => project.sensitive ?? DEFAULT_SENSITIVE) as [
-    readonly string[],
-    readonly string[],
-  ];
-  const ordinary = [
-    ...sensitive.filter((glob) => !glob.startsWith("!") && !still.includes(glob)),
-    ...still.flatMap((glob) => (glob.startsWith("!") && !sensitive.includes(glob) ? [glob.slice(1)] : [])),
-  ];
-  return [
-    ...guardsOfRun().flatMap(({ name, ofRun }) =>
-      ofRun
-        .looser(former.run?.[name] ?? ofRun.default, current.run?.[name] ?? ofRun.default)
-        .map((text) => `${text} in a run`),
-    ),
-    ...ordinary.map((glob) => `permissions that match ${glob} are no longer sensitive`),
-  ];
-}
 
 /** Returns a plan without the refusals of another run. */
 function unlimited<P extends RunPlan>(plan: P): P {

@@ -3,7 +3,7 @@ import type { Refusal } from "../../model/plan.ts";
 import { list, type Tense } from "../findings/refusals.ts";
 import { refusalRule } from "../problems/rule-table.ts";
 import type { PersonAccess } from "./access.ts";
-import { countWork, holdersBy, STEPS_OF_VIOLATION, subjectOf } from "./checks.ts";
+import { countWork, holdersBy, STEPS_OF_VIOLATION, subjectOf } from "./judged.ts";
 import { breachOf, type Policy, policyRefusal } from "./rule.ts";
 import { separateSetting } from "./settings/separate-setting.ts";
 

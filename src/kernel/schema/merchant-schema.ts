@@ -4,6 +4,7 @@ import type { KindValues } from "../fields/kind.ts";
 import { COMMON_FIELDS, MANAGED_FIELDS } from "../fields/member.ts";
 import { ROLE_FIELDS } from "../fields/role.ts";
 import type { FormatCode } from "../problems/problem.ts";
+import { anyCheckSchema } from "../rules/settings/every-check-setting.ts";
 import { parseUntil, UNTIL_PATTERN } from "../values/dates.ts";
 import { MAX_CHECKS, MAX_INCLUDES, MAX_PERMISSIONS } from "../values/limits.ts";
 import {
@@ -21,7 +22,7 @@ import {
   text,
 } from "../values/text-schemas.ts";
 import { address } from "./address-schema.ts";
-import { check, guards, ignore, policies, sync } from "./setting-schemas.ts";
+import { guards, ignore, policies, sync } from "./setting-schemas.ts";
 
 /** Accepts an end or a beginning: both are written alike. */
 const moment = () =>
@@ -273,12 +274,15 @@ export const merchantSchema = described(
     ignore: z.optional(ignore),
     guards: z.optional(guards),
     policies: z.optional(policies),
-    checks: optional(z.array(check).check(z.maxLength(MAX_CHECKS, "too-many-checks" satisfies FormatCode)), {
-      title: "Checks",
-      description: `Tests of the access after a plan; at most ${MAX_CHECKS}. An apply that would break one is refused.`,
-      default: [],
-      examples: [[{ can: "payouts_view", at_most: 2 }]],
-    }),
+    checks: optional(
+      z.array(anyCheckSchema).check(z.maxLength(MAX_CHECKS, "too-many-checks" satisfies FormatCode)),
+      {
+        title: "Checks",
+        description: `Tests of the access after a plan; at most ${MAX_CHECKS}. An apply that would break one is refused.`,
+        default: [],
+        examples: [[{ can: "payouts_view", at_most: 2 }]],
+      },
+    ),
     roles: optional(z.array(role), {
       title: "Roles",
       description: "The custom roles. If absent, roles are not managed; [] means no roles.",

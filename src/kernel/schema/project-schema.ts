@@ -1,13 +1,13 @@
 import * as z from "zod/mini";
 import { RECORD_MODES } from "../../model/record-modes.ts";
 import type { FormatCode } from "../problems/problem.ts";
+import { atMostSetting } from "../rules/settings/at-most-setting.ts";
 import { acrossSchemas, runSchemas } from "../rules/settings/every-setting.ts";
 import { DEFAULT_SENSITIVE } from "../rules/settings/sensitive.ts";
 import { MAX_CHECKS, MAX_GLOB, MAX_INCLUDES } from "../values/limits.ts";
 import { described, globMistake, optional, text } from "../values/text-schemas.ts";
 import { includePath, merchantSchema } from "./merchant-schema.ts";
 import { requestable } from "./requestable-schema.ts";
-import { atMost } from "./setting-schemas.ts";
 
 /** The sections of a file with rules. */
 export const RULE_SECTIONS = ["guards", "policies", "checks", "leavers", "ignore", "sync"] as const;
@@ -81,7 +81,9 @@ export const projectSchema = described(
       z.strictObject({
         ...acrossSchemas,
         checks: optional(
-          z.array(atMost).check(z.maxLength(MAX_CHECKS, "too-many-checks" satisfies FormatCode)),
+          z
+            .array(atMostSetting.schema)
+            .check(z.maxLength(MAX_CHECKS, "too-many-checks" satisfies FormatCode)),
           {
             title: "Checks",
             description: "Maximum numbers of people, at all merchants together, with a permission.",

@@ -1,5 +1,6 @@
 import type * as z from "zod/mini";
 import type { FormatCode, Kind, Location, Path, Problem, ShapeProblem } from "../problems/problem.ts";
+import { CHECK_KEYS } from "../rules/settings/every-check-setting.ts";
 import { kindOf, valueAt } from "../values/values.ts";
 import { keysAt } from "./schema-keys.ts";
 import { nearKey, nearValue } from "./synonyms.ts";
@@ -184,14 +185,7 @@ function kindOfType(expected: string): Kind {
   }
 }
 
-// In the order of the schema's forms, each by the key that gives it away.
-const FORMS = [
-  ["can", "only"],
-  ["can", "at_most"],
-  ["member", "cannot"],
-] as const;
-
-const KEYS: ReadonlySet<string> = new Set(FORMS.flat());
+const KEYS: ReadonlySet<string> = new Set(CHECK_KEYS.flat());
 
 /** Returns the problems of a check that has none of the three forms: of its keys, or of the form it resembles. */
 function checkProblems(
@@ -200,7 +194,10 @@ function checkProblems(
   branches: readonly (readonly z.core.$ZodIssue[])[],
 ): readonly (Problem<ShapeProblem> | z.core.$ZodIssue)[] {
   const keys = Object.keys(Object(value)).filter((key) => KEYS.has(key));
-  const fitting = FORMS.map((form, index) => ({ index, fits: keys.every((key) => includes(form, key)) }));
+  const fitting = CHECK_KEYS.map((form, index) => ({
+    index,
+    fits: keys.every((key) => includes(form, key)),
+  }));
   const candidates = fitting.filter(({ fits }) => fits);
   const strange = unknownKeys(branches);
   if (candidates.length === 1 || (candidates.length > 0 && strange.length > 0)) {

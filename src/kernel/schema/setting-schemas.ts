@@ -1,17 +1,6 @@
 import * as z from "zod/mini";
 import { EXAMPLE_OVERRIDE, guardSchemas, OVERRIDE, policySchemas } from "../rules/settings/every-setting.ts";
-import {
-  count,
-  described,
-  EMAIL,
-  emailAddress,
-  matching,
-  optional,
-  PERIOD,
-  ROLE_ENTRY,
-  text,
-  texts,
-} from "../values/text-schemas.ts";
+import { described, matching, optional, PERIOD, texts } from "../values/text-schemas.ts";
 
 const syncMode = (noun: string, sentence: string) =>
   optional(z.enum(["authoritative", "additive"]), {
@@ -111,86 +100,4 @@ export const policies = described(z.strictObject(policySchemas), {
   title: "Policies",
   description: "Rules for the access to this merchant; an apply that would break one is refused.",
   examples: [{ email_domains: ["example.com"], separate: [["Approver", "Payer"]] }],
-});
-
-const can = () =>
-  described(text(), {
-    title: "Permission",
-    description: "The permission to check.",
-    examples: ["refunds_create"],
-  });
-
-const reach = () =>
-  optional(z.boolean(), {
-    title: "Reach",
-    description:
-      "Whether to count permissions that people can give themselves by changing members and roles (policies.escalation). This assumes that the service lets members extend their own access.",
-    default: false,
-    examples: [true],
-  });
-
-// An address, or a role behind "role:".
-const HOLDER = new RegExp(`(?:${ROLE_ENTRY.source})|(?:${EMAIL.source})`, "u");
-
-const only = described(
-  z.strictObject({
-    can: can(),
-    only: described(z.array(matching(HOLDER, "bad-check-entry")), {
-      title: "Only these",
-      description:
-        'Who may have the permission: e-mail addresses, and roles as "role:Name". [] means nobody.',
-      examples: [["ada@example.com", "role:Shift Lead"]],
-    }),
-    reach: reach(),
-  }),
-  {
-    title: "Only these can",
-    description: "Limits the permission to those listed.",
-    examples: [{ can: "refunds_create", only: ["ada@example.com", "role:Shift Lead"] }],
-  },
-);
-
-/** A check that limits how many people have a permission. */
-export const atMost = described(
-  z.strictObject({
-    can: can(),
-    at_most: described(count(), {
-      title: "At most",
-      description: "Maximum number of members with the permission.",
-      examples: [2],
-    }),
-    reach: reach(),
-  }),
-  {
-    title: "At most this many can",
-    description: "Limits how many members can have the permission.",
-    examples: [{ can: "payouts_view", at_most: 2 }],
-  },
-);
-
-const cannot = described(
-  z.strictObject({
-    member: described(emailAddress(), {
-      title: "Member",
-      description: "The e-mail address of the member to check.",
-      examples: ["bob@example.com"],
-    }),
-    cannot: described(z.array(text()), {
-      title: "Cannot",
-      description: "Permissions that the member must not have.",
-      examples: [["refunds_create"]],
-    }),
-    reach: reach(),
-  }),
-  {
-    title: "A member cannot",
-    description: "Lists permissions that the member must not have.",
-    examples: [{ member: "bob@example.com", cannot: ["refunds_create"] }],
-  },
-);
-
-/** The three forms of a check. */
-export const check = described(z.union([only, atMost, cannot]), {
-  title: "Check",
-  description: "A test of the access after a plan.",
 });

@@ -5,10 +5,10 @@ import type {
   EnforcedRules,
   GuardSettings,
   IgnorePatterns,
-  Origin,
   Policies,
   SyncOptions,
 } from "../../model/desired.ts";
+import { parseCheck, renamedCheck } from "../rules/settings/every-check-setting.ts";
 import { combinedGuards, combinedPolicies, namesInFile } from "../rules/settings/every-setting.ts";
 import type { MerchantFile } from "../schema/merchant-schema.ts";
 import { parsePeriod } from "../values/dates.ts";
@@ -93,38 +93,9 @@ export function normaliseChecks(
 ): readonly Check[] {
   return files.flatMap(({ file, content }) =>
     (content.checks ?? []).map((check, index) =>
-      normaliseCheck(check, { file, path: ["checks", index] }, currentName),
+      renamedCheck(parseCheck(check, { file, path: ["checks", index] }), currentName),
     ),
   );
-}
-
-type FileCheck = NonNullable<MerchantFile["checks"]>[number];
-
-function normaliseCheck(check: FileCheck, origin: Origin, currentName: (role: string) => string): Check {
-  const common = { ...(check.reach && { reach: true as const }), origin };
-  if ("only" in check) {
-    const { can, only, reach: _, ...rest } = check;
-    rest satisfies Record<string, never>;
-    return {
-      kind: "only",
-      can,
-      only: unique(only.map((holder) => normaliseHolder(holder, currentName))),
-      ...common,
-    };
-  }
-  if ("at_most" in check) {
-    const { can, at_most: atMost, reach: _, ...rest } = check;
-    rest satisfies Record<string, never>;
-    return { kind: "at-most", can, atMost, ...common };
-  }
-  const { member, cannot, reach: _, ...rest } = check;
-  rest satisfies Record<string, never>;
-  return { kind: "cannot", member, cannot: unique(cannot), ...common };
-}
-
-/** Normalises `role: Name` to `role:Name`, with the current name. */
-function normaliseHolder(holder: string, currentName: (role: string) => string): string {
-  return holder.startsWith("role:") ? `role:${currentName(holder.slice("role:".length).trim())}` : holder;
 }
 
 /** Returns the roles and members that rules of included files name, and no rule of the merchant's own; undefined if there are none. */
@@ -138,18 +109,9 @@ export function sharedRuleNames(main: ValidFile, files: readonly ValidFile[]): r
 }
 
 function ruleNames({ content: { guards, policies, checks } }: ValidFile): readonly string[] {
-  return [
-    ...namesInFile({ guards, policies }).flatMap(({ what, text }) =>
-      what === "role" || (what !== "permission" && isLiteralGlob(text)) ? text : [],
-    ),
-    ...(checks ?? []).flatMap((check) =>
-      "only" in check
-        ? check.only.flatMap((holder) =>
-            holder.startsWith("role:") ? [holder.slice("role:".length).trim()] : [],
-          )
-        : [],
-    ),
-  ];
+  return namesInFile({ guards, policies, checks }).flatMap(({ what, text }) =>
+    what === "role" || (what.endsWith("-pattern") && isLiteralGlob(text)) ? text : [],
+  );
 }
 
 /** Merges records that have no conflicting fields. */

@@ -13,7 +13,7 @@ import {
   type RawLeaver,
   renamedRoles,
 } from "../schema/raw-file.ts";
-import { fieldsOf, listOf, textOf, valueAt } from "../values/values.ts";
+import { listOf, valueAt } from "../values/values.ts";
 import { ignoredAt, type RuleContext } from "./rule-context.ts";
 
 interface Reference {
@@ -147,11 +147,7 @@ function grantReferences(
 
 /** Returns the role names in policies, guards and checks of all files. */
 function ruleReferences(merchant: RuleContext): readonly Reference[] {
-  const allowed = merchant.rawFiles.flatMap(checkHolders).flatMap(({ text, location }) => {
-    const role = text.startsWith("role:") ? text.slice("role:".length).trim() : "";
-    return role === "" ? [] : [{ text: role, location }];
-  });
-  return [...merchant.rawFiles.flatMap((raw) => namesOf(raw, "role")), ...allowed];
+  return merchant.rawFiles.flatMap((raw) => namesOf(raw, "role"));
 }
 
 function namesOf({ file, fields }: RawFile, what: SettingName["what"]): readonly Reference[] {
@@ -168,7 +164,7 @@ export function knownMembers(merchant: RuleContext): readonly LocatedProblem[] {
     return [];
   }
   const ownFiles = merchant.rawFiles.filter(({ file }) => file === merchant.main);
-  const references = ownFiles.flatMap((raw) => [...checkHolders(raw), ...checkedMembers(raw)]);
+  const references = ownFiles.flatMap((raw) => namesOf(raw, "member"));
   if (references.length === 0) {
     return [];
   }
@@ -177,10 +173,7 @@ export function knownMembers(merchant: RuleContext): readonly LocatedProblem[] {
   const suggest = openSuggester([...new Set(emails)]);
   const mayBeIgnored = openIgnored(merchant, "members");
   return references.flatMap(({ text: email, location }): readonly LocatedProblem[] =>
-    !email.includes("@") ||
-    email.startsWith("role:") ||
-    lowerAddresses.has(email.toLowerCase()) ||
-    mayBeIgnored(email)
+    !email.includes("@") || lowerAddresses.has(email.toLowerCase()) || mayBeIgnored(email)
       ? []
       : [{ code: "unknown-member", email, near: suggest(email), location }],
   );
@@ -204,8 +197,7 @@ export function noLeavers({ leavers, members, rawFiles, now }: RuleContext): rea
       ...member.previously.map((text) => ({ text, location: memberLocation(member, "previously") })),
     ]),
     ...rawFiles.flatMap((raw) => [
-      ...checkHolders(raw),
-      ...checkedMembers(raw),
+      ...namesOf(raw, "member"),
       ...namesOf(raw, "member-pattern"),
       ...textsAt(raw, ["ignore", "members"]),
     ]),
@@ -258,17 +250,6 @@ function textsIn(
   );
 }
 
-function checkHolders(raw: RawFile): readonly Reference[] {
-  return listOf(raw.fields["checks"]).flatMap((_, index) => textsAt(raw, ["checks", index, "only"]));
-}
-
-function checkedMembers({ file, fields }: RawFile): readonly Reference[] {
-  return listOf(fields["checks"]).flatMap((check, index) => {
-    const member = textOf(fieldsOf(check)["member"]);
-    return member === null ? [] : [{ text: member, location: locationOf(file, ["checks", index, "member"]) }];
-  });
-}
-
 /** Warns of roles without a holder, if all members and their roles are declared. */
 export function heldRoles(merchant: RuleContext): readonly LocatedProblem[] {
   const { membersComplete, roles, members, main, referencedRoles } = merchant;
@@ -303,7 +284,7 @@ const MIN_COMMON_USES = 3;
 /** Warns of a permission used once that resembles a frequent one. */
 export function usualPermissions(merchant: RuleContext): readonly LocatedProblem[] {
   const { roles, adjustments, rawFiles } = merchant;
-  const rulePermissions = rawFiles.flatMap(namedPermissions);
+  const rulePermissions = rawFiles.flatMap((raw) => namesOf(raw, "permission"));
   const counts = new Map<unknown, number>();
   const lists = [
     ...roles.map(({ permissions }) => permissions),
@@ -336,18 +317,6 @@ export function usualPermissions(merchant: RuleContext): readonly LocatedProblem
 const MAX_COMPARED = 100_000_000;
 
 type IsWanted = (text: unknown) => text is string;
-
-function namedPermissions(raw: RawFile): readonly Reference[] {
-  const { file, fields } = raw;
-  const checked = listOf(fields["checks"]).flatMap((check, index) => {
-    const { can } = fieldsOf(check);
-    const listed = textsAt(raw, ["checks", index, "cannot"]);
-    return typeof can === "string"
-      ? [{ text: can, location: locationOf(file, ["checks", index, "can"]) }, ...listed]
-      : listed;
-  });
-  return [...namesOf(raw, "permission"), ...checked];
-}
 
 /** Returns a test whether an ignore pattern may match: only the literal prefix counts, to avoid false warnings. */
 function openIgnored(merchant: RuleContext, key: "roles" | "members"): (text: string) => boolean {

@@ -210,14 +210,7 @@ const LISTS: readonly Path[] = [
 
 /** Requires that lists have no duplicates. */
 function noRepeatedEntries({ fields, roles, adjustments, leavers }: RawFile): readonly Problem[] {
-  const lists = [
-    ...LISTS,
-    ...listsInFile(fields),
-    ...listOf(fields["checks"]).flatMap((_, index) => [
-      ["checks", index, "only"],
-      ["checks", index, "cannot"],
-    ]),
-  ];
+  const lists = [...LISTS, ...listsInFile(fields)];
   const permissionLists = [
     ...roles.map(({ permissions, path }) => ({ permissions, path: [...path, "permissions"] })),
     ...adjustments.flatMap(({ add, remove, path }) => [

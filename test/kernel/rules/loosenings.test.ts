@@ -244,6 +244,16 @@ test("limits of a run and the list of sensitive permissions are rules of the pro
   ]);
 });
 
+test("a project that no longer records live states invites those again who have left", () => {
+  const state = stateOf("");
+  const recorded = { ...state, projects: [{ liveBranch: "rolecall-live" }] };
+  expect(looseningsOf(recorded, { ...state, projects: [{}] }, matches)).toEqual([
+    { topic: "sync", text: "members who have left by themselves are invited again (no live_branch)" },
+  ]);
+  expect(looseningsOf(state, recorded, matches)).toEqual([]);
+  expect(looseningsOf(recorded, recorded, matches)).toEqual([]);
+});
+
 test("what is stricter is not listed, nor what is written in another way", () => {
   const loose =
     "guards: { max_removals: 100%, min_holders: {} }\nsync: { members: additive, reinvite: true }\nmembers: []";

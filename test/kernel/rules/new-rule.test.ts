@@ -31,7 +31,7 @@ export const maxRolesSetting = {
 };
 `;
 
-const POLICY = `import { subjectOf } from "./checks.ts";
+const POLICY = `import { subjectOf } from "./judged.ts";
 import { breachOf, policyRefusal } from "./rule.ts";
 import { maxRolesSetting } from "./settings/max-roles-setting.ts";
 export const maxRoles = {
@@ -99,6 +99,33 @@ export const maxChanged = {
 };
 `;
 
+const CHECK_SETTING = `import * as z from "zod/mini";
+import { described } from "../../values/text-schemas.ts";
+import { canSchema, nameAt, reachSchema } from "./check-setting.ts";
+export const nobodySetting = {
+  keys: ["can", "nobody"],
+  schema: described(z.strictObject({ can: canSchema(), nobody: z.literal(true), reach: reachSchema() }), { title: "Nobody can", description: "Forbids a permission to everybody.", examples: [{ can: "payouts_edit", nobody: true }] }),
+  parse: ({ can }) => ({ kind: "nobody", can }),
+  renamed: (check) => check,
+  subject: ({ can }) => can,
+  names: (written) => nameAt(written, "can", "permission"),
+  lists: [],
+};
+`;
+
+const CHECK = `import { violationsOfPeople } from "./check-of-people.ts";
+import { nobodySetting } from "./settings/nobody-setting.ts";
+export const nobodyCheck = {
+  ...nobodySetting,
+  diagnostic: { severity: "error", refusal: true, summary: "Nobody must have a permission." },
+  text: ({ can }, reach) => \`nobody can\${reach} \${can}\`,
+  subjects: (_, people) => people,
+  judge: (check, context) => violationsOfPeople(check, context.index.people, [check.can], { code: "check-nobody", sentence: "nobody may", subject: () => ({ kind: "check", origin: check.origin, key: "nobody" }) }, context),
+  looser: ({ can }, others, reach) => others.length > 0 ? [] : [\`the check that nobody can\${reach} \${can} is gone\`],
+  lint: ({ can }) => can === "everything" ? { path: ["can"], message: "Nobody has everything.", hint: "Remove it." } : null,
+};
+`;
+
 const FILE = `version: 1
 merchant: MC1
 policies:
@@ -134,6 +161,7 @@ beforeAll(async () => {
   addRule("policy", "maxRoles", "max-roles", POLICY_SETTING, POLICY);
   addRule("guard", "maxChanged", "max-changed", GUARD_SETTING, GUARD);
   expect(readFileSync(join(home, rules, "every-rule.ts"), "utf8")).toContain("maxChanged");
+  addCheck("nobody", CHECK_SETTING, CHECK);
   program = await importCopy(home);
   write("seed.yaml", SEED);
   sandbox = await startSandbox(["--seed", join(work, "seed.yaml")]);
@@ -165,6 +193,24 @@ function addRule(kind: "policy" | "guard", name: string, file: string, setting: 
     expect(text).toMatch(line);
     const edited = text.replace(line, (last) => `${last}  ${name}: ${value},\n`);
     writeFileSync(join(folder, table), `import { ${value} } from "${path}";\n${edited}`);
+  }
+}
+
+/** Adds the two files of a form of checks to the copied sources, and its line in each of the two tables. */
+function addCheck(form: string, setting: string, judge: string): void {
+  const folder = join(home, "src/kernel/rules");
+  writeFileSync(join(folder, `settings/${form}-setting.ts`), setting);
+  writeFileSync(join(folder, `check-${form}.ts`), judge);
+  for (const [table, last, value, path] of [
+    ["settings/every-check-setting.ts", "cannot: cannotSetting", `${form}Setting`, `./${form}-setting.ts`],
+    ["checks.ts", "cannot: cannotCheck", `${form}Check`, `./check-${form}.ts`],
+  ] as const) {
+    const text = readFileSync(join(folder, table), "utf8");
+    expect(text).toContain(last);
+    writeFileSync(
+      join(folder, table),
+      `import { ${value} } from "${path}";\n${text.replace(last, `${last}, ${form}: ${value}`)}`,
+    );
   }
 }
 
@@ -357,6 +403,59 @@ test("report, check, lint and coverage loop over the rule", async () => {
 
   write("access/mc1.yaml", FILE.replace("max_roles: 1", "max_roles: 99"));
   expect((await run("lint")).stdout).toContain("Nobody holds so many roles.");
+});
+
+test("a form of checks that is added to the tables works wherever checks do", async () => {
+  expect((await run("schema")).stdout).toContain("Forbids a permission to everybody.");
+  const [start = ""] = FILE.split("policies:");
+  const rest = FILE.slice(FILE.indexOf("roles:\n"));
+  const withCheck = (can: string): string => `${start}checks:\n  - { can: ${can}, nobody: true }\n${rest}`;
+  const broken = withCheck("catalog_view");
+  write("access/mc1.yaml", broken);
+  const validated = await run("validate");
+  expect(validated.code).toBe(3);
+  expect(validated.stdout).toMatch(/access\/mc1\.yaml:4:\d+.*check-nobody/s);
+  expect(validated.stdout).toContain("ada@example.com would have catalog_view, through Clerk; nobody may.");
+  expect((await run("plan")).stdout).toContain("access/mc1.yaml:4");
+  expect((await run("check")).stdout).toContain("broken  nobody can catalog_view (access/mc1.yaml:4)");
+  expect((await run("drift")).stdout.replaceAll(/\s+/g, " ")).toContain(
+    "ada@example.com has catalog_view, through Clerk; nobody may.",
+  );
+
+  write("access/mc1.yaml", withCheck("everything"));
+  expect((await run("lint")).stdout).toContain("Nobody has everything.");
+  write("access/mc1.yaml", withCheck("catalog_veiw"));
+  expect((await run("plan")).stdout).toContain("catalog_view");
+
+  const folder = mkdtempSync(join(tmpdir(), "rolecall-new-check-"));
+  try {
+    const git = (...args: readonly string[]): void =>
+      void execFileSync("git", args, { cwd: folder, stdio: "ignore" });
+    const runThere = async (...args: readonly string[]): Promise<Ended> => {
+      const { io, written } = realIo({ cwd: folder, env: sandbox.env, waitFactor: 0 });
+      return { code: await program(args, io), ...written };
+    };
+    mkdirSync(join(folder, "access"));
+    const unnoticed = async (text: string): Promise<readonly string[]> => {
+      writeFileSync(join(folder, "access/mc1.yaml"), text);
+      const { stdout } = await runThere("check", "--coverage", "--format", "json");
+      return JSON.parse(stdout).merchants[0].coverage.groups.map(
+        (group: { readonly change: string; readonly role: { readonly name: string } | null }) =>
+          `${group.change} ${group.role?.name ?? ""}`,
+      );
+    };
+    expect(await unnoticed(`${start}${rest}`)).toContain("role-given Porter");
+    expect(await unnoticed(withCheck("catalog_edit"))).not.toContain("role-given Porter");
+    git("init", "--initial-branch", "main");
+    git("add", ".");
+    git("-c", "user.name=T", "-c", "user.email=t@example.com", "commit", "-m", "Begin");
+    writeFileSync(join(folder, "access/mc1.yaml"), `${start}${rest}`);
+    expect((await runThere("plan", "--changed-since", "main")).stdout).toContain(
+      "the check that nobody can catalog_edit is gone",
+    );
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 });
 
 test("what is live is judged by drift, and an apply is allowed what the guard refuses", async () => {

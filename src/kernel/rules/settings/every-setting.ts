@@ -4,6 +4,7 @@ import type { Path } from "../../problems/problem.ts";
 import { fieldsOf, omitUndefined } from "../../values/values.ts";
 import { emailDomainsSetting } from "./email-domains-setting.ts";
 import { escalationSetting } from "./escalation-setting.ts";
+import { listsInChecks, namesInCheck, namesInChecks } from "./every-check-setting.ts";
 import { forbidPermissionsSetting } from "./forbid-permissions-setting.ts";
 import { maxGainsSetting } from "./max-gains-setting.ts";
 import { maxHoldersSetting } from "./max-holders-setting.ts";
@@ -155,9 +156,12 @@ export function rulesMeaning(state: RuleSettings): unknown {
   return [...inState(state, ({ kind }, value) => kind.meaning(value)), asSet(state.guards.overrides ?? [])];
 }
 
-/** Returns the names in guards and policies of a state. */
-export function namesInRules(state: RuleSettings): readonly SettingName[] {
-  return inState(state, ({ kind }, value) => kind.names(value)).flat();
+/** Returns the names in guards, policies and checks of a state. */
+export function namesInRules(state: RuleSettings & Pick<DesiredState, "checks">): readonly SettingName[] {
+  return [
+    ...inState(state, ({ kind }, value) => kind.names(value)).flat(),
+    ...state.checks.flatMap(namesInCheck),
+  ];
 }
 
 /** Returns the readable part of the policies of a file with errors. */
@@ -187,16 +191,17 @@ export function itemsInFile<Rule extends RuleSetting<unknown>, Item extends { re
 
 const SETTINGS = [...POLICY_LIST, ...GUARD_LIST].map(([, setting]) => setting);
 
-/** Returns the names in the guards and policies of a file. */
+/** Returns the names in the guards, policies and checks of a file. */
 export function namesInFile(file: Readonly<Record<string, unknown>>): readonly SettingName[] {
-  return itemsInFile(SETTINGS, file, ({ kind }, written) => kind.names(written));
+  return [...itemsInFile(SETTINGS, file, ({ kind }, written) => kind.names(written)), ...namesInChecks(file)];
 }
 
-/** Returns the paths of lists in the guards and policies of a file that have no entry twice. */
+/** Returns the paths of lists in the guards, policies and checks of a file that have no entry twice. */
 export function listsInFile(file: Readonly<Record<string, unknown>>): readonly Path[] {
-  return itemsInFile(SETTINGS, file, ({ kind }, written) =>
+  const inSettings = itemsInFile(SETTINGS, file, ({ kind }, written) =>
     kind.lists(written).map((path) => ({ path })),
-  ).map(({ path }) => path);
+  );
+  return [...inSettings.map(({ path }) => path), ...listsInChecks(file)];
 }
 
 /** Returns the paths of keys in the guards and policies of a file that a user chooses. */

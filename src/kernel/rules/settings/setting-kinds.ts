@@ -6,9 +6,9 @@ import type { Path } from "../../problems/problem.ts";
 import { parsePeriod } from "../../values/dates.ts";
 import { countOf, fieldsOf, listOf, textOf } from "../../values/values.ts";
 
-/** A name in a setting. Names of roles and permissions are exact; a pattern is a glob. */
+/** A name in a setting. Names of roles and permissions, and addresses of members, are exact; a pattern is a glob. */
 export interface SettingName {
-  readonly what: "role" | "permission" | "role-pattern" | "member-pattern" | "permission-pattern";
+  readonly what: "role" | "permission" | "member" | "role-pattern" | "member-pattern" | "permission-pattern";
   readonly text: string;
   /** Path within the setting. */
   readonly path: Path;

@@ -1,3 +1,4 @@
+import { keysNaming } from "../../kernel/rules/settings/every-setting.ts";
 import { counted, listText, sortedSet } from "../../lib/text.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import { PREDEFINED_ROLES } from "../../model/live.ts";
@@ -9,12 +10,18 @@ type Known = "knownRoles" | "knownPermissions" | "knownAddresses" | "knownHolder
 
 /** The texts that the values of a key name. */
 const KNOWN_AT: ReadonlyMap<string, Known> = new Map([
-  ...["name", "role", "roles", "separate", "max_holders", "min_holders", "require_mfa", "require_until"].map(
-    (key) => [key, "knownRoles"] as const,
-  ),
-  ...["add", "assign", "can", "cannot", "create", "edit", "forbid_permissions", "permissions", "remove"].map(
-    (key) => [key, "knownPermissions"] as const,
-  ),
+  ...["name", "role", "roles", ...keysNaming("role")].map((key) => [key, "knownRoles"] as const),
+  ...[
+    "add",
+    "assign",
+    "can",
+    "cannot",
+    "create",
+    "edit",
+    "permissions",
+    "remove",
+    ...keysNaming("permission"),
+  ].map((key) => [key, "knownPermissions"] as const),
   ...["email", "member", "members"].map((key) => [key, "knownAddresses"] as const),
   ["only", "knownHolders"] as const,
 ]);

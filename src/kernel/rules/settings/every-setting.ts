@@ -1,7 +1,7 @@
-import type * as z from "zod/mini";
+import * as z from "zod/mini";
 import type { DesiredState, GuardSettings, Policies, RunLimits } from "../../../model/desired.ts";
 import type { Path } from "../../problems/problem.ts";
-import { fieldsOf, omitUndefined } from "../../values/values.ts";
+import { fieldsOf, listOf, omitUndefined } from "../../values/values.ts";
 import { emailDomainsSetting } from "./email-domains-setting.ts";
 import { escalationSetting } from "./escalation-setting.ts";
 import { listsInChecks, namesInCheck, namesInChecks } from "./every-check-setting.ts";
@@ -194,6 +194,14 @@ const SETTINGS = [...POLICY_LIST, ...GUARD_LIST].map(([, setting]) => setting);
 /** Returns the names in the guards, policies and checks of a file. */
 export function namesInFile(file: Readonly<Record<string, unknown>>): readonly SettingName[] {
   return [...itemsInFile(SETTINGS, file, ({ kind }, written) => kind.names(written)), ...namesInChecks(file)];
+}
+
+/** Returns the keys in guards and policies whose examples name only roles, or only permissions. */
+export function keysNaming(what: SettingName["what"]): readonly string[] {
+  return SETTINGS.flatMap(({ key, schema, kind }) => {
+    const names = listOf(z.globalRegistry.get(schema)?.["examples"]).flatMap(kind.names);
+    return names.length > 0 && names.every((name) => name.what === what) ? [key] : [];
+  });
 }
 
 /** Returns the paths of lists in the guards, policies and checks of a file that have no entry twice. */

@@ -13234,13 +13234,19 @@ function isSameJson(a, b) {
 	const mine = Object.entries(a);
 	return mine.length === theirs.size && mine.every(([key, item]) => theirs.has(key) && isSameJson(item, theirs.get(key)));
 }
+/** Returns JSON in which every invisible character is escaped, so that it is safe to print to a terminal. */
+function visibleJson(value, indent = 0) {
+	return JSON.stringify(value, null, indent).replaceAll(UNSAFE$1, (mark) => mark.replaceAll(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`));
+}
 /** Returns whether a value is nested deeper than a number of levels. */
 function isDeeper(value, levels) {
 	if (typeof value !== "object" || value === null) return false;
 	return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));
 }
+var UNSAFE$1;
 var init_json_text = __esmMin((() => {
 	init_text();
+	UNSAFE$1 = /(?![\u200c\u200d])[\u007f-\u009f\p{Cf}\u2028\u2029]/gu;
 }));
 
 // src/kernel/values/limits.ts
@@ -13508,13 +13514,13 @@ var init_set = __esmMin((() => {
 }));
 
 // src/kernel/fields/text-fields.ts
-var isSame$2, lines$2, text$3, lineKind, proseKind, nameKind;
+var isSame$2, lines$2, text$2, lineKind, proseKind, nameKind;
 var init_text_fields = __esmMin((() => {
 	init_text();
 	init_kind();
 	isSame$2 = (a, b) => (a ?? "") === (b ?? "");
 	lines$2 = (text) => text ? [text] : [];
-	text$3 = {
+	text$2 = {
 		empty: null,
 		normal: (value) => value,
 		isSame: isSame$2,
@@ -13538,16 +13544,16 @@ var init_text_fields = __esmMin((() => {
 		reverted: revertedWhole(isSame$2)
 	};
 	lineKind = {
-		...text$3,
+		...text$2,
 		name: "line",
 		normal: (value) => value || null
 	};
 	proseKind = {
 		name: "prose",
-		...text$3
+		...text$2
 	};
 	nameKind = {
-		...text$3,
+		...text$2,
 		name: "name",
 		empty: "",
 		normal: (value) => value,
@@ -13677,7 +13683,7 @@ function liveMemberWith(live, image, idOf) {
 	};
 }
 /** Returns the image of a member. */
-function memberImage$3({ email, status, passwordEnv }, values) {
+function memberImage$2({ email, status, passwordEnv }, values) {
 	return {
 		email,
 		...completed(COMMON_FIELDS, values),
@@ -13691,7 +13697,7 @@ function memberImage$3({ email, status, passwordEnv }, values) {
 /** Returns an image with other values. */
 function withValues(image, values) {
 	const { email, status, managed } = image;
-	return memberImage$3({
+	return memberImage$2({
 		email,
 		status,
 		passwordEnv: managed?.passwordEnv
@@ -13791,7 +13797,7 @@ var init_member = __esmMin((() => {
 
 // src/kernel/fields/role.ts
 /** Returns the image of a role with some values, and no others. */
-function roleImage$3(some) {
+function roleImage$2(some) {
 	return completed(ROLE_FIELDS, some);
 }
 /** Returns the differences of two images. */
@@ -13812,7 +13818,7 @@ function isRoleField(name) {
 }
 /** Returns a custom role at the service that is as its entry declares. */
 function roleAsDeclared(role, id) {
-	return liveRoleOf(roleImage$3(role), id);
+	return liveRoleOf(roleImage$2(role), id);
 }
 /** Returns a custom role at the service with an image. */
 function liveRoleOf(image, id) {
@@ -14420,6 +14426,41 @@ function openAddresses(members = []) {
 function openCurrentAddresses(members = []) {
 	const entries = entriesByAddress(members.filter(({ previously }) => previously !== void 0));
 	return (address) => entries.get(address.toLowerCase())?.email ?? address;
+}
+/**
+* Returns a function that gives one key to all addresses of a person at some merchants, current and previous ones, and the
+* live one of the membership that an entry is pinned to. Two who are listed at one merchant stay two people.
+*/
+function openPersonKeys(merchants, liveAddressOf) {
+	const entries = merchants.flatMap(({ merchant, members = [] }) => members.map((member) => ({
+		merchant,
+		member
+	})));
+	const listedAt = /* @__PURE__ */ new Map();
+	for (const { merchant, member } of entries) {
+		const address = member.email.toLowerCase();
+		listedAt.set(address, (listedAt.get(address) ?? /* @__PURE__ */ new Set()).add(merchant));
+	}
+	const current = /* @__PURE__ */ new Map();
+	const keyOf = (address) => {
+		let key = address;
+		for (let next = current.get(key); next !== void 0; next = current.get(key)) {
+			current.set(key, current.get(next) ?? next);
+			key = next;
+		}
+		return key;
+	};
+	for (const { merchant, member } of entries) {
+		const pinned = member.id === void 0 ? void 0 : liveAddressOf(merchant, member.id)?.toLowerCase();
+		const [address = "", ...others] = addressesOfPerson(member);
+		const merchants = listedAt.get(address) ?? /* @__PURE__ */ new Set();
+		for (const other of pinned === void 0 ? others : [...others, pinned]) {
+			const areTwo = [...listedAt.get(other) ?? []].some((listed) => merchants.has(listed));
+			const [key, otherKey] = [keyOf(address), keyOf(other)];
+			if (key !== otherKey && !areTwo) current.set(otherKey, key);
+		}
+	}
+	return (address) => keyOf(address.toLowerCase());
 }
 var init_person = __esmMin((() => {}));
 
@@ -15169,94 +15210,6 @@ var init_checks$2 = __esmMin((() => {
 	TooMuchWork = class extends Error {};
 }));
 
-// src/kernel/diff/active-member.ts
-/** Returns a declared member at a time, in ms since the epoch. */
-function activeAt(member, now) {
-	const { roles, from, until, suspended } = member;
-	const listsRoles = roles !== void 0;
-	const ended = {
-		member,
-		suspended: false,
-		listsRoles,
-		back: false,
-		laterRoles: []
-	};
-	if (isPast(until, now)) return {
-		...ended,
-		absent: "ended",
-		partlyEnded: true
-	};
-	const current = roles?.filter((grant) => !isPast(grant.until, now)) ?? [];
-	const none = {
-		...ended,
-		laterRoles: current.map(({ role }) => role)
-	};
-	if (!hasBegun(from, now)) return {
-		...none,
-		absent: "not-begun",
-		partlyEnded: false
-	};
-	const back = isPast(suspended?.until, now);
-	const isAway = isSuspended(member, now);
-	const active = roles?.filter((grant) => isInForce(grant, now));
-	if (roles !== void 0 && roles.length > 0 && active?.length === 0) {
-		const absent = roles.some((grant) => !hasBegun(grant.from, now)) ? "not-begun" : "ended";
-		return {
-			...none,
-			member: {
-				...member,
-				roles: []
-			},
-			absent,
-			partlyEnded: true
-		};
-	}
-	const held = isAway ? [] : active;
-	return {
-		member: held === void 0 || held.length === roles?.length ? member : {
-			...member,
-			roles: held
-		},
-		absent: null,
-		suspended: isAway,
-		listsRoles,
-		back,
-		partlyEnded: roles?.some((grant) => isPast(grant.until, now)) ?? false,
-		laterRoles: current.flatMap((grant) => held?.includes(grant) ? [] : grant.role)
-	};
-}
-/** Returns whether an entry says that the member is suspended at a time. */
-function isSuspended({ suspended }, now) {
-	return suspended !== void 0 && isInForce(suspended, now);
-}
-/** Returns whether a grant has begun and not ended. */
-function isInForce({ from, until }, now) {
-	return hasBegun(from, now) && !isPast(until, now);
-}
-/** Returns whether an end is past. */
-function isPast(until, now) {
-	return until !== void 0 && until.ends <= now;
-}
-/** Returns whether a beginning is past; access without one has begun. */
-function hasBegun(from, now) {
-	return from === void 0 || from.starts <= now;
-}
-/** Returns whether an entry only adds to a member that exists: it comes from an included file and grants no roles. */
-function isMention({ roles, managed, origin }, file) {
-	return roles === void 0 && managed === void 0 && origin.file !== file;
-}
-/** Returns the addresses, in lower case, of those who have left at a time, in ms since the epoch. */
-function leftAt(leavers, now) {
-	return new Set((leavers ?? []).flatMap(({ email, from }) => hasBegun(from, now) ? email.toLowerCase() : []));
-}
-/** Returns why an entry's membership changes at its time. */
-function reasonOf$4({ suspended, back, partlyEnded }) {
-	if (suspended) return "suspended";
-	if (back) return "suspension-ended";
-	return partlyEnded ? "access-ended" : "declared";
-}
-var init_active_member = __esmMin((() => {}));
-
 // src/kernel/problems/rule-table.ts
 /** Returns the rule of a problem. */
 function ruleOf({ code, severity }) {
@@ -15375,6 +15328,7 @@ var init_rule_table = __esmMin((() => {
 		"previously-declared": error$1("A previous name must not be the name of another role, unless that role was renamed, too."),
 		"project-file-name": error$1("The project's file must be named `rolecall.yaml`."),
 		"rare-permission": warningRule("A permission that is used once should not be similar to a frequent one."),
+		"similar-role-id": warningRule("A role's id should not be similar to the id of a predefined role."),
 		"rules-in-reach": error$1("A rule file must not be subject to its own rules."),
 		"rules-section": error$1("A rule file must have no sections other than `guards`, `policies`, `checks`, `leavers`, `ignore` and `sync`."),
 		"section-not-allowed": error$1("A file must not have a section that the project does not allow."),
@@ -15563,15 +15517,6 @@ function assignProp(target, prop, value) {
 		enumerable: true,
 		configurable: true
 	});
-}
-/**
-* Whichever object a def's `shape` currently answers from: the one the caller passed until the first read, the frozen copy after it.
-*
-* Its keys and descriptors read without invoking anything, which is what lets a discriminated union check its discriminator, and the cycle walk read a shape, without resolving a getter that references the schema being constructed. A def that answers `shape` from an accessor of its own has none.
-*/
-function rawShape(def) {
-	const desc = Object.getOwnPropertyDescriptor(def, "shape");
-	return desc?.get ? desc.get.raw : desc?.value;
 }
 function isObject(data) {
 	return typeof data === "object" && data !== null && !Array.isArray(data);
@@ -16514,18 +16459,6 @@ function handleUnionResults(results, final, inst, ctx) {
 	});
 	return final;
 }
-function discriminatorMap(def) {
-	const map = /* @__PURE__ */ new Map();
-	for (const option of def.options) {
-		const values = option._zod.propValues?.[def.discriminator];
-		if (!values || values.size === 0) throw new Error(`Invalid discriminated union option at index "${def.options.indexOf(option)}"`);
-		for (const value of values) if (map.has(value)) {
-			if (value !== void 0) throw new Error(`Duplicate discriminator value "${String(value)}"`);
-			map.set(value, null);
-		} else map.set(value, option);
-	}
-	return map;
-}
 function handleOptionalResult(payload, result) {
 	payload.value = result.issues.length ? void 0 : result.value;
 	return payload;
@@ -16561,7 +16494,7 @@ function handleRefineResult(result, payload, input, inst) {
 		payload.issues.push(issue(_iss));
 	}
 }
-var $ZodType, toStandardResult, $ZodString, $ZodStringFormat, URL_BAD_FORMAT, URL_UNPARSEABLE, asciiTabOrNewline, $ZodURL, $ZodNumber, $ZodNumberFormat, $ZodBoolean, $ZodNull, $ZodUnknown, $ZodNever, arraySize, $ZodArray, NO_SYMBOL_KEYS, $ZodObject, $ZodUnion, $ZodDiscriminatedUnion, $ZodRecord, $ZodEnum, $ZodLiteral, $ZodOptional, $ZodExactOptional, $ZodNullable, $ZodDefault, $ZodCatch, $ZodLazy, $ZodCustom;
+var $ZodType, toStandardResult, $ZodString, $ZodStringFormat, URL_BAD_FORMAT, URL_UNPARSEABLE, asciiTabOrNewline, $ZodURL, $ZodNumber, $ZodNumberFormat, $ZodBoolean, $ZodNull, $ZodUnknown, $ZodNever, arraySize, $ZodArray, NO_SYMBOL_KEYS, $ZodObject, $ZodUnion, $ZodRecord, $ZodEnum, $ZodLiteral, $ZodOptional, $ZodExactOptional, $ZodNullable, $ZodDefault, $ZodCatch, $ZodLazy, $ZodCustom;
 var init_schemas$1 = __esmMin((() => {
 	init_checks$1();
 	init_core$1();
@@ -16958,58 +16891,6 @@ var init_schemas$1 = __esmMin((() => {
 			return Promise.all(results).then((results) => {
 				return handleUnionResults(results, payload, inst, ctx);
 			});
-		};
-	});
-	$ZodDiscriminatedUnion = /*@__PURE__*/ $constructor("$ZodDiscriminatedUnion", (inst, def) => {
-		def.inclusive = false;
-		$ZodUnion.init(inst, def);
-		const _super = inst._zod.parse;
-		defineLazyInternal(inst, "propValues", (zod) => {
-			const propValues = {};
-			let undefinedCount = 0;
-			for (const option of zod.def.options) {
-				const pv = option._zod.propValues;
-				if (!pv || Object.keys(pv).length === 0) throw new Error(`Invalid discriminated union option at index "${zod.def.options.indexOf(option)}"`);
-				if (pv[zod.def.discriminator]?.has(void 0)) undefinedCount++;
-				for (const [k, v] of Object.entries(pv)) {
-					if (!Object.prototype.hasOwnProperty.call(propValues, k)) assignProp(propValues, k, /* @__PURE__ */ new Set());
-					for (const val of v) propValues[k].add(val);
-				}
-			}
-			if (!zod.def.unionFallback && undefinedCount > 1) propValues[zod.def.discriminator]?.delete(void 0);
-			return propValues;
-		});
-		def.options.forEach((option, i) => {
-			const propShape = rawShape(option._zod.def);
-			if (propShape && !Object.prototype.hasOwnProperty.call(propShape, def.discriminator)) throw new Error(`Invalid discriminated union option at index "${i}"`);
-		});
-		const disc = cached(() => discriminatorMap(def));
-		inst._zod.parse = (payload, ctx) => {
-			const input = payload.value;
-			if (!isObject(input)) {
-				payload.issues.push({
-					code: "invalid_type",
-					expected: "object",
-					input,
-					inst
-				});
-				return payload;
-			}
-			const value = input?.[def.discriminator];
-			const opt = disc.value.get(value);
-			if (opt && (value !== void 0 || ctx.direction !== "backward")) return opt._zod.run(payload, ctx);
-			if (def.unionFallback || ctx.direction === "backward") return _super(payload, ctx);
-			payload.issues.push({
-				code: "invalid_union",
-				errors: [],
-				note: "No matching discriminator",
-				discriminator: def.discriminator,
-				options: Array.from(disc.value.keys()).filter((value) => disc.value.get(value) !== null),
-				input,
-				path: [def.discriminator],
-				inst
-			});
-			return payload;
 		};
 	});
 	$ZodRecord = /*@__PURE__*/ $constructor("$ZodRecord", (inst, def) => {
@@ -17589,15 +17470,6 @@ function union(options, params) {
 	});
 }
 // @__NO_SIDE_EFFECTS__
-function discriminatedUnion(discriminator, options, params) {
-	return new ZodMiniDiscriminatedUnion({
-		type: "union",
-		options,
-		discriminator,
-		...normalizeParams(params)
-	});
-}
-// @__NO_SIDE_EFFECTS__
 function record$1(keyType, valueType, params) {
 	if (!valueType || !valueType._zod) return new ZodMiniRecord({
 		type: "record",
@@ -17687,7 +17559,7 @@ function custom(fn, _params) {
 function refine(fn, _params = {}) {
 	return _refine(ZodMiniCustom, fn, _params);
 }
-var ZodMiniType, ZodMiniString, ZodMiniStringFormat, ZodMiniURL, ZodMiniNumber, ZodMiniNumberFormat, ZodMiniBoolean, ZodMiniNull, ZodMiniUnknown, ZodMiniNever, ZodMiniArray, ZodMiniObject, ZodMiniUnion, ZodMiniDiscriminatedUnion, ZodMiniRecord, ZodMiniEnum, ZodMiniLiteral, ZodMiniOptional, ZodMiniExactOptional, ZodMiniNullable, ZodMiniDefault, ZodMiniCatch, ZodMiniLazy, ZodMiniCustom;
+var ZodMiniType, ZodMiniString, ZodMiniStringFormat, ZodMiniURL, ZodMiniNumber, ZodMiniNumberFormat, ZodMiniBoolean, ZodMiniNull, ZodMiniUnknown, ZodMiniNever, ZodMiniArray, ZodMiniObject, ZodMiniUnion, ZodMiniRecord, ZodMiniEnum, ZodMiniLiteral, ZodMiniOptional, ZodMiniExactOptional, ZodMiniNullable, ZodMiniDefault, ZodMiniCatch, ZodMiniLazy, ZodMiniCustom;
 var init_schemas = __esmMin((() => {
 	init_core();
 	init_util();
@@ -17790,10 +17662,6 @@ var init_schemas = __esmMin((() => {
 		$ZodUnion.init(inst, def);
 		ZodMiniType.init(inst, def);
 	});
-	ZodMiniDiscriminatedUnion = /*@__PURE__*/ $constructor("ZodMiniDiscriminatedUnion", (inst, def) => {
-		$ZodDiscriminatedUnion.init(inst, def);
-		ZodMiniType.init(inst, def);
-	});
 	ZodMiniRecord = /*@__PURE__*/ $constructor("ZodMiniRecord", (inst, def) => {
 		$ZodRecord.init(inst, def);
 		ZodMiniType.init(inst, def);
@@ -17888,28 +17756,28 @@ function globMistake(glob) {
 function isYamlName(path) {
 	return /[^/]\.ya?ml$/i.test(path);
 }
-var optional, matching, lineOfText, text$2, emailAddress, oneEmailAddress, environmentVariable, texts$3, count$3, metadata$2, NOT_BLANK, ONE_LINE, VARIABLE, MERCHANT$1, ROLE_ID, MEMBER_ID, SHARE, PERIOD, ROLE_ENTRY, DOMAIN, PART$1, QUOTED, ADDRESS$3, EMAIL, ONE_EMAIL;
+var optional, matching, lineOfText, text$1, emailAddress, oneEmailAddress, environmentVariable, texts$3, count$2, metadata$1, NOT_BLANK, ONE_LINE, VARIABLE, MERCHANT$1, ROLE_ID, MEMBER_ID, SHARE, PERIOD, ROLE_ENTRY, DOMAIN, PART$1, QUOTED, ADDRESS$3, EMAIL, ONE_EMAIL;
 var init_text_schemas = __esmMin((() => {
 	init_mini();
 	init_limits();
 	optional = (schema, meta) => described(optional$1(schema), meta);
 	matching = (pattern, code) => string().check(_regex(pattern, code));
 	lineOfText = () => matching(ONE_LINE, "control-character");
-	text$2 = () => matching(NOT_BLANK, "blank-text").check(_regex(ONE_LINE, "control-character"));
+	text$1 = () => matching(NOT_BLANK, "blank-text").check(_regex(ONE_LINE, "control-character"));
 	emailAddress = () => matching(EMAIL, "bad-email");
 	oneEmailAddress = () => matching(ONE_EMAIL, "bad-email");
 	environmentVariable = () => matching(VARIABLE, "bad-env-name");
-	texts$3 = (title, description, examples) => optional(array(text$2()), {
+	texts$3 = (title, description, examples) => optional(array(text$1()), {
 		title,
 		description,
 		default: [],
 		examples
 	});
-	count$3 = (code = "bad-count") => described(number().check(refine((value) => Number.isSafeInteger(value) && value >= 0, code)), {
+	count$2 = (code = "bad-count") => described(number().check(refine((value) => Number.isSafeInteger(value) && value >= 0, code)), {
 		type: "integer",
 		minimum: 0
 	});
-	metadata$2 = () => described(record$1(string(), unknown()).check(refine((value) => Object.keys(value).length <= 64, "too-many-metadata")), { maxProperties: 64 });
+	metadata$1 = () => described(record$1(string(), unknown()).check(refine((value) => Object.keys(value).length <= 64, "too-many-metadata")), { maxProperties: 64 });
 	NOT_BLANK = /\S/;
 	ONE_LINE = /^[^\p{Cc}\p{Cs}\u2028-\u202e\u2066-\u2069]*$/u;
 	VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -18027,7 +17895,7 @@ function distinct$2(items) {
 function texts$2(written) {
 	return listOf$1(written).filter((item) => textOf$3(item) !== null);
 }
-function listed(what, written) {
+function listed$1(what, written) {
 	return listOf$1(written).flatMap((text, index) => typeof text === "string" && text.trim() !== "" ? [{
 		what,
 		text,
@@ -18042,7 +17910,7 @@ function textList(what) {
 		renamed: (value, nameOf) => what === "role" ? distinct$2(value.map(nameOf)) : value,
 		meaning: asSet,
 		readable: texts$2,
-		names: (written) => listed(what, written),
+		names: (written) => listed$1(what, written),
 		lists: () => [[]],
 		keys: none,
 		limits: none
@@ -18134,7 +18002,7 @@ var init_setting_kinds = __esmMin((() => {
 		renamed: (value, nameOf) => value.map((roles) => distinct$2(roles.map(nameOf))),
 		meaning: (value) => asSet(value.map(asSet)),
 		readable: (written) => listOf$1(written).map((roles) => texts$2(listOf$1(roles))),
-		names: (written) => listOf$1(written).flatMap((roles, index) => listed("role", roles).map((name) => ({
+		names: (written) => listOf$1(written).flatMap((roles, index) => listed$1("role", roles).map((name) => ({
 			...name,
 			path: [index, ...name.path]
 		}))),
@@ -18155,7 +18023,7 @@ var init_setting_kinds = __esmMin((() => {
 		renamed: (value, nameOf) => byRole(Object.entries(value).map(([role, period]) => [nameOf(role), period]), shorter$1),
 		meaning: (value) => Object.fromEntries(Object.entries(value).map(([role, period]) => [role, period?.ms])),
 		readable: (written) => Array.isArray(written) ? texts$2(written) : Object.fromEntries(periodEntries(written).map(([role, period]) => [role, period?.text])),
-		names: (written) => Array.isArray(written) ? listed("role", written) : roleKeys(written),
+		names: (written) => Array.isArray(written) ? listed$1("role", written) : roleKeys(written),
 		lists: () => [[]],
 		keys: (written) => Array.isArray(written) ? [] : Object.keys(fieldsOf(written)),
 		limits: (written) => periodEntries(written).flatMap(([role, period]) => period === null ? [] : [{
@@ -18181,7 +18049,7 @@ var init_setting_kinds = __esmMin((() => {
 			roles: texts$2(fieldsOf(written)["roles"]),
 			members: texts$2(fieldsOf(written)["members"])
 		}),
-		names: (written) => ["roles", "members"].flatMap((key) => listed(key === "roles" ? "role-pattern" : "member-pattern", fieldsOf(written)[key]).map((name) => ({
+		names: (written) => ["roles", "members"].flatMap((key) => listed$1(key === "roles" ? "role-pattern" : "member-pattern", fieldsOf(written)[key]).map((name) => ({
 			...name,
 			path: [key, ...name.path]
 		}))),
@@ -18326,7 +18194,7 @@ var init_escalation_setting = __esmMin((() => {
 		keys: () => [],
 		limits: () => []
 	};
-	way = (title, description, common) => optional(array(text$2()), {
+	way = (title, description, common) => optional(array(text$1()), {
 		title,
 		description,
 		default: [...common],
@@ -18764,7 +18632,40 @@ var init_amount = __esmMin((() => {
 	init_mini();
 	init_text_schemas();
 	init_values();
-	amountSchema = union([count$3("bad-limit"), matching(SHARE, "bad-limit")]);
+	amountSchema = union([count$2("bad-limit"), matching(SHARE, "bad-limit")]);
+}));
+
+// src/kernel/rules/people-in-run.ts
+/** Returns the refusal of the plans that affect somebody, if all of them together affect more people than limits allow. */
+function refusedIfMore({ parts, members, personOf }, limits, affectedBy, refusalOf) {
+	const people = /* @__PURE__ */ new Map();
+	const items = /* @__PURE__ */ new Set();
+	const of = parts.flatMap((part) => {
+		const { merchant } = part.plan;
+		const names = [...affectedBy(part)];
+		for (const [name, own] of names) {
+			const key = personOf(name);
+			people.set(key, [...people.get(key) ?? [], ...own.map((item) => `${merchant} ${item}`)]);
+			for (const item of own) items.add(item);
+		}
+		return names.length === 0 ? [] : [merchant];
+	});
+	const allowed = Math.min(...limits.map((limit) => allowedOf(limit, members, 20)));
+	if (people.size <= allowed) return null;
+	return {
+		refusal: refusalOf({
+			people,
+			items: [...items].sort(),
+			merchants: of.length,
+			allowed
+		}),
+		of: new Set(of)
+	};
+}
+var LEAST_IN_RUN;
+var init_people_in_run = __esmMin((() => {
+	init_amount();
+	LEAST_IN_RUN = 20;
 }));
 
 // src/kernel/rules/settings/max-gains-setting.ts
@@ -18806,7 +18707,7 @@ var init_max_gains_setting = __esmMin((() => {
 	init_amount();
 	init_sensitive();
 	init_setting_kinds();
-	gainLimitsSchema = record$1(text$2(), union([amountSchema, strictObject({
+	gainLimitsSchema = record$1(text$1(), union([amountSchema, strictObject({
 		at_most: amountSchema,
 		reach: optional$1(literal(true))
 	})]));
@@ -18844,7 +18745,24 @@ var init_max_gains_setting = __esmMin((() => {
 			}]
 		}),
 		kind: gainLimits,
-		overrides: { "max-gains": PEOPLE_OVERRIDE }
+		overrides: { "max-gains": PEOPLE_OVERRIDE },
+		ofRun: {
+			schema: optional(gainLimitsSchema, {
+				title: "Maximum gains of a run",
+				description: "Maximum number of people, across all merchants, who may newly gain in one run what a key names, as in guards.max_gains. A percentage of the members always allows 20, except 0%.",
+				default: { [SENSITIVE]: "5%" },
+				examples: [{
+					sensitive: "5%",
+					payouts_edit: 3
+				}]
+			}),
+			default: { [SENSITIVE]: { percent: 5 } },
+			code: "run-gains",
+			override: {
+				...PEOPLE_OVERRIDE,
+				alsoFor: "max-gains"
+			}
+		}
 	};
 }));
 
@@ -18893,17 +18811,19 @@ function permissionsOfHires({ files: { members = [] }, file, changes, impact, be
 	const grantedBy = memoized((roles) => new Set(roles.flatMap(permissionsOf)), JSON.stringify);
 	return new Map(after.people.flatMap(({ id, name, roles }) => id === null && hires.has(name) ? [[name, grantedBy(roles)]] : []));
 }
-var LEAST$1, DEFAULTS$1, maxGains, NOBODY$1;
+var LEAST, DEFAULTS$1, maxGains, NOBODY$1;
 var init_max_gains = __esmMin((() => {
 	init_memoized();
 	init_text();
 	init_fingerprint();
 	init_refusals();
+	init_access();
 	init_gains();
+	init_people_in_run();
 	init_amount();
 	init_max_gains_setting();
 	init_sensitive();
-	LEAST$1 = 10;
+	LEAST = 10;
 	DEFAULTS$1 = {
 		[SENSITIVE]: { percent: 5 },
 		...Object.fromEntries(ADMINISTRATORS.map((role) => [role, { count: 2 }]))
@@ -18926,7 +18846,7 @@ var init_max_gains = __esmMin((() => {
 			}
 		})),
 		counts: () => [],
-		looser: (before, after) => looserGains(effective(before), effective(after), LEAST$1),
+		looser: (before, after) => looserGains(effective(before), effective(after), LEAST),
 		refuse(limits, guarded) {
 			const { impact, changes, files, merchant, scope } = guarded;
 			const projects = files.projects ?? [];
@@ -18944,7 +18864,7 @@ var init_max_gains = __esmMin((() => {
 					const counting = countingOf(items)(hired.get(name));
 					return counting.length === 0 ? [] : [[name, counting]];
 				});
-				const allowed = allowedOf(limit, scope.members.length, LEAST$1);
+				const allowed = allowedOf(limit, scope.members.length, LEAST);
 				if (gained.length <= allowed) return [];
 				const items = [...new Set(gained.flatMap(([, permissions]) => permissions))].sort();
 				const names = list(gained.map(([name]) => name));
@@ -18952,6 +18872,27 @@ var init_max_gains = __esmMin((() => {
 				const refusal = guardRefusal("max-gains", "member", null, `${counted(gained.length, "member")} would newly hold${limit.reach ? " or reach" : ""} ${gainText(what, items)}; the limit is ${allowed}: ${names}.`, "Check that all of them are meant to: the usual cause is a line in a role or a file that many share.", gainOverride("max-gains", what, gained.map(([name, permissions]) => [name, permissions.map((item) => `${merchant} ${item}`)])), what);
 				return [own.length > allowed ? refusal : refusalOfBase(refusal)];
 			});
+		},
+		ofRun: {
+			...maxGainsSetting.ofRun,
+			looser: (before, after) => looserGains(before, after, 20),
+			refuse(settings, run) {
+				return groupByKey$1(settings.flatMap(Object.entries), ([what]) => what).flatMap((entries) => {
+					const [[what]] = entries;
+					const limits = entries.map(([, limit]) => limit);
+					const reach = limits.some((limit) => limit.reach === true);
+					const gainedBy = ({ plan: { impact, changes }, files: { members } }) => members === void 0 ? [] : gainsOf(what, {
+						impact,
+						...splitByResource(changes),
+						entries: members
+					}, reach);
+					const refused = refusedIfMore(run, limits, gainedBy, ({ people, items, merchants, allowed }) => guardRefusal("run-gains", "member", null, `This run would give ${counted(people.size, "person", "people")} new access${reach ? ", or a way to it," : ""} to ${gainText(what, items)} at ${counted(merchants, "merchant")}; the limit for the run is ${allowed}.`, "Check the role or the file that they share. The limit is max_gains under \"run\" in rolecall.yaml.", gainOverride("run-gains", what, people)));
+					return refused === null ? [] : [{
+						...refused,
+						limit: what
+					}];
+				});
+			}
 		}
 	};
 	NOBODY$1 = /* @__PURE__ */ new Map();
@@ -18965,8 +18906,9 @@ var init_max_holders_setting = __esmMin((() => {
 	init_setting_kinds();
 	maxHoldersSetting = {
 		section: "policies",
+		acrossMerchants: true,
 		key: "max_holders",
-		schema: optional(record$1(text$2(), count$3()), {
+		schema: optional(record$1(text$1(), count$2()), {
 			title: "Most holders",
 			description: "Maximum number of holders, by role name or id.",
 			default: {},
@@ -19046,6 +18988,94 @@ var init_max_holders = __esmMin((() => {
 		})
 	};
 }));
+
+// src/kernel/diff/active-member.ts
+/** Returns a declared member at a time, in ms since the epoch. */
+function activeAt(member, now) {
+	const { roles, from, until, suspended } = member;
+	const listsRoles = roles !== void 0;
+	const ended = {
+		member,
+		suspended: false,
+		listsRoles,
+		back: false,
+		laterRoles: []
+	};
+	if (isPast(until, now)) return {
+		...ended,
+		absent: "ended",
+		partlyEnded: true
+	};
+	const current = roles?.filter((grant) => !isPast(grant.until, now)) ?? [];
+	const none = {
+		...ended,
+		laterRoles: current.map(({ role }) => role)
+	};
+	if (!hasBegun(from, now)) return {
+		...none,
+		absent: "not-begun",
+		partlyEnded: false
+	};
+	const back = isPast(suspended?.until, now);
+	const isAway = isSuspended(member, now);
+	const active = roles?.filter((grant) => isInForce(grant, now));
+	if (roles !== void 0 && roles.length > 0 && active?.length === 0) {
+		const absent = roles.some((grant) => !hasBegun(grant.from, now)) ? "not-begun" : "ended";
+		return {
+			...none,
+			member: {
+				...member,
+				roles: []
+			},
+			absent,
+			partlyEnded: true
+		};
+	}
+	const held = isAway ? [] : active;
+	return {
+		member: held === void 0 || held.length === roles?.length ? member : {
+			...member,
+			roles: held
+		},
+		absent: null,
+		suspended: isAway,
+		listsRoles,
+		back,
+		partlyEnded: roles?.some((grant) => isPast(grant.until, now)) ?? false,
+		laterRoles: current.flatMap((grant) => held?.includes(grant) ? [] : grant.role)
+	};
+}
+/** Returns whether an entry says that the member is suspended at a time. */
+function isSuspended({ suspended }, now) {
+	return suspended !== void 0 && isInForce(suspended, now);
+}
+/** Returns whether a grant has begun and not ended. */
+function isInForce({ from, until }, now) {
+	return hasBegun(from, now) && !isPast(until, now);
+}
+/** Returns whether an end is past. */
+function isPast(until, now) {
+	return until !== void 0 && until.ends <= now;
+}
+/** Returns whether a beginning is past; access without one has begun. */
+function hasBegun(from, now) {
+	return from === void 0 || from.starts <= now;
+}
+/** Returns whether an entry only adds to a member that exists: it comes from an included file and grants no roles. */
+function isMention({ roles, managed, origin }, file) {
+	return roles === void 0 && managed === void 0 && origin.file !== file;
+}
+/** Returns the addresses, in lower case, of those who have left at a time, in ms since the epoch. */
+function leftAt(leavers, now) {
+	return new Set((leavers ?? []).flatMap(({ email, from }) => hasBegun(from, now) ? email.toLowerCase() : []));
+}
+/** Returns why an entry's membership changes at its time. */
+function reasonOf$4({ suspended, back, partlyEnded }) {
+	if (suspended) return "suspended";
+	if (back) return "suspension-ended";
+	return partlyEnded ? "access-ended" : "declared";
+}
+var init_active_member = __esmMin((() => {}));
 
 // src/kernel/diff/same-people.ts
 /**
@@ -19190,7 +19220,16 @@ function lossesOf(changes, files, now) {
 function losing({ now, later }) {
 	return /* @__PURE__ */ new Set([...now, ...later]);
 }
-/** Joins the losses of several merchants: the same address is one person. */
+/** Returns losses with one key for all addresses of a person. */
+function lossesOfPeople({ now, ended, later }, personOf) {
+	const people = (names) => new Set([...names].map(personOf));
+	return {
+		now: people(now),
+		ended: people(ended),
+		later: people(later)
+	};
+}
+/** Joins the losses of several merchants. */
 function joinLosses(all) {
 	return {
 		now: new Set(all.flatMap(({ now }) => [...now])),
@@ -19275,21 +19314,50 @@ var init_max_removals_setting = __esmMin((() => {
 			examples: ["25%", 10]
 		}),
 		kind: removalLimit,
-		overrides: { "max-removals": COUNT_OVERRIDE }
+		overrides: { "max-removals": COUNT_OVERRIDE },
+		ofRun: {
+			schema: optional(amountSchema, {
+				title: "Maximum removals of a run",
+				description: "Maximum number of members, across all merchants, that one run may remove or take a role from: a count, or a percentage of the members such as 5%, which always allows 20, except 0%.",
+				default: "5%",
+				examples: ["5%", 30]
+			}),
+			default: { percent: 5 },
+			code: "run-removals",
+			override: COUNT_OVERRIDE
+		}
 	};
 }));
 
 // src/kernel/rules/max-removals.ts
+/** Returns the people who lose access by a plan; expired invitations, and old addresses with the same roles, are none. */
+function lossesOfPlan({ plan: { changes, reviewed }, files }, { personOf }) {
+	const { roles, members } = splitByResource(changes);
+	const isLoss = lossByNewAddress(files.members ?? [], ({ roles: grants = [] }) => grants.flatMap(({ role, until }) => isPast(until, reviewed.at) ? [] : role));
+	const access = members.filter((change) => {
+		const { kind, reason } = change;
+		if (kind !== "delete") return true;
+		return reason === "address-changed" ? isLoss(change) : reason !== "invitation-expired";
+	});
+	return lossesOfPeople(lossesOf({
+		roles,
+		members: access
+	}, files, reviewed.at), personOf);
+}
 /** Returns how many removals a limit allows of so many that are live. */
 function allowedRemovals(limit, live) {
 	return allowedOf(limit, live, 3);
 }
 var COMPLETE_HINT, maxRemovals;
 var init_max_removals = __esmMin((() => {
+	init_text();
 	init_desired();
+	init_active_member();
 	init_refusals();
 	init_values();
+	init_access();
 	init_changed_addresses();
+	init_people_in_run();
 	init_removals();
 	init_amount();
 	init_max_removals_setting();
@@ -19329,6 +19397,22 @@ var init_max_removals = __esmMin((() => {
 			const roles = changes.roles.filter(takesPermissions).length;
 			const liveRoles = scope.roles.filter(({ predefined }) => !predefined).length;
 			return [...judge("role", roles, liveRoles, COMPLETE_HINT), ...judge("member", losing(losses).size, scope.members.length, lossHint(losses, COMPLETE_HINT))];
+		},
+		ofRun: {
+			...maxRemovalsSetting.ofRun,
+			looser: (before, after) => isMore(before, after, 20) ? [`at most ${amountText(before)} → ${amountText(after)} may be removed`] : [],
+			refuse(limits, run) {
+				const lossesIn = (part) => lossesOfPlan(part, run);
+				const removedBy = (part) => [...losing(lossesIn(part))].map((name) => [name, []]);
+				const refused = refusedIfMore(run, limits, removedBy, ({ people, merchants, allowed }) => {
+					const losses = joinLosses(run.parts.map(lossesIn));
+					return guardRefusal("run-removals", "member", null, `This run would remove ${counted(people.size, "member")}, or take roles from them, at ${counted(merchants, "merchant")}${laterText(losses)}; the limit for the run is ${allowed}.`, lossHint(losses, "Check the file that they share: the usual cause is a line that was left out. The limit is max_removals under \"run\" in rolecall.yaml."), `run-removals=${people.size}`);
+				});
+				return refused === null ? [] : [{
+					...refused,
+					limit: "removals"
+				}];
+			}
 		},
 		lint(written) {
 			const text = textOf$3(written) ?? "";
@@ -19590,7 +19674,7 @@ var init_min_holders_setting = __esmMin((() => {
 	minHoldersSetting = {
 		section: "guards",
 		key: "min_holders",
-		schema: optional(record$1(text$2(), count$3()), {
+		schema: optional(record$1(text$1(), count$2()), {
 			title: "Fewest holders",
 			description: "Minimum number of accepted holders, by role name or id, counted with and without service accounts. The default for role_owner is 1; to turn it off, write role_owner: 0 or {}.",
 			default: { role_owner: 1 },
@@ -20091,7 +20175,7 @@ var init_require_until_setting = __esmMin((() => {
 	requireUntilSetting = {
 		section: "policies",
 		key: "require_until",
-		schema: optional(union([array(text$2()), record$1(text$2(), matching(PERIOD, "bad-period"))]), {
+		schema: optional(union([array(text$1()), record$1(text$1(), matching(PERIOD, "bad-period"))]), {
 			title: "End required",
 			description: "Roles that must be granted with an end date: a list, or a limit for each role on the length of a new grant, in weeks (w), days (d) or hours (h), from now or from its beginning.",
 			default: [],
@@ -20281,8 +20365,9 @@ var init_separate_setting = __esmMin((() => {
 	init_setting_kinds();
 	separateSetting = {
 		section: "policies",
+		acrossMerchants: true,
 		key: "separate",
-		schema: optional(array(array(text$2()).check(_minLength(2, "too-few-roles"))), {
+		schema: optional(array(array(text$1()).check(_minLength(2, "too-few-roles"))), {
 			title: "Separate roles",
 			description: "Sets of roles; nobody may hold two roles of a set.",
 			default: [],
@@ -20383,6 +20468,18 @@ function combinedPolicies(sections, nameOf) {
 function combinedGuards(sections, nameOf) {
 	return combined(GUARD_LIST$1, sections, nameOf);
 }
+/** Parses the limits of a run in a project's file. */
+function parseRunLimits(section) {
+	return combined(RUN_LIST, [section], (role) => role);
+}
+/** Returns the names in the limits of a run, with their paths below these. */
+function namesInRunLimits(limits) {
+	const values = { ...limits };
+	return RUN_LIST.flatMap(([name, { key, kind }]) => kind.names(values[name]).map((found) => ({
+		...found,
+		path: [key, ...found.path]
+	})));
+}
 function combined(settings, sections, nameOf) {
 	const values = settings.map(([name, { key, kind }]) => {
 		const written = sections.map((section) => fieldsOf(section)[key]).filter((value) => value !== void 0);
@@ -20461,7 +20558,7 @@ function overrideKind(code) {
 function isFileOverride(what) {
 	return OVERRIDE.test(`${what}@${"0".repeat(12)}`);
 }
-var POLICY_SETTINGS, GUARD_SETTINGS, POLICY_LIST$1, GUARD_LIST$1, policySchemas, guardSchemas, NO_POLICIES, SETTINGS$2, OVERRIDES, OVERRIDE, EXAMPLE_OVERRIDE;
+var POLICY_SETTINGS, GUARD_SETTINGS, POLICY_LIST$1, GUARD_LIST$1, RUN_LIST, policySchemas, guardSchemas, acrossSchemas, runSchemas, NO_POLICIES, SETTINGS$2, OVERRIDES, OVERRIDE, EXAMPLE_OVERRIDE;
 var init_every_setting = __esmMin((() => {
 	init_values();
 	init_email_domains_setting();
@@ -20493,19 +20590,24 @@ var init_every_setting = __esmMin((() => {
 	};
 	POLICY_LIST$1 = Object.entries(POLICY_SETTINGS);
 	GUARD_LIST$1 = Object.entries(GUARD_SETTINGS);
+	RUN_LIST = GUARD_LIST$1.flatMap(([name, setting]) => {
+		const { ofRun } = setting;
+		return ofRun === void 0 ? [] : [[name, {
+			...setting,
+			ofRun
+		}]];
+	});
 	policySchemas = schemasOf(POLICY_SETTINGS);
 	guardSchemas = schemasOf(GUARD_SETTINGS);
+	acrossSchemas = Object.fromEntries(POLICY_LIST$1.flatMap(([, { acrossMerchants, key, schema }]) => acrossMerchants ? [[key, schema]] : []));
+	runSchemas = Object.fromEntries(RUN_LIST.map(([, { key, ofRun }]) => [key, ofRun.schema]));
 	NO_POLICIES = combinedPolicies([], (role) => role);
 	SETTINGS$2 = [...POLICY_LIST$1, ...GUARD_LIST$1].map(([, setting]) => setting);
 	OVERRIDES = new Map([
-		["run-removals", COUNT_OVERRIDE],
-		["run-gains", {
-			...PEOPLE_OVERRIDE,
-			alsoFor: "max-gains"
-		}],
+		...RUN_LIST.map(([, { ofRun }]) => [ofRun.code, ofRun.override]),
 		["changed-addresses", { value: "[0-9]+" }],
 		["self-lockout", { value: ".+" }],
-		...Object.values(GUARD_SETTINGS).flatMap(({ overrides }) => Object.entries(overrides))
+		...GUARD_LIST$1.flatMap(([, { overrides }]) => Object.entries(overrides))
 	]);
 	OVERRIDE = new RegExp(`^(?:${[...OVERRIDES].map(([code, { value }]) => `${code}=${value}`).join("|")})@[0-9a-f]{12,32}$`);
 	EXAMPLE_OVERRIDE = "max-removals=5@35e43f876462";
@@ -20526,6 +20628,45 @@ function guardsIn(guards) {
 		guard,
 		value: guards[name]
 	}));
+}
+/** Returns the guards that also limit all merchants of a run together. */
+function guardsOfRun() {
+	return GUARD_LIST.flatMap(([name, { ofRun }]) => ofRun === void 0 ? [] : [{
+		name,
+		ofRun
+	}]);
+}
+/** Lists each rule of policies, with its path below these and the policies with this rule only. */
+function listPolicies(policies) {
+	return POLICY_LIST.flatMap(([name, policy]) => {
+		const value = policies[name];
+		return policy.list(value, value).map((entry) => {
+			const index = Array.isArray(value) ? value.findIndex((item) => isSameJson(item, entry.entry)) : -1;
+			const path = [
+				policy.key,
+				...entry.keys,
+				...index < 0 ? [] : [index]
+			];
+			const alone = {
+				...NO_POLICIES,
+				[name]: entry.alone
+			};
+			return {
+				...listed(policy, entry),
+				path,
+				alone,
+				isOfAccess: policy.ofAddresses !== true
+			};
+		});
+	});
+}
+function listed({ section, key, kind }, entry) {
+	return {
+		section,
+		key,
+		entry,
+		names: kind.names(entry.alone)
+	};
 }
 function isDefault(item) {
 	return "written" in item && !item.written;
@@ -20877,7 +21018,11 @@ var init_judge_rules = __esmMin((() => {
 function openMerchants(planned, declared, now) {
 	const codes = new Set(planned.map(({ plan }) => plan.merchant));
 	const unread = declared.filter(({ merchant }) => !codes.has(merchant));
-	const personOf = openPeople(planned, unread);
+	const liveAddresses = new Map(planned.flatMap(({ plan, live }) => live.members.flatMap((member) => {
+		const address = addressOf$1(member);
+		return address === null ? [] : [[`${plan.merchant} ${member.id}`, address]];
+	})));
+	const personOf = openPersonKeys([...planned.map(({ files }) => files), ...unread], (merchant, id) => liveAddresses.get(`${merchant} ${id}`));
 	const accesses = planned.map(accessesOf);
 	const predefined = accesses.flatMap((access) => [...access("before").roles].filter(([, { custom }]) => !custom));
 	return [...planned.map(({ files }, index) => openMerchant(files, true, accesses[index], personOf)), ...unread.map((files) => {
@@ -20901,45 +21046,6 @@ function accessesOf({ plan, live }) {
 		after,
 		settled
 	})[phase];
-}
-/**
-* Returns a function that gives one key to all addresses of a person, current and previous ones. Two who are listed at one
-* merchant stay two people.
-*/
-function openPeople(planned, unread) {
-	const liveAddress = new Map(planned.flatMap(({ plan, live }) => live.members.flatMap((member) => {
-		const address = addressOf$1(member)?.toLowerCase();
-		return address === void 0 ? [] : [[`${plan.merchant} ${member.id}`, address]];
-	})));
-	const entries = [...planned.map(({ files }) => files), ...unread].flatMap(({ merchant, members = [] }) => members.map((member) => ({
-		merchant,
-		member
-	})));
-	const listedAt = /* @__PURE__ */ new Map();
-	for (const { merchant, member } of entries) {
-		const address = member.email.toLowerCase();
-		listedAt.set(address, (listedAt.get(address) ?? /* @__PURE__ */ new Set()).add(merchant));
-	}
-	const current = /* @__PURE__ */ new Map();
-	const keyOf = (address) => {
-		let key = address;
-		for (let next = current.get(key); next !== void 0; next = current.get(key)) {
-			current.set(key, current.get(next) ?? next);
-			key = next;
-		}
-		return key;
-	};
-	for (const { merchant, member } of entries) {
-		const pinned = member.id === void 0 ? void 0 : liveAddress.get(`${merchant} ${member.id}`);
-		const [address = "", ...others] = addressesOfPerson(member);
-		const merchants = listedAt.get(address) ?? /* @__PURE__ */ new Set();
-		for (const other of pinned === void 0 ? others : [...others, pinned]) {
-			const areTwo = [...listedAt.get(other) ?? []].some((listed) => merchants.has(listed));
-			const [key, otherKey] = [keyOf(address), keyOf(other)];
-			if (key !== otherKey && !areTwo) current.set(otherKey, key);
-		}
-	}
-	return (address) => keyOf(address.toLowerCase());
 }
 /** Opens a merchant; somebody there without an address is nobody elsewhere. */
 function openMerchant(files, isPlanned, accessIn, personOf) {
@@ -21002,58 +21108,6 @@ var init_people_across = __esmMin((() => {
 	init_renamed_roles();
 }));
 
-// src/kernel/rules/settings/run-setting.ts
-/** Parses limits as a project's file has them. */
-function parseRun({ max_removals: removals, max_gains: gains }, file) {
-	return omitUndefined({
-		origin: {
-			file,
-			path: ["run"]
-		},
-		maxRemovals: parseAmount(removals) ?? void 0,
-		maxGains: gains && parseGains(gains)
-	});
-}
-/** Returns the names in limits, with their paths below those. */
-function namesInLimits({ maxGains }) {
-	return maxGainsSetting.kind.names(maxGains).map((name) => ({
-		...name,
-		path: ["max_gains", ...name.path]
-	}));
-}
-var runSchema;
-var init_run_setting = __esmMin((() => {
-	init_mini();
-	init_text_schemas();
-	init_values();
-	init_amount();
-	init_max_gains_setting();
-	runSchema = optional(strictObject({
-		max_removals: optional(amountSchema, {
-			title: "Maximum removals of a run",
-			description: "Maximum number of members, across all merchants, that one run may remove or take a role from: a count, or a percentage of the members such as 5%, which always allows 20, except 0%.",
-			default: "5%",
-			examples: ["5%", 30]
-		}),
-		max_gains: optional(gainLimitsSchema, {
-			title: "Maximum gains of a run",
-			description: "Maximum number of people, across all merchants, who may newly gain in one run what a key names, as in guards.max_gains. A percentage of the members always allows 20, except 0%.",
-			default: { sensitive: "5%" },
-			examples: [{
-				sensitive: "5%",
-				payouts_edit: 3
-			}]
-		})
-	}), {
-		title: "Limits of a run",
-		description: "Limits across all merchants of a run with two or more merchants, in addition to the guards of each.",
-		examples: [{
-			max_removals: "5%",
-			max_gains: { sensitive: "5%" }
-		}]
-	});
-}));
-
 // src/kernel/rules/across-merchants.ts
 /** Returns whether a project has rules that concern all its merchants. */
 function concernsAll(project) {
@@ -21062,7 +21116,7 @@ function concernsAll(project) {
 function namesInRun({ run = {} }) {
 	const { origin } = run;
 	if (origin === void 0) return [];
-	return namesInLimits(run).flatMap(({ what, text, path, at }) => what === "role" || what === "permission" ? [{
+	return namesInRunLimits(run).flatMap(({ what, text, path, at }) => what === "role" || what === "permission" ? [{
 		what,
 		name: text,
 		location: {
@@ -21074,11 +21128,7 @@ function namesInRun({ run = {} }) {
 }
 /** Returns the rules of the projects of merchants; those of a base branch only if they differ. */
 function ruleSetsOf(states) {
-	const meaningOf = ({ separate, maxHolders, checks }) => canonicalJson([
-		separate,
-		maxHolders,
-		checks.map(checkText)
-	]);
+	const meaningOf = ({ policies, checks }) => canonicalJson([policies, checks.map(checkText)]);
 	const keyOf = ({ by, across, run }) => canonicalJson([
 		by,
 		across,
@@ -21090,10 +21140,10 @@ function ruleSetsOf(states) {
 		const { by, across, run } = project;
 		if (by && (across === void 0 || isOwn.has(meaningOf(across)))) return [];
 		const rules = across === void 0 ? [] : rulesOf$1(across);
-		const inRules = rules.flatMap(({ counted, origin }) => counted.map(({ what, name }) => ({
+		const inRules = rules.flatMap((rule) => rule.counted.map(({ what, name }) => ({
 			what: what === "role" ? what : "permission",
 			name,
-			location: locationOfAcross(origin)
+			location: locationOfAcross(rule)
 		})));
 		const names = by ? [] : [...inRules, ...namesInRun(project)];
 		const holdsFor = (state) => (state.projects ?? []).some((project) => keyOf(project) === key);
@@ -21107,79 +21157,47 @@ function ruleSetsOf(states) {
 		}];
 	});
 }
-function rulesOf$1({ separate, maxHolders, checks, origin: { file, path } }) {
-	const policies = {
-		...NO_POLICIES,
-		escalation: {
-			assign: [],
-			edit: [],
-			create: []
-		}
-	};
-	const none = {
-		policies,
+function rulesOf$1({ policies, checks, origin: { file, path } }) {
+	const alone = (rule) => ({
+		policies: {
+			...rule,
+			escalation: {
+				assign: [],
+				edit: [],
+				create: []
+			}
+		},
 		checks: [],
 		members: []
-	};
-	const roles = (names) => [...new Set(names)].map((name) => ({
-		what: "role",
-		name
-	}));
-	return [
-		...separate.map((set, index) => ({
-			text: `separate: ${set.join(", ")}`,
-			counted: roles(set),
-			rules: {
-				...none,
-				policies: {
-					...policies,
-					separate: [set]
-				}
-			},
-			origin: {
-				file,
-				path: [
-					...path,
-					"separate",
-					index
-				]
-			}
+	});
+	return [...listPolicies(policies).map(({ entry, names, alone: policy, path: below }) => ({
+		text: entry.text,
+		counted: [...new Set(names.map(({ text }) => text))].map((name) => ({
+			what: "role",
+			name
 		})),
-		...Object.entries(maxHolders).map(([role, most]) => ({
-			text: `max_holders ${role}: ${most}`,
-			counted: roles([role]),
-			rules: {
-				...none,
-				policies: {
-					...policies,
-					maxHolders: { [role]: most }
-				}
-			},
-			origin: {
-				file,
-				path: [
-					...path,
-					"max_holders",
-					role
-				]
-			}
-		})),
-		...checks.map((check) => ({
-			text: checkText(check),
-			counted: [{
-				what: check.reach ? "reach" : "permission",
-				name: check.can
-			}],
-			rules: {
-				...none,
-				checks: [check]
-			},
-			origin: {
-				file,
-				path: [...check.origin.path, "at_most"]
-			}
-		}))
-	];
+		rules: alone(policy),
+		origin: {
+			file,
+			path: [...path, ...below]
+		},
+		at: entry.keys.length > 0 ? "key" : "value"
+	})), ...checks.map((check) => ({
+		text: checkText(check),
+		counted: [{
+			what: check.reach ? "reach" : "permission",
+			name: check.can
+		}],
+		rules: {
+			...alone(NO_POLICIES),
+			checks: [check]
+		},
+		origin: {
+			file,
+			path: [...check.origin.path, "at_most"]
+		},
+		at: "value"
+	}))];
 }
 /** Joins what people hold of the things that a rule counts, at all merchants. */
 function joined$4({ counted }, merchants, phase) {
@@ -21238,7 +21256,7 @@ function refusalOf$1(violation, tense, holdings, { counted }, { file }) {
 	});
 	return {
 		...refusal,
-		code: `across-${refusal.code.replace("check-", "")}`,
+		code: `${ACROSS}${refusal.code.replace("check-", "")}`,
 		message: `${refusal.message} Counted across merchants: ${places.join("; ")}. Enforced by ${file}.`,
 		hint: `Change it at one of these merchants, or ask those who own ${file} to change across_merchants.`,
 		rules: file
@@ -21265,6 +21283,7 @@ function resultsAcross(run, declared, now, tense = "live") {
 			return {
 				text: rule.text,
 				origin: rule.origin,
+				at: rule.at,
 				broken
 			};
 		});
@@ -21326,7 +21345,7 @@ function saidOf(sets, unapplied) {
 }
 /** Returns whether a rule across merchants says something. */
 function isAcross({ code }) {
-	return code.startsWith("across-");
+	return code.startsWith(ACROSS);
 }
 /** Returns a plan without what an earlier judgement has said. */
 function unjudged(plan) {
@@ -21368,11 +21387,10 @@ function judgeRule(rule, merchants, set) {
 	});
 }
 /** Returns the location of a rule across merchants. */
-function locationOfAcross({ file, path }) {
+function locationOfAcross({ origin, at }) {
 	return {
-		at: path.at(-2) === "max_holders" ? "key" : "value",
-		file,
-		path
+		at,
+		...origin
 	};
 }
 /** Reports roles that no merchant has, mistyped permissions, and held roles whose permissions are unknown. */
@@ -21437,18 +21455,20 @@ function unknownAcross(states) {
 function originAcross({ code, name, check, rules }, { projects = [] }) {
 	const across = projects.flatMap((project) => project.across ?? []).find(({ origin }) => origin.file === rules);
 	if (across === void 0 || !isAcross({ code })) return null;
-	const { origin, checks } = across;
+	const { origin, checks, policies } = across;
 	const checked = check && checks.find((one) => checkText(one) === check);
 	if (checked) return {
 		...checked.origin,
 		path: [...checked.origin.path, "at_most"]
 	};
-	const path = code === "across-separate" ? ["separate"] : ["max_holders", name ?? ""];
+	const [, key = ""] = pathOfCode(code.replace(ACROSS, "")) ?? [];
+	const rule = listPolicies(policies).find(({ path }) => path[0] === key && path.at(-1) === name);
 	return {
 		...origin,
-		path: [...origin.path, ...path]
+		path: [...origin.path, ...rule?.path ?? [key]]
 	};
 }
+var ACROSS;
 var init_across_merchants = __esmMin((() => {
 	init_json_text();
 	init_suggest();
@@ -21457,35 +21477,53 @@ var init_across_merchants = __esmMin((() => {
 	init_findings();
 	init_refusals();
 	init_checks$2();
+	init_every_rule();
 	init_judge_rules();
 	init_people_across();
 	init_every_setting();
-	init_run_setting();
+	ACROSS = "across-";
 }));
 
 // src/kernel/rules/run-limits.ts
 /**
-* Refuses plans that together remove or give too much; a run of one merchant has the limits of the merchant. What only the
-* project of the base branch limits, the pull request loosens.
+* Refuses plans that together do more than the guards of a run allow; a run of one merchant has the limits of the merchant.
+* What only the project of the base branch limits, the pull request loosens.
 */
-function limitRun(run) {
-	const parts = run.map(({ plan, files }) => ({
+function limitRun(plansOfRun) {
+	const parts = plansOfRun.map(({ plan, files }) => ({
 		plan: unlimited(plan),
 		files
 	}));
 	const plans = parts.map(({ plan }) => plan);
 	if (plans.length < 2) return plans;
-	const projects = run.flatMap(({ files }) => files.projects ?? []);
-	const refused = refusedBy(parts, projects);
+	const run = {
+		parts,
+		members: parts.reduce((sum, { plan }) => sum + liveMembers(plan.summary.members), 0),
+		personOf: openPersonOf(parts)
+	};
+	const projects = plansOfRun.flatMap(({ files }) => files.projects ?? []);
+	const refused = refusedBy(run, projects);
 	const own = projects.filter(({ by }) => by === void 0);
-	const byOwn = own.length === projects.length ? refused : refusedBy(parts.map((part) => asSeenBy(own, part)), own);
+	const byOwn = own.length === projects.length ? refused : refusedBy({
+		...run,
+		parts: parts.map((part) => asSeenBy(own, part))
+	}, own);
+	const isOwn = (one) => byOwn.some(({ limit, refusal }) => limit === one.limit && refusal.code === one.refusal.code);
 	return plans.map((plan) => {
-		const refusals = [...refused].flatMap(([limit, { refusal, of }]) => of.has(plan.merchant) ? byOwn.has(limit) ? refusal : refusalOfBase(refusal) : []);
+		const refusals = refused.flatMap((one) => one.of.has(plan.merchant) ? isOwn(one) ? one.refusal : refusalOfBase(one.refusal) : []);
 		return refusals.length === 0 ? plan : {
 			...plan,
 			refusals: sortRefusals([...plan.refusals, ...refusals])
 		};
 	});
+}
+/** Opens the people of a run on demand: most runs affect nobody. */
+function openPersonOf(parts) {
+	const open = memoized(() => {
+		const addresses = new Map(parts.flatMap(({ plan: { merchant, changes } }) => changes.flatMap(({ resource, id, before }) => resource === "member" && before?.email ? [[`${merchant} ${id}`, before.email]] : [])));
+		return openPersonKeys(parts.map(({ files }) => files), (merchant, id) => addresses.get(`${merchant} ${id}`));
+	});
+	return (address) => open(null)(address);
 }
 /** Returns a plan with what is sensitive to some projects. */
 function asSeenBy(projects, { plan, files }) {
@@ -21502,42 +21540,20 @@ function asSeenBy(projects, { plan, files }) {
 		files
 	};
 }
-/** Returns the refusals by the strictest limits of some projects, by what they limit. */
-function refusedBy(parts, projects) {
-	const all = (projects.length === 0 ? [{}] : projects).map(({ run }) => ({
-		...DEFAULT_LIMITS,
-		...run
-	}));
-	const members = parts.reduce((sum, { plan }) => sum + liveMembers(plan.summary.members), 0);
-	const allowedBy = (limits) => Math.min(...limits.map((limit) => allowedOf(limit, members, LEAST)));
-	const gains = groupByKey$1(all.flatMap(({ maxGains }) => Object.entries(maxGains)), ([what]) => what);
-	const refused = [["removals", refusedRemovals(parts, allowedBy(all.map(({ maxRemovals }) => maxRemovals)))], ...gains.map((entries) => {
-		const limits = entries.map(([, limit]) => limit);
-		const [[what]] = entries;
-		const reach = limits.some((limit) => limit.reach === true);
-		return [`gains ${what}`, refusedGains(parts, what, reach, allowedBy(limits))];
-	})];
-	return new Map(refused.flatMap(([limit, one]) => one === null ? [] : [[limit, one]]));
-}
-function isOfRun({ code }) {
-	return code === "run-removals" || code === "run-gains";
+/** Returns the refusals by the limits of some projects. */
+function refusedBy(run, projects) {
+	const settings = projects.length === 0 ? [{}] : projects;
+	return guardsOfRun().flatMap(({ name, ofRun }) => ofRun.refuse(settings.map(({ run: limits }) => limits?.[name] ?? ofRun.default), run));
 }
 /** Returns what is looser in the settings of a project, in words. */
 function looserProject(former, current) {
-	const [before, now] = [former, current].map(({ run }) => ({
-		...DEFAULT_LIMITS,
-		...run
-	}));
 	const [sensitive, still] = [former, current].map((project) => project.sensitive ?? DEFAULT_SENSITIVE);
 	const ordinary = [...sensitive.filter((glob) => !glob.startsWith("!") && !still.includes(glob)), ...still.flatMap((glob) => glob.startsWith("!") && !sensitive.includes(glob) ? [glob.slice(1)] : [])];
-	return [
-		...isMore(before.maxRemovals, now.maxRemovals, LEAST) ? [`at most ${amountText(before.maxRemovals)} → ${amountText(now.maxRemovals)} may be removed in a run`] : [],
-		...looserGains(before.maxGains, now.maxGains, LEAST).map((text) => `${text} in a run`),
-		...ordinary.map((glob) => `permissions that match ${glob} are no longer sensitive`)
-	];
+	return [...guardsOfRun().flatMap(({ name, ofRun }) => ofRun.looser(former.run?.[name] ?? ofRun.default, current.run?.[name] ?? ofRun.default).map((text) => `${text} in a run`)), ...ordinary.map((glob) => `permissions that match ${glob} are no longer sensitive`)];
 }
 /** Returns a plan without the refusals of another run. */
 function unlimited(plan) {
+	const isOfRun = ({ code }) => CODES.has(code);
 	const others = (refusals) => refusals.filter((refusal) => !isOfRun(refusal));
 	const { refusals, overridden } = plan;
 	if (![...refusals, ...overridden ?? []].some(isOfRun)) return plan;
@@ -21550,76 +21566,14 @@ function unlimited(plan) {
 function liveMembers({ create: _, unmanaged = 0, ...live }) {
 	return live.update + live.replace + live.delete + live.unchanged + unmanaged;
 }
-function refusedRemovals(parts, allowed) {
-	const removedBy = (part) => [...losing(lossesIn(part))].map((name) => [name, []]);
-	return refusedIfMore(parts, allowed, removedBy, ({ people, merchants }) => {
-		const losses = joinLosses(parts.map(lossesIn));
-		return guardRefusal("run-removals", "member", null, `This run would remove ${counted(people.size, "member")}, or take roles from them, at ${counted(merchants, "merchant")}${laterText(losses)}; the limit for the run is ${allowed}.`, lossHint(losses, "Check the file that they share: the usual cause is a line that was left out. The limit is max_removals under \"run\" in rolecall.yaml."), `run-removals=${people.size}`);
-	});
-}
-/** Returns the people who lose access by a plan; expired invitations, and old addresses with the same roles, are none. */
-function lossesIn({ plan: { changes, reviewed }, files }) {
-	const { roles, members } = splitByResource(changes);
-	const isLoss = lossByNewAddress(files.members ?? [], ({ roles: grants = [] }) => grants.flatMap(({ role, until }) => isPast(until, reviewed.at) ? [] : role));
-	const access = members.filter((change) => {
-		const { kind, reason } = change;
-		if (kind !== "delete") return true;
-		return reason === "address-changed" ? isLoss(change) : reason !== "invitation-expired";
-	});
-	return lossesOf({
-		roles,
-		members: access
-	}, files, reviewed.at);
-}
-function refusedGains(parts, what, reach, allowed) {
-	const gainedBy = ({ plan: { impact, changes }, files: { members: entries } }) => entries === void 0 ? [] : gainsOf(what, {
-		impact,
-		...splitByResource(changes),
-		entries
-	}, reach);
-	return refusedIfMore(parts, allowed, gainedBy, ({ people, items, merchants }) => guardRefusal("run-gains", "member", null, `This run would give ${counted(people.size, "person", "people")} new access${reach ? ", or a way to it," : ""} to ${gainText(what, items)} at ${counted(merchants, "merchant")}; the limit for the run is ${allowed}.`, "Check the role or the file that they share. The limit is max_gains under \"run\" in rolecall.yaml.", gainOverride("run-gains", what, people)));
-}
-/** Returns the refusal of the plans that affect somebody, if all of them together affect more people than allowed. */
-function refusedIfMore(parts, allowed, affectedBy, refusalOf) {
-	const people = /* @__PURE__ */ new Map();
-	const items = /* @__PURE__ */ new Set();
-	const of = parts.flatMap((part) => {
-		const { merchant } = part.plan;
-		const names = [...affectedBy(part)];
-		for (const [name, own] of names) {
-			const key = name.toLowerCase();
-			people.set(key, [...people.get(key) ?? [], ...own.map((item) => `${merchant} ${item}`)]);
-			for (const item of own) items.add(item);
-		}
-		return names.length === 0 ? [] : [merchant];
-	});
-	if (people.size <= allowed) return null;
-	return {
-		refusal: refusalOf({
-			people,
-			items: [...items].sort(),
-			merchants: of.length
-		}),
-		of: new Set(of)
-	};
-}
-var DEFAULT_LIMITS, LEAST;
+var CODES;
 var init_run_limits = __esmMin((() => {
-	init_text();
-	init_active_member();
+	init_memoized();
 	init_refusals();
-	init_access();
-	init_changed_addresses();
-	init_gains();
-	init_max_gains();
-	init_removals();
-	init_amount();
+	init_person();
+	init_every_rule();
 	init_sensitive();
-	DEFAULT_LIMITS = {
-		maxRemovals: { percent: 5 },
-		maxGains: { [SENSITIVE]: { percent: 5 } }
-	};
-	LEAST = 20;
+	CODES = new Set(guardsOfRun().map(({ ofRun }) => ofRun.code));
 }));
 
 // src/kernel/rules/overrides.ts
@@ -28592,7 +28546,7 @@ function errorProblem(error, text, document, openings) {
 			}
 		};
 		default: {
-			const kind = kindOf$2(error);
+			const kind = kindOf$2(error, text);
 			const unclosed = kind === "UNCLOSED_QUOTE" || kind === "UNCLOSED_BRACKET";
 			const opening = unclosed && openings.left > 0 ? openingBefore(start, text, document) : null;
 			openings.left -= unclosed ? 1 : 0;
@@ -28609,11 +28563,12 @@ function errorProblem(error, text, document, openings) {
 	}
 }
 /** Returns the library's error code, refined if it covers several mistakes. */
-function kindOf$2({ code, message }) {
+function kindOf$2({ code, message, pos: [start] }, text) {
 	if (/^Missing closing/.test(message)) return "UNCLOSED_QUOTE";
 	if (/^Flow .* end with a/.test(message)) return "UNCLOSED_BRACKET";
 	if (/^Missing ,/.test(message)) return "MISSING_COMMA";
 	if (/^Sequence item without/.test(message)) return "MISSING_DASH";
+	if (code === "MULTILINE_IMPLICIT_KEY" && KEY_WITHOUT_SPACE.test(text.slice(start, start + MAX_KEY))) return "MISSING_SPACE";
 	return /map keys need to be followed/.test(message) ? "MISSING_COLON" : code;
 }
 /** Returns the location of the unclosed bracket or quote: the library reports only where it gave up. */
@@ -28644,7 +28599,7 @@ function tagProblems(text, warnings) {
 		}
 	}));
 }
-var import_dist$9, TooManyTokens, TooManyErrors, YAML_DIALECT, MAX_OPENINGS, CLOSERS;
+var import_dist$9, TooManyTokens, TooManyErrors, YAML_DIALECT, MAX_OPENINGS, KEY_WITHOUT_SPACE, MAX_KEY, CLOSERS;
 var init_document = __esmMin((() => {
 	import_dist$9 = require_dist$1();
 	init_limits();
@@ -28658,6 +28613,8 @@ var init_document = __esmMin((() => {
 		uniqueKeys: false
 	};
 	MAX_OPENINGS = 20;
+	KEY_WITHOUT_SPACE = /^[\w-]+:[^\s/]/;
+	MAX_KEY = 100;
 	CLOSERS = {
 		"[": "]",
 		"{": "}",
@@ -32367,22 +32324,18 @@ function projectRoot(folder, cwd) {
 }
 var init_project_root = __esmMin((() => {}));
 
-// src/app/records/record-place.ts
+// src/app/records/signing-key.ts
 /** Returns whether a variable holds the key that signs records; on Windows, the case of its name does not matter. */
 function isSigningKey(name, env) {
 	const value = env[name]?.trim();
 	return name.toUpperCase() === SIGNING_KEY || !!value && value === env[SIGNING_KEY]?.trim();
 }
 var SIGNING_KEY;
-var init_record_place = __esmMin((() => {
+var init_signing_key = __esmMin((() => {
 	SIGNING_KEY = "ROLECALL_APPROVAL_SECRET";
 }));
 
 // src/app/live-branch/live-branch.ts
-/** Returns the branch that the projects of merchants name; `null` for none. */
-function liveBranchName(states) {
-	return states.flatMap(({ projects = [] }) => projects.flatMap(({ liveBranch }) => liveBranch ?? []))[0] ?? null;
-}
 /** Returns the path of a merchant's file. */
 function recordPath(merchant) {
 	return `${merchant}.yaml`;
@@ -35969,7 +35922,7 @@ function createRole(role, permissions) {
 		kind: "create",
 		id: null,
 		before: null,
-		after: roleImage$3({
+		after: roleImage$2({
 			...role,
 			permissions
 		}),
@@ -35979,7 +35932,7 @@ function createRole(role, permissions) {
 }
 /** Returns the change of what the service can update in place; `null` if nothing differs. */
 function updateRole(role, live, hasTemporaryName) {
-	const image = roleImage$3(live);
+	const image = roleImage$2(live);
 	const before = hasTemporaryName && live.name === role.name ? {
 		...image,
 		name: temporaryName(live.name, live.id)
@@ -36000,7 +35953,7 @@ function updateRole(role, live, hasTemporaryName) {
 }
 /** Returns the change that replaces a live role; `resumed` is the new role's id if an earlier run created it. */
 function replaceRole(role, live, resumed) {
-	const before = roleImage$3(live);
+	const before = roleImage$2(live);
 	const after = declaredOver(before, role);
 	return withFingerprint({
 		resource: "role",
@@ -36021,7 +35974,7 @@ function deleteRole(live, reason) {
 		name: live.name,
 		kind: "delete",
 		id: live.id,
-		before: roleImage$3(live),
+		before: roleImage$2(live),
 		after: null,
 		fields: [],
 		reason
@@ -36029,13 +35982,13 @@ function deleteRole(live, reason) {
 }
 /** Returns the live values that differ and that the service cannot update in place. */
 function fixedDifferences(role, live) {
-	const before = roleImage$3(live);
+	const before = roleImage$2(live);
 	const diffs = roleDiffs(updatedInPlace(before, role), declaredOver(before, role));
 	return pickFields(ROLE_FIELDS, before, new Set(diffs.map(({ field }) => field)));
 }
 /** Returns an image with the declared values. */
 function declaredOver(before, role) {
-	return roleImage$3({
+	return roleImage$2({
 		...before,
 		...role
 	});
@@ -37153,7 +37106,7 @@ function addRole$1(live, parts, pin) {
 		kind: "add-role",
 		id,
 		entry: {
-			...entryValues(ROLE_FIELDS, roleImage$3(live), parts),
+			...entryValues(ROLE_FIELDS, roleImage$2(live), parts),
 			name,
 			...pin && { id }
 		},
@@ -37166,7 +37119,7 @@ function roleUpdate$1(role, live, parts, { pin, isTaken }) {
 	const former = [...renamed ? [role.name] : [], ...previously].filter((name) => name !== live.name && !isTaken(name));
 	const [only = null] = former;
 	return {
-		...entryUpdates(ROLE_FIELDS, role, roleImage$3(live), parts),
+		...entryUpdates(ROLE_FIELDS, role, roleImage$2(live), parts),
 		...renamed && { name: live.name },
 		...!isSameJson(former, previously) && { previously: former.length > 1 ? former : only },
 		...role.id === void 0 ? pin && !parts.has("id") && { id: live.id } : role.id !== live.id && { id: parts.has("id") ? null : live.id }
@@ -37712,7 +37665,7 @@ var init_setting_schemas = __esmMin((() => {
 			separate: [["Approver", "Payer"]]
 		}]
 	});
-	can = () => described(text$2(), {
+	can = () => described(text$1(), {
 		title: "Permission",
 		description: "The permission to check.",
 		examples: ["refunds_create"]
@@ -37742,7 +37695,7 @@ var init_setting_schemas = __esmMin((() => {
 	});
 	atMost = described(strictObject({
 		can: can(),
-		at_most: described(count$3(), {
+		at_most: described(count$2(), {
 			title: "At most",
 			description: "Maximum number of members with the permission.",
 			examples: [2]
@@ -37762,7 +37715,7 @@ var init_setting_schemas = __esmMin((() => {
 			description: "The e-mail address of the member to check.",
 			examples: ["bob@example.com"]
 		}),
-		cannot: described(array(text$2()), {
+		cannot: described(array(text$1()), {
 			title: "Cannot",
 			description: "Permissions that the member must not have.",
 			examples: [["refunds_create"]]
@@ -37810,7 +37763,7 @@ var init_merchant_schema = __esmMin((() => {
 	init_address_schema();
 	init_setting_schemas();
 	moment = () => described(string().check(refine((value) => parseUntil(value) !== null, "bad-until")), { pattern: UNTIL_PATTERN });
-	permissions$1 = () => array(text$2()).check(_maxLength(100, "too-many-permissions"));
+	permissions$1 = () => array(text$1()).check(_maxLength(100, "too-many-permissions"));
 	permissionList = (title, description) => optional(permissions$1(), {
 		title,
 		description,
@@ -37828,7 +37781,7 @@ var init_merchant_schema = __esmMin((() => {
 		}]
 	});
 	grant = described(strictObject({
-		role: described(text$2(), {
+		role: described(text$1(), {
 			title: "Role",
 			description: "A role's name from this file, or an id such as that of a predefined role.",
 			examples: ["Shift Lead", "role_employee"]
@@ -37852,17 +37805,17 @@ var init_merchant_schema = __esmMin((() => {
 		}]
 	});
 	FORMS$1 = {
-		name: () => text$2(),
-		line: (clearable) => optional$1(clearable ? lineOfText() : text$2()),
+		name: () => text$1(),
+		line: (clearable) => optional$1(clearable ? lineOfText() : text$1()),
 		prose: () => optional$1(string()),
 		list: () => optional$1(permissions$1()),
-		roles: () => optional$1(array(union([text$2(), grant]))),
-		metadata: () => optional$1(metadata$2())
+		roles: () => optional$1(array(union([text$1(), grant]))),
+		metadata: () => optional$1(metadata$1())
 	};
 	role = described(strictObject({
 		...fieldKeys(ROLE_FIELDS, FORMS$1),
 		adjust: optional$1(adjust),
-		previously: optional(union([text$2(), array(text$2())]), {
+		previously: optional(union([text$1(), array(text$1())]), {
 			title: "Previous names",
 			description: "The previous name of the role, or a list of them: renames the live role with that name instead of deleting it and creating another. A previous name can still be used to refer to the role. May stay in the file afterwards.",
 			examples: ["Team Lead", ["Team Lead", "Shift Supervisor"]]
@@ -38864,7 +38817,7 @@ function findUnwritable({ roles, members }) {
 }
 function roleValues(live) {
 	return {
-		...entryValues(ROLE_FIELDS, roleImage$3(live), NONE$1),
+		...entryValues(ROLE_FIELDS, roleImage$2(live), NONE$1),
 		id: live.id
 	};
 }
@@ -39179,7 +39132,7 @@ function declaredRole(entry) {
 function roleFacts(role, entries) {
 	const { id, name, predefined, idOnly, rounded } = role;
 	return {
-		...undeclared(ROLE_FIELDS, roleImage$3(role), declaredRole(entries.role(name))),
+		...undeclared(ROLE_FIELDS, roleImage$2(role), declaredRole(entries.role(name))),
 		id,
 		name,
 		...predefined && { predefined },
@@ -39338,6 +39291,13 @@ var init_record_live = __esmMin((() => {
 	init_change_ref();
 	init_live_branch();
 }));
+
+// src/app/live-branch/open-live-branch.ts
+/** Returns the branch of live states that the projects of merchants name; `null` for none. */
+function liveBranchName(states) {
+	return states.flatMap(({ projects = [] }) => projects.flatMap(({ liveBranch }) => liveBranch ?? []))[0] ?? null;
+}
+var init_open_live_branch = __esmMin((() => {}));
 
 // src/app/live-branch/recorded-states.ts
 /**
@@ -39769,7 +39729,7 @@ function knownRoles(merchant) {
 	const open = !merchant.rolesComplete;
 	const names = new Set(merchant.roles.flatMap(({ name }) => name ?? []));
 	const renamed = renamedRoles(merchant.roles);
-	const suggest = openSuggester([...names]);
+	const suggest = openSuggester([...names, ...PREDEFINED_ROLES]);
 	const mayBeIgnored = openIgnored(merchant, "roles");
 	const isKnown = (role) => isLikeRoleId(role) || names.has(role) || renamed.has(role) || mayBeIgnored(role);
 	const rules = ruleReferences(merchant);
@@ -39790,6 +39750,28 @@ function knownRoles(merchant) {
 		open,
 		...unknownRole
 	}))];
+}
+/**
+* Warns of ids that resemble the id of a predefined role, unless a declared role has them: only the service knows all
+* ids.
+*/
+function usualRoleIds(merchant) {
+	const known = /* @__PURE__ */ new Set([...PREDEFINED_ROLES, ...merchant.roles.flatMap(({ name, id, previously }) => [
+		name,
+		id,
+		...previously
+	])]);
+	const suggest = openSuggester(PREDEFINED_ROLES);
+	const isUsual = (role) => !isLikeRoleId(role) || known.has(role);
+	return [...grantReferences(merchant, isUsual), ...ruleReferences(merchant)].flatMap(({ text: role, location }) => {
+		const near = isUsual(role) ? null : suggest(role);
+		return near === null ? [] : [{
+			code: "similar-role-id",
+			role,
+			near,
+			location
+		}];
+	});
 }
 /** Warns once in each file of references to a role by its previous name, which still works. */
 function currentRoleNames(merchant) {
@@ -40302,6 +40284,7 @@ var init_merchant_rules = __esmMin((() => {
 		noLeavers,
 		heldRoles,
 		usualPermissions,
+		usualRoleIds,
 		possibleHolders
 	];
 	AGREED = [
@@ -40328,9 +40311,9 @@ var init_requestable_schema = __esmMin((() => {
 		examples: [example]
 	});
 	rule = described(strictObject({
-		roles: described(array(text$2()), globs("Roles", "Globs over the names and ids of roles; case is ignored.", ["Cashier", "Shift *"])),
-		merchants: optional(array(text$2()), globs("Merchants", "Globs over merchant codes. If absent, all merchants.", ["MC4*"])),
-		members: optional(array(text$2()), globs("Members", "Globs over e-mail addresses. If absent, anybody.", ["*@example.com"])),
+		roles: described(array(text$1()), globs("Roles", "Globs over the names and ids of roles; case is ignored.", ["Cashier", "Shift *"])),
+		merchants: optional(array(text$1()), globs("Merchants", "Globs over merchant codes. If absent, all merchants.", ["MC4*"])),
+		members: optional(array(text$1()), globs("Members", "Globs over e-mail addresses. If absent, anybody.", ["*@example.com"])),
 		for: optional(matching(PERIOD, "bad-period"), {
 			title: "Longest period",
 			description: "The longest time until the end of a grant, in weeks (w), days (d) or hours (h), from its beginning, else from now. If absent, a grant needs no end.",
@@ -40361,7 +40344,6 @@ var init_project_schema = __esmMin((() => {
 	init_mini();
 	init_record_modes();
 	init_every_setting();
-	init_run_setting();
 	init_sensitive();
 	init_limits();
 	init_text_schemas();
@@ -40430,10 +40412,16 @@ var init_project_schema = __esmMin((() => {
 				rules: "hq/policy.yaml"
 			}]]
 		}),
-		run: runSchema,
+		run: optional(strictObject(runSchemas), {
+			title: "Limits of a run",
+			description: "Limits across all merchants of a run with two or more merchants, in addition to the guards of each.",
+			examples: [{
+				max_removals: "5%",
+				max_gains: { sensitive: "5%" }
+			}]
+		}),
 		across_merchants: optional(strictObject({
-			separate: policySchemas.separate,
-			max_holders: policySchemas.max_holders,
+			...acrossSchemas,
 			checks: optional(array(atMost).check(_maxLength(MAX_CHECKS, "too-many-checks")), {
 				title: "Checks",
 				description: "Maximum numbers of people, at all merchants together, with a permission.",
@@ -40451,7 +40439,7 @@ var init_project_schema = __esmMin((() => {
 				max_holders: { role_admin: 5 }
 			}]
 		}),
-		sensitive: optional(array(text$2()), {
+		sensitive: optional(array(text$1()), {
 			title: "Sensitive permissions",
 			description: "Globs over the permissions that limits on gains call \"sensitive\" and that outputs report as risks; one with ! excludes what others match. The default matches control over access, keys, the account and money.",
 			default: [...DEFAULT_SENSITIVE],
@@ -40462,7 +40450,7 @@ var init_project_schema = __esmMin((() => {
 				"!*_view"
 			]]
 		}),
-		permissions: optional(array(text$2()), {
+		permissions: optional(array(text$1()), {
 			title: "Permissions",
 			description: "Permissions that exist although they look like typing errors: no live role has them, and another permission has nearly the same name.",
 			default: [],
@@ -40652,7 +40640,7 @@ function resolveIncludes(main, resolve) {
 			continue;
 		}
 		const target = resolve(include);
-		const problem = target === null ? null : refusal$2(include, target, done, stack);
+		const problem = target === null ? null : refusal$1(include, target, done, stack);
 		if (target === null || problem !== null) {
 			complete = false;
 			if (problem !== null) problems.push(problem);
@@ -40669,7 +40657,7 @@ function resolveIncludes(main, resolve) {
 		problems: [...problems, ...sources.flatMap((source) => source === main ? [] : identityProblems(source))]
 	};
 }
-function refusal$2({ location }, target, done, stack) {
+function refusal$1({ location }, target, done, stack) {
 	const start = done.has(target) ? -1 : stack.findIndex(({ source }) => source === target);
 	if (start !== -1) return {
 		code: "include-cycle",
@@ -41795,18 +41783,23 @@ function settingsOf(file, content, by) {
 	const { run, across_merchants: across, sensitive, permissions, live_branch: liveBranch } = content ?? {};
 	return omitUndefined({
 		by,
-		run: run && parseRun(run, file),
+		run: run && {
+			...parseRunLimits(run),
+			origin: {
+				file,
+				path: ["run"]
+			}
+		},
 		across: across && rulesAcross(across, file),
 		sensitive,
 		permissions,
 		liveBranch
 	});
 }
-function rulesAcross({ separate = [], max_holders: maxHolders = {}, checks = [] }, file) {
+function rulesAcross({ checks = [], ...policies }, file) {
 	const path = ["across_merchants"];
 	return {
-		separate,
-		maxHolders,
+		policies: combinedPolicies([policies], (role) => role),
 		checks: checks.map(({ can, at_most: most, reach }, index) => ({
 			kind: "at-most",
 			can,
@@ -41964,7 +41957,7 @@ var init_load_project = __esmMin((() => {
 	init_in_file();
 	init_rule_table();
 	init_secrets();
-	init_run_setting();
+	init_every_setting();
 	init_check_file();
 	init_project_file();
 	init_project_schema();
@@ -42209,6 +42202,10 @@ var init_entry_messages = __esmMin((() => {
 		"previously-declared": ({ name, kind }, first) => PREVIOUSLY[kind](name, first),
 		"rare-permission": ({ permission, near }) => ({
 			message: `The permission ${quote(permission)} is used only once, while ${quote(near)} is used often.`,
+			hint: didYouMean(near)
+		}),
+		"similar-role-id": ({ role, near }) => ({
+			message: `The role id ${quote(role)} is similar to the predefined role ${quote(near)}.`,
 			hint: didYouMean(near)
 		}),
 		"role-name-like-id": ({ name }) => ({
@@ -42542,6 +42539,10 @@ var init_yaml_messages = __esmMin((() => {
 			message: "This line does not begin an entry, and its indentation does not match the entry above.",
 			hint: "Begin a new entry with \"- \", or align the line with the other keys of its entry."
 		},
+		MISSING_SPACE: {
+			message: "A space is missing after this key's colon.",
+			hint: "Write \"key: value\"."
+		},
 		UNCLOSED_BRACKET: {
 			message: "This bracket is never closed.",
 			hint: "Add the closing bracket after the last entry."
@@ -42601,8 +42602,14 @@ function conversion(path, kinds, value) {
 /** Returns a hint for a setting that was written as one word. */
 function settingHint(path, value) {
 	const key = path.at(-1);
-	if (key === "sync" && (value === "additive" || value === "authoritative")) return `Write { roles: ${value}, members: ${value} }, or only one of them.`;
-	if (key === "managed" && path.length === 3 && typeof value === "boolean") return value ? "Write { nickname: Till 7, password_env: TILL_7_PASSWORD }: a name, and the variable that holds the password." : "Remove the key: only a managed user has it.";
+	if (key === "sync" && path.length === 1 && !Array.isArray(value)) {
+		const mode = (typeof value === "string" ? nearValue(value, SYNC_MODES) : null) ?? "authoritative";
+		return `Write { roles: ${mode}, members: ${mode} }, or only one of them.`;
+	}
+	if (key === "managed" && path.length === 3) {
+		const nickname = typeof value === "string" && /^\w[\w .-]*$/.test(value) ? value : "Till 7";
+		return value === false ? "Remove the key: only a managed user has it." : `Write { nickname: ${nickname}, password_env: TILL_7_PASSWORD }: a name, and the variable that holds the password.`;
+	}
 	return null;
 }
 function listHint(path, value) {
@@ -42654,8 +42661,9 @@ function untilHint(text) {
 		default: return "Write a date such as 2027-01-31, or a timestamp with a time zone, such as 2027-01-31T18:00:00Z.";
 	}
 }
-var SETS, INCLUDE_HINTS, GLOB_HINTS, FIRST_KEYS;
+var SETS, INCLUDE_HINTS, GLOB_HINTS, FIRST_KEYS, SYNC_MODES;
 var init_shape_hints = __esmMin((() => {
+	init_synonyms();
 	init_dates();
 	init_text_schemas();
 	init_yaml_messages();
@@ -42680,6 +42688,7 @@ var init_shape_hints = __esmMin((() => {
 		leavers: "email: ",
 		checks: "can: "
 	};
+	SYNC_MODES = ["authoritative", "additive"];
 }));
 
 // src/kernel/messages/shape-messages.ts
@@ -42966,15 +42975,20 @@ function tooMany(more, file) {
 * Returns the message of a problem, not yet escaped; `first` is the location of the first occurrence, `rule` that of the
 * enforced rule.
 */
-function messageOf$2({ via, ...problem }, messages, first, rule) {
+function messageOf$2({ via, alsoVia = [], ...problem }, messages, first, rule) {
 	const { message: plain, hint } = (messages[problem.code] ?? judgedMessage)(problem, first);
 	const message = rule === void 0 ? plain : `${plain} Enforced by ${rule}.`;
-	const included = via === void 0 ? [] : [`Seen from ${via}, which includes this file.`];
+	const included = via === void 0 ? [] : [seenFrom([via, ...alsoVia])];
 	const hints = [...hint === void 0 ? [] : [hint], ...included];
 	return hints.length === 0 ? { message } : {
 		message,
 		hint: hints.join(" ")
 	};
+}
+function seenFrom(files) {
+	if (files.length <= MAX_FILES) return `Seen from ${listText(files)}, which ${files.length === 1 ? "includes" : "include"} this file.`;
+	const named = files.slice(0, FILES_NAMED);
+	return `Seen from ${named.join(", ")} and ${grouped(files.length - named.length)} more files, which include this file.`;
 }
 /** Renders the numbered lines around a span, its first line marked and underlined; control characters are escaped. */
 function renderFrame(positions, span) {
@@ -43045,7 +43059,7 @@ function carets({ start, width }, from) {
 	const offset = start - from + (from > 0 ? 1 : 0);
 	return " ".repeat(offset) + "^".repeat(Math.min(width, MAX_CELLS - (start - from)));
 }
-var MAX_PROBLEMS, MAX_MESSAGE, LINES_BEFORE, LINES_AFTER, MAX_CELLS, CELLS_BEFORE, TAB, MAX_CHARACTERS$1, CHARACTERS_BEFORE, PRINTABLE_ASCII, CUT$3;
+var MAX_PROBLEMS, MAX_MESSAGE, MAX_FILES, FILES_NAMED, LINES_BEFORE, LINES_AFTER, MAX_CELLS, CELLS_BEFORE, TAB, MAX_CHARACTERS$1, CHARACTERS_BEFORE, PRINTABLE_ASCII, CUT$3;
 var init_to_diagnostics = __esmMin((() => {
 	init_escape();
 	init_text();
@@ -43056,6 +43070,8 @@ var init_to_diagnostics = __esmMin((() => {
 	init_yaml_messages();
 	MAX_PROBLEMS = 1e3;
 	MAX_MESSAGE = 1e3;
+	MAX_FILES = 30;
+	FILES_NAMED = 3;
 	LINES_BEFORE = 2;
 	LINES_AFTER = 1;
 	MAX_CELLS = 100;
@@ -43270,15 +43286,25 @@ function concerns(selected, assembled, ofProjects) {
 	const knownFiles = filesOf(assembled.filter((merchant) => codeOf(merchant) !== null));
 	return ({ via, location: { file } }) => via === void 0 && ofProjects.has(file) || (via === void 0 ? files.has(file) : mains.has(via)) || isMissing && !knownFiles.has(via ?? file);
 }
-/** Removes duplicates of problems that several merchants have through the same file. */
+/** Combines equal problems that several merchants have through the same file. */
 function withoutRepeats(problems) {
-	const seen = /* @__PURE__ */ new Set();
-	return problems.filter(({ via, ...problem }) => {
+	const seen = /* @__PURE__ */ new Map();
+	const distinct = problems.filter(({ via, ...problem }) => {
 		if (via === void 0) return true;
 		const key = JSON.stringify(problem);
-		const repeated = seen.has(key);
-		seen.add(key);
-		return !repeated;
+		const known = seen.get(key);
+		if (known === void 0) seen.set(key, [via]);
+		else known.push(via);
+		return known === void 0;
+	});
+	if (![...seen.values()].some((vias) => vias.length > 1)) return distinct;
+	return distinct.map((located) => {
+		const { via, ...problem } = located;
+		const [, ...alsoVia] = via !== void 0 && seen.get(JSON.stringify(problem)) || [];
+		return alsoVia.length === 0 ? located : {
+			...located,
+			alsoVia
+		};
 	});
 }
 var init_load_merchants = __esmMin((() => {
@@ -44028,6 +44054,7 @@ function gitError(what, permission, { message, code }) {
 }
 var init_open_repository = __esmMin((() => {
 	init_live_branch();
+	init_open_live_branch();
 	init_record_live();
 	init_recorded_states();
 	init_commit_states();
@@ -44054,7 +44081,7 @@ function createMember(member, former, resolver, report, reason) {
 	const declaredRoles = roles.map(({ role }) => role);
 	const refs = resolver.resolve(email, declaredRoles, report);
 	if (refs === null) return null;
-	const after = memberImage$3({
+	const after = memberImage$2({
 		email,
 		status: null,
 		passwordEnv: managed?.passwordEnv
@@ -44105,7 +44132,7 @@ function reinviteMember(member, live, resolver, report, back) {
 		kind: "replace",
 		id: live.id,
 		before,
-		after: memberImage$3({
+		after: memberImage$2({
 			email: member.email,
 			status: after.status,
 			passwordEnv: member.managed?.passwordEnv
@@ -44171,7 +44198,7 @@ function ignoredRoles(live, resolver) {
 /** Returns the image of a live member. */
 function memberImageOf(live, resolver) {
 	const passwordEnv = isManaged(live) ? null : void 0;
-	return memberImage$3({
+	return memberImage$2({
 		email: addressOf$1(live),
 		status: live.status,
 		passwordEnv
@@ -45964,8 +45991,8 @@ function judgeChanges(input, { scope, roles, members, byFile }) {
 		...place,
 		fingerprint,
 		summary: {
-			roles: count$2(changes.roles, roles.unchanged + unchangedByChoice(proposed.roles, wanted.roles), byFile && desired.roles === void 0 ? "all" : roles.unlisted),
-			members: count$2(changes.members, members.unchanged + unchangedByChoice(proposed.members, wanted.members), byFile && desired.members === void 0 ? "all" : members.unlisted)
+			roles: count$1(changes.roles, roles.unchanged + unchangedByChoice(proposed.roles, wanted.roles), byFile && desired.roles === void 0 ? "all" : roles.unlisted),
+			members: count$1(changes.members, members.unchanged + unchangedByChoice(proposed.members, wanted.members), byFile && desired.members === void 0 ? "all" : members.unlisted)
 		},
 		impact,
 		before,
@@ -46090,7 +46117,7 @@ function unchangedByChoice(proposed, kept) {
 	return touched(proposed) - touched(kept);
 }
 /** Counts changes and unchanged entries; with `"all"`, every unchanged entry counts as unmanaged. */
-function count$2(changes, untouched, unlisted) {
+function count$1(changes, untouched, unlisted) {
 	const of = (kind) => changes.filter((change) => change.kind === kind).length;
 	const isUnmanaged = unlisted === "all";
 	const unmanaged = isUnmanaged ? untouched : unlisted;
@@ -46482,7 +46509,7 @@ var init_connection = __esmMin((() => {
 	init_text();
 	init_errors();
 	init_check_key();
-	init_record_place();
+	init_signing_key();
 	DEFAULT_PORT = {
 		"http:": "1080",
 		"https:": "443"
@@ -48285,7 +48312,7 @@ function createClient(options) {
 			verdict = ended.ok ? "ok" : "other";
 			if (ended.ok) return ended;
 			const next = nextStep(call, ended, state);
-			if (ended.retryReason?.kind === "rate-limited") verdict = refusal$1(call, next);
+			if (ended.retryReason?.kind === "rate-limited") verdict = refusal(call, next);
 			return {
 				...ended,
 				next
@@ -48380,7 +48407,7 @@ function createClient(options) {
 function reasonOf$2({ address }, { kind }) {
 	return kind === "rate-limited" && address !== void 0 ? `the service asks for fewer invitations of ${address} (429)` : REASONS$1[kind];
 }
-function refusal$1({ address }, next) {
+function refusal({ address }, next) {
 	return {
 		...next?.kind === "wait" ? {
 			retryMs: next.ms,
@@ -49284,7 +49311,7 @@ function bestMatch(candidates, isSame) {
 	};
 }
 function isRole$2(role, draft) {
-	return isAsDrafted(ROLE_FIELDS, draft, roleImage$3(role));
+	return isAsDrafted(ROLE_FIELDS, draft, roleImage$2(role));
 }
 function isMember(live, { managed, roles, ...draft }) {
 	const values = {
@@ -49815,484 +49842,6 @@ var init_rule_locations = __esmMin((() => {
 	];
 }));
 
-// src/ask/report/build-access-report.ts
-var init_build_access_report = __esmMin((() => {
-	init_member();
-}));
-
-// src/kernel/diff/change-parts.ts
-/** Returns the parts of an update: items of lists, properties of metadata, and other fields as a whole. */
-function updateParts({ before, after }) {
-	return differingParts(before, after);
-}
-/** Returns the parts in which two images of a role, or of a member, differ. */
-function differingParts(a, b) {
-	if (isRole$1(a)) return isRole$1(b) ? changedParts(ROLE_FIELDS, a, b) : [];
-	return isRole$1(b) ? [] : changedParts(MEMBER_FIELDS, memberValues$1(a), memberValues$1(b));
-}
-function imageWithParts(image, other, parts) {
-	if (isRole$1(image)) return isRole$1(other) ? withParts$1(ROLE_FIELDS, image, other, parts) : image;
-	if (isRole$1(other)) return image;
-	return withValues(image, withParts$1(MEMBER_FIELDS, memberValues$1(image), memberValues$1(other), parts));
-}
-/** Returns an update with some of its parts only. */
-function withSomeParts(update, parts) {
-	if (update.resource === "role") {
-		const after = imageWithParts(update.before, update.after, parts);
-		const fields = roleDiffs(update.before, after);
-		return withFingerprint({
-			...update,
-			after,
-			fields
-		});
-	}
-	const after = imageWithParts(update.before, update.after, parts);
-	const fields = memberDiffs(update.before, after);
-	return withFingerprint({
-		...update,
-		after,
-		fields
-	});
-}
-function isRole$1(image) {
-	return "permissions" in image;
-}
-var init_change_parts = __esmMin((() => {
-	init_field();
-	init_member();
-	init_role();
-	init_fingerprint();
-}));
-
-// src/kernel/plan/due-since.ts
-/**
-* Returns the time since which a change is due: it does nothing but what the file leaves to time, which has come. Removed
-* access has ended, or is suspended; given access has begun, or comes back after a suspension. In ms since the epoch;
-* `null` for any other change.
-*/
-function dueSince(change, desired, now) {
-	return change.resource === "member" ? latest(pastTimesOf(change, desired, now)) : null;
-}
-/** Returns whether a change is due, or a part of it. */
-function isDueInPart(change, desired, now) {
-	return change.resource === "member" && pastTimesOf(change, desired, now).some((time) => time !== void 0);
-}
-/** Returns the times of what a change does, in ms since the epoch; `undefined` for what no date has brought. */
-function pastTimesOf(change, desired, now) {
-	const isPast = (time) => time !== void 0 && time <= now;
-	return timesOf(change, desired, isPast).map((time) => isPast(time) ? time : void 0);
-}
-function timesOf(change, desired, isPast) {
-	const member = entryOf$2(change, desired);
-	if (change.reason === "left") return [leftSince([change.name, member?.email], desired)];
-	if (member === void 0) return [];
-	switch (change.kind) {
-		case "create": return creationTimes(change.after, change.reason, member);
-		case "update": return change.fields.flatMap((diff) => updateTimes(diff, change.reason, member));
-		case "delete":
-			if (change.reason === "access-ended") return [endOfMembership(member)];
-			return change.reason === "access-not-begun" ? endsOfGrants({ roles: change.before.roles.flatMap((ref) => grantsOf(ref, member)) }).filter(isPast) : [];
-		case "replace": return backTimes(change.reason, member).length === 0 ? [void 0] : creationTimes(change.after, change.reason, member);
-		default: return change;
-	}
-}
-/** Returns the latest of several times; `null` if there is none, or if one is unknown. */
-function latest(times) {
-	if (times.length === 0) return null;
-	const last = Math.max(...times.map((time) => time ?? Number.POSITIVE_INFINITY));
-	return Number.isFinite(last) ? last : null;
-}
-function endOfMembership(member) {
-	const ends = endsOfGrants(member);
-	const last = ends.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...ends);
-	return Math.min(member.until?.ends ?? Number.POSITIVE_INFINITY, last);
-}
-function endsOfGrants({ roles = [] }) {
-	return roles.map((grant) => grant.until?.ends ?? Number.POSITIVE_INFINITY);
-}
-/**
-* Returns when a membership began: by itself, with the first of its grants, or after a suspension. A managed user needs a
-* password, which time does not give.
-*/
-function creationTimes({ roles, managed }, reason, member) {
-	const starts = roles.map((ref) => grantOf(ref, member)?.from?.starts);
-	const isDated = starts.length > 0 && !starts.includes(void 0);
-	return [
-		...managed === null ? [] : [void 0],
-		...isDated ? [Math.min(...starts.map((time) => time ?? 0))] : [],
-		...member.from?.starts === void 0 ? [] : [member.from.starts],
-		...backTimes(reason, member)
-	];
-}
-/** Returns the end of the suspension that a member is back from; empty for any other reason. */
-function backTimes(reason, { suspended }) {
-	return reason === "suspension-ended" && suspended?.until ? [suspended.until.ends] : [];
-}
-function updateTimes(diff, reason, member) {
-	if (diff.field !== "roles") return [void 0];
-	const { from } = member;
-	const added = diff.added.flatMap((ref) => {
-		const starts = [
-			from?.starts,
-			grantOf(ref, member)?.from?.starts,
-			...backTimes(reason, member)
-		].filter((time) => time !== void 0);
-		return starts.length === 0 ? [void 0] : starts;
-	});
-	const isForeign = (ref) => member.roles !== void 0 && grantOf(ref, member) === void 0;
-	return [...added, ...diff.removed.map((ref) => isForeign(ref) ? void 0 : endOf$3(ref, reason, member))];
-}
-/** Returns when a role that is removed has ended: with all its grants, or whatever role it is by a suspension. */
-function endOf$3(ref, reason, member) {
-	const suspended = reason === "suspended" ? member.suspended?.from?.starts : void 0;
-	if (suspended !== void 0) return suspended;
-	const grants = grantsOf(ref, member);
-	return grants.length === 0 ? void 0 : Math.max(...endsOfGrants({ roles: grants }));
-}
-function grantOf(ref, member) {
-	return grantsOf(ref, member)[0];
-}
-/** Returns the grants of a role: two if an entry grants it by its name and by its id. */
-function grantsOf({ id, name }, { roles = [] }) {
-	return roles.filter(({ role }) => role === name || role === id);
-}
-/** Returns the entry of a changed member. */
-function entryOf$2({ id, name }, { members = [] }) {
-	return members.find((member) => member.id !== void 0 && member.id === id) ?? members.find(({ email }) => email.toLowerCase() === name.toLowerCase()) ?? members.find((member) => addressesOfPerson(member).includes(name.toLowerCase()));
-}
-function leftSince(addresses, { leavers = [] }) {
-	const keys = new Set(addresses.map((address) => address?.toLowerCase()));
-	const times = leavers.flatMap(({ email, from }) => keys.has(email.toLowerCase()) ? from.starts : []);
-	return times.length === 0 ? void 0 : Math.min(...times);
-}
-var init_due_since = __esmMin((() => {
-	init_person();
-}));
-
-// src/ask/report/detect-drift.ts
-/**
-* Turns a plan into drift: the side of each change that moved last, the access gained by it, the broken rules. An update of
-* which parts moved at different sides is one change for each of these. `across` are rules across merchants that its people
-* break.
-*/
-function driftOf(input, planned, times, across = []) {
-	const plan = differencesOf(planned, input.desired, input.live);
-	const divided = plan.changes.map((change) => dividedByCause(change, input, plan, times));
-	const changes = divided.flatMap(({ parts }) => parts);
-	const judged = judgedLive(input, plan, divided.flatMap(({ reverted }) => reverted ?? []), across);
-	return {
-		plan: {
-			...plan,
-			changes: changes.map(({ change }) => change),
-			findings: findingsOf(plan, judged.violations)
-		},
-		changes: changes.map(({ drifted }) => drifted),
-		...judged
-	};
-}
-/** Divides a change by the causes of its parts; `reverted` is what of it surely happened, `null` if nothing. */
-function dividedByCause(change, { desired }, { reviewed }, times) {
-	const causedBy = (part) => {
-		const [fileChangedAt, liveChangedAt] = [times.file(part), times.live(part)];
-		const cause = dueSince(part, desired, reviewed.at) !== null ? "due" : causeOf(part, fileChangedAt, liveChangedAt);
-		const event = eventOf(part, cause);
-		const isKnown = fileChangedAt !== null && Number.isFinite(fileChangedAt);
-		const { fingerprint } = part;
-		return {
-			change: part,
-			drifted: {
-				fingerprint,
-				cause,
-				event,
-				fileChangedAt: isKnown ? fileChangedAt : null,
-				liveChangedAt
-			}
-		};
-	};
-	if (change.kind !== "update") {
-		const part = causedBy(change);
-		return {
-			parts: [part],
-			reverted: isMade$1(part.drifted.event) ? change : null
-		};
-	}
-	const caused = updateParts(change).map((part) => ({
-		part,
-		...causedBy(withSomeParts(change, /* @__PURE__ */ new Set([part]))).drifted
-	}));
-	const some = (those) => those.length === caused.length ? change : withSomeParts(change, new Set(those.map(({ part }) => part)));
-	const made = caused.filter(({ event }) => isMade$1(event));
-	return {
-		parts: groupByKey$1(caused, ({ cause }) => cause).map((group) => {
-			const part = some(group);
-			const fileTimes = group.flatMap(({ fileChangedAt }) => fileChangedAt ?? []);
-			const fileChangedAt = fileTimes.length === 0 ? null : Math.max(...fileTimes);
-			const { cause, event, liveChangedAt } = group[0];
-			const { fingerprint } = part;
-			return {
-				change: part,
-				drifted: {
-					fingerprint,
-					cause,
-					event,
-					fileChangedAt,
-					liveChangedAt
-				}
-			};
-		}),
-		reverted: made.length === 0 ? null : some(made)
-	};
-}
-/** Returns whether an event surely happened: nobody has lost anything by what was never applied. */
-function isMade$1(event) {
-	return event === "added" || event === "changed";
-}
-/** Removes findings that repeat a violation or concern only the revert. */
-function findingsOf({ findings }, violations) {
-	const keyOf = ({ code, resource, name }) => JSON.stringify([
-		code,
-		resource,
-		name
-	]);
-	const reported = new Set(violations.map((violation) => keyOf(toExistingViolation(violation))));
-	return findings.filter((finding) => !finding.code.endsWith("-likely-renamed") && !reported.has(keyOf(finding)));
-}
-function causeOf({ kind, reason }, file, live) {
-	if (NOBODY_CHANGED.has(reason)) return "not-applied";
-	if (file === null || live === null || kind === "create") return "unknown";
-	return live >= file + 1e3 ? "outside-git" : "not-applied";
-}
-function eventOf({ kind, resource, reason }, cause) {
-	if (cause === "not-applied" || cause === "due" || resource === "member" && reason === "immutable-field") return null;
-	switch (kind) {
-		case "create": return "missing";
-		case "delete": return "added";
-		case "update":
-		case "replace": return "changed";
-		default: return kind;
-	}
-}
-function judgedLive({ desired, live }, plan, reverted, across) {
-	const scope = wholeScope$1(live);
-	const planned = splitByResource(plan.changes);
-	const some = splitByResource(reverted);
-	const created = planned.roles.filter(({ kind }) => kind === "create");
-	const base = {
-		roles: [.../* @__PURE__ */ new Set([...created, ...some.roles])],
-		members: some.members
-	};
-	const apart = accessBefore(scope, base, { mergeReplacedRoles: false });
-	const access = accessBefore(scope, planned, { mergeReplacedRoles: true });
-	const waiting = splitByResource(plan.deferred.map(({ change }) => change));
-	const settled = accessAfter(access, waiting, { mergeReplacedRoles: true });
-	const find = liveRoleFinder(access, accessAfter(access, planned, { mergeReplacedRoles: true }), desired);
-	return {
-		impact: inverted$1(impactOf$1(apart, accessAfter(apart, base, { mergeReplacedRoles: false }), desired)),
-		violations: [...brokenRules$1(desired, {
-			access,
-			settled,
-			find
-		}), ...across].map(toDriftViolation)
-	};
-}
-/** Returns the violations of the file's own rules, and of enforced ones. */
-function brokenRules$1(desired, judged) {
-	const enforced = enforcedSets(desired, void 0).map(({ origin, rules }) => ({
-		origin,
-		violations: judgeLive(rules, judged)
-	}));
-	return [...besidesEnforced(judgeLive(desired, judged), enforced.flatMap(({ violations }) => violations)), ...enforced.flatMap(({ origin, violations }) => violations.map((violation) => refusalOfEnforced(origin, violation)))];
-}
-/** Inverts the impact of a revert into that of the reverted changes. */
-function inverted$1({ members, permissions, roles, sensitive }) {
-	return {
-		members: members.map(({ name, gained, lost, unknownGained, unknownLost, ...rest }) => {
-			return {
-				name,
-				gained: lost,
-				lost: gained,
-				unknownGained: unknownLost,
-				unknownLost: unknownGained
-			};
-		}),
-		permissions: permissions.map(({ permission, gained, lost }) => ({
-			permission,
-			gained: lost,
-			lost: gained
-		})),
-		roles: roles.map(({ name, before, after }) => ({
-			name,
-			before: after,
-			after: before
-		})),
-		...sensitive && { sensitive }
-	};
-}
-function toDriftViolation(refusal) {
-	const { rule, code, resource, name, check, message, rules } = refusal;
-	const what = name === null && check === null ? message : null;
-	return {
-		...refusal,
-		fingerprint: hash({
-			rule,
-			code,
-			resource,
-			name,
-			check,
-			what,
-			...rules && { rules }
-		})
-	};
-}
-/**
-* Returns a plan as a list of differences: with the values of roles that the plan refuses to change and the members that it
-* cannot create, and without the moves of members to the successors of replaced roles.
-*/
-function differencesOf(plan, desired, live) {
-	const refused = plan.refusals.flatMap(({ code, name }) => FIXED_REFUSALS.has(code) ? name ?? [] : []);
-	const replaced = new Map(plan.changes.flatMap(({ resource, kind, id, name }) => resource === "role" && kind === "replace" ? [[id, name]] : []));
-	const uncreated = plan.findings.flatMap(({ code, name }) => code === "member-needs-roles" ? missingMember(name, desired) : []);
-	if (refused.length + replaced.size + uncreated.length === 0) return plan;
-	const fixed = new Map(refused.flatMap((name) => {
-		const change = fixedChange(name, plan.changes, desired, live);
-		return change === null ? [] : [[name, change]];
-	}));
-	const otherChanges = plan.changes.filter(({ resource, name }) => resource !== "role" || !fixed.has(name));
-	return {
-		...plan,
-		changes: [
-			...fixed.values(),
-			...otherChanges.map((change) => change.resource === "member" ? withoutMoves(change, replaced) : change),
-			...uncreated
-		]
-	};
-}
-function fixedChange(name, changes, { roles = [] }, { roles: live }) {
-	const declared = roles.find((role) => role.name === name);
-	const planned = changes.find((change) => change.resource === "role" && change.name === name);
-	const role = [
-		planned?.id,
-		declared?.id,
-		name,
-		...declared?.previously ?? []
-	].flatMap((key) => live.find((candidate) => key && (candidate.id === key || candidate.name === key)) ?? [])[0];
-	if (declared === void 0 || role === void 0) return null;
-	if (planned !== void 0 && (planned.resource !== "role" || planned.kind !== "update")) return null;
-	const before = roleImage$3(role);
-	const fixed = fixedValues(declaredOver(before, declared));
-	const after = {
-		...planned?.after ?? before,
-		...fixed
-	};
-	return withFingerprint({
-		resource: "role",
-		kind: "update",
-		id: role.id,
-		name,
-		before,
-		after,
-		fields: roleDiffs(before, after),
-		reason: "declared"
-	});
-}
-/** Returns the creation of a declared member whose roles the file does not say. */
-function missingMember(name, { members = [] }) {
-	const declared = members.find(({ email }) => email === name);
-	if (declared === void 0) return [];
-	const identity = {
-		email: declared.email,
-		status: null,
-		passwordEnv: declared.managed?.passwordEnv
-	};
-	const change = {
-		resource: "member",
-		kind: "create",
-		id: null,
-		name,
-		before: null,
-		after: memberImage$3(identity, newMemberValues(declaredValues(declared)))
-	};
-	return [withFingerprint({
-		...change,
-		fields: [],
-		reason: "declared"
-	})];
-}
-/** Removes the moves to the successors of replaced roles from a member's change. */
-function withoutMoves(change, replaced) {
-	if (change.kind !== "update" || change.reason === "immutable-field") return change;
-	const fields = change.fields.flatMap((diff) => {
-		if (diff.field !== "roles") return [diff];
-		const replacedNames = new Set(diff.removed.flatMap(({ id }) => replaced.get(id) ?? []));
-		const moved = new Set(diff.added.flatMap(({ name }) => replacedNames.has(name) ? name : []));
-		const added = diff.added.filter(({ name }) => !moved.has(name));
-		const removed = diff.removed.filter(({ id }) => !moved.has(replaced.get(id) ?? ""));
-		return added.length + removed.length === 0 ? [] : [{
-			...diff,
-			added,
-			removed
-		}];
-	});
-	return fields.length === 0 ? {
-		...change,
-		reason: "immutable-field"
-	} : {
-		...change,
-		fields
-	};
-}
-var COMMIT_PRECISION, NOBODY_CHANGED, FIXED_REFUSALS;
-var init_detect_drift = __esmMin((() => {
-	init_change_parts();
-	init_fingerprint();
-	init_role_changes();
-	init_scope();
-	init_member();
-	init_role();
-	init_refusals();
-	init_due_since();
-	init_access();
-	init_base_rules();
-	init_impact();
-	init_judge_rules();
-	init_text();
-	COMMIT_PRECISION = 1e3;
-	NOBODY_CHANGED = /* @__PURE__ */ new Set([
-		"access-ended",
-		"left",
-		"invitation-expired",
-		"address-changed"
-	]);
-	FIXED_REFUSALS = /* @__PURE__ */ new Set([
-		"role-metadata-fixed",
-		"role-replace-named",
-		"role-replace-pinned"
-	]);
-}));
-
-// src/ask/coverage/coverage-rules.ts
-var init_coverage_rules = __esmMin((() => {
-	init_base_rules();
-	init_every_rule();
-	init_rule_roles();
-	init_every_setting();
-}));
-
-// src/ask/coverage/judge-each.ts
-var init_judge_each = __esmMin((() => {
-	init_judge_rules();
-	init_coverage_rules();
-}));
-
-// src/ask/report/rule-results.ts
-var init_rule_results = __esmMin((() => {
-	init_every_rule();
-	init_judge_policies();
-	init_judge_rules();
-	init_coverage_rules();
-	init_judge_each();
-}));
-
 // src/kernel/plan/later.ts
 /**
 * Returns for each merchant of a run the days on which dates bring something, the earliest first. Judges the first of them
@@ -50494,9 +50043,9 @@ function failureJson(merchant, { code, message, hint }) {
 	};
 }
 /** Returns JSON that is safe to print to a terminal; throws RolecallError if it would be too large. */
-function safeJson(value, replacer = null, indent = 0) {
+function safeJson(value, indent = 0) {
 	if (jsonSize(value) > MAX_JSON) throw new RolecallError("too-many-items", `The JSON would have more than ${MAX_JSON / 1e6} MB.`, { hint: "Use another format, or select fewer merchants with --merchant." });
-	return JSON.stringify(value, replacer, indent).replaceAll(UNSAFE$1, (mark) => mark.replaceAll(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`));
+	return visibleJson(value, indent);
 }
 /** Returns about how long a value is as JSON; measures what is shared once. */
 function jsonSize(value) {
@@ -50518,7 +50067,7 @@ function documentJson(document) {
 	return `${safeJson({
 		format: 1,
 		...document
-	}, null, 2)}\n`;
+	}, 2)}\n`;
 }
 /** Returns the plans of all merchants as JSON, with the failures of the others. */
 function plansJson(plans, failures = [], later = []) {
@@ -50563,10 +50112,10 @@ function eventJson(event, time) {
 		...rest
 	})}\n`;
 }
-var UNSAFE$1, MAX_JSON;
+var MAX_JSON;
 var init_machine_formats = __esmMin((() => {
+	init_json_text();
 	init_errors();
-	UNSAFE$1 = /(?![\u200c\u200d])[\u007f-\u009f\p{Cf}\u2028\u2029]/gu;
 	MAX_JSON = 2e8;
 }));
 
@@ -50696,8 +50245,9 @@ function namesText(names, shown = 5) {
 	if (more <= 1) return names.join(", ");
 	return `${names.slice(0, shown).join(", ")} and ${grouped(more)} more`;
 }
-/** "298 merchants (all but MC12, MC40)", "40 merchants (MC1, MC2 and 38 more)" or "all 300 merchants". */
+/** "298 merchants (all but MC12, MC40)", "40 merchants (MC1, MC2 and 38 more)", "all 300 merchants" or "MC1". */
 function merchantsText$1(merchants, absent) {
+	if (merchants.length === 1) return merchants.join();
 	const isMost = absent.length <= 5 && absent.length * 2 < merchants.length;
 	if (absent.length === 0) return `all ${counted(merchants.length, "merchant")}`;
 	const which = isMost ? `all but ${absent.join(", ")}` : namesText(merchants);
@@ -51179,470 +50729,6 @@ var init_terminal = __esmMin((() => {
 	BASIC_TERMINAL = /^(?:linux|ansi|cons25|cygwin|vt\d+.*)$/;
 }));
 
-// src/app/project/git-objects.ts
-/** Returns the innermost folder on the way to a path that exists: what is in the history may be gone. */
-function existingFolder(path) {
-	let folder = path;
-	while (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) folder = dirname(folder);
-	return folder;
-}
-/** Finds the repository of a folder; throws RolecallError, which names the option that needs it. */
-async function openRepository(folder, option) {
-	const [top = "", shallow] = (await gitIn(folder, option)("rev-parse", "--show-toplevel", "--is-shallow-repository")).split("\n");
-	return {
-		root: withoutLinks(top),
-		shallow: shallow === "true",
-		git: gitIn(top, option)
-	};
-}
-function gitIn(cwd, option) {
-	return async (...args) => {
-		try {
-			return (await run$2("git", args, {
-				cwd,
-				maxBuffer: MAX_OUTPUT$1
-			})).stdout;
-		} catch (cause) {
-			const { code, stderr = "" } = cause;
-			const [said = ""] = stderr.split("\n");
-			const why = code === "ENOENT" ? "git is not installed" : said.replace(/^fatal: /, "") || "git failed";
-			throw new RolecallError("usage", `${option} needs the git history: ${oneLine(why)}.`, {
-				hint: `Run it in a git repository, or without ${option}.`,
-				cause
-			});
-		}
-	};
-}
-/** Returns a function that makes absolute paths relative to a folder, as git writes them; links in folders are followed. */
-function repositoryPaths(root) {
-	const folders = /* @__PURE__ */ new Map();
-	return (path) => {
-		const folder = dirname(path);
-		const real = folders.get(folder) ?? withoutLinks(folder);
-		folders.set(folder, real);
-		return relative(root, join(real, basename(path))).split(sep).join("/");
-	};
-}
-/** Returns a reader of the files of a commit, with their includes. */
-function commitReader(blobs, commit) {
-	return async (path, from) => {
-		const file = posix.normalize(from === null ? path : posix.join(posix.dirname(from), path));
-		if (file.startsWith("..")) return {
-			ok: false,
-			reason: "outside-root"
-		};
-		const bytes = await blobs.read(`${commit}:${file}`);
-		if (bytes === null) return {
-			ok: false,
-			reason: "missing"
-		};
-		const text = decodeUtf8(bytes);
-		return text === null ? {
-			ok: false,
-			reason: "not-utf8"
-		} : {
-			ok: true,
-			file,
-			text
-		};
-	};
-}
-/** Starts one process of git that answers every request in order. */
-function openBlobs(cwd) {
-	const child = spawn("git", [
-		"cat-file",
-		"--batch",
-		"--follow-symlinks"
-	], {
-		cwd,
-		stdio: [
-			"pipe",
-			"pipe",
-			"ignore"
-		]
-	});
-	const waiting = [];
-	let chunks = [];
-	let [length, needed] = [0, 1];
-	const fail = (cause) => {
-		const error = new RolecallError("file-unreadable", "git cannot read the files of the commit.", { cause });
-		for (const request of waiting.splice(0)) request.reject(error);
-	};
-	child.on("error", fail);
-	child.on("close", fail);
-	child.stdin.on("error", fail);
-	child.stdout.on("data", (chunk) => {
-		chunks.push(chunk);
-		length += chunk.length;
-		if (length < needed) return;
-		let rest = Buffer.concat(chunks);
-		for (;;) {
-			const answer = parseAnswer(rest);
-			if ("needed" in answer) {
-				needed = answer.needed;
-				break;
-			}
-			rest = rest.subarray(answer.end);
-			waiting.shift()?.resolve(answer.bytes);
-		}
-		[chunks, length] = [[rest], rest.length];
-	});
-	return {
-		read: (name) => new Promise((resolve, reject) => {
-			if (name.includes("\n")) return resolve(null);
-			waiting.push({
-				resolve,
-				reject
-			});
-			child.stdin.write(`${name}\n`);
-		}),
-		close: () => void child.stdin.end()
-	};
-}
-/** Parses the first answer of `git cat-file --batch`; `needed` bytes if it is not complete. */
-function parseAnswer(output) {
-	const header = output.indexOf("\n") + 1;
-	if (header === 0) return { needed: output.length + 1 };
-	const [, type, size] = /(?:^|\s)(\w+) (\d+)\n$/.exec(output.toString("latin1", 0, header)) ?? [];
-	if (size === void 0) return {
-		bytes: null,
-		end: header
-	};
-	const end = header + Number(size) + 1;
-	if (output.length < end) return { needed: end };
-	return {
-		bytes: type === "blob" ? Buffer.from(output.subarray(header, end - 1)) : null,
-		end
-	};
-}
-var run$2, MAX_OUTPUT$1;
-var init_git_objects = __esmMin((() => {
-	init_escape();
-	init_errors();
-	init_find_files();
-	run$2 = promisify(execFile);
-	MAX_OUTPUT$1 = 268435456;
-}));
-
-// src/app/project/declared-history.ts
-/**
-* Opens the history of a merchant's file, which may have been renamed. Nothing is known without git, beyond a shallow
-* clone, and of commits at which the file had errors.
-*/
-async function openDeclaredHistory({ merchant, origin, included = [] }, cwd) {
-	const file = resolve(cwd, origin.file);
-	const history = await firstParents(dirname(file)).catch((error) => {
-		if (error instanceof RolecallError) return null;
-		throw error;
-	});
-	if (history === null) return UNKNOWN_HISTORY;
-	const { commits, shallow, root, git } = history;
-	const blobs = openBlobs(root);
-	const pathIn = repositoryPaths(root);
-	const ownCommits = await commitsOf(pathIn(file), git);
-	const states = /* @__PURE__ */ new Map();
-	let entries = 0;
-	const read = async (commit) => {
-		const { id, time } = commit;
-		if (!states.has(id) && states.size < MAX_READ.commits && entries < MAX_READ.entries) {
-			const path = ownCommits.find((commit) => commit.time <= time)?.path;
-			const state = path === void 0 ? null : await stateAt(commit, {
-				path,
-				merchant
-			}, blobs);
-			entries += (state?.members?.length ?? 0) + (state?.roles?.length ?? 0);
-			states.set(id, state);
-		}
-		return states.get(id);
-	};
-	return {
-		async at(moment) {
-			const commit = commits.find(({ time }) => time <= moment);
-			if (commit === void 0) return shallow ? void 0 : {
-				state: null,
-				committed: null
-			};
-			const state = await read(commit);
-			return state === void 0 ? void 0 : {
-				state,
-				committed: commit.time
-			};
-		},
-		async *commitsTo(files) {
-			const otherFiles = files.map((path) => resolve(cwd, path)).filter((other) => other !== file);
-			const lists = [ownCommits, ...await Promise.all(otherFiles.map((other) => commitsOf(pathIn(other), git)))];
-			const commits = new Map(lists.flat().map((commit) => [commit.id, commit]));
-			for (const commit of [...commits.values()].toSorted((a, b) => b.time - a.time)) yield {
-				state: await read(commit),
-				time: commit.time
-			};
-			if (shallow) yield {
-				state: void 0,
-				time: 0
-			};
-		},
-		lastMentions: (names) => {
-			const shared = included.map((path) => pathIn(resolve(cwd, path)));
-			return findMentions(names, [.../* @__PURE__ */ new Set([
-				pathIn(file),
-				...ownCommits.map(({ path }) => path),
-				...shared
-			])], git);
-		},
-		close: () => blobs.close()
-	};
-}
-/** Lists the commits to a file, the newest first, with its path at each of them; renames are followed. */
-async function commitsOf(path, git) {
-	return [...(await git("-c", "core.quotePath=false", "log", "--follow", "-m", "--first-parent", "--name-only", "--format=%x00%H %ct", "--", path)).matchAll(/\0(\w+) (\d+)\n\n(.*)/g)].map(([, id = "", seconds, name = ""]) => ({
-		id,
-		time: Number(seconds) * 1e3,
-		path: name
-	}));
-}
-/** Returns a merchant's state at a commit: `null` without its file, `undefined` if that had errors. */
-async function stateAt({ id, time }, { path, merchant }, blobs) {
-	if (await blobs.read(`${id}:${path}`) === null) return null;
-	return (await loadMerchants([path], commitReader(blobs, id), {
-		now: time,
-		judge: judgeDeclared
-	})).merchants.find(({ state }) => state?.merchant === merchant)?.state ?? void 0;
-}
-async function findMentions(names, paths, git) {
-	const mentions = /* @__PURE__ */ new Map();
-	await mapConcurrent(names.slice(0, LOOKUPS.all), LOOKUPS.concurrent, async (name) => {
-		const commits = await git("log", "-1", "--first-parent", "-M", "-i", `-G${name.replaceAll(/[^\p{L}\p{N}@_-]/gu, (character) => character === "^" ? "\\^" : `[${character}]`)}`, "--format=%ct", "--", ...paths);
-		if (commits.trim() !== "") mentions.set(name, Number(commits) * 1e3);
-	});
-	return mentions;
-}
-async function firstParents(folder) {
-	const { root, shallow, git } = await openRepository(existingFolder(folder), "drift");
-	const commits = [...(await git("rev-list", "--first-parent", "--timestamp", "HEAD", "--")).matchAll(/^(\d+) (\w+)$/gm)].map(([, seconds, id = ""]) => ({
-		id,
-		time: Number(seconds) * 1e3
-	}));
-	return {
-		root,
-		shallow,
-		git,
-		commits: shallow ? commits.slice(0, -1) : commits
-	};
-}
-var MAX_READ, UNKNOWN_HISTORY, LOOKUPS;
-var init_declared_history = __esmMin((() => {
-	init_load_merchants();
-	init_judge_rules();
-	init_map_concurrent();
-	init_errors();
-	init_git_objects();
-	MAX_READ = {
-		commits: 50,
-		entries: 5e4
-	};
-	UNKNOWN_HISTORY = {
-		at: async () => void 0,
-		async *commitsTo() {
-			yield {
-				state: void 0,
-				time: 0
-			};
-		},
-		lastMentions: async () => /* @__PURE__ */ new Map(),
-		close: () => void 0
-	};
-	LOOKUPS = {
-		concurrent: 8,
-		all: 200
-	};
-}));
-
-// src/app/project/drift-times.ts
-/**
-* Reads when each side of a merchant's differences last changed: what the file declares of a role or member from git, and the
-* live one from the service. Of an update each part is asked for by itself.
-*/
-async function driftTimes(state, { live, matches }, plan, io) {
-	const times = liveTimesOf(live);
-	const { changes } = differencesOf(plan, state, live);
-	const updates = changes.filter((change) => change.kind === "update");
-	const moments = changes.flatMap((change) => momentBefore(times(change)) ?? []);
-	const history = await openDeclaredHistory(state, io.cwd);
-	try {
-		const past = /* @__PURE__ */ new Map();
-		for (const moment of new Set(moments)) {
-			const declared = await history.at(moment);
-			if (declared !== void 0) past.set(moment, declared);
-		}
-		const imagesOf = pastImages(updates, {
-			live,
-			matches
-		});
-		const [files, declared] = await Promise.all([readHistories(state, io), declaredBefore(updates, imagesOf, state, history)]);
-		const origins = originsOf$1(state);
-		const newest = Math.max(...[...files.values()].map(({ file }) => file ?? NaN));
-		const names = changes.filter((change) => past.size > 0 && !origins.has(keyOf$3(change))).map(({ name }) => name);
-		const mentions = names.length === 0 ? /* @__PURE__ */ new Map() : await history.lastMentions(names);
-		const isDeclaredAsNow = (change, before, moment) => {
-			const image = change.kind === "update" && before.state && imagesOf(before.state, moment).get(change.id);
-			return change.kind === "update" && image ? differingParts(image, change.after).every((part) => !updateParts(change).includes(part)) : sameDeclared(change, before.state, state);
-		};
-		const fileTime = (change, moment) => {
-			const before = past.get(moment ?? NaN);
-			if (before && moment !== null && isDeclaredAsNow(change, before, moment)) {
-				const mentioned = mentions.get(change.name);
-				return mentioned !== void 0 && mentioned > moment ? mentioned : before.committed ?? NEVER;
-			}
-			const origin = origins.get(keyOf$3(change));
-			if (origin === void 0) return knownTime(newest);
-			return files.get(origin.file)?.entry(origin) ?? null;
-		};
-		return {
-			live: times,
-			file: (change) => {
-				const liveAt = times(change);
-				const moment = momentBefore(liveAt);
-				const fileAt = fileTime(change, moment);
-				if (change.kind !== "update" || fileAt === null || liveAt === null) return fileAt;
-				const wasDeclared = declared.get(change.id);
-				if (wasDeclared === void 0) return fileAt;
-				if (updateParts(change).some((part) => wasDeclared.has(part))) return fileAt <= liveAt - 1e3 ? null : fileAt;
-				const before = past.get(moment ?? NaN);
-				return before?.state && entryOf$1(change, before.state) !== void 0 ? before.committed ?? NEVER : fileAt;
-			}
-		};
-	} finally {
-		history.close();
-	}
-}
-/**
-* Returns the times at which the live side of changes last changed: a role or membership that is not declared was added when
-* it was created, whatever was edited since.
-*/
-function liveTimesOf({ roles, members }) {
-	const byId = new Map([...roles, ...members].map((resource) => [resource.id, resource]));
-	return ({ id, kind }) => {
-		const { createdAt, updatedAt = "" } = byId.get(id ?? "") ?? {};
-		return knownTime(Date.parse(kind === "delete" ? createdAt ?? updatedAt : updatedAt));
-	};
-}
-/** Returns a function that plans past states for the roles and members of some updates. */
-function pastImages(updates, { live, matches }) {
-	const ids = new Set(updates.map(({ id }) => id));
-	return (past, time) => {
-		const entries = new Set(updates.map((update) => entryOf$1(update, past)));
-		const desired = {
-			...past,
-			...past.members && { members: past.members.filter((member) => entries.has(member)) }
-		};
-		const some = {
-			...live,
-			members: live.members.filter(({ id }) => ids.has(id))
-		};
-		const plan = buildPlan({
-			desired,
-			live: some,
-			service: "",
-			now: time,
-			matches
-		});
-		const planned = [...differencesOf(plan, desired, some).changes, ...plan.deferred.map(({ change }) => change)];
-		const byId = new Map(planned.map((change) => [change.id, change]));
-		const errors = new Set(plan.findings.flatMap(({ severity, name }) => severity === "error" ? name : []));
-		return new Map(updates.flatMap((update) => {
-			const entry = entryOf$1(update, past);
-			const change = byId.get(update.id);
-			if (entry === void 0 || errors.has(nameOf$2(entry))) return [];
-			if (change === void 0) return [[update.id, update.before]];
-			return change.kind === "update" ? [[update.id, change.after]] : [];
-		}));
-	};
-}
-/**
-* Returns for updates, by id, the parts of which a commit declared what is live; updates whose history is not known to the
-* end are missing, unless a commit declared all of their parts.
-*/
-async function declaredBefore(updates, imagesOf, state, history) {
-	const undecided = new Map(updates.map((update) => [update, new Set(updateParts(update))]));
-	const answers = /* @__PURE__ */ new Map();
-	if (undecided.size === 0) return answers;
-	const answer = (update, open) => {
-		answers.set(update.id, new Set(updateParts(update).filter((part) => !open.has(part))));
-	};
-	const decide = (update, open) => {
-		undecided.set(update, open);
-		if (open.size > 0) return;
-		answer(update, open);
-		undecided.delete(update);
-	};
-	const origins = originsOf$1(state);
-	const files = [...new Set(updates.flatMap((update) => origins.get(keyOf$3(update))?.file ?? []))];
-	for await (const { state: past, time } of history.commitsTo(files)) {
-		if (past === void 0) return answers;
-		if (past === null) continue;
-		const images = imagesOf(past, time);
-		for (const [update, open] of undecided) {
-			const image = images.get(update.id);
-			const differing = new Set(image === void 0 ? open : differingParts(update.before, image));
-			decide(update, new Set([...open].filter((part) => differing.has(part))));
-		}
-		if (undecided.size === 0) break;
-	}
-	for (const [update, open] of undecided) answer(update, open);
-	return answers;
-}
-/** Returns the last moment before a change that a commit can be told from it. */
-function momentBefore(time) {
-	return time === null ? null : time - COMMIT_PRECISION;
-}
-/** Returns whether two states declare the same of a role or member; `null` declares nothing. */
-function sameDeclared(change, past, now) {
-	const [earlier, other] = [past && declaredOf(change, past), declaredOf(change, now)];
-	const nothing = JSON.stringify({ entry: null });
-	if (earlier === null) return other.startsWith(nothing.slice(0, -1));
-	return earlier === other;
-}
-/** Returns the entry of a role or member. */
-function entryOf$1({ resource, name, id, before }, { roles = [], members = [] }) {
-	const isPinned = (entry) => id !== null && entry.id === id;
-	const liveName = before !== null && "permissions" in before ? before.name : name;
-	return resource === "role" ? roles.find((role) => role.name === name || isPinned(role)) ?? roles.find((role) => role.name === liveName) : members.find((member) => addressesOfPerson(member).includes(name.toLowerCase()) || isPinned(member));
-}
-/** Returns what a state declares of a role or member, as text; without an entry, what becomes of it. */
-function declaredOf(change, state) {
-	const entry = entryOf$1(change, state);
-	if (entry !== void 0) {
-		const unsaid = ["origin", ...change.resource === "role" ? [] : ["email", "previously"]];
-		return JSON.stringify({ entry }, (key, value) => unsaid.includes(key) ? void 0 : value);
-	}
-	const section = change.resource === "role" ? "roles" : "members";
-	return JSON.stringify({
-		entry: null,
-		managed: state[section] !== void 0,
-		sync: state.sync[section],
-		ignore: state.ignore[section]
-	});
-}
-function nameOf$2(entry) {
-	return "email" in entry ? entry.email : entry.name;
-}
-function originsOf$1({ roles = [], members = [] }) {
-	return new Map([...roles.map(({ name, origin }) => [`role ${name}`, origin]), ...members.flatMap((member) => addressesOfPerson(member).map((address) => [`member ${address}`, member.origin]))]);
-}
-function keyOf$3({ resource, name }) {
-	return `${resource} ${resource === "member" ? name.toLowerCase() : name}`;
-}
-var NEVER;
-var init_drift_times = __esmMin((() => {
-	init_detect_drift();
-	init_change_parts();
-	init_build_plan();
-	init_person();
-	init_declared_history();
-	init_git_history();
-	NEVER = Number.NEGATIVE_INFINITY;
-}));
-
 // src/app/show/show-plans.ts
 /** Returns the merchants without a plan, for a review. */
 function unplannedOf(planned) {
@@ -51667,43 +50753,11 @@ function laterViews(run, declared, datesOf) {
 		moment: new Date(day.at).toISOString()
 	})));
 }
-/** Returns the drift of the planned merchants; `declared` are all merchants that rules across merchants count. */
-async function driftsOf(planned, declared, io) {
-	const run = plannedOnly(planned).map(({ plan, live, session }) => ({
-		plan,
-		live,
-		files: session.state
-	}));
-	const broken = resultsAcross(run, declared, io.now()).flatMap((rule) => rule.broken);
-	return (await Promise.all(planned.map(async (outcome) => {
-		if (outcome.status === "failed") return [];
-		const { session, plan, live } = outcome;
-		const times = plan.changes.length + plan.refusals.length === 0 ? NO_TIMES : await driftTimes(session.state, {
-			live,
-			matches: globMatcher()
-		}, plan, io);
-		const across = broken.flatMap(({ refusal, of }) => of.has(plan.merchant) ? refusal : []);
-		return [driftOf({
-			desired: session.state,
-			live
-		}, plan, times, across)];
-	}))).flat();
-}
-var NO_TIMES;
 var init_show_plans = __esmMin((() => {
-	init_build_access_report();
-	init_detect_drift();
-	init_rule_results();
 	init_later();
 	init_reviewed_ends();
-	init_across_merchants();
 	init_terminal();
-	init_drift_times();
 	init_session();
-	NO_TIMES = {
-		file: () => null,
-		live: () => null
-	};
 }));
 
 // src/kernel/saved/reviewed-file.ts
@@ -51723,7 +50777,7 @@ function parseReviewedState(value) {
 	const read = reviewedStateSchema.safeParse(value);
 	return read.success ? read.data : null;
 }
-var reviewedJsonSchema, text$1, flag, index, values, resource$2, permissions, person$1, date, reviewedStateSchema;
+var reviewedJsonSchema, text, flag, index, values, resource$1, permissions, person$1, date, reviewedStateSchema;
 var init_reviewed_file = __esmMin((() => {
 	init_mini();
 	init_text_schemas();
@@ -51738,16 +50792,16 @@ var init_reviewed_file = __esmMin((() => {
 		id: "json",
 		description: "Any JSON value."
 	});
-	text$1 = string();
+	text = string();
 	flag = exactOptional(literal(true));
 	index = int().check(_nonnegative());
-	values = described(nullable(record$1(text$1, reviewedJsonSchema)), {
+	values = described(nullable(record$1(text, reviewedJsonSchema)), {
 		id: "fieldValues",
 		description: "The values of a role's or member's fields, with lists as sets; null while it does not exist. Members' roles are ids, or \"new\" and the name of a role that the plan creates."
 	});
-	resource$2 = described(strictObject({
-		id: nullable(text$1),
-		name: described(text$1, { description: "A role's name; a member's address in lower case, or its id without one." }),
+	resource$1 = described(strictObject({
+		id: nullable(text),
+		name: described(text, { description: "A role's name; a member's address in lower case, or its id without one." }),
 		replaced: described(flag, { description: "Present if a new role or member replaces the id." }),
 		leftover: described(flag, { description: "Present if the id is an expired invitation beside a membership that stays." }),
 		before: values,
@@ -51767,7 +50821,7 @@ var init_reviewed_file = __esmMin((() => {
 		description: "Indexes of permissionSets."
 	});
 	person$1 = described(strictObject({
-		name: described(text$1, { description: "The address in lower case, else the id of the membership." }),
+		name: described(text, { description: "The address in lower case, else the id of the membership." }),
 		held: permissions,
 		reach: described(permissions, { description: "The permissions that the person holds or could give themselves; * stands for every permission." }),
 		deferred: described(flag, { description: "Present if a deferred change counts as made." })
@@ -51777,7 +50831,7 @@ var init_reviewed_file = __esmMin((() => {
 	});
 	date = described(strictObject({
 		at: described(int(), { description: "In milliseconds since the epoch." }),
-		name: text$1,
+		name: text,
 		what: _enum([
 			"leaves",
 			"ends",
@@ -51785,7 +50839,7 @@ var init_reviewed_file = __esmMin((() => {
 			"suspended",
 			"back"
 		]),
-		roles: described(array(text$1), { description: "Empty for the whole membership." }),
+		roles: described(array(text), { description: "Empty for the whole membership." }),
 		brings: described(index, { description: "The permissions that begin: an index of permissionSets." }),
 		reach: described(index, { description: "The permissions that the person then holds or could give themselves: an index of permissionSets." })
 	}), {
@@ -51793,14 +50847,14 @@ var init_reviewed_file = __esmMin((() => {
 		description: "What a date in the files changes later."
 	});
 	reviewedStateSchema = described(strictObject({
-		merchant: text$1,
+		merchant: text,
 		environment: nullable(_enum(["live", "test"])),
-		service: text$1,
+		service: text,
 		at: described(int(), { description: "The time as of which the plan was made, in milliseconds since the epoch." }),
 		hasBase: described(boolean(), { description: "True if the plan was compared with one of the base branch's files." }),
-		permissionSets: described(array(array(text$1)), { description: "Distinct sets of permissions; the first is empty." }),
-		roles: array(resource$2),
-		members: array(resource$2),
+		permissionSets: described(array(array(text)), { description: "Distinct sets of permissions; the first is empty." }),
+		roles: array(resource$1),
+		members: array(resource$1),
 		people: described(array(person$1), { description: "Everybody whose membership or permissions change." }),
 		dates: array(date),
 		baseDates: described(exactOptional(array(date)), { description: "Those of the base branch's files, if they differ." })
@@ -53074,9 +52128,9 @@ function withLaterRisks(view, later) {
 */
 function dateLines(days, max, nameOf) {
 	const sorted = days.toSorted((a, b) => a.at - b.at);
-	const groups = groupDays(sorted, ({ dates }) => dates, keyOf$2);
-	const keys = new Set(groups.map(({ item, day }) => `${day.at} ${keyOf$2(item)}`));
-	const shown = groups.filter(({ item, day }) => item.what !== "leaves-unlisted" || !keys.has(`${day.at} ${keyOf$2({
+	const groups = groupDays(sorted, ({ dates }) => dates, keyOf$3);
+	const keys = new Set(groups.map(({ item, day }) => `${day.at} ${keyOf$3(item)}`));
+	const shown = groups.filter(({ item, day }) => item.what !== "leaves-unlisted" || !keys.has(`${day.at} ${keyOf$3({
 		...item,
 		what: "leaves"
 	})}`));
@@ -53104,7 +52158,7 @@ function groupDays(days, itemsOf, identify) {
 	}
 	return [...groups.values()];
 }
-function keyOf$2({ email, what, roles }) {
+function keyOf$3({ email, what, roles }) {
 	return JSON.stringify([
 		email.toLowerCase(),
 		what,
@@ -53216,10 +52270,13 @@ var init_effects = __esmMin((() => {
 }));
 
 // src/kernel/findings/finding-table.ts
-/** Returns whether a warning describes what is live or declared; those about rules have the rules' codes. */
-function isStanding({ code, severity }) {
-	const rows = FINDINGS;
-	return severity === "warning" && (rows[code] === void 0 || rows[code].standing === true);
+/**
+* Returns what a warning counts if it describes what is live or declared, such as "disabled member"; `null` otherwise.
+* Those about rules have the rules' codes.
+*/
+function standingNoun({ code, severity }) {
+	const { counts = null } = FINDINGS[code] ?? { counts: ["rule violation"] };
+	return severity === "warning" ? counts : null;
 }
 var error, warning, standing, FINDINGS;
 var init_finding_table = __esmMin((() => {
@@ -53231,35 +52288,35 @@ var init_finding_table = __esmMin((() => {
 		severity: "warning",
 		summary
 	});
-	standing = (summary) => ({
+	standing = (summary, ...counts) => ({
 		...warning(summary),
-		standing: true
+		counts
 	});
 	FINDINGS = {
 		"caller-unknown": warning("The owner of the API key is unknown, so `self-lockout` does not protect their access."),
-		"check-unknown": standing("A role's permissions are unknown, so a check may overlook the members who hold it."),
+		"check-unknown": standing("A role's permissions are unknown, so a check may overlook the members who hold it.", "role of unknown permissions", "roles of unknown permissions"),
 		"due-kept": warning("`--only due` keeps access that has ended: a rule refuses to remove it, or its entry is ambiguous."),
 		"due-left-out": warning("`--only due` could not grant access that begins on a date, and left it out."),
 		"environment-unknown": warning("The service did not answer whether the account is of the declared environment. `apply` stops if the file declares it."),
 		"member-address-gap": warning("An entry with a new address and a future `from`: the member loses access until that date."),
 		"member-ambiguous": error("Several live members have the address of an entry."),
 		"member-departed": warning("A listed member has left, by the recorded live state, although no run has removed them. They are not invited again."),
-		"member-disabled": standing("A listed member is disabled at the service. No plan enables them."),
-		"member-expired": warning("An invitation has expired, and `reinvite: false` prevents a new one."),
-		"member-former-differs": standing("Until the invitation to the new address is accepted, the old membership lacks what the entry declares."),
+		"member-disabled": standing("A listed member is disabled at the service. No plan enables them.", "disabled member"),
+		"member-expired": standing("An invitation has expired, and `reinvite: false` prevents a new one.", "expired invitation"),
+		"member-former-differs": standing("Until the invitation to the new address is accepted, the old membership lacks what the entry declares.", "outdated membership"),
 		"member-former-disabled": warning("A new address is not invited while the membership of the previous one is disabled."),
 		"member-ignored": error("A member is listed and matched by `ignore.members`."),
 		"member-likely-renamed": warning("A removed member and an invited one are probably the same person with a new address."),
-		"member-mfa-unknown": standing("It is unknown whether the holder of a role with `require_mfa` uses MFA."),
+		"member-mfa-unknown": standing("It is unknown whether the holder of a role with `require_mfa` uses MFA.", "person whose use of MFA is unknown", "people whose use of MFA is unknown"),
 		"member-needs-roles": warning("A person who is not a member yet is listed without `roles`."),
-		"member-not-accepted": warning("An expired invitation is older than the period of `sync.reinvite`."),
-		"member-not-managed": standing("A member with `managed` is an ordinary user at the service."),
-		"member-overdue": standing("The service lists an invitation as pending although its expiry has passed."),
+		"member-not-accepted": standing("An expired invitation is older than the period of `sync.reinvite`.", "expired invitation"),
+		"member-not-managed": standing("A member with `managed` is an ordinary user at the service.", "managed entry of an ordinary user", "managed entries of ordinary users"),
+		"member-overdue": standing("The service lists an invitation as pending although its expiry has passed.", "overdue invitation"),
 		"member-pin-former": error("An entry is pinned to the membership of its previous address."),
-		"member-pin-left": standing("An entry is pinned to a member whose address is under `leavers`."),
+		"member-pin-left": standing("An entry is pinned to a member whose address is under `leavers`.", "pinned leaver"),
 		"member-pin-missing": error("The member that an entry is pinned to does not exist."),
-		"member-pin-other": standing("An entry is pinned to a member with another address."),
-		"member-pin-renewed": standing("An entry is pinned to an expired invitation that has been renewed."),
+		"member-pin-other": standing("An entry is pinned to a member with another address.", "pin to another address", "pins to other addresses"),
+		"member-pin-renewed": standing("An entry is pinned to an expired invitation that has been renewed.", "pin to a renewed invitation", "pins to renewed invitations"),
 		"member-pinned-elsewhere": error("An entry's address belongs to a member that another entry is pinned to."),
 		"member-role-ambiguous": error("Several live roles have the name of a granted role."),
 		"member-role-ignored": error("A granted role is matched by `ignore.roles`."),
@@ -53268,10 +52325,10 @@ var init_finding_table = __esmMin((() => {
 		"member-role-unknown": error("A granted role is neither declared nor live."),
 		"member-roles-lost": warning("A suspended member has roles that no file lists; they do not come back."),
 		"member-same-user": warning("A removed member has the same user as one that stays."),
-		"member-service-account": standing("A service account is not listed. It is left alone."),
+		"member-service-account": standing("A service account is not listed. It is left alone.", "unlisted service account"),
 		"member-status-changed": error("A member's status has changed since the plan that is being verified."),
-		"member-status-unknown": standing("The service reports a status that rolecall does not know."),
-		"member-without-address": standing("A live member has no address, so no entry can refer to it."),
+		"member-status-unknown": standing("The service reports a status that rolecall does not know.", "member of unknown status", "members of unknown status"),
+		"member-without-address": standing("A live member has no address, so no entry can refer to it.", "member without an address", "members without an address"),
 		"members-ignored": warning("`ignore.members` matches live members."),
 		"metadata-rounded": warning("Metadata has a number that JavaScript cannot represent exactly, so the change is left out."),
 		"override-left-over": warning("An entry of `guards.overrides` has no effect on this plan."),
@@ -53279,13 +52336,13 @@ var init_finding_table = __esmMin((() => {
 		"permission-misspelt": error("A role has a permission that no live role has, and that differs from another one by a single typing error."),
 		"restored-violation": warning("An undo restores access that breaks a policy or check. It is one of the risks."),
 		"role-ambiguous": error("Several live roles have the name, or the previous names, of a declared role."),
-		"role-few-holders": standing("A role has too few accepted holders already."),
+		"role-few-holders": standing("A role has too few accepted holders already.", "role with too few holders", "roles with too few holders"),
 		"role-ignored": error("A role is declared and matched by `ignore.roles`."),
 		"role-likely-renamed": warning("A deleted role and a created one have the same permissions or holders."),
 		"role-name-case": error("A role would be created whose name differs from a live one only in case or Unicode form."),
 		"role-name-taken": error("A live role that the plan leaves alone has the same name as a declared one."),
 		"role-needs-permissions": error("A role would be created, but is declared without `permissions`."),
-		"role-not-retrieved": standing("The service does not return a role that the file names by its id."),
+		"role-not-retrieved": standing("The service does not return a role that the file names by its id.", "role that the service does not return", "roles that the service does not return"),
 		"role-pin-missing": error("The role that an entry is pinned to does not exist."),
 		"role-pin-predefined": error("A declared role is pinned to a predefined one, which cannot change."),
 		"role-previously-left": warning("One live role has the name of a declared role, and another has its previous name."),
@@ -53470,7 +52527,7 @@ function planView(plan, placeOf = () => null, overridden = [], command = "apply"
 	});
 	const warnings = plan.findings.filter((finding) => finding.severity === "warning" && !isRisk(finding));
 	const touched = namesTouchedBy(plan);
-	const isAside = (finding) => isStanding(finding) && !touched.has(finding.name);
+	const isAside = (finding) => standingNoun(finding) !== null && !touched.has(finding.name);
 	const everyWarning = warnings.filter((finding) => !isAside(finding)).map(findingView);
 	return {
 		merchant: plan.merchant,
@@ -53568,9 +52625,11 @@ function countsText(counts) {
 function untouchedText({ unchanged, unmanaged = 0 }) {
 	return [...unchanged > 0 || unmanaged === 0 ? [`${grouped(unchanged)} unchanged`] : [], ...unmanaged > 0 ? [`${grouped(unmanaged)} not managed`] : []].join(", ");
 }
-/** "4 warnings about what is unchanged" */
-function unchangedWarningsText(count) {
-	return `${counted(count, "warning")} about what is unchanged`;
+/** "5 warnings about what is unchanged: 3 expired invitations, 2 disabled members (--verbose)"; empty if there are none. */
+function unchangedWarningsText(findings) {
+	if (findings.length === 0) return "";
+	const parts = groupByKey$1(findings.map((finding) => standingNoun(finding) ?? ["other"]), String).toSorted((a, b) => b.length - a.length).map((nouns) => counted(nouns.length, ...nouns[0]));
+	return `${counted(findings.length, "warning")} about what is unchanged: ${parts.join(", ")} (--verbose)`;
 }
 /** "2 problems to fix before it can be applied." */
 function errorsText(errors) {
@@ -53581,7 +52640,7 @@ function refusalsText(refusals) {
 	return refusals.length === 1 ? "An apply would be refused, for the reason above." : `An apply would be refused, for the ${counted(refusals.length, "reason")} above.`;
 }
 /** Returns the number of changes. */
-function changesOf$1({ create, update, replace, delete: remove }) {
+function changesOf({ create, update, replace, delete: remove }) {
 	return create + update + replace + remove;
 }
 function oneOf(names) {
@@ -53670,12 +52729,12 @@ function driftView(drift, placeOf) {
 		...view,
 		impact: inNaturalOrder(impact),
 		risks: driftRisks(drift),
-		origin: changes.some(({ cause, event }) => cause === "unknown" && isMade(event)) ? "unknown" : "outside-git",
+		origin: changes.some(({ cause, event }) => cause === "unknown" && isMade$1(event)) ? "unknown" : "outside-git",
 		groups: groups.filter(({ rows }) => rows.length > 0),
 		passwords: [],
 		sums: {
 			...driftSums(drift),
-			violations: brokenRules([view])
+			violations: brokenRules$1([view])
 		}
 	};
 }
@@ -53688,7 +52747,7 @@ function withRisks(drift) {
 }
 /** Returns the risks of what happened, not of its revert: what is known to be outside git apart from the rest. */
 function driftRisks({ plan, changes, impact }) {
-	const eventsOf = (cause) => plan.changes.filter((_, index) => changes[index]?.cause === cause && isMade(changes[index]?.event ?? null));
+	const eventsOf = (cause) => plan.changes.filter((_, index) => changes[index]?.cause === cause && isMade$1(changes[index]?.event ?? null));
 	const unknown = eventsOf("unknown");
 	const names = new Set(unknown.map(({ name }) => name));
 	const isUnknownRole = unknown.some(({ resource }) => resource === "role");
@@ -53696,7 +52755,7 @@ function driftRisks({ plan, changes, impact }) {
 		const members = impact.members.filter(({ name }) => (isUnknownRole || names.has(name)) === (origin === "unknown"));
 		const happened = origin === "unknown" ? unknown : eventsOf(origin);
 		return risksOf({
-			changes: happened.map(inverted),
+			changes: happened.map(inverted$1),
 			impact: {
 				...impact,
 				members
@@ -53709,7 +52768,7 @@ function driftRisks({ plan, changes, impact }) {
 	});
 }
 /** Returns whether an event surely happened, which is unknown of missing entries. */
-function isMade(event) {
+function isMade$1(event) {
 	return event !== null && event !== "missing";
 }
 function driftSums({ changes }) {
@@ -53720,7 +52779,7 @@ function driftSums({ changes }) {
 		missing: changes.filter(({ event }) => event === "missing").length,
 		notApplied: changes.filter(({ cause }) => cause === "not-applied").length,
 		due: changes.filter(({ cause }) => cause === "due").length,
-		unknown: changes.filter((change) => change.cause === "unknown" && isMade(change.event)).length
+		unknown: changes.filter((change) => change.cause === "unknown" && isMade$1(change.event)).length
 	};
 }
 /** Adds up the sums of several merchants; a rule that they share is one. */
@@ -53733,11 +52792,11 @@ function addSums(views) {
 		notApplied: sum("notApplied"),
 		due: sum("due"),
 		unknown: sum("unknown"),
-		violations: brokenRules(views)
+		violations: brokenRules$1(views)
 	};
 }
 /** Counts the rules that live access breaks, each once however many people break it. */
-function brokenRules(views) {
+function brokenRules$1(views) {
 	const rules = views.flatMap(({ merchant, refusals }) => refusals.map(({ code, place, message }) => place === null ? `${merchant} ${message}` : `${code} ${place}`));
 	return new Set(rules).size;
 }
@@ -53772,12 +52831,12 @@ function isConsequence({ cause, event }) {
 function rowOfDrift(change, { event, cause }) {
 	if (event === null) return rowOf(change);
 	return {
-		...rowOf(inverted(change)),
+		...rowOf(inverted$1(change)),
 		verb: event === "missing" ? "declared, not live" : cause === "outside-git" ? `${event} outside git` : event
 	};
 }
 /** Returns what a change would revert, as a change: from what the file says to what is live. */
-function inverted(change) {
+function inverted$1(change) {
 	const { before, after, name } = change;
 	const fields = change.fields.map(invertedDiff);
 	const rest = {
@@ -54076,9 +53135,10 @@ function placesText({ views }, places) {
 function messageAt(fleet, { item, names, places }) {
 	const otherNames = names.filter((name) => name !== "" && name !== item.name);
 	const also = otherNames.length === 0 ? "" : ` The same applies to ${namesText(otherNames)}.`;
+	const where = fleet.views.length === 1 ? "" : `In ${placesText(fleet, places)}: `;
 	return {
 		...item,
-		message: `In ${placesText(fleet, places)}: ${item.message}${also}`
+		message: `${where}${item.message}${also}`
 	};
 }
 /** Returns the words of a row of equal changes. */
@@ -54127,15 +53187,16 @@ function membersText(members, verb, permissions) {
 }
 /** "2,700 members gain sensitive permissions, at 300 merchants". */
 function fleetRiskTitle({ kind, items, origin, merchants }) {
-	return `${riskTitle(kind, items, origin)}, at ${counted(merchants, "merchant")}`;
+	return `${kind === "violations" ? "Rules are broken again" : riskTitle(kind, items, origin)}, at ${counted(merchants, "merchant")}`;
 }
 /** "payouts_edit: ada@example.com, bob@example.com and 2,698 more", or "ada@example.com: Admin in 40 merchants (…)". */
 function riskText(fleet, { kind }, { item, names, places, all }) {
-	const where = places.length === 1 ? `at ${fleet.views[places[0] ?? 0]?.merchant}` : `in ${placesText(fleet, places)}`;
+	const where = places.length === 1 ? `at ${placesText(fleet, places)}` : `in ${placesText(fleet, places)}`;
 	if (kind === "sensitive" || kind === "reach") {
 		const people = all.length > names.length ? ` (${counted(all.length, "membership")})` : "";
 		return `${item.what}: ${namesText(names)}${people}, ${where}`;
 	}
+	if (kind === "violations") return `${where}: ${item.name}: ${item.what}`;
 	const name = `${item.resource === "role" ? "role " : ""}${namesText(names)}`;
 	return kind === "removals" || item.what === "" ? `${name} ${where}` : `${name}: ${item.what}, ${where}`;
 }
@@ -54251,7 +53312,7 @@ function renderTotals({ permissions, roles, sensitive }, shown, style) {
 		return [permission, `${[gained > 0 ? style.green(`+${counted(gained, "member")}`) : "", lost > 0 ? style.red(`-${counted(lost, "member")}`) : ""].filter((part) => part !== "").join(", ")}${where}`];
 	});
 	const holders = roles.map(({ name, before, after, where = "" }) => [name, `${grouped(before)} → ${grouped(after)}${where}`]);
-	return [...titled$1("By permission", capped(table(sums, style), shown, style)), ...titled$1("Holders by role", capped(table(holders, style), shown, style))];
+	return [...titled$1("By permission", capped(table(sums, style), shown, style)), ...titled$1(roles.some(({ where }) => where) ? "Memberships by role" : "Holders by role", capped(table(holders, style), shown, style))];
 }
 /** Sorts sensitive permissions first, then those of the most members, so that a cut list keeps what matters. */
 function mattersFirst(permissions, sensitive) {
@@ -54337,7 +53398,7 @@ function renderMerchantPlan(wholeView, style, verbosity, note = "") {
 	const view = withEffects(wholeView);
 	const lines = [
 		renderHeading(view, style),
-		...verbosity === "quiet" ? [] : renderBody(view, style, verbosity),
+		...verbosity === "quiet" ? renderRisks(neededRisks(view.risks), style, verbosity) : renderBody(view, style, verbosity),
 		...renderFindings(view, style, verbosity),
 		...view.refusals.length > 0 ? ["", `  ${style.red(style.bold("An apply would be refused:"))}`] : [],
 		...renderRefusals(view.refusals, style),
@@ -54387,6 +53448,10 @@ function renderGroups({ groups }, style) {
 		...wrapText(title, style.columns - 2).map((line) => `  ${style.bold(line)}`),
 		...rows.flatMap((row) => renderRow(row, style))
 	]);
+}
+/** Returns the risks that are shown even if quiet: a refusal refers to the rules that an undo breaks. */
+function neededRisks(risks) {
+	return risks.filter(({ kind }) => kind === "violations");
 }
 /** Formats risks, in a few lines each. */
 function renderRisks(risks, style, verbosity, isLong = false) {
@@ -54539,8 +53604,8 @@ function renderFindings({ errors, warnings, untouched }, style, verbosity) {
 		...isQuiet ? [] : warnings,
 		...aside
 	];
-	const count = verbosity === "normal" ? untouched.length : 0;
-	const lines = [...cutToMost(findings, (finding) => renderFinding(finding, style), "  ", style), ...count > 0 ? wrapText(`${unchangedWarningsText(count)} (--verbose).`, style.columns - 2).map((line) => `  ${style.dim(line)}`) : []];
+	const unchanged = verbosity === "normal" ? unchangedWarningsText(untouched) : "";
+	const lines = [...cutToMost(findings, (finding) => renderFinding(finding, style), "  ", style), ...unchanged === "" ? [] : hangingLines(`${unchanged}.`, style.columns, "  ", "    ").map(style.dim)];
 	return lines.length === 0 ? [] : ["", ...lines];
 }
 function renderFinding({ severity, message, hint, place }, style) {
@@ -54886,7 +53951,7 @@ function merchantRows(views) {
 	const rows = views.flatMap((view) => {
 		const { create, update, replace, delete: remove } = view.counts;
 		const { errors, refusals, deferred, impact, risks } = view;
-		if (changesOf$1(view.counts) + errors.length + refusals.length + deferred.length === 0) return [];
+		if (changesOf(view.counts) + errors.length + refusals.length + deferred.length === 0) return [];
 		const refused = "sums" in view ? "breaks rules" : "refused";
 		return [{
 			merchants: [view.merchant],
@@ -55016,7 +54081,10 @@ function renderFleet(fleet, format, style, verbosity, share = 1) {
 	const { refusals, overridden, overrides, errors, warnings } = fleet;
 	return [
 		...renderWhere(fleet.views, style),
-		...isQuiet ? [] : renderShared(fleet, style, share),
+		...isQuiet ? renderFleetRisks({
+			...fleet,
+			risks: neededRisks(fleet.risks)
+		}, style) : renderShared(fleet, style, share),
 		...renderOwn(fleet, format, style, verbosity, share),
 		...renderFindings({
 			errors: messages(fleet, errors),
@@ -56791,11 +55859,11 @@ async function withProject(loaded, { cwd, now, projects = [] }, index) {
 	const otherStates = others.merchants.flatMap(({ state }) => state ?? []);
 	const project = [...readStates, ...otherStates.filter(({ merchant }) => !codes.has(merchant))];
 	const selected = new Set(states.map(({ merchant }) => merchant));
-	const broken = resultsAcross([], project, now, "plan").flatMap(({ origin, broken }) => broken.flatMap(({ refusal: { message, hint }, of }) => [...of].some((merchant) => selected.has(merchant)) ? [{
+	const broken = resultsAcross([], project, now, "plan").flatMap((rule) => rule.broken.flatMap(({ refusal: { message, hint }, of }) => [...of].some((merchant) => selected.has(merchant)) ? [{
 		code: "across-merchants",
 		message,
 		hint,
-		location: locationOfAcross(origin)
+		location: locationOfAcross(rule)
 	}] : []));
 	const invalid = new Set(others.diagnostics.filter(isFileError).map(({ file }) => file));
 	const isWhole = invalid.size === 0 && !loaded.diagnostics.some(isFileError);
@@ -56857,6 +55925,151 @@ var init_project_merchants = __esmMin((() => {
 	init_file_errors();
 	init_find_files();
 	init_project_access();
+}));
+
+// src/app/project/git-objects.ts
+/** Returns the innermost folder on the way to a path that exists: what is in the history may be gone. */
+function existingFolder(path) {
+	let folder = path;
+	while (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) folder = dirname(folder);
+	return folder;
+}
+/** Finds the repository of a folder; throws RolecallError, which names the option that needs it. */
+async function openRepository(folder, option) {
+	const [top = "", shallow] = (await gitIn(folder, option)("rev-parse", "--show-toplevel", "--is-shallow-repository")).split("\n");
+	return {
+		root: withoutLinks(top),
+		shallow: shallow === "true",
+		git: gitIn(top, option)
+	};
+}
+function gitIn(cwd, option) {
+	return async (...args) => {
+		try {
+			return (await run$2("git", args, {
+				cwd,
+				maxBuffer: MAX_OUTPUT$1
+			})).stdout;
+		} catch (cause) {
+			const { code, stderr = "" } = cause;
+			const [said = ""] = stderr.split("\n");
+			const why = code === "ENOENT" ? "git is not installed" : said.replace(/^fatal: /, "") || "git failed";
+			throw new RolecallError("usage", `${option} needs the git history: ${oneLine(why)}.`, {
+				hint: `Run it in a git repository, or without ${option}.`,
+				cause
+			});
+		}
+	};
+}
+/** Returns a function that makes absolute paths relative to a folder, as git writes them; links in folders are followed. */
+function repositoryPaths(root) {
+	const folders = /* @__PURE__ */ new Map();
+	return (path) => {
+		const folder = dirname(path);
+		const real = folders.get(folder) ?? withoutLinks(folder);
+		folders.set(folder, real);
+		return relative(root, join(real, basename(path))).split(sep).join("/");
+	};
+}
+/** Returns a reader of the files of a commit, with their includes. */
+function commitReader(blobs, commit) {
+	return async (path, from) => {
+		const file = posix.normalize(from === null ? path : posix.join(posix.dirname(from), path));
+		if (file.startsWith("..")) return {
+			ok: false,
+			reason: "outside-root"
+		};
+		const bytes = await blobs.read(`${commit}:${file}`);
+		if (bytes === null) return {
+			ok: false,
+			reason: "missing"
+		};
+		const text = decodeUtf8(bytes);
+		return text === null ? {
+			ok: false,
+			reason: "not-utf8"
+		} : {
+			ok: true,
+			file,
+			text
+		};
+	};
+}
+/** Starts one process of git that answers every request in order. */
+function openBlobs(cwd) {
+	const child = spawn("git", [
+		"cat-file",
+		"--batch",
+		"--follow-symlinks"
+	], {
+		cwd,
+		stdio: [
+			"pipe",
+			"pipe",
+			"ignore"
+		]
+	});
+	const waiting = [];
+	let chunks = [];
+	let [length, needed] = [0, 1];
+	const fail = (cause) => {
+		const error = new RolecallError("file-unreadable", "git cannot read the files of the commit.", { cause });
+		for (const request of waiting.splice(0)) request.reject(error);
+	};
+	child.on("error", fail);
+	child.on("close", fail);
+	child.stdin.on("error", fail);
+	child.stdout.on("data", (chunk) => {
+		chunks.push(chunk);
+		length += chunk.length;
+		if (length < needed) return;
+		let rest = Buffer.concat(chunks);
+		for (;;) {
+			const answer = parseAnswer(rest);
+			if ("needed" in answer) {
+				needed = answer.needed;
+				break;
+			}
+			rest = rest.subarray(answer.end);
+			waiting.shift()?.resolve(answer.bytes);
+		}
+		[chunks, length] = [[rest], rest.length];
+	});
+	return {
+		read: (name) => new Promise((resolve, reject) => {
+			if (name.includes("\n")) return resolve(null);
+			waiting.push({
+				resolve,
+				reject
+			});
+			child.stdin.write(`${name}\n`);
+		}),
+		close: () => void child.stdin.end()
+	};
+}
+/** Parses the first answer of `git cat-file --batch`; `needed` bytes if it is not complete. */
+function parseAnswer(output) {
+	const header = output.indexOf("\n") + 1;
+	if (header === 0) return { needed: output.length + 1 };
+	const [, type, size] = /(?:^|\s)(\w+) (\d+)\n$/.exec(output.toString("latin1", 0, header)) ?? [];
+	if (size === void 0) return {
+		bytes: null,
+		end: header
+	};
+	const end = header + Number(size) + 1;
+	if (output.length < end) return { needed: end };
+	return {
+		bytes: type === "blob" ? Buffer.from(output.subarray(header, end - 1)) : null,
+		end
+	};
+}
+var run$2, MAX_OUTPUT$1;
+var init_git_objects = __esmMin((() => {
+	init_escape();
+	init_errors();
+	init_find_files();
+	run$2 = promisify(execFile);
+	MAX_OUTPUT$1 = 268435456;
 }));
 
 // src/app/project/changed-since.ts
@@ -57270,10 +56483,10 @@ function moved({ before, after }, indexOf) {
 	};
 }
 function joined(head, base) {
-	const baseRows = new Map(base.map((row) => [keyOf$1(row), row]));
-	const headKeys = new Set(head.map(keyOf$1));
+	const baseRows = new Map(base.map((row) => [keyOf$2(row), row]));
+	const headKeys = new Set(head.map(keyOf$2));
 	return [...head.map((row) => {
-		const other = baseRows.get(keyOf$1(row));
+		const other = baseRows.get(keyOf$2(row));
 		if (other === void 0) return {
 			...row,
 			base: row.before
@@ -57282,7 +56495,7 @@ function joined(head, base) {
 			...row,
 			base: other.after
 		};
-	}), ...base.filter((row) => !headKeys.has(keyOf$1(row))).map(({ id, name, before, after }) => ({
+	}), ...base.filter((row) => !headKeys.has(keyOf$2(row))).map(({ id, name, before, after }) => ({
 		id,
 		name,
 		before,
@@ -57290,7 +56503,7 @@ function joined(head, base) {
 		base: after
 	}))];
 }
-function keyOf$1({ id, name }) {
+function keyOf$2({ id, name }) {
 	return id ?? `new ${name}`;
 }
 function textOf$1(value) {
@@ -57336,6 +56549,111 @@ function withBaseOf(head, base) {
 	};
 }
 var init_with_base = __esmMin((() => {}));
+
+// src/kernel/plan/due-since.ts
+/**
+* Returns the time since which a change is due: it does nothing but what the file leaves to time, which has come. Removed
+* access has ended, or is suspended; given access has begun, or comes back after a suspension. In ms since the epoch;
+* `null` for any other change.
+*/
+function dueSince(change, desired, now) {
+	return change.resource === "member" ? latest(pastTimesOf(change, desired, now)) : null;
+}
+/** Returns whether a change is due, or a part of it. */
+function isDueInPart(change, desired, now) {
+	return change.resource === "member" && pastTimesOf(change, desired, now).some((time) => time !== void 0);
+}
+/** Returns the times of what a change does, in ms since the epoch; `undefined` for what no date has brought. */
+function pastTimesOf(change, desired, now) {
+	const isPast = (time) => time !== void 0 && time <= now;
+	return timesOf(change, desired, isPast).map((time) => isPast(time) ? time : void 0);
+}
+function timesOf(change, desired, isPast) {
+	const member = entryOf$2(change, desired);
+	if (change.reason === "left") return [leftSince([change.name, member?.email], desired)];
+	if (member === void 0) return [];
+	switch (change.kind) {
+		case "create": return creationTimes(change.after, change.reason, member);
+		case "update": return change.fields.flatMap((diff) => updateTimes(diff, change.reason, member));
+		case "delete":
+			if (change.reason === "access-ended") return [endOfMembership(member)];
+			return change.reason === "access-not-begun" ? endsOfGrants({ roles: change.before.roles.flatMap((ref) => grantsOf(ref, member)) }).filter(isPast) : [];
+		case "replace": return backTimes(change.reason, member).length === 0 ? [void 0] : creationTimes(change.after, change.reason, member);
+		default: return change;
+	}
+}
+/** Returns the latest of several times; `null` if there is none, or if one is unknown. */
+function latest(times) {
+	if (times.length === 0) return null;
+	const last = Math.max(...times.map((time) => time ?? Number.POSITIVE_INFINITY));
+	return Number.isFinite(last) ? last : null;
+}
+function endOfMembership(member) {
+	const ends = endsOfGrants(member);
+	const last = ends.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...ends);
+	return Math.min(member.until?.ends ?? Number.POSITIVE_INFINITY, last);
+}
+function endsOfGrants({ roles = [] }) {
+	return roles.map((grant) => grant.until?.ends ?? Number.POSITIVE_INFINITY);
+}
+/**
+* Returns when a membership began: by itself, with the first of its grants, or after a suspension. A managed user needs a
+* password, which time does not give.
+*/
+function creationTimes({ roles, managed }, reason, member) {
+	const starts = roles.map((ref) => grantOf(ref, member)?.from?.starts);
+	const isDated = starts.length > 0 && !starts.includes(void 0);
+	return [
+		...managed === null ? [] : [void 0],
+		...isDated ? [Math.min(...starts.map((time) => time ?? 0))] : [],
+		...member.from?.starts === void 0 ? [] : [member.from.starts],
+		...backTimes(reason, member)
+	];
+}
+/** Returns the end of the suspension that a member is back from; empty for any other reason. */
+function backTimes(reason, { suspended }) {
+	return reason === "suspension-ended" && suspended?.until ? [suspended.until.ends] : [];
+}
+function updateTimes(diff, reason, member) {
+	if (diff.field !== "roles") return [void 0];
+	const { from } = member;
+	const added = diff.added.flatMap((ref) => {
+		const starts = [
+			from?.starts,
+			grantOf(ref, member)?.from?.starts,
+			...backTimes(reason, member)
+		].filter((time) => time !== void 0);
+		return starts.length === 0 ? [void 0] : starts;
+	});
+	const isForeign = (ref) => member.roles !== void 0 && grantOf(ref, member) === void 0;
+	return [...added, ...diff.removed.map((ref) => isForeign(ref) ? void 0 : endOf$3(ref, reason, member))];
+}
+/** Returns when a role that is removed has ended: with all its grants, or whatever role it is by a suspension. */
+function endOf$3(ref, reason, member) {
+	const suspended = reason === "suspended" ? member.suspended?.from?.starts : void 0;
+	if (suspended !== void 0) return suspended;
+	const grants = grantsOf(ref, member);
+	return grants.length === 0 ? void 0 : Math.max(...endsOfGrants({ roles: grants }));
+}
+function grantOf(ref, member) {
+	return grantsOf(ref, member)[0];
+}
+/** Returns the grants of a role: two if an entry grants it by its name and by its id. */
+function grantsOf({ id, name }, { roles = [] }) {
+	return roles.filter(({ role }) => role === name || role === id);
+}
+/** Returns the entry of a changed member. */
+function entryOf$2({ id, name }, { members = [] }) {
+	return members.find((member) => member.id !== void 0 && member.id === id) ?? members.find(({ email }) => email.toLowerCase() === name.toLowerCase()) ?? members.find((member) => addressesOfPerson(member).includes(name.toLowerCase()));
+}
+function leftSince(addresses, { leavers = [] }) {
+	const keys = new Set(addresses.map((address) => address?.toLowerCase()));
+	const times = leavers.flatMap(({ email, from }) => keys.has(email.toLowerCase()) ? from.starts : []);
+	return times.length === 0 ? void 0 : Math.min(...times);
+}
+var init_due_since = __esmMin((() => {
+	init_person();
+}));
 
 // src/kernel/plan/due.ts
 /** Plans only what takes access that has ended. No rule refuses the plan: what a rule keeps is a warning. */
@@ -57450,19 +56768,19 @@ function planTakings(selected, proposed, input) {
 function planSelected(selected, proposed, input) {
 	const { desired, leaveOut = [], now } = input;
 	const { changes: all, unchanged } = proposed.members;
-	const byKey = new Map(selected.map((change) => [keyOf(change), change]));
-	const found = new Set(all.map(keyOf));
-	const added = selected.filter((change) => !found.has(keyOf(change)));
+	const byKey = new Map(selected.map((change) => [keyOf$1(change), change]));
+	const found = new Set(all.map(keyOf$1));
+	const added = selected.filter((change) => !found.has(keyOf$1(change)));
 	const parts = {
 		...proposed,
 		members: {
 			...proposed.members,
-			changes: [...all.map((change) => byKey.get(keyOf(change)) ?? change), ...added],
+			changes: [...all.map((change) => byKey.get(keyOf$1(change)) ?? change), ...added],
 			unchanged: unchanged - added.length,
 			laterFindingData: []
 		}
 	};
-	const isSelected = (change) => change.resource === "member" && byKey.has(keyOf(change)) && (dueSince(change, desired, now) !== null || endedPart$1(change, input)?.fingerprint === change.fingerprint);
+	const isSelected = (change) => change.resource === "member" && byKey.has(keyOf$1(change)) && (dueSince(change, desired, now) !== null || endedPart$1(change, input)?.fingerprint === change.fingerprint);
 	const whole = planChanges(input, parts);
 	const otherChanges = [...whole.changes.filter((change) => !isSelected(change)), ...whole.deferred.map(({ change }) => change)];
 	const out = /* @__PURE__ */ new Set([...leaveOut, ...otherChanges.map(({ fingerprint }) => fingerprint)]);
@@ -57477,7 +56795,7 @@ function planSelected(selected, proposed, input) {
 		deferred: [...plan.deferred, ...waiting]
 	};
 }
-function keyOf({ id, name }) {
+function keyOf$1({ id, name }) {
 	return id ?? name;
 }
 /** Reports the entries with ended access of which it is not clear to whom they belong. */
@@ -57983,12 +57301,11 @@ function changeLines({ groups, deferred }, { names, rows, fields }) {
 	];
 }
 /** Returns the warnings, and the variables that an apply reads passwords from. */
-function warningLines({ warnings, untouched, passwords }, { names, rows }) {
+function warningLines({ warnings, passwords }, { names, rows }) {
 	const { shown, hidden } = cutList(warnings, rows);
 	return [
 		...shown.map(({ severity, message, hint, place }) => `${severity}: ${message}${place === null ? "" : ` (written at ${place})`}${hint === null ? "" : ` → ${hint}`}`),
 		...moreLines(hidden.length, "warning"),
-		...untouched.length > 0 ? [`… ${unchangedWarningsText(untouched.length)} (--verbose)`] : [],
 		...passwords.length > 0 ? [`An apply reads first passwords from ${namesText(passwords, names)}.`] : []
 	].flatMap((text) => hanging(oneLine(text)));
 }
@@ -58053,7 +57370,6 @@ var init_merchant_fold = __esmMin((() => {
 	init_equal_changes();
 	init_equal_text();
 	init_names_text();
-	init_plan_view();
 	init_markdown_blocks();
 	NAMES_IN_LINE = 12;
 	WHOLE = {
@@ -58377,7 +57693,8 @@ function groupRisks(input, fleet) {
 		...refusals(input, fleet),
 		...equalGroups(fleet).map((group) => equalBlock(group, input)),
 		...fleet.deferred.length > 0 ? [deferredBlock(fleet.deferred)] : [],
-		...fleet.risks.flatMap((risk) => riskBlock(fleet, risk))
+		...fleet.risks.flatMap((risk) => riskBlock(fleet, risk)),
+		...block("Warnings at several merchants", fleet.warnings.map((group) => findingLines(messageAt(fleet, group).message, group.item)))
 	];
 }
 /** Returns the equal changes of several merchants: each in a line, with its details if these are longer. */
@@ -58410,17 +57727,20 @@ function problems({ views, unplanned }, fleet) {
 		...PLAIN,
 		columns: 96
 	}, merchants.length, attempts).trimEnd().split("\n").map((line) => `    ${line}`)]);
-	const finding = (text, { hint, place }) => [
-		...hanging(oneLine(text), "- ", "-   "),
-		...place === null ? [] : [`    written at ${oneLine(place)}`],
-		...hint === null ? [] : hanging(oneLine(hint), "    → ", "      ")
-	];
-	const items = [...fleet.errors.map((group) => finding(messageAt(fleet, group).message, group.item)), ...fleet.own.flatMap(({ view: { merchant, errors } }) => joinSame(errors).map((error) => finding(`${merchant}: ${error.message}`, error)))];
+	const items = [...fleet.errors.map((group) => findingLines(messageAt(fleet, group).message, group.item)), ...fleet.own.flatMap(({ view: { merchant, errors } }) => joinSame(errors).map((error) => findingLines(`${merchant}: ${error.message}`, error)))];
 	const count = unplanned.length + views.reduce((sum, { errors }) => sum + errors.length, 0);
 	return block(`❌ ${counted(count, "problem")} to fix before it can be applied`, [...unread, ...items]);
 }
+function findingLines(text, { severity, hint, place }) {
+	const sign = severity === "error" ? "-" : "!";
+	return [
+		...hanging(oneLine(text), `${sign} `, `${sign}   `),
+		...place === null ? [] : [`    written at ${oneLine(place)}`],
+		...hint === null ? [] : hanging(oneLine(hint), "    → ", "      ")
+	];
+}
 function refusals({ command }, fleet) {
-	const what = command === "drift" ? `Live access breaks ${counted(brokenRules(fleet.views), "rule")}` : `An apply would be refused, for ${counted(countReasons(fleet), "reason")}`;
+	const what = command === "drift" ? `Live access breaks ${counted(brokenRules$1(fleet.views), "rule")}` : `An apply would be refused, for ${counted(countReasons(fleet), "reason")}`;
 	const merchants = fleet.views.filter((view) => view.refusals.length > 0).length;
 	return block(`⛔ ${what}${fleet.refusals.length > 0 ? `, at ${counted(merchants, "merchant")}` : ""}`, refusalItems(fleet));
 }
@@ -58546,8 +57866,7 @@ function verdictOf$2(input, fleet) {
 	const refusals = views.reduce((sum, view) => sum + view.refusals.length, 0);
 	const worries = worriesOf(input);
 	const sums = input.command === "drift" ? addSums(input.views) : null;
-	const changes = changesOf$1(counts);
-	const merchants = counted(views.length + unplanned.length, "merchant");
+	const changes = changesOf(counts);
 	const said = (() => {
 		if (errors > 0) return ["❌", `${counted(errors, "problem")} to fix first`];
 		if (sums !== null) {
@@ -58561,10 +57880,12 @@ function verdictOf$2(input, fleet) {
 	const deferred = views.reduce((sum, view) => sum + view.deferred.length, 0);
 	const files = fileErrors > 0 ? ` The files have ${counted(fileErrors, "error")}: \`rolecall validate\` lists them.` : "";
 	const totals = sums === null ? countsText(counts) : sumsText$1(sums, counts, errors > 0);
-	const total = views.length + unplanned.length === 0 ? "" : `${merchants}: ${totals}.${deferredText$1(deferred)}`;
+	const total = views.length === 0 ? "" : `${counted(views.length, "merchant")}: ${totals}.${deferredText$1(deferred)}`;
+	const unread = unplanned.length === 0 ? "" : ` ${counted(unplanned.length, "merchant")} could not be read.`;
 	return [
 		`## ${said[0]} rolecall ${command}: ${said[1]}`,
-		`${total}${files}`.trim(),
+		`${total}${unread}${files}`.trim(),
+		unchangedWarningsText(views.flatMap(({ untouched }) => untouched)),
 		...unmanagedBlocks(input),
 		datesText(input.later ?? [], `**${LATER_TITLE}:**`)
 	].filter((part) => part !== "").join("\n\n");
@@ -58658,7 +57979,7 @@ function outcomeOf$2(view) {
 	if (view.errors.length > 0) return [1, `**${counted(view.errors.length, "problem")}**`];
 	if (view.refusals.length > 0) return [2, "sums" in view ? "**breaks rules**" : "**would be refused**"];
 	if (view.risks.length > 0) return [3, "risks"];
-	if (changesOf$1(view.counts) > 0) return [4, "sums" in view ? "drift" : "changes"];
+	if (changesOf(view.counts) > 0) return [4, "sums" in view ? "drift" : "changes"];
 	if (view.deferred.length > 0) return [4, "deferred only"];
 	return [5, "sums" in view ? "no drift" : "no changes"];
 }
@@ -58666,7 +57987,7 @@ function hasFold(view) {
 	return view.groups.length > 0 || view.deferred.length > 0 || view.warnings.length > 0;
 }
 function foldsOf({ own, views }) {
-	const changes = changesOf$1(addCounts(views.map(({ counts }) => counts)));
+	const changes = changesOf(addCounts(views.map(({ counts }) => counts)));
 	return own.filter(({ view }) => hasFold(view)).map(({ view, above }) => foldOf(view, foldSummary(view, above), changes <= FEW_CHANGES));
 }
 function foldSummary(view, above) {
@@ -58833,13 +58154,7 @@ function projectOf({ projects = [] }) {
 }
 function looserAcross({ across: base }, { across: head }, context) {
 	if (base === void 0) return [];
-	return [...looserPolicies({
-		...NO_POLICIES,
-		...base
-	}, {
-		...NO_POLICIES,
-		...head
-	}, context), ...looserChecks(base.checks, head?.checks ?? [])].map((text) => `${text} (across merchants)`);
+	return [...looserPolicies(base.policies, head?.policies ?? NO_POLICIES, context), ...looserChecks(base.checks, head?.checks ?? [])].map((text) => `${text} (across merchants)`);
 }
 /** Returns what is looser in the rules that the project enforces, and the sections that it newly allows. */
 function looserEnforced(base, head, context) {
@@ -59507,7 +58822,7 @@ function liveEndState(live, { policies }, { seal, identities, memberships: { byK
 				const role = roles.get(key);
 				if (role === void 0) return null;
 				const isUnknown = role.predefined && role.permissions.length === 0;
-				const values = roleRowValues(roleImage$3(role));
+				const values = roleRowValues(roleImage$2(role));
 				return isUnknown ? {
 					...values,
 					permissions: [unknownPermissions(role.name)]
@@ -59918,7 +59233,7 @@ function accountFor(reviews, merged, context) {
 			...judge(mergedRow, item)
 		})));
 		const name = reviews[review]?.name ?? "";
-		const entry = judged.length === 0 ? null : entryOf(rows, judged, {
+		const entry = judged.length === 0 ? null : entryOf$1(rows, judged, {
 			name,
 			fingerprints
 		}, context);
@@ -60054,7 +59369,7 @@ function isReached(state, { subject, after }, item) {
 	if (subject.kind !== "person" || reviewed !== true) return false;
 	return rolesOf(state, subject.key).some((role) => permissionsOf(state, role).includes(element));
 }
-function entryOf(rows, judged, { name, fingerprints }, context) {
+function entryOf$1(rows, judged, { name, fingerprints }, context) {
 	const [{ review, row }] = rows;
 	const worstVerdict = WORST_FIRST.find((candidate) => judged.some((each) => each.verdict === candidate)) ?? "done";
 	const isFailed = worstVerdict === "dropped" || worstVerdict === "refused";
@@ -60071,7 +59386,7 @@ function entryOf(rows, judged, { name, fingerprints }, context) {
 		verdict,
 		reasons: isFailed ? reasonsOf(worst, fingerprints, context) : [],
 		by: worst.find(({ by }) => by !== null)?.by ?? null,
-		origins: verdict === "dropped" ? originsOf(kind === "role" ? null : key, worst, context) : [],
+		origins: verdict === "dropped" ? originsOf$1(kind === "role" ? null : key, worst, context) : [],
 		fingerprints
 	};
 }
@@ -60110,7 +59425,7 @@ function reasonsOf(judged, fingerprints, { refused, named, seal, fresh: { desire
 	}))];
 }
 /** Returns the entries of the files that lead to something else than what was reviewed. */
-function originsOf(name, judged, { fresh: { desired, live }, seal, covered, endOf }) {
+function originsOf$1(name, judged, { fresh: { desired, live }, seal, covered, endOf }) {
 	if (name === null) return judged.flatMap(({ row }) => roleOrigin(row.subject.key, desired, live.roles));
 	const entries = (desired.members ?? []).filter(({ email }) => seal(email.toLowerCase()) === name);
 	const leaving = (desired.leavers ?? []).filter(({ email }) => seal(email.toLowerCase()) === name);
@@ -61505,322 +60820,6 @@ var init_run_plan = __esmMin((() => {
 	STALE = "The comment does not show this plan, because it could not be written. Run it again.";
 }));
 
-// src/kernel/plan/edited-plan.ts
-var init_edited_plan = __esmMin((() => {
-	init_fingerprint();
-	init_reviewed_state();
-}));
-
-// src/kernel/saved/plan-file.ts
-function changesOf(resource, image) {
-	const common = {
-		resource: literal(resource),
-		name: text
-	};
-	const none = array(never()).check(_maxLength(0));
-	return discriminatedUnion("kind", [
-		strictObject({
-			...common,
-			kind: literal("create"),
-			id: _null(),
-			before: _null(),
-			after: image,
-			fields: none,
-			...base
-		}),
-		strictObject({
-			...common,
-			kind: literal("update"),
-			id: text,
-			before: image,
-			after: image,
-			fields: array(fieldDiff),
-			...base
-		}),
-		strictObject({
-			...common,
-			kind: literal("replace"),
-			id: text,
-			before: image,
-			after: image,
-			fields: array(fieldDiff),
-			reason: base.reason,
-			resumed: described(nullable(text), { description: "The successor that an earlier run has already created." }),
-			fingerprint: base.fingerprint
-		}),
-		strictObject({
-			...common,
-			kind: literal("delete"),
-			id: text,
-			before: image,
-			after: _null(),
-			fields: none,
-			...base
-		})
-	]);
-}
-var metadata$1, roleRef, text, IMAGES$1, DIFFS, roleImage$2, memberImage$2, diffs, oneDiff, fieldDiff, base, change, count$1, counts, impact, resource$1, refusal, finding, planSchema, planFileSchema;
-var init_plan_file = __esmMin((() => {
-	init_mini();
-	init_field();
-	init_member();
-	init_role();
-	init_text_schemas();
-	init_reviewed_file();
-	metadata$1 = described(record$1(string(), reviewedJsonSchema), {
-		id: "metadata",
-		description: "All user-defined key-value pairs."
-	});
-	roleRef = described(strictObject({
-		id: nullable(string()),
-		name: string()
-	}), {
-		id: "roleRef",
-		description: "A role; the id is null if the same plan creates the role."
-	});
-	text = string();
-	IMAGES$1 = {
-		name: text,
-		line: nullable(text),
-		prose: nullable(text),
-		list: described(array(text), { description: "Sorted, without duplicates." }),
-		roles: described(array(roleRef), { description: "Sorted by name, without duplicates." }),
-		metadata: metadata$1
-	};
-	DIFFS = {
-		name: {
-			before: text,
-			after: text
-		},
-		line: {
-			before: nullable(text),
-			after: text
-		},
-		prose: {
-			before: nullable(text),
-			after: text
-		},
-		list: {
-			added: array(text),
-			removed: array(text)
-		},
-		roles: {
-			added: array(roleRef),
-			removed: array(roleRef)
-		},
-		metadata: {
-			before: metadata$1,
-			after: metadata$1
-		}
-	};
-	roleImage$2 = described(strictObject(byKind(ROLE_FIELDS, IMAGES$1)), {
-		id: "role",
-		description: "A role before or after the change."
-	});
-	memberImage$2 = described(strictObject({
-		email: nullable(text),
-		...byKind(COMMON_FIELDS, IMAGES$1),
-		managed: described(nullable(strictObject({
-			...byKind(MANAGED_FIELDS, IMAGES$1),
-			passwordEnv: nullable(text)
-		})), { description: "Only for managed users, with the name of the variable that has the password." }),
-		status: described(nullable(_enum([
-			"accepted",
-			"pending",
-			"expired",
-			"disabled",
-			"unknown"
-		])), { description: "Null before the member exists." })
-	}), {
-		id: "member",
-		description: "A member before or after the change."
-	});
-	diffs = mapFields({
-		...ROLE_FIELDS,
-		...MEMBER_FIELDS
-	}, (field, { kind }) => strictObject({
-		field: literal(field),
-		...DIFFS[kind.name]
-	}));
-	oneDiff = discriminatedUnion("field", diffs);
-	fieldDiff = described(oneDiff, {
-		id: "fieldDiff",
-		description: "A field that an update or a replacement changes."
-	});
-	base = {
-		reason: described(_enum([
-			"declared",
-			"unlisted",
-			"access-ended",
-			"access-not-begun",
-			"left",
-			"suspended",
-			"suspension-ended",
-			"address-changed",
-			"invitation-expired",
-			"immutable-field",
-			"undone"
-		]), { description: "Reason for the change." }),
-		fingerprint: described(text, { description: "Hash of the change; identical changes have the same fingerprint." })
-	};
-	change = described(union([changesOf("role", roleImage$2), changesOf("member", memberImage$2)]), {
-		id: "change",
-		description: "A change that an apply would make."
-	});
-	count$1 = int().check(_nonnegative());
-	counts = described(strictObject({
-		create: count$1,
-		update: count$1,
-		replace: count$1,
-		delete: count$1,
-		unchanged: count$1,
-		unmanaged: described(exactOptional(count$1), { description: "Number of live ones that are not managed: the file has no such section, or does not list them and leaves them alone. Absent if there are none." })
-	}), {
-		id: "counts",
-		description: "Number of changes of each kind."
-	});
-	impact = described(strictObject({
-		members: array(strictObject({
-			name: text,
-			gained: array(text),
-			lost: array(text),
-			unknownGained: array(text),
-			unknownLost: array(text)
-		})),
-		permissions: array(strictObject({
-			permission: text,
-			gained: count$1,
-			lost: count$1
-		})),
-		roles: array(strictObject({
-			name: text,
-			before: count$1,
-			after: count$1
-		})),
-		reach: described(exactOptional(array(strictObject({
-			name: text,
-			permissions: array(text)
-		}))), { description: "Members who gain something, and the permissions that they could then give themselves." }),
-		formerly: described(exactOptional(array(strictObject({
-			name: text,
-			roles: array(text),
-			permissions: array(text)
-		}))), { description: "What members held under a previous address, or through an expired invitation that is renewed; roles are ids." }),
-		sensitive: described(exactOptional(array(text)), { description: "The sensitive ones among the permissions of members above and of changed roles." })
-	}), {
-		id: "impact",
-		description: "What people gain and lose through roles, whichever change causes it."
-	});
-	resource$1 = _enum(["role", "member"]);
-	refusal = described(strictObject({
-		rule: _enum([
-			"guard",
-			"policy",
-			"check"
-		]),
-		code: text,
-		resource: nullable(resource$1),
-		name: nullable(text),
-		check: described(nullable(text), { description: "For a check, its text on one line." }),
-		message: text,
-		hint: text,
-		override: described(nullable(text), { description: "The part of an --allow argument or guards.overrides entry before @ and the plan's fingerprint." }),
-		key: described(exactOptional(text), { description: "The key below the guard in the file, such as a role; absent if the guard has none." }),
-		by: described(exactOptional(literal("base")), { description: "Present if the refusal comes only from a rule of the base branch that the pull request loosens." }),
-		rules: described(exactOptional(text), { description: "The rule file, if the project enforces the rule on the merchant's file." })
-	}), {
-		id: "refusal",
-		description: "A reason to refuse an apply."
-	});
-	finding = described(strictObject({
-		code: text,
-		severity: _enum(["error", "warning"]),
-		resource: resource$1,
-		name: text,
-		role: described(exactOptional(text), { description: "The granted role that a finding about a member is about." }),
-		check: described(exactOptional(text), { description: "The violated check, on one line." }),
-		rules: described(exactOptional(text), { description: "The violated rule file, if the project enforces the rule on the merchant's file." }),
-		message: text,
-		hint: nullable(text)
-	}), {
-		id: "finding",
-		description: "A warning or an error; an error prevents an apply."
-	});
-	planSchema = described(strictObject({
-		format: literal(1),
-		merchant: text,
-		environment: nullable(_enum(["live", "test"])),
-		service: described(text, { description: "Base URL of the service that was read." }),
-		fingerprint: described(text, { description: "Hash of merchant, environment, service and changes." }),
-		summary: strictObject({
-			roles: counts,
-			members: counts
-		}),
-		impact,
-		reviewed: reviewedStateSchema,
-		changes: described(array(change), { description: "Roles, then members, each sorted by name." }),
-		deferred: described(array(strictObject({
-			change,
-			role: nullable(text),
-			waitsFor: array(text)
-		})), { description: "Removals that wait until others have accepted." }),
-		refusals: array(refusal),
-		overridden: described(exactOptional(array(refusal)), { description: "Refusals that the file overrides for this plan. Absent if there are none." }),
-		findings: array(finding),
-		recorded: described(exactOptional(strictObject({
-			commit: text,
-			at: described(text, { description: "The time of the commit, ISO 8601." }),
-			departed: described(array(text), { description: "Listed members who left although no run removed them; they are not invited." })
-		})), { description: "The recorded live state that was taken into account. Absent if there was none." })
-	}), {
-		id: "plan",
-		description: "What an apply would change for one merchant."
-	});
-	planFileSchema = described(strictObject({
-		format: literal(1),
-		plans: described(array(planSchema), { description: "One plan for each merchant." }),
-		failures: described(optional$1(array(strictObject({
-			merchant: nullable(text),
-			file: described(nullable(text), { description: "Position of a problem in a file." }),
-			line: optional$1(nullable(count$1)),
-			column: optional$1(nullable(count$1)),
-			code: text,
-			message: text,
-			hint: nullable(text)
-		}))), { description: "Why a merchant has no plan, or a file cannot be used." }),
-		later: described(optional$1(array(strictObject({
-			merchant: text,
-			at: described(text, { description: "The time, ISO 8601." }),
-			dates: array(strictObject({
-				date: described(text, { description: "As written in the file: an end date is the last day." }),
-				member: text,
-				what: _enum([
-					"leaves",
-					"leaves-unlisted",
-					"ends",
-					"joins",
-					"begins",
-					"suspended",
-					"back"
-				]),
-				roles: array(text)
-			})),
-			refusals: described(array(strictObject({
-				rule: text,
-				code: text,
-				message: text
-			})), { description: "Why an apply at that time would be refused." }),
-			gains: described(exactOptional(array(strictObject({
-				member: text,
-				gained: array(text)
-			}))), { description: "Who becomes an administrator or gains sensitive permissions then." })
-		}))), { description: "What dates in the files will change soon." })
-	}), {
-		title: "rolecall plan",
-		description: "The changes that an apply would make, for one or more merchants."
-	});
-}));
-
 // src/app/apply/approval.ts
 /** Parses the values of `--allow`; throws RolecallError for one that cannot be an override. */
 function parseOverrides(texts) {
@@ -61879,13 +60878,9 @@ function failedOutcome({ merchant, error }) {
 	};
 }
 var init_approval = __esmMin((() => {
-	init_compare_reviewed();
-	init_words();
 	init_fingerprint();
-	init_edited_plan();
 	init_overrides();
 	init_every_setting();
-	init_plan_file();
 	init_escape();
 	init_errors();
 }));
@@ -62120,7 +61115,7 @@ var init_passwords = __esmMin((() => {
 	init_plan_rotation();
 	init_glob();
 	init_errors();
-	init_record_place();
+	init_signing_key();
 	init_connection();
 	init_session();
 	SHORTEST_PASSWORD = 8;
@@ -62875,14 +61870,14 @@ async function checkPrecondition({ change }, write, context, maybeApplied) {
 	const { id, before } = write;
 	if (id === null || before === null) return PLANNED;
 	const after = write.part === "create" ? null : write.after;
-	const { differences, member } = isRole(before) ? { differences: await checkRole({
+	const { differences, member } = isRole$1(before) ? { differences: await checkRole({
 		id,
 		before,
-		after: isRole(after) ? after : null
+		after: isRole$1(after) ? after : null
 	}, context) } : await checkMember({
 		id,
 		before,
-		after: isRole(after) ? null : after
+		after: isRole$1(after) ? null : after
 	}, change, write, context, maybeApplied);
 	if (differences === "gone") return isDoneIfGone(change) || maybeApplied && after === null ? DONE$1 : stale(change, "no longer exists");
 	if (differences === "done") return DONE$1;
@@ -62947,7 +61942,7 @@ function acceptableStatuses(planned, after) {
 	if (planned !== "pending") return [planned];
 	return [planned, after === null ? "expired" : "accepted"];
 }
-function isRole(image) {
+function isRole$1(image) {
 	return image !== null && "permissions" in image;
 }
 function stale({ resource, name }, what) {
@@ -62958,7 +61953,7 @@ function stale({ resource, name }, what) {
 }
 /** Describes the differences between an expected and a live role, without its holders. */
 function roleDifferences(expected, live) {
-	return surprises(ROLE_FIELDS, expected, roleImage$3(live));
+	return surprises(ROLE_FIELDS, expected, roleImage$2(live));
 }
 /** Describes the differences between an expected and a live member with some values. */
 function memberDifferences({ image: { email, managed, status }, values, statuses }, member, live) {
@@ -64856,7 +63851,7 @@ async function listRuns(cwd) {
 	}).sort((a, b) => isLater(a.name, b.name) ? -1 : 1);
 }
 /** Returns the part of a journal's name that stands for a merchant. */
-function nameOf$1(merchant) {
+function nameOf$2(merchant) {
 	return merchant.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 64);
 }
 /** Returns the folder of the journals, and the names of their files. */
@@ -65024,7 +64019,7 @@ var init_read_journals = __esmMin((() => {
 */
 async function runningApply({ merchant, service }, io, ownName) {
 	const { folder, names } = await journalNames(io.cwd);
-	const suffix = `Z-${nameOf$1(merchant)}`;
+	const suffix = `Z-${nameOf$2(merchant)}`;
 	const journals = names.map((file) => file.slice(0, -EXTENSION.length)).filter((name) => name !== ownName && [name, name.replace(/-\d+$/, "")].some((each) => each.endsWith(suffix))).sort().toReversed();
 	for (const name of journals) {
 		const journal = await readRun({
@@ -65072,7 +64067,7 @@ function fileJournals(io, options = { undoes: null }) {
 			await makeFolder(folder);
 			id ??= freeId(folder, io.now());
 			const run = await id;
-			const { path, file } = await createFile(folder, `${run}-${nameOf$1(plan.merchant)}`, options.create ?? createOnDisk);
+			const { path, file } = await createFile(folder, `${run}-${nameOf$2(plan.merchant)}`, options.create ?? createOnDisk);
 			const journal = {
 				...appendTo(file, shown(path), io.now),
 				run
@@ -65198,7 +64193,7 @@ function appendTo(file, shown, now) {
 	return {
 		file: shown,
 		write: (entry) => new Promise((resolve, reject) => {
-			const text = `${JSON.stringify({
+			const text = `${visibleJson({
 				at: new Date(now()).toISOString(),
 				...entry
 			})}\n`;
@@ -65272,6 +64267,7 @@ function isPlain(address) {
 }
 var YIELD_MS, LOOK_MS, LAST_TIME, MAX_SAME_NAME, HINTS, LONGEST_ADDRESS;
 var init_write_journal = __esmMin((() => {
+	init_json_text();
 	init_errors();
 	init_atomic_write();
 	init_io();
@@ -65311,7 +64307,7 @@ function renderApplyEvent(event, style) {
 	switch (event.type) {
 		case "fields-emptied": {
 			const { merchant, change, fields } = event;
-			const text = `${oneLine(merchant)}  ${nameOf(change)}: the service cleared ${fields.join(" and ")}, which the update did not send. They are being restored; the rest of this run sends all fields of members.`;
+			const text = `${oneLine(merchant)}  ${nameOf$1(change)}: the service cleared ${fields.join(" and ")}, which the update did not send. They are being restored; the rest of this run sends all fields of members.`;
 			return wrapOnTerminal(text, style, `${style.yellow("!")} `, "  ").join("\n");
 		}
 		case "change-ended": return outcomeLine(event.merchant, event.outcome, style);
@@ -65324,7 +64320,7 @@ function renderApplyEvent(event, style) {
 	}
 }
 function outcomeLine(merchant, outcome, style) {
-	const what = `${oneLine(merchant)}  ${nameOf(outcome.change)}`;
+	const what = `${oneLine(merchant)}  ${nameOf$1(outcome.change)}`;
 	const marked = (mark, text) => wrapOnTerminal(`${what} ${text}`, style, `${mark} `, "  ").join("\n");
 	switch (outcome.status) {
 		case "done": return marked(style.green("✓"), `${doneWord(outcome)}${outcome.adopted ? ` (${adoptedText(isPassword(outcome.change))})` : ""}`);
@@ -65360,7 +64356,7 @@ function renderPasswords(due, style) {
 		}).join("\n")}\n\n`;
 	}).join("");
 }
-function nameOf(change) {
+function nameOf$1(change) {
 	return `${change.resource} ${oneLine(change.name)}`;
 }
 /**
@@ -65786,6 +64782,8 @@ var MOST_NAMED;
 var init_run_notes_text = __esmMin((() => {
 	init_escape();
 	init_text();
+	init_equal_changes();
+	init_equal_text();
 	init_runs_text();
 	MOST_NAMED = 5;
 }));
@@ -67604,6 +66602,50 @@ var init_run_apply_merged = __esmMin((() => {
 	init_secret_policy();
 }));
 
+// src/kernel/diff/change-parts.ts
+/** Returns the parts of an update: items of lists, properties of metadata, and other fields as a whole. */
+function updateParts({ before, after }) {
+	return differingParts(before, after);
+}
+/** Returns the parts in which two images of a role, or of a member, differ. */
+function differingParts(a, b) {
+	if (isRole(a)) return isRole(b) ? changedParts(ROLE_FIELDS, a, b) : [];
+	return isRole(b) ? [] : changedParts(MEMBER_FIELDS, memberValues$1(a), memberValues$1(b));
+}
+function imageWithParts(image, other, parts) {
+	if (isRole(image)) return isRole(other) ? withParts$1(ROLE_FIELDS, image, other, parts) : image;
+	if (isRole(other)) return image;
+	return withValues(image, withParts$1(MEMBER_FIELDS, memberValues$1(image), memberValues$1(other), parts));
+}
+/** Returns an update with some of its parts only. */
+function withSomeParts(update, parts) {
+	if (update.resource === "role") {
+		const after = imageWithParts(update.before, update.after, parts);
+		const fields = roleDiffs(update.before, after);
+		return withFingerprint({
+			...update,
+			after,
+			fields
+		});
+	}
+	const after = imageWithParts(update.before, update.after, parts);
+	const fields = memberDiffs(update.before, after);
+	return withFingerprint({
+		...update,
+		after,
+		fields
+	});
+}
+function isRole(image) {
+	return "permissions" in image;
+}
+var init_change_parts = __esmMin((() => {
+	init_field();
+	init_member();
+	init_role();
+	init_fingerprint();
+}));
+
 // src/app/adopt/adopt-planned.ts
 /** Returns the patches of the files that adopt the live states of merchants. */
 function adoptPlanned(merchants, project, now) {
@@ -67804,6 +66846,661 @@ var init_adopt_planned = __esmMin((() => {
 	init_json_text();
 	init_text();
 	init_session();
+}));
+
+// src/ask/report/detect-drift.ts
+/**
+* Turns a plan into drift: the side of each change that moved last, the access gained by it, the broken rules. An update of
+* which parts moved at different sides is one change for each of these. `across` are rules across merchants that its people
+* break.
+*/
+function driftOf(input, planned, times, across = []) {
+	const plan = differencesOf(planned, input.desired, input.live);
+	const divided = plan.changes.map((change) => dividedByCause(change, input, plan, times));
+	const changes = divided.flatMap(({ parts }) => parts);
+	const judged = judgedLive(input, plan, divided.flatMap(({ reverted }) => reverted ?? []), across);
+	return {
+		plan: {
+			...plan,
+			changes: changes.map(({ change }) => change),
+			findings: findingsOf(plan, judged.violations)
+		},
+		changes: changes.map(({ drifted }) => drifted),
+		...judged
+	};
+}
+/** Divides a change by the causes of its parts; `reverted` is what of it surely happened, `null` if nothing. */
+function dividedByCause(change, { desired }, { reviewed }, times) {
+	const causedBy = (part) => {
+		const [fileChangedAt, liveChangedAt] = [times.file(part), times.live(part)];
+		const cause = dueSince(part, desired, reviewed.at) !== null ? "due" : causeOf(part, fileChangedAt, liveChangedAt);
+		const event = eventOf(part, cause);
+		const isKnown = fileChangedAt !== null && Number.isFinite(fileChangedAt);
+		const { fingerprint } = part;
+		return {
+			change: part,
+			drifted: {
+				fingerprint,
+				cause,
+				event,
+				fileChangedAt: isKnown ? fileChangedAt : null,
+				liveChangedAt
+			}
+		};
+	};
+	if (change.kind !== "update") {
+		const part = causedBy(change);
+		return {
+			parts: [part],
+			reverted: isMade(part.drifted.event) ? change : null
+		};
+	}
+	const caused = updateParts(change).map((part) => ({
+		part,
+		...causedBy(withSomeParts(change, /* @__PURE__ */ new Set([part]))).drifted
+	}));
+	const some = (those) => those.length === caused.length ? change : withSomeParts(change, new Set(those.map(({ part }) => part)));
+	const made = caused.filter(({ event }) => isMade(event));
+	return {
+		parts: groupByKey$1(caused, ({ cause }) => cause).map((group) => {
+			const part = some(group);
+			const fileTimes = group.flatMap(({ fileChangedAt }) => fileChangedAt ?? []);
+			const fileChangedAt = fileTimes.length === 0 ? null : Math.max(...fileTimes);
+			const { cause, event, liveChangedAt } = group[0];
+			const { fingerprint } = part;
+			return {
+				change: part,
+				drifted: {
+					fingerprint,
+					cause,
+					event,
+					fileChangedAt,
+					liveChangedAt
+				}
+			};
+		}),
+		reverted: made.length === 0 ? null : some(made)
+	};
+}
+/** Returns whether an event surely happened: nobody has lost anything by what was never applied. */
+function isMade(event) {
+	return event === "added" || event === "changed";
+}
+/** Removes findings that repeat a violation or concern only the revert. */
+function findingsOf({ findings }, violations) {
+	const keyOf = ({ code, resource, name }) => JSON.stringify([
+		code,
+		resource,
+		name
+	]);
+	const reported = new Set(violations.map((violation) => keyOf(toExistingViolation(violation))));
+	return findings.filter((finding) => !finding.code.endsWith("-likely-renamed") && !reported.has(keyOf(finding)));
+}
+function causeOf({ kind, reason }, file, live) {
+	if (NOBODY_CHANGED.has(reason)) return "not-applied";
+	if (file === null || live === null || kind === "create") return "unknown";
+	return live >= file + 1e3 ? "outside-git" : "not-applied";
+}
+function eventOf({ kind, resource, reason }, cause) {
+	if (cause === "not-applied" || cause === "due" || resource === "member" && reason === "immutable-field") return null;
+	switch (kind) {
+		case "create": return "missing";
+		case "delete": return "added";
+		case "update":
+		case "replace": return "changed";
+		default: return kind;
+	}
+}
+function judgedLive({ desired, live }, plan, reverted, across) {
+	const scope = wholeScope$1(live);
+	const planned = splitByResource(plan.changes);
+	const some = splitByResource(reverted);
+	const created = planned.roles.filter(({ kind }) => kind === "create");
+	const base = {
+		roles: [.../* @__PURE__ */ new Set([...created, ...some.roles])],
+		members: some.members
+	};
+	const apart = accessBefore(scope, base, { mergeReplacedRoles: false });
+	const access = accessBefore(scope, planned, { mergeReplacedRoles: true });
+	const waiting = splitByResource(plan.deferred.map(({ change }) => change));
+	const settled = accessAfter(access, waiting, { mergeReplacedRoles: true });
+	const find = liveRoleFinder(access, accessAfter(access, planned, { mergeReplacedRoles: true }), desired);
+	return {
+		impact: inverted(impactOf$1(apart, accessAfter(apart, base, { mergeReplacedRoles: false }), desired)),
+		violations: [...brokenRules(desired, {
+			access,
+			settled,
+			find
+		}), ...across].map(toDriftViolation)
+	};
+}
+/** Returns the violations of the file's own rules, and of enforced ones. */
+function brokenRules(desired, judged) {
+	const enforced = enforcedSets(desired, void 0).map(({ origin, rules }) => ({
+		origin,
+		violations: judgeLive(rules, judged)
+	}));
+	return [...besidesEnforced(judgeLive(desired, judged), enforced.flatMap(({ violations }) => violations)), ...enforced.flatMap(({ origin, violations }) => violations.map((violation) => refusalOfEnforced(origin, violation)))];
+}
+/** Inverts the impact of a revert into that of the reverted changes. */
+function inverted({ members, permissions, roles, sensitive }) {
+	return {
+		members: members.map(({ name, gained, lost, unknownGained, unknownLost, ...rest }) => {
+			return {
+				name,
+				gained: lost,
+				lost: gained,
+				unknownGained: unknownLost,
+				unknownLost: unknownGained
+			};
+		}),
+		permissions: permissions.map(({ permission, gained, lost }) => ({
+			permission,
+			gained: lost,
+			lost: gained
+		})),
+		roles: roles.map(({ name, before, after }) => ({
+			name,
+			before: after,
+			after: before
+		})),
+		...sensitive && { sensitive }
+	};
+}
+function toDriftViolation(refusal) {
+	const { rule, code, resource, name, check, message, rules } = refusal;
+	const what = name === null && check === null ? message : null;
+	return {
+		...refusal,
+		fingerprint: hash({
+			rule,
+			code,
+			resource,
+			name,
+			check,
+			what,
+			...rules && { rules }
+		})
+	};
+}
+/**
+* Returns a plan as a list of differences: with the values of roles that the plan refuses to change and the members that it
+* cannot create, and without the moves of members to the successors of replaced roles.
+*/
+function differencesOf(plan, desired, live) {
+	const refused = plan.refusals.flatMap(({ code, name }) => FIXED_REFUSALS.has(code) ? name ?? [] : []);
+	const replaced = new Map(plan.changes.flatMap(({ resource, kind, id, name }) => resource === "role" && kind === "replace" ? [[id, name]] : []));
+	const uncreated = plan.findings.flatMap(({ code, name }) => code === "member-needs-roles" ? missingMember(name, desired) : []);
+	if (refused.length + replaced.size + uncreated.length === 0) return plan;
+	const fixed = new Map(refused.flatMap((name) => {
+		const change = fixedChange(name, plan.changes, desired, live);
+		return change === null ? [] : [[name, change]];
+	}));
+	const otherChanges = plan.changes.filter(({ resource, name }) => resource !== "role" || !fixed.has(name));
+	return {
+		...plan,
+		changes: [
+			...fixed.values(),
+			...otherChanges.map((change) => change.resource === "member" ? withoutMoves(change, replaced) : change),
+			...uncreated
+		]
+	};
+}
+function fixedChange(name, changes, { roles = [] }, { roles: live }) {
+	const declared = roles.find((role) => role.name === name);
+	const planned = changes.find((change) => change.resource === "role" && change.name === name);
+	const role = [
+		planned?.id,
+		declared?.id,
+		name,
+		...declared?.previously ?? []
+	].flatMap((key) => live.find((candidate) => key && (candidate.id === key || candidate.name === key)) ?? [])[0];
+	if (declared === void 0 || role === void 0) return null;
+	if (planned !== void 0 && (planned.resource !== "role" || planned.kind !== "update")) return null;
+	const before = roleImage$2(role);
+	const fixed = fixedValues(declaredOver(before, declared));
+	const after = {
+		...planned?.after ?? before,
+		...fixed
+	};
+	return withFingerprint({
+		resource: "role",
+		kind: "update",
+		id: role.id,
+		name,
+		before,
+		after,
+		fields: roleDiffs(before, after),
+		reason: "declared"
+	});
+}
+/** Returns the creation of a declared member whose roles the file does not say. */
+function missingMember(name, { members = [] }) {
+	const declared = members.find(({ email }) => email === name);
+	if (declared === void 0) return [];
+	const identity = {
+		email: declared.email,
+		status: null,
+		passwordEnv: declared.managed?.passwordEnv
+	};
+	const change = {
+		resource: "member",
+		kind: "create",
+		id: null,
+		name,
+		before: null,
+		after: memberImage$2(identity, newMemberValues(declaredValues(declared)))
+	};
+	return [withFingerprint({
+		...change,
+		fields: [],
+		reason: "declared"
+	})];
+}
+/** Removes the moves to the successors of replaced roles from a member's change. */
+function withoutMoves(change, replaced) {
+	if (change.kind !== "update" || change.reason === "immutable-field") return change;
+	const fields = change.fields.flatMap((diff) => {
+		if (diff.field !== "roles") return [diff];
+		const replacedNames = new Set(diff.removed.flatMap(({ id }) => replaced.get(id) ?? []));
+		const moved = new Set(diff.added.flatMap(({ name }) => replacedNames.has(name) ? name : []));
+		const added = diff.added.filter(({ name }) => !moved.has(name));
+		const removed = diff.removed.filter(({ id }) => !moved.has(replaced.get(id) ?? ""));
+		return added.length + removed.length === 0 ? [] : [{
+			...diff,
+			added,
+			removed
+		}];
+	});
+	return fields.length === 0 ? {
+		...change,
+		reason: "immutable-field"
+	} : {
+		...change,
+		fields
+	};
+}
+var COMMIT_PRECISION, NOBODY_CHANGED, FIXED_REFUSALS;
+var init_detect_drift = __esmMin((() => {
+	init_change_parts();
+	init_fingerprint();
+	init_role_changes();
+	init_scope();
+	init_member();
+	init_role();
+	init_refusals();
+	init_due_since();
+	init_access();
+	init_base_rules();
+	init_impact();
+	init_judge_rules();
+	init_text();
+	COMMIT_PRECISION = 1e3;
+	NOBODY_CHANGED = /* @__PURE__ */ new Set([
+		"access-ended",
+		"left",
+		"invitation-expired",
+		"address-changed"
+	]);
+	FIXED_REFUSALS = /* @__PURE__ */ new Set([
+		"role-metadata-fixed",
+		"role-replace-named",
+		"role-replace-pinned"
+	]);
+}));
+
+// src/app/project/declared-history.ts
+/**
+* Opens the history of a merchant's file, which may have been renamed. Nothing is known without git, beyond a shallow
+* clone, and of commits at which the file had errors.
+*/
+async function openDeclaredHistory({ merchant, origin, included = [] }, cwd) {
+	const file = resolve(cwd, origin.file);
+	const history = await firstParents(dirname(file)).catch((error) => {
+		if (error instanceof RolecallError) return null;
+		throw error;
+	});
+	if (history === null) return UNKNOWN_HISTORY;
+	const { commits, shallow, root, git } = history;
+	const blobs = openBlobs(root);
+	const pathIn = repositoryPaths(root);
+	const ownCommits = await commitsOf(pathIn(file), git);
+	const states = /* @__PURE__ */ new Map();
+	let entries = 0;
+	const read = async (commit) => {
+		const { id, time } = commit;
+		if (!states.has(id) && states.size < MAX_READ.commits && entries < MAX_READ.entries) {
+			const path = ownCommits.find((commit) => commit.time <= time)?.path;
+			const state = path === void 0 ? null : await stateAt(commit, {
+				path,
+				merchant
+			}, blobs);
+			entries += (state?.members?.length ?? 0) + (state?.roles?.length ?? 0);
+			states.set(id, state);
+		}
+		return states.get(id);
+	};
+	return {
+		async at(moment) {
+			const commit = commits.find(({ time }) => time <= moment);
+			if (commit === void 0) return shallow ? void 0 : {
+				state: null,
+				committed: null
+			};
+			const state = await read(commit);
+			return state === void 0 ? void 0 : {
+				state,
+				committed: commit.time
+			};
+		},
+		async *commitsTo(files) {
+			const otherFiles = files.map((path) => resolve(cwd, path)).filter((other) => other !== file);
+			const lists = [ownCommits, ...await Promise.all(otherFiles.map((other) => commitsOf(pathIn(other), git)))];
+			const commits = new Map(lists.flat().map((commit) => [commit.id, commit]));
+			for (const commit of [...commits.values()].toSorted((a, b) => b.time - a.time)) yield {
+				state: await read(commit),
+				time: commit.time
+			};
+			if (shallow) yield {
+				state: void 0,
+				time: 0
+			};
+		},
+		lastMentions: (names) => {
+			const shared = included.map((path) => pathIn(resolve(cwd, path)));
+			return findMentions(names, [.../* @__PURE__ */ new Set([
+				pathIn(file),
+				...ownCommits.map(({ path }) => path),
+				...shared
+			])], git);
+		},
+		close: () => blobs.close()
+	};
+}
+/** Lists the commits to a file, the newest first, with its path at each of them; renames are followed. */
+async function commitsOf(path, git) {
+	return [...(await git("-c", "core.quotePath=false", "log", "--follow", "-m", "--first-parent", "--name-only", "--format=%x00%H %ct", "--", path)).matchAll(/\0(\w+) (\d+)\n\n(.*)/g)].map(([, id = "", seconds, name = ""]) => ({
+		id,
+		time: Number(seconds) * 1e3,
+		path: name
+	}));
+}
+/** Returns a merchant's state at a commit: `null` without its file, `undefined` if that had errors. */
+async function stateAt({ id, time }, { path, merchant }, blobs) {
+	if (await blobs.read(`${id}:${path}`) === null) return null;
+	return (await loadMerchants([path], commitReader(blobs, id), {
+		now: time,
+		judge: judgeDeclared
+	})).merchants.find(({ state }) => state?.merchant === merchant)?.state ?? void 0;
+}
+async function findMentions(names, paths, git) {
+	const mentions = /* @__PURE__ */ new Map();
+	await mapConcurrent(names.slice(0, LOOKUPS.all), LOOKUPS.concurrent, async (name) => {
+		const commits = await git("log", "-1", "--first-parent", "-M", "-i", `-G${name.replaceAll(/[^\p{L}\p{N}@_-]/gu, (character) => character === "^" ? "\\^" : `[${character}]`)}`, "--format=%ct", "--", ...paths);
+		if (commits.trim() !== "") mentions.set(name, Number(commits) * 1e3);
+	});
+	return mentions;
+}
+async function firstParents(folder) {
+	const { root, shallow, git } = await openRepository(existingFolder(folder), "drift");
+	const commits = [...(await git("rev-list", "--first-parent", "--timestamp", "HEAD", "--")).matchAll(/^(\d+) (\w+)$/gm)].map(([, seconds, id = ""]) => ({
+		id,
+		time: Number(seconds) * 1e3
+	}));
+	return {
+		root,
+		shallow,
+		git,
+		commits: shallow ? commits.slice(0, -1) : commits
+	};
+}
+var MAX_READ, UNKNOWN_HISTORY, LOOKUPS;
+var init_declared_history = __esmMin((() => {
+	init_load_merchants();
+	init_judge_rules();
+	init_map_concurrent();
+	init_errors();
+	init_git_objects();
+	MAX_READ = {
+		commits: 50,
+		entries: 5e4
+	};
+	UNKNOWN_HISTORY = {
+		at: async () => void 0,
+		async *commitsTo() {
+			yield {
+				state: void 0,
+				time: 0
+			};
+		},
+		lastMentions: async () => /* @__PURE__ */ new Map(),
+		close: () => void 0
+	};
+	LOOKUPS = {
+		concurrent: 8,
+		all: 200
+	};
+}));
+
+// src/app/project/drift-times.ts
+/**
+* Reads when each side of a merchant's differences last changed: what the file declares of a role or member from git, and the
+* live one from the service. Of an update each part is asked for by itself.
+*/
+async function driftTimes(state, { live, matches }, plan, io) {
+	const times = liveTimesOf(live);
+	const { changes } = differencesOf(plan, state, live);
+	const updates = changes.filter((change) => change.kind === "update");
+	const moments = changes.flatMap((change) => momentBefore(times(change)) ?? []);
+	const history = await openDeclaredHistory(state, io.cwd);
+	try {
+		const past = /* @__PURE__ */ new Map();
+		for (const moment of new Set(moments)) {
+			const declared = await history.at(moment);
+			if (declared !== void 0) past.set(moment, declared);
+		}
+		const imagesOf = pastImages(updates, {
+			live,
+			matches
+		});
+		const [files, declared] = await Promise.all([readHistories(state, io), declaredBefore(updates, imagesOf, state, history)]);
+		const origins = originsOf(state);
+		const newest = Math.max(...[...files.values()].map(({ file }) => file ?? NaN));
+		const names = changes.filter((change) => past.size > 0 && !origins.has(keyOf(change))).map(({ name }) => name);
+		const mentions = names.length === 0 ? /* @__PURE__ */ new Map() : await history.lastMentions(names);
+		const isDeclaredAsNow = (change, before, moment) => {
+			const image = change.kind === "update" && before.state && imagesOf(before.state, moment).get(change.id);
+			return change.kind === "update" && image ? differingParts(image, change.after).every((part) => !updateParts(change).includes(part)) : sameDeclared(change, before.state, state);
+		};
+		const fileTime = (change, moment) => {
+			const before = past.get(moment ?? NaN);
+			if (before && moment !== null && isDeclaredAsNow(change, before, moment)) {
+				const mentioned = mentions.get(change.name);
+				return mentioned !== void 0 && mentioned > moment ? mentioned : before.committed ?? NEVER;
+			}
+			const origin = origins.get(keyOf(change));
+			if (origin === void 0) return knownTime(newest);
+			return files.get(origin.file)?.entry(origin) ?? null;
+		};
+		return {
+			live: times,
+			file: (change) => {
+				const liveAt = times(change);
+				const moment = momentBefore(liveAt);
+				const fileAt = fileTime(change, moment);
+				if (change.kind !== "update" || fileAt === null || liveAt === null) return fileAt;
+				const wasDeclared = declared.get(change.id);
+				if (wasDeclared === void 0) return fileAt;
+				if (updateParts(change).some((part) => wasDeclared.has(part))) return fileAt <= liveAt - 1e3 ? null : fileAt;
+				const before = past.get(moment ?? NaN);
+				return before?.state && entryOf(change, before.state) !== void 0 ? before.committed ?? NEVER : fileAt;
+			}
+		};
+	} finally {
+		history.close();
+	}
+}
+/**
+* Returns the times at which the live side of changes last changed: a role or membership that is not declared was added when
+* it was created, whatever was edited since.
+*/
+function liveTimesOf({ roles, members }) {
+	const byId = new Map([...roles, ...members].map((resource) => [resource.id, resource]));
+	return ({ id, kind }) => {
+		const { createdAt, updatedAt = "" } = byId.get(id ?? "") ?? {};
+		return knownTime(Date.parse(kind === "delete" ? createdAt ?? updatedAt : updatedAt));
+	};
+}
+/** Returns a function that plans past states for the roles and members of some updates. */
+function pastImages(updates, { live, matches }) {
+	const ids = new Set(updates.map(({ id }) => id));
+	return (past, time) => {
+		const entries = new Set(updates.map((update) => entryOf(update, past)));
+		const desired = {
+			...past,
+			...past.members && { members: past.members.filter((member) => entries.has(member)) }
+		};
+		const some = {
+			...live,
+			members: live.members.filter(({ id }) => ids.has(id))
+		};
+		const plan = buildPlan({
+			desired,
+			live: some,
+			service: "",
+			now: time,
+			matches
+		});
+		const planned = [...differencesOf(plan, desired, some).changes, ...plan.deferred.map(({ change }) => change)];
+		const byId = new Map(planned.map((change) => [change.id, change]));
+		const errors = new Set(plan.findings.flatMap(({ severity, name }) => severity === "error" ? name : []));
+		return new Map(updates.flatMap((update) => {
+			const entry = entryOf(update, past);
+			const change = byId.get(update.id);
+			if (entry === void 0 || errors.has(nameOf(entry))) return [];
+			if (change === void 0) return [[update.id, update.before]];
+			return change.kind === "update" ? [[update.id, change.after]] : [];
+		}));
+	};
+}
+/**
+* Returns for updates, by id, the parts of which a commit declared what is live; updates whose history is not known to the
+* end are missing, unless a commit declared all of their parts.
+*/
+async function declaredBefore(updates, imagesOf, state, history) {
+	const undecided = new Map(updates.map((update) => [update, new Set(updateParts(update))]));
+	const answers = /* @__PURE__ */ new Map();
+	if (undecided.size === 0) return answers;
+	const answer = (update, open) => {
+		answers.set(update.id, new Set(updateParts(update).filter((part) => !open.has(part))));
+	};
+	const decide = (update, open) => {
+		undecided.set(update, open);
+		if (open.size > 0) return;
+		answer(update, open);
+		undecided.delete(update);
+	};
+	const origins = originsOf(state);
+	const files = [...new Set(updates.flatMap((update) => origins.get(keyOf(update))?.file ?? []))];
+	for await (const { state: past, time } of history.commitsTo(files)) {
+		if (past === void 0) return answers;
+		if (past === null) continue;
+		const images = imagesOf(past, time);
+		for (const [update, open] of undecided) {
+			const image = images.get(update.id);
+			const differing = new Set(image === void 0 ? open : differingParts(update.before, image));
+			decide(update, new Set([...open].filter((part) => differing.has(part))));
+		}
+		if (undecided.size === 0) break;
+	}
+	for (const [update, open] of undecided) answer(update, open);
+	return answers;
+}
+/** Returns the last moment before a change that a commit can be told from it. */
+function momentBefore(time) {
+	return time === null ? null : time - COMMIT_PRECISION;
+}
+/** Returns whether two states declare the same of a role or member; `null` declares nothing. */
+function sameDeclared(change, past, now) {
+	const [earlier, other] = [past && declaredOf(change, past), declaredOf(change, now)];
+	const nothing = JSON.stringify({ entry: null });
+	if (earlier === null) return other.startsWith(nothing.slice(0, -1));
+	return earlier === other;
+}
+/** Returns the entry of a role or member. */
+function entryOf({ resource, name, id, before }, { roles = [], members = [] }) {
+	const isPinned = (entry) => id !== null && entry.id === id;
+	const liveName = before !== null && "permissions" in before ? before.name : name;
+	return resource === "role" ? roles.find((role) => role.name === name || isPinned(role)) ?? roles.find((role) => role.name === liveName) : members.find((member) => addressesOfPerson(member).includes(name.toLowerCase()) || isPinned(member));
+}
+/** Returns what a state declares of a role or member, as text; without an entry, what becomes of it. */
+function declaredOf(change, state) {
+	const entry = entryOf(change, state);
+	if (entry !== void 0) {
+		const unsaid = ["origin", ...change.resource === "role" ? [] : ["email", "previously"]];
+		return JSON.stringify({ entry }, (key, value) => unsaid.includes(key) ? void 0 : value);
+	}
+	const section = change.resource === "role" ? "roles" : "members";
+	return JSON.stringify({
+		entry: null,
+		managed: state[section] !== void 0,
+		sync: state.sync[section],
+		ignore: state.ignore[section]
+	});
+}
+function nameOf(entry) {
+	return "email" in entry ? entry.email : entry.name;
+}
+function originsOf({ roles = [], members = [] }) {
+	return new Map([...roles.map(({ name, origin }) => [`role ${name}`, origin]), ...members.flatMap((member) => addressesOfPerson(member).map((address) => [`member ${address}`, member.origin]))]);
+}
+function keyOf({ resource, name }) {
+	return `${resource} ${resource === "member" ? name.toLowerCase() : name}`;
+}
+var NEVER;
+var init_drift_times = __esmMin((() => {
+	init_detect_drift();
+	init_change_parts();
+	init_build_plan();
+	init_person();
+	init_declared_history();
+	init_git_history();
+	NEVER = Number.NEGATIVE_INFINITY;
+}));
+
+// src/app/show/drifts-of.ts
+/** Returns the drift of the planned merchants; `declared` are all merchants that rules across merchants count. */
+async function driftsOf(planned, declared, io) {
+	const run = plannedOnly(planned).map(({ plan, live, session }) => ({
+		plan,
+		live,
+		files: session.state
+	}));
+	const broken = resultsAcross(run, declared, io.now()).flatMap((rule) => rule.broken);
+	return (await Promise.all(planned.map(async (outcome) => {
+		if (outcome.status === "failed") return [];
+		const { session, plan, live } = outcome;
+		const times = plan.changes.length + plan.refusals.length === 0 ? NO_TIMES : await driftTimes(session.state, {
+			live,
+			matches: globMatcher()
+		}, plan, io);
+		const across = broken.flatMap(({ refusal, of }) => of.has(plan.merchant) ? refusal : []);
+		return [driftOf({
+			desired: session.state,
+			live
+		}, plan, times, across)];
+	}))).flat();
+}
+var NO_TIMES;
+var init_drifts_of = __esmMin((() => {
+	init_detect_drift();
+	init_across_merchants();
+	init_drift_times();
+	init_session();
+	NO_TIMES = {
+		file: () => null,
+		live: () => null
+	};
 }));
 
 // src/show/text/drift-text.ts
@@ -68278,6 +67975,7 @@ var init_run_drift = __esmMin((() => {
 	init_file_errors();
 	init_git_history();
 	init_session();
+	init_drifts_of();
 	init_rule_locations();
 	init_show_plans();
 	init_escape();

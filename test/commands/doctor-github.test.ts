@@ -19,6 +19,7 @@ const WORKFLOWS: Readonly<Record<string, string>> = {
 };
 const FILES = [
   "access/mc1.yaml",
+  "access/README.md",
   "rolecall.yaml",
   "README.md",
   ".github/actions/rolecall/action.yml",
@@ -96,10 +97,12 @@ let refusals: Record<string, number> = {};
 let server: Server;
 let url = "";
 let tokens = new Set<string | undefined>();
+let requested: string[] = [];
 
 beforeAll(async () => {
   server = createServer((request, response) => {
     tokens.add(request.headers.authorization);
+    requested.push(request.url ?? "");
     const whole = (request.url ?? "").replace(/\?.*/, "");
     const path = whole.startsWith(BASE) ? whole.slice(BASE.length) : whole;
     const refused = refusals[path];
@@ -119,6 +122,7 @@ beforeEach(() => {
   answers = complete();
   refusals = {};
   tokens = new Set();
+  requested = [];
 });
 
 afterAll(() => new Promise<void>((resolve) => server.close(() => resolve())));
@@ -337,6 +341,14 @@ describe("each setting that is disabled is missing, with the way to correct it",
       /^Change "branches" in \S+apply\.yml to \[main\]/,
     ],
     [
+      "code owners by a pattern of some files",
+      () => {
+        answers["/contents/.github/CODEOWNERS"] = OWNERS.replace("/access/ ", "/access/*.yml ");
+      },
+      "Code owners",
+      /: \/access\/ @acme\/access$/,
+    ],
+    [
       "code owners of installed packages",
       tree([...FILES, "package.json", "src/package.json"]),
       "Code owners",
@@ -539,6 +551,15 @@ test("workflows that call one of the same owner are in force, with its key", asy
   ]);
 });
 
+test("what a workflow names as another one is only read if it is one", async () => {
+  const path = ".github/workflows/rolecall-plan.yml";
+  const call = `jobs:\n  plan:\n    uses: acme/x/../../../user?a=@main\n    with: { command: plan }\n`;
+  answers[`/contents/${path}`] = `on: pull_request\n${call}`;
+  const { all } = await checks();
+  expect(all.find(({ name }) => name === "Action")?.detail).toContain("names no workflow");
+  expect(requested.filter((url) => !url.startsWith(BASE))).toEqual([]);
+});
+
 test("a branch without any protection lacks all of it", async () => {
   answers["/rules/branches/main"] = [];
   expect((await checks()).failed).toHaveLength(6);
@@ -557,6 +578,11 @@ test("what the token may not see is unknown, which is no failure", async () => {
   expect(failed).toEqual([]);
   expect(all.filter(({ status }) => status === "unknown")).toHaveLength(18);
   expect(code).toBe(0);
+});
+
+test("files beside those of merchants need no owner", async () => {
+  answers["/contents/.github/CODEOWNERS"] = OWNERS.replace("/access/ ", "/access/*.yaml ");
+  expect((await checks()).failed).toEqual([]);
 });
 
 test("an action that is pinned by commit is in force", async () => {

@@ -8,7 +8,7 @@ import {
   type Seen,
   valuesOf,
 } from "./github-facts.ts";
-import { isCovered, unownedPaths } from "./owned-paths.ts";
+import { needsOwner, unownedPaths } from "./owned-paths.ts";
 import { ACTION_COMMANDS, type ActionUse, type Workflow } from "./workflow-file.ts";
 
 const HOUR_MS = 3_600_000;
@@ -348,7 +348,7 @@ function checkOwners({ paths, owners, owned, ownerErrors, url, branch }: GithubF
   const text = "value" in owners.text ? owners.text.value : "";
   const unowned = unownedPaths(
     text,
-    known.filter((path) => path === owners.path || isCovered(path, owned)),
+    known.filter((path) => path === owners.path || needsOwner(path, owned)),
   );
   const owner = /(?<=\s)@[\w./-]+/.exec(text.replaceAll(/#.*/g, ""))?.[0] ?? "@org/team";
   const lines = [...new Set(unowned.map((path) => `${topOf(path)} ${owner}`))];

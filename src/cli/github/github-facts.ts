@@ -113,12 +113,11 @@ export async function readFacts(
   const uses = valuesOf(workflows).flatMap((workflow) => workflow.uses);
   const remote = uses.filter(({ isCall, reference }) => isCall && !reference.startsWith("./"));
   const [called, runs] = await Promise.all([
-    readEach(unique(remote.map(({ reference }) => reference)), (reference) => {
-      const [, repository = "", path = "", at = ""] = /^([^/]+\/[^/]+)\/(.+)@(.+)$/.exec(reference) ?? [];
-      return readWorkflow(
-        client,
-        `/repos/${repository}/contents/${encodeURI(path)}?ref=${encodeURIComponent(at)}`,
-      );
+    readEach(unique(remote.map(({ reference }) => reference)), async (reference): Promise<Seen<Workflow>> => {
+      const [, repository, path, at = ""] =
+        /^([\w.-]+\/[\w.-]+)\/(\.github\/workflows\/[\w.-]+)@(.+)$/.exec(reference) ?? [];
+      if (!repository || !path) return { unseen: `${reference} names no workflow` };
+      return readWorkflow(client, `/repos/${repository}/contents/${path}?ref=${encodeURIComponent(at)}`);
     }),
     readEach(
       [...workflows].flatMap(([path, workflow]) =>

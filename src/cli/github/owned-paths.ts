@@ -34,8 +34,13 @@ export async function ownedPaths(cwd: string): Promise<readonly string[]> {
   return [...own, ...sortedSet(others), ...TOOLS];
 }
 
+/** Returns whether the change of a file needs a review: in the folders of merchants, only that of YAML does. */
+export function needsOwner(path: string, owned: readonly string[]): boolean {
+  return isCovered(path, TOOLS) || (isCovered(path, owned) && /\.ya?ml$/.test(path));
+}
+
 /** Returns whether a path is one of some paths, or below a folder of them. */
-export function isCovered(path: string, paths: readonly string[]): boolean {
+function isCovered(path: string, paths: readonly string[]): boolean {
   return paths.some((each) => path === each || (each.endsWith("/") && path.startsWith(each)));
 }
 

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Comparison, compareReviewed } from "../../kernel/approval/compare-reviewed.ts";
 import type { FreshPlan } from "../../kernel/approval/fresh-context.ts";
@@ -6,6 +5,7 @@ import { refusalSentence } from "../../kernel/approval/words.ts";
 import { isEdited } from "../../kernel/plan/edited-plan.ts";
 import type { AccountEntry } from "../../model/approval-account.ts";
 import type { Origin } from "../../model/desired.ts";
+import { textOrNull } from "../io/read-text.ts";
 import { placeFinder } from "../show/find-places.ts";
 import type { ApprovedFile } from "./approval.ts";
 
@@ -27,19 +27,11 @@ export function compareApproved(
 ): readonly ApprovedPart[] {
   /** Returns the line of an entry. */
   const placeOf = (origin: Origin): string => {
-    const text = readText(resolve(cwd, origin.file));
+    const text = textOrNull(resolve(cwd, origin.file));
     const place = text === null ? null : placeFinder([{ file: origin.file, text }]).entry(origin);
     return place === null ? origin.file : `${place.file}:${place.line}`;
   };
   return fresh.map((plan) => approvedPart(plan, approved, placeOf));
-}
-
-function readText(path: string): string | null {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return null;
-  }
 }
 
 /** Compares a fresh plan with an approved file; `placeOf` names the location of an entry, by default its file. */

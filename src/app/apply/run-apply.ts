@@ -1,4 +1,4 @@
-import { applyPlan } from "../../kernel/apply/apply-plan.ts";
+import { applyPlan, causeSentence } from "../../kernel/apply/apply-plan.ts";
 import { unknownPutSemantics } from "../../kernel/apply/update-member.ts";
 import { statusChanges } from "../../kernel/plan/status-changes.ts";
 import { oneLine } from "../../lib/escape.ts";
@@ -332,9 +332,7 @@ async function verify(
 }
 
 function stoppedBy(cause: StopCause | null): string {
-  if (cause?.by === "signal") return `The run was stopped by ${cause.signal}.`;
-  if (cause?.by === "merchant") return `The run was stopped by the failure at ${oneLine(cause.merchant)}.`;
-  return cause?.by === "output" ? `${cause.stream} could not be written to.` : "The run was stopped.";
+  return oneLine(causeSentence(cause) ?? "The run was stopped.");
 }
 
 async function toResult<T>(asked: Promise<T>): Promise<T | { readonly failure: Failure }> {

@@ -1,8 +1,6 @@
-import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { lstat, open, readdir } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
-import { promisify } from "node:util";
 import { type UnrestoredMember, unrestoredMembers } from "../../kernel/diff/lost-state.ts";
 import type { PastRun, PastWrite, ReadJournal, RunStatus } from "../../model/apply.ts";
 import { RolecallError } from "../../model/errors.ts";
@@ -11,9 +9,8 @@ import { netEffects } from "../../runs/net-effects.ts";
 import type { LostInvitation } from "../../show/view/run-view.ts";
 import type { Io } from "../io/io.ts";
 import { isAlive, OWN_UID, withoutRepository } from "../io/processes.ts";
+import { gitOutput } from "../project/git-output.ts";
 import { runsFolder } from "./runs-folder.ts";
-
-const run = promisify(execFile);
 
 /** A journal file. */
 export interface StoredRun {
@@ -119,12 +116,8 @@ const NONE: ReadonlySet<string> = new Set();
 async function trackedIn(folder: string): Promise<ReadonlySet<string> | "unknown"> {
   if (!isInRepository(folder)) return NONE;
   try {
-    const { stdout } = await run("git", ["ls-files", "-z", "--", "."], {
-      cwd: folder,
-      env: withoutRepository(),
-      maxBuffer: MAX_BYTES,
-    });
-    return new Set(stdout.split("\0"));
+    const listed = await gitOutput(folder, ["ls-files", "-z", "--", "."], { env: withoutRepository() });
+    return new Set(listed.split("\0"));
   } catch {
     return "unknown";
   }

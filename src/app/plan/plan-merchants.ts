@@ -195,18 +195,13 @@ export async function loadDeclared(
   const shown = options.fileErrorsOnly ? loaded.diagnostics.filter(isFileError) : loaded.diagnostics;
   printDiagnostics(shown, options, io);
   if (!options.quiet) io.stderr.write(reachNotes(loaded));
-  const states = loaded.states.filter(({ merchant }) => isSelected(merchant, options));
+  const { shard } = options;
+  const states = loaded.states.filter(({ merchant }) => shard === undefined || isInShard(merchant, shard));
   if (states.length === 0 && !options.quiet) {
-    if (options.shard && loaded.states.length > 0) io.stderr.write(emptyShard(options.shard));
+    if (shard && loaded.states.length > 0) io.stderr.write(emptyShard(shard));
     else io.stderr.write(noneChanged(options, loaded));
   }
   return { loaded, states, fileErrors: loaded.diagnostics.filter(isFileError).length, now };
-}
-
-/** Returns whether `--merchant` and `--shard` select a merchant. */
-function isSelected(merchant: string, { merchant: picked, shard }: PlanMerchantsOptions): boolean {
-  if (picked.length > 0 && !picked.includes(merchant)) return false;
-  return shard === undefined || isInShard(merchant, shard);
 }
 
 /** Options of planning the merchants of files. */

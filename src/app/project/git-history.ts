@@ -1,13 +1,9 @@
-import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
-import { promisify } from "node:util";
 import { memoized } from "../../lib/memoized.ts";
 import type { DesiredState, Origin } from "../../model/desired.ts";
 import type { Io } from "../io/io.ts";
-
-const run = promisify(execFile);
-const MAX_OUTPUT = 256 * 1024 * 1024;
+import { gitOutput } from "./git-output.ts";
 
 /** The commit times of one file's lines. */
 export interface FileTimes {
@@ -29,10 +25,7 @@ const UNKNOWN: FileTimes = { lines: () => null, file: null };
  */
 export async function gitTimes(file: string, cwd: string, now: number): Promise<FileTimes> {
   const path = resolve(cwd, file);
-  const git = async (...args: readonly string[]): Promise<string> => {
-    const { stdout } = await run("git", args, { cwd: dirname(path), maxBuffer: MAX_OUTPUT });
-    return stdout;
-  };
+  const git = (...args: readonly string[]): Promise<string> => gitOutput(dirname(path), args);
   try {
     const [log, blame, shallow] = await Promise.all([
       git("log", "-1", "--first-parent", "--format=%ct %P", "--", basename(path)),
@@ -57,8 +50,7 @@ export async function gitTimes(file: string, cwd: string, now: number): Promise<
 /** Returns whether a folder belongs to a clone without its older commits. */
 export async function isShallow(cwd: string): Promise<boolean> {
   try {
-    const { stdout } = await run("git", ["rev-parse", "--is-shallow-repository"], { cwd });
-    return stdout.trim() === "true";
+    return (await gitOutput(cwd, ["rev-parse", "--is-shallow-repository"])).trim() === "true";
   } catch {
     return false;
   }
@@ -87,8 +79,7 @@ export async function deepen(
   };
   for (const credentials of token === "" ? [{}] : [{}, header]) {
     if (!(await isShallow(cwd))) break;
-    await run("git", ["fetch", "--quiet", "--unshallow"], {
-      cwd,
+    await gitOutput(cwd, ["fetch", "--quiet", "--unshallow"], {
       env: { ...env, GIT_TERMINAL_PROMPT: "0", ...credentials },
       timeout: FETCH_TIMEOUT_MS,
     }).catch(() => undefined);

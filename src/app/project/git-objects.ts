@@ -1,15 +1,12 @@
-import { execFile, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { statSync } from "node:fs";
 import { basename, dirname, join, posix, relative, sep } from "node:path";
-import { promisify } from "node:util";
 import type { ReadSource } from "../../kernel/read/load-sources.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { memoized } from "../../lib/memoized.ts";
 import { RolecallError } from "../../model/errors.ts";
 import { decodeUtf8, withoutLinks } from "./find-files.ts";
-
-const run = promisify(execFile);
-const MAX_OUTPUT = 256 * 1024 * 1024;
+import { gitOutput } from "./git-output.ts";
 
 /** Runs git and returns what it prints; throws RolecallError. */
 export type Git = (...args: readonly string[]) => Promise<string>;
@@ -40,7 +37,7 @@ export async function openRepository(folder: string, option: string): Promise<Re
 function gitIn(cwd: string, option: string): Git {
   return async (...args) => {
     try {
-      return (await run("git", args, { cwd, maxBuffer: MAX_OUTPUT })).stdout;
+      return await gitOutput(cwd, args);
     } catch (cause) {
       const { code, stderr = "" } = cause as { readonly code?: unknown; readonly stderr?: string };
       const [said = ""] = stderr.split("\n");

@@ -1,7 +1,4 @@
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
-
-const run = promisify(execFile);
+import { gitOutput } from "./git-output.ts";
 
 /** A repository at a forge. */
 export interface ForgeRepository {
@@ -14,7 +11,7 @@ export interface ForgeRepository {
 /** Returns the repository that `origin` of a folder names; `null` without git or without such a remote. */
 export async function gitRemote(cwd: string): Promise<ForgeRepository | null> {
   try {
-    return parseRemote((await run("git", ["remote", "get-url", "origin"], { cwd })).stdout.trim());
+    return parseRemote((await gitOutput(cwd, ["remote", "get-url", "origin"])).trim());
   } catch {
     return null;
   }
@@ -26,8 +23,8 @@ export async function gitRemote(cwd: string): Promise<ForgeRepository | null> {
  */
 export async function defaultBranch(cwd: string): Promise<string> {
   const git = (...args: readonly string[]): Promise<string> =>
-    run("git", args, { cwd }).then(
-      ({ stdout }) => stdout.trim(),
+    gitOutput(cwd, args).then(
+      (text) => text.trim(),
       () => "",
     );
   const short = (ref: string): Promise<string> => git("symbolic-ref", "--quiet", "--short", ref);

@@ -1,6 +1,7 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { ExitCode, type Io } from "../../app/io/io.ts";
+import { textOrNull } from "../../app/io/read-text.ts";
 import { styleFor } from "../../app/io/terminal.ts";
 import { failuresOf } from "../../app/plan/plan-merchants.ts";
 import type { ServiceOptions } from "../../app/project/command-options.ts";
@@ -275,7 +276,7 @@ function findElsewhere(
   for (const path of projectYamlFiles(cwd)) {
     const file = shownPath(path, cwd);
     if (mentioned.has(file)) continue;
-    const text = readText(path);
+    const text = textOrNull(path) ?? "";
     for (const email of addresses) {
       const only = new Set([email]);
       if (!mentionsAny(text, only) || !offboardFrom(text, only)?.members.has(email)) continue;
@@ -283,15 +284,6 @@ function findElsewhere(
     }
   }
   return filesByAddress;
-}
-
-/** Returns the text of a file; empty if it cannot be read. */
-function readText(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return "";
-  }
 }
 
 /** The service's answers about a person. */

@@ -1,11 +1,11 @@
-import { execFile, execFileSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import { promisify } from "node:util";
 import { ExitCode, type Io } from "../../app/io/io.ts";
 import { withoutRepository } from "../../app/io/processes.ts";
+import { gitOutput } from "../../app/project/git-output.ts";
 import { oneLine } from "../../lib/escape.ts";
 import { counted, listText, shorten } from "../../lib/text.ts";
 import { RolecallError } from "../../model/errors.ts";
@@ -22,8 +22,6 @@ import {
   type PullRequests,
   type PullText,
 } from "./pull-requests.ts";
-
-const run = promisify(execFile);
 
 /** Runs git and returns what it prints; throws RolecallError. */
 type Git = (...args: readonly string[]) => Promise<string>;
@@ -112,14 +110,13 @@ function authorization(url: string, io: Io): Readonly<Record<string, string>> {
 }
 
 const NO_HOOKS = ["-c", "core.hooksPath=/dev/null"];
-const MAX_OUTPUT = 64 * 1024 * 1024;
 
 function gitRunner({ env }: Io, config: Readonly<Record<string, string>>): (folder: string) => Git {
   const passed = { ...withoutRepository(), ...env, ...config, GIT_TERMINAL_PROMPT: "0", LC_ALL: "C" };
   return (cwd) =>
     async (...args) => {
       try {
-        return (await run("git", [...NO_HOOKS, ...args], { cwd, env: passed, maxBuffer: MAX_OUTPUT })).stdout;
+        return await gitOutput(cwd, [...NO_HOOKS, ...args], { env: passed });
       } catch (cause) {
         const { code, stderr = "" } = cause as { readonly code?: unknown; readonly stderr?: string };
         const said = stderr.split("\n").filter((line) => /\S/.test(line) && !line.startsWith("hint:"));

@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { approvedPart } from "../../app/apply/approved-parts.ts";
 import type { Io } from "../../app/io/io.ts";
+import { textOrNull } from "../../app/io/read-text.ts";
 import { openScreen, styleFor, terminalOf } from "../../app/io/terminal.ts";
 import type { PlannedMerchants } from "../../app/plan/plan-merchants.ts";
 import type { OutputOptions } from "../../app/project/command-options.ts";
@@ -81,7 +81,7 @@ export async function browsePlans(
   const newLocations = (): ChangeLocations =>
     changeLocations(
       planned.map(({ session }) => session.state),
-      (file) => textIn(resolve(io.cwd, file)),
+      (file) => textOrNull(resolve(io.cwd, file)),
     );
   let locations = newLocations();
   const screen = browseScreen({
@@ -128,9 +128,9 @@ type AfterPause = Pick<BrowseState, "edited" | "note">;
 /** Opens a file in the editor; returns whether that changed it, and what to say of it. */
 async function edited({ file, line }: FileLine, io: Io): Promise<AfterPause> {
   const path = resolve(io.cwd, file);
-  const before = textIn(path);
+  const before = textOrNull(path);
   const problem = await editFile({ file, line }, io);
-  const isEdited = textIn(path) !== before;
+  const isEdited = textOrNull(path) !== before;
   return { edited: isEdited, note: problem ?? (isEdited ? AFTER_EDIT : "") };
 }
 
@@ -162,15 +162,6 @@ function permissionsIn(
     planned.map(({ plan, live }) => [plan.merchant, new Map(live.roles.map((role) => [role.id, role]))]),
   );
   return (merchant, roleId) => roles.get(merchant)?.get(roleId)?.permissions ?? null;
-}
-
-/** Returns the text of a file as it is now; `null` if it cannot be read. */
-function textIn(path: string): string | null {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return null;
-  }
 }
 
 /** The selected changes, planned again. */

@@ -4,6 +4,7 @@ import type { Io } from "../../app/io/io.ts";
 import type { RemovedMerchant } from "../../app/project/changed-since.ts";
 import { defaultPath } from "../../app/project/find-files.ts";
 import type { Git } from "../../app/project/git-objects.ts";
+import { gitOutput } from "../../app/project/git-output.ts";
 import { isInShard, type Shard } from "../../app/project/shard.ts";
 import { parseYaml } from "../../kernel/yaml/parse-yaml.ts";
 import { oneLine } from "../../lib/escape.ts";
@@ -31,7 +32,7 @@ export async function findRemoved(
   { cwd }: Pick<Io, "cwd">,
 ): Promise<readonly LateMerchant[]> {
   if (changedSince !== undefined) return [];
-  const git: Git = async (...args) => (await run("git", args, { cwd, maxBuffer: 64 * 1024 * 1024 })).stdout;
+  const git: Git = (...args) => gitOutput(cwd, args);
   try {
     const base = await baseCommit(git, cwd);
     const selectedPaths = paths.length > 0 ? paths : [defaultPath(cwd)];

@@ -233,7 +233,8 @@ function endOf(
   };
 }
 
-function causeSentence(cause: StopCause | null): string | null {
+/** Says why a run was stopped; `null` without a cause. */
+export function causeSentence(cause: StopCause | null): string | null {
   if (cause === null) return null;
   switch (cause.by) {
     case "signal":

@@ -1,6 +1,6 @@
 import { counted } from "../../lib/text.ts";
 import type { Check } from "../../model/desired.ts";
-import type { Breach, BreachSubject } from "../../model/diagnostic.ts";
+import type { Breach, BreachSubject, RuleCode } from "../../model/diagnostic.ts";
 import type { ReachStep, Refusal } from "../../model/plan.ts";
 import { list, type Tense } from "../findings/refusals.ts";
 import type { PersonAccess } from "./access.ts";
@@ -9,14 +9,14 @@ import { countWork, STEPS_OF_VIOLATION, subjectOf, type WayOfPerson } from "./ju
 
 /** The wording of a check of each person. */
 interface PersonCheck {
-  readonly code: "check-only" | "check-cannot";
+  readonly code: RuleCode;
   readonly sentence: string;
   /** True if the violations of several people are one problem of the files. */
   readonly isShared?: true;
   subject(permission: string): BreachSubject;
 }
 
-/** Returns the people of some who have one of the permissions, or with `reach` can reach it. */
+/** Returns a violation for each of the permissions that one of some people has, or with `reach` can reach. */
 export function violationsOfPeople(
   { reach: isReach }: Pick<Check, "reach">,
   people: readonly PersonAccess[],

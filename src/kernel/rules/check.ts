@@ -14,7 +14,7 @@ import type { CheckSetting } from "./settings/check-setting.ts";
 export interface CheckForm<Form extends Check> extends CheckSetting<Form> {
   /** The meaning of the diagnostic of files that violate it. */
   readonly diagnostic: DiagnosticKind;
-  /** Returns a check in one line, in a fixed order of keys, to serve as its name. */
+  /** Returns a check in one line, in a fixed order of keys, to serve as its name; `reach` is a word, or empty. */
   text(check: Form, reach: string): string;
   /** Returns the people, of some, who break the check if they have its permissions. */
   subjects(check: Form, people: readonly PersonAccess[], context: CheckContext): readonly PersonAccess[];

@@ -55,13 +55,21 @@ export function openPersonKeys(
   merchants: readonly Pick<DesiredState, "merchant" | "members">[],
   liveAddressOf: (merchant: string, id: string) => string | undefined,
 ): (address: string) => string {
-  const entries = merchants.flatMap(({ merchant, members = [] }) =>
-    members.map((member) => ({ merchant, member })),
+  const links = merchants.flatMap(({ merchant, members = [] }) =>
+    members.flatMap((member) => {
+      const [address = "", ...previous] = addressesOfPerson(member);
+      const pinned = member.id === undefined ? undefined : liveAddressOf(merchant, member.id)?.toLowerCase();
+      const others = pinned === undefined || pinned === address ? previous : [...previous, pinned];
+      return others.length === 0 ? [] : [{ address, others }];
+    }),
   );
-  const listedAt = new Map<string, Set<string>>();
-  for (const { merchant, member } of entries) {
-    const address = member.email.toLowerCase();
-    listedAt.set(address, (listedAt.get(address) ?? new Set()).add(merchant));
+  const listedAt = new Map(
+    links.flatMap(({ address, others }) =>
+      [address, ...others].map((linked) => [linked, new Set<string>()] as const),
+    ),
+  );
+  for (const { merchant, members = [] } of merchants) {
+    for (const { email } of members) listedAt.get(email.toLowerCase())?.add(merchant);
   }
   const current = new Map<string, string>();
   const keyOf = (address: string): string => {
@@ -73,12 +81,10 @@ export function openPersonKeys(
     }
     return key;
   };
-  for (const { merchant, member } of entries) {
-    const pinned = member.id === undefined ? undefined : liveAddressOf(merchant, member.id)?.toLowerCase();
-    const [address = "", ...others] = addressesOfPerson(member);
-    const merchants = listedAt.get(address) ?? new Set();
-    for (const other of pinned === undefined ? others : [...others, pinned]) {
-      const areTwo = [...(listedAt.get(other) ?? [])].some((listed) => merchants.has(listed));
+  for (const { address, others } of links) {
+    const own = listedAt.get(address) ?? new Set();
+    for (const other of others) {
+      const areTwo = [...(listedAt.get(other) ?? [])].some((listed) => own.has(listed));
       const [key, otherKey] = [keyOf(address), keyOf(other)];
       if (key !== otherKey && !areTwo) current.set(otherKey, key);
     }

@@ -186,8 +186,17 @@ function revertMember(
   });
   const isThere = (ref: RoleRef): boolean =>
     ref.id === null || refs.find(ref) !== null || live.roles.includes(ref.id);
-  for (const role of values.roles) if (!isThere(role)) noteRoleGone(name, role.name, note);
-  const reverted = withValues(current, { ...values, roles: values.roles.filter(isThere) });
+  const gone = values.roles.filter((ref) => !isThere(ref));
+  for (const role of gone) noteRoleGone(name, role, note, gone);
+  const restored = values.roles.filter(isThere);
+  const isMade = ({ id }: RoleRef): boolean =>
+    undo.effects.roles.some((other) => other.id === id && other.before === null);
+  // Nobody loses the roles that they have in place of those that cannot be restored.
+  const kept = gone.length > 0 && restored.length === 0 ? current.roles.filter((ref) => !isMade(ref)) : [];
+  for (const { name: role } of kept) {
+    note("role-gone", name, `${name} keeps the role "${role}": no role from before the run can be restored.`);
+  }
+  const reverted = withValues(current, { ...values, roles: kept.length > 0 ? kept : restored });
   return memberUpdate(name, live.id, { before: current, after: reverted }, "undone");
 }
 
@@ -235,7 +244,7 @@ function recreateMember(
   }
   const roles = before.roles.flatMap((ref) => {
     const now = refs.find(ref);
-    if (now === null) noteRoleGone(name, ref.name, note);
+    if (now === null) noteRoleGone(name, ref, note, before.roles);
     return now ?? [];
   });
   note(...recreationNote(name, before, lost));
@@ -304,7 +313,8 @@ function recreationNote(name: string, { status, managed }: MemberImage, lost: bo
   return ["invited-again", name, message];
 }
 
-/** Adds a note that a member's role no longer exists. */
-function noteRoleGone(name: string, role: string, note: AddNote): void {
-  note("role-gone", name, `${name} does not get the role "${role}" again: it no longer exists.`);
+/** Adds a note that a member's role no longer exists, with its id if another of `roles` has its name. */
+function noteRoleGone(member: string, { id, name }: RoleRef, note: AddNote, roles: readonly RoleRef[]): void {
+  const which = roles.some((other) => other.name === name && other.id !== id) ? ` (${id})` : "";
+  note("role-gone", member, `${member} does not get the role "${name}"${which} again: it no longer exists.`);
 }

@@ -168,6 +168,16 @@ function recreateRole(id: string | null, before: RoleImage, undo: RoleUndo): Rol
     if (id !== null) refs.set(id, { id: there.id, name });
     return null;
   }
+  const twins = effects.roles.filter((other) => other.after === null && other.before?.name === name);
+  if (there === undefined && twins.length > 1) {
+    const which = id === null ? "" : ` (${id})`;
+    note(
+      "name-taken",
+      name,
+      `The role "${name}"${which} is not restored: the run removed several roles with that name, and a new role needs a name of its own.`,
+    );
+    return null;
+  }
   if (there || blocked.named.has(changeKey({ id: null, name }))) {
     noteNameTaken(name, name, note);
     return null;

@@ -319,6 +319,30 @@ describe("undo", () => {
     expect(codes(back)).toEqual(["name-taken Till"]);
   });
 
+  test("restores none of two removed roles of one name, and takes no other role because of that", async () => {
+    const twins = live(
+      [CLERK, liveRole("role_8", "Till"), liveRole("role_9", "Till", { permissions: ["stock_edit"] })],
+      [
+        liveMember("mem_1", "ada@example.com", { roles: ["role_8", "role_9"] }),
+        liveMember("mem_2", "ben@example.com", { roles: ["role_8", "role_2"] }),
+      ],
+    );
+    const members = ["ada", "ben"].map((name) => member(`${name}@example.com`, { roles: ["Clerk"] }));
+    const { run, service } = await ran({ roles: ROLES.slice(1), members }, twins);
+    const { plan, notes } = undo(run, service);
+    expect(plan.changes).toEqual([]);
+    const notRestored = (id: string) =>
+      `The role "Till" (${id}) is not restored: the run removed several roles with that name, and a new role needs a name of its own.`;
+    expect(notes.map(({ message }) => message)).toEqual([
+      notRestored("role_8"),
+      notRestored("role_9"),
+      'ada@example.com does not get the role "Till" (role_8) again: it no longer exists.',
+      'ada@example.com does not get the role "Till" (role_9) again: it no longer exists.',
+      'ada@example.com keeps the role "Clerk": no role from before the run can be restored.',
+      'ben@example.com does not get the role "Till" again: it no longer exists.',
+    ]);
+  });
+
   test("brings a managed user back only with the password that the file names", async () => {
     const till = liveMember("mem_4", "till@example.com", {
       roles: ["role_1"],

@@ -91,11 +91,16 @@ export function planView(
   command: PlanCommand = "apply",
 ): PlanView {
   const { roles, members } = plan.summary;
+  const namesakes = namesakesAmong(plan.changes);
   const group = (title: string, resource: Change["resource"]): GroupView => ({
     title,
     rows: plan.changes
       .filter((change) => change.resource === resource)
-      .map((change) => rowOf(change, plan.impact.sensitive)),
+      .map((change) => {
+        const row = rowOf(change, plan.impact.sensitive);
+        if (!namesakes.has(change)) return row;
+        return { ...row, remark: [change.id, row.remark].filter(Boolean).join(", ") };
+      }),
   });
   const fingerprint = plan.fingerprint.slice(0, FINGERPRINT_SHOWN);
   const refusalView = (refusal: Refusal): RefusalView => {
@@ -138,6 +143,12 @@ export function planView(
     untouched: warnings.filter(isAside).map(findingView),
     passwords: [...new Set(plan.changes.flatMap(passwordOf))].sort(),
   };
+}
+
+/** Returns the changes that only their ids tell apart: another one has the same kind and name. */
+function namesakesAmong(changes: readonly Change[]): ReadonlySet<Change> {
+  const groups = groupByKey(changes, ({ resource, kind, name }) => `${resource} ${kind} ${name}`);
+  return new Set(groups.filter(({ length }) => length > 1).flat());
 }
 
 /** Returns a view with the changes of each group in the order of a report: removals first, then by name. */

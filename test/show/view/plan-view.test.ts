@@ -78,3 +78,15 @@ test("two warnings, and warnings that differ in more than the name, are not merg
   }));
   expect(joinSame(says)).toEqual(says);
 });
+
+test("changes of one kind and one name have their ids", () => {
+  const is = live(
+    ["role_1", "role_2", "role_3"].map((id) => liveRole(id, id === "role_3" ? "Clerk" : "Till")),
+  );
+  const [roles] = planView(planOf(desired({ roles: [], members: [] }), is)).groups;
+  expect(roles?.rows.map(({ name, remark }) => `${name}: ${remark}`)).toEqual([
+    "Clerk: not in the file",
+    "Till: role_1, not in the file",
+    "Till: role_2, not in the file",
+  ]);
+});

@@ -128,12 +128,15 @@ function limitedRun(all: readonly PlanInRun[]): readonly Plan[] {
         .filter((one) => isForPlan(one, plan, run))
         .map((override) => ({ ...override, rules })),
     );
-    const covered = plan.refusals.filter(
-      ({ override, rules, by }) =>
-        override !== null &&
-        (rules === undefined || by === undefined) &&
-        ofRun.some((given) => given.rules === rules && covers(given.what, override)),
-    );
+    // The limits of the run are the project's: the rule files that it enforces can override them as well.
+    const ofMerchant = new Set((all[index] as PlanInRun).plan.refusals);
+    const covered = plan.refusals.filter((refusal) => {
+      const { override, rules, by } = refusal;
+      if (override === null || (rules !== undefined && by !== undefined)) return false;
+      return ofRun.some(
+        (given) => (given.rules === rules || !ofMerchant.has(refusal)) && covers(given.what, override),
+      );
+    });
     return { plan, ofRun, covered };
   });
   const effective = new Set(

@@ -76,6 +76,22 @@ describe("the rules that the project enforces", () => {
     expect(ofRules([], [rulesWith("hq/policy.yaml", [text])])).toEqual([[], [], []]);
   });
 
+  test("have overrides for the limits of a run as well, which no file of a merchant sets", () => {
+    const projects = [{ run: { maxRemovals: { count: 1 } } }];
+    const limitedBy = (overrides: readonly string[]) =>
+      refusals(
+        judgedRun(
+          plans.map((plan) => ({
+            plan: { ...plan, refusals: [] },
+            files: { ...filesWith([], [rulesWith("hq/policy.yaml", overrides)]), projects },
+          })),
+        ),
+      );
+    expect(limitedBy([])).toEqual(plans.map(() => ["run-removals"]));
+    expect(limitedBy([`run-removals=4@${run}`])).toEqual(plans.map(() => ["run-removals"]));
+    expect(limitedBy([`run-removals=5@${run}`])).toEqual([[], [], []]);
+  });
+
   test("are not overridden by a merchant's file, by other rules, or against the base branch", () => {
     const refused = refusals(plans);
     expect(ofRules([text], [rulesWith("hq/policy.yaml", [])])).toEqual(refused);

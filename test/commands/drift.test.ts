@@ -284,6 +284,73 @@ ${gone}`;
   }
 });
 
+test("what no commit declared changed outside git before the first commit, and is unknown in a shallow clone", async () => {
+  const shop = await mkdtemp(join(tmpdir(), "rolecall-drift-"));
+  const at = (day: number) => `2026-02-${String(day).padStart(2, "0")}T12:00:00Z`;
+  const dated = (fields: string) => `{ ${fields}, created_at: "${at(1)}", updated_at: "${at(5)}" }`;
+  const seed = `merchants:
+  - code: MC0DEMO1
+    roles:
+      - ${dated("name: Till, id: role_t, permissions: [a, refunds_create]")}
+    members:
+      - ${dated("email: owner@example.com, roles: [role_owner]")}
+      - ${dated("email: ada@example.com, roles: [role_t, role_admin]")}
+      - ${dated("email: eve@example.com, roles: [role_t]")}
+keys:
+  - { key: sk_test_sandbox, owner: owner@example.com }
+`;
+  const env = { PATH: process.env["PATH"], HOME: shop };
+  await mkdir(join(shop, "access"));
+  await writeFile(join(shop, "seed.yaml"), seed);
+  const commit = async (day: number, comment: string, ada = ""): Promise<void> => {
+    const text = `${comment}version: 1
+merchant: MC0DEMO1
+roles: [{ name: Till, permissions: [a] }]
+members:
+  - { email: owner@example.com, roles: [role_owner] }
+  - { email: ada@example.com, roles: [Till]${ada} }
+`;
+    await writeFile(join(shop, "access/shop.yaml"), text);
+    const dates = { GIT_COMMITTER_DATE: at(day), GIT_AUTHOR_DATE: at(day) };
+    for (const args of [
+      ["init", "--quiet", "--initial-branch=main"],
+      ["add", "access"],
+      ["-c", "user.name=T", "-c", "user.email=t@example.com", "commit", "--quiet", "-m", "change"],
+    ]) {
+      execFileSync("git", args, { cwd: shop, env: { ...env, ...dates }, stdio: "ignore" });
+    }
+  };
+  await commit(10, "");
+  await commit(15, "# a comment\n");
+  const service = await startSandbox(["--seed", join(shop, "seed.yaml")]);
+  const causesIn = async (cwd: string): Promise<Record<string, string>> => {
+    const { stdout } = await rolecall(["drift", "--format", "json"], { cwd, env: service.env });
+    const [{ plan, changes }] = JSON.parse(stdout).drifts;
+    const rows = plan.changes.map(
+      ({ name, fields }: { name: string; fields: { field: string }[] }, at: number) => [
+        [name, ...fields.map(({ field }) => field)].join(" "),
+        changes[at].cause,
+      ],
+    );
+    return Object.fromEntries(rows);
+  };
+  try {
+    const names = ["Till permissions", "ada@example.com roles", "eve@example.com"];
+    const all = (cause: string) => Object.fromEntries(names.map((name) => [name, cause]));
+    expect(await causesIn(shop)).toEqual(all("outside-git"));
+    await commit(20, "", ", metadata: { desk: x }");
+    await commit(21, "# another\n", ", metadata: { desk: x }");
+    const clone = join(shop, "clone");
+    execFileSync("git", ["clone", "--quiet", "--depth=3", `file://${shop}`, clone], { env });
+    const causes = await causesIn(clone);
+    expect(Object.keys(causes)).toEqual(expect.arrayContaining([names[0], names[2]]));
+    expect([...new Set(Object.values(causes))]).toEqual(["unknown"]);
+  } finally {
+    await service.stop();
+    await rm(shop, { recursive: true });
+  }
+});
+
 test("of one entry the parts that changed outside git are told, and adopted, apart from those that git changed", async () => {
   const shop = await mkdtemp(join(tmpdir(), "rolecall-drift-"));
   const at = (day: number) => `2026-02-${day}T12:00:00Z`;

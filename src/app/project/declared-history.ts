@@ -24,6 +24,8 @@ export interface PastDeclaration {
 
 /** Declarations of a merchant's file and its includes in the first-parent history of the current branch. */
 export interface DeclaredHistory {
+  /** True if older commits are missing, as in a shallow clone. */
+  readonly isShallow: boolean;
   /** Returns what was declared at a moment, in ms since the epoch; `undefined` if unknown. */
   at(moment: number): Promise<PastDeclaration | undefined>;
   /** Yields what each commit to one of some files declared, the newest first. */
@@ -80,6 +82,7 @@ export async function openDeclaredHistory(
     return states.get(id);
   };
   return {
+    isShallow: shallow,
     async at(moment) {
       const commit = commits.find(({ time }) => time <= moment);
       if (commit === undefined) return shallow ? undefined : { state: null, committed: null };
@@ -111,6 +114,7 @@ export async function openDeclaredHistory(
 }
 
 const UNKNOWN_HISTORY: DeclaredHistory = {
+  isShallow: false,
   at: async () => undefined,
   async *commitsTo() {
     yield { state: undefined, time: 0 };

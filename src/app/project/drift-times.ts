@@ -42,7 +42,8 @@ export async function driftTimes(
     ]);
     const origins = originsOf(state);
     const newest = Math.max(...[...files.values()].map(({ file }) => file ?? Number.NaN));
-    const unlisted = changes.filter((change) => past.size > 0 && !origins.has(keyOf(change)));
+    const isKnown = past.size > 0 || history.isShallow;
+    const unlisted = changes.filter((change) => isKnown && !origins.has(keyOf(change)));
     const names = unlisted.map(({ name }) => name);
     const mentions = names.length === 0 ? new Map<string, number>() : await history.lastMentions(names);
     const isDeclaredAsNow = (change: Change, before: PastDeclaration, moment: number): boolean => {
@@ -51,6 +52,9 @@ export async function driftTimes(
         ? differingParts(image, change.after).every((part) => !updateParts(change).includes(part))
         : sameDeclared(change, before.state, state);
     };
+    // What was declared before the first commit of a shallow clone is unknown.
+    const isBeyond = (before: PastDeclaration | undefined): boolean =>
+      before === undefined && history.isShallow;
     const fileTime = (change: Change, moment: number | null): number | null => {
       const before = past.get(moment ?? Number.NaN);
       // Later commits declare the same.
@@ -61,7 +65,9 @@ export async function driftTimes(
       }
       const origin = origins.get(keyOf(change));
       // A removed entry has no lines, so the time of the merchant's files is used.
-      if (origin === undefined) return knownTime(newest);
+      if (origin === undefined) {
+        return isBeyond(before) ? (mentions.get(change.name) ?? null) : knownTime(newest);
+      }
       return files.get(origin.file)?.entry(origin) ?? null;
     };
     return {
@@ -71,15 +77,16 @@ export async function driftTimes(
         const moment = momentBefore(liveAt);
         const fileAt = fileTime(change, moment);
         if (change.kind !== "update" || fileAt === null || liveAt === null) return fileAt;
+        const before = past.get(moment ?? Number.NaN);
         const wasDeclared = declared.get(change.id);
-        if (wasDeclared === undefined) return fileAt;
+        if (wasDeclared === undefined) return isBeyond(before) ? null : fileAt;
         // A commit declared the live value once: it never followed the file since, or was changed back.
         if (updateParts(change).some((part) => wasDeclared.has(part)))
           return fileAt <= liveAt - COMMIT_PRECISION ? null : fileAt;
-        const before = past.get(moment ?? Number.NaN);
-        const wasListed = before?.state && entryOf(change, before.state) !== undefined;
         // No commit declared what is live, so a later commit to the entry did not bring the difference.
-        return wasListed ? (before.committed ?? NEVER) : fileAt;
+        const wasThere =
+          before && (before.state === null ? onlyTakes(change) : entryOf(change, before.state) !== undefined);
+        return wasThere ? (before.committed ?? NEVER) : fileAt;
       },
     };
   } finally {
@@ -178,6 +185,11 @@ async function declaredBefore(
 
 /** The time of what was never committed. */
 const NEVER = Number.NEGATIVE_INFINITY;
+
+/** Returns whether an update only takes what is live and not declared. */
+function onlyTakes({ fields }: UpdateChange): boolean {
+  return fields.every((diff) => "removed" in diff && diff.added.length === 0);
+}
 
 /** Returns the last moment before a change that a commit can be told from it. */
 function momentBefore(time: number | null): number | null {

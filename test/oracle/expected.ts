@@ -446,7 +446,7 @@ function planOwn(
   return is === null ? [] : [{ ...stay(is, work), wanted: one }];
 }
 
-/** A new membership takes over what the files do not say of the old one. */
+/** A new membership takes over what the files do not say of the old one, and the roles of all that give access. */
 function inheriting(
   one: WantedMember,
   is: WorldMember | null,
@@ -455,8 +455,10 @@ function inheriting(
 ): Heir {
   const old = former.find((each) => statusOf(each) !== "disabled");
   if (old === undefined || is !== null) return one;
-  const held = old.roles.filter((id) => !roles.ignored.has(id));
-  const inherited = old.roles.filter((id) => roles.ignored.has(id)).map((id) => roles.names.get(id) ?? id);
+  const withAccess = former.filter((each) => ["accepted", "unknown"].includes(statusOf(each)));
+  const all = [...new Set([old, ...withAccess].flatMap((each) => each.roles))];
+  const held = all.filter((id) => !roles.ignored.has(id));
+  const inherited = all.filter((id) => roles.ignored.has(id)).map((id) => roles.names.get(id) ?? id);
   return { ...one, roles: one.roles ?? held, metadata: one.metadata ?? old.metadata, inherited };
 }
 

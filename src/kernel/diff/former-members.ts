@@ -57,7 +57,7 @@ export function planFormer(
   const waits = !isOnlyDisabled || (match.found === "one" && match.live.status === "pending");
   const changes = former.flatMap((live): readonly MemberChange[] => {
     // Only who has access can lose it. A disabled membership stays as long as nothing else shows that it is disabled.
-    const isKept = isAccepted(live) || live.status === "unknown" || isOnlyDisabled;
+    const isKept = givesAccess(live) || isOnlyDisabled;
     if (isMoved || !isKept) return [deleteMember(live, roles, "address-changed")];
     const lacking = lackingIn(live, member, roles);
     if (lacking.length > 0 && !isOnlyDisabled) {
@@ -70,6 +70,11 @@ export function planFormer(
     return narrowed !== null ? [narrowed] : waits ? [removal] : [];
   });
   return { changes, waiting };
+}
+
+/** Returns whether a membership gives access, or may do so. */
+export function givesAccess({ status }: LiveMember): boolean {
+  return status === "accepted" || status === "unknown";
 }
 
 function isAccepted({ status }: LiveMember): boolean {

@@ -12,7 +12,7 @@ import {
   isDisabled,
   isExpired,
 } from "./entry-memberships.ts";
-import { type FormerChanges, planFormer } from "./former-members.ts";
+import { type FormerChanges, givesAccess, planFormer } from "./former-members.ts";
 import type { Match } from "./match.ts";
 import { createMember, deleteMember, moveMember, reinviteMember, updateMember } from "./member-changes.ts";
 import type { ReportFinding, RoleResolver } from "./resolve.ts";
@@ -126,7 +126,7 @@ function planEntry(
   // An entry without a membership needs no pin, unless another member has its address.
   const isPinLost = found.found === "pin-missing" && absent !== null && found.live.length === 0;
   const match: Match<LiveMember> = isPinLost ? { found: "none" } : found;
-  const predecessor = formers.find((live) => !isDisabled(live));
+  const predecessor = predecessorIn(formers);
   const active =
     match.found === "none" && predecessor !== undefined && !suspended
       ? { ...declared, member: successorOf(declared.member, predecessor, context) }
@@ -135,6 +135,17 @@ function planEntry(
   const [disabled] = predecessor === undefined ? formers : [];
   const own = planMember(active, match, { ...context, predecessor, disabled, holder }, report);
   return { changes: [...own, ...former.changes], waiting: former.waiting };
+}
+
+/**
+ * Returns the membership whose place a new one takes: the first that is not disabled, with the roles of all those that give
+ * access, so that nobody loses any by moving from two addresses to one.
+ */
+function predecessorIn(formers: readonly LiveMember[]): LiveMember | undefined {
+  const first = formers.find((live) => !isDisabled(live));
+  if (first === undefined || formers.length === 1) return first;
+  const held = formers.filter((live) => live === first || givesAccess(live)).flatMap(({ roles }) => roles);
+  return { ...first, roles: [...new Set(held)] };
 }
 
 /** Returns an entry that also declares what the membership of its previous address has, but for ignored roles. */

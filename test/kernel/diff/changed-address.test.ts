@@ -559,3 +559,24 @@ describe("a removal and an invitation of probably the same person", () => {
     expect(briefFindings(found({ roles: ["Cashier"], metadata: { badge: "7" } }, two))).toEqual([]);
   });
 });
+
+test("who moves from two addresses gets the roles of both, and keeps them until then", () => {
+  const is = live(
+    [liveRole("role_1", "Cashier"), liveRole("role_2", "Lead"), liveRole("role_3", "Clerk")],
+    [
+      liveMember("mem_1", "ada@old.example", { roles: ["role_1"] }),
+      liveMember("mem_2", "ada@older.example", { roles: ["role_2", "role_1"] }),
+      liveMember("mem_3", "ada@oldest.example", { roles: ["role_3"], status: "disabled" }),
+    ],
+  );
+  const entry: DesiredMember = {
+    email: NEW,
+    previously: [OLD, "ada@older.example", "ada@oldest.example"],
+    origin: { file: "access.yaml", path: [] },
+  };
+  const made = planOf(desired({ members: [entry] }), is);
+  expect(made.changes.filter(({ id }) => id !== "mem_3")).toMatchObject([
+    { kind: "create", after: { roles: [{ id: "role_1" }, { id: "role_2" }] } },
+  ]);
+  expect(made.deferred.map(({ change }) => change.id)).toEqual(["mem_1", "mem_2"]);
+});

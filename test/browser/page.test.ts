@@ -563,6 +563,32 @@ function pageTests(path: string): void {
     await expect.poll(() => page.locator("#paper").count()).toBe(0);
   });
 
+  test("prints only the merchant that is selected, and says first if all of them take minutes", async () => {
+    const page = open.page;
+    const printed = async (): Promise<readonly string[]> => {
+      await page.emulateMedia({ media: "print" });
+      await page.locator("#paper").waitFor();
+      const titles = await page.locator("#paper > section > h2").allInnerTexts();
+      await page.emulateMedia({ media: "screen" });
+      await expect.poll(() => page.locator("#paper").count()).toBe(0);
+      return titles;
+    };
+    await open.open(fleetPlanPage());
+    expect((await printed()).slice(0, 2)).toEqual(["Merchants", "MC1"]);
+    expect(await page.getByText("takes minutes").count()).toBe(0);
+    await page.locator("#picker select").selectOption("MC2");
+    await page.locator("h2.view", { hasText: "MC2" }).waitFor();
+    expect(await printed()).toEqual(["MC2"]);
+    const { want, is } = largeStates();
+    const merchants = ["MC1", "MC2"].map((merchant) => ({
+      report: { ...reportOf(want, is, planOf(want, is)), merchant },
+      view: null,
+      rules: [],
+    }));
+    await open.open(renderPage({ about: "live", merchants, unplanned: [], fileErrors: 0, now: NOW }));
+    expect(await page.getByText("Printing all merchants takes minutes").isVisible()).toBe(true);
+  });
+
   test("fits a narrow screen without scrolling sideways", async () => {
     await open.page.setViewportSize({ width: 360, height: 740 });
     await open.open(planPage);

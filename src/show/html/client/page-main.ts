@@ -142,11 +142,15 @@ function show(): void {
 
 let paper: HTMLElement | null = null;
 
-/** Makes all that is printed, of all merchants; what is on the screen stays as it is. */
+/** The number of members that a browser prints in about half a minute. */
+const PRINTED_FAST = 5000;
+
+/** Makes all that is printed, of the selected merchant or of all; what is on the screen stays as it is. */
 function makePaper(): void {
   if (paper !== null) return;
+  const selected = data.merchants.filter(({ code }) => code === picker?.value);
   const onPaper = (title: string): PanelView => ({ ...viewOf(title), paper: true });
-  const sections = data.merchants.map((merchant, index) => {
+  const sections = (selected.length > 0 ? selected : data.merchants).map((merchant, index) => {
     const { code } = merchant;
     const section = h(
       "section",
@@ -159,17 +163,18 @@ function makePaper(): void {
     runningHead(section, `merchant-${index}`, code);
     return section;
   });
-  const front = isFleet
-    ? [
-        h(
-          "section",
-          { class: "front" },
-          h("h2", {}, MERCHANTS),
-          fleetFront(data, onPaper("All")),
-          signOff("All"),
-        ),
-      ]
-    : [];
+  const front =
+    isFleet && selected.length === 0
+      ? [
+          h(
+            "section",
+            { class: "front" },
+            h("h2", {}, MERCHANTS),
+            fleetFront(data, onPaper("All")),
+            signOff("All"),
+          ),
+        ]
+      : [];
   const origin = document.querySelector(".origin")?.cloneNode(true) ?? null;
   paper = h("div", { id: "paper" }, origin, ...front, ...sections);
   app?.after(paper);
@@ -237,6 +242,9 @@ if (isFleet) {
     link(PEOPLE, { people: "yes" }),
     h("label", { class: "field" }, h("span", {}, "Merchant"), control),
   );
+  if (data.merchants.reduce((sum, { members }) => sum + members.length, 0) > PRINTED_FAST) {
+    nav.append(h("p", { class: "hint" }, "Printing all merchants takes minutes. To print one, select it."));
+  }
   document.getElementById("picker")?.append(nav);
 }
 document.querySelector(".skip")?.addEventListener("click", (event) => {

@@ -1,6 +1,7 @@
 import type { DesiredMember, Grant } from "../../model/desired.ts";
 import type { RoleRef } from "../../model/field-values.ts";
 import type { Change, FieldDiff, MemberChange, MemberImage, Reason } from "../../model/plan.ts";
+import { activeAt } from "../diff/active-member.ts";
 import { addressesOfPerson } from "../values/person.ts";
 import type { TimedState } from "./upcoming-dates.ts";
 
@@ -24,15 +25,14 @@ export function pastTimesOf(
   desired: TimedState,
   now: number,
 ): readonly (number | undefined)[] {
-  const isPast = (time: number | undefined): boolean => time !== undefined && time <= now;
-  return timesOf(change, desired, isPast).map((time) => (isPast(time) ? time : undefined));
+  return timesOf(change, desired, now).map((time) => (isPast(time, now) ? time : undefined));
 }
 
-function timesOf(
-  change: MemberChange,
-  desired: TimedState,
-  isPast: (time: number | undefined) => boolean,
-): readonly (number | undefined)[] {
+function isPast(time: number | undefined, now: number): boolean {
+  return time !== undefined && time <= now;
+}
+
+function timesOf(change: MemberChange, desired: TimedState, now: number): readonly (number | undefined)[] {
   const member = entryOf(change, desired);
   if (change.reason === "left") return [leftSince([change.name, member?.email], desired)];
   if (member === undefined) return [];
@@ -42,11 +42,17 @@ function timesOf(
     case "update":
       return change.fields.flatMap((diff) => updateTimes(diff, change.reason, member));
     case "delete":
-      if (change.reason === "access-ended") return [endOfMembership(member)];
-      // Between two grants, the one that is held has ended.
-      return change.reason === "access-not-begun"
-        ? endsOfGrants({ roles: change.before.roles.flatMap((ref) => grantsOf(ref, member)) }).filter(isPast)
-        : [];
+      switch (change.reason === "invitation-expired" ? absenceOf(member, now) : change.reason) {
+        case "access-ended":
+          return [endOfMembership(member)];
+        case "access-not-begun": {
+          // Between two grants, the one that is held has ended.
+          const held = change.before.roles.flatMap((ref) => grantsOf(ref, member));
+          return endsOfGrants({ roles: held }).filter((time) => isPast(time, now));
+        }
+        default:
+          return [];
+      }
     case "replace":
       // A renewed invitation has everything from the file, as a new one does.
       return backTimes(change.reason, member).length === 0
@@ -62,6 +68,13 @@ function latest(times: readonly (number | undefined)[]): number | null {
   if (times.length === 0) return null;
   const last = Math.max(...times.map((time) => time ?? Number.POSITIVE_INFINITY));
   return Number.isFinite(last) ? last : null;
+}
+
+/** Returns why an entry has no membership, with which an expired invitation beside it goes; `null` if it has one. */
+function absenceOf(member: DesiredMember, now: number): Reason | null {
+  const { absent } = activeAt(member, now);
+  if (absent === null) return null;
+  return absent === "ended" ? "access-ended" : "access-not-begun";
 }
 
 function endOfMembership(member: DesiredMember): number {

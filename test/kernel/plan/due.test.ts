@@ -1020,6 +1020,29 @@ test("an expired invitation beside a member, which gives nobody access, is left 
   expect(due.changes.map(({ kind, id }) => [kind, id])).toEqual([["update", "mem_1"]]);
 });
 
+test.each([
+  ["has ended", { roles: ["Cashier"], until: until("2026-06-14") }],
+  [
+    "is between two grants",
+    {
+      roles: [
+        { role: "Cashier", until: until("2026-06-14") },
+        { role: "Cashier", from: from("2026-12-20") },
+      ],
+    },
+  ],
+])("an expired invitation beside a member whose access %s goes with the member", (_, entry) => {
+  const again = invited("mem_4", "bob@example.com", { ...EXPIRED });
+  const [, bob] = is.members;
+  const found = live(is.roles, [...(bob ? [bob] : []), again]);
+  const want = reviewed({ roles, members: [member("bob@example.com", entry)] });
+  const due = planDue({ desired: want, live: found, service, now: NOW, matches });
+  expect(due.changes.map(({ kind, id }) => [kind, id]).sort()).toEqual([
+    ["delete", "mem_2"],
+    ["delete", "mem_4"],
+  ]);
+});
+
 test("who holds only what begins later keeps it, whatever else has ended", () => {
   const entry = member("bob@example.com", {
     roles: [

@@ -45,7 +45,10 @@ export interface Removal {
   readonly removed?: true | "unknown";
 }
 
-/** A phase of an apply. Phases run in order; the changes of a phase run concurrently, except in `free-names`. */
+/**
+ * A phase of an apply. Phases run in order; the changes of a phase run concurrently, except in `free-names`, and except that
+ * a role is given before it is taken from others.
+ */
 export type Phase =
   | "free-names"
   | "create-roles"
@@ -56,7 +59,8 @@ export type Phase =
   | "delete-members"
   | "reuse-addresses"
   | "widen-roles"
-  | "delete-roles";
+  | "delete-roles"
+  | "own-access";
 
 /** The part of a change in one phase; a change has one or several. */
 export interface Step {

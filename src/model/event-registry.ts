@@ -80,7 +80,7 @@ export const EVENTS: EventRegistry = {
     },
     "phase-started": {
       level: "debug",
-      doc: "A phase starts; phases run in order, and the changes of a phase concurrently.",
+      doc: "A phase starts; phases run in order, and the changes of a phase concurrently, but a role is given before it is taken from others.",
       fields: { merchant: MERCHANT, phase: PHASE, changes: "Number of changes in the phase." },
     },
     "change-started": {

@@ -169,3 +169,37 @@ test("the membership of the key's own user goes last: without it the key can do 
   const gone = items.filter(({ method }) => method === "DELETE").map(({ path }) => path.split("/").at(-1));
   expect(gone).toEqual(["mem_ben", "mem_ada"]);
 });
+
+test("a permission that only the last change needs, to the own role of the key's user, is tested as well", async () => {
+  const boss = await openShop(`merchants:
+  - code: MC1
+    roles: [{ name: Boss, permissions: [${READS}, members_delete, refunds_create] }]
+    members:
+      - { email: ada@example.com, roles: [Boss] }
+      - { email: ben@example.com, roles: [role_employee] }
+keys:
+  - { key: sk_test_removes, owner: ada@example.com, permissions: [${READS}, members_delete, user.profile_readonly] }
+`);
+  try {
+    await boss.write(
+      "MC1.yaml",
+      `version: 1
+merchant: MC1
+guards: { max_removals: 100% }
+roles: [{ name: Boss, permissions: [${READS}, members_delete] }]
+members: [{ email: ada@example.com, roles: [Boss] }]
+`,
+    );
+    const env = { ROLECALL_API_KEY: "sk_test_removes" };
+    const planned = await boss.run(["plan", "MC1.yaml"], env);
+    const allowed = [...planned.stdout.matchAll(/[a-z-]+=\S+@[0-9a-f]{12}/g)].flatMap(([one]) => [
+      "--allow",
+      one,
+    ]);
+    const { stderr } = await boss.run(["apply", "MC1.yaml", "--yes", ...allowed], env);
+    expect(flat(stderr)).toContain("it lacks roles_update");
+    expect(await boss.writes()).toEqual([]);
+  } finally {
+    await boss.stop();
+  }
+});

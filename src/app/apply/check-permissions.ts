@@ -1,17 +1,20 @@
-import { stepsOf } from "../../kernel/apply/execute-step.ts";
+import { type Round, roundsOf } from "../../kernel/apply/rounds.ts";
 import { isPasswordChange, isReinvitation } from "../../kernel/apply/write-change.ts";
 import { listText } from "../../lib/text.ts";
 import type { PasswordChange, Step } from "../../model/apply.ts";
 import { RolecallError } from "../../model/errors.ts";
+import type { LiveState } from "../../model/live.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { DeniedOperation } from "../../service/find-denied.ts";
 import type { Operation } from "../../service/http/problem-details.ts";
 import type { Session, UnplannedMerchant } from "../session/session.ts";
+import { orderOptions } from "./order-options.ts";
 
 /** A plan that is about to be applied, with the passwords that are set in addition. */
 interface DuePlan {
   readonly session: Session;
   readonly plan: Plan;
+  readonly live?: LiveState;
   readonly passwords?: readonly PasswordChange[];
 }
 
@@ -31,10 +34,11 @@ export async function checkPermissions(
 }
 
 async function permissionError(
-  { session, plan, passwords = [] }: DuePlan,
+  { session, plan, live, passwords = [] }: DuePlan,
   recheck: boolean,
 ): Promise<RolecallError | null> {
-  const { tried, others } = operationsOf(stepsOf([...plan.changes, ...passwords]), recheck);
+  const rounds = roundsOf([...plan.changes, ...passwords], orderOptions(session, live));
+  const { tried, others } = operationsOf(rounds, recheck);
   try {
     await session.checkAccount();
     const denied = await session.findDenied(others);
@@ -49,17 +53,18 @@ async function permissionError(
 
 /** The operations of an apply. */
 interface AppliedOperations {
-  /** Those that begin each step of its first phase, if they are the same: their denial leaves everything unchanged. */
+  /** Those that begin each step of its first round, if they are the same: their denial leaves everything unchanged. */
   readonly tried: readonly Operation[];
   readonly others: readonly Operation[];
 }
 
-function operationsOf(steps: readonly Step[], recheck: boolean): AppliedOperations {
+function operationsOf(rounds: readonly Round[], recheck: boolean): AppliedOperations {
   const readsOf = (step: Step): readonly Operation[] =>
     recheck && !isCreation(step) ? [`retrieve a ${step.change.resource}`] : [];
-  const first = steps.filter(({ phase }) => phase === steps[0]?.phase);
+  const first = rounds[0]?.steps ?? [];
   const begun = new Set(first.flatMap((step) => writesOf(step)[0] ?? []));
   const tried = new Set(begun.size === 1 ? [...first.flatMap(readsOf), ...begun] : []);
+  const steps = rounds.flatMap((round) => round.steps);
   const needed = new Set(steps.flatMap((step) => [...readsOf(step), ...writesOf(step)]));
   return { tried: [...tried], others: [...needed].filter((operation) => !tried.has(operation)) };
 }

@@ -30,6 +30,7 @@ import type { RunRecorder } from "../records/run-recorder.ts";
 import type { PlanResult, Session } from "../session/session.ts";
 import type { Cancellation } from "./cancellation.ts";
 import { checkPermissions } from "./check-permissions.ts";
+import { orderOptions } from "./order-options.ts";
 import type { Passwords } from "./passwords.ts";
 import type { ApplyReporter } from "./reporter.ts";
 
@@ -151,7 +152,7 @@ async function applyAll(
           },
         },
         password,
-        callerId: live?.callerId ?? null,
+        ...orderOptions(session, live),
         emit: reporter.event,
         concurrency,
         stop: cancellation.signal,

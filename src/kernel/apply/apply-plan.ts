@@ -4,6 +4,7 @@ import type {
   Journal,
   Outcome,
   PasswordChange,
+  Phase,
   RunEnded,
   Step,
   StopCause,
@@ -12,13 +13,14 @@ import type { ErrorCode, Failure } from "../../model/errors.ts";
 import type { ApplyEvent } from "../../model/events.ts";
 import type { Change, Plan } from "../../model/plan.ts";
 import type { HoldBack, LiveLookup, LiveWriter } from "../../model/ports.ts";
-import { executeStep, PHASES, stepsOf } from "./execute-step.ts";
+import { executeStep } from "./execute-step.ts";
+import { type OrderOptions, roundsOf } from "./rounds.ts";
 import { failureOf, type RunContext, type StepResult } from "./send-recorded.ts";
 import type { PutSemantics } from "./update-member.ts";
 import { isReinvitation } from "./write-change.ts";
 
 /** The dependencies of an apply. */
-export interface ApplyPorts {
+export interface ApplyPorts extends OrderOptions {
   readonly writer: LiveWriter;
   readonly lookup: LiveLookup;
   /** True if each resource is rechecked before it is written. */
@@ -30,8 +32,6 @@ export interface ApplyPorts {
   /** Returns the password of a managed user by its environment variable. */
   readonly password: (variable: string) => string;
   readonly emit: (event: ApplyEvent) => void;
-  /** The member that the API key belongs to, whose own change comes last in its phase; absent or `null`: unknown. */
-  readonly callerId?: string | null;
   /** Maximum number of changes of a phase in progress. */
   readonly concurrency: number;
   /** Once aborted, nothing new starts, and writes in flight end. */
@@ -53,8 +53,8 @@ export async function applyPlan(
   const { merchant } = plan;
   const { emit, stop, journal } = ports;
   const changes: readonly Change[] = [...plan.changes, ...passwords];
-  const steps = stepsOf(changes);
-  const progress = countSteps(steps);
+  const rounds = roundsOf(changes, ports);
+  const progress = countSteps(rounds.flatMap(({ steps }) => steps));
   const outcomes = new Map<Change, Outcome>();
   /** Changes with a request sent in the present phase. */
   const started = new Set<Change>();
@@ -112,19 +112,22 @@ export async function applyPlan(
   };
 
   emit({ type: "apply-started", merchant, changes: changes.length });
-  for (const phase of PHASES) {
-    const due = steps.filter((step) => step.phase === phase);
-    if (stopped() || due.length === 0) continue;
-    emit({ type: "phase-started", merchant, phase, changes: due.length });
+  let current: Phase | null = null;
+  for (const { phase, steps } of rounds) {
+    if (phase === "own-access") await heldBack.settle();
+    if (stopped()) break;
+    if (phase !== current) {
+      const due = rounds.filter((round) => round.phase === phase).flatMap((round) => round.steps);
+      emit({ type: "phase-started", merchant, phase, changes: due.length });
+    }
+    current = phase;
     const width = phase === "free-names" ? 1 : ports.concurrency;
     const runSteps = (some: readonly Step[]): Promise<void> =>
       runUntilStopped(some, width, stopped, (step) => heldBack.start((holdBack) => runStep(step, holdBack)));
-    const isFree = ({ change }: Step): boolean =>
-      phase !== "delete-roles" || !rolesStillHeld(changes, outcomes).has(change.id ?? "");
-    const isOwn = ({ change }: Step): boolean => change.id !== null && change.id === ports.callerId;
-    const [free, held] = [due.filter(isFree), due.filter((step) => !isFree(step))];
-    await runSteps(free.filter((step) => !isOwn(step)));
-    await runSteps(free.filter(isOwn));
+    const isFree = ({ change, part }: Step): boolean =>
+      !removesRole(change, part) || !rolesStillHeld(changes, outcomes).has(change.id ?? "");
+    const held = steps.filter((step) => !isFree(step));
+    await runSteps(steps.filter(isFree));
     if (held.length === 0) continue;
     await heldBack.settle();
     await runSteps(held.filter(isFree));
@@ -291,6 +294,10 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set(["bad-request", "forbidden", "u
 /** Returns whether a failure concerns one person only, and does not stop the run. */
 function isOfOne({ phase }: Step, { code }: Failure): boolean {
   return code === "invitation-limited" || (phase === "set-passwords" && REFUSALS.has(code));
+}
+
+function removesRole({ resource, kind }: Change, part: Step["part"]): boolean {
+  return resource === "role" && (kind === "delete" ? part === "whole" : part === "remove");
 }
 
 /** Returns the ids of roles that expired invitations still hold because they were not replaced. */

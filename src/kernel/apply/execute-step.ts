@@ -25,7 +25,7 @@ import {
 /**
  * The phases in the order they run: additions come before removals, except that a role gains permissions only when those
  * who are to lose it have lost it, and an address is invited only when its member is gone; a role goes only when nobody
- * holds it.
+ * holds it; the access of the key's own user is reduced last of all.
  */
 export const PHASES: readonly Phase[] = [
   "free-names",
@@ -38,6 +38,7 @@ export const PHASES: readonly Phase[] = [
   "reuse-addresses",
   "widen-roles",
   "delete-roles",
+  "own-access",
 ];
 
 /** Returns the steps of a plan's changes, in the order of the phases. */
@@ -95,9 +96,9 @@ function toWidening(change: RoleUpdate): Step {
 }
 
 /** Returns the ids of the roles that one image of a member has and the other does not. */
-function rolesOnlyIn(image: MemberImage | null, other: MemberImage | null): readonly (string | null)[] {
+export function rolesOnlyIn(image: MemberImage | null, other: MemberImage | null): readonly string[] {
   const others = new Set(other?.roles.map(({ id }) => id));
-  return image?.roles.map(({ id }) => id).filter((id) => !others.has(id)) ?? [];
+  return image?.roles.flatMap(({ id }) => (id === null || others.has(id) ? [] : id)) ?? [];
 }
 
 function partsOf(change: Change, freed: ReadonlySet<string>): readonly Step[] {

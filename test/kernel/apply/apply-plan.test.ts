@@ -121,7 +121,7 @@ test("the user of the key goes last, and only when the others have gone", async 
     },
   });
   const plan = planOf(desired({ members: [] }), IS);
-  await run(plan, { writer, callerId: "mem_1", concurrency: 10 });
+  await run(plan, { writer, caller: { id: "mem_1", roles: [] }, concurrency: 10 });
   expect(calls).toEqual(["mem_2 begins", "mem_2 ends", "mem_1 begins", "mem_1 ends"]);
 });
 

@@ -36,7 +36,7 @@ export async function runAction(
   openGit?: typeof openRefs,
 ): Promise<void> {
   const secrets = secretsIn(env);
-  // First of all, so that no log can contain a secret.
+  // Before anything else, so that no log can contain a secret.
   [...secrets, ...passwordsIn(env)].forEach(runner.setSecret);
   let mask = <T>(value: T): T => value;
   const result = await ended(async () => {

@@ -42,7 +42,7 @@ export async function applyToService(
   const { allow = [], recheck = true } = options;
   const { io, concurrency, signal } = service;
   if (plan.merchant !== merchant.merchant) {
-    // Invitations need no id of the merchant's: those of another merchant's plan would be sent.
+    // Invitations refer to no id of the merchant, so those of another merchant's plan would be sent.
     throw new RolecallError("usage", `The plan is for ${plan.merchant}, not for ${merchant.merchant}.`, {
       hint: "Apply each plan with the merchant that it was made for.",
     });
@@ -81,7 +81,7 @@ export async function applyToService(
 
 const ignore = (): void => undefined;
 
-/** Reports nothing: the result says it. */
+/** Reports nothing: the result contains it. */
 const SILENT: ApplyReporter = {
   plans: ignore,
   failed: ignore,

@@ -47,7 +47,7 @@ export function overdueLines(
       : [`${peopleText(live)} ${live.length === 1 ? "is" : "are"} still live; ${seen}.`]),
     ...(unknown.length === 0
       ? []
-      : [`${peopleText(unknown)} may still be live: no valid record tells of an apply of ${named}.`]),
+      : [`${peopleText(unknown)} may still be live: there is no valid record of an apply of ${named}.`]),
   ];
 }
 

@@ -137,7 +137,7 @@ function createWorld(options: SandboxOptions): { readonly world: World; save(): 
       try {
         await options.sleep(ms, signal);
       } catch (error) {
-        if (signal?.aborted) throw new ConnectionLost("the client left first");
+        if (signal?.aborted) throw new ConnectionLost("the client disconnected first");
         throw error;
       }
     },

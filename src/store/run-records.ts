@@ -119,7 +119,7 @@ export function openRunRecords(refs: GitRefs, key: string, sleep: (ms: number) =
     const now = (await refs.fetch([`${ref}*`])).get(ref);
     if (now === undefined) {
       if (await refs.push([{ ref, from: null, to: commit }])) return written;
-      throw new RolecallError("conflict", `The ref of ${name} could not be made.`);
+      throw new RolecallError("conflict", `The ref of ${name} could not be created.`);
     }
     const [found] = await refs.describe([now]);
     if (found?.tree === tree) return { ...written, commit: now };
@@ -143,8 +143,8 @@ export function openRunRecords(refs: GitRefs, key: string, sleep: (ms: number) =
       const update = async (from: string | undefined) => {
         const list = await listIn(from);
         if (list === "invalid") {
-          throw new RolecallError("conflict", `The list of runs in ${STATE} is not as it was signed.`, {
-            hint: "Somebody has changed it without the key, or it is signed with another one.",
+          throw new RolecallError("conflict", `The list of runs in ${STATE} does not match its signature.`, {
+            hint: "Somebody has changed it without the key, or it is signed with another key.",
           });
         }
         const next = new Map([
@@ -214,7 +214,7 @@ export interface RecordProblem {
 }
 
 const REASONS = {
-  altered: "its journals or trailers are not those that were signed",
+  altered: "its journals or trailers do not match its signature",
   unsigned: "it is not signed",
   foreign: "it is signed with another key",
 } as const;
@@ -236,7 +236,7 @@ export function recordProblems({ records, list }: FetchedRuns): readonly RecordP
     }
     if (trust === "altered") return [{ name, kind: "altered", reason: REASONS.altered }];
     return listed.get(name) === null
-      ? [{ name, kind: "extra", reason: "it was deleted by runs prune, and is there again" }]
+      ? [{ name, kind: "extra", reason: "it was deleted by runs prune, but exists again" }]
       : [];
   });
   return [...missing, ...wrong].sort((a, b) => (a.name < b.name ? -1 : 1));

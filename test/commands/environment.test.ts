@@ -135,7 +135,7 @@ describe("a service that does not answer at once", () => {
     await shop.control("POST", "/faults", LIST);
     const plan = await shop.run(["plan", "mc1.yaml"], {}, 0.01);
     expect(plan.stdout.replaceAll(/\s+/g, " ")).toContain(
-      "The service did not answer whether this is a test account, as the file or the key says.",
+      "The service did not report whether this is a test account, as the file or the key says.",
     );
     expect(plan.code).toBe(0);
     const { code, stderr } = await shop.run(["apply", "mc1.yaml", "--yes"], {}, 0.01);

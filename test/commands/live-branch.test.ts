@@ -153,7 +153,7 @@ describe("a member who left without a run", () => {
       "ben@example.com is no longer a member, although no run has removed them (recorded state of",
     );
     expect(flat(plan.stdout)).toContain(
-      "Remove the entry if they are to stay away. To invite them again, use --reinvite ben@example.com, or change the entry.",
+      "Remove the entry to keep them out. To invite them again, use --reinvite ben@example.com, or change the entry.",
     );
     expect(plan.code).toBe(0);
     const json = JSON.parse((await shop.run(["plan", "--format", "json"])).stdout);
@@ -210,7 +210,7 @@ describe("a member who left without a run", () => {
     await rm(work, { recursive: true });
     const plan = await shop.run(["plan"]);
     expect(flat(plan.stderr)).toContain(
-      "warning: MC1.yaml in rolecall-live is no record of a live state. Members who have left by themselves are invited again.",
+      "warning: MC1.yaml in rolecall-live is not a record of a live state. Members who left on their own are invited again.",
     );
     expect(JSON.parse((await shop.run(["plan", "--format", "json"])).stdout).plans[0].changes).toHaveLength(
       1,

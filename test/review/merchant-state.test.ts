@@ -155,7 +155,7 @@ describe("overdue", () => {
     for (const known of [new Map(), new Map([[merchant, null]])]) {
       expect(overdueLines(states, known, ends - 1, seal)).toEqual([]);
       expect(overdueLines(states, known, ends + DAY, seal)).toEqual([
-        `1 person whose access has ended may still be live: no valid record tells of an apply of ${merchant}.`,
+        `1 person whose access has ended may still be live: there is no valid record of an apply of ${merchant}.`,
       ]);
     }
   });

@@ -71,7 +71,7 @@ export async function readApplyRecords(
     mergedHere = (await pullsMergedAs(event, branch, context, reviews.open.length > 0)).map(
       ({ number }) => number,
     );
-    // GitHub may say that they are merged only by now.
+    // GitHub may report only now that they were merged.
     if (mergedHere.some((number) => records.names.includes(recordOf(number))))
       reviews = await recordedReviews(records, github, branch);
   }
@@ -92,7 +92,7 @@ export async function readApplyRecords(
         !records.states.get(merchant)?.settled.includes(recordOf(pull.number)),
     );
   const fresh = merged.filter((review) => newIn(review).length > 0);
-  // A run by hand is not about the commit that happens to be the tip.
+  // A run that somebody starts by hand does not concern the commit at the tip.
   const ofCommit = event.name === "push" ? mergedHere : [];
   const told =
     inputs.command === "due" ? [] : [...new Set([...ofCommit, ...fresh.map(({ pull }) => pull.number)])];

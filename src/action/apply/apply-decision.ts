@@ -78,11 +78,11 @@ export function decideApply(
   };
 }
 
-/** Stand-ins for the refusals of the service and for missing passwords, whose words differ each time. */
+/** Placeholders for refusals by the service and for missing passwords, whose wording differs each time. */
 const UNREAD = "unread";
 const UNMADE = "unmade";
 
-/** Adds to what is reported of merchants that their changes were not made. */
+/** Adds to the report of merchants that their changes were not made. */
 export function withUnmade(
   looked: readonly ReportedMerchant[],
   merchants: ReadonlySet<string>,

@@ -27,7 +27,7 @@ interface ApplyOutcomes {
   readonly left: readonly MerchantOutcome[];
   /** The objections to unapproved changes, by merchant. */
   readonly unapproved: ReadonlyMap<string, unknown>;
-  /** Why merchants were left, if not for the service. */
+  /** Why merchants were left as they are, unless the service was the reason. */
   readonly causes: ReadonlyMap<string, FailureReason>;
   /** True if files have errors, so that their merchants were left. */
   readonly isBroken: boolean;
@@ -49,7 +49,7 @@ export function applyEnd({ applied, left, unapproved, causes, isBroken }: ApplyO
   if (openOutcomes.length === 0) return changed.length > 0 ? APPLY_ENDS.applied : APPLY_ENDS.nothing;
   const isRefused = openOutcomes.every(({ merchant }) => unapproved.has(merchant));
   if (changed.length > 0) {
-    // Another run would refuse the same.
+    // Another run would refuse the same changes.
     if (isRefused) return { ...APPLY_ENDS.partial, message: "Not everything is as reviewed." };
     if (!openOutcomes.some(({ merchant }) => unapproved.has(merchant))) return APPLY_ENDS.partial;
     const message =
@@ -113,7 +113,7 @@ export interface ApplyReport extends ApplyEnd {
   readonly rest?: readonly Plan[];
   /** Upcoming effects of dates at the merchants where something waits. */
   readonly later?: readonly LaterView[];
-  /** Lines about the lost dates that an approval gives up. */
+  /** Lines about the lost dates that an approval discards. */
   readonly givenUp?: readonly string[];
   readonly placeOf: PlaceOf;
 }
@@ -138,7 +138,7 @@ const STATUS_WORDS = {
 /** Maximum number of merchants that are as their files say and have a row each. */
 const MAX_DONE = 10;
 
-/** Returns a table of the outcomes, with what is left to do first; empty if there is nothing to tell apart. */
+/** Returns a table of the outcomes, those with work left first; empty if all outcomes are the same. */
 function outcomeTable(
   { outcomes, notes = [] }: ApplyReport,
   size: number,
@@ -180,11 +180,11 @@ export interface ToldPull {
   /** Id of its comment; `null` if unknown. */
   readonly comment: number | null;
   readonly report: ApplyReport;
-  /** True if something that was lost there is so no longer. */
+  /** True if something that was lost there is no longer lost. */
   readonly isSettled: boolean;
 }
 
-/** Publishes the outcome of an apply in the job summary, and on pull requests what concerns them. */
+/** Publishes the outcome of an apply in the job summary, and on pull requests the parts that concern them. */
 export async function reportApply(
   context: ActionContext,
   report: ApplyReport,
@@ -241,7 +241,7 @@ function applyPage(context: ActionContext, report: ApplyReport): (size: number) 
     const [, ...waits] =
       rest.length === 0 ? [] : renderReviewPage(pageOf(rest, report.later), half).split("\n\n");
     const lost =
-      givenUp.length === 0 ? [] : ["**Reviewed dates that an approval gives up**", fenced("text", givenUp)];
+      givenUp.length === 0 ? [] : ["**Reviewed dates that an approval discards**", fenced("text", givenUp)];
     const waiting = waits.length === 0 ? "" : ["### Waits for approval", ...lost, ...waits].join("\n\n");
     return [...head, table, next, waiting, done, plan].filter((part) => part !== "").join("\n\n");
   };

@@ -6,8 +6,8 @@ import { ActionError } from "../context/action-error.ts";
 import type { CoveredRecords } from "./apply-coverage.ts";
 
 /**
- * Returns the recorder of an apply at these merchants; undefined if it is not recorded. Throws ActionError if it is to be
- * recorded where everybody could read it.
+ * Returns the recorder of an apply at these merchants; undefined if it is not recorded. Throws ActionError if everybody
+ * could read the record.
  */
 export async function applyRecorder(
   { inputs, event, io, log, git, isPublic }: ActionContext,
@@ -15,7 +15,7 @@ export async function applyRecorder(
   merchants: readonly string[],
 ): Promise<RunRecorder | undefined> {
   const chosen = inputs.records ?? (await recordSetting(event.workspace));
-  // A clone of the runner is gone when the job ends.
+  // The runner's clone is deleted when the job ends.
   if (chosen === "off" || chosen === "local") return undefined;
   if (isPublic && !inputs.allowPublic) {
     const why = "This repository is public, and the record of a run contains the addresses of members";
@@ -26,7 +26,7 @@ export async function applyRecorder(
         "Set records to off, or allow-public to true to publish them.",
       );
     }
-    log.notice(`${why}: this run is not recorded in git. The input allow-public records it all the same.`);
+    log.notice(`${why}: this run is not recorded in git. To record it anyway, set the input allow-public.`);
     return undefined;
   }
   const theirs = merged.filter((review) => merchants.some((merchant) => review.merchants.has(merchant)));

@@ -55,7 +55,7 @@ export async function coverPlans(
   const hasPlan = new Set(plannedOnly(whole).map(({ plan }) => plan.merchant));
   const refused = judged.skipped.filter(({ merchant }) => hasPlan.has(merchant));
   if (!run.isDue || refused.length === 0 || overrides.length > 0) return { looked, ...judged, limited: [] };
-  // Neither what dates give nor what is wrong elsewhere may keep access that has ended.
+  // Neither access that dates grant nor problems elsewhere may keep access that has ended.
   const ended = new Map(
     plannedOnly(planEnded(new Set(refused.map(({ merchant }) => merchant)))).map((look) => {
       const { merchant } = look.plan;
@@ -82,7 +82,7 @@ function coveredPart<Outcome extends Planned>(
   return { ...planned, plan: covered, session: { ...session, plan: () => session.plan(leaveOut) } };
 }
 
-/** Returns what takes ended access in place of a part that is refused, if it takes any. */
+/** Returns the changes that only remove ended access, to replace a refused part; none if no access has ended. */
 function endedPart(planned: Planned, ended: ReadonlyMap<string, PlannedMerchant>): Planned {
   const other = planned.status === "planned" ? ended.get(planned.plan.merchant) : undefined;
   if (planned.status !== "planned" || other === undefined || other.plan.changes.length === 0) return planned;

@@ -40,9 +40,9 @@ export interface MergedFiles {
   readonly newer: NewerCommit;
   /** The covered merchants that no newer commit changes. */
   readonly current: readonly DesiredState[];
-  /** Merchants with lost changes that no file declares any more. */
+  /** Merchants with lost changes that no file declares any longer. */
   readonly undeclared: readonly UndeclaredMerchant[];
-  /** Merchants that are not planned though something is left to do there. */
+  /** Merchants that are not planned although changes remain there. */
   readonly gone: readonly LeftMerchant[];
   readonly pullOf: PullOf;
 }
@@ -90,7 +90,7 @@ export async function readMerged(
   };
 }
 
-/** Returns the merged pull requests by the commit that they became. */
+/** Returns the merged pull requests by their merge commit. */
 function mergedCommits({ sha }: ApplyRun, { merged, ofCommit }: CoveredRecords): ReadonlyMap<string, number> {
   return new Map([
     ...ofCommit.map((number) => [sha, number] as const),

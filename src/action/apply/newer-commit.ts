@@ -13,7 +13,7 @@ export interface NewerCommit {
 
 /**
  * Returns which of the given merchants a newer commit of the branch changes, with what they include; none at the tip.
- * Rejects a commit that is not on the branch.
+ * Rejects if the commit is not on the branch.
  */
 export async function newerCommit(
   context: ActionContext,

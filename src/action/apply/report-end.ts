@@ -58,7 +58,7 @@ export async function reportEnd(context: ActionContext, run: EndedRun): Promise<
   return resultOf(problem, report, outputs);
 }
 
-/** Returns what of a run concerns some merchants. */
+/** Returns the parts of a run that concern some merchants. */
 function partOf(run: EndedRun, isConcerned: Concern): EndedRun {
   const { decision, shown, ran, ended } = run;
   const here = <One extends { readonly merchant: string }>(all: readonly One[]): readonly One[] =>
@@ -108,7 +108,7 @@ function reportOf(context: ActionContext, run: EndedRun, names: string): ApplyRe
   };
 }
 
-/** Returns how a run ended; one without anything to do may have left that to a newer commit. */
+/** Returns how a run ended; a run with nothing to do may have left the work to a newer commit. */
 function endOf(context: ActionContext, { merged, covered, decision, shown, ran, ended }: EndedRun): ApplyEnd {
   const isRun = new Set(ran.outcomes.map(({ merchant }) => merchant));
   const { outcomes, tooLate } = ended;
@@ -167,7 +167,7 @@ function supersededEnd({ event }: ActionContext, { sha }: NewerCommit): ApplyEnd
   return { ...APPLY_ENDS.superseded, message };
 }
 
-/** Returns whether something at a merchant is to be told. */
+/** Returns whether a merchant has something to report. */
 type Concern = (merchant: string) => boolean;
 
 interface ConcernedPull extends Omit<ToldPull, "report"> {
@@ -175,8 +175,8 @@ interface ConcernedPull extends Omit<ToldPull, "report"> {
 }
 
 /**
- * Returns the merchants whose access or files the run's push changed, if a pull request has to be told that has no recorded
- * plan; else `null`.
+ * Returns the merchants whose access or files the run's push changed, if the run has to report on a pull request
+ * without a recorded plan; else `null`.
  */
 async function pushedMerchants(
   context: ActionContext,
@@ -190,8 +190,8 @@ async function pushedMerchants(
 }
 
 /**
- * Returns the pull requests to report on, those where something is wrong first. One without a recorded plan is told what
- * concerns no other, of the merchants that its merge changed, if these are known.
+ * Returns the pull requests to report on, those where something is wrong first. The report on one without a recorded
+ * plan has what concerns no other pull request, limited to the merchants that its merge changed if these are known.
  */
 function concernedPulls(
   { merged: { records, gone }, ended }: EndedRun,

@@ -72,7 +72,7 @@ function withObjections(
   return { ...outcome, status, reasons: [...outcome.reasons, ...sentences] };
 }
 
-/** Returns the outcome of a merchant whose failure is reported elsewhere: what was made there all the same. */
+/** Returns the outcome of a merchant whose failure is reported elsewhere: the changes that were made anyway. */
 function madeBesides(outcome: MerchantOutcome): readonly MerchantOutcome[] {
   const isMade = outcome.status === "applied" || outcome.status === "partial";
   return isMade ? [{ ...outcome, status: "applied", reasons: [] }] : [];

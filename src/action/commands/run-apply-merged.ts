@@ -22,8 +22,8 @@ import { type PlannedFiles, planFiles, withActionErrors } from "../review/load-a
 import { guardApplyBranch, guardCredentials, overridesIn } from "../review/secret-policy.ts";
 
 /**
- * Runs `apply`: plans anew on the default branch, and applies what was reviewed and what is due; what nobody has reviewed
- * waits for approval. Runs `due`: the same for what only time brings, at all merchants.
+ * Runs `apply`: plans anew on the default branch, and applies what was reviewed and what is due; what nobody has
+ * reviewed waits for approval. Runs `due`: the same for changes that only dates cause, at all merchants.
  */
 export async function runApplyMerged(context: ActionContext): Promise<ActionResult> {
   const branch = await readingApprovals(() => guardApplyBranch(context, context.github));
@@ -57,7 +57,7 @@ async function stoppable(context: ActionContext, branch: string, store: OpenStor
   }
 }
 
-/** Reads what was merged, decides what of it may be applied, applies that, records it and reports. */
+/** Reads what was merged, decides which part may be applied, applies and records it, and reports. */
 async function apply(
   context: ActionContext,
   branch: string,
@@ -100,7 +100,7 @@ async function apply(
   }
 }
 
-/** Returns the open pull requests that what was merged contradicts. */
+/** Returns the open pull requests that contradict what was merged. */
 function contradictedBy(
   { records }: MergedFiles,
   { planned }: PlannedFiles,

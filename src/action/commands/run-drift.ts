@@ -41,7 +41,7 @@ import {
 import { guardCredentials, guardDriftEvent } from "../review/secret-policy.ts";
 import { unplannedLines } from "../review/unplanned-lines.ts";
 
-/** Runs `drift`: keeps one issue with the differences, their age and both remedies. */
+/** Runs `drift`: maintains one issue with the differences, their age and both remedies. */
 export async function runDrift(context: ActionContext): Promise<ActionResult> {
   return withActionErrors(() => drift(context));
 }
@@ -160,7 +160,7 @@ function failureLines(failures: readonly OpenFailure[]): readonly string[] {
   });
 }
 
-/** Fetches the history of a shallow checkout, without which nobody knows which side changed last. */
+/** Fetches the history of a shallow checkout, without which it is unknown which side changed last. */
 async function completeHistory({ io, inputs, event, log }: ActionContext): Promise<void> {
   if (!(await isShallow(io.cwd))) return;
   if (await deepen(io, { serverUrl: event.serverUrl, token: inputs.githubToken })) {
@@ -290,7 +290,7 @@ const STATES = {
   delete: "is not in the file",
 } as const;
 
-/** Escapes line separators and format characters, the only ones that YAML leaves. */
+/** Escapes line separators and format characters, the only ones that YAML leaves unescaped. */
 function visible(line: string): string {
   return line.replaceAll(
     /[\u2028\u2029\p{Cf}]/gu,

@@ -193,8 +193,8 @@ async function reviewed(
       ...scope,
       ...changedRemarks(approval, event),
       ...linesSection(context, "Only in the files", live),
-      ...linesSection(context, "Lost before, and no longer reported once this is merged", settled),
-      ...linesSection(context, "Not shown by a review before, and approved by a merge of this", unseen),
+      ...linesSection(context, "Lost earlier, and no longer reported once this is merged", settled),
+      ...linesSection(context, "Not shown by an earlier review, and approved by merging this", unseen),
       ...aboutFiles(context, loaded.diagnostics),
     ],
     after: afterPlan(context, looks, later, approval),
@@ -223,7 +223,7 @@ function isObjected(approval: PlanApproval | null): boolean {
   return approval !== null && (approval.isEarly || approval.objections.size > 0);
 }
 
-/** Returns why a plan must not be merged as it is: somebody rejects it, or it is not what somebody has approved. */
+/** Returns why a plan must not be merged as it is: a review rejects it, or it differs from what was approved. */
 function objectionTo(
   approval: PlanApproval | null,
   kept: RecordedPlan | null,

@@ -12,7 +12,7 @@ import type { Inputs } from "./inputs.ts";
 export interface ActionContext extends OfflineContext, GitRepository {
   readonly github: Github;
   readonly isPublic: boolean;
-  /** Masks the e-mail addresses in all strings of what is published, if they are masked at all. */
+  /** Masks the e-mail addresses in all published strings, if masking is on. */
   mask<T>(value: T): T;
 }
 
@@ -78,7 +78,7 @@ export interface ActionResult {
   readonly result: ResultWord;
   /** `null` if the step passes. */
   readonly reason: FailureReason | null;
-  /** Explanation of the result, in one sentence; `null` if its word says enough. */
+  /** Explanation of the result, in one sentence; `null` if the result needs none. */
   readonly message: string | null;
   readonly outputs: Outputs;
 }

@@ -8,7 +8,7 @@ export type FailureReason =
   /** A merchant could not be read: credentials, network, the service. */
   | "service"
   | "partial"
-  /** The commit is not on its branch any more. */
+  /** The commit is no longer on its branch. */
   | "stale-commit"
   | "wrong-branch"
   /** The event would plan somebody else's files with the keys of this repository. */

@@ -24,13 +24,13 @@ export interface Pull {
   readonly headSha: string;
   readonly baseRef: string;
   readonly open: boolean;
-  /** Commit that it became on its base branch; `null` if it is not merged. */
+  /** Its merge commit on the base branch; `null` if it is not merged. */
   readonly mergedAs: string | null;
 }
 
 export interface Commit {
   readonly sha: string;
-  /** Several for a merge; the first is what it was merged into. */
+  /** A merge has several; the first is on the branch that it was merged into. */
   readonly parents: readonly string[];
 }
 
@@ -72,7 +72,7 @@ export interface Github extends Forge {
   /** Returns the login of the token's owner; that of an app ends with `[bot]`, which no user's can. */
   viewer(): Promise<string>;
   repository(): Promise<{ readonly defaultBranch: string; readonly isPublic: boolean }>;
-  /** Returns the tips of the branches whose names begin so, by name. */
+  /** Returns the tips of the branches whose names begin with a prefix, by name. */
   branchesBelow(prefix: string): Promise<ReadonlyMap<string, string>>;
   compare(base: string, head: string): Promise<CommitComparison>;
   pull(number: number): Promise<Pull>;

@@ -17,7 +17,7 @@ export interface Inputs {
   readonly approvalSecret: string;
   /** Environment whose reviewers have approved what an earlier job of this run left; empty for none. */
   readonly environment: string;
-  /** Begins the names of the refs with the records. */
+  /** Prefix of the names of the refs with the records. */
   readonly refs: string;
   /** The place of records of runs; `null` for the setting of the project's file. */
   readonly records: RecordMode | null;
@@ -84,7 +84,7 @@ export function passwordsIn(env: RunnerEnv): readonly string[] {
     .split(/\r?\n/)
     .flatMap((line) => [line, line.slice(line.indexOf("=") + 1)])
     .flatMap((text) => [text, text.trim()]);
-  // Shorter ones cannot be passwords; without such letters, logs could not be read.
+  // Shorter texts cannot be passwords; masking them would make logs unreadable.
   return [...new Set(texts)].filter((text) => text.trim().length >= SHORTEST_MASK);
 }
 
@@ -145,7 +145,7 @@ function raw(env: RunnerEnv, name: InputName): string {
   return env[`INPUT_${name.toUpperCase()}`]?.trim() ?? "";
 }
 
-/** Shorter ones could be found by trying. */
+/** Shorter ones could be guessed by brute force. */
 const SHORTEST_SECRET = 32;
 
 function approvalSecret(secret: string): string {

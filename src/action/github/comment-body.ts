@@ -28,8 +28,8 @@ export function planningBody(marker: string, sha: string, runUrl: string): strin
 const MIN_RESULT_SIZE = 1_500;
 
 /**
- * Renders the result of an apply above earlier results and the plan that was reviewed, both taken from the comment's text so
- * far. Of what does not fit, blocks are left out whole, and counted.
+ * Renders the result of an apply above earlier results and the reviewed plan, both taken from the current text of the
+ * comment. Blocks that do not fit are left out whole, and counted.
  */
 export function appliedBody(
   marker: string,

@@ -49,7 +49,8 @@ export function connectGithub(
   let forgeTime: number | undefined;
   const octokit = new GitHub(getOctokitOptions(token, { baseUrl: apiUrl, log: QUIET }));
   octokit.hook.wrap("request", async (request, options) => {
-    // Every PATCH sends the whole new value, so that a second one changes nothing. Of equal statuses the last counts.
+    // Every PATCH sends the whole new value, so that repeating it changes nothing. Of several equal statuses, the last
+    // counts.
     const repeatable = /^(GET|PATCH)$/.test(options.method) || /\/graphql$|\/statuses\//.test(options.url);
     try {
       const send = async () => readable(await request(options));

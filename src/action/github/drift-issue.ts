@@ -12,7 +12,7 @@ export interface DriftFound {
   readonly adopted: readonly EditedFile[];
   /** Keys of the differences. */
   readonly differences: readonly string[];
-  /** True if every merchant was read and compared; if not, what keeps it from that is among the differences. */
+  /** True if every merchant was read and compared; if not, the differences contain the reason. */
   readonly complete: boolean;
   /** The merchants that were read. */
   readonly read: ReadonlySet<string>;
@@ -23,14 +23,14 @@ export interface DriftFound {
 const LABEL = "rolecall-drift";
 
 /**
- * Updates what a scope keeps while something differs: an issue, or a pull request that adopts what changed outside git.
- * Opens, edits or reopens it while there are differences, comments only if they changed, and closes it when there are
- * none. Returns its URL.
+ * Updates what a scope keeps open while something differs: an issue, or a pull request that adopts what changed outside
+ * git. Opens, edits or reopens it while there are differences, comments only if they changed, and closes it when there
+ * are none. Returns its URL.
  */
 export async function updateDriftIssue(context: ActionContext, drift: DriftFound): Promise<string | null> {
   const { inputs, log } = context;
   const { onDrift } = inputs;
-  // A service that is down is no drift, and only a complete check tells what to adopt.
+  // A service that is down is not drift, and only a complete check shows what to adopt.
   const isKnown = drift.complete || (onDrift === "issue" && drift.read.size > 0);
   if (onDrift === "none" || !isKnown) return null;
   try {

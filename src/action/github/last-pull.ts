@@ -2,8 +2,8 @@ import type { ActionContext } from "../context/action-context.ts";
 import { type Github, GithubError } from "../context/github-api.ts";
 
 /**
- * Returns a function that finds the pull request that changed a file last; `null` if it is not known. GitHub is asked for
- * one commit only. `known` are pull requests by the commit that they became.
+ * Returns a function that finds the pull request that changed a file last; `null` if it is not known. GitHub is asked
+ * for one commit only. `known` are pull requests by their merge commit.
  */
 export function lastPulls(
   { event, github, git }: Pick<ActionContext, "event" | "github" | "git">,
@@ -15,7 +15,7 @@ export function lastPulls(
     if (commit === null) return null;
     const mergedPull = known.get(commit);
     if (mergedPull !== undefined) return mergedPull;
-    // A run has asked for its own commit before.
+    // The run has already looked up its own commit.
     if (commit === event.sha) return null;
     asked ??= { commit, pull: pullOfCommit(commit, github) };
     return asked.commit === commit ? asked.pull : null;

@@ -3,12 +3,12 @@ import { ActionError } from "../context/action-error.ts";
 import type { EventContext, GroupContext } from "../context/event-context.ts";
 import { type Github, GithubError, type Pull } from "../context/github-api.ts";
 
-/** GitHub needs some seconds after a merge to answer which pull request a commit is of. */
+/** After a merge, GitHub needs some seconds until it reports the pull request of a commit. */
 const LAG_WAITS_MS = [2_000, 8_000, 20_000];
 
 /**
- * Returns the pull requests that the commit of an event merged into a branch. If there is none, it asks again for a while,
- * if that may be the merge of a recorded pull request.
+ * Returns the pull requests that the commit of an event merged into a branch. If there is none, but the commit may
+ * merge a recorded pull request, asks again for a while.
  */
 export async function pullsMergedAs(
   { sha: commit }: Pick<EventContext, "sha">,
@@ -33,8 +33,8 @@ async function mergedPulls(commit: string, branch: string, github: Github): Prom
 }
 
 /**
- * Returns the open pull requests of a merge group: those that the names of its branches and of the groups before it have,
- * and those that GitHub finds for its commits.
+ * Returns the open pull requests of a merge group: those in the names of its branch and of the branches of the groups
+ * before it, and those that GitHub finds for its commits.
  */
 export async function queuedPulls(group: GroupContext, github: Github): Promise<readonly Pull[]> {
   const { headRef, headSha, baseRef } = group;
@@ -61,7 +61,7 @@ export async function queuedPulls(group: GroupContext, github: Github): Promise<
   return [...pullsByNumber.values()];
 }
 
-/** Converts a GithubError to an ActionError: without its answers nothing counts as approved. */
+/** Converts a GithubError to an ActionError: without the response, nothing counts as approved. */
 export async function readingApprovals<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();

@@ -9,21 +9,23 @@ export interface PullComment {
   id(): number | null;
   /** Returns whether it warns that its plan is not what was approved. */
   isWarning(): boolean;
-  /** Returns whether it lacks the last text for it, or shows an earlier one; not if this run may not write comments at all. */
+  /**
+   * Returns whether it lacks its latest text, or shows an earlier one; false if this run may not write comments at all.
+   */
   isStale(): boolean;
   /** Announces in an existing comment that a commit is being planned. */
   planning(sha: string, runUrl: string): Promise<void>;
   /**
-   * Writes a plan; retries with a shorter text if GitHub rejects its length. Creates a comment only if `worth`. On a closed
-   * pull request, what a comment shows already stays. Returns its URL, or null.
+   * Writes a plan; retries with a shorter text if GitHub rejects its length. Creates a comment only if `worth`. On a
+   * closed pull request, an existing comment stays as it is. Returns its URL, or null.
    */
   show(
     render: (maxSize: number) => string,
     options: { readonly worth: boolean; readonly closed: boolean },
   ): Promise<string | null>;
   /**
-   * Writes the result of an apply above earlier ones and the reviewed plan, which stay; otherwise like `show`. One that is not
-   * `worth` it changes no comment with a result.
+   * Writes the result of an apply above earlier ones and the reviewed plan, which stay; otherwise like `show`. A result
+   * that is not `worth` it does not change a comment that already has one.
    */
   showApplied(render: (maxSize: number) => string, worth: boolean): Promise<string | null>;
 }
@@ -34,7 +36,7 @@ export interface CommentPlace {
   readonly log: RunnerLog;
   readonly scope: RunScope;
   readonly pull: number;
-  /** Id of the comment that the records name: GitHub's list may lack one of a moment ago. */
+  /** Id of the comment that the records name: GitHub's list may lack one that was created a moment ago. */
   readonly recorded: number | null;
 }
 
@@ -52,7 +54,7 @@ export const NO_COMMENT: PullComment = {
   showApplied: async () => null,
 };
 
-/** Finds the comment by marker and author; without permission it logs that and writes nothing. */
+/** Finds the comment by marker and author; without permission, logs that and writes nothing. */
 export async function findComment(place: CommentPlace): Promise<PullComment> {
   const { github, scope } = place;
   const marker = markerOf("plan", scope);
@@ -154,14 +156,14 @@ export async function shortened<T>(
     try {
       return await write(bodyOf(size));
     } catch (error) {
-      // GitHub fails at some long texts instead of rejecting them.
+      // GitHub fails on some long texts instead of rejecting them.
       const tooLong = error instanceof GithubError && (error.status === 422 || error.status >= 500);
       if (!tooLong || size <= MIN_COMMENT_SIZE) throw error;
     }
   }
 }
 
-/** Creates a comment; after a failure it looks first whether the comment is there. */
+/** Creates a comment; after a failure, first checks whether the comment exists. */
 async function create(place: CommentPlace, marker: string, body: string): Promise<Comment> {
   try {
     return await place.github.addComment(place.pull, body);

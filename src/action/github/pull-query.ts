@@ -34,8 +34,8 @@ interface DismissalData {
 }
 
 /**
- * Returns a query for pull requests with their opinions, and who of the authors may push. Comments are none, of which anybody
- * can submit any number.
+ * Returns a query for pull requests with their reviews, and whether the reviewers may push. Reviews that only comment
+ * do not count, since anybody can submit any number of them.
  */
 export function pullsQuery(numbers: readonly number[]): string {
   const pulls = numbers.map((number) => `p${number}: pullRequest(number: ${number}) { ...pull }`);
@@ -55,10 +55,10 @@ fragment pull on PullRequest {
 }`;
 }
 
-/** The variables that ask for what is before some cursors. */
+/** The variables that request the items before some cursors. */
 export type EarlierPage = Readonly<Record<"reviews" | "dismissals", string | null>>;
 
-/** Returns the variables that ask for what is before the lists of a pull request; `null` if nothing is. */
+/** Returns the variables that request the items before the lists of a pull request; `null` if there are none. */
 export function earlierPage({
   reviews: { pageInfo: reviews },
   timelineItems: { pageInfo: dismissals },

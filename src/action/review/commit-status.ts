@@ -26,10 +26,10 @@ export async function setStatus(
   });
 }
 
-/** Maximum number of pull requests that a run fails the plans of. */
+/** Maximum number of pull requests whose plans a run fails. */
 const MAX_FAILED = 10;
 
-/** Fails the status `plan` of open pull requests whose plans are no longer what a merge would lead to. */
+/** Fails the status `plan` of open pull requests whose plans no longer show what a merge would do. */
 export async function failPlans(context: ActionContext, plans: readonly ContradictedPlan[]): Promise<void> {
   const { title } = runScope({ ...context.inputs, shard: null }, undefined);
   for (const { headSha, sentence } of plans.slice(0, MAX_FAILED)) {

@@ -32,7 +32,7 @@ import { storeError } from "../context/open-repository.ts";
 export interface LoadedFiles extends Loaded {
   /** True if no file has an error. */
   readonly valid: boolean;
-  /** True if these are all merchants of the repository. */
+  /** True if these are all the merchants of the repository. */
   readonly isWhole: boolean;
   /** A sentence about files whose errors another commit has caused, and that are left out; `null` without. */
   readonly earlier: string | null;
@@ -41,7 +41,7 @@ export interface LoadedFiles extends Loaded {
 interface LoadFilesOptions {
   /** The project of the base branch, whose rules hold beside the checkout's. */
   readonly project?: ProjectAccess;
-  /** Diagnostics that are logged already. */
+  /** Diagnostics that have already been logged. */
   readonly known?: readonly Diagnostic[];
 }
 
@@ -94,7 +94,7 @@ function withDefaults(state: DesiredState): DesiredState {
   return state.projects === undefined ? state : { ...state, projects: [...state.projects, { by: "base" }] };
 }
 
-/** Leaves out the files with errors, if they are none of what differs from an earlier commit; `null`: they are. */
+/** Leaves out the files with errors, if none of them differs from an earlier commit; `null` if one does. */
 export async function withoutEarlierErrors(
   loaded: LoadedFiles,
   before: CommitStates | null,
@@ -165,7 +165,7 @@ interface PlanFilesOptions {
   readonly base?: readonly DesiredState[];
   /** All merchants that rules across merchants count. */
   readonly project: readonly DesiredState[];
-  /** Returns the recorded live states. Absent: nobody's invitation is held back. */
+  /** Returns the recorded live states. Absent: no invitation is held back. */
   readonly recorded?: RecordedStateOf | undefined;
 }
 
@@ -202,7 +202,7 @@ export async function planFiles(
     ...(signal && { signal }),
     ...(recorded && { recorded }),
   };
-  // Except in a pull request, the dates are those of the default branch; an apply makes no other than reviewed changes.
+  // Except in a pull request, the dates are those of the default branch; an apply makes only reviewed changes.
   const reviewed = states.map((state) =>
     withReviewedEnds(state, inputs.command === "plan" ? rules.get(state.merchant) : state),
   );

@@ -28,13 +28,16 @@ import { queuedPulls, readingApprovals } from "../github/merged-pulls.ts";
 export interface PlanApproval {
   /** The pull requests that the plan is of. */
   readonly own: readonly MergedReview[];
-  /** Reviews that were merged before and are not applied yet. */
+  /** Reviews that were merged earlier and are not applied yet. */
   readonly merged: readonly MergedReview[];
-  /** Why merchants' plans are not what was approved, sentences; empty if they are, or if nobody has approved anything. */
+  /**
+   * Sentences that say why merchants' plans differ from what was approved; empty if they do not, or if nothing was
+   * approved.
+   */
   readonly objections: ReadonlyMap<string, readonly string[]>;
-  /** Reviewed changes that were lost before, and that a merge of this plan leaves so, sentences. */
+  /** Sentences about reviewed changes that were lost earlier, and that merging this plan does not restore. */
   readonly settled: readonly string[];
-  /** Sentences about dates to come of the base branch that no review has shown; a merge of this plan approves them. */
+  /** Sentences about future dates of the base branch that no review has shown; merging this plan approves them. */
   readonly unseen: readonly string[];
   /** True if the approvals came before any plan of their commit. */
   readonly isEarly: boolean;
@@ -46,7 +49,7 @@ export function isReview({ name }: EventContext): boolean {
   return name.startsWith("pull_request_review");
 }
 
-/** Compares plans with what was approved of them so far; `null` for events without pull request. */
+/** Compares plans with what has been approved of them so far; `null` for events without a pull request. */
 export async function approvalSoFar(
   { event, github }: Pick<ActionContext, "event" | "github">,
   { seal }: OpenStore,
@@ -108,7 +111,7 @@ export async function approvalSoFar(
   });
 }
 
-/** Says that somebody whose reviewed removal was lost goes on under a new address; empty if not so. */
+/** Says that somebody whose reviewed removal was lost continues under a new address; empty if nobody does. */
 function renamedText(
   { review, does, verdict, name }: AccountEntry,
   { members = [] }: DesiredState,
@@ -116,7 +119,7 @@ function renamedText(
   if (does !== "remove" || verdict === "dropped" || name === null) return [];
   return members
     .filter(({ previously = [] }) => previously.some((former) => former.toLowerCase() === name.toLowerCase()))
-    .map(({ email }) => `${review} was to remove ${name}, and was lost: ${name} goes on as ${email}.`);
+    .map(({ email }) => `${review} was to remove ${name}, and was lost: ${name} continues as ${email}.`);
 }
 
 function hasReviewed({ plan: { reviewed } }: PlannedMerchant): boolean {
@@ -186,7 +189,7 @@ export function approvalText(
   return lines.length === 0 ? text : [text, fenced("text", lines)].join("\n\n");
 }
 
-/** Returns the warning about a plan that nobody has approved as it is by now; empty without one. */
+/** Returns the warning about a plan that nobody has approved in its current form; empty if there is none. */
 export function changedRemarks(approval: PlanApproval | null, { group }: EventContext): readonly string[] {
   if (approval === null || group !== null) return [];
   const { own, objections, isEarly } = approval;

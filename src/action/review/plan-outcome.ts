@@ -119,7 +119,9 @@ function namedMerchants(plans: readonly Plan[]): string {
   return plans.map(({ merchant }) => inlineCode(merchant)).join(", ");
 }
 
-/** Returns whether a plan shows dates that the base does not have, or changes only the files: a review has to see that. */
+/**
+ * Returns whether a plan shows dates that the base does not have, or changes only the files: a review has to show both.
+ */
 export function changesFiles(
   plans: readonly Plan[],
   states: readonly DesiredState[],
@@ -133,7 +135,7 @@ export function changesFiles(
   return isDated || plans.some(({ reviewed: { roles, members } }) => roles.length + members.length > 0);
 }
 
-/** Returns what dates to come bring at merchants, with who gains what on each day. */
+/** Returns what future dates change at merchants, with who gains what on each day. */
 export function datesToCome(
   { io, mask }: ActionContext,
   states: readonly DesiredState[],

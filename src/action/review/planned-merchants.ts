@@ -5,8 +5,9 @@ import { hasRows, type MerchantState } from "../../review/merchant-state.ts";
 import type { ActionContext } from "../context/action-context.ts";
 
 /**
- * Returns the merchants that a plan covers: those whose resolved state the base does not have. Those that an earlier apply
- * left undone are added if their own file was touched, even if only by a comment, so that what is left can be reviewed.
+ * Returns the merchants that a plan covers: those whose resolved state the base does not have. Those that an earlier
+ * apply left undone are added if their own file was touched, even if only by a comment, so that the remaining changes
+ * can be reviewed.
  */
 export async function plannedMerchants(
   { inputs }: Pick<ActionContext, "inputs">,

@@ -48,7 +48,7 @@ export async function publish(
 /** The place of a run's commit in its pull request: only a run for the newest commit writes the comment. */
 export type PullHead = "newest" | "overtaken" | "closed" | "none";
 
-/** Returns the place of this run's commit in its pull request as it is now; the newest if its token may not ask. */
+/** Returns the place of this run's commit in its pull request as it is now; the newest if the token may not read it. */
 export async function pullHead(
   { event, github, log }: Pick<ActionContext, "event" | "github" | "log">,
   notify = true,

@@ -20,7 +20,9 @@ export interface ComparedRules {
   readonly plans: readonly Plan[] | null;
 }
 
-/** Returns what a review has to know about the rules of a pull request: what its base branch does not allow. */
+/**
+ * Returns what a review has to know about the rules of a pull request: where they allow what its base branch does not.
+ */
 export async function ruleNotes(
   { loaded, base, plans }: ComparedRules,
   { inputs, mask, event, io }: Pick<ActionContext, "inputs" | "mask" | "event" | "io">,

@@ -14,7 +14,7 @@ interface WorkflowCredentials {
 }
 
 /**
- * Rejects files that decide which API key is used, or where it is sent, otherwise than those of a commit that only a merge
+ * Rejects files that choose another API key, or another place to send it to, than those of a commit that only a merge
  * can change. Without this, anybody who can start a run for a file could have a key sent to a service of their own.
  */
 export async function guardCredentials(

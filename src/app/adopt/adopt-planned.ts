@@ -32,7 +32,7 @@ export interface AdoptedFiles {
   readonly patches: readonly FilePatch[];
   /** Differences that are not adopted, with the reason, one line each. */
   readonly conflicts: readonly string[];
-  /** Values that files no longer declare, because they cannot hold them, one line each. */
+  /** Values that files no longer declare, because a file cannot express them, one line each. */
   readonly notes: readonly string[];
 }
 
@@ -98,7 +98,7 @@ export function adoptPlanned(
   return { patches, conflicts: [...conflicts, ...refused], notes };
 }
 
-/** Names the fields that lose their declared value, because a file cannot hold the live one. */
+/** Names the fields that lose their declared value, because a file cannot express the live one. */
 function unwritableNotes(
   { merchant, edits }: Adoption,
   unwritable: Unwritable,
@@ -179,7 +179,7 @@ function settleShared(
   return { edits, conflicts: [...new Set(texts)] };
 }
 
-/** Lists merchants; of more than four the first three. */
+/** Lists merchants; if there are more than four, the first three. */
 function someOf(codes: readonly string[]): string {
   if (codes.length <= 4) return codes.join(", ");
   return `${codes.slice(0, 3).join(", ")} and ${counted(codes.length - 3, "merchant")} more`;
@@ -219,7 +219,7 @@ export function ofMembers(emails: ReadonlySet<string>, { members }: LiveState): 
   };
 }
 
-/** Returns what to adopt of a merchant for what happened at the service, of these causes. */
+/** Returns what to adopt of a merchant: what happened at the service for one of these causes. */
 export function ofDrift(
   planned: PlannedMerchant,
   { plan, changes }: Drift,
@@ -246,7 +246,7 @@ export function ofDrift(
       case "remove-role":
         return names.has(`role ${edit.role.name.toLowerCase()}`);
       case "update-member":
-        // A role that a suspended member has got can only be declared together with the end of the suspension.
+        // A role that a suspended member was given can only be declared together with the end of the suspension.
         if (edit.fields.suspended === null && suspended.has(edit.member.email)) return false;
         if (Object.keys(edit.fields).every((key) => key === "reinvite")) return false;
         return isNamed(edit.member);
@@ -259,7 +259,7 @@ export function ofDrift(
   return { planned: { ...planned, live: liveAfter(planned.live, others) }, wants };
 }
 
-/** Returns a live state after new roles and updates of a plan, so that adopting it keeps what these bring. */
+/** Returns a live state after the new roles and updates of a plan, so that adopting it keeps their effect. */
 function liveAfter(live: LiveState, changes: readonly Change[]): LiveState {
   const images = new Map<string, AnyImage>();
   for (const change of changes) {

@@ -135,7 +135,7 @@ type NeededPassword = Pick<PasswordChange, "passwordEnv">;
 /** Finds the password of a managed user by the name of its environment variable. */
 export type Passwords = (variable: string) => string;
 
-/** Looks up every needed password before the user is asked, so that none is missing half-way. */
+/** Looks up every needed password before the user is asked, so that none is missing part-way. */
 export function passwordsFor(
   plans: readonly Plan[],
   rotations: readonly NeededPassword[],
@@ -164,7 +164,7 @@ export function passwordsFor(
   }
   const unset = needed.filter((name) => lengthOf(name) === 0);
   const short = needed.filter((name) => lengthOf(name) > 0 && lengthOf(name) < SHORTEST_PASSWORD);
-  // From a file read whole, as "$(< file)" does not.
+  // From a file that was read with its line break, which "$(< file)" would remove.
   const broken = needed.filter((name) => /[\r\n]$/.test(env[name] ?? ""));
   const wrong = [
     ...(unset.length > 0 ? [`${firstOf(unset)} ${unset.length === 1 ? "is" : "are"} not set`] : []),

@@ -51,7 +51,7 @@ export interface ApplyReporter {
   verified(merchant: string, verification: Verification): void;
   /** Reports the results of all merchants where the apply was begun, and the journals. */
   applied(run: AppliedRun): void;
-  /** Reports how the run ended at every merchant, also at those that were not applied, as the last thing. */
+  /** Reports, last of all, how the run ended at every merchant, including those that were not applied. */
   ended(end: RunEnd, exitCode: ExitCode): void;
   /** Prints a sentence on stderr. */
   say(text: string): void;
@@ -107,7 +107,10 @@ export function applyReporter(
     : textReporter(options, show, printEnding, io, say);
 }
 
-/** Prints the ending of a run: on stdout, or on stderr if not everything is done, for those who redirect one of them. */
+/**
+ * Prints the end of a run: on stdout, or on stderr if not everything is done, so that it is seen when stdout is
+ * redirected.
+ */
 type PrintEnding = (
   end: RunEnd,
   applied: AppliedRun | null,
@@ -180,7 +183,7 @@ function jsonReporter(io: Io, printEnding: PrintEnding, say: (text: string) => v
   };
 }
 
-/** Prints why merchants are refused if others go on; failures have been printed before. */
+/** Prints why merchants are refused if the apply continues at others; failures have already been printed. */
 function saySkipped(skipped: readonly MerchantOutcome[], rest: number, say: (text: string) => void): void {
   if (rest === 0) return;
   const refused = skipped.filter(({ status }) => status === "refused");
@@ -304,13 +307,14 @@ function textReporter(
   };
 }
 
-/** Maximum number of changes with lines of their own; above it equal ones share a line when all have ended. */
+/** Maximum number of changes with lines of their own; beyond it, equal ones share a line when all have ended. */
 const MAX_LINES = 60;
 
-/** Maximum number of lines of failures while a large apply goes on. */
+/** Maximum number of lines about failures during a large apply. */
 const MAX_FAILURES = 10;
 
-const MORE_FAILURES = "… more changes fail or do not start: the end tells each cause, and how many it hit.";
+const MORE_FAILURES =
+  "… more changes failed or did not start: the summary at the end lists each cause, and how many changes it affected.";
 
 /** Returns a reporter that also updates the progress display. */
 export function withProgress(

@@ -176,7 +176,7 @@ async function applyAll(
   const waits = { cause: cancellation.cause, stopped, pause };
   const merchants = await Promise.all(
     ended.map(async ({ one, merchant, result }): Promise<AppliedMerchant> => {
-      // After a stop at all merchants nothing is read any more.
+      // After a stop at all merchants, nothing more is read.
       const isRead = result.status !== "stopped" && !(isStopped && cause !== null);
       const { verification, live } = isRead ? await verify(one, result, waits) : NOT_VERIFIED;
       if (verification !== null) reporter.verified(merchant, verification);
@@ -261,7 +261,7 @@ function targetsOf(result: ApplyResult, isDone: boolean): ReadonlySet<string> {
   return new Set(outcomes.map(({ change }) => targetOf(change)));
 }
 
-/** Identifies a change by its resource: its kind may differ by now. */
+/** Identifies a change by its resource, since its kind may have changed. */
 function targetOf({ resource, name }: Change): string {
   return `${resource} ${name}`;
 }
@@ -283,7 +283,7 @@ interface Waits extends Pick<Cancellation, "cause"> {
   readonly pause: () => Promise<void>;
 }
 
-/** Plans again, and returns what remains without changes that were refused for now. */
+/** Plans again, and returns what remains except changes that were refused temporarily. */
 async function verify(
   { session, plan: planned, live, passwords = [], leftOut = 0, journal }: Running,
   result: ApplyResult,

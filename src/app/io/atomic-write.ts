@@ -5,7 +5,7 @@ import { dirname, join, resolve } from "node:path";
 import { RolecallError } from "../../model/errors.ts";
 
 /**
- * Writes a file whole or not at all, also across a crash; throws RolecallError. Links are followed, an existing file
+ * Writes a file completely or not at all, even in a crash; throws RolecallError. Links are followed, an existing file
  * keeps its permissions, owner and hard links, and a device or FIFO is written to. `shown` names the file in errors.
  */
 export async function writeAtomically(
@@ -81,7 +81,7 @@ async function keepAttributes(file: FileHandle, { mode, uid, gid }: Stats): Prom
   await file.chmod(mode & 0o777);
 }
 
-/** Overwrites a file in place, and restores the old text if that fails half-way. */
+/** Overwrites a file in place, and restores the old text if that fails part-way. */
 async function overwrite(target: string, text: string): Promise<void> {
   const file = await open(target, "r+");
   try {

@@ -41,7 +41,7 @@ export interface TerminalStreams {
   readonly stderr: NodeJS.WriteStream;
 }
 
-/** The world of a command: every effect enters here, so that tests can pass their own. */
+/** The environment of a command: every side effect goes through it, so that tests can pass their own. */
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Absolute path of the working directory. */
@@ -75,13 +75,13 @@ export interface Io {
    */
   onStopSignal(listener: (signal: StopSignal) => void): () => void;
   /**
-   * Calls back when the process exits (`null`), or a signal is about to end it that nothing else handles, until the
-   * returned function is called.
+   * Calls back when the process exits (`null`), or when a signal that nothing else handles is about to end it, until
+   * the returned function is called.
    */
   onExit(listener: (signal: NodeJS.Signals | null) => void): () => void;
   /** Calls back before Ctrl-Z stops the process and after it continues, until the returned function is called. */
   onSuspend(listener: { readonly suspend: () => void; readonly resume: () => void }): () => void;
-  /** Stops the process and those started with it, as Ctrl-Z does; resolves when it continues. */
+  /** Stops the process group, as Ctrl-Z does; resolves when it continues. */
   suspend(): Promise<void>;
   /** Ends the process at once. */
   exit(code: number): never;
@@ -105,7 +105,7 @@ export function describeLoss({ stream, code }: OutputLoss): string {
 
 /** The process's exit codes; scripts rely on them, so a number never changes its meaning. */
 export const ExitCode = {
-  /** Done; for `plan` also when there are changes. */
+  /** Done; for `plan`, even if there are changes. */
   ok: 0,
   /** Failed: a bad file, no credentials, an API error, the network. */
   failed: 1,
@@ -126,7 +126,7 @@ export function exitCodeFor({ code }: RolecallError): ExitCode {
   return REFUSALS.has(code) ? ExitCode.refused : ExitCode.failed;
 }
 
-/** Returns the exit code of an apply that ended so at its merchants. */
+/** Returns the exit code of an apply with these outcomes at its merchants. */
 export function applyExitCode(outcomes: readonly Pick<MerchantOutcome, "status">[]): ExitCode {
   const some = (status: MerchantOutcome["status"]): boolean =>
     outcomes.some((outcome) => outcome.status === status);

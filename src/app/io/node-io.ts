@@ -23,7 +23,7 @@ const CLOCK: Pick<Io, "now" | "monotonic" | "sleep" | "setTimer" | "random"> = {
   random: () => Math.random(),
 };
 
-/** Returns the world of the running process. */
+/** Returns the environment of the running process. */
 export function nodeIo(): Io {
   const losing = new AbortController();
   const lost =
@@ -95,7 +95,7 @@ function processEvents(): Pick<Io, "onStopSignal" | "onExit" | "onSuspend" | "su
       process.kill(0, "SIGTSTP");
       // A listener for the signal is called in a later turn.
       await delay(STOP_MS);
-      // The window may have another size by now.
+      // The window may have been resized.
       process.kill(process.pid, "SIGWINCH");
     },
   };
@@ -104,8 +104,8 @@ function processEvents(): Pick<Io, "onStopSignal" | "onExit" | "onSuspend" | "su
 const NO_OUTPUT: TextWriter = { write: () => undefined, isTTY: false, columns: undefined };
 
 /**
- * Returns the world of a library inside another program: the process's clock and timers, but neither its streams nor
- * its signals, which belong to that program.
+ * Returns the environment of a library inside another program: the process's clock and timers, but neither its streams
+ * nor its signals, which belong to that program.
  */
 export function libraryIo({ cwd, env }: { readonly cwd?: string; readonly env?: Io["env"] }): Io {
   return {
@@ -151,7 +151,7 @@ export function textWriter(stream: NodeJS.WriteStream, onLost: OnLost): TextWrit
   });
   return {
     write: (text) => {
-      // Writing nothing fails, too, on a full disk.
+      // On a full disk, even an empty write fails.
       if (isOpen && text !== "") stream.write(text);
     },
     isTTY: stream.isTTY === true,

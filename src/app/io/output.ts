@@ -95,7 +95,7 @@ function placeFor(path: string, cwd: string): string | null {
   return absolute;
 }
 
-/** Returns `null` also without permission: writing there fails with its own reason. */
+/** Also returns `null` without permission: the write then fails with its own reason. */
 function statIfThere(path: string): Stats | null {
   try {
     return statSync(path);

@@ -110,13 +110,13 @@ export function terminalOf({
 const [OTHER_SCREEN, FIRST_SCREEN] = ["\u001b[?1049h\u001b[?7l\u001b[H", "\u001b[?7h\u001b[?1049l"];
 
 /**
- * Opens a screen of its own for what is drawn and reads keys; the returned function brings the first one back as it was, as
- * does the end of the process.
+ * Switches to the alternate screen for drawing, and reads keys; the returned function, or the end of the process,
+ * restores the previous screen.
  */
 export function openScreen({ terminal, stderr, onExit }: Io): () => void {
   let isOpen = true;
   const close = (): void => {
-    // Left twice, a terminal moves its cursor back over what was said meanwhile.
+    // If the alternate screen is left twice, the cursor moves back over text that was printed since.
     if (isOpen) stderr.write(FIRST_SCREEN);
     isOpen = false;
     offExit();

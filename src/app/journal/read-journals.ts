@@ -19,8 +19,8 @@ export interface StoredRun {
   /** Displayed path. */
   readonly file: string;
   /**
-   * Set if git tracks it, or is in use and cannot say so: it may come from anybody who can change the repository, and is
-   * not read.
+   * Set if git tracks it, or git is in use and cannot tell: anybody who can change the repository may have written it,
+   * so it is not read.
    */
   readonly tracked?: "yes" | "unknown";
 }
@@ -37,7 +37,7 @@ export type FoundRun = StoredRun &
       }
     | {
         readonly unreadable: string;
-        /** Set if it ends before its first line does, so that the run has sent nothing. */
+        /** Set if even its first line is incomplete, which means that the run has sent nothing. */
         readonly unstarted?: true;
         /** Set if it is not read because of where it comes from. */
         readonly distrusted?: true;
@@ -222,7 +222,7 @@ function merchantsIn({ name }: StoredRun): readonly string[] {
   return [suffix, merchant].flatMap((code) => code ?? []);
 }
 
-/** Returns a run's status; `alive` is true if the process that wrote the journal still runs. */
+/** Returns a run's status; `alive` is true if the process that wrote the journal is still running. */
 export function runStatus(run: PastRun, alive: boolean): RunStatus {
   const { end, verified } = run;
   if (end === null) return alive ? "running" : "interrupted";

@@ -33,7 +33,7 @@ export async function runningApply(
     const journal = await readRun({ name, file: relative(io.cwd, `${folder}/${name}${EXTENSION}`) }, io);
     if (!("past" in journal) || journal.past.run.merchant !== merchant) continue;
     if (journal.past.run.service !== service || journal.status === "interrupted") continue;
-    // After it began nobody else did.
+    // No other apply has begun since.
     if (journal.status !== "running") return null;
     const tracked = (await listRuns(io.cwd)).find((stored) => stored.name === name)?.tracked === "yes";
     if (!tracked) return journal.past.run;

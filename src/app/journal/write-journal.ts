@@ -48,7 +48,7 @@ export function fileJournals(
       try {
         await syncFolder(folder);
         await journal.write(runStarted({ run, plan, who, undoes: options.undoes }));
-        // Only now, when others see it: of two that begin together, one at most finds no other.
+        // Only now that others can see it: of two that begin together, at most one finds no other.
         await requireAlone(plan, basename(path, EXTENSION), io);
       } catch (error) {
         await discard(journal, path);
@@ -177,8 +177,8 @@ interface Waiting {
 export type Appendable = Pick<FileHandle, "writeFile" | "sync" | "close">;
 
 /**
- * Appends entries in order. Entries that arrive during a write are written together, with one sync. After a failure
- * nothing more is written: a line after half a line could not be read.
+ * Appends entries in order. Entries that arrive during a write are written together, with one sync. After a failure,
+ * nothing more is written, since a line after an incomplete one could not be read.
  */
 export function appendTo(file: Appendable, shown: string, now: () => number): Omit<OpenJournal, "run"> {
   let waiting: Waiting[] = [];
@@ -261,7 +261,7 @@ export interface OpenJournal extends Journal {
   close(): Promise<void>;
 }
 
-/** The origin of a run, as far as it is known. */
+/** The origin of a run, as far as known. */
 export type RunOrigin = Pick<RunStarted, "user" | "host" | "pid" | "commit" | "job">;
 
 /** Looks up who runs this process, where, and at which commit. */

@@ -36,7 +36,7 @@ export function recordPath(merchant: string): string {
   return `${merchant}.yaml`;
 }
 
-/** Throws RolecallError if a commit has files that are no records: then the branch is somebody else's. */
+/** Throws RolecallError if a commit has files that are not records: the branch then has another purpose. */
 export function requireRecordsOnly(entries: readonly CommitEntry[], name: string): void {
   const other = entries.find(({ path, type }) => type !== "file" || !/^[\w-]{1,64}\.yaml$/.test(path));
   if (other === undefined) return;

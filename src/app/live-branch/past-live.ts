@@ -55,7 +55,7 @@ export async function readPastLive(
 
 function missing(merchant: string, text: string, isUnreadable: boolean): RolecallError {
   const message = isUnreadable
-    ? `The record of ${oneLine(merchant)} at ${text} is no live state.`
+    ? `The record of ${oneLine(merchant)} at ${text} is not a live state.`
     : `No live state of ${oneLine(merchant)} was recorded by ${text}.`;
   return new RolecallError("not-found", message);
 }
@@ -78,7 +78,7 @@ async function filesAt(
 
 interface RecordsAt {
   readonly commit: PastLive["commit"];
-  /** By merchant; `null` for a file that is no record. */
+  /** By merchant; `null` for a file that is not a record. */
   readonly records: ReadonlyMap<string, LiveRecord | null>;
 }
 
@@ -99,7 +99,7 @@ async function recordsAt(
         history.length === 0
           ? `There is no branch ${branch.name} in ${oneLine(branch.place)}, so no live state was recorded.`
           : `The branch ${branch.name} begins after ${text}, on ${new Date(since).toISOString()}.`,
-        { hint: "Omit --live to ask the files at that time." },
+        { hint: "Omit --live to answer from the files at that time." },
       );
     }
     const entries = await branches.entries(commit.id);

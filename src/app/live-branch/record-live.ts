@@ -96,9 +96,9 @@ async function record(
 function publicRepository(name: string): RolecallError {
   return new RolecallError(
     "usage",
-    "The repository can be read without credentials, and records have the addresses of members.",
+    "The repository can be read without credentials, and records contain the addresses of members.",
     {
-      hint: `To publish them all the same, push an empty commit as ${name} first.`,
+      hint: `To publish them anyway, push an empty commit as ${name} first.`,
     },
   );
 }

@@ -8,8 +8,8 @@ import { type LiveBranch, recordPath } from "./live-branch.ts";
 export type RecordedStateOf = (merchant: string) => Promise<RecordedState | null>;
 
 /**
- * Creates a function that returns the states that were recorded last; the branch is fetched once. If it cannot be read, there
- * are none, and a warning says so.
+ * Creates a function that returns the last recorded states; the branch is fetched once. If it cannot be read, there are
+ * none, and a warning says so.
  */
 export function recordedStates(branch: LiveBranch, warn: (text: string) => void): RecordedStateOf {
   // Fetched while the service answers.
@@ -33,7 +33,7 @@ async function readTip(
         const members = membersInRecord(texts[index]?.toString("utf8") ?? "");
         if (path !== recordPath(merchant)) continue;
         if (members === null)
-          warn(`${oneLine(path)} in ${branch.name} is no record of a live state. ${NOBODY}`);
+          warn(`${oneLine(path)} in ${branch.name} is not a record of a live state. ${NOBODY}`);
         else states.set(merchant, { commit, at: described?.time ?? 0, members });
       }
       return states;
@@ -45,4 +45,4 @@ async function readTip(
   }
 }
 
-const NOBODY = "Members who have left by themselves are invited again.";
+const NOBODY = "Members who left on their own are invited again.";

@@ -120,7 +120,9 @@ interface Planner {
   readonly judgePlans: (planned: readonly Planned[], declared: readonly DesiredState[]) => readonly Planned[];
 }
 
-/** Plans what is due. If a limit of the run refuses what this gives, the merchants are planned again without it. */
+/**
+ * Plans what is due. If a limit of the run refuses the access that this grants, plans the merchants again without it.
+ */
 function duePlanner(): Planner {
   const refused = new Map<string, readonly Refusal[]>();
   return {

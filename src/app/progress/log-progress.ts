@@ -18,7 +18,7 @@ export interface ProgressOptions {
 
 /** Displays on stderr how reading and applying go: as a board on a terminal, as lines elsewhere. */
 export interface ProgressDisplay {
-  /** The world to write to: text appears above an open board. */
+  /** The environment to write to: text appears above an open board. */
   readonly io: Io;
   /** Draws a board, which counts the changes and shows those in progress. */
   readonly draws: boolean;
@@ -36,7 +36,7 @@ export interface ProgressDisplay {
   verified(merchant: string): void;
   /** Shows that nothing new starts any more. */
   stopping(): void;
-  /** Says how much was read, for those who interrupt it. */
+  /** Reports how much was read, if the user interrupts the run. */
   interrupted(): string;
   /** Ends the display: a board disappears. */
   rest(): Promise<void>;
@@ -45,7 +45,7 @@ export interface ProgressDisplay {
 /** A display that does not say how much was read. */
 export type ShownProgress = Omit<ProgressDisplay, "interrupted">;
 
-/** Time between progress lines of a run that has taken some time, both in ms: a long one is no long log. */
+/** Time between progress lines, by how long the run has taken, both in ms: the log of a long run stays short. */
 const INTERVALS: readonly (readonly [takenMs: number, everyMs: number])[] = [
   [600_000, 60_000],
   [60_000, 30_000],

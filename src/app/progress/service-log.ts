@@ -4,7 +4,7 @@ import type { LiveEvent } from "../../model/events.ts";
 import { kindOfWait, rateNumber } from "../../show/view/wait-text.ts";
 import type { Io } from "../io/io.ts";
 
-/** Time after which a person in front of an empty terminal wonders, in ms. */
+/** Time after which an empty terminal needs an explanation, in ms. */
 export const SLOW_MS = 1_500;
 
 /** Waits for work; on a terminal, says what is being done if it takes long. */

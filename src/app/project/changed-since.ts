@@ -16,9 +16,12 @@ import type { ProjectIndex } from "./project-index.ts";
 export interface ChangedFiles {
   /** Files of the working tree, as absolute paths. */
   readonly files: readonly string[];
-  /** Files of the commit, below the repository's root, that declared these merchants or merchants that no file declares any more. */
+  /**
+   * Files of the commit, below the repository's root, that declared these merchants or merchants that no file declares
+   * any longer.
+   */
   readonly before: readonly string[];
-  /** The merchants that no file declares any more, with the file of the commit. */
+  /** The merchants that no file declares any longer, with the file of the commit. */
   readonly removed: readonly RemovedMerchant[];
   /** Reads the files of the commit, with their includes. */
   readonly read: ReadSource;
@@ -170,7 +173,7 @@ interface Comparing {
   readonly cwd: string;
 }
 
-/** Returns a function that compares a file, with what it includes and the rules on it, with one of the commit. */
+/** Returns a function that compares a file, its includes and its enforced rules with a file of the commit. */
 async function comparison({ files, before, tree, inRoot, read, project, index, cwd }: Comparing) {
   const rulesNow = await Promise.all(
     (await projectAccess(files, cwd)).map((access) => boundRules(files, access)),
@@ -189,7 +192,7 @@ async function comparison({ files, before, tree, inRoot, read, project, index, c
     return includes.map(
       (include, index): Pair => [
         include,
-        // Behind a link that has changed, the commit has another file.
+        // If a link has changed, the commit has a different file at this path.
         tree.links ? posix.join(posix.dirname(formerPath), written[index] ?? "") : inRoot(include),
       ],
     );

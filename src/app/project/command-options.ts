@@ -36,6 +36,6 @@ export interface DocumentOptions {
 /** A time in the past, as given and in ms since the epoch. */
 export interface PastTime {
   readonly text: string;
-  /** For a day the last moment of it, in UTC. */
+  /** For a day, its last moment in UTC. */
   readonly moment: number;
 }

@@ -27,7 +27,7 @@ export async function openCommitFiles(commit: string, git: GitCommits): Promise<
     for (const [index, id] of ids.entries()) contents.set(id, texts[index] ?? Buffer.alloc(0));
   };
   await load(listed.filter(({ type }) => type === "link"));
-  /** Returns a path without links; `null` if a link or a file on the way leads nowhere in the repository. */
+  /** Returns a path without links; `null` if it leads nowhere in the repository. */
   const realPath = (path: string, links = 0): string | null => {
     const names = path.split("/");
     for (const [index] of names.entries()) {

@@ -13,7 +13,7 @@ import { baseProject, commitProject } from "./project-access.ts";
 export interface CommitStates {
   readonly commit: string;
   readonly states: readonly DesiredState[];
-  /** The files that declare none because of an error. */
+  /** The files that declare no merchant because of an error. */
   readonly invalid: readonly string[];
   /** The submodules: the files in them are not known. */
   readonly submodules: readonly string[];
@@ -64,7 +64,7 @@ export async function loadCommit(
   };
 }
 
-/** Returns a path of the checkout as git has it. */
+/** Returns a path of the checkout as git writes it. */
 export function inRepository(path: string, workspace: string): string {
   return relative(workspace, resolve(workspace, path)).split(sep).join("/");
 }

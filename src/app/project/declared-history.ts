@@ -14,7 +14,7 @@ import {
   repositoryPaths,
 } from "./git-objects.ts";
 
-/** Declarations of a merchant's file at a moment. */
+/** Declarations of a merchant's file at a time. */
 export interface PastDeclaration {
   /** `null` if there was no file of the merchant. */
   readonly state: DesiredState | null;
@@ -46,14 +46,14 @@ export interface DeclaredAtCommit {
 }
 
 /**
- * Bounds of what is read for one merchant: the number of its commits, and of the roles and members in them. There are more
- * only in a long history that knows nothing of what is live.
+ * Bounds on what is read for one merchant: the number of its commits, and of the roles and members in them. Only a long
+ * history without anything that is live exceeds them.
  */
 const MAX_READ = { commits: 50, entries: 50_000 };
 
 /**
- * Opens the history of a merchant's file, which may have been renamed. Nothing is known without git, beyond a shallow
- * clone, and of commits at which the file had errors.
+ * Opens the history of a merchant's file, which may have been renamed. It is unknown without git, before the commits of
+ * a shallow clone, and for commits in which the file had errors.
  */
 export async function openDeclaredHistory(
   { merchant, origin, included = [] }: Pick<DesiredState, "merchant" | "origin" | "included">,
@@ -205,6 +205,6 @@ async function firstParents(folder: string): Promise<Commits> {
     id,
     time: Number(seconds) * 1000,
   }));
-  // The boundary of a shallow clone seems to have made every file.
+  // The boundary commit of a shallow clone seems to have created every file.
   return { root, shallow, git, commits: shallow ? commits.slice(0, -1) : commits };
 }

@@ -9,7 +9,7 @@ import { projectAccess } from "./project-access.ts";
 import { type IndexedFile, openIndex, type ProjectIndex } from "./project-index.ts";
 import { behindFinder, selectFiles } from "./select-files.ts";
 
-/** A merchant of the files, with what they manage; other errors than those of its address are not looked for. */
+/** A merchant of the files, with what they manage; only errors in its address are looked for. */
 export interface DeclaredMerchant extends Addressed {
   readonly manages: ManagedAccess;
 }
@@ -27,7 +27,7 @@ export interface ManagedAccess {
 export interface IndexedMerchants {
   /** Those that can be read, sorted by code. */
   readonly merchants: readonly DeclaredMerchant[];
-  /** Files that cannot be read, that declare no merchant, or one of another file. */
+  /** Files that cannot be read, that declare no merchant, or that declare the merchant of another file. */
   readonly problems: readonly LocatedProblem<FileProblem>[];
   /** Files whose address is not valid. */
   readonly invalid: readonly IndexedFile[];
@@ -35,7 +35,7 @@ export interface IndexedMerchants {
   readonly texts: ReadonlyMap<string, string>;
 }
 
-/** Finds the merchants of the files below the paths, without checking what else the files say. */
+/** Finds the merchants of the files below the paths, without checking the rest of the files. */
 export async function declaredMerchants(paths: readonly string[], cwd: string): Promise<IndexedMerchants> {
   const index = openIndex(cwd);
   const { some } = await selectFiles(paths, { cwd, index });
@@ -93,7 +93,7 @@ export async function readMerchants(
   };
 }
 
-/** Returns the problems of a file's YAML, or that it declares no merchant and no other file includes it. */
+/** Returns the problems of a file's YAML, or the problem that it declares no merchant and no other file includes it. */
 function problemsOf(
   { path, file, fields, problems }: IndexedFile,
   included: ReadonlySet<string>,

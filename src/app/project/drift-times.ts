@@ -15,8 +15,8 @@ import { type DeclaredHistory, openDeclaredHistory, type PastDeclaration } from 
 import { knownTime, readHistories } from "./git-history.ts";
 
 /**
- * Reads when each side of a merchant's differences last changed: what the file declares of a role or member from git, and the
- * live one from the service. Of an update each part is asked for by itself.
+ * Reads when each side of a merchant's differences last changed: the declaration of a role or member from git, and the
+ * live one from the service. Each part of an update is looked up separately.
  */
 export async function driftTimes(
   state: DesiredState,
@@ -95,8 +95,8 @@ export async function driftTimes(
 }
 
 /**
- * Returns the times at which the live side of changes last changed: a role or membership that is not declared was added when
- * it was created, whatever was edited since.
+ * Returns the times at which the live side of changes last changed: a role or membership that is not declared counts as
+ * changed when it was created, whatever was edited since.
  */
 function liveTimesOf({ roles, members }: LiveState): (change: Pick<Change, "id" | "kind">) => number | null {
   const byId = new Map([...roles, ...members].map((resource) => [resource.id, resource]));
@@ -106,7 +106,10 @@ function liveTimesOf({ roles, members }: LiveState): (change: Pick<Change, "id" 
   };
 }
 
-/** Returns what a state at a time declares of the updated roles and members that it lists, by id, over what is live. */
+/**
+ * Returns what a state at a time declares for the updated roles and members that it lists, by id, applied to what is
+ * live.
+ */
 type PastImages = (past: DesiredState, time: number) => ReadonlyMap<string, AnyImage>;
 
 /** Returns a function that plans past states for the roles and members of some updates. */
@@ -142,8 +145,8 @@ function pastImages(
 }
 
 /**
- * Returns for updates, by id, the parts of which a commit declared what is live; updates whose history is not known to the
- * end are missing, unless a commit declared all of their parts.
+ * Returns by id, for updates, the parts whose live values a commit declared; updates whose history is not completely
+ * known are missing, unless a commit declared all of their parts.
  */
 async function declaredBefore(
   updates: readonly UpdateChange[],
@@ -183,7 +186,7 @@ async function declaredBefore(
   return answers;
 }
 
-/** The time of what was never committed. */
+/** The time of anything that was never committed. */
 const NEVER = Number.NEGATIVE_INFINITY;
 
 /** Returns whether an update only takes what is live and not declared. */
@@ -196,7 +199,7 @@ function momentBefore(time: number | null): number | null {
   return time === null ? null : time - COMMIT_PRECISION;
 }
 
-/** Returns whether two states declare the same of a role or member; `null` declares nothing. */
+/** Returns whether two states declare the same for a role or member; `null` declares nothing. */
 function sameDeclared(change: Change, past: DesiredState | null, now: DesiredState): boolean {
   const [earlier, other] = [past && declaredOf(change, past), declaredOf(change, now)];
   const nothing = JSON.stringify({ entry: null });
@@ -210,7 +213,7 @@ function entryOf(
   { roles = [], members = [] }: DesiredState,
 ): DesiredRole | DesiredMember | undefined {
   const isPinned = (entry: { readonly id?: string }): boolean => id !== null && entry.id === id;
-  // Before a rename the entry had the live name.
+  // Before a rename, the entry had the live name.
   const liveName = before !== null && "permissions" in before ? before.name : name;
   return resource === "role"
     ? (roles.find((role) => role.name === name || isPinned(role)) ??
@@ -218,11 +221,11 @@ function entryOf(
     : members.find((member) => addressesOfPerson(member).includes(name.toLowerCase()) || isPinned(member));
 }
 
-/** Returns what a state declares of a role or member, as text; without an entry, what becomes of it. */
+/** Returns what a state declares for a role or member, as text; without an entry, what happens to it. */
 function declaredOf(change: Change, state: DesiredState): string {
   const entry = entryOf(change, state);
   if (entry !== undefined) {
-    // Under a new address an entry declares the same of the person.
+    // Under a new address, an entry declares the same for the person.
     const unsaid = ["origin", ...(change.resource === "role" ? [] : ["email", "previously"])];
     return JSON.stringify({ entry }, (key, value: unknown) => (unsaid.includes(key) ? undefined : value));
   }

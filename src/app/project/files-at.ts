@@ -18,14 +18,14 @@ import {
   repositoryPaths,
 } from "./git-objects.ts";
 
-/** The commit that was the last one at a moment. */
+/** The last commit at a time. */
 export interface PastCommit {
   readonly id: string;
   /** Time of the commit, in ms since the epoch. */
   readonly time: number;
 }
 
-/** The files as they stood at a moment. */
+/** The files as they were at a time. */
 export interface PastFiles extends Pick<LoadedMerchants, "diagnostics" | "sources"> {
   readonly commit: PastCommit;
   /** The selected valid merchants, sorted by code. */
@@ -33,8 +33,8 @@ export interface PastFiles extends Pick<LoadedMerchants, "diagnostics" | "source
 }
 
 /**
- * Reads the files of the last commit at a moment, in ms since the epoch, on the first-parent history of the current
- * branch: what was merged then. Ends are compared with that moment. Nothing is checked out.
+ * Reads the files of the last commit at a time, in ms since the epoch, on the first-parent history of the current
+ * branch: what was merged then. End dates are compared with that time. Nothing is checked out.
  */
 export async function loadFilesAt(
   moment: number,
@@ -181,7 +181,7 @@ function shownReader(read: ReadSource, root: string, folder: string): ShownReade
   };
 }
 
-/** Returns the files, of those that were named, that declare no merchant and that stand for those that include them. */
+/** Returns the named files that declare no merchant and that stand for the files that include them. */
 function sharedAmong(files: readonly string[], { sources, merchants }: LoadedMerchants): readonly string[] {
   const declaring = new Set(merchants.flatMap(({ file, state }) => (state === null ? [] : file)));
   const texts = new Map(sources.map(({ file, text }) => [file, text]));

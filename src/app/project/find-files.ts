@@ -119,9 +119,9 @@ export async function readYamlFiles(paths: readonly string[], cwd: string): Prom
 }
 
 /**
- * Reads files for the configuration: those that the user names wherever they are, unless a link leads there, included
- * ones only inside the project, also behind links; no devices, no huge files, and only UTF-8. The calls are synchronous:
- * the thread pool takes longer than the file does.
+ * Reads files for the configuration: those that the user names wherever they are, unless a link leads there, and
+ * included ones only inside the project, after links are resolved; no devices, no huge files, and only UTF-8. The calls
+ * are synchronous, because the thread pool takes longer than reading the file.
  */
 export function sourceReader(cwd: string): ReadSource {
   return async (path, from) => {
@@ -195,7 +195,10 @@ function expand(path: string, cwd: string, onUnread: (link: UnreadLink) => void)
   }
 }
 
-/** Returns whether a path is one of a YAML file that is read with its folder: not a hidden one, and of no package. */
+/**
+ * Returns whether a path is that of a YAML file that is read with its folder: one that is neither hidden nor part of a
+ * package.
+ */
 export function isProjectYaml(path: string): boolean {
   return isYaml(path) && isShown(path);
 }
@@ -209,8 +212,8 @@ function isShown(path: string): boolean {
 }
 
 /**
- * Returns the regular YAML file of the project that a link below a folder leads to. Links to folders are not followed:
- * one to a part of the folder that is read anyway needs no report.
+ * Returns the regular YAML file of the project that a link below a folder leads to. Links to folders are not followed;
+ * a link to a part of the folder, which is read anyway, is not reported.
  */
 function linkedFile(
   link: string,
@@ -243,7 +246,7 @@ function isLedAway(path: string, real: string, cwd: string): boolean {
 
 /**
  * Returns the projects that a path is in as written, without links: the nearest repository around it that no link leads
- * to; else the nearest repository and the working directory's, of those that there are; else its folder.
+ * to; else the nearest repository and that of the working directory, as far as they exist; else its folder.
  */
 function writtenRoots(written: string, cwd: string): readonly string[] {
   const repositories: string[] = [];
@@ -253,7 +256,7 @@ function writtenRoots(written: string, cwd: string): readonly string[] {
   const direct = repositories.find((folder) => withoutLinks(folder) === folder);
   if (direct !== undefined) return [direct];
   const working = projectRoot(cwd, cwd);
-  // The root of the file system is nobody's project.
+  // The root of the file system is not a project.
   const roots = isIn(working, written) && dirname(working) !== working ? [working] : [];
   const [nearest] = repositories;
   if (nearest !== undefined) roots.push(withoutLinks(nearest));

@@ -20,7 +20,7 @@ export interface Repository {
   readonly git: Git;
 }
 
-/** Returns the innermost folder on the way to a path that exists: what is in the history may be gone. */
+/** Returns the innermost existing folder of a path, since files in the history may be deleted. */
 export function existingFolder(path: string): string {
   let folder = path;
   while (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) folder = dirname(folder);

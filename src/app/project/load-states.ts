@@ -36,7 +36,7 @@ export interface Loaded {
   readonly diagnostics: readonly Diagnostic[];
   /** The references to roles by previous names that mean one role to every merchant that reads them. */
   readonly previousNames: readonly PreviousName[];
-  /** The merchants that no file declares any more; absent unless compared with a commit. */
+  /** The merchants that no file declares any longer; absent unless compared with a commit. */
   readonly unmanaged?: readonly RemovedMerchant[];
   /** The former states of merchants that were compared with a commit; absent unless they were. */
   readonly former?: readonly DesiredState[];
@@ -72,7 +72,7 @@ export interface LoadOptions {
   readonly everyFile?: boolean;
   /** Selects the merchants that this file reaches: they include it, or it is enforced on them. */
   readonly using?: string;
-  /** Takes a named file that declares no merchant for one that should; absent: it selects those that include it. */
+  /** Treats a named file that declares no merchant as one that should; absent: it selects those that include it. */
   readonly merchantsOnly?: boolean;
   /** Projects whose rules hold beside those of the working tree. */
   readonly projects?: readonly ProjectAccess[];
@@ -142,7 +142,7 @@ export interface LoadedWithSharers extends Loaded {
 }
 
 /**
- * Reads files as `loadStates` does. What is shared concerns more than the selected merchants: `all` also has those of
+ * Reads files as `loadStates` does. A shared file concerns more than the selected merchants: `all` also has those of
  * the project, wherever their files are, that share a file with them.
  */
 export async function loadWithSharers(
@@ -304,7 +304,7 @@ async function load(
       sourceReader(cwd),
       judging,
     );
-  // A result must not replace a file that another merchant includes, either.
+  // Nor must a result replace a file that another merchant includes.
   const isPart = merchants.length > 0 && !everyFile && !outputs.some((path) => /\.ya?ml$/i.test(path ?? ""));
   const some = isPart ? await filesDeclaring(files, merchants, index) : files;
   if (some.length === files.length) return loadAll(files);

@@ -28,7 +28,7 @@ export function pickMerchants<Declared extends { readonly merchant: string }>(
   return states.filter(({ merchant }) => merchants.includes(merchant));
 }
 
-/** Suggests similar merchant codes, else names some existing ones. */
+/** Suggests similar merchant codes, or else names some existing ones. */
 function hintFor(missing: readonly string[], codes: readonly string[]): string {
   const near = missing.flatMap((merchant) => suggest(merchant, codes) ?? []);
   if (near.length > 0) return `Did you mean ${near.join(", ")}?`;

@@ -29,7 +29,7 @@ async function workingProjects(placesOf: ProjectAccess["placesOf"], cwd: string)
   return {
     placesOf,
     namesIn: async (root) => projectNames(root),
-    // As an include of the root's folder, so that it is of the project.
+    // Read as an include of the root's folder, so that it counts as part of the project.
     readIn: (root, path) => read(path, join(root, PROJECT_FILE)),
     read,
     listIn: async (root, folder) => listed([root, join(root, folder)]),
@@ -38,8 +38,8 @@ async function workingProjects(placesOf: ProjectAccess["placesOf"], cwd: string)
 }
 
 /**
- * Returns the access by which the project of a base branch binds the files of the working tree. Its files have the name
- * of the commit in front, as git writes them.
+ * Returns the access by which the project of a base branch binds the files of the working tree. The names of its files
+ * begin with the commit, as git writes them.
  */
 export async function baseProject(
   base: Pick<ProjectAccess, "namesIn" | "read">,
@@ -91,13 +91,13 @@ function projectNames(root: string): readonly string[] {
 }
 
 /**
- * Returns a function that finds the roots that a file belongs to: of the repositories around it, with links followed and
- * not, and of the working directory. So no repository within a project takes its files out of that.
+ * Returns a function that finds the roots that a file belongs to: of the repositories around it, with links followed
+ * and not, and of the working directory. So a repository within a project does not exempt its files from the project.
  */
 function placeFinder(cwd: string): ProjectAccess["placesOf"] {
   const realOf = memoized(withoutLinks);
   const rootsOf = memoized((folder: string) => rootsAround(folder, cwd));
-  // Each file is asked for several times.
+  // Each file is looked up several times.
   return memoized((file: string): readonly ProjectPlace[] => {
     const given = resolve(cwd, file);
     const real = withoutLinks(given);
@@ -149,10 +149,10 @@ function inProject(path: string): string {
   return path.split(sep).join("/");
 }
 
-/** The most files of a project that are listed: a working directory without a repository may be a whole disk. */
+/** Maximum number of listed files of a project: a working directory without a repository may be a whole disk. */
 const MAX_LISTED = 20_000;
 
-/** Returns the YAML files of the project around a working directory, without links; what is hidden or of a package is left out. */
+/** Returns the YAML files of the project around a working directory, without links, hidden files and packages. */
 export function projectYamlFiles(cwd: string): readonly string[] {
   const root = projectRoot(cwd, cwd);
   const files: string[] = [];
@@ -163,7 +163,7 @@ export function projectYamlFiles(cwd: string): readonly string[] {
   return files;
 }
 
-/** Returns the YAML files and the links below a folder; what is hidden or of a package is left out. */
+/** Returns the YAML files and the links below a folder, without hidden files and packages. */
 function* filesBelow(root: string, folder: string): Generator<ListedFile> {
   for (const entry of entriesOf(folder)) {
     const file = join(folder, entry.name);
@@ -175,7 +175,9 @@ function* filesBelow(root: string, folder: string): Generator<ListedFile> {
   }
 }
 
-/** Returns all YAML files of the projects that files belong to, hidden ones too: anybody may name one by its path. */
+/**
+ * Returns all YAML files of the projects that files belong to, including hidden ones, which anybody may name by path.
+ */
 export function yamlAround(files: readonly string[], cwd: string): readonly string[] {
   const folders = new Set(files.map((file) => dirname(resolve(cwd, file))));
   const roots = new Set([...folders].flatMap((folder) => rootsAround(folder, cwd)));
@@ -186,7 +188,7 @@ export function yamlAround(files: readonly string[], cwd: string): readonly stri
     visited.add(folder);
     for (const entry of entriesOf(folder)) {
       const path = join(folder, entry.name);
-      // The target of a link is found at its own place, if it is in the project.
+      // The target of a link is found at its own path, if it is in the project.
       if (entry.isDirectory() && entry.name !== ".git" && entry.name !== "node_modules") visit(path);
       else if (entry.isFile() && /\.ya?ml$/i.test(entry.name)) below.add(path);
     }

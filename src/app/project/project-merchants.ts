@@ -39,8 +39,8 @@ interface Reading {
 }
 
 /**
- * Adds the other merchants of the project, which rules across merchants count, and what these rules say of the files;
- * a violation that concerns no selected merchant is not reported.
+ * Adds the other merchants of the project, which rules across merchants count, and the verdicts of these rules on the
+ * files; a violation that concerns no selected merchant is not reported.
  */
 export async function withProject<Read extends ReadFiles>(
   loaded: Read,

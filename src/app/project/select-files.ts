@@ -8,7 +8,7 @@ import { defaultPath, findYamlFiles, namesProject, type UnreadLink, withoutLinks
 import { projectAccess, yamlAround } from "./project-access.ts";
 import { openIndex, type ProjectIndex } from "./project-index.ts";
 
-/** Returns the files that may declare one of these merchants: one that cannot be read may. */
+/** Returns the files that may declare one of these merchants, including files that cannot be read. */
 export async function filesDeclaring(
   files: readonly string[],
   merchants: readonly string[],
@@ -35,7 +35,7 @@ export interface FileSelection {
 
 /** A named file that declares no merchant, or a folder with such files. */
 export interface SharedPath {
-  /** As it is named; a folder ends in a slash. */
+  /** Its name as given; a folder ends in a slash. */
   readonly path: string;
   readonly isFolder: boolean;
   /** The files that select those that include one of them. */
@@ -50,7 +50,7 @@ export interface SelectionOptions {
   readonly index: ProjectIndex;
   /** Selects the files that this one reaches: they include it, or it is enforced on them. */
   readonly using?: string;
-  /** Takes a named file that declares no merchant for one that should. */
+  /** Treats a named file that declares no merchant as one that should. */
   readonly merchantsOnly?: boolean;
 }
 
@@ -144,7 +144,7 @@ async function withMerchants(
   return links.filter((_, place) => isKept[place]);
 }
 
-/** Returns the YAML files of one of several paths, which may be none. */
+/** Returns the YAML files of one of several paths; there may be none. */
 async function filesBelow(path: string, cwd: string): Promise<readonly string[]> {
   return findYamlFiles([path], cwd).catch((error: unknown) => {
     if (error instanceof RolecallError && error.code === "no-files") return [];
@@ -168,7 +168,7 @@ async function filesReached(
   files: readonly string[],
   { cwd, index }: SelectionOptions,
 ): Promise<readonly string[]> {
-  // All files: with errors in it, nobody knows which ones it binds, and its errors are wanted.
+  // All files: if it has errors, it is unknown which files it binds, and its errors have to be reported.
   if (shared.some((file) => basename(file) === PROJECT_FILE)) return files;
   const sharedFiles = new Set(shared.map(withoutLinks));
   const filesBehind = await behindFinder(index, await projectAccess(files, cwd), files);
@@ -196,7 +196,10 @@ export async function behindFinder(
   };
 }
 
-/** Returns the files anywhere in the project that include one of some files, and do not only stand for others that do. */
+/**
+ * Returns the files anywhere in the project that include one of some files, except those that only stand for others
+ * that do.
+ */
 export async function filesSharing(files: readonly string[], cwd: string): Promise<readonly string[]> {
   const index = openIndex(cwd);
   const shared = new Set(files.map((file) => withoutLinks(resolve(cwd, file))));

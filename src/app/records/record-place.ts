@@ -20,7 +20,7 @@ export interface RecordPlace {
   readonly url: string;
   /** Absolute path of the clone's `.git`. */
   readonly gitFolder: string;
-  /** The clone's own configuration for reaching it. */
+  /** The clone's own configuration for accessing it. */
   readonly config: readonly (readonly [string, string])[];
 }
 
@@ -29,7 +29,7 @@ type World = Pick<Io, "cwd" | "env" | "now" | "sleep">;
 /** The prefix of all refs with records. */
 export const RECORD_REFS = "refs/rolecall";
 
-/** Time after which a process of git is ended, in ms: an apply must not wait for a repository that does not answer. */
+/** Time after which a git process is killed, in ms: an apply must not wait for a repository that does not respond. */
 const TIMEOUT_MS = 60_000;
 
 /** Finds the repository for records; throws RolecallError without one. */
@@ -57,7 +57,7 @@ export async function recordPlace(keeping: RecordKeeping, { cwd, env }: World): 
 
 function noPlace(why: string): RolecallError {
   return new RolecallError("usage", `Runs cannot be recorded: ${why}.`, {
-    hint: "Add a remote, or use --records off: every apply keeps its journals in .rolecall/runs all the same.",
+    hint: "Add a remote, or use --records off: every apply keeps its journals in .rolecall/runs anyway.",
   });
 }
 
@@ -110,17 +110,17 @@ export async function requirePrivate(place: RecordPlace, io: World): Promise<voi
     "usage",
     `The repository ${withoutCredentials(place.url)} can be read without credentials, and a run's record contains the addresses of members.`,
     {
-      hint: "To publish them all the same, pass --allow-public. Otherwise use --records off or --records local.",
+      hint: "To publish them anyway, pass --allow-public. Otherwise use --records off or --records local.",
     },
   );
 }
 
-/** Returns whether a server gives a repository to somebody without credentials; false if that cannot be found out. */
+/** Returns whether a server serves a repository without credentials; false if that cannot be determined. */
 export async function isReadableByAll(url: string, { env }: World): Promise<boolean> {
   const asked = anonymousUrl(url);
   if (asked === null) return false;
   const home = await mkdtemp(join(tmpdir(), "rolecall-home-"));
-  // Neither stored credentials nor anybody's settings take part.
+  // Neither stored credentials nor settings of the user apply.
   const { XDG_CONFIG_HOME: _, SSH_AUTH_SOCK: __, ...rest } = gitEnvironment(env);
   const own = Object.entries(rest).filter(([name]) => !name.startsWith("GIT_CONFIG"));
   const anonymous = { ...Object.fromEntries(own), HOME: home, USERPROFILE: home, GIT_CONFIG_NOSYSTEM: "1" };
@@ -134,7 +134,7 @@ export async function isReadableByAll(url: string, { env }: World): Promise<bool
 
 const PROBE_MS = 15_000;
 
-/** Returns the URL at which a server would give a repository to everybody; `null` for one on this machine. */
+/** Returns the URL at which a server would serve a repository to everybody; `null` for one on this machine. */
 function anonymousUrl(url: string): string | null {
   const plain = withoutCredentials(url);
   if (/^(https?|git):\/\//.test(plain)) return plain;

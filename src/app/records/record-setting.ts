@@ -17,9 +17,9 @@ export async function recordSetting(cwd: string): Promise<RecordMode | undefined
   if (content !== null) return content.records;
   throw new RolecallError(
     "file-invalid",
-    `${PROJECT_FILE} cannot be read, or has errors: where to record the run is not known.`,
+    `${PROJECT_FILE} cannot be read, or has errors, so it is not known where to record the run.`,
     {
-      hint: '"rolecall validate" shows them. --records takes the place of what the file says.',
+      hint: '"rolecall validate" shows them. --records overrides the file.',
     },
   );
 }

@@ -11,7 +11,7 @@ import { projectRoot } from "../project/project-root.ts";
 import { RECORD_REFS, type RecordPlace, recordPlace, withRunRecords } from "./record-place.ts";
 import { recordSetting } from "./record-setting.ts";
 
-/** A run as it is recorded in a repository. Unless its origin is verified, anybody who can push may have made it up. */
+/** A run as recorded in a repository. Unless its origin is verified, anybody who can push may have forged it. */
 export interface FetchedRun extends Pick<RunRecord, "name" | "summary"> {
   readonly origin: RecordOrigin;
   /** Reads its journals, sorted by name. Throws RolecallError. */
@@ -19,8 +19,8 @@ export interface FetchedRun extends Pick<RunRecord, "name" | "summary"> {
 }
 
 /**
- * Fetches the records of the remote repository and of this clone for `use`. What cannot be read is a warning, and nothing
- * is read where the project's file says that runs are not recorded.
+ * Fetches the records of the remote repository and of this clone for `use`. Warns of records that cannot be read; reads
+ * nothing if the project's file says that runs are not recorded.
  */
 export async function withRecordedRuns<T>(
   warn: (text: string) => void,

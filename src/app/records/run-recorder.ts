@@ -13,7 +13,7 @@ import { runsFolder } from "../journal/runs-folder.ts";
 export interface RunRecorder {
   /** Records that a run has begun, before its first write; takes the displayed paths of its journals. */
   began(run: string, journals: readonly string[]): Promise<void>;
-  /** Records how it ended, and runs that could not be recorded before. */
+  /** Records how it ended, and earlier runs that could not be recorded. */
   ended(): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ export interface RecorderOptions {
   readonly warn: (text: string) => void;
 }
 
-/** A run that is not recorded to its end; stored beside its journals until it is. */
+/** A run that is not completely recorded; stored beside its journals until it is. */
 interface PendingRecord {
   readonly run: string;
   /** The names of the journals' files. */
@@ -109,7 +109,7 @@ async function recordEnds(
   return all.map(({ name }) => name);
 }
 
-/** Returns the runs to record: the own one, and earlier ones that have ended, or whose process has. */
+/** Returns the runs to record: this one, and earlier ones that have ended or whose process has. */
 async function pendingRecords(
   folder: string,
   own: PendingRecord | null,
@@ -156,14 +156,14 @@ async function recordOf(
   const journals = await trustedJournals(pending, io);
   const [first] = journals;
   if (first === undefined) {
-    throw new RolecallError("file-unreadable", `The journals of ${pending.run} are not there.`);
+    throw new RolecallError("file-unreadable", `The journals of ${pending.run} are missing.`);
   }
   const folder = runsFolder(io.cwd);
   const texts = journals.map(async ({ name }): Promise<[string, string]> => {
     const file = `${name}${EXTENSION}`;
     return [file, await readFile(join(folder, file), "utf8")];
   });
-  // This process is not at work any more, whatever the status says.
+  // This process is no longer working on it, whatever the status says.
   const statuses = journals.map(({ status }) => (status === "running" ? "interrupted" : status));
   return {
     ...summaryOf(first.past, pending),
@@ -193,7 +193,7 @@ export function runBy({ user, host }: Pick<PastRun["run"], "user" | "host">): st
   return oneLine(`${user ?? "somebody"}@${host}`);
 }
 
-/** Returns who started a job of CI; `null` outside. */
+/** Returns who started the CI job; `null` outside CI. */
 export function jobActor(env: Io["env"]): string | null {
   return (
     env["GITHUB_TRIGGERING_ACTOR"] ??

@@ -69,8 +69,8 @@ export function keyVariables({
 }
 
 /**
- * Resolves a connection that is no merchant's: from the options and the environment; the base URL also from the files,
- * if they name a single one.
+ * Resolves a connection that does not belong to a merchant: from the options and the environment; the base URL also
+ * from the files, if they name only one.
  */
 export function resolveOwnConnection(
   { baseUrl: option, keyEnv = "ROLECALL_API_KEY" }: { readonly baseUrl?: string; readonly keyEnv?: string },
@@ -100,7 +100,7 @@ export function resolveOwnConnection(
   };
 }
 
-/** Throws RolecallError for a name that no environment variable can have; a key is for `keyIn` to reject. */
+/** Throws RolecallError for a name that no environment variable can have; `keyIn` rejects keys. */
 export function requireVariable(name: string): void {
   if (VARIABLE.test(name) || isKey(name)) return;
   throw new RolecallError("usage", "--key-env must be the name of an environment variable.", {
@@ -108,7 +108,7 @@ export function requireVariable(name: string): void {
   });
 }
 
-/** Returns the first key in these variables; `whose` follows "no API key" in the message of a missing one. */
+/** Returns the first key in these variables; `whose` follows "no API key" in the error message if there is none. */
 function keyIn(
   candidates: readonly string[],
   env: Io["env"],
@@ -165,9 +165,9 @@ function agreedEnvironment(state: Addressed, key: string, keySource: string): En
 }
 
 /**
- * Throws RolecallError if the service says that a merchant is of another environment than its file or its key; `sandbox` is
- * true for a test account, and absent if the service does not say. With `failure`, the service could not be asked, which
- * throws if the file declares an environment.
+ * Throws RolecallError if, according to the service, a merchant is of another environment than its file or its key;
+ * `sandbox` is true for a test account, and absent if the service does not say. With `failure`, the service could not
+ * be asked, which throws if the file declares an environment.
  */
 export function checkEnvironment(
   { merchant, environment: declared }: Pick<Addressed, "merchant" | "environment">,

@@ -20,7 +20,7 @@ export function checkReinvited(emails: readonly string[], states: readonly Desir
   });
 }
 
-/** Returns a warning for each address of `--reinvite` that it invites at none of the merchants. */
+/** Returns a warning for each address of `--reinvite` that is invited at none of the merchants. */
 export function warningsOfReinvited(
   emails: readonly string[],
   planned: readonly { readonly live: Pick<LiveState, "members">; readonly plan: Pick<Plan, "changes"> }[],

@@ -115,7 +115,7 @@ export function sessionOpener(
           matches: globMatcher(),
           leaveOut,
         };
-        // A new date counts now, and not again on its day.
+        // A new date counts now, and does not count again on its day.
         const { desired } = input;
         const later = { ...input, desired: withReviewedEnds(desired, desired.reviewedEnds && desired) };
         const planWithout = partsOf(input, planChanges);
@@ -247,7 +247,7 @@ export function withRunOverrides(
   );
 }
 
-/** Sorts merchants by their codes. */
+/** Sorts merchants by code. */
 function byCode(planned: readonly Planned[]): readonly Planned[] {
   return [...planned].sort((a, b) => (merchantOf(a) < merchantOf(b) ? -1 : 1));
 }

@@ -32,7 +32,7 @@ export function placeFinder(
   });
   const entry = ({ file, path }: Origin): FilePlace | null => {
     const indexed = indexOf(file);
-    // A field that only one of several grants of a role has is near the others' entries.
+    // A field that only one of several grants of a role has is located near the entries of the others.
     const range =
       indexed?.locate({ at: "value", path }) ?? indexed?.locate({ at: "value", path: path.slice(0, -1) });
     if (!indexed || !range) return null;

@@ -18,7 +18,7 @@ export function printDiagnostics(
   io.stderr.write(rootNote(io));
 }
 
-/** Says what the paths of problems are relative to, if that is not the folder in which the command was run. */
+/** Prints the folder that the paths of problems are relative to, if the command was run in another one. */
 export function rootNote({ cwd, startedIn }: Pick<Io, "cwd" | "startedIn">): string {
   return startedIn === undefined ? "" : `Paths are relative to ${oneLine(relative(startedIn, cwd))}/.\n`;
 }

@@ -207,7 +207,7 @@ function pathsOfNames(value: Readonly<Record<string, unknown>>): ReadonlyMap<str
 
 /** The locations of changes in the files. */
 export interface ChangeLocations {
-  /** Returns the file that declares a change, or that does not list it any more; `null` for an unknown merchant. */
+  /** Returns the file that declares a change, or that no longer lists it; `null` for an unknown merchant. */
   fileOf(merchant: string, change: Change): string | null;
   /** Returns the file with the line; the first one if the file has no entry. */
   fileLineOf(merchant: string, change: Change): { readonly file: string; readonly line: number } | null;

@@ -17,7 +17,10 @@ interface PlansOfRun {
   readonly complete: boolean;
 }
 
-/** Prints which merchants could not be `done` and why, on stderr, ahead of the plans: totals never hide a failure. */
+/**
+ * Prints which merchants could not be `done` and why, on stderr, ahead of the plans, so that totals never hide a
+ * failure.
+ */
 export function printUnread(
   planned: readonly Planned[],
   options: { readonly color: boolean },

@@ -25,7 +25,7 @@ export async function writeDocument<Kind extends keyof Documents>(
   await end();
 }
 
-/** Writes an answer, and on stderr what its format has no room for; a merchant without one fails the command. */
+/** Writes an answer, and to stderr what its format cannot express; a merchant without an answer fails the command. */
 export async function writeAnswer(
   answer: AnswerDocument,
   failures: readonly FailureJson[],

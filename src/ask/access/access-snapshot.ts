@@ -79,7 +79,7 @@ export function liveSnapshot(
     [...access.roles].map(([key, role]) => [key, liveRole(key, role, roleOf(role))] as const),
   );
   for (const key of access.people.flatMap(({ roles: held }) => held)) {
-    // A role that the service does not return any more.
+    // A role that the service no longer returns.
     if (!roles.has(key)) roles.set(key, { ...namedRole(key), id: key });
   }
   const keys = keysOfRoles(roles.values());
@@ -288,7 +288,7 @@ function isWithoutRoles({ roles, managed }: DesiredMember): boolean {
   return roles === undefined && managed === undefined;
 }
 
-/** Joins the grants of one role, which is named by its name and by its id; they have one end. */
+/** Joins the grants of one role that is granted both by name and by id; they have the same end. */
 function joinHeld(held: readonly HeldRole[]): readonly HeldRole[] {
   if (new Set(held.map(({ role }) => role)).size === held.length) return held;
   const joined = new Map<string, HeldRole>();

@@ -4,7 +4,7 @@ import type { DesiredState } from "../../model/desired.ts";
 import type { LiveState } from "../../model/live.ts";
 import type { IgnoredAccess } from "../../model/questions.ts";
 
-/** Returns the patterns of what the files of merchants ignore, so that they do not say who that is. */
+/** Returns the patterns of what the files of merchants ignore, since the files do not say whom the patterns match. */
 export function ignoredPatterns(states: readonly DesiredState[]): readonly IgnoredAccess[] {
   return states.flatMap(({ merchant, ignore: { roles, members } }) =>
     roles.length + members.length === 0 ? [] : [{ merchant, roles, members }],

@@ -9,10 +9,10 @@ import { guardJudge } from "./judge-guards.ts";
 import { type ChangeJudge, type ChangeVerdict, ruleJudge } from "./judge-rule.ts";
 
 /**
- * Returns which single changes of an access no rule of a merchant notices: every role given to or taken from every member
- * and one stranger, every permission given to or taken from every custom role. Changes after which everybody can do what
- * he could before are left out, and those that only take away what breaks a rule. Nobody knows whose key a later run has, so
- * that no `self-lockout` counts. Throws `TooMuchWork` for an access that takes minutes.
+ * Returns which single changes to access no rule of a merchant notices: every role given to or taken from every member
+ * and one stranger, every permission added to or removed from every custom role. Changes that leave everybody's
+ * permissions as they were are left out, and so are those that only remove a violation. The owner of a later run's key
+ * is unknown, so `self-lockout` does not count. Throws `TooMuchWork` for access that would take minutes to judge.
  */
 export function accessCoverage(
   judged: Judged,
@@ -97,7 +97,7 @@ function permissionsOf({ change, permission, grants, subjects }: Group): readonl
   return change === "permission-taken" ? subjects : (grants ?? []);
 }
 
-/** Returns whether a change goes unnoticed; `null` if it changes nothing for anybody, or mends a rule. */
+/** Returns whether a change goes unnoticed; `null` if it changes nothing for anybody, or only removes a violation. */
 type Judge = (index: number) => boolean | null;
 
 function grantGroup(roleIndex: number, isHeld: boolean, world: CoverageWorld, judge: Judge): Group {
@@ -174,12 +174,13 @@ function nameInRules(role: WorldRole | undefined): string {
   return (role?.custom ? null : role?.id) ?? role?.name ?? "";
 }
 
-/** The most addresses in a suggested check; beyond it names roles. */
+/** Maximum number of addresses in a suggested check; with more, it names roles. */
 const MOST_ADDRESSES = 3;
 
 /**
- * Returns a check that allows a permission to its holders of today: a few by their addresses, more by their roles, and
- * holders of roles of unknown permissions by these, unless the check would then not notice that one of some roles gets it.
+ * Returns a check that allows a permission to its current holders: a few by address, more by role. Holders of roles
+ * with unknown permissions are allowed by these roles, unless the check would then not notice that one of some roles
+ * gets the permission.
  */
 function onlyToday(
   permission: number,
@@ -209,7 +210,7 @@ function onlyToday(
   };
 }
 
-/** Returns the holders of roles, at most so many. */
+/** Returns the holders of roles, up to a maximum. */
 function firstHolders(roles: readonly WorldRole[], most: number): readonly number[] {
   const firstPeople = new Set<number>();
   for (const { holders } of roles) {

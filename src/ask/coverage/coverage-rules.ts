@@ -7,7 +7,7 @@ import type { SettingName } from "../../kernel/rules/settings/setting-kinds.ts";
 import type { ListedRule } from "../../model/coverage.ts";
 import { type Check, DEFAULT_ESCALATION, type DesiredState, type Policies } from "../../model/desired.ts";
 
-/** A rule by itself, with what it takes to judge it. */
+/** A single rule, with everything needed to judge it. */
 export type CoverageRule = {
   readonly listed: ListedRule;
   /** Name of the rule in its violations; `null` for a guard. */
@@ -48,7 +48,7 @@ export function ruleSets(desired: DesiredState): readonly RuleSet[] {
 
 function rulesOfSet(
   { checks, policies, guards }: Rules,
-  // A set of rules beside others has no defaults of some guards.
+  // A set of rules beside others does not have the defaults of some guards.
   written: Pick<Rules, "guards">,
   enforcedBy: string | null,
 ): readonly CoverageRule[] {

@@ -10,7 +10,7 @@ import type { CoverageRule, RuleName } from "./coverage-rules.ts";
 
 /** The access that is judged, and the functions that judge it. */
 export interface CoverageOptions {
-  /** The keys of roles that a plan reads only once they are granted; absent: none. */
+  /** The keys of roles that a plan reads only if they are granted; absent: none. */
   readonly unread?: ReadonlySet<string>;
   readonly matches: GlobMatch;
 }
@@ -30,7 +30,7 @@ export interface WorldRole {
   readonly access: RoleAccess | undefined;
 }
 
-/** A member by its index; the last one stands for somebody who is no member yet. */
+/** A member by its index; the last one stands for somebody who is not a member yet. */
 export interface WorldPerson {
   readonly access: PersonAccess;
   readonly held: ReadonlySet<number>;
@@ -50,15 +50,15 @@ export interface CoverageWorld {
   readonly find: (nameOrId: string) => string | undefined;
   /** Returns the indexes of the patterns that match a member. */
   readonly patternsOf: (names: readonly RuleName[]) => (person: PersonAccess) => readonly number[];
-  /** Returns by how many of a member's roles it has a permission. */
+  /** Returns how many of a member's roles grant a permission. */
   readonly ways: (person: number, permission: number) => number;
   /** Subtracts steps of work from what is left; throws `TooMuchWork` if nothing is. */
   readonly work: (steps: number) => void;
 }
 
 /**
- * Returns the access that changes of files are made to: what is suspended, or has not begun, counts as well, since a change
- * lasts until then.
+ * Returns the access that changes are applied to: suspended grants and those that have not begun count as well, since a
+ * change may last until then.
  */
 export function openLasting(state: DesiredState, now: number): Judged {
   const members = state.members?.map(({ suspended: _, from: _begin, roles, ...member }) => ({
@@ -68,7 +68,7 @@ export function openLasting(state: DesiredState, now: number): Judged {
   return openDeclared({ ...state, ...(members && { members }) }, now);
 }
 
-/** A person who is no member yet, at an address that the files allow. */
+/** A person who is not a member yet, with an address that the files allow. */
 export const STRANGER: PersonAccess = {
   id: null,
   name: "somebody new",

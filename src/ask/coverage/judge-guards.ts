@@ -14,9 +14,9 @@ import { type CoverageWorld, STRANGER, type WorldPerson, type WorldRole } from "
 import { type ChangeJudge, type ChangeVerdict, toggled, UNNOTICED } from "./judge-rule.ts";
 
 /**
- * Returns a judge by the guards that limit changes. Those with the same case are judged once: guards see whom and what they
- * name, how many people gain or lose something sensitive or named, and everything where a permission leads to others and
- * a guard is for what people can reach.
+ * Returns a judge by the guards that limit changes. Changes with the same case are judged once: guards distinguish what
+ * they name and how many people gain or lose something sensitive or named; everything counts if a permission leads to
+ * others and a guard limits what people can reach.
  */
 export function guardJudge(
   set: RuleSet,
@@ -107,7 +107,7 @@ interface Planned {
   readonly entries: readonly DesiredMember[];
 }
 
-/** A change by its case. */
+/** A change, identified by its case. */
 interface GuardedChange {
   readonly key: string;
   readonly make: () => Planned;
@@ -165,7 +165,7 @@ function grantIn({ access, people }: CoverageWorld, index: number, role: WorldRo
   return { before, after: { ...before, roles, people: [current] }, changes, entries: entry ? [entry] : [] };
 }
 
-/** Edits a role for some of its holders, in the whole access or in one of nothing else. */
+/** Edits a role for some of its holders, in the whole access or in one that contains nothing else. */
 function editIn(
   { access, people }: CoverageWorld,
   { key, access: role }: WorldRole,

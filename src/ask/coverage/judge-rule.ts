@@ -27,12 +27,14 @@ export const UNNOTICED: ChangeVerdict = { isRefused: false, mends: false };
 export interface RuleJudge extends ChangeJudge {
   /** Returns whether the rule refuses to give a role to somebody whom it names, or who has no MFA. */
   readonly refusesNewPerson: () => boolean;
-  /** The number of people whom the rule limits, with its limit; `null` if it limits everyone alone. */
+  /**
+   * The number of people whom the rule limits together, with its limit; `null` if it applies to each person separately.
+   */
   readonly count: (Omit<HolderCount, "holders"> & { readonly people: number }) | null;
   readonly isBroken: boolean;
 }
 
-/** A member that stands for so many who are alike. */
+/** A member that stands for a number of equal ones. */
 interface Crowd {
   readonly person: PersonAccess;
   readonly size: number;
@@ -41,8 +43,8 @@ interface Crowd {
 type Roles = ReadonlyMap<string, RoleAccess>;
 
 /**
- * Returns a judge by one rule, as a plan is judged that makes a change. Members and roles that the rule cannot tell apart by
- * what it names are one case, and only those whom a change concerns are judged: the rule counts the others.
+ * Returns a judge of changes by one rule, as a plan would be judged. Members and roles that the rule cannot tell apart
+ * by what it names are one case, and only those whom a change concerns are judged: the rule counts the others.
  */
 export function ruleJudge(rule: CoverageRule, world: CoverageWorld): RuleJudge {
   const { access, people, roles, permissions, find, work } = world;
@@ -95,7 +97,7 @@ export function ruleJudge(rule: CoverageRule, world: CoverageWorld): RuleJudge {
   };
   const grants = new Map<number, ChangeVerdict>();
   const stranger = people.length - 1;
-  // An edit concerns the holders of the role, so that of members who are alike those are apart.
+  // An edit concerns the holders of the role, so among equal members they are separate.
   const crowdBeside = memoized((roleIndex: number) => {
     const holders = new Map(
       groupByKey(roles[roleIndex]?.holders ?? [], caseOfPerson).map((group) => [
@@ -193,7 +195,7 @@ function isExceeded({ bound, limit }: Pick<HolderCount, "bound" | "limit">, coun
   return bound === "most" ? count > limit : count < limit;
 }
 
-/** Members and roles by what a rule can tell of them, as numbers: those with the same case are judged alike. */
+/** Members and roles as numbers, by what a rule distinguishes: those with the same case are judged alike. */
 interface Cases {
   readonly casesOfPeople: readonly number[];
   readonly casesOfRoles: readonly number[];
@@ -252,7 +254,7 @@ function numbered(texts: readonly (string | null)[]): readonly number[] {
   });
 }
 
-/** Returns a list with an item if it lacks it, else without. */
+/** Adds an item to a list, or removes it if the list has it. */
 export function toggled(items: readonly string[], item: string): readonly string[] {
   return items.includes(item) ? items.filter((other) => other !== item) : [...items, item];
 }

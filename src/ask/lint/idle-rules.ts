@@ -17,7 +17,7 @@ import {
 } from "./lint-context.ts";
 import { knownPermissions } from "./role-rules.ts";
 
-/** Finds patterns under `ignore` and in rules that match nothing, live or declared; only where all is live. */
+/** Finds patterns under `ignore` and in rules that match nothing, live or declared; only if all merchants were read. */
 export function unmatchedPatterns(context: LintContext): readonly LintFinding[] {
   const ofIgnore = context.files.flatMap(({ file, fields }) =>
     (["roles", "members"] as const).flatMap((key) => {
@@ -35,7 +35,7 @@ export function unmatchedPatterns(context: LintContext): readonly LintFinding[] 
   return [...ofIgnore, ...lintOfRules("unmatched-pattern")(context)];
 }
 
-/** Returns a rule of `lint` that finds what guards and policies say of their own settings. */
+/** Returns a rule of `lint` that reports what guards and policies find in their own settings. */
 export function lintOfRules(code: LintOfRule["code"]): LintRule {
   return (context) =>
     context.files.flatMap(({ file, fields }) => {

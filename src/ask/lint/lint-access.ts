@@ -107,7 +107,7 @@ export function lintAccess(context: LintContext): readonly CodedFinding[] {
 
 const MAX_NAMED = 3;
 
-/** Names the merchants of a finding in a file that holds for more of them. */
+/** Names the merchants of a finding in a file that applies to more merchants. */
 function withMerchants(finding: CodedFinding, merchantsOfFile: readonly LintMerchant[]): CodedFinding {
   const merchants = [...new Set(finding.merchants)].sort(byCodeUnit);
   if (merchantsOfFile.length < 2 || merchants.length === merchantsOfFile.length)

@@ -14,7 +14,7 @@ export interface LintMerchant {
 /** The input of every rule of `lint`. */
 export interface LintContext {
   readonly merchants: readonly LintMerchant[];
-  /** The contents of all files that hold for the merchants, as written. */
+  /** The contents of all files that apply to the merchants, as written. */
   readonly files: readonly {
     readonly file: string;
     readonly fields: Readonly<Record<string, unknown>>;
@@ -23,26 +23,28 @@ export interface LintContext {
   readonly now: number;
   /** Parses ISO 8601; NaN if it is invalid. */
   readonly timeOf: (text: string) => number;
-  /** Also finds what is common and seldom a mistake. */
+  /** Also finds what is common and rarely a mistake. */
   readonly thorough: boolean;
   readonly matches: GlobMatch;
   /** Returns whether a permission controls access, keys, the account itself, or payouts. */
   readonly isSensitive: (permission: string) => boolean;
 }
 
-/** Something true and unwise, at a place in the files. */
+/** Something valid but unwise, at a location in the files. */
 export interface LintFinding {
   readonly message: string;
   readonly hint: string;
   readonly origin: Origin;
-  /** The merchants where it holds, by code. */
+  /** The merchants that it concerns, by code. */
   readonly merchants: readonly string[];
 }
 
 /** A rule of `lint`: returns what it finds. */
 export type LintRule = (context: LintContext) => readonly LintFinding[];
 
-/** Returns the merchants that a file holds for: it is their own, they include it, or its rules are enforced on them. */
+/**
+ * Returns the merchants that a file applies to: it is their own, they include it, or its rules are enforced on them.
+ */
 export function merchantsOf(
   { merchants }: Pick<LintContext, "merchants">,
   file: string,

@@ -12,7 +12,7 @@ export function unsortedEntries(context: LintContext): readonly LintFinding[] {
       const order = orderOfList(path);
       const keys = order === null ? [] : list.map(order);
       const misplaced = outOfOrder(keys);
-      // Of a list that nobody sorts, many are out of order.
+      // In a list that nobody keeps sorted, many are out of order.
       if (misplaced.length > keys.length / LEAST_SORTED) return [];
       return misplaced.map((index) => ({
         message: `"${oneLine(String(keys[index]?.[1] ?? ""))}" is out of order in "${path.at(-1)}"; the rest of the list is sorted.`,
@@ -24,7 +24,7 @@ export function unsortedEntries(context: LintContext): readonly LintFinding[] {
   });
 }
 
-/** Number of items of which one may be out of order. */
+/** Number of items for each one that may be out of order. */
 const LEAST_SORTED = 8;
 
 /** Returns the lists of a file that can be sorted. */

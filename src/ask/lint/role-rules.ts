@@ -33,12 +33,12 @@ function findingAt(
   return origin ? [{ ...text, origin, merchants: [merchant] }] : [];
 }
 
-// Smaller roles are easily told apart.
+// Smaller roles are easy to tell apart.
 const FEWEST_PERMISSIONS = 3;
 
 /**
- * Finds declared roles that another one contains, each with the smallest that does: those that lack one of many
- * permissions, or with `thorough` all.
+ * Finds declared roles that another one contains, each with the smallest that does: those that lack only one of many
+ * permissions, or with `thorough` all of them.
  */
 export function containedRoles({ merchants, thorough }: LintContext): readonly LintFinding[] {
   return merchants.flatMap((merchant) => {
@@ -60,7 +60,7 @@ export function containedRoles({ merchants, thorough }: LintContext): readonly L
   });
 }
 
-/** Returns the declared roles that grant something, those with the same permissions together. */
+/** Returns the declared roles that grant something, grouped by their permissions. */
 function declaredKinds({ declared }: LintMerchant): readonly RoleKind[] {
   const kinds = new Map<string, RoleKind>();
   for (const role of declared.roles) {
@@ -120,7 +120,7 @@ function contains(whole: ReadonlySet<string>, some: ReadonlySet<string>): boolea
   return true;
 }
 
-/** Finds grants that give nothing, because the member holds a role for as long that grants as much. */
+/** Finds grants that add nothing, because the member holds a role that grants as much for as long. */
 export function redundantGrants({ merchants }: LintContext): readonly LintFinding[] {
   return merchants.flatMap((merchant) => {
     const permissionsOf = knownPermissions(merchant);
@@ -167,7 +167,7 @@ function endOf({ end }: HeldRole): number {
   return end?.ends ?? Number.MAX_VALUE;
 }
 
-/** Returns the permissions of the declared roles by key, those of predefined ones as they are live. */
+/** Returns the permissions of the declared roles by key, and the live ones of predefined roles. */
 export function knownPermissions({ declared, live }: LintMerchant): ReadonlyMap<string, ReadonlySet<string>> {
   const byId = new Map((live?.access.roles ?? []).map((role) => [role.id, role.permissions]));
   return new Map(
@@ -178,7 +178,10 @@ export function knownPermissions({ declared, live }: LintMerchant): ReadonlyMap<
   );
 }
 
-/** Finds roles of shared files that nobody holds at any merchant that has them; those of a merchant's own file are validated. */
+/**
+ * Finds roles of shared files that nobody holds at any merchant that has them; validation finds those of a merchant's
+ * own file.
+ */
 export function unheldSharedRoles(context: LintContext): readonly LintFinding[] {
   const unheld = new Map<
     string,
@@ -208,7 +211,7 @@ export function unheldSharedRoles(context: LintContext): readonly LintFinding[] 
   );
 }
 
-/** Finds roles that several merchants declare equally, each in its own file. */
+/** Finds roles that several merchants declare identically, each in its own file. */
 export function shareableRoles({ merchants }: LintContext): readonly LintFinding[] {
   const variants = new Map<string, { readonly role: DesiredRole; readonly state: DesiredState }[][]>();
   for (const { state } of merchants) {

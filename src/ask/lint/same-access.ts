@@ -9,9 +9,9 @@ import type { DesiredMember, DesiredState } from "../../model/desired.ts";
 import type { LiveMember, LiveRole, LiveState } from "../../model/live.ts";
 
 /**
- * Returns whether two states of a merchant mean the same access, now and later: what one of them has made is left alone
- * by the other, they change a live state in which nothing has ended yet in the same way, and only what has ended
- * distinguishes them.
+ * Returns whether two states of a merchant mean the same access, now and later: neither changes the result of applying
+ * the other, and both change a live state in which nothing has ended yet in the same way. They may differ only in what
+ * has ended.
  */
 export function isSameAccess(
   before: DesiredState,
@@ -32,7 +32,7 @@ export function isSameAccess(
   );
 }
 
-/** Returns the names of the roles that a declared member has at a time; `null` if it is no member. */
+/** Returns the names of the roles that a declared member has at a time; `null` if it is not a member. */
 function activeRoles(
   { members = [], leavers }: DesiredState,
   email: string,
@@ -85,7 +85,7 @@ function withStranger(live: LiveState): LiveState {
   };
 }
 
-/** Returns what a state still means after a time, without locations, order and repetitions. */
+/** Returns what a state still declares after a time, without locations, order and repetitions. */
 function lasting(state: DesiredState, now: number): unknown {
   const members = state.members?.flatMap((member) => {
     const { roles, suspended, until, ...rest } = member;
@@ -99,8 +99,8 @@ function lasting(state: DesiredState, now: number): unknown {
 }
 
 /**
- * Returns the guards without the previous names of roles that they protect by their current ones as well, and the roles
- * that shared rules name, without those that exist.
+ * Returns the guards without previous names of roles that they also protect by their current names, and the roles that
+ * shared rules name and that do not exist.
  */
 function currentNames({
   guards,
@@ -119,7 +119,7 @@ function currentNames({
   };
 }
 
-/** Locations, and the roles that other merchants have. */
+/** Ignores locations, and the roles of other merchants. */
 const IGNORED: ReadonlySet<string> = new Set(["origin", "origins", "included", "rolesElsewhere"]);
 
 function plain(value: unknown): unknown {

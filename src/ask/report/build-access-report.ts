@@ -231,7 +231,7 @@ export function declaredReport(desired: DesiredState, now: number): AccessReport
   };
 }
 
-/** Returns whether somebody who holds a role is a member for it: one who is suspended stays. */
+/** Returns whether somebody who holds a role counts as a member: a suspended member stays one. */
 function isKept({ effective, status }: HeldRole): boolean {
   return effective || status === "suspended";
 }

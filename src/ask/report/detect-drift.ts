@@ -27,7 +27,7 @@ import type {
 import type { Drift, DriftCause, DriftEvent, DriftedChange, DriftViolation } from "../../model/reports.ts";
 
 /**
- * The times at which what the file declares of a role or member, and the live one, last changed, in ms since the epoch;
+ * The times at which the declaration of a role or member, and the live one, last changed, in ms since the epoch;
  * `null` if unknown, `-Infinity` if it was never declared.
  */
 export interface DriftTimes {
@@ -42,9 +42,9 @@ export interface DriftInput {
 }
 
 /**
- * Turns a plan into drift: the side of each change that moved last, the access gained by it, the broken rules. An update of
- * which parts moved at different sides is one change for each of these. `across` are rules across merchants that its people
- * break.
+ * Turns a plan into drift: the side of each change that changed last, the access that was gained, the broken rules. An
+ * update whose parts changed on different sides becomes one change for each side. `across` are rules across merchants
+ * that its people break.
  */
 export function driftOf(
   input: DriftInput,
@@ -78,7 +78,7 @@ interface CausedChange {
   readonly drifted: DriftedChange;
 }
 
-/** Divides a change by the causes of its parts; `reverted` is what of it surely happened, `null` if nothing. */
+/** Divides a change by the causes of its parts; `reverted` is the part that certainly happened, `null` if none. */
 function dividedByCause(
   change: Change,
   { desired }: DriftInput,
@@ -125,7 +125,7 @@ function dividedByCause(
   };
 }
 
-/** Returns whether an event surely happened: nobody has lost anything by what was never applied. */
+/** Returns whether an event certainly happened: nobody has lost anything through changes that were never applied. */
 function isMade(event: DriftEvent | null): boolean {
   return event === "added" || event === "changed";
 }
@@ -142,7 +142,7 @@ function findingsOf({ findings }: Plan, violations: readonly Refusal[]): readonl
 /** Precision of a commit's time in ms: the live side has to be later by at least that. */
 export const COMMIT_PRECISION = 1000;
 
-/** Reasons of changes that follow without anybody having changed a side. */
+/** Reasons of changes that follow although nobody has changed either side. */
 const NOBODY_CHANGED: ReadonlySet<Change["reason"]> = new Set([
   "access-ended",
   "left",
@@ -234,7 +234,7 @@ function inverted({ members, permissions, roles, sensitive }: Impact): Impact {
 
 function toDriftViolation(refusal: Refusal): DriftViolation {
   const { rule, code, resource, name, check, message, rules } = refusal;
-  // Without the holders, or each new holder would make it a different violation.
+  // Without the holders; otherwise, each new holder would make it a different violation.
   const what = name === null && check === null ? message : null;
   return {
     ...refusal,
@@ -312,7 +312,7 @@ function fixedChange(
   });
 }
 
-/** Returns the creation of a declared member whose roles the file does not say. */
+/** Returns the creation of a declared member whose roles are not in the file. */
 function missingMember(name: string, { members = [] }: DesiredState): readonly MemberChange[] {
   const declared = members.find(({ email }) => email === name);
   if (declared === undefined) return [];

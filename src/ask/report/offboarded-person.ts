@@ -11,7 +11,7 @@ import type { LiveMember, LiveState } from "../../model/live.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { AccessReport, OffboardedPerson, OffboardStay, SoleAccess } from "../../model/reports.ts";
 
-/** A merchant whose files somebody is taken out of. */
+/** A merchant from whose files somebody is removed. */
 export interface OffboardedMerchant {
   readonly before: DesiredState;
   /** The files without them. */
@@ -20,7 +20,7 @@ export interface OffboardedMerchant {
   readonly read: { readonly live: LiveState; readonly plan: Plan } | null;
 }
 
-/** Answers of the service, beside the merchants of files. */
+/** Answers of the service about merchants other than those of the files. */
 export interface OffboardedElsewhere {
   /** True if nothing was asked of the service. */
   readonly declared: boolean;
@@ -30,7 +30,7 @@ export interface OffboardedElsewhere {
   readonly unread: readonly string[];
 }
 
-/** Returns where somebody is and, as far as it is known, stays; the address is in lower case. */
+/** Returns where somebody is listed or live and, as far as known, stays; the address is in lower case. */
 export function offboardedPerson(
   email: string,
   files: Pick<OffboardedPerson, "files" | "elsewhere">,
@@ -73,7 +73,7 @@ function stayOf(
   const { merchant } = after;
   if (isListed(email, after)) return null;
   if (read === null) {
-    // Nothing says that anybody else is a member.
+    // Nothing shows that anybody else is a member.
     const because = isListed(email, before) ? reasonInFiles([email], after, matches, now) : null;
     return because === null ? null : { merchant, because, live: null };
   }
@@ -92,7 +92,7 @@ function isRemoved(email: string, { changes, deferred }: Plan): boolean {
   );
 }
 
-/** Returns why files that do not list a member keep it all the same; `null` if they do not. */
+/** Returns why files that do not list a member keep it anyway; `null` if they do not. */
 function reasonInFiles(
   names: readonly string[],
   { ignore, members, sync, leavers = [] }: DesiredState,
@@ -107,7 +107,9 @@ function reasonInFiles(
   return members === undefined || sync.members === "additive" ? "unlisted" : null;
 }
 
-/** Returns what only these people have, by their addresses in lower case; pending and disabled members count as others. */
+/**
+ * Returns what only these people have, by address in lower case; pending and disabled members count as holders, too.
+ */
 export function soleAccess(
   { merchant, service, roles, members }: AccessReport,
   addresses: ReadonlySet<string>,

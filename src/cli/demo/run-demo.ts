@@ -153,7 +153,7 @@ function sayNextSteps({ folder, url, options }: Demonstration, io: Io): void {
   sayLine(`The files are in ${folder}`);
   say("To continue, start the service again, as the demo left it, and let it run:");
   sayLine(`\n${enter} && ${program} sandbox --state ${STATE} --port ${new URL(url).port}\n`);
-  say(`In a second terminal, say where it is. Then change ${FILE}, and preview what an apply would do:`);
+  say(`In a second terminal, set its address. Then change ${FILE}, and preview what an apply would do:`);
   sayLine(`\n${enter} && export ${settings.join(" ")}\n  ${program} plan`);
 }
 

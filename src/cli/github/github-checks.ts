@@ -81,7 +81,7 @@ const REQUIREMENTS: readonly BranchRequirement[] = [
     name: "Up-to-date branches",
     remedy: "require branches to be up to date, or a merge queue",
     isMet: ({ upToDate }) => upToDate,
-    unmet: "branches may be merged that are not up to date",
+    unmet: "branches that are not up to date may be merged",
   },
 ];
 
@@ -341,7 +341,7 @@ function checkOwners({ paths, owners, owned, ownerErrors, url, branch }: GithubF
       name,
       paths,
       "Generate a CODEOWNERS file, and merge it: rolecall init --workflows --codeowners @org/team",
-      () => "there is no CODEOWNERS",
+      () => "there is no CODEOWNERS file",
     );
   }
   const known = "value" in paths ? paths.value : [];

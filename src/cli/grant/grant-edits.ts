@@ -86,7 +86,7 @@ function extendedGrant(
     const path = ["members", index, "roles", grant.index];
     if (dates === null) {
       throw cannotExpress(
-        `${what}, and an entry has one period for each role.`,
+        `${what}, but an entry can have only one period for each role.`,
         `Choose dates that continue it, or first change it, at ${placeOf({ file, path })}.`,
       );
     }

@@ -326,7 +326,7 @@ async function isSame(former: string, { git, remote, branch, commit, id }: Propo
     .split("\0")
     .some((message) => message.trim() !== "" && !message.includes(`${TRAILER}: ${id}`));
   if (isForeign) {
-    throw new RolecallError("conflict", `The branch ${branch} has commits of others.`, {
+    throw new RolecallError("conflict", `The branch ${branch} has commits by others.`, {
       hint: "Merge or close its pull request first.",
     });
   }

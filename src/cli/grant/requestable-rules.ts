@@ -44,7 +44,7 @@ function requestableIn(read: ReadFile): readonly Requestable[] {
   if (!read.ok || content === null) {
     throw new RolecallError(
       "file-invalid",
-      `${PROJECT_FILE} cannot be read, so what it allows is not known.`,
+      `${PROJECT_FILE} cannot be read, so it is not known what it allows.`,
     );
   }
   const { requestable } = content;
@@ -98,7 +98,7 @@ function checkRole(
   if (allowing.length === 0) {
     throw refused(
       `${what} cannot be requested for ${oneLine(email)}: no entry of requestable (${place}) allows it.`,
-      "Propose a change of the file by hand.",
+      "Propose a change to the file by hand.",
     );
   }
   const isShort = (rule: RequestableRule): boolean => {

@@ -98,7 +98,7 @@ function deletedText(chosen: readonly RunRecord[]): string {
       : []),
     ...(foreign > 0
       ? [
-          ` ${counted(foreign, "record")} had been signed with another key: verified with that key, it is reported as missing.`,
+          ` ${counted(foreign, "record")} had been signed with another key, with which "runs verify" reports ${foreign === 1 ? "it" : "them"} as missing.`,
         ]
       : []),
     "\n",

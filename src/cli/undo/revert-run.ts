@@ -210,7 +210,7 @@ function requireTrust({ name, record, status }: Run, options: { readonly allowUn
 }
 
 const WITHOUT_PROOF =
-  'To revert it without proof, look at it with "rolecall runs", and add --allow-unverified.';
+  'To revert it anyway, first check it with "rolecall runs", then add --allow-unverified.';
 
 /** Returns the parts of a run that changed something; all parts if none did. */
 function readable({ name, journals, status }: Run): readonly PastRun[] {

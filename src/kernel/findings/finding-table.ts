@@ -36,14 +36,14 @@ const FINDINGS: Readonly<Record<FindingCode, Row>> = {
   ),
   "due-left-out": warning("`--only due` could not grant access that begins on a date, and left it out."),
   "environment-unknown": warning(
-    "The service did not answer whether the account is of the declared environment. `apply` stops if the file declares it.",
+    "The service did not report the account's environment. `apply` stops if the file declares one.",
   ),
   "member-address-gap": warning(
     "An entry with a new address and a future `from`: the member loses access until that date.",
   ),
   "member-ambiguous": error("Several live members have the address of an entry."),
   "member-departed": warning(
-    "A listed member has left, by the recorded live state, although no run has removed them. They are not invited again.",
+    "According to the recorded live state, a listed member has left, although no run has removed them. They are not invited again.",
   ),
   "member-disabled": standing(
     "A listed member is disabled at the service. No plan enables them.",
@@ -105,7 +105,7 @@ const FINDINGS: Readonly<Record<FindingCode, Row>> = {
   "member-role-removed": error("A granted role is one that the plan deletes."),
   "member-role-unassignable": warning("The service may refuse to assign a newly granted predefined role."),
   "member-role-unknown": error("A granted role is neither declared nor live."),
-  "member-roles-lost": warning("A suspended member has roles that no file lists; they do not come back."),
+  "member-roles-lost": warning("A suspended member has roles that no file lists; they are not restored."),
   "member-same-user": warning("A removed member has the same user as one that stays."),
   "member-service-account": standing(
     "A service account is not listed. It is left alone.",

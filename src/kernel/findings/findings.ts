@@ -283,7 +283,7 @@ export function toFinding(data: FindingData): Finding {
     case "environment-unknown":
       return warning(
         "member",
-        `The service did not answer whether this is a ${data.name} account, as the file or the key says.`,
+        `The service did not report whether this is a ${data.name} account, as the file or the key says.`,
         "Run the command again; --verbose shows why it failed.",
       );
     case "metadata-rounded":
@@ -583,7 +583,7 @@ export function toFinding(data: FindingData): Finding {
       return warning(
         "member",
         `${name} is no longer a member, although no run has removed them (recorded state of ${data.at.slice(0, 10)}). They are not invited again.`,
-        `Remove the entry if they are to stay away. To invite them again, use --reinvite ${name}, or change the entry.`,
+        `Remove the entry to keep them out. To invite them again, use --reinvite ${name}, or change the entry.`,
       );
     case "member-not-accepted":
       return warning(

@@ -66,7 +66,7 @@ export const maxGains = {
         "member",
         null,
         `${counted(gained.length, "member")} would newly hold${limit.reach ? " or reach" : ""} ${gainText(what, items)}; the limit is ${allowed}: ${names}.`,
-        "Check that all of them are meant to: the usual cause is a line in a role or a file that many share.",
+        "Check that this is intended: the usual cause is one line in a shared role or file.",
         gainOverride(
           "max-gains",
           what,

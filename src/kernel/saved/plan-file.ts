@@ -51,7 +51,7 @@ const memberImage = described(
     ...byKind(COMMON_FIELDS, IMAGES),
     managed: described(
       z.nullable(z.strictObject({ ...byKind(MANAGED_FIELDS, IMAGES), passwordEnv: z.nullable(text) })),
-      { description: "Only for managed users, with the name of the variable that has the password." },
+      { description: "Only for managed users, with the name of the variable that holds the password." },
     ),
     status: described(z.nullable(z.enum(["accepted", "pending", "expired", "disabled", "unknown"])), {
       description: "Null before the member exists.",

@@ -123,7 +123,7 @@ export const projectSchema = described(
     live_branch: optional(z.enum(["rolecall-live"]), {
       title: "Branch of live states",
       description:
-        "Records the live state of each merchant in this branch, after each verified apply and each drift. Plans then hold back invitations of members who have left by themselves. If absent, nothing is recorded.",
+        "Records the live state of each merchant in this branch, after each verified apply and each drift. Plans then hold back invitations of members who left on their own. If absent, nothing is recorded.",
       examples: ["rolecall-live"],
     }),
     enforce_all: optional(z.boolean(), {

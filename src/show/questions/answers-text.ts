@@ -389,7 +389,7 @@ export function incompleteText(merchants: readonly string[], now: boolean): stri
 /** Says how to see the access of what the files ignore; empty if it is in the answer. */
 export function ignoredAdvice({ source, at }: Pick<AccessQuestion, "source" | "at">): string {
   if (source === "live") return "";
-  return at === null ? "--live includes their access." : "Who had their access then is not known.";
+  return at === null ? "--live includes their access." : "It is not known who had their access then.";
 }
 
 /** Returns a few names, or how many there are. */

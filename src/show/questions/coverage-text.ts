@@ -189,7 +189,7 @@ function refusedLines(merchants: readonly CheckedMerchant[], style: Style): read
         ? ` of ${oneLine(first.merchant)}`
         : ` of ${counted(broken.length, "merchant")}`;
   return hangingLines(
-    `Until the broken rules hold, every plan${whose} is refused. The list assumes they hold.`,
+    `Until the broken rules hold, every plan${whose} is refused. The list assumes that they hold.`,
     style.columns,
     "",
     "  ",

@@ -124,7 +124,7 @@ describe("apply", () => {
       const told = await run("apply");
       expect(told.outputs["result"]).toBe("applied");
       expect(told.log).toContain(
-        "this run is not recorded in git. The input allow-public records it all the same.",
+        "this run is not recorded in git. To record it anyway, set the input allow-public.",
       );
       expect(recorded()).toBe(0);
     });

@@ -392,7 +392,7 @@ describe("what a reviewed date brings by two merges together", () => {
     const wide = starting(WITH_ROLE).replace("[catalog_view]", "[catalog_view, payouts_edit]");
     const pull = await merged(`# A remark\n${wide}`, false);
     expect(story.comments(pull)[0]).toContain(
-      "### Not shown by a review before, and approved by a merge of this\n\n```text\nMC1: on 2026-11-04, cleo@example.com would get payouts_edit\n```",
+      "### Not shown by an earlier review, and approved by merging this\n\n```text\nMC1: on 2026-11-04, cleo@example.com would get payouts_edit\n```",
     );
     expect((await story.apply()).outputs["failure-reason"]).toBe("");
     const other = await merged(`# Another remark\n${wide}`, false);
@@ -709,6 +709,6 @@ test("without a record of an apply the daily run fails, and says what to do", as
   const other = await story.openPull({ "README.md": "Access.\n" });
   await story.plan(other);
   expect(story.comments(other)[0]).toContain(
-    "1 person whose access has ended may still be live: no valid record tells of an apply of MC1.",
+    "1 person whose access has ended may still be live: there is no valid record of an apply of MC1.",
   );
 });

@@ -198,7 +198,9 @@ describe("a reviewed removal", () => {
     expect((await story.drift()).outputs["result"]).toBe("drift");
     expect(issueText()).toContain(`MC1, since the apply of ${commit} (#${first}, #${second}):`);
     const stays = await merged({ [file("MC1")]: `${text("MC1")}# Bob stays.\n` });
-    expect(story.comments(stays)[0]).toContain("### Lost before, and no longer reported once this is merged");
+    expect(story.comments(stays)[0]).toContain(
+      "### Lost earlier, and no longer reported once this is merged",
+    );
     expect(story.comments(stays)[0]).toContain(`MC1: #${first} was to remove bob@example.com, and was lost`);
     expect((await story.apply()).code).toBe(0);
     expect((await story.drift()).outputs["result"]).toBe("clean");
@@ -221,7 +223,7 @@ describe("a reviewed removal", () => {
     for (const pull of pulls) await story.merge(pull);
     expect((await story.apply()).code).toBe(1);
     const more = await reviewed({ [file("MC1")]: text("MC1", BOB.replace(/\[.*\]/, "[role_manager]")) });
-    expect(story.comments(more)[0]).toContain("### Lost before, and no longer reported once this is merged");
+    expect(story.comments(more)[0]).toContain("### Lost earlier, and no longer reported once this is merged");
     expect(story.comments(more)[0]).toContain(
       `MC1: #${pulls[0]} was to remove bob@example.com, and was lost`,
     );
@@ -234,7 +236,7 @@ describe("a reviewed removal", () => {
     const renamed = BOB.replace("bob@example.com", "bob@new.example, previously: bob@example.com");
     const pull = await reviewed({ [SHARED]: `version: 1\nmembers:\n${renamed}` });
     expect(story.comments(pull)[0]).toContain(
-      `MC1: #${pulls[0]} was to remove bob@example.com, and was lost: bob@example.com goes on as bob@new.example.`,
+      `MC1: #${pulls[0]} was to remove bob@example.com, and was lost: bob@example.com continues as bob@new.example.`,
     );
   });
 

@@ -319,7 +319,7 @@ describe("requestable", () => {
     ]);
     expect(await ask(bo, "Cashier", "Shift Lead", "-m", "MC9Q3T8X", "--until", "+7d")).toEqual([
       3,
-      "error: Shift Lead at MC9Q3T8X cannot be requested for bo@example.com: no entry of requestable (rolecall.yaml:3) allows it. → Propose a change of the file by hand. ",
+      "error: Shift Lead at MC9Q3T8X cannot be requested for bo@example.com: no entry of requestable (rolecall.yaml:3) allows it. → Propose a change to the file by hand. ",
     ]);
     expect((await ask(bo, "role_employee", "-m", "MC4F7K2P"))[0]).toBe(2);
     expect((await ask(bo, "role_employee", "-m", "MC9Q3T8X"))[0]).toBe(3);

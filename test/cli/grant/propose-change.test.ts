@@ -97,7 +97,7 @@ test("does not overwrite what others have added to the branch", async () => {
   const tip = git(remote(), "rev-parse", branch);
   const { code, stderr } = await propose(...asked);
   expect({ code, tip: git(remote(), "rev-parse", branch) }).toEqual({ code: 1, tip });
-  expect(stderr).toContain(`error: The branch ${branch} has commits of others.\n`);
+  expect(stderr).toContain(`error: The branch ${branch} has commits by others.\n`);
 });
 
 test("leaves nothing behind if the pull request cannot be opened, and says what to do", async () => {

@@ -60,9 +60,9 @@ Examples:
   rolecall revoke karim@example.com Cashier -m MC4F7K2P --pr
                                         opens a pull request instead
 
-What a file grants that other merchants include too is not revoked, unless
---file names it; the command says where it comes from. rolecall offboard removes
-a person from every file.
+What a shared file grants is not revoked unless --file names that file; the
+command says where it comes from. rolecall offboard removes a person from every
+file.
 ${EXIT_CODES}`,
     )
     .action(async (email: string, roles: readonly string[], options: AccessCommandOptions) => {
@@ -72,7 +72,7 @@ ${EXIT_CODES}`,
 }
 
 const EXIT_CODES = `
-Exits 0 on success, also if there is nothing to change; 1 if it failed or you did
+Exits 0 on success, even if there is nothing to change; 1 if it failed or you did
 not confirm; 2 if a file would change (with --check); 3 if "requestable" does not
 allow it.
 `;

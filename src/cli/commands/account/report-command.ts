@@ -34,8 +34,8 @@ Examples:
                                         the access in the files, without the
                                         network
   rolecall report --at 2026-05-01 --live -o may.html
-                                        what was live then, as the branch
-                                        rolecall-live has recorded it
+                                        what was live then, as recorded in
+                                        the branch rolecall-live
   rolecall plan --format html -o plan.html
                                         the same page, with a plan and the
                                         access before and after

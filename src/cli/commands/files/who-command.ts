@@ -36,8 +36,8 @@ and also grants that give no access: ended, expired or disabled.
 
 With --at, the answer is what was merged on the current branch by the end of
 that day (UTC) or by that time, which may differ from what was live. End dates
-are compared with that time. With --at and --live, it is what was live, as the
-branch rolecall-live has recorded it last by then.
+are compared with that time. With --at and --live, it is what was live by
+then, according to the last record in the branch rolecall-live.
 
 Exits 0, even if the answer is nobody, or 1 if a file has an error or a merchant
 could not be read.

@@ -1,5 +1,5 @@
 import type { PageMember, PageMerchant } from "../page-data.ts";
-import { type EndOfAccess, endingsOf, NOT_IN_FILES, type TimeRange, timeRange } from "./access-model.ts";
+import { type EndOfAccess, endingsOf, type TimeRange, timeRange } from "./access-model.ts";
 import { dataTable } from "./data-table.ts";
 import { badge, day, h, name, select } from "./dom.ts";
 import { inDays, openMember } from "./member-dialog.ts";
@@ -13,7 +13,7 @@ export function endsPanel(merchant: PageMerchant, view: PanelView): HTMLElement 
   const { now, about } = view;
   const endings = endingsOf(merchant);
   const unknown =
-    about === "declared" ? h("p", { class: "count" }, `When invitations expire is ${NOT_IN_FILES}.`) : null;
+    about === "declared" ? h("p", { class: "count" }, "The files do not say when invitations expire.") : null;
   if (endings.length === 0) {
     const none =
       about === "declared"
@@ -184,7 +184,7 @@ export function invitationsPanel(merchant: PageMerchant, view: PanelView): HTMLE
     return h(
       "p",
       { class: "empty" },
-      `Who has accepted an invitation is ${NOT_IN_FILES}: the service knows it.`,
+      "The files do not say who has accepted an invitation; only the service knows.",
     );
   const invitations = merchant.members
     .map((member) => ({ member, status: member.before?.status ?? member.after?.status ?? "" }))

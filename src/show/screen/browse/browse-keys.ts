@@ -276,7 +276,7 @@ function toggle(state: BrowseState, scene: BrowseScene): BrowseState {
   );
   const remainingOut = leftOut(new Set(chosen)).size;
   const needed = out.size - remainingOut - ids.length;
-  const note = needed > 0 ? `With ${counted(needed, "other change")} that belong to it.` : "";
+  const note = needed > 0 ? `With ${counted(needed, "other change")} that belong together with it.` : "";
   return { ...state, chosen: new Set(chosen), note };
 }
 

@@ -285,7 +285,7 @@ export function helpLines(selects: boolean, columns: number): readonly DetailLin
         ] as const)
       : []),
     ["Escape", "one step back; finally quit"],
-    ["Ctrl-Z", "suspend; fg comes back"],
+    ["Ctrl-Z", "suspend; fg resumes"],
     ["q  Ctrl-C", selects ? "quit; nothing is changed" : "quit; the plan is printed"],
   ];
   const marks = [

@@ -427,7 +427,7 @@ describe("leaving a change out", () => {
   test("takes a change in again together with what it needs", () => {
     const one = sit([shop()]);
     expect(one.keys("j jjj ")[0]).toContain("5 selected");
-    expect(one.seen().at(-1)).toBe("With 3 other changes that belong to it.");
+    expect(one.seen().at(-1)).toBe("With 3 other changes that belong together with it.");
   });
 
   test("takes refusals away, and brings them", () => {
